@@ -1,0 +1,33 @@
+// Text that remembers which parts may hold control tokens: what a template wrote is trusted, what a
+// person wrote is not. A user who types "<|im_end|>" therefore gets ordinary tokens.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wick {
+
+struct Span {
+  std::size_t begin = 0, end = 0;  // bytes [begin, end)
+};
+
+struct MarkedText {
+  std::string text = {};
+  std::vector<Span> trusted = {};  // ascending, not touching
+
+  void append(std::string_view part, bool is_trusted) {
+    if (part.empty()) return;
+    if (is_trusted) {
+      if (!trusted.empty() && trusted.back().end == text.size()) {
+        trusted.back().end += part.size();
+      } else {
+        trusted.push_back({text.size(), text.size() + part.size()});
+      }
+    }
+    text += part;
+  }
+};
+
+}  // namespace wick

@@ -1,0 +1,56 @@
+// Small string tools for messages; nothing here belongs on the hot path.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace wick {
+
+namespace internal {
+inline void append(std::string& out, std::string_view part) {
+  out += part;
+}
+
+inline void append(std::string& out, char part) {
+  out += part;
+}
+
+inline void append(std::string& out, bool part) {
+  out += part ? "true" : "false";
+}
+
+template <std::integral T>
+void append(std::string& out, T part) {
+  out += std::to_string(part);
+}
+
+void append(std::string& out, double part);  // shortest form that reads back as the same number
+}  // namespace internal
+
+// cat("tensor '", name, "' has ", n, " rows"): the parts as one string.
+template <class... Parts>
+std::string cat(const Parts&... parts) {
+  std::string out;
+  (internal::append(out, parts), ...);
+  return out;
+}
+
+// "98.4 MB", "1.2 GB": decimal units, as file managers and hubs print them.
+std::string human_bytes(std::uint64_t bytes);
+
+// `text` as it may be shown on a terminal or quoted in a message: control characters and invalid
+// UTF-8 become \xNN, and what is longer than `limit` bytes ends in "…". Every foreign string goes
+// through this on its way into an error.
+std::string printable(std::string_view text, std::size_t limit = 200);
+
+// Length of the longest prefix of `text` that ends on a whole UTF-8 character; what lies behind it
+// is an unfinished one (bytes that can never become a character count as finished, so that nothing
+// is held back forever).
+std::size_t complete_utf8(std::string_view text) noexcept;
+
+// `text` with each maximal invalid part replaced by U+FFFD.
+std::string repair_utf8(std::string_view text);
+
+}  // namespace wick

@@ -1,0 +1,12 @@
+// The few numbers that every room speaks about.
+#pragma once
+
+#include <cstdint>
+
+namespace wick {
+
+using TokenId = std::int32_t;
+using Pos = std::int32_t;    // position in a sequence, 0-based
+using SeqId = std::int32_t;  // slot in the engine, 0 .. max_seqs-1
+
+}  // namespace wick

@@ -1,0 +1,98 @@
+// The data of a conversation as an insertion-ordered tree: messages with text or parts, tools,
+// documents, any variable that a template may read. It is JSON's data model with Python's ints and
+// floats kept apart, because templates print them. A Value is a plain value: copy it, move it; one
+// thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wick {
+
+class Value;
+using Array = std::vector<Value>;
+
+class Object {  // insertion-ordered; a key that is set again keeps its place
+ public:
+  Value* find(std::string_view key) noexcept;
+  const Value* find(std::string_view key) const noexcept;
+  Value& operator[](std::string_view key);  // inserts null if absent
+  void erase(std::string_view key);
+
+  std::size_t size() const noexcept { return items_.size(); }
+
+  bool empty() const noexcept { return items_.empty(); }
+
+  auto begin() const noexcept { return items_.begin(); }
+
+  auto end() const noexcept { return items_.end(); }
+
+ private:
+  std::vector<std::pair<std::string, Value>> items_;
+};
+
+class Value {
+ public:
+  using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
+
+  Value() = default;
+
+  Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+
+  Value(bool value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+
+  Value(int value) : data_(std::int64_t{value}) {}  // NOLINT(google-explicit-constructor)
+
+  Value(std::int64_t value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+
+  Value(double value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+
+  Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Value(std::string value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Value(std::string_view value)
+      : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Value(Array value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Value(Object value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  const Data& data() const noexcept { return data_; }
+
+  Data& data() noexcept { return data_; }
+
+  bool is_null() const noexcept { return data_.index() == 0; }
+
+  const bool* boolean() const noexcept { return std::get_if<bool>(&data_); }
+
+  const std::int64_t* integer() const noexcept { return std::get_if<std::int64_t>(&data_); }
+
+  const double* number() const noexcept { return std::get_if<double>(&data_); }
+
+  const std::string* string() const noexcept { return std::get_if<std::string>(&data_); }
+
+  const Array* array() const noexcept { return std::get_if<Array>(&data_); }
+
+  const Object* object() const noexcept { return std::get_if<Object>(&data_); }
+
+  Array* array() noexcept { return std::get_if<Array>(&data_); }
+
+  Object* object() noexcept { return std::get_if<Object>(&data_); }
+
+ private:
+  Data data_ = nullptr;
+};
+
+// JSON text to a Value and back. Depth is limited to 64. to_json writes what Python's
+// json.dumps(ensure_ascii=False) writes.
+Result<Value> parse_json(std::string_view text);
+std::string to_json(const Value& value);
+
+}  // namespace wick

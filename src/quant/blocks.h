@@ -1,0 +1,100 @@
+// The block layouts of every number format, as they lie in files: plain structs without a function,
+// so that the per-ISA kernel files may include this header (docs/ARCHITECTURE.md, "ISA safety").
+// All fields are little-endian; scales named *_f16 are IEEE half. The meaning of each field, with
+// the formula of its value, stands beside the codec in quant/<name>.h. Source of the layouts: the
+// GGUF specification; checked against the Python package gguf 0.19.0 by tools/goldens.
+#pragma once
+
+#include <cstdint>
+
+namespace wick {
+
+struct BlockQ4_0 {
+  std::uint16_t d_f16;
+  std::uint8_t qs[16];
+};
+
+struct BlockQ4_1 {
+  std::uint16_t d_f16;
+  std::uint16_t m_f16;
+  std::uint8_t qs[16];
+};
+
+struct BlockQ5_0 {
+  std::uint16_t d_f16;
+  std::uint8_t qh[4];
+  std::uint8_t qs[16];
+};
+
+struct BlockQ5_1 {
+  std::uint16_t d_f16;
+  std::uint16_t m_f16;
+  std::uint8_t qh[4];
+  std::uint8_t qs[16];
+};
+
+struct BlockQ8_0 {
+  std::uint16_t d_f16;
+  std::int8_t qs[32];
+};
+
+struct BlockQ2_K {
+  std::uint8_t scales[16];
+  std::uint8_t qs[64];
+  std::uint16_t d_f16;
+  std::uint16_t dmin_f16;
+};
+
+struct BlockQ3_K {
+  std::uint8_t hmask[32];
+  std::uint8_t qs[64];
+  std::uint8_t scales[12];
+  std::uint16_t d_f16;
+};
+
+struct BlockQ4_K {
+  std::uint16_t d_f16;
+  std::uint16_t dmin_f16;
+  std::uint8_t scales[12];
+  std::uint8_t qs[128];
+};
+
+struct BlockQ5_K {
+  std::uint16_t d_f16;
+  std::uint16_t dmin_f16;
+  std::uint8_t scales[12];
+  std::uint8_t qh[32];
+  std::uint8_t qs[128];
+};
+
+struct BlockQ6_K {
+  std::uint8_t ql[128];
+  std::uint8_t qh[64];
+  std::int8_t scales[16];
+  std::uint16_t d_f16;
+};
+
+struct BlockIQ4_NL {
+  std::uint16_t d_f16;
+  std::uint8_t qs[16];
+};
+
+struct BlockIQ4_XS {
+  std::uint16_t d_f16;
+  std::uint16_t scales_h;
+  std::uint8_t scales_l[4];
+  std::uint8_t qs[128];
+};
+
+struct BlockMXFP4 {
+  std::uint8_t e;
+  std::uint8_t qs[16];
+};
+
+static_assert(sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4_1) == 20 && sizeof(BlockQ5_0) == 22);
+static_assert(sizeof(BlockQ5_1) == 24 && sizeof(BlockQ8_0) == 34 && sizeof(BlockQ2_K) == 84);
+static_assert(sizeof(BlockQ3_K) == 110 && sizeof(BlockQ4_K) == 144 && sizeof(BlockQ5_K) == 176);
+static_assert(sizeof(BlockQ6_K) == 210 && sizeof(BlockIQ4_NL) == 18 && sizeof(BlockIQ4_XS) == 136);
+static_assert(sizeof(BlockMXFP4) == 17);
+
+}  // namespace wick

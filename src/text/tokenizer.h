@@ -1,0 +1,108 @@
+// Text to token ids and back, identical to Hugging Face's tokenizers. A Tokenizer is immutable
+// after load and may be used from any thread; a TextStream belongs to one reader.
+//
+//   WICK_TRY(const auto tokenizer, Tokenizer::from(file.metadata()));
+//   tokenizer->encode(marked, ids);              // control tokens only in the trusted spans
+//   TextStream stream(*tokenizer);
+//   show(stream.push(id));                       // never half a character
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/marked_text.h"
+#include "base/result.h"
+#include "base/types.h"
+#include "format/metadata.h"
+
+namespace wick {
+
+enum class TokenKind : std::uint8_t { kNormal, kUnknown, kControl, kUserDefined, kUnused, kByte };
+
+class Tokenizer {
+ public:
+  // From GGUF keys (tokenizer.ggml.*), or from "tokenizer.huggingface.json" where a file carries
+  // that.
+  static Result<std::shared_ptr<const Tokenizer>> from(const Metadata& meta);
+  // From a bare tokenizer.json or a model file.
+  static Result<std::shared_ptr<const Tokenizer>> open(const std::filesystem::path& path);
+
+  virtual ~Tokenizer() = default;
+
+  // Appends the ids of `text`. Control tokens are recognised in trusted spans only; user-defined
+  // ones everywhere. Any bytes are accepted. Never adds a token of its own.
+  virtual void encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
+
+  // A person's text: nothing trusted, no BOS or EOS.
+  std::vector<TokenId> encode_plain(std::string_view text) const;
+  // All of it trusted, as Hugging Face's encode(text, add_special_tokens=False).
+  std::vector<TokenId> encode_special(std::string_view text) const;
+
+  // The bytes a token stands for when text goes on; may be a fragment of a UTF-8 character. Control
+  // tokens have their name
+  // ("<|im_end|>"), which a TextStream does not show. Empty for an id out of range.
+  virtual std::string_view bytes(TokenId id) const noexcept = 0;
+  virtual TokenKind kind(TokenId id) const noexcept = 0;
+  virtual int size() const noexcept = 0;  // ids are 0 .. size()-1
+  // Whether a decoder drops one leading space at the very start of a text (SentencePiece's dummy
+  // prefix).
+  virtual bool strips_leading_space() const noexcept = 0;
+
+  // End of generation is a set: <|im_end|>, <|endoftext|>, <|eot_id|>, … (docs/tokenizers.md says
+  // how it is found).
+  bool is_end(TokenId id) const noexcept;
+
+  std::span<const TokenId> ends() const noexcept { return ends_; }
+
+  // What the tokenizer puts around a text on its own, if anything (BOS, EOS); template text carries
+  // its own.
+  std::span<const TokenId> prefix() const noexcept { return prefix_; }
+
+  std::span<const TokenId> suffix() const noexcept { return suffix_; }
+
+  TokenId bos() const noexcept { return bos_; }  // -1 = none
+
+  TokenId eos() const noexcept { return eos_; }  // -1 = none
+
+  // All of `ids` as text, invalid UTF-8 replaced by U+FFFD; control tokens are left out unless
+  // asked for.
+  std::string decode(std::span<const TokenId> ids, bool with_control = false) const;
+
+ protected:
+  std::vector<TokenId> ends_, prefix_, suffix_;
+  TokenId bos_ = -1, eos_ = -1;
+};
+
+// Turns a stream of ids into text, holding back what is not yet a whole character, and, once stop
+// strings are set, what may yet become one of them. push() and finish() never allocate.
+class TextStream {
+ public:
+  // `is_continuing`: the text goes on behind other text, so a leading space is kept.
+  explicit TextStream(const Tokenizer& tokenizer, bool is_continuing = false,
+                      std::vector<std::string> stops = {});
+
+  // Text now safe to show, often empty; valid until the next call. After a stop string: the text
+  // before it, and stopped().
+  std::string_view push(TokenId id) noexcept;
+  // What was held back; an unfinished character becomes U+FFFD.
+  std::string_view finish() noexcept;
+
+  bool stopped() const noexcept { return stopped_; }
+
+ private:
+  std::string_view release(bool is_last) noexcept;
+
+  const Tokenizer* tokenizer_;
+  std::vector<std::string> stops_;
+  std::string held_;   // not yet shown
+  std::string shown_;  // what the last call returned
+  bool strip_space_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace wick
