@@ -17,12 +17,15 @@ inline void append(std::string& out, char part) {
   out += part;
 }
 
-inline void append(std::string& out, bool part) {
+template <std::same_as<bool> T>  // a template, so that a string literal does not decay into a truth
+                                 // value
+                                 void append(std::string& out, T part) {
   out += part ? "true" : "false";
 }
 
 template <std::integral T>
-void append(std::string& out, T part) {
+
+requires(!std::same_as<T, bool>) void append(std::string& out, T part) {
   out += std::to_string(part);
 }
 

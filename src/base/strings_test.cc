@@ -1,0 +1,45 @@
+#include "base/strings.h"
+
+#include <gtest/gtest.h>
+
+namespace wick {
+namespace {
+
+TEST(Strings, CatPrintsEachKindOfPart) {
+  EXPECT_EQ(cat("a", 'b', true, 3, -4LL, 0.1, std::string("s"), std::string_view("v")),
+            "abtrue3-40.1sv");
+}
+
+TEST(Strings, HumanBytesUsesDecimalUnits) {
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(98'400'000), "98.4 MB");
+  EXPECT_EQ(human_bytes(1'234'000'000), "1.2 GB");
+  EXPECT_EQ(human_bytes(999'960), "1.0 MB");
+}
+
+TEST(Strings, PrintableEscapesControlAndInvalidBytes) {
+  EXPECT_EQ(printable("a\x1b[31m\xff\xc2\x9bé"), "a\\x1B[31m\\xFF\\xC2\\x9Bé");
+  EXPECT_EQ(printable("abcdef", 3), "abc…");
+}
+
+TEST(Strings, CompleteUtf8StopsBeforeAnUnfinishedCharacter) {
+  const std::string euro = "a€";
+  EXPECT_EQ(complete_utf8(euro), 4U);
+  EXPECT_EQ(complete_utf8(euro.substr(0, 3)), 1U);
+  EXPECT_EQ(complete_utf8(euro.substr(0, 2)), 1U);
+  EXPECT_EQ(complete_utf8("\xff"), 1U);          // can never become a character
+  EXPECT_EQ(complete_utf8("\xf0\x9f\x98"), 0U);  // three of four bytes
+  EXPECT_EQ(complete_utf8("\xe2\x28"), 2U);      // broken, so finished
+}
+
+TEST(Strings, RepairReplacesEachMaximalInvalidPart) {
+  EXPECT_EQ(repair_utf8("a\xf0\x9f"
+                        "b"),
+            "a\xEF\xBF\xBD"
+            "b");
+  EXPECT_EQ(repair_utf8("\xff\xfe"), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(repair_utf8("\xe2\x82"), "\xEF\xBF\xBD");
+}
+
+}  // namespace
+}  // namespace wick
