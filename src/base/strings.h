@@ -19,7 +19,7 @@ inline void append(std::string& out, char part) {
 
 template <std::same_as<bool> T>  // a template, so that a string literal does not decay into a truth
                                  // value
-                                 void append(std::string& out, T part) {
+void append(std::string& out, T part) {
   out += part ? "true" : "false";
 }
 

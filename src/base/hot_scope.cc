@@ -1,0 +1,7 @@
+#include "base/hot_scope.h"
+
+namespace wick {
+
+thread_local int HotScope::depth_ = 0;
+
+}  // namespace wick

@@ -1,0 +1,25 @@
+// Which instruction set the kernels run on. The scalar table is complete; each ISA overrides
+// entries. WICK_ISA=scalar|avx2| avx512|neon forces one (avx512 needs F, BW, DQ, VL, VNNI, VBMI and
+// BF16). Decided once, at the first call; any thread.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/vector.h"
+
+namespace wick {
+
+enum class Isa { kScalar, kAvx2, kAvx512, kNeon };
+
+std::string_view name(Isa isa) noexcept;
+bool is_supported(Isa isa) noexcept;  // by this processor and this build
+// The best supported one, or what WICK_ISA names: kInvalid for an unknown name, kUnsupported for
+// one that cannot run here.
+Result<Isa> choose_isa();
+
+const MatmulKernels& matmul_kernels(Isa isa) noexcept;
+const VectorKernels& vector_kernels(Isa isa) noexcept;  // norms, rotations, activations, attention
+
+}  // namespace wick

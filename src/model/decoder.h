@@ -1,0 +1,55 @@
+// A loaded model: weights bound to their places, and the forward pass as one page of verbs. Engine
+// thread only. After load, launch() and logits() neither allocate nor lock.
+//
+//   WICK_TRY(Decoder decoder, Decoder::load(file, *backend, {.context = 4096}));
+//   WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(), {.context = 4096}));
+//   kv.reserve(0, n);
+//   decoder.launch({.tokens = ids, .positions = pos, .seqs = seqs, .logit_rows = rows}, kv);
+//   WICK_TRY(const auto logits, decoder.logits());   // [rows, vocab]
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "backend/backend.h"
+#include "base/result.h"
+#include "format/model_file.h"
+#include "model/kv_cache.h"
+#include "model/spec.h"
+
+namespace wick {
+
+struct DecoderOptions {
+  int max_batch_tokens = 512;  // tokens in one launch
+  int max_logit_rows = 64;     // rows of one launch that may need logits
+  int context = 0;             // positions to be ready for; 0 = what the model was trained for
+  int max_seqs = 1;
+};
+
+class Decoder {
+ public:
+  // `file` must outlive the decoder: matrices stay in its mapping. `backend` likewise.
+  static Result<Decoder> load(const ModelFile& file, Backend& backend,
+                              const DecoderOptions& options);
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+  ~Decoder();
+
+  const DecoderSpec& spec() const noexcept;
+  const DecoderOptions& options() const noexcept;
+  std::size_t weight_bytes() const noexcept;          // of all tensors in use
+  std::size_t bytes_read_per_token() const noexcept;  // weights that one decode step reads
+
+  // Hot:
+  void launch(const Batch& batch,
+              KvCache& kv) noexcept;  // enqueues the whole pass; positions must be reserved in `kv`
+  Result<std::span<const float>>
+  logits();  // waits; [m, vocab] row-major, valid until the next launch
+
+ private:
+  struct State;
+  explicit Decoder(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wick

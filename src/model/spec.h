@@ -1,0 +1,68 @@
+// What a model is, as data: an architecture file turns metadata into a DecoderSpec, and nothing
+// after that line knows the architecture's name. Per-layer lists express what differs between
+// layers. Plain data; any thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/result.h"
+#include "format/model_file.h"
+
+namespace wick {
+
+struct GqaSpec {                                             // grouped-query attention
+  int n_heads = 0, n_kv_heads = 0, head_dim = 0, v_dim = 0;  // v_dim 0 = head_dim
+  bool qkv_bias = false, out_bias = false;
+  std::optional<NormParams> qk_norm = {};  // for each head, before the rotation
+  RopeParams rope = {};
+  bool has_rope_factors = false;  // divide the frequencies by the tensor rope_freqs.weight (or by
+                                  // what Llama 3's keys say)
+  float scale = 0;                // multiplies q·k
+  int window = 0;                 // tokens; 0 = whole context
+};
+
+struct DenseSpec {
+  int hidden = 0;
+  Act act = Act::kSilu;
+  bool is_gated = true, bias = false;
+};
+
+struct BlockSpec {
+  std::variant<GqaSpec> mixer =
+      {};  // later: MLA, Gated DeltaNet; see docs/ARCHITECTURE.md, "What is to come"
+  std::variant<DenseSpec> ffn = {};
+  std::optional<NormParams> pre_mixer = {}, pre_ffn = {};
+};
+
+struct DecoderSpec {
+  int d_model = 0, vocab = 0, ctx_train = 0;
+  float embed_scale = 1, logit_scale = 1;
+  NormParams final_norm = {};
+  bool is_tied = false;  // the head is the embedding table
+  std::vector<BlockSpec> blocks = {};
+};
+
+// How a safetensors weight becomes the canonical one. "{}" stands for the layer's number.
+struct NameRule {
+  enum class Fix : std::uint8_t { kNone, kPermuteQ, kPermuteK };
+  std::string_view hf,
+      canonical;  // "model.layers.{}.self_attn.q_proj.weight" → "blk.{}.attn_q.weight"
+  Fix fix = Fix::kNone;
+};
+
+struct Arch {
+  std::string_view gguf_name;
+  Result<DecoderSpec> (*spec)(const ModelFile& file);
+  std::span<const NameRule> names;
+};
+
+std::span<const Arch> archs() noexcept;
+// The row of `file`, or kUnsupported naming the architecture and those that work.
+Result<const Arch*> find_arch(const ModelFile& file);
+
+}  // namespace wick
