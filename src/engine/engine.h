@@ -1,0 +1,104 @@
+// Where numbers meet text: many sequences share one forward pass. submit() and cancel() may be
+// called from any thread; step() is the heartbeat, called by one thread (tests call it directly,
+// production calls run()). What a request yields depends on the model, the prompt, the parameters
+// and the seed alone: never on who else is in the batch, on chunk sizes or on cache hits.
+//
+//   WICK_TRY(auto engine, Engine::create(std::move(decoder), *backend, tokenizer, {}));
+//   WICK_TRY(const RequestId id, engine->submit({.prompt = ids, .max_tokens = 64, .sink = &sink}));
+//   while (engine->step()) {}
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/result.h"
+#include "base/types.h"
+#include "model/decoder.h"
+#include "model/kv_cache.h"
+#include "sample/sampler.h"
+#include "text/tokenizer.h"
+
+namespace wick {
+
+using RequestId = std::uint64_t;
+
+enum class StopReason : std::uint8_t { kNone, kEnd, kLength, kStopText, kCancelled, kError };
+// "stop" (end token or stop text), "length", "cancelled", "error": OpenAI's words where it has one.
+std::string_view name(StopReason reason) noexcept;
+
+struct Usage {
+  int prompt_tokens = 0;
+  int cached_tokens = 0;     // of the prompt: already in the cache, not computed again
+  int generated_tokens = 0;  // the end token included
+  double prompt_ms = 0;      // from admission to the first generated token
+  double generate_ms = 0;    // from the first to the last generated token
+};
+
+struct TextDelta {
+  std::string_view text = {};           // whole characters; valid during the call
+  StopReason stop = StopReason::kNone;  // not kNone: the last delta of this request
+  Usage usage = {};                     // of the last delta
+  const Error* error = nullptr;         // with kError
+};
+
+class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
+                   // lock nor block
+ public:
+  virtual ~DeltaSink() = default;
+  virtual bool offer(const TextDelta& delta) noexcept = 0;  // false = reader too slow; the sequence
+                                                            // pauses and offers again
+};
+
+struct GenerateRequest {
+  std::vector<TokenId> prompt = {};
+  int max_tokens = 0;  // 0 = to the context's end
+  SamplingParams sampling = {};
+  std::vector<std::string> stops = {};  // stop strings, matched on bytes; not shown
+  bool ignore_end = false;              // go on past end tokens
+  bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
+  DeltaSink* sink = nullptr;   // outlives the request
+};
+
+struct EngineOptions {
+  int max_seqs = 4;
+  int context = 0;  // 0 = the smaller of the model's and what kv_limit_bytes holds
+  std::uint64_t kv_limit_bytes = 1'000'000'000;  // for all sequences together
+  int prefill_chunk = 512;                       // prompt tokens in one step
+  KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
+};
+
+// The context that these options give a model, in positions.
+int plan_context(const DecoderSpec& spec, const EngineOptions& options) noexcept;
+
+class Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> create(Decoder decoder, Backend& backend,
+                                                std::shared_ptr<const Tokenizer> tokenizer,
+                                                const EngineOptions& options);
+  ~Engine();
+
+  int context() const noexcept;
+  const Tokenizer& tokenizer() const noexcept;
+
+  // Any thread. Refused: an empty prompt, ids out of range, sampling out of range (kInvalid); a
+  // prompt that does not fit, or prompt + max_tokens that does not (kInvalid, id
+  // "context_length_exceeded", with the numbers); a full queue (kUnavailable).
+  Result<RequestId> submit(GenerateRequest request);
+  void cancel(RequestId id) noexcept;  // takes effect at the next step, during prefill too
+
+  // Engine thread.
+  bool step();                            // one forward pass; false = nothing to do
+  void run(const std::stop_token& stop);  // steps, and sleeps while there is nothing to do
+
+ private:
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wick

@@ -1,0 +1,76 @@
+// Everything that answers a chat is a Provider: the local engine, later remote APIs, the router,
+// and in tests a scripted one. Server, assistant and command line know exactly this type. Methods
+// block until done and may be called from several threads; events arrive in order on the calling
+// thread.
+//
+//   WICK_TRY(auto provider, open_local("model.gguf", {}));
+//   provider->chat({.input = messages}, [](const ChatEvent& e) { … }, stop_token);
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "chat/value.h"
+#include "engine/engine.h"
+
+namespace wick {
+
+// What a request may set; what it leaves out is taken from the model file's own hints, then from
+// the defaults.
+struct GenerationSettings {
+  std::vector<std::pair<std::string, double>> sampling =
+      {};              // keys of sampler_params(): {"temperature", 0.2}
+  int max_tokens = 0;  // 0 = to the context's end
+  std::vector<std::string> stops = {};
+};
+
+struct ChatRequest {
+  Object input =
+      {};  // the template's context: "messages", "tools", "documents", any other variable
+  GenerationSettings settings = {};
+};
+
+struct CompletionRequest {
+  std::string prompt = {};  // plain text: the model's own prefix (BOS) is put before it, control
+                            // tokens are not recognised
+  GenerationSettings settings = {};
+};
+
+struct TextEvent {
+  std::string_view text;
+};
+
+struct DoneEvent {
+  StopReason stop = StopReason::kNone;
+  Usage usage = {};
+};
+
+using ChatEvent = std::variant<TextEvent, DoneEvent>;
+using EventSink = std::function<void(const ChatEvent&)>;
+
+struct ModelInfo {
+  std::string id = {};
+  int context = 0;
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+  virtual std::string_view name() const noexcept = 0;
+  virtual std::vector<ModelInfo> models() const = 0;
+  // After the first event no retry is legal. A stop request ends with DoneEvent{kCancelled}, not
+  // with an error.
+  virtual Result<void> chat(const ChatRequest& request, const EventSink& sink,
+                            std::stop_token stop) = 0;
+  virtual Result<void> complete(const CompletionRequest& request, const EventSink& sink,
+                                std::stop_token stop) = 0;
+};
+
+}  // namespace wick
