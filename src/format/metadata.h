@@ -35,6 +35,12 @@ enum class MetaType : std::uint8_t {  // GGUF's numbers
   kF64
 };
 
+// "u32", "string", …: as it stands in messages and in `wick model info`.
+const char* name(MetaType type) noexcept;
+
+// Bytes of one value of `type`; 0 for strings and arrays, which carry their own length.
+std::size_t element_bytes(MetaType type) noexcept;
+
 struct MetaValue {
   MetaType type = MetaType::kU8;
   MetaType element = MetaType::kU8;  // of an array

@@ -9,16 +9,20 @@ namespace wick::test {
 
 namespace {
 
+void append(Bytes& out, const void* data, std::size_t size) {
+  const std::size_t at = out.size();
+  out.resize(at + size);
+  if (size != 0) std::memcpy(out.data() + at, data, size);
+}
+
 template <class T>
 void put(Bytes& out, T value) {
-  const auto* from = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), from, from + sizeof value);
+  append(out, &value, sizeof value);
 }
 
 void put_text(Bytes& out, std::string_view text) {
   put<std::uint64_t>(out, text.size());
-  const auto* from = reinterpret_cast<const std::byte*>(text.data());
-  out.insert(out.end(), from, from + text.size());
+  append(out, text.data(), text.size());
 }
 
 void put_integer(Bytes& out, std::int64_t value, MetaType type) {
@@ -87,7 +91,7 @@ GgufWriter& GgufWriter::add_raw(std::string_view key, std::uint32_t type,
                                 std::span<const std::byte> payload) {
   put_text(keys_, key);
   put(keys_, type);
-  keys_.insert(keys_.end(), payload.begin(), payload.end());
+  append(keys_, payload.data(), payload.size());
   ++n_keys_;
   return *this;
 }
@@ -156,7 +160,7 @@ Bytes GgufWriter::build() const {
   put(out, options_.version);
   put<std::uint64_t>(out, tensors_.size());
   put(out, n_keys_);
-  out.insert(out.end(), keys_.begin(), keys_.end());
+  append(out, keys_.data(), keys_.size());
   Bytes data;
   for (const Tensor& tensor : tensors_) {
     put_text(out, tensor.name);
@@ -166,10 +170,10 @@ Bytes GgufWriter::build() const {
     put(out, tensor.type);
     pad(data, options_.alignment);
     put<std::uint64_t>(out, data.size());
-    data.insert(data.end(), tensor.bytes.begin(), tensor.bytes.end());
+    append(data, tensor.bytes.data(), tensor.bytes.size());
   }
   pad(out, options_.alignment);
-  out.insert(out.end(), data.begin(), data.end());
+  append(out, data.data(), data.size());
   return out;
 }
 

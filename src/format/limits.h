@@ -1,0 +1,25 @@
+// The limits that foreign model files are held to. Each is far above what real models use, and low
+// enough that a small hostile file can neither fill the memory nor keep a core busy. Counts are
+// also held against the bytes that are there, so a limit alone never sizes an allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+
+inline constexpr std::uint64_t kMaxMetaKeys = 16384;     // real files: about 40
+inline constexpr std::uint64_t kMaxKeyBytes = 65535;     // the GGUF specification's own limit
+inline constexpr std::uint64_t kMaxTensors = 1U << 20U;  // DeepSeek-V3 as safetensors: 92,000
+inline constexpr std::uint64_t kMaxTensorNameBytes = 256;
+inline constexpr std::uint32_t kMaxRank = 4;
+inline constexpr std::int64_t kMinAlignment = 8;  // GGUF: a multiple of 8
+inline constexpr std::int64_t kMaxAlignment = 65536;
+inline constexpr std::int64_t kMaxParts = 4096;  // files of one model
+
+inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;  // the format's own limit
+inline constexpr int kMaxJsonDepth = 64;
+inline constexpr std::uint64_t kMaxJsonFile = 64U << 20U;  // config.json and its siblings
+inline constexpr std::int64_t kMaxConfigLayers = 16384;    // for lists with one item a layer
+
+}  // namespace wick

@@ -1,0 +1,33 @@
+// What a reader of one file format hands to ModelFile: the mapped files and what was found in them.
+// Moving it moves no byte of a mapping, so views stay valid. Internal to this room.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/result.h"
+#include "format/metadata.h"
+#include "format/model_file.h"
+
+namespace wick {
+
+struct ModelParts {
+  std::vector<MappedFile> files = {};
+  std::deque<std::string> names = {};  // of tensors, where the file does not hold them verbatim
+  Metadata metadata = {};
+  std::vector<TensorView> tensors = {};
+};
+
+// Indices of `tensors`, ascending by name; an error if two share one. `path` is for the message.
+Result<std::vector<std::uint32_t>> index_by_name(std::span<const TensorView> tensors,
+                                                 std::string_view path);
+
+// An error of kind kCorrupt; a truncated file also says how to get a whole one.
+Error corrupt(std::string id, std::string message);
+Error truncated(std::string id, std::string message);
+
+}  // namespace wick
