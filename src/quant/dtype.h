@@ -15,10 +15,11 @@
 
 namespace wick {
 
-#define WICK_CODECS(X)                                                                           \
-  X(F32)                                                                                         \
-  X(F16) X(BF16) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) \
-      X(IQ4_NL) X(IQ4_XS) X(MXFP4)
+// clang-format off
+#define WICK_CODECS(X) \
+  X(F32) X(F16) X(BF16) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) \
+  X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS) X(MXFP4)
+// clang-format on
 
 enum class DType : std::uint8_t {
 #define WICK_X(name) k##name,

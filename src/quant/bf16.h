@@ -1,0 +1,22 @@
+// BF16: the upper half of a float. Every value widens exactly; encoding rounds to nearest even.
+#pragma once
+
+#include <cstdint>
+
+#include "quant/codec.h"
+#include "quant/half.h"
+
+namespace wick {
+
+struct BF16 {
+  static constexpr DType kType = DType::kBF16;
+  static constexpr int kGgufId = 30;
+  static constexpr int kBlockLen = 1;
+  using Block = std::uint16_t;
+
+  static void decode(const Block& block, float* out) noexcept { *out = bf16_to_f32(block); }
+
+  static void encode(const float* in, Block& out) noexcept { out = f32_to_bf16(*in); }
+};
+
+}  // namespace wick

@@ -1,0 +1,40 @@
+// Q4_0: 4-bit codes around 8 with one scale. 18 bytes per 32 weights = 4.5 bits per weight.
+//
+//   | d f16 | qs[16]: weight i in the low nibble of byte i, weight 16 + i in the high one |
+//   x = d * (q - 8)
+#pragma once
+
+#include "quant/bits.h"
+#include "quant/blocks.h"
+#include "quant/codec.h"
+#include "quant/half.h"
+#include "quant/search.h"
+
+namespace wick {
+
+struct Q4_0 {
+  static constexpr DType kType = DType::kQ4_0;
+  static constexpr int kGgufId = 2;
+  static constexpr int kBlockLen = 32;
+  using Block = BlockQ4_0;
+
+  static void decode(const Block& block, float* out) noexcept {
+    const float d = f16_to_f32(block.d_f16);
+    for (int i = 0; i < 16; ++i) {
+      out[i] = d * static_cast<float>((block.qs[i] & 15) - 8);
+      out[i + 16] = d * static_cast<float>((block.qs[i] >> 4) - 8);
+    }
+  }
+
+  // The extreme value gets code 0, which reaches one step further than code 15 does.
+  static void encode(const float* in, Block& out) noexcept {
+    const float d = extreme({in, 32}) / -8.0f;
+    const float inverse = d == 0 ? 0.0f : 1.0f / d;
+    const auto code = [inverse](float x) { return truncated(x * inverse + 8.5f, 15); };
+    out.d_f16 = f32_to_f16(d);
+    for (int i = 0; i < 16; ++i)
+      out.qs[i] = pack_nibbles(code(in[i]), code(in[i + 16]));
+  }
+};
+
+}  // namespace wick
