@@ -1,0 +1,180 @@
+// Replacements that count and then do what the originals do. Memory comes from malloc and goes back
+// with free, so the sanitizers, which watch those, still see every block. The mutex functions of
+// this program hide the C library's; the next definition along the search order (a sanitizer's, or
+// the C library's) is asked to do the work.
+#include "support/hot_counters.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "base/hot_scope.h"
+
+namespace {
+
+std::atomic<long> allocations{0};
+std::atomic<long> frees{0};
+std::atomic<long> locks{0};
+
+void count(std::atomic<long>& counter) noexcept {
+  if (wick::HotScope::is_active()) counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+void* allocate(std::size_t bytes) noexcept {
+  count(allocations);
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+void* allocate(std::size_t bytes, std::align_val_t align) noexcept {
+  count(allocations);
+  const auto alignment = static_cast<std::size_t>(align);
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void* or_throw(void* at) {
+  if (at == nullptr) throw std::bad_alloc();
+  return at;
+}
+
+void release(void* at) noexcept {
+  if (at != nullptr) count(frees);
+  std::free(at);
+}
+
+}  // namespace
+
+namespace wick::test {
+
+HotCounts hot_counts() noexcept {
+  return {.allocations = allocations.load(), .frees = frees.load(), .locks = locks.load()};
+}
+
+void reset_hot_counts() noexcept {
+  allocations = 0;
+  frees = 0;
+  locks = 0;
+}
+
+}  // namespace wick::test
+
+void* operator new(std::size_t bytes) {
+  return or_throw(allocate(bytes));
+}
+
+void* operator new[](std::size_t bytes) {
+  return or_throw(allocate(bytes));
+}
+
+void* operator new(std::size_t bytes, std::align_val_t a) {
+  return or_throw(allocate(bytes, a));
+}
+
+void* operator new[](std::size_t bytes, std::align_val_t a) {
+  return or_throw(allocate(bytes, a));
+}
+
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
+
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
+
+void* operator new(std::size_t bytes, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(bytes, a);
+}
+
+void* operator new[](std::size_t bytes, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(bytes, a);
+}
+
+void operator delete(void* at) noexcept {
+  release(at);
+}
+
+void operator delete[](void* at) noexcept {
+  release(at);
+}
+
+void operator delete(void* at, std::size_t) noexcept {
+  release(at);
+}
+
+void operator delete[](void* at, std::size_t) noexcept {
+  release(at);
+}
+
+void operator delete(void* at, std::align_val_t) noexcept {
+  release(at);
+}
+
+void operator delete[](void* at, std::align_val_t) noexcept {
+  release(at);
+}
+
+void operator delete(void* at, std::size_t, std::align_val_t) noexcept {
+  release(at);
+}
+
+void operator delete[](void* at, std::size_t, std::align_val_t) noexcept {
+  release(at);
+}
+
+void operator delete(void* at, const std::nothrow_t&) noexcept {
+  release(at);
+}
+
+void operator delete[](void* at, const std::nothrow_t&) noexcept {
+  release(at);
+}
+
+void operator delete(void* at, std::align_val_t, const std::nothrow_t&) noexcept {
+  release(at);
+}
+
+void operator delete[](void* at, std::align_val_t, const std::nothrow_t&) noexcept {
+  release(at);
+}
+
+// clang links ThreadSanitizer's interceptors into the program itself: hiding them would blind it.
+#if defined(__clang__)
+#if __has_feature(thread_sanitizer)
+#define WICK_TEST_LEAVES_MUTEXES
+#endif
+#endif
+#ifndef WICK_TEST_LEAVES_MUTEXES
+
+namespace {
+
+using MutexCall = int (*)(pthread_mutex_t*);
+
+int call_next(std::atomic<MutexCall>& next, const char* name, pthread_mutex_t* mutex) noexcept {
+  MutexCall call = next.load(std::memory_order_relaxed);
+  if (call == nullptr) {
+    call = reinterpret_cast<MutexCall>(::dlsym(RTLD_NEXT, name));
+    if (call == nullptr) std::abort();
+    next.store(call, std::memory_order_relaxed);
+  }
+  return call(mutex);
+}
+
+std::atomic<MutexCall> next_lock{nullptr};
+std::atomic<MutexCall> next_trylock{nullptr};
+
+}  // namespace
+
+extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  count(locks);
+  return call_next(next_lock, "pthread_mutex_lock", mutex);
+}
+
+extern "C" int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  count(locks);
+  return call_next(next_trylock, "pthread_mutex_trylock", mutex);
+}
+
+#endif

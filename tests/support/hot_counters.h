@@ -1,0 +1,21 @@
+// Counts what must not happen on the hot path. Linking wick_test_support replaces operator new and
+// delete and wraps pthread_mutex_lock and _trylock in the whole test program; calls inside a
+// HotScope (base/hot_scope.h), on any thread, are counted. Any thread may read or reset.
+//
+//   test::reset_hot_counts();
+//   { const HotScope hot; backend->linear(y, x, step); }
+//   EXPECT_EQ(test::hot_counts().allocations, 0);
+#pragma once
+
+namespace wick::test {
+
+struct HotCounts {
+  long allocations = 0;  // operator new, all forms
+  long frees = 0;        // operator delete of a non-null pointer, all forms
+  long locks = 0;        // pthread_mutex_lock and _trylock: std::mutex and all built upon it
+};
+
+HotCounts hot_counts() noexcept;
+void reset_hot_counts() noexcept;
+
+}  // namespace wick::test
