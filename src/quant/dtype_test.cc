@@ -228,8 +228,8 @@ TEST(EncodeRow, ErrorOnABellCurveStaysUnderTheBoundOfTheFormat) {
   };
 
   // The error of rounding to steps s is s / sqrt(12); the step is range / codes, the range of 32
-  // normal values about 4.1 deviations: 0.08 for 4 bits, half for each bit more. The bounds are 10
-  // % above what was measured, which no ISA changes.
+  // normal values about 4.1 deviations: 0.08 for 4 bits, half for each bit more. The bounds are a
+  // tenth above what was measured, which no ISA changes.
   const Case cases[] = {
       {DType::kF16, 2.3e-4},  {DType::kBF16, 1.9e-3},   {DType::kQ8_0, 0.0057},
       {DType::kQ6_K, 0.0184}, {DType::kQ5_K, 0.0381},   {DType::kQ5_1, 0.0402},
