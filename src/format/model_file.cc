@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/strings.h"
 #include "format/gguf.h"
 #include "format/model_parts.h"
+#include "format/safetensors.h"
 
 namespace wick {
 
@@ -45,6 +47,27 @@ Result<std::vector<std::uint32_t>> index_by_name(std::span<const TensorView> ten
                  cat(printable(path), ": tensor '", printable(name_of(*twice)), "' appears twice"));
 }
 
+namespace {
+
+// By extension, and by what the file begins with where that says nothing (a blob named by its
+// hash).
+Result<FileFormat> detect(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return FileFormat::kSafetensors;
+  if (path.extension() == ".gguf") return FileFormat::kGguf;
+  if (path.extension() == ".safetensors") return FileFormat::kSafetensors;
+  WICK_TRY(const MappedFile file, MappedFile::open(path));
+  if (has_gguf_magic(file.bytes())) return FileFormat::kGguf;
+  if (has_safetensors_magic(file.bytes())) return FileFormat::kSafetensors;
+  return Error{
+      .code = ErrorCode::kUnsupported,
+      .id = "unknown_format",
+      .message = cat(printable(path.string()), ": is neither a GGUF nor a safetensors file"),
+      .hint = "wick reads .gguf files and folders with safetensors and config.json"};
+}
+
+}  // namespace
+
 struct ModelFile::State {
   FileFormat format = FileFormat::kGguf;
   std::filesystem::path path = {};
@@ -56,7 +79,9 @@ struct ModelFile::State {
 Result<ModelFile> ModelFile::open(const std::filesystem::path& path) {
   auto state = std::make_unique<State>();
   state->path = path;
-  WICK_TRY(state->parts, open_gguf(path));
+  WICK_TRY(state->format, detect(path));
+  const bool is_gguf = state->format == FileFormat::kGguf;
+  WICK_TRY(state->parts, is_gguf ? open_gguf(path) : open_safetensors(path));
   WICK_TRY(state->by_name, index_by_name(state->parts.tensors, path.string()));
   for (const MappedFile& file : state->parts.files)
     state->bytes += file.bytes().size();

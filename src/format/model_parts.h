@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ namespace wick {
 
 struct ModelParts {
   std::vector<MappedFile> files = {};
-  std::deque<std::string> names = {};  // of tensors, where the file does not hold them verbatim
+  std::list<std::string> names = {};  // of tensors, where the file does not hold them verbatim
   Metadata metadata = {};
   std::vector<TensorView> tensors = {};
 };

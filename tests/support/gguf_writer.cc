@@ -9,20 +9,14 @@ namespace wick::test {
 
 namespace {
 
-void append(Bytes& out, const void* data, std::size_t size) {
-  const std::size_t at = out.size();
-  out.resize(at + size);
-  if (size != 0) std::memcpy(out.data() + at, data, size);
-}
-
 template <class T>
 void put(Bytes& out, T value) {
-  append(out, &value, sizeof value);
+  append(out, std::as_bytes(std::span(&value, 1)));
 }
 
 void put_text(Bytes& out, std::string_view text) {
   put<std::uint64_t>(out, text.size());
-  append(out, text.data(), text.size());
+  append(out, std::as_bytes(std::span(text.data(), text.size())));
 }
 
 void put_integer(Bytes& out, std::int64_t value, MetaType type) {
@@ -69,6 +63,12 @@ std::uint32_t number(MetaType type) {
 
 }  // namespace
 
+void append(Bytes& out, std::span<const std::byte> bytes) {
+  const std::size_t at = out.size();
+  out.resize(at + bytes.size());
+  if (!bytes.empty()) std::memcpy(out.data() + at, bytes.data(), bytes.size());
+}
+
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()),
@@ -91,7 +91,7 @@ GgufWriter& GgufWriter::add_raw(std::string_view key, std::uint32_t type,
                                 std::span<const std::byte> payload) {
   put_text(keys_, key);
   put(keys_, type);
-  append(keys_, payload.data(), payload.size());
+  append(keys_, payload);
   ++n_keys_;
   return *this;
 }
@@ -160,7 +160,7 @@ Bytes GgufWriter::build() const {
   put(out, options_.version);
   put<std::uint64_t>(out, tensors_.size());
   put(out, n_keys_);
-  append(out, keys_.data(), keys_.size());
+  append(out, keys_);
   Bytes data;
   for (const Tensor& tensor : tensors_) {
     put_text(out, tensor.name);
@@ -170,10 +170,10 @@ Bytes GgufWriter::build() const {
     put(out, tensor.type);
     pad(data, options_.alignment);
     put<std::uint64_t>(out, data.size());
-    append(data, tensor.bytes.data(), tensor.bytes.size());
+    append(data, tensor.bytes);
   }
   pad(out, options_.alignment);
-  append(out, data.data(), data.size());
+  append(out, data);
   return out;
 }
 

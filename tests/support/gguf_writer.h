@@ -41,6 +41,8 @@ Bytes bytes_of(std::initializer_list<T> values) {
   return bytes_of(std::span<const T>(values.begin(), values.size()));
 }
 
+void append(Bytes& out, std::span<const std::byte> bytes);
+
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 

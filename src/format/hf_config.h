@@ -1,0 +1,29 @@
+// Translates what lies beside safetensors into GGUF's keys, once: config.json and
+// generation_config.json in the spellings of transformers 4 and 5, with the defaults that
+// transformers gives to what is absent. The table of keys is in docs/formats/safetensors.md.
+// Internal to this room; others read ModelFile::metadata(). Any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "format/metadata.h"
+
+namespace wick {
+
+struct HfTexts {            // contents of the files; nullopt: there is no such file
+  std::string folder = {};  // for messages
+  std::string_view config = {};
+  std::optional<std::string_view> generation_config = {};
+  std::optional<std::string_view> tokenizer = {};         // tokenizer.json, handed over as it is
+  std::optional<std::string_view> tokenizer_config = {};  // handed over, and read for its template
+  std::optional<std::string_view> chat_template = {};     // chat_template.jinja, wins
+  std::optional<std::string_view> chat_template_json = {};  // {"chat_template": "…"}, comes last
+};
+
+// The texts must outlive the result, which views some of them.
+Result<Metadata> hf_metadata(const HfTexts& texts);
+
+}  // namespace wick

@@ -1,0 +1,167 @@
+#include "format/hf_rope.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/strings.h"
+
+namespace wick {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr double kDefaultTheta = 10000.0;
+constexpr double kDefaultBetaFast = 32;
+constexpr double kDefaultBetaSlow = 1;
+
+struct RopeFields {
+  std::optional<JsonFields> main = {};     // of all layers, or of those that see everything
+  std::optional<JsonFields> sliding = {};  // of the layers with a window, where they differ
+};
+
+// rope_scaling wins over rope_parameters where both are (as in transformers). Parameters are nested
+// by layer type where a field "…_attention" is an object.
+Result<RopeFields> find_fields(const JsonFields& config) {
+  RopeFields out;
+  WICK_TRY(out.main, config.object("rope_scaling"));
+  if (!out.main) {
+    WICK_TRY(out.main, config.object("rope_parameters"));
+  }
+  if (!out.main) return out;
+  WICK_TRY(auto full, out.main->object("full_attention"));
+  WICK_TRY(out.sliding, out.main->object("sliding_attention"));
+  if (full) {
+    out.main.emplace(*full);
+  } else if (out.sliding) {
+    out.main.emplace(*out.sliding);
+    out.sliding.reset();
+  }
+  return out;
+}
+
+// The value in the rope's own fields, or else beside them in the config.
+Result<std::optional<double>> nearest(const std::optional<JsonFields>& rope,
+                                      const JsonFields& config, const char* name) {
+  if (rope) {
+    WICK_TRY(const auto value, rope->number(name));
+    if (value) return value;
+  }
+  return config.number(name);
+}
+
+Result<std::string> scaling_type(const JsonFields& rope) {
+  WICK_TRY(auto type, rope.text("rope_type"));
+  if (!type) {
+    WICK_TRY(type, rope.text("type"));
+  }
+  if (!type || *type == "mrope") return std::string("default");  // mrope: sections, no scaling
+  return *type;
+}
+
+// The context that a scaled model was trained with at first. The config's own field wins over the
+// rope's (Phi 3), the full context stands in where there is neither (transformers again).
+Result<std::optional<std::int64_t>> original_context(const JsonFields& rope,
+                                                     const JsonFields& config) {
+  constexpr const char* kName = "original_max_position_embeddings";
+  WICK_TRY(auto value, config.integer(kName));
+  if (!value) {
+    WICK_TRY(value, rope.integer(kName));
+  }
+  if (value) return value;
+  return config.integer("max_position_embeddings");
+}
+
+double magnitude(double factor, double mscale) {
+  return factor <= 1 ? 1.0 : 0.1 * mscale * std::log(factor) + 1.0;
+}
+
+// transformers: the factor on q and k is attention_factor, or follows from mscale, or else is
+// magnitude(factor, 1). GGUF stores the quotient of that factor and magnitude(factor, 1).
+Result<void> translate_yarn(const JsonFields& rope, const std::string& prefix, double factor,
+                            Metadata& out) {
+  WICK_TRY(const auto given, rope.number("attention_factor"));
+  WICK_TRY(const auto mscale, rope.number("mscale"));
+  WICK_TRY(const auto mscale_all, rope.number("mscale_all_dim"));
+  WICK_TRY(const auto beta_fast, rope.number("beta_fast"));
+  WICK_TRY(const auto beta_slow, rope.number("beta_slow"));
+  WICK_TRY(const auto truncate, rope.boolean("truncate"));
+  const auto or_default = [](const std::optional<double>& value, double otherwise) {
+    return value && *value != 0 ? *value : otherwise;  // 0 counts as absent, as in transformers
+  };
+  const double usual = magnitude(factor, 1);
+  if (given) {
+    out.set_number(prefix + "attn_factor", *given / usual);
+  } else if (mscale && mscale_all && *mscale != 0 && *mscale_all != 0) {
+    const double wanted = magnitude(factor, *mscale) / magnitude(factor, *mscale_all);
+    out.set_number(prefix + "attn_factor", wanted / usual);
+  }
+  out.set_number(prefix + "yarn_ext_factor", 1);
+  out.set_number(prefix + "yarn_beta_fast", or_default(beta_fast, kDefaultBetaFast));
+  out.set_number(prefix + "yarn_beta_slow", or_default(beta_slow, kDefaultBetaSlow));
+  if (truncate == false) out.set_boolean("wick.rope_yarn_truncate", false);
+  return {};
+}
+
+Result<void> translate_scaling(const JsonFields& rope, const JsonFields& config,
+                               std::string_view arch, Metadata& out) {
+  WICK_TRY(const std::string type, scaling_type(rope));
+  if (type == "default") return {};
+  const std::string prefix = cat(arch, ".rope.scaling.");
+  out.set_string(prefix + "type", type);
+  WICK_TRY(auto factor, rope.number("factor"));
+  if (type == "linear" || type == "dynamic") {
+    if (!factor) return rope.error("factor", "a number");
+    out.set_number(prefix + "factor", *factor);
+    return {};
+  }
+  WICK_TRY(const auto original, original_context(rope, config));
+  if (original) out.set_integer(prefix + "original_context_length", *original);
+  if (!factor) {
+    WICK_TRY(const auto context, config.integer("max_position_embeddings"));
+    if (context && original && *original > 0) {
+      factor = static_cast<double>(*context) / static_cast<double>(*original);
+    }
+  }
+  if (!factor) return rope.error("factor", "a number");
+  out.set_number(prefix + "factor", *factor);
+  if (type == "yarn") return translate_yarn(rope, prefix, *factor, out);
+  if (type == "llama3") {
+    for (const char* name : {"low_freq_factor", "high_freq_factor"}) {
+      WICK_TRY(const auto value, rope.number(name));
+      if (!value) return rope.error(name, "a number");
+      out.set_number(prefix + name, *value);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> translate_rope(const JsonFields& config, std::string_view arch,
+                            std::optional<std::int64_t> head_dim, Metadata& out) {
+  WICK_TRY(const RopeFields rope, find_fields(config));
+  WICK_TRY(const auto theta, nearest(rope.main, config, "rope_theta"));
+  out.set_number(cat(arch, ".rope.freq_base"), theta.value_or(kDefaultTheta));
+  if (rope.sliding) {
+    WICK_TRY(const auto local, nearest(rope.sliding, config, "rope_theta"));
+    out.set_number(cat(arch, ".rope.freq_base_swa"), local.value_or(kDefaultTheta));
+  }
+  WICK_TRY(const auto partial, nearest(rope.main, config, "partial_rotary_factor"));
+  if (partial && !(*partial > 0 && *partial <= 1)) {
+    const JsonFields& place =
+        rope.main && rope.main->find("partial_rotary_factor") != nullptr ? *rope.main : config;
+    return place.error("partial_rotary_factor", "a number above 0, at most 1");
+  }
+  if (head_dim) {
+    const double rotated = static_cast<double>(*head_dim) * partial.value_or(1.0);
+    if (rotated >= 0 && rotated < 1e9) {
+      out.set_integer(cat(arch, ".rope.dimension_count"), static_cast<std::int64_t>(rotated));
+    }
+  }
+  if (!rope.main) return {};
+  return translate_scaling(*rope.main, config, arch, out);
+}
+
+}  // namespace wick

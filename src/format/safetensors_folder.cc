@@ -1,0 +1,177 @@
+// A model as a folder: model.safetensors, or the shards that model.safetensors.index.json lists,
+// with config.json and its siblings. File names from the index are plain names in the same folder;
+// anything else is refused, so that a model cannot reach other files.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/strings.h"
+#include "format/hf_config.h"
+#include "format/json_text.h"
+#include "format/limits.h"
+#include "format/safetensors.h"
+
+namespace wick {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSingleName = "model.safetensors";
+constexpr const char* kIndexName = "model.safetensors.index.json";
+
+using WeightMap = std::map<std::string, std::string>;  // tensor → file
+
+std::string_view text_of(const MappedFile& file) noexcept {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;  // what cannot be seen is treated as absent
+  return fs::exists(path, ignored);
+}
+
+bool is_plain_name(std::string_view name) noexcept {
+  return name.ends_with(".safetensors") && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+Result<MappedFile> map_json(const fs::path& path) {
+  WICK_TRY(MappedFile file, MappedFile::open(path));
+  if (file.bytes().size() > kMaxJsonFile) {
+    return corrupt("json_too_large", cat(printable(path.string()), ": is ", file.bytes().size(),
+                                         " bytes, wanted at most ", kMaxJsonFile));
+  }
+  return file;
+}
+
+Result<WeightMap> read_index(const fs::path& path) {
+  WICK_TRY(const MappedFile file, map_json(path));
+  WICK_TRY(const nlohmann::json index, parse_json_object(text_of(file), path.string()));
+  const auto listed = index.find("weight_map");
+  if (listed == index.end() || !listed->is_object() || listed->empty()) {
+    return corrupt("bad_index", cat(printable(path.string()), ": weight_map is ",
+                                    listed == index.end() ? "missing" : shown(*listed),
+                                    ", wanted an object of tensor names and files"));
+  }
+  WeightMap map;
+  for (const auto& [tensor, value] : listed->items()) {
+    if (!value.is_string() || !is_plain_name(value.get_ref<const std::string&>())) {
+      return corrupt("bad_index",
+                     cat(printable(path.string()), ": tensor '", printable(tensor), "' is in ",
+                         shown(value), ", wanted a .safetensors file of the same folder"));
+    }
+    map.emplace(tensor, value.get_ref<const std::string&>());
+  }
+  return map;
+}
+
+Result<void> append_shard(ModelParts& parts, const fs::path& path) {
+  auto mapped = MappedFile::open(path);
+  if (!mapped && mapped.error().code == ErrorCode::kNotFound) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "missing_part",
+                 .message = cat(printable(path.string()), ": is missing, a part of the model"),
+                 .hint = "fetch the missing part into the same folder"};
+  }
+  WICK_TRY(MappedFile file, std::move(mapped));
+  WICK_TRY(SafetensorsFile shard, parse_safetensors(file.bytes(), path.string()));
+  parts.names.splice(parts.names.end(), shard.names);
+  parts.tensors.insert(parts.tensors.end(), shard.tensors.begin(), shard.tensors.end());
+  parts.files.push_back(std::move(file));
+  return {};
+}
+
+Result<void> append_shards(ModelParts& parts, const fs::path& folder, const WeightMap& map) {
+  std::set<std::string> shards;
+  for (const auto& [tensor, file] : map)
+    shards.insert(file);
+  if (shards.size() > static_cast<std::size_t>(kMaxParts)) {
+    return corrupt("too_many", cat(printable(folder.string()), ": the index names ", shards.size(),
+                                   " files, at most ", kMaxParts, " are read"));
+  }
+  std::map<std::string_view, std::string_view> found;  // tensor → file
+  for (const std::string& shard : shards) {
+    const std::size_t first = parts.tensors.size();
+    WICK_DO(append_shard(parts, folder / shard));
+    for (std::size_t i = first; i < parts.tensors.size(); ++i) {
+      found.emplace(parts.tensors[i].name, shard);
+    }
+  }
+  for (const auto& [tensor, file] : map) {
+    const auto at = found.find(tensor);
+    if (at == found.end() || at->second != file) {
+      return corrupt("missing_tensor",
+                     cat(printable((folder / file).string()), ": tensor '", printable(tensor),
+                         "' is not in this file, where ", kIndexName, " says that it is"));
+    }
+  }
+  return {};
+}
+
+// Maps the file `name` of `folder` if there is one; its text stays valid as long as `parts`.
+Result<std::optional<std::string_view>> text_beside(ModelParts& parts, const fs::path& folder,
+                                                    const char* name) {
+  if (!is_there(folder / name)) return std::optional<std::string_view>();
+  WICK_TRY(MappedFile file, map_json(folder / name));
+  const std::string_view text = text_of(file);
+  parts.files.push_back(std::move(file));
+  return std::optional(text);
+}
+
+Result<void> append_metadata(ModelParts& parts, const fs::path& folder) {
+  HfTexts texts{.folder = folder.string()};
+  WICK_TRY(const auto config, text_beside(parts, folder, "config.json"));
+  if (!config) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "missing_config",
+                 .message = cat(printable(folder.string()),
+                                ": has no config.json, which safetensors need beside them"),
+                 .hint = "fetch config.json and tokenizer.json of the model into this folder"};
+  }
+  texts.config = *config;
+  WICK_TRY(texts.generation_config, text_beside(parts, folder, "generation_config.json"));
+  WICK_TRY(texts.tokenizer, text_beside(parts, folder, "tokenizer.json"));
+  WICK_TRY(texts.tokenizer_config, text_beside(parts, folder, "tokenizer_config.json"));
+  WICK_TRY(texts.chat_template, text_beside(parts, folder, "chat_template.jinja"));
+  WICK_TRY(texts.chat_template_json, text_beside(parts, folder, "chat_template.json"));
+  WICK_TRY(parts.metadata, hf_metadata(texts));
+  return {};
+}
+
+}  // namespace
+
+Result<ModelParts> open_safetensors(const fs::path& path) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(path, ignored);
+  const fs::path folder = is_folder ? path : path.parent_path();
+  ModelParts parts;
+  WeightMap map;
+  if (is_there(folder / kIndexName)) {
+    WICK_TRY(map, read_index(folder / kIndexName));
+  }
+  const std::string file = path.filename().string();
+  const bool is_listed =
+      std::any_of(map.begin(), map.end(), [&](const auto& entry) { return entry.second == file; });
+  if (is_listed || (is_folder && !map.empty())) {
+    WICK_DO(append_shards(parts, folder, map));
+  } else if (!is_folder) {
+    WICK_DO(append_shard(parts, path));
+  } else if (is_there(folder / kSingleName)) {
+    WICK_DO(append_shard(parts, folder / kSingleName));
+  } else {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "missing_weights",
+                 .message = cat(printable(folder.string()), ": holds neither ", kSingleName,
+                                " nor ", kIndexName),
+                 .hint = "name a .gguf file, or the folder that holds the model's safetensors"};
+  }
+  WICK_DO(append_metadata(parts, folder));
+  return parts;
+}
+
+}  // namespace wick
