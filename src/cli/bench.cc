@@ -1,0 +1,232 @@
+// wick bench: tokens per second of prompt processing ("pp512") and generation ("tg64"), with
+// llama-bench's flags and its way of measuring: tokens are random, nothing is sampled, one warm-up
+// run, then the median of -r runs. Beside each speed stand the bytes read per second and their
+// share of a plain read of the same memory by as many threads, taken before and after each run.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mapped_file.h"
+#include "base/strings.h"
+#include "base/thread_team.h"
+#include "cli/bandwidth.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "format/model_file.h"
+#include "model/decoder.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kProbeBytes = 256 << 20;  // of the file, for the plain read
+
+struct Flags {
+  ModelFlags model = {};
+  std::string kv_type = "bf16";
+  std::vector<int> prompt = {512}, generate = {64}, threads = {0}, depth = {0};
+  int repeats = 3;
+  int chunk = 512;
+  bool is_json = false;
+};
+
+struct Test {
+  int prompt = 0, generate = 0, depth = 0;
+};
+
+std::string name_of(const Test& test) {
+  std::string name = test.generate > 0 ? cat("tg", test.generate) : cat("pp", test.prompt);
+  return test.depth > 0 ? cat(name, "@d", test.depth) : name;
+}
+
+struct Figures {
+  double tokens_per_second = 0, bytes_per_second = 0, share = 0;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+class Bench {
+ public:
+  Bench(Decoder& decoder, KvCache& kv, std::span<const std::byte> probe, ThreadTeam& team,
+        std::size_t kv_position_bytes)
+      : decoder_(decoder),
+        kv_(kv),
+        probe_(probe),
+        team_(team),
+        kv_position_bytes_(kv_position_bytes) {}
+
+  Result<Figures> measure(const Test& test, int repeats) {
+    std::vector<double> speed, bytes, share;
+    for (int i = -1; i < repeats; ++i) {  // -1: warm-up
+      kv_.truncate(0, 0);
+      WICK_DO(advance(0, test.depth));
+      const double before = read_bandwidth(team_, probe_);
+      const std::int64_t start = monotonic_ns();
+      if (test.prompt > 0) WICK_DO(advance(test.depth, test.prompt));
+      for (int t = 0; t < test.generate; ++t)
+        WICK_DO(advance(test.depth + t, 1));
+      const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+      const double limit = (before + read_bandwidth(team_, probe_)) / 2;
+      if (i < 0) continue;
+      speed.push_back((test.prompt + test.generate) / seconds);
+      bytes.push_back(bytes_read(test) / seconds);
+      share.push_back(bytes.back() / limit);
+    }
+    return Figures{median(speed), median(bytes), median(share)};
+  }
+
+ private:
+  // Computes positions [begin, begin + n) of random tokens, the last with logits.
+  Result<void> advance(int begin, int n) {
+    std::uniform_int_distribution<TokenId> any(0, decoder_.spec().vocab - 1);
+    const int chunk = decoder_.options().max_batch_tokens;
+    WICK_CHECK(kv_.reserve(0, begin + n), "the cache was made for the deepest test");
+    for (int done = 0; done < n; done += chunk) {
+      const int count = std::min(chunk, n - done);
+      tokens_.clear();
+      positions_.clear();
+      for (int i = 0; i < count; ++i) {
+        tokens_.push_back(any(rng_));
+        positions_.push_back(begin + done + i);
+      }
+      seqs_.assign(static_cast<std::size_t>(count), 0);
+      const bool is_last = done + count == n;
+      const int row = count - 1;
+      decoder_.launch({.tokens = tokens_,
+                       .positions = positions_,
+                       .seqs = seqs_,
+                       .logit_rows = std::span(&row, is_last ? 1 : 0)},
+                      kv_);
+      WICK_TRY(const auto logits, decoder_.logits());
+      static_cast<void>(logits);
+    }
+    return {};
+  }
+
+  // Weights once for each forward pass, keys and values once for each position looked back at by a
+  // decode step.
+  double bytes_read(const Test& test) const {
+    const int chunk = decoder_.options().max_batch_tokens;
+    const int passes = (test.prompt + chunk - 1) / chunk + test.generate;
+    const double looked_at = test.generate * (test.depth + (test.generate + 1) / 2.0);
+    return passes * static_cast<double>(decoder_.bytes_read_per_token()) +
+           looked_at * static_cast<double>(kv_position_bytes_);
+  }
+
+  Decoder& decoder_;
+  KvCache& kv_;
+  std::span<const std::byte> probe_;
+  ThreadTeam& team_;
+  std::size_t kv_position_bytes_;
+  std::mt19937 rng_{42};
+  std::vector<TokenId> tokens_;
+  std::vector<Pos> positions_;
+  std::vector<SeqId> seqs_;
+};
+
+void print(const Test& test, int threads, const Figures& f, bool is_json) {
+  if (is_json) {
+    const nlohmann::ordered_json line = {{"test", name_of(test)},
+                                         {"threads", threads},
+                                         {"tokens_per_second", f.tokens_per_second},
+                                         {"gb_per_s", f.bytes_per_second * 1e-9},
+                                         {"share_of_read_bandwidth", f.share}};
+    std::cout << line.dump() << std::endl;
+    return;
+  }
+  std::ostringstream row;
+  row << std::left << std::setw(16) << name_of(test) << std::right << std::setw(7) << threads
+      << std::fixed << std::setprecision(1) << std::setw(12) << f.tokens_per_second << std::setw(9)
+      << f.bytes_per_second * 1e-9 << std::setw(10) << f.share * 100 << " %";
+  std::cout << row.str() << std::endl;
+}
+
+std::vector<Test> tests_of(const Flags& flags) {
+  std::vector<Test> tests;
+  for (const int depth : flags.depth) {
+    for (const int n : flags.prompt) {
+      if (n > 0) tests.push_back({.prompt = n, .depth = depth});
+    }
+    for (const int n : flags.generate) {
+      if (n > 0) tests.push_back({.generate = n, .depth = depth});
+    }
+  }
+  return tests;
+}
+
+Result<int> run(const Flags& flags) {
+  const auto tests = tests_of(flags);
+  int context = 1;
+  for (const Test& test : tests)
+    context = std::max(context, test.depth + test.prompt + test.generate);
+  WICK_TRY(const KvType type, parse_kv_type(flags.kv_type));
+  WICK_TRY(const auto path, find_model(flags.model));
+  WICK_TRY(const ModelFile file, ModelFile::open(path));
+  // A second mapping of the same pages, to read without touching the engine's own.
+  WICK_TRY(
+      const MappedFile probe,
+      MappedFile::open(std::filesystem::is_directory(path) ? path / "model.safetensors" : path));
+  const auto bytes = probe.bytes().first(std::min(kProbeBytes, probe.bytes().size()));
+  if (!flags.is_json) {
+    std::cout << path.filename().string() << ", " << human_bytes(file.bytes()) << "\n"
+              << "test            threads    tokens/s     GB/s  of a plain read\n";
+  }
+  for (const int wanted : flags.threads) {
+    WICK_TRY(const auto backend, make_cpu_backend({.threads = wanted}));
+    WICK_TRY(
+        Decoder decoder,
+        Decoder::load(file, *backend,
+                      {.max_batch_tokens = flags.chunk, .max_logit_rows = 1, .context = context}));
+    WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
+                                         {.k_type = type, .v_type = type, .context = context}));
+    ThreadTeam team(backend->threads());
+    Bench bench(decoder, kv, bytes, team, kv_bytes_per_position(decoder.spec(), type, type));
+    for (const Test& test : tests) {
+      WICK_TRY(const Figures figures, bench.measure(test, flags.repeats));
+      print(test, backend->threads(), figures, flags.is_json);
+    }
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Action setup_bench(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  flags->model.add(app, false);
+  const auto list = [&app](const char* name, std::vector<int>& values, const char* help) {
+    app.add_option(name, values, help)
+        ->delimiter(',')
+        ->check(CLI::Range(0, 1 << 20))
+        ->capture_default_str();
+  };
+  list("-p,--n-prompt", flags->prompt, "prompt tokens; 0 = no such test");
+  list("-n,--n-gen", flags->generate, "generated tokens; 0 = no such test");
+  list("-t,--threads", flags->threads, "threads; 0 = what this process may use");
+  list("-d,--n-depth", flags->depth, "positions already in the cache");
+  app.add_option("-r,--repetitions", flags->repeats, "runs of which the median counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("-b,--batch-size", flags->chunk, "prompt tokens in one forward pass")
+      ->check(CLI::Range(1, 8192))
+      ->capture_default_str();
+  app.add_option("--kv-type", flags->kv_type, "numbers of the cache: f32, bf16 or f16")
+      ->capture_default_str();
+  app.add_flag("--json", flags->is_json, "one JSON object a line");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace wick

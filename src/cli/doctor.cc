@@ -1,0 +1,105 @@
+// wick doctor: what this machine offers and what wick makes of it.
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/aligned.h"
+#include "base/strings.h"
+#include "base/thread_team.h"
+#include "cli/bandwidth.h"
+#include "cli/commands.h"
+#include "hub/pull.h"
+#include "hub/store.h"
+#include "kernels/cpu/isa.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kProbeBytes = std::size_t{256} << 20;
+
+std::string processor() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("model name"))
+      return line.substr(std::min(line.size(), line.find(':') + 2));
+  }
+  return "unknown";
+}
+
+std::string isas() {
+  std::string list;
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
+    if (is_supported(isa)) list += cat(list.empty() ? "" : " ", name(isa));
+  }
+  return list;
+}
+
+// A row that is wrong says what to do about it.
+struct Row {
+  std::string key, value, advice = {};
+};
+
+Result<int> run(bool is_json) {
+  std::vector<Row> rows;
+  const auto isa = choose_isa();
+  rows.push_back({"version", WICK_VERSION});
+  rows.push_back({"processor", processor()});
+  rows.push_back({"instruction_sets", isas()});
+  rows.push_back({"kernels", isa ? std::string(name(*isa)) : to_string(isa.error()),
+                  isa ? "" : "unset WICK_ISA, or set it to one of the instruction sets above"});
+  rows.push_back({"threads", std::to_string(usable_threads())});
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  rows.push_back(
+      {"memory", human_bytes(static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page)});
+  rows.push_back(
+      {"memory_free", human_bytes(static_cast<std::uint64_t>(::sysconf(_SC_AVPHYS_PAGES)) * page)});
+  if (const auto buffer = AlignedBuffer::create(kProbeBytes, AlignedBuffer::Pages::kHuge)) {
+    ThreadTeam team(usable_threads());
+    std::fill_n(buffer->data(), kProbeBytes,
+                std::byte{1});  // pages are in place before the clock starts
+    const double speed = read_bandwidth(team, {buffer->data(), kProbeBytes});
+    rows.push_back({"read_bandwidth", cat(human_bytes(static_cast<std::uint64_t>(speed)), "/s")});
+  }
+  const auto store = Store::open();
+  rows.push_back({"store", store ? store->root().string() : to_string(store.error()),
+                  store ? "" : store.error().hint});
+  if (store) {
+    const auto models = store->list();
+    const auto n = models ? models->size() : 0;
+    rows.push_back({"models", models ? std::to_string(n) : to_string(models.error()),
+                    n > 0 ? "" : cat("fetch one with: wick model pull ", kDefaultModel)});
+  }
+  bool is_well = true;
+  nlohmann::ordered_json object;
+  for (const Row& row : rows) {
+    is_well = is_well && (row.advice.empty() || row.key == "models");
+    if (is_json) {
+      object[row.key] = row.value;
+    } else {
+      std::cout << row.key << std::string(18 - row.key.size(), ' ') << printable(row.value) << "\n";
+      if (!row.advice.empty()) std::cout << std::string(18, ' ') << "→ " << row.advice << "\n";
+    }
+  }
+  if (is_json)
+    std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  return is_well ? kExitOk : kExitUsage;
+}
+
+}  // namespace
+
+Action setup_doctor(CLI::App& app) {
+  const auto is_json = std::make_shared<bool>(false);
+  app.add_flag("--json", *is_json, "one JSON object");
+  return [is_json] { return run(*is_json); };
+}
+
+}  // namespace wick

@@ -1,0 +1,98 @@
+#include "cli/line_editor.h"
+
+#include <histedit.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include "cli/report.h"
+
+namespace wick {
+
+struct LineEditor::State {
+  EditLine* editor = nullptr;  // nullptr: input is not a terminal
+  History* history = nullptr;
+  std::filesystem::path history_path;
+  std::string prompt;
+};
+
+namespace {
+
+constexpr int kHistoryLines = 1000;
+
+char* prompt_of(EditLine* editor) {
+  std::string* prompt = nullptr;
+  el_get(editor, EL_CLIENTDATA, &prompt);
+  return prompt->data();
+}
+
+void on_interrupt(int /*number*/) {}  // only to end the read below with EINTR
+
+}  // namespace
+
+LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.history_path = std::move(history);
+  if (!is_terminal(STDIN_FILENO)) return;
+  if (std::setlocale(LC_CTYPE, "") == nullptr ||
+      std::string_view(std::setlocale(LC_CTYPE, nullptr)) == "C") {
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+  }
+  s.editor = el_init("wick", stdin, stdout, stderr);
+  if (s.editor == nullptr) return;
+  s.history = history_init();
+  HistEvent event;
+  ::history(s.history, &event, H_SETSIZE, kHistoryLines);
+  ::history(s.history, &event, H_SETUNIQUE, 1);
+  if (!s.history_path.empty()) ::history(s.history, &event, H_LOAD, s.history_path.c_str());
+  el_set(s.editor, EL_CLIENTDATA, &s.prompt);
+  el_set(s.editor, EL_PROMPT, prompt_of);
+  el_set(s.editor, EL_EDITOR, "emacs");
+  el_set(s.editor, EL_HIST, ::history, s.history);
+  el_set(s.editor, EL_SIGNAL, 0);
+  el_source(s.editor, nullptr);  // the user's ~/.editrc
+}
+
+LineEditor::~LineEditor() {
+  if (state_->history != nullptr) history_end(state_->history);
+  if (state_->editor != nullptr) el_end(state_->editor);
+}
+
+LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
+  State& s = *state_;
+  if (s.editor == nullptr) {
+    return std::getline(std::cin, line) ? End::kLine : End::kEof;
+  }
+  s.prompt = prompt;
+  struct sigaction action = {}, previous = {};
+  action.sa_handler = on_interrupt;  // without SA_RESTART
+  ::sigaction(SIGINT, &action, &previous);
+  int length = 0;
+  errno = 0;
+  const char* text = el_gets(s.editor, &length);
+  const bool is_interrupted = errno == EINTR;
+  ::sigaction(SIGINT, &previous, nullptr);
+  if (text == nullptr || length <= 0) {
+    std::cout << "\n" << std::flush;
+    if (!is_interrupted) return End::kEof;
+    el_reset(s.editor);
+    return End::kInterrupted;
+  }
+  line.assign(text, static_cast<std::size_t>(length));
+  if (line.ends_with('\n')) line.pop_back();
+  return End::kLine;
+}
+
+void LineEditor::remember(const std::string& entry) {
+  State& s = *state_;
+  if (s.history == nullptr || entry.empty()) return;
+  HistEvent event;
+  ::history(s.history, &event, H_ENTER, entry.c_str());
+  if (!s.history_path.empty()) ::history(s.history, &event, H_SAVE, s.history_path.c_str());
+}
+
+}  // namespace wick

@@ -1,0 +1,173 @@
+// wick logits: the logits of every position of a given token sequence, so that anyone can hold wick
+// against another engine.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "format/model_file.h"
+#include "model/decoder.h"
+
+namespace wick {
+
+namespace {
+
+constexpr int kRows = 64;  // logits of so many positions at once
+
+struct Flags {
+  ModelFlags model = {};
+  RunFlags run = {};
+  std::string ids = {};
+  std::string ids_file = {};
+  std::string out = {};
+  int chunk = kRows;
+  bool is_json = false;
+};
+
+Result<std::vector<TokenId>> parse_ids(const std::string& text) {
+  std::vector<TokenId> ids;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) {
+    std::size_t end = 0;
+    long id = -1;
+    try {
+      id = std::stol(part, &end);
+    } catch (const std::exception&) {
+      end = 0;
+    }
+    while (end > 0 && end < part.size() && std::isspace(static_cast<unsigned char>(part[end])) != 0)
+      ++end;
+    if (end != part.size() || end == 0 || id < 0 || id > std::numeric_limits<TokenId>::max()) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_token",
+                   .message = cat("'", printable(part), "' is not a token id")};
+    }
+    ids.push_back(static_cast<TokenId>(id));
+  }
+  if (ids.empty()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "empty_prompt",
+                 .message = "--ids holds no token",
+                 .hint = "--ids 1,2,3"};
+  }
+  return ids;
+}
+
+// The header of NumPy's format 1.0 (numpy.lib.format) for a float32 matrix, padded to 64 bytes.
+std::string npy_header(std::size_t rows, std::size_t cols) {
+  std::string dict =
+      cat("{'descr': '<f4', 'fortran_order': False, 'shape': (", rows, ", ", cols, "), }");
+  dict.append(63 - (10 + dict.size()) % 64, ' ');
+  dict += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(dict.size() & 255);
+  header += static_cast<char>(dict.size() >> 8);
+  return header + dict;
+}
+
+Result<void> write_logits(Decoder& decoder, KvCache& kv, const std::vector<TokenId>& ids, int chunk,
+                          std::ostream& out) {
+  const int n = static_cast<int>(ids.size());
+  std::vector<Pos> positions;
+  std::vector<SeqId> seqs;
+  std::vector<int> rows;
+  WICK_CHECK(kv.reserve(0, n), "the cache was made for this many positions");
+  for (int begin = 0; begin < n; begin += chunk) {
+    const int count = std::min(chunk, n - begin);
+    positions.clear();
+    rows.clear();
+    for (int i = 0; i < count; ++i) {
+      positions.push_back(begin + i);
+      rows.push_back(i);
+    }
+    seqs.assign(static_cast<std::size_t>(count), 0);
+    decoder.launch({.tokens = std::span(ids).subspan(static_cast<std::size_t>(begin),
+                                                     static_cast<std::size_t>(count)),
+                    .positions = positions,
+                    .seqs = seqs,
+                    .logit_rows = rows},
+                   kv);
+    WICK_TRY(const auto logits, decoder.logits());
+    out.write(reinterpret_cast<const char*>(logits.data()),
+              static_cast<std::streamsize>(logits.size_bytes()));
+  }
+  return {};
+}
+
+Result<int> run(const Flags& flags) {
+  static_assert(std::endian::native == std::endian::little);
+  WICK_TRY(const auto path, find_model(flags.model));
+  WICK_TRY(const ModelFile file, ModelFile::open(path));
+  WICK_TRY(const auto backend, make_cpu_backend({.threads = flags.run.threads}));
+  WICK_TRY(const KvType type, parse_kv_type(flags.run.kv_type));
+  std::string text = flags.ids;
+  if (!flags.ids_file.empty()) {
+    std::ifstream in(flags.ids_file);
+    if (!in) {
+      return Error{.code = ErrorCode::kNotFound,
+                   .id = "file_not_found",
+                   .message = cat(printable(flags.ids_file), ": cannot be read")};
+    }
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  WICK_TRY(const auto ids, parse_ids(text));
+  const int context = static_cast<int>(ids.size());
+  WICK_TRY(Decoder decoder, Decoder::load(file, *backend,
+                                          {.max_batch_tokens = flags.chunk,
+                                           .max_logit_rows = flags.chunk,
+                                           .context = context}));
+  const int vocab = decoder.spec().vocab;
+  const TokenId largest = *std::max_element(ids.begin(), ids.end());
+  if (largest >= vocab) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_token",
+                 .message = cat("token ", largest, " is outside the vocabulary of ", vocab)};
+  }
+  WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
+                                       {.k_type = type, .v_type = type, .context = context}));
+  std::ofstream out(flags.out, std::ios::binary);
+  out << npy_header(ids.size(), static_cast<std::size_t>(vocab));
+  WICK_DO(write_logits(decoder, kv, ids, flags.chunk, out));
+  out.close();
+  if (!out) {
+    return Error{.code = ErrorCode::kIo,
+                 .id = "write_failed",
+                 .message = cat(printable(flags.out), ": cannot be written")};
+  }
+  if (flags.is_json) {
+    std::cout << "{\"tokens\":" << ids.size() << ",\"vocab\":" << vocab << "}\n";
+  } else {
+    std::cerr << flags.out << ": [" << ids.size() << ", " << vocab << "] float32\n";
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Action setup_logits(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  flags->model.add(app, false);
+  flags->run.add(app);
+  auto* ids = app.add_option("--ids", flags->ids, "token ids: 1,2,3");
+  auto* file =
+      app.add_option("--ids-file", flags->ids_file, "a file with token ids, separated by commas");
+  ids->excludes(file);
+  app.add_option("-o", flags->out, "the .npy file to write: [tokens, vocab], float32")->required();
+  app.add_option("--chunk", flags->chunk, "tokens in one forward pass; the bits never depend on it")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_flag("--json", flags->is_json, "print the shape as JSON");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace wick

@@ -1,0 +1,142 @@
+#include "cli/options.h"
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <iostream>
+
+#include "base/strings.h"
+#include "cli/report.h"
+#include "hub/pull.h"
+
+namespace wick {
+
+namespace {
+
+// "top_k" → "--top-k"; temperature keeps the name that users of llama.cpp type.
+std::string flag_of(std::string_view key) {
+  if (key == "temperature") return "--temp,--temperature";
+  std::string flag = cat("--", key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+}  // namespace
+
+void ModelFlags::add(CLI::App& app, bool is_positional) {
+  const std::string help = "path, name (wick model list), or hf:org/repo[:file or quant]";
+  if (is_positional) app.add_option("MODEL,-m,--model", model, help);
+  if (!is_positional) app.add_option("-m,--model", model, help);
+  app.add_flag("--offline", is_offline, "never touch the network");
+}
+
+void RunFlags::add(CLI::App& app) {
+  app.add_option("-t,--threads", threads, "threads; 0 = what this process may use")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--kv-type", kv_type, "numbers of the cache: f32, bf16 or f16")
+      ->capture_default_str();
+}
+
+void RunFlags::add_context(CLI::App& app) {
+  app.add_option("-c,--context", context,
+                 "positions; 0 = the model's, as far as 1 GB of cache holds")
+      ->check(CLI::Range(0, 1 << 24));
+}
+
+Result<EngineOptions> RunFlags::engine() const {
+  WICK_TRY(const KvType type, parse_kv_type(kv_type));
+  return EngineOptions{.max_seqs = 1, .context = context, .k_type = type, .v_type = type};
+}
+
+void SamplingFlags::add(CLI::App& app) {
+  for (const SamplerParam& row : sampler_params()) {
+    app.add_option_function<double>(
+           flag_of(row.key),
+           [this, key = std::string(row.key)](double value) {
+             settings.sampling.emplace_back(key, value);
+           },
+           std::string(row.help))
+        ->check(CLI::Range(row.min, row.max));
+  }
+  app.add_option_function<double>(
+         "--seed", [this](double value) { settings.sampling.emplace_back("seed", value); },
+         "the same seed gives the same text; random unless set")
+      ->check(CLI::Range(0.0, 0x1p53 - 1));
+  app.add_option("-n,--max-tokens", settings.max_tokens,
+                 "tokens to generate at most; 0 = to the context's end")
+      ->check(CLI::Range(0, 1 << 24));
+  app.add_option("--stop", settings.stops, "text that ends the answer; may be given several times");
+}
+
+Result<KvType> parse_kv_type(const std::string& text) {
+  for (const KvType type : {KvType::kF32, KvType::kBF16, KvType::kF16}) {
+    if (text == name(type)) return type;
+  }
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_kv_type",
+               .message = cat("--kv-type '", printable(text), "' is not one of f32, bf16, f16")};
+}
+
+Result<std::filesystem::path> find_model(const ModelFlags& flags) {
+  const std::string wanted = flags.model.empty() ? std::string(kDefaultModel) : flags.model;
+  std::error_code ignored;
+  if (std::filesystem::exists(wanted, ignored)) return std::filesystem::path(wanted);
+  WICK_TRY(Store store, Store::open());
+  WICK_TRY(const Located located, locate(store, wanted));
+  if (!located.path.empty()) return located.path;
+  const std::string spec = located.row != nullptr ? std::string(located.row->name) : wanted;
+  if (flags.is_offline) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "model_not_here",
+                 .message = cat("the model '", printable(wanted),
+                                "' is not on this machine, and --offline forbids fetching it"),
+                 .hint = cat("wick model pull ", spec, ", or name a file: wick chat ./model.gguf")};
+  }
+  if (located.row != nullptr) {
+    std::cerr << "Fetching " << located.row->title << " (" << human_bytes(located.row->bytes)
+              << ", " << located.row->licence << ") from " << located.row->sources.front().spec
+              << "\n";
+  }
+  Progress progress(spec);
+  WICK_TRY(const StoredModel model,
+           pull(store, spec,
+                {.progress =
+                     [&](const PullProgress& p) {
+                       progress.rename(cat(p.is_checking ? "checking " : "", p.what));
+                       progress.update(p.done, p.all);
+                     },
+                 .note =
+                     [&](std::string_view line) {
+                       progress.done();
+                       std::cerr << line << "\n";
+                     }}));
+  progress.done();
+  return store.path_of(model);
+}
+
+Result<std::string> read_stdin(std::size_t limit) {
+  std::string text;
+  for (;;) {
+    const std::size_t at = text.size();
+    text.resize(at + (1 << 16));
+    const ssize_t n = ::read(STDIN_FILENO, text.data() + at, text.size() - at);
+    if (n < 0) {
+      return Error{.code = ErrorCode::kIo,
+                   .id = "stdin_unreadable",
+                   .message = "standard input cannot be read"};
+    }
+    text.resize(at + static_cast<std::size_t>(n));
+    if (n == 0) return text;
+    if (text.size() > limit) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "stdin_too_long",
+                   .message = cat("standard input has more than ", human_bytes(limit),
+                                  ", which is the limit")};
+    }
+  }
+}
+
+}  // namespace wick

@@ -1,0 +1,50 @@
+// Flags that several commands share, each spelled once. The sampling flags come from the sampler's
+// own table.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "provider/provider.h"
+
+namespace CLI {
+class App;
+}
+
+namespace wick {
+
+struct ModelFlags {
+  std::string model = {};  // path, stored or catalogue name, hf:…; empty = the default model
+  bool is_offline = false;
+
+  void add(CLI::App& app, bool is_positional);  // MODEL or -m/--model, and --offline
+};
+
+struct RunFlags {
+  int threads = 0;
+  int context = 0;
+  std::string kv_type = "bf16";
+
+  void add(CLI::App& app);          // -t, --kv-type
+  void add_context(CLI::App& app);  // -c
+  Result<EngineOptions> engine() const;
+};
+
+struct SamplingFlags {
+  GenerationSettings settings = {};
+
+  void add(CLI::App& app);  // --temp, --top-k, …, --seed, -n, --stop
+};
+
+Result<KvType> parse_kv_type(const std::string& text);
+
+// The file of a model. A missing catalogue model is pulled after one line with size and source,
+// unless --offline.
+Result<std::filesystem::path> find_model(const ModelFlags& flags);
+
+// Reads all of standard input, at most `limit` bytes.
+Result<std::string> read_stdin(std::size_t limit);
+
+}  // namespace wick

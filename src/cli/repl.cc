@@ -1,0 +1,165 @@
+#include "cli/repl.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <iostream>
+
+#include "base/strings.h"
+#include "cli/answer.h"
+#include "cli/cli.h"
+#include "cli/line_editor.h"
+#include "cli/report.h"
+#include "hub/store.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    "/system [TEXT]    set the system message, or remove it\n"
+    "/reset            forget the conversation\n"
+    "/undo             take back the last question and its answer\n"
+    "/retry            answer the last question again\n"
+    "/set KEY VALUE    temperature, top_k, top_p, min_p, repeat_penalty, repeat_window, seed, "
+    "max_tokens\n"
+    "/save FILE        write the conversation as JSON\n"
+    "/load FILE        go on from one\n"
+    "/stats            how the last answer went\n"
+    "/quit             or Ctrl-D\n"
+    "Several lines: begin with \"\"\" and end with \"\"\", or end a line with \\. Ctrl-C stops an "
+    "answer.\n";
+
+class Talk {
+ public:
+  Talk(Provider& provider, Session& session, std::filesystem::path history)
+      : provider_(provider), session_(session), editor_(std::move(history)) {}
+
+  int run() {
+    const ModelInfo model = provider_.models().front();
+    std::cout << model.id << dim(cat("  context ", model.context, " tokens, /help for commands"))
+              << "\n";
+    std::string text;
+    while (read(text)) {
+      if (text.empty()) continue;
+      editor_.remember(text);
+      if (text.starts_with('/')) {
+        if (!obey(text)) break;
+      } else {
+        session_.say(text);
+        answer();
+      }
+    }
+    return kExitOk;
+  }
+
+ private:
+  // One input, of several lines if it says so; false at the end of input. Empty after Ctrl-C.
+  bool read(std::string& text) {
+    text.clear();
+    std::string line;
+    bool is_quoted = false;
+    for (std::string prompt = "> ";; prompt = "… ") {
+      switch (editor_.read(prompt, line)) {
+        case LineEditor::End::kEof:
+          return false;
+        case LineEditor::End::kInterrupted:
+          text.clear();
+          return true;
+        case LineEditor::End::kLine:
+          break;
+      }
+      if (text.empty() && !is_quoted && line.starts_with("\"\"\"")) {
+        is_quoted = true;
+        line.erase(0, 3);
+        if (line.empty()) continue;
+      }
+      if (is_quoted && line.ends_with("\"\"\"")) {
+        text += line.substr(0, line.size() - 3);
+        return true;
+      }
+      if (!is_quoted && !line.ends_with('\\')) {
+        text += line;
+        return true;
+      }
+      if (!is_quoted) line.pop_back();
+      text += line + "\n";
+    }
+  }
+
+  void answer() {
+    const Interrupt interrupt;
+    Answer answer;
+    const auto result =
+        provider_.chat(session_.request(), collect(answer, true), interrupt.token());
+    std::cout << "\n" << std::flush;
+    if (!result) {
+      report(result.error(), false);
+      session_.undo();  // a question without an answer would spoil the next one
+      return;
+    }
+    session_.answer(answer.text);
+    last_ = figures(answer.done);
+    std::cout << dim(last_) << "\n";
+  }
+
+  // False to quit.
+  bool obey(const std::string& line) {
+    const std::size_t space = line.find(' ');
+    const std::string command = line.substr(0, space);
+    const std::size_t begin =
+        space == std::string::npos ? line.size() : line.find_first_not_of(' ', space);
+    const std::string rest = begin == std::string::npos ? std::string() : line.substr(begin);
+    if (command == "/quit" || command == "/exit" || command == "/bye") return false;
+    if (command == "/help" || command == "/?") {
+      std::cout << kHelp;
+    } else if (command == "/system") {
+      session_.set_system(rest);
+    } else if (command == "/reset") {
+      session_.reset();
+    } else if (command == "/undo") {
+      if (!session_.undo()) std::cout << "There is nothing to take back.\n";
+    } else if (command == "/retry") {
+      retry();
+    } else if (command == "/set") {
+      const std::size_t gap = rest.find(' ');
+      show(session_.set(rest.substr(0, gap), gap == std::string::npos ? "" : rest.substr(gap + 1)));
+    } else if (command == "/save") {
+      show(session_.save(rest));
+    } else if (command == "/load") {
+      show(session_.load(rest));
+    } else if (command == "/stats") {
+      std::cout << (last_.empty() ? "There is no answer yet." : last_) << "\n";
+    } else {
+      std::cout << "There is no " << printable(command) << "; /help lists the commands.\n";
+    }
+    return true;
+  }
+
+  void retry() {
+    session_.drop_answer();
+    if (session_.last_question().empty()) {
+      std::cout << "There is no question to answer again.\n";
+    } else {
+      answer();
+    }
+  }
+
+  static void show(const Result<void>& result) {
+    if (!result) report(result.error(), false);
+  }
+
+  Provider& provider_;
+  Session& session_;
+  LineEditor editor_;
+  std::string last_;
+};
+
+}  // namespace
+
+Result<int> talk(Provider& provider, Session& session) {
+  const auto store = Store::open();
+  return Talk(provider, session, store ? store->root() / "history" : std::filesystem::path()).run();
+}
+
+}  // namespace wick

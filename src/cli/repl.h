@@ -1,0 +1,13 @@
+// The conversation at the terminal: reads a line, answers, obeys /commands.
+#pragma once
+
+#include "base/result.h"
+#include "cli/session.h"
+#include "provider/provider.h"
+
+namespace wick {
+
+// Until /quit or the end of input; returns the exit status.
+Result<int> talk(Provider& provider, Session& session);
+
+}  // namespace wick

@@ -1,0 +1,138 @@
+#include "cli/report.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "cli/cli.h"
+
+namespace wick {
+
+int exit_code(const Error& error) noexcept {
+  if (error.id == "hash_mismatch") return kExitIntegrity;
+  switch (error.code) {
+    case ErrorCode::kInvalid:
+      return kExitUsage;
+    case ErrorCode::kDevice:
+      return kExitDevice;
+    case ErrorCode::kCancelled:
+      return kExitInterrupted;
+    default:
+      return kExitFailure;
+  }
+}
+
+void report(const Error& error, bool as_json) {
+  if (as_json) {
+    const nlohmann::ordered_json body = {
+        {"error",
+         {{"code", error.id.empty() ? name(error.code) : error.id.c_str()},
+          {"message", to_string(error)},
+          {"hint", error.hint}}}};
+    std::cout << body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+    return;
+  }
+  std::cerr << "wick: " << to_string(error) << "\n";
+  if (!error.hint.empty()) std::cerr << "hint: " << error.hint << "\n";
+}
+
+bool is_terminal(int fd) noexcept {
+  return ::isatty(fd) == 1;
+}
+
+bool has_colour(int fd) noexcept {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return is_terminal(fd) && (no_colour == nullptr || *no_colour == '\0') && term != nullptr &&
+         std::string_view(term) != "dumb";
+}
+
+std::string dim(const std::string& text) {
+  return has_colour(STDOUT_FILENO) ? cat("\x1b[2m", text, "\x1b[0m") : text;
+}
+
+std::string terminal_safe(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_c1 =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (is_c1) ++i;
+    if (is_c1 || byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t')) continue;
+    out += text[i];
+  }
+  return out;
+}
+
+Progress::Progress(std::string what)
+    : what_(std::move(what)),
+      started_ns_(monotonic_ns()),
+      is_terminal_(is_terminal(STDERR_FILENO)) {}
+
+Progress::~Progress() {
+  done();
+}
+
+void Progress::rename(std::string_view what) {
+  if (what == what_) return;
+  what_ = what;
+  has_first_ = false;
+}
+
+namespace {
+
+std::string time_left(double seconds) {
+  std::array<char, 32> text;
+  const auto s = static_cast<long>(seconds + 0.5);
+  if (s >= 3600) {
+    std::snprintf(text.data(), text.size(), "%ldh%02ldm", s / 3600, s / 60 % 60);
+  } else {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld", s / 60, s % 60);
+  }
+  return text.data();
+}
+
+std::size_t terminal_width() noexcept {
+  winsize size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+void Progress::update(std::uint64_t done, std::uint64_t all) {
+  if (!is_terminal_) return;
+  const std::int64_t now = monotonic_ns();
+  if (!has_first_) {  // speed counts what this run does, not what an earlier one left
+    has_first_ = true;
+    first_done_ = done;
+    started_ns_ = now;
+  }
+  if (now - started_ns_ < 500'000'000 || now - shown_ns_ < 100'000'000) return;
+  shown_ns_ = now;
+  const double seconds = static_cast<double>(now - started_ns_) * 1e-9;
+  const double speed = static_cast<double>(done - first_done_) / seconds;
+  std::string line = cat(what_, "  ", human_bytes(done));
+  if (all > 0) {
+    line += cat(" of ", human_bytes(all), "  ", done * 100 / all, " %");
+  }
+  line += cat("  ", human_bytes(static_cast<std::uint64_t>(speed)), "/s");
+  if (all > done && speed > 0)
+    line += cat("  ", time_left(static_cast<double>(all - done) / speed), " left");
+  line = line.substr(0, complete_utf8(line.substr(0, terminal_width() - 1)));
+  std::cerr << "\r\x1b[K" << line << std::flush;
+  is_shown_ = true;
+}
+
+void Progress::done() {
+  if (is_shown_) std::cerr << "\r\x1b[K" << std::flush;
+  is_shown_ = false;
+}
+
+}  // namespace wick
