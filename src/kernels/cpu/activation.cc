@@ -1,0 +1,136 @@
+// Per group of 256: the unit is the group's largest magnitude over 127 * 8, and each block of 32
+// takes the smallest factor k of 1, 2, 4, 8 whose range unit * k * 127 covers it. So a block an
+// eighth as large as its group loses no precision, and inside a group everything stays integer.
+#include "kernels/cpu/activation.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.h"
+#include "kernels/cpu/matmul.h"
+
+namespace wick {
+namespace {
+
+constexpr int kGroup = 256;
+constexpr int kBlock = 32;
+constexpr std::uint32_t kInfinityBits = 0x7f800000u;
+constexpr float kSmallest = 0x1p-100f;  // below it 127 / max may overflow: the group counts as zero
+
+std::uint32_t magnitude_bits(float x) noexcept {
+  return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu;
+}
+
+// Bit patterns of magnitudes order as the numbers do, infinities and NaN above all.
+std::uint32_t largest_bits(const float* x, int n) noexcept {
+  std::uint32_t largest = 0;
+  for (int i = 0; i < n; ++i) {
+    const std::uint32_t mine = magnitude_bits(x[i]);
+    if (mine > largest) largest = mine;
+  }
+  return largest;
+}
+
+std::int8_t rounded(float value) noexcept {
+  const float nearest = std::nearbyint(value);  // ties to even
+  if (nearest > 127.0f) return 127;
+  if (nearest < -127.0f) return -127;
+  return static_cast<std::int8_t>(nearest);
+}
+
+struct Parts {
+  float* units;
+  std::int16_t* factors;
+  std::int16_t* factor_pairs;
+  std::int16_t* sums;
+  std::int16_t* half_sums;
+  float* float_sums;
+  std::int8_t* values;
+};
+
+template <class T>
+T* part(std::byte* row, std::size_t offset) noexcept {
+  return reinterpret_cast<T*>(row + offset);
+}
+
+// One block of 32 (`at` counts blocks); inverse = 127 / max of the group.
+void quantise_block(const float* x, int at, float max, float inverse, const Parts& out) noexcept {
+  const float largest = std::bit_cast<float>(largest_bits(x, kBlock));
+  int k = 1;
+  while (k < 8 && largest * 8.0f > max * static_cast<float>(k))
+    k *= 2;
+  const float scale = inverse * (8.0f / static_cast<float>(k));
+  int halves[2] = {0, 0};
+  for (int i = 0; i < kBlock; ++i) {
+    const std::int8_t p = rounded(x[i] * scale);
+    out.values[at * kBlock + i] = p;
+    halves[i / 16] += p;
+  }
+  const int sum = k * (halves[0] + halves[1]);
+  out.factors[at] = static_cast<std::int16_t>(k);
+  out.sums[at] = static_cast<std::int16_t>(sum);
+  out.float_sums[at] = static_cast<float>(sum);
+  for (int h = 0; h < 2; ++h) {
+    out.factor_pairs[2 * at + h] = static_cast<std::int16_t>(k);
+    out.half_sums[2 * at + h] = static_cast<std::int16_t>(k * halves[h]);
+  }
+}
+
+}  // namespace
+
+ActivationLayout activation_layout(int width) noexcept {
+  WICK_CHECK(width > 0 && width % kBlock == 0,
+             "an activation row is a whole number of blocks of 32");
+  ActivationLayout layout = {
+      .width = width, .groups = (width + kGroup - 1) / kGroup, .blocks = width / kBlock};
+  const auto take = [&layout](std::size_t bytes_per_group) {
+    const std::size_t at = layout.bytes;
+    const std::size_t bytes = bytes_per_group * static_cast<std::size_t>(layout.groups);
+    layout.bytes += (bytes + 63) / 64 * 64;
+    return at;
+  };
+  layout.units = take(sizeof(float));
+  layout.factors = take(8 * sizeof(std::int16_t));
+  layout.factor_pairs = take(16 * sizeof(std::int16_t));
+  layout.sums = take(8 * sizeof(std::int16_t));
+  layout.half_sums = take(16 * sizeof(std::int16_t));
+  layout.float_sums = take(8 * sizeof(float));
+  layout.values = take(kGroup);
+  return layout;
+}
+
+ActivationRow activation_row(const ActivationLayout& layout, const std::byte* row) noexcept {
+  return {.units = reinterpret_cast<const float*>(row + layout.units),
+          .factors = reinterpret_cast<const std::int16_t*>(row + layout.factors),
+          .sums = reinterpret_cast<const std::int16_t*>(row + layout.sums),
+          .half_sums = reinterpret_cast<const std::int16_t*>(row + layout.half_sums),
+          .values = reinterpret_cast<const std::int8_t*>(row + layout.values)};
+}
+
+void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
+  std::memset(out, 0, layout.bytes);
+  const Parts parts = {.units = part<float>(out, layout.units),
+                       .factors = part<std::int16_t>(out, layout.factors),
+                       .factor_pairs = part<std::int16_t>(out, layout.factor_pairs),
+                       .sums = part<std::int16_t>(out, layout.sums),
+                       .half_sums = part<std::int16_t>(out, layout.half_sums),
+                       .float_sums = part<float>(out, layout.float_sums),
+                       .values = part<std::int8_t>(out, layout.values)};
+  for (int g = 0; g < layout.groups; ++g) {
+    const int begin = g * kGroup;
+    const int n = layout.width - begin < kGroup ? layout.width - begin : kGroup;
+    const std::uint32_t bits = largest_bits(x + begin, n);
+    const bool is_finite = bits < kInfinityBits;
+    float max = is_finite ? std::bit_cast<float>(bits) : 0.0f;
+    if (max < kSmallest) max = 0.0f;
+    parts.units[g] = is_finite ? max / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
+    for (int at = begin / kBlock; at < (begin + n) / kBlock; ++at) {
+      static constexpr float kZeros[kBlock] = {};
+      const float* block = max > 0.0f ? x + std::ptrdiff_t{at} * kBlock : kZeros;
+      quantise_block(block, at, max, max > 0.0f ? 127.0f / max : 0.0f, parts);
+    }
+  }
+}
+
+}  // namespace wick

@@ -1,0 +1,27 @@
+// Quantised activation rows: the scalar definition of how they are made, and access to their parts.
+// docs/numerics.md, "Activations", has the formulas and the reasons. Pure functions, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/matmul_args.h"
+
+namespace wick {
+
+// The definition; every ISA's quantise gives the same bytes. A group that holds a NaN or an
+// infinity gets the unit NaN and p = 0, so that the products of its row are NaN.
+void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
+
+// The parts of one row, by ActivationLayout.
+struct ActivationRow {
+  const float* units = nullptr;
+  const std::int16_t* factors = nullptr;
+  const std::int16_t* sums = nullptr;
+  const std::int16_t* half_sums = nullptr;
+  const std::int8_t* values = nullptr;
+};
+
+ActivationRow activation_row(const ActivationLayout& layout, const std::byte* row) noexcept;
+
+}  // namespace wick

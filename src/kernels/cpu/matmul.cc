@@ -1,0 +1,56 @@
+// Which kernel serves which format on which ISA: the scalar table, overridden by what the ISA
+// brings.
+#include "kernels/cpu/matmul.h"
+
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/matmul_isa.h"
+#include "kernels/cpu/matmul_scalar.h"
+
+namespace wick {
+
+bool needs_quantised(DType type) noexcept {
+  return type != DType::kF32 && type != DType::kF16 && type != DType::kBF16;
+}
+
+MatmulKernels with_overrides(const MatmulOverrides& o) noexcept {
+  MatmulKernels kernels = matmul_kernels_scalar();
+  if (o.quantise != nullptr) kernels.quantise = o.quantise;
+  const auto put = [&kernels](DType type, MatmulFn fn) {
+    if (fn != nullptr) kernels.matmul[static_cast<int>(type)] = fn;
+  };
+  put(DType::kF32, o.f32);
+  put(DType::kF16, o.f16);
+  put(DType::kBF16, o.bf16);
+  put(DType::kQ4_0, o.q4_0);
+  put(DType::kQ4_1, o.q4_1);
+  put(DType::kQ5_0, o.q5_0);
+  put(DType::kQ5_1, o.q5_1);
+  put(DType::kQ8_0, o.q8_0);
+  put(DType::kQ4_K, o.q4_k);
+  put(DType::kQ5_K, o.q5_k);
+  put(DType::kQ6_K, o.q6_k);
+  return kernels;
+}
+
+const MatmulKernels& matmul_kernels(Isa isa) noexcept {
+  // A getter runs with the instructions of its ISA: only where they are supported.
+  if (!is_supported(isa)) return matmul_kernels_scalar();
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx2) {
+    static const MatmulKernels kernels = with_overrides(matmul_overrides_avx2());
+    return kernels;
+  }
+  if (isa == Isa::kAvx512) {
+    static const MatmulKernels kernels = with_overrides(matmul_overrides_avx512());
+    return kernels;
+  }
+#elif defined(__aarch64__)
+  if (isa == Isa::kNeon) {
+    static const MatmulKernels kernels = with_overrides(matmul_overrides_neon());
+    return kernels;
+  }
+#endif
+  return matmul_kernels_scalar();
+}
+
+}  // namespace wick

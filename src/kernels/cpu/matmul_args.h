@@ -1,0 +1,60 @@
+// What a matrix product takes: plain structs without a function, so that the per-ISA files may
+// include this header (docs/ARCHITECTURE.md, "ISA safety"). Their meaning is in
+// kernels/cpu/matmul.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+
+// How one quantised activation row lies in memory: for each group of 256 values (the last may be
+// shorter, a multiple of 32) one f32 unit, for each block of 32 a factor k of 1, 2, 4 or 8 and
+// sums, and the int8 values p; x is about unit * k * p. Members are offsets in bytes from the row's
+// start, each a multiple of 64; what lies behind `blocks` in the last group is zero. The sums are
+// stored in the forms that kernels load whole (B sums 32 values of p, B16 sums 16):
+//
+//   units         f32 [groups]
+//   factors       i16 [groups][8]    k
+//   factor_pairs  i16 [groups][16]   each k twice: the multiplier of vpmaddwd over a block
+//   sums          i16 [groups][8]    k * B      at most 8 * 32 * 127 = 32512
+//   half_sums     i16 [groups][16]   k * B16
+//   float_sums    f32 [groups][8]    k * B
+//   values        i8  [groups][256]  p, -127..127
+struct ActivationLayout {
+  int width = 0;   // values, a multiple of 32
+  int groups = 0;  // of 256
+  int blocks = 0;  // of 32
+  std::size_t units = 0, factors = 0, factor_pairs = 0, sums = 0, half_sums = 0, float_sums = 0,
+              values = 0;
+  std::size_t bytes = 0;  // of the row, a multiple of 64
+};
+
+struct MatmulArgs {
+  const std::byte* w = nullptr;           // row 0
+  std::size_t row_bytes = 0;              // from one row to the next
+  const std::int32_t* row_map = nullptr;  // row r of the product is row row_map[r] of w; null = r
+  int width = 0;                          // values in a row
+  int row_begin = 0, row_end = 0;         // the rows to compute
+  const std::byte* x = nullptr;  // n_tokens activations, quantised or float as needs_quantised says
+  std::size_t x_stride = 0;      // bytes from one token's activations to the next
+  int n_tokens = 0;
+  float* y = nullptr;           // y[t * y_stride + r]
+  std::ptrdiff_t y_stride = 0;  // floats
+};
+
+using MatmulFn = void (*)(const MatmulArgs& args) noexcept;
+// x [width] floats → one activation row at `out` (64-byte aligned, activation_layout(width).bytes
+// long).
+using QuantiseFn = void (*)(const float* x, const ActivationLayout& layout,
+                            std::byte* out) noexcept;
+
+// The kernels that one ISA brings; where one is null, the scalar one serves.
+struct MatmulOverrides {
+  QuantiseFn quantise = nullptr;
+  MatmulFn f32 = nullptr, f16 = nullptr, bf16 = nullptr;
+  MatmulFn q4_0 = nullptr, q4_1 = nullptr, q5_0 = nullptr, q5_1 = nullptr, q8_0 = nullptr;
+  MatmulFn q4_k = nullptr, q5_k = nullptr, q6_k = nullptr;
+};
+
+}  // namespace wick

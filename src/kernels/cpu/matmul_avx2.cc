@@ -1,0 +1,20 @@
+// The table of what AVX2 brings.
+#include "kernels/cpu/matmul_avx2.h"
+
+#include "kernels/cpu/matmul_isa.h"
+
+namespace wick {
+
+MatmulOverrides matmul_overrides_avx2() noexcept {
+  return {.quantise = quantise_avx2,
+          .f32 = matmul_f32_avx2,
+          .f16 = matmul_f16_avx2,
+          .bf16 = matmul_bf16_avx2,
+          .q4_0 = matmul_q4_0_avx2,
+          .q4_1 = matmul_q4_1_avx2,
+          .q5_0 = matmul_q5_0_avx2,
+          .q5_1 = matmul_q5_1_avx2,
+          .q8_0 = matmul_q8_0_avx2};
+}
+
+}  // namespace wick

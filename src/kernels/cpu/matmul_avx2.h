@@ -1,0 +1,111 @@
+// What the AVX2 products share: the walk over rows and tokens and a few shuffles. Included by
+// *_avx2.cc only; everything is internal to the file that includes it, so that no function compiled
+// for AVX2 can serve a processor without it (docs/ARCHITECTURE.md, "ISA safety").
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/matmul_args.h"
+
+namespace wick {
+
+void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
+void matmul_f32_avx2(const MatmulArgs& args) noexcept;
+void matmul_f16_avx2(const MatmulArgs& args) noexcept;
+void matmul_bf16_avx2(const MatmulArgs& args) noexcept;
+void matmul_q4_0_avx2(const MatmulArgs& args) noexcept;
+void matmul_q4_1_avx2(const MatmulArgs& args) noexcept;
+void matmul_q5_0_avx2(const MatmulArgs& args) noexcept;
+void matmul_q5_1_avx2(const MatmulArgs& args) noexcept;
+void matmul_q8_0_avx2(const MatmulArgs& args) noexcept;
+void matmul_q4_k_avx2(const MatmulArgs& args) noexcept;
+void matmul_q5_k_avx2(const MatmulArgs& args) noexcept;
+void matmul_q6_k_avx2(const MatmulArgs& args) noexcept;
+
+// Defined with the layout in activation.cc, which is compiled for every processor.
+ActivationLayout activation_layout(int width) noexcept;
+
+namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
+
+constexpr int kPassTokens = 4;                  // more would spill the accumulators
+constexpr std::size_t kChunkBytes = 96 * 1024;  // of weights, to stay in the second-level cache
+constexpr std::ptrdiff_t kAheadBytes = 8192;    // prefetch distance: docs/numerics.md
+
+inline const std::byte* row_at(const MatmulArgs& args, int r) noexcept {
+  const std::ptrdiff_t at = args.row_map == nullptr ? r : args.row_map[r];
+  return args.w + at * static_cast<std::ptrdiff_t>(args.row_bytes);
+}
+
+inline const std::byte* token_at(const MatmulArgs& args, int t) noexcept {
+  return args.x + static_cast<std::size_t>(t) * args.x_stride;
+}
+
+// May point past the weights: a prefetch never faults.
+inline void prefetch_ahead(const std::byte* at, std::ptrdiff_t distance) noexcept {
+  const std::uintptr_t address =
+      reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(distance);
+  _mm_prefetch(reinterpret_cast<const char*>(address), _MM_HINT_T0);
+}
+
+inline __m256i load256(const void* at) noexcept {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(at));
+}
+
+inline __m128i load128(const void* at) noexcept {
+  return _mm_loadu_si128(static_cast<const __m128i*>(at));
+}
+
+// The same 16 bytes in both halves.
+inline __m256i load_twice(const void* at) noexcept {
+  return _mm256_broadcastsi128_si256(load128(at));
+}
+
+template <class T>
+inline T load_as(const void* at) noexcept {
+  T value;
+  __builtin_memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// Rows [begin, end) times tokens [first, first + count).
+struct Pass {
+  int begin = 0, end = 0;
+  int first = 0;
+};
+
+// Calls Kernel::run<T>(args, pass) for passes of T <= 4 tokens. Up to four tokens read the rows
+// once, in address order. More tokens take the rows in chunks that stay in the cache while all
+// tokens pass.
+template <class Kernel>
+inline void run_passes(const MatmulArgs& args) noexcept {
+  int chunk = args.row_end - args.row_begin;
+  if (args.n_tokens > kPassTokens) {
+    chunk = static_cast<int>(kChunkBytes / (args.row_bytes + 1)) / 8 * 8;
+    if (chunk < 8) chunk = 8;
+  }
+  for (int begin = args.row_begin; begin < args.row_end; begin += chunk) {
+    const int end = args.row_end - begin < chunk ? args.row_end : begin + chunk;
+    for (int first = 0; first < args.n_tokens; first += kPassTokens) {
+      const Pass pass = {.begin = begin, .end = end, .first = first};
+      switch (args.n_tokens - first) {
+        case 1:
+          Kernel::template run<1>(args, pass);
+          break;
+        case 2:
+          Kernel::template run<2>(args, pass);
+          break;
+        case 3:
+          Kernel::template run<3>(args, pass);
+          break;
+        default:
+          Kernel::template run<4>(args, pass);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wick

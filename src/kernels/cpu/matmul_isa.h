@@ -1,0 +1,13 @@
+// What each ISA brings to the matrix products. The getters and the kernels are compiled with the
+// flags of their ISA and may run only where is_supported() (kernels/cpu/isa.h) says so.
+#pragma once
+
+#include "kernels/cpu/matmul_args.h"
+
+namespace wick {
+
+MatmulOverrides matmul_overrides_avx2() noexcept;
+MatmulOverrides matmul_overrides_avx512() noexcept;
+MatmulOverrides matmul_overrides_neon() noexcept;
+
+}  // namespace wick
