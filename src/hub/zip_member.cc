@@ -1,0 +1,99 @@
+#include "hub/zip_member.h"
+
+#include <zip.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kReadBytes = 1 << 18;
+
+struct ArchiveFree {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+
+struct MemberFree {
+  void operator()(zip_file_t* member) const { zip_fclose(member); }
+};
+
+Error bad_archive(const std::filesystem::path& archive, std::string_view why) {
+  return {.code = ErrorCode::kCorrupt,
+          .id = "bad_archive",
+          .message = cat(printable(archive.string()), ": ", why)};
+}
+
+Result<std::uint64_t> member_size(const std::filesystem::path& archive, std::string_view member,
+                                  const zip_stat_t& info) {
+  constexpr zip_uint64_t kNeeded =
+      ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+  if ((info.valid & kNeeded) != kNeeded) {
+    return bad_archive(archive, cat("member ", printable(member), " does not tell its size"));
+  }
+  if (info.encryption_method != ZIP_EM_NONE) {
+    return bad_archive(archive, cat("member ", printable(member), " is encrypted"));
+  }
+  if (info.comp_method != ZIP_CM_STORE && info.comp_method != ZIP_CM_DEFLATE) {
+    return bad_archive(archive, cat("member ", printable(member), " uses compression method ",
+                                    info.comp_method, ", wanted 0 (stored) or 8 (deflated)"));
+  }
+  if (info.size > kMaxMemberBytes) {
+    return bad_archive(archive, cat("member ", printable(member), " claims ", info.size,
+                                    " bytes, at most ", kMaxMemberBytes, " are taken"));
+  }
+  return info.size;
+}
+
+}  // namespace
+
+Result<void> read_zip_member(
+    const std::filesystem::path& archive, std::string_view member,
+    const std::function<Result<void>(std::span<const std::byte>, std::uint64_t all)>& sink) {
+  int code = 0;
+  const std::unique_ptr<zip_t, ArchiveFree> zip(
+      zip_open(archive.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));
+  if (!zip) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string why = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    return bad_archive(archive, cat("cannot be read as a zip archive: ", why));
+  }
+  const std::string name(member);
+  zip_stat_t info;
+  zip_stat_init(&info);
+  if (zip_stat(zip.get(), name.c_str(), ZIP_FL_ENC_RAW, &info) != 0) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "no_such_member",
+                 .message = cat(printable(archive.string()), " holds no ", printable(member))};
+  }
+  WICK_TRY(const std::uint64_t all, member_size(archive, member, info));
+  const std::unique_ptr<zip_file_t, MemberFree> file(zip_fopen_index(zip.get(), info.index, 0));
+  if (!file) return bad_archive(archive, zip_strerror(zip.get()));
+  std::vector<std::byte> buffer(kReadBytes);
+  std::uint64_t done = 0;
+  while (true) {
+    const zip_int64_t n = zip_fread(file.get(), buffer.data(), buffer.size());
+    if (n < 0) return bad_archive(archive, zip_file_strerror(file.get()));
+    if (n == 0) break;
+    // The claim is also the limit: an archive that unpacks to more is a trap.
+    if (static_cast<std::uint64_t>(n) > all - done) {
+      return bad_archive(archive,
+                         cat(printable(member), " unpacks to more than its ", all, " bytes"));
+    }
+    done += static_cast<std::uint64_t>(n);
+    WICK_DO(sink(std::span(buffer).first(static_cast<std::size_t>(n)), all));
+  }
+  if (done != all) {
+    return bad_archive(archive,
+                       cat(printable(member), " unpacks to ", done, " bytes, it claims ", all));
+  }
+  return {};
+}
+
+}  // namespace wick
