@@ -26,10 +26,10 @@ struct GqaSpec {                                             // grouped-query at
   int window = 0;                 // tokens; 0 = whole context
 };
 
-struct DenseSpec {
+struct DenseSpec {  // down(act(gate(x)) * up(x))
   int hidden = 0;
   Act act = Act::kSilu;
-  bool is_gated = true, bias = false;
+  bool bias = false;  // on gate, up and down
 };
 
 struct BlockSpec {

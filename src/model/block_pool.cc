@@ -1,0 +1,43 @@
+#include "model/block_pool.h"
+
+#include "base/check.h"
+
+namespace wick {
+
+BlockPool::BlockPool(int n_blocks)
+    : state_(static_cast<std::size_t>(n_blocks)), n_free_(n_blocks) {}
+
+int BlockPool::references(std::int32_t block) const noexcept {
+  const std::int32_t state = state_[static_cast<std::size_t>(block)];
+  return state > 0 ? state : 0;
+}
+
+std::int32_t BlockPool::take() noexcept {
+  WICK_CHECK(n_free_ > 0, "a block was taken from an empty pool");
+  --n_free_;
+  std::int32_t block = first_free_;
+  if (block >= 0) {
+    first_free_ = -state_[static_cast<std::size_t>(block)] - 1;
+  } else {
+    block = fresh_++;
+  }
+  state_[static_cast<std::size_t>(block)] = 1;
+  return block;
+}
+
+void BlockPool::add_reference(std::int32_t block) noexcept {
+  std::int32_t& state = state_[static_cast<std::size_t>(block)];
+  WICK_CHECK(state > 0, "a free block was shared");
+  ++state;
+}
+
+void BlockPool::drop_reference(std::int32_t block) noexcept {
+  std::int32_t& state = state_[static_cast<std::size_t>(block)];
+  WICK_CHECK(state > 0, "a block was given back twice");
+  if (--state > 0) return;
+  state = -(first_free_ + 1);
+  first_free_ = block;
+  ++n_free_;
+}
+
+}  // namespace wick

@@ -1,0 +1,40 @@
+// Which cache blocks are in use, and by how many sequences: reference counts and a free list in
+// one array, threaded through it. Knows nothing of bytes. Engine thread only; only the constructor
+// allocates.
+//
+// Invariant: each block is either free, and then on the free list exactly once or never used yet,
+// or it has as many references as sequences hold it; free() counts the first kind.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace wick {
+
+class BlockPool {
+ public:
+  explicit BlockPool(int n_blocks);
+
+  int total() const noexcept { return static_cast<int>(state_.size()); }
+
+  int free() const noexcept { return n_free_; }
+
+  int references(std::int32_t block) const noexcept;  // 0 = free
+
+  // Hot:
+  // A block with one reference. Blocks given back last come first (their memory is warm), then
+  // those never used. At least one must be free.
+  std::int32_t take() noexcept;
+  void add_reference(std::int32_t block) noexcept;   // of a block in use
+  void drop_reference(std::int32_t block) noexcept;  // the last one frees it
+
+ private:
+  // state_[b] > 0: references of b. state_[b] <= 0: b is free, the next free block is
+  // -state_[b] - 1 (-1 = none). Blocks from fresh_ on were never used and are not on the list.
+  std::vector<std::int32_t> state_;
+  std::int32_t first_free_ = -1;
+  std::int32_t fresh_ = 0;
+  int n_free_ = 0;
+};
+
+}  // namespace wick

@@ -1,0 +1,33 @@
+// What a Decoder holds; for decoder.cc (the hot half) and decoder_load.cc (the cold one) only.
+#pragma once
+
+#include <array>
+#include <variant>
+#include <vector>
+
+#include "model/decoder.h"
+#include "model/ffn_dense.h"
+#include "model/mixer_gqa.h"
+
+namespace wick {
+
+struct BoundBlock {
+  std::variant<GqaMixer> mixer = {};
+  std::variant<DenseFfn> ffn = {};
+};
+
+struct Decoder::State {
+  Backend* backend = nullptr;
+  DecoderSpec spec = {};
+  DecoderOptions options = {};
+  Weights weights = {};
+  const Weight* table = nullptr;           // token embeddings [vocab, d_model]
+  std::array<const Weight*, 1> head = {};  // the same, if tied
+  const Weight* final_gain = nullptr;
+  std::vector<BoundBlock> blocks = {};
+  Activations memory = {};
+  std::size_t bytes_read_per_token = 0;
+  int n_logit_rows = 0;  // of the last launch
+};
+
+}  // namespace wick

@@ -1,0 +1,21 @@
+// The largest models and caches that this room accepts. A file that claims more is refused before
+// anything is allocated; every product of two of these fits 64 bits.
+#pragma once
+
+#include <cstdint>
+
+namespace wick {
+
+inline constexpr int kMaxLayers = 1024;
+inline constexpr int kMaxWidth = 1 << 17;   // features of a hidden state, or of all heads together
+inline constexpr int kMaxHidden = 1 << 18;  // features inside a feed-forward layer
+inline constexpr int kMaxHeads = 2048;
+inline constexpr int kMaxHeadDim = 1024;
+inline constexpr int kMaxVocab = 1 << 21;
+inline constexpr int kMaxContext = 1 << 24;  // positions of one sequence
+inline constexpr int kMaxSeqs = 1024;
+inline constexpr int kMaxBatchTokens = 8192;
+inline constexpr int kMaxCacheBlocks = 1 << 24;            // in all sequences together
+inline constexpr std::int64_t kMaxTableEntries = 1 << 26;  // block ids of all sequences together
+
+}  // namespace wick

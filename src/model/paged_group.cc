@@ -1,0 +1,75 @@
+#include "model/paged_group.h"
+
+#include <algorithm>
+
+#include "backend/backend.h"
+#include "base/check.h"
+
+namespace wick {
+
+namespace {
+
+int blocks_for(int n_tokens) noexcept {
+  return n_tokens / kBlockTokens + (n_tokens % kBlockTokens != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+PagedGroup::PagedGroup(int n_blocks, int max_seqs, std::span<std::int32_t> tables)
+    : pool_(n_blocks),
+      tables_(tables),
+      stride_(static_cast<int>(tables.size()) / max_seqs),
+      ends_(static_cast<std::size_t>(max_seqs)) {}
+
+std::span<const std::int32_t> PagedGroup::blocks(SeqId seq) const noexcept {
+  return {row(seq), static_cast<std::size_t>(blocks_for(positions(seq)))};
+}
+
+bool PagedGroup::has_shared_tail(SeqId seq) const noexcept {
+  const int end = positions(seq);
+  return end % kBlockTokens != 0 && pool_.references(row(seq)[end / kBlockTokens]) > 1;
+}
+
+int PagedGroup::blocks_needed(SeqId seq, int n_tokens) const noexcept {
+  const int end = positions(seq);
+  if (n_tokens <= end) return 0;
+  return blocks_for(n_tokens) - blocks_for(end) + (has_shared_tail(seq) ? 1 : 0);
+}
+
+PagedGroup::Copy PagedGroup::reserve(SeqId seq, int n_tokens) noexcept {
+  int& end = ends_[static_cast<std::size_t>(seq)];
+  Copy copy = {};
+  if (n_tokens <= end) return copy;
+  std::int32_t* const table = row(seq);
+  if (has_shared_tail(seq)) {
+    std::int32_t& tail = table[end / kBlockTokens];
+    copy = {.from = tail, .to = pool_.take()};
+    pool_.drop_reference(tail);
+    tail = copy.to;
+  }
+  for (int i = blocks_for(end); i < blocks_for(n_tokens); ++i)
+    table[i] = pool_.take();
+  end = n_tokens;
+  return copy;
+}
+
+void PagedGroup::truncate(SeqId seq, Pos end) noexcept {
+  int& old_end = ends_[static_cast<std::size_t>(seq)];
+  if (end >= old_end) return;
+  // From the back, so that the free list hands the blocks out again in ascending order.
+  for (int i = blocks_for(old_end); i-- > blocks_for(end);)
+    pool_.drop_reference(row(seq)[i]);
+  old_end = end;
+}
+
+void PagedGroup::share_prefix(SeqId from, SeqId to, Pos end) noexcept {
+  WICK_CHECK(positions(to) == 0, "a prefix is shared with a sequence that has positions already");
+  const int n_blocks = std::min(end, positions(from)) / kBlockTokens;
+  for (int i = 0; i < n_blocks; ++i) {
+    pool_.add_reference(row(from)[i]);
+    row(to)[i] = row(from)[i];
+  }
+  ends_[static_cast<std::size_t>(to)] = n_blocks * kBlockTokens;
+}
+
+}  // namespace wick

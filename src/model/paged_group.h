@@ -1,0 +1,60 @@
+// The block tables of the layers that keep every position (kind "paged"): which block holds which
+// 16 positions of which sequence. All layers of a group share one table, each has its own slab that
+// the block ids index. Engine thread only; only the constructor allocates.
+//
+// Invariant: a sequence of n reserved positions holds ceil(n / 16) blocks, and each block has one
+// reference for each table that lists it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "model/block_pool.h"
+
+namespace wick {
+
+class PagedGroup {
+ public:
+  // `tables` [max_seqs, stride] is memory of the backend; it outlives this object.
+  PagedGroup(int n_blocks, int max_seqs, std::span<std::int32_t> tables);
+
+  const BlockPool& pool() const noexcept { return pool_; }
+
+  const std::int32_t* tables() const noexcept { return tables_.data(); }
+
+  int stride() const noexcept { return stride_; }
+
+  int positions(SeqId seq) const noexcept { return ends_[static_cast<std::size_t>(seq)]; }
+
+  std::span<const std::int32_t> blocks(SeqId seq) const noexcept;
+
+  // Hot:
+  struct Copy {  // the first block's content belongs into the second; from -1 = nothing to copy
+    std::int32_t from = -1, to = -1;
+  };
+
+  // Free blocks that reserve() would take.
+  int blocks_needed(SeqId seq, int n_tokens) const noexcept;
+  // Room for positions [0, n_tokens) that this sequence alone may write from its present end on: a
+  // half-used last block that others hold too (a shared prefix, cut inside a block) is replaced by
+  // a fresh one, which the caller fills. The pool must have blocks_needed() free.
+  Copy reserve(SeqId seq, int n_tokens) noexcept;
+  void truncate(SeqId seq, Pos end) noexcept;
+  void share_prefix(SeqId from, SeqId to, Pos end) noexcept;
+
+ private:
+  std::int32_t* row(SeqId seq) const noexcept {
+    return tables_.data() + static_cast<std::ptrdiff_t>(seq) * stride_;
+  }
+
+  bool has_shared_tail(SeqId seq) const noexcept;
+
+  BlockPool pool_;
+  std::span<std::int32_t> tables_;
+  int stride_;
+  std::vector<int> ends_;  // positions reserved, by sequence
+};
+
+}  // namespace wick

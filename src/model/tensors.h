@@ -1,0 +1,75 @@
+// Tensors of a file under canonical names (GGUF's), and their way into a backend: found through the
+// architecture's name rules where the file is safetensors, checked for shape, repaired, uploaded.
+// Load time only.
+//
+//   Binder binder(file, backend, arch.names);
+//   WICK_TRY(const Weight* q, binder.matrix("blk.{}.attn_q.weight", {n_heads * dim, d_model}, 3));
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "model/spec.h"
+
+namespace wick {
+
+struct FoundTensor {
+  const TensorView* view = nullptr;  // nullptr: the file has no such tensor
+  std::string name = {};             // as the file spells it, or would
+  NameRule::Fix fix = NameRule::Fix::kNone;
+};
+
+// `canonical` with "{}" for the number of `layer`, if it has one.
+FoundTensor find_tensor(const ModelFile& file, std::span<const NameRule> names,
+                        std::string_view canonical, int layer = 0);
+
+// "m.gguf: tensor 'blk.3.attn_q.weight' is missing".
+Error missing_tensor(const ModelFile& file, std::string_view name);
+
+// What Binder uploaded; lives as long as the model.
+struct Weights {
+  std::vector<std::unique_ptr<Weight>> owned = {};
+  std::vector<std::vector<float>> computed = {};  // tensors that are in no file
+  std::size_t bytes = 0;                          // of the tensors in the file
+};
+
+class Binder {
+ public:
+  Binder(const ModelFile& file, Backend& backend, std::span<const NameRule> names)
+      : file_(file), backend_(backend), names_(names) {}
+
+  // `heads`: of q and k, whose rows some files order differently; 0 elsewhere.
+  struct Matrix {
+    std::int64_t out = 0, in = 0;
+    int heads = 0;
+  };
+
+  Result<const Weight*> matrix(std::string_view canonical, const Matrix& want, int layer = 0);
+  // A gain or bias of n values.
+  Result<const Weight*> vector(std::string_view canonical, std::int64_t n, int layer = 0,
+                               int heads = 0);
+  // The divisors of the rotation's frequencies [dim / 2]: the file's tensor, or computed from its
+  // keys. One weight for all layers.
+  Result<const Weight*> rope_factors(int dim);
+
+  std::size_t bytes() const noexcept { return weights_.bytes; }  // bound so far
+
+  Weights take() && noexcept { return std::move(weights_); }
+
+ private:
+  Result<const Weight*> bind(std::string_view canonical, const Shape& want, int layer, int heads);
+  Result<const Weight*> upload(const TensorView& view, const WeightFix& fix);
+
+  const ModelFile& file_;
+  Backend& backend_;
+  std::span<const NameRule> names_;
+  Weights weights_ = {};
+  const Weight* rope_factors_ = nullptr;
+};
+
+}  // namespace wick
