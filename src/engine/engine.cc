@@ -80,11 +80,13 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend
                  .id = "bad_max_seqs",
                  .message = cat("max_seqs is ", options.max_seqs, ", allowed are 1 to ", kMaxSeqs)};
   }
-  if (decoder.options().max_logit_rows < options.max_seqs) {
+  const DecoderOptions& sizes = decoder.options();
+  if (std::min(sizes.max_logit_rows, sizes.max_batch_tokens) < options.max_seqs) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_max_seqs",
-                 .message = cat("the decoder gives logits for ", decoder.options().max_logit_rows,
-                                " rows a step, ", options.max_seqs, " sequences need as many")};
+                 .message = cat("the decoder takes ", sizes.max_batch_tokens, " tokens and gives ",
+                                sizes.max_logit_rows, " rows of logits a step, ", options.max_seqs,
+                                " sequences need as many of both")};
   }
   const int context = plan_context(decoder.spec(), options);
   WICK_TRY(KvCache kv, KvCache::create(backend, decoder.spec(),

@@ -1,0 +1,292 @@
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/limits.h"
+#include "format/model_file.h"
+#include "support/hot_counters.h"
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+
+namespace wick {
+namespace {
+
+// Takes everything, or only so many deltas until it is told to go on.
+struct Reader final : DeltaSink {
+  std::string text;
+  std::optional<TextDelta> last;
+  std::string error;
+  int room = 1 << 30;
+
+  Reader() { text.reserve(1 << 16); }  // offers are hot
+
+  bool offer(const TextDelta& delta) noexcept override {
+    if (room == 0) return false;
+    --room;
+    text += delta.text;
+    if (delta.stop != StopReason::kNone) {
+      if (delta.error != nullptr) error = delta.error->id;
+      last = delta;
+      last->text = {};
+      last->error = nullptr;
+    }
+    return true;
+  }
+};
+
+struct Fixture {
+  test::TempDir dir;
+  std::optional<ModelFile> file;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Engine> engine;
+
+  explicit Fixture(const EngineOptions& options = {}, int threads = 1, int chunk = 512,
+                   const test::TinyModel& model = {}) {
+    test::write_tiny_model(dir.path() / "tiny.gguf", model);
+    file = *ModelFile::open(dir.path() / "tiny.gguf");
+    backend = *make_cpu_backend({.threads = threads});
+    auto decoder = Decoder::load(
+        *file, *backend,
+        {.max_batch_tokens = chunk, .max_logit_rows = 8, .max_seqs = options.max_seqs});
+    engine =
+        *Engine::create(*std::move(decoder), *backend, *Tokenizer::from(file->metadata()), options);
+  }
+
+  std::shared_ptr<Reader> submit(GenerateRequest request, RequestId* id = nullptr) {
+    auto reader = std::make_shared<Reader>();
+    request.sink = reader;
+    auto result = engine->submit(std::move(request));
+    EXPECT_TRUE(result) << result.error().message;
+    if (id != nullptr && result) *id = *result;
+    return reader;
+  }
+
+  void finish() {
+    while (engine->step()) {
+    }
+  }
+
+  std::string alone(GenerateRequest request) {
+    const auto reader = submit(std::move(request));
+    finish();
+    EXPECT_TRUE(reader->last);
+    return reader->text;
+  }
+};
+
+std::vector<TokenId> prompt(int n, int seed) {
+  std::vector<TokenId> ids;
+  for (int i = 0; i < n; ++i)
+    ids.push_back((i * 37 + seed * 101) % 256);
+  return ids;
+}
+
+GenerateRequest request(int n_prompt, int seed, int max_tokens) {
+  return {.prompt = prompt(n_prompt, seed),
+          .max_tokens = max_tokens,
+          .sampling = {.temperature = 0.9F, .seed = static_cast<std::uint64_t>(seed)},
+          .ignore_end = true};
+}
+
+TEST(Engine, AnswersWithMaxTokensAndCountsThem) {
+  Fixture f;
+  const auto reader = f.submit(request(5, 1, 7));
+  f.finish();
+  ASSERT_TRUE(reader->last);
+  EXPECT_EQ(reader->last->stop, StopReason::kLength);
+  EXPECT_EQ(reader->last->usage.prompt_tokens, 5);
+  EXPECT_EQ(reader->last->usage.generated_tokens, 7);
+}
+
+TEST(Engine, WithoutMaxTokensGoesToTheContextsEnd) {
+  Fixture f({.context = 48});
+  const auto reader = f.submit(request(8, 1, 0));
+  f.finish();
+  ASSERT_TRUE(reader->last);
+  EXPECT_EQ(reader->last->stop, StopReason::kLength);
+  EXPECT_EQ(reader->last->usage.generated_tokens, 40);
+}
+
+TEST(Engine, RefusesWhatDoesNotFitWithTheNumbers) {
+  Fixture f({.context = 64});
+  GenerateRequest r = request(60, 1, 8);
+  r.sink = std::make_shared<Reader>();
+  const auto result = f.engine->submit(std::move(r));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().id, "context_length_exceeded");
+  EXPECT_EQ(result.error().message, "prompt 60 + max 8 > context 64 tokens");
+}
+
+TEST(Engine, RefusesEmptyPromptsForeignTokensAndBadSampling) {
+  Fixture f;
+  const auto refused = [&](GenerateRequest r) {
+    r.sink = std::make_shared<Reader>();
+    auto result = f.engine->submit(std::move(r));
+    return result ? std::string() : result.error().id;
+  };
+  EXPECT_EQ(refused({}), "empty_prompt");
+  EXPECT_EQ(refused({.prompt = {1, -1}}), "bad_token");
+  EXPECT_EQ(refused({.prompt = {test::kTinyVocab}}), "bad_token");
+  EXPECT_EQ(refused({.prompt = {1}, .sampling = {.top_p = 2}}), "sampling_out_of_range");
+  EXPECT_EQ(refused({.prompt = {1}, .max_tokens = -1}), "bad_max_tokens");
+  EXPECT_EQ(refused({.prompt = {1}, .stops = {""}}), "bad_stop");
+}
+
+TEST(Engine, AFullQueueRefusesAndLosesNothing) {
+  Fixture f;
+  std::vector<std::shared_ptr<Reader>> readers;
+  for (int i = 0; i < kInboxLen; ++i)
+    readers.push_back(f.submit(request(2, i, 1)));
+  GenerateRequest r = request(2, 1, 1);
+  r.sink = std::make_shared<Reader>();
+  const auto result = f.engine->submit(std::move(r));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kUnavailable);
+  f.finish();
+  for (const auto& reader : readers)
+    EXPECT_TRUE(reader->last);
+}
+
+TEST(Engine, StopTextIsNotShown) {
+  Fixture f;
+  const std::string all = f.alone(request(4, 3, 40));
+  std::size_t at = 5;  // an ASCII letter of the answer, far enough in to be a real stop
+  while (at < all.size() && (all[at] < 33 || all[at] > 126))
+    ++at;
+  ASSERT_LT(at, all.size());
+  GenerateRequest r = request(4, 3, 40);
+  r.stops = {std::string(1, all[at])};
+  const auto reader = f.submit(std::move(r));
+  f.finish();
+  EXPECT_EQ(reader->text, all.substr(0, all.find(all[at])));
+  EXPECT_EQ(reader->last->stop, StopReason::kStopText);
+}
+
+TEST(Engine, EndTokenEndsTheAnswer) {
+  Fixture f;
+  int ended = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    GenerateRequest r = request(4, seed, 200);
+    r.sampling.temperature = 4;  // noise: every token is about as likely as the next
+    r.sampling.top_k = 0;
+    r.sampling.top_p = 1;
+    r.sampling.min_p = 0;
+    r.ignore_end = false;
+    const auto reader = f.submit(std::move(r));
+    f.finish();
+    if (reader->last->stop == StopReason::kEnd) ++ended;
+    EXPECT_EQ(reader->text.find("<|im_end|>"), std::string::npos);
+  }
+  EXPECT_GT(ended, 5);
+}
+
+TEST(Engine, ASlowReaderPausesItselfAloneAndMissesNothing) {
+  Fixture f;
+  const std::string wanted = f.alone(request(6, 2, 30));
+  const auto slow = f.submit(request(6, 2, 30));
+  const auto quick = f.submit(request(9, 5, 20));
+  slow->room = 3;
+  f.finish();
+  EXPECT_FALSE(slow->last);
+  EXPECT_TRUE(quick->last);
+  while (!slow->last) {
+    slow->room = 1;
+    f.engine->step();
+  }
+  EXPECT_EQ(slow->text, wanted);
+}
+
+TEST(Engine, CancelEndsOneRequestDuringPrefillAndDecode) {
+  Fixture f({.max_seqs = 2}, 1, 16);
+  const std::string wanted = f.alone(request(40, 8, 12));
+  for (const int steps : {0, 1, 4, 9}) {
+    RequestId id = 0;
+    const auto gone = f.submit(request(50, 7, 60), &id);
+    const auto stays = f.submit(request(40, 8, 12));
+    for (int i = 0; i < steps; ++i)
+      f.engine->step();
+    f.engine->cancel(id);
+    f.finish();
+    ASSERT_TRUE(gone->last) << steps;
+    EXPECT_EQ(gone->last->stop, StopReason::kCancelled);
+    EXPECT_EQ(stays->text, wanted);
+  }
+}
+
+TEST(Engine, APromptThatGoesOnComputesOnlyWhatIsNew) {
+  Fixture f({.max_seqs = 1});
+  GenerateRequest first = request(40, 1, 8);
+  GenerateRequest second = first;
+  second.prompt.insert(second.prompt.end(), {65, 66, 67});
+  const std::string fresh = Fixture({.max_seqs = 1}).alone(second);
+  f.alone(first);
+  const auto reader = f.submit(second);
+  f.finish();
+  EXPECT_EQ(reader->last->usage.cached_tokens, 40);
+  EXPECT_EQ(reader->text, fresh);
+}
+
+TEST(Engine, RunSleepsUntilWorkComesAndEndsWhatIsLeft) {
+  Fixture f;
+  std::jthread thread([&](const std::stop_token& stop) { f.engine->run(stop); });
+  const auto reader = f.submit(request(4, 1, 3));
+  const auto endless = f.submit(request(4, 1, 200));
+  endless->room = 2;  // pauses for ever
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  thread.request_stop();
+  thread.join();
+  EXPECT_TRUE(reader->last);
+}
+
+class SameBitsEngine : public testing::TestWithParam<int> {};
+
+// Every request's text is the one it gets alone, whatever runs beside it and however the work is
+// cut.
+TEST_P(SameBitsEngine, CompanionsChunksSlotsAndThreadsNeverChangeAToken) {
+  const int chunk = GetParam();
+  constexpr int kRequests = 12;
+  std::vector<std::string> wanted;
+  for (int i = 0; i < kRequests; ++i) {
+    wanted.push_back(Fixture({.max_seqs = 1}).alone(request(3 + i * 7, i % 5, 10 + i)));
+  }
+  for (const int threads : {1, 3}) {
+    Fixture f({.max_seqs = 4}, threads, chunk);
+    std::vector<std::shared_ptr<Reader>> readers;
+    for (int i = 0; i < kRequests; ++i) {
+      readers.push_back(f.submit(request(3 + i * 7, i % 5, 10 + i)));
+      for (int step = 0; step < i % 3; ++step)
+        f.engine->step();
+    }
+    f.finish();
+    for (int i = 0; i < kRequests; ++i) {
+      EXPECT_EQ(readers[static_cast<std::size_t>(i)]->text, wanted[static_cast<std::size_t>(i)])
+          << "request " << i << ", " << threads << " threads";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chunks, SameBitsEngine, testing::Values(5, 16, 64, 512));
+
+TEST(HotPathEngine, DecodeStepTouchesNeitherHeapNorLock) {
+  Fixture f({.max_seqs = 4}, 2);
+  std::vector<std::shared_ptr<Reader>> readers;
+  for (int i = 0; i < 4; ++i)
+    readers.push_back(f.submit(request(10 + i, i, 100)));
+  f.engine->step();  // prompts
+  test::reset_hot_counts();
+  for (int i = 0; i < 64; ++i)
+    ASSERT_TRUE(f.engine->step());
+  const test::HotCounts counts = test::hot_counts();
+  EXPECT_EQ(counts.allocations, 0);
+  EXPECT_EQ(counts.locks, 0);
+}
+
+}  // namespace
+}  // namespace wick
