@@ -1,10 +1,95 @@
 // Everything of the forward pass that is not a product with a weight matrix: norms, rotations,
-// activation functions, attention. One order of arithmetic (docs/numerics.md), the same bits on
-// every ISA. Pure functions; any thread.
+// activation functions, attention. One order of arithmetic (docs/numerics.md, "Elementary
+// functions" and "Attention"), the same bits on every ISA. Pure functions: no allocation, no state,
+// any thread. Plain structs without a function, so that the per-ISA files may include this header.
+//
+//   const VectorKernels& kernels = vector_kernels(isa);       // kernels/cpu/isa.h
+//   kernels.rms_norm({.x = x, .gain = gain, .eps = 1e-6F, .n = n, .y = y});
 #pragma once
+
+#include <cstddef>
+#include <cstdint>
 
 namespace wick {
 
-struct VectorKernels;
+// y[i] = norm(x)[i] * gain[i] over n values. y may be x.
+struct NormArgs {
+  const float* x = nullptr;
+  const float* gain = nullptr;
+  float eps = 0;
+  int n = 0;
+  float* y = nullptr;
+};
+
+// The order of backend.h's Act.
+enum GateKind { kGateSilu, kGateGelu, kGateGeluTanh, kGateRelu2, kGateKinds };
+
+// y[i] = act(gate[i]) * up[i] over n values; `up` may be null: y[i] = act(gate[i]). y may be
+// either.
+using GateFn = void (*)(const float* gate, const float* up, int n, float* y) noexcept;
+
+// Rotates `dim` features in place by the angles whose cosines and sines [dim / 2] are given.
+// Halves: feature i turns with i + dim / 2; pairs: 2 i with 2 i + 1.
+using RotateFn = void (*)(float* head, const float* cosines, const float* sines, int dim) noexcept;
+
+enum class CacheType : std::uint8_t { kF32, kBF16, kF16 };  // the order of backend.h's KvType
+
+inline constexpr int kCacheBlock = 16;       // positions in a block
+inline constexpr int kAttentionRange = 256;  // positions whose scores share one maximum
+
+// Attention of consecutive queries of one sequence with one head of keys and values; `group` query
+// heads share that head. The queries' positions lie in one block of 16. Row t * group + g of the
+// work is query head g at `position` + t.
+//
+//   block of keys, per head:    f32 [k_dim][16]     bf16, f16 [k_dim / 2][16][2]
+//   block of values, per head:  f32 [16][v_dim]     bf16, f16 [8][v_dim][2]
+//
+// Positions of a block that hold nothing must be finite. k_dim and v_dim are even.
+struct AttentionArgs {
+  const std::byte* k = nullptr;  // this head in block 0
+  const std::byte* v = nullptr;
+  std::size_t k_stride = 0, v_stride = 0;  // bytes from one block to the next
+  CacheType k_type = CacheType::kF32, v_type = CacheType::kF32;
+  const std::int32_t* table = nullptr;  // position p lies in block table[p / 16]
+  int k_dim = 0, v_dim = 0;
+  int group = 1;
+  int position = 0, n_tokens = 1;
+  int window = 0;   // positions seen, the query's own included; 0 = all
+  float scale = 1;  // multiplies q·k
+  const float* q = nullptr;
+  std::ptrdiff_t q_stride = 0;  // floats from one token to the next; heads follow each other
+  float* y = nullptr;
+  std::ptrdiff_t y_stride = 0;
+  float* scratch = nullptr;  // attention_scratch_floats(…) of them, 64-byte aligned
+};
+
+struct VectorKernels {
+  void (*rms_norm)(const NormArgs& args) noexcept;
+  void (*layer_norm)(const NormArgs& args) noexcept;
+  GateFn gate[kGateKinds];
+  void (*add_scaled)(float* y, const float* r, float scale,
+                     int n) noexcept;  // y = fma(scale, r, y)
+  RotateFn rotate_halves;
+  RotateFn rotate_pairs;
+  // The whole of it: all ranges in turn, y written.
+  void (*attend)(const AttentionArgs& args) noexcept;
+  // The same in two steps, so that ranges may be computed by different threads: each range to its
+  // own states [rows][attention_state_floats(v_dim)], then all merged ascending into the first and
+  // y written. `states` holds those of range `first`, first + 1, …, one behind the other.
+  void (*attend_range)(const AttentionArgs& args, int range, float* states) noexcept;
+  void (*merge_ranges)(const AttentionArgs& args, int n_ranges, float* states) noexcept;
+};
+
+// Floats of one row's state: v_dim sums, the maximum, the sum of weights.
+std::size_t attention_state_floats(int v_dim) noexcept;
+// Floats that attend and attend_range need for so many rows (tokens * group).
+std::size_t attention_scratch_floats(int rows, int k_dim, int v_dim) noexcept;
+
+// Ranges [first, last] that the queries of `args` see; first > 0 only with a window.
+struct RangeSpan {
+  int first = 0, last = 0;
+};
+
+RangeSpan attention_ranges(const AttentionArgs& args) noexcept;
 
 }  // namespace wick

@@ -1,0 +1,144 @@
+// Attention as a phase. Queries of one sequence that share a block of 16 positions are a tile; a
+// chunk is a tile with one head of keys, longest first. Where there are too few such chunks for the
+// team (decode), each range of 256 positions is a chunk of its own, and whoever finishes a head's
+// last range merges them. Either way a query's arithmetic is the same (docs/numerics.md).
+#include <algorithm>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/check.h"
+
+namespace wick {
+namespace {
+
+constexpr int kChunksPerThread = 4;
+
+CacheType cache_type(KvType type) noexcept {
+  static_assert(static_cast<int>(CacheType::kF32) == static_cast<int>(KvType::kF32) &&
+                static_cast<int>(CacheType::kBF16) == static_cast<int>(KvType::kBF16) &&
+                static_cast<int>(CacheType::kF16) == static_cast<int>(KvType::kF16));
+  return static_cast<CacheType>(type);
+}
+
+}  // namespace
+
+int CpuBackend::make_tiles(const Batch& batch, const AttentionArgs& args) noexcept {
+  int n_tiles = 0;
+  const int n = static_cast<int>(batch.positions.size());
+  for (int t = 0; t < n;) {
+    const auto first = static_cast<std::size_t>(t);
+    const Pos pos = batch.positions[first];
+    int end = t + 1;
+    while (end < n && batch.seqs[static_cast<std::size_t>(end)] == batch.seqs[first] &&
+           batch.positions[static_cast<std::size_t>(end)] == pos + end - t &&
+           (pos + end - t) % kBlockTokens != 0) {
+      ++end;
+    }
+    AttentionArgs of_tile = args;
+    of_tile.position = pos;
+    tiles_[static_cast<std::size_t>(n_tiles++)] = {
+        .token = t, .count = end - t, .ranges = attention_ranges(of_tile)};
+    t = end;
+  }
+  return n_tiles;
+}
+
+AttentionArgs CpuBackend::tile_args(const AttentionArgs& args, const Tile& tile, int kv_head,
+                                    const KvView& kv, const Batch& batch, Tensor y,
+                                    Tensor q) const noexcept {
+  AttentionArgs a = args;
+  const auto token = static_cast<std::size_t>(tile.token);
+  const auto head = static_cast<std::size_t>(kv_head);
+  a.k = kv.k + head * kv_head_block_bytes(kv.k_type, kv.k_dim);
+  a.v = kv.v + head * kv_head_block_bytes(kv.v_type, kv.v_dim);
+  a.table = kv.tables + static_cast<std::ptrdiff_t>(batch.seqs[token]) * kv.table_stride;
+  a.position = batch.positions[token];
+  a.n_tokens = tile.count;
+  a.q = q.data + static_cast<std::ptrdiff_t>(tile.token) * q.row_stride +
+        static_cast<std::ptrdiff_t>(kv_head) * a.group * a.k_dim;
+  a.q_stride = q.row_stride;
+  a.y = y.data + static_cast<std::ptrdiff_t>(tile.token) * y.row_stride +
+        static_cast<std::ptrdiff_t>(kv_head) * a.group * a.v_dim;
+  a.y_stride = y.row_stride;
+  return a;
+}
+
+void CpuBackend::attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv,
+                              const Batch& batch, Tensor y, Tensor q) noexcept {
+  team_.run(n_tiles * kv.n_kv_heads, [&](int index, int member) noexcept {
+    const int tile = n_tiles - 1 - index / kv.n_kv_heads;  // the last positions cost most
+    AttentionArgs a = tile_args(args, tiles_[static_cast<std::size_t>(tile)], index % kv.n_kv_heads,
+                                kv, batch, y, q);
+    a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
+    vector_.attend(a);
+  });
+}
+
+void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv,
+                              const Batch& batch, Tensor y, Tensor q) noexcept {
+  int n_jobs = 0;  // a job is one range; those of a (tile, head) follow each other
+  for (int i = 0; i < n_tiles; ++i) {
+    Tile& tile = tiles_[static_cast<std::size_t>(i)];
+    const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
+    tile.first_job = n_jobs;
+    n_jobs += n_ranges * kv.n_kv_heads;
+    for (int h = 0; h < kv.n_kv_heads; ++h) {
+      pending_[static_cast<std::size_t>(i * kv.n_kv_heads + h)].store(n_ranges,
+                                                                      std::memory_order_relaxed);
+    }
+  }
+  const std::size_t job_floats =
+      static_cast<std::size_t>(args.group) * attention_state_floats(args.v_dim);
+  team_.run(n_jobs, [&](int job, int member) noexcept {
+    int i = n_tiles - 1;
+    while (job < tiles_[static_cast<std::size_t>(i)].first_job)
+      --i;
+    const Tile& tile = tiles_[static_cast<std::size_t>(i)];
+    const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
+    const int head = (job - tile.first_job) / n_ranges;
+    const int range = (job - tile.first_job) % n_ranges;
+    AttentionArgs a = tile_args(args, tile, head, kv, batch, y, q);
+    a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
+    float* const own = states_.as<float>() + static_cast<std::size_t>(job) * job_floats;
+    vector_.attend_range(a, tile.ranges.first + range, own);
+    std::atomic<int>& pending = pending_[static_cast<std::size_t>(i * kv.n_kv_heads + head)];
+    if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      vector_.merge_ranges(a, n_ranges, own - static_cast<std::size_t>(range) * job_floats);
+    }
+  });
+}
+
+void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
+                        const AttendParams& p) noexcept {
+  WICK_CHECK(p.softcap == 0, "attention has no soft cap yet");
+  WICK_CHECK(p.n_kv_heads > 0 && p.n_heads % p.n_kv_heads == 0 && p.n_heads <= limits_.max_heads,
+             "query heads are a multiple of the heads of keys, within the limits");
+  WICK_CHECK(p.n_kv_heads == kv.n_kv_heads && p.k_dim == kv.k_dim && p.v_dim == kv.v_dim &&
+                 p.k_dim % 2 == 0 && p.v_dim % 2 == 0 &&
+                 std::max(p.k_dim, p.v_dim) <= limits_.max_head_dim,
+             "heads have the cache's dimensions, which are even and within the limits");
+  WICK_CHECK(q.cols == p.n_heads * p.k_dim && y.cols == p.n_heads * p.v_dim && q.rows == y.rows &&
+                 batch.positions.size() == static_cast<std::size_t>(q.rows),
+             "q and y are [tokens, heads * head dimension]");
+  AttentionArgs args;
+  args.k_stride =
+      static_cast<std::size_t>(kv.n_kv_heads) * kv_head_block_bytes(kv.k_type, kv.k_dim);
+  args.v_stride =
+      static_cast<std::size_t>(kv.n_kv_heads) * kv_head_block_bytes(kv.v_type, kv.v_dim);
+  args.k_type = cache_type(kv.k_type);
+  args.v_type = cache_type(kv.v_type);
+  args.k_dim = p.k_dim;
+  args.v_dim = p.v_dim;
+  args.group = p.n_heads / p.n_kv_heads;
+  args.window = p.window;
+  args.scale = p.scale;
+  const int n_tiles = make_tiles(batch, args);
+  const bool is_split = team_.size() > 1 && n_tiles == q.rows && n_tiles <= kMaxSplitTiles &&
+                        n_tiles * kv.n_kv_heads < kChunksPerThread * team_.size();
+  if (is_split) {
+    attend_split(args, n_tiles, kv, batch, y, q);
+  } else {
+    attend_tiles(args, n_tiles, kv, batch, y, q);
+  }
+}
+
+}  // namespace wick

@@ -1,0 +1,132 @@
+#include "backend/cpu/cpu_backend.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "base/strings.h"
+
+namespace wick {
+namespace {
+
+class CpuBuffer final : public Buffer {
+ public:
+  explicit CpuBuffer(AlignedBuffer memory) noexcept : memory_(std::move(memory)) {}
+
+  std::byte* data() noexcept override { return memory_.data(); }
+
+  std::size_t bytes() const noexcept override { return memory_.bytes(); }
+
+ private:
+  AlignedBuffer memory_;
+};
+
+constexpr int kMaxThreads = 1024;
+
+std::size_t product_of(std::initializer_list<std::size_t> factors) {
+  std::size_t product = 1;
+  for (const std::size_t factor : factors)
+    product *= factor;
+  return product;
+}
+
+}  // namespace
+
+CpuBackend::CpuBackend(Isa isa, int threads)
+    : team_(threads),
+      matmul_(matmul_kernels(isa)),
+      vector_(vector_kernels(isa)),
+      name_(cat("cpu/", wick::name(isa))) {}
+
+Result<std::unique_ptr<Buffer>> CpuBackend::allocate(std::size_t bytes) {
+  WICK_TRY(AlignedBuffer memory, AlignedBuffer::create(bytes));
+  return std::unique_ptr<Buffer>(std::make_unique<CpuBuffer>(std::move(memory)));
+}
+
+Result<std::unique_ptr<Weight>> CpuBackend::upload(const TensorView& tensor, const WeightFix& fix) {
+  WICK_TRY(std::unique_ptr<CpuWeight> weight, make_cpu_weight(tensor, fix));
+  return std::unique_ptr<Weight>(std::move(weight));
+}
+
+Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) {
+  WICK_CHECK(limits.max_batch_tokens > 0 && limits.max_cols > 0 && limits.max_heads > 0 &&
+                 limits.max_head_dim > 0 && limits.max_context > 0,
+             "every limit is given");
+  limits_ = limits;
+  const auto tokens = static_cast<std::size_t>(limits.max_batch_tokens);
+  const auto heads = static_cast<std::size_t>(limits.max_heads);
+  const auto members = static_cast<std::size_t>(team_.size());
+  const int cols = (limits.max_cols + 31) / 32 * 32;
+  const std::size_t row_bytes = activation_layout(cols).bytes;
+  const int chunk_rows = std::max(kMaxChunkRows, limits.max_head_dim);
+  results_floats_ = product_of({2, tokens, static_cast<std::size_t>(chunk_rows)});
+  attention_floats_ = (attention_scratch_floats(kBlockTokens * limits.max_heads,
+                                                limits.max_head_dim, limits.max_head_dim) +
+                       15) /
+                      16 * 16;
+  const auto ranges = static_cast<std::size_t>(limits.max_context / kAttentionRange + 1);
+  const std::size_t states =
+      product_of({kMaxSplitTiles, heads, ranges, attention_state_floats(limits.max_head_dim)});
+  constexpr std::size_t kFloat = sizeof(float);
+  WICK_TRY(quantised_, AlignedBuffer::create(tokens * row_bytes));
+  WICK_TRY(floats_, AlignedBuffer::create(product_of({tokens, std::size_t(cols), kFloat})));
+  WICK_TRY(results_, AlignedBuffer::create(members * results_floats_ * kFloat));
+  WICK_TRY(attention_, AlignedBuffer::create(members * attention_floats_ * kFloat));
+  WICK_TRY(states_, AlignedBuffer::create(states * kFloat));
+  tiles_.resize(tokens);
+  n_pending_ = kMaxSplitTiles * heads;
+  pending_ = std::make_unique<std::atomic<int>[]>(n_pending_);
+  ropes_.clear();
+  for (const RopeParams& rope : ropes) {
+    const auto is_same = [&](const RopeTable& table) { return table.is_for(rope); };
+    if (rope.layout == RopeParams::kNone || std::any_of(ropes_.begin(), ropes_.end(), is_same)) {
+      continue;
+    }
+    WICK_TRY(RopeTable table, RopeTable::create(rope, limits.max_context));
+    ropes_.push_back(std::move(table));
+  }
+  return {};
+}
+
+void CpuBackend::embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
+                       float scale) noexcept {
+  const CpuWeight& rows = as_cpu(table);
+  WICK_CHECK(y.cols == rows.cols && y.rows == static_cast<int>(ids.size()),
+             "embeddings are [tokens, columns of the table]");
+  const auto one = [&](int t) noexcept {
+    const TokenId id = ids[static_cast<std::size_t>(t)];
+    WICK_CHECK(id >= 0 && id < rows.rows, "a token id is a row of the table");
+    const std::size_t row = rows.row_map.empty()
+                                ? static_cast<std::size_t>(id)
+                                : static_cast<std::size_t>(rows.row_map[std::size_t(id)]);
+    float* out = y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride;
+    decode_row(rows.type, {rows.data + row * rows.row_bytes, rows.row_bytes},
+               {out, static_cast<std::size_t>(y.cols)});
+    if (scale != 1) {
+      for (int i = 0; i < y.cols; ++i)
+        out[i] *= scale;
+    }
+  };
+  if (static_cast<std::int64_t>(y.rows) * y.cols <= kInlineValues) {
+    for (int t = 0; t < y.rows; ++t)
+      one(t);
+  } else {
+    team_.run(y.rows, [&](int t, int) noexcept { one(t); });
+  }
+}
+
+Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_threads",
+                 .message = cat(options.threads, " threads are not possible, 0 (automatic) to ",
+                                kMaxThreads, " are"),
+                 .hint = "leave out -t to use what this process may use"};
+  }
+  WICK_TRY(const Isa isa, choose_isa());
+  const int threads = options.threads == 0 ? usable_threads() : options.threads;
+  return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(isa, threads));
+}
+
+}  // namespace wick

@@ -1,0 +1,141 @@
+// The verbs on processors: phases on a team of threads over kernels of one instruction set. Owns
+// all scratch; nothing is allocated after prepare(). One thread (the engine's) calls it.
+//
+// What a verb is made of:
+//   rows    activations are normalised and quantised once, by the caller when they are few, else as
+//           a phase of its own (rows.cc)
+//   product a phase whose chunks are rows of the step's matrices; each chunk finishes what it
+//           computed: bias, sum, gate, heads and cache (product.cc, qkv.cc)
+//   attend  a phase whose chunks are (tile of queries, head of keys), or single ranges of positions
+//           where there are few tiles (attend.cc)
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/cpu/rope_table.h"
+#include "backend/cpu/weight.h"
+#include "base/aligned.h"
+#include "base/thread_team.h"
+#include "kernels/cpu/isa.h"
+
+namespace wick {
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend(Isa isa, int threads);
+
+  std::string_view name() const noexcept override { return name_; }
+
+  int threads() const noexcept override { return team_.size(); }
+
+  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
+  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override;
+  Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) override;
+
+  // Hot:
+  void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
+             float scale) noexcept override;
+  void linear(Tensor y, Tensor x, const Linear& step) noexcept override;
+  void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
+           const Batch& batch) noexcept override;
+  void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
+              const AttendParams& p) noexcept override;
+  void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override;
+
+  Result<void> sync() override { return {}; }
+
+ private:
+  static constexpr int kMaxMatrices = 4;      // that share x in one step
+  static constexpr int kInlineValues = 8192;  // activations the caller prepares by itself
+  static constexpr int kMaxChunkRows = 256;   // of a product
+  static constexpr int kMaxSplitTiles = 8;    // tiles whose ranges are computed apart
+
+  // Activations ready for products: quantised, as floats, or both, as the matrices of a step need.
+  struct Rows {
+    int n = 0;
+    ActivationLayout layout = {};
+    const std::byte* quantised = nullptr;
+    const float* floats = nullptr;
+    std::ptrdiff_t float_stride = 0;
+  };
+
+  // How a phase cuts the matrices of a step into chunks of rows. In a gated step a chunk is rows of
+  // the first half with the same rows of the second.
+  struct Cut {
+    int n_parts = 0;
+    const CpuWeight* weight[kMaxMatrices] = {};
+    const float* bias[kMaxMatrices] = {};
+    int rows[kMaxMatrices] = {};         // rows that are cut
+    int chunk_rows[kMaxMatrices] = {};   // of a chunk, the last may have fewer
+    int first_chunk[kMaxMatrices] = {};  // of the part
+    int column[kMaxMatrices] = {};       // of the part's first row in y
+    int n_chunks = 0;
+  };
+
+  struct Chunk {
+    int part = 0, row = 0, count = 0;
+  };
+
+  struct Tile {  // queries of one sequence inside one block of 16 positions
+    int token = 0, count = 0;
+    int first_job = 0;
+    RangeSpan ranges = {};
+  };
+
+  // rows.cc
+  Rows prepare_rows(Tensor x, const int* index, int n, const Linear& step) noexcept;
+  void prepare_row(const float* x, int t, int cols, const Linear& step, const Rows& rows,
+                   bool needs_floats) noexcept;
+
+  // product.cc
+  Cut cut(const Linear& step, const int* granule, int n_tokens) const noexcept;
+  static Chunk chunk_at(const Cut& cut, int chunk) noexcept;
+  void multiply(const CpuWeight& w, const float* bias, int row, int count, const Rows& rows,
+                float* y, std::ptrdiff_t y_stride) const noexcept;
+  void product(Tensor y, const Rows& rows, const Linear& step) noexcept;
+  void gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept;
+
+  float* results(int member) const noexcept {
+    return results_.as<float>() + static_cast<std::size_t>(member) * results_floats_;
+  }
+
+  // qkv.cc
+  void rotate(float* head, int dim, const float* gain, const HeadStep& step, const RopeTable* table,
+              Pos pos) const noexcept;
+  const RopeTable* table_for(const HeadStep& step, const Batch& batch) noexcept;
+
+  // attend.cc
+  int make_tiles(const Batch& batch, const AttentionArgs& args) noexcept;
+  void attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, const Batch& batch,
+                    Tensor y, Tensor q) noexcept;
+  void attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, const Batch& batch,
+                    Tensor y, Tensor q) noexcept;
+  AttentionArgs tile_args(const AttentionArgs& args, const Tile& tile, int kv_head,
+                          const KvView& kv, const Batch& batch, Tensor y, Tensor q) const noexcept;
+
+  ThreadTeam team_;
+  const MatmulKernels& matmul_;
+  const VectorKernels& vector_;
+  std::string name_;
+  BackendLimits limits_ = {};
+  std::vector<RopeTable> ropes_ = {};
+  AlignedBuffer quantised_ = {};  // [tokens][activation row]
+  AlignedBuffer floats_ = {};     // [tokens][cols], normalised
+  AlignedBuffer results_ = {};    // [members][2][tokens][chunk rows]
+  std::size_t results_floats_ = 0;
+  AlignedBuffer attention_ = {};  // [members][attention scratch]
+  std::size_t attention_floats_ = 0;
+  AlignedBuffer states_ = {};  // of ranges computed apart
+  std::vector<Tile> tiles_ = {};
+  std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges not yet done, by (tile, head)
+  std::size_t n_pending_ = 0;
+};
+
+}  // namespace wick

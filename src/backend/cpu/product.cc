@@ -1,0 +1,159 @@
+// Products with weight matrices: one phase over all matrices that share x, cut into chunks of rows;
+// a chunk computes its rows for every token and finishes them (bias, sum, gate) while they are in
+// the cache. How rows are cut never changes a bit: a row's arithmetic is the kernel's alone.
+#include <algorithm>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/check.h"
+
+namespace wick {
+namespace {
+
+constexpr int kPanel = 32;  // rows that the kernels for many tokens take at once
+constexpr std::size_t kChunkBytes = 256 * 1024;  // of weights: 10 to 30 us of one thread's reading
+constexpr int kChunksPerThread = 4;              // so that a late thread costs a quarter of a share
+
+int rounded_up(int n, int to) noexcept {
+  return (n + to - 1) / to * to;
+}
+
+}  // namespace
+
+// Chunks of whole granules (granule[i] rows of part i; nullptr = any number).
+CpuBackend::Cut CpuBackend::cut(const Linear& step, const int* granule,
+                                int n_tokens) const noexcept {
+  const int n = static_cast<int>(step.w.size());
+  WICK_CHECK(n >= 1 && n <= kMaxMatrices, "one to four matrices share x");
+  WICK_CHECK(step.bias.empty() || step.bias.size() == step.w.size(),
+             "biases: none, or one for each matrix");
+  Cut cut;
+  cut.n_parts = n;
+  int all_rows = 0;
+  for (int i = 0; i < n; ++i) {
+    const CpuWeight& weight = as_cpu(*step.w[static_cast<std::size_t>(i)]);
+    cut.weight[i] = &weight;
+    cut.rows[i] = weight.rows;
+    cut.column[i] = all_rows;
+    all_rows += weight.rows;
+    if (step.bias.empty()) continue;
+    if (const Weight* bias = step.bias[static_cast<std::size_t>(i)]; bias != nullptr) {
+      WICK_CHECK(as_cpu(*bias).cols == weight.rows, "a bias has one value for each row");
+      cut.bias[i] = as_cpu(*bias).values.data();
+    }
+  }
+  const int share = rounded_up(all_rows / (kChunksPerThread * team_.size()) + 1, kPanel);
+  for (int i = 0; i < n; ++i) {
+    const auto by_bytes = static_cast<int>(
+        std::min<std::size_t>(kChunkBytes / cut.weight[i]->row_bytes + 1, kMaxChunkRows));
+    int rows = std::min({kMaxChunkRows, share, std::max(rounded_up(by_bytes, kPanel), 2 * kPanel)});
+    if (n_tokens > kPanel) rows = std::min(rows, 2 * kPanel);  // much work for each row
+    if (granule != nullptr) rows = std::max(1, rows / granule[i]) * granule[i];
+    cut.chunk_rows[i] = rows;
+    cut.first_chunk[i] = cut.n_chunks;
+    cut.n_chunks += (cut.rows[i] + rows - 1) / rows;
+  }
+  return cut;
+}
+
+CpuBackend::Chunk CpuBackend::chunk_at(const Cut& cut, int chunk) noexcept {
+  int part = cut.n_parts - 1;
+  while (chunk < cut.first_chunk[part])
+    --part;
+  const int row = (chunk - cut.first_chunk[part]) * cut.chunk_rows[part];
+  return {.part = part, .row = row, .count = std::min(cut.chunk_rows[part], cut.rows[part] - row)};
+}
+
+// y[t * y_stride + i] = W[row + i] · x[t] + bias[row + i] for i < count.
+void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, int count,
+                          const Rows& rows, float* y, std::ptrdiff_t y_stride) const noexcept {
+  const bool is_quantised = needs_quantised(w.type);
+  MatmulArgs args;
+  args.w = w.row_map.empty() ? w.data + static_cast<std::size_t>(row) * w.row_bytes : w.data;
+  args.row_bytes = w.row_bytes;
+  args.row_map = w.row_map.empty() ? nullptr : w.row_map.data() + row;
+  args.width = w.cols;
+  args.row_end = count;
+  args.x = is_quantised ? rows.quantised : reinterpret_cast<const std::byte*>(rows.floats);
+  args.x_stride = is_quantised ? rows.layout.bytes
+                               : static_cast<std::size_t>(rows.float_stride) * sizeof(float);
+  args.n_tokens = rows.n;
+  args.y = y;
+  args.y_stride = y_stride;
+  matmul_.matmul[static_cast<std::size_t>(w.type)](args);
+  if (bias == nullptr) return;
+  for (int t = 0; t < rows.n; ++t) {
+    for (int i = 0; i < count; ++i)
+      y[t * y_stride + i] += bias[row + i];
+  }
+}
+
+void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcept {
+  const Cut parts = cut(step, nullptr, rows.n);
+  const int last = parts.n_parts - 1;
+  WICK_CHECK(parts.column[last] + parts.rows[last] == y.cols && y.rows == rows.n,
+             "y is [tokens, rows of all matrices]");
+  team_.run(parts.n_chunks, [&](int index, int member) noexcept {
+    const Chunk chunk = chunk_at(parts, index);
+    const CpuWeight& w = *parts.weight[chunk.part];
+    const float* bias = parts.bias[chunk.part];
+    float* const to = y.data + parts.column[chunk.part] + chunk.row;
+    if (step.then == Linear::Then::kStore) {
+      multiply(w, bias, chunk.row, chunk.count, rows, to, y.row_stride);
+      return;
+    }
+    float* const r = results(member);
+    multiply(w, bias, chunk.row, chunk.count, rows, r, chunk.count);
+    for (int t = 0; t < rows.n; ++t) {
+      vector_.add_scaled(to + static_cast<std::ptrdiff_t>(t) * y.row_stride,
+                         r + static_cast<std::ptrdiff_t>(t) * chunk.count, step.scale, chunk.count);
+    }
+  });
+}
+
+// The gate is the first half of all rows, what it multiplies the second: two matrices of one
+// height, or one of twice it.
+void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept {
+  Cut parts = cut(step, nullptr, rows.n);
+  const bool is_fused = parts.n_parts == 1;
+  const int half = is_fused ? parts.rows[0] / 2 : parts.rows[0];
+  WICK_CHECK(is_fused ? parts.rows[0] % 2 == 0 : parts.n_parts == 2 && parts.rows[1] == half,
+             "a gated step has two matrices of one height, or one of an even height");
+  WICK_CHECK(y.cols == half && y.rows == rows.n, "y is [tokens, half of the rows]");
+  parts.n_parts = 1;
+  parts.rows[0] = half;
+  parts.n_chunks = (half + parts.chunk_rows[0] - 1) / parts.chunk_rows[0];
+  const CpuWeight& second = *parts.weight[is_fused ? 0 : 1];
+  const float* const second_bias = parts.bias[is_fused ? 0 : 1];
+  const int second_row = is_fused ? half : 0;
+  const GateFn gate = vector_.gate[static_cast<std::size_t>(step.act)];
+  team_.run(parts.n_chunks, [&](int index, int member) noexcept {
+    const Chunk chunk = chunk_at(parts, index);
+    const int n = chunk.count;
+    float* const a = results(member);
+    float* const b = a + static_cast<std::ptrdiff_t>(rows.n) * n;
+    multiply(*parts.weight[0], parts.bias[0], chunk.row, n, rows, a, n);
+    multiply(second, second_bias, second_row + chunk.row, n, rows, b, n);
+    for (int t = 0; t < rows.n; ++t) {
+      gate(a + static_cast<std::ptrdiff_t>(t) * n, b + static_cast<std::ptrdiff_t>(t) * n, n,
+           y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride + chunk.row);
+    }
+  });
+}
+
+void CpuBackend::linear(Tensor y, Tensor x, const Linear& step) noexcept {
+  const Rows rows = prepare_rows(x, nullptr, x.rows, step);
+  if (step.then == Linear::Then::kGate) {
+    gated_product(y, rows, step);
+  } else {
+    product(y, rows, step);
+  }
+}
+
+void CpuBackend::logits(Tensor y, Tensor x, const Linear& head,
+                        std::span<const int> rows) noexcept {
+  WICK_CHECK(head.then == Linear::Then::kStore, "logits are stored, not added or gated");
+  if (rows.empty()) return;
+  product(y, prepare_rows(x, rows.data(), static_cast<int>(rows.size()), head), head);
+}
+
+}  // namespace wick

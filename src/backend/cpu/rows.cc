@@ -1,0 +1,61 @@
+// Activations before a product: gathered, normalised, quantised; each row once, whatever number of
+// matrices reads it.
+#include <algorithm>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/check.h"
+
+namespace wick {
+
+void CpuBackend::prepare_row(const float* x, int t, int cols, const Linear& step, const Rows& rows,
+                             bool needs_floats) noexcept {
+  const float* from = x;
+  float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * cols;
+  if (step.gain != nullptr) {
+    const CpuWeight& gain = as_cpu(*step.gain);
+    (step.norm.rms ? vector_.rms_norm : vector_.layer_norm)(
+        {.x = x, .gain = gain.values.data(), .eps = step.norm.eps, .n = cols, .y = own});
+    from = own;
+  } else if (needs_floats) {
+    std::copy_n(x, cols, own);
+  }
+  if (rows.quantised != nullptr) {
+    matmul_.quantise(from, rows.layout,
+                     quantised_.data() + static_cast<std::size_t>(t) * rows.layout.bytes);
+  }
+}
+
+// Rows index[0 .. n) of x, or its first n where `index` is null.
+CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n,
+                                          const Linear& step) noexcept {
+  WICK_CHECK(n <= limits_.max_batch_tokens && x.cols <= limits_.max_cols,
+             "activations stay within the limits given to prepare()");
+  WICK_CHECK(step.gain == nullptr || as_cpu(*step.gain).cols == x.cols,
+             "a gain is as wide as the activations");
+  bool wants_quantised = false;
+  bool wants_floats = false;
+  for (const Weight* w : step.w) {
+    (needs_quantised(w->type) ? wants_quantised : wants_floats) = true;
+  }
+  Rows rows{.n = n, .layout = activation_layout(x.cols)};
+  if (wants_quantised) rows.quantised = quantised_.data();
+  const bool is_copied = step.gain != nullptr || index != nullptr;
+  rows.floats = is_copied ? floats_.as<float>() : x.data;
+  rows.float_stride = is_copied ? x.cols : x.row_stride;
+  if (!wants_quantised && !is_copied) return rows;
+
+  const auto one = [&](int t) noexcept {
+    const int row = index == nullptr ? t : index[t];
+    prepare_row(x.data + static_cast<std::ptrdiff_t>(row) * x.row_stride, t, x.cols, step, rows,
+                wants_floats && is_copied);
+  };
+  if (static_cast<std::int64_t>(n) * x.cols <= kInlineValues) {
+    for (int t = 0; t < n; ++t)
+      one(t);
+  } else {
+    team_.run(n, [&](int t, int) noexcept { one(t); });
+  }
+  return rows;
+}
+
+}  // namespace wick

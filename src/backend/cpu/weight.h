@@ -1,0 +1,32 @@
+// A tensor of the model as the CPU's verbs use it: a matrix is a pointer into the mapped file and,
+// where its rows are stored in another order, a map of rows; a vector is a copy in floats.
+// Immutable after upload; any thread; matrices borrow the file's mapping.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace wick {
+
+struct CpuWeight final : Weight {
+  int rows = 0, cols = 0;  // of a matrix; a vector is one row
+  // Matrix: row r starts at data + row_bytes * (row_map empty ? r : row_map[r]).
+  const std::byte* data = nullptr;
+  std::size_t row_bytes = 0;
+  std::vector<std::int32_t> row_map = {};
+  std::vector<float> values = {};  // vector only
+};
+
+// What upload() does. kUnsupported for more than two dimensions or a matrix the kernels cannot
+// read, kInvalid for a fix that does not fit the tensor.
+Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor, const WeightFix& fix);
+
+inline const CpuWeight& as_cpu(const Weight& weight) noexcept {
+  return static_cast<const CpuWeight&>(weight);
+}
+
+}  // namespace wick

@@ -1,0 +1,412 @@
+// Attention in terms of Lanes. Included by vector_body.h after one of the lanes_*.h; everything is
+// local to the including file.
+//
+// Problem: a query must get the same bits whether it is computed alone (decode), among sixteen
+// (prefill), or in any chunk of a prompt, by any number of threads.
+//
+// Idea: the order of arithmetic depends on the query's position P alone. Positions are cut into
+// ranges of 256; each range gives a maximum, a sum of weights and weighted values of its own, and
+// ranges are merged in ascending order. Inside a range every sum is one chain over ascending
+// positions (or dimensions); lanes never mix but in one fixed tree.
+//
+// Invariant: a position that the query does not see has weight +0. It adds +0 or -0 to each sum, so
+// it could at most turn the sign of a zero; the zero's sign is put right (+0) at the end of each
+// range. So queries of a tile may visit more blocks than each of them needs, and what lies in the
+// cache behind P does not matter as long as it is finite.
+//
+// Cost: 2 (k_dim + v_dim) multiply-adds a position and query head, from the first two caches; keys
+// and values are widened once for each four rows.
+#pragma once
+
+#include "kernels/cpu/elementary_body.h"
+#include "kernels/cpu/vector.h"
+
+namespace wick {
+namespace {
+
+constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
+constexpr int kTileRows = 4;   // rows in registers at once
+constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
+
+template <int kIndex>
+struct Index {
+  static constexpr int value = kIndex;
+};
+
+// body(Index<0>), …, body(Index<kEnd - 1>). g++ 12 keeps an array of sums in memory when its
+// indices become constant only by unrolling; with these they stay in registers.
+template <int kEnd, int kBegin = 0, class Body>
+inline __attribute__((always_inline)) void repeat(const Body& body) {
+  if constexpr (kBegin < kEnd) {
+    body(Index<kBegin>{});
+    repeat<kEnd, kBegin + 1>(body);
+  }
+}
+
+#define WICK_INLINE_BODY __attribute__((always_inline))
+
+// How a block of keys or values is read: rows `pair` of `width` columns, two elements each; sixteen
+// columns at a time. kFirst names the element that is multiplied first.
+struct PairsF32 {  // [2 * pair + element][width]
+  static constexpr int kFirst = 0;
+
+  static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
+                   Lanes& odd) {
+    const auto* p = reinterpret_cast<const float*>(block) + 2 * pair * width + column;
+    even = load(p);
+    odd = load(p + width);
+  }
+
+  static void read_part(const std::byte* block, int pair, int width, int n, Lanes& even,
+                        Lanes& odd) {
+    const auto* p = reinterpret_cast<const float*>(block) + 2 * pair * width;
+    even = load_part(p, n);
+    odd = load_part(p + width, n);
+  }
+};
+
+template <void (*kWiden)(const std::byte*, Lanes&, Lanes&)>
+struct Pairs16 {  // [pair][width][element]
+  static constexpr int kFirst = 1;
+
+  static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
+                   Lanes& odd) {
+    kWiden(block + 4 * (pair * width + column), even, odd);
+  }
+
+  static void read_part(const std::byte* block, int pair, int width, int n, Lanes& even,
+                        Lanes& odd) {
+    alignas(64) std::byte part[64] = {};
+    for (int i = 0; i < 4 * n; ++i)
+      part[i] = block[4 * pair * width + i];
+    kWiden(part, even, odd);
+  }
+};
+
+using PairsBF16 = Pairs16<widen_bf16>;
+using PairsF16 = Pairs16<widen_f16>;
+
+// What one pass over a range works on.
+struct Pass {
+  int rows = 0;
+  int first_block = 0, end_block = 0;  // of the sequence
+  int range_block = 0;                 // where the range begins
+  const float* q = nullptr;            // [rows][k_dim]
+  float* x = nullptr;                  // [rows][256] scores, then weights
+  float* state = nullptr;              // [rows][state_floats]: values, maximum, sum of weights
+  std::ptrdiff_t state_floats = 0;
+};
+
+// x = (q · key) * factor for kRows rows and kBlocks blocks.
+template <class Pairs, int kRows, int kBlocks>
+inline void score_tile(const std::byte* const* block, int k_dim, const float* q, float factor,
+                       float* x) {
+  Lanes sum[kRows][kBlocks];
+  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY { sum[r.value][b.value] = all(0.0F); });
+  });
+  constexpr int kFirst = Pairs::kFirst;
+  for (int pair = 0; pair < k_dim / 2; ++pair) {
+    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
+      Lanes key[2];
+      Pairs::read(block[b.value], pair, kCacheBlock, 0, key[0], key[1]);
+      repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+        const float* element = q + r.value * k_dim + 2 * pair;
+        Lanes& to = sum[r.value][b.value];
+        to = fma(key[kFirst], all(element[kFirst]), to);
+        to = fma(key[1 - kFirst], all(element[1 - kFirst]), to);
+      });
+    });
+  }
+  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
+      store(x + r.value * kAttentionRange + b.value * kCacheBlock,
+            mul(sum[r.value][b.value], all(factor)));
+    });
+  });
+}
+
+template <class Pairs, int kRows>
+void score_rows(const AttentionArgs& a, const Pass& pass, int row) {
+  constexpr int kBlocks = score_blocks(kRows);
+  const float factor = a.scale * 1.44269502F;  // log2(e): weights are powers of two
+  const float* q = pass.q + static_cast<std::ptrdiff_t>(row) * a.k_dim;
+  float* x = pass.x + row * kAttentionRange;
+  const auto at = [&](int b) { return a.k + static_cast<std::size_t>(a.table[b]) * a.k_stride; };
+  int b = pass.first_block;
+  for (; b + kBlocks <= pass.end_block; b += kBlocks) {
+    const std::byte* blocks[kBlocks];
+    for (int i = 0; i < kBlocks; ++i)
+      blocks[i] = at(b + i);
+    score_tile<Pairs, kRows, kBlocks>(blocks, a.k_dim, q, factor,
+                                      x + (b - pass.range_block) * kCacheBlock);
+  }
+  for (; b < pass.end_block; ++b) {
+    const std::byte* block = at(b);
+    score_tile<Pairs, kRows, 1>(&block, a.k_dim, q, factor,
+                                x + (b - pass.range_block) * kCacheBlock);
+  }
+}
+
+// Values [column, column + 16 * kVectors) of kRows rows: a chain over the positions of the range.
+template <class Pairs, int kRows, int kVectors, bool kIsPart>
+void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
+  Lanes sum[kRows][kVectors];
+  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+    repeat<kVectors>([&](auto v) WICK_INLINE_BODY { sum[r.value][v.value] = all(0.0F); });
+  });
+  constexpr int kFirst = Pairs::kFirst;
+  for (int b = pass.first_block; b < pass.end_block; ++b) {
+    const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
+    const float* weights = pass.x + row * kAttentionRange + (b - pass.range_block) * kCacheBlock;
+    for (int pair = 0; pair < kCacheBlock / 2; ++pair, weights += 2) {
+      repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
+        Lanes value[2];
+        if constexpr (kIsPart) {
+          Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
+        } else {
+          Pairs::read(block, pair, a.v_dim, column + 16 * v.value, value[0], value[1]);
+        }
+        repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+          const float* weight = weights + r.value * kAttentionRange;
+          Lanes& to = sum[r.value][v.value];
+          to = fma(value[kFirst], all(weight[kFirst]), to);
+          to = fma(value[1 - kFirst], all(weight[1 - kFirst]), to);
+        });
+      });
+    }
+  }
+  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+    repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
+      float* to = pass.state + (row + r.value) * pass.state_floats + column + 16 * v.value;
+      store(to, add(sum[r.value][v.value], all(0.0F)));  // -0 becomes +0
+    });
+  });
+}
+
+// All values of kRows rows. Where v_dim is no multiple of 16 the last vector overlaps the one
+// before it and computes the same bits again.
+template <class Pairs, int kRows>
+void weigh_rows(const AttentionArgs& a, const Pass& pass, int row) {
+  if (a.v_dim < 16) {
+    weigh_tile<Pairs, kRows, 1, true>(a, pass, row, 0);
+    return;
+  }
+  constexpr int kVectors = value_vectors(kRows);
+  int column = 0;
+  for (; column + 16 * kVectors <= a.v_dim; column += 16 * kVectors) {
+    weigh_tile<Pairs, kRows, kVectors, false>(a, pass, row, column);
+  }
+  for (; column < a.v_dim; column += 16) {
+    const int last = a.v_dim - 16;
+    weigh_tile<Pairs, kRows, 1, false>(a, pass, row, column < last ? column : last);
+  }
+}
+
+template <class Pairs>
+void score_pass(const AttentionArgs& a, const Pass& pass) {
+  int row = 0;
+  for (; row + kTileRows <= pass.rows; row += kTileRows)
+    score_rows<Pairs, kTileRows>(a, pass, row);
+  if (pass.rows - row == 3) score_rows<Pairs, 3>(a, pass, row);
+  if (pass.rows - row == 2) score_rows<Pairs, 2>(a, pass, row);
+  if (pass.rows - row == 1) score_rows<Pairs, 1>(a, pass, row);
+}
+
+template <class Pairs>
+void weigh_pass(const AttentionArgs& a, const Pass& pass) {
+  int row = 0;
+  for (; row + kTileRows <= pass.rows; row += kTileRows)
+    weigh_rows<Pairs, kTileRows>(a, pass, row);
+  if (pass.rows - row == 3) weigh_rows<Pairs, 3>(a, pass, row);
+  if (pass.rows - row == 2) weigh_rows<Pairs, 2>(a, pass, row);
+  if (pass.rows - row == 1) weigh_rows<Pairs, 1>(a, pass, row);
+}
+
+inline void score(const AttentionArgs& a, const Pass& pass) {
+  switch (a.k_type) {
+    case CacheType::kF32:
+      return score_pass<PairsF32>(a, pass);
+    case CacheType::kBF16:
+      return score_pass<PairsBF16>(a, pass);
+    case CacheType::kF16:
+      return score_pass<PairsF16>(a, pass);
+  }
+}
+
+inline void weigh(const AttentionArgs& a, const Pass& pass) {
+  switch (a.v_type) {
+    case CacheType::kF32:
+      return weigh_pass<PairsF32>(a, pass);
+    case CacheType::kBF16:
+      return weigh_pass<PairsBF16>(a, pass);
+    case CacheType::kF16:
+      return weigh_pass<PairsF16>(a, pass);
+  }
+}
+
+// Where a row's state keeps its maximum and sum.
+inline float* totals(const AttentionArgs& a, float* state) {
+  return state + (a.v_dim + 15) / 16 * 16;
+}
+
+inline int first_seen(const AttentionArgs& a, int position) {
+  return a.window > 0 && position >= a.window ? position - a.window + 1 : 0;
+}
+
+// Scores → weights in place; the maximum and the sum of weights go to the row's state. A row that
+// sees nothing of the range (another row of its tile does) gets sum 0.
+inline void softmax_row(const AttentionArgs& a, const Pass& pass, int row, int position) {
+  float* x = pass.x + row * kAttentionRange;
+  const int origin = pass.range_block * kCacheBlock;
+  const int begin = (pass.first_block - pass.range_block) * kCacheBlock;
+  const int end = (pass.end_block - pass.range_block) * kCacheBlock;
+  const int first = first_seen(a, position) - origin;
+  for (int i = begin; i < first && i < end; ++i)
+    x[i] = -__builtin_inff();
+  for (int i = position - origin + 1; i < end; ++i)
+    x[i] = -__builtin_inff();
+  Lanes top = all(-__builtin_inff());
+  for (int i = begin; i < end; i += 16)
+    top = max(top, load(x + i));
+  const float maximum = largest_of_lanes(top);
+  Lanes sum = all(0.0F);
+  for (int i = begin; i < end; i += 16) {
+    const Lanes score_here = load(x + i);
+    Lanes weight = zero_where_masked(score_here, exp2_weight(sub(score_here, all(maximum))));
+    sum = add(sum, weight);
+    if (a.v_type == CacheType::kBF16) weight = round_to_bf16(weight);
+    store(x + i, weight);
+  }
+  float* const to = totals(a, pass.state + row * pass.state_floats);
+  to[0] = maximum;
+  to[1] = sum_of_lanes(sum);
+}
+
+// Of `into` and `from`, the later range; an empty one changes nothing.
+inline void merge_state(const AttentionArgs& a, float* into, const float* from) {
+  float* const total = totals(a, into);
+  const float* const other = totals(a, const_cast<float*>(from));
+  if (other[1] == 0.0F) return;
+  if (total[1] == 0.0F) {
+    for (std::size_t i = 0; i < attention_state_floats(a.v_dim); ++i)
+      into[i] = from[i];
+    return;
+  }
+  const float top = total[0] > other[0] ? total[0] : other[0];
+  const Lanes keep = exp2_weight(all(total[0] - top));
+  const Lanes take = exp2_weight(all(other[0] - top));
+  for (int d = 0; d < a.v_dim; d += 16) {
+    store(into + d, fma(load(into + d), keep, mul(load(from + d), take)));
+  }
+  alignas(64) float weights[2][16];
+  store(weights[0], keep);
+  store(weights[1], take);
+  total[0] = top;
+  total[1] = __builtin_fmaf(total[1], weights[0][0], other[1] * weights[1][0]);
+}
+
+inline void write_row(const AttentionArgs& a, float* state, float* y) {
+  const Lanes inverse = all(1.0F / totals(a, state)[1]);
+  for (int d = 0; d < a.v_dim; d += 16) {
+    const Lanes out = mul(load(state + d), inverse);
+    if (a.v_dim - d >= 16) {
+      store(y + d, out);
+    } else {
+      store_part(y + d, a.v_dim - d, out);
+    }
+  }
+}
+
+// Copies the queries of rows [row, row + n) to `to` [n][k_dim], rounded as the cache's keys are.
+inline void gather_queries(const AttentionArgs& a, int row, int n, float* to) {
+  for (int r = row; r < row + n; ++r, to += a.k_dim) {
+    const float* from =
+        a.q + r / a.group * a.q_stride + static_cast<std::ptrdiff_t>(r % a.group) * a.k_dim;
+    for (int i = 0; i < a.k_dim; i += 16) {
+      const int left = a.k_dim - i;
+      Lanes part = left >= 16 ? load(from + i) : load_part(from + i, left);
+      if (a.k_type == CacheType::kBF16) part = round_to_bf16(part);
+      if (left >= 16) {
+        store(to + i, part);
+      } else {
+        store_part(to + i, left, part);
+      }
+    }
+  }
+}
+
+// Scratch: queries of a pass [16][k_dim rounded up], scores [16][256], then what attend() keeps.
+struct Scratch {
+  float* q;
+  float* x;
+  float* states;
+};
+
+inline Scratch divide_scratch(const AttentionArgs& a) {
+  const std::ptrdiff_t padded = (a.k_dim + 15) / 16 * 16;
+  float* const x = a.scratch + kPassRows * padded;
+  return {a.scratch, x, x + kPassRows * kAttentionRange};
+}
+
+void attend_range_kernel(const AttentionArgs& a, int range, float* states) noexcept {
+  const Scratch scratch = divide_scratch(a);
+  const auto state_floats = static_cast<std::ptrdiff_t>(attention_state_floats(a.v_dim));
+  const int last_block = a.position / kCacheBlock;
+  const int first_block = first_seen(a, a.position) / kCacheBlock;
+  const int range_block = range * kRangeBlocks;
+  const int range_end = range_block + kRangeBlocks;
+  const int rows = a.n_tokens * a.group;
+  for (int row = 0; row < rows; row += kPassRows) {
+    Pass pass;
+    pass.rows = rows - row < kPassRows ? rows - row : kPassRows;
+    pass.first_block = first_block > range_block ? first_block : range_block;
+    pass.end_block = last_block + 1 < range_end ? last_block + 1 : range_end;
+    pass.range_block = range_block;
+    pass.q = scratch.q;
+    pass.x = scratch.x;
+    pass.state = states + row * state_floats;
+    pass.state_floats = state_floats;
+    gather_queries(a, row, pass.rows, scratch.q);
+    score(a, pass);
+    for (int r = 0; r < pass.rows; ++r) {
+      softmax_row(a, pass, r, a.position + (row + r) / a.group);
+    }
+    weigh(a, pass);
+  }
+}
+
+void merge_ranges_kernel(const AttentionArgs& a, int n_ranges, float* states) noexcept {
+  const auto state_floats = static_cast<std::ptrdiff_t>(attention_state_floats(a.v_dim));
+  const int rows = a.n_tokens * a.group;
+  for (int row = 0; row < rows; ++row) {
+    float* const into = states + row * state_floats;
+    for (int range = 1; range < n_ranges; ++range) {
+      merge_state(a, into, into + static_cast<std::ptrdiff_t>(range) * rows * state_floats);
+    }
+    write_row(
+        a, into,
+        a.y + row / a.group * a.y_stride + static_cast<std::ptrdiff_t>(row % a.group) * a.v_dim);
+  }
+}
+
+void attend_kernel(const AttentionArgs& a) noexcept {
+  const RangeSpan span = attention_ranges(a);
+  const auto state_floats = static_cast<std::ptrdiff_t>(attention_state_floats(a.v_dim));
+  const int rows = a.n_tokens * a.group;
+  float* const states = divide_scratch(a).states;
+  float* const part = states + rows * state_floats;
+  attend_range_kernel(a, span.first, states);
+  for (int range = span.first + 1; range <= span.last; ++range) {
+    attend_range_kernel(a, range, part);
+    for (int row = 0; row < rows; ++row) {
+      merge_state(a, states + row * state_floats, part + row * state_floats);
+    }
+  }
+  merge_ranges_kernel(a, 1, states);
+}
+
+#undef WICK_INLINE_BODY
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,137 @@
+// Sixteen floats at once in two AVX2 registers; the operations of lanes_scalar.h, same results bit
+// for bit. Included once, by vector_avx2.cc; everything is local to that file.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+namespace {
+
+struct Lanes {
+  __m256 lo, hi;
+};
+
+// Query rows and vectors of 16 that the attention loops keep in registers at once: at most eight of
+// the sixteen registers are sums, the rest holds keys or values before and after widening.
+constexpr int score_blocks(int rows) {
+  return rows <= 2 ? 2 : 1;
+}
+
+constexpr int value_vectors(int rows) {
+  return rows <= 2 ? 2 : 1;
+}
+
+inline Lanes all(float a) {
+  return {_mm256_set1_ps(a), _mm256_set1_ps(a)};
+}
+
+inline Lanes load(const float* p) {
+  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
+
+inline void store(float* p, Lanes a) {
+  _mm256_storeu_ps(p, a.lo);
+  _mm256_storeu_ps(p + 8, a.hi);
+}
+
+inline Lanes add(Lanes a, Lanes b) {
+  return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)};
+}
+
+inline Lanes sub(Lanes a, Lanes b) {
+  return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
+}
+
+inline Lanes mul(Lanes a, Lanes b) {
+  return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)};
+}
+
+inline Lanes div(Lanes a, Lanes b) {
+  return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)};
+}
+
+inline Lanes fma(Lanes a, Lanes b, Lanes c) {
+  return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+
+inline Lanes max(Lanes a, Lanes b) {
+  return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)};
+}
+
+inline Lanes min(Lanes a, Lanes b) {
+  return {_mm256_min_ps(a.lo, b.lo), _mm256_min_ps(a.hi, b.hi)};
+}
+
+inline Lanes absolute(Lanes a) {
+  const __m256 sign = _mm256_set1_ps(-0.0F);
+  return {_mm256_andnot_ps(sign, a.lo), _mm256_andnot_ps(sign, a.hi)};
+}
+
+inline Lanes round(Lanes a) {
+  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  return {_mm256_round_ps(a.lo, kNearest), _mm256_round_ps(a.hi, kNearest)};
+}
+
+inline __m256 scale_half_by_power(__m256 y, __m256 n) {
+  const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+  const __m256 scaled = _mm256_mul_ps(y, _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23)));
+  return _mm256_blendv_ps(scaled, n, _mm256_cmp_ps(n, n, _CMP_UNORD_Q));
+}
+
+inline Lanes scale_by_power(Lanes y, Lanes n) {
+  return {scale_half_by_power(y.lo, n.lo), scale_half_by_power(y.hi, n.hi)};
+}
+
+inline Lanes zero_where_masked(Lanes x, Lanes a) {
+  const __m256 masked = _mm256_set1_ps(-__builtin_inff());
+  return {_mm256_andnot_ps(_mm256_cmp_ps(x.lo, masked, _CMP_EQ_OQ), a.lo),
+          _mm256_andnot_ps(_mm256_cmp_ps(x.hi, masked, _CMP_EQ_OQ), a.hi)};
+}
+
+inline Lanes pick_negative(Lanes x, Lanes a, Lanes b) {
+  const __m256 zero = _mm256_setzero_ps();
+  return {_mm256_blendv_ps(b.lo, a.lo, _mm256_cmp_ps(x.lo, zero, _CMP_LT_OQ)),
+          _mm256_blendv_ps(b.hi, a.hi, _mm256_cmp_ps(x.hi, zero, _CMP_LT_OQ))};
+}
+
+inline __m256 round_half_to_bf16(__m256 a) {
+  const __m256i bits = _mm256_castps_si256(a);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i sum = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  return _mm256_castsi256_ps(_mm256_and_si256(sum, _mm256_set1_epi32(-65536)));
+}
+
+inline Lanes round_to_bf16(Lanes a) {
+  return {round_half_to_bf16(a.lo), round_half_to_bf16(a.hi)};
+}
+
+inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
+  const __m256i high = _mm256_set1_epi32(-65536);
+  even = {_mm256_castsi256_ps(_mm256_slli_epi32(a, 16)),
+          _mm256_castsi256_ps(_mm256_slli_epi32(b, 16))};
+  odd = {_mm256_castsi256_ps(_mm256_and_si256(a, high)),
+         _mm256_castsi256_ps(_mm256_and_si256(b, high))};
+}
+
+// Low halves of eight 32-bit lanes, in order, as floats.
+inline __m256 halves_to_floats(__m256i pairs) {
+  const __m128i packed =
+      _mm_packus_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  return _mm256_cvtph_ps(packed);
+}
+
+inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
+  const __m256i low = _mm256_set1_epi32(0xffff);
+  even = {halves_to_floats(_mm256_and_si256(a, low)), halves_to_floats(_mm256_and_si256(b, low))};
+  odd = {halves_to_floats(_mm256_srli_epi32(a, 16)), halves_to_floats(_mm256_srli_epi32(b, 16))};
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,120 @@
+// Sixteen floats at once in one AVX-512 register; the operations of lanes_scalar.h, same results
+// bit for bit. Included once, by vector_avx512.cc (or by a test that emulates the instructions);
+// everything is local to that file.
+#pragma once
+
+#ifdef WICK_SIMDE
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx512.h>
+#include <simde/x86/f16c.h>
+#else
+#include <immintrin.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+namespace {
+
+struct Lanes {
+  __m512 v;
+};
+
+// Query rows and vectors of 16 that the attention loops keep in registers at once.
+constexpr int score_blocks(int) {
+  return 2;
+}
+
+constexpr int value_vectors(int rows) {
+  return rows <= 2 ? 4 : 2;
+}
+
+inline Lanes all(float a) {
+  return {_mm512_set1_ps(a)};
+}
+
+inline Lanes load(const float* p) {
+  return {_mm512_loadu_ps(p)};
+}
+
+inline void store(float* p, Lanes a) {
+  _mm512_storeu_ps(p, a.v);
+}
+
+inline Lanes add(Lanes a, Lanes b) {
+  return {_mm512_add_ps(a.v, b.v)};
+}
+
+inline Lanes sub(Lanes a, Lanes b) {
+  return {_mm512_sub_ps(a.v, b.v)};
+}
+
+inline Lanes mul(Lanes a, Lanes b) {
+  return {_mm512_mul_ps(a.v, b.v)};
+}
+
+inline Lanes div(Lanes a, Lanes b) {
+  return {_mm512_div_ps(a.v, b.v)};
+}
+
+inline Lanes fma(Lanes a, Lanes b, Lanes c) {
+  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+
+inline Lanes max(Lanes a, Lanes b) {
+  return {_mm512_max_ps(a.v, b.v)};
+}
+
+inline Lanes min(Lanes a, Lanes b) {
+  return {_mm512_min_ps(a.v, b.v)};
+}
+
+inline Lanes absolute(Lanes a) {
+  const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+  return {_mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(a.v), magnitude))};
+}
+
+// Adding 1.5 * 2^23 rounds to a whole number, as in lanes_scalar.h.
+inline Lanes round(Lanes a) {
+  const __m512 shift = _mm512_set1_ps(12582912.0F);
+  return {_mm512_sub_ps(_mm512_add_ps(a.v, shift), shift)};
+}
+
+inline Lanes scale_by_power(Lanes y, Lanes n) {
+  const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127));
+  const __m512 scaled = _mm512_mul_ps(y.v, _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23)));
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(n.v, n.v, _CMP_UNORD_Q), scaled, n.v)};
+}
+
+inline Lanes zero_where_masked(Lanes x, Lanes a) {
+  const __m512 masked = _mm512_set1_ps(-__builtin_inff());
+  return {
+      _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x.v, masked, _CMP_EQ_OQ), a.v, _mm512_setzero_ps())};
+}
+
+inline Lanes pick_negative(Lanes x, Lanes a, Lanes b) {
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(x.v, _mm512_setzero_ps(), _CMP_LT_OQ), b.v, a.v)};
+}
+
+inline Lanes round_to_bf16(Lanes a) {
+  const __m512i bits = _mm512_castps_si512(a.v);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+  return {_mm512_castsi512_ps(_mm512_and_si512(sum, _mm512_set1_epi32(-65536)))};
+}
+
+inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
+  const __m512i pairs = _mm512_loadu_si512(p);
+  even.v = _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
+  odd.v = _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(-65536)));
+}
+
+inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
+  const __m512i pairs = _mm512_loadu_si512(p);
+  even.v = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs));
+  odd.v = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(pairs, 16)));
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,147 @@
+// Sixteen floats at once, in plain C++: the definition of the operations that lanes_avx2.h,
+// lanes_avx512.h and lanes_neon.h bring in instructions. Included once, by one kernel file, before
+// the bodies that are written in terms of it; everything is local to that file. Operations round
+// once, to nearest even; none flushes subnormals.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+namespace {
+
+struct Lanes {
+  float v[16];
+};
+
+// Query rows and vectors of 16 that the attention loops keep in registers at once.
+constexpr int score_blocks(int) {
+  return 1;
+}
+
+constexpr int value_vectors(int) {
+  return 1;
+}
+
+template <class Operation>
+inline Lanes each(const Operation& operation) {
+  Lanes out;
+  for (int i = 0; i < 16; ++i)
+    out.v[i] = operation(i);
+  return out;
+}
+
+inline Lanes all(float a) {
+  return each([&](int) { return a; });
+}
+
+inline Lanes load(const float* p) {
+  return each([&](int i) { return p[i]; });
+}
+
+inline void store(float* p, const Lanes& a) {
+  __builtin_memcpy(p, a.v, sizeof(a.v));
+}
+
+inline Lanes add(const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return a.v[i] + b.v[i]; });
+}
+
+inline Lanes sub(const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return a.v[i] - b.v[i]; });
+}
+
+inline Lanes mul(const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return a.v[i] * b.v[i]; });
+}
+
+inline Lanes div(const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return a.v[i] / b.v[i]; });
+}
+
+// a * b + c, rounded once
+inline Lanes fma(const Lanes& a, const Lanes& b, const Lanes& c) {
+  return each([&](int i) { return __builtin_fmaf(a.v[i], b.v[i], c.v[i]); });
+}
+
+// The second operand where either is NaN.
+inline Lanes max(const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
+}
+
+inline Lanes min(const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+}
+
+inline Lanes absolute(const Lanes& a) {
+  return each([&](int i) { return __builtin_fabsf(a.v[i]); });
+}
+
+// To the nearest whole number, halves to even; |a| < 2^22. Adding 1.5 * 2^23 leaves no place behind
+// the point, so the addition itself rounds.
+inline Lanes round(const Lanes& a) {
+  return each([&](int i) { return (a.v[i] + 12582912.0F) - 12582912.0F; });
+}
+
+// y * 2^n for whole n in [-126, 127]; NaN where n is NaN.
+inline Lanes scale_by_power(const Lanes& y, const Lanes& n) {
+  return each([&](int i) {
+    if (!(n.v[i] == n.v[i])) return n.v[i];
+    const auto bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(n.v[i]) + 127) << 23;
+    return y.v[i] * __builtin_bit_cast(float, bits);
+  });
+}
+
+// `a` where x is anything but minus infinity, there +0
+inline Lanes zero_where_masked(const Lanes& x, const Lanes& a) {
+  return each([&](int i) { return x.v[i] == -__builtin_inff() ? 0.0F : a.v[i]; });
+}
+
+// `a` where x < 0, elsewhere b
+inline Lanes pick_negative(const Lanes& x, const Lanes& a, const Lanes& b) {
+  return each([&](int i) { return x.v[i] < 0.0F ? a.v[i] : b.v[i]; });
+}
+
+// Rounded to bfloat16 (nearest even) and widened again; a is finite.
+inline Lanes round_to_bf16(const Lanes& a) {
+  return each([&](int i) {
+    const auto bits = __builtin_bit_cast(std::uint32_t, a.v[i]);
+    return __builtin_bit_cast(float, (bits + 0x7fffU + (bits >> 16 & 1U)) & 0xffff0000U);
+  });
+}
+
+inline float widen_half(std::uint16_t half) {
+  const std::uint32_t magnitude = half & 0x7fffU;
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
+  std::uint32_t bits = 0;
+  if (magnitude >= 0x7c00U) {
+    bits = 0x7f800000U | (magnitude & 0x3ffU) << 13 | (magnitude > 0x7c00U ? 0x400000U : 0U);
+  } else if (magnitude >= 0x400U) {
+    bits = (magnitude << 13) + (112U << 23);
+  } else {
+    bits = __builtin_bit_cast(std::uint32_t, static_cast<float>(magnitude) * 0x1p-24F);
+  }
+  return __builtin_bit_cast(float, sign | bits);
+}
+
+// [16][2] 16-bit floats → the even and the odd elements, exactly.
+inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
+  for (int i = 0; i < 16; ++i) {
+    std::uint32_t pair;
+    __builtin_memcpy(&pair, p + 4 * i, 4);
+    even.v[i] = __builtin_bit_cast(float, pair << 16);
+    odd.v[i] = __builtin_bit_cast(float, pair & 0xffff0000U);
+  }
+}
+
+inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
+  for (int i = 0; i < 16; ++i) {
+    std::uint16_t pair[2];
+    __builtin_memcpy(pair, p + 4 * i, 4);
+    even.v[i] = widen_half(pair[0]);
+    odd.v[i] = widen_half(pair[1]);
+  }
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,10 @@
+// The vector kernels on AVX2.
+#include "kernels/cpu/lanes_avx2.h"
+#include "kernels/cpu/vector_body.h"
+#include "kernels/cpu/vector_tables.h"
+
+namespace wick {
+
+const VectorKernels kVectorAvx2 = kLaneKernels;
+
+}  // namespace wick
