@@ -14,7 +14,10 @@ MatmulOverrides matmul_overrides_avx2() noexcept {
           .q4_1 = matmul_q4_1_avx2,
           .q5_0 = matmul_q5_0_avx2,
           .q5_1 = matmul_q5_1_avx2,
-          .q8_0 = matmul_q8_0_avx2};
+          .q8_0 = matmul_q8_0_avx2,
+          .q4_k = matmul_q4_k_avx2,
+          .q5_k = matmul_q5_k_avx2,
+          .q6_k = matmul_q6_k_avx2};
 }
 
 }  // namespace wick

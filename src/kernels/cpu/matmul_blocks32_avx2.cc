@@ -14,8 +14,9 @@
 //   2. Group after group: 8 x 8 transposes turn "lane = block" into "lane = row", and the chains
 //   run.
 //
-// Rows wider than kSliceGroups groups take both phases slice by slice. Integers are exact, so
-// neither the tree nor the slices matter to the result.
+// Rows wider than slice_limit groups take both phases slice by slice; that costs a third of the
+// speed from memory, so slices are as wide as the scratch allows. Integers are exact, so neither
+// the tree nor the slices matter to the result.
 //
 // Cost for 32 weights of Q4_1, one token: 7 vector operations in phase 1, 3 in phase 2, for 20
 // bytes. Bounds (p = -128 does not occur): vpmaddubsw gives at most 2 * 15 * 127 = 3810 for 4-bit
@@ -28,7 +29,11 @@ namespace wick {
 namespace {
 
 constexpr int kRows = 8;
-constexpr int kSliceGroups = 4;
+
+// Groups in a slice at most: 16384 values with one token, 32 KiB of scratch; with more tokens half.
+constexpr int slice_limit(int n_tokens) noexcept {
+  return n_tokens == 1 ? 64 : 32 - 4 * n_tokens;
+}
 
 // Two vectors that each hold 16-bit or 32-bit partial sums → one with half as many of each.
 template <int kBits>
@@ -48,8 +53,8 @@ inline __m256i merge_four(__m256i ab, __m256i cd) noexcept {  // a b c d
 
 template <int kBits>
 inline __m256i merge_halves(__m256i low, __m256i high) noexcept {  // a b c d e f g h
-  return add<kBits>(_mm256_permute2x128_si256(low, high, 0x20),
-                    _mm256_permute2x128_si256(low, high, 0x31));
+  return add<kBits>(_mm256_blend_epi32(low, high, 0xf0),
+                    _mm256_permute2x128_si256(low, high, 0x21));
 }
 
 // The activations of one group of one token.
@@ -57,70 +62,56 @@ struct Group {
   const std::byte* values;
   const std::byte* factors;
   const std::byte* factor_pairs;
-  const std::byte* sums;
 };
 
-// Sums of N products (2, 4 or 8 blocks) as dwords in the order of the blocks; N < 8 leaves zeros
-// behind. `product(j)` gives the partial sums of block j.
-template <int kBits, int N, class Product>
-inline __m256i tree(const Product& product) noexcept {
-  const __m256i zero = _mm256_setzero_si256();
-  __m256i low = merge_two<kBits>(product(0), product(1));
-  if constexpr (N == 2) {
-    low = merge_four<kBits>(low, zero);
-    return merge_halves<kBits>(low, zero);
+inline __m256i multiply(__m256i codes, const Group& x, int i) noexcept {
+  return _mm256_maddubs_epi16(codes, load256(x.values + 32 * i));
+}
+
+// 4-bit formats: the nibbles of two blocks unpack at once, a's low nibbles beside b's, then the
+// high ones beside each other; ActivationLayout::paired_values has that order.
+struct Nibbles {
+  __m256i low, high;
+};
+
+inline Nibbles unpack_two(const std::uint8_t* a, const std::uint8_t* b) noexcept {
+  const __m256i mask = _mm256_set1_epi8(15);
+  const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(load128(a)), load128(b), 1);
+  return {_mm256_and_si256(both, mask), _mm256_and_si256(_mm256_srli_epi16(both, 4), mask)};
+}
+
+struct FourBits {
+  static constexpr int kLane[8] = {0, 4, 1, 5, 2, 6, 3, 7};  // of block j in what sums() gives
+
+  Nibbles codes[4];
+
+  // The first n <= N blocks at `blocks`; those beyond count as zeros.
+  template <class Block, int N>
+  static FourBits load(const Block* blocks, int n) noexcept {
+    static constexpr std::uint8_t kNone[16] = {};
+    FourBits out;
+    for (int i = 0; i < N / 2; ++i) {
+      const int a = 2 * i, b = 2 * i + 1;
+      out.codes[i] = unpack_two(N == 8 || a < n ? blocks[a].qs : kNone,
+                                N == 8 || b < n ? blocks[b].qs : kNone);
+    }
+    return out;
   }
-  low = merge_four<kBits>(low, merge_two<kBits>(product(2), product(3)));
-  if constexpr (N == 4) return merge_halves<kBits>(low, zero);
-  const __m256i high = merge_four<kBits>(merge_two<kBits>(product(4), product(5)),
-                                         merge_two<kBits>(product(6), product(7)));
-  return merge_halves<kBits>(low, high);
-}
 
-inline __m256i unsigned_product(__m256i w, const Group& x, int j) noexcept {
-  return _mm256_maddubs_epi16(w, load256(x.values + 32 * j));
-}
-
-// k * sum(q * p) for codes 0..15: the tree stays in 16 bits, the last step multiplies by k.
-template <int N>
-inline __m256i sums_of_nibbles(const __m256i (&w)[8], const Group& x) noexcept {
-  const __m256i s = tree<16, N>([&](int j) { return unsigned_product(w[j], x, j); });
-  return _mm256_madd_epi16(s, load256(x.factor_pairs));
-}
-
-// The same for codes 0..31: only two levels fit 16 bits.
-template <int N>
-inline __m256i sums_of_five_bits(const __m256i (&w)[8], const Group& x) noexcept {
-  const __m256i zero = _mm256_setzero_si256();
-  const auto four = [&](int j) {
-    const __m256i ab =
-        merge_two<16>(unsigned_product(w[j], x, j), unsigned_product(w[j + 1], x, j + 1));
-    if constexpr (N == 2) return merge_four<16>(ab, zero);
-    return merge_four<16>(ab, merge_two<16>(unsigned_product(w[j + 2], x, j + 2),
-                                            unsigned_product(w[j + 3], x, j + 3)));
-  };
-  const __m256i low = _mm256_madd_epi16(four(0), load_twice(x.factor_pairs));
-  if constexpr (N < 8) return merge_halves<32>(low, zero);
-  return merge_halves<32>(low, _mm256_madd_epi16(four(4), load_twice(x.factor_pairs + 16)));
-}
-
-// The same for signed bytes: |w| times p with the sign of w.
-template <int N>
-inline __m256i sums_of_bytes(const __m256i (&w)[8], const Group& x) noexcept {
-  const __m256i ones = _mm256_set1_epi16(1);
-  const __m256i s = tree<32, N>([&](int j) {
-    const __m256i p = _mm256_sign_epi8(load256(x.values + 32 * j), w[j]);
-    return _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w[j]), p), ones);
-  });
-  return _mm256_mullo_epi32(s, _mm256_cvtepi16_epi32(load128(x.factors)));
-}
-
-// Codes are stored q + 2^kShift: subtract 2^kShift * k * B.
-template <int kShift>
-inline __m256i without_offset(__m256i s, const Group& x) noexcept {
-  const __m256i b = _mm256_cvtepi16_epi32(load128(x.sums));
-  return _mm256_sub_epi32(s, _mm256_slli_epi32(b, kShift));
-}
+  // k * sum(q * p) of the blocks: 16-bit sums of two, four and eight products of two, the largest
+  // 8 * 3810 = 30480; the last step multiplies by k.
+  template <int N>
+  __m256i sums(const Group& x) const noexcept {
+    const __m256i zero = _mm256_setzero_si256();
+    const auto two = [&](int i) {
+      return _mm256_add_epi16(multiply(codes[i].low, x, 2 * i),
+                              multiply(codes[i].high, x, 2 * i + 1));
+    };
+    const __m256i low = merge_two<16>(two(0), N > 2 ? two(1) : zero);
+    const __m256i high = N == 8 ? merge_two<16>(two(2), two(3)) : zero;
+    return _mm256_madd_epi16(merge_four<16>(low, high), load256(x.factor_pairs));
+  }
+};
 
 // 16 bytes of nibbles → 32 codes, those of the low nibbles first.
 inline __m256i nibbles(const std::uint8_t* qs) noexcept {
@@ -138,69 +129,107 @@ inline __m256i fifth_bits(const std::uint8_t* qh) noexcept {
   return _mm256_and_si256(is_set, _mm256_set1_epi8(16));
 }
 
-struct Q4_0 {
-  using Block = BlockQ4_0;
-  static constexpr bool kHasMin = false;
+// 5-bit formats: block by block. The 16-bit sums end after two levels, at 4 * 7874 = 31496.
+struct FiveBits {
+  static constexpr int kLane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-  static __m256i codes(const Block& b) noexcept { return nibbles(b.qs); }
+  __m256i codes[8];
+
+  template <class Block, int N>
+  static FiveBits load(const Block* blocks, int n) noexcept {
+    FiveBits out;
+    for (int j = 0; j < N; ++j) {
+      out.codes[j] = _mm256_setzero_si256();
+      if (N == 8 || j < n) {
+        out.codes[j] = _mm256_or_si256(nibbles(blocks[j].qs), fifth_bits(blocks[j].qh));
+      }
+    }
+    return out;
+  }
 
   template <int N>
-  static __m256i sums(const __m256i (&w)[8], const Group& x) noexcept {
-    return without_offset<3>(sums_of_nibbles<N>(w, x), x);
+  __m256i sums(const Group& x) const noexcept {
+    const __m256i zero = _mm256_setzero_si256();
+    const auto two = [&](int j) {
+      return merge_two<16>(multiply(codes[j], x, j), multiply(codes[j + 1], x, j + 1));
+    };
+    const __m256i low = _mm256_madd_epi16(merge_four<16>(two(0), N > 2 ? two(2) : zero),
+                                          load_twice(x.factor_pairs));
+    if constexpr (N < 8) return merge_halves<32>(low, zero);
+    return merge_halves<32>(
+        low, _mm256_madd_epi16(merge_four<16>(two(4), two(6)), load_twice(x.factor_pairs + 16)));
   }
+};
+
+// Q8_0: |w| times p with the sign of w. One product of two may take all 16 bits.
+struct EightBits {
+  static constexpr int kLane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+  __m256i codes[8];
+
+  template <class Block, int N>
+  static EightBits load(const Block* blocks, int n) noexcept {
+    EightBits out;
+    for (int j = 0; j < N; ++j) {
+      out.codes[j] = N == 8 || j < n ? load256(blocks[j].qs) : _mm256_setzero_si256();
+    }
+    return out;
+  }
+
+  template <int N>
+  __m256i sums(const Group& x) const noexcept {
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i ones = _mm256_set1_epi16(1);
+    const auto one = [&](int j) {
+      const __m256i p = _mm256_sign_epi8(load256(x.values + 32 * j), codes[j]);
+      return _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(codes[j]), p), ones);
+    };
+    const auto two = [&](int j) { return merge_two<32>(one(j), one(j + 1)); };
+    const __m256i low = merge_four<32>(two(0), N > 2 ? two(2) : zero);
+    const __m256i high = N == 8 ? merge_four<32>(two(4), two(6)) : zero;
+    return _mm256_mullo_epi32(merge_halves<32>(low, high),
+                              _mm256_cvtepi16_epi32(load128(x.factors)));
+  }
+};
+
+// Codes are stored as q + kOffset.
+struct Q4_0 {
+  using Block = BlockQ4_0;
+  using Codes = FourBits;
+  static constexpr bool kHasMin = false;
+  static constexpr float kOffset = 8;
 };
 
 struct Q4_1 {
   using Block = BlockQ4_1;
+  using Codes = FourBits;
   static constexpr bool kHasMin = true;
-
-  static __m256i codes(const Block& b) noexcept { return nibbles(b.qs); }
-
-  template <int N>
-  static __m256i sums(const __m256i (&w)[8], const Group& x) noexcept {
-    return sums_of_nibbles<N>(w, x);
-  }
+  static constexpr float kOffset = 0;
 };
 
 struct Q5_0 {
   using Block = BlockQ5_0;
+  using Codes = FiveBits;
   static constexpr bool kHasMin = false;
-
-  static __m256i codes(const Block& b) noexcept {
-    return _mm256_or_si256(nibbles(b.qs), fifth_bits(b.qh));
-  }
-
-  template <int N>
-  static __m256i sums(const __m256i (&w)[8], const Group& x) noexcept {
-    return without_offset<4>(sums_of_five_bits<N>(w, x), x);
-  }
+  static constexpr float kOffset = 16;
 };
 
 struct Q5_1 {
   using Block = BlockQ5_1;
+  using Codes = FiveBits;
   static constexpr bool kHasMin = true;
-
-  static __m256i codes(const Block& b) noexcept {
-    return _mm256_or_si256(nibbles(b.qs), fifth_bits(b.qh));
-  }
-
-  template <int N>
-  static __m256i sums(const __m256i (&w)[8], const Group& x) noexcept {
-    return sums_of_five_bits<N>(w, x);
-  }
+  static constexpr float kOffset = 0;
 };
 
 struct Q8_0 {
   using Block = BlockQ8_0;
+  using Codes = EightBits;
   static constexpr bool kHasMin = false;
-
-  static __m256i codes(const Block& b) noexcept { return load256(b.qs); }
-
-  template <int N>
-  static __m256i sums(const __m256i (&w)[8], const Group& x) noexcept {
-    return sums_of_bytes<N>(w, x);
-  }
+  static constexpr float kOffset = 0;
 };
+
+template <class Format>
+constexpr bool kIsPaired = Format::Codes::kLane[1] != 1;
 
 // What phase 1 leaves for phase 2, of one group: [row][block of the group]. Scales are d, or d and
 // m as the low and the high half of a dword.
@@ -216,13 +245,14 @@ struct Activations {
   ActivationLayout layout;
   const std::byte* rows[T];
 
+  template <bool kPaired>
   Group group(int t, int g) const noexcept {
     const std::byte* row = rows[t];
     const std::size_t at = static_cast<std::size_t>(g);
-    return {.values = row + layout.values + 256 * at,
-            .factors = row + layout.factors + 16 * at,
-            .factor_pairs = row + layout.factor_pairs + 32 * at,
-            .sums = row + layout.sums + 16 * at};
+    return {
+        .values = row + (kPaired ? layout.paired_values : layout.values) + 256 * at,
+        .factors = row + layout.factors + 16 * at,
+        .factor_pairs = row + (kPaired ? layout.paired_factors : layout.factor_pairs) + 32 * at};
   }
 };
 
@@ -233,8 +263,12 @@ inline __m256i q4_1_headers(const std::byte* at) noexcept {
   __m256i h = _mm256_blend_epi32(load256(at), load256(at + 32), 0x84);
   h = _mm256_blend_epi32(h, load256(at + 64), 0x10);
   h = _mm256_blend_epi32(h, load256(at + 96), 0x42);
-  h = _mm256_blend_epi32(h, load256(at + 128), 0x08);
-  return _mm256_permutevar8x32_epi32(h, _mm256_setr_epi32(0, 5, 2, 7, 4, 1, 6, 3));
+  return _mm256_blend_epi32(h, load256(at + 128), 0x08);
+}
+
+template <class Format>
+constexpr int scale_lane(int j) noexcept {
+  return sizeof(typename Format::Block) == sizeof(BlockQ4_1) ? 5 * j % 8 : j;
 }
 
 template <class Format>
@@ -246,7 +280,8 @@ inline void store_scales(const std::byte* at, int n, std::uint32_t* out) noexcep
     }
   }
   for (int j = 0; j < n; ++j, at += sizeof(typename Format::Block)) {
-    out[j] = Format::kHasMin ? load_as<std::uint32_t>(at) : load_as<std::uint16_t>(at);
+    out[scale_lane<Format>(j)] =
+        Format::kHasMin ? load_as<std::uint32_t>(at) : load_as<std::uint16_t>(at);
   }
 }
 
@@ -255,16 +290,11 @@ template <class Format, int T, int N>
 inline void sum_group(const std::byte* at, int n, const Activations<T>& x, int g, int r,
                       Scratch<T>& out) noexcept {
   using Block = typename Format::Block;
-  __m256i w[8];
-  for (int j = 0; j < N; ++j) {
-    w[j] = _mm256_setzero_si256();
-    if (N == 8 || j < n) {
-      w[j] = Format::codes(reinterpret_cast<const Block*>(at)[j]);
-    }
-  }
+  using Codes = typename Format::Codes;
+  const Codes codes = Codes::template load<Block, N>(reinterpret_cast<const Block*>(at), n);
   for (int t = 0; t < T; ++t) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(out.sums[t][r]),
-                       Format::template sums<N>(w, x.group(t, g)));
+    const Group group = x.template group<kIsPaired<Format>>(t, g);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(out.sums[t][r]), codes.template sums<N>(group));
   }
   store_scales<Format>(at, n, out.scales[r]);
 }
@@ -336,11 +366,17 @@ inline void run_chains(const Scratch<T>& in, int n, const Activations<T>& x, int
     transpose(in.sums[t], sums);
     const float* b = reinterpret_cast<const float*>(x.rows[t] + x.layout.float_sums) + 8 * g;
     __m256 sum = _mm256_setzero_ps();
-    for (int j = 0; j < n; ++j) {
-      const __m256 s = _mm256_cvtepi32_ps(_mm256_castps_si256(sums[j]));
-      sum = _mm256_fmadd_ps(scales.d[j], s, sum);
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) {
+      if (j == n) break;
+      __m256 s = _mm256_cvtepi32_ps(_mm256_castps_si256(sums[Format::Codes::kLane[j]]));
+      if constexpr (Format::kOffset != 0) {  // whole numbers below 2^24: exact
+        s = _mm256_fnmadd_ps(_mm256_set1_ps(Format::kOffset), _mm256_broadcast_ss(b + j), s);
+      }
+      const int lane = scale_lane<Format>(j);
+      sum = _mm256_fmadd_ps(scales.d[lane], s, sum);
       if constexpr (Format::kHasMin) {
-        sum = _mm256_fmadd_ps(scales.m[j], _mm256_broadcast_ss(b + j), sum);
+        sum = _mm256_fmadd_ps(scales.m[lane], _mm256_broadcast_ss(b + j), sum);
       }
     }
     const float* units = reinterpret_cast<const float*>(x.rows[t] + x.layout.units);
@@ -363,11 +399,13 @@ inline void multiply_batch(const MatmulArgs& args, const std::byte* const (&rows
   constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(typename Format::Block);
   const int groups = x.layout.groups;
   const int blocks = x.layout.blocks;
-  Scratch<T> scratch[kSliceGroups];
-  for (int first = 0; first < groups; first += kSliceGroups) {
-    const int end = first + kSliceGroups < groups ? first + kSliceGroups : groups;
+  Scratch<T> scratch[slice_limit(T)];
+  const int n_slices = (groups + slice_limit(T) - 1) / slice_limit(T);
+  const int slice = (groups + n_slices - 1) / n_slices;  // even ones: each prefetches its successor
+  for (int first = 0; first < groups; first += slice) {
+    const int end = first + slice < groups ? first + slice : groups;
     const std::ptrdiff_t ahead = distance_ahead(static_cast<std::ptrdiff_t>(args.row_bytes),
-                                                kSliceGroups * kGroupBytes, first * kGroupBytes);
+                                                slice * kGroupBytes, first * kGroupBytes);
     for (int r = 0; r < kRows; ++r) {
       for (int g = first; g < end; ++g) {
         const int n = blocks - 8 * g < 8 ? blocks - 8 * g : 8;

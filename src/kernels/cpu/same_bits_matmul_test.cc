@@ -8,7 +8,7 @@
 #include <limits>
 #include <ostream>
 
-#include "kernels/cpu/matmul_test_data.h"
+#include "kernels/cpu/matmul_data_test.h"
 
 namespace wick::test {
 namespace {
