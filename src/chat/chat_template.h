@@ -19,12 +19,14 @@
 
 #include "base/marked_text.h"
 #include "base/result.h"
+#include "chat/limits.h"
 #include "chat/value.h"
 
 namespace wick {
 
 struct RenderOptions {
   std::int64_t now_seconds = -1;  // what strftime_now sees, Unix time in UTC; -1 = the clock
+  std::int64_t max_steps = kMaxRenderSteps;  // beyond, kInvalid with id "template_limit"
 };
 
 class ChatTemplate {
@@ -35,8 +37,12 @@ class ChatTemplate {
   ~ChatTemplate();
 
   // What the template wrote itself is trusted, what came out of `context` is not: a text that a
-  // person typed never turns into control tokens. raise_exception('…') gives kInvalid with id
-  // "template_raised" and the template's own message.
+  // person typed never turns into control tokens. Two things of the context count as the template's
+  // own: the strings bos_token, eos_token, unk_token, pad_token, sep_token, cls_token and
+  // mask_token at its top (a server must not let clients set these), and under the key "role" the
+  // words of the protocol ("user", "assistant", …), because some templates build control tokens
+  // from them. raise_exception('…') gives kInvalid with id "template_raised" and the template's own
+  // message.
   Result<MarkedText> render(const Object& context, const RenderOptions& options = {}) const;
 
   // The variables of the context that the template reads ("messages", "tools", "enable_thinking",

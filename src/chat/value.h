@@ -18,23 +18,29 @@ namespace wick {
 class Value;
 using Array = std::vector<Value>;
 
-class Object {  // insertion-ordered; a key that is set again keeps its place
+// Insertion-ordered; a key that is set again keeps its place. Lookup is by hash once there are more
+// than a handful of keys, so that a hostile request cannot make it slow.
+class Object {
  public:
+  using Item = std::pair<std::string, Value>;
+
   Value* find(std::string_view key) noexcept;
   const Value* find(std::string_view key) const noexcept;
   Value& operator[](std::string_view key);  // inserts null if absent
-  void erase(std::string_view key);
-
-  std::size_t size() const noexcept { return items_.size(); }
-
-  bool empty() const noexcept { return items_.empty(); }
-
-  auto begin() const noexcept { return items_.begin(); }
-
-  auto end() const noexcept { return items_.end(); }
+  void erase(std::string_view key);  // nothing happens if absent; the others keep their order
+  std::size_t size() const noexcept;
+  bool empty() const noexcept;
+  std::vector<Item>::const_iterator begin() const noexcept;
+  std::vector<Item>::const_iterator end() const noexcept;
 
  private:
-  std::vector<std::pair<std::string, Value>> items_;
+  std::size_t position(std::string_view key) const noexcept;  // size() if absent
+  void rebuild_index();
+
+  std::vector<Item> items_;
+  // Open addressing over items_, power of two, 0 = free, else position + 1; empty while items_ is
+  // short enough to scan.
+  std::vector<std::uint32_t> index_;
 };
 
 class Value {
@@ -90,8 +96,25 @@ class Value {
   Data data_ = nullptr;
 };
 
-// JSON text to a Value and back. Depth is limited to 64. to_json writes what Python's
-// json.dumps(ensure_ascii=False) writes.
+inline std::size_t Object::size() const noexcept {
+  return items_.size();
+}
+
+inline bool Object::empty() const noexcept {
+  return items_.empty();
+}
+
+inline std::vector<Object::Item>::const_iterator Object::begin() const noexcept {
+  return items_.begin();
+}
+
+inline std::vector<Object::Item>::const_iterator Object::end() const noexcept {
+  return items_.end();
+}
+
+// JSON text to a Value and back. Depth is limited to 64; of two equal keys the later
+// one wins; an integer beyond 64 bits becomes a floating-point number. to_json writes what Python's
+// json.dumps(ensure_ascii=False) writes: ", " and ": " between, floats as repr prints them.
 Result<Value> parse_json(std::string_view text);
 std::string to_json(const Value& value);
 

@@ -1,0 +1,55 @@
+// The tables of what the language brings along: filters, tests, methods, globals. A row names the
+// parameters in order, so that positional and named arguments reach the function alike.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "chat/val.h"
+
+namespace wick::jinja {
+
+struct Arguments {
+  std::vector<Val> positional;
+  std::vector<std::pair<std::string_view, Val>> named;
+};
+
+// `self` is what stands before the | or the point. args has one value for each parameter of the
+// row, kind kMissing where none was given. A failure comes back as Run::fail's value.
+using Native = Val (*)(Run& run, const Val& self, std::span<const Val> args);
+
+// For those that take any number of arguments.
+using NativeOpen = Val (*)(Run& run, const Val& self, const Arguments& args);
+
+struct Builtin {
+  std::string_view name;
+  std::string_view params = {};  // "width first blank"
+  int n_required = 0;
+  Native call = nullptr;
+  NativeOpen call_open = nullptr;  // exactly one of the two is set
+  bool positional_only = false;    // as most methods of str are
+};
+
+inline constexpr std::size_t kMaxParams = 6;
+
+// Tables are sorted by name.
+const Builtin* find_in(std::span<const Builtin> table, std::string_view name) noexcept;
+
+const Builtin* find_filter(std::string_view name) noexcept;
+const Builtin* find_test(std::string_view name) noexcept;
+const Builtin* find_global(std::string_view name) noexcept;
+const Builtin* find_string_method(std::string_view name) noexcept;
+const Builtin* find_dict_method(std::string_view name) noexcept;
+const Builtin* find_list_method(std::string_view name) noexcept;
+const Builtin* find_number_method(std::string_view name) noexcept;
+
+// Calls a row's function with its arguments put in order.
+Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Arguments& args);
+
+// Filters of jinja2 that chat templates have no use for and that are not built.
+bool is_unbuilt_filter(std::string_view name) noexcept;
+
+}  // namespace wick::jinja

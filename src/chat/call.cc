@@ -1,0 +1,144 @@
+// Calling things: built-ins with their arguments put in order, macros, recursive loops.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "chat/interpreter.h"
+#include "chat/operators.h"
+
+namespace wick::jinja {
+namespace {
+
+// The place of parameter `name` in "width first blank", −1 if there is none of that name.
+int parameter(std::string_view params, std::string_view name) noexcept {
+  for (int i = 0; !params.empty(); ++i) {
+    const std::size_t end = std::min(params.find(' '), params.size());
+    if (params.substr(0, end) == name) return i;
+    params.remove_prefix(std::min(end + 1, params.size()));
+  }
+  return -1;
+}
+
+std::size_t n_params(const Builtin& builtin) noexcept {
+  if (builtin.params.empty()) return 0;
+  return static_cast<std::size_t>(std::count(builtin.params.begin(), builtin.params.end(), ' ')) +
+         1;
+}
+
+}  // namespace
+
+Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Arguments& args) {
+  if (builtin.call_open != nullptr) return builtin.call_open(run, self, args);
+  Val bound[kMaxParams];
+  const std::size_t n = n_params(builtin);
+  if (args.positional.size() > n) {
+    return run.fail(cat("'", builtin.name, "' takes at most ", n, " arguments, it got ",
+                        args.positional.size()));
+  }
+  std::copy(args.positional.begin(), args.positional.end(), bound);
+  for (const auto& [name, value] : args.named) {
+    const int at = builtin.positional_only ? -1 : parameter(builtin.params, name);
+    if (at < 0) return run.fail(cat("'", builtin.name, "' takes no argument named '", name, "'"));
+    if (!bound[at].is_missing()) {
+      return run.fail(cat("'", builtin.name, "' got the argument '", name, "' twice"));
+    }
+    bound[at] = value;
+  }
+  for (int i = 0; i < builtin.n_required; ++i) {
+    if (bound[i].is_missing()) {
+      return run.fail(cat("'", builtin.name, "' needs ", builtin.n_required, " arguments"));
+    }
+  }
+  return builtin.call(run, self, {bound, n});
+}
+
+Val Interpreter::call(const Val& callee, Arguments& args) {
+  if (callee.kind == Kind::kLoop) return call_loop(*callee.loop, args);
+  if (callee.kind == Kind::kJoiner) {
+    if (!callee.joiner->used) {
+      callee.joiner->used = true;
+      return run_.text("", Trust::kAll);
+    }
+    return Val::of(callee.joiner->separator);
+  }
+  if (callee.kind != Kind::kCallable) return run_.fail_type("called", callee);
+  if (callee.callable->macro != nullptr) return call_macro(*callee.callable, args);
+  return call_builtin(run_, *callee.callable->builtin, callee.callable->self, args);
+}
+
+Val Interpreter::call_macro(const Callable& callable, Arguments& args) {
+  Frame* frame = new_frame(callable.macro->function, *callable.frame);
+  if (frame == nullptr || !bind_macro(callable, args, *frame)) return Val::failure();
+  Val text;
+  return capture(callable.macro->body, *frame, text) == Flow::kNext ? text : Val::failure();
+}
+
+bool Interpreter::bind_macro(const Callable& callable, Arguments& args, Frame& frame) {
+  const Function& function = callable.macro->function;
+  const std::size_t n = function.params.size();
+  const std::size_t n_given = std::min(n, args.positional.size());
+  const auto take = [&args](std::string_view name) {
+    Val value;
+    for (std::size_t i = 0; i < args.named.size(); ++i) {
+      if (args.named[i].first != name) continue;
+      value = args.named[i].second;
+      args.named.erase(args.named.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+    return value;
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const Expr& param = *function.params[i];
+    slot(param.ref, frame) = i < n_given ? args.positional[i] : take(param.text);
+  }
+  if (function.caller_slot >= 0) {
+    const Val caller = take("caller");
+    frame.slots[function.caller_slot] =
+        caller.is_missing() || caller.is_none() ? run_.undefined("no caller is defined") : caller;
+  }
+  if (function.kwargs_slot >= 0) {
+    std::vector<Entry> entries;
+    for (const auto& [name, value] : args.named) {
+      entries.push_back({run_.text_copy(name, true), value});
+    }
+    frame.slots[function.kwargs_slot] = run_.dict(entries);
+  } else if (!args.named.empty()) {
+    run_.fail(cat("the macro takes no argument named '", printable(args.named[0].first, 60), "'"));
+    return false;
+  }
+  if (function.varargs_slot >= 0) {
+    frame.slots[function.varargs_slot] =
+        run_.list(std::span<const Val>(args.positional).subspan(n_given), Kind::kTuple);
+  } else if (args.positional.size() > n) {
+    run_.fail(cat("the macro takes at most ", n, " arguments, it got ", args.positional.size()));
+    return false;
+  }
+  if (run_.failed() || !enter(function.scope, frame)) return false;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Expr& param = *function.params[i];
+    Val& value = slot(param.ref, frame);
+    if (!value.is_missing()) continue;
+    const std::size_t first_default = n - function.defaults.size();
+    value = i >= first_default
+                ? eval(*function.defaults[i - first_default], frame)
+                : run_.undefined(cat("parameter '", param.text, "' was not provided"));
+    if (value.failed()) return false;
+  }
+  return true;
+}
+
+Val Interpreter::call_loop(Loop& loop, const Arguments& args) {
+  if (loop.stmt == nullptr) return run_.fail("only a loop marked 'recursive' can be called");
+  if (args.positional.size() != 1 || !args.named.empty()) {
+    return run_.fail("a recursive loop is called with one thing to iterate over");
+  }
+  Frame* frame = new_frame(loop.stmt->function, *loop.frame);
+  if (frame == nullptr) return Val::failure();
+  MarkedText* const before = out_;
+  MarkedText own;
+  out_ = &own;
+  const Flow flow = run_loop(*loop.stmt, args.positional[0], loop.depth0 + 1, *loop.frame, *frame);
+  out_ = before;
+  return flow == Flow::kFailed ? Val::failure() : run_.text(std::move(own));
+}
+
+}  // namespace wick::jinja

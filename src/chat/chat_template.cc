@@ -1,0 +1,116 @@
+#include "chat/chat_template.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/strings.h"
+#include "chat/interpreter.h"
+#include "chat/limits.h"
+#include "chat/parser.h"
+#include "chat/run.h"
+
+namespace wick {
+namespace {
+
+using jinja::Entry;
+using jinja::Run;
+using jinja::Trust;
+using jinja::Val;
+
+// What the tokenizer calls its own control tokens: its words, not a person's.
+constexpr std::string_view kTokenNames[] = {"bos_token", "cls_token", "eos_token", "mask_token",
+                                            "pad_token", "sep_token", "unk_token"};
+
+// The roles of the protocol. A template may build a control token from one ('<|' ~ role ~ '|>'), so
+// these words count as the template's own when they stand under the key "role".
+constexpr std::string_view kRoles[] = {"assistant", "developer", "function", "ipython",
+                                       "model",     "system",    "tool",     "user"};
+
+template <std::size_t n>
+bool is_one_of(const std::string_view (&names)[n], std::string_view name) noexcept {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// The context as the template sees it. Texts are borrowed.
+class Import {
+ public:
+  explicit Import(Run& run) : run_(run) {}
+
+  Val object(const Object& from, bool is_top) {
+    jinja::DataLevel level(run_);
+    if (level.too_deep()) return Val::failure();
+    std::vector<Entry> entries;
+    entries.reserve(from.size());
+    for (const auto& [key, value] : from) {
+      const std::string* text = value.string();
+      const bool trusted = text != nullptr && (is_top ? is_one_of(kTokenNames, key)
+                                                      : key == "role" && is_one_of(kRoles, *text));
+      entries.push_back(
+          {run_.text(key, Trust::kNone), trusted ? run_.text(*text, Trust::kAll) : any(value)});
+      if (run_.failed()) return Val::failure();
+    }
+    return run_.dict(entries);
+  }
+
+ private:
+  Val any(const Value& value) {
+    if (value.is_null()) return Val::none().with_taint(true);
+    if (const bool* truth = value.boolean()) return Val::of(*truth).with_taint(true);
+    if (const std::int64_t* integer = value.integer()) return Val::of(*integer).with_taint(true);
+    if (const double* number = value.number()) return Val::of(*number).with_taint(true);
+    if (const std::string* text = value.string()) return run_.text(*text, Trust::kNone);
+    if (const Object* from = value.object()) return object(*from, false);
+    jinja::DataLevel level(run_);
+    if (level.too_deep()) return Val::failure();
+    std::vector<Val> items;
+    items.reserve(value.array()->size());
+    for (const Value& item : *value.array()) {
+      items.push_back(any(item));
+      if (items.back().failed()) return Val::failure();
+    }
+    return run_.list(items);
+  }
+
+  Run& run_;
+};
+
+}  // namespace
+
+struct ChatTemplate::State {
+  std::unique_ptr<const jinja::Ast> ast;
+};
+
+ChatTemplate::ChatTemplate(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
+ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
+ChatTemplate::~ChatTemplate() = default;
+
+Result<ChatTemplate> ChatTemplate::parse(std::string_view jinja) {
+  WICK_TRY(std::unique_ptr<jinja::Ast> ast, jinja::parse(jinja));
+  auto state = std::make_unique<State>();
+  state->ast = std::move(ast);
+  return ChatTemplate(std::move(state));
+}
+
+Result<MarkedText> ChatTemplate::render(const Object& context, const RenderOptions& options) const {
+  std::int64_t now = options.now_seconds;
+  if (now < 0) {
+    const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    now = std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
+  }
+  Run run({.steps = options.max_steps, .bytes = kMaxRenderBytes}, now);
+  const Val variables = Import(run).object(context, true);
+  MarkedText out;
+  if (!variables.failed()) {
+    jinja::Interpreter interpreter(*state_->ast, run, *variables.dict, out);
+    if (interpreter.render()) return out;
+  }
+  return *std::move(run.error());
+}
+
+const std::vector<std::string>& ChatTemplate::variables() const noexcept {
+  return state_->ast->variables;
+}
+
+}  // namespace wick

@@ -1,0 +1,235 @@
+// Filters that make or change numbers.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/strings.h"
+#include "chat/filters.h"
+#include "chat/operators.h"
+#include "chat/string_literal.h"
+#include "chat/text_ops.h"
+
+namespace wick::jinja::filters {
+namespace {
+
+// The text without blanks around it and without the underscores that Python allows between digits;
+// nullopt where one stands elsewhere.
+std::optional<std::string> digits_of(Run& run, const Text& text) {
+  const Val bare = strip(run, text, nullptr, true, true);
+  if (bare.failed() || bare.bytes().size() > 400) return std::nullopt;
+  std::string out;
+  const std::string_view bytes = bare.bytes();
+  const auto is_digit = [&](std::size_t at) {
+    return at < bytes.size() && std::isalnum(static_cast<unsigned char>(bytes[at])) != 0;
+  };
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (bytes[at] != '_') {
+      out += bytes[at];
+    } else if (at == 0 || !is_digit(at - 1) || !is_digit(at + 1)) {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+struct ParsedInt {
+  std::optional<std::int64_t> value = {};
+  bool overflows = false;
+};
+
+ParsedInt parse_int(std::string text, std::int64_t base) {
+  const bool negative = !text.empty() && text[0] == '-';
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.erase(0, 1);
+  if (text.size() > 2 && text[0] == '0') {
+    const char letter = static_cast<char>(text[1] | 0x20);
+    const int named = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
+    if (named != 0 && (base == 0 || base == named)) {
+      text.erase(0, 2);
+      base = named;
+    }
+  }
+  if (base == 0) base = 10;
+  if (text.empty() || text[0] == '-') return {};
+  std::int64_t value = 0;
+  if (negative) text.insert(0, 1, '-');
+  const auto end =
+      std::from_chars(text.data(), text.data() + text.size(), value, static_cast<int>(base));
+  if (end.ptr != text.data() + text.size()) return {};
+  if (end.ec == std::errc::result_out_of_range) return {{}, true};
+  return end.ec == std::errc{} ? ParsedInt{value} : ParsedInt{};
+}
+
+std::optional<double> parse_real(std::string text) {
+  std::size_t at = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  std::string low;
+  for (const char c : text.substr(at))
+    low += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const double sign = text[0] == '-' ? -1 : 1;
+  if (low == "inf" || low == "infinity") return sign * std::numeric_limits<double>::infinity();
+  if (low == "nan") return std::numeric_limits<double>::quiet_NaN();
+  bool has_digit = false;
+  std::size_t i = 0;
+  const auto run_of_digits = [&] {
+    const std::size_t from = i;
+    while (i < low.size() && low[i] >= '0' && low[i] <= '9')
+      ++i;
+    return i > from;
+  };
+  has_digit = run_of_digits();
+  if (i < low.size() && low[i] == '.') {
+    ++i;
+    has_digit = run_of_digits() || has_digit;
+  }
+  if (!has_digit) return std::nullopt;
+  if (i < low.size() && low[i] == 'e') {
+    ++i;
+    if (i < low.size() && (low[i] == '-' || low[i] == '+')) ++i;
+    if (!run_of_digits()) return std::nullopt;
+  }
+  if (i != low.size()) return std::nullopt;
+  return sign * parse_double(low[0] == '.' ? '0' + low : low);
+}
+
+// float(value), nullopt where Python raises TypeError or ValueError; check failed().
+std::optional<double> to_real(Run& run, const Val& value) {
+  if (value.is_number()) return value.as_real();
+  if (value.is_undefined()) run.fail_undefined(value);
+  if (!value.is_string()) return std::nullopt;
+  const auto digits = digits_of(run, *value.text);
+  return digits && !digits->empty() ? parse_real(*digits) : std::nullopt;
+}
+
+std::optional<std::int64_t> truncated(double value) noexcept {
+  if (!(value > -0x1p63 && value < 0x1p63)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+// Python's round(x, n): the nearest decimal of n digits, correctly, ties to even of the exact
+// value.
+double round_decimal(double value, int digits) {
+  if (!std::isfinite(value) || value == 0 || digits > 340) return value;
+  if (digits < -310) return std::copysign(0.0, value);
+  if (digits >= 0) {
+    char buffer[800];
+    const auto end =
+        std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, digits);
+    return parse_double({buffer, static_cast<std::size_t>(end.ptr - buffer)});
+  }
+  const double unit = std::pow(10.0, -digits);
+  const double scaled = value / unit;
+  double whole = std::nearbyint(scaled);
+  return whole * unit;
+}
+
+std::int64_t round_int(std::int64_t value, std::int64_t digits) {
+  if (digits >= 0) return value;
+  if (digits < -18) return 0;
+  std::int64_t unit = 1;
+  for (std::int64_t i = 0; i > digits; --i)
+    unit *= 10;
+  const std::int64_t rest = value % unit;  // towards zero
+  std::int64_t out = value - rest;
+  const std::int64_t size = std::abs(rest);
+  const bool up = size * 2 > unit || (size * 2 == unit && (out / unit) % 2 != 0);
+  if (up && __builtin_add_overflow(out, value < 0 ? -unit : unit, &out)) return value;
+  return out;
+}
+
+}  // namespace
+
+Val abs(Run& run, const Val& value, Args) {
+  if (value.kind == Kind::kFloat) return Val::of(std::fabs(value.real)).with_taint(value.tainted);
+  if (!value.is_integral()) return run.fail_type("given to abs", value);
+  return value.as_int() < 0 ? negative(run, value, true)
+                            : Val::of(value.as_int()).with_taint(value.tainted);
+}
+
+Val integer(Run& run, const Val& value, Args args) {
+  std::int64_t base = 10;
+  if (!take_int(run, args[1], "a base", base)) return Val::failure();
+  const Val otherwise = args[0].is_missing() ? Val::of(std::int64_t{0}) : args[0];
+  const bool taint = value.tainted || (value.is_string() && value.text->trust != Trust::kAll);
+  if (value.is_string()) {
+    const auto digits = digits_of(run, *value.text);
+    if (!digits || base < 0 || base == 1 || base > 36)
+      return run.failed() ? Val::failure() : otherwise;
+    const ParsedInt parsed = parse_int(*digits, base);
+    if (parsed.value) return Val::of(*parsed.value).with_taint(taint);
+    if (parsed.overflows) return run.fail("an integer does not fit into 64 bits");
+  } else if (value.is_integral()) {
+    return Val::of(value.as_int()).with_taint(taint);
+  }
+  const std::optional<double> real = to_real(run, value);
+  if (run.failed()) return Val::failure();
+  if (!real || !std::isfinite(*real)) return otherwise;
+  const auto whole = truncated(*real);
+  return whole ? Val::of(*whole).with_taint(taint)
+               : run.fail("an integer does not fit into 64 bits");
+}
+
+Val real(Run& run, const Val& value, Args args) {
+  const std::optional<double> parsed = to_real(run, value);
+  if (run.failed()) return Val::failure();
+  const bool taint = value.tainted || (value.is_string() && value.text->trust != Trust::kAll);
+  if (parsed) return Val::of(*parsed).with_taint(taint);
+  return args[0].is_missing() ? Val::of(0.0) : args[0];
+}
+
+Val round(Run& run, const Val& value, Args args) {
+  std::int64_t precision = 0;
+  const Text common = {"common", Trust::kAll};
+  const Text* method = &common;
+  if (!take_int(run, args[0], "a precision", precision) ||
+      !take_text(run, args[1], "a method", method)) {
+    return Val::failure();
+  }
+  const std::string_view how = method->bytes;
+  if (how != "common" && how != "ceil" && how != "floor") {
+    return run.fail("the method of round is 'common', 'ceil' or 'floor'");
+  }
+  if (!value.is_number()) return run.fail_type("rounded", value);
+  const auto digits = static_cast<int>(std::clamp<std::int64_t>(precision, -400, 400));
+  if (how == "common") {
+    if (value.is_integral())
+      return Val::of(round_int(value.as_int(), digits)).with_taint(value.tainted);
+    return Val::of(round_decimal(value.real, digits)).with_taint(value.tainted);
+  }
+  // math.ceil(value * 10**precision) / 10**precision; ceil gives an integer, / a float.
+  const double scale = std::pow(10.0, digits);
+  const double scaled = value.as_real() * scale;
+  if (!std::isfinite(scaled)) return run.fail("the number cannot be rounded");
+  const double whole = how == "ceil" ? std::ceil(scaled) : std::floor(scaled);
+  return Val::of(whole / scale + 0.0).with_taint(value.tainted);
+}
+
+Val filesizeformat(Run& run, const Val& value, Args args) {
+  bool binary = false;
+  const std::optional<double> bytes = to_real(run, value);
+  if (!take_bool(run, args[0], binary)) return Val::failure();
+  if (!bytes || !std::isfinite(*bytes)) return run.fail_type("formatted as a file size", value);
+  const double base = binary ? 1024 : 1000;
+  std::string text;
+  if (*bytes == 1) {
+    text = "1 Byte";
+  } else if (*bytes < base) {
+    const auto whole = truncated(*bytes);
+    if (!whole) return run.fail_type("formatted as a file size", value);
+    text = cat(*whole, " Bytes");
+  } else {
+    double unit = base * base;
+    std::size_t prefix = 0;
+    while (prefix + 1 < 8 && *bytes >= unit) {
+      unit *= base;
+      ++prefix;
+    }
+    char number[400];
+    const auto end = std::to_chars(number, number + sizeof number, base * *bytes / unit,
+                                   std::chars_format::fixed, 1);
+    text = cat(std::string_view(number, static_cast<std::size_t>(end.ptr - number)), ' ',
+               binary ? "KMGTPEZY"[prefix] : "kMGTPEZY"[prefix], binary ? "iB" : "B");
+  }
+  return run.text_copy(text, !value.tainted);
+}
+
+}  // namespace wick::jinja::filters

@@ -1,0 +1,205 @@
+// Filters that compare items: sorting, grouping, extremes, sums.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "chat/filters.h"
+#include "chat/operators.h"
+
+namespace wick::jinja::filters {
+namespace {
+
+struct Keyed {
+  Val key, item;
+};
+
+Val key_of(Run& run, const AttributePath& path, const Val& item, bool exact,
+           const Val& otherwise = {}) {
+  const Val key = path.get(run, item, otherwise);
+  return key.failed() || exact ? key : ignore_case(run, key);
+}
+
+// The items with their keys; false if failed.
+bool keyed_items(Run& run, const Val& value, const AttributePath& path, bool exact,
+                 std::vector<Keyed>& out) {
+  Iterator* all = run.iterate(value);
+  Val item;
+  while (all != nullptr && all->next(run, item)) {
+    out.push_back({key_of(run, path, item, exact), item});
+    if (out.back().key.failed()) return false;
+  }
+  return !run.failed();
+}
+
+// Stable, as Python's sorted(). Once two keys have no order, all compare equal and the sort ends.
+bool sort_keyed(Run& run, std::vector<Keyed>& items, bool reverse) {
+  std::stable_sort(items.begin(), items.end(), [&run, reverse](const Keyed& a, const Keyed& b) {
+    if (run.failed() || !run.spend(1)) return false;
+    return order(run, reverse ? b.key : a.key, reverse ? a.key : b.key) == -1;
+  });
+  return !run.failed();
+}
+
+Val items_of(Run& run, const std::vector<Keyed>& keyed) {
+  std::vector<Val> items;
+  for (const Keyed& each : keyed)
+    items.push_back(each.item);
+  return run.list(items);
+}
+
+Val extreme(Run& run, const Val& value, Args args, int wanted) {
+  bool exact = false;
+  AttributePath path;
+  std::vector<Keyed> items;
+  if (!take_bool(run, args[0], exact) || !path.parse(run, args[1]) ||
+      !keyed_items(run, value, path, exact, items)) {
+    return Val::failure();
+  }
+  if (items.empty()) return run.undefined("there is no item, the sequence is empty");
+  const Keyed* best = &items[0];
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    const std::optional<int> way = order(run, items[i].key, best->key);
+    if (!way) return Val::failure();
+    if (*way == wanted) best = &items[i];
+  }
+  return best->item;
+}
+
+}  // namespace
+
+Val max(Run& run, const Val& value, Args args) {
+  return extreme(run, value, args, 1);
+}
+
+Val min(Run& run, const Val& value, Args args) {
+  return extreme(run, value, args, -1);
+}
+
+Val sort(Run& run, const Val& value, Args args) {
+  bool reverse = false, exact = false;
+  if (!take_bool(run, args[0], reverse) || !take_bool(run, args[1], exact)) return Val::failure();
+  // "age,name" sorts by both; the key is always a list, as jinja2's is.
+  std::vector<AttributePath> paths(1);
+  if (args[2].is_string()) {
+    const Text& text = *args[2].text;
+    paths.clear();
+    for (std::size_t at = 0; at <= text.bytes.size();) {
+      const std::size_t end = std::min(text.bytes.find(',', at), text.bytes.size());
+      if (!paths.emplace_back().parse(run, run.cut(text, at, end))) return Val::failure();
+      at = end + 1;
+    }
+  } else if (!paths[0].parse(run, args[2])) {
+    return Val::failure();
+  }
+  std::vector<Keyed> items;
+  Iterator* all = run.iterate(value);
+  Val item;
+  while (all != nullptr && all->next(run, item)) {
+    std::vector<Val> keys;
+    for (const AttributePath& path : paths)
+      keys.push_back(key_of(run, path, item, exact));
+    if (run.failed()) return Val::failure();
+    items.push_back({keys.size() == 1 ? keys[0] : run.list(keys), item});
+  }
+  if (run.failed() || !sort_keyed(run, items, reverse)) return Val::failure();
+  return items_of(run, items);
+}
+
+Val dictsort(Run& run, const Val& value, Args args) {
+  bool exact = false, reverse = false;
+  const Text key = {"key", Trust::kAll};
+  const Text* by = &key;
+  if (!take_bool(run, args[0], exact) || !take_text(run, args[1], "what to sort by", by) ||
+      !take_bool(run, args[2], reverse)) {
+    return Val::failure();
+  }
+  if (by->bytes != "key" && by->bytes != "value") {
+    return run.fail("dictsort sorts by either 'key' or 'value'");
+  }
+  if (value.kind != Kind::kDict) return run.fail_type("sorted as a dict", value);
+  std::vector<Keyed> items;
+  for (const Entry& entry : *value.dict) {
+    const Val& sorted = by->bytes == "key" ? entry.key : entry.value;
+    items.push_back(
+        {exact ? sorted : ignore_case(run, sorted), run.tuple({entry.key, entry.value})});
+  }
+  if (run.failed() || !sort_keyed(run, items, reverse)) return Val::failure();
+  return items_of(run, items);
+}
+
+Val groupby(Run& run, const Val& value, Args args) {
+  bool exact = false;
+  AttributePath path;
+  if (!path.parse(run, args[0]) || !take_bool(run, args[2], exact)) return Val::failure();
+  std::vector<Keyed> items;
+  Iterator* all = run.iterate(value);
+  Val item;
+  while (all != nullptr && all->next(run, item)) {
+    items.push_back({key_of(run, path, item, exact, args[1]), item});
+    if (run.failed()) return Val::failure();
+  }
+  if (run.failed() || !sort_keyed(run, items, false)) return Val::failure();
+  std::vector<Val> groups;
+  for (std::size_t from = 0; from < items.size();) {
+    std::size_t to = from;
+    std::vector<Val> members;
+    while (to < items.size() && equal(run, items[to].key, items[from].key)) {
+      members.push_back(items[to++].item);
+    }
+    to = std::max(to, from + 1);  // NaN equals nothing
+    if (members.empty()) members.push_back(items[from].item);
+    const Val grouper = path.get(run, items[from].item, args[1]);
+    const Val list = run.list(members);
+    Val group = run.failed() ? Val::failure() : run.tuple({grouper, list});
+    if (group.failed()) return group;
+    List* named = run.make<List>(*group.list);
+    if (named == nullptr) return Val::failure();
+    named->is_group = true;
+    groups.push_back(Val::of(named, Kind::kTuple));
+    from = to;
+  }
+  return run.list(groups);
+}
+
+Val sum(Run& run, const Val& value, Args args) {
+  AttributePath path;
+  Val total = args[1].is_missing() ? Val::of(std::int64_t{0}) : args[1];
+  if (!path.parse(run, args[0])) return Val::failure();
+  if (total.is_string()) return run.fail("sum cannot add texts; use join");
+  Iterator* all = run.iterate(value);
+  Val item;
+  while (all != nullptr && all->next(run, item)) {
+    const Val next = path.get(run, item);
+    total = next.failed() ? next : arithmetic(run, Op::kAdd, total, next);
+    if (total.failed()) return total;
+  }
+  return run.failed() ? Val::failure() : total;
+}
+
+Val unique(Run& run, const Val& value, Args args) {
+  bool exact = false;
+  AttributePath path;
+  std::vector<Keyed> items;
+  if (!take_bool(run, args[0], exact) || !path.parse(run, args[1]) ||
+      !keyed_items(run, value, path, exact, items)) {
+    return Val::failure();
+  }
+  // A dict of the keys has them in the order of first sight, so one walk finds each one's item.
+  std::vector<Entry> first;
+  for (const Keyed& each : items)
+    first.push_back({each.key, Val::none()});
+  const Val seen = run.dict(first);
+  if (seen.failed()) return seen;
+  std::vector<Val> out;
+  std::size_t n = 0;
+  for (const Keyed& each : items) {
+    if (n < seen.dict->size && equal(run, seen.dict->entries[n].key, each.key)) {
+      out.push_back(each.item);
+      ++n;
+    }
+  }
+  const Val all = run.list(out);
+  Iterator* made = all.failed() ? nullptr : run.iterate(all);
+  return made == nullptr ? Val::failure() : Val::of(made);
+}
+
+}  // namespace wick::jinja::filters

@@ -1,0 +1,320 @@
+#include <algorithm>
+
+#include "base/strings.h"
+#include "chat/filters.h"
+#include "chat/limits.h"
+#include "chat/operators.h"
+#include "chat/printf_format.h"
+#include "chat/text_ops.h"
+#include "chat/unicode.h"
+
+namespace wick::jinja::filters {
+namespace {
+
+Val with_case(Run& run, const Val& value, Case to) {
+  const Text* text = soft_text(run, value);
+  return text == nullptr ? Val::failure() : change_case(run, *text, to);
+}
+
+// tojson's `separators`: a list or tuple of two texts.
+bool take_separators(Run& run, const Val& arg, JsonStyle& style) {
+  if (arg.is_missing() || arg.is_none()) {
+    if (style.indent) style.item_separator = ",";
+    return true;
+  }
+  std::vector<Val> both;
+  if (!run.collect(arg, both)) return false;
+  if (both.size() != 2 || !both[0].is_string() || !both[1].is_string()) {
+    return !run.fail("separators of tojson must be two texts").failed();
+  }
+  style.item_separator = both[0].bytes();
+  style.key_separator = both[1].bytes();
+  return true;
+}
+
+bool take_indent(Run& run, const Val& arg, JsonStyle& style) {
+  if (arg.is_missing() || arg.is_none()) return true;
+  if (arg.is_string()) {
+    style.indent = arg.bytes();
+    return true;
+  }
+  std::int64_t n = 0;
+  if (!take_int(run, arg, "the indent of tojson", n)) return false;
+  if (n > 1000) return !run.fail("the indent of tojson is too wide").failed();
+  style.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(n, 0)), ' ');
+  return true;
+}
+
+bool is_url_safe(char c, bool slash) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == '-' || c == '~' || (slash && c == '/');
+}
+
+bool append_url(Run& run, MarkedText& out, const Val& value, bool in_query) {
+  const Text* text = to_text(run, value);
+  if (text == nullptr || !run.spend_bytes(text->bytes.size() * 4)) return false;
+  std::string piece;
+  for (std::size_t at = 0; at < text->bytes.size(); ++at) {
+    const char c = text->bytes[at];
+    if (is_url_safe(c, !in_query)) {
+      piece = c;
+    } else if (in_query && c == ' ') {
+      piece = "+";
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      piece = {'%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+    }
+    out.append(piece, is_trusted(*text, at, at + 1));
+  }
+  return true;
+}
+
+}  // namespace
+
+Val capitalize(Run& run, const Val& value, Args) {
+  return with_case(run, value, Case::kCapitalize);
+}
+
+Val lower(Run& run, const Val& value, Args) {
+  return with_case(run, value, Case::kLower);
+}
+
+Val upper(Run& run, const Val& value, Args) {
+  return with_case(run, value, Case::kUpper);
+}
+
+Val center(Run& run, const Val& value, Args args) {
+  std::int64_t width = 80;
+  const Text* text = soft_text(run, value);
+  if (text == nullptr || !take_int(run, args[0], "a width", width)) return Val::failure();
+  const auto size = static_cast<std::int64_t>(run.n_chars(Val::of(text)));
+  if (width <= size) return Val::of(text);
+  const std::int64_t room = width - size;
+  const std::int64_t left = room / 2 + (room & width & 1);
+  return pad(run, *text, left, room - left, " ", true);
+}
+
+Val escape(Run& run, const Val& value, Args) {
+  return jinja::escape(run, value);
+}
+
+Val force_escape(Run& run, const Val& value, Args) {
+  const Text* text = to_text(run, value);
+  if (text == nullptr) return Val::failure();
+  Text plain = *text;
+  plain.is_markup = false;
+  return jinja::escape(run, Val::of(&plain));
+}
+
+Val safe(Run& run, const Val& value, Args) {
+  const Text* text = to_text(run, value);
+  Text* made = text == nullptr ? nullptr : run.make<Text>(*text);
+  if (made == nullptr) return Val::failure();
+  made->is_markup = true;
+  return Val::of(made);
+}
+
+Val format(Run& run, const Val& value, const Arguments& args) {
+  const Text* text = soft_text(run, value);
+  if (text == nullptr) return Val::failure();
+  if (!args.named.empty() && !args.positional.empty()) {
+    return run.fail("format takes positional or named arguments, not both");
+  }
+  if (args.named.empty())
+    return percent_format(run, *text, run.list(args.positional, Kind::kTuple));
+  std::vector<Entry> entries;
+  for (const auto& [name, named] : args.named)
+    entries.push_back({run.text_copy(name, true), named});
+  const Val dict = run.dict(entries);
+  return dict.failed() ? dict : percent_format(run, *text, dict);
+}
+
+Val indent(Run& run, const Val& value, Args args) {
+  bool first = false, blank = false;
+  if (!take_bool(run, args[1], first) || !take_bool(run, args[2], blank)) return Val::failure();
+  Val by = args[0];
+  if (!by.is_string()) {
+    std::int64_t width = 4;
+    if (!take_int(run, by, "a width", width)) return Val::failure();
+    by = pad(run, Text{{}, Trust::kAll}, 0, width, " ", true);
+  }
+  if (by.failed()) return by;
+  if (!value.is_string()) return run.fail_type("indented", value);
+  const Val newline = run.text("\n", Trust::kAll, value.text->is_markup);
+  const Val whole = concat(run, *value.text, *newline.text);
+  const Val lines = whole.failed() ? whole : split_lines(run, *whole.text, false);
+  if (lines.failed()) return lines;
+  MarkedText out;
+  if (first) append(out, *by.text);
+  for (std::size_t i = 0; i < lines.list->size; ++i) {
+    const Text& line = *lines.list->items[i].text;
+    if (i > 0) out.append("\n", true);
+    if (i > 0 && (blank || !line.bytes.empty())) append(out, *by.text);
+    append(out, line);
+    if (!run.spend_bytes(64 + by.bytes().size())) return Val::failure();
+    if (out.text.size() > kMaxTextBytes)
+      return run.fail("a text grows too large", "template_limit");
+  }
+  return run.text(std::move(out), value.text->is_markup);
+}
+
+Val replace(Run& run, const Val& value, Args args) {
+  std::int64_t count = -1;
+  const Text* text = to_text(run, value);
+  const Text* from = text == nullptr ? nullptr : to_text(run, args[0]);
+  const Text* to = from == nullptr ? nullptr : to_text(run, args[1]);
+  if (to == nullptr || (!args[2].is_none() && !take_int(run, args[2], "a count", count))) {
+    return Val::failure();
+  }
+  Text plain = *text;  // str(value) is no markup
+  plain.is_markup = false;
+  const Val out = jinja::replace(run, plain, *from, *to, count);
+  return out.failed() || out.text != &plain ? out : run.cut(plain, 0, plain.bytes.size());
+}
+
+Val string(Run& run, const Val& value, Args) {
+  const Text* text = soft_text(run, value);
+  return text == nullptr ? Val::failure() : Val::of(text);
+}
+
+// Tags and comments go, runs of whitespace become one blank; entities that |escape writes are read.
+Val striptags(Run& run, const Val& value, Args) {
+  const Text* text = to_text(run, value);
+  if (text == nullptr || !run.spend_bytes(text->bytes.size())) return Val::failure();
+  const std::string_view bytes = text->bytes;
+  MarkedText out;
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const std::size_t open = std::min(bytes.find('<', at), bytes.size());
+    if (open == bytes.size()) break;
+    const bool comment = bytes.substr(open, 4) == "<!--";
+    const std::size_t close = comment ? bytes.find("-->", open + 4) : bytes.find('>', open);
+    if (close == std::string_view::npos) break;
+    append(out, *text, at, open);
+    at = close + (comment ? 3 : 1);
+  }
+  append(out, *text, at, bytes.size());
+  const Val bare = run.text(std::move(out));
+  const Val words = bare.failed() ? bare : split(run, *bare.text, nullptr, -1, false);
+  if (words.failed()) return words;
+  std::vector<const Text*> parts;
+  for (const Val& word : words.list->span())
+    parts.push_back(word.text);
+  const Text blank = {" ", Trust::kAll};
+  Val joined = jinja::join(run, blank, parts);
+  constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
+      {"&lt;", "<"},    {"&gt;", ">"},  {"&#34;", "\""},
+      {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}};
+  for (const auto& [entity, plain] : kEntities) {
+    if (joined.failed()) return joined;
+    joined =
+        jinja::replace(run, *joined.text, Text{entity, Trust::kAll}, Text{plain, Trust::kNone}, -1);
+  }
+  return joined;
+}
+
+Val title(Run& run, const Val& value, Args) {
+  const Text* text = soft_text(run, value);
+  if (text == nullptr || !run.spend_bytes(text->bytes.size() * 4)) return Val::failure();
+  const std::string_view bytes = text->bytes;
+  MarkedText out;
+  const auto breaks = [](char32_t c) {
+    return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+  };
+  bool starts_word = true;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const CodePoint c = code_point(bytes, at);
+    const bool is_break = breaks(c.value);
+    const Case to = starts_word && !is_break ? Case::kUpper : Case::kLower;
+    if (!append_case(run, out, *text, at, at + c.size, to)) return Val::failure();
+    starts_word = is_break;
+    at += c.size;
+  }
+  return run.text(std::move(out), text->is_markup);
+}
+
+Val tojson(Run& run, const Val& value, Args args) {
+  JsonStyle style;
+  if (!take_bool(run, args[0], style.ascii_only) || !take_indent(run, args[1], style) ||
+      !take_separators(run, args[2], style) || !take_bool(run, args[3], style.sort_keys)) {
+    return Val::failure();
+  }
+  Written out;
+  if (!write_json(run, out, value, style)) return Val::failure();
+  return run.text_copy(out.text, out.is_trusted);
+}
+
+Val trim(Run& run, const Val& value, Args args) {
+  const Text* text = soft_text(run, value);
+  const Text* chars = nullptr;
+  if (text == nullptr) return Val::failure();
+  if (!args[0].is_none() && !take_text(run, args[0], "characters to trim", chars))
+    return Val::failure();
+  return strip(run, *text, chars, true, true);
+}
+
+Val truncate(Run& run, const Val& value, Args args) {
+  std::int64_t length = 255, leeway = 5;
+  bool kill_words = false;
+  const Text dots = {"...", Trust::kAll};
+  const Text* end = &dots;
+  if (!take_int(run, args[0], "a length", length) || !take_bool(run, args[1], kill_words) ||
+      !take_text(run, args[2], "an end", end) ||
+      (!args[3].is_none() && !take_int(run, args[3], "a leeway", leeway))) {
+    return Val::failure();
+  }
+  if (!value.is_string()) return run.fail_type("truncated", value);
+  const auto n_end = static_cast<std::int64_t>(run.n_chars(run.cut(*end, 0, end->bytes.size())));
+  if (length < n_end || leeway < 0)
+    return run.fail(cat("truncate needs a length of at least ", n_end));
+  const auto size = static_cast<std::int64_t>(run.n_chars(value));
+  if (size <= length || size - length <= leeway) return value;
+  std::size_t cut = byte_of(value.bytes(), static_cast<std::size_t>(length - n_end));
+  if (!kill_words) {
+    const std::size_t blank = value.bytes().substr(0, cut).rfind(' ');
+    if (blank != std::string_view::npos) cut = blank;
+  }
+  MarkedText out;
+  append(out, *value.text, 0, cut);
+  append(out, *end);
+  return run.text(std::move(out), value.text->is_markup);
+}
+
+Val urlencode(Run& run, const Val& value, Args) {
+  MarkedText out;
+  const bool is_pairs = value.kind == Kind::kDict || value.is_sequence();
+  if (!is_pairs) {
+    if (!append_url(run, out, value, false)) return Val::failure();
+    return run.text(std::move(out));
+  }
+  const Val all = value.kind == Kind::kDict ? run.view(value.dict, ViewKind::kItems) : value;
+  std::vector<Val> pairs, pair;
+  if (!run.collect(all, pairs)) return Val::failure();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    pair.clear();
+    if (!run.collect(pairs[i], pair)) return Val::failure();
+    if (pair.size() != 2) return run.fail("urlencode needs pairs of name and value");
+    if (i > 0) out.append("&", true);
+    if (!append_url(run, out, pair[0], true)) return Val::failure();
+    out.append("=", true);
+    if (!append_url(run, out, pair[1], true)) return Val::failure();
+  }
+  return run.text(std::move(out));
+}
+
+Val wordcount(Run& run, const Val& value, Args) {
+  const Text* text = soft_text(run, value);
+  if (text == nullptr || !run.spend_bytes(text->bytes.size() * 4)) return Val::failure();
+  std::int64_t n = 0;
+  bool in_word = false;
+  for (std::size_t at = 0; at < text->bytes.size();) {
+    const CodePoint c = code_point(text->bytes, at);
+    const bool word = is_word(c.value);
+    if (word && !in_word) ++n;
+    in_word = word;
+    at += c.size;
+  }
+  return Val::of(n);
+}
+
+}  // namespace wick::jinja::filters

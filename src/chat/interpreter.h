@@ -1,0 +1,86 @@
+// Runs a parsed template: statements write to the output, expressions give values. One interpreter
+// for one render.
+#pragma once
+
+#include <string_view>
+
+#include "chat/ast.h"
+#include "chat/builtin.h"
+#include "chat/objects.h"
+#include "chat/run.h"
+
+namespace wick::jinja {
+
+// What a statement does to the loop around it.
+enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kFailed };
+
+class Interpreter {
+ public:
+  // `context` holds the variables of the render; all of the arguments outlive the interpreter.
+  Interpreter(const Ast& ast, Run& run, const Dict& context, MarkedText& out)
+      : ast_(ast), run_(run), context_(context), out_(&out) {}
+
+  bool render();  // false: run.error() says why, with the place in the template
+
+  Val eval(const Expr& expr, Frame& frame);
+
+  // Stores an item where a for or a set wants it; false if failed.
+  bool assign(const Expr& target, const Val& value, Frame& frame);
+
+  // What entering a scope does to its slots.
+  bool enter(const Scope& scope, Frame& frame);
+
+ private:
+  // interpreter.cc
+  Flow exec(const Block& block, Frame& frame);
+  Flow exec(const Stmt& stmt, Frame& frame);
+  Flow exec_kind(const Stmt& stmt, Frame& frame);
+  Flow exec_output(const Stmt& stmt, Frame& frame);
+  Flow exec_if(const Stmt& stmt, Frame& frame);
+  Flow exec_for(const Stmt& stmt, Frame& frame);
+  Flow exec_set(const Stmt& stmt, Frame& frame);
+  Flow exec_set_block(const Stmt& stmt, Frame& frame);
+  Flow exec_with(const Stmt& stmt, Frame& frame);
+  Flow exec_macro(const Stmt& stmt, Frame& frame);
+  Flow exec_call_block(const Stmt& stmt, Frame& frame);
+  Flow exec_filter_block(const Stmt& stmt, Frame& frame);
+  Flow run_loop(const Stmt& stmt, const Val& items, std::int64_t depth0, Frame& outer,
+                Frame& frame);
+  // The body's text in `text`; anything but kNext leaves it unset.
+  Flow capture(const Block& block, Frame& frame, Val& text);
+  Frame* new_frame(const Function& function, Frame& parent);
+  Flow print(const Val& value);
+  bool check_spaces(const Expr& target, Frame& frame);
+
+  // evaluate.cc
+  Val eval_kind(const Expr& expr, Frame& frame);
+  Val eval_name(const Expr& expr, Frame& frame);
+  Val eval_items(const Expr& expr, Frame& frame, Kind kind);
+  Val eval_dict(const Expr& expr, Frame& frame);
+  Val eval_get_item(const Expr& expr, Frame& frame);
+  Val eval_compare(const Expr& expr, Frame& frame);
+  Val eval_concat(const Expr& expr, Frame& frame);
+  Val eval_condition(const Expr& expr, Frame& frame);
+  Val eval_filter(const Expr& expr, const Val* captured, Frame& frame);
+  Val eval_test(const Expr& expr, Frame& frame);
+  Val eval_call(const Expr& expr, Frame& frame, const Val* caller);
+  bool eval_arguments(const CallArguments& args, Frame& frame, Arguments& out);
+
+  // call.cc
+  Val call(const Val& callee, Arguments& args);
+  Val call_macro(const Callable& callable, Arguments& args);
+  bool bind_macro(const Callable& callable, Arguments& args, Frame& frame);
+  Val call_loop(Loop& loop, const Arguments& args);
+
+  Val fail_at(const Expr& expr, std::string_view what);
+  void note_place(std::uint32_t at);
+  Val& slot(const VarRef& ref, Frame& frame);
+
+  const Ast& ast_;
+  Run& run_;
+  const Dict& context_;
+  MarkedText* out_;
+  bool placed_ = false;  // the error knows where it happened
+};
+
+}  // namespace wick::jinja

@@ -1,0 +1,113 @@
+// Going through values one by one.
+#include "base/strings.h"
+#include "chat/operators.h"
+#include "chat/run.h"
+#include "chat/unicode.h"
+
+namespace wick::jinja {
+namespace {
+
+class ListIterator final : public Iterator {
+ public:
+  explicit ListIterator(std::span<const Val> items) : items_(items) {}
+
+  bool next(Run& run, Val& out) override {
+    if (at_ >= items_.size() || !run.spend(1)) return false;
+    out = items_[at_++];
+    return true;
+  }
+
+ private:
+  std::span<const Val> items_;
+  std::size_t at_ = 0;
+};
+
+class TextIterator final : public Iterator {
+ public:
+  explicit TextIterator(const Text& text) : text_(text) {}
+
+  bool next(Run& run, Val& out) override {
+    if (at_ >= text_.bytes.size() || !run.spend(1)) return false;
+    const std::size_t end = at_ + code_point(text_.bytes, at_).size;
+    out = run.cut(text_, at_, end);
+    at_ = end;
+    return !out.failed();
+  }
+
+ private:
+  const Text& text_;
+  std::size_t at_ = 0;
+};
+
+class DictIterator final : public Iterator {
+ public:
+  DictIterator(const Dict& dict, ViewKind kind) : dict_(dict), kind_(kind) {}
+
+  bool next(Run& run, Val& out) override {
+    if (at_ >= dict_.size || !run.spend(1)) return false;
+    const Entry& entry = dict_.entries[at_++];
+    out = kind_ == ViewKind::kKeys     ? entry.key
+          : kind_ == ViewKind::kValues ? entry.value
+                                       : run.tuple({entry.key, entry.value});
+    return !out.failed();
+  }
+
+ private:
+  const Dict& dict_;
+  ViewKind kind_;
+  std::size_t at_ = 0;
+};
+
+class RangeIterator final : public Iterator {
+ public:
+  explicit RangeIterator(const Range& range) : range_(range) {}
+
+  bool next(Run& run, Val& out) override {
+    if (at_ >= range_.size || !run.spend(1)) return false;
+    out = Val::of(range_.at(at_++));
+    return true;
+  }
+
+ private:
+  const Range& range_;
+  std::int64_t at_ = 0;
+};
+
+}  // namespace
+
+Iterator* Run::iterate(const Val& value) {
+  switch (value.kind) {
+    case Kind::kUndefined:
+      return make<ListIterator>(std::span<const Val>());
+    case Kind::kString:
+      return make<TextIterator>(*value.text);
+    case Kind::kList:
+    case Kind::kTuple:
+      return make<ListIterator>(value.list->span());
+    case Kind::kDict:
+      return make<DictIterator>(*value.dict, ViewKind::kKeys);
+    case Kind::kView:
+      return make<DictIterator>(*value.view->dict, value.view->kind);
+    case Kind::kRange:
+      return make<RangeIterator>(*value.range);
+    case Kind::kIterator:
+      return value.iterator;
+    default:
+      fail_type("iterated over", value);
+      return nullptr;
+  }
+}
+
+bool Run::collect(const Val& value, std::vector<Val>& out) {
+  if (value.is_sequence()) {
+    out.assign(value.list->begin(), value.list->end());
+    return spend(out.size() / 4);
+  }
+  Iterator* all = iterate(value);
+  Val each;
+  while (all != nullptr && all->next(*this, each))
+    out.push_back(each);
+  return !failed();
+}
+
+}  // namespace wick::jinja

@@ -1,0 +1,143 @@
+// JSON text to a Value by nlohmann's event parser (which keeps no tree and does not recurse), and
+// back as Python writes it.
+#include <nlohmann/json.hpp>
+
+#include "base/strings.h"
+#include "chat/limits.h"
+#include "chat/python_text.h"
+#include "chat/value.h"
+
+namespace wick {
+namespace {
+
+using nlohmann::json;
+
+// Builds the tree under a stack of the containers that are still open. Pointers into a parent stay
+// valid, because a parent grows only after its child is closed.
+class Builder : public nlohmann::json_sax<json> {
+ public:
+  bool null() override { return put(nullptr); }
+
+  bool boolean(bool value) override { return put(value); }
+
+  bool number_integer(number_integer_t value) override { return put(std::int64_t{value}); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > static_cast<number_unsigned_t>(INT64_MAX)) return put(static_cast<double>(value));
+    return put(static_cast<std::int64_t>(value));
+  }
+
+  bool number_float(number_float_t value, const string_t&) override { return put(double{value}); }
+
+  bool string(string_t& value) override { return put(std::move(value)); }
+
+  bool binary(binary_t&) override { return false; }
+
+  bool start_object(std::size_t) override { return open(Object()); }
+
+  bool end_object() override { return close(); }
+
+  bool start_array(std::size_t) override { return open(Array()); }
+
+  bool end_array() override { return close(); }
+
+  bool key(string_t& value) override {
+    key_ = std::move(value);
+    return true;
+  }
+
+  bool parse_error(std::size_t at, const std::string&, const json::exception& error) override {
+    message = cat("JSON is not well formed at byte ", at, ": ", printable(error.what()));
+    return false;
+  }
+
+  Value root;
+  std::string message;
+
+ private:
+  Value* place(Value value) {
+    if (stack_.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    if (Array* array = stack_.back()->array()) {
+      array->push_back(std::move(value));
+      return &array->back();
+    }
+    Value& slot = (*stack_.back()->object())[key_];
+    slot = std::move(value);
+    return &slot;
+  }
+
+  bool put(Value value) {
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(Value value) {
+    if (stack_.size() >= static_cast<std::size_t>(kMaxJsonDepth)) {
+      message = cat("JSON is nested deeper than ", kMaxJsonDepth, " levels");
+      return false;
+    }
+    stack_.push_back(place(std::move(value)));
+    return true;
+  }
+
+  bool close() {
+    stack_.pop_back();
+    return true;
+  }
+
+  std::vector<Value*> stack_;
+  std::string key_;
+};
+
+void write(std::string& out, const Value& value) {
+  if (value.is_null()) {
+    out += "null";
+  } else if (const bool* truth = value.boolean()) {
+    out += *truth ? "true" : "false";
+  } else if (const std::int64_t* integer = value.integer()) {
+    out += std::to_string(*integer);
+  } else if (const double* number = value.number()) {
+    out += json_float(*number);
+  } else if (const std::string* text = value.string()) {
+    append_json_string(out, *text);
+  } else if (const Array* array = value.array()) {
+    out += '[';
+    for (std::size_t i = 0; i < array->size(); ++i) {
+      if (i > 0) out += ", ";
+      write(out, (*array)[i]);
+    }
+    out += ']';
+  } else {
+    out += '{';
+    bool first = true;
+    for (const auto& [key, item] : *value.object()) {
+      if (!first) out += ", ";
+      first = false;
+      append_json_string(out, key);
+      out += ": ";
+      write(out, item);
+    }
+    out += '}';
+  }
+}
+
+}  // namespace
+
+Result<Value> parse_json(std::string_view text) {
+  Builder builder;
+  if (!json::sax_parse(text, &builder)) {
+    return Error{ErrorCode::kInvalid, "json_syntax", builder.message};
+  }
+  return std::move(builder.root);
+}
+
+std::string to_json(const Value& value) {
+  std::string out;
+  write(out, value);
+  return out;
+}
+
+}  // namespace wick

@@ -1,0 +1,291 @@
+// Finding keys, items and attributes, as Python's dict, obj[key] and getattr() find them.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/strings.h"
+#include "chat/builtin.h"
+#include "chat/objects.h"
+#include "chat/operators.h"
+#include "chat/unicode.h"
+
+namespace wick::jinja {
+namespace {
+
+std::size_t mix(std::size_t seed, std::size_t hash) noexcept {
+  return (seed ^ hash) * 0x9E3779B97F4A7C15ULL + (seed >> 7);
+}
+
+constexpr std::string_view kDictChanges[] = {"clear", "pop", "popitem", "setdefault", "update"};
+constexpr std::string_view kListChanges[] = {"append", "clear",  "extend",  "insert",
+                                             "pop",    "remove", "reverse", "sort"};
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Val unsafe(Run& run, const Val& object, std::string_view name) {
+  return run.undefined(cat("access to attribute '", printable(name, 60), "' of a value of type ",
+                           type_name(object), " is unsafe"));
+}
+
+Val method(Run& run, const Builtin* builtin, const Val& self) {
+  if (builtin == nullptr) return {};
+  const Callable* made = run.make<Callable>(builtin, nullptr, nullptr, self);
+  if (made == nullptr) return Val::failure();
+  Val out = Val::of(Kind::kCallable);
+  out.callable = made;
+  return out;
+}
+
+Val range_attribute(const Range& range, std::string_view name) {
+  if (name == "start") return Val::of(range.start);
+  if (name == "step") return Val::of(range.step);
+  return {};
+}
+
+Val number_attribute(Run& run, const Val& value, std::string_view name) {
+  const bool is_real = value.kind == Kind::kFloat;
+  if (name == "real") return is_real ? value : Val::of(value.as_int());
+  if (name == "imag") return is_real ? Val::of(0.0) : Val::of(std::int64_t{0});
+  if (!is_real && name == "numerator") return Val::of(value.as_int());
+  if (!is_real && name == "denominator") return Val::of(std::int64_t{1});
+  return method(run, find_number_method(name), value);
+}
+
+Val macro_attribute(Run& run, const Callable& callable, std::string_view name) {
+  if (callable.macro == nullptr) return {};
+  const Function& function = callable.macro->function;
+  if (name == "name") {
+    return callable.macro->target == nullptr ? Val::none()
+                                             : run.text(callable.macro->target->text, Trust::kAll);
+  }
+  if (name == "catch_kwargs") return Val::of(function.kwargs_slot >= 0);
+  if (name == "catch_varargs") return Val::of(function.varargs_slot >= 0);
+  if (name == "caller") return Val::of(function.caller_slot >= 0 || function.explicit_caller);
+  if (name != "arguments") return {};
+  std::vector<Val> names;
+  for (const Expr* param : function.params)
+    names.push_back(run.text(param->text, Trust::kAll));
+  return run.list(names, Kind::kTuple);
+}
+
+// getattr(object, name): kMissing where Python raises AttributeError.
+Val find_attribute(Run& run, const Val& object, std::string_view name) {
+  if (name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__") {
+    return object.kind == Kind::kNamespace ? Val() : unsafe(run, object, name);
+  }
+  switch (object.kind) {
+    case Kind::kUndefined:
+      return run.fail_undefined(object);
+    case Kind::kString:
+      return method(run, find_string_method(name), object);
+    case Kind::kDict:
+      if (is_one_of(kDictChanges, name)) return unsafe(run, object, name);
+      return method(run, find_dict_method(name), object);
+    case Kind::kList:
+      if (is_one_of(kListChanges, name)) return unsafe(run, object, name);
+      return method(run, find_list_method(name), object);
+    case Kind::kTuple:
+      if (object.list->is_group && name == "grouper") return object.list->items[0];
+      if (object.list->is_group && name == "list") return object.list->items[1];
+      return name == "copy" ? Val() : method(run, find_list_method(name), object);
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kFloat:
+      return number_attribute(run, object, name);
+    case Kind::kRange:
+      return range_attribute(*object.range, name);
+    case Kind::kNamespace: {
+      const Val* value = object.space->find(name);
+      return value != nullptr ? *value : Val();
+    }
+    case Kind::kCallable:
+      return macro_attribute(run, *object.callable, name);
+    case Kind::kLoop:
+      return loop_attribute(run, object, name);
+    case Kind::kCycler:
+      return cycler_attribute(run, object, name);
+    default:
+      return {};
+  }
+}
+
+// object[key]: kMissing where Python raises TypeError or LookupError.
+Val find_item(Run& run, const Val& object, const Val& key) {
+  if (object.is_undefined()) return run.fail_undefined(object);
+  if (object.kind == Kind::kDict) {
+    if (key.kind == Kind::kList || key.kind == Kind::kDict) return {};
+    const Entry* entry = find(run, *object.dict, key);
+    return run.failed() ? Val::failure() : entry != nullptr ? entry->value : Val();
+  }
+  const bool has_places = object.is_string() || object.is_sequence() || object.kind == Kind::kRange;
+  if (!has_places || !key.is_integral()) return {};
+  const std::int64_t size = run.length(object);
+  std::int64_t at = key.as_int();
+  if (at < 0) at += size;
+  if (at < 0 || at >= size) return {};
+  if (object.is_sequence()) return object.list->items[at];
+  if (object.kind == Kind::kRange) return Val::of(object.range->at(at));
+  const bool is_ascii = static_cast<std::size_t>(size) == object.bytes().size();
+  run.spend_bytes(is_ascii ? 0 : object.bytes().size());
+  const auto index = static_cast<std::size_t>(at);
+  const std::size_t begin = is_ascii ? index : byte_of(object.bytes(), index);
+  return run.cut(*object.text, begin, begin + code_point(object.bytes(), begin).size);
+}
+
+// One bound of a slice of `size` items with the sign of its step, as Python clips it.
+std::int64_t clip(const Val& bound, std::int64_t otherwise, std::int64_t size, bool backward) {
+  if (!bound.is_integral()) return otherwise;
+  std::int64_t at = bound.as_int();
+  if (at < 0) at = at < -size ? -1 : at + size;
+  if (at < 0) return backward ? -1 : 0;
+  return std::min(at, backward ? size - 1 : size);
+}
+
+Val slice_text(Run& run, const Val& object, const Range& places) {
+  const std::string_view bytes = object.bytes();
+  run.spend_bytes(bytes.size());
+  std::vector<std::size_t> starts;  // of each character, and the end
+  const bool is_ascii = run.n_chars(object) == bytes.size();
+  if (places.step == 1) {
+    const auto first = static_cast<std::size_t>(places.start);
+    const auto n = static_cast<std::size_t>(places.size);
+    const std::size_t begin = is_ascii ? first : byte_of(bytes, first);
+    const std::size_t size = is_ascii ? n : byte_of(bytes.substr(begin), n);
+    return run.cut(*object.text, begin, begin + size);
+  }
+  if (!run.spend(run.n_chars(object))) return Val::failure();
+  for (std::size_t at = 0; at < bytes.size(); at += code_point(bytes, at).size)
+    starts.push_back(at);
+  starts.push_back(bytes.size());
+  MarkedText out;
+  for (std::int64_t i = 0; i < places.size; ++i) {
+    const auto at = static_cast<std::size_t>(places.at(i));
+    append(out, *object.text, starts[at], starts[at + 1]);
+  }
+  return run.text(std::move(out), object.text->is_markup);
+}
+
+}  // namespace
+
+bool hash_of(Run& run, const Val& key, std::size_t& out) {
+  switch (key.kind) {
+    case Kind::kString:
+      run.spend_bytes(key.bytes().size());
+      out = std::hash<std::string_view>{}(key.bytes());
+      return true;
+    case Kind::kBool:
+    case Kind::kInt:
+      out = std::hash<double>{}(static_cast<double>(key.as_int()));
+      return true;
+    case Kind::kFloat:
+      out = std::hash<double>{}(key.real);
+      return true;
+    case Kind::kTuple: {
+      DataLevel level(run);
+      if (level.too_deep()) return false;
+      out = 0x345678;
+      for (const Val& item : key.list->span()) {
+        std::size_t hash = 0;
+        if (!hash_of(run, item, hash)) return false;
+        out = mix(out, hash);
+      }
+      return true;
+    }
+    case Kind::kList:
+    case Kind::kDict:
+    case Kind::kView:
+    case Kind::kFailed:
+    case Kind::kMissing:
+      run.fail_type("a key", key);
+      return false;
+    case Kind::kUndefined:
+    case Kind::kNone:
+      out = static_cast<std::size_t>(key.kind);
+      return true;
+    default:
+      out = std::hash<const void*>{}(key.undefined);
+      return true;
+  }
+}
+
+const Entry* find(Run& run, const Dict& dict, const Val& key) {
+  if (dict.index == nullptr) {
+    std::size_t hash = 0;
+    if (key.kind != Kind::kString && !hash_of(run, key, hash)) return nullptr;
+    for (const Entry& entry : dict) {
+      if (equal(run, entry.key, key)) return &entry;
+    }
+    return nullptr;
+  }
+  std::size_t hash = 0;
+  if (!hash_of(run, key, hash)) return nullptr;
+  for (std::size_t at = hash & dict.mask; dict.index[at] != 0; at = (at + 1) & dict.mask) {
+    const Entry& entry = dict.entries[dict.index[at] - 1];
+    if (!run.spend(1)) return nullptr;
+    if (equal(run, entry.key, key)) return &entry;
+  }
+  return nullptr;
+}
+
+const Entry* find(Run& run, const Dict& dict, std::string_view key) {
+  const Text text = {key, Trust::kAll};
+  return find(run, dict, Val::of(&text));
+}
+
+Val get_attribute(Run& run, const Val& object, std::string_view name) {
+  Val found = find_attribute(run, object, name);
+  if (!found.is_missing()) return found;
+  const Text text = {name, Trust::kAll};
+  const Val key = Val::of(&text);
+  found = find_item(run, object, key);
+  return found.is_missing() ? run.no_attribute(object, key) : found;
+}
+
+Val get_item(Run& run, const Val& object, const Val& key) {
+  Val found = find_item(run, object, key);
+  if (found.is_missing() && key.is_string()) found = find_attribute(run, object, key.bytes());
+  return found.is_missing() ? run.no_attribute(object, key) : found;
+}
+
+Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, const Val& step) {
+  if (object.is_undefined()) return run.fail_undefined(object);
+  const bool has_places = object.is_string() || object.is_sequence() || object.kind == Kind::kRange;
+  const auto is_bound = [](const Val& v) {
+    return v.is_none() || v.is_missing() || v.is_integral();
+  };
+  if (!has_places || !is_bound(start) || !is_bound(stop) || !is_bound(step)) {
+    return run.undefined(cat("a value of type ", type_name(object), " cannot be sliced like this"));
+  }
+  const std::int64_t by = step.is_integral() ? step.as_int() : 1;
+  if (by == 0) return run.fail("the step of a slice cannot be zero");
+  const bool backward = by < 0;
+  const std::int64_t size = run.length(object);
+  const std::int64_t from = clip(start, backward ? size - 1 : 0, size, backward);
+  const std::int64_t to = clip(stop, backward ? -1 : size, size, backward);
+  Range places = {from, by, 0};
+  if (backward ? to < from : from < to) {
+    const std::int64_t distance = backward ? from - to - 1 : to - from - 1;
+    places.size = by == INT64_MIN ? 1 : 1 + distance / (backward ? -by : by);
+  }
+  if (object.is_string()) return slice_text(run, object, places);
+  if (object.kind == Kind::kRange) {
+    const Range& range = *object.range;
+    std::int64_t wide = 0;
+    if (__builtin_mul_overflow(range.step, by, &wide)) wide = range.step;
+    return run.range({range.at(places.start), wide, places.size});
+  }
+  if (by == 1) {
+    const List* cut =
+        run.make<List>(object.list->items + places.start, static_cast<std::size_t>(places.size));
+    return cut == nullptr ? Val::failure() : Val::of(cut, object.kind);
+  }
+  if (!run.spend(static_cast<std::size_t>(places.size))) return Val::failure();
+  std::vector<Val> items;
+  for (std::int64_t i = 0; i < places.size; ++i)
+    items.push_back(object.list->items[places.at(i)]);
+  return run.list(items, object.kind);
+}
+
+}  // namespace wick::jinja

@@ -1,0 +1,130 @@
+// The methods of dicts, lists, tuples and numbers that change nothing.
+#include <cmath>
+
+#include "base/strings.h"
+#include "chat/builtin.h"
+#include "chat/operators.h"
+
+namespace wick::jinja {
+namespace {
+
+using Args = std::span<const Val>;
+
+Val dict_get(Run& run, const Val& self, Args args) {
+  const Entry* entry = find(run, *self.dict, args[0]);
+  if (run.failed()) return Val::failure();
+  if (entry != nullptr) return entry->value;
+  return args[1].is_missing() ? Val::none() : args[1];
+}
+
+template <ViewKind kind>
+Val dict_view(Run& run, const Val& self, Args) {
+  return run.view(self.dict, kind);
+}
+
+Val same(Run&, const Val& self, Args) {
+  return self;
+}  // a copy of what never changes
+
+Val from_keys(Run& run, const Val&, Args args) {
+  std::vector<Val> keys;
+  std::vector<Entry> entries;
+  if (!run.collect(args[0], keys)) return Val::failure();
+  for (const Val& key : keys)
+    entries.push_back({key, args[1].is_missing() ? Val::none() : args[1]});
+  return run.dict(entries);
+}
+
+Val list_count(Run& run, const Val& self, Args args) {
+  std::int64_t n = 0;
+  for (const Val& item : self.list->span()) {
+    if (equal(run, item, args[0])) ++n;
+    if (!run.spend(1)) return Val::failure();
+  }
+  return Val::of(n);
+}
+
+Val list_index(Run& run, const Val& self, Args args) {
+  const auto size = static_cast<std::int64_t>(self.list->size);
+  std::int64_t bounds[2] = {0, size};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Val& arg = args[i + 1];
+    if (arg.is_missing()) continue;
+    if (!arg.is_integral()) return run.fail_type("a position", arg);
+    bounds[i] = arg.as_int() < 0 ? std::max<std::int64_t>(arg.as_int() + size, 0) : arg.as_int();
+  }
+  for (std::int64_t i = bounds[0]; i < std::min(bounds[1], size); ++i) {
+    if (!run.spend(1)) return Val::failure();
+    if (equal(run, self.list->items[i], args[0])) return Val::of(i);
+  }
+  return run.fail("the item that index() looks for is not in the list");
+}
+
+Val bit_length(Run&, const Val& self, Args) {
+  std::int64_t bits = 0;
+  for (auto rest =
+           static_cast<std::uint64_t>(self.as_int() < 0 ? -(self.as_int() + 1) : self.as_int());
+       rest != 0; rest >>= 1) {
+    ++bits;
+  }
+  const bool is_power = self.as_int() < 0 && ((-(self.as_int() + 1)) & -self.as_int()) == 0;
+  return Val::of(is_power ? bits + 1 : bits);
+}
+
+Val is_integer(Run& run, const Val& self, Args) {
+  if (self.kind != Kind::kFloat) return run.fail("only floats have is_integer()");
+  return Val::of(std::isfinite(self.real) && self.real == std::floor(self.real));
+}
+
+constexpr Builtin kDictMethods[] = {
+    {.name = "copy", .call = same},
+    {.name = "fromkeys",
+     .params = "keys value",
+     .n_required = 1,
+     .call = from_keys,
+     .positional_only = true},
+    {.name = "get",
+     .params = "key default",
+     .n_required = 1,
+     .call = dict_get,
+     .positional_only = true},
+    {.name = "items", .call = dict_view<ViewKind::kItems>},
+    {.name = "keys", .call = dict_view<ViewKind::kKeys>},
+    {.name = "values", .call = dict_view<ViewKind::kValues>},
+};
+
+constexpr Builtin kListMethods[] = {
+    {.name = "copy", .call = same},
+    {.name = "count",
+     .params = "value",
+     .n_required = 1,
+     .call = list_count,
+     .positional_only = true},
+    {.name = "index",
+     .params = "value start stop",
+     .n_required = 1,
+     .call = list_index,
+     .positional_only = true},
+};
+
+constexpr Builtin kNumberMethods[] = {
+    {.name = "bit_length", .call = bit_length},
+    {.name = "conjugate", .call = same},
+    {.name = "is_integer", .call = is_integer},
+};
+
+}  // namespace
+
+const Builtin* find_dict_method(std::string_view name) noexcept {
+  return find_in(kDictMethods, name);
+}
+
+const Builtin* find_list_method(std::string_view name) noexcept {
+  return find_in(kListMethods, name);
+}
+
+const Builtin* find_number_method(std::string_view name) noexcept {
+  return find_in(kNumberMethods, name);
+}
+
+}  // namespace wick::jinja

@@ -1,0 +1,29 @@
+// Numbers by a format: what '%5.2f' % x and '{:>8,}'.format(n) have in common. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wick::jinja {
+
+struct NumberFormat {
+  char type = 's';         // d x X o b c, f F e E g G %, s
+  char sign = '-';         // '+': always, ' ': a blank for positive, '-': only minus
+  bool alternate = false;  // 0x, 0o, 0b
+  char grouping = '\0';    // ',' or '_' between thousands
+  int precision = -1;
+};
+
+// "-0x1f" and the like: sign, prefix and digits of an integer.
+std::string format_int(std::int64_t value, const NumberFormat& format);
+
+// A float in style f, e, g or %, precision 6 unless given.
+std::string format_real(double value, const NumberFormat& format);
+
+// `text` of n_chars characters in `width` columns; '=' puts the filling behind sign and prefix.
+std::string aligned(std::string_view text, std::size_t n_chars, std::size_t width, char align,
+                    std::string_view fill);
+
+}  // namespace wick::jinja

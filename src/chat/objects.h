@@ -1,0 +1,47 @@
+// The objects that a template meets besides data: the `loop` of a for, cycler and joiner.
+#pragma once
+
+#include "chat/ast.h"
+#include "chat/run.h"
+
+namespace wick::jinja {
+
+// The state of one for. It reads its items as late as jinja2's does: looking at loop.last or
+// loop.nextitem reads one ahead, loop.length of something without a length reads all.
+struct Loop {
+  Iterator* items = nullptr;
+  std::int64_t length = -1;  // −1: not known yet
+  std::int64_t index0 = -1;
+  std::int64_t depth0 = 0;
+  bool has_after = false;
+  Val before = {}, current = {}, after = {};
+  Val last_changed = {};
+  const Stmt* stmt = nullptr;  // of a recursive loop, else null
+  Frame* frame = nullptr;      // around it
+
+  // To the next item; false at the end or failed.
+  bool advance(Run& run);
+
+  // Reads one ahead; false if there is none or failed.
+  bool peek(Run& run);
+
+  // How many items there are in all.
+  std::int64_t count(Run& run);
+};
+
+struct Cycler {
+  const List* items = nullptr;
+  std::size_t at = 0;
+};
+
+struct Joiner {
+  const Text* separator = nullptr;
+  bool used = false;
+};
+
+// loop.NAME; kMissing if there is no such thing.
+Val loop_attribute(Run& run, const Val& loop, std::string_view name);
+
+Val cycler_attribute(Run& run, const Val& cycler, std::string_view name);
+
+}  // namespace wick::jinja

@@ -1,0 +1,359 @@
+#include "chat/operators.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "base/strings.h"
+#include "chat/limits.h"
+#include "chat/printf_format.h"
+
+namespace wick::jinja {
+namespace {
+
+int sign_of(int order) noexcept {
+  return order < 0 ? -1 : order > 0 ? 1 : 0;
+}
+
+// Exact for int against float, as Python is.
+int order_numbers(const Val& a, const Val& b) noexcept {
+  if (a.kind != Kind::kFloat && b.kind != Kind::kFloat) {
+    return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int() ? 1 : 0;
+  }
+  if (a.kind == Kind::kFloat && b.kind == Kind::kFloat) {
+    if (std::isnan(a.real) || std::isnan(b.real)) return 2;
+    return a.real < b.real ? -1 : a.real > b.real ? 1 : 0;
+  }
+  if (b.kind != Kind::kFloat) {
+    const int inverse = order_numbers(b, a);
+    return inverse == 2 ? 2 : -inverse;
+  }
+  if (std::isnan(b.real)) return 2;
+  if (b.real >= 0x1p63) return -1;
+  if (b.real < -0x1p63) return 1;
+  const double whole = std::floor(b.real);
+  const auto integer = static_cast<std::int64_t>(whole);
+  if (a.as_int() != integer) return a.as_int() < integer ? -1 : 1;
+  return whole < b.real ? -1 : 0;
+}
+
+bool equal_dicts(Run& run, const Dict& a, const Dict& b) {
+  if (a.size != b.size) return false;
+  for (const Entry& entry : a) {
+    const Entry* other = find(run, b, entry.key);
+    if (other == nullptr || !equal(run, entry.value, other->value)) return false;
+  }
+  return true;
+}
+
+bool equal_lists(Run& run, const List& a, const List& b) {
+  if (a.size != b.size) return false;
+  for (std::size_t i = 0; i < a.size; ++i) {
+    if (!equal(run, a.items[i], b.items[i])) return false;
+  }
+  return true;
+}
+
+Val overflow(Run& run) {
+  return run.fail("an integer leaves the range of 64 bits, which is all this interpreter knows");
+}
+
+Val divide_by_zero(Run& run) {
+  return run.fail("division by zero");
+}
+
+Val wrong_types(Run& run, std::string_view op, const Val& a, const Val& b) {
+  if (a.is_undefined()) return run.fail_undefined(a);
+  if (b.is_undefined()) return run.fail_undefined(b);
+  return run.fail(cat("the operator ", op, " does not take ", type_name(a), " and ", type_name(b)));
+}
+
+double floor_mod(double a, double b) noexcept {
+  double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  if ((b < 0) != (rest < 0)) rest += b;
+  return rest;
+}
+
+// Python's: floor((a − rest) / b), put right where the division rounded.
+double floor_div(double a, double b) noexcept {
+  double rest = std::fmod(a, b);
+  double quotient = (a - rest) / b;
+  if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(0.0, a / b);
+  const double whole = std::floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
+Val power_int(Run& run, std::int64_t base, std::int64_t exponent) {
+  std::int64_t result = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return overflow(run);
+    if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) return overflow(run);
+  }
+  return Val::of(result);
+}
+
+Val power_real(Run& run, double base, double exponent) {
+  if (base == 0 && exponent < 0) return run.fail("zero cannot be raised to a negative power");
+  if (base < 0 && std::isfinite(exponent) && exponent != std::floor(exponent)) {
+    return run.fail("a negative number cannot be raised to a fraction");
+  }
+  const double result = std::pow(base, exponent);
+  if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent)) {
+    return run.fail("the result of ** is too large");
+  }
+  return Val::of(result);
+}
+
+Val int_arithmetic(Run& run, Op op, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  switch (op) {
+    case Op::kAdd:
+      return __builtin_add_overflow(a, b, &result) ? overflow(run) : Val::of(result);
+    case Op::kSub:
+      return __builtin_sub_overflow(a, b, &result) ? overflow(run) : Val::of(result);
+    case Op::kMul:
+      return __builtin_mul_overflow(a, b, &result) ? overflow(run) : Val::of(result);
+    case Op::kDiv:
+      if (b == 0) return divide_by_zero(run);
+      return Val::of(static_cast<double>(a) / static_cast<double>(b));
+    case Op::kFloorDiv:
+    case Op::kMod: {
+      if (b == 0) return divide_by_zero(run);
+      if (b == -1)
+        return op == Op::kMod ? Val::of(std::int64_t{0}) : int_arithmetic(run, Op::kSub, 0, a);
+      const std::int64_t rest = a % b;
+      const bool below = rest != 0 && (rest < 0) != (b < 0);
+      if (op == Op::kMod) return Val::of(below ? rest + b : rest);
+      return Val::of(below ? a / b - 1 : a / b);
+    }
+    default:
+      if (b >= 0) return power_int(run, a, b);
+      return power_real(run, static_cast<double>(a), static_cast<double>(b));
+  }
+}
+
+Val real_arithmetic(Run& run, Op op, double a, double b) {
+  switch (op) {
+    case Op::kAdd:
+      return Val::of(a + b);
+    case Op::kSub:
+      return Val::of(a - b);
+    case Op::kMul:
+      return Val::of(a * b);
+    case Op::kPow:
+      return power_real(run, a, b);
+    default:
+      break;
+  }
+  if (b == 0) return divide_by_zero(run);
+  return Val::of(op == Op::kDiv ? a / b : op == Op::kMod ? floor_mod(a, b) : floor_div(a, b));
+}
+
+Val repeat(Run& run, const Val& what, std::int64_t times) {
+  const bool is_string = what.is_string();
+  const std::size_t size = is_string ? what.bytes().size() : what.list->size;
+  const std::size_t n = times > 0 ? static_cast<std::size_t>(times) : 0;
+  if (size > 0 && n > kMaxTextBytes / size) {
+    return run.fail("a repetition is too large", "template_limit");
+  }
+  if (!is_string) {
+    if (!run.spend(n * size)) return Val::failure();
+    std::vector<Val> items;
+    items.reserve(n * size);
+    for (std::size_t i = 0; i < n; ++i)
+      items.insert(items.end(), what.list->begin(), what.list->end());
+    return run.list(items, what.kind);
+  }
+  if (!run.spend(n) || !run.spend_bytes(n * size)) return Val::failure();
+  MarkedText out;
+  out.text.reserve(n * size);
+  for (std::size_t i = 0; i < n && size > 0; ++i)
+    append(out, *what.text);
+  return run.text(std::move(out), what.text->is_markup);
+}
+
+Val join_lists(Run& run, const Val& a, const Val& b) {
+  if (!run.spend(a.list->size + b.list->size)) return Val::failure();
+  std::vector<Val> items(a.list->begin(), a.list->end());
+  items.insert(items.end(), b.list->begin(), b.list->end());
+  return run.list(items, a.kind);
+}
+
+constexpr std::string_view kSpellings[] = {
+    "+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
+
+std::string_view spelling(Op op) {
+  return kSpellings[static_cast<std::size_t>(op)];
+}
+
+}  // namespace
+
+bool is_true(Run& run, const Val& value) {
+  switch (value.kind) {
+    case Kind::kFailed:
+    case Kind::kMissing:
+    case Kind::kUndefined:
+    case Kind::kNone:
+      return false;
+    case Kind::kBool:
+      return value.truth;
+    case Kind::kInt:
+      return value.integer != 0;
+    case Kind::kFloat:
+      return value.real != 0;
+    case Kind::kString:
+      return !value.bytes().empty();
+    default:
+      return run.length(value) != 0;
+  }
+}
+
+bool equal(Run& run, const Val& a, const Val& b) {
+  if (a.is_number() && b.is_number()) return order_numbers(a, b) == 0;
+  if (a.kind != b.kind) return false;
+  DataLevel level(run);
+  if (level.too_deep()) return false;
+  switch (a.kind) {
+    case Kind::kUndefined:
+    case Kind::kNone:
+      return true;
+    case Kind::kString:
+      run.spend_bytes(std::min(a.bytes().size(), b.bytes().size()));
+      return a.bytes() == b.bytes();
+    case Kind::kList:
+    case Kind::kTuple:
+      return equal_lists(run, *a.list, *b.list);
+    case Kind::kDict:
+      return equal_dicts(run, *a.dict, *b.dict);
+    case Kind::kRange:
+      return a.range->size == b.range->size &&
+             (a.range->size == 0 || (a.range->start == b.range->start &&
+                                     (a.range->size == 1 || a.range->step == b.range->step)));
+    default:
+      return a.undefined == b.undefined;  // the same object
+  }
+}
+
+std::optional<int> order(Run& run, const Val& a, const Val& b) {
+  if (a.is_number() && b.is_number()) return order_numbers(a, b);
+  if (a.is_string() && b.is_string()) {
+    run.spend_bytes(std::min(a.bytes().size(), b.bytes().size()));
+    return sign_of(a.bytes().compare(b.bytes()));  // UTF-8 sorts as its characters do
+  }
+  DataLevel level(run);
+  if (level.too_deep()) return std::nullopt;
+  if (!a.is_sequence() || a.kind != b.kind) {
+    wrong_types(run, "<", a, b);
+    return std::nullopt;
+  }
+  const std::size_t n = std::min(a.list->size, b.list->size);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!equal(run, a.list->items[i], b.list->items[i])) {
+      return order(run, a.list->items[i], b.list->items[i]);
+    }
+  }
+  return a.list->size < b.list->size ? -1 : a.list->size > b.list->size ? 1 : 0;
+}
+
+bool contains(Run& run, const Val& container, const Val& item) {
+  if (container.is_string()) {
+    if (!item.is_string()) {
+      wrong_types(run, "in", item, container);
+      return false;
+    }
+    run.spend_bytes(container.bytes().size() + item.bytes().size());
+    if (item.bytes().empty()) return true;
+    return ::memmem(container.bytes().data(), container.bytes().size(), item.bytes().data(),
+                    item.bytes().size()) != nullptr;
+  }
+  const bool is_keys = container.kind == Kind::kView && container.view->kind == ViewKind::kKeys;
+  if (container.kind == Kind::kDict || is_keys) {
+    return find(run, is_keys ? *container.view->dict : *container.dict, item) != nullptr;
+  }
+  Iterator* all = run.iterate(container);
+  Val each;
+  while (all != nullptr && all->next(run, each)) {
+    if (equal(run, each, item)) return true;
+  }
+  return false;
+}
+
+Val compare(Run& run, Op op, const Val& a, const Val& b) {
+  if (op == Op::kEq || op == Op::kNe) {
+    const bool same = equal(run, a, b);
+    return run.failed() ? Val::failure() : Val::of(same == (op == Op::kEq));
+  }
+  if (op == Op::kIn || op == Op::kNotIn) {
+    const bool is_in = contains(run, b, a);
+    return run.failed() ? Val::failure() : Val::of(is_in == (op == Op::kIn));
+  }
+  const bool both = (a.is_number() && b.is_number()) || (a.is_string() && b.is_string()) ||
+                    (a.is_sequence() && a.kind == b.kind);
+  if (!both) return wrong_types(run, spelling(op), a, b);
+  const std::optional<int> way = order(run, a, b);
+  if (!way || run.failed()) return Val::failure();
+  switch (op) {
+    case Op::kLt:
+      return Val::of(*way == -1);
+    case Op::kLe:
+      return Val::of(*way == -1 || *way == 0);
+    case Op::kGt:
+      return Val::of(*way == 1);
+    default:
+      return Val::of(*way == 1 || *way == 0);
+  }
+}
+
+Val arithmetic(Run& run, Op op, const Val& a, const Val& b) {
+  if (a.is_number() && b.is_number()) {
+    const Val result = a.kind == Kind::kFloat || b.kind == Kind::kFloat
+                           ? real_arithmetic(run, op, a.as_real(), b.as_real())
+                           : int_arithmetic(run, op, a.as_int(), b.as_int());
+    return result.failed() ? result : result.with_taint(a.tainted || b.tainted);
+  }
+  if (op == Op::kAdd) {
+    if (a.is_string() && b.is_string()) return concat(run, *a.text, *b.text);
+    if (a.is_sequence() && a.kind == b.kind) return join_lists(run, a, b);
+  }
+  if (op == Op::kMul) {
+    if ((a.is_string() || a.is_sequence()) && b.is_integral()) return repeat(run, a, b.as_int());
+    if ((b.is_string() || b.is_sequence()) && a.is_integral()) return repeat(run, b, a.as_int());
+  }
+  if (op == Op::kMod && a.is_string()) return percent_format(run, *a.text, b);
+  return wrong_types(run, spelling(op), a, b);
+}
+
+Val negative(Run& run, const Val& value, bool negate) {
+  if (value.kind == Kind::kFloat)
+    return negate ? Val::of(-value.real).with_taint(value.tainted) : value;
+  if (!value.is_integral()) return run.fail_type(negate ? "negated" : "taken as a number", value);
+  const Val zero = Val::of(std::int64_t{0});
+  return arithmetic(run, negate ? Op::kSub : Op::kAdd, zero, value);
+}
+
+Val concat(Run& run, const Text& a, const Text& b) {
+  if (a.is_markup != b.is_markup) {
+    const Val safe_a = escape(run, Val::of(&a)), safe_b = escape(run, Val::of(&b));
+    if (run.failed()) return Val::failure();
+    return concat(run, *safe_a.text, *safe_b.text);
+  }
+  const std::size_t size = a.bytes.size() + b.bytes.size();
+  if (size > kMaxTextBytes) return run.fail("a text grows too large", "template_limit");
+  if (!run.spend_bytes(size)) return Val::failure();
+  if (a.trust == b.trust && a.trust != Trust::kMixed) {
+    char* room = run.array<char>(size);
+    if (room == nullptr) return Val::failure();
+    if (!a.bytes.empty()) std::memcpy(room, a.bytes.data(), a.bytes.size());
+    if (!b.bytes.empty()) std::memcpy(room + a.bytes.size(), b.bytes.data(), b.bytes.size());
+    return run.text({room, size}, a.trust, a.is_markup);
+  }
+  MarkedText out;
+  out.text.reserve(size);
+  append(out, a);
+  append(out, b);
+  return run.text(std::move(out), a.is_markup);
+}
+
+}  // namespace wick::jinja

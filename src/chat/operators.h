@@ -1,0 +1,71 @@
+// What Python's operators and str() do to values. All are free functions over a Run, which holds
+// memory, limits and the error.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "chat/ast.h"
+#include "chat/run.h"
+
+namespace wick::jinja {
+
+std::string_view type_name(const Val& value) noexcept;  // "int", "str", "dict_items", …
+
+bool is_true(Run& run, const Val& value);
+
+// a == b. Never fails but for depth.
+bool equal(Run& run, const Val& a, const Val& b);
+
+// −1, 0, 1, or 2 for what NaN does to everything; nullopt and failed() for types without an order.
+std::optional<int> order(Run& run, const Val& a, const Val& b);
+
+bool contains(Run& run, const Val& container,
+              const Val& item);  // item in container; check failed()
+
+Val compare(Run& run, Op op, const Val& a, const Val& b);
+Val arithmetic(Run& run, Op op, const Val& a, const Val& b);
+Val negative(Run& run, const Val& value, bool negate);  // −value or +value
+
+// False and failed() for what cannot be a key.
+bool hash_of(Run& run, const Val& key, std::size_t& out);
+const Entry* find(Run& run, const Dict& dict, const Val& key);
+const Entry* find(Run& run, const Dict& dict, std::string_view key);
+
+// str(value), null if failed. A container is trusted if all in it is.
+const Text* to_text(Run& run, const Val& value);
+
+// Appends str(value).
+bool append_text(Run& run, MarkedText& out, const Val& value);
+
+struct Written {
+  std::string text = {};
+  bool is_trusted = true;
+};
+
+// Appends repr(value); false if failed.
+bool write_repr(Run& run, Written& out, const Val& value);
+
+struct JsonStyle {
+  bool ascii_only = false;
+  bool sort_keys = false;
+  std::optional<std::string> indent = {};  // one level's; none: all on one line
+  std::string item_separator = ", ";
+  std::string key_separator = ": ";
+};
+
+// Appends json.dumps(value); false if failed.
+bool write_json(Run& run, Written& out, const Val& value, const JsonStyle& style);
+
+// object.name and object[key], as jinja2's environment finds them: undefined if there is none.
+Val get_attribute(Run& run, const Val& object, std::string_view name);
+Val get_item(Run& run, const Val& object, const Val& key);
+Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, const Val& step);
+
+// The HTML-escaped text of |escape.
+Val escape(Run& run, const Val& value);
+
+// a + b for strings; the one that is not markup is escaped if the other is.
+Val concat(Run& run, const Text& a, const Text& b);
+
+}  // namespace wick::jinja

@@ -1,0 +1,125 @@
+#include "chat/python_text.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "chat/unicode.h"
+
+namespace wick {
+namespace {
+
+void append_hex(std::string& out, char32_t value, int digits) {
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+    out += "0123456789abcdef"[value >> shift & 15];
+  }
+}
+
+void append_json_escape(std::string& out, char32_t unit) {
+  out += "\\u";
+  append_hex(out, unit, 4);
+}
+
+}  // namespace
+
+std::string python_float(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  char buffer[32];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  std::string_view text(buffer, static_cast<std::size_t>(end.ptr - buffer));
+  std::string out;
+  if (text[0] == '-') {
+    out += '-';
+    text.remove_prefix(1);
+  }
+  const std::size_t e = text.find('e');
+  std::string digits(1, text[0]);
+  if (e > 2) digits += text.substr(2, e - 2);
+  int exponent = 0;
+  const char* from = text.data() + e + (text[e + 1] == '+' ? 2 : 1);
+  std::from_chars(from, text.data() + text.size(), exponent);
+  const int n = static_cast<int>(digits.size());
+  if (exponent < -4 || exponent >= 16) {
+    out += digits[0];
+    if (n > 1) out += '.' + digits.substr(1);
+    out += exponent < 0 ? "e-" : "e+";
+    const int size = std::abs(exponent);
+    if (size < 10) out += '0';
+    return out + std::to_string(size);
+  }
+  if (exponent < 0)
+    return out + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+  if (n <= exponent + 1) {
+    return out + digits + std::string(static_cast<std::size_t>(exponent + 1 - n), '0') + ".0";
+  }
+  const auto whole = static_cast<std::size_t>(exponent + 1);
+  return out + digits.substr(0, whole) + '.' + digits.substr(whole);
+}
+
+std::string json_float(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  return python_float(value);
+}
+
+void append_json_string(std::string& out, std::string_view text, bool ascii_only) {
+  out += '"';
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[at++];
+    } else if (byte < 0x20) {
+      constexpr std::string_view kShort = "\n\r\t\b\f";
+      const std::size_t which = kShort.find(text[at++]);
+      if (which == std::string_view::npos) {
+        append_json_escape(out, byte);
+      } else {
+        out += '\\';
+        out += "nrtbf"[which];
+      }
+    } else if (byte < 0x7F || (byte == 0x7F && !ascii_only)) {
+      out += text[at++];
+    } else {
+      const CodePoint c = code_point(text, at);
+      if (!ascii_only || c.value >= kInvalidByte) {
+        out += text.substr(at, c.size);
+      } else if (c.value < 0x10000) {
+        append_json_escape(out, c.value);
+      } else {
+        append_json_escape(out, 0xD800 + ((c.value - 0x10000) >> 10));
+        append_json_escape(out, 0xDC00 + (c.value & 0x3FF));
+      }
+      at += c.size;
+    }
+  }
+  out += '"';
+}
+
+void append_python_repr(std::string& out, std::string_view text) {
+  const bool single = text.find('\'') != std::string_view::npos;
+  const char quote = single && text.find('"') == std::string_view::npos ? '"' : '\'';
+  out += quote;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point(text, at);
+    if (c.value == static_cast<char32_t>(quote) || c.value == '\\') {
+      out += '\\';
+      out += text[at];
+    } else if (c.value == '\n' || c.value == '\r' || c.value == '\t') {
+      out += c.value == '\n' ? "\\n" : c.value == '\r' ? "\\r" : "\\t";
+    } else if (c.value >= kInvalidByte || (c.value >= 0x20 && c.value < 0x7F)) {
+      out += text.substr(at, c.size);
+    } else if (is_printable(c.value)) {
+      out += text.substr(at, c.size);
+    } else {
+      const int digits = c.value < 0x100 ? 2 : c.value < 0x10000 ? 4 : 8;
+      out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+      append_hex(out, c.value, digits);
+    }
+    at += c.size;
+  }
+  out += quote;
+}
+
+}  // namespace wick

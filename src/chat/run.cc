@@ -1,0 +1,238 @@
+#include "chat/run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/strings.h"
+#include "chat/limits.h"
+#include "chat/operators.h"
+#include "chat/unicode.h"
+
+namespace wick::jinja {
+namespace {
+
+constexpr std::size_t kScanEntries = 8;  // as many keys are found faster by looking at each
+
+}  // namespace
+
+const Val* Namespace::find(std::string_view name) const noexcept {
+  for (const auto& [key, value] : items) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+void Namespace::set(std::string_view name, const Val& value) {
+  for (auto& [key, old] : items) {
+    if (key == name) {
+      old = value;
+      return;
+    }
+  }
+  items.emplace_back(name, value);
+}
+
+Run::Run(Limits limits, std::int64_t now_seconds)
+    : limits_(limits), now_seconds_(now_seconds), arena_(std::size_t{8} << 10) {}
+
+Val Run::fail(std::string_view what, std::string_view id) {
+  if (!error_) error_ = Error{ErrorCode::kInvalid, std::string(id), std::string(what)};
+  return Val::failure();
+}
+
+Val Run::fail_undefined(const Val& value) {
+  return fail(value.undefined->why);
+}
+
+Val Run::fail_type(std::string_view doing, const Val& value) {
+  if (value.is_undefined()) return fail_undefined(value);
+  return fail(cat("a value of type ", type_name(value), " cannot be ", doing));
+}
+
+bool Run::spend(std::size_t steps) {
+  steps_ += static_cast<std::int64_t>(std::min<std::size_t>(steps, INT32_MAX));
+  if (steps_ <= limits_.steps) return true;
+  fail(cat("the template takes more than ", limits_.steps, " steps"), "template_limit");
+  return false;
+}
+
+void* Run::allocate(std::size_t bytes, std::size_t alignment) {
+  if (bytes > limits_.bytes - bytes_ || failed()) {
+    fail(cat("the template needs more than ", limits_.bytes, " bytes of memory"), "template_limit");
+    return nullptr;
+  }
+  bytes_ += bytes;
+  return arena_.allocate(std::max<std::size_t>(bytes, 1), alignment);
+}
+
+std::string_view Run::copy(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  char* room = array<char>(bytes.size());
+  if (room == nullptr || !spend_bytes(bytes.size())) return {};
+  std::memcpy(room, bytes.data(), bytes.size());
+  return {room, bytes.size()};
+}
+
+Val Run::text(std::string_view bytes, Trust trust, bool is_markup) {
+  if (bytes.size() > kMaxTextBytes) {
+    return fail(cat("a text has ", bytes.size(), " bytes, the limit is ", kMaxTextBytes),
+                "template_limit");
+  }
+  const Text* made = make<Text>(bytes, trust, is_markup);
+  return made == nullptr ? Val::failure() : Val::of(made);
+}
+
+Val Run::text(MarkedText&& built, bool is_markup) {
+  const std::string_view bytes = copy(built.text);
+  const auto& spans = built.trusted;
+  if (spans.empty()) return text(bytes, Trust::kNone, is_markup);
+  if (spans[0].begin == 0 && spans[0].end == bytes.size())
+    return text(bytes, Trust::kAll, is_markup);
+  Span* room = array<Span>(spans.size());
+  if (room == nullptr) return Val::failure();
+  std::copy(spans.begin(), spans.end(), room);
+  const Text* made = make<Text>(bytes, Trust::kMixed, is_markup, std::int64_t{-1},
+                                std::span<const Span>(room, spans.size()));
+  return made == nullptr ? Val::failure() : Val::of(made);
+}
+
+Val Run::cut(const Text& from, std::size_t begin, std::size_t end) {
+  const std::string_view bytes = from.bytes.substr(begin, end - begin);
+  if (from.trust != Trust::kMixed) return text(bytes, from.trust, from.is_markup);
+  const auto first = std::upper_bound(from.trusted.begin(), from.trusted.end(), begin,
+                                      [](std::size_t x, const Span& span) { return x < span.end; });
+  auto last = first;
+  while (last != from.trusted.end() && last->begin < end)
+    ++last;
+  const auto n = static_cast<std::size_t>(last - first);
+  if (n == 0) return text(bytes, Trust::kNone, from.is_markup);
+  if (first->begin <= begin && first->end >= end) return text(bytes, Trust::kAll, from.is_markup);
+  Span* room = array<Span>(n);
+  if (room == nullptr || !spend(n)) return Val::failure();
+  std::transform(first, last, room, [&](const Span& span) {
+    return Span{std::max(span.begin, begin) - begin, std::min(span.end, end) - begin};
+  });
+  const Text* made = make<Text>(bytes, Trust::kMixed, from.is_markup, std::int64_t{-1},
+                                std::span<const Span>(room, n));
+  return made == nullptr ? Val::failure() : Val::of(made);
+}
+
+std::size_t Run::n_chars(const Val& string) {
+  if (string.text->n_chars < 0) {
+    spend_bytes(string.bytes().size());
+    string.text->n_chars = static_cast<std::int64_t>(count_code_points(string.bytes()));
+  }
+  return static_cast<std::size_t>(string.text->n_chars);
+}
+
+Val Run::list(std::span<const Val> items, Kind kind) {
+  Val* room = array<Val>(items.size());
+  if (room == nullptr || !spend(items.size() / 4)) return Val::failure();
+  std::uninitialized_copy(items.begin(), items.end(), room);
+  const List* made = make<List>(room, items.size());
+  return made == nullptr ? Val::failure() : Val::of(made, kind);
+}
+
+Val Run::undefined(std::string_view why) {
+  const Undefined* made = make<Undefined>(copy(why));
+  if (made == nullptr) return Val::failure();
+  Val out = Val::of(Kind::kUndefined);
+  out.undefined = made;
+  return out;
+}
+
+Val Run::undefined_name(std::string_view name) {
+  return undefined(cat("'", name, "' is undefined"));
+}
+
+Val Run::no_attribute(const Val& object, const Val& name) {
+  if (!name.is_string())
+    return undefined(cat("a value of type ", type_name(object), " has no such element"));
+  return undefined(cat("a value of type ", type_name(object), " has no attribute '",
+                       printable(name.bytes(), 60), "'"));
+}
+
+Val Run::dict(std::span<const Entry> entries) {
+  Entry* room = array<Entry>(entries.size());
+  Dict* made = make<Dict>(room);
+  if (made == nullptr || !spend(entries.size())) return Val::failure();
+  std::uint32_t* index = nullptr;
+  if (entries.size() > kScanEntries) {
+    std::size_t slots = 32;
+    while (slots < entries.size() * 2)
+      slots *= 2;
+    index = array<std::uint32_t>(slots);
+    if (index == nullptr) return Val::failure();
+    std::fill_n(index, slots, 0U);
+    made->index = index;
+    made->mask = slots - 1;
+  }
+  for (const Entry& entry : entries) {
+    std::size_t hash = 0;
+    if (!hash_of(*this, entry.key, hash)) return Val::failure();
+    if (const Entry* same = find(*this, *made, entry.key)) {
+      room[same - room].value = entry.value;
+    } else {
+      ::new (room + made->size) Entry(entry);
+      ++made->size;
+      if (index == nullptr) continue;
+      std::size_t at = hash & made->mask;
+      while (index[at] != 0)
+        at = (at + 1) & made->mask;
+      index[at] = static_cast<std::uint32_t>(made->size);
+    }
+    if (failed()) return Val::failure();
+  }
+  return Val::of(made);
+}
+
+bool DataLevel::too_deep() {
+  if (run_.data_depth <= kMaxDataDepth) return !run_.spend(1);
+  run_.fail(cat("data is nested deeper than ", kMaxDataDepth, " levels"), "template_limit");
+  return true;
+}
+
+Val Run::view(const Dict* dict, ViewKind kind) {
+  const View* made = make<View>(dict, kind);
+  if (made == nullptr) return Val::failure();
+  Val out = Val::of(Kind::kView);
+  out.view = made;
+  return out;
+}
+
+Val Run::range(const Range& value) {
+  const Range* made = make<Range>(value);
+  if (made == nullptr) return Val::failure();
+  Val out = Val::of(Kind::kRange);
+  out.range = made;
+  return out;
+}
+
+Val Run::name_space() {
+  if (!spend(4)) return Val::failure();
+  Val out = Val::of(Kind::kNamespace);
+  out.space = &keep<Namespace>();
+  return out;
+}
+
+std::int64_t Run::length(const Val& value) {
+  switch (value.kind) {
+    case Kind::kUndefined:
+      return 0;
+    case Kind::kString:
+      return static_cast<std::int64_t>(n_chars(value));
+    case Kind::kList:
+    case Kind::kTuple:
+      return static_cast<std::int64_t>(value.list->size);
+    case Kind::kDict:
+      return static_cast<std::int64_t>(value.dict->size);
+    case Kind::kView:
+      return static_cast<std::int64_t>(value.view->dict->size);
+    case Kind::kRange:
+      return value.range->size;
+    default:
+      return -1;
+  }
+}
+
+}  // namespace wick::jinja

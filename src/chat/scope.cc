@@ -1,0 +1,513 @@
+// The problem: jinja2 compiles a template to a Python function, and which variable a name means
+// follows from how that compiler assigns Python locals. The idea: do as it does. A pass over each
+// frame (template, loop body, macro, …) first collects what the frame loads and stores; from that
+// each name gets a slot, and each frame a list of what its slots hold when it is entered: the value
+// of the context (kResolve), of an outer slot (kAlias) or nothing (kUndefined). Then the frame's
+// own code is visited and its names are looked up. A branch of an if shares its frame, which is why
+// a set inside an if leaks and one inside a for does not.
+#include "chat/scope.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "base/strings.h"
+#include "chat/builtin.h"
+#include "chat/lexer.h"
+#include "chat/limits.h"
+#include "chat/unicode.h"
+
+namespace wick::jinja {
+namespace {
+
+using Action = SlotLoad::Action;
+using Names = std::map<std::string_view, int>;
+
+// What is known of one frame.
+struct Symbols {
+  Symbols* parent = nullptr;
+  Function* function = nullptr;
+  int function_depth = 0;
+  std::shared_ptr<Names> slots = std::make_shared<Names>();  // shared by the copies for branches
+  Names refs = {};
+  std::map<int, SlotLoad> loads = {};
+  std::set<std::string_view> stores = {};
+
+  const Symbols* owner(std::string_view name) const {
+    const Symbols* at = this;
+    while (at != nullptr && at->refs.count(name) == 0)
+      at = at->parent;
+    return at;
+  }
+
+  VarRef ref(const Symbols& in, std::string_view name) const {
+    return {function_depth - in.function_depth, in.refs.at(name)};
+  }
+
+  int define(std::string_view name, Action action) {
+    const auto [entry, is_new] = slots->try_emplace(name, function->n_slots);
+    if (is_new) ++function->n_slots;
+    refs[name] = entry->second;
+    loads[entry->second] = {action, entry->second, {}, name};
+    return entry->second;
+  }
+
+  void define_alias(std::string_view name, const Symbols& outer) {
+    loads[define(name, Action::kAlias)].from = ref(outer, name);
+  }
+
+  int declare(std::string_view name) {
+    stores.insert(name);
+    return define(name, Action::kNothing);
+  }
+
+  void load(std::string_view name) {
+    if (owner(name) == nullptr) define(name, Action::kResolve);
+  }
+
+  void store(std::string_view name) {
+    stores.insert(name);
+    if (refs.count(name) != 0) return;
+    const Symbols* outer = parent != nullptr ? parent->owner(name) : nullptr;
+    if (outer != nullptr) {
+      define_alias(name, *outer);
+    } else {
+      define(name, Action::kUndefined);
+    }
+  }
+
+  // What is stored in a branch only may not have been stored: it starts as what it was outside.
+  void merge(std::initializer_list<const Symbols*> branches) {
+    std::set<std::string_view> stored;
+    for (const Symbols* branch : branches)
+      stored.insert(branch->stores.begin(), branch->stores.end());
+    for (const std::string_view name : stores)
+      stored.erase(name);
+    for (const Symbols* branch : branches) {
+      for (const auto& [name, slot] : branch->refs)
+        refs[name] = slot;
+      for (const auto& [slot, entry] : branch->loads)
+        loads[slot] = entry;
+      stores.insert(branch->stores.begin(), branch->stores.end());
+    }
+    for (const std::string_view name : stored) {
+      const Symbols* outer = parent != nullptr ? parent->owner(name) : nullptr;
+      if (outer != nullptr) {
+        define_alias(name, *outer);
+      } else {
+        define(name, Action::kResolve);
+      }
+    }
+  }
+
+  Scope scope() const {
+    Scope out;
+    for (const auto& [slot, entry] : loads) {
+      if (entry.action != Action::kNothing) out.push_back(entry);
+    }
+    return out;
+  }
+
+  Symbols inner() { return {this, function, function_depth}; }
+
+  Symbols inner_function(Function& own) { return {this, &own, function_depth + 1}; }
+};
+
+template <class Do>
+void each_child(const Expr& expr, const Do& visit) {
+  const auto some = [&visit](Expr* child) {
+    if (child != nullptr) visit(*child);
+  };
+  for (Expr* item : expr.items)
+    some(item);
+  for (Expr* arg : expr.args.positional)
+    some(arg);
+  for (const auto& [name, arg] : expr.args.named)
+    some(arg);
+  some(expr.args.star);
+  some(expr.args.star_star);
+}
+
+// Whether `name` is loaded in a piece of the tree before it is stored there.
+class Search {
+ public:
+  Search(std::string_view name, std::size_t& steps) : name_(name), steps_(steps) {}
+
+  bool found() const { return found_; }
+
+  void look(const Expr* expr, bool is_store = false) {
+    if (expr == nullptr || found_ || stored_) return;
+    ++steps_;
+    if (expr->kind == ExprKind::kName && expr->text == name_) (is_store ? stored_ : found_) = true;
+    each_child(*expr, [this, is_store](const Expr& child) { look(&child, is_store); });
+  }
+
+  void look(const Block& block) {
+    for (const Stmt* stmt : block)
+      look(*stmt);
+  }
+
+ private:
+  void look(const Stmt& stmt) {
+    ++steps_;
+    if (found_ || stored_) return;
+    look(stmt.target, stmt.kind != StmtKind::kMacro);
+    for (const Expr* target : stmt.targets)
+      look(target, true);
+    look(stmt.value);
+    for (const Expr* param : stmt.function.params)
+      look(param, true);
+    for (const Expr* value : stmt.function.defaults)
+      look(value);
+    for (const Expr* expr : stmt.exprs)
+      look(expr);
+    for (const Block& body : stmt.bodies)
+      look(body);
+    look(stmt.body);
+    look(stmt.other);
+    look(stmt.test);
+  }
+
+  std::string_view name_;
+  std::size_t& steps_;
+  bool found_ = false, stored_ = false;
+};
+
+class Resolver {
+ public:
+  explicit Resolver(Ast& ast) : ast_(ast) {}
+
+  Result<void> run() {
+    Symbols symbols = {nullptr, &ast_.root, 0};
+    collect(ast_.body, symbols);
+    ast_.root.scope = enter(symbols);
+    resolve(ast_.body, symbols, false);
+    if (error_) return *std::move(error_);
+    ast_.variables.assign(variables_.begin(), variables_.end());
+    return {};
+  }
+
+ private:
+  void fail(std::uint32_t at, std::string_view what) {
+    if (!error_) error_ = syntax_error(ast_.source, at, what);
+  }
+
+  bool spend(std::size_t n, std::uint32_t at) {
+    steps_ += n;
+    if (steps_ > kMaxAnalysisSteps) fail(at, "the template branches too much");
+    return !error_;
+  }
+
+  Scope enter(const Symbols& symbols) {
+    Scope scope = symbols.scope();
+    for (const SlotLoad& load : scope) {
+      if (load.action == Action::kResolve && find_global(load.name) == nullptr) {
+        variables_.emplace(load.name);
+      }
+    }
+    return scope;
+  }
+
+  bool mentions(const Block& block, std::string_view name) {
+    Search search(name, steps_);
+    search.look(block);
+    return search.found();
+  }
+
+  // --- collecting: what a frame loads and stores, not looking into the frames inside it ---
+
+  void collect(const Expr* expr, Symbols& symbols) {
+    if (expr == nullptr || !spend(1, expr->at)) return;
+    if (expr->kind == ExprKind::kName || expr->kind == ExprKind::kNsAttr) symbols.load(expr->text);
+    each_child(*expr, [&](const Expr& child) { collect(&child, symbols); });
+  }
+
+  void collect_target(const Expr& target, Symbols& symbols, bool as_param) {
+    if (target.kind == ExprKind::kTuple) {
+      for (const Expr* item : target.items)
+        collect_target(*item, symbols, as_param);
+    } else if (target.kind == ExprKind::kNsAttr) {
+      symbols.load(target.text);
+    } else if (as_param) {
+      symbols.declare(target.text);
+    } else {
+      symbols.store(target.text);
+    }
+  }
+
+  void collect(const Block& block, Symbols& symbols) {
+    for (const Stmt* stmt : block)
+      collect(*stmt, symbols);
+  }
+
+  void collect(const Stmt& stmt, Symbols& symbols) {
+    if (!spend(1, stmt.at)) return;
+    switch (stmt.kind) {
+      case StmtKind::kOutput:
+      case StmtKind::kWith:
+        for (const Expr* expr : stmt.exprs)
+          collect(expr, symbols);
+        break;
+      case StmtKind::kFor:
+      case StmtKind::kCallBlock:
+      case StmtKind::kFilterBlock:
+        collect(stmt.value, symbols);
+        break;
+      case StmtKind::kIf:
+        collect_if(stmt, symbols);
+        break;
+      case StmtKind::kSet:
+        collect(stmt.value, symbols);
+        collect_target(*stmt.target, symbols, false);
+        break;
+      case StmtKind::kSetBlock:
+      case StmtKind::kMacro:
+        collect_target(*stmt.target, symbols, false);
+        break;
+      case StmtKind::kBreak:
+      case StmtKind::kContinue:
+        break;
+    }
+  }
+
+  Symbols copy(const Symbols& symbols, std::uint32_t at) {
+    spend(symbols.refs.size() + symbols.loads.size() + symbols.stores.size(), at);
+    return symbols;
+  }
+
+  void collect_if(const Stmt& stmt, Symbols& symbols) {
+    collect(stmt.exprs[0], symbols);
+    Symbols body = copy(symbols, stmt.at);
+    collect(stmt.bodies[0], body);
+    if (stmt.bodies.size() == 1 && stmt.other.empty()) return symbols.merge({&body});
+    Symbols elifs = copy(symbols, stmt.at);
+    for (std::size_t i = 1; i < stmt.bodies.size(); ++i) {
+      collect(stmt.exprs[i], elifs);
+      Symbols branch = copy(elifs, stmt.at);
+      if (error_) return;
+      collect(stmt.bodies[i], branch);
+      elifs.merge({&branch});
+    }
+    Symbols other = copy(symbols, stmt.at);
+    collect(stmt.other, other);
+    symbols.merge({&body, &elifs, &other});
+  }
+
+  // --- resolving: each name of a frame's own code gets its slot ---
+
+  void resolve(Expr* expr, Symbols& symbols, bool soft) {
+    if (expr == nullptr || error_) return;
+    switch (expr->kind) {
+      case ExprKind::kName:
+      case ExprKind::kNsAttr:
+        if (const Symbols* in = symbols.owner(expr->text)) {
+          expr->ref = symbols.ref(*in, expr->text);
+        } else {  // only what collect() does not see, in the arguments of a set block's filter
+          fail(expr->at, cat("'", expr->text, "' is not known here"));
+        }
+        break;
+      case ExprKind::kString:
+      case ExprKind::kData:
+        expr->constant =
+            &ast_.texts.emplace_back(Text{expr->text,
+                                          Trust::kAll,
+                                          false,
+                                          static_cast<std::int64_t>(count_code_points(expr->text)),
+                                          {}});
+        break;
+      case ExprKind::kFilter:
+      case ExprKind::kTest:
+        find_builtin(*expr, soft);
+        break;
+      case ExprKind::kCondition:
+        soft = true;
+        break;
+      default:
+        break;
+    }
+    each_child(*expr, [&](Expr& child) { resolve(&child, symbols, soft); });
+  }
+
+  void find_builtin(Expr& expr, bool soft) {
+    const bool is_filter = expr.kind == ExprKind::kFilter;
+    expr.builtin = is_filter ? find_filter(expr.attr) : find_test(expr.attr);
+    if (expr.builtin != nullptr) return;
+    if (is_filter && is_unbuilt_filter(expr.attr)) {
+      fail(expr.at, cat("the filter '", expr.attr, "' is not built"));
+    } else if (!soft) {
+      fail(expr.at, cat("no ", is_filter ? "filter" : "test", " named '", expr.attr, "'"));
+    }
+  }
+
+  void resolve(Block& block, Symbols& symbols, bool soft) {
+    for (Stmt* stmt : block) {
+      if (error_) return;
+      resolve(*stmt, symbols, soft);
+    }
+  }
+
+  void resolve(Stmt& stmt, Symbols& symbols, bool soft) {
+    switch (stmt.kind) {
+      case StmtKind::kOutput:
+        for (Expr* expr : stmt.exprs)
+          resolve(expr, symbols, soft);
+        break;
+      case StmtKind::kFor:
+        resolve_for(stmt, symbols, soft);
+        break;
+      case StmtKind::kIf:
+        for (Expr* expr : stmt.exprs)
+          resolve(expr, symbols, true);
+        for (Block& body : stmt.bodies)
+          resolve(body, symbols, true);
+        resolve(stmt.other, symbols, true);
+        break;
+      case StmtKind::kSet:
+        resolve(stmt.target, symbols, soft);
+        resolve(stmt.value, symbols, soft);
+        break;
+      case StmtKind::kSetBlock: {
+        Symbols inner = symbols.inner();
+        collect(stmt.body, inner);
+        collect(stmt.value, inner);
+        stmt.scope = enter(inner);
+        resolve(stmt.body, inner, false);
+        resolve(stmt.value, inner, false);
+        resolve(stmt.target, symbols, soft);
+        break;
+      }
+      case StmtKind::kWith:
+        resolve_with(stmt, symbols, soft);
+        break;
+      case StmtKind::kMacro:
+        resolve(stmt.target, symbols, soft);
+        resolve_function(stmt, symbols);
+        break;
+      case StmtKind::kCallBlock:
+        resolve_function(stmt, symbols);
+        resolve(stmt.value, symbols, soft);
+        break;
+      case StmtKind::kFilterBlock: {
+        Symbols inner = symbols.inner();
+        collect(stmt.body, inner);
+        collect(stmt.value, inner);
+        stmt.scope = enter(inner);
+        resolve(stmt.body, inner, false);
+        resolve(stmt.value, inner, false);
+        break;
+      }
+      case StmtKind::kBreak:
+      case StmtKind::kContinue:
+        break;
+    }
+  }
+
+  void resolve_with(Stmt& stmt, Symbols& symbols, bool soft) {
+    Symbols inner = symbols.inner();
+    for (const Expr* target : stmt.targets)
+      collect_target(*target, inner, true);
+    collect(stmt.body, inner);
+    stmt.scope = enter(inner);
+    for (Expr* value : stmt.exprs)
+      resolve(value, symbols, soft);
+    for (Expr* target : stmt.targets)
+      resolve(target, inner, false);
+    resolve(stmt.body, inner, false);
+  }
+
+  void check_no_loop_store(const Expr& target) {
+    if (target.kind == ExprKind::kName && target.text == "loop") {
+      fail(target.at, "'loop' cannot be assigned to inside of a loop");
+    }
+    for (const Expr* item : target.items)
+      check_no_loop_store(*item);
+  }
+
+  void check_no_loop_store(const Block& block) {
+    for (const Stmt* stmt : block) {
+      if (stmt->target != nullptr && stmt->kind != StmtKind::kMacro)
+        check_no_loop_store(*stmt->target);
+      for (const Block& body : stmt->bodies)
+        check_no_loop_store(body);
+      check_no_loop_store(stmt->body);
+      check_no_loop_store(stmt->other);
+      if (!spend(1, stmt->at)) return;
+    }
+  }
+
+  Expr* copy_target(const Expr& target) {
+    Expr& copied = ast_.exprs.emplace_back(target);
+    for (Expr*& item : copied.items)
+      item = copy_target(*item);
+    return &copied;
+  }
+
+  void resolve_for(Stmt& stmt, Symbols& symbols, bool soft) {
+    check_no_loop_store(*stmt.target);
+    check_no_loop_store(stmt.body);
+    resolve(stmt.value, symbols, soft);
+    const auto frame = [&] {
+      return stmt.recursive ? symbols.inner_function(stmt.function) : symbols.inner();
+    };
+    Symbols body = frame();
+    if (stmt.recursive || mentions(stmt.body, "loop")) stmt.loop_slot = body.declare("loop");
+    collect_target(*stmt.target, body, true);
+    collect(stmt.body, body);
+    stmt.scope = enter(body);
+    if (stmt.test != nullptr) {
+      Symbols test = frame();
+      stmt.test_target = copy_target(*stmt.target);
+      collect_target(*stmt.test_target, test, true);
+      collect(stmt.test, test);
+      stmt.test_scope = enter(test);
+      resolve(stmt.test_target, test, false);
+      resolve(stmt.test, test, false);
+    }
+    resolve(stmt.target, body, false);
+    resolve(stmt.body, body, false);
+    if (!stmt.has_else) return;
+    Symbols other = frame();
+    collect(stmt.other, other);
+    stmt.other_scope = enter(other);
+    resolve(stmt.other, other, false);
+  }
+
+  void resolve_function(Stmt& stmt, Symbols& symbols) {
+    Function& function = stmt.function;
+    Symbols inner = symbols.inner_function(function);
+    for (const Expr* param : function.params) {
+      inner.declare(param->text);
+      if (param->text == "caller") function.explicit_caller = true;
+    }
+    const auto special = [&](std::string_view name) {
+      const bool is_param = inner.refs.count(name) != 0;
+      return !is_param && mentions(stmt.body, name) ? inner.declare(name) : -1;
+    };
+    function.caller_slot = special("caller");
+    function.kwargs_slot = special("kwargs");
+    function.varargs_slot = special("varargs");
+    for (const Expr* value : function.defaults)
+      collect(value, inner);
+    collect(stmt.body, inner);
+    function.scope = enter(inner);
+    for (Expr* param : function.params)
+      resolve(param, inner, false);
+    for (Expr* value : function.defaults)
+      resolve(value, inner, false);
+    resolve(stmt.body, inner, false);
+  }
+
+  Ast& ast_;
+  std::size_t steps_ = 0;
+  std::set<std::string> variables_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<void> resolve_names(Ast& ast) {
+  return Resolver(ast).run();
+}
+
+}  // namespace wick::jinja

@@ -1,0 +1,181 @@
+// What may stand behind `is`.
+#include "base/strings.h"
+#include "chat/builtin.h"
+#include "chat/operators.h"
+#include "chat/unicode.h"
+
+namespace wick::jinja {
+namespace {
+
+using Args = std::span<const Val>;
+
+Val remainder_is(Run& run, const Val& value, const Val& by, std::int64_t wanted) {
+  const Val rest = arithmetic(run, Op::kMod, value, by);
+  return rest.failed() ? rest : Val::of(equal(run, rest, Val::of(wanted)));
+}
+
+Val odd(Run& run, const Val& value, Args) {
+  return remainder_is(run, value, Val::of(std::int64_t{2}), 1);
+}
+
+Val even(Run& run, const Val& value, Args) {
+  return remainder_is(run, value, Val::of(std::int64_t{2}), 0);
+}
+
+Val divisible_by(Run& run, const Val& value, Args args) {
+  return remainder_is(run, value, args[0], 0);
+}
+
+template <Op op>
+Val comparison(Run& run, const Val& value, Args args) {
+  return compare(run, op, value, args[0]);
+}
+
+template <Kind kind>
+Val is_kind(Run&, const Val& value, Args) {
+  return Val::of(value.kind == kind);
+}
+
+Val defined(Run&, const Val& value, Args) {
+  return Val::of(!value.is_undefined());
+}
+
+Val is_false(Run&, const Val& value, Args) {
+  return Val::of(value.kind == Kind::kBool && !value.truth);
+}
+
+Val is_yes(Run&, const Val& value, Args) {
+  return Val::of(value.kind == Kind::kBool && value.truth);
+}
+
+Val number(Run&, const Val& value, Args) {
+  return Val::of(value.is_number());
+}
+
+Val sequence(Run&, const Val& value, Args) {
+  return Val::of(value.is_string() || value.is_sequence() || value.kind == Kind::kDict ||
+                 value.kind == Kind::kRange);
+}
+
+Val iterable(Run&, const Val& value, Args) {
+  switch (value.kind) {
+    case Kind::kUndefined:
+    case Kind::kString:
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kDict:
+    case Kind::kView:
+    case Kind::kRange:
+    case Kind::kIterator:
+    case Kind::kLoop:
+      return Val::of(true);
+    default:
+      return Val::of(false);
+  }
+}
+
+Val callable(Run&, const Val& value, Args) {
+  return Val::of(value.kind == Kind::kCallable || value.kind == Kind::kLoop ||
+                 value.kind == Kind::kJoiner || value.kind == Kind::kUndefined);
+}
+
+Val same_as(Run& run, const Val& value, Args args) {
+  const Val& other = args[0];
+  if (value.kind != other.kind) return Val::of(false);
+  if (value.is_number() || value.is_string()) return Val::of(equal(run, value, other));
+  return Val::of(value.is_none() || value.undefined == other.undefined);
+}
+
+Val escaped(Run&, const Val& value, Args) {
+  return Val::of(value.is_string() && value.text->is_markup);
+}
+
+Val in(Run& run, const Val& value, Args args) {
+  return compare(run, Op::kIn, value, args[0]);
+}
+
+Val is_a_filter(Run& run, const Val& value, Args) {
+  if (!value.is_string()) return run.fail_type("the name of a filter", value);
+  return Val::of(find_filter(value.bytes()) != nullptr);
+}
+
+Val is_a_test(Run& run, const Val& value, Args) {
+  if (!value.is_string()) return run.fail_type("the name of a test", value);
+  return Val::of(find_test(value.bytes()) != nullptr);
+}
+
+// str.islower and str.isupper: a cased character, and none of the other case.
+Val has_case(Run& run, const Val& value, bool upper) {
+  const Text* text = to_text(run, value);
+  if (text == nullptr || !run.spend_bytes(text->bytes.size())) return Val::failure();
+  bool cased = false;
+  for (std::size_t at = 0; at < text->bytes.size();) {
+    const CodePoint c = code_point(text->bytes, at);
+    if (is_title(c.value) || (upper ? is_lower(c.value) : is_upper(c.value))) return Val::of(false);
+    cased = cased || (upper ? is_upper(c.value) : is_lower(c.value));
+    at += c.size;
+  }
+  return Val::of(cased);
+}
+
+Val lower(Run& run, const Val& value, Args) {
+  return has_case(run, value, false);
+}
+
+Val upper(Run& run, const Val& value, Args) {
+  return has_case(run, value, true);
+}
+
+constexpr Builtin one(std::string_view name, Native call) {
+  return {.name = name, .params = "other", .n_required = 1, .call = call};
+}
+
+constexpr Builtin kTests[] = {
+    one("!=", comparison<Op::kNe>),
+    one("<", comparison<Op::kLt>),
+    one("<=", comparison<Op::kLe>),
+    one("==", comparison<Op::kEq>),
+    one(">", comparison<Op::kGt>),
+    one(">=", comparison<Op::kGe>),
+    {.name = "boolean", .call = is_kind<Kind::kBool>},
+    {.name = "callable", .call = callable},
+    {.name = "defined", .call = defined},
+    {.name = "divisibleby", .params = "num", .n_required = 1, .call = divisible_by},
+    one("eq", comparison<Op::kEq>),
+    one("equalto", comparison<Op::kEq>),
+    {.name = "escaped", .call = escaped},
+    {.name = "even", .call = even},
+    {.name = "false", .call = is_false},
+    {.name = "filter", .call = is_a_filter},
+    {.name = "float", .call = is_kind<Kind::kFloat>},
+    one("ge", comparison<Op::kGe>),
+    one("greaterthan", comparison<Op::kGt>),
+    one("gt", comparison<Op::kGt>),
+    {.name = "in", .params = "seq", .n_required = 1, .call = in},
+    {.name = "integer", .call = is_kind<Kind::kInt>},
+    {.name = "iterable", .call = iterable},
+    one("le", comparison<Op::kLe>),
+    one("lessthan", comparison<Op::kLt>),
+    {.name = "lower", .call = lower},
+    one("lt", comparison<Op::kLt>),
+    {.name = "mapping", .call = is_kind<Kind::kDict>},
+    one("ne", comparison<Op::kNe>),
+    {.name = "none", .call = is_kind<Kind::kNone>},
+    {.name = "number", .call = number},
+    {.name = "odd", .call = odd},
+    {.name = "sameas", .params = "other", .n_required = 1, .call = same_as},
+    {.name = "sequence", .call = sequence},
+    {.name = "string", .call = is_kind<Kind::kString>},
+    {.name = "test", .call = is_a_test},
+    {.name = "true", .call = is_yes},
+    {.name = "undefined", .call = is_kind<Kind::kUndefined>},
+    {.name = "upper", .call = upper},
+};
+
+}  // namespace
+
+const Builtin* find_test(std::string_view name) noexcept {
+  return find_in(kTests, name);
+}
+
+}  // namespace wick::jinja

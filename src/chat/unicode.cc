@@ -1,0 +1,194 @@
+#include "chat/unicode.h"
+
+#include <algorithm>
+
+#include "chat/unicode_data.h"
+
+namespace wick {
+namespace {
+
+using unicode_data::Range;
+using unicode_data::Run;
+using unicode_data::Special;
+using unicode_data::Table;
+
+// The last row whose first character is not behind `c`, nullptr if there is none.
+template <class Row>
+const Row* row_of(const Table<Row>& table, char32_t c) noexcept {
+  const Row* end = table.rows + table.size;
+  const Row* at = std::upper_bound(table.rows, end, c,
+                                   [](char32_t x, const Row& row) { return x < row.first; });
+  return at == table.rows ? nullptr : at - 1;
+}
+
+bool holds(const Table<Range>& table, char32_t c) noexcept {
+  const Range* row = row_of(table, c);
+  return row != nullptr && c <= row->last;
+}
+
+void append_mapped(std::string& out, char32_t c, const Table<Run>& runs,
+                   const Table<Special>& specials) {
+  if (const Special* row = row_of(specials, c); row != nullptr && row->first == c) {
+    for (const std::uint32_t to : row->to) {
+      if (to != 0) append_utf8(out, to);
+    }
+    return;
+  }
+  // Runs of step 2 interleave (Latin Extended-A), so the row before may be the one.
+  const Run* row = row_of(runs, c);
+  for (int back = 0; row != nullptr && back < 2; ++back) {
+    if (c <= row->last && (c - row->first) % row->step == 0) {
+      append_utf8(out, static_cast<char32_t>(static_cast<std::int32_t>(c) + row->delta));
+      return;
+    }
+    row = row == runs.rows ? nullptr : row - 1;
+  }
+  append_utf8(out, c);
+}
+
+// Bytes of the character that starts with `lead`, 0 for a byte that starts none.
+std::size_t length_of(unsigned char lead) noexcept {
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2) return 0;
+  if (lead < 0xE0) return 2;
+  if (lead < 0xF0) return 3;
+  return lead < 0xF5 ? 4 : 0;
+}
+
+}  // namespace
+
+CodePoint code_point(std::string_view text, std::size_t at) noexcept {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0x80) return {lead, 1};
+  const CodePoint invalid = {kInvalidByte + lead, 1};
+  const std::size_t size = length_of(lead);
+  if (size == 0 || text.size() - at < size) return invalid;
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    const auto next = static_cast<unsigned char>(text[at + i]);
+    if ((next & 0xC0) != 0x80) return invalid;
+    value = value << 6 | (next & 0x3F);
+  }
+  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < kLeast[size] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) {
+    return invalid;
+  }
+  return {value, size};
+}
+
+std::size_t before(std::string_view text, std::size_t end) noexcept {
+  for (std::size_t back = 1; back <= 4 && back <= end; ++back) {
+    const std::size_t at = end - back;
+    if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80) {
+      return at + code_point(text, at).size == end ? at : end - 1;
+    }
+  }
+  return end - 1;
+}
+
+std::size_t count_code_points(std::string_view text) noexcept {
+  std::size_t n = 0;
+  for (std::size_t at = 0; at < text.size(); ++n) {
+    at += code_point(text, at).size;
+  }
+  return n;
+}
+
+std::size_t byte_of(std::string_view text, std::size_t index) noexcept {
+  std::size_t at = 0;
+  for (; index > 0 && at < text.size(); --index) {
+    at += code_point(text, at).size;
+  }
+  return at;
+}
+
+void append_utf8(std::string& out, char32_t value) {
+  const auto byte = [&out](char32_t bits) { out += static_cast<char>(bits); };
+  if (value >= kInvalidByte) {
+    byte(value - kInvalidByte);
+  } else if (value < 0x80) {
+    byte(value);
+  } else if (value < 0x800) {
+    byte(0xC0 | value >> 6);
+    byte(0x80 | (value & 0x3F));
+  } else if (value < 0x10000) {
+    byte(0xE0 | value >> 12);
+    byte(0x80 | (value >> 6 & 0x3F));
+    byte(0x80 | (value & 0x3F));
+  } else {
+    byte(0xF0 | value >> 18);
+    byte(0x80 | (value >> 12 & 0x3F));
+    byte(0x80 | (value >> 6 & 0x3F));
+    byte(0x80 | (value & 0x3F));
+  }
+}
+
+bool is_space(char32_t c) noexcept {
+  if (c < 0x80) return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x20);
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+bool is_alpha(char32_t c) noexcept {
+  return holds(unicode_data::kAlpha, c);
+}
+
+bool is_decimal(char32_t c) noexcept {
+  return holds(unicode_data::kDecimal, c);
+}
+
+bool is_digit(char32_t c) noexcept {
+  return holds(unicode_data::kDigit, c);
+}
+
+bool is_numeric(char32_t c) noexcept {
+  return holds(unicode_data::kNumeric, c);
+}
+
+bool is_lower(char32_t c) noexcept {
+  return holds(unicode_data::kLower, c);
+}
+
+bool is_upper(char32_t c) noexcept {
+  return holds(unicode_data::kUpper, c);
+}
+
+bool is_title(char32_t c) noexcept {
+  return holds(unicode_data::kTitle, c);
+}
+
+bool is_printable(char32_t c) noexcept {
+  return holds(unicode_data::kPrintable, c);
+}
+
+bool is_word(char32_t c) noexcept {
+  return c == '_' || is_alpha(c) || is_numeric(c);
+}
+
+bool is_identifier(std::string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point(text, at);
+    const auto& table = at == 0 ? unicode_data::kIdentifierStart : unicode_data::kIdentifierPart;
+    if (!holds(table, c.value)) return false;
+    at += c.size;
+  }
+  return !text.empty();
+}
+
+void append_upper(std::string& out, char32_t c) {
+  append_mapped(out, c, unicode_data::kToUpper, unicode_data::kToUpperSpecial);
+}
+
+void append_lower(std::string& out, char32_t c) {
+  append_mapped(out, c, unicode_data::kToLower, unicode_data::kToLowerSpecial);
+}
+
+void append_title(std::string& out, char32_t c) {
+  append_mapped(out, c, unicode_data::kToTitle, unicode_data::kToTitleSpecial);
+}
+
+void append_folded(std::string& out, char32_t c) {
+  append_mapped(out, c, unicode_data::kToFold, unicode_data::kToFoldSpecial);
+}
+
+}  // namespace wick

@@ -1,0 +1,246 @@
+// A value while a template runs: 16 bytes, plain data; what it points at lives in the render's
+// arena until the render ends. Strings, lists, tuples and dicts never change once they are made
+// (jinja2's sandbox forbids it), so cutting and sharing them is free; namespaces and iterators do
+// change.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "chat/text.h"
+
+namespace wick::jinja {
+
+class Run;
+struct Builtin;
+struct Stmt;
+struct Val;
+
+enum class Kind : std::uint8_t {
+  kFailed,   // the render has failed: return at once
+  kMissing,  // no value: an argument that was not given, a slot not yet written
+  kUndefined,
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kList,
+  kTuple,
+  kDict,
+  kView,  // d.items(), d.keys(), d.values()
+  kRange,
+  kIterator,
+  kNamespace,
+  kCallable,
+  kLoop,
+  kCycler,
+  kJoiner,
+};
+
+struct Undefined {
+  std::string_view why;  // what using it says
+};
+
+struct List {  // and tuples
+  const Val* items = nullptr;
+  std::size_t size = 0;
+  bool is_group = false;  // groupby's (grouper, list) pairs have these names as attributes, too
+
+  std::span<const Val> span() const noexcept;
+
+  const Val* begin() const noexcept { return items; }
+
+  const Val* end() const noexcept;
+};
+
+struct Entry;
+
+struct Dict {  // insertion-ordered
+  const Entry* entries = nullptr;
+  std::size_t size = 0;
+  const std::uint32_t* index =
+      nullptr;           // open addressing, 0 = free, else position + 1; may be null
+  std::size_t mask = 0;  // slots − 1
+
+  const Entry* begin() const noexcept { return entries; }
+
+  const Entry* end() const noexcept;
+};
+
+enum class ViewKind : std::uint8_t { kItems, kKeys, kValues };
+
+struct View {
+  const Dict* dict = nullptr;
+  ViewKind kind = ViewKind::kItems;
+};
+
+struct Range {
+  std::int64_t start = 0, step = 1, size = 0;
+
+  // Item i. In bits, because step · i alone may leave the range that the sum is in.
+  std::int64_t at(std::int64_t i) const noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
+                                     static_cast<std::uint64_t>(step) *
+                                         static_cast<std::uint64_t>(i));
+  }
+};
+
+// One pass over something. next() is false at the end and on failure: ask Run::failed().
+class Iterator {
+ public:
+  virtual bool next(Run& run, Val& out) = 0;
+
+ protected:
+  Iterator() = default;
+  ~Iterator() = default;
+};
+
+struct Frame;
+struct Callable;
+struct Namespace;
+struct Loop;
+struct Cycler;
+struct Joiner;
+
+struct Val {
+  Kind kind = Kind::kMissing;
+  bool tainted = false;  // a number or truth value that came out of the context
+
+  union {
+    bool truth;
+    std::int64_t integer = 0;
+    double real;
+    const Undefined* undefined;
+    const Text* text;
+    const List* list;
+    const Dict* dict;
+    const View* view;
+    const Range* range;
+    Iterator* iterator;
+    Namespace* space;
+    const Callable* callable;
+    Loop* loop;
+    Cycler* cycler;
+    Joiner* joiner;
+  };
+
+  bool failed() const noexcept { return kind == Kind::kFailed; }
+
+  bool is_missing() const noexcept { return kind == Kind::kMissing; }
+
+  bool is_undefined() const noexcept { return kind == Kind::kUndefined; }
+
+  bool is_none() const noexcept { return kind == Kind::kNone; }
+
+  bool is_string() const noexcept { return kind == Kind::kString; }
+
+  bool is_sequence() const noexcept { return kind == Kind::kList || kind == Kind::kTuple; }
+
+  bool is_integral() const noexcept { return kind == Kind::kInt || kind == Kind::kBool; }
+
+  bool is_number() const noexcept { return is_integral() || kind == Kind::kFloat; }
+
+  std::int64_t as_int() const noexcept { return kind == Kind::kBool ? truth : integer; }
+
+  double as_real() const noexcept {
+    return kind == Kind::kFloat ? real : static_cast<double>(as_int());
+  }
+
+  std::string_view bytes() const noexcept { return text->bytes; }
+
+  static Val none() noexcept { return of(Kind::kNone); }
+
+  static Val failure() noexcept { return of(Kind::kFailed); }
+
+  static Val of(Kind kind) noexcept {
+    Val out;
+    out.kind = kind;
+    return out;
+  }
+
+  static Val of(bool value) noexcept {
+    Val out = of(Kind::kBool);
+    out.truth = value;
+    return out;
+  }
+
+  static Val of(std::int64_t value) noexcept {
+    Val out = of(Kind::kInt);
+    out.integer = value;
+    return out;
+  }
+
+  static Val of(std::size_t value) noexcept { return of(static_cast<std::int64_t>(value)); }
+
+  static Val of(double value) noexcept {
+    Val out = of(Kind::kFloat);
+    out.real = value;
+    return out;
+  }
+
+  static Val of(const Text* value) noexcept {
+    Val out = of(Kind::kString);
+    out.text = value;
+    return out;
+  }
+
+  static Val of(const List* value, Kind kind) noexcept {
+    Val out = of(kind);
+    out.list = value;
+    return out;
+  }
+
+  static Val of(const Dict* value) noexcept {
+    Val out = of(Kind::kDict);
+    out.dict = value;
+    return out;
+  }
+
+  static Val of(Iterator* value) noexcept {
+    Val out = of(Kind::kIterator);
+    out.iterator = value;
+    return out;
+  }
+
+  Val with_taint(bool taint) const noexcept {
+    Val out = *this;
+    out.tainted = taint;
+    return out;
+  }
+};
+
+static_assert(sizeof(Val) == 16);
+
+struct Entry {
+  Val key, value;
+};
+
+// Code's variables; `parent` is the frame of the function around it.
+struct Frame {
+  Frame* parent = nullptr;
+  Val* slots = nullptr;
+};
+
+struct Callable {
+  const Builtin* builtin = nullptr;  // or
+  const Stmt* macro = nullptr;       // a macro or the body of a call block, with
+  Frame* frame = nullptr;            // the frame it was made in
+  Val self = {};                     // of a method
+};
+
+inline std::span<const Val> List::span() const noexcept {
+  return {items, size};
+}
+
+inline const Val* List::end() const noexcept {
+  return items + size;
+}
+
+inline const Entry* Dict::end() const noexcept {
+  return entries + size;
+}
+
+}  // namespace wick::jinja

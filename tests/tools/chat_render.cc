@@ -1,0 +1,45 @@
+// Renders chat templates for tools/parity/templates_diff.py: each line of standard input is a JSON
+// object {"template": …, "context": {…}, "now": seconds}, each line of output {"text": …,
+// "trusted": [[begin, end], …]} or {"error": id, "message": …}.
+#include <iostream>
+#include <string>
+
+#include "chat/chat_template.h"
+
+namespace {
+
+wick::Object failed(const wick::Error& error) {
+  wick::Object out;
+  out["error"] = error.id;
+  out["message"] = error.message;
+  return out;
+}
+
+wick::Object answer(const std::string& line) {
+  const auto request = wick::parse_json(line);
+  if (!request) return failed(request.error());
+  const wick::Object& fields = *request->object();
+  const auto tmpl = wick::ChatTemplate::parse(*fields.find("template")->string());
+  if (!tmpl) return failed(tmpl.error());
+  const wick::Value* now = fields.find("now");
+  const auto text = tmpl->render(*fields.find("context")->object(),
+                                 {.now_seconds = now != nullptr ? *now->integer() : 0});
+  if (!text) return failed(text.error());
+  wick::Object out;
+  out["text"] = text->text;
+  wick::Array spans;
+  for (const wick::Span& span : text->trusted) {
+    spans.push_back(
+        wick::Array{static_cast<std::int64_t>(span.begin), static_cast<std::int64_t>(span.end)});
+  }
+  out["trusted"] = std::move(spans);
+  return out;
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << wick::to_json(answer(line)) << std::endl;
+  }
+}
