@@ -336,7 +336,7 @@ Error http_status_error(int status, std::string_view url) {
     return {.code = ErrorCode::kInvalid,
             .id = "no_permission",
             .message = cat(shown, " may not be read without permission (status ", status, ")"),
-            .hint = "check the name; for a gated model accept its licence on the hub and set HF_TOKEN"};
+            .hint = "check the name; a gated model needs its licence accepted and HF_TOKEN set"};
   }
   return {.code = ErrorCode::kUnavailable,
           .id = "bad_status",

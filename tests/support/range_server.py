@@ -7,6 +7,7 @@ GET /control?JSON (percent-encoded), an object with "path" and any of
   size, seed     deterministic bytes (see `content`)        body          this text instead
   status         answer so, with no file                    redirect      answer 302 to this URL
   etag           default: of the content; "" sends none     ignore_range  always 200 and the whole file
+  ignore_if_range  serve the range although the ETag is another
   cut_after      close the connection after so many bytes of each body; cut_times: only so often
   wrong_at       the byte at this offset is inverted        no_length     no Content-Length, ended by closing
   shift_range    Content-Range claims another start         header_bytes  an extra header so long
@@ -92,7 +93,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         etag = setting.get("etag", '"%s"' % hashlib.md5(b"%d" % len(data) + data[:100]).hexdigest())
         wanted, span = entry["range"], (0, len(data) - 1)
         is_partial = wanted is not None and not setting.get("ignore_range")
-        if is_partial and entry["if_range"] is not None and entry["if_range"] != etag:
+        if_range = None if setting.get("ignore_if_range") else entry["if_range"]
+        if is_partial and if_range is not None and if_range != etag:
             is_partial = False
         if is_partial:
             span = parse_range(wanted, len(data))
