@@ -69,6 +69,9 @@ class Tokenizer {
 
   TokenId eos() const noexcept { return eos_; }  // -1 = none
 
+  // Of the longest token; a TextStream sizes its memory by it.
+  std::size_t longest_token_bytes() const noexcept { return longest_; }
+
   // All of `ids` as text, invalid UTF-8 replaced by U+FFFD; control tokens are left out unless
   // asked for.
   std::string decode(std::span<const TokenId> ids, bool with_control = false) const;
@@ -76,6 +79,7 @@ class Tokenizer {
  protected:
   std::vector<TokenId> ends_, prefix_, suffix_;
   TokenId bos_ = -1, eos_ = -1;
+  std::size_t longest_ = 0;
 };
 
 // Turns a stream of ids into text, holding back what is not yet a whole character, and, once stop

@@ -1,0 +1,156 @@
+#include "text/added_tokens.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "text/utf8.h"
+
+namespace wick {
+namespace {
+
+// White_Space as char::is_whitespace has it.
+bool is_space(char32_t code) noexcept {
+  return (code >= 0x9 && code <= 0xD) || code == 0x20 || code == 0x85 || code == 0xA0 ||
+         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
+         code == 0x202F || code == 0x205F || code == 0x3000;
+}
+
+bool is_word(char32_t code) noexcept {
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The character that ends at text[end); invalid at the start of the text or behind a bad byte.
+Utf8Char last_char(std::string_view text, std::size_t end) noexcept {
+  for (std::size_t n = 1; n <= 4 && n <= end; ++n) {
+    const Utf8Char c = decode_utf8(text.substr(end - n, n));
+    if (c.is_valid && static_cast<std::size_t>(c.length) == n) return c;
+  }
+  return {};
+}
+
+Utf8Char first_char(std::string_view text, std::size_t begin) noexcept {
+  return begin < text.size() ? decode_utf8(text.substr(begin)) : Utf8Char{};
+}
+
+bool is_within(const std::vector<Span>& spans, std::size_t begin, std::size_t end) noexcept {
+  const auto next = std::upper_bound(spans.begin(), spans.end(), begin,
+                                     [](std::size_t at, const Span& s) { return at < s.begin; });
+  return next != spans.begin() && end <= std::prev(next)->end;
+}
+
+}  // namespace
+
+// The nodes are made level by level from the sorted tokens: a node is the run of tokens that share
+// its prefix, and its edges are the runs within that share one byte more.
+void AddedTokens::build(std::vector<AddedToken> tokens) {
+  struct Run {
+    std::uint32_t node, begin, end, depth;
+  };
+
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [](const AddedToken& a, const AddedToken& b) { return a.text < b.text; });
+  tokens_ = std::move(tokens);
+  nodes_.assign(1, Node{});
+  edges_.clear();
+  std::vector<Run> runs{{0, 0, static_cast<std::uint32_t>(tokens_.size()), 0}};
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const Run run = runs[r];
+    std::uint32_t at = run.begin;
+    while (at < run.end && tokens_[at].text.size() == run.depth) {
+      Node& node = nodes_[run.node];
+      if (node.token < 0 && run.depth > 0) node.token = static_cast<std::int32_t>(at);
+      ++at;
+    }
+    nodes_[run.node].first_edge = static_cast<std::uint32_t>(edges_.size());
+    while (at < run.end) {
+      const char byte = tokens_[at].text[run.depth];
+      std::uint32_t end = at;
+      while (end < run.end && tokens_[end].text[run.depth] == byte) {
+        ++end;
+      }
+      const auto child = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({});
+      edges_.push_back({static_cast<unsigned char>(byte), child});
+      ++nodes_[run.node].n_edges;
+      runs.push_back({child, at, end, run.depth + 1});
+      at = end;
+    }
+  }
+  roots_.fill(-1);
+  for (std::uint32_t i = 0; i < nodes_[0].n_edges; ++i) {
+    roots_[edges_[i].byte] = static_cast<std::int32_t>(edges_[i].node);
+  }
+}
+
+std::int32_t AddedTokens::step(std::uint32_t node, unsigned char byte) const noexcept {
+  const Node& from = nodes_[node];
+  for (std::uint32_t i = 0; i < from.n_edges; ++i) {
+    const Edge& edge = edges_[from.first_edge + i];
+    if (edge.byte == byte) return static_cast<std::int32_t>(edge.node);
+  }
+  return -1;
+}
+
+std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::size_t from,
+                                                    const std::vector<Span>& trusted) const {
+  if (tokens_.empty()) return std::nullopt;
+  for (std::size_t begin = from; begin < text.size(); ++begin) {
+    std::int32_t node = roots_[static_cast<unsigned char>(text[begin])];
+    if (node < 0) continue;
+    const AddedToken* best = nullptr;
+    std::size_t best_end = begin;
+    for (std::size_t end = begin + 1; node >= 0; ++end) {
+      const std::int32_t index = nodes_[static_cast<std::size_t>(node)].token;
+      if (index >= 0) {
+        const AddedToken& token = tokens_[static_cast<std::size_t>(index)];
+        if (!token.is_control || is_within(trusted, begin, end)) {
+          best = &token;
+          best_end = end;
+        }
+      }
+      if (end >= text.size()) break;
+      node = step(static_cast<std::uint32_t>(node), static_cast<unsigned char>(text[end]));
+    }
+    if (best == nullptr) continue;
+    Match match{.span = {begin, best_end}, .id = best->id};
+    if (best->is_single_word) {
+      const Utf8Char before = last_char(text, begin);
+      const Utf8Char behind = first_char(text, best_end);
+      if ((before.is_valid && is_word(before.code)) || (behind.is_valid && is_word(behind.code))) {
+        begin = best_end - 1;  // Hugging Face looks on behind it, too
+        continue;
+      }
+    }
+    while (best->takes_left_space && match.span.begin > from) {
+      const Utf8Char c = last_char(text, match.span.begin);
+      const auto bytes = static_cast<std::size_t>(c.length);
+      if (!c.is_valid || !is_space(c.code) || match.span.begin - bytes < from) break;
+      match.span.begin -= bytes;
+    }
+    while (best->takes_right_space && match.span.end < text.size()) {
+      const Utf8Char c = first_char(text, match.span.end);
+      if (!c.is_valid || !is_space(c.code)) break;
+      match.span.end += static_cast<std::size_t>(c.length);
+    }
+    return match;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wick

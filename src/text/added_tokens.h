@@ -1,0 +1,64 @@
+// Tokens that are found in the text before anything else is done to it: control tokens in trusted
+// text, user-defined ones everywhere. One byte trie finds, at each place, the longest token that
+// may stand there; the leftmost place wins. Immutable after build(), any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/marked_text.h"
+#include "base/types.h"
+
+namespace wick {
+
+struct AddedToken {
+  std::string text = {};
+  TokenId id = -1;
+  bool is_control = false;
+  bool takes_left_space = false;   // white space before it belongs to it
+  bool takes_right_space = false;  // white space behind it belongs to it
+  bool is_single_word = false;     // only where no word goes on before or behind it
+};
+
+class AddedTokens {
+ public:
+  // Of tokens with the same text the first counts; empty texts never match.
+  void build(std::vector<AddedToken> tokens);
+
+  bool is_empty() const noexcept { return tokens_.empty(); }
+
+  struct Match {
+    Span span = {};  // with the white space that it takes
+    TokenId id = -1;
+  };
+
+  // The next match in text[from, …). `trusted` are the spans where control tokens count, ascending;
+  // a control token must lie in one of them entirely.
+  std::optional<Match> find(std::string_view text, std::size_t from,
+                            const std::vector<Span>& trusted) const;
+
+ private:
+  struct Node {
+    std::uint32_t first_edge = 0;
+    std::uint32_t n_edges = 0;
+    std::int32_t token = -1;  // index into tokens_, -1 = none ends here
+  };
+
+  struct Edge {
+    unsigned char byte = 0;
+    std::uint32_t node = 0;
+  };
+
+  std::int32_t step(std::uint32_t node, unsigned char byte) const noexcept;
+
+  std::vector<AddedToken> tokens_ = {};
+  std::vector<Node> nodes_ = {};
+  std::vector<Edge> edges_ = {};
+  std::array<std::int32_t, 256> roots_ = {};  // first step; -1 = none
+};
+
+}  // namespace wick

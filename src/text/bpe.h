@@ -1,0 +1,80 @@
+// Byte-pair encoding of one piece of text: symbols (bytes, or characters) that merge pair by pair,
+// the earliest-learned pair first and the leftmost among equals, as Hugging Face's BPE model does.
+// What merges comes from a table of pairs, or, as SentencePiece has it, from the scores of the
+// tokens that two symbols spell together. Immutable after load, any thread; the scratch belongs to
+// one call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "text/pair_table.h"
+#include "text/string_index.h"
+#include "text/vocab.h"
+
+namespace wick {
+
+struct BpeScratch {
+  struct Symbol {
+    TokenId id = -1;
+    std::int32_t prev = -1, next = -1;  // -1 = none
+    std::uint32_t begin = 0, bytes = 0;
+    std::uint32_t characters = 1;  // 0: may not merge
+  };
+
+  struct Candidate {  // a merge of `at` with its next symbol, as long as both are what they were
+    std::uint64_t key = 0;
+    TokenId id = -1;
+    std::int32_t at = 0;
+    std::uint32_t bytes = 0;  // of the two together
+  };
+
+  std::vector<Symbol> symbols = {};
+  std::vector<Candidate> heap = {};
+};
+
+class BpeModel {
+ public:
+  enum class Alphabet : std::uint8_t { kBytes, kCharacters };
+
+  // Filled by a loader; the texts that symbols and words are looked up by.
+  Alphabet alphabet = Alphabet::kBytes;
+  bool ignore_merges = false;  // a whole piece that is a word is that token
+  bool fuse_unknown = false;   // neighbouring unknown characters become one token
+  bool by_score = false;       // merge by scores, not by pairs
+  TokenId unknown = -1;        // -1: what has no token is left out
+  std::array<TokenId, 256> byte_ids = no_bytes();  // -1 = none
+  PairTable pairs = {};
+  std::vector<std::uint32_t> ranks = {};  // by_score: of each token, the best score is 0
+  StringIndex words = {};                 // of texts as they are spelled (with "▁" for a space)
+  Vocab spelled = {};                     // those texts; empty when the vocabulary's own serve
+  std::size_t longest_word = 0;           // bytes
+
+  // Appends the ids of `piece`. `vocab` is the tokenizer's.
+  void encode(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
+              std::vector<TokenId>& out) const;
+  // The token spelled `text`, -1 if there is none.
+  TokenId find(std::string_view text, const Vocab& vocab) const noexcept;
+
+ private:
+  static constexpr std::array<TokenId, 256> no_bytes() {
+    std::array<TokenId, 256> ids{};
+    for (TokenId& id : ids) {
+      id = -1;
+    }
+    return ids;
+  }
+
+  void fill_bytes(std::string_view piece, BpeScratch& scratch) const;
+  void fill_characters(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
+  void push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& scratch) const;
+  BpeScratch::Candidate candidate(std::string_view piece, const Vocab& vocab,
+                                  const BpeScratch& scratch, std::int32_t at) const noexcept;
+  bool encode_short(std::string_view piece, std::vector<TokenId>& out) const;
+  void merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
+};
+
+}  // namespace wick

@@ -1,0 +1,147 @@
+#include "text/bpe_tokenizer.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "text/nfc.h"
+
+namespace wick {
+namespace {
+
+constexpr std::size_t kMaxGrowth = 64;
+
+using Kind = NormaliserStep::Kind;
+
+void append_replaced(std::string& out, std::string_view text, std::string_view from,
+                     std::string_view to) {
+  for (;;) {
+    const std::size_t at = text.find(from);
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return;
+    out.append(to);
+    text.remove_prefix(at + from.size());
+  }
+}
+
+void append_step(std::string& out, const NormaliserStep& step, std::string_view text,
+                 bool is_first) {
+  switch (step.kind) {
+    case Kind::kNfc:
+      append_nfc(out, text);
+      return;
+    case Kind::kReplace:
+      append_replaced(out, text, step.from, step.to);
+      return;
+    case Kind::kPrepend:
+      out += step.to;
+      break;
+    case Kind::kLead:
+    case Kind::kLeadFirst: {
+      const bool applies = step.kind == Kind::kLead || is_first;
+      if (applies && text.substr(0, step.to.size()) != step.to) out += step.to;
+      break;
+    }
+  }
+  out += text;
+}
+
+// `text` after `steps`; the result lies in `text` itself or in `a` or `b`.
+std::string_view apply(const std::vector<NormaliserStep>& steps, std::string_view text,
+                       bool is_first, std::string& a, std::string& b) {
+  for (const NormaliserStep& step : steps) {
+    a.clear();
+    append_step(a, step, text, is_first);
+    std::swap(a, b);
+    text = b;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string normalised_text(const std::vector<NormaliserStep>& steps, std::string_view run) {
+  std::string a;
+  std::string b;
+  return std::string(apply(steps, run, false, a, b));
+}
+
+bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept {
+  std::size_t growth = 1;
+  for (const NormaliserStep& step : steps) {
+    if (step.kind == Kind::kReplace) {
+      growth *=
+          std::max<std::size_t>(1, (step.to.size() + step.from.size() - 1) / step.from.size());
+    }
+    if (growth > kMaxGrowth) return true;
+  }
+  return false;
+}
+
+struct BpeTokenizer::Scratch {
+  std::optional<SplitScratch> split = {};  // made when there is something to split
+  BpeScratch bpe = {};
+  std::string run_a = {}, run_b = {};    // of the normaliser
+  std::string open_a = {}, open_b = {};  // of the pre-tokenizer
+};
+
+BpeTokenizer::BpeTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
+  ends_ = std::move(parts_.ends);
+  prefix_ = std::move(parts_.prefix);
+  suffix_ = std::move(parts_.suffix);
+  bos_ = parts_.bos;
+  eos_ = parts_.eos;
+  for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
+    longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
+  }
+}
+
+void BpeTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
+  Scratch scratch;
+  const std::string_view all = text.text;
+  for (std::size_t at = 0;;) {
+    const auto match = parts_.added.find(all, at, text.trusted);
+    const std::size_t end = match ? match->span.begin : all.size();
+    if (end > at) encode_run(all.substr(at, end - at), at == 0, scratch, out);
+    if (!match) return;
+    out.push_back(match->id);
+    at = match->span.end;
+  }
+}
+
+void BpeTokenizer::encode_run(std::string_view run, bool is_first, Scratch& scratch,
+                              std::vector<TokenId>& out) const {
+  const std::string_view text =
+      apply(parts_.normaliser, run, is_first, scratch.run_a, scratch.run_b);
+  if (parts_.added_normalised.is_empty()) {
+    encode_normalised(text, is_first, scratch, out);
+    return;
+  }
+  for (std::size_t at = 0;;) {
+    const auto match = parts_.added_normalised.find(text, at, {});
+    const std::size_t end = match ? match->span.begin : text.size();
+    if (end > at) {
+      encode_normalised(text.substr(at, end - at), is_first && at == 0, scratch, out);
+    }
+    if (!match) return;
+    out.push_back(match->id);
+    at = match->span.end;
+  }
+}
+
+void BpeTokenizer::encode_normalised(std::string_view run, bool is_first, Scratch& scratch,
+                                     std::vector<TokenId>& out) const {
+  const std::string_view text =
+      apply(parts_.opening, run, is_first, scratch.open_a, scratch.open_b);
+  if (parts_.pre.is_empty()) {
+    parts_.model.encode(text, parts_.vocab, scratch.bpe, out);
+    return;
+  }
+  if (!scratch.split) scratch.split.emplace();
+  parts_.pre.split(text, *scratch.split);
+  for (const Span piece : scratch.split->pieces) {
+    parts_.model.encode(text.substr(piece.begin, piece.end - piece.begin), parts_.vocab,
+                        scratch.bpe, out);
+  }
+}
+
+}  // namespace wick

@@ -1,0 +1,23 @@
+// The limits that foreign vocabularies and texts are held to. Each is far above what real models
+// use, and low enough that a small hostile file can neither fill the memory nor keep a core busy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+
+inline constexpr std::size_t kMaxVocab = 1U << 21U;          // real models: 262,144 (Gemma)
+inline constexpr std::size_t kMaxMerges = 1U << 22U;         // Llama 3: 280,147
+inline constexpr std::size_t kMaxTokenBytes = 1U << 16U;     // real models: a few hundred
+inline constexpr std::size_t kMaxVocabBytes = 1U << 28U;     // all tokens together; Gemma: 2 MB
+inline constexpr std::size_t kMaxAddedTokenBytes = 256;      // control and user-defined tokens
+inline constexpr std::size_t kMaxTokenizerJson = 1U << 27U;  // Gemma 3: 33 MB
+inline constexpr std::size_t kMaxPatternBytes = 4096;        // one regular expression
+inline constexpr std::size_t kMaxStages = 16;                // normaliser steps or splits in a row
+inline constexpr std::size_t kMaxNormaliserBytes = 64;       // what a normaliser step may insert
+inline constexpr int kMaxJsonNesting = 64;
+inline constexpr std::size_t kMaxProbes = 1024;  // steps to a hash slot; honest words need < 64
+inline constexpr std::size_t kMaxPieceBytes = 1U << 28U;  // a longer piece is merged in parts
+
+}  // namespace wick

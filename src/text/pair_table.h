@@ -1,0 +1,67 @@
+// Pairs of tokens → what they merge into, and how early. One open-addressing table, 16 bytes for a
+// slot. Built by one thread, then immutable.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "base/types.h"
+#include "text/limits.h"
+
+namespace wick {
+
+struct Merge {
+  std::uint32_t rank = 0;  // lower merges first
+  TokenId id = -1;         // -1: these two do not merge
+};
+
+class PairTable {
+ public:
+  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n * 2 + 2), Slot{}); }
+
+  // The first merge of a pair counts. False: a table made to collide.
+  bool add(TokenId left, TokenId right, Merge merge) {
+    const std::uint64_t key = key_of(left, right);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash(key) & mask;
+    for (std::size_t probe = 0; probe < kMaxProbes; ++probe, at = (at + 1) & mask) {
+      if (slots_[at].merge.id < 0) {
+        slots_[at] = {key, merge};
+        return true;
+      }
+      if (slots_[at].key == key) return true;
+    }
+    return false;
+  }
+
+  Merge find(TokenId left, TokenId right) const noexcept {
+    if (slots_.empty()) return {};
+    const std::uint64_t key = key_of(left, right);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = hash(key) & mask;; at = (at + 1) & mask) {
+      if (slots_[at].merge.id < 0) return {};
+      if (slots_[at].key == key) return slots_[at].merge;
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;
+    Merge merge = {};
+  };
+
+  static std::uint64_t key_of(TokenId left, TokenId right) noexcept {
+    return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) |
+           static_cast<std::uint32_t>(right);
+  }
+
+  static std::size_t hash(std::uint64_t key) noexcept {
+    key *= 0x9E3779B97F4A7C15ULL;
+    return key ^ (key >> 32U);
+  }
+
+  std::vector<Slot> slots_ = {};
+};
+
+}  // namespace wick

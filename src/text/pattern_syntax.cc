@@ -1,0 +1,191 @@
+// Oniguruma's Ruby syntax → PCRE2's. The two agree on nearly everything that tokenizer files use;
+// what they do not agree on is either spelled out here (\s, \w, \d, \p, \u) or refused by name.
+#include <string>
+
+#include "base/strings.h"
+#include "text/pattern.h"
+#include "text/unicode_data.h"
+
+namespace wick {
+namespace {
+
+// White_Space; PCRE2's \s has U+180E besides.
+constexpr std::string_view kSpace =
+    R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+
+class Translator {
+ public:
+  explicit Translator(std::string_view regex) : regex_(regex) {}
+
+  Result<std::string> run() {
+    while (at_ < regex_.size()) {
+      WICK_DO(in_class_ ? class_item() : item());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Error refuse(std::string_view what) const {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "tokenizer_pattern",
+                 .message = cat("the tokenizer's pattern '", printable(regex_), "' uses ", what,
+                                " at byte ", at_, ", which wick does not translate"),
+                 .hint = "use a GGUF file of this model: its pre-tokenizer is known by name"};
+  }
+
+  bool starts(std::string_view text) const noexcept {
+    return regex_.substr(at_, text.size()) == text;
+  }
+
+  void copy(std::size_t n) {
+    out_ += regex_.substr(at_, n);
+    at_ += n;
+  }
+
+  Result<void> item() {
+    const char c = regex_[at_];
+    if (c == '\\') return escape();
+    if (c == '[') {
+      in_class_ = true;
+      copy(starts("[^") ? 2 : 1);
+      if (starts("]")) return refuse("']' as the first member of a class");
+      return {};
+    }
+    if (c == '{') return counted();
+    if (c == '(' && starts("(?")) return group();
+    if (c == '(' && starts("(*")) return refuse("a verb");
+    copy(1);
+    return {};
+  }
+
+  // {n,m}: Ruby reads a '+' behind it as a second quantifier, PCRE2 as possessive.
+  Result<void> counted() {
+    const std::size_t end = regex_.find_first_not_of("0123456789,", at_ + 1);
+    const bool is_counted = end != std::string_view::npos && regex_[end] == '}' && end > at_ + 1;
+    if (is_counted && end + 1 < regex_.size() && regex_[end + 1] == '+') {
+      return refuse("a possessive {n,m}+");
+    }
+    copy(is_counted ? end + 1 - at_ : 1);
+    return {};
+  }
+
+  // (?flags) and (?flags:…): only i has the same meaning in both.
+  Result<void> group() {
+    std::size_t end = at_ + 2;
+    while (end < regex_.size() &&
+           (regex_[end] == '-' || (regex_[end] >= 'a' && regex_[end] <= 'z'))) {
+      ++end;
+    }
+    const std::string_view flags = regex_.substr(at_ + 2, end - at_ - 2);
+    if (flags.find_first_not_of("i-") != std::string_view::npos) return refuse("a group's flags");
+    if (end < regex_.size() &&
+        std::string_view(":=!<>)").find(regex_[end]) == std::string_view::npos) {
+      return refuse("a special group");
+    }
+    copy(end - at_);
+    return {};
+  }
+
+  Result<void> class_item() {
+    if (starts("]")) {
+      in_class_ = false;
+      copy(1);
+      return {};
+    }
+    if (starts("&&")) return refuse("an intersection of classes");
+    if (starts("[")) return refuse("a class inside a class");
+    if (starts("\\")) return escape();
+    copy(1);
+    return {};
+  }
+
+  void put_class(bool is_negated, std::string_view members) {
+    if (in_class_) {
+      out_ += members;
+    } else {
+      out_ += is_negated ? "[^" : "[";
+      out_ += members;
+      out_ += ']';
+    }
+  }
+
+  static std::string property(std::string_view name) {
+    return cat("\\p{", name, "}", newer_characters(name));
+  }
+
+  Result<void> escape() {
+    if (at_ + 1 >= regex_.size()) return refuse("a lone backslash");
+    const char c = regex_[at_ + 1];
+    const bool is_negated = c >= 'A' && c <= 'Z';
+    if (is_negated && in_class_ && std::string_view("SWDP").find(c) != std::string_view::npos) {
+      return refuse("a negated class inside a class");
+    }
+    switch (c) {
+      case 's':
+      case 'S':
+        put_class(is_negated, kSpace);
+        break;
+      case 'w':
+      case 'W':
+        put_class(is_negated, property("L") + property("M") + property("Nd") + property("Pc"));
+        break;
+      case 'd':
+      case 'D':
+        put_class(is_negated, property("Nd"));
+        break;
+      case 'p':
+      case 'P':
+        return property_escape(is_negated);
+      case 'u':
+        return code_escape();
+      case 'h':
+      case 'H':
+      case 'R':
+      case 'X':
+      case 'K':
+      case 'G':
+      case 'C':
+        return refuse(cat("\\", c));
+      default:
+        copy(2);
+        return {};
+    }
+    at_ += 2;
+    return {};
+  }
+
+  Result<void> property_escape(bool is_negated) {
+    const std::size_t end = regex_.find('}', at_);
+    if (end == std::string_view::npos || regex_.size() < at_ + 4 || regex_[at_ + 2] != '{' ||
+        regex_[at_ + 3] == '^') {
+      return refuse("a property that is not \\p{Name}");
+    }
+    put_class(is_negated, property(regex_.substr(at_ + 3, end - at_ - 3)));
+    at_ = end + 1;
+    return {};
+  }
+
+  Result<void> code_escape() {  // \uHHHH
+    const std::string_view digits = regex_.substr(at_ + 2, 4);
+    if (digits.size() != 4 ||
+        digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) {
+      return refuse("a \\u without four hexadecimal digits");
+    }
+    out_ += cat("\\x{", digits, "}");
+    at_ += 6;
+    return {};
+  }
+
+  std::string_view regex_;
+  std::size_t at_ = 0;
+  bool in_class_ = false;
+  std::string out_ = {};
+};
+
+}  // namespace
+
+Result<std::string> to_pcre2(std::string_view regex) {
+  return Translator(regex).run();
+}
+
+}  // namespace wick

@@ -1,0 +1,97 @@
+// The pre-tokenizers by the names that GGUF files give them (tokenizer.ggml.pre), in the patterns
+// of the families' own tokenizer.json files. A new name is one row in kRows.
+#include <algorithm>
+#include <array>
+
+#include "text/pre_tokenizer.h"
+
+namespace wick {
+namespace {
+
+constexpr std::string_view kGpt2 =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kLlama3 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen2 = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
+                                    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen35 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N})"
+    R"(| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kGpt4o =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kTekken =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+    R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kDeepSeekV3 =
+    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)"
+    R"(| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+struct Row {
+  std::string_view names;  // separated by spaces
+  std::array<std::string_view, 5> patterns;
+  bool is_nfc = false, ignore_merges = false, adds_bos = false;
+};
+
+constexpr auto kRows = std::to_array<Row>({
+    {.names = "gpt-2 phi-2 mpt olmo jais jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe "
+              "gigachat a.x-4.0 mellum modern-bert exaone4 trillion granite-docling default",
+     .patterns = {kGpt2}},
+    {.names = "smollm starcoder refact command-r cohere2_moe codeshell exaone minerva-7b mellum2",
+     .patterns = {R"(\p{N})", kGpt2}},
+    {.names = "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 laguna "
+              "jina-v5-nano",
+     .patterns = {kLlama3},
+     .ignore_merges = true,
+     .adds_bos = true},
+    {.names = "dbrx smaug-bpe chatglm-bpe glm4", .patterns = {kLlama3}},
+    {.names = "qwen2", .patterns = {kQwen2}, .is_nfc = true},
+    {.names = "deepseek-r1-qwen megrez kormo openpangu f2llmv2 stablelm2 hunyuan solar-open grok-2",
+     .patterns = {kQwen2}},
+    {.names = "qwen35", .patterns = {kQwen35}, .is_nfc = true},
+    {.names = "gpt-4o llama4 kanana2 minimax-m2", .patterns = {kGpt4o}},
+    {.names = "tekken", .patterns = {kTekken}, .ignore_merges = true, .adds_bos = true},
+    {.names = "deepseek-v3 hunyuan-dense joyai-llm",
+     .patterns = {R"(\p{N}{1,3})", "[一-龥぀-ゟ゠-ヿ]+", kDeepSeekV3}},
+    {.names = "deepseek-coder",
+     .patterns = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", "[一-龥ࠀ-一가-퟿]+",
+                  R"(\p{N})"}},
+    {.names = "falcon", .patterns = {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2, "[0-9][0-9][0-9]"}},
+});
+
+bool has_name(std::string_view names, std::string_view name) noexcept {
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    if (names.substr(0, end) == name) return true;
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view gpt2_pattern() noexcept {
+  return kGpt2;
+}
+
+std::optional<PreTokenizerInfo> find_pre_tokenizer(std::string_view name) {
+  const auto* const row = std::find_if(kRows.begin(), kRows.end(),
+                                       [&](const Row& r) { return has_name(r.names, name); });
+  if (row == kRows.end() || name.empty()) return std::nullopt;
+  PreTokenizerInfo info{.name = name,
+                        .patterns = {},
+                        .is_nfc = row->is_nfc,
+                        .ignore_merges = row->ignore_merges,
+                        .adds_bos = row->adds_bos};
+  for (const std::string_view pattern : row->patterns) {
+    if (!pattern.empty()) info.patterns.push_back(pattern);
+  }
+  return info;
+}
+
+}  // namespace wick

@@ -1,0 +1,89 @@
+#include <algorithm>
+
+#include "base/strings.h"
+#include "text/tokenizer.h"
+#include "text/utf8.h"
+
+namespace wick {
+namespace {
+
+// Bytes of the longest end of `text` that a stop string starts with: it may yet become one.
+std::size_t possible_stop(std::string_view text, const std::vector<std::string>& stops) noexcept {
+  std::size_t longest = 0;
+  for (const std::string& stop : stops) {
+    for (std::size_t n = std::min(stop.size() - 1, text.size()); n > longest; --n) {
+      if (text.substr(text.size() - n) == std::string_view(stop).substr(0, n)) longest = n;
+    }
+  }
+  return longest;
+}
+
+// Where the stop string starts that is complete first (the longest of several), npos if none is.
+std::size_t first_stop(std::string_view text, const std::vector<std::string>& stops) noexcept {
+  std::size_t begin = std::string_view::npos;
+  std::size_t end = std::string_view::npos;
+  for (const std::string& stop : stops) {
+    const std::size_t at = text.find(stop);
+    if (at == std::string_view::npos) continue;
+    const std::size_t here = at + stop.size();
+    if (here < end || (here == end && at < begin)) {
+      begin = at;
+      end = here;
+    }
+  }
+  return begin;
+}
+
+}  // namespace
+
+TextStream::TextStream(const Tokenizer& tokenizer, bool is_continuing,
+                       std::vector<std::string> stops)
+    : tokenizer_(&tokenizer),
+      stops_(std::move(stops)),
+      strip_space_(tokenizer.strips_leading_space() && !is_continuing) {
+  stops_.erase(std::remove(stops_.begin(), stops_.end(), std::string()), stops_.end());
+  std::size_t longest_stop = 0;
+  for (const std::string& stop : stops_) {
+    longest_stop = std::max(longest_stop, stop.size());
+  }
+  // Held back are less than a stop string and less than a character; then a token comes.
+  const std::size_t most = longest_stop + 4 + tokenizer.longest_token_bytes();
+  held_.reserve(most);
+  shown_.reserve(most * kReplacementChar.size());
+}
+
+std::string_view TextStream::push(TokenId id) noexcept {
+  shown_.clear();
+  const TokenKind kind = tokenizer_->kind(id);
+  if (stopped_ || kind == TokenKind::kControl || kind == TokenKind::kUnknown) return {};
+  std::string_view bytes = tokenizer_->bytes(id);
+  if (strip_space_ && !bytes.empty()) {
+    if (bytes.front() == ' ') bytes.remove_prefix(1);
+    strip_space_ = false;
+  }
+  held_ += bytes;
+  return release(false);
+}
+
+std::string_view TextStream::finish() noexcept {
+  shown_.clear();
+  return release(true);
+}
+
+std::string_view TextStream::release(bool is_last) noexcept {
+  const std::string_view held = held_;
+  std::size_t n = held.size();
+  if (const std::size_t stop = first_stop(held, stops_); stop != std::string_view::npos) {
+    stopped_ = true;
+    is_last = true;
+    n = stop;
+  } else if (!is_last) {
+    n -= possible_stop(held, stops_);
+    n = complete_utf8(held.substr(0, n));
+  }
+  append_repaired(shown_, held.substr(0, n));
+  held_.erase(0, stopped_ ? held_.size() : n);
+  return shown_;
+}
+
+}  // namespace wick

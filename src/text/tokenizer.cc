@@ -1,0 +1,86 @@
+#include "text/tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mapped_file.h"
+#include "base/strings.h"
+#include "format/model_file.h"
+#include "text/bpe_tokenizer.h"
+#include "text/limits.h"
+#include "text/utf8.h"
+
+namespace wick {
+namespace {
+
+Result<std::shared_ptr<const Tokenizer>> make(Result<TokenizerParts> parts) {
+  if (!parts) return std::move(parts).error();
+  return std::shared_ptr<const Tokenizer>(std::make_shared<BpeTokenizer>(*std::move(parts)));
+}
+
+std::string_view as_text(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<std::shared_ptr<const Tokenizer>> open_json(const std::filesystem::path& path) {
+  WICK_TRY(const MappedFile file, MappedFile::open(path));
+  const auto config_path = path.parent_path() / "tokenizer_config.json";
+  std::error_code ignored;
+  std::string config;
+  if (std::filesystem::is_regular_file(config_path, ignored)) {
+    WICK_TRY(const MappedFile config_file, MappedFile::open(config_path));
+    config = as_text(config_file.bytes());
+  }
+  auto parts = load_huggingface_tokenizer(as_text(file.bytes()), config, Metadata());
+  if (!parts) return wrap(std::move(parts).error(), path.string());
+  return make(std::move(parts));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Tokenizer>> Tokenizer::from(const Metadata& meta) {
+  if (const auto json = meta.string("tokenizer.huggingface.json")) {
+    const auto config = meta.string("tokenizer.huggingface.config").value_or(std::string_view());
+    return make(load_huggingface_tokenizer(*json, config, meta));
+  }
+  return make(load_gguf_tokenizer(meta));
+}
+
+Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::path& path) {
+  if (path.extension() == ".json") return open_json(path);
+  WICK_TRY(const ModelFile file, ModelFile::open(path));
+  return from(file.metadata());
+}
+
+std::vector<TokenId> Tokenizer::encode_plain(std::string_view text) const {
+  std::vector<TokenId> ids;
+  encode(MarkedText{.text = std::string(text)}, ids);
+  return ids;
+}
+
+std::vector<TokenId> Tokenizer::encode_special(std::string_view text) const {
+  MarkedText marked;
+  marked.append(text, true);
+  std::vector<TokenId> ids;
+  encode(marked, ids);
+  return ids;
+}
+
+bool Tokenizer::is_end(TokenId id) const noexcept {
+  return std::find(ends_.begin(), ends_.end(), id) != ends_.end();
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids, bool with_control) const {
+  std::string all;
+  for (const TokenId id : ids) {
+    const bool is_hidden = kind(id) == TokenKind::kControl || kind(id) == TokenKind::kUnknown;
+    if (!is_hidden || with_control) all += bytes(id);
+  }
+  std::string_view text = all;
+  if (strips_leading_space() && text.substr(0, 1) == " ") text.remove_prefix(1);
+  std::string out;
+  append_repaired(out, text);
+  return out;
+}
+
+}  // namespace wick

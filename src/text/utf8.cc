@@ -1,0 +1,89 @@
+#include "text/utf8.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace wick {
+namespace {
+
+constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
+
+bool is_between(unsigned char byte, unsigned low, unsigned high) noexcept {
+  return byte >= low && byte <= high;
+}
+
+}  // namespace
+
+Utf8Char decode_utf8(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {.code = lead, .length = 1, .is_valid = true};
+  if (!is_between(lead, 0xC2, 0xF4)) return {.code = 0, .length = 1, .is_valid = false};
+  const int wanted = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  // The second byte's range keeps out overlong forms, surrogates and what lies past U+10FFFF.
+  unsigned low = lead == 0xE0 ? 0xA0U : lead == 0xF0 ? 0x90U : 0x80U;
+  unsigned high = lead == 0xED ? 0x9FU : lead == 0xF4 ? 0x8FU : 0xBFU;
+  char32_t code = lead & (0xFFU >> static_cast<unsigned>(wanted + 1));
+  for (int i = 1; i < wanted; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (at >= text.size() || !is_between(byte(at), low, high)) {
+      return {.code = 0, .length = i, .is_valid = false};
+    }
+    code = (code << 6U) | (byte(at) & 0x3FU);
+    low = 0x80U;
+    high = 0xBFU;
+  }
+  return {.code = code, .length = wanted, .is_valid = true};
+}
+
+std::size_t valid_utf8_prefix(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::uint64_t eight = 0;
+    if (text.size() - at >= sizeof(eight)) {
+      std::memcpy(&eight, text.data() + at, sizeof(eight));
+      if ((eight & kHighBits) == 0) {
+        at += sizeof(eight);
+        continue;
+      }
+    }
+    const Utf8Char next = decode_utf8(text.substr(at));
+    if (!next.is_valid) break;
+    at += static_cast<std::size_t>(next.length);
+  }
+  return at;
+}
+
+void append_utf8(std::string& out, char32_t code) {
+  const auto put = [&](char32_t bits) {
+    out += static_cast<char>(static_cast<unsigned char>(bits));
+  };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0U | (code >> 6U));
+    put(0x80U | (code & 0x3FU));
+  } else if (code < 0x10000) {
+    put(0xE0U | (code >> 12U));
+    put(0x80U | ((code >> 6U) & 0x3FU));
+    put(0x80U | (code & 0x3FU));
+  } else {
+    put(0xF0U | (code >> 18U));
+    put(0x80U | ((code >> 12U) & 0x3FU));
+    put(0x80U | ((code >> 6U) & 0x3FU));
+    put(0x80U | (code & 0x3FU));
+  }
+}
+
+void append_repaired(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t good = valid_utf8_prefix(text);
+    out.append(text.substr(0, good));
+    text.remove_prefix(good);
+    if (text.empty()) return;
+    out.append(kReplacementChar);
+    text.remove_prefix(static_cast<std::size_t>(decode_utf8(text).length));
+  }
+}
+
+}  // namespace wick
