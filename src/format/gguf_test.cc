@@ -169,7 +169,7 @@ TEST(HostileGguf, RefusesCountsThatTheFileCannotHold) {
   overwrite(tensors, 8, std::uint64_t{1} << 62U);
   EXPECT_EQ(error_id(tensors), "too_many");
   Bytes keys = small_model().build();
-  overwrite(keys, 16, std::uint64_t{10'000});
+  overwrite(keys, 16, std::uint64_t{kMaxMetaKeys});
   EXPECT_EQ(error_id(keys), "truncated_metadata");
 }
 

@@ -183,6 +183,9 @@ Result<std::vector<std::int64_t>> token_ids(const JsonFields& fields, const char
   };
   bool is_right = true;
   if (value->is_array()) {
+    if (value->size() > kMaxEndTokens) {
+      return fields.error(name, cat("at most ", kMaxEndTokens, " token ids"));
+    }
     for (const json& item : *value)
       is_right = add(item) && is_right;
   } else {
@@ -225,6 +228,9 @@ MetaValue text_value(std::string_view text) {
 // tokenizer_config.json may hold one template, or a list of {"name", "template"}.
 Result<void> translate_named_templates(const JsonFields& fields, const json& list, Metadata& out) {
   std::vector<std::string> names;
+  if (list.size() > kMaxChatTemplates) {
+    return fields.error("chat_template", cat("at most ", kMaxChatTemplates, " templates"));
+  }
   for (const json& item : list) {
     const bool is_pair = item.is_object() && item.contains("name") && item["name"].is_string() &&
                          item.contains("template") && item["template"].is_string();

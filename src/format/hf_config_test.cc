@@ -244,11 +244,25 @@ TEST(HostileHfConfig, SurvivesExtremeNumbers) {
 }
 
 TEST(HostileHfConfig, RefusesTextThatIsNoObject) {
-  EXPECT_EQ(translate("").error().id, "bad_json");
+  EXPECT_EQ(translate("").error().id, "truncated_json");
   EXPECT_EQ(translate("[1]").error().id, "bad_json");
   EXPECT_EQ(translate(R"({"model_type": "llama")").error().id, "truncated_json");
-  EXPECT_EQ(translate(std::string(100'000, '[')).error().id, "deep_json");
+  EXPECT_EQ(translate(std::string(100'000, '[')).error().id, "bad_json");
+  EXPECT_EQ(translate("{\"a\":" + std::string(100'000, '[')).error().id, "deep_json");
   EXPECT_EQ(translate("{\"model_type\": \"\xff\"}").error().id, "bad_json");
+}
+
+TEST(HostileHfConfig, RefusesListsThatNoModelNeeds) {
+  std::string ids = "0";
+  for (int i = 1; i < 5000; ++i)
+    ids += cat(",", i);
+  const std::string config = cat(R"({"model_type": "llama", "eos_token_id": [)", ids, "]}");
+  EXPECT_EQ(error_message(config),
+            "m/config.json: 'eos_token_id' is an array of 5000, wanted at most 1024 token ids");
+}
+
+TEST(HostileHfConfig, SaysWhereATextStopsBeingJson) {
+  EXPECT_EQ(error_message(R"({"a": 1, nonsense})"), "m/config.json: is not valid JSON at byte 11");
 }
 
 }  // namespace

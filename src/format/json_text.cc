@@ -12,70 +12,95 @@ namespace wick {
 
 namespace {
 
-struct Nesting {
-  int deepest = 0;
-  int open = 0;  // brackets that the text leaves open
+using nlohmann::json;
+
+// Walks a document without building it: is it JSON, not too deep, an object? Notes the outermost
+// names. (The library's own way to watch names while building, a callback, costs time in the square
+// of their number.)
+class Survey : public nlohmann::json_sax<json> {
+ public:
+  bool null() override { return depth_ > 0; }
+
+  bool boolean(bool) override { return depth_ > 0; }
+
+  bool number_integer(json::number_integer_t) override { return depth_ > 0; }
+
+  bool number_unsigned(json::number_unsigned_t) override { return depth_ > 0; }
+
+  bool number_float(json::number_float_t, const json::string_t&) override { return depth_ > 0; }
+
+  bool string(json::string_t&) override { return depth_ > 0; }
+
+  bool binary(json::binary_t&) override { return false; }
+
+  bool start_object(std::size_t) override { return enter(); }
+
+  bool end_object() override { return leave(); }
+
+  bool start_array(std::size_t) override { return depth_ > 0 && enter(); }
+
+  bool end_array() override { return leave(); }
+
+  bool key(json::string_t& name) override {
+    if (depth_ == 1) names.push_back(name);
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    error_at = position;
+    return false;
+  }
+
+  bool is_too_deep() const noexcept { return depth_ > kMaxJsonDepth; }
+
+  std::vector<std::string> names = {};       // of the outermost object, in the text's order
+  std::optional<std::size_t> error_at = {};  // byte at which the text stops being JSON
+
+ private:
+  bool enter() noexcept { return ++depth_ <= kMaxJsonDepth; }
+
+  bool leave() noexcept {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
 };
 
-// Counts brackets outside strings. It judges depth only: whether they match is the parser's
-// business, and a text that confuses this count is no JSON.
-Nesting nesting(std::string_view text) noexcept {
-  Nesting seen;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      seen.deepest = std::max(seen.deepest, ++seen.open);
-    } else if (c == '}' || c == ']') {
-      --seen.open;
-    }
+Error syntax_error(const Survey& survey, std::string_view text, std::string_view path) {
+  if (survey.is_too_deep()) {
+    return corrupt("deep_json", cat(printable(path), ": JSON is nested too deep, wanted at most ",
+                                    kMaxJsonDepth, " levels"));
   }
-  return seen;
+  if (!survey.error_at) {
+    return corrupt("bad_json", cat(printable(path), ": is not a JSON object"));
+  }
+  if (*survey.error_at > text.size()) {
+    return truncated("truncated_json", cat(printable(path), ": JSON ends after ", text.size(),
+                                           " bytes, before it is complete"));
+  }
+  return corrupt("bad_json",
+                 cat(printable(path), ": is not valid JSON at byte ", *survey.error_at));
 }
 
 }  // namespace
 
 Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view path,
                                          JsonNames names) {
-  using nlohmann::json;
-  const Nesting depth = nesting(text);
-  if (depth.deepest > kMaxJsonDepth) {
-    return corrupt("deep_json", cat(printable(path), ": JSON is nested ", depth.deepest,
-                                    " levels deep, wanted at most ", kMaxJsonDepth));
+  Survey survey;
+  if (!json::sax_parse(text.begin(), text.end(), &survey)) {
+    return syntax_error(survey, text, path);
   }
-  std::vector<std::string> seen;
-  const json::parser_callback_t note_name = [&](int level, json::parse_event_t event, json& value) {
-    if (level == 1 && event == json::parse_event_t::key) {
-      seen.push_back(value.get_ref<const std::string&>());
+  if (names == JsonNames::kUnique) {
+    std::sort(survey.names.begin(), survey.names.end());
+    const auto twice = std::adjacent_find(survey.names.begin(), survey.names.end());
+    if (twice != survey.names.end()) {
+      return corrupt("duplicate_tensor",
+                     cat(printable(path), ": '", printable(*twice), "' appears twice"));
     }
-    return true;
-  };
-  const bool is_unique = names == JsonNames::kUnique;
-  json document = json::parse(text.begin(), text.end(),
-                              is_unique ? note_name : json::parser_callback_t(), false);
-  if (document.is_discarded()) {
-    if (depth.open > 0) {
-      return truncated("truncated_json", cat(printable(path), ": JSON ends after ", text.size(),
-                                             " bytes with ", depth.open, " brackets open"));
-    }
-    return corrupt("bad_json", cat(printable(path), ": is not valid JSON"));
   }
-  if (!document.is_object()) {
-    return corrupt("bad_json",
-                   cat(printable(path), ": holds ", shown(document), ", wanted a JSON object"));
-  }
-  std::sort(seen.begin(), seen.end());
-  const auto twice = std::adjacent_find(seen.begin(), seen.end());
-  if (twice != seen.end()) {
-    return corrupt("duplicate_tensor",
-                   cat(printable(path), ": '", printable(*twice), "' appears twice"));
-  }
-  return document;
+  return json::parse(text.begin(), text.end(), nullptr, false);
 }
 
 std::string shown(const nlohmann::json& value) {

@@ -8,7 +8,7 @@
 
 namespace wick {
 
-inline constexpr std::uint64_t kMaxMetaKeys = 16384;     // real files: about 40
+inline constexpr std::uint64_t kMaxMetaKeys = 4096;      // real files: about 40
 inline constexpr std::uint64_t kMaxKeyBytes = 65535;     // the GGUF specification's own limit
 inline constexpr std::uint64_t kMaxTensors = 1U << 20U;  // DeepSeek-V3 as safetensors: 92,000
 inline constexpr std::uint64_t kMaxTensorNameBytes = 256;
@@ -21,5 +21,7 @@ inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;  // the form
 inline constexpr int kMaxJsonDepth = 64;
 inline constexpr std::uint64_t kMaxJsonFile = 64U << 20U;  // config.json and its siblings
 inline constexpr std::int64_t kMaxConfigLayers = 16384;    // for lists with one item a layer
+inline constexpr std::size_t kMaxEndTokens = 1024;
+inline constexpr std::size_t kMaxChatTemplates = 64;
 
 }  // namespace wick

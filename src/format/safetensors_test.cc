@@ -174,6 +174,17 @@ TEST(HostileSafetensors, RefusesTensorsThatOverlap) {
   EXPECT_EQ(error_id(with_entry(cat(first, ",", second), 24)), "overlapping_tensors");
 }
 
+TEST(Safetensors, ReadsManyTensorsInTimeThatGrowsWithTheirNumber) {
+  SafetensorsWriter file;
+  constexpr int kMany = 20'000;  // a reader that is quadratic here takes many seconds
+  for (int i = 0; i < kMany; ++i)
+    file.add(cat("t", i), "BF16", {1}, Bytes(2));
+  const Bytes bytes = file.build();
+  const auto parsed = parse_safetensors(bytes, "m.safetensors");
+  ASSERT_TRUE(parsed) << to_string(parsed.error());
+  EXPECT_EQ(parsed->tensors.size(), static_cast<std::size_t>(kMany));
+}
+
 TEST(HostileSafetensors, RefusesATensorThatIsNamedTwice) {
   const std::string entry = entry_of("[4]", "[0,16]");
   EXPECT_EQ(error_id(with_entry(cat(entry, ",", entry), 16)), "duplicate_tensor");
