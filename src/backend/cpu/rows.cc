@@ -37,8 +37,11 @@ CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n,
   for (const Weight* w : step.w) {
     (needs_quantised(w->type) ? wants_quantised : wants_floats) = true;
   }
-  Rows rows{.n = n, .layout = activation_layout(x.cols)};
-  if (wants_quantised) rows.quantised = quantised_.data();
+  Rows rows{.n = n};
+  if (wants_quantised) {
+    rows.layout = activation_layout(x.cols);
+    rows.quantised = quantised_.data();
+  }
   const bool is_copied = step.gain != nullptr || index != nullptr;
   rows.floats = is_copied ? floats_.as<float>() : x.data;
   rows.float_stride = is_copied ? x.cols : x.row_stride;
