@@ -98,7 +98,7 @@ Result<Decoder> Decoder::load(const ModelFile& file, Backend& backend,
 
   const Widest w = widest(spec);
   WICK_DO(backend.prepare({.max_batch_tokens = state->options.max_batch_tokens,
-                           .max_cols = std::max({w.product, w.q, w.attended}),
+                           .max_cols = std::max({spec.d_model, w.attended, w.hidden}),
                            .max_heads = w.heads,
                            .max_head_dim = w.head_dim,
                            .max_context = state->options.context,

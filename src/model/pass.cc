@@ -6,18 +6,15 @@
 namespace wick {
 
 Widest widest(const DecoderSpec& spec) noexcept {
-  Widest w{.product = spec.d_model};
+  Widest w;
   for (const BlockSpec& block : spec.blocks) {
     const auto& gqa = std::get<GqaSpec>(block.mixer);
     const int v_dim = gqa.v_dim > 0 ? gqa.v_dim : gqa.head_dim;
-    const int hidden = std::get<DenseSpec>(block.ffn).hidden;
-    const int q = gqa.n_heads * gqa.head_dim;
-    w.q = std::max(w.q, q);
+    w.q = std::max(w.q, gqa.n_heads * gqa.head_dim);
     w.attended = std::max(w.attended, gqa.n_heads * v_dim);
-    w.hidden = std::max(w.hidden, hidden);
+    w.hidden = std::max(w.hidden, std::get<DenseSpec>(block.ffn).hidden);
     w.heads = std::max(w.heads, gqa.n_heads);
     w.head_dim = std::max({w.head_dim, gqa.head_dim, v_dim});
-    w.product = std::max({w.product, 2 * hidden, q + gqa.n_kv_heads * (gqa.head_dim + v_dim)});
   }
   return w;
 }

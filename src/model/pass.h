@@ -20,7 +20,6 @@ struct Activations {
 
 struct Widest {  // over all layers, in features of one token
   int q = 0, attended = 0, hidden = 0;
-  int product = 0;  // all outputs of one verb side by side
   int heads = 0, head_dim = 0;
 };
 

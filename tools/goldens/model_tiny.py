@@ -195,7 +195,10 @@ def main():
         ids.tofile(out / "ids.bin")
         logits.astype("<f4").tofile(out / "logits.bin")
         size = sum(file.stat().st_size for file in out.iterdir())
+        for file in out.iterdir():
+            file.chmod(0o644)
         print(f"{name}: logits up to {np.abs(logits).max():.1f}, {size / 1000:.0f} kB")
 
 
-main()
+if __name__ == "__main__":
+    main()

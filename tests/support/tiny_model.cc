@@ -1,0 +1,144 @@
+#include "support/tiny_model.h"
+
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/strings.h"
+#include "support/gguf_writer.h"
+
+namespace wick::test {
+
+namespace {
+
+constexpr std::string_view kChatTemplate =
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
+    "message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+std::string utf8(int code) {  // below U+0800
+  if (code < 0x80) return {static_cast<char>(code)};
+  return {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+}
+
+// GPT-2's visible stand-ins for bytes: printable Latin-1 as itself, the rest from U+0100 on.
+std::vector<std::string> byte_letters() {
+  std::vector<std::string> letters;
+  int next = 256;
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool is_visible = (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173);
+    letters.push_back(utf8(is_visible ? byte : next++));
+  }
+  return letters;
+}
+
+void add_tokenizer(GgufWriter& gguf) {
+  std::vector<std::string> tokens = byte_letters();
+  const std::string space = tokens[' '];
+  tokens.insert(tokens.end(),
+                {"he", space + "t", space + "the", "<|endoftext|>", "<|im_start|>", "<|im_end|>"});
+  std::vector<std::int64_t> types(tokens.size(), 1);
+  for (std::size_t id = kTinyBeginOfText; id < tokens.size(); ++id)
+    types[id] = 3;  // control
+  gguf.add_string("tokenizer.ggml.model", "gpt2")
+      .add_string("tokenizer.ggml.pre", "smollm")
+      .add_strings("tokenizer.ggml.tokens", tokens)
+      .add_integers("tokenizer.ggml.token_type", types)
+      .add_strings("tokenizer.ggml.merges", {"h e", space + " t", space + "t he"})
+      .add_integer("tokenizer.ggml.bos_token_id", kTinyBeginOfText)
+      .add_integer("tokenizer.ggml.eos_token_id", kTinyImEnd)
+      .add_bool("tokenizer.ggml.add_bos_token", false)
+      .add_string("tokenizer.chat_template", kChatTemplate);
+}
+
+class Weights {
+ public:
+  Weights(GgufWriter& gguf, const TinyModel& model)
+      : gguf_(gguf), type_(model.type), random_(model.seed) {}
+
+  // Uniform values whose products with a normalised row have a variance of about 2.
+  void matrix(const std::string& name, int rows, int cols) {
+    const float reach = std::sqrt(6.0F / static_cast<float>(cols));
+    const auto row = row_bytes(type_, cols);
+    WICK_CHECK(row.has_value(), "a tiny model's rows are not whole blocks of its type");
+    Bytes bytes(static_cast<std::size_t>(rows) * *row);
+    std::vector<float> values(static_cast<std::size_t>(cols));
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+      for (float& value : values)
+        value = reach * uniform();
+      encode_row(type_, values, std::span(bytes).subspan(r * *row, *row));
+    }
+    gguf_.add_tensor(name, type_, {rows, cols}, std::move(bytes));
+  }
+
+  void vector(const std::string& name, int n, float middle, float reach) {
+    std::vector<float> values(static_cast<std::size_t>(n));
+    for (float& value : values)
+      value = middle + reach * uniform();
+    gguf_.add_tensor(name, DType::kF32, {n}, bytes_of(values));
+  }
+
+ private:
+  float uniform() {  // [-1, 1), the same everywhere: std's distributions are not
+    return static_cast<float>(random_() >> 8) * 0x1p-23F - 1;
+  }
+
+  GgufWriter& gguf_;
+  DType type_;
+  std::mt19937 random_;
+};
+
+void add_layer(Weights& weights, const TinyModel& m, int layer) {
+  const std::string blk = cat("blk.", layer, ".");
+  const int q = m.n_heads * m.head_dim, kv = m.n_kv_heads * m.head_dim;
+  weights.vector(blk + "attn_norm.weight", m.d_model, 1, 0.3F);
+  weights.matrix(blk + "attn_q.weight", q, m.d_model);
+  weights.matrix(blk + "attn_k.weight", kv, m.d_model);
+  weights.matrix(blk + "attn_v.weight", kv, m.d_model);
+  weights.matrix(blk + "attn_output.weight", m.d_model, q);
+  if (m.arch == "qwen2") {
+    weights.vector(blk + "attn_q.bias", q, 0, 0.5F);
+    weights.vector(blk + "attn_k.bias", kv, 0, 0.5F);
+    weights.vector(blk + "attn_v.bias", kv, 0, 0.5F);
+  }
+  if (m.arch == "qwen3") {
+    weights.vector(blk + "attn_q_norm.weight", m.head_dim, 1, 0.3F);
+    weights.vector(blk + "attn_k_norm.weight", m.head_dim, 1, 0.3F);
+  }
+  weights.vector(blk + "ffn_norm.weight", m.d_model, 1, 0.3F);
+  weights.matrix(blk + "ffn_gate.weight", m.hidden, m.d_model);
+  weights.matrix(blk + "ffn_up.weight", m.hidden, m.d_model);
+  weights.matrix(blk + "ffn_down.weight", m.d_model, m.hidden);
+}
+
+}  // namespace
+
+void write_tiny_model(const std::filesystem::path& path, const TinyModel& model) {
+  GgufWriter gguf;
+  const auto key = [&](std::string_view suffix) { return cat(model.arch, ".", suffix); };
+  gguf.add_string("general.architecture", model.arch)
+      .add_string("general.name", "tiny")
+      .add_integer(key("block_count"), model.n_layers)
+      .add_integer(key("context_length"), model.context)
+      .add_integer(key("embedding_length"), model.d_model)
+      .add_integer(key("feed_forward_length"), model.hidden)
+      .add_integer(key("attention.head_count"), model.n_heads)
+      .add_integer(key("attention.head_count_kv"), model.n_kv_heads)
+      .add_integer(key("attention.key_length"), model.head_dim)
+      .add_integer(key("attention.value_length"), model.head_dim)
+      .add_integer(key("rope.dimension_count"), model.head_dim)
+      .add_number(key("rope.freq_base"), 10000)
+      .add_number(key("attention.layer_norm_rms_epsilon"), 1e-5);
+  if (model.has_tokenizer) add_tokenizer(gguf);
+  Weights weights(gguf, model);
+  weights.matrix("token_embd.weight", kTinyVocab, model.d_model);
+  for (int layer = 0; layer < model.n_layers; ++layer)
+    add_layer(weights, model, layer);
+  weights.vector("output_norm.weight", model.d_model, 1, 0.3F);
+  if (!model.is_tied) weights.matrix("output.weight", kTinyVocab, model.d_model);
+  gguf.write(path);
+}
+
+}  // namespace wick::test

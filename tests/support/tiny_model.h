@@ -1,0 +1,38 @@
+// Tiny decoders with seeded weights as GGUF files, for tests of rooms above the model: they answer
+// in a millisecond, always with the same bits. The tokenizer is byte-level, so any text can be
+// said; the chat template is ChatML. What the models say is noise.
+//
+//   test::write_tiny_model(dir.path() / "tiny.gguf");
+//   test::write_tiny_model(path, {.arch = "qwen3", .d_model = 256, .type = DType::kQ4_K});
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "quant/dtype.h"
+
+namespace wick::test {
+
+struct TinyModel {
+  std::string arch = "llama";  // llama, qwen2 (with its biases) or qwen3 (with its head norms)
+  int n_layers = 2;
+  int d_model = 32;  // and hidden, n_heads * head_dim: multiples of the type's block
+  int n_heads = 4, n_kv_heads = 2, head_dim = 8;
+  int hidden = 64;
+  int context = 256;
+  bool is_tied = true;
+  DType type = DType::kF32;  // of the matrices; vectors are F32
+  bool has_tokenizer = true;
+  std::uint32_t seed = 1;
+};
+
+// Its vocabulary: id b is byte b for b < 256, then six merged or control tokens.
+inline constexpr int kTinyVocab = 262;
+inline constexpr int kTinyBeginOfText = 259;  // <|endoftext|>
+inline constexpr int kTinyImStart = 260;      // <|im_start|>
+inline constexpr int kTinyImEnd = 261;        // <|im_end|>, ends the answer
+
+void write_tiny_model(const std::filesystem::path& path, const TinyModel& model = {});
+
+}  // namespace wick::test
