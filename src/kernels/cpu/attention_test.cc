@@ -259,9 +259,9 @@ Floats attend_by_ranges(const VectorKernels& kernels, const Case& c, const Cache
 std::vector<Case> cases() {
   const CacheType f32 = CacheType::kF32, bf16 = CacheType::kBF16, f16 = CacheType::kF16;
   return {
-      {.k_dim = 64, .v_dim = 64, .group = 3, .n = 540, .k_type = bf16, .v_type = bf16},
+      {.k_dim = 64, .v_dim = 64, .group = 3, .n = 275, .k_type = bf16, .v_type = bf16},
       {.k_dim = 64, .v_dim = 64, .group = 7, .n = 60, .k_type = f32, .v_type = f32},
-      {.k_dim = 128, .v_dim = 128, .group = 1, .n = 260, .k_type = f16, .v_type = f16},
+      {.k_dim = 128, .v_dim = 128, .group = 1, .n = 40, .k_type = f16, .v_type = f16},
       {.k_dim = 24, .v_dim = 24, .group = 8, .n = 100, .k_type = bf16, .v_type = f32},
       {.k_dim = 40, .v_dim = 40, .group = 2, .n = 70, .k_type = f32, .v_type = f16},
       {.k_dim = 80, .v_dim = 34, .group = 5, .n = 50, .k_type = f16, .v_type = bf16},

@@ -5,8 +5,8 @@
 
 #ifdef WICK_SIMDE
 #define SIMDE_ENABLE_NATIVE_ALIASES
+#include <immintrin.h>
 #include <simde/x86/avx512.h>
-#include <simde/x86/f16c.h>
 #else
 #include <immintrin.h>
 #endif
@@ -81,8 +81,10 @@ inline Lanes round(Lanes a) {
   return {_mm512_sub_ps(_mm512_add_ps(a.v, shift), shift)};
 }
 
+// The low bits of n + 1.5 * 2^23 are n; those above fall out of the shift.
 inline Lanes scale_by_power(Lanes y, Lanes n) {
-  const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127));
+  const __m512 shifted = _mm512_add_ps(n.v, _mm512_set1_ps(12582912.0F));
+  const __m512i exponent = _mm512_add_epi32(_mm512_castps_si512(shifted), _mm512_set1_epi32(127));
   const __m512 scaled = _mm512_mul_ps(y.v, _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23)));
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(n.v, n.v, _CMP_UNORD_Q), scaled, n.v)};
 }
@@ -104,6 +106,17 @@ inline Lanes round_to_bf16(Lanes a) {
   return {_mm512_castsi512_ps(_mm512_and_si512(sum, _mm512_set1_epi32(-65536)))};
 }
 
+#ifdef WICK_SIMDE  // SIMDe 0.7.4 lacks the two conversions that widen_f16 takes
+inline __m512 wick_narrow_and_widen(__m512i pairs) {
+  alignas(64) std::uint32_t words[16];
+  alignas(64) float floats[16];
+  _mm512_storeu_si512(words, pairs);
+  for (int i = 0; i < 16; ++i)
+    floats[i] = _cvtsh_ss(static_cast<std::uint16_t>(words[i]));
+  return _mm512_loadu_ps(floats);
+}
+#endif
+
 inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
   const __m512i pairs = _mm512_loadu_si512(p);
   even.v = _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
@@ -112,8 +125,13 @@ inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
 
 inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
   const __m512i pairs = _mm512_loadu_si512(p);
+#ifdef WICK_SIMDE
+  even.v = wick_narrow_and_widen(pairs);
+  odd.v = wick_narrow_and_widen(_mm512_srli_epi32(pairs, 16));
+#else
   even.v = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(pairs));
   odd.v = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(pairs, 16)));
+#endif
 }
 
 }  // namespace

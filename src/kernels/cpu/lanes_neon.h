@@ -1,0 +1,130 @@
+// Sixteen floats at once in four NEON registers; the operations of lanes_scalar.h, same results bit
+// for bit (FPCR.FZ must be 0, as systems leave it). Included once, by vector_neon.cc; everything is
+// local to that file.
+#pragma once
+
+#include <arm_neon.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wick {
+namespace {
+
+struct Lanes {
+  float32x4_t v[4];
+};
+
+// Query rows and vectors of 16 that the attention loops keep in registers at once: sixteen of the
+// 32 registers are sums.
+constexpr int score_blocks(int) {
+  return 1;
+}
+
+constexpr int value_vectors(int) {
+  return 1;
+}
+
+template <class Operation>
+inline __attribute__((always_inline)) Lanes each(const Operation& operation) {
+  return {{operation(0), operation(1), operation(2), operation(3)}};
+}
+
+inline Lanes all(float a) {
+  return each([&](int) { return vdupq_n_f32(a); });
+}
+
+inline Lanes load(const float* p) {
+  return each([&](int i) { return vld1q_f32(p + 4 * i); });
+}
+
+inline void store(float* p, Lanes a) {
+  for (int i = 0; i < 4; ++i)
+    vst1q_f32(p + 4 * i, a.v[i]);
+}
+
+inline Lanes add(Lanes a, Lanes b) {
+  return each([&](int i) { return vaddq_f32(a.v[i], b.v[i]); });
+}
+
+inline Lanes sub(Lanes a, Lanes b) {
+  return each([&](int i) { return vsubq_f32(a.v[i], b.v[i]); });
+}
+
+inline Lanes mul(Lanes a, Lanes b) {
+  return each([&](int i) { return vmulq_f32(a.v[i], b.v[i]); });
+}
+
+inline Lanes div(Lanes a, Lanes b) {
+  return each([&](int i) { return vdivq_f32(a.v[i], b.v[i]); });
+}
+
+inline Lanes fma(Lanes a, Lanes b, Lanes c) {
+  return each([&](int i) { return vfmaq_f32(c.v[i], a.v[i], b.v[i]); });
+}
+
+// Not vmaxq_f32, which orders zeros and returns NaN from either side.
+inline Lanes max(Lanes a, Lanes b) {
+  return each([&](int i) { return vbslq_f32(vcgtq_f32(a.v[i], b.v[i]), a.v[i], b.v[i]); });
+}
+
+inline Lanes min(Lanes a, Lanes b) {
+  return each([&](int i) { return vbslq_f32(vcltq_f32(a.v[i], b.v[i]), a.v[i], b.v[i]); });
+}
+
+inline Lanes absolute(Lanes a) {
+  return each([&](int i) { return vabsq_f32(a.v[i]); });
+}
+
+inline Lanes round(Lanes a) {
+  return each([&](int i) { return vrndnq_f32(a.v[i]); });
+}
+
+inline Lanes scale_by_power(Lanes y, Lanes n) {
+  return each([&](int i) {
+    const int32x4_t exponent = vaddq_s32(vcvtnq_s32_f32(n.v[i]), vdupq_n_s32(127));
+    const float32x4_t power = vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23));
+    return vbslq_f32(vceqq_f32(n.v[i], n.v[i]), vmulq_f32(y.v[i], power), n.v[i]);
+  });
+}
+
+inline Lanes zero_where_masked(Lanes x, Lanes a) {
+  const float32x4_t masked = vdupq_n_f32(-__builtin_inff());
+  return each(
+      [&](int i) { return vbslq_f32(vceqq_f32(x.v[i], masked), vdupq_n_f32(0.0F), a.v[i]); });
+}
+
+inline Lanes pick_negative(Lanes x, Lanes a, Lanes b) {
+  return each(
+      [&](int i) { return vbslq_f32(vcltq_f32(x.v[i], vdupq_n_f32(0.0F)), a.v[i], b.v[i]); });
+}
+
+inline Lanes round_to_bf16(Lanes a) {
+  return each([&](int i) {
+    const uint32x4_t bits = vreinterpretq_u32_f32(a.v[i]);
+    const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+    const uint32x4_t sum = vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7fff)), odd);
+    return vreinterpretq_f32_u32(vandq_u32(sum, vdupq_n_u32(0xffff0000U)));
+  });
+}
+
+inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
+  for (int i = 0; i < 4; ++i) {
+    const uint32x4_t pairs =
+        vreinterpretq_u32_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(p) + 16 * i));
+    even.v[i] = vreinterpretq_f32_u32(vshlq_n_u32(pairs, 16));
+    odd.v[i] = vreinterpretq_f32_u32(vandq_u32(pairs, vdupq_n_u32(0xffff0000U)));
+  }
+}
+
+inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
+  for (int i = 0; i < 4; ++i) {
+    const uint32x4_t pairs =
+        vreinterpretq_u32_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(p) + 16 * i));
+    even.v[i] = vcvt_f32_f16(vreinterpret_f16_u16(vmovn_u32(pairs)));
+    odd.v[i] = vcvt_f32_f16(vreinterpret_f16_u16(vshrn_n_u32(pairs, 16)));
+  }
+}
+
+}  // namespace
+}  // namespace wick

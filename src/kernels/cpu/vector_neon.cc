@@ -1,0 +1,10 @@
+// The vector kernels on NEON.
+#include "kernels/cpu/lanes_neon.h"
+#include "kernels/cpu/vector_body.h"
+#include "kernels/cpu/vector_tables.h"
+
+namespace wick {
+
+const VectorKernels kVectorNeon = kLaneKernels;
+
+}  // namespace wick

@@ -1,0 +1,126 @@
+// The AVX-512 vector kernels, their instructions emulated by SIMDe on AVX2, against the scalar twin
+// bit for bit: so the code is tested on machines without AVX-512. Compiled with -DWICK_SIMDE and
+// AVX2 flags (cmake/rooms.cmake).
+#include "kernels/cpu/lanes_avx512.h"
+#include "kernels/cpu/vector_body.h"
+// After the kernels, whose headers bring the emulated instructions.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "kernels/cpu/isa.h"
+
+namespace wick {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats random_floats(std::size_t n, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> normal(0, 2);
+  Floats out(n);
+  for (float& x : out)
+    x = normal(engine);
+  return out;
+}
+
+bool same_bits(const Floats& a, const Floats& b) {
+  return std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+class SameBitsEmulatedAvx512 : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!is_supported(Isa::kAvx2)) GTEST_SKIP() << "the emulation runs on AVX2";
+  }
+
+  const VectorKernels& scalar_ = vector_kernels(Isa::kScalar);
+};
+
+TEST_F(SameBitsEmulatedAvx512, NormsGatesAndRotations) {
+  for (const int n : {2, 16, 34, 100, 576}) {
+    const auto size = static_cast<std::size_t>(n);
+    Floats x = random_floats(size, 1);
+    x[0] = -100;
+    const Floats gain = random_floats(size, 2);
+    Floats want(size), got(size);
+    scalar_.rms_norm({.x = x.data(), .gain = gain.data(), .eps = 1e-5F, .n = n, .y = want.data()});
+    rms_norm_kernel({.x = x.data(), .gain = gain.data(), .eps = 1e-5F, .n = n, .y = got.data()});
+    EXPECT_TRUE(same_bits(got, want)) << "rms_norm of " << n;
+    scalar_.layer_norm({.x = x.data(), .gain = gain.data(), .n = n, .y = want.data()});
+    layer_norm_kernel({.x = x.data(), .gain = gain.data(), .n = n, .y = got.data()});
+    EXPECT_TRUE(same_bits(got, want)) << "layer_norm of " << n;
+    for (int kind = 0; kind < kGateKinds; ++kind) {
+      scalar_.gate[kind](x.data(), gain.data(), n, want.data());
+      kLaneKernels.gate[kind](x.data(), gain.data(), n, got.data());
+      EXPECT_TRUE(same_bits(got, want)) << "gate " << kind << " of " << n;
+    }
+    want = got = x;
+    scalar_.rotate_halves(want.data(), gain.data(), gain.data() + n / 2, n);
+    rotate_halves_kernel(got.data(), gain.data(), gain.data() + n / 2, n);
+    scalar_.add_scaled(want.data(), gain.data(), 0.3F, n);
+    add_scaled_kernel(got.data(), gain.data(), 0.3F, n);
+    EXPECT_TRUE(same_bits(got, want)) << "rotation and sum of " << n;
+  }
+}
+
+// One head of random 16-bit values; every finite bit pattern is as good as another.
+TEST_F(SameBitsEmulatedAvx512, AttentionWithEveryCacheType) {
+  constexpr int kPositions = 300, kDim = 40, kGroup = 7;
+  constexpr std::size_t kBlocks = (kPositions + 15) / 16;
+  for (const CacheType type : {CacheType::kF32, CacheType::kBF16, CacheType::kF16}) {
+    const Floats floats = random_floats(kBlocks * 16 * kDim, 3);
+    std::vector<std::byte> cache(floats.size() * sizeof(float));
+    if (type == CacheType::kF32) {
+      std::memcpy(cache.data(), floats.data(), cache.size());
+    } else {
+      std::mt19937 engine(4);
+      for (std::size_t i = 0; i < cache.size(); i += 2) {
+        auto bits = static_cast<std::uint16_t>(engine() & 0xbfffU);
+        // Exponents near one in either format, so that sums stay finite.
+        bits = static_cast<std::uint16_t>((bits & 0x83ffU) | 0x3800U);
+        std::memcpy(cache.data() + i, &bits, 2);
+      }
+    }
+    std::vector<std::int32_t> table(kBlocks);
+    for (std::size_t b = 0; b < kBlocks; ++b)
+      table[b] = static_cast<std::int32_t>(b);
+    const Floats q = random_floats(16 * kGroup * kDim, 5);
+    Floats want(q.size()), got(q.size());
+    Floats scratch(attention_scratch_floats(16 * kGroup, kDim, kDim));
+    AttentionArgs args{.k = cache.data(),
+                       .v = cache.data(),
+                       .k_stride = kDim * 16 * (type == CacheType::kF32 ? 4U : 2U),
+                       .v_stride = kDim * 16 * (type == CacheType::kF32 ? 4U : 2U),
+                       .k_type = type,
+                       .v_type = type,
+                       .table = table.data(),
+                       .k_dim = kDim,
+                       .v_dim = kDim,
+                       .group = kGroup,
+                       .scale = 0.01F,
+                       .q = q.data(),
+                       .q_stride = kGroup * kDim,
+                       .y_stride = kGroup * kDim,
+                       .scratch = scratch.data()};
+    for (const int window : {0, 30}) {
+      for (const int position : {0, 16, 270, 288}) {
+        args.window = window;
+        args.position = position;
+        args.n_tokens = position % 16 == 0 ? 12 : 1;
+        args.y = want.data();
+        scalar_.attend(args);
+        args.y = got.data();
+        attend_kernel(args);
+        EXPECT_TRUE(same_bits(got, want))
+            << "type " << static_cast<int>(type) << " at " << position;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wick
