@@ -53,6 +53,9 @@ std::string printable(std::string_view text, std::size_t limit = 200);
 // is held back forever).
 std::size_t complete_utf8(std::string_view text) noexcept;
 
+// `code` is a character, not a surrogate.
+void append_utf8(std::string& out, char32_t code);
+
 // `text` with each maximal invalid part replaced by U+FFFD.
 std::string repair_utf8(std::string_view text);
 

@@ -216,7 +216,7 @@ class Brace {
     } else if (type == 'c') {
       if (value.as_int() < 0 || value.as_int() > 0x10FFFF)
         return fail("no character has that number");
-      append_utf8(digits, static_cast<char32_t>(value.as_int()));
+      append_code(digits, static_cast<char32_t>(value.as_int()));
     } else if (type == '\0' || std::string_view("dxXobn").find(type) != std::string_view::npos) {
       if (spec.number.precision >= 0) return fail("an integer takes no precision");
       digits = format_int(value.as_int(), spec.number);

@@ -193,7 +193,7 @@ class Percent {
       return fail("%c wants one character");
     }
     std::string text;
-    append_utf8(text, static_cast<char32_t>(value.as_int()));
+    append_code(text, static_cast<char32_t>(value.as_int()));
     pad_around(d, 1, [&] { out_.append(text, !value.tainted); });
     return true;
   }

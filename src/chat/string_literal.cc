@@ -48,14 +48,14 @@ std::optional<std::string> unescape(std::string_view literal, std::string& out) 
            ++i) {
         value = value * 8 + static_cast<char32_t>(literal[at++] - '0');
       }
-      append_utf8(out, value);
+      append_code(out, value);
     } else if (c == 'x' || c == 'u' || c == 'U') {
       const int digits = c == 'x' ? 2 : c == 'u' ? 4 : 8;
       const auto value = hex(literal, at, digits);
       if (!value) return cat("\\", c, " needs ", digits, " hexadecimal digits");
       if (*value > 0x10FFFF) return cat("\\", c, " names a character beyond U+10FFFF");
       if (*value >= 0xD800 && *value < 0xE000) return cat("\\", c, " names half a surrogate pair");
-      append_utf8(out, *value);
+      append_code(out, *value);
       at += static_cast<std::size_t>(digits);
     } else if (c == 'N') {
       return "\\N{…} names are not known here; write \\u and the number";

@@ -48,7 +48,7 @@ bool is_final_sigma(std::string_view text, std::size_t at) noexcept {
 }
 
 void append_lower_at(std::string& out, std::string_view text, std::size_t at, char32_t c) {
-  if (c == 0x3A3 && is_final_sigma(text, at)) return append_utf8(out, 0x3C2);
+  if (c == 0x3A3 && is_final_sigma(text, at)) return append_code(out, 0x3C2);
   append_lower(out, c);
 }
 
@@ -73,6 +73,7 @@ struct Piece {
 };
 
 Val list_of(Run& run, const Text& text, std::vector<Piece>& pieces, bool reversed) {
+  if (pieces.size() > kMaxItems) return run.too_many_items();
   if (reversed) std::reverse(pieces.begin(), pieces.end());
   std::vector<Val> items;
   items.reserve(pieces.size());
@@ -90,7 +91,7 @@ std::vector<Piece> split_blanks(std::string_view text, std::int64_t max) {
   while (true) {
     while (at < text.size() && is_space(code_point(text, at).value))
       at += code_point(text, at).size;
-    if (at == text.size()) return pieces;
+    if (at == text.size() || pieces.size() > kMaxItems) return pieces;
     const std::size_t begin = at;
     if (max >= 0 && static_cast<std::int64_t>(pieces.size()) == max) {
       pieces.push_back({begin, text.size()});
@@ -109,7 +110,7 @@ std::vector<Piece> rsplit_blanks(std::string_view text, std::int64_t max) {
   while (true) {
     while (end > 0 && last_is_space())
       end = before(text, end);
-    if (end == 0) return pieces;
+    if (end == 0 || pieces.size() > kMaxItems) return pieces;
     if (max >= 0 && static_cast<std::int64_t>(pieces.size()) == max) {
       pieces.push_back({0, end});
       return pieces;
@@ -155,7 +156,7 @@ Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right) 
   const std::string_view bytes = text.bytes;
   std::vector<char32_t> set;
   if (chars != nullptr) {
-    if (!run.spend_bytes(chars->bytes.size() * 8)) return Val::failure();
+    if (!run.spend(chars->bytes.size())) return Val::failure();
     set = characters(chars->bytes);
   }
   const auto goes = [&](char32_t c) {
@@ -178,7 +179,7 @@ Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right) 
 
 Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, bool from_right) {
   const std::string_view bytes = text.bytes;
-  if (!run.spend_bytes(bytes.size())) return Val::failure();
+  if (!run.spend(bytes.size() / 8)) return Val::failure();
   std::vector<Piece> pieces;
   if (separator == nullptr) {
     pieces = from_right ? rsplit_blanks(bytes, max) : split_blanks(bytes, max);
@@ -186,7 +187,10 @@ Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, b
   }
   const std::string_view by = separator->bytes;
   if (by.empty()) return run.fail("text cannot be split at an empty separator");
-  const auto may_cut = [&] { return max < 0 || static_cast<std::int64_t>(pieces.size()) < max; };
+  const auto may_cut = [&] {
+    return pieces.size() <= kMaxItems &&
+           (max < 0 || static_cast<std::int64_t>(pieces.size()) < max);
+  };
   std::size_t begin = 0, end = bytes.size();
   while (may_cut()) {
     const std::size_t at =
@@ -207,7 +211,7 @@ Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, b
 
 Val split_lines(Run& run, const Text& text, bool keep_ends) {
   const std::string_view bytes = text.bytes;
-  if (!run.spend_bytes(bytes.size() * 8)) return Val::failure();
+  if (!run.spend(bytes.size() / 8)) return Val::failure();
   std::vector<Piece> pieces;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -284,7 +288,7 @@ bool append_case(Run& run, MarkedText& out, const Text& text, std::size_t begin,
     } else if (to == Case::kLower || (to == Case::kSwap && is_upper(c.value))) {
       append_lower_at(piece, text.bytes, at, c.value);
     } else if (to == Case::kSwap) {
-      append_utf8(piece, c.value);
+      append_code(piece, c.value);
     } else if (raises) {
       append_title(piece, c.value);
     } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "chat/unicode_data.h"
 
 namespace wick {
@@ -30,7 +31,7 @@ void append_mapped(std::string& out, char32_t c, const Table<Run>& runs,
                    const Table<Special>& specials) {
   if (const Special* row = row_of(specials, c); row != nullptr && row->first == c) {
     for (const std::uint32_t to : row->to) {
-      if (to != 0) append_utf8(out, to);
+      if (to != 0) append_code(out, to);
     }
     return;
   }
@@ -38,12 +39,12 @@ void append_mapped(std::string& out, char32_t c, const Table<Run>& runs,
   const Run* row = row_of(runs, c);
   for (int back = 0; row != nullptr && back < 2; ++back) {
     if (c <= row->last && (c - row->first) % row->step == 0) {
-      append_utf8(out, static_cast<char32_t>(static_cast<std::int32_t>(c) + row->delta));
+      append_code(out, static_cast<char32_t>(static_cast<std::int32_t>(c) + row->delta));
       return;
     }
     row = row == runs.rows ? nullptr : row - 1;
   }
-  append_utf8(out, c);
+  append_code(out, c);
 }
 
 // Bytes of the character that starts with `lead`, 0 for a byte that starts none.
@@ -102,24 +103,11 @@ std::size_t byte_of(std::string_view text, std::size_t index) noexcept {
   return at;
 }
 
-void append_utf8(std::string& out, char32_t value) {
-  const auto byte = [&out](char32_t bits) { out += static_cast<char>(bits); };
+void append_code(std::string& out, char32_t value) {
   if (value >= kInvalidByte) {
-    byte(value - kInvalidByte);
-  } else if (value < 0x80) {
-    byte(value);
-  } else if (value < 0x800) {
-    byte(0xC0 | value >> 6);
-    byte(0x80 | (value & 0x3F));
-  } else if (value < 0x10000) {
-    byte(0xE0 | value >> 12);
-    byte(0x80 | (value >> 6 & 0x3F));
-    byte(0x80 | (value & 0x3F));
+    out += static_cast<char>(value - kInvalidByte);
   } else {
-    byte(0xF0 | value >> 18);
-    byte(0x80 | (value >> 12 & 0x3F));
-    byte(0x80 | (value >> 6 & 0x3F));
-    byte(0x80 | (value & 0x3F));
+    append_utf8(out, value);
   }
 }
 

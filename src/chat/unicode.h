@@ -27,7 +27,7 @@ std::size_t count_code_points(std::string_view text) noexcept;
 // The byte where character `index` starts; text.size() if there are not as many.
 std::size_t byte_of(std::string_view text, std::size_t index) noexcept;
 
-void append_utf8(std::string& out, char32_t value);  // an invalid byte goes back as it came
+void append_code(std::string& out, char32_t value);  // an invalid byte goes back as it came
 
 bool is_space(char32_t c) noexcept;  // str.isspace, and what strip() takes away
 bool is_alpha(char32_t c) noexcept;

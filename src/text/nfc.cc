@@ -9,6 +9,7 @@
 #include <array>
 #include <vector>
 
+#include "base/strings.h"
 #include "text/utf8.h"
 
 namespace wick {

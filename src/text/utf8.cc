@@ -54,27 +54,6 @@ std::size_t valid_utf8_prefix(std::string_view text) noexcept {
   return at;
 }
 
-void append_utf8(std::string& out, char32_t code) {
-  const auto put = [&](char32_t bits) {
-    out += static_cast<char>(static_cast<unsigned char>(bits));
-  };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0U | (code >> 6U));
-    put(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    put(0xE0U | (code >> 12U));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xF0U | (code >> 18U));
-    put(0x80U | ((code >> 12U) & 0x3FU));
-    put(0x80U | ((code >> 6U) & 0x3FU));
-    put(0x80U | (code & 0x3FU));
-  }
-}
-
 void append_repaired(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t good = valid_utf8_prefix(text);

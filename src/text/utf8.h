@@ -19,9 +19,6 @@ Utf8Char decode_utf8(std::string_view text) noexcept;
 // Length of the longest prefix of `text` that is valid UTF-8.
 std::size_t valid_utf8_prefix(std::string_view text) noexcept;
 
-// `code` is a character, not a surrogate.
-void append_utf8(std::string& out, char32_t code);
-
 // Appends `text` with each maximal invalid part replaced by U+FFFD: at most 3 bytes for each byte.
 void append_repaired(std::string& out, std::string_view text);
 
