@@ -70,6 +70,52 @@ inline T load_as(const void* at) noexcept {
   return value;
 }
 
+// The activations of one group of one token, by ActivationLayout.
+struct Group {
+  const std::byte* factors;
+  const std::byte* factor_pairs;
+  const std::byte* paired_factors;
+  const std::byte* sums;
+  const std::byte* half_sums;
+  const std::byte* values;
+  const std::byte* paired_values;
+};
+
+// The activations of T tokens.
+template <int T>
+struct Activations {
+  ActivationLayout layout;
+  const std::byte* rows[T];
+
+  Group group(int t, int g) const noexcept {
+    const std::byte* row = rows[t];
+    const auto at = static_cast<std::size_t>(g);
+    return {.factors = row + layout.factors + 16 * at,
+            .factor_pairs = row + layout.factor_pairs + 32 * at,
+            .paired_factors = row + layout.paired_factors + 32 * at,
+            .sums = row + layout.sums + 16 * at,
+            .half_sums = row + layout.half_sums + 32 * at,
+            .values = row + layout.values + 256 * at,
+            .paired_values = row + layout.paired_values + 256 * at};
+  }
+
+  float unit(int t, int g) const noexcept {
+    return load_as<float>(rows[t] + layout.units + 4 * static_cast<std::size_t>(g));
+  }
+
+  const float* float_sums(int t, int g) const noexcept {
+    return reinterpret_cast<const float*>(rows[t] + layout.float_sums) + 8 * std::ptrdiff_t{g};
+  }
+};
+
+template <int T>
+inline Activations<T> activations_of(const MatmulArgs& args, int first_token) noexcept {
+  Activations<T> x = {.layout = activation_layout(args.width), .rows = {}};
+  for (int t = 0; t < T; ++t)
+    x.rows[t] = token_at(args, first_token + t);
+  return x;
+}
+
 // Rows [begin, end) times tokens [first, first + count).
 struct Pass {
   int begin = 0, end = 0;

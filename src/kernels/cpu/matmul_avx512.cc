@@ -1,10 +1,364 @@
-// The table of what AVX-512 brings: for now what AVX2 has.
+// AVX-512 products: the integers of Q4_0, Q4_1, Q8_0, Q4_K and Q6_K by vpdpbusd, floats in sixteen
+// lanes. The walk over rows and the f32 operations are those of AVX2, in 256 bits; formats without
+// a kernel here take AVX2's.
+//
+// One register holds two blocks of 32 (or four of nibbles). vpdpbusd adds four products to each
+// lane in 32 bits, so nothing saturates on the way; packs to 16 bits hold at most
+// 4 * 15 * 127 = 7620 (Q4_K) and 4 * 63 * 127 = 32004 (Q6_K).
+//
+// With WICK_SIMDE this file compiles into emulated instructions and another name of its one
+// function, for the tests on processors without AVX-512.
+#if defined(__GNUC__) && !defined(__clang__)
+// g++ 12 warns about its own _mm512_undefined_epi32(), which is meant to be uninitialised (bug
+// 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+#ifdef WICK_SIMDE
+#include "kernels/cpu/simde_avx512.h"
+#endif
+
+#include "kernels/cpu/blocks32_avx2.h"
 #include "kernels/cpu/matmul_isa.h"
+#include "kernels/cpu/super_blocks_avx2.h"
 
 namespace wick {
+namespace {
 
+inline __m512i load512(const void* at) noexcept {
+  return _mm512_loadu_si512(at);
+}
+
+inline __m512i two_halves(__m256i low, __m256i high) noexcept {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+
+inline __m512i four_quarters(__m128i a, __m128i b, __m128i c, __m128i d) noexcept {
+  const __m256i ab = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+  const __m256i cd = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
+  return two_halves(ab, cd);
+}
+
+inline __m256i add_halves(__m512i v) noexcept {
+  return _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+}
+
+inline __m512i merge_two(__m512i a, __m512i b) noexcept {  // dwords of each quarter: a b a b
+  return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+}
+
+inline __m512i merge_four(__m512i ab, __m512i cd) noexcept {  // a b c d
+  return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+}
+
+// k times the sums of eight blocks in order.
+inline __m256i times_factors(__m256i sums, const Group& x) noexcept {
+  return _mm256_mullo_epi32(sums, _mm256_cvtepi16_epi32(load128(x.factors)));
+}
+
+// Four blocks a register, one in each quarter: low nibbles, then high ones.
+struct FourBits512 {
+  static constexpr int kLane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+  __m512i low[2], high[2];
+
+  template <class Block, int N>
+  static FourBits512 load(const Block* blocks, int n) noexcept {
+    static constexpr std::uint8_t kNone[16] = {};
+    const auto quarter = [&](int j) { return load128(N == 8 || j < n ? blocks[j].qs : kNone); };
+    const __m512i mask = _mm512_set1_epi8(15);
+    FourBits512 out;
+    for (int i = 0; i < (N + 3) / 4; ++i) {
+      const int j = 4 * i;
+      const __m512i q = four_quarters(quarter(j), quarter(j + 1), quarter(j + 2), quarter(j + 3));
+      out.low[i] = _mm512_and_si512(q, mask);
+      out.high[i] = _mm512_and_si512(_mm512_srli_epi16(q, 4), mask);
+    }
+    return out;
+  }
+
+  // Of blocks 4i to 4i + 3: one in each quarter.
+  __m512i dot(int i, const Group& x) const noexcept {
+    const std::byte* p = x.paired_values + 128 * i;
+    const __m512i first = two_halves(load256(p), load256(p + 64));
+    const __m512i second = two_halves(load256(p + 32), load256(p + 96));
+    const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low[i], first);
+    return _mm512_dpbusd_epi32(sums, high[i], second);
+  }
+
+  template <int N>
+  __m256i sums(const Group& x) const noexcept {
+    const __m512i both = merge_two(dot(0, x), N == 8 ? dot(1, x) : _mm512_setzero_si512());
+    // Dwords of quarter i: blocks i and 4 + i, twice.
+    const __m512i whole = _mm512_add_epi32(both, _mm512_bsrli_epi128(both, 8));
+    const __m512i in_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 0, 0, 0, 0, 0, 0, 0, 0);
+    return times_factors(_mm512_castsi512_si256(_mm512_permutexvar_epi32(in_order, whole)), x);
+  }
+};
+
+// Signed bytes as unsigned ones, offset by 128; two blocks a register.
+struct EightBits512 {
+  static constexpr int kLane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+  __m512i codes[4];
+
+  template <class Block, int N>
+  static EightBits512 load(const Block* blocks, int n) noexcept {
+    static constexpr std::int8_t kNone[32] = {};
+    const auto half = [&](int j) { return load256(N == 8 || j < n ? blocks[j].qs : kNone); };
+    EightBits512 out;
+    for (int i = 0; i < N / 2; ++i) {
+      out.codes[i] =
+          _mm512_xor_si512(two_halves(half(2 * i), half(2 * i + 1)), _mm512_set1_epi8(-128));
+    }
+    return out;
+  }
+
+  template <int N>
+  __m256i sums(const Group& x) const noexcept {
+    const auto dot = [&](int i) {
+      if (2 * i >= N) return _mm512_setzero_si512();
+      return _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes[i], load512(x.values + 64 * i));
+    };
+    // Quarters: even blocks, even blocks, odd blocks, odd blocks.
+    const __m512i all = merge_four(merge_two(dot(0), dot(1)), merge_two(dot(2), dot(3)));
+    const __m512i other = _mm512_shuffle_i32x4(all, all, 0xb1);
+    const __m512i whole = _mm512_add_epi32(all, other);
+    const __m512i in_order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 0, 0, 0, 0, 0, 0, 0, 0);
+    return times_factors(_mm512_castsi512_si256(_mm512_permutexvar_epi32(in_order, whole)), x);
+  }
+};
+
+struct Q4_0 {
+  using Block = BlockQ4_0;
+  using Codes = FourBits512;
+  static constexpr bool kHasMin = false;
+  static constexpr float kOffset = 8;
+};
+
+struct Q4_1 {
+  using Block = BlockQ4_1;
+  using Codes = FourBits512;
+  static constexpr bool kHasMin = true;
+  static constexpr float kOffset = 0;
+};
+
+struct Q8_0 {
+  using Block = BlockQ8_0;
+  using Codes = EightBits512;
+  static constexpr bool kHasMin = false;
+  static constexpr float kOffset = 128;  // 8 * 32 * 255 * 127 < 2^24: exact as a float
+};
+
+// The word of scale * k for each of the 32 words that vpackssdw makes of two registers of sums.
+inline __m512i spread_words(__m256i words, __m512i index) noexcept {
+  return _mm512_permutexvar_epi16(index, _mm512_castsi256_si512(words));
+}
+
+// Words 4a..: quarter i of a register has the sums of four words `first[i]`, then of `second[i]`.
+inline __m512i word_index(const int (&first)[4], const int (&second)[4]) noexcept {
+  const auto twice = [](int word) { return word * 0x10001; };
+  return _mm512_setr_epi32(twice(first[0]), twice(first[0]), twice(second[0]), twice(second[0]),
+                           twice(first[1]), twice(first[1]), twice(second[1]), twice(second[1]),
+                           twice(first[2]), twice(first[2]), twice(second[2]), twice(second[2]),
+                           twice(first[3]), twice(first[3]), twice(second[3]), twice(second[3]));
+}
+
+inline __m512i dot(__m512i codes, const std::byte* values) noexcept {
+  return _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes, load512(values));
+}
+
+struct Q4_K {
+  using Block = BlockQ4_K;
+  static constexpr bool kHasMin = true;
+  static constexpr int kScaleAt = 0;
+
+  template <int T>
+  static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
+    const __m512i nibble = _mm512_set1_epi8(15);
+    const __m256i pairs = six_bit_pairs(at);
+    const __m128i scales = _mm_cvtepu8_epi16(_mm256_castsi256_si128(pairs));
+    const __m128i minima = minima_words(pairs);
+    // Low nibbles: blocks 0 and 2, 4 and 6; high ones: 1 and 3, 5 and 7. Bring neighbours together.
+    __m512i codes[4];
+    for (int i = 0; i < 2; ++i) {
+      const __m512i q = load512(at + 16 + 64 * i);
+      const __m512i even = _mm512_and_si512(q, nibble);
+      const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(q, 4), nibble);
+      codes[2 * i] = _mm512_shuffle_i32x4(even, odd, 0x44);
+      codes[2 * i + 1] = _mm512_shuffle_i32x4(even, odd, 0xee);
+    }
+    const __m512i low = word_index({0, 0, 1, 1}, {2, 2, 3, 3});
+    const __m512i high = word_index({4, 4, 5, 5}, {6, 6, 7, 7});
+    for (int t = 0; t < T; ++t) {
+      const Group group = x.group(t, g);
+      const __m256i words = _mm256_castsi128_si256(_mm_mullo_epi16(scales, load128(group.factors)));
+      const __m512i a =
+          _mm512_packs_epi32(dot(codes[0], group.values), dot(codes[1], group.values + 64));
+      const __m512i b =
+          _mm512_packs_epi32(dot(codes[2], group.values + 128), dot(codes[3], group.values + 192));
+      __m512i total = _mm512_dpwssd_epi32(_mm512_setzero_si512(), a, spread_words(words, low));
+      total = _mm512_dpwssd_epi32(total, b, spread_words(words, high));
+      out[t] = {add_halves(total), _mm_madd_epi16(minima, load128(group.sums))};
+    }
+  }
+};
+
+// Codes are stored as q + 32: I = sum of scale * k * (sum of code * p) - 32 * sum of scale * k *
+// B16.
+struct Q6_K {
+  using Block = BlockQ6_K;
+  static constexpr bool kHasMin = false;
+  static constexpr int kScaleAt = 208;
+
+  template <int T>
+  static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
+    const __m256i scales = _mm256_cvtepi8_epi16(load128(at + 192));
+    __m512i codes[4];
+    unpack(at, codes);
+    // Quarter i of codes c holds the part 4c + i of 16 weights.
+    const __m512i low = word_index({0, 1, 2, 3}, {4, 5, 6, 7});
+    const __m512i high = word_index({8, 9, 10, 11}, {12, 13, 14, 15});
+    for (int t = 0; t < T; ++t) {
+      const Group group = x.group(t, g);
+      const __m256i words = _mm256_mullo_epi16(scales, load256(group.factor_pairs));
+      const __m512i a =
+          _mm512_packs_epi32(dot(codes[0], group.values), dot(codes[1], group.values + 64));
+      const __m512i b =
+          _mm512_packs_epi32(dot(codes[2], group.values + 128), dot(codes[3], group.values + 192));
+      __m512i total = _mm512_dpwssd_epi32(_mm512_setzero_si512(), a, spread_words(words, low));
+      total = _mm512_dpwssd_epi32(total, b, spread_words(words, high));
+      const __m256i offset = _mm256_madd_epi16(scales, load256(group.half_sums));
+      out[t] = {_mm256_sub_epi32(add_halves(total), _mm256_slli_epi32(offset, 5)),
+                _mm_setzero_si128()};
+    }
+  }
+
+ private:
+  static void unpack(const std::byte* at, __m512i (&codes)[4]) noexcept {
+    const __m512i nibble = _mm512_set1_epi8(15);
+    const __m512i top = _mm512_set1_epi8(0x30);
+    const __m512i up = _mm512_setr_epi64(4, 4, 4, 4, 2, 2, 2, 2);
+    const __m512i down = _mm512_setr_epi64(0, 0, 0, 0, 2, 2, 2, 2);
+    for (int half = 0; half < 2; ++half) {
+      const __m512i four = load512(at + 64 * half);
+      const __m512i two = _mm512_broadcast_i64x4(load256(at + 128 + 32 * half));
+      const auto code = [&](__m512i low, __m512i high) {
+        return _mm512_or_si512(_mm512_and_si512(low, nibble), _mm512_and_si512(high, top));
+      };
+      codes[2 * half] = code(four, _mm512_sllv_epi64(two, up));
+      codes[2 * half + 1] = code(_mm512_srli_epi16(four, 4), _mm512_srlv_epi64(two, down));
+    }
+  }
+};
+
+struct F32Row {
+  static constexpr int kBytes = 4;
+
+  static __m512 load(const std::byte* at) noexcept { return _mm512_loadu_ps(at); }
+};
+
+struct F16Row {
+  static constexpr int kBytes = 2;
+
+  static __m512 load(const std::byte* at) noexcept { return _mm512_cvtph_ps(load256(at)); }
+};
+
+struct BF16Row {
+  static constexpr int kBytes = 2;
+
+  static __m512 load(const std::byte* at) noexcept {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load256(at)), 16));
+  }
+};
+
+// The last n < 16 values, continued with zeros.
+template <class Row>
+inline __m512 load_tail(const std::byte* at, int n) noexcept {
+  alignas(64) std::byte padded[64] = {};
+  __builtin_memcpy(padded, at, static_cast<std::size_t>(n) * Row::kBytes);
+  return Row::load(padded);
+}
+
+// (i, i+8), (i, i+4), (i, i+2), (0, 1).
+inline float total(__m512 acc) noexcept {
+  const __m512i bits = _mm512_castps_si512(acc);
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(acc),
+                                     _mm256_castsi256_ps(_mm512_extracti64x4_epi64(bits, 1)));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+// R rows times T tokens: the chain of one row is slower than memory for 2-byte weights.
+template <class Row, int T, int R>
+inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[R],
+                          const std::byte* const (&x)[T], int r, int first) noexcept {
+  __m512 acc[R][T];
+  for (int i = 0; i < R; ++i) {
+    for (int t = 0; t < T; ++t)
+      acc[i][t] = _mm512_setzero_ps();
+  }
+  for (int k = 0; k < args.width; k += 16) {
+    const int left = args.width - k;
+    __m512 v[T];
+    for (int t = 0; t < T; ++t) {
+      const std::byte* at = x[t] + std::ptrdiff_t{k} * 4;
+      v[t] = left >= 16 ? F32Row::load(at) : load_tail<F32Row>(at, left);
+    }
+    for (int i = 0; i < R; ++i) {
+      const std::byte* at = row[i] + std::ptrdiff_t{k} * Row::kBytes;
+      prefetch_ahead(at, kAheadBytes);
+      const __m512 w = left >= 16 ? Row::load(at) : load_tail<Row>(at, left);
+      for (int t = 0; t < T; ++t)
+        acc[i][t] = _mm512_fmadd_ps(w, v[t], acc[i][t]);
+    }
+  }
+  for (int i = 0; i < R; ++i) {
+    for (int t = 0; t < T; ++t)
+      args.y[(first + t) * args.y_stride + r + i] = total(acc[i][t]);
+  }
+}
+
+template <class Row>
+struct FloatKernel {
+  template <int T>
+  static void run(const MatmulArgs& args, const Pass& pass) noexcept {
+    const std::byte* x[T];
+    for (int t = 0; t < T; ++t)
+      x[t] = token_at(args, pass.first + t);
+    int r = pass.begin;
+    for (; r + 2 <= pass.end; r += 2) {
+      const std::byte* const rows[2] = {row_at(args, r), row_at(args, r + 1)};
+      multiply_rows<Row, T, 2>(args, rows, x, r, pass.first);
+    }
+    if (r < pass.end) {
+      const std::byte* const rows[1] = {row_at(args, r)};
+      multiply_rows<Row, T, 1>(args, rows, x, r, pass.first);
+    }
+  }
+};
+
+}  // namespace
+
+#ifdef WICK_SIMDE
+MatmulOverrides matmul_overrides_simde() noexcept {
+#else
 MatmulOverrides matmul_overrides_avx512() noexcept {
-  return matmul_overrides_avx2();
+#endif
+  return {.quantise = quantise_avx2,
+          .f32 = run_passes<FloatKernel<F32Row>>,
+          .f16 = run_passes<FloatKernel<F16Row>>,
+          .bf16 = run_passes<FloatKernel<BF16Row>>,
+          .q4_0 = run_passes<Blocks32Kernel<Q4_0>>,
+          .q4_1 = run_passes<Blocks32Kernel<Q4_1>>,
+          .q5_0 = matmul_q5_0_avx2,
+          .q5_1 = matmul_q5_1_avx2,
+          .q8_0 = run_passes<Blocks32Kernel<Q8_0>>,
+          .q4_k = run_passes<SuperBlockKernel<Q4_K>>,
+          .q5_k = matmul_q5_k_avx2,
+          .q6_k = run_passes<SuperBlockKernel<Q6_K>>};
 }
 
 }  // namespace wick

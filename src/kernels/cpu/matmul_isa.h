@@ -10,4 +10,7 @@ MatmulOverrides matmul_overrides_avx2() noexcept;
 MatmulOverrides matmul_overrides_avx512() noexcept;
 MatmulOverrides matmul_overrides_neon() noexcept;
 
+// AVX-512's in emulated instructions, for tests where AVX2 is supported.
+MatmulOverrides matmul_overrides_simde() noexcept;
+
 }  // namespace wick

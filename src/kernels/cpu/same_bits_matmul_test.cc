@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "kernels/cpu/matmul_data_test.h"
+#include "kernels/cpu/matmul_isa.h"
 
 namespace wick::test {
 namespace {
@@ -27,6 +28,11 @@ std::vector<Table> tables() {
   for (Isa isa : kAllIsas) {
     if (is_supported(isa)) all.push_back({std::string(name(isa)), matmul_kernels(isa)});
   }
+#if defined(__x86_64__)
+  if (is_supported(Isa::kAvx2)) {
+    all.push_back({"emulated_avx512", with_overrides(matmul_overrides_simde())});
+  }
+#endif
   return all;
 }
 
