@@ -19,8 +19,10 @@ LIMIT = 2e-4
 
 
 def logits(wick, model, ids, threads, out):
-    subprocess.run([wick, "logits", "-m", model, "--ids", ",".join(map(str, ids)), "--kv-type", "f32",
-                    "-t", str(threads), "-o", out], check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([wick, "logits", "-m", model, "--ids", ",".join(map(str, ids)), "--kv-type", "f32",
+                           "-t", str(threads), "-o", out], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{model}: {done.stderr}")
     return np.load(out)
 
 

@@ -1,0 +1,84 @@
+// Tiny random models of each architecture, as Hugging Face transformers computes them
+// (tools/goldens/model_tiny.py): the same logits, and from GGUF the bits of safetensors.
+#include <cmath>
+#include <fstream>
+
+#include "model/run_test.h"
+
+namespace wick {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kTiny = fs::path(WICK_TEST_DATA) / "model/tiny";
+constexpr int kTokens = 64;
+
+template <class T>
+std::vector<T> read(const fs::path& path) {
+  std::vector<T> values(fs::file_size(path) / sizeof(T));
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(values.data()),
+          static_cast<std::streamsize>(values.size() * sizeof(T)));
+  return values;
+}
+
+std::vector<float> run(const fs::path& path, const fs::path& golden) {
+  const auto ids = read<TokenId>(golden / "ids.bin");
+  EXPECT_EQ(ids.size(), static_cast<std::size_t>(kTokens));
+  auto model = run_model(path, {.kv = KvType::kF32});
+  if (!model) {
+    ADD_FAILURE() << to_string(model.error());
+    return {};
+  }
+  return logits_of(**model, ids, kTokens);
+}
+
+class ParityTransformers : public testing::TestWithParam<const char*> {};
+
+TEST_P(ParityTransformers, LogitsDifferByAtMostTwoTenThousandths) {
+  const fs::path golden = kTiny / GetParam();
+  const auto want = read<float>(golden / "logits.bin");
+  const auto got = run(golden, golden);
+  ASSERT_EQ(got.size(), want.size());
+  ASSERT_GE(want.size(), static_cast<std::size_t>(kTokens) * 90);
+  float worst = 0;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    ASSERT_TRUE(std::isfinite(got[i])) << "value " << i;
+    worst = std::max(worst, std::abs(got[i] - want[i]));
+  }
+  RecordProperty("worst", std::to_string(worst));
+  EXPECT_LE(worst, 2e-4F);
+}
+
+class SameBitsFormats : public testing::TestWithParam<const char*> {};
+
+TEST_P(SameBitsFormats, GgufGivesTheBitsOfSafetensors) {
+  const fs::path golden = kTiny / GetParam();
+  EXPECT_TRUE(same_bits(run(golden, golden), run(golden / "model.gguf", golden)));
+}
+
+constexpr const char* kNames[] = {
+    "llama_mha",         "llama_gqa3_tied",   "llama_gqa8_biases", "llama_linear",
+    "llama_llama3",      "llama_llama3_tied", "llama_yarn",        "mistral_gqa3",
+    "mistral_window",    "qwen2_gqa3_tied",   "qwen2_yarn",        "qwen3_gqa8_tied",
+    "qwen3_gqa3_biases",
+};
+
+std::string name_of(const testing::TestParamInfo<const char*>& info) {
+  return info.param;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, ParityTransformers, testing::ValuesIn(kNames), name_of);
+INSTANTIATE_TEST_SUITE_P(Tiny, SameBitsFormats, testing::ValuesIn(kNames), name_of);
+
+TEST(ParityGoldens, AreAllCompared) {
+  std::vector<std::string> found, listed(std::begin(kNames), std::end(kNames));
+  for (const auto& entry : fs::directory_iterator(kTiny))
+    found.push_back(entry.path().filename().string());
+  std::sort(found.begin(), found.end());
+  std::sort(listed.begin(), listed.end());
+  EXPECT_EQ(found, listed);
+}
+
+}  // namespace
+}  // namespace wick
