@@ -5,8 +5,8 @@
 //   [--json]
 //
 // One line a case: the median of the rounds and their spread (MAD). The reading and the product
-// take turns inside a round, so a busy neighbour meets both. One thread, pinned. Weights lie in
-// DRAM unless --mib is less than the last-level cache.
+// take turns inside a round, so a busy neighbour meets both. One thread, pinned; processor time.
+// Weights lie in memory unless --kib is less than a cache.
 #include "kernels/cpu/matmul.h"
 
 #include <sched.h>

@@ -151,8 +151,20 @@ function(wick_rooms)
   endforeach()
 endfunction()
 
+# bench/NAME.cc becomes bench_NAME, built when asked for.
+function(wick_benches)
+  file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cc)
+  foreach(source IN LISTS benches)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(bench_${name} PRIVATE wick_kernels)
+    set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  endforeach()
+endfunction()
+
 # tests/*_test.cc see the whole house; tests/cli/*.sh drive the program.
 function(wick_house_tests)
+  wick_benches()
   file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*_test.cc)
   if(tests AND TARGET wick_cli)
     add_executable(house_test ${tests})
