@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/strings.h"
+#include "cli/json_out.h"
 #include "cli/report.h"
 
 namespace wick {
@@ -91,17 +92,15 @@ std::string figures(const DoneEvent& done) {
   return cat(line, ", ", name(done.stop));
 }
 
-std::string to_json(const Answer& answer) {
+Value to_value(const Answer& answer) {
   const Usage& u = answer.done.usage;
-  const nlohmann::ordered_json body = {{"text", answer.text},
-                                       {"stop", name(answer.done.stop)},
-                                       {"usage",
-                                        {{"prompt_tokens", u.prompt_tokens},
-                                         {"cached_tokens", u.cached_tokens},
-                                         {"generated_tokens", u.generated_tokens},
-                                         {"prompt_ms", u.prompt_ms},
-                                         {"generate_ms", u.generate_ms}}}};
-  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_object({{"text", answer.text},
+                      {"stop", name(answer.done.stop)},
+                      {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
+                                             {"cached_tokens", u.cached_tokens},
+                                             {"generated_tokens", u.generated_tokens},
+                                             {"prompt_ms", u.prompt_ms},
+                                             {"generate_ms", u.generate_ms}})}});
 }
 
 }  // namespace wick

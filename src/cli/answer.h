@@ -39,7 +39,7 @@ EventSink collect(Answer& answer, bool is_printing);
 // answer went.
 std::string figures(const DoneEvent& done);
 
-// {"text","stop","usage":{…}} in one line.
-std::string to_json(const Answer& answer);
+// {"text","stop","usage":{…}}
+Value to_value(const Answer& answer);
 
 }  // namespace wick

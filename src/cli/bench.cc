@@ -20,6 +20,7 @@
 #include "base/thread_team.h"
 #include "cli/bandwidth.h"
 #include "cli/commands.h"
+#include "cli/json_out.h"
 #include "cli/options.h"
 #include "format/model_file.h"
 #include "model/decoder.h"
@@ -30,7 +31,7 @@ namespace {
 
 constexpr std::size_t kProbeBytes = 256 << 20;  // of the file, for the plain read
 
-struct Flags {
+struct Options {
   ModelFlags model = {};
   std::string kv_type = "bf16";
   std::vector<int> prompt = {512}, generate = {64}, threads = {0}, depth = {0};
@@ -139,12 +140,11 @@ class Bench {
 
 void print(const Test& test, int threads, const Figures& f, bool is_json) {
   if (is_json) {
-    const nlohmann::ordered_json line = {{"test", name_of(test)},
-                                         {"threads", threads},
-                                         {"tokens_per_second", f.tokens_per_second},
-                                         {"gb_per_s", f.bytes_per_second * 1e-9},
-                                         {"share_of_read_bandwidth", f.share}};
-    std::cout << line.dump() << std::endl;
+    print_json(json_object({{"test", name_of(test)},
+                            {"threads", threads},
+                            {"tokens_per_second", f.tokens_per_second},
+                            {"gb_per_s", f.bytes_per_second * 1e-9},
+                            {"share_of_read_bandwidth", f.share}}));
     return;
   }
   std::ostringstream row;
@@ -154,49 +154,48 @@ void print(const Test& test, int threads, const Figures& f, bool is_json) {
   std::cout << row.str() << std::endl;
 }
 
-std::vector<Test> tests_of(const Flags& flags) {
+std::vector<Test> tests_of(const Options& o) {
   std::vector<Test> tests;
-  for (const int depth : flags.depth) {
-    for (const int n : flags.prompt) {
+  for (const int depth : o.depth) {
+    for (const int n : o.prompt) {
       if (n > 0) tests.push_back({.prompt = n, .depth = depth});
     }
-    for (const int n : flags.generate) {
+    for (const int n : o.generate) {
       if (n > 0) tests.push_back({.generate = n, .depth = depth});
     }
   }
   return tests;
 }
 
-Result<int> run(const Flags& flags) {
-  const auto tests = tests_of(flags);
+Result<int> run(const Options& o) {
+  const auto tests = tests_of(o);
   int context = 1;
   for (const Test& test : tests)
     context = std::max(context, test.depth + test.prompt + test.generate);
-  WICK_TRY(const KvType type, parse_kv_type(flags.kv_type));
-  WICK_TRY(const auto path, find_model(flags.model));
+  WICK_TRY(const KvType type, parse_kv_type(o.kv_type));
+  WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
   // A second mapping of the same pages, to read without touching the engine's own.
   WICK_TRY(
       const MappedFile probe,
       MappedFile::open(std::filesystem::is_directory(path) ? path / "model.safetensors" : path));
   const auto bytes = probe.bytes().first(std::min(kProbeBytes, probe.bytes().size()));
-  if (!flags.is_json) {
+  if (!o.is_json) {
     std::cout << path.filename().string() << ", " << human_bytes(file.bytes()) << "\n"
               << "test            threads    tokens/s     GB/s  of a plain read\n";
   }
-  for (const int wanted : flags.threads) {
+  for (const int wanted : o.threads) {
     WICK_TRY(const auto backend, make_cpu_backend({.threads = wanted}));
-    WICK_TRY(
-        Decoder decoder,
-        Decoder::load(file, *backend,
-                      {.max_batch_tokens = flags.chunk, .max_logit_rows = 1, .context = context}));
+    WICK_TRY(Decoder decoder,
+             Decoder::load(file, *backend,
+                           {.max_batch_tokens = o.chunk, .max_logit_rows = 1, .context = context}));
     WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
                                          {.k_type = type, .v_type = type, .context = context}));
     ThreadTeam team(backend->threads());
     Bench bench(decoder, kv, bytes, team, kv_bytes_per_position(decoder.spec(), type, type));
     for (const Test& test : tests) {
-      WICK_TRY(const Figures figures, bench.measure(test, flags.repeats));
-      print(test, backend->threads(), figures, flags.is_json);
+      WICK_TRY(const Figures figures, bench.measure(test, o.repeats));
+      print(test, backend->threads(), figures, o.is_json);
     }
   }
   return kExitOk;
@@ -204,29 +203,19 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_bench(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
-  flags->model.add(app, false);
-  const auto list = [&app](const char* name, std::vector<int>& values, const char* help) {
-    app.add_option(name, values, help)
-        ->delimiter(',')
-        ->check(CLI::Range(0, 1 << 20))
-        ->capture_default_str();
-  };
-  list("-p,--n-prompt", flags->prompt, "prompt tokens; 0 = no such test");
-  list("-n,--n-gen", flags->generate, "generated tokens; 0 = no such test");
-  list("-t,--threads", flags->threads, "threads; 0 = what this process may use");
-  list("-d,--n-depth", flags->depth, "positions already in the cache");
-  app.add_option("-r,--repetitions", flags->repeats, "runs of which the median counts")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("-b,--batch-size", flags->chunk, "prompt tokens in one forward pass")
-      ->check(CLI::Range(1, 8192))
-      ->capture_default_str();
-  app.add_option("--kv-type", flags->kv_type, "numbers of the cache: f32, bf16 or f16")
-      ->capture_default_str();
-  app.add_flag("--json", flags->is_json, "one JSON object a line");
-  return [flags] { return run(*flags); };
+Action setup_bench(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  o->model.add(flags, false);
+  constexpr Range<int> kTokens = {0, 1 << 20};
+  flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = no such test");
+  flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = no such test");
+  flags.integers("-t,--threads", o->threads, {0, 1024}, "threads; 0 = what this process may use");
+  flags.integers("-d,--n-depth", o->depth, kTokens, "positions already in the cache");
+  flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "runs of which the median counts");
+  flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
+  flags.text("--kv-type", o->kv_type, "numbers of the cache: f32, bf16 or f16");
+  flags.toggle("--json", o->is_json, "one JSON object a line");
+  return [o] { return run(*o); };
 }
 
 }  // namespace wick

@@ -10,6 +10,7 @@
 
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/json_out.h"
 #include "cli/options.h"
 #include "cli/repl.h"
 #include "cli/report.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMaxPrompt = 64U << 20;
 
-struct Flags {
+struct Options {
   ModelFlags model = {};
   RunFlags run = {};
   SamplingFlags sampling = {};
@@ -30,31 +31,30 @@ struct Flags {
   bool has_prompt = false, is_json = false, is_quiet = false;
 };
 
-Result<int> answer_once(Provider& provider, Session& session, const Flags& flags) {
+Result<int> answer_once(Provider& provider, Session& session, const Options& o) {
   const Interrupt interrupt;
   Answer answer;
-  WICK_DO(provider.chat(session.request(), collect(answer, !flags.is_json), interrupt.token()));
-  if (flags.is_json) {
-    std::cout << to_json(answer) << "\n";
+  WICK_DO(provider.chat(session.request(), collect(answer, !o.is_json), interrupt.token()));
+  if (o.is_json) {
+    print_json(to_value(answer));
   } else {
     std::cout << "\n" << std::flush;
-    if (!flags.is_quiet && is_terminal(STDERR_FILENO))
-      std::cerr << dim(figures(answer.done)) << "\n";
+    if (!o.is_quiet && is_terminal(STDERR_FILENO)) std::cerr << dim(figures(answer.done)) << "\n";
   }
   return interrupt.was_hit() ? kExitInterrupted : kExitOk;
 }
 
-Result<int> run(const Flags& flags) {
-  const bool is_talk = !flags.has_prompt && is_terminal(STDIN_FILENO);
-  std::string prompt = flags.prompt;
-  if (!is_talk && !flags.has_prompt) {
+Result<int> run(const Options& o) {
+  const bool is_talk = !o.has_prompt && is_terminal(STDIN_FILENO);
+  std::string prompt = o.prompt;
+  if (!is_talk && !o.has_prompt) {
     WICK_TRY(prompt, read_stdin(kMaxPrompt));
   }
-  WICK_TRY(const EngineOptions engine, flags.run.engine());
-  WICK_TRY(const auto path, find_model(flags.model));
-  WICK_TRY(const auto provider, open_local(path, {.threads = flags.run.threads, .engine = engine}));
-  Session session(flags.sampling.settings);
-  session.set_system(flags.system);
+  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const auto provider, open_local(path, {.threads = o.run.threads, .engine = engine}));
+  Session session(o.sampling.settings);
+  session.set_system(o.system);
   if (is_talk) return talk(*provider, session);
   if (prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
     return Error{.code = ErrorCode::kInvalid,
@@ -63,24 +63,24 @@ Result<int> run(const Flags& flags) {
                  .hint = "wick chat -p \"Why is the sky blue?\""};
   }
   session.say(prompt);
-  return answer_once(*provider, session, flags);
+  return answer_once(*provider, session, o);
 }
 
 }  // namespace
 
-Action setup_chat(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
-  flags->model.add(app, true);
-  flags->run.add(app);
-  flags->run.add_context(app);
-  flags->sampling.add(app);
-  auto* prompt = app.add_option("-p,--prompt", flags->prompt, "answer this and exit");
-  app.add_option("-s,--system", flags->system, "the system message");
-  app.add_flag("-q,--quiet", flags->is_quiet, "no line of figures");
-  app.add_flag("--json", flags->is_json, "with -p or piped input: one JSON object instead of text");
-  return [flags, prompt] {
-    flags->has_prompt = prompt->count() > 0;
-    return run(*flags);
+Action setup_chat(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  o->model.add(flags, true);
+  o->run.add(flags);
+  o->run.add_context(flags);
+  o->sampling.add(flags);
+  flags.text("-p,--prompt", o->prompt, "answer this and exit");
+  flags.text("-s,--system", o->system, "the system message");
+  flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
+  flags.toggle("--json", o->is_json, "with -p or piped input: one JSON object instead of text");
+  return [o, flags] {
+    o->has_prompt = flags.is_given("--prompt");
+    return run(*o);
   };
 }
 

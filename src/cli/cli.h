@@ -11,11 +11,9 @@
 
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace wick {
+
+class Flags;
 
 enum ExitCode : int {
   kExitOk = 0,
@@ -34,7 +32,7 @@ using Action = std::function<Result<int>()>;
 
 struct Command {
   std::string_view name, help;
-  Action (*setup)(CLI::App& app);  // `app` lives until the action has run
+  Action (*setup)(Flags flags);  // registers the flags; what they are bound to lives in the action
 };
 
 std::span<const Command> commands() noexcept;

@@ -1,16 +1,16 @@
 // One function for each command, defined in the file of its name.
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/flags.h"
 
 namespace wick {
 
-Action setup_chat(CLI::App& app);
-Action setup_run(CLI::App& app);
-Action setup_model(CLI::App& app);
-Action setup_tokenize(CLI::App& app);
-Action setup_logits(CLI::App& app);
-Action setup_bench(CLI::App& app);
-Action setup_doctor(CLI::App& app);
+Action setup_chat(Flags flags);
+Action setup_run(Flags flags);
+Action setup_model(Flags flags);
+Action setup_tokenize(Flags flags);
+Action setup_logits(Flags flags);
+Action setup_bench(Flags flags);
+Action setup_doctor(Flags flags);
 
 }  // namespace wick

@@ -16,6 +16,7 @@
 #include "base/thread_team.h"
 #include "cli/bandwidth.h"
 #include "cli/commands.h"
+#include "cli/json_out.h"
 #include "hub/pull.h"
 #include "hub/store.h"
 #include "kernels/cpu/isa.h"
@@ -79,7 +80,7 @@ Result<int> run(bool is_json) {
                     n > 0 ? "" : cat("fetch one with: wick model pull ", kDefaultModel)});
   }
   bool is_well = true;
-  nlohmann::ordered_json object;
+  Object object;
   for (const Row& row : rows) {
     is_well = is_well && (row.advice.empty() || row.key == "models");
     if (is_json) {
@@ -89,16 +90,15 @@ Result<int> run(bool is_json) {
       if (!row.advice.empty()) std::cout << std::string(18, ' ') << "→ " << row.advice << "\n";
     }
   }
-  if (is_json)
-    std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  if (is_json) print_json(Value(object));
   return is_well ? kExitOk : kExitUsage;
 }
 
 }  // namespace
 
-Action setup_doctor(CLI::App& app) {
+Action setup_doctor(Flags flags) {
   const auto is_json = std::make_shared<bool>(false);
-  app.add_flag("--json", *is_json, "one JSON object");
+  flags.toggle("--json", *is_json, "one JSON object");
   return [is_json] { return run(*is_json); };
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kRows = 64;  // logits of so many positions at once
 
-struct Flags {
+struct Options {
   ModelFlags model = {};
   RunFlags run = {};
   std::string ids = {};
@@ -104,28 +104,28 @@ Result<void> write_logits(Decoder& decoder, KvCache& kv, const std::vector<Token
   return {};
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(const Options& o) {
   static_assert(std::endian::native == std::endian::little);
-  WICK_TRY(const auto path, find_model(flags.model));
+  WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
-  WICK_TRY(const auto backend, make_cpu_backend({.threads = flags.run.threads}));
-  WICK_TRY(const KvType type, parse_kv_type(flags.run.kv_type));
-  std::string text = flags.ids;
-  if (!flags.ids_file.empty()) {
-    std::ifstream in(flags.ids_file);
+  WICK_TRY(const auto backend, make_cpu_backend({.threads = o.run.threads}));
+  WICK_TRY(const KvType type, parse_kv_type(o.run.kv_type));
+  std::string text = o.ids;
+  if (!o.ids_file.empty()) {
+    std::ifstream in(o.ids_file);
     if (!in) {
       return Error{.code = ErrorCode::kNotFound,
                    .id = "file_not_found",
-                   .message = cat(printable(flags.ids_file), ": cannot be read")};
+                   .message = cat(printable(o.ids_file), ": cannot be read")};
     }
     text.assign(std::istreambuf_iterator<char>(in), {});
   }
   WICK_TRY(const auto ids, parse_ids(text));
   const int context = static_cast<int>(ids.size());
-  WICK_TRY(Decoder decoder, Decoder::load(file, *backend,
-                                          {.max_batch_tokens = flags.chunk,
-                                           .max_logit_rows = flags.chunk,
-                                           .context = context}));
+  WICK_TRY(
+      Decoder decoder,
+      Decoder::load(file, *backend,
+                    {.max_batch_tokens = o.chunk, .max_logit_rows = o.chunk, .context = context}));
   const int vocab = decoder.spec().vocab;
   const TokenId largest = *std::max_element(ids.begin(), ids.end());
   if (largest >= vocab) {
@@ -135,39 +135,37 @@ Result<int> run(const Flags& flags) {
   }
   WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
                                        {.k_type = type, .v_type = type, .context = context}));
-  std::ofstream out(flags.out, std::ios::binary);
+  std::ofstream out(o.out, std::ios::binary);
   out << npy_header(ids.size(), static_cast<std::size_t>(vocab));
-  WICK_DO(write_logits(decoder, kv, ids, flags.chunk, out));
+  WICK_DO(write_logits(decoder, kv, ids, o.chunk, out));
   out.close();
   if (!out) {
     return Error{.code = ErrorCode::kIo,
                  .id = "write_failed",
-                 .message = cat(printable(flags.out), ": cannot be written")};
+                 .message = cat(printable(o.out), ": cannot be written")};
   }
-  if (flags.is_json) {
+  if (o.is_json) {
     std::cout << "{\"tokens\":" << ids.size() << ",\"vocab\":" << vocab << "}\n";
   } else {
-    std::cerr << flags.out << ": [" << ids.size() << ", " << vocab << "] float32\n";
+    std::cerr << o.out << ": [" << ids.size() << ", " << vocab << "] float32\n";
   }
   return kExitOk;
 }
 
 }  // namespace
 
-Action setup_logits(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
-  flags->model.add(app, false);
-  flags->run.add(app);
-  auto* ids = app.add_option("--ids", flags->ids, "token ids: 1,2,3");
-  auto* file =
-      app.add_option("--ids-file", flags->ids_file, "a file with token ids, separated by commas");
-  ids->excludes(file);
-  app.add_option("-o", flags->out, "the .npy file to write: [tokens, vocab], float32")->required();
-  app.add_option("--chunk", flags->chunk, "tokens in one forward pass; the bits never depend on it")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.add_flag("--json", flags->is_json, "print the shape as JSON");
-  return [flags] { return run(*flags); };
+Action setup_logits(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  o->model.add(flags, false);
+  o->run.add(flags);
+  flags.text("--ids", o->ids, "token ids: 1,2,3");
+  flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
+  flags.exclude("--ids", "--ids-file");
+  flags.required_text("-o", o->out, "the .npy file to write: [tokens, vocab], float32");
+  flags.integer("--chunk", o->chunk, {1, 4096},
+                "tokens in one forward pass; the bits never depend on it");
+  flags.toggle("--json", o->is_json, "print the shape as JSON");
+  return [o] { return run(*o); };
 }
 
 }  // namespace wick

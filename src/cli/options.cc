@@ -26,24 +26,20 @@ std::string flag_of(std::string_view key) {
 
 }  // namespace
 
-void ModelFlags::add(CLI::App& app, bool is_positional) {
-  const std::string help = "path, name (wick model list), or hf:org/repo[:file or quant]";
-  if (is_positional) app.add_option("MODEL,-m,--model", model, help);
-  if (!is_positional) app.add_option("-m,--model", model, help);
-  app.add_flag("--offline", is_offline, "never touch the network");
+void ModelFlags::add(Flags& flags, bool is_positional) {
+  flags.text(is_positional ? "MODEL,-m,--model" : "-m,--model", model,
+             "path, name (wick model list), or hf:org/repo[:file or quant]");
+  flags.toggle("--offline", is_offline, "never touch the network");
 }
 
-void RunFlags::add(CLI::App& app) {
-  app.add_option("-t,--threads", threads, "threads; 0 = what this process may use")
-      ->check(CLI::Range(0, 1024));
-  app.add_option("--kv-type", kv_type, "numbers of the cache: f32, bf16 or f16")
-      ->capture_default_str();
+void RunFlags::add(Flags& flags) {
+  flags.integer("-t,--threads", threads, {0, 1024}, "threads; 0 = what this process may use");
+  flags.text("--kv-type", kv_type, "numbers of the cache: f32, bf16 or f16");
 }
 
-void RunFlags::add_context(CLI::App& app) {
-  app.add_option("-c,--context", context,
-                 "positions; 0 = the model's, as far as 1 GB of cache holds")
-      ->check(CLI::Range(0, 1 << 24));
+void RunFlags::add_context(Flags& flags) {
+  flags.integer("-c,--context", context, {0, 1 << 24},
+                "positions; 0 = the model's, as far as 1 GB of cache holds");
 }
 
 Result<EngineOptions> RunFlags::engine() const {
@@ -51,24 +47,19 @@ Result<EngineOptions> RunFlags::engine() const {
   return EngineOptions{.max_seqs = 1, .context = context, .k_type = type, .v_type = type};
 }
 
-void SamplingFlags::add(CLI::App& app) {
-  for (const SamplerParam& row : sampler_params()) {
-    app.add_option_function<double>(
-           flag_of(row.key),
-           [this, key = std::string(row.key)](double value) {
-             settings.sampling.emplace_back(key, value);
-           },
-           std::string(row.help))
-        ->check(CLI::Range(row.min, row.max));
-  }
-  app.add_option_function<double>(
-         "--seed", [this](double value) { settings.sampling.emplace_back("seed", value); },
-         "the same seed gives the same text; random unless set")
-      ->check(CLI::Range(0.0, 0x1p53 - 1));
-  app.add_option("-n,--max-tokens", settings.max_tokens,
-                 "tokens to generate at most; 0 = to the context's end")
-      ->check(CLI::Range(0, 1 << 24));
-  app.add_option("--stop", settings.stops, "text that ends the answer; may be given several times");
+void SamplingFlags::add(Flags& flags) {
+  const auto add = [&](const std::string& names, std::string_view key, Range<double> range,
+                       std::string_view help) {
+    flags.real(names, range, std::string(help), [this, key = std::string(key)](double value) {
+      settings.sampling.emplace_back(key, value);
+    });
+  };
+  for (const SamplerParam& row : sampler_params())
+    add(flag_of(row.key), row.key, {row.min, row.max}, row.help);
+  add("--seed", "seed", {0, 0x1p53 - 1}, "the same seed gives the same text; random unless set");
+  flags.integer("-n,--max-tokens", settings.max_tokens, {0, 1 << 24},
+                "tokens to generate at most; 0 = to the context's end");
+  flags.texts("--stop", settings.stops, "text that ends the answer; may be given several times");
 }
 
 Result<KvType> parse_kv_type(const std::string& text) {

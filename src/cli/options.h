@@ -6,12 +6,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/flags.h"
 #include "engine/engine.h"
 #include "provider/provider.h"
-
-namespace CLI {
-class App;
-}
 
 namespace wick {
 
@@ -19,7 +16,7 @@ struct ModelFlags {
   std::string model = {};  // path, stored or catalogue name, hf:…; empty = the default model
   bool is_offline = false;
 
-  void add(CLI::App& app, bool is_positional);  // MODEL or -m/--model, and --offline
+  void add(Flags& flags, bool is_positional);  // MODEL or -m/--model, and --offline
 };
 
 struct RunFlags {
@@ -27,15 +24,15 @@ struct RunFlags {
   int context = 0;
   std::string kv_type = "bf16";
 
-  void add(CLI::App& app);          // -t, --kv-type
-  void add_context(CLI::App& app);  // -c
+  void add(Flags& flags);          // -t, --kv-type
+  void add_context(Flags& flags);  // -c
   Result<EngineOptions> engine() const;
 };
 
 struct SamplingFlags {
   GenerationSettings settings = {};
 
-  void add(CLI::App& app);  // --temp, --top-k, …, --seed, -n, --stop
+  void add(Flags& flags);  // --temp, --top-k, …, --seed, -n, --stop
 };
 
 Result<KvType> parse_kv_type(const std::string& text);

@@ -43,7 +43,7 @@ Result<int> dispatch(int argc, const char* const* argv) {
   Action action;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
-    const Action run = command.setup(*sub);
+    const Action run = command.setup(Flags(*sub));
     sub->final_callback([&action, run] { action = run; });
   }
   try {

@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/strings.h"
 #include "cli/cli.h"
+#include "cli/json_out.h"
 
 namespace wick {
 
@@ -31,12 +31,10 @@ int exit_code(const Error& error) noexcept {
 
 void report(const Error& error, bool as_json) {
   if (as_json) {
-    const nlohmann::ordered_json body = {
-        {"error",
-         {{"code", error.id.empty() ? name(error.code) : error.id.c_str()},
-          {"message", to_string(error)},
-          {"hint", error.hint}}}};
-    std::cout << body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+    const std::string code = error.id.empty() ? name(error.code) : error.id;
+    print_json(json_object(
+        {{"error",
+          json_object({{"code", code}, {"message", to_string(error)}, {"hint", error.hint}})}}));
     return;
   }
   std::cerr << "wick: " << to_string(error) << "\n";

@@ -10,6 +10,7 @@
 
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/json_out.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "provider/local.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::size_t kMaxPrompt = 64U << 20;
 
-struct Flags {
+struct Options {
   ModelFlags model = {};
   RunFlags run = {};
   SamplingFlags sampling = {};
@@ -28,9 +29,9 @@ struct Flags {
   bool has_prompt = false, is_json = false, is_quiet = false;
 };
 
-Result<int> run(const Flags& flags) {
-  std::string prompt = flags.prompt;
-  if (!flags.has_prompt) {
+Result<int> run(const Options& o) {
+  std::string prompt = o.prompt;
+  if (!o.has_prompt) {
     if (is_terminal(STDIN_FILENO)) {
       return Error{.code = ErrorCode::kInvalid,
                    .id = "no_prompt",
@@ -39,37 +40,36 @@ Result<int> run(const Flags& flags) {
     }
     WICK_TRY(prompt, read_stdin(kMaxPrompt));
   }
-  WICK_TRY(const EngineOptions engine, flags.run.engine());
-  WICK_TRY(const auto path, find_model(flags.model));
-  WICK_TRY(const auto provider, open_local(path, {.threads = flags.run.threads, .engine = engine}));
+  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const auto provider, open_local(path, {.threads = o.run.threads, .engine = engine}));
   const Interrupt interrupt;
   Answer answer;
-  WICK_DO(provider->complete({.prompt = prompt, .settings = flags.sampling.settings},
-                             collect(answer, !flags.is_json), interrupt.token()));
-  if (flags.is_json) {
-    std::cout << to_json(answer) << "\n";
+  WICK_DO(provider->complete({.prompt = prompt, .settings = o.sampling.settings},
+                             collect(answer, !o.is_json), interrupt.token()));
+  if (o.is_json) {
+    print_json(to_value(answer));
   } else {
     std::cout << "\n";
-    if (!flags.is_quiet && is_terminal(STDERR_FILENO)) std::cerr << figures(answer.done) << "\n";
+    if (!o.is_quiet && is_terminal(STDERR_FILENO)) std::cerr << figures(answer.done) << "\n";
   }
   return interrupt.was_hit() ? kExitInterrupted : kExitOk;
 }
 
 }  // namespace
 
-Action setup_run(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
-  flags->model.add(app, false);
-  flags->run.add(app);
-  flags->run.add_context(app);
-  flags->sampling.add(app);
-  auto* prompt = app.add_option("-p,--prompt", flags->prompt,
-                                "the text to go on from; standard input if absent");
-  app.add_flag("-q,--quiet", flags->is_quiet, "no line of figures");
-  app.add_flag("--json", flags->is_json, "one JSON object instead of text");
-  return [flags, prompt] {
-    flags->has_prompt = prompt->count() > 0;
-    return run(*flags);
+Action setup_run(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  o->model.add(flags, false);
+  o->run.add(flags);
+  o->run.add_context(flags);
+  o->sampling.add(flags);
+  flags.text("-p,--prompt", o->prompt, "the text to go on from; standard input if absent");
+  flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
+  flags.toggle("--json", o->is_json, "one JSON object instead of text");
+  return [o, flags] {
+    o->has_prompt = flags.is_given("--prompt");
+    return run(*o);
   };
 }
 

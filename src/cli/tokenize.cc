@@ -21,21 +21,20 @@ namespace {
 
 constexpr std::size_t kMaxInput = std::size_t{1} << 30;
 
-struct Flags {
+struct Options {
   ModelFlags model = {};
   std::string text = {};
   bool has_text = false;
   bool is_special = false, adds_special = false, is_null = false, is_json = false;
 };
 
-std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view text, const Flags& flags) {
+std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view text, const Options& o) {
   std::vector<TokenId> ids;
-  if (flags.adds_special) ids.assign(tokenizer.prefix().begin(), tokenizer.prefix().end());
+  if (o.adds_special) ids.assign(tokenizer.prefix().begin(), tokenizer.prefix().end());
   MarkedText marked;
-  marked.append(text, flags.is_special || flags.adds_special);
+  marked.append(text, o.is_special || o.adds_special);
   tokenizer.encode(marked, ids);
-  if (flags.adds_special)
-    ids.insert(ids.end(), tokenizer.suffix().begin(), tokenizer.suffix().end());
+  if (o.adds_special) ids.insert(ids.end(), tokenizer.suffix().begin(), tokenizer.suffix().end());
   return ids;
 }
 
@@ -60,18 +59,18 @@ void print_pieces(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
   std::cerr << ids.size() << " tokens\n";
 }
 
-Result<int> run(const Flags& flags) {
-  WICK_TRY(const auto path, find_model(flags.model));
+Result<int> run(const Options& o) {
+  WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const auto tokenizer, Tokenizer::open(path));
-  std::string input = flags.text;
-  if (!flags.has_text) {
+  std::string input = o.text;
+  if (!o.has_text) {
     WICK_TRY(input, read_stdin(kMaxInput));
   }
   std::string_view rest = input;
   do {
-    const std::size_t end = flags.is_null ? std::min(rest.find('\0'), rest.size()) : rest.size();
-    const auto ids = encode(*tokenizer, rest.substr(0, end), flags);
-    if (flags.is_json) {
+    const std::size_t end = o.is_null ? std::min(rest.find('\0'), rest.size()) : rest.size();
+    const auto ids = encode(*tokenizer, rest.substr(0, end), o);
+    if (o.is_json) {
       print_json(ids);
     } else {
       print_pieces(*tokenizer, ids);
@@ -83,18 +82,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-Action setup_tokenize(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
-  flags->model.add(app, false);
-  auto* text =
-      app.add_option("-p,--prompt,TEXT", flags->text, "the text; standard input if absent");
-  app.add_flag("--special", flags->is_special, "recognise control tokens in the text");
-  app.add_flag("--add-special", flags->adds_special, "also add what the tokenizer adds (BOS, EOS)");
-  app.add_flag("--null", flags->is_null, "texts are separated by NUL bytes, one result for each");
-  app.add_flag("--json", flags->is_json, "print {\"ids\":[…]}, a line for each text");
-  return [flags, text] {
-    flags->has_text = text->count() > 0;
-    return run(*flags);
+Action setup_tokenize(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  o->model.add(flags, false);
+  flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
+  flags.toggle("--special", o->is_special, "recognise control tokens in the text");
+  flags.toggle("--add-special", o->adds_special, "also add what the tokenizer adds (BOS, EOS)");
+  flags.toggle("--null", o->is_null, "texts are separated by NUL bytes, one result for each");
+  flags.toggle("--json", o->is_json, "print {\"ids\":[…]}, a line for each text");
+  return [o, flags] {
+    o->has_text = flags.is_given("--prompt");
+    return run(*o);
   };
 }
 

@@ -1,0 +1,67 @@
+#include "cli/flags.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace wick {
+
+void Flags::toggle(const std::string& names, bool& value, const std::string& help) {
+  app_->add_flag(names, value, help);
+}
+
+void Flags::text(const std::string& names, std::string& value, const std::string& help) {
+  CLI::Option* option = app_->add_option(names, value, help);
+  if (!value.empty()) option->capture_default_str();
+}
+
+void Flags::required_text(const std::string& names, std::string& value, const std::string& help) {
+  app_->add_option(names, value, help)->required();
+}
+
+void Flags::texts(const std::string& names, std::vector<std::string>& values,
+                  const std::string& help) {
+  app_->add_option(names, values, help)->expected(1)->take_all();
+}
+
+void Flags::integer(const std::string& names, int& value, Range<int> range,
+                    const std::string& help) {
+  app_->add_option(names, value, help)
+      ->check(CLI::Range(range.min, range.max))
+      ->capture_default_str();
+}
+
+void Flags::integers(const std::string& names, std::vector<int>& values, Range<int> range,
+                     const std::string& help) {
+  app_->add_option(names, values, help)
+      ->delimiter(',')
+      ->check(CLI::Range(range.min, range.max))
+      ->capture_default_str();
+}
+
+void Flags::real(const std::string& names, Range<double> range, const std::string& help,
+                 std::function<void(double)> set) {
+  app_->add_option_function<double>(names, std::move(set), help)
+      ->check(CLI::Range(range.min, range.max));
+}
+
+void Flags::exclude(const std::string& a, const std::string& b) {
+  app_->get_option(a)->excludes(app_->get_option(b));
+}
+
+bool Flags::is_given(const std::string& name) const {
+  return app_->count(name) > 0;
+}
+
+Flags Flags::command(const std::string& name, const std::string& help,
+                     std::function<void()> chosen) {
+  CLI::App* sub = app_->add_subcommand(name, help);
+  sub->final_callback(std::move(chosen));
+  return Flags(*sub);
+}
+
+void Flags::require_command() {
+  app_->require_subcommand(1);
+}
+
+}  // namespace wick

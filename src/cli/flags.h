@@ -1,0 +1,52 @@
+// The flags of a command. CLI11 does the work in flags.cc; its header is heavy, so commands see
+// only this.
+//
+//   flags.text("-m,--model", model, "path or name");
+//   flags.integer("-n,--max-tokens", max_tokens, {0, 1 << 24}, "0 = to the context's end");
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+
+namespace CLI {
+class App;
+}
+
+namespace wick {
+
+template <class T>
+struct Range {
+  T min, max;
+};
+
+// Names as CLI11 writes them: "-p,--prompt", a bare word for a positional argument. What is bound
+// must outlive the parsing.
+class Flags {
+ public:
+  explicit Flags(CLI::App& app) : app_(&app) {}
+
+  void toggle(const std::string& names, bool& value, const std::string& help);
+  void text(const std::string& names, std::string& value, const std::string& help);
+  void required_text(const std::string& names, std::string& value, const std::string& help);
+  void texts(const std::string& names, std::vector<std::string>& values, const std::string& help);
+  void integer(const std::string& names, int& value, Range<int> range, const std::string& help);
+  void integers(const std::string& names, std::vector<int>& values, Range<int> range,
+                const std::string& help);  // 1,2,3
+  void real(const std::string& names, Range<double> range, const std::string& help,
+            std::function<void(double)> set);
+
+  void exclude(const std::string& a, const std::string& b);  // not both
+  bool is_given(const std::string& name) const;              // after the parsing: "--prompt"
+
+  // A command below this one; `run` is what this command's action then does.
+  Flags command(const std::string& name, const std::string& help, std::function<void()> chosen);
+  void require_command();
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace wick

@@ -1,0 +1,13 @@
+// What a model file says about itself, as `wick model info` shows it.
+#pragma once
+
+#include "base/result.h"
+#include "chat/value.h"
+#include "format/model_file.h"
+
+namespace wick {
+
+// An object: name, architecture, sizes, number formats, tokenizer, what its chat template can do.
+Result<Value> describe(const ModelFile& file);
+
+}  // namespace wick

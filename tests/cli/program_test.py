@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""The program as a user meets it: help, errors with hints, exit codes, JSON, piped input.
+
+labels: cli model
+"""
+# labels: cli model
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WICK = sys.argv.pop(1)
+MODEL = os.environ.get(
+    "WICK_TEST_MODEL",
+    str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
+
+
+def wick(*args, stdin="", **env):
+    return subprocess.run([WICK, *args], input=stdin, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "WICK_HOME": HOME.name, **env})
+
+
+class Program(unittest.TestCase):
+    def test_every_command_explains_itself(self):
+        commands = ["chat", "run", "model", "tokenize", "logits", "bench", "doctor"]
+        for command in commands:
+            done = wick(command, "--help")
+            self.assertEqual(done.returncode, 0, command)
+            self.assertIn("--", done.stdout)
+        top = wick("--help").stdout
+        for command in commands:
+            self.assertIn(command, top)
+
+    def test_an_unknown_word_is_a_usage_error_with_a_hint(self):
+        done = wick("nonsense")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("hint: ", done.stderr)
+
+    def test_a_missing_file_says_so_and_what_to_do(self):
+        done = wick("run", "-m", "/no/such/model.gguf", "--offline", "-p", "x")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("/no/such/model.gguf", done.stderr)
+        self.assertIn("hint: ", done.stderr)
+
+    def test_errors_are_json_on_stdout_when_asked(self):
+        done = wick("run", "-m", "/no/such/model.gguf", "--offline", "-p", "x", "--json")
+        error = json.loads(done.stdout)["error"]
+        self.assertEqual(set(error), {"code", "message", "hint"})
+
+    def test_a_number_out_of_range_is_refused_before_anything_runs(self):
+        done = wick("run", "-m", MODEL, "-p", "x", "--top-p", "1.5")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("top-p", done.stderr)
+
+    def test_a_prompt_that_does_not_fit_is_refused_with_the_numbers(self):
+        done = wick("run", "-m", MODEL, "-c", "64", "-p", "one two three " * 40)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"prompt \d+ \+ max 1 > context 64 tokens")
+
+    def test_greedy_answers_are_the_same_piped_flagged_and_for_any_thread_count(self):
+        ask = "Name three colours."
+        options = ["chat", MODEL, "--temp", "0", "-n", "24"]
+        flagged = wick(*options, "-p", ask)
+        piped = wick(*options, stdin=ask)
+        threads = wick(*options, "-t", "3", "-p", ask)
+        self.assertEqual(flagged.returncode, 0, flagged.stderr)
+        self.assertGreater(len(flagged.stdout.split()), 5)
+        self.assertEqual(flagged.stdout, piped.stdout)
+        self.assertEqual(flagged.stdout, threads.stdout)
+        self.assertNotIn("\x1b", flagged.stdout)
+        self.assertEqual(flagged.stderr, "")  # quiet when piped
+
+    def test_a_seed_gives_the_same_text_again(self):
+        def answer(seed):
+            return wick("run", "-m", MODEL, "-p", "Once upon a time", "-n", "16", "--seed", seed).stdout
+        self.assertEqual(answer("7"), answer("7"))
+        self.assertNotEqual(answer("7"), answer("8"))
+
+    def test_json_answers_carry_text_stop_and_usage(self):
+        done = wick("run", "-m", MODEL, "-p", "The sky is", "-n", "5", "--json")
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["stop"], "length")
+        self.assertEqual(answer["usage"]["generated_tokens"], 5)
+        self.assertEqual(answer["usage"]["prompt_tokens"], 3)
+
+    def test_tokenize_reads_stdin_verbatim_and_keeps_control_tokens_plain(self):
+        plain = json.loads(wick("tokenize", "-m", MODEL, "--json", stdin="a<|im_end|>\n").stdout)["ids"]
+        special = json.loads(wick("tokenize", "-m", MODEL, "--special", "--json", stdin="a<|im_end|>\n").stdout)["ids"]
+        self.assertEqual(len(special), 3)
+        self.assertIn(2, special)
+        self.assertNotIn(2, plain)
+        lines = wick("tokenize", "-m", MODEL, "--null", "--json", stdin="a\0b b\0").stdout.splitlines()
+        self.assertEqual(len(lines), 2)
+
+    def test_logits_writes_numpy_rows_for_every_position(self):
+        out = os.path.join(HOME.name, "o.npy")
+        done = wick("logits", "-m", MODEL, "--ids", "1,2,3", "--kv-type", "f32", "-o", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = pathlib.Path(out).read_bytes()
+        self.assertTrue(data.startswith(b"\x93NUMPY\x01\x00"))
+        self.assertIn(b"'shape': (3, 49152)", data[:128])
+        self.assertEqual(len(data), 128 + 3 * 49152 * 4)
+        cut = os.path.join(HOME.name, "cut.npy")
+        wick("logits", "-m", MODEL, "--ids", "1,2,3", "--kv-type", "f32", "--chunk", "1", "-o", cut)
+        self.assertEqual(pathlib.Path(cut).read_bytes(), data)
+        self.assertEqual(wick("logits", "-m", MODEL, "--ids", "1,49152", "-o", out).returncode, 2)
+
+    def test_bench_prints_one_object_a_line(self):
+        done = wick("bench", "-m", MODEL, "-p", "16", "-n", "4", "-t", "1,2", "-r", "1", "-d", "0,32", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row["test"] for row in rows], ["pp16", "tg4", "pp16@d32", "tg4@d32"] * 2)
+        self.assertEqual({row["threads"] for row in rows}, {1, 2})
+        for row in rows:
+            self.assertGreater(row["tokens_per_second"], 0)
+            self.assertGreater(row["gb_per_s"], 0)
+            self.assertGreater(row["share_of_read_bandwidth"], 0)
+
+    def test_model_info_and_doctor_speak_json(self):
+        info = json.loads(wick("model", "info", MODEL, "--json").stdout)
+        self.assertEqual(info["architecture"], "llama")
+        self.assertEqual(info["context"], 8192)
+        doctor = json.loads(wick("doctor", "--json").stdout)
+        self.assertIn(doctor["kernels"], ["scalar", "avx2", "avx512", "neon"])
+        self.assertEqual(json.loads(wick("doctor", "--json", WICK_ISA="scalar").stdout)["kernels"], "scalar")
+        self.assertEqual(wick("doctor", WICK_ISA="mmx").returncode, 2)
+
+    def test_a_damaged_file_is_refused_by_name(self):
+        path = pathlib.Path(HOME.name) / "cut.gguf"
+        path.write_bytes(pathlib.Path(MODEL).read_bytes()[:3_000_000])
+        done = wick("run", "-m", str(path), "-p", "x")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("cut.gguf", done.stderr)
+
+
+if __name__ == "__main__":
+    HOME = tempfile.TemporaryDirectory()
+    unittest.main(verbosity=1)
