@@ -373,13 +373,12 @@ Result<StoredFile> Download::run() {
 
 }  // namespace
 
-Result<Downloaded> download(const Store& store, const DownloadRequest& request) {
+Result<StoredFile> download(const Store& store, const DownloadRequest& request) {
   WICK_TRY(const UrlParts url, parse_url(request.url));
   const bool is_pinned = is_sha256_hex(request.sha256);
   const std::string key = is_pinned ? cat("sha256-", request.sha256)
                                     : cat("url-", sha256_text(url.plain).substr(0, 32));
   const fs::path blobs = store.root() / "blobs";
-  Downloaded out{.record = blobs / cat(key, ".json")};
   WICK_TRY(
       const FileLock lock,
       FileLock::acquire(
@@ -391,13 +390,12 @@ Result<Downloaded> download(const Store& store, const DownloadRequest& request) 
     const auto bytes = regular_file_size(store.blob_path(request.sha256));
     if (bytes && (request.bytes == 0 || *bytes == request.bytes)) {
       ::unlink((blobs / cat(key, ".part")).c_str());  // left by a source that gave up
-      out.file = {.name = request.name, .sha256 = request.sha256, .bytes = *bytes};
-      return out;
+      ::unlink((blobs / cat(key, ".json")).c_str());
+      return StoredFile{.name = request.name, .sha256 = request.sha256, .bytes = *bytes};
     }
   }
-  Download work(request, store, blobs / cat(key, ".part"), out.record, url.plain);
-  WICK_TRY(out.file, work.run());
-  return out;
+  Download work(request, store, blobs / cat(key, ".part"), blobs / cat(key, ".json"), url.plain);
+  return work.run();
 }
 
 }  // namespace wick

@@ -29,15 +29,11 @@ struct DownloadRequest {
   std::stop_token stop = {};
 };
 
-struct Downloaded {
-  StoredFile file = {};
-  // Remembers which file the URL gave until the model's record does: remove it after Store::add.
-  std::filesystem::path record = {};
-};
-
 // A blob of the wanted hash that is there is taken without a request. kCorrupt (id "hash_mismatch")
 // when the bytes are not the wanted ones: then nothing of them stays. kUnavailable for anything
 // that a later try may mend: then the good pieces stay.
-Result<Downloaded> download(const Store& store, const DownloadRequest& request);
+// After success blobs/<key>.json still tells which blob the URL gave, so that nothing is fetched
+// again before the model's record does: then drop_finished_parts.
+Result<StoredFile> download(const Store& store, const DownloadRequest& request);
 
 }  // namespace wick

@@ -116,10 +116,11 @@ TEST(HubSplit, PartsAreCountedFromOne) {
 
 TEST(HubList, TakesHashesOfLargeFilesOnly) {
   const std::string hex(64, 'a');
-  const auto list = parse_hub_list(
-      R"([{"type":"directory","path":"q"},{"type":"file","path":"config.json","size":7,"oid":"1234"},)"
-      R"({"type":"file","path":"a.gguf","size":9,"lfs":{"oid":")" +
-      hex + R"(","size":10}},{"type":"file","path":"../evil","size":1}])");
+  const auto list =
+      parse_hub_list(R"([{"type":"directory","path":"q"},{"type":"file",)"
+                     R"("path":"config.json","size":7,"oid":"1234"},)"
+                     R"({"type":"file","path":"a.gguf","size":9,"lfs":{"oid":")" +
+                     hex + R"(","size":10}},{"type":"file","path":"../evil","size":1}])");
   ASSERT_TRUE(list);
   ASSERT_EQ(list->size(), 2u);
   EXPECT_EQ((*list)[0].sha256, hex);

@@ -1,6 +1,10 @@
 #include "hub/part.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/strings.h"
 #include "hub/checked_json.h"
@@ -70,6 +74,21 @@ Result<void> save_part(const std::filesystem::path& path, const PartRecord& reco
                                {"total", record.total},   {"piece_bytes", record.piece_bytes},
                                {"pieces", record.pieces}, {"sha256", record.sha256}};
   return write_small_file(path, json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void drop_finished_parts(const std::filesystem::path& blobs, const std::vector<StoredFile>& files) {
+  std::error_code code;
+  std::filesystem::directory_iterator entries(blobs, code);
+  for (; !code && entries != std::filesystem::directory_iterator(); entries.increment(code)) {
+    const std::filesystem::path path = entries->path();
+    if (path.extension() != ".json") continue;
+    const auto record = load_part(path);
+    if (!record || record->sha256.empty()) continue;
+    const bool is_ours = std::any_of(files.begin(), files.end(), [&](const StoredFile& file) {
+      return file.sha256 == record->sha256;
+    });
+    if (is_ours) ::unlink(path.c_str());
+  }
 }
 
 }  // namespace wick

