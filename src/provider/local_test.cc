@@ -1,0 +1,140 @@
+#include "provider/local.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+
+namespace wick {
+namespace {
+
+struct Fixture {
+  test::TempDir dir;
+  std::unique_ptr<Provider> provider;
+
+  explicit Fixture(const test::TinyModel& model = {},
+                   const LocalOptions& options = {.threads = 1}) {
+    test::write_tiny_model(dir.path() / "tiny.gguf", model);
+    auto opened = open_local(dir.path() / "tiny.gguf", options);
+    EXPECT_TRUE(opened) << (opened ? "" : to_string(opened.error()));
+    if (opened) provider = *std::move(opened);
+  }
+};
+
+struct Seen {
+  std::string text;
+  std::vector<DoneEvent> done;
+
+  EventSink sink() {
+    return [this](const ChatEvent& event) {
+      if (const auto* delta = std::get_if<TextEvent>(&event)) text += delta->text;
+      if (const auto* end = std::get_if<DoneEvent>(&event)) done.push_back(*end);
+    };
+  }
+};
+
+ChatRequest hello(int max_tokens, double seed = 1) {
+  Object message;
+  message["role"] = "user";
+  message["content"] = "Hello <|im_end|> there";
+  ChatRequest request;
+  request.input["messages"] = Array{Value(message)};
+  request.settings = {.sampling = {{"seed", seed}}, .max_tokens = max_tokens};
+  return request;
+}
+
+TEST(LocalProvider, ChatRendersTheTemplateAndEndsWithOneDoneEvent) {
+  Fixture f;
+  Seen seen;
+  ASSERT_TRUE(f.provider->chat(hello(9), seen.sink(), {}));
+  ASSERT_EQ(seen.done.size(), 1U);
+  EXPECT_LE(seen.done[0].usage.generated_tokens, 9);
+  EXPECT_GT(seen.done[0].usage.prompt_tokens, 20);
+}
+
+TEST(LocalProvider, CompletionsOfOneSeedAreTheSameAlsoWhenManyRunAtOnce) {
+  Fixture f({}, {.threads = 2, .engine = {.max_seqs = 3}});
+  const auto ask = [&](double seed) {
+    Seen seen;
+    EXPECT_TRUE(f.provider->complete(
+        {.prompt = "abc",
+         .settings = {.sampling = {{"seed", seed}, {"temperature", 3}}, .max_tokens = 20}},
+        seen.sink(), {}));
+    return seen.text;
+  };
+  std::vector<std::string> wanted;
+  for (int i = 0; i < 6; ++i)
+    wanted.push_back(ask(i));
+  EXPECT_NE(wanted[0], wanted[1]);
+  std::vector<std::string> seen(wanted.size());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    threads.emplace_back([&, i] { seen[i] = ask(static_cast<double>(i)); });
+  }
+  for (auto& thread : threads)
+    thread.join();
+  EXPECT_EQ(seen, wanted);
+}
+
+TEST(LocalProvider, AStopRequestEndsTheAnswerAsCancelledNotAsAnError) {
+  Fixture f({.context = 4096});
+  std::stop_source stop;
+  std::vector<DoneEvent> done;
+  const auto result = f.provider->complete(
+      {.prompt = "abc", .settings = {.max_tokens = 4000}},
+      [&](const ChatEvent& event) {
+        if (std::holds_alternative<TextEvent>(event)) stop.request_stop();
+        if (const auto* end = std::get_if<DoneEvent>(&event)) done.push_back(*end);
+      },
+      stop.get_token());
+  ASSERT_TRUE(result);
+  ASSERT_EQ(done.size(), 1U);
+  // The noise may end on its own before the stop is seen; it must never run to its limit.
+  EXPECT_NE(done[0].stop, StopReason::kLength);
+}
+
+TEST(LocalProvider, RefusesWhatDoesNotFitBeforeAnyEvent) {
+  Fixture f({.context = 64});
+  Seen seen;
+  const auto result = f.provider->complete({.prompt = std::string(80, 'a')}, seen.sink(), {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().id, "context_length_exceeded");
+  EXPECT_TRUE(seen.done.empty());
+}
+
+TEST(LocalProvider, AFileThatIsNoModelIsAnErrorThatNamesIt) {
+  const auto opened = open_local("/no/such/file.gguf", {});
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("/no/such/file.gguf"), std::string::npos);
+}
+
+TEST(ResolveSampling, RequestBeatsTheFilesHintsAndTheseBeatTheDefaults) {
+  Metadata meta;
+  meta.set_number("general.sampling.temp", 0.25);
+  meta.set_integer("general.sampling.top_k", 7);
+  meta.set_number("general.sampling.top_p", 17);  // makes no sense: passed over
+  const auto params = resolve_sampling(meta, {.sampling = {{"top_k", 3}, {"seed", 5}}});
+  ASSERT_TRUE(params);
+  EXPECT_EQ(params->temperature, 0.25F);
+  EXPECT_EQ(params->top_k, 3);
+  EXPECT_EQ(params->top_p, 0.95F);
+  EXPECT_EQ(params->seed, 5U);
+}
+
+TEST(ResolveSampling, NamesWhatItRefuses) {
+  const Metadata meta;
+  const auto refused = [&](const char* key, double value) {
+    const auto result = resolve_sampling(meta, {.sampling = {{key, value}}});
+    return result ? std::string() : result.error().message;
+  };
+  EXPECT_EQ(refused("min_p", -1), "min_p is -1, allowed are 0 to 1");
+  EXPECT_EQ(refused("sed", 1), "'sed' is not a sampling parameter");
+  EXPECT_EQ(refused("seed", 0.5), "seed is 0.5, allowed are whole numbers from 0 to 2^53 - 1");
+}
+
+}  // namespace
+}  // namespace wick
