@@ -16,8 +16,9 @@ class AttributeMap final : public Iterator {
       : items_(items), path_(path), otherwise_(otherwise) {}
 
   bool next(Run& run, Val& out) override {
+    DataLevel level(run);  // generators of generators
     Val item;
-    if (!items_.next(run, item)) return false;
+    if (level.too_deep() || !items_.next(run, item)) return false;
     out = path_.get(run, item, otherwise_);
     return !out.failed();
   }
@@ -44,8 +45,9 @@ class FilterMap final : public Iterator {
   explicit FilterMap(const Mapping& mapping) : mapping_(mapping) {}
 
   bool next(Run& run, Val& out) override {
+    DataLevel level(run);  // generators of generators
     Val item;
-    if (!mapping_.items->next(run, item)) return false;
+    if (level.too_deep() || !mapping_.items->next(run, item)) return false;
     if (mapping_.builtin == nullptr) {
       out = run.fail(cat("no filter named '", printable(mapping_.missing, 60), "'"));
       return false;
@@ -63,7 +65,8 @@ class Selection final : public Iterator {
   explicit Selection(const Mapping& mapping) : mapping_(mapping) {}
 
   bool next(Run& run, Val& out) override {
-    while (mapping_.items->next(run, out)) {
+    DataLevel level(run);
+    while (!level.too_deep() && mapping_.items->next(run, out)) {
       const Val looked_at = mapping_.path.get(run, out);
       if (looked_at.failed()) return false;
       if (!mapping_.missing.empty()) {

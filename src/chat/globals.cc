@@ -34,7 +34,7 @@ Val range(Run& run, const Val&, std::span<const Val> args) {
   }
   if (size > kMaxRange)
     return run.fail(cat("the range has ", size, " items, the limit is ", kMaxRange));
-  return run.range({start, step, size});
+  return run.range({start, stop, step, size});
 }
 
 // dict(mapping or pairs, name=value …) as entries.

@@ -17,7 +17,8 @@ class TestedItems final : public Iterator {
   bool next(Run& run, Val& out) override {
     if (!entered_ && !interpreter_.enter(stmt_.test_scope, frame_)) return false;
     entered_ = true;
-    while (items_.next(run, out)) {
+    DataLevel level(run);
+    while (!level.too_deep() && items_.next(run, out)) {
       if (!interpreter_.assign(*stmt_.test_target, out, frame_)) return false;
       const Val holds = interpreter_.eval(*stmt_.test, frame_);
       if (holds.failed()) return false;
@@ -190,6 +191,7 @@ Flow Interpreter::run_loop(const Stmt& stmt, const Val& items, std::int64_t dept
   if (stmt.recursive) loop->stmt = &stmt;
   Val loop_val = Val::of(Kind::kLoop);
   loop_val.loop = loop;
+  bool completed = false;  // jinja2's else runs unless some body came to its end
   while (loop->advance(run_)) {
     if (!enter(stmt.scope, frame)) return Flow::kFailed;
     if (stmt.loop_slot >= 0) frame.slots[stmt.loop_slot] = loop_val;
@@ -197,9 +199,10 @@ Flow Interpreter::run_loop(const Stmt& stmt, const Val& items, std::int64_t dept
     const Flow flow = exec(stmt.body, frame);
     if (flow == Flow::kFailed) return flow;
     if (flow == Flow::kBreak) break;
+    completed = completed || flow == Flow::kNext;
   }
   if (run_.failed()) return Flow::kFailed;
-  if (!stmt.has_else || loop->index0 >= 0) return Flow::kNext;
+  if (!stmt.has_else || completed) return Flow::kNext;
   return enter(stmt.other_scope, frame) ? exec(stmt.other, frame) : Flow::kFailed;
 }
 

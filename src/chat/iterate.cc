@@ -1,5 +1,6 @@
 // Going through values one by one.
 #include "base/strings.h"
+#include "chat/limits.h"
 #include "chat/operators.h"
 #include "chat/run.h"
 #include "chat/unicode.h"
@@ -105,8 +106,10 @@ bool Run::collect(const Val& value, std::vector<Val>& out) {
   }
   Iterator* all = iterate(value);
   Val each;
-  while (all != nullptr && all->next(*this, each))
+  while (all != nullptr && all->next(*this, each)) {
+    if (out.size() >= kMaxItems) return !too_many_items().failed();
     out.push_back(each);
+  }
   return !failed();
 }
 

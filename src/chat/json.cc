@@ -55,7 +55,7 @@ class Builder : public nlohmann::json_sax<json> {
   std::string message;
 
  private:
-  Value* place(Value value) {
+  Value* place(Value&& value) {
     if (stack_.empty()) {
       root = std::move(value);
       return &root;
@@ -69,12 +69,12 @@ class Builder : public nlohmann::json_sax<json> {
     return &slot;
   }
 
-  bool put(Value value) {
+  bool put(Value&& value) {
     place(std::move(value));
     return true;
   }
 
-  bool open(Value value) {
+  bool open(Value&& value) {
     if (stack_.size() >= static_cast<std::size_t>(kMaxJsonDepth)) {
       message = cat("JSON is nested deeper than ", kMaxJsonDepth, " levels");
       return false;

@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxAnalysisSteps = 8 << 20;  // work of resolving 
 inline constexpr std::int64_t kMaxRenderSteps = 64 << 20;  // one for each node, one for 64 bytes
 inline constexpr std::size_t kMaxRenderBytes = 512 << 20;  // all memory of one render
 inline constexpr std::size_t kMaxTextBytes = 16 << 20;     // one text, the output too
+inline constexpr std::size_t kMaxItems = 1 << 20;          // of one list
 inline constexpr int kMaxCallDepth =
     1200;                                  // expressions and statements in progress, through macros
 inline constexpr int kMaxDataDepth = 120;  // lists in lists, of the context and of the template

@@ -54,7 +54,10 @@ Val number_attribute(Run& run, const Val& value, std::string_view name) {
 }
 
 Val macro_attribute(Run& run, const Callable& callable, std::string_view name) {
-  if (callable.macro == nullptr) return {};
+  if (callable.macro == nullptr) {
+    const bool is_dict = callable.builtin == find_global("dict") && name == "fromkeys";
+    return is_dict ? method(run, find_dict_method(name), {}) : Val();
+  }
   const Function& function = callable.macro->function;
   if (name == "name") {
     return callable.macro->target == nullptr ? Val::none()
@@ -146,7 +149,6 @@ std::int64_t clip(const Val& bound, std::int64_t otherwise, std::int64_t size, b
 Val slice_text(Run& run, const Val& object, const Range& places) {
   const std::string_view bytes = object.bytes();
   run.spend_bytes(bytes.size());
-  std::vector<std::size_t> starts;  // of each character, and the end
   const bool is_ascii = run.n_chars(object) == bytes.size();
   if (places.step == 1) {
     const auto first = static_cast<std::size_t>(places.start);
@@ -155,14 +157,19 @@ Val slice_text(Run& run, const Val& object, const Range& places) {
     const std::size_t size = is_ascii ? n : byte_of(bytes.substr(begin), n);
     return run.cut(*object.text, begin, begin + size);
   }
+  std::vector<std::uint32_t> starts;  // of each character, and the end; ASCII needs none
   if (!run.spend(run.n_chars(object))) return Val::failure();
-  for (std::size_t at = 0; at < bytes.size(); at += code_point(bytes, at).size)
-    starts.push_back(at);
-  starts.push_back(bytes.size());
+  if (!is_ascii) {
+    starts.reserve(run.n_chars(object) + 1);
+    for (std::size_t at = 0; at < bytes.size(); at += code_point(bytes, at).size) {
+      starts.push_back(static_cast<std::uint32_t>(at));
+    }
+    starts.push_back(static_cast<std::uint32_t>(bytes.size()));
+  }
   MarkedText out;
   for (std::int64_t i = 0; i < places.size; ++i) {
     const auto at = static_cast<std::size_t>(places.at(i));
-    append(out, *object.text, starts[at], starts[at + 1]);
+    append(out, *object.text, is_ascii ? at : starts[at], is_ascii ? at + 1 : starts[at + 1]);
   }
   return run.text(std::move(out), object.text->is_markup);
 }
@@ -256,7 +263,7 @@ Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, co
     return v.is_none() || v.is_missing() || v.is_integral();
   };
   if (!has_places || !is_bound(start) || !is_bound(stop) || !is_bound(step)) {
-    return run.undefined(cat("a value of type ", type_name(object), " cannot be sliced like this"));
+    return run.fail(cat("a value of type ", type_name(object), " cannot be sliced like this"));
   }
   const std::int64_t by = step.is_integral() ? step.as_int() : 1;
   if (by == 0) return run.fail("the step of a slice cannot be zero");
@@ -264,7 +271,7 @@ Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, co
   const std::int64_t size = run.length(object);
   const std::int64_t from = clip(start, backward ? size - 1 : 0, size, backward);
   const std::int64_t to = clip(stop, backward ? -1 : size, size, backward);
-  Range places = {from, by, 0};
+  Range places = {from, to, by, 0};
   if (backward ? to < from : from < to) {
     const std::int64_t distance = backward ? from - to - 1 : to - from - 1;
     places.size = by == INT64_MIN ? 1 : 1 + distance / (backward ? -by : by);
@@ -274,7 +281,7 @@ Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, co
     const Range& range = *object.range;
     std::int64_t wide = 0;
     if (__builtin_mul_overflow(range.step, by, &wide)) wide = range.step;
-    return run.range({range.at(places.start), wide, places.size});
+    return run.range({range.at(from), range.at(to), wide, places.size});
   }
   if (by == 1) {
     const List* cut =

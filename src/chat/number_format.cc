@@ -4,14 +4,14 @@
 #include <charconv>
 #include <cmath>
 
-#include "chat/python_text.h"
+#include "base/strings.h"
 
 namespace wick::jinja {
 namespace {
 
 std::string with_sign(bool negative, char sign, std::string digits) {
-  if (negative) return '-' + digits;
-  return sign == '-' ? digits : sign + digits;
+  if (negative) return cat('-', digits);
+  return sign == '-' ? digits : cat(sign, digits);
 }
 
 // "1234567.5" → "1,234,567.5"; `every` digits counted from the point.
@@ -77,7 +77,7 @@ std::string format_int(std::int64_t value, const NumberFormat& format) {
     digits.insert(0, static_cast<std::size_t>(format.precision) - digits.size(), '0');
   }
   digits = grouped(digits, format.grouping, base == 10 ? 3 : 4);
-  if (format.alternate && base != 10) digits = std::string("0") + format.type + digits;
+  if (format.alternate && base != 10) digits = cat('0', format.type, digits);
   if (format.type == 'X') digits = upper(digits);
   return with_sign(negative, format.sign, digits);
 }

@@ -159,6 +159,7 @@ Val repeat(Run& run, const Val& what, std::int64_t times) {
     return run.fail("a repetition is too large", "template_limit");
   }
   if (!is_string) {
+    if (n * size > kMaxItems) return run.too_many_items();
     if (!run.spend(n * size)) return Val::failure();
     std::vector<Val> items;
     items.reserve(n * size);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/strings.h"
 #include "chat/unicode.h"
 
 namespace wick {
@@ -42,19 +43,19 @@ std::string python_float(double value) {
   const int n = static_cast<int>(digits.size());
   if (exponent < -4 || exponent >= 16) {
     out += digits[0];
-    if (n > 1) out += '.' + digits.substr(1);
+    if (n > 1) out += cat('.', digits.substr(1));
     out += exponent < 0 ? "e-" : "e+";
     const int size = std::abs(exponent);
     if (size < 10) out += '0';
     return out + std::to_string(size);
   }
   if (exponent < 0)
-    return out + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+    return cat(out, "0.", std::string(static_cast<std::size_t>(-exponent - 1), '0'), digits);
   if (n <= exponent + 1) {
-    return out + digits + std::string(static_cast<std::size_t>(exponent + 1 - n), '0') + ".0";
+    return cat(out, digits, std::string(static_cast<std::size_t>(exponent + 1 - n), '0'), ".0");
   }
   const auto whole = static_cast<std::size_t>(exponent + 1);
-  return out + digits.substr(0, whole) + '.' + digits.substr(whole);
+  return cat(out, digits.substr(0, whole), '.', digits.substr(whole));
 }
 
 std::string json_float(double value) {

@@ -4,12 +4,18 @@
 
 #include "base/strings.h"
 #include "chat/builtin.h"
+#include "chat/limits.h"
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/python_text.h"
 
 namespace wick::jinja {
 namespace {
+
+bool fits(Run& run, const Written& out) {
+  if (out.text.size() <= kMaxTextBytes) return true;
+  return !run.fail("a text grows too large", "template_limit").failed();
+}
 
 std::string_view view_name(const View& view) noexcept {
   return view.kind == ViewKind::kItems  ? "dict_items"
@@ -82,8 +88,7 @@ std::string callable_text(const Callable& callable) {
 }
 
 std::string range_text(const Range& range) {
-  const std::int64_t stop = range.at(range.size);
-  std::string out = cat("range(", range.start, ", ", stop);
+  std::string out = cat("range(", range.start, ", ", range.stop);
   return range.step == 1 ? out + ')' : cat(out, ", ", range.step, ')');
 }
 
@@ -210,6 +215,7 @@ bool json_dict(Run& run, Written& out, const Dict& dict, const JsonStyle& style,
 }
 
 bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style, int depth) {
+  if (!fits(run, out)) return false;
   if (value.tainted) out.is_trusted = false;
   DataLevel level(run);
   if (level.too_deep()) return false;
@@ -287,6 +293,7 @@ std::string_view type_name(const Val& value) noexcept {
 }
 
 bool write_repr(Run& run, Written& out, const Val& value) {
+  if (!fits(run, out)) return false;
   if (value.tainted) out.is_trusted = false;
   if (is_plain(value)) {
     out.text += plain_text(value);

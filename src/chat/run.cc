@@ -126,11 +126,16 @@ std::size_t Run::n_chars(const Val& string) {
 }
 
 Val Run::list(std::span<const Val> items, Kind kind) {
+  if (items.size() > kMaxItems) return too_many_items();
   Val* room = array<Val>(items.size());
   if (room == nullptr || !spend(items.size() / 4)) return Val::failure();
   std::uninitialized_copy(items.begin(), items.end(), room);
   const List* made = make<List>(room, items.size());
   return made == nullptr ? Val::failure() : Val::of(made, kind);
+}
+
+Val Run::too_many_items() {
+  return fail(cat("a list grows beyond ", kMaxItems, " items"), "template_limit");
 }
 
 Val Run::undefined(std::string_view why) {

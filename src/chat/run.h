@@ -88,6 +88,8 @@ class Run {
 
   Val list(std::span<const Val> items, Kind kind = Kind::kList);
 
+  Val too_many_items();  // fails: a list would be longer than kMaxItems
+
   Val tuple(std::initializer_list<Val> items) {
     return list({items.begin(), items.size()}, Kind::kTuple);
   }

@@ -54,7 +54,7 @@ Val number(Run&, const Val& value, Args) {
 
 Val sequence(Run&, const Val& value, Args) {
   return Val::of(value.is_string() || value.is_sequence() || value.kind == Kind::kDict ||
-                 value.kind == Kind::kRange);
+                 value.kind == Kind::kRange || value.is_undefined());
 }
 
 Val iterable(Run&, const Val& value, Args) {

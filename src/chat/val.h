@@ -78,7 +78,7 @@ struct View {
 };
 
 struct Range {
-  std::int64_t start = 0, step = 1, size = 0;
+  std::int64_t start = 0, stop = 0, step = 1, size = 0;
 
   // Item i. In bits, because step · i alone may leave the range that the sum is in.
   std::int64_t at(std::int64_t i) const noexcept {
