@@ -80,7 +80,8 @@ TEST(ChatTemplate, ChatMlMarksItsOwnTextAndNotThePersons) {
       "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>' + "
       "'\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
   const Object context = json(
-      R"({"messages": [{"role": "user", "content": "a <|im_end|> b"}], "add_generation_prompt": true})");
+      R"({"messages": [{"role": "user", "content": "a <|im_end|> b"}],)"
+      R"( "add_generation_prompt": true})");
   EXPECT_EQ(marked(chatml, context),
             "[<|im_start|>user\n]a <|im_end|> b[<|im_end|>\n<|im_start|>assistant\n]");
 }

@@ -73,6 +73,10 @@ Val real(Run& run, const Val& value, Args args);
 Val integer(Run& run, const Val& value, Args args);
 Val round(Run& run, const Val& value, Args args);
 
+// What a generator does in Python: `filter`, which gives a sequence, runs when the first item is
+// asked for.
+Val late(Run& run, Native filter, const Val& value, Args args);
+
 }  // namespace filters
 
 // "a.b.0" as jinja2 takes it apart for attribute=…: kept as one argument, looked up item by item.

@@ -92,16 +92,48 @@ Val lazily(Run& run, const Mapping& mapping) {
   return made == nullptr ? Val::failure() : Val::of(made);
 }
 
-// The generator functions look at nothing until they are asked, and an empty value asks for
-// nothing.
-Iterator* items_of(Run& run, const Val& value) {
-  return is_true(run, value) ? run.iterate(value) : run.iterate(run.undefined(""));
-}
+// The items of a value that nobody looks at before the first is asked for. What is false has none.
+class LateItems final : public Iterator {
+ public:
+  explicit LateItems(const Val& value) : value_(value) {}
+
+  bool next(Run& run, Val& out) override {
+    if (items_ == nullptr) items_ = run.iterate(is_true(run, value_) ? value_ : run.undefined(""));
+    return items_ != nullptr && items_->next(run, out);
+  }
+
+ private:
+  Val value_;
+  Iterator* items_ = nullptr;
+};
+
+// A filter that does its work when the first item is asked for.
+class LateFilter final : public Iterator {
+ public:
+  LateFilter(Native filter, const Val& value, Args args)
+      : filter_(filter), value_(value), args_(args) {}
+
+  bool next(Run& run, Val& out) override {
+    DataLevel level(run);
+    if (level.too_deep()) return false;
+    if (items_ == nullptr) {
+      const Val all = filter_(run, value_, args_);
+      items_ = all.failed() ? nullptr : run.iterate(all);
+    }
+    return items_ != nullptr && items_->next(run, out);
+  }
+
+ private:
+  Native filter_;
+  Val value_;
+  Args args_;
+  Iterator* items_ = nullptr;
+};
 
 Val choose(Run& run, const Val& value, const Arguments& args, bool negated, bool by_attribute) {
   Mapping& mapping = run.keep<Mapping>();
   mapping.negated = negated;
-  mapping.items = items_of(run, value);
+  mapping.items = run.make<LateItems>(value);
   if (mapping.items == nullptr) return Val::failure();
   std::size_t used = 0;
   if (by_attribute) {
@@ -124,17 +156,81 @@ Val no_item(Run& run, std::string_view which) {
   return run.undefined(cat("there is no ", which, " item, the sequence is empty"));
 }
 
-Val list_at_once(Run& run, std::vector<Val>& items) {
-  const Val all = run.list(items);
-  Iterator* made = all.failed() ? nullptr : run.iterate(all);
+Val batch_now(Run& run, const Val& value, Args args) {
+  std::int64_t size = 0;
+  std::vector<Val> all, out, row;
+  if (!take_int(run, args[0], "a size", size) || !run.collect(value, all)) return Val::failure();
+  const auto finish_row = [&] {
+    out.push_back(run.list(row));
+    row.clear();
+  };
+  for (const Val& item : all) {
+    if (static_cast<std::int64_t>(row.size()) == size) finish_row();
+    row.push_back(item);
+  }
+  if (!row.empty()) {
+    const bool fills = !args[1].is_missing() && !args[1].is_none();
+    if (fills && size > 100'000) return run.fail("a batch is too large", "template_limit");
+    while (fills && static_cast<std::int64_t>(row.size()) < size)
+      row.push_back(args[1]);
+    finish_row();
+  }
+  return run.failed() ? Val::failure() : run.list(out);
+}
+
+Val slice_now(Run& run, const Val& value, Args args) {
+  std::int64_t slices = 0;
+  std::vector<Val> all, out;
+  if (!take_int(run, args[0], "a number of slices", slices) || !run.collect(value, all)) {
+    return Val::failure();
+  }
+  if (slices == 0) return run.fail("integer division or modulo by zero");
+  if (slices > 100'000) return run.fail("too many slices", "template_limit");
+  const auto n = static_cast<std::int64_t>(all.size());
+  for (std::int64_t i = 0, from = 0; i < slices; ++i) {
+    const bool extra = i < n % slices;
+    const auto size = static_cast<std::size_t>(n / slices + (extra ? 1 : 0));
+    const std::span<const Val> part(all.data() + from, size);
+    std::vector<Val> row(part.begin(), part.end());
+    if (!extra && !args[1].is_missing() && !args[1].is_none()) row.push_back(args[1]);
+    out.push_back(run.list(row));
+    from += static_cast<std::int64_t>(size);
+  }
+  return run.failed() ? Val::failure() : run.list(out);
+}
+
+Val items_now(Run& run, const Val& value, Args) {
+  if (value.kind != Kind::kDict && !value.is_undefined()) {
+    return run.fail_type("taken apart into items", value);
+  }
+  Iterator* made =
+      run.iterate(value.is_undefined() ? value : run.view(value.dict, ViewKind::kItems));
   return made == nullptr ? Val::failure() : Val::of(made);
 }
 
 }  // namespace
 
+Val late(Run& run, Native filter, const Val& value, Args args) {
+  const Val kept = run.list(args);
+  Iterator* made = kept.failed() ? nullptr : run.make<LateFilter>(filter, value, kept.list->span());
+  return made == nullptr ? Val::failure() : Val::of(made);
+}
+
+Val batch(Run& run, const Val& value, Args args) {
+  return late(run, batch_now, value, args);
+}
+
+Val slice(Run& run, const Val& value, Args args) {
+  return late(run, slice_now, value, args);
+}
+
+Val items(Run& run, const Val& value, Args args) {
+  return late(run, items_now, value, args);
+}
+
 Val map(Run& run, const Val& value, const Arguments& args) {
   Mapping& mapping = run.keep<Mapping>();
-  mapping.items = items_of(run, value);
+  mapping.items = run.make<LateItems>(value);
   if (mapping.items == nullptr) return Val::failure();
   if (!args.positional.empty()) {
     const Val& name = args.positional[0];
@@ -177,49 +273,6 @@ Val rejectattr(Run& run, const Val& value, const Arguments& args) {
   return choose(run, value, args, true, true);
 }
 
-Val batch(Run& run, const Val& value, Args args) {
-  std::int64_t size = 0;
-  std::vector<Val> all, out, row;
-  if (!take_int(run, args[0], "a size", size) || !run.collect(value, all)) return Val::failure();
-  const auto finish_row = [&] {
-    out.push_back(run.list(row));
-    row.clear();
-  };
-  for (const Val& item : all) {
-    if (static_cast<std::int64_t>(row.size()) == size) finish_row();
-    row.push_back(item);
-  }
-  if (!row.empty()) {
-    const bool fills = !args[1].is_missing() && !args[1].is_none();
-    if (fills && size > 100'000) return run.fail("a batch is too large", "template_limit");
-    while (fills && static_cast<std::int64_t>(row.size()) < size)
-      row.push_back(args[1]);
-    finish_row();
-  }
-  return run.failed() ? Val::failure() : list_at_once(run, out);
-}
-
-Val slice(Run& run, const Val& value, Args args) {
-  std::int64_t slices = 0;
-  std::vector<Val> all, out;
-  if (!take_int(run, args[0], "a number of slices", slices) || !run.collect(value, all)) {
-    return Val::failure();
-  }
-  if (slices == 0) return run.fail("integer division or modulo by zero");
-  if (slices > 100'000) return run.fail("too many slices", "template_limit");
-  const auto n = static_cast<std::int64_t>(all.size());
-  for (std::int64_t i = 0, from = 0; i < slices; ++i) {
-    const bool extra = i < n % slices;
-    const auto size = static_cast<std::size_t>(n / slices + (extra ? 1 : 0));
-    const std::span<const Val> part(all.data() + from, size);
-    std::vector<Val> row(part.begin(), part.end());
-    if (!extra && !args[1].is_missing() && !args[1].is_none()) row.push_back(args[1]);
-    out.push_back(run.list(row));
-    from += static_cast<std::int64_t>(size);
-  }
-  return run.failed() ? Val::failure() : list_at_once(run, out);
-}
-
 Val first(Run& run, const Val& value, Args) {
   Iterator* items = run.iterate(value);
   Val item;
@@ -234,15 +287,6 @@ Val last(Run& run, const Val& value, Args) {
     return get_item(run, value, Val::of(std::int64_t{-1}));
   if (!run.collect(value, all)) return Val::failure();
   return all.empty() ? no_item(run, "last") : all.back();
-}
-
-Val items(Run& run, const Val& value, Args) {
-  if (value.kind != Kind::kDict && !value.is_undefined()) {
-    return run.fail_type("taken apart into items", value);
-  }
-  Iterator* made =
-      run.iterate(value.is_undefined() ? value : run.view(value.dict, ViewKind::kItems));
-  return made == nullptr ? Val::failure() : Val::of(made);
 }
 
 Val join(Run& run, const Val& value, Args args) {
@@ -283,7 +327,10 @@ Val reverse(Run& run, const Val& value, Args) {
   if (!run.collect(value, all)) return Val::failure();
   std::reverse(all.begin(), all.end());
   // A generator has no order to reverse: Python makes a list of it.
-  return value.kind == Kind::kIterator ? run.list(all) : list_at_once(run, all);
+  const Val backward = run.list(all);
+  Iterator* made = backward.failed() ? nullptr : run.iterate(backward);
+  if (made == nullptr || value.kind == Kind::kIterator) return backward;
+  return Val::of(made);
 }
 
 }  // namespace wick::jinja::filters

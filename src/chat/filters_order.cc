@@ -98,7 +98,7 @@ Val sort(Run& run, const Val& value, Args args) {
     for (const AttributePath& path : paths)
       keys.push_back(key_of(run, path, item, exact));
     if (run.failed()) return Val::failure();
-    items.push_back({keys.size() == 1 ? keys[0] : run.list(keys), item});
+    items.push_back({run.list(keys), item});
   }
   if (run.failed() || !sort_keyed(run, items, reverse)) return Val::failure();
   return items_of(run, items);
@@ -175,7 +175,9 @@ Val sum(Run& run, const Val& value, Args args) {
   return run.failed() ? Val::failure() : total;
 }
 
-Val unique(Run& run, const Val& value, Args args) {
+namespace {
+
+Val unique_now(Run& run, const Val& value, Args args) {
   bool exact = false;
   AttributePath path;
   std::vector<Keyed> items;
@@ -197,9 +199,13 @@ Val unique(Run& run, const Val& value, Args args) {
       ++n;
     }
   }
-  const Val all = run.list(out);
-  Iterator* made = all.failed() ? nullptr : run.iterate(all);
-  return made == nullptr ? Val::failure() : Val::of(made);
+  return run.list(out);
+}
+
+}  // namespace
+
+Val unique(Run& run, const Val& value, Args args) {
+  return late(run, unique_now, value, args);
 }
 
 }  // namespace wick::jinja::filters

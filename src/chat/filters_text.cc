@@ -263,12 +263,13 @@ Val truncate(Run& run, const Val& value, Args args) {
       (!args[3].is_none() && !take_int(run, args[3], "a leeway", leeway))) {
     return Val::failure();
   }
-  if (!value.is_string()) return run.fail_type("truncated", value);
+  const std::int64_t size = run.length(value);
+  if (size < 0) return run.fail_type("truncated", value);
   const auto n_end = static_cast<std::int64_t>(run.n_chars(run.cut(*end, 0, end->bytes.size())));
   if (length < n_end || leeway < 0)
     return run.fail(cat("truncate needs a length of at least ", n_end));
-  const auto size = static_cast<std::int64_t>(run.n_chars(value));
   if (size <= length || size - length <= leeway) return value;
+  if (!value.is_string()) return run.fail_type("truncated", value);
   std::size_t cut = byte_of(value.bytes(), static_cast<std::size_t>(length - n_end));
   if (!kill_words) {
     const std::size_t blank = value.bytes().substr(0, cut).rfind(' ');
@@ -282,8 +283,9 @@ Val truncate(Run& run, const Val& value, Args args) {
 
 Val urlencode(Run& run, const Val& value, Args) {
   MarkedText out;
-  const bool is_pairs = value.kind == Kind::kDict || value.is_sequence();
-  if (!is_pairs) {
+  const bool is_one = value.is_string() || value.is_none() || value.is_number() ||
+                      value.kind == Kind::kCallable || value.kind == Kind::kNamespace;
+  if (is_one) {
     if (!append_url(run, out, value, false)) return Val::failure();
     return run.text(std::move(out));
   }

@@ -25,7 +25,7 @@ class ListIterator final : public Iterator {
 
 class TextIterator final : public Iterator {
  public:
-  explicit TextIterator(const Text& text) : text_(text) {}
+  explicit TextIterator(const Text& text) : text_(text) { text_.is_markup = false; }
 
   bool next(Run& run, Val& out) override {
     if (at_ >= text_.bytes.size() || !run.spend(1)) return false;
@@ -36,7 +36,7 @@ class TextIterator final : public Iterator {
   }
 
  private:
-  const Text& text_;
+  Text text_;
   std::size_t at_ = 0;
 };
 

@@ -43,13 +43,21 @@ bool is_word_kind(TokenKind kind) noexcept {
 Result<void> fill_byte_level_vocab(const GgufVocab& gguf, TokenizerParts& parts) {
   parts.vocab.reserve(gguf.texts.size(), gguf.total_bytes);
   parts.model.words.reserve(gguf.texts.size());
+  std::vector<TokenId> not_spelled;
   for (std::size_t i = 0; i < gguf.texts.size(); ++i) {
     const TokenKind kind = gguf.kinds[i];
-    const bool is_spelled =
-        is_word_kind(kind) && append_unspelled(parts.vocab.arena(), gguf.texts[i]);
+    const auto id = static_cast<TokenId>(i);
+    const bool is_word = is_word_kind(kind);
+    const bool is_spelled = is_word && append_unspelled(parts.vocab.arena(), gguf.texts[i]);
     if (!is_spelled) parts.vocab.arena() += gguf.texts[i];
     parts.vocab.seal(kind);
-    if (is_word_kind(kind)) WICK_DO(add_word(parts, static_cast<TokenId>(i), !is_spelled));
+    if (is_spelled) WICK_DO(add_word(parts, id, false));
+    if (is_word && !is_spelled) not_spelled.push_back(id);
+  }
+  // Some files hold a text as it is beside the same text in the byte alphabet, which is the one
+  // that merges make.
+  for (const TokenId id : not_spelled) {
+    WICK_DO(add_word(parts, id, true));
   }
   for (int byte = 0; byte < 256; ++byte) {
     const char text = static_cast<char>(byte);
@@ -57,6 +65,12 @@ Result<void> fill_byte_level_vocab(const GgufVocab& gguf, TokenizerParts& parts)
         parts.model.find(std::string_view(&text, 1), parts.vocab);
   }
   return {};
+}
+
+// A quarter of all halves are single bytes, which need no hashing.
+TokenId find_half(std::string_view text, const TokenizerParts& parts) {
+  if (text.size() == 1) return parts.model.byte_ids[static_cast<unsigned char>(text[0])];
+  return parts.model.find(text, parts.vocab);
 }
 
 // A merge is "LEFT RIGHT". One that names no tokens can never happen and is passed over, as
@@ -86,8 +100,8 @@ Result<void> fill_merges(const Metadata& meta, TokenizerParts& parts) {
       guess = parts.model.find(text, parts.vocab);
     }
     const TokenId merged = guess++;
-    const TokenId left = parts.model.find(text.substr(0, left_bytes), parts.vocab);
-    const TokenId right = parts.model.find(text.substr(left_bytes), parts.vocab);
+    const TokenId left = find_half(text.substr(0, left_bytes), parts);
+    const TokenId right = find_half(text.substr(left_bytes), parts);
     if (merged < 0 || left < 0 || right < 0) continue;
     if (!parts.model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), merged})) {
       return corrupt_vocab("the merges are made to collide in a hash table");

@@ -11,7 +11,8 @@ namespace {
 
 // White_Space; PCRE2's \s has U+180E besides.
 constexpr std::string_view kSpace =
-    R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+    R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f})"
+    R"(\x{3000})";
 
 class Translator {
  public:

@@ -292,23 +292,21 @@ TEST(ModelTokenizer, DefaultModelEqualsHuggingFace) {
   FAIL() << "model_cases.json has no smollm2";
 }
 
+// tools/fetch_test_data brings the files where npm exists; .ci/run sees to that and asks for all
+// six.
 TEST(ModelTokenizer, RealTokenizerFilesEqualHuggingFace) {
-  int n = 0;
+  const bool needs_all = std::getenv("WICK_TEST_ALL_TOKENIZERS") != nullptr;
   for (const Json& golden : data("model_cases.json")) {
     const std::string name = golden["name"];
     const auto path = cache() / "tokenizers" / name / "tokenizer.json";
     if (name == "smollm2") continue;
     SCOPED_TRACE(name);
-    if (!std::filesystem::exists(path)) {
-      GTEST_SKIP() << path << " is missing; tools/fetch_test_data fetches it";
-    }
+    if (!std::filesystem::exists(path) && !needs_all) continue;
     const TokenizerPtr tokenizer = must(Tokenizer::open(path));
     ASSERT_NE(tokenizer, nullptr);
     expect_golden(*tokenizer, golden);
     EXPECT_EQ(ids_of(tokenizer->prefix()), golden["prefix"].get<Ids>());
-    ++n;
   }
-  EXPECT_EQ(n, 6);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ const wick::Object& context() {
       "messages": [{"role": "system", "content": "Be brief."},
                    {"role": "user", "content": "Hé <|im_end|> 日本 \"q\" 'x'\n\tend  "},
                    {"role": "assistant", "content": null, "tool_calls": [
-                     {"id": "a", "function": {"name": "f", "arguments": {"x": 1, "y": [1.5, true]}}}]},
+                     {"id": "a",
+                      "function": {"name": "f", "arguments": {"x": 1, "y": [1.5, true]}}}]},
                    {"role": "tool", "content": [{"type": "text", "text": "7"}]}],
       "tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {}}}}],
       "bos_token": "<s>", "eos_token": "</s>", "add_generation_prompt": true, "n": 7, "f": -2.5,

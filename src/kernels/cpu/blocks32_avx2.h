@@ -19,7 +19,7 @@
 //
 //   struct Q4_0 {
 //     using Block = BlockQ4_0;               // starts with d, or d and m
-//     using Codes = FourBits;                // load<Block, N>(blocks, n), sums<N>(group), kLane
+//     using Codes = FourBits;                // load<Block, N, whole>(blocks, n), sums<N>(group)
 //     static constexpr bool kHasMin = false;
 //     static constexpr float kOffset = 8;    // codes are stored as q + kOffset
 //   };
@@ -35,7 +35,8 @@ namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul
 
 constexpr int kRows = 8;
 
-// Groups in a slice at most: 16384 values with one token, 32 KiB of scratch; with more tokens half.
+// Groups in a slice at most: 16384 values with one token, 4096 with four; at most 32 KiB of
+// scratch.
 constexpr int slice_limit(int n_tokens) noexcept {
   return n_tokens == 1 ? 64 : 32 - 4 * n_tokens;
 }
@@ -78,12 +79,13 @@ inline void store_scales(const std::byte* at, int n, std::uint32_t* out) noexcep
 }
 
 // Phase 1 for one row and one group; the blocks beyond n (n <= N) count as zeros.
-template <class Format, int T, int N>
+template <class Format, int T, int N, bool kIsWhole>
 inline void sum_group(const std::byte* at, int n, const Activations<T>& x, int g, int r,
                       Scratch<T>& out) noexcept {
   using Block = typename Format::Block;
   using Codes = typename Format::Codes;
-  const Codes codes = Codes::template load<Block, N>(reinterpret_cast<const Block*>(at), n);
+  const Codes codes =
+      Codes::template load<Block, N, kIsWhole>(reinterpret_cast<const Block*>(at), n);
   for (int t = 0; t < T; ++t) {
     const Group group = x.group(t, g);
     _mm256_store_si256(reinterpret_cast<__m256i*>(out.sums[t][r]), codes.template sums<N>(group));
@@ -98,13 +100,13 @@ inline void sum_group(const std::byte* at, int n, std::ptrdiff_t ahead, const Ac
   for (int l = 0; l < kBytes; l += 64)
     prefetch_ahead(at + l, ahead);
   if (n == 8) {
-    sum_group<Format, T, 8>(at, 8, x, g, r, out);
+    sum_group<Format, T, 8, true>(at, 8, x, g, r, out);
   } else if (n > 4) {
-    sum_group<Format, T, 8>(at, n, x, g, r, out);
+    sum_group<Format, T, 8, false>(at, n, x, g, r, out);
   } else if (n > 2) {
-    sum_group<Format, T, 4>(at, n, x, g, r, out);
+    sum_group<Format, T, 4, false>(at, n, x, g, r, out);
   } else {
-    sum_group<Format, T, 2>(at, n, x, g, r, out);
+    sum_group<Format, T, 2, false>(at, n, x, g, r, out);
   }
 }
 

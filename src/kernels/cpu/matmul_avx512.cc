@@ -63,10 +63,10 @@ struct FourBits512 {
 
   __m512i low[2], high[2];
 
-  template <class Block, int N>
+  template <class Block, int N, bool kIsWhole>
   static FourBits512 load(const Block* blocks, int n) noexcept {
     static constexpr std::uint8_t kNone[16] = {};
-    const auto quarter = [&](int j) { return load128(N == 8 || j < n ? blocks[j].qs : kNone); };
+    const auto quarter = [&](int j) { return load128(kIsWhole || j < n ? blocks[j].qs : kNone); };
     const __m512i mask = _mm512_set1_epi8(15);
     FourBits512 out;
     for (int i = 0; i < (N + 3) / 4; ++i) {
@@ -103,10 +103,10 @@ struct EightBits512 {
 
   __m512i codes[4];
 
-  template <class Block, int N>
+  template <class Block, int N, bool kIsWhole>
   static EightBits512 load(const Block* blocks, int n) noexcept {
     static constexpr std::int8_t kNone[32] = {};
-    const auto half = [&](int j) { return load256(N == 8 || j < n ? blocks[j].qs : kNone); };
+    const auto half = [&](int j) { return load256(kIsWhole || j < n ? blocks[j].qs : kNone); };
     EightBits512 out;
     for (int i = 0; i < N / 2; ++i) {
       out.codes[i] =

@@ -53,15 +53,16 @@ struct FourBits {
 
   Nibbles codes[4];
 
-  // The first n <= N blocks at `blocks`; those beyond count as zeros.
-  template <class Block, int N>
+  // The first n <= N blocks at `blocks`, all N if kIsWhole; those beyond count as zeros and are not
+  // read.
+  template <class Block, int N, bool kIsWhole>
   static FourBits load(const Block* blocks, int n) noexcept {
     static constexpr std::uint8_t kNone[16] = {};
     FourBits out;
     for (int i = 0; i < N / 2; ++i) {
       const int a = 2 * i, b = 2 * i + 1;
-      out.codes[i] = unpack_two(N == 8 || a < n ? blocks[a].qs : kNone,
-                                N == 8 || b < n ? blocks[b].qs : kNone);
+      out.codes[i] = unpack_two(kIsWhole || a < n ? blocks[a].qs : kNone,
+                                kIsWhole || b < n ? blocks[b].qs : kNone);
     }
     return out;
   }
@@ -103,12 +104,12 @@ struct FiveBits {
 
   __m256i codes[8];
 
-  template <class Block, int N>
+  template <class Block, int N, bool kIsWhole>
   static FiveBits load(const Block* blocks, int n) noexcept {
     FiveBits out;
     for (int j = 0; j < N; ++j) {
       out.codes[j] = _mm256_setzero_si256();
-      if (N == 8 || j < n) {
+      if (kIsWhole || j < n) {
         out.codes[j] = _mm256_or_si256(nibbles(blocks[j].qs), fifth_bits(blocks[j].qh));
       }
     }
@@ -136,11 +137,11 @@ struct EightBits {
 
   __m256i codes[8];
 
-  template <class Block, int N>
+  template <class Block, int N, bool kIsWhole>
   static EightBits load(const Block* blocks, int n) noexcept {
     EightBits out;
     for (int j = 0; j < N; ++j) {
-      out.codes[j] = N == 8 || j < n ? load256(blocks[j].qs) : _mm256_setzero_si256();
+      out.codes[j] = kIsWhole || j < n ? load256(blocks[j].qs) : _mm256_setzero_si256();
     }
     return out;
   }

@@ -175,8 +175,8 @@ inline AlignedBytes make_activations(DType type, int width, int n_tokens, Fill f
 
 inline std::vector<int> widths_of(DType type) {
   if (!needs_quantised(type)) return {1, 7, 16, 31, 100, 576};
-  if (dtype_info(type).block_len == 256) return {256, 512, 1536, 2304};
-  return {32, 64, 96, 160, 256, 288, 512, 576, 1152, 1536, 2304};
+  if (dtype_info(type).block_len == 256) return {256, 512, 1536};
+  return {32, 64, 96, 160, 224, 256, 288, 576, 1152, 1536};
 }
 
 inline std::vector<DType> all_types() {

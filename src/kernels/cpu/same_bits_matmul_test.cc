@@ -84,7 +84,7 @@ class SameBitsMatmul : public testing::TestWithParam<std::tuple<Table, DType>> {
 
 TEST_P(SameBitsMatmul, AsTheScalarDefinition) {
   const auto& [table, type] = GetParam();
-  constexpr int kRows = 21, kTokens = 9;
+  constexpr int kRows = 13, kTokens = 9;
   for (Fill fill : kAllFills) {
     for (int width : widths_of(type)) {
       const std::vector<std::byte> w = make_weights(type, kRows, width, fill, 11);
@@ -106,6 +106,29 @@ TEST_P(SameBitsMatmul, AsTheScalarDefinition) {
             << static_cast<int>(fill);
       }
     }
+  }
+}
+
+// Wider than what a kernel holds of a row at a time.
+TEST_P(SameBitsMatmul, OfWideRows) {
+  const auto& [table, type] = GetParam();
+  constexpr int kRows = 9, kTokens = 4;
+  const int width = dtype_info(type).block_len == 256 ? 65 * 256 : 65 * 256 + 5 * 32;
+  const std::vector<std::byte> w = make_weights(type, kRows, width, Fill::kRandom, 13);
+  std::size_t stride = 0;
+  const AlignedBytes x = make_activations(type, width, kTokens, Fill::kRandom, stride);
+  const Case c = {.type = type,
+                  .width = width,
+                  .rows = kRows,
+                  .tokens = kTokens,
+                  .w = &w,
+                  .x = &x,
+                  .stride = stride};
+  const std::vector<float> want = run(matmul_kernels_scalar(), c, kTokens, 0, kRows, nullptr);
+  for (int tokens = 1; tokens <= kTokens; ++tokens) {
+    const std::vector<float> got = run(table.kernels, c, tokens, 0, kRows, nullptr);
+    EXPECT_EQ(differences(want, got, c, tokens, 0, kRows), 0)
+        << table.name << ", tokens " << tokens;
   }
 }
 

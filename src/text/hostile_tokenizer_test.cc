@@ -1,0 +1,267 @@
+// What files and texts may do to a tokenizer: an error that says what is wrong, or work in
+// proportion to their size.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/strings.h"
+#include "text/limits.h"
+#include "text/pattern.h"
+#include "text/tokenizer.h"
+
+namespace wick {
+namespace {
+
+using Json = nlohmann::json;
+using Strings = std::vector<std::string>;
+using Integers = std::vector<std::int64_t>;
+using Numbers = std::vector<double>;
+
+// A byte-level vocabulary that knows a few letters and their merges.
+Metadata byte_level(const std::string& pre = "gpt-2") {
+  Metadata meta;
+  meta.set_string("tokenizer.ggml.model", "gpt2");
+  meta.set_string("tokenizer.ggml.pre", pre);
+  meta.set_strings("tokenizer.ggml.tokens",
+                   Strings{"a", "b", "Ġ", "aa", "ab", "Ġa", "<|x|>", "<t>", "aaaa", "Ċ", "ĠĠ"});
+  meta.set_integers("tokenizer.ggml.token_type", Integers{1, 1, 1, 1, 1, 1, 3, 4, 1, 1, 1});
+  meta.set_strings("tokenizer.ggml.merges", Strings{"a a", "a b", "Ġ a", "aa aa", "Ġ Ġ"});
+  return meta;
+}
+
+Metadata sentence_piece() {
+  Metadata meta;
+  meta.set_string("tokenizer.ggml.model", "llama");
+  meta.set_strings("tokenizer.ggml.tokens",
+                   Strings{"<unk>", "<s>", "</s>", "<0xFF>", "▁", "a", "aa", "▁a", "é"});
+  meta.set_integers("tokenizer.ggml.token_type", Integers{2, 3, 3, 6, 1, 1, 1, 1, 1});
+  meta.set_numbers("tokenizer.ggml.scores", Numbers{0, 0, 0, 0, -9, -9, -1, -2, -9});
+  return meta;
+}
+
+std::shared_ptr<const Tokenizer> must(const Metadata& meta) {
+  auto result = Tokenizer::from(meta);
+  EXPECT_TRUE(result) << to_string(result.error());
+  return result ? *result : nullptr;
+}
+
+// The error of `meta` after `damage`; empty if it loads.
+std::string error_of(Metadata meta, const std::function<void(Metadata&)>& damage) {
+  damage(meta);
+  const auto result = Tokenizer::from(meta);
+  if (result) return "";
+  EXPECT_FALSE(result.error().id.empty());
+  return result.error().message;
+}
+
+std::string json_error(const std::string& json) {
+  Metadata meta;
+  return error_of(std::move(meta),
+                  [&](Metadata& m) { m.set_string("tokenizer.huggingface.json", json); });
+}
+
+Json tiny_json() {
+  return Json::parse(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "Ġ": 3},
+      "merges": ["a b"]}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},
+      "added_tokens": [{"id": 4, "content": "<|x|>", "special": true}]})");
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(HostileTokenizer, NamesWhatIsWrongWithGgufKeys) {
+  const auto expect = [](const std::string& part, const std::function<void(Metadata&)>& damage) {
+    const std::string error = error_of(byte_level(), damage);
+    EXPECT_TRUE(has(error, part)) << "wanted '" << part << "' in '" << error << "'";
+  };
+  expect("'bert', wick reads", [](Metadata& m) { m.set_string("tokenizer.ggml.model", "bert"); });
+  expect("tokens has 0", [](Metadata& m) { m.set_integer("tokenizer.ggml.tokens", 1); });
+  expect("tokens has 0", [](Metadata& m) { m.set_strings("tokenizer.ggml.tokens", Strings{}); });
+  expect("token_type has 2 entries for 11", [](Metadata& m) {
+    m.set_integers("tokenizer.ggml.token_type", Integers{1, 1});
+  });
+  expect("of type 9",
+         [](Metadata& m) { m.set_integers("tokenizer.ggml.token_type", Integers(11, 9)); });
+  expect("token 1 repeats token 0, 'a'", [](Metadata& m) {
+    m.set_strings("tokenizer.ggml.tokens",
+                  Strings{"a", "a", "c", "d", "e", "f", "g", "h", "i", "j", "k"});
+  });
+  expect("merges is missing", [](Metadata& m) { m.set_integer("tokenizer.ggml.merges", 0); });
+  expect("'no-such', a pre-tokenizer",
+         [](Metadata& m) { m.set_string("tokenizer.ggml.pre", "no-such"); });
+  expect("token 0 has 65537 bytes", [](Metadata& m) {
+    m.set_strings("tokenizer.ggml.tokens", Strings{std::string(kMaxTokenBytes + 1, 'a')});
+  });
+  expect("has 300 bytes, wick takes 256", [](Metadata& m) {
+    m.set_strings("tokenizer.ggml.tokens", Strings{"a", std::string(300, 'x')});
+    m.set_integers("tokenizer.ggml.token_type", Integers{1, 3});
+  });
+}
+
+TEST(HostileTokenizer, NamesWhatIsWrongWithScores) {
+  const auto expect = [](const std::string& part, const Numbers& scores) {
+    const std::string error = error_of(
+        sentence_piece(), [&](Metadata& m) { m.set_numbers("tokenizer.ggml.scores", scores); });
+    EXPECT_TRUE(has(error, part)) << error;
+  };
+  expect("scores has 3 entries for 9", {1, 2, 3});
+  Numbers bad(9, 0);
+  bad[4] = std::numeric_limits<double>::quiet_NaN();
+  expect("score of token 4 is not a finite", bad);
+  const std::string error = error_of(sentence_piece(), [](Metadata& m) {
+    m.set_integers("tokenizer.ggml.token_type", Integers(9, 6));
+  });
+  EXPECT_TRUE(has(error, "called a byte but written")) << error;
+}
+
+TEST(HostileTokenizer, IdsOutOfTheVocabularyCountAsAbsent) {
+  Metadata meta = byte_level();
+  meta.set_integer("tokenizer.ggml.bos_token_id", 4'000'000'000);
+  meta.set_integer("tokenizer.ggml.eos_token_id", -7);
+  meta.set_boolean("tokenizer.ggml.add_bos_token", true);
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->bos(), -1);
+  EXPECT_EQ(tokenizer->eos(), -1);
+  EXPECT_TRUE(tokenizer->prefix().empty());
+  EXPECT_EQ(tokenizer->bytes(-1), "");
+  EXPECT_EQ(tokenizer->bytes(99), "");
+  EXPECT_EQ(tokenizer->kind(99), TokenKind::kUnused);
+}
+
+TEST(HostileTokenizer, MergesThatNameNoTokensAreSkipped) {
+  Metadata meta = byte_level();
+  meta.set_strings("tokenizer.ggml.merges",
+                   Strings{"", " ", "a", "a  b", "x y", "b b", "a <|x|>", "日 本", "a b"});
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->encode_plain("ab"), std::vector<TokenId>{4});
+}
+
+TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
+  const auto expect = [](const std::string& part, const char* patch) {
+    Json json = tiny_json();
+    json.merge_patch(Json::parse(patch));
+    const std::string error = json_error(json.dump());
+    EXPECT_TRUE(has(error, part)) << "wanted '" << part << "' in '" << error << "'";
+  };
+  expect("model has 'Unigram'", R"({"model": {"type": "Unigram"}})");
+  expect("model has dropout", R"({"model": {"dropout": 0.1}})");
+  expect("normalizer has 'Lowercase'", R"({"normalizer": {"type": "Lowercase"}})");
+  expect("pre_tokenizer has 'Whitespace'", R"({"pre_tokenizer": {"type": "Whitespace"}})");
+  expect("post_processor has 'Bert'", R"({"post_processor": {"type": "Bert"}})");
+  expect("decoder has 'CTC'", R"({"decoder": {"type": "CTC"}})");
+  expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
+      "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]"}}})");
+  expect("is not a regular expression", R"({"pre_tokenizer": {"type": "Split", "behavior":
+      "Isolated", "pattern": {"Regex": "(a"}}})");
+  expect("'a' and 'b' have the same id 1", R"({"model": {"vocab": {"a": 1}}})");
+  expect("has no id from 0", R"({"model": {"vocab": {"a": 123456789012}}})");
+  expect("has no id from 0", R"({"added_tokens": [{"content": "x"}]})");
+  expect("merge 0 joins 'a' and 'z'", R"({"model": {"merges": ["a z"]}})");
+  expect("unk_token 'q' is no token", R"({"model": {"unk_token": "q"}})");
+  const std::string sixty(60, 'a');
+  const std::string step =
+      R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" + sixty + "\"}";
+  const std::string twice =
+      R"({"normalizer": {"type": "Sequence", "normalizers": [)" + step + "," + step + "]}}";
+  expect("the normalizer multiplies", twice.c_str());
+}
+
+TEST(HostileTokenizer, RefusesWhatIsNoTokenizerJson) {
+  EXPECT_TRUE(has(json_error(""), "not a JSON object"));
+  EXPECT_TRUE(has(json_error("[1, 2]"), "not a JSON object"));
+  EXPECT_TRUE(has(json_error("{}"), "model"));
+  EXPECT_TRUE(has(json_error(std::string(1'000'000, '[')), "nesting"));
+  const std::string whole = tiny_json().dump();
+  EXPECT_EQ(json_error(whole), "");
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    EXPECT_NE(json_error(whole.substr(0, n)), "") << n << " bytes";
+  }
+}
+
+TEST(HostileTokenizer, AcceptsAnyBytes) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) {
+    bytes += static_cast<char>(i);
+  }
+  const auto spm = must(sentence_piece());
+  ASSERT_NE(spm, nullptr);
+  EXPECT_EQ(spm->encode_plain("a\xFF\xE9").size(), 3U);  // "▁a", the byte, and one unknown
+  EXPECT_EQ(spm->decode(spm->encode_plain("a\xFF")), "a\uFFFD");
+  for (const char* const pre : {"gpt-2", "qwen2", "llama-bpe", "smollm", "deepseek-v3"}) {
+    const auto tokenizer = must(byte_level(pre));
+    ASSERT_NE(tokenizer, nullptr);
+    // A bad byte cuts the text; what has no token is left out.
+    EXPECT_EQ(tokenizer->encode_plain("ab\x80"
+                                      "ab"),
+              (std::vector<TokenId>{4, 4}))
+        << pre;
+    tokenizer->encode_plain(bytes + bytes);
+  }
+}
+
+// A quadratic way through a megabyte would take an hour; the bound leaves room for sanitizers.
+TEST(HostileTokenizer, TakesTimeInProportionToOneMegabyteOfAnything) {
+  constexpr double kLimitSeconds = 20;
+  const std::size_t n = 1'000'000;
+  std::string marks;  // combining marks in the wrong order
+  while (marks.size() < n) {
+    marks += "\u0301\u0316";
+  }
+  std::string mixed;
+  while (mixed.size() < n) {
+    mixed += " \n  \t";
+  }
+  const Strings texts = {std::string(n, 'a'),
+                         std::string(n, ' '),
+                         std::string(n, '\n'),
+                         std::string(n, '\xFF'),
+                         std::string(n, '<'),
+                         "a" + std::string(n, '-'),
+                         std::string(n, ' ') + "a",
+                         marks,
+                         mixed};
+  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), sentence_piece()}) {
+    const auto tokenizer = must(meta);
+    ASSERT_NE(tokenizer, nullptr);
+    for (const std::string& text : texts) {
+      EXPECT_LT(seconds([&] { tokenizer->encode_special(text); }), kLimitSeconds)
+          << printable(text, 20);
+    }
+  }
+}
+
+TEST(HostileTokenizer, ManyControlTokensAreFoundInOnePass) {
+  Metadata meta = byte_level();
+  Strings tokens;
+  for (int i = 0; i < 2000; ++i) {
+    tokens.push_back(cat("<|", std::string(200, 'x'), i, "|>"));
+  }
+  meta.set_strings("tokenizer.ggml.tokens", tokens);
+  meta.set_integers("tokenizer.ggml.token_type", Integers(tokens.size(), 3));
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  std::string text;
+  std::vector<TokenId> wanted;
+  for (int i = 0; i < 2000; ++i) {
+    text += tokens[static_cast<std::size_t>(i)];
+    text += "<|xxxxxx";  // looks like the start of all of them
+    wanted.push_back(i);
+  }
+  EXPECT_LT(seconds([&] { EXPECT_EQ(tokenizer->encode_special(text), wanted); }), 20);
+}
+
+}  // namespace
+}  // namespace wick

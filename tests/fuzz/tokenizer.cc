@@ -1,0 +1,112 @@
+// Tokenizers out of hostile metadata, and the texts they are then given. The input is read from its
+// end by FuzzedDataProvider: what kind of file, its vocabulary, its keys, and texts to encode.
+// Every tokenizer that loads must encode any bytes to ids that it knows, and show them again.
+#include "text/tokenizer.h"
+
+#include <fuzzer/FuzzedDataProvider.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+
+namespace {
+
+using wick::Metadata;
+using wick::TokenId;
+
+constexpr const char* kPres[] = {"gpt-2",  "smollm",      "llama-bpe",      "qwen2",  "gpt-4o",
+                                 "tekken", "deepseek-v3", "deepseek-coder", "falcon", "qwen35"};
+constexpr const char* kIdKeys[] = {"tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id",
+                                   "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.eot_token_id",
+                                   "tokenizer.ggml.eom_token_id"};
+constexpr const char* kFlagKeys[] = {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.add_eos_token",
+                                     "tokenizer.ggml.add_space_prefix"};
+
+void fill_gguf(FuzzedDataProvider& in, Metadata& meta) {
+  const bool is_byte_level = in.ConsumeBool();
+  meta.set_string("tokenizer.ggml.model", is_byte_level ? "gpt2" : "llama");
+  meta.set_string("tokenizer.ggml.pre",
+                  in.ConsumeBool() ? in.PickValueInArray(kPres) : in.ConsumeRandomLengthString(12));
+  std::vector<std::string> tokens;
+  if (in.ConsumeBool()) {  // bytes come first, so that merges have something to start with
+    for (char c = '!'; c <= '~'; ++c) {
+      tokens.emplace_back(1, c);
+    }
+    tokens.insert(tokens.end(), {"Ġ", "Ċ", "▁", "<0x0A>", "<unk>"});
+  }
+  const auto n = in.ConsumeIntegralInRange<std::size_t>(0, 64);
+  for (std::size_t i = 0; i < n; ++i) {
+    tokens.push_back(in.ConsumeRandomLengthString(24));
+  }
+  const std::size_t wrong = in.ConsumeIntegralInRange<std::size_t>(0, 50) == 0 ? 1 : 0;
+  std::vector<std::int64_t> types(tokens.size() + wrong, 1);
+  std::vector<double> scores(tokens.size() + wrong, 0);
+  for (std::size_t i = tokens.size() - n; i < tokens.size(); ++i) {
+    types[i] = in.ConsumeIntegralInRange<int>(-1, 8);
+    scores[i] = in.ConsumeIntegralInRange<int>(-9, 9);
+  }
+  if (!scores.empty() && in.ConsumeBool()) scores.back() = in.ConsumeFloatingPoint<double>();
+  std::vector<std::string> merges;
+  const auto n_merges = in.ConsumeIntegralInRange<std::size_t>(0, 64);
+  for (std::size_t i = 0; i < n_merges; ++i) {
+    merges.push_back(in.ConsumeRandomLengthString(24));
+  }
+  meta.set_strings("tokenizer.ggml.tokens", tokens);
+  if (in.ConsumeBool()) meta.set_integers("tokenizer.ggml.token_type", types);
+  if (!is_byte_level || in.ConsumeBool()) meta.set_numbers("tokenizer.ggml.scores", scores);
+  meta.set_strings("tokenizer.ggml.merges", merges);
+  for (const char* const key : kIdKeys) {
+    if (in.ConsumeBool()) meta.set_integer(key, in.ConsumeIntegralInRange<int>(-2, 200));
+  }
+  for (const char* const key : kFlagKeys) {
+    if (in.ConsumeBool()) meta.set_boolean(key, in.ConsumeBool());
+  }
+  if (in.ConsumeBool())
+    meta.set_string("general.architecture", in.ConsumeBool() ? "gemma" : "phi3");
+}
+
+void use(const wick::Tokenizer& tokenizer, FuzzedDataProvider& in) {
+  wick::MarkedText marked;
+  const auto parts = in.ConsumeIntegralInRange<int>(1, 4);
+  for (int i = 0; i < parts; ++i) {
+    marked.append(in.ConsumeRandomLengthString(200), in.ConsumeBool());
+  }
+  std::vector<TokenId> ids;
+  tokenizer.encode(marked, ids);
+  std::string streamed;
+  wick::TextStream stream(tokenizer, false, {in.ConsumeRandomLengthString(6)});
+  for (const TokenId id : ids) {
+    WICK_CHECK(id >= 0 && id < tokenizer.size(), "an id out of the vocabulary");
+    WICK_CHECK(!marked.trusted.empty() || tokenizer.kind(id) != wick::TokenKind::kControl,
+               "a control token out of a person's text");
+    streamed += stream.push(id);
+  }
+  streamed += stream.finish();
+  if (!stream.stopped()) {
+    WICK_CHECK(streamed == tokenizer.decode(ids), "streamed and decoded text differ");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzedDataProvider in(data, size);
+  Metadata meta;
+  if (in.ConsumeBool()) {
+    fill_gguf(in, meta);
+  } else {
+    const auto text_bytes = in.ConsumeIntegralInRange<std::size_t>(0, 255);
+    const std::size_t rest = in.remaining_bytes();
+    meta.set_string("tokenizer.huggingface.json",
+                    in.ConsumeBytesAsString(rest - std::min(rest, text_bytes)));
+  }
+  const auto tokenizer = wick::Tokenizer::from(meta);
+  if (!tokenizer) {
+    WICK_CHECK(!tokenizer.error().message.empty(), "an error that says nothing");
+    return 0;
+  }
+  use(**tokenizer, in);
+  return 0;
+}
