@@ -5,8 +5,6 @@
 if(NOT CMAKE_CROSSCOMPILING)
   find_package(PkgConfig REQUIRED)
   find_package(nlohmann_json REQUIRED)
-  find_package(fmt REQUIRED)
-  find_package(spdlog REQUIRED)
   find_package(CLI11 REQUIRED)
   find_package(CURL REQUIRED)
   find_package(OpenSSL REQUIRED)
