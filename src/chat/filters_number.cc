@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "chat/filters.h"
+#include "chat/number_format.h"
 #include "chat/operators.h"
 #include "chat/string_literal.h"
 #include "chat/text_ops.h"
@@ -207,7 +208,7 @@ Val filesizeformat(Run& run, const Val& value, Args args) {
   bool binary = false;
   const std::optional<double> bytes = to_real(run, value);
   if (!take_bool(run, args[0], binary)) return Val::failure();
-  if (!bytes || !std::isfinite(*bytes)) return run.fail_type("formatted as a file size", value);
+  if (!bytes) return run.fail_type("formatted as a file size", value);
   const double base = binary ? 1024 : 1000;
   std::string text;
   if (*bytes == 1) {
@@ -219,14 +220,11 @@ Val filesizeformat(Run& run, const Val& value, Args args) {
   } else {
     double unit = base * base;
     std::size_t prefix = 0;
-    while (prefix + 1 < 8 && *bytes >= unit) {
+    while (prefix + 1 < 8 && !(*bytes < unit)) {
       unit *= base;
       ++prefix;
     }
-    char number[400];
-    const auto end = std::to_chars(number, number + sizeof number, base * *bytes / unit,
-                                   std::chars_format::fixed, 1);
-    text = cat(std::string_view(number, static_cast<std::size_t>(end.ptr - number)), ' ',
+    text = cat(format_real(base * *bytes / unit, {.type = 'f', .precision = 1}), ' ',
                binary ? "KMGTPEZY"[prefix] : "kMGTPEZY"[prefix], binary ? "iB" : "B");
   }
   return run.text_copy(text, !value.tainted);

@@ -17,6 +17,7 @@ std::size_t mix(std::size_t seed, std::size_t hash) noexcept {
 }
 
 constexpr std::string_view kDictChanges[] = {"clear", "pop", "popitem", "setdefault", "update"};
+constexpr std::string_view kUnbuiltTextMethods[] = {"encode", "maketrans", "translate"};
 constexpr std::string_view kListChanges[] = {"append", "clear",  "extend",  "insert",
                                              "pop",    "remove", "reverse", "sort"};
 
@@ -82,6 +83,8 @@ Val find_attribute(Run& run, const Val& object, std::string_view name) {
     case Kind::kUndefined:
       return run.fail_undefined(object);
     case Kind::kString:
+      if (is_one_of(kUnbuiltTextMethods, name))
+        return run.fail(cat("str.", name, "() is not built"));
       return method(run, find_string_method(name), object);
     case Kind::kDict:
       if (is_one_of(kDictChanges, name)) return unsafe(run, object, name);

@@ -39,8 +39,9 @@ class Percent {
     }
     append(out_, format_, done, bytes_.size());
     const bool list = values_.kind == Kind::kTuple;
-    if (list ? used_ < values_.list->size
-             : used_ == 0 && values_.kind != Kind::kDict && values_.kind != Kind::kList) {
+    const bool may_rest = values_.kind == Kind::kDict || values_.kind == Kind::kList ||
+                          values_.kind == Kind::kRange || values_.is_undefined();
+    if (list ? used_ < values_.list->size : used_ == 0 && !may_rest) {
       return run_.fail("not all arguments are used by the format");
     }
     return run_.text(std::move(out_), format_.is_markup);
