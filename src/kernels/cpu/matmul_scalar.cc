@@ -120,19 +120,19 @@ void matmul_blocks(const MatmulArgs& args) noexcept {
   }
 }
 
-struct F32Values {
+struct F32Format {
   using Stored = float;
 
   static float widen(float x) noexcept { return x; }
 };
 
-struct F16Values {
+struct F16Format {
   using Stored = std::uint16_t;
 
   static float widen(std::uint16_t x) noexcept { return f16_to_f32(x); }
 };
 
-struct BF16Values {
+struct BF16Format {
   using Stored = std::uint16_t;
 
   static float widen(std::uint16_t x) noexcept {
@@ -166,39 +166,22 @@ void matmul_floats(const MatmulArgs& args) noexcept {
   }
 }
 
-constexpr void set(MatmulKernels& kernels, DType type, MatmulFn fn) noexcept {
-  kernels.matmul[static_cast<int>(type)] = fn;
+template <class Format>
+constexpr MatmulFn product() noexcept {
+  if constexpr (requires { typename Format::Stored; }) {
+    return matmul_floats<Format>;
+  } else {
+    return matmul_blocks<Format>;
+  }
 }
 
-constexpr MatmulKernels scalar_table() noexcept {
-  MatmulKernels k = {.quantise = quantise_scalar};
-  set(k, DType::kF32, matmul_floats<F32Values>);
-  set(k, DType::kF16, matmul_floats<F16Values>);
-  set(k, DType::kBF16, matmul_floats<BF16Values>);
-  set(k, DType::kQ4_0, matmul_blocks<Q4_0Format>);
-  set(k, DType::kQ4_1, matmul_blocks<Q4_1Format>);
-  set(k, DType::kQ5_0, matmul_blocks<Q5_0Format>);
-  set(k, DType::kQ5_1, matmul_blocks<Q5_1Format>);
-  set(k, DType::kQ8_0, matmul_blocks<Q8_0Format>);
-  set(k, DType::kQ2_K, matmul_blocks<Q2_KFormat>);
-  set(k, DType::kQ3_K, matmul_blocks<Q3_KFormat>);
-  set(k, DType::kQ4_K, matmul_blocks<Q4_KFormat>);
-  set(k, DType::kQ5_K, matmul_blocks<Q5_KFormat>);
-  set(k, DType::kQ6_K, matmul_blocks<Q6_KFormat>);
-  set(k, DType::kIQ4_NL, matmul_blocks<IQ4_NLFormat>);
-  set(k, DType::kIQ4_XS, matmul_blocks<IQ4_XSFormat>);
-  set(k, DType::kMXFP4, matmul_blocks<MXFP4Format>);
-  return k;
-}
-
-constexpr bool is_complete(const MatmulKernels& kernels) noexcept {
-  for (MatmulFn fn : kernels.matmul)
-    if (fn == nullptr) return false;
-  return kernels.quantise != nullptr;
-}
-
-constexpr MatmulKernels kScalar = scalar_table();
-static_assert(is_complete(kScalar), "a number format has no scalar product");
+// A number format without a product does not compile.
+constexpr MatmulKernels kScalar = {.quantise = quantise_scalar,
+                                   .matmul = {
+#define WICK_X(name) product<name##Format>(),
+                                       WICK_CODECS(WICK_X)
+#undef WICK_X
+                                   }};
 
 }  // namespace
 
