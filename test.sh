@@ -3,7 +3,7 @@
 # Words are passed on to ctest: ./test.sh -L same-bits
 set -euo pipefail
 cd "$(dirname "$0")"
-tools/setup test
+tools/setup build
 echo "Building; the log is build/release/build.log" >&2
 tools/build release
 tools/fetch_test_data
