@@ -8,7 +8,7 @@
 
 namespace wick {
 
-// Bytes per second of a plain read of `bytes` by all members of `team`.
+// Bytes per second of a plain read of `bytes`, eight streams in each member of `team`.
 double read_bandwidth(ThreadTeam& team, std::span<const std::byte> bytes) noexcept;
 
 }  // namespace wick

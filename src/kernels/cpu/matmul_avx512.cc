@@ -2,9 +2,8 @@
 // lanes. The walk over rows and the f32 operations are those of AVX2, in 256 bits; formats without
 // a kernel here take AVX2's.
 //
-// One register holds two blocks of 32 (or four of nibbles). vpdpbusd adds four products to each
-// lane in 32 bits, so nothing saturates on the way; packs to 16 bits hold at most
-// 4 * 15 * 127 = 7620 (Q4_K) and 4 * 63 * 127 = 32004 (Q6_K).
+// vpdpbusd adds four products to each lane in 32 bits, so nothing saturates on the way; packs to 16
+// bits hold at most 4 * 15 * 127 = 7620 (Q4_K) and 4 * 63 * 127 = 32004 (Q6_K).
 //
 // With WICK_SIMDE this file compiles into emulated instructions and another name of its one
 // function, for the tests on processors without AVX-512.
@@ -19,8 +18,8 @@
 #include "kernels/cpu/simde_avx512.h"
 #endif
 
-#include "kernels/cpu/blocks32_avx2.h"
 #include "kernels/cpu/matmul_isa.h"
+#include "kernels/cpu/rows8_avx2.h"
 #include "kernels/cpu/super_blocks_avx2.h"
 
 namespace wick {
@@ -30,103 +29,58 @@ inline __m512i load512(const void* at) noexcept {
   return _mm512_loadu_si512(at);
 }
 
-inline __m512i two_halves(__m256i low, __m256i high) noexcept {
-  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-}
-
-inline __m512i four_quarters(__m128i a, __m128i b, __m128i c, __m128i d) noexcept {
-  const __m256i ab = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
-  const __m256i cd = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
-  return two_halves(ab, cd);
-}
-
 inline __m256i add_halves(__m512i v) noexcept {
   return _mm256_add_epi32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
 }
 
-inline __m512i merge_two(__m512i a, __m512i b) noexcept {  // dwords of each quarter: a b a b
-  return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+// k times the sums of eight rows.
+inline __m256i times_factor(__m256i sums, const BlockValues& x) noexcept {
+  return _mm256_mullo_epi32(sums, _mm256_srai_epi32(x.factors(), 16));
 }
 
-inline __m512i merge_four(__m512i ab, __m512i cd) noexcept {  // a b c d
-  return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
-}
-
-// k times the sums of eight blocks in order.
-inline __m256i times_factors(__m256i sums, const Group& x) noexcept {
-  return _mm256_mullo_epi32(sums, _mm256_cvtepi16_epi32(load128(x.factors)));
-}
-
-// Four blocks a register, one in each quarter: low nibbles, then high ones.
+// At most 32 * 15 * 127 = 60,960 before the factor.
 struct FourBits512 {
-  static constexpr int kLane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  FourBitCodes codes;
 
-  __m512i low[2], high[2];
-
-  template <class Block, int N, bool kIsWhole>
-  static FourBits512 load(const Block* blocks, int n) noexcept {
-    static constexpr std::uint8_t kNone[16] = {};
-    const auto quarter = [&](int j) { return load128(kIsWhole || j < n ? blocks[j].qs : kNone); };
-    const __m512i mask = _mm512_set1_epi8(15);
-    FourBits512 out;
-    for (int i = 0; i < (N + 3) / 4; ++i) {
-      const int j = 4 * i;
-      const __m512i q = four_quarters(quarter(j), quarter(j + 1), quarter(j + 2), quarter(j + 3));
-      out.low[i] = _mm512_and_si512(q, mask);
-      out.high[i] = _mm512_and_si512(_mm512_srli_epi16(q, 4), mask);
-    }
-    return out;
+  template <class Block>
+  static FourBits512 load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    return {FourBitCodes::load<Block>(rows, at)};
   }
 
-  // Of blocks 4i to 4i + 3: one in each quarter.
-  __m512i dot(int i, const Group& x) const noexcept {
-    const std::byte* p = x.paired_values + 128 * i;
-    const __m512i first = two_halves(load256(p), load256(p + 64));
-    const __m512i second = two_halves(load256(p + 32), load256(p + 96));
-    const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), low[i], first);
-    return _mm512_dpbusd_epi32(sums, high[i], second);
-  }
-
-  template <int N>
-  __m256i sums(const Group& x) const noexcept {
-    const __m512i both = merge_two(dot(0, x), N == 8 ? dot(1, x) : _mm512_setzero_si512());
-    // Dwords of quarter i: blocks i and 4 + i, twice.
-    const __m512i whole = _mm512_add_epi32(both, _mm512_bsrli_epi128(both, 8));
-    const __m512i in_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 0, 0, 0, 0, 0, 0, 0, 0);
-    return times_factors(_mm512_castsi512_si256(_mm512_permutexvar_epi32(in_order, whole)), x);
+  __m256i sums(const BlockValues& x) const noexcept {
+    const __m256i first = load_twice(x.values), second = load_twice(x.values + 16);
+    const auto row_pair = [&](int i) {
+      const __m256i low = _mm256_dpbusd_epi32(_mm256_setzero_si256(), codes.low[i], first);
+      return _mm256_dpbusd_epi32(low, codes.high[i], second);
+    };
+    const __m256i all = merge_four<32>(merge_two<32>(row_pair(0), row_pair(1)),
+                                       merge_two<32>(row_pair(2), row_pair(3)));
+    return times_factor(all, x);
   }
 };
 
-// Signed bytes as unsigned ones, offset by 128; two blocks a register.
+// Signed bytes as unsigned ones, offset by 128.
 struct EightBits512 {
-  static constexpr int kLane[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  __m256i codes[kRows8];
 
-  __m512i codes[4];
-
-  template <class Block, int N, bool kIsWhole>
-  static EightBits512 load(const Block* blocks, int n) noexcept {
-    static constexpr std::int8_t kNone[32] = {};
-    const auto half = [&](int j) { return load256(kIsWhole || j < n ? blocks[j].qs : kNone); };
+  template <class Block>
+  static EightBits512 load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
     EightBits512 out;
-    for (int i = 0; i < N / 2; ++i) {
+    for (int i = 0; i < kRows8; ++i) {
       out.codes[i] =
-          _mm512_xor_si512(two_halves(half(2 * i), half(2 * i + 1)), _mm512_set1_epi8(-128));
+          _mm256_xor_si256(load256(rows[i] + at + offsetof(Block, qs)), _mm256_set1_epi8(-128));
     }
     return out;
   }
 
-  template <int N>
-  __m256i sums(const Group& x) const noexcept {
-    const auto dot = [&](int i) {
-      if (2 * i >= N) return _mm512_setzero_si512();
-      return _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes[i], load512(x.values + 64 * i));
+  __m256i sums(const BlockValues& x) const noexcept {
+    const __m256i values = load256(x.values);
+    const auto one = [&](int i) {
+      return _mm256_dpbusd_epi32(_mm256_setzero_si256(), codes[i], values);
     };
-    // Quarters: even blocks, even blocks, odd blocks, odd blocks.
-    const __m512i all = merge_four(merge_two(dot(0), dot(1)), merge_two(dot(2), dot(3)));
-    const __m512i other = _mm512_shuffle_i32x4(all, all, 0xb1);
-    const __m512i whole = _mm512_add_epi32(all, other);
-    const __m512i in_order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 0, 0, 0, 0, 0, 0, 0, 0);
-    return times_factors(_mm512_castsi512_si256(_mm512_permutexvar_epi32(in_order, whole)), x);
+    const auto two = [&](int i) { return merge_two<32>(one(i), one(i + 1)); };
+    const auto four = [&](int i) { return merge_four<32>(two(i), two(i + 2)); };
+    return times_factor(merge_halves<32>(four(0), four(4)), x);
   }
 };
 
@@ -293,8 +247,8 @@ inline float total(__m512 acc) noexcept {
 
 // R rows times T tokens: the chain of one row is slower than memory for 2-byte weights.
 template <class Row, int T, int R>
-inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[R],
-                          const std::byte* const (&x)[T], int r, int first) noexcept {
+inline void multiply_rows(const MatmulArgs& args, const RowBatch<R>& rows,
+                          const std::byte* const (&x)[T], int first) noexcept {
   __m512 acc[R][T];
   for (int i = 0; i < R; ++i) {
     for (int t = 0; t < T; ++t)
@@ -308,8 +262,7 @@ inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[
       v[t] = left >= 16 ? F32Row::load(at) : load_tail<F32Row>(at, left);
     }
     for (int i = 0; i < R; ++i) {
-      const std::byte* at = row[i] + std::ptrdiff_t{k} * Row::kBytes;
-      prefetch_ahead(at, kAheadBytes);
+      const std::byte* at = rows.at[i] + std::ptrdiff_t{k} * Row::kBytes;
       const __m512 w = left >= 16 ? Row::load(at) : load_tail<Row>(at, left);
       for (int t = 0; t < T; ++t)
         acc[i][t] = _mm512_fmadd_ps(w, v[t], acc[i][t]);
@@ -317,7 +270,7 @@ inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[
   }
   for (int i = 0; i < R; ++i) {
     for (int t = 0; t < T; ++t)
-      args.y[(first + t) * args.y_stride + r + i] = total(acc[i][t]);
+      args.y[(first + t) * args.y_stride + rows.row[i]] = total(acc[i][t]);
   }
 }
 
@@ -328,15 +281,10 @@ struct FloatKernel {
     const std::byte* x[T];
     for (int t = 0; t < T; ++t)
       x[t] = token_at(args, pass.first + t);
-    int r = pass.begin;
-    for (; r + 2 <= pass.end; r += 2) {
-      const std::byte* const rows[2] = {row_at(args, r), row_at(args, r + 1)};
-      multiply_rows<Row, T, 2>(args, rows, x, r, pass.first);
-    }
-    if (r < pass.end) {
-      const std::byte* const rows[1] = {row_at(args, r)};
-      multiply_rows<Row, T, 1>(args, rows, x, r, pass.first);
-    }
+    constexpr int kFloatRows = 4;
+    for_batches<kFloatRows>(args, pass, [&](const RowBatch<kFloatRows>& rows) {
+      multiply_rows<Row, T, kFloatRows>(args, rows, x, pass.first);
+    });
   }
 };
 
@@ -351,11 +299,11 @@ MatmulOverrides matmul_overrides_avx512() noexcept {
           .f32 = run_passes<FloatKernel<F32Row>>,
           .f16 = run_passes<FloatKernel<F16Row>>,
           .bf16 = run_passes<FloatKernel<BF16Row>>,
-          .q4_0 = run_passes<Blocks32Kernel<Q4_0>>,
-          .q4_1 = run_passes<Blocks32Kernel<Q4_1>>,
+          .q4_0 = run_passes<Rows8Kernel<Q4_0>>,
+          .q4_1 = run_passes<Rows8Kernel<Q4_1>>,
           .q5_0 = matmul_q5_0_avx2,
           .q5_1 = matmul_q5_1_avx2,
-          .q8_0 = run_passes<Blocks32Kernel<Q8_0>>,
+          .q8_0 = run_passes<Rows8Kernel<Q8_0>>,
           .q4_k = run_passes<SuperBlockKernel<Q4_K>>,
           .q5_k = matmul_q5_k_avx2,
           .q6_k = run_passes<SuperBlockKernel<Q6_K>>};

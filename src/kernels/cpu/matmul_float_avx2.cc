@@ -2,7 +2,7 @@
 // ascending order: two registers of eight lanes a row and token. What follows the last whole 16
 // values counts as zeros.
 //
-// Memory bound: 4 or 2 bytes a weight, one fma for eight. One token takes two rows at a time,
+// Memory bound: 4 or 2 bytes a weight, one fma for eight. One token takes four rows at a time,
 // because the chain of one row (4 cycles per 16 weights) is slower than memory for 2-byte weights.
 #include "kernels/cpu/matmul_avx2.h"
 
@@ -61,10 +61,10 @@ inline float total(const Lanes& acc) noexcept {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-// R rows at `row` times T tokens; rows lie anywhere.
+// R rows times T tokens.
 template <class Row, int T, int R>
-inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[R],
-                          const std::byte* const (&x)[T], int r, int first) noexcept {
+inline void multiply_rows(const MatmulArgs& args, const RowBatch<R>& rows,
+                          const std::byte* const (&x)[T], int first) noexcept {
   Lanes acc[R][T];
   for (int i = 0; i < R; ++i) {
     for (int t = 0; t < T; ++t)
@@ -76,9 +76,7 @@ inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[
     for (int t = 0; t < T; ++t)
       v[t] = load_lanes<F32Row>(x[t] + std::ptrdiff_t{k} * 4);
     for (int i = 0; i < R; ++i) {
-      const std::byte* at = row[i] + std::ptrdiff_t{k} * Row::kBytes;
-      prefetch_ahead(at, kAheadBytes);
-      const Lanes w = load_lanes<Row>(at);
+      const Lanes w = load_lanes<Row>(rows.at[i] + std::ptrdiff_t{k} * Row::kBytes);
       for (int t = 0; t < T; ++t)
         multiply_add(acc[i][t], w, v[t]);
     }
@@ -86,7 +84,7 @@ inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[
   if (whole < args.width) {
     for (int i = 0; i < R; ++i) {
       const Lanes w =
-          load_tail<Row>(row[i] + std::ptrdiff_t{whole} * Row::kBytes, args.width - whole);
+          load_tail<Row>(rows.at[i] + std::ptrdiff_t{whole} * Row::kBytes, args.width - whole);
       for (int t = 0; t < T; ++t) {
         const std::byte* at = x[t] + std::ptrdiff_t{whole} * 4;
         multiply_add(acc[i][t], w, load_tail<F32Row>(at, args.width - whole));
@@ -95,7 +93,7 @@ inline void multiply_rows(const MatmulArgs& args, const std::byte* const (&row)[
   }
   for (int i = 0; i < R; ++i) {
     for (int t = 0; t < T; ++t)
-      args.y[(first + t) * args.y_stride + r + i] = total(acc[i][t]);
+      args.y[(first + t) * args.y_stride + rows.row[i]] = total(acc[i][t]);
   }
 }
 
@@ -103,21 +101,13 @@ template <class Row>
 struct FloatKernel {
   template <int T>
   static void run(const MatmulArgs& args, const Pass& pass) noexcept {
-    constexpr int kRows = T == 1 ? 2 : 1;
+    constexpr int kRows = T == 1 ? 4 : T == 2 ? 2 : 1;  // more would spill the accumulators
     const std::byte* x[T];
     for (int t = 0; t < T; ++t)
       x[t] = token_at(args, pass.first + t);
-    int r = pass.begin;
-    for (; r + kRows <= pass.end; r += kRows) {
-      const std::byte* row[kRows];
-      for (int i = 0; i < kRows; ++i)
-        row[i] = row_at(args, r + i);
-      multiply_rows<Row, T, kRows>(args, row, x, r, pass.first);
-    }
-    for (; r < pass.end; ++r) {
-      const std::byte* const row[1] = {row_at(args, r)};
-      multiply_rows<Row, T, 1>(args, row, x, r, pass.first);
-    }
+    for_batches<kRows>(args, pass, [&](const RowBatch<kRows>& rows) {
+      multiply_rows<Row, T, kRows>(args, rows, x, pass.first);
+    });
   }
 };
 

@@ -6,10 +6,8 @@
 // t = fma(-dmin, float(M), d * float(I)) and acc = fma(unit, t, acc): one link of the chain for
 // each super-block (docs/numerics.md).
 //
-// The rows are one stream of super-blocks. Four at a time leave four vectors of eight partial sums;
-// three horizontal adds make them four integers, and the f32 operations run on four lanes. Only the
-// last fma is carried from one super-block to the next; its four cycles hide behind the integers of
-// the following four.
+// Four rows at a time leave four vectors of eight partial sums; three horizontal adds make them
+// four integers, and the f32 operations run on four lanes, one for each row.
 //
 //   struct Q6_K {
 //     using Block = BlockQ6_K;
@@ -26,7 +24,7 @@
 namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
 
-constexpr int kSteps = 4;  // super-blocks at a time
+constexpr int kRows4 = 4;
 
 // Eight lanes that add up to I, four that add up to M.
 struct Sums {
@@ -57,24 +55,17 @@ inline __m128i minima_words(__m256i pairs) noexcept {
       _mm_setr_epi8(8, -1, 9, -1, 10, -1, 11, -1, 12, -1, 13, -1, 14, -1, 15, -1));
 }
 
-// Four super-blocks of the stream.
-struct Step {
-  const std::byte* blocks[kSteps];
-  int groups[kSteps];
-};
-
+// t of docs/numerics.md: lane = row, for each token.
 template <class Format, int T>
-inline void terms(const Step& step, const Activations<T>& x, float (&out)[T][kSteps]) noexcept {
-  Sums sums[kSteps][T];
-  std::uint32_t scales[kSteps];
+inline void terms(const RowBatch<kRows4>& rows, int g, const Activations<T>& x,
+                  __m128 (&out)[T]) noexcept {
+  Sums sums[kRows4][T];
+  std::uint32_t scales[kRows4];
 #pragma GCC unroll 4
-  for (int s = 0; s < kSteps; ++s) {
-    const std::byte* at = step.blocks[s];
-    for (std::ptrdiff_t l = 0; l < std::ptrdiff_t{sizeof(typename Format::Block)}; l += 64) {
-      prefetch_ahead(at + l, kAheadBytes);
-    }
-    Format::template sums<T>(at, x, step.groups[s], sums[s]);
-    scales[s] = Format::kHasMin ? load_as<std::uint32_t>(at + Format::kScaleAt)
+  for (int i = 0; i < kRows4; ++i) {
+    const std::byte* at = rows.at[i] + g * std::ptrdiff_t{sizeof(typename Format::Block)};
+    Format::template sums<T>(at, x, g, sums[i]);
+    scales[i] = Format::kHasMin ? load_as<std::uint32_t>(at + Format::kScaleAt)
                                 : load_as<std::uint16_t>(at + Format::kScaleAt);
   }
   const __m128i split =
@@ -89,13 +80,12 @@ inline void terms(const Step& step, const Activations<T>& x, float (&out)[T][kSt
                                            _mm256_hadd_epi32(sums[2][t].total, sums[3][t].total));
     const __m128i total =
         _mm_add_epi32(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
-    __m128 term = _mm_mul_ps(d, _mm_cvtepi32_ps(total));
+    out[t] = _mm_mul_ps(d, _mm_cvtepi32_ps(total));
     if constexpr (Format::kHasMin) {
       const __m128i minima = _mm_hadd_epi32(_mm_hadd_epi32(sums[0][t].minima, sums[1][t].minima),
                                             _mm_hadd_epi32(sums[2][t].minima, sums[3][t].minima));
-      term = _mm_fnmadd_ps(dmin, _mm_cvtepi32_ps(minima), term);
+      out[t] = _mm_fnmadd_ps(dmin, _mm_cvtepi32_ps(minima), out[t]);
     }
-    _mm_storeu_ps(out[t], term);
   }
 }
 
@@ -103,41 +93,24 @@ template <class Format>
 struct SuperBlockKernel {
   template <int T>
   static void run(const MatmulArgs& args, const Pass& pass) noexcept {
-    constexpr std::ptrdiff_t kBytes = sizeof(typename Format::Block);
     const Activations<T> x = activations_of<T>(args, pass.first);
-    const int groups = x.layout.groups;
-    std::int64_t left = std::int64_t{groups} * (pass.end - pass.begin);
-    int next_row = pass.begin, next_group = 0;  // the next super-block to read
-    int row = pass.begin, group = 0;            // the next to end up in acc
-    const std::byte* at = left > 0 ? row_at(args, next_row) : nullptr;
-    float acc[T] = {};
-    while (left > 0) {
-      const int n = left < kSteps ? static_cast<int>(left) : kSteps;
-      Step step;
-      for (int s = 0; s < kSteps; ++s) {  // a short last step repeats its last super-block
-        step.blocks[s] = at;
-        step.groups[s] = next_group;
-        if (s + 1 >= n && left <= kSteps) continue;
-        at += kBytes;
-        if (++next_group < groups) continue;
-        next_group = 0;
-        at = row_at(args, ++next_row);
-      }
-      float term[T][kSteps];
-      terms<Format, T>(step, x, term);
-      for (int s = 0; s < n; ++s) {
+    for_batches<kRows4>(args, pass, [&](const RowBatch<kRows4>& rows) {
+      __m128 acc[T];
+      for (int t = 0; t < T; ++t)
+        acc[t] = _mm_setzero_ps();
+      for (int g = 0; g < x.layout.groups; ++g) {
+        __m128 term[T];
+        terms<Format, T>(rows, g, x, term);
         for (int t = 0; t < T; ++t)
-          acc[t] = __builtin_fmaf(x.unit(t, group), term[t][s], acc[t]);
-        if (++group < groups) continue;
-        for (int t = 0; t < T; ++t) {
-          args.y[(pass.first + t) * args.y_stride + row] = acc[t];
-          acc[t] = 0;
-        }
-        group = 0;
-        ++row;
+          acc[t] = _mm_fmadd_ps(_mm_set1_ps(x.unit(t, g)), term[t], acc[t]);
       }
-      left -= n;
-    }
+      for (int t = 0; t < T; ++t) {
+        alignas(16) float out[kRows4];
+        _mm_store_ps(out, acc[t]);
+        for (int i = 0; i < kRows4; ++i)
+          args.y[(pass.first + t) * args.y_stride + rows.row[i]] = out[i];
+      }
+    });
   }
 };
 

@@ -1,0 +1,159 @@
+// Formats with blocks of 32 times quantised activations: eight rows at a time, one in each lane.
+// For AVX2 and, in its 256-bit form, AVX-512; the including file brings the formats. Included by
+// *_avx2.cc and *_avx512.cc only.
+//
+// The order of docs/numerics.md is a chain: g = fma(d_j, float(k_j * S_j), g), then for formats
+// with a minimum g = fma(m_j, float(k_j * B_j), g), over the blocks j of a group; then acc =
+// fma(unit, g, acc) over the groups. A chain has one live value, so eight chains run side by side.
+// A tree of adds brings the eight rows' integers S_j to the eight lanes; integers are exact, so the
+// tree does not matter to the result.
+//
+//   struct Q4_0 {
+//     using Block = BlockQ4_0;               // starts with d, or d and m
+//     using Codes = FourBits;                // load<Block>(rows, at), sums(x)
+//     static constexpr bool kHasMin = false;
+//     static constexpr float kOffset = 8;    // codes are stored as q + kOffset
+//   };
+//
+// Codes::sums gives k * sum(code * p) of the block at `at` of row r in lane r.
+#pragma once
+
+#include "kernels/cpu/matmul_avx2.h"
+#include "quant/blocks.h"
+
+namespace wick {
+namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+
+constexpr int kRows8 = 8;
+
+using RowPointers = const std::byte* [kRows8];
+
+// Two vectors that each hold 16-bit or 32-bit partial sums → one with half as many of each.
+template <int kBits>
+inline __m256i add(__m256i a, __m256i b) noexcept {
+  return kBits == 16 ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b);
+}
+
+template <int kBits>
+inline __m256i merge_two(__m256i a, __m256i b) noexcept {  // dwords of each half: a b a b
+  return add<kBits>(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+}
+
+template <int kBits>
+inline __m256i merge_four(__m256i ab, __m256i cd) noexcept {  // a b c d
+  return add<kBits>(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+}
+
+template <int kBits>
+inline __m256i merge_halves(__m256i low, __m256i high) noexcept {  // a b c d e f g h
+  return add<kBits>(_mm256_blend_epi32(low, high, 0xf0),
+                    _mm256_permute2x128_si256(low, high, 0x21));
+}
+
+// The codes of 4-bit formats: the nibbles of rows i and i + 4 unpack in one register.
+struct FourBitCodes {
+  __m256i low[4], high[4];
+
+  template <class Block>
+  static FourBitCodes load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    constexpr std::ptrdiff_t kCodesAt = offsetof(Block, qs);
+    const __m256i mask = _mm256_set1_epi8(15);
+    FourBitCodes out;
+    for (int i = 0; i < 4; ++i) {
+      const __m256i both =
+          _mm256_inserti128_si256(_mm256_castsi128_si256(load128(rows[i] + at + kCodesAt)),
+                                  load128(rows[i + 4] + at + kCodesAt), 1);
+      out.low[i] = _mm256_and_si256(both, mask);
+      out.high[i] = _mm256_and_si256(_mm256_srli_epi16(both, 4), mask);
+    }
+    return out;
+  }
+};
+
+// The activations of one block.
+struct BlockValues {
+  const std::byte* values;        // p [32]
+  const std::byte* factor_pairs;  // k twice, 16 bits each
+
+  __m256i factors() const noexcept { return _mm256_set1_epi32(load_as<int>(factor_pairs)); }
+};
+
+struct RowScales {
+  __m256 d, m;  // lane = row
+};
+
+// Four dwords → the low halves of each, then the high ones.
+inline __m128i split_halves(const RowPointers& rows, int first, std::ptrdiff_t at) noexcept {
+  const auto dword = [&](int i) { return load_as<int>(rows[first + i] + at); };
+  return _mm_shuffle_epi8(_mm_setr_epi32(dword(0), dword(1), dword(2), dword(3)),
+                          _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+}
+
+template <bool kHasMin>
+inline RowScales scales_at(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+  if constexpr (kHasMin) {
+    const __m128i low = split_halves(rows, 0, at), high = split_halves(rows, 4, at);
+    return {.d = _mm256_cvtph_ps(_mm_unpacklo_epi64(low, high)),
+            .m = _mm256_cvtph_ps(_mm_unpackhi_epi64(low, high))};
+  } else {
+    const auto half = [&](int i) { return load_as<short>(rows[i] + at); };
+    return {.d = _mm256_cvtph_ps(_mm_setr_epi16(half(0), half(1), half(2), half(3), half(4),
+                                                half(5), half(6), half(7))),
+            .m = _mm256_setzero_ps()};
+  }
+}
+
+// acc[t] lane r = the product of row r and token t.
+template <class Format, int T>
+inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
+                          __m256 (&acc)[T]) noexcept {
+  using Codes = typename Format::Codes;
+  constexpr std::ptrdiff_t kBytes = sizeof(typename Format::Block);
+  std::ptrdiff_t at = 0;
+  for (int g = 0; g < x.layout.groups; ++g) {
+    const int n = x.layout.blocks - 8 * g < 8 ? x.layout.blocks - 8 * g : 8;
+    __m256 sum[T];
+    for (int t = 0; t < T; ++t)
+      sum[t] = _mm256_setzero_ps();
+    for (std::ptrdiff_t j = 0; j < n; ++j, at += kBytes) {
+      const Codes codes = Codes::template load<typename Format::Block>(rows, at);
+      const RowScales scales = scales_at<Format::kHasMin>(rows, at);
+      for (int t = 0; t < T; ++t) {
+        const Group group = x.group(t, g);
+        const __m256 b = _mm256_broadcast_ss(x.float_sums(t, g) + j);
+        __m256 s = _mm256_cvtepi32_ps(codes.sums(
+            {.values = group.values + 32 * j, .factor_pairs = group.factor_pairs + 4 * j}));
+        if constexpr (Format::kOffset != 0) {  // whole numbers below 2^24: exact
+          s = _mm256_fnmadd_ps(_mm256_set1_ps(Format::kOffset), b, s);
+        }
+        sum[t] = _mm256_fmadd_ps(scales.d, s, sum[t]);
+        if constexpr (Format::kHasMin) sum[t] = _mm256_fmadd_ps(scales.m, b, sum[t]);
+      }
+    }
+    for (int t = 0; t < T; ++t)
+      acc[t] = _mm256_fmadd_ps(_mm256_set1_ps(x.unit(t, g)), sum[t], acc[t]);
+  }
+}
+
+template <class Format>
+struct Rows8Kernel {
+  template <int T>
+  static void run(const MatmulArgs& args, const Pass& pass) noexcept {
+    const Activations<T> x = activations_of<T>(args, pass.first);
+    for_batches<kRows8>(args, pass, [&](const RowBatch<kRows8>& rows) {
+      __m256 acc[T];
+      for (int t = 0; t < T; ++t)
+        acc[t] = _mm256_setzero_ps();
+      multiply_rows<Format, T>(rows.at, x, acc);
+      for (int t = 0; t < T; ++t) {
+        alignas(32) float out[kRows8];
+        _mm256_store_ps(out, acc[t]);
+        for (int i = 0; i < kRows8; ++i)
+          args.y[(pass.first + t) * args.y_stride + rows.row[i]] = out[i];
+      }
+    });
+  }
+};
+
+}  // namespace
+}  // namespace wick
