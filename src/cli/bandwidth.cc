@@ -1,7 +1,6 @@
 #include "cli/bandwidth.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -13,25 +12,28 @@ namespace wick {
 namespace {
 
 constexpr std::size_t kChunk = 512 << 10;
-constexpr std::size_t kLine = 64;
-constexpr std::size_t kStreams =
-    8;  // one alone does not fill the memory system (kernels/cpu/matmul_avx2.h)
+constexpr std::size_t kStep = 256;
+// One stream alone does not fill the memory system (kernels/cpu/matmul_avx2.h).
+constexpr std::size_t kStreams = 8;
 
-// Eight independent sums, so that the loop waits for memory and not for its own additions.
+// A line of words, added as wide as the processor can.
+using Line = std::uint64_t __attribute__((vector_size(64)));
+
 std::uint64_t sum(std::span<const std::byte> bytes) noexcept {
-  std::array<std::uint64_t, 8> total = {};
-  const std::size_t stride = bytes.size() / kStreams / kLine * kLine;
-  for (std::size_t i = 0; i < stride; i += kLine) {
+  Line total = {};
+  const std::size_t stride = bytes.size() / kStreams / kStep * kStep;
+  for (std::size_t i = 0; i < stride; i += kStep) {
     for (std::size_t s = 0; s < kStreams; ++s) {
-      std::array<std::uint64_t, 8> part;
-      std::memcpy(part.data(), bytes.data() + s * stride + i, kLine);
-      for (std::size_t j = 0; j < part.size(); ++j)
-        total[j] += part[j];
+      for (std::size_t l = 0; l < kStep; l += sizeof(Line)) {
+        Line line;
+        std::memcpy(&line, bytes.data() + s * stride + i + l, sizeof line);
+        total += line;
+      }
     }
   }
   std::uint64_t all = 0;
-  for (const std::uint64_t x : total)
-    all += x;
+  for (std::size_t i = 0; i < sizeof(Line) / 8; ++i)
+    all += total[i];
   return all;
 }
 
