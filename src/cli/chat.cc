@@ -21,7 +21,6 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxPrompt = 64U << 20;
 
 struct Options {
   ModelFlags model = {};
@@ -48,7 +47,7 @@ Result<int> run(const Options& o) {
   const bool is_talk = !o.has_prompt && is_terminal(STDIN_FILENO);
   std::string prompt = o.prompt;
   if (!is_talk && !o.has_prompt) {
-    WICK_TRY(prompt, read_stdin(kMaxPrompt));
+    WICK_TRY(prompt, read_piped_prompt());
   }
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));

@@ -130,4 +130,12 @@ Result<std::string> read_stdin(std::size_t limit) {
   }
 }
 
+Result<std::string> read_piped_prompt() {
+  constexpr std::size_t kMaxPrompt = std::size_t{64} << 20;
+  WICK_TRY(std::string text, read_stdin(kMaxPrompt));
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
 }  // namespace wick

@@ -44,4 +44,8 @@ Result<std::filesystem::path> find_model(const ModelFlags& flags);
 // Reads all of standard input, at most `limit` bytes.
 Result<std::string> read_stdin(std::size_t limit);
 
+// The same as a prompt: the end of the last line, which `echo` and editors write, does not belong
+// to it.
+Result<std::string> read_piped_prompt();
+
 }  // namespace wick

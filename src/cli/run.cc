@@ -19,7 +19,6 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxPrompt = 64U << 20;
 
 struct Options {
   ModelFlags model = {};
@@ -38,7 +37,7 @@ Result<int> run(const Options& o) {
                    .message = "there is no prompt",
                    .hint = "wick run -p \"Once upon a time\", or pipe a text in"};
     }
-    WICK_TRY(prompt, read_stdin(kMaxPrompt));
+    WICK_TRY(prompt, read_piped_prompt());
   }
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
