@@ -103,26 +103,33 @@ inline RowScales scales_at(const RowPointers& rows, std::ptrdiff_t at) noexcept 
   }
 }
 
-// acc[t] lane r = the product of row r and token t.
+// acc[t] lane r = the product of row r and token t. What a token keeps of block j lies j steps
+// behind what it keeps of block 0, in all groups.
 template <class Format, int T>
 inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
                           __m256 (&acc)[T]) noexcept {
   using Codes = typename Format::Codes;
   constexpr std::ptrdiff_t kBytes = sizeof(typename Format::Block);
-  std::ptrdiff_t at = 0;
+  BlockValues tokens[T];
+  const float* float_sums[T];
+  for (int t = 0; t < T; ++t) {
+    const Group first = x.group(t, 0);
+    tokens[t] = {.values = first.values, .factor_pairs = first.factor_pairs};
+    float_sums[t] = x.float_sums(t, 0);
+  }
+  std::ptrdiff_t j = 0;
   for (int g = 0; g < x.layout.groups; ++g) {
-    const int n = x.layout.blocks - 8 * g < 8 ? x.layout.blocks - 8 * g : 8;
+    const std::ptrdiff_t end = j + 8 < x.layout.blocks ? j + 8 : x.layout.blocks;
     __m256 sum[T];
     for (int t = 0; t < T; ++t)
       sum[t] = _mm256_setzero_ps();
-    for (std::ptrdiff_t j = 0; j < n; ++j, at += kBytes) {
-      const Codes codes = Codes::template load<typename Format::Block>(rows, at);
-      const RowScales scales = scales_at<Format::kHasMin>(rows, at);
+    for (; j < end; ++j) {
+      const Codes codes = Codes::template load<typename Format::Block>(rows, j * kBytes);
+      const RowScales scales = scales_at<Format::kHasMin>(rows, j * kBytes);
       for (int t = 0; t < T; ++t) {
-        const Group group = x.group(t, g);
-        const __m256 b = _mm256_broadcast_ss(x.float_sums(t, g) + j);
+        const __m256 b = _mm256_broadcast_ss(float_sums[t] + j);
         __m256 s = _mm256_cvtepi32_ps(codes.sums(
-            {.values = group.values + 32 * j, .factor_pairs = group.factor_pairs + 4 * j}));
+            {.values = tokens[t].values + 32 * j, .factor_pairs = tokens[t].factor_pairs + 4 * j}));
         if constexpr (Format::kOffset != 0) {  // whole numbers below 2^24: exact
           s = _mm256_fnmadd_ps(_mm256_set1_ps(Format::kOffset), b, s);
         }
