@@ -75,8 +75,13 @@ struct RopeParams {
   const Weight* factors = nullptr;  // Llama 3, LongRoPE: [dim / 2], one divisor for each frequency
 };
 
-enum class KvType : std::uint8_t { kF32, kBF16, kF16 };
+enum class KvType : std::uint8_t { kF32, kBF16, kF16, kQ8_0, kQ4_0 };
+
+inline constexpr KvType kKvTypes[] = {KvType::kF32, KvType::kBF16, KvType::kF16, KvType::kQ8_0,
+                                      KvType::kQ4_0};
 std::string_view name(KvType type) noexcept;
+// The number of features of a head must be a multiple of this.
+int kv_granule(KvType type) noexcept;
 inline constexpr int kBlockTokens = 16;  // positions in a cache block
 
 // Bytes of one block (16 positions) of one head with `dim` features: the layouts of

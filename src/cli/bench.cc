@@ -172,7 +172,7 @@ Result<int> run(const Options& o) {
   int context = 1;
   for (const Test& test : tests)
     context = std::max(context, test.depth + test.prompt + test.generate);
-  WICK_TRY(const KvType type, parse_kv_type(o.kv_type));
+  WICK_TRY(const KvTypes types, parse_kv_types(o.kv_type));
   WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
   // A second mapping of the same pages, to read without touching the engine's own.
@@ -189,10 +189,11 @@ Result<int> run(const Options& o) {
     WICK_TRY(Decoder decoder,
              Decoder::load(file, *backend,
                            {.max_batch_tokens = o.chunk, .max_logit_rows = 1, .context = context}));
-    WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
-                                         {.k_type = type, .v_type = type, .context = context}));
+    WICK_TRY(KvCache kv,
+             KvCache::create(*backend, decoder.spec(),
+                             {.k_type = types.k, .v_type = types.v, .context = context}));
     ThreadTeam team(backend->threads());
-    Bench bench(decoder, kv, bytes, team, kv_bytes_per_position(decoder.spec(), type, type));
+    Bench bench(decoder, kv, bytes, team, kv_bytes_per_position(decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {
       WICK_TRY(const Figures figures, bench.measure(test, o.repeats));
       print(test, backend->threads(), figures, o.is_json);
@@ -213,7 +214,7 @@ Action setup_bench(Flags flags) {
   flags.integers("-d,--n-depth", o->depth, kTokens, "positions already in the cache");
   flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "runs of which the median counts");
   flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
-  flags.text("--kv-type", o->kv_type, "numbers of the cache: f32, bf16 or f16");
+  flags.text("--kv-type", o->kv_type, std::string(kKvTypeHelp));
   flags.toggle("--json", o->is_json, "one JSON object a line");
   return [o] { return run(*o); };
 }

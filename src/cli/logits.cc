@@ -109,7 +109,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
   WICK_TRY(const auto backend, make_cpu_backend({.threads = o.run.threads}));
-  WICK_TRY(const KvType type, parse_kv_type(o.run.kv_type));
+  WICK_TRY(const KvTypes types, parse_kv_types(o.run.kv_type));
   std::string text = o.ids;
   if (!o.ids_file.empty()) {
     std::ifstream in(o.ids_file);
@@ -134,7 +134,7 @@ Result<int> run(const Options& o) {
                  .message = cat("token ", largest, " is outside the vocabulary of ", vocab)};
   }
   WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
-                                       {.k_type = type, .v_type = type, .context = context}));
+                                       {.k_type = types.k, .v_type = types.v, .context = context}));
   std::ofstream out(o.out, std::ios::binary);
   out << npy_header(ids.size(), static_cast<std::size_t>(vocab));
   WICK_DO(write_logits(decoder, kv, ids, o.chunk, out));

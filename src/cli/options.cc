@@ -34,7 +34,7 @@ void ModelFlags::add(Flags& flags, bool is_positional) {
 
 void RunFlags::add(Flags& flags) {
   flags.integer("-t,--threads", threads, {0, 1024}, "threads; 0 = what this process may use");
-  flags.text("--kv-type", kv_type, "numbers of the cache: f32, bf16 or f16");
+  flags.text("--kv-type", kv_type, std::string(kKvTypeHelp));
 }
 
 void RunFlags::add_context(Flags& flags) {
@@ -43,8 +43,8 @@ void RunFlags::add_context(Flags& flags) {
 }
 
 Result<EngineOptions> RunFlags::engine() const {
-  WICK_TRY(const KvType type, parse_kv_type(kv_type));
-  return EngineOptions{.max_seqs = 1, .context = context, .k_type = type, .v_type = type};
+  WICK_TRY(const KvTypes types, parse_kv_types(kv_type));
+  return EngineOptions{.max_seqs = 1, .context = context, .k_type = types.k, .v_type = types.v};
 }
 
 void SamplingFlags::add(Flags& flags) {
@@ -62,13 +62,28 @@ void SamplingFlags::add(Flags& flags) {
   flags.texts("--stop", settings.stops, "text that ends the answer; may be given several times");
 }
 
-Result<KvType> parse_kv_type(const std::string& text) {
-  for (const KvType type : {KvType::kF32, KvType::kBF16, KvType::kF16}) {
+namespace {
+
+Result<KvType> parse_kv_type(std::string_view text) {
+  std::string known;
+  for (const KvType type : kKvTypes) {
     if (text == name(type)) return type;
+    known += cat(known.empty() ? "" : ", ", name(type));
   }
   return Error{.code = ErrorCode::kInvalid,
                .id = "bad_kv_type",
-               .message = cat("--kv-type '", printable(text), "' is not one of f32, bf16, f16")};
+               .message = cat("--kv-type '", printable(text), "' is not one of ", known),
+               .hint = "one type, or one for keys and one for values: --kv-type q8_0,q4_0"};
+}
+
+}  // namespace
+
+Result<KvTypes> parse_kv_types(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  WICK_TRY(const KvType k, parse_kv_type(text.substr(0, comma)));
+  if (comma == std::string_view::npos) return KvTypes{k, k};
+  WICK_TRY(const KvType v, parse_kv_type(text.substr(comma + 1)));
+  return KvTypes{k, v};
 }
 
 Result<std::filesystem::path> find_model(const ModelFlags& flags) {

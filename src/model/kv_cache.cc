@@ -66,8 +66,20 @@ Result<Sizes> plan(const KvOptions& options) {
   return Sizes{static_cast<int>((positions + kBlockTokens - 1) / kBlockTokens), stride};
 }
 
+Result<void> check_granule(KvType type, int dim, std::string_view what) {
+  if (dim % kv_granule(type) == 0) return {};
+  return Error{
+      .code = ErrorCode::kInvalid,
+      .id = "kv_type_does_not_fit",
+      .message = cat("a cache of type ", name(type), " wants heads of a multiple of ",
+                     kv_granule(type), " features; the ", what, " of this model have ", dim),
+      .hint = "take --kv-type bf16"};
+}
+
 Result<Slab> make_slab(Backend& backend, const KvDims& dims, const KvOptions& options,
                        int n_blocks) {
+  WICK_DO(check_granule(options.k_type, dims.k_dim, "keys"));
+  WICK_DO(check_granule(options.v_type, dims.v_dim, "values"));
   Slab slab;
   const auto heads = static_cast<std::size_t>(dims.n_heads);
   slab.k_block_bytes = heads * kv_head_block_bytes(options.k_type, dims.k_dim);

@@ -15,7 +15,9 @@ constexpr int kChunksPerThread = 4;
 CacheType cache_type(KvType type) noexcept {
   static_assert(static_cast<int>(CacheType::kF32) == static_cast<int>(KvType::kF32) &&
                 static_cast<int>(CacheType::kBF16) == static_cast<int>(KvType::kBF16) &&
-                static_cast<int>(CacheType::kF16) == static_cast<int>(KvType::kF16));
+                static_cast<int>(CacheType::kF16) == static_cast<int>(KvType::kF16) &&
+                static_cast<int>(CacheType::kQ8_0) == static_cast<int>(KvType::kQ8_0) &&
+                static_cast<int>(CacheType::kQ4_0) == static_cast<int>(KvType::kQ4_0));
   return static_cast<CacheType>(type);
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "quant/half.h"
+#include "quant/q4_0.h"
+#include "quant/q8_0.h"
 
 namespace wick {
 namespace {
@@ -16,6 +18,49 @@ std::uint16_t narrow(KvType type, float x) noexcept {
   return type == KvType::kBF16 ? f32_to_bf16(x) : f32_to_f16(x);
 }
 
+// Tiles of quantised caches (kernels/cpu/vector.h): scales [16], then codes.
+constexpr int kTileDim = 32;
+constexpr std::ptrdiff_t kScaleBytes = 2 * kBlockTokens;
+
+void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
+  std::memcpy(tile + 2 * slot, &d_f16, sizeof(d_f16));
+}
+
+// Feature i of the position lies at byte first + i * step of the tile's codes.
+void store_q8_0(const float* x, int dim, std::byte* tile, int slot, std::ptrdiff_t first,
+                std::ptrdiff_t step) noexcept {
+  constexpr std::ptrdiff_t kTileBytes = kScaleBytes + kTileDim * kBlockTokens;
+  for (int d = 0; d < dim; d += kTileDim, tile += kTileBytes) {
+    BlockQ8_0 coded;
+    Q8_0::encode(x + d, coded);
+    put_scale(tile, slot, coded.d_f16);
+    std::byte* to = tile + kScaleBytes + first;
+    for (int i = 0; i < kTileDim; ++i)
+      to[i * step] = static_cast<std::byte>(coded.qs[i]);
+  }
+}
+
+void put_nibble(std::byte& to, bool is_high, int code) noexcept {
+  const auto nibble = static_cast<std::byte>(code);
+  to = is_high ? (to & std::byte{15}) | nibble << 4 : (to & std::byte{0xf0}) | nibble;
+}
+
+// is_key: two features a byte; else two positions.
+void store_q4_0(const float* x, int dim, std::byte* tile, int slot, bool is_key) noexcept {
+  constexpr std::ptrdiff_t kTileBytes = kScaleBytes + kTileDim * kBlockTokens / 2;
+  for (int d = 0; d < dim; d += kTileDim, tile += kTileBytes) {
+    BlockQ4_0 coded;
+    Q4_0::encode(x + d, coded);
+    put_scale(tile, slot, coded.d_f16);
+    std::byte* const to = tile + kScaleBytes;
+    for (int i = 0; i < kTileDim; ++i) {
+      const int code = i < 16 ? coded.qs[i] & 15 : coded.qs[i - 16] >> 4;
+      const int at = is_key ? i / 2 * kBlockTokens + slot : slot / 2 * kTileDim + i;
+      put_nibble(to[at], (is_key ? i : slot) % 2 == 1, code);
+    }
+  }
+}
+
 }  // namespace
 
 void store_key(KvType type, const float* key, int dim, std::byte* block, int slot) noexcept {
@@ -26,6 +71,8 @@ void store_key(KvType type, const float* key, int dim, std::byte* block, int slo
       to[d * kBlockTokens] = key[d];
     return;
   }
+  if (type == KvType::kQ8_0) return store_q8_0(key, dim, block, slot, slot, kBlockTokens);
+  if (type == KvType::kQ4_0) return store_q4_0(key, dim, block, slot, true);
   std::byte* to = block + 4 * slot;  // [dim / 2][16][2]
   for (int d = 0; d < dim; d += 2, to += 4 * kBlockTokens) {
     const std::uint16_t pair[2] = {narrow(type, key[d]), narrow(type, key[d + 1])};
@@ -40,6 +87,10 @@ void store_value(KvType type, const float* value, int dim, std::byte* block, int
                 static_cast<std::size_t>(dim) * 4);
     return;
   }
+  if (type == KvType::kQ8_0) {
+    return store_q8_0(value, dim, block, slot, std::ptrdiff_t{slot} * kTileDim, 1);
+  }
+  if (type == KvType::kQ4_0) return store_q4_0(value, dim, block, slot, false);
   // [8][dim][2]
   auto* to = reinterpret_cast<std::uint16_t*>(block) +
              static_cast<std::ptrdiff_t>(slot / 2) * dim * 2 + slot % 2;

@@ -25,6 +25,8 @@ std::vector<LayerShape> shapes() {
   return {{.type = DType::kF32, .kv_type = KvType::kF32},
           {.type = DType::kBF16, .kv_type = KvType::kBF16, .layout = RopeParams::kPairs},
           {.type = DType::kQ8_0, .head_dim = 32, .kv_type = KvType::kBF16},
+          {.type = DType::kQ8_0, .head_dim = 32, .kv_type = KvType::kQ8_0},
+          {.type = DType::kF32, .head_dim = 64, .kv_type = KvType::kQ4_0},
           {.type = DType::kQ4_1,
            .n_heads = 3,
            .n_kv_heads = 3,

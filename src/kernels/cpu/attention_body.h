@@ -27,6 +27,8 @@ namespace {
 constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
 constexpr int kTileRows = 4;   // rows in registers at once
 constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
+constexpr int kTileDim = 32;                  // features of a tile of a quantised cache
+constexpr int kScaleBytes = 2 * kCacheBlock;  // in front of its codes
 
 template <int kIndex>
 struct Index {
@@ -86,6 +88,35 @@ struct Pairs16 {  // [pair][width][element]
 using PairsBF16 = Pairs16<widen_bf16>;
 using PairsF16 = Pairs16<widen_f16>;
 
+// Quantised caches: a tile is 32 features of 16 positions with 16 scales in front, one for each
+// position. Keys have a row for each feature, values one for each position.
+struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
+  static constexpr int kFirst = 0;
+
+  static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
+                   Lanes& odd) {
+    const std::byte* p = tile + kScaleBytes + 2 * pair * width + column;
+    even = widen_bytes(p);
+    odd = widen_bytes(p + width);
+  }
+};
+
+struct PairsQ4 {  // scales [16], codes [pair][width]: the even element in the low nibble
+  static constexpr int kFirst = 0;
+
+  static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
+                   Lanes& odd) {
+    widen_nibbles(tile + kScaleBytes + pair * width + column, even, odd);
+  }
+};
+
+template <class Pairs>
+constexpr int kTileBytes = 0;  // not in tiles
+template <>
+constexpr int kTileBytes<PairsQ8> = kScaleBytes + kTileDim* kCacheBlock;
+template <>
+constexpr int kTileBytes<PairsQ4> = kScaleBytes + kTileDim* kCacheBlock / 2;
+
 // What one pass over a range works on.
 struct Pass {
   int rows = 0;
@@ -97,16 +128,13 @@ struct Pass {
   std::ptrdiff_t state_floats = 0;
 };
 
-// x = (q · key) * factor for kRows rows and kBlocks blocks.
+// sum += q · key over n_pairs pairs of features, for kRows rows and kBlocks blocks.
 template <class Pairs, int kRows, int kBlocks>
-inline void score_tile(const std::byte* const* block, int k_dim, const float* q, float factor,
-                       float* x) {
-  Lanes sum[kRows][kBlocks];
-  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY { sum[r.value][b.value] = all(0.0F); });
-  });
+inline __attribute__((always_inline)) void add_products(const std::byte* const* block, int n_pairs,
+                                                        int k_dim, const float* q,
+                                                        Lanes (&sum)[kRows][kBlocks]) {
   constexpr int kFirst = Pairs::kFirst;
-  for (int pair = 0; pair < k_dim / 2; ++pair) {
+  for (int pair = 0; pair < n_pairs; ++pair) {
     repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
       Lanes key[2];
       Pairs::read(block[b.value], pair, kCacheBlock, 0, key[0], key[1]);
@@ -117,6 +145,40 @@ inline void score_tile(const std::byte* const* block, int k_dim, const float* q,
         to = fma(key[1 - kFirst], all(element[1 - kFirst]), to);
       });
     });
+  }
+}
+
+template <int kRows, int kBlocks>
+inline __attribute__((always_inline)) void clear(Lanes (&sum)[kRows][kBlocks]) {
+  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY { sum[r.value][b.value] = all(0.0F); });
+  });
+}
+
+// x = (q · key) * factor for kRows rows and kBlocks blocks.
+template <class Pairs, int kRows, int kBlocks>
+inline void score_tile(const std::byte* const* block, int k_dim, const float* q, float factor,
+                       float* x) {
+  Lanes sum[kRows][kBlocks];
+  clear(sum);
+  if constexpr (kTileBytes<Pairs> == 0) {
+    add_products<Pairs>(block, k_dim / 2, k_dim, q, sum);
+  } else {
+    for (int tile = 0; tile < k_dim / kTileDim; ++tile) {
+      const std::byte* at[kBlocks];
+      for (int b = 0; b < kBlocks; ++b)
+        at[b] = block[b] + tile * kTileBytes<Pairs>;
+      Lanes part[kRows][kBlocks];
+      clear(part);
+      add_products<Pairs>(at, kTileDim / 2, k_dim, q + tile * kTileDim, part);
+      repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
+        const Lanes scales = widen_halves(at[b.value]);
+        repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+          Lanes& to = sum[r.value][b.value];
+          to = fma(scales, part[r.value][b.value], to);
+        });
+      });
+    }
   }
   repeat<kRows>([&](auto r) WICK_INLINE_BODY {
     repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
@@ -148,27 +210,59 @@ void score_rows(const AttentionArgs& a, const Pass& pass, int row) {
   }
 }
 
+// The weights of a block of positions, for each row and vector: as they are, or times the scales of
+// the vector's tile.
+template <int kRows, int kVectors>
+struct BlockWeights {
+  const float* at[kRows][kVectors];
+  alignas(64) float scaled[kRows][kVectors][kCacheBlock];
+};
+
+template <class Pairs, int kRows, int kVectors>
+inline __attribute__((always_inline)) void find_weights(const std::byte* const* tile,
+                                                        const float* weights,
+                                                        BlockWeights<kRows, kVectors>& out) {
+  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+    const float* of_row = weights + r.value * kAttentionRange;
+    repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
+      out.at[r.value][v.value] = of_row;
+      if constexpr (kTileBytes<Pairs> != 0) {
+        float* const to = out.scaled[r.value][v.value];
+        store(to, mul(load(of_row), widen_halves(tile[v.value])));
+        out.at[r.value][v.value] = to;
+      }
+    });
+  });
+}
+
 // Values [column, column + 16 * kVectors) of kRows rows: a chain over the positions of the range.
 template <class Pairs, int kRows, int kVectors, bool kIsPart>
 void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
-  Lanes sum[kRows][kVectors];
-  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-    repeat<kVectors>([&](auto v) WICK_INLINE_BODY { sum[r.value][v.value] = all(0.0F); });
-  });
+  constexpr bool kIsTiled = kTileBytes<Pairs> != 0;
   constexpr int kFirst = Pairs::kFirst;
+  Lanes sum[kRows][kVectors];
+  clear(sum);
   for (int b = pass.first_block; b < pass.end_block; ++b) {
     const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
-    const float* weights = pass.x + row * kAttentionRange + (b - pass.range_block) * kCacheBlock;
-    for (int pair = 0; pair < kCacheBlock / 2; ++pair, weights += 2) {
+    const std::byte* tile[kVectors];
+    for (int v = 0; v < kVectors; ++v)
+      tile[v] = block + (column + 16 * v) / kTileDim * kTileBytes<Pairs>;
+    BlockWeights<kRows, kVectors> weights;
+    find_weights<Pairs>(tile, pass.x + row * kAttentionRange + (b - pass.range_block) * kCacheBlock,
+                        weights);
+    for (int pair = 0; pair < kCacheBlock / 2; ++pair) {
       repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
         Lanes value[2];
+        const int at = column + 16 * v.value;
         if constexpr (kIsPart) {
           Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
+        } else if constexpr (kIsTiled) {
+          Pairs::read(tile[v.value], pair, kTileDim, at % kTileDim, value[0], value[1]);
         } else {
-          Pairs::read(block, pair, a.v_dim, column + 16 * v.value, value[0], value[1]);
+          Pairs::read(block, pair, a.v_dim, at, value[0], value[1]);
         }
         repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-          const float* weight = weights + r.value * kAttentionRange;
+          const float* weight = weights.at[r.value][v.value] + 2 * pair;
           Lanes& to = sum[r.value][v.value];
           to = fma(value[kFirst], all(weight[kFirst]), to);
           to = fma(value[1 - kFirst], all(weight[1 - kFirst]), to);
@@ -188,9 +282,11 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
 // before it and computes the same bits again.
 template <class Pairs, int kRows>
 void weigh_rows(const AttentionArgs& a, const Pass& pass, int row) {
-  if (a.v_dim < 16) {
-    weigh_tile<Pairs, kRows, 1, true>(a, pass, row, 0);
-    return;
+  if constexpr (kTileBytes<Pairs> == 0) {
+    if (a.v_dim < 16) {
+      weigh_tile<Pairs, kRows, 1, true>(a, pass, row, 0);
+      return;
+    }
   }
   constexpr int kVectors = value_vectors(kRows);
   int column = 0;
@@ -231,6 +327,10 @@ inline void score(const AttentionArgs& a, const Pass& pass) {
       return score_pass<PairsBF16>(a, pass);
     case CacheType::kF16:
       return score_pass<PairsF16>(a, pass);
+    case CacheType::kQ8_0:
+      return score_pass<PairsQ8>(a, pass);
+    case CacheType::kQ4_0:
+      return score_pass<PairsQ4>(a, pass);
   }
 }
 
@@ -242,6 +342,10 @@ inline void weigh(const AttentionArgs& a, const Pass& pass) {
       return weigh_pass<PairsBF16>(a, pass);
     case CacheType::kF16:
       return weigh_pass<PairsF16>(a, pass);
+    case CacheType::kQ8_0:
+      return weigh_pass<PairsQ8>(a, pass);
+    case CacheType::kQ4_0:
+      return weigh_pass<PairsQ4>(a, pass);
   }
 }
 

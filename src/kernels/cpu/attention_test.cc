@@ -14,6 +14,8 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/vector.h"
 #include "quant/half.h"
+#include "quant/q4_0.h"
+#include "quant/q8_0.h"
 
 namespace wick {
 namespace {
@@ -37,16 +39,28 @@ float as_stored(CacheType type, float x) {
   return x;
 }
 
+bool is_tiled(CacheType type) {
+  return type == CacheType::kQ8_0 || type == CacheType::kQ4_0;
+}
+
+// What is stored of a key or value: x = scale * code; without tiles the scale is 1.
+struct Stored {
+  Floats codes, scales;  // [n][dim], both
+
+  float value(std::size_t at) const { return scales[at] * codes[at]; }
+};
+
 // One head of a cache, as plain rows and in blocks whose order in memory is shuffled.
 struct Cache {
-  Floats keys, values;  // [n][dim], as stored
+  Stored keys, values;
   std::vector<std::byte> k, v;
   std::vector<std::int32_t> table;
   std::size_t k_bytes = 0, v_bytes = 0;
 };
 
 std::size_t block_bytes(CacheType type, int dim) {
-  return static_cast<std::size_t>(dim) * 16 * (type == CacheType::kF32 ? 4 : 2);
+  const std::size_t bytes[] = {64, 32, 32, 17, 9};  // a feature in 16 positions; scales included
+  return static_cast<std::size_t>(dim) * bytes[static_cast<std::size_t>(type)];
 }
 
 void put(CacheType type, std::byte* at, std::size_t index, float x) {
@@ -56,6 +70,56 @@ void put(CacheType type, std::byte* at, std::size_t index, float x) {
   }
   const std::uint16_t half = type == CacheType::kBF16 ? f32_to_bf16(x) : f32_to_f16(x);
   std::memcpy(at + 2 * index, &half, 2);
+}
+
+void put_floats(CacheType type, bool is_key, const Floats& x, std::byte* block, std::size_t slot,
+                Stored& out) {
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    out.codes.push_back(as_stored(type, x[d]));
+    out.scales.push_back(1);
+    if (is_key) {
+      put(type, block, type == CacheType::kF32 ? d * 16 + slot : (d / 2 * 16 + slot) * 2 + d % 2,
+          x[d]);
+    } else {
+      put(type, block,
+          type == CacheType::kF32 ? slot * x.size() + d : (slot / 2 * x.size() + d) * 2 + slot % 2,
+          x[d]);
+    }
+  }
+}
+
+void put_tiles(CacheType type, bool is_key, const Floats& x, std::byte* block, std::size_t slot,
+               Stored& out) {
+  for (std::size_t first = 0; first < x.size(); first += 32) {
+    std::byte* const tile = block + block_bytes(type, static_cast<int>(first));
+    std::uint16_t scale = 0;
+    int codes[32];
+    if (type == CacheType::kQ8_0) {
+      BlockQ8_0 coded;
+      Q8_0::encode(&x[first], coded);
+      scale = coded.d_f16;
+      for (std::size_t i = 0; i < 32; ++i) {
+        codes[i] = coded.qs[i];
+        const std::size_t at = is_key ? i * 16 + slot : slot * 32 + i;
+        tile[32 + at] = static_cast<std::byte>(codes[i]);
+      }
+    } else {
+      BlockQ4_0 coded;
+      Q4_0::encode(&x[first], coded);
+      scale = coded.d_f16;
+      for (std::size_t i = 0; i < 32; ++i) {
+        const int code = i < 16 ? coded.qs[i] & 15 : coded.qs[i - 16] >> 4;
+        codes[i] = code - 8;
+        std::byte& to = tile[32 + (is_key ? i / 2 * 16 + slot : slot / 2 * 32 + i)];
+        to |= static_cast<std::byte>((is_key ? i : slot) % 2 == 0 ? code : code << 4);
+      }
+    }
+    std::memcpy(tile + 2 * slot, &scale, 2);
+    for (const int code : codes) {
+      out.codes.push_back(static_cast<float>(code));
+      out.scales.push_back(f16_to_f32(scale));
+    }
+  }
 }
 
 Cache make_cache(const Case& c, std::mt19937& engine) {
@@ -72,22 +136,15 @@ Cache make_cache(const Case& c, std::mt19937& engine) {
   for (int p = 0; p < c.n; ++p) {
     const auto block = static_cast<std::size_t>(cache.table[static_cast<std::size_t>(p / 16)]);
     const auto slot = static_cast<std::size_t>(p % 16);
-    for (int d = 0; d < c.k_dim; ++d) {
-      const float x = as_stored(c.k_type, normal(engine) * (engine() % 64 == 0 ? 8.0F : 1.0F));
-      cache.keys.push_back(x);
-      const auto at = static_cast<std::size_t>(d);
-      put(c.k_type, cache.k.data() + block * cache.k_bytes,
-          c.k_type == CacheType::kF32 ? at * 16 + slot : (at / 2 * 16 + slot) * 2 + at % 2, x);
-    }
-    for (int d = 0; d < c.v_dim; ++d) {
-      const float x = as_stored(c.v_type, normal(engine));
-      cache.values.push_back(x);
-      const auto at = static_cast<std::size_t>(d);
-      const auto width = static_cast<std::size_t>(c.v_dim);
-      put(c.v_type, cache.v.data() + block * cache.v_bytes,
-          c.v_type == CacheType::kF32 ? slot * width + at : (slot / 2 * width + at) * 2 + slot % 2,
-          x);
-    }
+    Floats key(static_cast<std::size_t>(c.k_dim)), value(static_cast<std::size_t>(c.v_dim));
+    for (float& x : key)
+      x = normal(engine) * (engine() % 64 == 0 ? 8.0F : 1.0F);
+    for (float& x : value)
+      x = normal(engine);
+    (is_tiled(c.k_type) ? put_tiles : put_floats)(
+        c.k_type, true, key, cache.k.data() + block * cache.k_bytes, slot, cache.keys);
+    (is_tiled(c.v_type) ? put_tiles : put_floats)(
+        c.v_type, false, value, cache.v.data() + block * cache.v_bytes, slot, cache.values);
   }
   return cache;
 }
@@ -113,9 +170,23 @@ float tree(Floats lanes) {
   return lanes[0];
 }
 
-// Index of the n-th term of a chain: f32 ascending, 16-bit types odd before even in each pair.
+// Index of the n-th term of a chain: ascending, 16-bit types odd before even in each pair.
 int term(CacheType type, int n) {
-  return type == CacheType::kF32 ? n : n ^ 1;
+  return type == CacheType::kBF16 || type == CacheType::kF16 ? n ^ 1 : n;
+}
+
+float score_reference(const Case& c, const Cache& cache, const float* q, int p) {
+  float sum = 0, part = 0;
+  for (int i = 0; i < c.k_dim; ++i) {
+    const int d = term(c.k_type, i);
+    const auto at = static_cast<std::size_t>(p * c.k_dim + d);
+    const float query = c.k_type == CacheType::kBF16 ? as_stored(c.k_type, q[d]) : q[d];
+    part = std::fma(cache.keys.codes[at], query, part);
+    if (!is_tiled(c.k_type) || i % 32 != 31) continue;
+    sum = std::fma(cache.keys.scales[at], part, sum);
+    part = 0;
+  }
+  return is_tiled(c.k_type) ? sum : part;
 }
 
 struct State {
@@ -129,14 +200,7 @@ State range_reference(const Case& c, const Cache& cache, const float* q, int pos
   const float factor = (1 / std::sqrt(static_cast<float>(c.k_dim))) * 1.44269502F;
   Floats x, lanes(16, 0.0F), weights(256, 0.0F);
   for (int p = first; p <= last; ++p) {
-    float sum = 0;
-    for (int i = 0; i < c.k_dim; ++i) {
-      const int d = term(c.k_type, i);
-      const float key = cache.keys[static_cast<std::size_t>(p * c.k_dim + d)];
-      const float query = c.k_type == CacheType::kBF16 ? as_stored(c.k_type, q[d]) : q[d];
-      sum = std::fma(key, query, sum);
-    }
-    x.push_back(sum * factor);
+    x.push_back(score_reference(c, cache, q, p) * factor);
   }
   State state{.m = *std::max_element(x.begin(), x.end()), .s = 0, .o = {}};
   for (int p = first; p <= last; ++p) {
@@ -151,8 +215,9 @@ State range_reference(const Case& c, const Cache& cache, const float* q, int pos
     for (int i = 0; i < 256; ++i) {
       const int p = 256 * range + term(c.v_type, i);
       if (p < first || p > last) continue;
-      const float value = cache.values[static_cast<std::size_t>(p * c.v_dim + d)];
-      sum = std::fma(value, weights[static_cast<std::size_t>(p % 256)], sum);
+      const auto at = static_cast<std::size_t>(p * c.v_dim + d);
+      const float weight = weights[static_cast<std::size_t>(p % 256)];
+      sum = std::fma(cache.values.codes[at], weight * cache.values.scales[at], sum);
     }
     state.o.push_back(sum + 0.0F);
   }
@@ -184,7 +249,8 @@ Floats attend_in_double(const Case& c, const Cache& cache, const float* q, int p
   for (int p = first; p <= position; ++p) {
     double sum = 0;
     for (int d = 0; d < c.k_dim; ++d) {
-      sum += static_cast<double>(q[d]) * cache.keys[static_cast<std::size_t>(p * c.k_dim + d)];
+      sum +=
+          static_cast<double>(q[d]) * cache.keys.value(static_cast<std::size_t>(p * c.k_dim + d));
     }
     weights.push_back(sum / std::sqrt(static_cast<double>(c.k_dim)));
   }
@@ -194,8 +260,9 @@ Floats attend_in_double(const Case& c, const Cache& cache, const float* q, int p
     total += weight = std::exp(weight - top);
   for (int p = first; p <= position; ++p) {
     for (int d = 0; d < c.v_dim; ++d) {
-      out[static_cast<std::size_t>(d)] += weights[static_cast<std::size_t>(p - first)] / total *
-                                          cache.values[static_cast<std::size_t>(p * c.v_dim + d)];
+      out[static_cast<std::size_t>(d)] +=
+          weights[static_cast<std::size_t>(p - first)] / total *
+          cache.values.value(static_cast<std::size_t>(p * c.v_dim + d));
     }
   }
   return {out.begin(), out.end()};
@@ -258,6 +325,7 @@ Floats attend_by_ranges(const VectorKernels& kernels, const Case& c, const Cache
 
 std::vector<Case> cases() {
   const CacheType f32 = CacheType::kF32, bf16 = CacheType::kBF16, f16 = CacheType::kF16;
+  const CacheType q8 = CacheType::kQ8_0, q4 = CacheType::kQ4_0;
   return {
       {.k_dim = 64, .v_dim = 64, .group = 3, .n = 275, .k_type = bf16, .v_type = bf16},
       {.k_dim = 64, .v_dim = 64, .group = 7, .n = 60, .k_type = f32, .v_type = f32},
@@ -275,6 +343,10 @@ std::vector<Case> cases() {
        .window = 20,
        .k_type = bf16,
        .v_type = bf16},
+      {.k_dim = 64, .v_dim = 64, .group = 3, .n = 275, .k_type = q8, .v_type = q8},
+      {.k_dim = 128, .v_dim = 96, .group = 5, .n = 70, .k_type = q8, .v_type = q4},
+      {.k_dim = 32, .v_dim = 32, .group = 1, .n = 290, .window = 30, .k_type = q4, .v_type = q8},
+      {.k_dim = 64, .v_dim = 128, .group = 2, .n = 50, .k_type = q4, .v_type = bf16},
       {.k_dim = 16, .v_dim = 16, .group = 1, .n = 600, .window = 261, .k_type = f32, .v_type = f32},
   };
 }

@@ -133,5 +133,26 @@ inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
   odd = {halves_to_floats(_mm256_srli_epi32(a, 16)), halves_to_floats(_mm256_srli_epi32(b, 16))};
 }
 
+inline Lanes widen_halves(const std::byte* p) {
+  return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
+}
+
+inline Lanes signed_bytes(__m128i bytes) {
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
+          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes)))};
+}
+
+inline Lanes widen_bytes(const std::byte* p) {
+  return signed_bytes(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+
+inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i mask = _mm_set1_epi8(15), eight = _mm_set1_epi8(8);
+  low = signed_bytes(_mm_sub_epi8(_mm_and_si128(bytes, mask), eight));
+  high = signed_bytes(_mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(bytes, 4), mask), eight));
+}
+
 }  // namespace
 }  // namespace wick

@@ -134,5 +134,32 @@ inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
 #endif
 }
 
+// Two halves of 256 bits, which SIMDe knows too.
+inline Lanes join(__m256 low, __m256 high) {
+  return {_mm512_castsi512_ps(_mm512_inserti64x4(_mm512_castsi256_si512(_mm256_castps_si256(low)),
+                                                 _mm256_castps_si256(high), 1))};
+}
+
+inline Lanes widen_halves(const std::byte* p) {
+  return join(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
+              _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16))));
+}
+
+inline Lanes signed_bytes(__m128i bytes) {
+  return join(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
+              _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes))));
+}
+
+inline Lanes widen_bytes(const std::byte* p) {
+  return signed_bytes(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+
+inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i mask = _mm_set1_epi8(15), eight = _mm_set1_epi8(8);
+  low = signed_bytes(_mm_sub_epi8(_mm_and_si128(bytes, mask), eight));
+  high = signed_bytes(_mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(bytes, 4), mask), eight));
+}
+
 }  // namespace
 }  // namespace wick

@@ -126,5 +126,28 @@ inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
   }
 }
 
+inline Lanes widen_halves(const std::byte* p) {
+  const auto* halves = reinterpret_cast<const std::uint8_t*>(p);
+  return each(
+      [halves](int i) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(halves + 8 * i))); });
+}
+
+inline Lanes signed_bytes(int8x16_t bytes) {
+  const int16x8_t low = vmovl_s8(vget_low_s8(bytes)), high = vmovl_high_s8(bytes);
+  return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))), vcvtq_f32_s32(vmovl_high_s16(low)),
+           vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))), vcvtq_f32_s32(vmovl_high_s16(high))}};
+}
+
+inline Lanes widen_bytes(const std::byte* p) {
+  return signed_bytes(vld1q_s8(reinterpret_cast<const std::int8_t*>(p)));
+}
+
+inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
+  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+  const int8x16_t eight = vdupq_n_s8(8);
+  low = signed_bytes(vsubq_s8(vreinterpretq_s8_u8(vandq_u8(bytes, vdupq_n_u8(15))), eight));
+  high = signed_bytes(vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(bytes, 4)), eight));
+}
+
 }  // namespace
 }  // namespace wick

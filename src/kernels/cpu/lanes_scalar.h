@@ -143,5 +143,25 @@ inline void widen_f16(const std::byte* p, Lanes& even, Lanes& odd) {
   }
 }
 
+// Sixteen 16-bit floats, exactly.
+inline Lanes widen_halves(const std::byte* p) {
+  return each([p](int i) {
+    std::uint16_t half;
+    __builtin_memcpy(&half, p + 2 * i, 2);
+    return widen_half(half);
+  });
+}
+
+// Sixteen signed bytes.
+inline Lanes widen_bytes(const std::byte* p) {
+  return each([p](int i) { return static_cast<float>(static_cast<std::int8_t>(p[i])); });
+}
+
+// Sixteen bytes → what their low and their high four bits mean: code - 8.
+inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
+  low = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] & std::byte{15}) - 8); });
+  high = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] >> 4) - 8); });
+}
+
 }  // namespace
 }  // namespace wick

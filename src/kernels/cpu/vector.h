@@ -32,7 +32,8 @@ using GateFn = void (*)(const float* gate, const float* up, int n, float* y) noe
 // Halves: feature i turns with i + dim / 2; pairs: 2 i with 2 i + 1.
 using RotateFn = void (*)(float* head, const float* cosines, const float* sines, int dim) noexcept;
 
-enum class CacheType : std::uint8_t { kF32, kBF16, kF16 };  // the order of backend.h's KvType
+// The order of backend.h's KvType.
+enum class CacheType : std::uint8_t { kF32, kBF16, kF16, kQ8_0, kQ4_0 };
 
 inline constexpr int kCacheBlock = 16;       // positions in a block
 inline constexpr int kAttentionRange = 256;  // positions whose scores share one maximum
@@ -43,8 +44,12 @@ inline constexpr int kAttentionRange = 256;  // positions whose scores share one
 //
 //   block of keys, per head:    f32 [k_dim][16]     bf16, f16 [k_dim / 2][16][2]
 //   block of values, per head:  f32 [16][v_dim]     bf16, f16 [8][v_dim][2]
+//   q8_0, q4_0: [dim / 32] tiles of 16 f16 scales, one for each position, and codes:
+//     keys  q8_0 [32][16]   q4_0 [16][16], two features a byte, the even one in the low nibble
+//     values  q8_0 [16][32]   q4_0 [8][32], two positions a byte
 //
-// Positions of a block that hold nothing must be finite. k_dim and v_dim are even.
+// Positions of a block that hold nothing must be finite. k_dim and v_dim are even, multiples of
+// 32 for q8_0 and q4_0.
 struct AttentionArgs {
   const std::byte* k = nullptr;  // this head in block 0
   const std::byte* v = nullptr;

@@ -69,9 +69,11 @@ TEST_F(SameBitsEmulatedAvx512, NormsGatesAndRotations) {
 
 // One head of random 16-bit values; every finite bit pattern is as good as another.
 TEST_F(SameBitsEmulatedAvx512, AttentionWithEveryCacheType) {
-  constexpr int kPositions = 300, kDim = 40, kGroup = 7;
+  constexpr int kPositions = 300, kDim = 64, kGroup = 7;
   constexpr std::size_t kBlocks = (kPositions + 15) / 16;
-  for (const CacheType type : {CacheType::kF32, CacheType::kBF16, CacheType::kF16}) {
+  constexpr std::size_t kBytes[] = {64, 32, 32, 17, 9};  // of a feature in a block, by CacheType
+  for (const CacheType type :
+       {CacheType::kF32, CacheType::kBF16, CacheType::kF16, CacheType::kQ8_0, CacheType::kQ4_0}) {
     const Floats floats = random_floats(kBlocks * 16 * kDim, 3);
     std::vector<std::byte> cache(floats.size() * sizeof(float));
     if (type == CacheType::kF32) {
@@ -93,8 +95,8 @@ TEST_F(SameBitsEmulatedAvx512, AttentionWithEveryCacheType) {
     Floats scratch(attention_scratch_floats(16 * kGroup, kDim, kDim));
     AttentionArgs args{.k = cache.data(),
                        .v = cache.data(),
-                       .k_stride = kDim * 16 * (type == CacheType::kF32 ? 4U : 2U),
-                       .v_stride = kDim * 16 * (type == CacheType::kF32 ? 4U : 2U),
+                       .k_stride = kDim * kBytes[static_cast<int>(type)],
+                       .v_stride = kDim * kBytes[static_cast<int>(type)],
                        .k_type = type,
                        .v_type = type,
                        .table = table.data(),
