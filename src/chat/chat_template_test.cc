@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/strings.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::int64_t kNow = 1763683200;  // 2025-11-21 00:00:00 UTC, as in the goldens
 
 Value read_golden(const std::string& name) {
-  std::ifstream file(cat(WICK_TEST_DATA "/chat/", name));
+  std::ifstream file(test::test_data("chat") / name);
   std::stringstream text;
   text << file.rdbuf();
   auto parsed = parse_json(text.str());

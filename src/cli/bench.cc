@@ -2,14 +2,10 @@
 // llama-bench's flags and its way of measuring: tokens are random, nothing is sampled, one warm-up
 // run, then the median of -r runs. Beside each speed stand the bytes read per second and their
 // share of a plain read of the same memory by as many threads, taken before and after each run.
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 #include <vector>

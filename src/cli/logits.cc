@@ -1,8 +1,5 @@
 // wick logits: the logits of every position of a given token sequence, so that anyone can hold wick
 // against another engine.
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <bit>
 #include <fstream>

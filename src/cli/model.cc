@@ -1,8 +1,5 @@
 // wick model: what is on this machine, what can be fetched, what a file says about itself, and
 // whether it is whole.
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -9,6 +9,7 @@
 
 #include "base/mapped_file.h"
 #include "base/strings.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
@@ -95,7 +96,7 @@ void expect_case(const json& expected, const Metadata& meta) {
 }
 
 TEST(ParityHfConfig, ReadsWhatTransformersReadsInBothSpellings) {
-  const auto file = MappedFile::open(WICK_TEST_DATA "/format/configs.json");
+  const auto file = MappedFile::open(test::test_data("format/configs.json"));
   ASSERT_TRUE(file) << to_string(file.error());
   const std::string text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
   const json cases = json::parse(text, nullptr, false);

@@ -4,13 +4,14 @@
 #include <fstream>
 
 #include "model/run_test.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTiny = fs::path(WICK_TEST_DATA) / "model/tiny";
+const fs::path kTiny = test::test_data("model/tiny");
 constexpr int kTokens = 64;
 
 template <class T>

@@ -7,13 +7,14 @@
 #include "base/strings.h"
 #include "support/gguf_writer.h"
 #include "support/temp_dir.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
 
 TEST(SameBitsRopeFactors, OfPublishedLlama3AreThoseOfConvertedFiles) {
   std::vector<float> want(64 + 32);
-  std::ifstream in(std::string(WICK_TEST_DATA) + "/model/rope_llama3.bin", std::ios::binary);
+  std::ifstream in(test::test_data("model/rope_llama3.bin"), std::ios::binary);
   ASSERT_TRUE(in.read(reinterpret_cast<char*>(want.data()),
                       static_cast<std::streamsize>(want.size() * sizeof(float))));
   std::vector<float> got = llama3_rope_factors({.theta = 500000, .factor = 8}, 128);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "quant/codecs.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
@@ -91,7 +92,7 @@ struct Golden {
 };
 
 std::vector<Golden> read_goldens(const std::string& name) {
-  std::ifstream file(std::string(WICK_TEST_DATA "/quant/") + name);
+  std::ifstream file(test::test_data("quant") / name);
   std::vector<Golden> goldens;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;

@@ -14,6 +14,7 @@
 
 #include "base/strings.h"
 #include "support/temp_dir.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
@@ -29,7 +30,7 @@ Json read_json(const std::filesystem::path& path) {
 }
 
 Json data(const std::string& name) {
-  return read_json(std::filesystem::path(WICK_TEST_DATA) / "text" / name);
+  return read_json(test::test_data("text") / name);
 }
 
 std::filesystem::path cache() {

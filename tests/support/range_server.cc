@@ -1,4 +1,5 @@
 #include "support/range_server.h"
+#include "support/test_data.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -13,7 +14,7 @@ namespace wick::test {
 RangeServer::RangeServer() {
   std::array<int, 2> in = {}, out = {};
   if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) std::abort();
-  const std::string script = std::string(WICK_TEST_DATA) + "/../support/range_server.py";
+  const std::string script = test_data("../support/range_server.py");
   child_ = ::fork();
   if (child_ < 0) std::abort();
   if (child_ == 0) {

@@ -1,4 +1,5 @@
 #include "backend/cpu/rope_table.h"
+#include "support/test_data.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ TEST(CosSin, AgreesWithTheLibraryToTheLastDigits) {
 
 // tests/data/backend/rope.txt is made by tools/goldens/backend_rope.py from transformers.
 TEST(ParityRope, AnglesAreThoseOfTransformers) {
-  std::ifstream file(WICK_TEST_DATA "/backend/rope.txt");
+  std::ifstream file(test::test_data("backend/rope.txt"));
   int n_lines = 0;
   for (std::string line; std::getline(file, line); ++n_lines) {
     std::istringstream in(line);
