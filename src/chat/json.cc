@@ -55,22 +55,15 @@ class Builder : public nlohmann::json_sax<json> {
   std::string message;
 
  private:
-  Value* place(Value&& value) {
-    if (stack_.empty()) {
-      root = std::move(value);
-      return &root;
-    }
-    if (Array* array = stack_.back()->array()) {
-      array->push_back(std::move(value));
-      return &array->back();
-    }
-    Value& slot = (*stack_.back()->object())[key_];
-    slot = std::move(value);
-    return &slot;
+  // Where the next value goes; null until it is set, but for a key that comes again.
+  Value* place() {
+    if (stack_.empty()) return &root;
+    if (Array* array = stack_.back()->array()) return &array->emplace_back();
+    return &(*stack_.back()->object())[key_];
   }
 
   bool put(Value&& value) {
-    place(std::move(value));
+    *place() = std::move(value);
     return true;
   }
 
@@ -79,7 +72,8 @@ class Builder : public nlohmann::json_sax<json> {
       message = cat("JSON is nested deeper than ", kMaxJsonDepth, " levels");
       return false;
     }
-    stack_.push_back(place(std::move(value)));
+    stack_.push_back(place());
+    *stack_.back() = std::move(value);
     return true;
   }
 

@@ -43,7 +43,7 @@ std::string model_name(std::string_view title) {
   std::string text(title);
   if (const SplitPart part = split_part(title); part.part != 0) text = part.stem;
   for (const std::string_view end : {".gguf", ".safetensors"}) {
-    if (text.ends_with(end)) text.resize(text.size() - end.size());
+    if (text.ends_with(end)) text.erase(text.size() - end.size());
   }
   std::string name;
   for (char c : text) {
