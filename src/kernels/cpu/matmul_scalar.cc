@@ -14,7 +14,6 @@ namespace wick {
 namespace {
 
 constexpr int kTokens = 4;  // of a pass
-constexpr int kGroup = 256;
 
 const std::byte* row_of(const MatmulArgs& args, int r) noexcept {
   const std::ptrdiff_t at = args.row_map == nullptr ? r : args.row_map[r];
