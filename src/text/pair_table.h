@@ -35,6 +35,16 @@ class PairTable {
     return false;
   }
 
+  // visit(left, right, merge) for every pair, in no order.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const Slot& slot : slots_) {
+      if (slot.merge.id < 0) continue;
+      visit(static_cast<TokenId>(slot.key >> 32U), static_cast<TokenId>(slot.key & 0xFFFFFFFFU),
+            slot.merge);
+    }
+  }
+
   Merge find(TokenId left, TokenId right) const noexcept {
     if (slots_.empty()) return {};
     const std::uint64_t key = key_of(left, right);
