@@ -3,9 +3,10 @@
 //
 // Bytes of one character. Text that is not ASCII has two to four bytes for each character, which
 // nearly always merge into the character's token first. That is certain where the last of these
-// merges has a lower rank than any merge that joins the character's border bytes to a neighbour:
-// the lowest rank goes first, so nothing from outside can come between. join_ranks_ holds, for each
-// two bytes, the lowest rank of a merge whose halves meet in them.
+// merges has a lower rank than any merge that could come between: one of an unfinished end of the
+// character (continuation bytes only) with what follows, or of what stands before with an
+// unfinished start of it. The lowest rank goes first. Two tables hold, for each two bytes that meet
+// at such a border, the lowest rank of a merge there.
 //
 // Words. A SentencePiece text is one piece. Where no token has "▁" behind another character, no
 // merge crosses such a place, and the text may be cut there.
@@ -23,6 +24,24 @@ constexpr std::uint32_t kNever = UINT32_MAX;
 constexpr std::string_view kSpaceMark = "▁";
 constexpr std::size_t kCharacterSlots = 1U << 13U;
 
+std::size_t border(char left, char right) noexcept {
+  return static_cast<std::size_t>(static_cast<unsigned char>(left)) * 256 +
+         static_cast<unsigned char>(right);
+}
+
+// Nothing but continuation bytes, as a part of a character that does not start it.
+bool is_end_of_character(std::string_view bytes) noexcept {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; });
+}
+
+// A lead byte with less behind it than a whole character has.
+bool is_start_of_character(std::string_view bytes) noexcept {
+  const auto lead = static_cast<unsigned char>(bytes.front());
+  const std::size_t whole = lead < 0xE0U ? 2 : lead < 0xF0U ? 3 : 4;
+  return lead >= 0xC0U && bytes.size() < whole && is_end_of_character(bytes.substr(1));
+}
+
 bool crosses_before_mark(std::string_view text) noexcept {
   for (std::size_t at = text.find(kSpaceMark, 1); at != std::string_view::npos;
        at = text.find(kSpaceMark, at + 1)) {
@@ -36,13 +55,14 @@ bool crosses_before_mark(std::string_view text) noexcept {
 }  // namespace
 
 void BpeModel::prepare(const Vocab& vocab) {
-  join_ranks_.clear();
-  if (alphabet == Alphabet::kBytes && !by_score) find_join_ranks(vocab);
+  leaving_ranks_.clear();
+  if (alphabet == Alphabet::kBytes && !by_score) find_border_ranks(vocab);
   cuts_before_mark_ = alphabet == Alphabet::kCharacters && find_no_word_before_mark(vocab);
 }
 
-void BpeModel::find_join_ranks(const Vocab& vocab) {
-  join_ranks_.assign(256 * 256, kNever);
+void BpeModel::find_border_ranks(const Vocab& vocab) {
+  leaving_ranks_.assign(256 * 256, kNever);
+  entering_ranks_.assign(256 * 256, kNever);
   const auto is_plain = [&](TokenId id) {  // its bytes are what it stands for
     return vocab.kind(id) == TokenKind::kNormal || vocab.kind(id) == TokenKind::kUnused;
   };
@@ -54,11 +74,15 @@ void BpeModel::find_join_ranks(const Vocab& vocab) {
       are_plain = false;
       return;
     }
-    const auto at = static_cast<std::size_t>(static_cast<unsigned char>(before.back())) * 256 +
-                    static_cast<unsigned char>(behind.front());
-    join_ranks_[at] = std::min(join_ranks_[at], merge.rank);
+    const std::size_t at = border(before.back(), behind.front());
+    if (is_end_of_character(before)) {
+      leaving_ranks_[at] = std::min(leaving_ranks_[at], merge.rank);
+    }
+    if (is_start_of_character(behind)) {
+      entering_ranks_[at] = std::min(entering_ranks_[at], merge.rank);
+    }
   });
-  if (!are_plain) join_ranks_.clear();
+  if (!are_plain) leaving_ranks_.clear();
 }
 
 bool BpeModel::find_no_word_before_mark(const Vocab& vocab) const {
@@ -138,7 +162,7 @@ BpeScratch::Character BpeModel::whole_character(std::string_view bytes,
 std::size_t BpeModel::fill_whole_character(std::string_view piece, std::size_t at,
                                            BpeScratch& scratch) const {
   const Utf8Char next = decode_utf8(piece.substr(at));
-  if (!next.is_valid || join_ranks_.empty()) return 0;
+  if (!next.is_valid || leaving_ranks_.empty()) return 0;
   const auto bytes = static_cast<std::size_t>(next.length);
   if (scratch.characters.empty()) scratch.characters.resize(kCharacterSlots);
   auto& character = scratch.characters[next.code % kCharacterSlots];
@@ -147,8 +171,9 @@ std::size_t BpeModel::fill_whole_character(std::string_view piece, std::size_t a
   }
   const std::size_t end = at + bytes;
   const bool is_alone =
-      (at == 0 || character.last_rank < join_rank(piece[at - 1], piece[at])) &&
-      (end == piece.size() || character.last_rank < join_rank(piece[end - 1], piece[end]));
+      (at == 0 || character.last_rank < entering_ranks_[border(piece[at - 1], piece[at])]) &&
+      (end == piece.size() ||
+       character.last_rank < leaving_ranks_[border(piece[end - 1], piece[end])]);
   if (character.id < 0 || !is_alone) return 0;
   scratch.symbols.push_back({.id = character.id,
                              .begin = static_cast<std::uint32_t>(at),

@@ -83,13 +83,8 @@ class BpeModel {
     return ids;
   }
 
-  void find_join_ranks(const Vocab& vocab);
+  void find_border_ranks(const Vocab& vocab);
   bool find_no_word_before_mark(const Vocab& vocab) const;
-
-  std::uint32_t join_rank(char left, char right) const noexcept {
-    return join_ranks_[static_cast<std::size_t>(static_cast<unsigned char>(left)) * 256 +
-                       static_cast<unsigned char>(right)];
-  }
 
   void encode_word(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
                    std::vector<TokenId>& out) const;
@@ -106,8 +101,9 @@ class BpeModel {
   void merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const;
   void merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
 
-  // kBytes: the lowest rank of a merge whose halves meet in these two bytes; empty: not known.
-  std::vector<std::uint32_t> join_ranks_ = {};
+  // kBytes: by the two bytes that meet, the lowest rank of a merge of an unfinished character with
+  // what follows, and of what stands before with an unfinished character. Empty: not known.
+  std::vector<std::uint32_t> leaving_ranks_ = {}, entering_ranks_ = {};
   // kCharacters: no token goes on with "▁" behind another character, so no merge crosses there.
   bool cuts_before_mark_ = false;
 };

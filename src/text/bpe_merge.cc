@@ -8,6 +8,8 @@
 // goes through the heap, n log n. A candidate is out of date when its symbol, or the symbol's
 // neighbour, has merged since; then the two no longer have the length noted in it.
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "text/bpe.h"
 
@@ -16,15 +18,20 @@ namespace {
 
 constexpr std::uint32_t kTieLimit = 0xFFFF;
 
-bool comes_first(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) noexcept {
-  if (a.key != b.key) return a.key < b.key;
-  if (a.id != b.id) return a.id < b.id;
-  return a.at < b.at;
-}
+// Types, not functions, so that sorting has them inline.
+struct ComesFirst {
+  bool operator()(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) const noexcept {
+    if (a.key != b.key) return a.key < b.key;
+    if (a.id != b.id) return a.id < b.id;
+    return a.at < b.at;
+  }
+};
 
-bool comes_later(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) noexcept {
-  return comes_first(b, a);
-}
+struct ComesLater {
+  bool operator()(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) const noexcept {
+    return ComesFirst{}(b, a);
+  }
+};
 
 // The candidates of one piece, lowest key first.
 class Queue {
@@ -41,7 +48,7 @@ class Queue {
       later_.push_back(found);
     } else {
       heap_.push_back(found);
-      std::push_heap(heap_.begin(), heap_.end(), comes_later);
+      std::push_heap(heap_.begin(), heap_.end(), ComesLater{});
     }
   }
 
@@ -49,26 +56,50 @@ class Queue {
   bool pop(BpeScratch::Candidate& found) {
     if (at_ == sorted_.size() && heap_.empty()) {
       if (later_.empty()) return false;
-      if (!std::is_sorted(later_.begin(), later_.end(), comes_first)) {
-        std::sort(later_.begin(), later_.end(), comes_first);
-      }
-      std::swap(sorted_, later_);
-      later_.clear();
-      at_ = 0;
+      sort_later();
     }
     const bool is_sorted_next =
-        heap_.empty() || (at_ < sorted_.size() && comes_first(sorted_[at_], heap_.front()));
+        heap_.empty() || (at_ < sorted_.size() && ComesFirst{}(sorted_[at_], heap_.front()));
     if (is_sorted_next) {
       found = sorted_[at_++];
       return true;
     }
-    std::pop_heap(heap_.begin(), heap_.end(), comes_later);
+    std::pop_heap(heap_.begin(), heap_.end(), ComesLater{});
     found = heap_.back();
     heap_.pop_back();
     return true;
   }
 
  private:
+  // A run of one letter has a million candidates with a handful of keys, in order for each: those
+  // are dealt out key by key.
+  void sort_later() {
+    constexpr std::size_t kFew = 16;
+    std::array<std::uint64_t, kFew> keys{};
+    std::size_t n_keys = 0;
+    for (std::size_t i = 0; i < later_.size() && n_keys <= kFew; ++i) {
+      const auto end = keys.begin() + static_cast<std::ptrdiff_t>(n_keys);
+      if (std::find(keys.begin(), end, later_[i].key) != end) continue;
+      if (n_keys < kFew) keys[n_keys] = later_[i].key;
+      ++n_keys;
+    }
+    sorted_.clear();
+    if (n_keys <= kFew) {
+      std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(n_keys));
+      for (std::size_t k = 0; k < n_keys; ++k) {
+        std::copy_if(later_.begin(), later_.end(), std::back_inserter(sorted_),
+                     [&](const BpeScratch::Candidate& c) { return c.key == keys[k]; });
+      }
+    } else {
+      std::swap(sorted_, later_);
+    }
+    if (!std::is_sorted(sorted_.begin(), sorted_.end(), ComesFirst{})) {
+      std::sort(sorted_.begin(), sorted_.end(), ComesFirst{});
+    }
+    later_.clear();
+    at_ = 0;
+  }
+
   std::vector<BpeScratch::Candidate>& sorted_;
   std::vector<BpeScratch::Candidate>& heap_;
   std::vector<BpeScratch::Candidate>& later_;

@@ -1,6 +1,7 @@
 #include "text/bpe_tokenizer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "text/nfc.h"
 
@@ -93,9 +94,34 @@ BpeTokenizer::BpeTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
     longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
   }
   parts_.model.prepare(parts_.vocab);
+  parts_.vocab.pad();
 }
 
 BpeTokenizer::~BpeTokenizer() = default;
+
+void BpeTokenizer::append_bytes(std::span<const TokenId> ids, bool with_control,
+                                std::string& out) const {
+  const auto is_shown = [&](TokenId id) { return with_control || !parts_.vocab.is_hidden(id); };
+  std::size_t bytes = 0;
+  for (const TokenId id : ids) {
+    bytes += parts_.vocab.bytes(id).size();
+  }
+  // Short tokens are copied with a fixed size, which runs over their end; hence the room behind.
+  const std::size_t begin = out.size();
+  out.resize(begin + bytes + Vocab::kPadding);
+  char* to = out.data() + begin;
+  for (const TokenId id : ids) {
+    if (!is_shown(id)) continue;
+    const std::string_view from = parts_.vocab.bytes(id);
+    if (from.size() <= Vocab::kPadding) {
+      if (!from.empty()) std::memcpy(to, from.data(), Vocab::kPadding);
+    } else {
+      std::memcpy(to, from.data(), from.size());
+    }
+    to += from.size();
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
+}
 
 void BpeTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
   std::unique_ptr<Scratch> scratch = scratches_.take();

@@ -59,6 +59,10 @@ class BpeTokenizer final : public Tokenizer {
 
   bool strips_leading_space() const noexcept override { return parts_.strips_leading_space; }
 
+ protected:
+  void append_bytes(std::span<const TokenId> ids, bool with_control,
+                    std::string& out) const override;
+
  private:
   struct Scratch;
   void encode_all(const MarkedText& text, Scratch& scratch, std::vector<TokenId>& out) const;

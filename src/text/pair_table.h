@@ -18,7 +18,7 @@ struct Merge {
 
 class PairTable {
  public:
-  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n * 2 + 2), Slot{}); }
+  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n + n / 2 + 2), Slot{}); }
 
   // The first merge of a pair counts. False: a table made to collide.
   bool add(TokenId left, TokenId right, Merge merge) {
