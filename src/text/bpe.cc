@@ -1,8 +1,15 @@
-// Two ways through the same order of merges. A short piece (nearly all are) keeps its symbols in an
-// array and looks for the lowest rank again after every merge: n² steps of a few cycles. A long
-// one keeps them in a linked list and its possible merges in a heap, so that a megabyte of one
-// letter costs n log n. An entry of the heap is out of date when its symbol, or the symbol's
-// neighbour, has merged since; then the two no longer have the length noted in the entry.
+// A piece seen before comes out of the word cache. Of a new one, symbols are filled in and merged
+// (text/bpe_merge.cc). Two observations make that cheap:
+//
+// Bytes of one character. Text that is not ASCII has two to four bytes for each character, which
+// nearly always merge into the character's token first. That is certain where the last of these
+// merges has a lower rank than any merge that could come between: one of an unfinished end of the
+// character (continuation bytes only) with what follows, or of what stands before with an
+// unfinished start of it. The lowest rank goes first. Two tables hold, for each two bytes that meet
+// at such a border, the lowest rank of a merge there.
+//
+// Words. A SentencePiece text is one piece. Where no token has "▁" behind another character, no
+// merge crosses such a place, and the text may be cut there.
 #include "text/bpe.h"
 
 #include <algorithm>
@@ -13,58 +20,93 @@
 namespace wick {
 namespace {
 
-constexpr std::size_t kShort = 32;  // symbols
-constexpr std::uint32_t kTieLimit = 0xFFFF;
+constexpr std::uint32_t kNever = UINT32_MAX;
+constexpr std::string_view kSpaceMark = "▁";
+constexpr std::size_t kCharacterSlots = 1U << 13U;
 
-bool comes_later(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) noexcept {
-  if (a.key != b.key) return a.key > b.key;
-  if (a.id != b.id) return a.id > b.id;
-  return a.at > b.at;
+std::size_t border(char left, char right) noexcept {
+  return static_cast<std::size_t>(static_cast<unsigned char>(left)) * 256 +
+         static_cast<unsigned char>(right);
+}
+
+// Nothing but continuation bytes, as a part of a character that does not start it.
+bool is_end_of_character(std::string_view bytes) noexcept {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; });
+}
+
+// A lead byte with less behind it than a whole character has.
+bool is_start_of_character(std::string_view bytes) noexcept {
+  const auto lead = static_cast<unsigned char>(bytes.front());
+  const std::size_t whole = lead < 0xE0U ? 2 : lead < 0xF0U ? 3 : 4;
+  return lead >= 0xC0U && bytes.size() < whole && is_end_of_character(bytes.substr(1));
+}
+
+bool crosses_before_mark(std::string_view text) noexcept {
+  for (std::size_t at = text.find(kSpaceMark, 1); at != std::string_view::npos;
+       at = text.find(kSpaceMark, at + 1)) {
+    const bool is_run = at >= kSpaceMark.size() &&
+                        text.substr(at - kSpaceMark.size(), kSpaceMark.size()) == kSpaceMark;
+    if (!is_run) return true;
+  }
+  return false;
 }
 
 }  // namespace
+
+void BpeModel::prepare(const Vocab& vocab) {
+  leaving_ranks_.clear();
+  if (alphabet == Alphabet::kBytes && !by_score) find_border_ranks(vocab);
+  cuts_before_mark_ = alphabet == Alphabet::kCharacters && find_no_word_before_mark(vocab);
+}
+
+void BpeModel::find_border_ranks(const Vocab& vocab) {
+  leaving_ranks_.assign(256 * 256, kNever);
+  entering_ranks_.assign(256 * 256, kNever);
+  const auto is_plain = [&](TokenId id) {  // its bytes are what it stands for
+    return vocab.kind(id) == TokenKind::kNormal || vocab.kind(id) == TokenKind::kUnused;
+  };
+  bool are_plain = true;
+  pairs.for_each([&](TokenId left, TokenId right, Merge merge) {
+    const std::string_view before = vocab.bytes(left);
+    const std::string_view behind = vocab.bytes(right);
+    if (!is_plain(left) || !is_plain(right) || before.empty() || behind.empty()) {
+      are_plain = false;
+      return;
+    }
+    const std::size_t at = border(before.back(), behind.front());
+    if (is_end_of_character(before)) {
+      leaving_ranks_[at] = std::min(leaving_ranks_[at], merge.rank);
+    }
+    if (is_start_of_character(behind)) {
+      entering_ranks_[at] = std::min(entering_ranks_[at], merge.rank);
+    }
+  });
+  if (!are_plain) leaving_ranks_.clear();
+}
+
+bool BpeModel::find_no_word_before_mark(const Vocab& vocab) const {
+  if (find(kSpaceMark, vocab) < 0) return false;
+  const Vocab& texts = spelled.size() > 0 ? spelled : vocab;
+  bool is_crossed = false;
+  if (by_score) {
+    for (TokenId id = 0; id < texts.size() && !is_crossed; ++id) {
+      is_crossed = crosses_before_mark(texts.bytes(id));
+    }
+  }
+  pairs.for_each([&](TokenId left, TokenId right, Merge) {
+    const std::string_view before = texts.bytes(left);
+    const bool is_run = before.size() >= kSpaceMark.size() &&
+                        before.substr(before.size() - kSpaceMark.size()) == kSpaceMark;
+    if (!is_run && texts.bytes(right).substr(0, kSpaceMark.size()) == kSpaceMark) is_crossed = true;
+  });
+  return !is_crossed;
+}
 
 TokenId BpeModel::find(std::string_view text, const Vocab& vocab) const noexcept {
   if (text.size() > longest_word) return -1;
   const Vocab& texts = spelled.size() > 0 ? spelled : vocab;
   return words.find(text, [&](TokenId id) { return texts.bytes(id); });
-}
-
-// False, with nothing done, where a byte has no token or the piece is not short.
-bool BpeModel::encode_short(std::string_view piece, std::vector<TokenId>& out) const {
-  if (alphabet != Alphabet::kBytes || by_score || piece.size() > kShort) return false;
-  std::array<TokenId, kShort> ids;
-  std::array<Merge, kShort> merges;  // of symbol i with symbol i + 1
-  std::size_t n = 0;
-  for (const char c : piece) {
-    const TokenId id = byte_ids[static_cast<unsigned char>(c)];
-    if (id < 0) return false;
-    ids[n++] = id;
-  }
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    merges[i] = pairs.find(ids[i], ids[i + 1]);
-  }
-  while (n > 1) {
-    std::size_t best = n;
-    std::uint32_t best_rank = UINT32_MAX;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      if (merges[i].id >= 0 && merges[i].rank < best_rank) {
-        best = i;
-        best_rank = merges[i].rank;
-      }
-    }
-    if (best == n) break;
-    ids[best] = merges[best].id;
-    for (std::size_t i = best + 1; i + 1 < n; ++i) {
-      ids[i] = ids[i + 1];
-      merges[i - 1] = merges[i];
-    }
-    --n;
-    if (best > 0) merges[best - 1] = pairs.find(ids[best - 1], ids[best]);
-    if (best + 1 < n) merges[best] = pairs.find(ids[best], ids[best + 1]);
-  }
-  out.insert(out.end(), ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n));
-  return true;
 }
 
 void BpeModel::push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& scratch) const {
@@ -80,14 +122,80 @@ void BpeModel::push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& sc
                      .characters = 0});
 }
 
-void BpeModel::fill_bytes(std::string_view piece, BpeScratch& scratch) const {
-  for (std::size_t i = 0; i < piece.size(); ++i) {
-    const TokenId id = byte_ids[static_cast<unsigned char>(piece[i])];
-    if (id < 0) {
-      push_unknown(i, 1, scratch);
-    } else {
-      scratch.symbols.push_back({.id = id, .begin = static_cast<std::uint32_t>(i), .bytes = 1});
+// What the bytes of one character merge into when nothing stands beside them.
+BpeScratch::Character BpeModel::whole_character(std::string_view bytes,
+                                                char32_t code) const noexcept {
+  BpeScratch::Character character{.code = code};
+  std::array<TokenId, 4> ids{};
+  std::size_t n = 0;
+  for (const char c : bytes) {
+    ids[n++] = byte_ids[static_cast<unsigned char>(c)];
+  }
+  if (std::any_of(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n),
+                  [](TokenId id) { return id < 0; })) {
+    return character;
+  }
+  while (n > 1) {
+    Merge best{.rank = kNever};
+    std::size_t where = n;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+      const Merge merge = pairs.find(ids[i], ids[i + 1]);
+      if (merge.id >= 0 && merge.rank < best.rank) {
+        best = merge;
+        where = i;
+      }
     }
+    if (where == n) return character;
+    ids[where] = best.id;
+    std::copy(ids.begin() + static_cast<std::ptrdiff_t>(where) + 2,
+              ids.begin() + static_cast<std::ptrdiff_t>(n),
+              ids.begin() + static_cast<std::ptrdiff_t>(where) + 1);
+    --n;
+    character.last_rank = std::max(character.last_rank, best.rank);
+  }
+  character.id = ids[0];
+  return character;
+}
+
+// Pushes the character at `at` as one symbol and returns its bytes; 0, with nothing done, where its
+// bytes may not be merged beforehand.
+std::size_t BpeModel::fill_whole_character(std::string_view piece, std::size_t at,
+                                           BpeScratch& scratch) const {
+  const Utf8Char next = decode_utf8(piece.substr(at));
+  if (!next.is_valid || leaving_ranks_.empty()) return 0;
+  const auto bytes = static_cast<std::size_t>(next.length);
+  if (scratch.characters.empty()) scratch.characters.resize(kCharacterSlots);
+  auto& character = scratch.characters[next.code % kCharacterSlots];
+  if (character.code != next.code) {
+    character = whole_character(piece.substr(at, bytes), next.code);
+  }
+  const std::size_t end = at + bytes;
+  const bool is_alone =
+      (at == 0 || character.last_rank < entering_ranks_[border(piece[at - 1], piece[at])]) &&
+      (end == piece.size() ||
+       character.last_rank < leaving_ranks_[border(piece[end - 1], piece[end])]);
+  if (character.id < 0 || !is_alone) return 0;
+  scratch.symbols.push_back({.id = character.id,
+                             .begin = static_cast<std::uint32_t>(at),
+                             .bytes = static_cast<std::uint32_t>(bytes)});
+  return bytes;
+}
+
+void BpeModel::fill_bytes(std::string_view piece, BpeScratch& scratch) const {
+  for (std::size_t at = 0; at < piece.size();) {
+    const auto byte = static_cast<unsigned char>(piece[at]);
+    if (byte >= 0xC0) {
+      const std::size_t done = fill_whole_character(piece, at, scratch);
+      at += done;
+      if (done > 0) continue;
+    }
+    const TokenId id = byte_ids[byte];
+    if (id < 0) {
+      push_unknown(at, 1, scratch);
+    } else {
+      scratch.symbols.push_back({.id = id, .begin = static_cast<std::uint32_t>(at), .bytes = 1});
+    }
+    ++at;
   }
 }
 
@@ -117,69 +225,41 @@ void BpeModel::fill_characters(std::string_view piece, const Vocab& vocab,
   }
 }
 
-BpeScratch::Candidate BpeModel::candidate(std::string_view piece, const Vocab& vocab,
-                                          const BpeScratch& scratch,
-                                          std::int32_t at) const noexcept {
-  const auto& left = scratch.symbols[static_cast<std::size_t>(at)];
-  const auto& right = scratch.symbols[static_cast<std::size_t>(left.next)];
-  BpeScratch::Candidate found{.at = at, .bytes = left.bytes + right.bytes};
-  if (!by_score) {
-    const Merge merge = pairs.find(left.id, right.id);
-    found.id = merge.id;
-    found.key = merge.rank;
-    return found;
+// A piece that was not in the cache.
+void BpeModel::encode_new(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
+                          std::vector<TokenId>& out) const {
+  if (ignore_merges) {
+    if (const TokenId id = find(piece, vocab); id >= 0) {
+      out.push_back(id);
+      return;
+    }
   }
-  const bool may_merge =
-      left.characters > 0 && right.characters > 0 && right.begin == left.begin + left.bytes;
-  if (!may_merge) return found;
-  found.id = find(piece.substr(left.begin, found.bytes), vocab);
-  if (found.id < 0) return found;
-  // Hugging Face turns scores into ranked merges: among equal scores the longer left half, then the
-  // longer right half, comes first.
-  found.key = (std::uint64_t{ranks[static_cast<std::size_t>(found.id)]} << 32U) |
-              ((kTieLimit - std::min(left.characters, kTieLimit)) << 16U) |
-              (kTieLimit - std::min(right.characters, kTieLimit));
-  return found;
+  scratch.symbols.clear();
+  if (alphabet == Alphabet::kBytes) {
+    fill_bytes(piece, scratch);
+  } else {
+    fill_characters(piece, vocab, scratch);
+  }
+  if (scratch.symbols.empty()) return;
+  if (!by_score && scratch.symbols.size() <= kShortPiece) {
+    merge_few(scratch, out);
+    return;
+  }
+  merge_many(piece, vocab, scratch);
+  for (std::int32_t at = 0; at >= 0; at = scratch.symbols[static_cast<std::size_t>(at)].next) {
+    out.push_back(scratch.symbols[static_cast<std::size_t>(at)].id);
+  }
 }
 
-void BpeModel::merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const {
-  auto& symbols = scratch.symbols;
-  auto& heap = scratch.heap;
-  const auto n = static_cast<std::int32_t>(symbols.size());
-  for (std::int32_t i = 0; i < n; ++i) {
-    symbols[static_cast<std::size_t>(i)].prev = i - 1;
-    symbols[static_cast<std::size_t>(i)].next = i + 1 < n ? i + 1 : -1;
+void BpeModel::encode_word(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
+                           std::vector<TokenId>& out) const {
+  if (const auto ids = scratch.words.find(piece); !ids.empty()) {
+    out.insert(out.end(), ids.begin(), ids.end());
+    return;
   }
-  heap.clear();
-  for (std::int32_t i = 0; i + 1 < n; ++i) {
-    const auto found = candidate(piece, vocab, scratch, i);
-    if (found.id >= 0) heap.push_back(found);
-  }
-  std::make_heap(heap.begin(), heap.end(), comes_later);
-  const auto push = [&](std::int32_t at) {
-    if (at < 0 || symbols[static_cast<std::size_t>(at)].next < 0) return;
-    const auto found = candidate(piece, vocab, scratch, at);
-    if (found.id < 0) return;
-    heap.push_back(found);
-    std::push_heap(heap.begin(), heap.end(), comes_later);
-  };
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), comes_later);
-    const auto merge = heap.back();
-    heap.pop_back();
-    auto& left = symbols[static_cast<std::size_t>(merge.at)];
-    if (left.bytes == 0 || left.next < 0) continue;
-    auto& right = symbols[static_cast<std::size_t>(left.next)];
-    if (left.bytes + right.bytes != merge.bytes) continue;
-    left.id = merge.id;
-    left.bytes = merge.bytes;
-    left.characters += right.characters;
-    left.next = right.next;
-    right.bytes = 0;
-    if (right.next >= 0) symbols[static_cast<std::size_t>(right.next)].prev = merge.at;
-    push(left.prev);
-    push(merge.at);
-  }
+  const std::size_t before = out.size();
+  encode_new(piece, vocab, scratch, out);
+  scratch.words.add(piece, std::span<const TokenId>(out).subspan(before));
 }
 
 void BpeModel::encode(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
@@ -187,25 +267,17 @@ void BpeModel::encode(std::string_view piece, const Vocab& vocab, BpeScratch& sc
   for (; piece.size() > kMaxPieceBytes; piece.remove_prefix(kMaxPieceBytes)) {
     encode(piece.substr(0, kMaxPieceBytes), vocab, scratch, out);
   }
-  if (ignore_merges) {
-    if (const TokenId id = find(piece, vocab); id >= 0) {
-      out.push_back(id);
-      return;
+  while (cuts_before_mark_) {
+    const std::size_t n = kSpaceMark.size();
+    std::size_t cut = piece.find(kSpaceMark, 1);
+    while (cut != std::string_view::npos && cut >= n && piece.substr(cut - n, n) == kSpaceMark) {
+      cut = piece.find(kSpaceMark, cut + n);
     }
+    if (cut == std::string_view::npos) break;
+    encode_word(piece.substr(0, cut), vocab, scratch, out);
+    piece.remove_prefix(cut);
   }
-  if (encode_short(piece, out)) return;
-  scratch.symbols.clear();
-  scratch.symbols.reserve(piece.size());
-  if (alphabet == Alphabet::kBytes) {
-    fill_bytes(piece, scratch);
-  } else {
-    fill_characters(piece, vocab, scratch);
-  }
-  if (scratch.symbols.empty()) return;
-  merge_many(piece, vocab, scratch);
-  for (std::int32_t at = 0; at >= 0; at = scratch.symbols[static_cast<std::size_t>(at)].next) {
-    out.push_back(scratch.symbols[static_cast<std::size_t>(at)].id);
-  }
+  if (!piece.empty()) encode_word(piece, vocab, scratch, out);
 }
 
 }  // namespace wick

@@ -1,12 +1,13 @@
 // Byte-pair encoding of one piece of text: symbols (bytes, or characters) that merge pair by pair,
 // the earliest-learned pair first and the leftmost among equals, as Hugging Face's BPE model does.
 // What merges comes from a table of pairs, or, as SentencePiece has it, from the scores of the
-// tokens that two symbols spell together. Immutable after load, any thread; the scratch belongs to
-// one call.
+// tokens that two symbols spell together. Immutable after prepare(), any thread; the scratch
+// belongs to one call.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,8 +15,11 @@
 #include "text/pair_table.h"
 #include "text/string_index.h"
 #include "text/vocab.h"
+#include "text/word_cache.h"
 
 namespace wick {
+
+inline constexpr std::size_t kShortPiece = 64;  // symbols that are merged in an array
 
 struct BpeScratch {
   struct Symbol {
@@ -32,8 +36,16 @@ struct BpeScratch {
     std::uint32_t bytes = 0;  // of the two together
   };
 
+  struct Character {  // the bytes of one character, merged on their own
+    char32_t code = 0;
+    TokenId id = -1;              // -1: they stay apart
+    std::uint32_t last_rank = 0;  // of the merges that this takes
+  };
+
   std::vector<Symbol> symbols = {};
-  std::vector<Candidate> heap = {};
+  std::vector<Candidate> sorted = {}, heap = {}, later = {};  // of merge_many
+  std::vector<Character> characters = {};                     // a cache, by code
+  WordCache words = {};
 };
 
 class BpeModel {
@@ -53,6 +65,9 @@ class BpeModel {
   Vocab spelled = {};                     // those texts; empty when the vocabulary's own serve
   std::size_t longest_word = 0;           // bytes
 
+  // Derives what follows from the above; once, before the first encode().
+  void prepare(const Vocab& vocab);
+
   // Appends the ids of `piece`. `vocab` is the tokenizer's.
   void encode(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
               std::vector<TokenId>& out) const;
@@ -68,13 +83,29 @@ class BpeModel {
     return ids;
   }
 
+  void find_border_ranks(const Vocab& vocab);
+  bool find_no_word_before_mark(const Vocab& vocab) const;
+
+  void encode_word(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
+                   std::vector<TokenId>& out) const;
+  void encode_new(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
+                  std::vector<TokenId>& out) const;
   void fill_bytes(std::string_view piece, BpeScratch& scratch) const;
+  std::size_t fill_whole_character(std::string_view piece, std::size_t at,
+                                   BpeScratch& scratch) const;
+  BpeScratch::Character whole_character(std::string_view bytes, char32_t code) const noexcept;
   void fill_characters(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
   void push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& scratch) const;
   BpeScratch::Candidate candidate(std::string_view piece, const Vocab& vocab,
                                   const BpeScratch& scratch, std::int32_t at) const noexcept;
-  bool encode_short(std::string_view piece, std::vector<TokenId>& out) const;
+  void merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const;
   void merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
+
+  // kBytes: by the two bytes that meet, the lowest rank of a merge of an unfinished character with
+  // what follows, and of what stands before with an unfinished character. Empty: not known.
+  std::vector<std::uint32_t> leaving_ranks_ = {}, entering_ranks_ = {};
+  // kCharacters: no token goes on with "▁" behind another character, so no merge crosses there.
+  bool cuts_before_mark_ = false;
 };
 
 }  // namespace wick

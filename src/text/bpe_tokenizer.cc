@@ -1,7 +1,7 @@
 #include "text/bpe_tokenizer.h"
 
 #include <algorithm>
-#include <optional>
+#include <cstring>
 
 #include "text/nfc.h"
 
@@ -78,7 +78,7 @@ bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept {
 }
 
 struct BpeTokenizer::Scratch {
-  std::optional<SplitScratch> split = {};  // made when there is something to split
+  SplitScratch split = {};
   BpeScratch bpe = {};
   std::string run_a = {}, run_b = {};    // of the normaliser
   std::string open_a = {}, open_b = {};  // of the pre-tokenizer
@@ -93,10 +93,44 @@ BpeTokenizer::BpeTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
   for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
     longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
   }
+  parts_.model.prepare(parts_.vocab);
+  parts_.vocab.pad();
+}
+
+BpeTokenizer::~BpeTokenizer() = default;
+
+void BpeTokenizer::append_bytes(std::span<const TokenId> ids, bool with_control,
+                                std::string& out) const {
+  const auto is_shown = [&](TokenId id) { return with_control || !parts_.vocab.is_hidden(id); };
+  std::size_t bytes = 0;
+  for (const TokenId id : ids) {
+    bytes += parts_.vocab.bytes(id).size();
+  }
+  // Short tokens are copied with a fixed size, which runs over their end; hence the room behind.
+  const std::size_t begin = out.size();
+  out.resize(begin + bytes + Vocab::kPadding);
+  char* to = out.data() + begin;
+  for (const TokenId id : ids) {
+    if (!is_shown(id)) continue;
+    const std::string_view from = parts_.vocab.bytes(id);
+    if (from.size() <= Vocab::kPadding) {
+      if (!from.empty()) std::memcpy(to, from.data(), Vocab::kPadding);
+    } else {
+      std::memcpy(to, from.data(), from.size());
+    }
+    to += from.size();
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
 void BpeTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
-  Scratch scratch;
+  std::unique_ptr<Scratch> scratch = scratches_.take();
+  encode_all(text, *scratch, out);
+  scratches_.give(std::move(scratch));
+}
+
+void BpeTokenizer::encode_all(const MarkedText& text, Scratch& scratch,
+                              std::vector<TokenId>& out) const {
   const std::string_view all = text.text;
   for (std::size_t at = 0;;) {
     const auto match = parts_.added.find(all, at, text.trusted);
@@ -136,9 +170,8 @@ void BpeTokenizer::encode_normalised(std::string_view run, bool is_first, Scratc
     parts_.model.encode(text, parts_.vocab, scratch.bpe, out);
     return;
   }
-  if (!scratch.split) scratch.split.emplace();
-  parts_.pre.split(text, *scratch.split);
-  for (const Span piece : scratch.split->pieces) {
+  parts_.pre.split(text, scratch.split);
+  for (const Span piece : scratch.split.pieces) {
     parts_.model.encode(text.substr(piece.begin, piece.end - piece.begin), parts_.vocab,
                         scratch.bpe, out);
   }

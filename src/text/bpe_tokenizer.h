@@ -13,6 +13,7 @@
 #include "text/added_tokens.h"
 #include "text/bpe.h"
 #include "text/pre_tokenizer.h"
+#include "text/scratch_pool.h"
 #include "text/tokenizer.h"
 #include "text/vocab.h"
 
@@ -46,6 +47,7 @@ struct TokenizerParts {
 class BpeTokenizer final : public Tokenizer {
  public:
   explicit BpeTokenizer(TokenizerParts parts);
+  ~BpeTokenizer() override;
 
   void encode(const MarkedText& text, std::vector<TokenId>& out) const override;
 
@@ -57,14 +59,20 @@ class BpeTokenizer final : public Tokenizer {
 
   bool strips_leading_space() const noexcept override { return parts_.strips_leading_space; }
 
+ protected:
+  void append_bytes(std::span<const TokenId> ids, bool with_control,
+                    std::string& out) const override;
+
  private:
   struct Scratch;
+  void encode_all(const MarkedText& text, Scratch& scratch, std::vector<TokenId>& out) const;
   void encode_run(std::string_view run, bool is_first, Scratch& scratch,
                   std::vector<TokenId>& out) const;
   void encode_normalised(std::string_view text, bool is_first, Scratch& scratch,
                          std::vector<TokenId>& out) const;
 
   TokenizerParts parts_;
+  mutable ScratchPool<Scratch> scratches_;
 };
 
 // The loaders.

@@ -12,76 +12,7 @@
 namespace wick {
 namespace {
 
-struct Entry {  // of the vocabulary, by id
-  std::string_view text = {};
-  bool is_there = false;
-  TokenKind kind = TokenKind::kNormal;
-};
-
-// Refuses a nesting that no tokenizer has, before a parser builds it.
-bool is_too_deep(std::string_view json) noexcept {
-  int depth = 0;
-  bool is_quoted = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (is_quoted) {
-      if (c == '\\') ++i;
-      is_quoted = c != '"';
-    } else if (c == '"') {
-      is_quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonNesting) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
-Result<Json> parse(std::string_view text, std::string_view name) {
-  if (text.size() > kMaxTokenizerJson || is_too_deep(text)) {
-    return corrupt_json(cat(name, " has ", text.size(), " bytes, wick takes ", kMaxTokenizerJson,
-                            " and a nesting of ", kMaxJsonNesting));
-  }
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return corrupt_json(cat(name, " is not a JSON object"));
-  return json;
-}
-
-Result<void> put(std::vector<Entry>& entries, const Json& id, std::string_view text, TokenKind kind,
-                 bool may_repeat) {
-  if (!id.is_number_integer() || id.get<std::int64_t>() < 0 ||
-      id.get<std::int64_t>() >= static_cast<std::int64_t>(kMaxVocab) ||
-      text.size() > kMaxTokenBytes) {
-    return corrupt_json(cat("the token '", printable(text), "' has no id from 0 to ", kMaxVocab - 1,
-                            " or more than ", kMaxTokenBytes, " bytes"));
-  }
-  const auto at = static_cast<std::size_t>(id.get<std::int64_t>());
-  if (at >= entries.size()) entries.resize(at + 1);
-  Entry& entry = entries[at];
-  if (entry.is_there && !may_repeat) {
-    return corrupt_json(cat("the tokens '", printable(entry.text), "' and '", printable(text),
-                            "' have the same id ", at));
-  }
-  entry = {.text = text, .is_there = true, .kind = kind};
-  return {};
-}
-
-Result<std::vector<Entry>> read_entries(const Json& root) {
-  std::vector<Entry> entries;
-  const Json& vocab = member(member(root, "model"), "vocab");
-  if (!vocab.is_object()) return corrupt_json("model.vocab is not an object");
-  for (const auto& [text, id] : vocab.items()) {
-    WICK_DO(put(entries, id, text, TokenKind::kNormal, false));
-  }
-  for (const Json& added : member(root, "added_tokens")) {
-    const bool is_special = flag_member(added, "special", false);
-    WICK_DO(put(entries, member(added, "id"), text_member(added, "content"),
-                is_special ? TokenKind::kControl : TokenKind::kUserDefined, true));
-  }
-  if (entries.empty()) return corrupt_json("model.vocab is empty");
-  return entries;
-}
+using Entry = HuggingFaceFile::Entry;
 
 // --- vocabulary ---------------------------------------------------------------------------------
 
@@ -99,8 +30,8 @@ std::string decoded(std::string_view text) {  // as the SentencePiece-like decod
 
 class ModelReader {
  public:
-  ModelReader(const Json& model, const std::vector<Entry>& entries, TokenizerParts& parts)
-      : model_(model), entries_(entries), parts_(parts) {}
+  ModelReader(const HuggingFaceFile& file, TokenizerParts& parts)
+      : file_(file), model_(member(file.root, "model")), entries_(file.entries), parts_(parts) {}
 
   Result<void> read(bool is_byte_level) {
     is_byte_level_ = is_byte_level;
@@ -123,10 +54,6 @@ class ModelReader {
 
  private:
   Result<void> check_options() const {
-    const std::string_view type = type_of(model_);
-    if (type != "BPE" && !(type.empty() && member(model_, "merges").is_array())) {
-      return unsupported_part("model", cat("'", printable(type), "'"));
-    }
     const Json& dropout = member(model_, "dropout");
     if (dropout.is_number() && dropout.get<double>() > 0)
       return unsupported_part("model", "dropout");
@@ -153,7 +80,7 @@ class ModelReader {
     if (total > kMaxVocabBytes) return corrupt_json("the vocabulary is too large");
     parts_.vocab.reserve(n, total);
     spelled_.reserve(n);
-    parts_.model.words.reserve(n);
+    if (needs_words()) parts_.model.words.reserve(n);
     if (!is_byte_level_) parts_.model.spelled.reserve(n, total);
     for (std::size_t i = 0; i < n; ++i) {
       const Entry& entry = entries_[i];
@@ -166,14 +93,19 @@ class ModelReader {
       const auto text_of = [&](TokenId other) {
         return entries_[static_cast<std::size_t>(other)].text;
       };
-      if (spelled_.add(entry.text, id, text_of) == StringIndex::Added::kTooManyCollisions) {
+      const auto added = spelled_.add(entry.text, id, text_of);
+      if (added == StringIndex::Added::kTooManyCollisions) {
         return corrupt_json("the texts of the tokens are made to collide in a hash table");
       }
+      has_repeats_ = has_repeats_ || added == StringIndex::Added::kAlreadyThere;
       add_token(entry);
-      WICK_DO(add_word(entry, id));
+      if (needs_words()) WICK_DO(add_word(entry, id));
     }
     return {};
   }
+
+  // Byte-level merges begin with bytes; whole words are looked up for `ignore_merges` alone.
+  bool needs_words() const noexcept { return !is_byte_level_ || parts_.model.ignore_merges; }
 
   void add_token(const Entry& entry) {
     const bool is_normal = entry.kind == TokenKind::kNormal;
@@ -218,37 +150,23 @@ class ModelReader {
     }
   }
 
-  // ["LEFT RIGHT", …], or [["LEFT", "RIGHT"], …] since tokenizers 0.20.
   Result<void> fill_merges() {
-    const Json& merges = member(model_, "merges");
-    if (!merges.is_array() || merges.size() > kMaxMerges) {
-      return corrupt_json(cat("model.merges is no list of at most ", kMaxMerges, " pairs"));
-    }
-    parts_.model.pairs.reserve(merges.size());
+    if (!member(model_, "merges").is_array()) return corrupt_json("model.merges is no list");
+    parts_.model.pairs.reserve(file_.merges.size());
     std::string both;
     std::uint32_t rank = 0;
-    for (const Json& merge : merges) {
-      std::string_view left;
-      std::string_view right;
-      if (merge.is_string()) {
-        const std::string_view line = merge.get_ref<const std::string&>();
-        const std::size_t gap = line.find(' ');
-        left = line.substr(0, gap);
-        right = gap == std::string_view::npos ? std::string_view() : line.substr(gap + 1);
-      } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
-                 merge[1].is_string()) {
-        left = merge[0].get_ref<const std::string&>();
-        right = merge[1].get_ref<const std::string&>();
-      }
+    TokenId guess = 0;  // most often, the tokens stand in the order of their merges
+    for (const auto& [left, right] : file_.merges) {
       both = left;
       both += right;
       const TokenId left_id = find(left);
       const TokenId right_id = find(right);
-      const TokenId both_id = find(both);
+      const TokenId both_id = is_spelled(guess, both) ? guess : find(both);
       if (left_id < 0 || right_id < 0 || both_id < 0) {
         return corrupt_json(cat("merge ", rank, " joins '", printable(left), "' and '",
                                 printable(right), "', which are not both tokens with a joint one"));
       }
+      guess = both_id + 1;
       const Merge found{.rank = rank++, .id = both_id};
       if (is_control(left_id) || is_control(right_id) || is_control(both_id)) continue;
       if (!parts_.model.pairs.add(left_id, right_id, found)) {
@@ -258,14 +176,22 @@ class ModelReader {
     return {};
   }
 
+  // Whether `text` is surely the token `id`: the first one of that text.
+  bool is_spelled(TokenId id, std::string_view text) const noexcept {
+    const auto i = static_cast<std::size_t>(id);
+    return i < entries_.size() && entries_[i].text == text && !has_repeats_;
+  }
+
   bool is_control(TokenId id) const noexcept {
     return parts_.vocab.kind(id) == TokenKind::kControl;
   }
 
+  const HuggingFaceFile& file_;
   const Json& model_;
   const std::vector<Entry>& entries_;
   TokenizerParts& parts_;
   bool is_byte_level_ = false;
+  bool has_repeats_ = false;  // two tokens of the same text
   StringIndex spelled_ = {};
 };
 
@@ -351,17 +277,22 @@ Error corrupt_json(std::string what) {
 
 Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, std::string_view config,
                                                   const Metadata& meta) {
-  WICK_TRY(const Json root, parse(json, "the file"));
+  if (json.size() > kMaxTokenizerJson) {
+    return corrupt_json(
+        cat("the file has ", json.size(), " bytes, wick takes ", kMaxTokenizerJson));
+  }
+  HuggingFaceFile file(json);
+  WICK_DO(read_huggingface_file(file));
+  const Json& root = file.root;
   Json settings;
   if (!config.empty()) {
-    WICK_TRY(settings, parse(config, "tokenizer_config.json"));
+    WICK_TRY(settings, parse_json_object(config, "tokenizer_config.json"));
   }
   TokenizerParts parts;
   bool is_byte_level = false;
   WICK_DO(read_normaliser(member(root, "normalizer"), parts.normaliser));
   WICK_DO(read_pre_tokenizer(member(root, "pre_tokenizer"), parts, is_byte_level));
-  WICK_TRY(const std::vector<Entry> entries, read_entries(root));
-  WICK_DO(ModelReader(member(root, "model"), entries, parts).read(is_byte_level));
+  WICK_DO(ModelReader(file, parts).read(is_byte_level));
   WICK_DO(read_added(root, parts));
   WICK_DO(read_post_processor(member(root, "post_processor"), parts));
   WICK_TRY(parts.strips_leading_space, read_decoder(member(root, "decoder")));

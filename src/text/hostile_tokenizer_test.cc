@@ -163,7 +163,7 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
   expect("post_processor has 'Bert'", R"({"post_processor": {"type": "Bert"}})");
   expect("decoder has 'CTC'", R"({"decoder": {"type": "CTC"}})");
   expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
-      "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]"}}})");
+      "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]\\b"}}})");
   expect("is not a regular expression", R"({"pre_tokenizer": {"type": "Split", "behavior":
       "Isolated", "pattern": {"Regex": "(a"}}})");
   expect("'a' and 'b' have the same id 1", R"({"model": {"vocab": {"a": 1}}})");

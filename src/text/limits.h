@@ -8,14 +8,24 @@
 namespace wick {
 
 inline constexpr std::size_t kMaxVocab = 1U << 21U;          // real models: 262,144 (Gemma)
+inline constexpr std::size_t kMaxIdsPerToken = 8;            // ids may have holes: so many of them,
+inline constexpr std::size_t kMaxFreeIds = 1U << 16U;        // besides these
 inline constexpr std::size_t kMaxMerges = 1U << 22U;         // Llama 3: 280,147
 inline constexpr std::size_t kMaxTokenBytes = 1U << 16U;     // real models: a few hundred
 inline constexpr std::size_t kMaxVocabBytes = 1U << 28U;     // all tokens together; Gemma: 2 MB
 inline constexpr std::size_t kMaxAddedTokenBytes = 256;      // control and user-defined tokens
 inline constexpr std::size_t kMaxTokenizerJson = 1U << 27U;  // Gemma 3: 33 MB
 inline constexpr std::size_t kMaxPatternBytes = 4096;        // one regular expression
-inline constexpr std::size_t kMaxStages = 16;                // normaliser steps or splits in a row
-inline constexpr std::size_t kMaxNormaliserBytes = 64;       // what a normaliser step may insert
+// What the house's own automaton takes of a pattern; PCRE2 runs larger ones.
+inline constexpr int kMaxRegexDepth = 32;  // groups in groups
+inline constexpr int kMaxRegexRepeat = 64;
+inline constexpr std::size_t kMaxRegexNodes = 1024;     // real patterns: about 100
+inline constexpr std::size_t kMaxRegexBorders = 64;     // code points that a pattern names itself
+inline constexpr std::size_t kMaxNfaNodes = 2048;       // real patterns: about 100
+inline constexpr std::size_t kMaxDfaStates = 512;       // real patterns: about 30
+inline constexpr std::size_t kMaxDfaWork = 1U << 20U;   // steps of building; real patterns: 20,000
+inline constexpr std::size_t kMaxStages = 16;           // normaliser steps or splits in a row
+inline constexpr std::size_t kMaxNormaliserBytes = 64;  // what a normaliser step may insert
 inline constexpr int kMaxJsonNesting = 64;
 inline constexpr std::size_t kMaxProbes = 1024;  // steps to a hash slot; honest words need < 64
 inline constexpr std::size_t kMaxPieceBytes = 1U << 28U;  // a longer piece is merged in parts

@@ -1,6 +1,7 @@
 // utf8proc's own map function sorts combining marks by exchanging neighbours, which is quadratic:
 // 1 MB of marks in the wrong order would take hours. So its tables decompose and compose, and the
-// marks are sorted here, each run once.
+// marks are sorted here, each run once. Only where a mark or another active character stands, and
+// from the character before it: the rest of a text is copied.
 #include "text/nfc.h"
 
 #include <utf8proc.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "text/nfc_data.h"
 #include "text/utf8.h"
 
 namespace wick {
@@ -27,11 +29,17 @@ int combining_class(utf8proc_int32_t code) noexcept {
   return utf8proc_get_property(code)->combining_class;
 }
 
-bool is_surely_nfc(std::string_view text) noexcept {
-  // Lead bytes of what lies below U+0300 are at most 0xCB; no other byte but a continuation is
-  // between 0x80 and it.
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0xCC; });
+bool is_in(std::span<const NfcRange> ranges, char32_t code) noexcept {
+  const auto next = std::upper_bound(ranges.begin(), ranges.end(), code,
+                                     [](char32_t c, const NfcRange& r) { return c < r.first; });
+  return next != ranges.begin() && code <= std::prev(next)->last;
+}
+
+bool is_active(char32_t code) noexcept {
+  // Nearly all of what is written in East Asia, without a search.
+  const bool is_ideograph = code >= 0x3100 && code < 0xA000;
+  const bool is_hangul = code >= 0xAC00 && code < 0xD7A4;
+  return !is_ideograph && !is_hangul && is_in(nfc_active(), code);
 }
 
 void append_decomposed(std::vector<utf8proc_int32_t>& out, char32_t code) {
@@ -65,25 +73,61 @@ void sort_marks(std::vector<utf8proc_int32_t>& codes) {
   }
 }
 
-// `text` is valid UTF-8.
-void append_nfc_of_valid(std::string& out, std::string_view text) {
-  if (is_surely_nfc(text)) {
-    out.append(text);
-    return;
-  }
-  std::vector<utf8proc_int32_t> codes;
-  codes.reserve(text.size() + 1);
-  for (std::size_t at = 0; at < text.size();) {
-    const Utf8Char next = decode_utf8(text.substr(at));
-    append_decomposed(codes, next.code);
-    at += static_cast<std::size_t>(next.length);
-  }
+void append_composed(std::string& out, std::vector<utf8proc_int32_t>& codes) {
   sort_marks(codes);
   const utf8proc_ssize_t n =
       utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()), kOptions);
   for (utf8proc_ssize_t i = 0; i < n; ++i) {
     append_utf8(out, static_cast<char32_t>(codes[static_cast<std::size_t>(i)]));
   }
+  codes.clear();
+}
+
+// One character and the active ones behind it.
+void append_part(std::string& out, std::string_view text) {
+  std::vector<utf8proc_int32_t> codes;
+  codes.reserve(text.size() + 1);
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Char next = decode_utf8(text.substr(at));
+    if (is_in(nfc_left_alone(), next.code)) {
+      append_composed(out, codes);
+      append_utf8(out, next.code);
+    } else {
+      append_decomposed(codes, next.code);
+    }
+    at += static_cast<std::size_t>(next.length);
+  }
+  append_composed(out, codes);
+}
+
+// `text` is valid UTF-8.
+void append_nfc_of_valid(std::string& out, std::string_view text) {
+  std::size_t done = 0;
+  std::size_t before = 0;  // the character before `at`
+  for (std::size_t at = 0; at < text.size();) {
+    // Lead bytes of what lies below U+0300 are at most 0xCB; no other byte but a continuation is
+    // between 0x80 and it.
+    if (static_cast<unsigned char>(text[at]) < 0xCC) {
+      if ((static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U) before = at;
+      ++at;
+      continue;
+    }
+    Utf8Char next = decode_utf8(text.substr(at));
+    if (!is_active(next.code)) {
+      before = at;
+      at += static_cast<std::size_t>(next.length);
+      continue;
+    }
+    const std::size_t begin = std::max(done, before);
+    while (at < text.size() && is_active(next.code)) {
+      at += static_cast<std::size_t>(next.length);
+      if (at < text.size()) next = decode_utf8(text.substr(at));
+    }
+    out.append(text.substr(done, begin - done));
+    append_part(out, text.substr(begin, at - begin));
+    done = before = at;
+  }
+  out.append(text.substr(done));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Merge {
 
 class PairTable {
  public:
-  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n * 2 + 2), Slot{}); }
+  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n + n / 2 + 2), Slot{}); }
 
   // The first merge of a pair counts. False: a table made to collide.
   bool add(TokenId left, TokenId right, Merge merge) {
@@ -33,6 +33,16 @@ class PairTable {
       if (slots_[at].key == key) return true;
     }
     return false;
+  }
+
+  // visit(left, right, merge) for every pair, in no order.
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    for (const Slot& slot : slots_) {
+      if (slot.merge.id < 0) continue;
+      visit(static_cast<TokenId>(slot.key >> 32U), static_cast<TokenId>(slot.key & 0xFFFFFFFFU),
+            slot.merge);
+    }
   }
 
   Merge find(TokenId left, TokenId right) const noexcept {

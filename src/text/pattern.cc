@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "text/dfa.h"
 #include "text/limits.h"
 
 namespace wick {
@@ -48,7 +49,8 @@ PCRE2_SPTR units(std::string_view text) noexcept {
 }  // namespace
 
 struct Pattern::Code {
-  std::unique_ptr<pcre2_code, FreeCode> compiled = {};
+  std::optional<Dfa> dfa = {};
+  std::unique_ptr<pcre2_code, FreeCode> compiled = {};  // where there is no automaton
   bool is_jit = false;
 };
 
@@ -86,6 +88,21 @@ Result<Pattern> Pattern::build(std::string_view translated, std::string_view sho
 }
 
 Result<Pattern> Pattern::compile(std::string_view regex) {
+  if (!regex.empty() && regex.size() <= kMaxPatternBytes) {
+    if (auto dfa = Dfa::compile(regex)) {
+      auto code = std::make_unique<Code>();
+      code->dfa = std::move(dfa);
+      return Pattern(std::move(code));
+    }
+  }
+  return compile_pcre2(regex);
+}
+
+bool Pattern::is_automaton() const noexcept {
+  return code_->dfa.has_value();
+}
+
+Result<Pattern> Pattern::compile_pcre2(std::string_view regex) {
   if (regex.empty() || regex.size() > kMaxPatternBytes) {
     return Error{.code = ErrorCode::kCorrupt,
                  .id = "tokenizer_pattern",
@@ -111,15 +128,24 @@ struct Matcher::State {
   std::unique_ptr<pcre2_match_context, FreeMatchContext> context = {};
 };
 
-Matcher::Matcher() : state_(std::make_unique<State>()) {
-  state_->data.reset(need(pcre2_match_data_create(1, nullptr)));
-  state_->context.reset(need(pcre2_match_context_create(nullptr)));
-  pcre2_set_heap_limit(state_->context.get(), kHeapKib);
-}
-
+Matcher::Matcher() = default;
 Matcher::~Matcher() = default;
 
 std::optional<Span> Matcher::find(const Pattern& pattern, std::string_view text, std::size_t from) {
+  const auto& dfa = pattern.code_->dfa;
+  if (!dfa) return find_pcre2(pattern, text, from);
+  if (from == 0) work_ = 0;
+  return dfa->find(text, from, work_);
+}
+
+std::optional<Span> Matcher::find_pcre2(const Pattern& pattern, std::string_view text,
+                                        std::size_t from) {
+  if (!state_) {
+    state_ = std::make_unique<State>();
+    state_->data.reset(need(pcre2_match_data_create(1, nullptr)));
+    state_->context.reset(need(pcre2_match_context_create(nullptr)));
+    pcre2_set_heap_limit(state_->context.get(), kHeapKib);
+  }
   const Pattern::Code& code = *pattern.code_;
   const std::uint64_t steps = kBaseSteps + kStepsPerByte * text.size();
   pcre2_set_match_limit(state_->context.get(),

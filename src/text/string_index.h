@@ -34,7 +34,7 @@ class StringIndex {
   enum class Added : std::uint8_t { kYes, kAlreadyThere, kTooManyCollisions };
 
   // Room for `n` words.
-  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n * 2 + 2), Slot{}); }
+  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n + n / 2 + 2), Slot{}); }
 
   bool is_empty() const noexcept { return slots_.empty(); }
 

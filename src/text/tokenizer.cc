@@ -70,14 +70,23 @@ bool Tokenizer::is_end(TokenId id) const noexcept {
   return std::find(ends_.begin(), ends_.end(), id) != ends_.end();
 }
 
-std::string Tokenizer::decode(std::span<const TokenId> ids, bool with_control) const {
-  std::string all;
+void Tokenizer::append_bytes(std::span<const TokenId> ids, bool with_control,
+                             std::string& out) const {
   for (const TokenId id : ids) {
     const bool is_hidden = kind(id) == TokenKind::kControl || kind(id) == TokenKind::kUnknown;
-    if (!is_hidden || with_control) all += bytes(id);
+    if (!is_hidden || with_control) out += bytes(id);
   }
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids, bool with_control) const {
+  std::string all;
+  append_bytes(ids, with_control, all);
   std::string_view text = all;
   if (strips_leading_space() && text.substr(0, 1) == " ") text.remove_prefix(1);
+  if (valid_utf8_prefix(text) == text.size()) {
+    all.erase(0, all.size() - text.size());
+    return all;
+  }
   std::string out;
   append_repaired(out, text);
   return out;

@@ -77,6 +77,10 @@ class Tokenizer {
   std::string decode(std::span<const TokenId> ids, bool with_control = false) const;
 
  protected:
+  // Appends the bytes of all tokens that are shown.
+  virtual void append_bytes(std::span<const TokenId> ids, bool with_control,
+                            std::string& out) const;
+
   std::vector<TokenId> ends_, prefix_, suffix_;
   TokenId bos_ = -1, eos_ = -1;
   std::size_t longest_ = 0;

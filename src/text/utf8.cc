@@ -12,6 +12,12 @@ bool is_between(unsigned char byte, unsigned low, unsigned high) noexcept {
   return byte >= low && byte <= high;
 }
 
+bool has_three_bytes(const char* p) noexcept {
+  const auto byte = [&](int i) -> unsigned { return static_cast<unsigned char>(p[i]); };
+  const unsigned all = byte(0) | (byte(1) << 8U) | (byte(2) << 16U);
+  return (all & 0xC0C0F0U) == 0x8080E0U && byte(0) != 0xE0U && byte(0) != 0xEDU;
+}
+
 }  // namespace
 
 Utf8Char decode_utf8(std::string_view text) noexcept {
@@ -47,6 +53,12 @@ std::size_t valid_utf8_prefix(std::string_view text) noexcept {
         continue;
       }
     }
+    // Most of what is not ASCII has three bytes, and a lead byte without special cases.
+    const std::size_t first = at;
+    while (text.size() - at >= 3 && has_three_bytes(text.data() + at)) {
+      at += 3;
+    }
+    if (at > first) continue;
     const Utf8Char next = decode_utf8(text.substr(at));
     if (!next.is_valid) break;
     at += static_cast<std::size_t>(next.length);

@@ -31,6 +31,11 @@ class Vocab {
     kinds_.push_back(kind);
   }
 
+  // So many bytes can be read from the start of any token, once pad() was called behind the last.
+  static constexpr std::size_t kPadding = 16;
+
+  void pad() { arena_.append(kPadding, '\0'); }
+
   std::string& arena() noexcept { return arena_; }
 
   void set_kind(TokenId id, TokenKind kind) { kinds_[static_cast<std::size_t>(id)] = kind; }
@@ -44,6 +49,12 @@ class Vocab {
     const auto i = static_cast<std::size_t>(id);
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return {arena_.data() + begin, ends_[i] - begin};
+  }
+
+  // Of the kinds that decoding leaves out.
+  bool is_hidden(TokenId id) const noexcept {
+    const TokenKind k = kind(id);
+    return k == TokenKind::kControl || k == TokenKind::kUnknown;
   }
 
   TokenKind kind(TokenId id) const noexcept {

@@ -1,0 +1,209 @@
+// Two ways through the same order of merges. A few symbols (nearly always) stay in an array that is
+// searched for the lowest rank again after every merge: n² steps of about a cycle.
+//
+// Many are a linked list, and their possible merges wait in three places: `sorted`, with a cursor;
+// `heap`, for new ones that may come before what is left in `sorted`; and `later`, for those that
+// come behind all of it, which become the next `sorted`. In a long run of one letter each round of
+// merges makes the next one in order, so that nothing is ever searched for; in the worst case all
+// goes through the heap, n log n. A candidate is out of date when its symbol, or the symbol's
+// neighbour, has merged since; then the two no longer have the length noted in it.
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "text/bpe.h"
+
+namespace wick {
+namespace {
+
+constexpr std::uint32_t kTieLimit = 0xFFFF;
+
+// Types, not functions, so that sorting has them inline.
+struct ComesFirst {
+  bool operator()(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) const noexcept {
+    if (a.key != b.key) return a.key < b.key;
+    if (a.id != b.id) return a.id < b.id;
+    return a.at < b.at;
+  }
+};
+
+struct ComesLater {
+  bool operator()(const BpeScratch::Candidate& a, const BpeScratch::Candidate& b) const noexcept {
+    return ComesFirst{}(b, a);
+  }
+};
+
+// The candidates of one piece, lowest key first.
+class Queue {
+ public:
+  explicit Queue(BpeScratch& scratch)
+      : sorted_(scratch.sorted), heap_(scratch.heap), later_(scratch.later) {
+    sorted_.clear();
+    heap_.clear();
+    later_.clear();
+  }
+
+  void push(const BpeScratch::Candidate& found) {
+    if (sorted_.empty() || found.key > sorted_.back().key) {
+      later_.push_back(found);
+    } else {
+      heap_.push_back(found);
+      std::push_heap(heap_.begin(), heap_.end(), ComesLater{});
+    }
+  }
+
+  // False: none is left.
+  bool pop(BpeScratch::Candidate& found) {
+    if (at_ == sorted_.size() && heap_.empty()) {
+      if (later_.empty()) return false;
+      sort_later();
+    }
+    const bool is_sorted_next =
+        heap_.empty() || (at_ < sorted_.size() && ComesFirst{}(sorted_[at_], heap_.front()));
+    if (is_sorted_next) {
+      found = sorted_[at_++];
+      return true;
+    }
+    std::pop_heap(heap_.begin(), heap_.end(), ComesLater{});
+    found = heap_.back();
+    heap_.pop_back();
+    return true;
+  }
+
+ private:
+  // A run of one letter has a million candidates with a handful of keys, in order for each: those
+  // are dealt out key by key.
+  void sort_later() {
+    constexpr std::size_t kFew = 16;
+    std::array<std::uint64_t, kFew> keys{};
+    std::size_t n_keys = 0;
+    for (std::size_t i = 0; i < later_.size() && n_keys <= kFew; ++i) {
+      const auto end = keys.begin() + static_cast<std::ptrdiff_t>(n_keys);
+      if (std::find(keys.begin(), end, later_[i].key) != end) continue;
+      if (n_keys < kFew) keys[n_keys] = later_[i].key;
+      ++n_keys;
+    }
+    sorted_.clear();
+    if (n_keys <= kFew) {
+      std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(n_keys));
+      for (std::size_t k = 0; k < n_keys; ++k) {
+        std::copy_if(later_.begin(), later_.end(), std::back_inserter(sorted_),
+                     [&](const BpeScratch::Candidate& c) { return c.key == keys[k]; });
+      }
+    } else {
+      std::swap(sorted_, later_);
+    }
+    if (!std::is_sorted(sorted_.begin(), sorted_.end(), ComesFirst{})) {
+      std::sort(sorted_.begin(), sorted_.end(), ComesFirst{});
+    }
+    later_.clear();
+    at_ = 0;
+  }
+
+  std::vector<BpeScratch::Candidate>& sorted_;
+  std::vector<BpeScratch::Candidate>& heap_;
+  std::vector<BpeScratch::Candidate>& later_;
+  std::size_t at_ = 0;  // in sorted_
+};
+
+}  // namespace
+
+void BpeModel::merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  std::array<TokenId, kShortPiece> ids;
+  std::array<std::uint32_t, kShortPiece + 1> lows;  // of symbol i with symbol i + 1
+  std::array<TokenId, kShortPiece + 1> joint;       // what the two become
+  std::size_t n = scratch.symbols.size();
+  const auto look_up = [&](std::size_t i) {
+    const Merge merge = pairs.find(ids[i], ids[i + 1]);
+    lows[i] = merge.id >= 0 ? merge.rank : kNone;
+    joint[i] = merge.id;
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    ids[i] = scratch.symbols[i].id;
+  }
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    look_up(i);
+  }
+  while (n > 1) {
+    std::uint32_t lowest = kNone;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+      lowest = std::min(lowest, lows[i]);
+    }
+    if (lowest == kNone) break;
+    std::size_t at = 0;
+    while (lows[at] != lowest) {
+      ++at;
+    }
+    ids[at] = joint[at];
+    --n;
+    for (std::size_t i = at + 1; i < n; ++i) {
+      ids[i] = ids[i + 1];
+      lows[i] = lows[i + 1];
+      joint[i] = joint[i + 1];
+    }
+    if (at > 0) look_up(at - 1);
+    if (at + 1 < n) look_up(at);
+  }
+  out.insert(out.end(), ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+BpeScratch::Candidate BpeModel::candidate(std::string_view piece, const Vocab& vocab,
+                                          const BpeScratch& scratch,
+                                          std::int32_t at) const noexcept {
+  const auto& left = scratch.symbols[static_cast<std::size_t>(at)];
+  const auto& right = scratch.symbols[static_cast<std::size_t>(left.next)];
+  BpeScratch::Candidate found{.at = at, .bytes = left.bytes + right.bytes};
+  if (!by_score) {
+    const Merge merge = pairs.find(left.id, right.id);
+    found.id = merge.id;
+    found.key = merge.rank;
+    return found;
+  }
+  const bool may_merge =
+      left.characters > 0 && right.characters > 0 && right.begin == left.begin + left.bytes;
+  if (!may_merge) return found;
+  found.id = find(piece.substr(left.begin, found.bytes), vocab);
+  if (found.id < 0) return found;
+  // Hugging Face turns scores into ranked merges: among equal scores the longer left half, then the
+  // longer right half, comes first.
+  found.key = (std::uint64_t{ranks[static_cast<std::size_t>(found.id)]} << 32U) |
+              ((kTieLimit - std::min(left.characters, kTieLimit)) << 16U) |
+              (kTieLimit - std::min(right.characters, kTieLimit));
+  return found;
+}
+
+void BpeModel::merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  const auto n = static_cast<std::int32_t>(symbols.size());
+  for (std::int32_t i = 0; i < n; ++i) {
+    symbols[static_cast<std::size_t>(i)].prev = i - 1;
+    symbols[static_cast<std::size_t>(i)].next = i + 1 < n ? i + 1 : -1;
+  }
+  Queue queue(scratch);
+  const auto push = [&](std::int32_t at) {
+    if (at < 0 || symbols[static_cast<std::size_t>(at)].next < 0) return;
+    const auto found = candidate(piece, vocab, scratch, at);
+    if (found.id >= 0) queue.push(found);
+  };
+  for (std::int32_t i = 0; i < n; ++i) {
+    push(i);
+  }
+  BpeScratch::Candidate merge;
+  while (queue.pop(merge)) {
+    auto& left = symbols[static_cast<std::size_t>(merge.at)];
+    if (left.bytes == 0 || left.next < 0) continue;
+    auto& right = symbols[static_cast<std::size_t>(left.next)];
+    if (left.bytes + right.bytes != merge.bytes) continue;
+    left.id = merge.id;
+    left.bytes = merge.bytes;
+    left.characters += right.characters;
+    left.next = right.next;
+    right.bytes = 0;
+    if (right.next >= 0) symbols[static_cast<std::size_t>(right.next)].prev = merge.at;
+    push(left.prev);
+    push(merge.at);
+  }
+}
+
+}  // namespace wick

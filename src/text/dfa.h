@@ -1,0 +1,58 @@
+// A pattern as a finite automaton that finds what a backtracking engine finds: at the leftmost
+// place the first alternative that matches, repetitions as greedy as written. Each character is
+// looked at once, without a stack or memory. All states are built at load, so that threads share
+// them without a lock; a pattern with more than kMaxDfaStates is refused.
+//
+//   const auto dfa = Dfa::compile(R"(\p{L}+|\s+(?!\S)|\s+)");
+//   dfa->find("ab  c", 2, work);  // [2, 3): the second space stays with the c
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/marked_text.h"
+#include "text/char_set.h"
+#include "text/regex.h"
+
+namespace wick {
+
+class Dfa {
+ public:
+  // Nothing where the pattern is outside of the subset (text/regex.h) or too large.
+  static std::optional<Dfa> compile(std::string_view pattern);
+
+  // Hot: the first match in `text` (valid UTF-8) that starts at or after `from`. `work` counts the
+  // bytes that were read and belong to no match; above kWorkPerByte for each byte of the text the
+  // search is given up, so that no pattern costs the square of a text's length.
+  std::optional<Span> find(std::string_view text, std::size_t from,
+                           std::size_t& work) const noexcept;
+
+ private:
+  friend class DfaBuilder;
+
+  // A transition: the next state, and whether the text matches up to where the character starts.
+  using Next = std::uint16_t;
+  static constexpr Next kMatch = 0x8000;
+  static constexpr Next kWide = 0x7FFF;  // in bytes_: not ASCII, look at wide_
+  static constexpr Next kDead = 0;
+  static constexpr Next kStart = 1;
+  static constexpr std::size_t kWorkPerByte = 256;
+
+  Next wide(Next state, char32_t code) const noexcept {
+    const std::size_t element = universe_.element_of(code);
+    return wide_[state * n_classes_ + class_of_[element]];
+  }
+
+  CharUniverse universe_ = {};
+  std::vector<std::uint8_t> class_of_ = {};  // by element
+  std::size_t n_classes_ = 0;
+  std::vector<std::array<Next, 256>> bytes_ = {};  // by state and byte
+  std::vector<Next> wide_ = {};                    // by state and class
+  std::vector<Next> ends_ = {};                    // by state: the end of the text
+  std::array<bool, 256> is_barren_ = {};           // no match starts with this byte
+};
+
+}  // namespace wick

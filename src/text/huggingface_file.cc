@@ -1,0 +1,209 @@
+// Reads tokenizer.json in one pass: vocabulary and merges, which are nearly all of the file, go
+// straight into lists of views; the rest is cut out and becomes a small tree.
+#include "base/strings.h"
+#include "text/huggingface_json.h"
+#include "text/limits.h"
+
+namespace wick {
+namespace {
+
+using Entry = HuggingFaceFile::Entry;
+
+// Refuses a nesting that no tokenizer has, before a parser builds it.
+bool is_too_deep(std::string_view json) noexcept {
+  int depth = 0;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (is_quoted) {
+      if (c == '\\') ++i;
+      is_quoted = c != '"';
+    } else if (c == '"') {
+      is_quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxJsonNesting) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Error no_object(std::string_view name) {
+  return corrupt_json(
+      cat(name, " is not a JSON object with a nesting of ", kMaxJsonNesting, " or less"));
+}
+
+struct NamedId {
+  std::string_view text;
+  std::int64_t id = -1;
+  TokenKind kind = TokenKind::kNormal;
+};
+
+class FileReader {
+ public:
+  explicit FileReader(HuggingFaceFile& file) : file_(file), in_(file.reader) {}
+
+  Result<void> read() {
+    file_.root = Json::object();
+    if (in_.peek() != '{') return no_object("the file");
+    std::string_view key;
+    for (in_.open('{'); in_.next_member(key);) {
+      if (key == "model" && in_.peek() == '{') {
+        WICK_DO(read_model());
+      } else {
+        put_small(key, file_.root);
+      }
+    }
+    if (!in_.is_done() || is_broken_) return no_object("the file");
+    WICK_DO(check_type());
+    WICK_DO(add_added_tokens());
+    return fill_entries();
+  }
+
+ private:
+  void put_small(std::string_view key, Json& object) {
+    const std::string name(key);
+    const std::string_view text = in_.skip();
+    if (in_.has_failed()) return;
+    Json value = Json::parse(text.begin(), text.end(), nullptr, false);
+    is_broken_ = is_broken_ || value.is_discarded();
+    object[name] = std::move(value);
+  }
+
+  Result<void> check_type() const {
+    const Json& model = member(file_.root, "model");
+    const std::string_view type = type_of(model);
+    const bool is_bpe = type == "BPE" || (type.empty() && member(model, "merges").is_array());
+    if (!is_bpe) return unsupported_part("model", cat("'", printable(type), "'"));
+    return {};
+  }
+
+  Result<void> read_model() {
+    Json& model = file_.root["model"] = Json::object();
+    tokens_.clear();
+    file_.merges.clear();
+    has_vocab_ = false;
+    std::string_view key;
+    for (in_.open('{'); in_.next_member(key);) {
+      if (key == "vocab" && in_.peek() == '{') {
+        WICK_DO(read_vocab());
+      } else if (key == "merges" && in_.peek() == '[') {
+        WICK_DO(read_merges());
+        model["merges"] = Json::array();
+      } else if (key == "vocab" || key == "merges") {
+        in_.skip();
+      } else {
+        put_small(key, model);
+      }
+    }
+    return {};
+  }
+
+  Result<void> add_token(std::string_view text, std::int64_t id, TokenKind kind) {
+    if (id < 0 || id >= static_cast<std::int64_t>(kMaxVocab) || text.size() > kMaxTokenBytes) {
+      return corrupt_json(cat("the token '", printable(text), "' has no id from 0 to ",
+                              kMaxVocab - 1, " or more than ", kMaxTokenBytes, " bytes"));
+    }
+    tokens_.push_back({text, id, kind});
+    return {};
+  }
+
+  Result<void> read_vocab() {
+    tokens_.clear();
+    has_vocab_ = true;
+    std::string_view text;
+    for (in_.open('{'); in_.next_member(text);) {
+      const bool is_number = in_.peek() == '-' || (in_.peek() >= '0' && in_.peek() <= '9');
+      const std::int64_t id = is_number ? in_.integer() : -1;
+      WICK_DO(add_token(text, id, TokenKind::kNormal));
+    }
+    return {};
+  }
+
+  // ["LEFT RIGHT", …], or [["LEFT", "RIGHT"], …] since tokenizers 0.20.
+  Result<void> read_merges() {
+    file_.merges.clear();
+    for (in_.open('['); in_.next_item();) {
+      if (file_.merges.size() >= kMaxMerges) {
+        return corrupt_json(cat("model.merges has more than ", kMaxMerges, " pairs"));
+      }
+      HuggingFaceFile::MergeText merge;
+      if (in_.peek() == '[') {
+        std::size_t n = 0;
+        for (in_.open('['); in_.next_item(); ++n) {
+          (n == 0 ? merge.left : merge.right) = in_.string();
+        }
+        if (n != 2) merge = {};
+      } else {
+        const std::string_view line = in_.string();
+        const std::size_t gap = line.find(' ');
+        merge.left = line.substr(0, gap);
+        merge.right = gap == std::string_view::npos ? std::string_view() : line.substr(gap + 1);
+      }
+      if (in_.has_failed()) return no_object("model.merges");
+      file_.merges.push_back(merge);
+    }
+    return {};
+  }
+
+  Result<void> add_added_tokens() {
+    n_vocab_ = tokens_.size();
+    for (const Json& added : member(file_.root, "added_tokens")) {
+      const Json& id = member(added, "id");
+      WICK_DO(add_token(
+          text_member(added, "content"), id.is_number_integer() ? id.get<std::int64_t>() : -1,
+          flag_member(added, "special", false) ? TokenKind::kControl : TokenKind::kUserDefined));
+    }
+    return {};
+  }
+
+  // By id. An added token may stand in the vocabulary, too, and then says what kind it is.
+  Result<void> fill_entries() {
+    if (!has_vocab_) return corrupt_json("model.vocab is not an object");
+    if (tokens_.empty()) return corrupt_json("model.vocab is empty");
+    std::size_t n = 0;
+    for (const NamedId& token : tokens_) {
+      n = std::max(n, static_cast<std::size_t>(token.id) + 1);
+    }
+    if (n > kMaxIdsPerToken * tokens_.size() + kMaxFreeIds) {
+      return corrupt_json(cat("there are ", tokens_.size(), " tokens, but ids up to ", n - 1));
+    }
+    file_.entries.resize(n);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const NamedId& token = tokens_[i];
+      Entry& entry = file_.entries[static_cast<std::size_t>(token.id)];
+      if (entry.is_there && i < n_vocab_) {
+        return corrupt_json(cat("the tokens '", printable(entry.text), "' and '",
+                                printable(token.text), "' have the same id ", token.id));
+      }
+      entry = {.text = token.text, .is_there = true, .kind = token.kind};
+    }
+    return {};
+  }
+
+  HuggingFaceFile& file_;
+  JsonReader& in_;
+  std::vector<NamedId> tokens_ = {};
+  std::size_t n_vocab_ = 0;  // of tokens_: those of model.vocab
+  bool has_vocab_ = false;
+  bool is_broken_ = false;  // a small part is no JSON
+};
+
+}  // namespace
+
+Result<void> read_huggingface_file(HuggingFaceFile& file) {
+  return FileReader(file).read();
+}
+
+Result<Json> parse_json_object(std::string_view text, std::string_view name) {
+  if (text.size() > kMaxTokenizerJson || is_too_deep(text)) {
+    return corrupt_json(cat(name, " has ", text.size(), " bytes, wick takes ", kMaxTokenizerJson,
+                            " and a nesting of ", kMaxJsonNesting));
+  }
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!json.is_object()) return no_object(name);
+  return json;
+}
+
+}  // namespace wick
