@@ -21,7 +21,7 @@ constexpr std::string_view kHelp =
     "/reset            forget the conversation\n"
     "/undo             take back the last question and its answer\n"
     "/retry            answer the last question again\n"
-    "/set KEY VALUE    temperature, top_k, top_p, min_p, repeat_penalty, repeat_window, seed, "
+    "/set KEY VALUE    temperature, top_k, top_p, min_p, any other sampling flag, seed, "
     "max_tokens\n"
     "/save FILE        write the conversation as JSON\n"
     "/load FILE        go on from one\n"

@@ -21,6 +21,8 @@ constexpr Hint kHints[] = {
     {"general.sampling.min_p", "min_p"},
     {"general.sampling.penalty_repeat", "repeat_penalty"},
     {"general.sampling.penalty_last_n", "repeat_window"},
+    {"general.sampling.xtc_probability", "xtc_probability"},
+    {"general.sampling.xtc_threshold", "xtc_threshold"},
 };
 
 const SamplerParam* find_param(std::string_view key) {

@@ -5,18 +5,17 @@
 #include <vector>
 
 #include "base/check.h"
-#include "sample/random.h"
 #include "sample/stage.h"
 
 namespace wick {
 
 struct SamplerChain::State {
   SamplingParams params;
-  std::uint64_t draws = 0;
+  Draws draws;
   std::vector<Candidate> candidates;
   std::vector<double> weights;
-  std::vector<float> logits;        // a copy to penalise; empty while penalties are off
-  std::vector<std::uint64_t> seen;  // one bit a token, for the same
+  std::vector<float> logits;         // a copy to penalise; empty while penalties are off
+  std::vector<std::int32_t> counts;  // one a token, for the same
 };
 
 SamplerChain::SamplerChain() = default;
@@ -28,10 +27,6 @@ namespace {
 
 bool is_penalising(const SamplingParams& p) noexcept {
   return samplers()[0].is_on(p);
-}
-
-bool is_allowed(std::span<const std::uint64_t> allowed, std::size_t i) noexcept {
-  return allowed.empty() || (allowed[i / 64] >> (i % 64) & 1) != 0;
 }
 
 // The first of the largest logits, -1 if there is none.
@@ -53,13 +48,14 @@ SamplerChain::SamplerChain(const SamplingParams& params, int vocab)
     : state_(std::make_unique<State>()) {  // cold: a request begins
   const auto n = static_cast<std::size_t>(vocab);
   state_->params = params;
+  state_->draws.seed = params.seed;
   const bool needs_all = params.top_k == 0;
   const std::size_t kept = needs_all ? n : std::min(n, static_cast<std::size_t>(params.top_k));
   state_->candidates.resize(params.temperature == 0 ? 0 : kept);
   state_->weights.resize(state_->candidates.size());
   if (is_penalising(params)) {
     state_->logits.resize(n);
-    state_->seen.resize((n + 63) / 64);
+    state_->counts.resize(n);
   }
 }
 
@@ -74,12 +70,16 @@ TokenId SamplerChain::sample(std::span<const float> logits, std::span<const std:
     WICK_CHECK(logits.size() == s.logits.size(),
                "a chain samples from the vocabulary it was built for");
     std::copy(logits.begin(), logits.end(), s.logits.begin());
-    penalise(s.logits, history, s.params, s.seen);
+    penalise(s.logits, history, s.params, s.counts);
     logits = s.logits;
   }
   if (s.params.temperature == 0) return greedy(logits, allowed);
 
-  Candidates c{.items = s.candidates, .weights = s.weights};
+  Candidates c{.items = s.candidates,
+               .weights = s.weights,
+               .logits = logits,
+               .allowed = allowed,
+               .draws = &s.draws};
   if (s.params.top_k > 0) {
     const int k = static_cast<int>(std::min(s.candidates.size(), logits.size()));
     c.items = c.items.first(static_cast<std::size_t>(select_top_k(logits, allowed, k, c.items)));
@@ -98,7 +98,7 @@ TokenId SamplerChain::sample(std::span<const float> logits, std::span<const std:
     if (stage.apply != nullptr && stage.is_on(s.params)) stage.apply(c, s.params);
   }
 
-  const double target = uniform(s.params.seed, s.draws++) * exp_weights(c);
+  const double target = s.draws.next() * exp_weights(c);
   double sum = 0;
   for (std::size_t i = 0; i + 1 < c.items.size(); ++i) {
     sum += c.weights[i];

@@ -1,8 +1,8 @@
 // From logits to a token. A SamplerChain belongs to one sequence and is used by the engine thread
 // only; building one allocates, sample() never does. Its random numbers come from a counter-based
 // generator keyed by the request's seed, so a seed gives the same text whatever else runs. Order of
-// stages and defaults are llama.cpp's: penalties → top-k → top-p → min-p → temperature → draw.
-// Temperature 0 is greedy: the lowest id among equal maxima.
+// stages and defaults are llama.cpp's: penalties → top-n-sigma → top-k → typical → top-p → min-p →
+// XTC → temperature → draw. Temperature 0 is greedy: the lowest id among equal maxima.
 //
 //   SamplerChain chain(params, vocab);
 //   const TokenId next = chain.sample(logits, {}, history);
@@ -26,7 +26,12 @@ struct SamplingParams {
   float top_p = 0.95F;       // 1 = off
   float min_p = 0.05F;       // 0 = off
   float repeat_penalty = 1;  // 1 = off
-  int repeat_window = 64;    // tokens looked back at; 0 = off, -1 = the whole context
+  float presence_penalty = 0, frequency_penalty = 0;
+  int repeat_window = 64;  // tokens looked back at; 0 = off, -1 = the whole context
+  float top_n_sigma = 0;   // 0 = off
+  float typical_p = 1;     // 1 = off
+  float xtc_probability = 0, xtc_threshold = 0.1F;
+  float dynatemp_range = 0, dynatemp_exponent = 1;
   std::uint64_t seed = 0;
 };
 

@@ -38,6 +38,16 @@ std::map<TokenId, double> oracle(const std::vector<float>& logits, const Samplin
   };
   std::stable_sort(ids.begin(), ids.end(),
                    [&](TokenId a, TokenId b) { return logit(a) > logit(b); });
+  if (p.top_n_sigma > 0) {
+    double mean = 0, squares = 0;
+    for (const float x : logits)
+      mean += static_cast<double>(x) / static_cast<double>(logits.size());
+    for (const float x : logits)
+      squares += std::pow(static_cast<double>(x) - mean, 2);
+    const double sigma = std::sqrt(squares / static_cast<double>(logits.size()));
+    const double least = logit(ids[0]) - static_cast<double>(p.top_n_sigma) * sigma;
+    std::erase_if(ids, [&](TokenId id) { return logit(id) < least; });
+  }
   if (p.top_k > 0) ids.resize(std::min(ids.size(), static_cast<std::size_t>(p.top_k)));
   const auto probabilities = [&](double temperature) {
     std::vector<double> out;
@@ -48,6 +58,29 @@ std::map<TokenId, double> oracle(const std::vector<float>& logits, const Samplin
       x /= sum;
     return out;
   };
+  if (p.typical_p < 1) {
+    const auto probability = probabilities(1);
+    double entropy = 0;
+    for (const double x : probability)
+      entropy -= x * std::log(x);
+    std::vector<std::size_t> order(ids.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto distance = [&](std::size_t i) {
+      return std::abs(-std::log(probability[i]) - entropy);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+    double sum = 0;
+    std::size_t n = 0;
+    while (n < order.size() && sum < static_cast<double>(p.typical_p))
+      sum += probability[order[n++]];
+    order.resize(n);
+    std::sort(order.begin(), order.end());
+    std::vector<TokenId> kept;
+    for (const std::size_t i : order)
+      kept.push_back(ids[i]);
+    ids = kept;
+  }
   if (p.top_p < 1) {
     const auto probability = probabilities(1);
     double sum = 0;
@@ -63,10 +96,33 @@ std::map<TokenId, double> oracle(const std::vector<float>& logits, const Samplin
       ++n;
     ids.resize(n);
   }
-  const auto probability = probabilities(static_cast<double>(p.temperature));
+  // The ends of the chain, with and without XTC's cut.
+  const auto finish = [&](double share, std::map<TokenId, double>& out) {
+    double temperature = static_cast<double>(p.temperature);
+    if (p.dynatemp_range > 0 && ids.size() > 1) {
+      double entropy = 0;
+      for (const double x : probabilities(1))
+        entropy -= x * std::log(x);
+      const double range = static_cast<double>(p.dynatemp_range);
+      const double low = std::max(0.0, temperature - range), high = temperature + range;
+      temperature = low + (high - low) * std::pow(entropy / std::log(ids.size()),
+                                                  static_cast<double>(p.dynatemp_exponent));
+    }
+    const auto probability = probabilities(temperature);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      out[ids[i]] += share * probability[i];
+  };
   std::map<TokenId, double> out;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    out[ids[i]] = probability[i];
+  const double excluded = p.xtc_threshold <= 0.5F ? static_cast<double>(p.xtc_probability) : 0;
+  finish(1 - excluded, out);
+  if (excluded > 0) {
+    const auto probability = probabilities(1);
+    std::size_t n = 0;
+    while (n < ids.size() && probability[n] >= static_cast<double>(p.xtc_threshold))
+      ++n;
+    if (n >= 2) ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n - 1));
+    finish(excluded, out);
+  }
   return out;
 }
 
@@ -126,6 +182,15 @@ TEST(Sampler, SelectTopKEqualsASortOfEverything) {
   }
 }
 
+using P = SamplingParams;
+
+// One stage alone, at temperature 1.
+P only(void (*set)(P&)) {
+  P params = kAllOff;
+  set(params);
+  return params;
+}
+
 class SamplerOracle : public testing::TestWithParam<SamplingParams> {};
 
 TEST_P(SamplerOracle, DrawsFromTheSameSetWithTheSameFrequencies) {
@@ -162,11 +227,40 @@ TEST_P(SamplerOracle, DrawsFromTheSameSetWithTheSameFrequencies) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, SamplerOracle,
-    testing::Values(SamplingParams{.seed = 1}, kAllOff,
-                    SamplingParams{.temperature = 2, .top_k = 0, .seed = 5},
-                    SamplingParams{.temperature = 1, .top_k = 3, .top_p = 1, .min_p = 0},
-                    SamplingParams{.temperature = 1, .top_k = 0, .top_p = 0.5F, .min_p = 0},
-                    SamplingParams{.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0.2F}));
+    testing::Values(
+        SamplingParams{.seed = 1}, kAllOff, SamplingParams{.temperature = 2, .top_k = 0, .seed = 5},
+        SamplingParams{.temperature = 1, .top_k = 3, .top_p = 1, .min_p = 0},
+        SamplingParams{.temperature = 1, .top_k = 0, .top_p = 0.5F, .min_p = 0},
+        SamplingParams{.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0.2F},
+        only([](P& p) { p.top_n_sigma = 1.5F; }), only([](P& p) { p.typical_p = 0.3F; }),
+        only([](P& p) { p.typical_p = 0.9F; }),
+        only([](P& p) { p.xtc_probability = 0.4F, p.xtc_threshold = 0.05F; }),
+        only([](P& p) { p.dynatemp_range = 0.6F, p.dynatemp_exponent = 1.7F; }),
+        SamplingParams{
+            .top_n_sigma = 2, .typical_p = 0.8F, .xtc_probability = 0.5F, .dynatemp_range = 0.5F}));
+
+TEST(Elementary, AgreesWithTheCLibrary) {
+  for (double x = 1e-12; x < 1e12; x *= 1.37)
+    EXPECT_NEAR(log_of(x), std::log(x), 1e-15 * std::max(1.0, std::abs(std::log(x)))) << x;
+  EXPECT_EQ(log_of(1), 0);
+  for (double x = 0; x > -690; x -= 0.73)
+    EXPECT_NEAR(exp_of_negative(x) / std::exp(x), 1, 1e-14) << x;
+}
+
+TEST(Sampler, PresenceCountsOnceAndFrequencyEachTime) {
+  const std::vector<float> logits = {2, 1, 0};
+  const std::vector<TokenId> history = {0, 0, 0};
+  const auto greedy = [&](float presence, float frequency) {
+    SamplerChain chain(
+        {.temperature = 0, .presence_penalty = presence, .frequency_penalty = frequency}, 3);
+    return chain.sample(logits, {}, history);
+  };
+  EXPECT_EQ(greedy(0.9F, 0), 0);
+  EXPECT_EQ(greedy(1.1F, 0), 1);
+  EXPECT_EQ(greedy(0, 0.3F), 0);
+  EXPECT_EQ(greedy(0, 0.4F), 1);  // three times 0.4
+  EXPECT_EQ(greedy(0.2F, 0.3F), 1);
+}
 
 TEST(Sampler, EachStageSwitchedOffIsTheIdentity) {
   const auto logits = random_logits(200, 9);

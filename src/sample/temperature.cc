@@ -1,12 +1,35 @@
-// Temperature: logits divided by T. It comes last, so that top-p and min-p see the model's own
-// distribution.
+// Temperature: logits divided by T. It comes last, so that the other stages see the model's own
+// distribution. With a range (entropy-based dynamic temperature, kalomaze 2024) T moves between
+// T - range and T + range with the share of the largest possible entropy, raised to an exponent.
+#include <algorithm>
+
 #include "sample/stage.h"
 
 namespace wick {
 
+namespace {
+
+double dynamic(Candidates& c, const SamplingParams& p) noexcept {
+  const double low = std::max(0.0, static_cast<double>(p.temperature - p.dynatemp_range));
+  const double high = static_cast<double>(p.temperature + p.dynatemp_range);
+  const double most = log_of(static_cast<double>(c.items.size()));
+  const double share = std::clamp(measure_spread(c).entropy / most, 1e-30, 1.0);
+  const double raised = exp_of_negative(log_of(share) * static_cast<double>(p.dynatemp_exponent));
+  return low + (high - low) * raised;
+}
+
+}  // namespace
+
 void apply_temperature(Candidates& c, const SamplingParams& p) noexcept {
+  auto temperature = p.temperature;
+  if (p.dynatemp_range > 0 && c.items.size() > 1) temperature = static_cast<float>(dynamic(c, p));
+  if (temperature < 1e-6F) {  // as good as greedy, and no division overflows
+    sort(c);
+    c.items = c.items.first(1);
+    return;
+  }
   for (Candidate& item : c.items)
-    item.logit /= p.temperature;
+    item.logit /= temperature;
 }
 
 }  // namespace wick
