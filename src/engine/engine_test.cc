@@ -23,7 +23,7 @@ struct Reader final : DeltaSink {
   std::string text;
   std::optional<TextDelta> last;
   std::string error;
-  int room = 1 << 30;
+  std::atomic<int> room = 1 << 30;  // tests set it while the engine runs
 
   Reader() { text.reserve(1 << 16); }  // offers are hot
 
