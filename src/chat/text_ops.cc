@@ -128,7 +128,10 @@ std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle
                          std::size_t from) {
   if (from > hay.size()) return npos;
   if (needle.empty()) return from;
-  const void* found = ::memmem(hay.data() + from, hay.size() - from, needle.data(), needle.size());
+  // An empty view may point nowhere, which memmem must not see.
+  const void* found = from == hay.size() ? nullptr
+                                         : ::memmem(hay.data() + from, hay.size() - from,
+                                                    needle.data(), needle.size());
   const std::size_t at =
       found == nullptr ? npos
                        : static_cast<std::size_t>(static_cast<const char*>(found) - hay.data());
