@@ -131,7 +131,7 @@ TEST(WordCache, FindsWhatWasAddedAndNothingElse) {
       ASSERT_EQ(ids[0], id);
     }
     cache.add(word, {&id, 1});
-    if (i > 100) {
+    if (i > WordCache::kWorthIt) {
       ASSERT_FALSE(cache.find(word).empty());
     }
   }
