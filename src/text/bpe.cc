@@ -24,9 +24,17 @@ constexpr std::uint32_t kNever = UINT32_MAX;
 constexpr std::string_view kSpaceMark = "▁";
 constexpr std::size_t kCharacterSlots = 1U << 13U;
 
-std::size_t border(char left, char right) noexcept {
-  return static_cast<std::size_t>(static_cast<unsigned char>(left)) * 256 +
+constexpr std::size_t kBorders = 256 * 64;
+
+// Of a continuation byte with any other, and of any byte with a lead byte.
+std::size_t leaving(char left, char right) noexcept {
+  return (static_cast<unsigned char>(left) & 0x3FU) * std::size_t{256} +
          static_cast<unsigned char>(right);
+}
+
+std::size_t entering(char left, char right) noexcept {
+  return static_cast<unsigned char>(left) * std::size_t{64} +
+         (static_cast<unsigned char>(right) & 0x3FU);
 }
 
 // Nothing but continuation bytes, as a part of a character that does not start it.
@@ -61,8 +69,8 @@ void BpeModel::prepare(const Vocab& vocab) {
 }
 
 void BpeModel::find_border_ranks(const Vocab& vocab) {
-  leaving_ranks_.assign(256 * 256, kNever);
-  entering_ranks_.assign(256 * 256, kNever);
+  leaving_ranks_.assign(kBorders, kNever);
+  entering_ranks_.assign(kBorders, kNever);
   const auto is_plain = [&](TokenId id) {  // its bytes are what it stands for
     return vocab.kind(id) == TokenKind::kNormal || vocab.kind(id) == TokenKind::kUnused;
   };
@@ -74,12 +82,13 @@ void BpeModel::find_border_ranks(const Vocab& vocab) {
       are_plain = false;
       return;
     }
-    const std::size_t at = border(before.back(), behind.front());
     if (is_end_of_character(before)) {
-      leaving_ranks_[at] = std::min(leaving_ranks_[at], merge.rank);
+      auto& lowest = leaving_ranks_[leaving(before.back(), behind.front())];
+      lowest = std::min(lowest, merge.rank);
     }
     if (is_start_of_character(behind)) {
-      entering_ranks_[at] = std::min(entering_ranks_[at], merge.rank);
+      auto& lowest = entering_ranks_[entering(before.back(), behind.front())];
+      lowest = std::min(lowest, merge.rank);
     }
   });
   if (!are_plain) leaving_ranks_.clear();
@@ -171,9 +180,9 @@ std::size_t BpeModel::fill_whole_character(std::string_view piece, std::size_t a
   }
   const std::size_t end = at + bytes;
   const bool is_alone =
-      (at == 0 || character.last_rank < entering_ranks_[border(piece[at - 1], piece[at])]) &&
+      (at == 0 || character.last_rank < entering_ranks_[entering(piece[at - 1], piece[at])]) &&
       (end == piece.size() ||
-       character.last_rank < leaving_ranks_[border(piece[end - 1], piece[end])]);
+       character.last_rank < leaving_ranks_[leaving(piece[end - 1], piece[end])]);
   if (character.id < 0 || !is_alone) return 0;
   scratch.symbols.push_back({.id = character.id,
                              .begin = static_cast<std::uint32_t>(at),

@@ -23,11 +23,17 @@ void append_replaced(std::string& out, std::string_view text, std::string_view f
   }
 }
 
-void append_step(std::string& out, const NormaliserStep& step, std::string_view text,
-                 bool is_first) {
+// Memory that outlives a run.
+struct RunScratch {
+  std::string a = {}, b = {};
+  NfcScratch nfc = {};
+};
+
+void append_step(std::string& out, const NormaliserStep& step, std::string_view text, bool is_first,
+                 NfcScratch& nfc) {
   switch (step.kind) {
     case Kind::kNfc:
-      append_nfc(out, text);
+      append_nfc(out, text, nfc);
       return;
     case Kind::kReplace:
       append_replaced(out, text, step.from, step.to);
@@ -45,14 +51,14 @@ void append_step(std::string& out, const NormaliserStep& step, std::string_view 
   out += text;
 }
 
-// `text` after `steps`; the result lies in `text` itself or in `a` or `b`.
+// `text` after `steps`; the result lies in `text` itself or in the scratch.
 std::string_view apply(const std::vector<NormaliserStep>& steps, std::string_view text,
-                       bool is_first, std::string& a, std::string& b) {
+                       bool is_first, RunScratch& scratch) {
   for (const NormaliserStep& step : steps) {
-    a.clear();
-    append_step(a, step, text, is_first);
-    std::swap(a, b);
-    text = b;
+    scratch.a.clear();
+    append_step(scratch.a, step, text, is_first, scratch.nfc);
+    std::swap(scratch.a, scratch.b);
+    text = scratch.b;
   }
   return text;
 }
@@ -60,9 +66,8 @@ std::string_view apply(const std::vector<NormaliserStep>& steps, std::string_vie
 }  // namespace
 
 std::string normalised_text(const std::vector<NormaliserStep>& steps, std::string_view run) {
-  std::string a;
-  std::string b;
-  return std::string(apply(steps, run, false, a, b));
+  RunScratch scratch;
+  return std::string(apply(steps, run, false, scratch));
 }
 
 bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept {
@@ -80,8 +85,7 @@ bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept {
 struct BpeTokenizer::Scratch {
   SplitScratch split = {};
   BpeScratch bpe = {};
-  std::string run_a = {}, run_b = {};    // of the normaliser
-  std::string open_a = {}, open_b = {};  // of the pre-tokenizer
+  RunScratch normaliser = {}, opening = {};
 };
 
 BpeTokenizer::BpeTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
@@ -144,8 +148,7 @@ void BpeTokenizer::encode_all(const MarkedText& text, Scratch& scratch,
 
 void BpeTokenizer::encode_run(std::string_view run, bool is_first, Scratch& scratch,
                               std::vector<TokenId>& out) const {
-  const std::string_view text =
-      apply(parts_.normaliser, run, is_first, scratch.run_a, scratch.run_b);
+  const std::string_view text = apply(parts_.normaliser, run, is_first, scratch.normaliser);
   if (parts_.added_normalised.is_empty()) {
     encode_normalised(text, is_first, scratch, out);
     return;
@@ -164,8 +167,7 @@ void BpeTokenizer::encode_run(std::string_view run, bool is_first, Scratch& scra
 
 void BpeTokenizer::encode_normalised(std::string_view run, bool is_first, Scratch& scratch,
                                      std::vector<TokenId>& out) const {
-  const std::string_view text =
-      apply(parts_.opening, run, is_first, scratch.open_a, scratch.open_b);
+  const std::string_view text = apply(parts_.opening, run, is_first, scratch.opening);
   if (parts_.pre.is_empty()) {
     parts_.model.encode(text, parts_.vocab, scratch.bpe, out);
     return;

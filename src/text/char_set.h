@@ -5,6 +5,7 @@
 // union, intersection and complement are exact and cheap. Load time, but for element_of().
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -32,11 +33,8 @@ class CharUniverse {
   std::size_t n_atoms() const noexcept { return n_atoms_; }
 
   std::size_t interval_of(char32_t code) const noexcept {
-    std::size_t n = 0;
-    for (const char32_t border : borders_) {
-      n += code >= border ? 1 : 0;
-    }
-    return n;
+    return static_cast<std::size_t>(std::upper_bound(borders_.begin(), borders_.end(), code) -
+                                    borders_.begin());
   }
 
   std::size_t element_of(char32_t code) const noexcept {

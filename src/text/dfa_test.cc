@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kNames[] = {"gpt-2",       "smollm",         "llama-bpe", "dbrx",
                                   "qwen2",       "qwen35",         "gpt-4o",    "tekken",
-                                  "deepseek-v3", "deepseek-coder", "falcon"};
+                                  "deepseek-v3", "deepseek-coder", "falcon",    "deepseek-llm"};
 
 std::vector<Span> pieces(const Pattern& pattern, std::string_view text) {
   Matcher matcher;

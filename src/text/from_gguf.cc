@@ -1,4 +1,5 @@
-// tokenizer.ggml.* → TokenizerParts: byte-level BPE ("gpt2") and SentencePiece BPE ("llama").
+// tokenizer.ggml.* → TokenizerParts: byte-level BPE ("gpt2"), SentencePiece BPE by scores ("llama")
+// and the same by merges ("gemma4").
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -221,6 +222,47 @@ Result<void> fill_sentencepiece_vocab(GgufVocab& gguf, TokenizerParts& parts) {
   return {};
 }
 
+// Merges of characters, as Gemma 4 has them: halves may hold line breaks, never a space.
+Result<void> fill_character_merges(const Metadata& meta, TokenizerParts& parts) {
+  const auto merges = meta.strings("tokenizer.ggml.merges");
+  if (!merges || merges->size() > kMaxMerges) {
+    return corrupt_vocab(cat("tokenizer.ggml.merges is missing or has more than ", kMaxMerges,
+                             " entries, a gemma4 tokenizer needs it"));
+  }
+  BpeModel& model = parts.model;
+  model.pairs.reserve(merges->size());
+  std::string both;
+  for (std::size_t rank = 0; rank < merges->size(); ++rank) {
+    const std::string_view line = (*merges)[rank];
+    const std::size_t gap = line.find(' ', 1);
+    if (gap == std::string_view::npos || line.size() > 2 * kMaxTokenBytes) continue;
+    both = line.substr(0, gap);
+    both += line.substr(gap + 1);
+    const TokenId left = model.find(line.substr(0, gap), parts.vocab);
+    const TokenId right = model.find(line.substr(gap + 1), parts.vocab);
+    const TokenId merged = model.find(both, parts.vocab);
+    if (merged < 0 || left < 0 || right < 0) continue;
+    if (!model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), merged})) {
+      return corrupt_vocab("the merges are made to collide in a hash table");
+    }
+  }
+  return {};
+}
+
+Result<void> fill_gemma4(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts) {
+  BpeModel& model = parts.model;
+  model.alphabet = BpeModel::Alphabet::kCharacters;
+  model.fuse_unknown = true;
+  WICK_DO(fill_sentencepiece_vocab(gguf, parts));
+  WICK_DO(fill_character_merges(meta, parts));
+  const std::int64_t unknown = meta.integer("tokenizer.ggml.unknown_token_id").value_or(3);
+  if (parts.vocab.size() > unknown && unknown >= 0) model.unknown = static_cast<TokenId>(unknown);
+  parts.normaliser.push_back(
+      {.kind = NormaliserStep::Kind::kReplace, .from = " ", .to = std::string(kSpaceMark)});
+  fill_special_ids(meta, {.adds_bos = true, .bos = 2, .eos = 1}, parts);
+  return {};
+}
+
 Result<void> fill_sentencepiece(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts) {
   BpeModel& model = parts.model;
   model.alphabet = BpeModel::Alphabet::kCharacters;
@@ -251,16 +293,18 @@ Result<TokenizerParts> load_gguf_tokenizer(const Metadata& meta) {
                  .id = "tokenizer_missing",
                  .message = "the model file holds no tokenizer: tokenizer.ggml.model is missing"};
   }
-  if (*model != "gpt2" && *model != "llama") {
+  if (*model != "gpt2" && *model != "llama" && *model != "gemma4") {
     return Error{.code = ErrorCode::kUnsupported,
                  .id = "tokenizer_model",
                  .message = cat("tokenizer.ggml.model is '", printable(*model),
-                                "', wick reads 'gpt2' and 'llama'")};
+                                "', wick reads 'gpt2', 'llama' and 'gemma4'")};
   }
   WICK_TRY(GgufVocab gguf, read_gguf_vocab(meta));
   TokenizerParts parts;
   if (*model == "gpt2") {
     WICK_DO(fill_byte_level(meta, gguf, parts));
+  } else if (*model == "gemma4") {
+    WICK_DO(fill_gemma4(meta, gguf, parts));
   } else {
     WICK_DO(fill_sentencepiece(meta, gguf, parts));
   }

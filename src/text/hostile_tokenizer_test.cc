@@ -98,6 +98,10 @@ TEST(HostileTokenizer, NamesWhatIsWrongWithGgufKeys) {
                   Strings{"a", "a", "c", "d", "e", "f", "g", "h", "i", "j", "k"});
   });
   expect("merges is missing", [](Metadata& m) { m.set_integer("tokenizer.ggml.merges", 0); });
+  expect("a gemma4 tokenizer needs it", [](Metadata& m) {
+    m.set_string("tokenizer.ggml.model", "gemma4");
+    m.set_integer("tokenizer.ggml.merges", 0);
+  });
   expect("'no-such', a pre-tokenizer",
          [](Metadata& m) { m.set_string("tokenizer.ggml.pre", "no-such"); });
   expect("token 0 has 65537 bytes", [](Metadata& m) {

@@ -21,8 +21,7 @@ bool accepts(std::string_view text) {
 }
 
 TEST(JsonReader, HandsOutMembersItemsTextsAndNumbers) {
-  JsonReader in(
-      R"( {"a" : 1, "list":["x", "\u00e9\n\ud83d\ude00", []], )"
+  JsonReader in(R"( {"a" : 1, "list":["x", "\u00e9\n\ud83d\ude00", []], )"
                 R"("deep": {"b": [1.5, null]}, "z": -7} )");
   std::string seen;
   std::string_view key;
@@ -111,9 +110,8 @@ TEST(HostileJsonReader, AcceptsWhatIsJsonAndNothingElse) {
 }
 
 TEST(HostileJsonReader, AgreesWithAnotherParserOnMutatedTexts) {
-  const std::string whole =
-      R"({"a":[1,-2.5e3,true,null,"x\"\u00e9\ud83d\ude00é"],)"
-      R"("":{"b":{},"c":[[],[""]]}, "d" : false })";
+  const std::string whole = R"({"a":[1,-2.5e3,true,null,"x\"\u00e9\ud83d\ude00é"],)"
+                            R"("":{"b":{},"c":[[],[""]]}, "d" : false })";
   ASSERT_TRUE(accepts(whole));
   std::mt19937 random(5);
   int n_good = 0;

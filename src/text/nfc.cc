@@ -24,6 +24,7 @@ constexpr utf8proc_option_t kDecompose =
 
 // No character below U+0300 changes under NFC or touches its neighbour.
 constexpr char32_t kFirstChanging = 0x300;
+constexpr std::ptrdiff_t kFewMarks = 32;
 
 int combining_class(utf8proc_int32_t code) noexcept {
   return utf8proc_get_property(code)->combining_class;
@@ -42,7 +43,7 @@ bool is_active(char32_t code) noexcept {
   return !is_ideograph && !is_hangul && is_in(nfc_active(), code);
 }
 
-void append_decomposed(std::vector<utf8proc_int32_t>& out, char32_t code) {
+void append_decomposed(NfcScratch& out, char32_t code) {
   if (code < 0x80) {
     out.push_back(static_cast<utf8proc_int32_t>(code));
     return;
@@ -58,7 +59,7 @@ void append_decomposed(std::vector<utf8proc_int32_t>& out, char32_t code) {
   out.insert(out.end(), parts.begin(), parts.begin() + n);
 }
 
-void sort_marks(std::vector<utf8proc_int32_t>& codes) {
+void sort_marks(NfcScratch& codes) {
   const auto by_class = [](utf8proc_int32_t a, utf8proc_int32_t b) {
     return combining_class(a) < combining_class(b);
   };
@@ -68,12 +69,18 @@ void sort_marks(std::vector<utf8proc_int32_t>& codes) {
   for (auto at = codes.begin(); at != codes.end();) {
     at = std::find_if(at, codes.end(), is_mark);
     const auto end = std::find_if_not(at, codes.end(), is_mark);
-    std::stable_sort(at, end, by_class);
+    if (end - at < kFewMarks) {  // in place: a stable sort takes memory
+      for (auto next = at; next != end; ++next) {
+        std::rotate(std::upper_bound(at, next, *next, by_class), next, next + 1);
+      }
+    } else {
+      std::stable_sort(at, end, by_class);
+    }
     at = end;
   }
 }
 
-void append_composed(std::string& out, std::vector<utf8proc_int32_t>& codes) {
+void append_composed(std::string& out, NfcScratch& codes) {
   sort_marks(codes);
   const utf8proc_ssize_t n =
       utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()), kOptions);
@@ -84,9 +91,8 @@ void append_composed(std::string& out, std::vector<utf8proc_int32_t>& codes) {
 }
 
 // One character and the active ones behind it.
-void append_part(std::string& out, std::string_view text) {
-  std::vector<utf8proc_int32_t> codes;
-  codes.reserve(text.size() + 1);
+void append_part(std::string& out, std::string_view text, NfcScratch& codes) {
+  codes.clear();
   for (std::size_t at = 0; at < text.size();) {
     const Utf8Char next = decode_utf8(text.substr(at));
     if (is_in(nfc_left_alone(), next.code)) {
@@ -101,7 +107,7 @@ void append_part(std::string& out, std::string_view text) {
 }
 
 // `text` is valid UTF-8.
-void append_nfc_of_valid(std::string& out, std::string_view text) {
+void append_nfc_of_valid(std::string& out, std::string_view text, NfcScratch& scratch) {
   std::size_t done = 0;
   std::size_t before = 0;  // the character before `at`
   for (std::size_t at = 0; at < text.size();) {
@@ -110,6 +116,12 @@ void append_nfc_of_valid(std::string& out, std::string_view text) {
     if (static_cast<unsigned char>(text[at]) < 0xCC) {
       if ((static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U) before = at;
       ++at;
+      continue;
+    }
+    const auto lead = static_cast<unsigned char>(text[at]);
+    if (lead >= 0xE4 && lead <= 0xE9) {  // U+4000 to U+9FFF: ideographs
+      before = at;
+      at += 3;
       continue;
     }
     Utf8Char next = decode_utf8(text.substr(at));
@@ -124,7 +136,7 @@ void append_nfc_of_valid(std::string& out, std::string_view text) {
       if (at < text.size()) next = decode_utf8(text.substr(at));
     }
     out.append(text.substr(done, begin - done));
-    append_part(out, text.substr(begin, at - begin));
+    append_part(out, text.substr(begin, at - begin), scratch);
     done = before = at;
   }
   out.append(text.substr(done));
@@ -132,10 +144,10 @@ void append_nfc_of_valid(std::string& out, std::string_view text) {
 
 }  // namespace
 
-void append_nfc(std::string& out, std::string_view text) {
+void append_nfc(std::string& out, std::string_view text, NfcScratch& scratch) {
   while (!text.empty()) {
     const std::size_t good = valid_utf8_prefix(text);
-    append_nfc_of_valid(out, text.substr(0, good));
+    append_nfc_of_valid(out, text.substr(0, good), scratch);
     text.remove_prefix(good);
     if (text.empty()) return;
     out += text.front();

@@ -9,7 +9,8 @@ namespace {
 
 std::string nfc(std::string_view text) {
   std::string out;
-  append_nfc(out, text);
+  NfcScratch scratch;
+  append_nfc(out, text, scratch);
   return out;
 }
 
@@ -20,6 +21,32 @@ TEST(Nfc, ComposesAndSortsMarks) {
   EXPECT_EQ(nfc("\u212B\uFB01"), "\u00C5\uFB01");
   EXPECT_EQ(nfc("\u0344"), "\u0308\u0301");
   EXPECT_EQ(nfc("plain \u00E9 \u02FF"), "plain \u00E9 \u02FF");
+}
+
+// As Hugging Face's library does: its tables are those of Unicode 9.
+TEST(Nfc, LeavesMarksAloneThatCameAfterUnicode9) {
+  EXPECT_EQ(nfc("a\u0650\U00011D45\u0301"), "a\u0650\U00011D45\u0301");
+  EXPECT_EQ(nfc("a\u08D3\u0334"), "a\u08D3\u0334");
+  EXPECT_EQ(nfc("\U00011935\U00011930"), "\U00011935\U00011930");
+  EXPECT_EQ(nfc("e\u0301\u0898e\u0301"), "\u00E9\u0898\u00E9");
+}
+
+TEST(Nfc, ChangesOnlyWhereItMust) {
+  EXPECT_EQ(nfc("日本語e\u0301中文\u304B\u3099"), "日本語\u00E9中文\u304C");
+  EXPECT_EQ(nfc("\u0301e\u0301"), "\u0301\u00E9");
+  EXPECT_EQ(nfc("日\u0301\u0316x"), "日\u0316\u0301x");
+  std::string marks = "a";
+  for (int i = 0; i < 100; ++i) {
+    marks += "\u0301\u0316";
+  }
+  std::string sorted = "\u00E1";
+  for (int i = 0; i < 100; ++i) {
+    sorted.insert(2, "\u0316");
+  }
+  for (int i = 1; i < 100; ++i) {
+    sorted += "\u0301";
+  }
+  EXPECT_EQ(nfc(marks), sorted);
 }
 
 TEST(Nfc, KeepsBytesThatAreNotUtf8) {

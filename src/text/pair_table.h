@@ -18,7 +18,10 @@ struct Merge {
 
 class PairTable {
  public:
-  void reserve(std::size_t n) { slots_.assign(std::bit_ceil(n + n / 2 + 2), Slot{}); }
+  void reserve(std::size_t n) {
+    slots_.assign(std::bit_ceil(n + n / 2 + 2), Slot{});
+    maybe_.assign(std::bit_ceil(n / 16 + 1), 0);
+  }
 
   // The first merge of a pair counts. False: a table made to collide.
   bool add(TokenId left, TokenId right, Merge merge) {
@@ -28,6 +31,8 @@ class PairTable {
     for (std::size_t probe = 0; probe < kMaxProbes; ++probe, at = (at + 1) & mask) {
       if (slots_[at].merge.id < 0) {
         slots_[at] = {key, merge};
+        const std::uint64_t bits = hash(key) >> 20U;
+        maybe_[(bits >> 6U) & (maybe_.size() - 1)] |= std::uint64_t{1} << (bits & 63U);
         return true;
       }
       if (slots_[at].key == key) return true;
@@ -48,8 +53,12 @@ class PairTable {
   Merge find(TokenId left, TokenId right) const noexcept {
     if (slots_.empty()) return {};
     const std::uint64_t key = key_of(left, right);
+    const std::uint64_t hashed = hash(key);
+    const std::uint64_t bits = hashed >> 20U;
+    const std::uint64_t word = maybe_[(bits >> 6U) & (maybe_.size() - 1)];
+    if (((word >> (bits & 63U)) & 1U) == 0) return {};
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t at = hash(key) & mask;; at = (at + 1) & mask) {
+    for (std::size_t at = hashed & mask;; at = (at + 1) & mask) {
       if (slots_[at].merge.id < 0) return {};
       if (slots_[at].key == key) return slots_[at].merge;
     }
@@ -72,6 +81,9 @@ class PairTable {
   }
 
   std::vector<Slot> slots_ = {};
+  // A bit for each pair, at a place that others share: most pairs that are not there are seen by
+  // it, without a look at the slots, which are too many for a cache.
+  std::vector<std::uint64_t> maybe_ = {};
 };
 
 }  // namespace wick

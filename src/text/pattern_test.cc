@@ -62,8 +62,9 @@ TEST(Pattern, GivesUpInsteadOfBacktrackingForEver) {
 }
 
 TEST(PreTokenizer, EveryNamedPatternCompiles) {
-  for (const char* const name : {"gpt-2", "smollm", "llama-bpe", "qwen2", "qwen35", "gpt-4o",
-                                 "tekken", "deepseek-v3", "deepseek-coder", "falcon", "dbrx"}) {
+  for (const char* const name :
+       {"gpt-2", "smollm", "llama-bpe", "qwen2", "qwen35", "gpt-4o", "tekken", "deepseek-v3",
+        "deepseek-coder", "falcon", "dbrx", "deepseek-llm"}) {
     const auto info = find_pre_tokenizer(name);
     ASSERT_TRUE(info) << name;
     EXPECT_FALSE(info->patterns.empty()) << name;

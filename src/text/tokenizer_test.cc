@@ -164,6 +164,24 @@ TEST(Tokenizer, MergesByScoresAsHuggingFaceMergesThem) {
   EXPECT_TRUE(tokenizer->strips_leading_space());
 }
 
+TEST(Tokenizer, MergesCharactersByPairsForGemma4) {
+  const std::vector<std::string> tokens = {"<pad>",  "<eos>", "<bos>", "<unk>", "<0xC3>",
+                                           "<0xA9>", "\n",    "\n\n",  "▁",     "a",
+                                           "▁a",     "aa",    "b",     "▁aa"};
+  Metadata meta;
+  meta.set_string("tokenizer.ggml.model", "gemma4");
+  meta.set_strings("tokenizer.ggml.tokens", tokens);
+  meta.set_integers("tokenizer.ggml.token_type",
+                    std::vector<std::int64_t>{3, 3, 3, 3, 6, 6, 1, 1, 1, 1, 1, 1, 1, 1});
+  meta.set_strings("tokenizer.ggml.merges",
+                   std::vector<std::string>{"\n \n", "a a", "▁ a", "▁a a", "▁ aa", "b zz"});
+  const TokenizerPtr tokenizer = must(Tokenizer::from(meta));
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->encode_plain("aa aa\n\n\n é b"), (Ids{11, 13, 7, 6, 8, 4, 5, 8, 12}));
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode_plain(" aa\n é b")), " aa\n é b");
+  EXPECT_EQ(ids_of(tokenizer->prefix()), Ids{2});
+}
+
 TEST(Tokenizer, TakesControlTokensFromTrustedSpansOnly) {
   const TokenizerPtr tokenizer = from_json(data("tiny_bpe.json"));
   ASSERT_NE(tokenizer, nullptr);

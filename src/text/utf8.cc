@@ -1,5 +1,6 @@
 #include "text/utf8.h"
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -12,15 +13,18 @@ bool is_between(unsigned char byte, unsigned low, unsigned high) noexcept {
   return byte >= low && byte <= high;
 }
 
+// Whether four bytes start with a character of three; false for lead bytes with special cases.
 bool has_three_bytes(const char* p) noexcept {
-  const auto byte = [&](int i) -> unsigned { return static_cast<unsigned char>(p[i]); };
-  const unsigned all = byte(0) | (byte(1) << 8U) | (byte(2) << 16U);
-  return (all & 0xC0C0F0U) == 0x8080E0U && byte(0) != 0xE0U && byte(0) != 0xEDU;
+  std::uint32_t four = 0;
+  std::memcpy(&four, p, sizeof(four));
+  if constexpr (std::endian::native == std::endian::big) four = __builtin_bswap32(four);
+  const std::uint32_t lead = four & 0xFFU;
+  return (four & 0xC0C0F0U) == 0x8080E0U && lead != 0xE0U && lead != 0xEDU;
 }
 
 }  // namespace
 
-Utf8Char decode_utf8(std::string_view text) noexcept {
+Utf8Char decode_any_utf8(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return {.code = lead, .length = 1, .is_valid = true};
@@ -55,7 +59,7 @@ std::size_t valid_utf8_prefix(std::string_view text) noexcept {
     }
     // Most of what is not ASCII has three bytes, and a lead byte without special cases.
     const std::size_t first = at;
-    while (text.size() - at >= 3 && has_three_bytes(text.data() + at)) {
+    while (text.size() - at >= 4 && has_three_bytes(text.data() + at)) {
       at += 3;
     }
     if (at > first) continue;

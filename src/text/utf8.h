@@ -13,8 +13,25 @@ struct Utf8Char {
   bool is_valid = false;  // false: these bytes are no character (surrogates and overlong forms too)
 };
 
+// The same as decode_utf8, for every case.
+Utf8Char decode_any_utf8(std::string_view text) noexcept;
+
 // The first character of `text`, which is not empty.
-Utf8Char decode_utf8(std::string_view text) noexcept;
+inline Utf8Char decode_utf8(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {.code = lead, .length = 1, .is_valid = true};
+  // Most of what is not ASCII has three bytes, and a lead byte without special cases.
+  if (lead > 0xE0 && lead < 0xED && text.size() >= 3) {
+    const unsigned second = byte(1) ^ 0x80U;
+    const unsigned third = byte(2) ^ 0x80U;
+    if ((second | third) < 0x40U) {
+      return {
+          .code = ((lead & 0x0FU) << 12U) | (second << 6U) | third, .length = 3, .is_valid = true};
+    }
+  }
+  return decode_any_utf8(text);
+}
 
 // Length of the longest prefix of `text` that is valid UTF-8.
 std::size_t valid_utf8_prefix(std::string_view text) noexcept;

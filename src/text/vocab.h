@@ -14,8 +14,7 @@ namespace wick {
 class Vocab {
  public:
   void reserve(std::size_t tokens, std::size_t bytes) {
-    ends_.reserve(tokens);
-    kinds_.reserve(tokens);
+    tokens_.reserve(tokens);
     arena_.reserve(bytes);
   }
 
@@ -27,8 +26,10 @@ class Vocab {
 
   // The same for a text that was appended to arena() directly.
   void seal(TokenKind kind) {
-    ends_.push_back(static_cast<std::uint32_t>(arena_.size()));
-    kinds_.push_back(kind);
+    const std::uint32_t begin = tokens_.empty() ? 0 : tokens_.back().begin + tokens_.back().bytes;
+    tokens_.push_back({.begin = begin,
+                       .bytes = static_cast<std::uint32_t>(arena_.size() - begin) & kMaxBytes,
+                       .kind = static_cast<std::uint32_t>(kind) & 0xFFU});
   }
 
   // So many bytes can be read from the start of any token, once pad() was called behind the last.
@@ -38,17 +39,18 @@ class Vocab {
 
   std::string& arena() noexcept { return arena_; }
 
-  void set_kind(TokenId id, TokenKind kind) { kinds_[static_cast<std::size_t>(id)] = kind; }
+  void set_kind(TokenId id, TokenKind kind) {
+    tokens_[static_cast<std::size_t>(id)].kind = static_cast<std::uint32_t>(kind) & 0xFFU;
+  }
 
-  int size() const noexcept { return static_cast<int>(kinds_.size()); }
+  int size() const noexcept { return static_cast<int>(tokens_.size()); }
 
   bool has(TokenId id) const noexcept { return id >= 0 && id < size(); }
 
   std::string_view bytes(TokenId id) const noexcept {
     if (!has(id)) return {};
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
-    return {arena_.data() + begin, ends_[i] - begin};
+    const Token& token = tokens_[static_cast<std::size_t>(id)];
+    return {arena_.data() + token.begin, token.bytes};
   }
 
   // Of the kinds that decoding leaves out.
@@ -58,13 +60,20 @@ class Vocab {
   }
 
   TokenKind kind(TokenId id) const noexcept {
-    return has(id) ? kinds_[static_cast<std::size_t>(id)] : TokenKind::kUnused;
+    return has(id) ? static_cast<TokenKind>(tokens_[static_cast<std::size_t>(id)].kind)
+                   : TokenKind::kUnused;
   }
 
  private:
+  static constexpr std::uint32_t kMaxBytes = 0xFFFFFFU;  // of one token; kMaxTokenBytes is less
+
+  struct Token {
+    std::uint32_t begin;  // in arena_
+    std::uint32_t bytes : 24, kind : 8;
+  };
+
   std::string arena_ = {};
-  std::vector<std::uint32_t> ends_ = {};
-  std::vector<TokenKind> kinds_ = {};
+  std::vector<Token> tokens_ = {};
 };
 
 }  // namespace wick

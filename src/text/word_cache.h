@@ -20,6 +20,7 @@ class WordCache {
  public:
   static constexpr std::size_t kMaxBytes = 16;
   static constexpr std::size_t kMaxIds = 11;
+  static constexpr int kWorthIt = 256;  // pieces, before memory is taken
 
   // The ids of `piece` (not empty), or nothing. Valid until the next add().
   std::span<const TokenId> find(std::string_view piece) const noexcept {
@@ -50,7 +51,6 @@ class WordCache {
 
  private:
   static constexpr std::size_t kSlots = 1U << 14U;
-  static constexpr int kWorthIt = 64;  // pieces
 
   struct Key {
     std::uint64_t first = 0, last = 0;

@@ -16,8 +16,9 @@ namespace {
 using wick::Metadata;
 using wick::TokenId;
 
-constexpr const char* kPres[] = {"gpt-2",  "smollm",      "llama-bpe",      "qwen2",  "gpt-4o",
-                                 "tekken", "deepseek-v3", "deepseek-coder", "falcon", "qwen35"};
+constexpr const char* kPres[] = {"gpt-2",  "smollm", "llama-bpe",   "qwen2",
+                                 "gpt-4o", "tekken", "deepseek-v3", "deepseek-coder",
+                                 "falcon", "qwen35", "deepseek-llm"};
 constexpr const char* kIdKeys[] = {"tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id",
                                    "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.eot_token_id",
                                    "tokenizer.ggml.eom_token_id"};
@@ -25,8 +26,9 @@ constexpr const char* kFlagKeys[] = {"tokenizer.ggml.add_bos_token", "tokenizer.
                                      "tokenizer.ggml.add_space_prefix"};
 
 void fill_gguf(FuzzedDataProvider& in, Metadata& meta) {
-  const bool is_byte_level = in.ConsumeBool();
-  meta.set_string("tokenizer.ggml.model", is_byte_level ? "gpt2" : "llama");
+  const std::string model = in.PickValueInArray({"gpt2", "llama", "gemma4"});
+  const bool is_byte_level = model == "gpt2";
+  meta.set_string("tokenizer.ggml.model", model);
   meta.set_string("tokenizer.ggml.pre",
                   in.ConsumeBool() ? in.PickValueInArray(kPres) : in.ConsumeRandomLengthString(12));
   std::vector<std::string> tokens;
