@@ -43,28 +43,17 @@ struct Parts {
   float* units;
   std::int16_t* factors;
   std::int16_t* factor_pairs;
-  std::int16_t* paired_factors;
   std::int16_t* sums;
   std::int16_t* half_sums;
   float* float_sums;
+  std::int16_t* offsets;
+  std::int16_t* half_offsets;
   std::int8_t* values;
-  std::int8_t* paired_values;
 };
 
 template <class T>
 T* part(std::byte* row, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(row + offset);
-}
-
-// Value i of block `at` of the row, in ActivationLayout::paired_values.
-int paired_at(int at, int i) noexcept {
-  return at / 2 * 64 + i / 16 * 32 + at % 2 * 16 + i % 16;
-}
-
-// Where factor_pairs of block `at` go in ActivationLayout::paired_factors.
-int paired_factor_at(int at) noexcept {
-  const int j = at % 8;
-  return at / 8 * 16 + (j % 2 * 4 + j / 2) * 2;
 }
 
 // One block of 32 (`at` counts blocks); inverse = 127 / max of the group.
@@ -75,11 +64,12 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
     k *= 2;
   const float scale = inverse * (8.0f / static_cast<float>(k));
   int halves[2] = {0, 0};
+  int words[2][2] = {{0, 0}, {0, 0}};
   for (int i = 0; i < kBlock; ++i) {
     const std::int8_t p = rounded(x[i] * scale);
     out.values[at * kBlock + i] = p;
-    out.paired_values[paired_at(at, i)] = p;
     halves[i / 16] += p;
+    words[i / 16][i / 2 % 2] += p;
   }
   const int sum = k * (halves[0] + halves[1]);
   out.factors[at] = static_cast<std::int16_t>(k);
@@ -87,8 +77,10 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
   out.float_sums[at] = static_cast<float>(sum);
   for (int h = 0; h < 2; ++h) {
     out.factor_pairs[2 * at + h] = static_cast<std::int16_t>(k);
-    out.paired_factors[paired_factor_at(at) + h] = static_cast<std::int16_t>(k);
     out.half_sums[2 * at + h] = static_cast<std::int16_t>(k * halves[h]);
+    out.offsets[2 * at + h] = static_cast<std::int16_t>(-16 * (words[0][h] + words[1][h]));
+    for (int word = 0; word < 2; ++word)
+      out.half_offsets[4 * at + 2 * h + word] = static_cast<std::int16_t>(-32 * words[h][word]);
   }
 }
 
@@ -108,12 +100,12 @@ ActivationLayout activation_layout(int width) noexcept {
   layout.units = take(sizeof(float));
   layout.factors = take(8 * sizeof(std::int16_t));
   layout.factor_pairs = take(16 * sizeof(std::int16_t));
-  layout.paired_factors = take(16 * sizeof(std::int16_t));
   layout.sums = take(8 * sizeof(std::int16_t));
   layout.half_sums = take(16 * sizeof(std::int16_t));
   layout.float_sums = take(8 * sizeof(float));
+  layout.offsets = take(16 * sizeof(std::int16_t));
+  layout.half_offsets = take(32 * sizeof(std::int16_t));
   layout.values = take(kGroup);
-  layout.paired_values = take(kGroup);
   return layout;
 }
 
@@ -130,12 +122,12 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
   const Parts parts = {.units = part<float>(out, layout.units),
                        .factors = part<std::int16_t>(out, layout.factors),
                        .factor_pairs = part<std::int16_t>(out, layout.factor_pairs),
-                       .paired_factors = part<std::int16_t>(out, layout.paired_factors),
                        .sums = part<std::int16_t>(out, layout.sums),
                        .half_sums = part<std::int16_t>(out, layout.half_sums),
                        .float_sums = part<float>(out, layout.float_sums),
-                       .values = part<std::int8_t>(out, layout.values),
-                       .paired_values = part<std::int8_t>(out, layout.paired_values)};
+                       .offsets = part<std::int16_t>(out, layout.offsets),
+                       .half_offsets = part<std::int16_t>(out, layout.half_offsets),
+                       .values = part<std::int8_t>(out, layout.values)};
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = g * kGroup;
     const int n = layout.width - begin < kGroup ? layout.width - begin : kGroup;

@@ -41,19 +41,16 @@ inline __m256i rounded(const float* x, float scale) noexcept {
 struct Parts {
   std::int16_t* factors;
   std::uint32_t* factor_pairs;
-  std::uint32_t* paired_factors;
   std::int16_t* sums;
   std::int16_t* half_sums;
   float* float_sums;
+  std::int32_t* offsets;
+  std::int32_t* half_offsets;
   std::int8_t* values;
-  std::int8_t* paired_values;
 };
 
 inline void store_block(int at, int k, __m256i p, const Parts& out) noexcept {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out.values + at * kBlock), p);
-  std::int8_t* paired = out.paired_values + at / 2 * 64 + at % 2 * 16;
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(paired), _mm256_castsi256_si128(p));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(paired + 32), _mm256_extracti128_si256(p, 1));
   const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), p);
   __m256i s = _mm256_madd_epi16(pairs, _mm256_set1_epi16(static_cast<short>(k)));
   s = _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0x4e));
@@ -62,11 +59,17 @@ inline void store_block(int at, int k, __m256i p, const Parts& out) noexcept {
   const int second = _mm256_extract_epi32(s, 4);
   out.factors[at] = static_cast<std::int16_t>(k);
   out.factor_pairs[at] = static_cast<std::uint32_t>(k) * 0x10001u;
-  out.paired_factors[at / 8 * 8 + at % 2 * 4 + at % 8 / 2] = out.factor_pairs[at];
   out.sums[at] = static_cast<std::int16_t>(first + second);
   out.float_sums[at] = static_cast<float>(first + second);
   out.half_sums[2 * at] = static_cast<std::int16_t>(first);
   out.half_sums[2 * at + 1] = static_cast<std::int16_t>(second);
+  __m256i words = _mm256_add_epi16(pairs, _mm256_shuffle_epi32(pairs, 0x4e));
+  words = _mm256_add_epi16(words, _mm256_shuffle_epi32(words, 0xb1));
+  words = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(words, 4));
+  const __m128i low = _mm256_castsi256_si128(words), high = _mm256_extracti128_si256(words, 1);
+  out.offsets[at] = _mm_cvtsi128_si32(_mm_add_epi16(low, high));
+  out.half_offsets[2 * at] = _mm_cvtsi128_si32(_mm_add_epi16(low, low));
+  out.half_offsets[2 * at + 1] = _mm_cvtsi128_si32(_mm_add_epi16(high, high));
 }
 
 // The group at block `begin` of n blocks; returns its unit.
@@ -98,22 +101,19 @@ inline float quantise_group(const float* x, int begin, int n, const Parts& out) 
 }  // namespace
 
 void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
-  const Parts parts = {
-      .factors = reinterpret_cast<std::int16_t*>(out + layout.factors),
-      .factor_pairs = reinterpret_cast<std::uint32_t*>(out + layout.factor_pairs),
-      .paired_factors = reinterpret_cast<std::uint32_t*>(out + layout.paired_factors),
-      .sums = reinterpret_cast<std::int16_t*>(out + layout.sums),
-      .half_sums = reinterpret_cast<std::int16_t*>(out + layout.half_sums),
-      .float_sums = reinterpret_cast<float*>(out + layout.float_sums),
-      .values = reinterpret_cast<std::int8_t*>(out + layout.values),
-      .paired_values = reinterpret_cast<std::int8_t*>(out + layout.paired_values)};
+  const Parts parts = {.factors = reinterpret_cast<std::int16_t*>(out + layout.factors),
+                       .factor_pairs = reinterpret_cast<std::uint32_t*>(out + layout.factor_pairs),
+                       .sums = reinterpret_cast<std::int16_t*>(out + layout.sums),
+                       .half_sums = reinterpret_cast<std::int16_t*>(out + layout.half_sums),
+                       .float_sums = reinterpret_cast<float*>(out + layout.float_sums),
+                       .offsets = reinterpret_cast<std::int32_t*>(out + layout.offsets),
+                       .half_offsets = reinterpret_cast<std::int32_t*>(out + layout.half_offsets),
+                       .values = reinterpret_cast<std::int8_t*>(out + layout.values)};
   float* units = reinterpret_cast<float*>(out + layout.units);
   // What no block covers is zero: the rounding up of each part to 64 bytes, a short last group.
   __builtin_memset(out, 0, layout.values);
   const std::size_t last = static_cast<std::size_t>(layout.groups - 1) * kGroup;
-  __builtin_memset(out + layout.values + last, 0, layout.paired_values - layout.values - last);
-  __builtin_memset(out + layout.paired_values + last, 0,
-                   layout.bytes - layout.paired_values - last);
+  __builtin_memset(out + layout.values + last, 0, layout.bytes - layout.values - last);
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = 8 * g;
     const int n = layout.blocks - begin < 8 ? layout.blocks - begin : 8;

@@ -22,18 +22,19 @@ namespace wick {
 //   float_sums    f32 [groups][8]    k * B
 //   values        i8  [groups][256]  p, -127..127
 //
-// and once more in the order in which 16 bytes of nibbles unpack beside those of the next block:
+// and what takes the offset of unsigned codes off again in the two words that add up four values
+// each, p[4i] + p[4i + 1] and p[4i + 2] + p[4i + 3]:
 //
-//   paired_factors  i16 [groups][16]   factor_pairs of the blocks 0 2 4 6 1 3 5 7
-//   paired_values   i8  [groups][256]  of each two blocks a, b: a[0..15] b[0..15] a[16..31]
-//   b[16..31]
+//   offsets       i16 [groups][8][2]   -16 * the word sums of a block          at most 32512
+//   half_offsets  i16 [groups][16][2]  -32 * the word sums of half a block     at most 32512
 struct ActivationLayout {
   int width = 0;   // values, a multiple of 32
   int groups = 0;  // of 256
   int blocks = 0;  // of 32
-  std::size_t units = 0, factors = 0, factor_pairs = 0, paired_factors = 0;
+  std::size_t units = 0, factors = 0, factor_pairs = 0;
   std::size_t sums = 0, half_sums = 0, float_sums = 0;
-  std::size_t values = 0, paired_values = 0;
+  std::size_t offsets = 0, half_offsets = 0;
+  std::size_t values = 0;
   std::size_t bytes = 0;  // of the row, a multiple of 64
 };
 

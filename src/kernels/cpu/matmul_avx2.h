@@ -25,12 +25,23 @@ void matmul_q4_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q5_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q6_k_avx2(const MatmulArgs& args) noexcept;
 
+// The same products by panels (panel_avx2.h), for kPanelTokens tokens and more.
+void panel_q4_0_avx2(const MatmulArgs& args) noexcept;
+void panel_q4_1_avx2(const MatmulArgs& args) noexcept;
+void panel_q5_0_avx2(const MatmulArgs& args) noexcept;
+void panel_q5_1_avx2(const MatmulArgs& args) noexcept;
+void panel_q8_0_avx2(const MatmulArgs& args) noexcept;
+void panel_q4_k_avx2(const MatmulArgs& args) noexcept;
+void panel_q5_k_avx2(const MatmulArgs& args) noexcept;
+void panel_q6_k_avx2(const MatmulArgs& args) noexcept;
+
 // Defined with the layout in activation.cc, which is compiled for every processor.
 ActivationLayout activation_layout(int width) noexcept;
 
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
 
 constexpr int kPassTokens = 4;                  // more would spill the accumulators
+constexpr int kPanelTokens = 8;                 // from here on unpacking into a panel pays
 constexpr std::size_t kChunkBytes = 96 * 1024;  // of weights, to stay in the second-level cache
 
 inline const std::byte* row_at(const MatmulArgs& args, int r) noexcept {
@@ -66,11 +77,9 @@ inline T load_as(const void* at) noexcept {
 struct Group {
   const std::byte* factors;
   const std::byte* factor_pairs;
-  const std::byte* paired_factors;
   const std::byte* sums;
   const std::byte* half_sums;
   const std::byte* values;
-  const std::byte* paired_values;
 };
 
 // The activations of T tokens.
@@ -84,11 +93,9 @@ struct Activations {
     const auto at = static_cast<std::size_t>(g);
     return {.factors = row + layout.factors + 16 * at,
             .factor_pairs = row + layout.factor_pairs + 32 * at,
-            .paired_factors = row + layout.paired_factors + 32 * at,
             .sums = row + layout.sums + 16 * at,
             .half_sums = row + layout.half_sums + 32 * at,
-            .values = row + layout.values + 256 * at,
-            .paired_values = row + layout.paired_values + 256 * at};
+            .values = row + layout.values + 256 * at};
   }
 
   float unit(int t, int g) const noexcept {

@@ -140,22 +140,27 @@ struct Q8_0 {
 }  // namespace
 
 void matmul_q4_0_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q4_0_avx2(args);
   run_passes<Rows8Kernel<Q4_0>>(args);
 }
 
 void matmul_q4_1_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q4_1_avx2(args);
   run_passes<Rows8Kernel<Q4_1>>(args);
 }
 
 void matmul_q5_0_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q5_0_avx2(args);
   run_passes<Rows8Kernel<Q5_0>>(args);
 }
 
 void matmul_q5_1_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q5_1_avx2(args);
   run_passes<Rows8Kernel<Q5_1>>(args);
 }
 
 void matmul_q8_0_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q8_0_avx2(args);
   run_passes<Rows8Kernel<Q8_0>>(args);
 }
 

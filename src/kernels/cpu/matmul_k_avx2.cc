@@ -166,14 +166,17 @@ struct Q6_K {
 }  // namespace
 
 void matmul_q4_k_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q4_k_avx2(args);
   run_passes<SuperBlockKernel<Q4_K>>(args);
 }
 
 void matmul_q5_k_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q5_k_avx2(args);
   run_passes<SuperBlockKernel<Q5_K>>(args);
 }
 
 void matmul_q6_k_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_q6_k_avx2(args);
   run_passes<SuperBlockKernel<Q6_K>>(args);
 }
 

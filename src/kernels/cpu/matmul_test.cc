@@ -21,15 +21,15 @@ TEST(ActivationLayout, PartsAreAlignedAndDoNotOverlap) {
     EXPECT_EQ(l.blocks, width / 32);
     EXPECT_LE(l.units + 4 * groups, l.factors);
     EXPECT_LE(l.factors + 16 * groups, l.factor_pairs);
-    EXPECT_LE(l.factor_pairs + 32 * groups, l.paired_factors);
-    EXPECT_LE(l.paired_factors + 32 * groups, l.sums);
+    EXPECT_LE(l.factor_pairs + 32 * groups, l.sums);
     EXPECT_LE(l.sums + 16 * groups, l.half_sums);
     EXPECT_LE(l.half_sums + 32 * groups, l.float_sums);
-    EXPECT_LE(l.float_sums + 32 * groups, l.values);
-    EXPECT_LE(l.values + 256 * groups, l.paired_values);
-    EXPECT_LE(l.paired_values + 256 * groups, l.bytes);
-    for (std::size_t at : {l.units, l.factors, l.factor_pairs, l.paired_factors, l.sums,
-                           l.half_sums, l.float_sums, l.values, l.paired_values, l.bytes}) {
+    EXPECT_LE(l.float_sums + 32 * groups, l.offsets);
+    EXPECT_LE(l.offsets + 32 * groups, l.half_offsets);
+    EXPECT_LE(l.half_offsets + 64 * groups, l.values);
+    EXPECT_LE(l.values + 256 * groups, l.bytes);
+    for (std::size_t at : {l.units, l.factors, l.factor_pairs, l.sums, l.half_sums, l.float_sums,
+                           l.offsets, l.half_offsets, l.values, l.bytes}) {
       EXPECT_EQ(at % 64, 0u) << "width " << width;
     }
   }
@@ -104,24 +104,20 @@ TEST(Quantise, SumsAreThoseOfTheValuesTimesTheFactor) {
   }
 }
 
-TEST(Quantise, PairedPartsHoldTheSameInTheOrderOfUnpackedNibbles) {
+TEST(Quantise, OffsetsAreMultiplesOfTheWordSums) {
   const Quantised q = quantise(make_values(288, Fill::kRandom, 9));
-  const auto* paired =
-      reinterpret_cast<const std::int8_t*>(q.bytes.data() + q.layout.paired_values);
-  const auto* factors =
-      reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.paired_factors);
-  for (int i = 0; i < 16; ++i) {  // blocks 2 and 3, and the lone block 8
-    EXPECT_EQ(paired[64 + i], q.row.values[64 + i]);
-    EXPECT_EQ(paired[64 + 16 + i], q.row.values[96 + i]);
-    EXPECT_EQ(paired[64 + 32 + i], q.row.values[64 + 16 + i]);
-    EXPECT_EQ(paired[64 + 48 + i], q.row.values[96 + 16 + i]);
-    EXPECT_EQ(paired[256 + i], q.row.values[256 + i]);
-    EXPECT_EQ(paired[256 + 16 + i], 0);
-    EXPECT_EQ(paired[256 + 32 + i], q.row.values[256 + 16 + i]);
+  const auto* offsets = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.offsets);
+  const auto* halves =
+      reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.half_offsets);
+  for (int half = 0; half < 18; ++half) {
+    int words[2] = {0, 0};
+    for (int i = 0; i < 16; ++i)
+      words[i / 2 % 2] += q.row.values[16 * half + i];
+    EXPECT_EQ(halves[2 * half], -32 * words[0]) << half;
+    EXPECT_EQ(halves[2 * half + 1], -32 * words[1]) << half;
   }
-  const int order[8] = {0, 2, 4, 6, 1, 3, 5, 7};
-  for (int i = 0; i < 16; ++i)
-    EXPECT_EQ(factors[i], q.row.factors[order[i / 2]]) << i;
+  for (int i = 0; i < 18; ++i)
+    EXPECT_EQ(2 * offsets[i], halves[i / 2 * 4 + i % 2] + halves[i / 2 * 4 + 2 + i % 2]) << i;
 }
 
 TEST(Quantise, GroupsBelowTwoToTheMinusHundredAreZero) {

@@ -132,9 +132,55 @@ TEST_P(SameBitsMatmul, OfWideRows) {
   }
 }
 
+// Passes of four tokens, panels, and what is left over of both; with more rows than a panel.
+TEST_P(SameBitsMatmul, OfAnyNumberOfTokens) {
+  const auto& [table, type] = GetParam();
+  constexpr int kRows = 37, kTokens = 33;
+  for (Fill fill : {Fill::kRandom, Fill::kAllOnes, Fill::kTopBits}) {
+    const int width = dtype_info(type).block_len == 256 ? 1536 : 1120;
+    const std::vector<std::byte> w = make_weights(type, kRows, width, fill, 14);
+    std::size_t stride = 0;
+    const AlignedBytes x = make_activations(type, width, kTokens, fill, stride);
+    const Case c = {.type = type,
+                    .width = width,
+                    .rows = kRows,
+                    .tokens = kTokens,
+                    .w = &w,
+                    .x = &x,
+                    .stride = stride};
+    const std::vector<float> want = run(matmul_kernels_scalar(), c, kTokens, 0, kRows, nullptr);
+    for (int tokens = 5; tokens <= kTokens; ++tokens) {
+      const int begin = tokens % 4, end = kRows - tokens % 7;
+      const std::vector<float> got = run(table.kernels, c, tokens, begin, end, nullptr);
+      EXPECT_EQ(differences(want, got, c, tokens, begin, end), 0)
+          << table.name << ", tokens " << tokens << ", fill " << static_cast<int>(fill);
+    }
+  }
+}
+
+// More tokens than a panel meets at a time (their activations stay in the second-level cache).
+TEST_P(SameBitsMatmul, OfManyTokens) {
+  const auto& [table, type] = GetParam();
+  constexpr int kRows = 18, kTokens = 150;
+  const int width = dtype_info(type).block_len == 256 ? 1280 : 1312;
+  const std::vector<std::byte> w = make_weights(type, kRows, width, Fill::kRandom, 15);
+  std::size_t stride = 0;
+  const AlignedBytes x = make_activations(type, width, kTokens, Fill::kRandom, stride);
+  const Case c = {.type = type,
+                  .width = width,
+                  .rows = kRows,
+                  .tokens = kTokens,
+                  .w = &w,
+                  .x = &x,
+                  .stride = stride};
+  const std::vector<float> want = run(matmul_kernels_scalar(), c, kTokens, 0, kRows, nullptr);
+  const std::vector<float> got = run(table.kernels, c, kTokens, 0, kRows, nullptr);
+  EXPECT_EQ(differences(want, got, c, kTokens, 0, kRows), 0) << table.name;
+}
+
 TEST_P(SameBitsMatmul, WithRowsInAnyOrder) {
   const auto& [table, type] = GetParam();
-  constexpr int kRows = 19, kTokens = 2;
+  constexpr int kRows = 19, kTokens = 10;
   const int width = widths_of(type).back();
   const std::vector<std::byte> w = make_weights(type, kRows, width, Fill::kRandom, 12);
   std::size_t stride = 0;
@@ -150,13 +196,15 @@ TEST_P(SameBitsMatmul, WithRowsInAnyOrder) {
   for (int r = 0; r < kRows; ++r)
     map[static_cast<std::size_t>(r)] = r * 7 % kRows;
   const std::vector<float> plain = run(matmul_kernels_scalar(), c, kTokens, 0, kRows, nullptr);
-  const std::vector<float> mapped = run(table.kernels, c, kTokens, 0, kRows, map.data());
-  for (std::size_t t = 0; t < kTokens; ++t) {
-    for (std::size_t r = 0; r < kRows; ++r) {
-      EXPECT_EQ(std::memcmp(&mapped[t * kRows + r],
-                            &plain[t * kRows + static_cast<std::size_t>(map[r])], sizeof(float)),
-                0)
-          << "row " << r << ", token " << t;
+  for (int tokens : {2, kTokens}) {
+    const std::vector<float> mapped = run(table.kernels, c, tokens, 0, kRows, map.data());
+    for (std::size_t t = 0; t < static_cast<std::size_t>(tokens); ++t) {
+      for (std::size_t r = 0; r < kRows; ++r) {
+        EXPECT_EQ(std::memcmp(&mapped[t * kRows + r],
+                              &plain[t * kRows + static_cast<std::size_t>(map[r])], sizeof(float)),
+                  0)
+            << "row " << r << ", token " << t << " of " << tokens;
+      }
     }
   }
 }

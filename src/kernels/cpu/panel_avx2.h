@@ -1,0 +1,203 @@
+// Products with many tokens: the weights of sixteen rows unpack once into a panel, which then meets
+// every token. Included by *_avx2.cc only; internal to the file that includes it, as matmul_avx2.h.
+//
+// A panel holds a slice of one or more groups of 256 weights of sixteen rows, two vectors of eight.
+// A vector of codes holds four consecutive weights of each of its eight rows:
+//
+//   byte   0  1  2  3 |  4  5  6  7 | ... | 28 29 30 31
+//   row    0  0  0  0 |  1  1  1  1 |     |  7  7  7  7        weight 4i .. 4i + 3
+//
+// so vpmaddubsw with four values of a token, broadcast as a dword, leaves two 16-bit sums in each
+// row's lane; they add up without a shuffle, and one vpmaddwd makes them the row's 32-bit integer.
+// Then one conversion and the fma of the chain serve eight rows (docs/numerics.md: integers are
+// exact, so only the order of the chain matters, and that is the one of the passes).
+//
+// Bounds: the 16-bit sums of a word lane. Codes are unsigned and p is -127..127, so one vpmaddubsw
+// is at most 2 * c * 127 for codes up to c: eight of them fit 16 bits for c = 15 (30480).
+//
+// A tile is two vectors of codes times four tokens: eight accumulators, two codes, one broadcast
+// and one product in sixteen registers. g++ 12 reorders the adds of such a loop and spills; pin()
+// holds it to the order written. The panel's slice stays in the first-level cache (kPanelBytes) and
+// a block of tokens in the second (kTokenBytes) while all rows pass; the chain goes on from slice
+// to slice in y.
+//
+// Cost for 256 weights (32 of each row of a vector) and one token of Q4_1: 8 vpmaddubsw, 7 adds,
+// vpmaddwd, conversion, two fma and a quarter of ten loads; unpacking takes about 60 instructions
+// once for all tokens of a block.
+#pragma once
+
+#include "kernels/cpu/rows8_avx2.h"
+
+namespace wick {
+namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+
+constexpr int kTileTokens = 4;
+constexpr int kVectorBytes = 32;
+constexpr int kPair = 2 * kVectorBytes;
+constexpr std::size_t kPanelBytes = 24 * 1024;   // of the first-level cache's 32 KiB
+constexpr std::size_t kTokenBytes = 256 * 1024;  // of activations, in the second-level cache
+
+// A slice of groups [group, group + groups) of the product's rows [row, row + rows), unpacked.
+struct Panel {
+  const std::byte* codes = nullptr;
+  int row = 0, rows = 0;  // the panel's or fewer; a short panel repeats the last row
+  int group = 0, groups = 0;
+};
+
+// Keeps a value in a register at this point of the program.
+inline void pin(__m256i& v) noexcept {
+  __asm__("" : "+x"(v));
+}
+
+inline void store256(std::byte* at, __m256i v) noexcept {
+  _mm256_store_si256(reinterpret_cast<__m256i*>(at), v);
+}
+
+inline void store256(std::byte* at, __m256 v) noexcept {
+  _mm256_store_ps(reinterpret_cast<float*>(at), v);
+}
+
+inline __m256 load_floats(const std::byte* at) noexcept {
+  return _mm256_load_ps(reinterpret_cast<const float*>(at));
+}
+
+// 16 bytes at `at` of eight rows → lane r of out[c] = bytes 4c .. 4c + 3 of row r.
+inline void transpose(const RowPointers& rows, std::ptrdiff_t at, __m256i (&out)[4]) noexcept {
+  __m256i in[4];
+  for (int i = 0; i < 4; ++i) {
+    in[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(load128(rows[i] + at)),
+                                    load128(rows[i + 4] + at), 1);
+  }
+  const __m256i low01 = _mm256_unpacklo_epi32(in[0], in[1]);
+  const __m256i low23 = _mm256_unpacklo_epi32(in[2], in[3]);
+  const __m256i high01 = _mm256_unpackhi_epi32(in[0], in[1]);
+  const __m256i high23 = _mm256_unpackhi_epi32(in[2], in[3]);
+  out[0] = _mm256_unpacklo_epi64(low01, low23);
+  out[1] = _mm256_unpackhi_epi64(low01, low23);
+  out[2] = _mm256_unpacklo_epi64(high01, high23);
+  out[3] = _mm256_unpackhi_epi64(high01, high23);
+}
+
+// The 16-bit sums of kSteps vectors of codes times their values, for two vectors `w` and T tokens.
+// w: [kSteps][2] vectors. kContinues: the sums go on from what is in them.
+template <int kSteps, int T, bool kContinues = false>
+inline void dot(const std::byte* w, const std::byte* const (&values)[T], std::ptrdiff_t at,
+                __m256i (&sums)[2][T]) noexcept {
+#pragma GCC unroll 8
+  for (int i = 0; i < kSteps; ++i) {
+    const __m256i w0 = load256(w + i * kPair);
+    const __m256i w1 = load256(w + i * kPair + kVectorBytes);
+#pragma GCC unroll 4
+    for (int t = 0; t < T; ++t) {
+      const __m256i p = _mm256_set1_epi32(load_as<int>(values[t] + at + 4 * i));
+      const __m256i s0 = _mm256_maddubs_epi16(w0, p), s1 = _mm256_maddubs_epi16(w1, p);
+      sums[0][t] = i == 0 && !kContinues ? s0 : _mm256_add_epi16(sums[0][t], s0);
+      sums[1][t] = i == 0 && !kContinues ? s1 : _mm256_add_epi16(sums[1][t], s1);
+      pin(sums[0][t]);
+      pin(sums[1][t]);
+    }
+  }
+}
+
+// The sums of both vectors start at the two words of each token at `at`.
+template <int T>
+inline void start(const std::byte* const (&words)[T], std::ptrdiff_t at,
+                  __m256i (&sums)[2][T]) noexcept {
+#pragma GCC unroll 4
+  for (int t = 0; t < T; ++t)
+    sums[0][t] = sums[1][t] = _mm256_set1_epi32(load_as<int>(words[t] + at));
+}
+
+// Eight floats of y; only the first `count` exist.
+inline __m256 load_results(const float* y, int count) noexcept {
+  if (count >= kRows8) return _mm256_loadu_ps(y);
+  alignas(32) float v[kRows8] = {};
+  for (int i = 0; i < count; ++i)
+    v[i] = y[i];
+  return _mm256_load_ps(v);
+}
+
+inline void store_results(float* y, int count, __m256 value) noexcept {
+  if (count >= kRows8) return _mm256_storeu_ps(y, value);
+  alignas(32) float v[kRows8];
+  _mm256_store_ps(v, value);
+  for (int i = 0; i < count; ++i)
+    y[i] = v[i];
+}
+
+// What a tile computes: T tokens times the rows of a panel.
+template <class Kernel, int T>
+__attribute__((noinline)) void run_tile(const MatmulArgs& args, const ActivationLayout& layout,
+                                        const Panel& panel, int first_token) noexcept {
+  const std::byte* x[T];
+  for (int t = 0; t < T; ++t)
+    x[t] = token_at(args, first_token + t);
+  float* const y = args.y + first_token * args.y_stride + panel.row;
+  __m256 acc[Kernel::kVectors][T];
+  for (int t = 0; t < T; ++t) {
+    for (int v = 0; v < Kernel::kVectors; ++v) {
+      acc[v][t] = panel.group == 0
+                      ? _mm256_setzero_ps()
+                      : load_results(y + t * args.y_stride + kRows8 * v, panel.rows - kRows8 * v);
+    }
+  }
+  Kernel::template multiply<T>(panel, layout, x, acc);
+  for (int t = 0; t < T; ++t) {
+    for (int v = 0; v < Kernel::kVectors; ++v)
+      store_results(y + t * args.y_stride + kRows8 * v, panel.rows - kRows8 * v, acc[v][t]);
+  }
+}
+
+template <class Kernel>
+inline void run_tokens(const MatmulArgs& args, const ActivationLayout& layout, const Panel& panel,
+                       int begin, int end) noexcept {
+  int t = begin;
+  for (; t + kTileTokens <= end; t += kTileTokens)
+    run_tile<Kernel, kTileTokens>(args, layout, panel, t);
+  switch (end - t) {
+    case 3:
+      return run_tile<Kernel, 3>(args, layout, panel, t);
+    case 2:
+      return run_tile<Kernel, 2>(args, layout, panel, t);
+    case 1:
+      return run_tile<Kernel, 1>(args, layout, panel, t);
+    default:
+      return;
+  }
+}
+
+// Kernel: kVectors of eight rows, kGroups of a slice, kBytes of the panel; unpack(rows, begin, end,
+// out) for blocks [begin, end) of one vector's rows; multiply<T>(panel, layout, x, acc), which adds
+// the slice's links to the chains acc[vector][token].
+template <class Kernel>
+inline void run_panels(const MatmulArgs& args) noexcept {
+  static_assert(Kernel::kBytes <= kPanelBytes);
+  constexpr int kRows = Kernel::kVectors * kRows8;
+  alignas(64) std::byte codes[Kernel::kBytes];
+  const ActivationLayout layout = activation_layout(args.width);
+  int block = static_cast<int>(kTokenBytes / layout.bytes) / kTileTokens * kTileTokens;
+  if (block < 32) block = 32;
+  for (int begin = 0; begin < args.n_tokens; begin += block) {
+    const int end = args.n_tokens - begin < block ? args.n_tokens : begin + block;
+    for (int row = args.row_begin; row < args.row_end; row += kRows) {
+      Panel panel = {.codes = codes, .row = row, .rows = args.row_end - row};
+      for (int g = 0; g < layout.groups; g += Kernel::kGroups) {
+        const int left = layout.groups - g;
+        panel.group = g;
+        panel.groups = left < Kernel::kGroups ? left : Kernel::kGroups;
+        for (int v = 0; v < Kernel::kVectors; ++v) {
+          RowPointers rows;
+          for (int i = 0; i < kRows8; ++i) {
+            const int r = row + kRows8 * v + i;
+            rows[i] = row_at(args, r < args.row_end ? r : args.row_end - 1);
+          }
+          Kernel::unpack(rows, layout, panel, codes + Kernel::kVectorAt * v);
+        }
+        run_tokens<Kernel>(args, layout, panel, begin, end);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wick
