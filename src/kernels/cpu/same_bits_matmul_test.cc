@@ -28,7 +28,7 @@ std::vector<Table> tables() {
   for (Isa isa : kAllIsas) {
     if (is_supported(isa)) all.push_back({std::string(name(isa)), matmul_kernels(isa)});
   }
-#if defined(__x86_64__)
+#if defined(WICK_HAS_SIMDE)
   if (is_supported(Isa::kAvx2)) {
     all.push_back({"emulated_avx512", with_overrides(matmul_overrides_simde())});
   }
