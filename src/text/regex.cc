@@ -13,8 +13,6 @@ namespace {
 
 using Kind = RegexNode::Kind;
 
-constexpr std::string_view kMeta = "()[]{}|*+?.^$\\";
-
 bool is_letter(char32_t code) noexcept {
   return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
 }
@@ -269,7 +267,7 @@ class Parser {
   char32_t hexadecimal(std::size_t digits) {
     char32_t code = 0;
     for (std::size_t i = 0; i < digits; ++i) {
-      const std::string_view kDigits = "0123456789abcdef";
+      constexpr std::string_view kDigits = "0123456789abcdef";
       const char c = at_ < pattern_.size() ? pattern_[at_] : '\0';
       const std::size_t value =
           kDigits.find(c >= 'A' && c <= 'F' ? static_cast<char>(c | 0x20) : c);
