@@ -25,7 +25,7 @@ void matmul_q4_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q5_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q6_k_avx2(const MatmulArgs& args) noexcept;
 
-// The same products by panels (panel_avx2.h), for kPanelTokens tokens and more.
+// The same products by panels (panel_avx2.h), for many tokens.
 void panel_q4_0_avx2(const MatmulArgs& args) noexcept;
 void panel_q4_1_avx2(const MatmulArgs& args) noexcept;
 void panel_q5_0_avx2(const MatmulArgs& args) noexcept;
@@ -41,7 +41,6 @@ ActivationLayout activation_layout(int width) noexcept;
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
 
 constexpr int kPassTokens = 4;                  // more would spill the accumulators
-constexpr int kPanelTokens = 8;                 // from here on unpacking into a panel pays
 constexpr std::size_t kChunkBytes = 96 * 1024;  // of weights, to stay in the second-level cache
 
 inline const std::byte* row_at(const MatmulArgs& args, int r) noexcept {

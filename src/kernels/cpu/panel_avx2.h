@@ -148,12 +148,60 @@ __attribute__((noinline)) void run_tile(const MatmulArgs& args, const Activation
   }
 }
 
+// Asks for the weights of the next panel while this one is multiplied, a share before each tile:
+// rows [row, end), bytes [begin, stop) of each.
+class Ahead {
+ public:
+  Ahead(const MatmulArgs& args, int row, int end, std::ptrdiff_t begin,
+        std::ptrdiff_t stop) noexcept
+      : args_(args), row_(row), end_(end), begin_(begin), stop_(stop), at_(begin) {}
+
+  void fetch(int lines) noexcept {
+    for (; lines > 0 && row_ < end_; --lines) {
+      _mm_prefetch(reinterpret_cast<const char*>(row_at(args_, row_) + at_), _MM_HINT_T1);
+      at_ += 64;
+      if (at_ < stop_) continue;
+      at_ = begin_;
+      ++row_;
+    }
+  }
+
+  int lines() const noexcept {
+    return row_ < end_ ? static_cast<int>((stop_ - begin_) / 64 + 1) * (end_ - row_) : 0;
+  }
+
+ private:
+  const MatmulArgs& args_;
+  int row_, end_;
+  std::ptrdiff_t begin_, stop_, at_;
+};
+
+// What follows `panel`: its rows' next slice, or the first one of the next rows.
+template <class Kernel>
+inline Ahead ahead_of(const MatmulArgs& args, const ActivationLayout& layout,
+                      const Panel& panel) noexcept {
+  constexpr int kRows = Kernel::kVectors * kRows8;
+  const bool is_last = panel.group + panel.groups == layout.groups;
+  const int row = panel.row + (is_last ? kRows : 0);
+  const std::ptrdiff_t group = is_last ? 0 : panel.group + panel.groups;
+  const std::ptrdiff_t begin = group * Kernel::kGroupBytes;
+  const std::ptrdiff_t all = std::ptrdiff_t{Kernel::kGroupBytes} * layout.blocks / 8;
+  const std::ptrdiff_t stop = begin + Kernel::kGroups * Kernel::kGroupBytes;
+  return {args, row, row + kRows < args.row_end ? row + kRows : args.row_end, begin,
+          stop < all ? stop : all};
+}
+
 template <class Kernel>
 inline void run_tokens(const MatmulArgs& args, const ActivationLayout& layout, const Panel& panel,
                        int begin, int end) noexcept {
+  Ahead ahead = ahead_of<Kernel>(args, layout, panel);
+  const int share = ahead.lines() / ((end - begin + kTileTokens - 1) / kTileTokens) + 1;
   int t = begin;
-  for (; t + kTileTokens <= end; t += kTileTokens)
+  for (; t + kTileTokens <= end; t += kTileTokens) {
+    ahead.fetch(share);
     run_tile<Kernel, kTileTokens>(args, layout, panel, t);
+  }
+  ahead.fetch(share);
   switch (end - t) {
     case 3:
       return run_tile<Kernel, 3>(args, layout, panel, t);
@@ -166,9 +214,10 @@ inline void run_tokens(const MatmulArgs& args, const ActivationLayout& layout, c
   }
 }
 
-// Kernel: kVectors of eight rows, kGroups of a slice, kBytes of the panel; unpack(rows, begin, end,
-// out) for blocks [begin, end) of one vector's rows; multiply<T>(panel, layout, x, acc), which adds
-// the slice's links to the chains acc[vector][token].
+// Kernel: kVectors of eight rows, kGroups of a slice, kGroupBytes of 256 weights of a row
+// (kGroupBytes / 8 of 32), kBytes of the panel; unpack(rows, begin, end, out) for blocks [begin,
+// end) of one vector's rows; multiply<T>(panel, layout, x, acc), which adds the slice's links to
+// the chains acc[vector][token].
 template <class Kernel>
 inline void run_panels(const MatmulArgs& args) noexcept {
   static_assert(Kernel::kBytes <= kPanelBytes);

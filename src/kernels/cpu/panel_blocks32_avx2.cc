@@ -113,6 +113,7 @@ struct Panel16 {
   using Codes = typename Format::Codes;
   static constexpr int kVectors = 2;
   static constexpr int kGroups = 4;
+  static constexpr int kGroupBytes = 8 * sizeof(typename Format::Block);
   static constexpr int kScalesAt = 8 * kPair;
   static constexpr int kMinimaAt = kScalesAt + kPair;
   static constexpr int kBlockBytes = kMinimaAt + (Format::kHasMin ? kPair : 0);
@@ -201,6 +202,7 @@ struct Q5_1 {
 struct Panel8 {
   static constexpr int kVectors = 1;
   static constexpr int kGroups = 4;
+  static constexpr int kGroupBytes = 8 * sizeof(BlockQ8_0);
   static constexpr int kScalesAt = 8 * kPair;
   static constexpr int kBlockBytes = kScalesAt + kVectorBytes;
   static constexpr std::size_t kBytes = std::size_t{kGroups} * 8 * kBlockBytes;

@@ -193,6 +193,7 @@ template <class Format>
 struct PanelK {
   static constexpr int kVectors = 2;
   static constexpr int kGroups = 4;
+  static constexpr int kGroupBytes = sizeof(typename Format::Block);
   static constexpr std::size_t kBytes = std::size_t{kGroups} * Format::kBytes;
   static constexpr int kVectorAt = kVectorBytes;
 
