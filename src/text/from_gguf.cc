@@ -222,6 +222,17 @@ Result<void> fill_sentencepiece_vocab(GgufVocab& gguf, TokenizerParts& parts) {
   return {};
 }
 
+// What a character without a token becomes. Some files call it a control token, which no text of a
+// person may become.
+void set_unknown(const Metadata& meta, TokenId otherwise, TokenizerParts& parts) {
+  const std::int64_t id = meta.integer("tokenizer.ggml.unknown_token_id").value_or(otherwise);
+  if (id < 0 || id >= parts.vocab.size()) return;
+  parts.model.unknown = static_cast<TokenId>(id);
+  if (parts.vocab.kind(parts.model.unknown) == TokenKind::kControl) {
+    parts.vocab.set_kind(parts.model.unknown, TokenKind::kUnknown);
+  }
+}
+
 // Merges of characters, as Gemma 4 has them: halves may hold line breaks, never a space.
 Result<void> fill_character_merges(const Metadata& meta, TokenizerParts& parts) {
   const auto merges = meta.strings("tokenizer.ggml.merges");
@@ -255,8 +266,7 @@ Result<void> fill_gemma4(const Metadata& meta, GgufVocab& gguf, TokenizerParts& 
   model.fuse_unknown = true;
   WICK_DO(fill_sentencepiece_vocab(gguf, parts));
   WICK_DO(fill_character_merges(meta, parts));
-  const std::int64_t unknown = meta.integer("tokenizer.ggml.unknown_token_id").value_or(3);
-  if (parts.vocab.size() > unknown && unknown >= 0) model.unknown = static_cast<TokenId>(unknown);
+  set_unknown(meta, 3, parts);
   parts.normaliser.push_back(
       {.kind = NormaliserStep::Kind::kReplace, .from = " ", .to = std::string(kSpaceMark)});
   fill_special_ids(meta, {.adds_bos = true, .bos = 2, .eos = 1}, parts);
@@ -270,8 +280,7 @@ Result<void> fill_sentencepiece(const Metadata& meta, GgufVocab& gguf, Tokenizer
   model.fuse_unknown = true;
   WICK_DO(fill_sentencepiece_vocab(gguf, parts));
   WICK_TRY(model.ranks, ranks_of(meta, gguf.texts.size()));
-  const std::int64_t unknown = meta.integer("tokenizer.ggml.unknown_token_id").value_or(0);
-  if (unknown >= 0 && unknown < parts.vocab.size()) model.unknown = static_cast<TokenId>(unknown);
+  set_unknown(meta, 0, parts);
   const bool has_prefix = meta.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
   if (has_prefix) {
     parts.normaliser.push_back(

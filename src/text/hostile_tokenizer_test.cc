@@ -144,6 +144,16 @@ TEST(HostileTokenizer, IdsOutOfTheVocabularyCountAsAbsent) {
   EXPECT_EQ(tokenizer->kind(99), TokenKind::kUnused);
 }
 
+TEST(HostileTokenizer, AnUnknownTokenThatIsCalledControlIsNoControlToken) {
+  Metadata meta = sentence_piece();
+  meta.set_integers("tokenizer.ggml.token_type", Integers{3, 3, 3, 6, 1, 1, 1, 1, 1});
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  const std::vector<TokenId> ids = tokenizer->encode_plain("日");
+  EXPECT_EQ(ids, (std::vector<TokenId>{4, 0}));
+  EXPECT_EQ(tokenizer->kind(0), TokenKind::kUnknown);
+}
+
 TEST(HostileTokenizer, MergesThatNameNoTokensAreSkipped) {
   Metadata meta = byte_level();
   meta.set_strings("tokenizer.ggml.merges",
