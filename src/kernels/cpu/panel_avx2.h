@@ -1,8 +1,9 @@
 // Products with many tokens: the weights of sixteen rows unpack once into a panel, which then meets
 // every token. Included by *_avx2.cc only; internal to the file that includes it, as matmul_avx2.h.
 //
-// A panel holds a slice of one or more groups of 256 weights of sixteen rows, two vectors of eight.
-// A vector of codes holds four consecutive weights of each of its eight rows:
+// A panel holds a slice of up to four groups of 256 weights of sixteen rows, two vectors of eight
+// (formats in two planes: of eight rows). A vector of codes holds four consecutive weights of each
+// of its rows:
 //
 //   byte   0  1  2  3 |  4  5  6  7 | ... | 28 29 30 31
 //   row    0  0  0  0 |  1  1  1  1 |     |  7  7  7  7        weight 4i .. 4i + 3
@@ -12,18 +13,19 @@
 // Then one conversion and the fma of the chain serve eight rows (docs/numerics.md: integers are
 // exact, so only the order of the chain matters, and that is the one of the passes).
 //
-// Bounds: the 16-bit sums of a word lane. Codes are unsigned and p is -127..127, so one vpmaddubsw
-// is at most 2 * c * 127 for codes up to c: eight of them fit 16 bits for c = 15 (30480).
+// Bounds: codes are unsigned and p is -127..127, so one vpmaddubsw is at most 2 * c * 127 for codes
+// up to c. Eight fit 16 bits for c = 15 (30480). Larger codes are summed centred, c - 16 or c - 32:
+// the sums start at minus the offset times the values (start()), adds wrap around, the end is
+// exact.
 //
-// A tile is two vectors of codes times four tokens: eight accumulators, two codes, one broadcast
-// and one product in sixteen registers. g++ 12 reorders the adds of such a loop and spills; pin()
-// holds it to the order written. The panel's slice stays in the first-level cache (kPanelBytes) and
-// a block of tokens in the second (kTokenBytes) while all rows pass; the chain goes on from slice
-// to slice in y.
+// A tile is two vectors of codes times four tokens: eight sums, two codes, a broadcast and a
+// product in sixteen registers. The slice stays in the first-level cache (kPanelBytes) and a block
+// of tokens in the second (kTokenBytes) while all rows pass; the chain goes on from slice to slice
+// in y. While a panel is multiplied, the next one's weights are on their way (Ahead).
 //
-// Cost for 256 weights (32 of each row of a vector) and one token of Q4_1: 8 vpmaddubsw, 7 adds,
-// vpmaddwd, conversion, two fma and a quarter of ten loads; unpacking takes about 60 instructions
-// once for all tokens of a block.
+// Cost for 256 products of Q4_1 (32 weights of eight rows, one token): 8 vpmaddubsw, 7 adds, a
+// vpmaddwd, a conversion, two fma and seven loads in all: bound by the vector pipes, 28 products a
+// cycle on Zen 3. Unpacking them takes 60 instructions, once for a block of tokens.
 #pragma once
 
 #include "kernels/cpu/rows8_avx2.h"
@@ -44,7 +46,8 @@ struct Panel {
   int group = 0, groups = 0;
 };
 
-// Keeps a value in a register at this point of the program.
+// Keeps a value in a register at this point of the program: without it g++ 12 reorders the adds of
+// dot() and spills (67 GMAC/s instead of 99, Q4_1).
 inline void pin(__m256i& v) noexcept {
   __asm__("" : "+x"(v));
 }
