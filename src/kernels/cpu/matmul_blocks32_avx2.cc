@@ -13,7 +13,7 @@ namespace {
 // From here on panels are faster, also from memory, where eight streams are worth more to few
 // tokens (measured: EPYC Zen 3, `bench_matmul --tokens 5` to 12 with --kib 256 and 65536).
 constexpr int kPanelTokens = 8;
-constexpr int kPanelTokensQ8_0 = 12;
+constexpr int kPanelTokensEightBits = 12;
 
 inline __m256i multiply(__m256i codes, __m256i values) noexcept {
   return _mm256_maddubs_epi16(codes, values);
@@ -165,7 +165,7 @@ void matmul_q5_1_avx2(const MatmulArgs& args) noexcept {
 }
 
 void matmul_q8_0_avx2(const MatmulArgs& args) noexcept {
-  if (args.n_tokens >= kPanelTokensQ8_0) return panel_q8_0_avx2(args);
+  if (args.n_tokens >= kPanelTokensEightBits) return panel_q8_0_avx2(args);
   run_passes<Rows8Kernel<Q8_0>>(args);
 }
 

@@ -34,8 +34,8 @@ namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
 
 constexpr int kTileTokens = 4;
-constexpr int kVectorBytes = 32;
-constexpr int kPair = 2 * kVectorBytes;
+constexpr std::ptrdiff_t kVectorBytes = 32;
+constexpr std::ptrdiff_t kPair = 2 * kVectorBytes;
 constexpr std::size_t kPanelBytes = 24 * 1024;   // of the first-level cache's 32 KiB
 constexpr std::size_t kTokenBytes = 256 * 1024;  // of activations, in the second-level cache
 

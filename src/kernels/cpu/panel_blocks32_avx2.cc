@@ -54,7 +54,7 @@ inline void end_group(const ActivationLayout& layout, const std::byte* const (&x
   for (int t = 0; t < T; ++t) {
     const __m256 unit =
         _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.units) + g);
-    for (int v = 0; v < V; ++v)
+    for (std::ptrdiff_t v = 0; v < V; ++v)
       acc[v][t] = _mm256_fmadd_ps(unit, sum[v][t], acc[v][t]);
   }
 }
@@ -64,10 +64,11 @@ struct FourBits {
 
   template <class Block>
   static void unpack(const RowPointers& rows, std::ptrdiff_t at, std::byte* out) noexcept {
+    constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
     const __m256i mask = _mm256_set1_epi8(15);
     __m256i q[4];
-    transpose(rows, at + offsetof(Block, qs), q);
-    for (int c = 0; c < 4; ++c) {
+    transpose(rows, at + kCodesIn, q);
+    for (std::ptrdiff_t c = 0; c < 4; ++c) {
       store256(out + c * kPair, _mm256_and_si256(q[c], mask));
       store256(out + (4 + c) * kPair, _mm256_and_si256(_mm256_srli_epi16(q[c], 4), mask));
     }
@@ -79,14 +80,15 @@ struct FiveBits {
 
   template <class Block>
   static void unpack(const RowPointers& rows, std::ptrdiff_t at, std::byte* out) noexcept {
+    constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs), kHighIn = offsetof(Block, qh);
     const __m256i mask = _mm256_set1_epi8(15);
-    const auto dword = [&](int i) { return load_as<int>(rows[i] + at + offsetof(Block, qh)); };
+    const auto dword = [&](int i) { return load_as<int>(rows[i] + at + kHighIn); };
     const __m256i fifth = _mm256_setr_epi32(dword(0), dword(1), dword(2), dword(3), dword(4),
                                             dword(5), dword(6), dword(7));
     __m256i q[4];
-    transpose(rows, at + offsetof(Block, qs), q);
+    transpose(rows, at + kCodesIn, q);
 #pragma GCC unroll 4
-    for (int c = 0; c < 4; ++c) {
+    for (std::ptrdiff_t c = 0; c < 4; ++c) {
       store256(out + c * kPair, _mm256_or_si256(_mm256_and_si256(q[c], mask), sixteen(fifth, c)));
       store256(out + (4 + c) * kPair,
                _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi16(q[c], 4), mask),
@@ -96,7 +98,7 @@ struct FiveBits {
 
  private:
   // Bits 4 * step to 4 * step + 3 of each dword → 16 in the byte of each that is set.
-  static __m256i sixteen(__m256i fifth, int step) noexcept {
+  static __m256i sixteen(__m256i fifth, std::ptrdiff_t step) noexcept {
     const __m256i dwords = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404,
                                              0x08080808, 0x0c0c0c0c);
     const __m256i at = _mm256_add_epi8(dwords, _mm256_set1_epi8(static_cast<char>(step / 2)));
@@ -113,12 +115,13 @@ struct Panel16 {
   using Codes = typename Format::Codes;
   static constexpr int kVectors = 2;
   static constexpr int kGroups = 4;
-  static constexpr int kGroupBytes = 8 * sizeof(typename Format::Block);
-  static constexpr int kScalesAt = 8 * kPair;
-  static constexpr int kMinimaAt = kScalesAt + kPair;
-  static constexpr int kBlockBytes = kMinimaAt + (Format::kHasMin ? kPair : 0);
+  static constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(typename Format::Block);
+  static constexpr std::ptrdiff_t kScalesAt = 8 * kPair;
+  static constexpr std::ptrdiff_t kMinimaAt = kScalesAt + kPair;
+  static constexpr std::ptrdiff_t kBlockBytes = kMinimaAt + (Format::kHasMin ? kPair : 0);
   static constexpr std::size_t kBytes = std::size_t{kGroups} * 8 * kBlockBytes;
-  static constexpr int kVectorAt = kVectorBytes;  // from one vector's codes to the other's
+  static constexpr std::ptrdiff_t kVectorAt =
+      kVectorBytes;  // from one vector's codes to the other's
 
   static void unpack(const RowPointers& rows, const ActivationLayout& layout, const Panel& panel,
                      std::byte* out) noexcept {
@@ -151,7 +154,7 @@ struct Panel16 {
           const __m256i k = tokens.factors(t, j);
           const __m256 b = tokens.sum(t, j);
 #pragma GCC unroll 2
-          for (int v = 0; v < kVectors; ++v)
+          for (std::ptrdiff_t v = 0; v < kVectors; ++v)
             sum[v][t] = link(block + v * kVectorBytes, _mm256_madd_epi16(s[v][t], k), b, sum[v][t]);
         }
       }
@@ -202,24 +205,25 @@ struct Q5_1 {
 struct Panel8 {
   static constexpr int kVectors = 1;
   static constexpr int kGroups = 4;
-  static constexpr int kGroupBytes = 8 * sizeof(BlockQ8_0);
-  static constexpr int kScalesAt = 8 * kPair;
-  static constexpr int kBlockBytes = kScalesAt + kVectorBytes;
+  static constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(BlockQ8_0);
+  static constexpr std::ptrdiff_t kScalesAt = 8 * kPair;
+  static constexpr std::ptrdiff_t kBlockBytes = kScalesAt + kVectorBytes;
   static constexpr std::size_t kBytes = std::size_t{kGroups} * 8 * kBlockBytes;
-  static constexpr int kVectorAt = 0;
+  static constexpr std::ptrdiff_t kVectorAt = 0;
 
   static void unpack(const RowPointers& rows, const ActivationLayout& layout, const Panel& panel,
                      std::byte* out) noexcept {
     using Block = BlockQ8_0;
+    constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
     const __m256i mask = _mm256_set1_epi8(15);
     const __m256i offset = _mm256_set1_epi8(-128);
     const int end = blocks_end(layout, panel.group + panel.groups - 1);
     for (int j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
       const std::ptrdiff_t at = j * std::ptrdiff_t{sizeof(Block)};
-      for (int half = 0; half < 2; ++half) {
+      for (std::ptrdiff_t half = 0; half < 2; ++half) {
         __m256i q[4];
-        transpose(rows, at + offsetof(Block, qs) + 16 * half, q);
-        for (int c = 0; c < 4; ++c) {
+        transpose(rows, at + kCodesIn + 16 * half, q);
+        for (std::ptrdiff_t c = 0; c < 4; ++c) {
           const __m256i u = _mm256_xor_si256(q[c], offset);
           std::byte* const step = out + (4 * half + c) * kPair;
           store256(step, _mm256_and_si256(u, mask));

@@ -14,7 +14,7 @@
 namespace wick {
 namespace {
 
-constexpr int kCodesBytes = 64 * kPair;
+constexpr std::ptrdiff_t kCodesBytes = 64 * kPair;
 
 // Bytes `low` and `high` of each dword as two words.
 inline __m256i words_of(__m256i bytes, int low, int high) noexcept {
@@ -81,24 +81,26 @@ template <int Parts, bool HasMin>
 struct Layout {
   static constexpr int kParts = Parts;
   static constexpr bool kHasMin = HasMin;
-  static constexpr int kScalesAt = kCodesBytes;
-  static constexpr int kMinimaAt = kScalesAt + Parts * kPair;
-  static constexpr int kSuperAt = kMinimaAt + (HasMin ? 4 * kPair : 0);
-  static constexpr int kBytes = kSuperAt + (HasMin ? 2 : 1) * kPair;
+  static constexpr std::ptrdiff_t kScalesAt = kCodesBytes;
+  static constexpr std::ptrdiff_t kMinimaAt = kScalesAt + Parts * kPair;
+  static constexpr std::ptrdiff_t kSuperAt = kMinimaAt + (HasMin ? 4 * kPair : 0);
+  static constexpr std::ptrdiff_t kBytes = kSuperAt + (HasMin ? 2 : 1) * kPair;
 };
 
 struct Q4_K : Layout<8, true> {
   using Block = BlockQ4_K;
+  static constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
   static constexpr bool kIsCentred = false;
 
   static void unpack(const RowPointers& rows, std::ptrdiff_t at, std::byte* out) noexcept {
     const __m256i nibble = _mm256_set1_epi8(15);
     unpack_header<Q4_K>(rows, at, out);
-    for (int i = 0; i < 8; ++i) {  // 16 bytes: half i % 2 of the blocks 2 * (i / 2) and the next
+    for (std::ptrdiff_t i = 0; i < 8;
+         ++i) {  // 16 bytes: half i % 2 of the blocks 2 * (i / 2) and the next
       __m256i q[4];
-      transpose(rows, at + offsetof(Block, qs) + 16 * i, q);
+      transpose(rows, at + kCodesIn + 16 * i, q);
       std::byte* const to = out + (i / 2 * 16 + i % 2 * 4) * kPair;
-      for (int c = 0; c < 4; ++c) {
+      for (std::ptrdiff_t c = 0; c < 4; ++c) {
         store256(to + c * kPair, _mm256_and_si256(q[c], nibble));
         store256(to + (8 + c) * kPair, _mm256_and_si256(_mm256_srli_epi16(q[c], 4), nibble));
       }
@@ -108,20 +110,21 @@ struct Q4_K : Layout<8, true> {
 
 struct Q5_K : Layout<16, true> {
   using Block = BlockQ5_K;
+  static constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs), kHighIn = offsetof(Block, qh);
   static constexpr bool kIsCentred = false;
 
   static void unpack(const RowPointers& rows, std::ptrdiff_t at, std::byte* out) noexcept {
     const __m256i nibble = _mm256_set1_epi8(15), sixteen = _mm256_set1_epi8(16);
     unpack_header<Q5_K>(rows, at, out);
-    for (int half = 0; half < 2; ++half) {
+    for (std::ptrdiff_t half = 0; half < 2; ++half) {
       __m256i fifth[4];  // bit j: of block j
-      transpose(rows, at + offsetof(Block, qh) + 16 * half, fifth);
+      transpose(rows, at + kHighIn + 16 * half, fifth);
 #pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) {
+      for (std::ptrdiff_t i = 0; i < 4; ++i) {
         __m256i q[4];
-        transpose(rows, at + offsetof(Block, qs) + 32 * i + 16 * half, q);
+        transpose(rows, at + kCodesIn + 32 * i + 16 * half, q);
         std::byte* const to = out + (i * 16 + half * 4) * kPair;
-        for (int c = 0; c < 4; ++c) {
+        for (std::ptrdiff_t c = 0; c < 4; ++c) {
           const __m256i low = to_bit_4(fifth[c], 2 * i), high = to_bit_4(fifth[c], 2 * i + 1);
           store256(to + c * kPair,
                    _mm256_or_si256(_mm256_and_si256(q[c], nibble), _mm256_and_si256(low, sixteen)));
@@ -134,30 +137,34 @@ struct Q5_K : Layout<16, true> {
   }
 
  private:
-  static __m256i to_bit_4(__m256i bits, int from) noexcept {
+  static __m256i to_bit_4(__m256i bits, std::ptrdiff_t bit) noexcept {
+    const int from = static_cast<int>(bit);
     return from < 4 ? _mm256_slli_epi16(bits, 4 - from) : _mm256_srli_epi16(bits, from - 4);
   }
 };
 
 struct Q6_K : Layout<16, false> {
   using Block = BlockQ6_K;
+  static constexpr std::ptrdiff_t kLowIn = offsetof(Block, ql), kHighIn = offsetof(Block, qh);
+  static constexpr std::ptrdiff_t kScalesIn = offsetof(Block, scales),
+                                  kDIn = offsetof(Block, d_f16);
   static constexpr bool kIsCentred = true;
 
   static void unpack(const RowPointers& rows, std::ptrdiff_t at, std::byte* out) noexcept {
     const __m256i nibble = _mm256_set1_epi8(15), top = _mm256_set1_epi8(0x30);
-    for (int i = 0; i < 4; ++i) {  // quarter i % 2 of half i / 2
-      const int half = i / 2, quarter = i % 2;
-      const std::ptrdiff_t low_at = at + offsetof(Block, ql) + 64 * half + 16 * quarter;
+    for (std::ptrdiff_t i = 0; i < 4; ++i) {  // quarter i % 2 of half i / 2
+      const std::ptrdiff_t half = i / 2, quarter = i % 2;
+      const std::ptrdiff_t low_at = at + kLowIn + 64 * half + 16 * quarter;
       __m256i even[4], odd[4], two[4];
       transpose(rows, low_at, even);
       transpose(rows, low_at + 32, odd);
-      transpose(rows, at + offsetof(Block, qh) + 32 * half + 16 * quarter, two);
+      transpose(rows, at + kHighIn + 32 * half + 16 * quarter, two);
       std::byte* const to = out + (32 * half + 4 * quarter) * kPair;
-      const auto put = [&](int block, int c, __m256i low, __m256i high) {
+      const auto put = [&](std::ptrdiff_t block, std::ptrdiff_t c, __m256i low, __m256i high) {
         store256(to + (8 * block + c) * kPair,
                  _mm256_or_si256(_mm256_and_si256(low, nibble), _mm256_and_si256(high, top)));
       };
-      for (int c = 0; c < 4; ++c) {
+      for (std::ptrdiff_t c = 0; c < 4; ++c) {
         put(0, c, even[c], _mm256_slli_epi16(two[c], 4));
         put(1, c, odd[c], _mm256_slli_epi16(two[c], 2));
         put(2, c, _mm256_srli_epi16(even[c], 4), two[c]);
@@ -165,11 +172,11 @@ struct Q6_K : Layout<16, false> {
       }
     }
     __m256i scales[4];
-    transpose(rows, at + offsetof(Block, scales), scales);
+    transpose(rows, at + kScalesIn, scales);
 #pragma GCC unroll 16
     for (int p = 0; p < kParts; ++p)
       store256(out + kScalesAt + p * kPair, signed_words_of(scales[p / 4], p % 4));
-    store256(out + kSuperAt, scales_at<false>(rows, at + offsetof(Block, d_f16)).d);
+    store256(out + kSuperAt, scales_at<false>(rows, at + kDIn).d);
   }
 };
 
@@ -193,9 +200,9 @@ template <class Format>
 struct PanelK {
   static constexpr int kVectors = 2;
   static constexpr int kGroups = 4;
-  static constexpr int kGroupBytes = sizeof(typename Format::Block);
+  static constexpr std::ptrdiff_t kGroupBytes = sizeof(typename Format::Block);
   static constexpr std::size_t kBytes = std::size_t{kGroups} * Format::kBytes;
-  static constexpr int kVectorAt = kVectorBytes;
+  static constexpr std::ptrdiff_t kVectorAt = kVectorBytes;
 
   static void unpack(const RowPointers& rows, const ActivationLayout&, const Panel& panel,
                      std::byte* out) noexcept {
@@ -215,7 +222,7 @@ struct PanelK {
         const __m256 unit =
             _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.units) + g);
         const std::byte* const sums = x[t] + layout.sums + 16 * std::ptrdiff_t{g};
-        for (int v = 0; v < kVectors; ++v) {
+        for (std::ptrdiff_t v = 0; v < kVectors; ++v) {
           const __m256 term = term_of(block + v * kVectorBytes, total[v][t], sums);
           acc[v][t] = _mm256_fmadd_ps(unit, term, acc[v][t]);
         }
@@ -241,7 +248,7 @@ struct PanelK {
       for (int t = 0; t < T; ++t) {
         const __m256i k = _mm256_set1_epi32(load_as<int>(tokens.factor_pairs[t] + at / 32 * 4));
 #pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) {
+        for (std::ptrdiff_t v = 0; v < kVectors; ++v) {
           const __m256i product = _mm256_madd_epi16(s[v][t], _mm256_mullo_epi16(scale[v], k));
           total[v][t] = _mm256_add_epi32(total[v][t], product);
         }
@@ -256,7 +263,7 @@ struct PanelK {
     if constexpr (!Format::kHasMin) return term;
     __m256i minima = _mm256_setzero_si256();
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
+    for (std::ptrdiff_t i = 0; i < 4; ++i) {
       const __m256i pair = _mm256_set1_epi32(load_as<int>(sums + 4 * i));
       minima = _mm256_add_epi32(
           minima, _mm256_madd_epi16(load256(block + Format::kMinimaAt + i * kPair), pair));
