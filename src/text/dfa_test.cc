@@ -24,7 +24,7 @@ std::vector<Span> pieces(const Pattern& pattern, std::string_view text) {
   std::vector<Span> out;
   for (std::size_t at = 0; at < text.size();) {
     const auto match = matcher.find(pattern, text, at);
-    if (!match) break;
+    if (!match || match->begin == text.size()) break;
     if (match->end > match->begin) out.push_back(*match);
     at = match->end > match->begin
              ? match->end
