@@ -6,8 +6,6 @@
 //
 // `heads` heads of keys and values are visited in turn, so that the cache comes from memory where
 // it is larger than the processor's caches. One thread; processor time; the median of seven rounds.
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "base/aligned.h"
+#include "bench/measure.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/vector.h"
 
@@ -51,12 +50,6 @@ bool parse(int argc, char** argv, Options& o) {
     }
   }
   return argc % 2 == 1 && o.tokens >= 1 && o.tokens <= 16;
-}
-
-double seconds() {
-  timespec t = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 AlignedBuffer zeros(std::size_t bytes) {
@@ -103,8 +96,7 @@ void measure(const Options& o, Isa isa, CacheType type, const char* name, int di
     }
     rounds.push_back(seconds() - start);
   }
-  std::nth_element(rounds.begin(), rounds.begin() + 3, rounds.end());
-  const double time = rounds[3] / o.heads;
+  const double time = spread(rounds).median / o.heads;
   std::printf(
       "%-5s dim %3d, group %d, %2d tokens at %d: %7.1f us a head, %6.2f GB/s of cache, %6.1f "
       "GMAC/s\n",

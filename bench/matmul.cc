@@ -11,17 +11,19 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/read_streams.h"
+#include "bench/measure.h"
 #include "kernels/cpu/isa.h"
 
 namespace {
@@ -77,52 +79,13 @@ bool parse(int argc, char** argv, Options& options) {
   return true;
 }
 
-// Processor time of this thread: what a busy machine's other work takes is not counted.
-double seconds() {
-  timespec t = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-// The sum of all whole steps, so that the compiler keeps the reading; eight streams in each 512
-// KiB, because one does not fill the memory system.
-std::uint64_t read_all(const std::byte* data, std::size_t bytes) {
-  using Line = std::uint64_t __attribute__((vector_size(64)));
-  constexpr std::size_t kStep = 256, kStreams = 8, kChunk = 512 << 10;
-  Line sums = {};
-  for (std::size_t begin = 0; begin < bytes; begin += kChunk) {
-    const std::size_t stride = std::min(kChunk, bytes - begin) / kStreams / kStep * kStep;
-    for (std::size_t at = 0; at < stride; at += kStep) {
-      for (std::size_t s = 0; s < kStreams; ++s) {
-        for (std::size_t l = 0; l < kStep; l += sizeof(Line)) {
-          Line line;
-          std::memcpy(&line, data + begin + s * stride + at + l, sizeof line);
-          sums ^= line;
-        }
-      }
-    }
-  }
-  std::uint64_t all = 0;
-  for (std::size_t i = 0; i < sizeof(Line) / 8; ++i)
-    all ^= sums[i];
-  return all;
-}
-
-struct Spread {
-  double median = 0;
-  double mad = 0;
-};
-
-Spread spread(std::vector<double> values) {
-  const auto median = [](std::vector<double>& v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-  };
-  Spread out = {.median = median(values)};
-  for (double& v : values)
-    v = std::fabs(v - out.median);
-  out.mad = median(values);
-  return out;
+// In pieces that a thread of the engine reads, too.
+std::uint64_t read_all(std::span<const std::byte> bytes) {
+  constexpr std::size_t kChunk = 512 << 10;
+  std::uint64_t sum = 0;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kChunk, bytes.size())))
+    sum += read_streams(bytes.first(std::min(kChunk, bytes.size())));
+  return sum;
 }
 
 class Memory {
@@ -179,7 +142,7 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
     const int repeats = static_cast<int>((64u << 20) / bytes) + 1;
     const double t0 = seconds();
     for (int i = 0; i < repeats; ++i)
-      sink = read_all(memory.data(), bytes);
+      sink = read_all({memory.data(), bytes});
     const double t1 = seconds();
     for (int i = 0; i < repeats; ++i) {
       kernels.matmul[static_cast<int>(type)]({.w = memory.data(),

@@ -7,7 +7,6 @@
 // documents at line ends, as bench/text_rivals.py does for other libraries. bench/text_corpus.py
 // makes texts.
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/measure.h"
 #include "text/huggingface_json.h"
 #include "text/tokenizer.h"
 
@@ -58,13 +58,6 @@ bool parse(int argc, char** argv, Options& options) {
   return !options.tokenizer.empty();
 }
 
-// Processor time of this thread: what a busy machine's other work takes is not counted.
-double seconds() {
-  timespec t = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 // A chain of additions, each a cycle: the clock in GHz.
 double clock_ghz() {
   double best = 0;
@@ -77,23 +70,6 @@ double clock_ghz() {
     best = std::max(best, 4.0 * kSteps / (seconds() - t0) * 1e-9);
   }
   return best;
-}
-
-struct Spread {
-  double median = 0;
-  double mad = 0;
-};
-
-Spread spread(std::vector<double> values) {
-  const auto median = [](std::vector<double>& v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-  };
-  Spread out = {.median = median(values)};
-  for (double& v : values)
-    v = std::fabs(v - out.median);
-  out.mad = median(values);
-  return out;
 }
 
 std::string read(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/vector.h"
 #include "quant/half.h"
 #include "quant/q4_0.h"
 #include "quant/q8_0.h"
@@ -19,9 +20,6 @@ std::uint16_t narrow(KvType type, float x) noexcept {
 }
 
 // Tiles of quantised caches (kernels/cpu/vector.h): scales [16], then codes.
-constexpr int kTileDim = 32;
-constexpr std::ptrdiff_t kScaleBytes = 2 * kBlockTokens;
-
 void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
   std::memcpy(tile + 2 * slot, &d_f16, sizeof(d_f16));
 }
@@ -29,13 +27,13 @@ void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
 // Feature i of the position lies at byte first + i * step of the tile's codes.
 void store_q8_0(const float* x, int dim, std::byte* tile, int slot, std::ptrdiff_t first,
                 std::ptrdiff_t step) noexcept {
-  constexpr std::ptrdiff_t kTileBytes = kScaleBytes + kTileDim * kBlockTokens;
-  for (int d = 0; d < dim; d += kTileDim, tile += kTileBytes) {
+  constexpr std::ptrdiff_t kTileBytes = kCacheScaleBytes + kCacheTile * kBlockTokens;
+  for (int d = 0; d < dim; d += kCacheTile, tile += kTileBytes) {
     BlockQ8_0 coded;
     Q8_0::encode(x + d, coded);
     put_scale(tile, slot, coded.d_f16);
-    std::byte* to = tile + kScaleBytes + first;
-    for (int i = 0; i < kTileDim; ++i)
+    std::byte* to = tile + kCacheScaleBytes + first;
+    for (int i = 0; i < kCacheTile; ++i)
       to[i * step] = static_cast<std::byte>(coded.qs[i]);
   }
 }
@@ -47,15 +45,15 @@ void put_nibble(std::byte& to, bool is_high, int code) noexcept {
 
 // is_key: two features a byte; else two positions.
 void store_q4_0(const float* x, int dim, std::byte* tile, int slot, bool is_key) noexcept {
-  constexpr std::ptrdiff_t kTileBytes = kScaleBytes + kTileDim * kBlockTokens / 2;
-  for (int d = 0; d < dim; d += kTileDim, tile += kTileBytes) {
+  constexpr std::ptrdiff_t kTileBytes = kCacheScaleBytes + kCacheTile * kBlockTokens / 2;
+  for (int d = 0; d < dim; d += kCacheTile, tile += kTileBytes) {
     BlockQ4_0 coded;
     Q4_0::encode(x + d, coded);
     put_scale(tile, slot, coded.d_f16);
-    std::byte* const to = tile + kScaleBytes;
-    for (int i = 0; i < kTileDim; ++i) {
+    std::byte* const to = tile + kCacheScaleBytes;
+    for (int i = 0; i < kCacheTile; ++i) {
       const int code = i < 16 ? coded.qs[i] & 15 : coded.qs[i - 16] >> 4;
-      const int at = is_key ? i / 2 * kBlockTokens + slot : slot / 2 * kTileDim + i;
+      const int at = is_key ? i / 2 * kBlockTokens + slot : slot / 2 * kCacheTile + i;
       put_nibble(to[at], (is_key ? i : slot) % 2 == 1, code);
     }
   }
@@ -88,7 +86,7 @@ void store_value(KvType type, const float* value, int dim, std::byte* block, int
     return;
   }
   if (type == KvType::kQ8_0) {
-    return store_q8_0(value, dim, block, slot, std::ptrdiff_t{slot} * kTileDim, 1);
+    return store_q8_0(value, dim, block, slot, std::ptrdiff_t{slot} * kCacheTile, 1);
   }
   if (type == KvType::kQ4_0) return store_q4_0(value, dim, block, slot, false);
   // [8][dim][2]

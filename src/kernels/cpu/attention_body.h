@@ -27,8 +27,6 @@ namespace {
 constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
 constexpr int kTileRows = 4;   // rows in registers at once
 constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
-constexpr int kTileDim = 32;                  // features of a tile of a quantised cache
-constexpr int kScaleBytes = 2 * kCacheBlock;  // in front of its codes
 
 template <int kIndex>
 struct Index {
@@ -95,7 +93,7 @@ struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
 
   static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
                    Lanes& odd) {
-    const std::byte* p = tile + kScaleBytes + 2 * pair * width + column;
+    const std::byte* p = tile + kCacheScaleBytes + 2 * pair * width + column;
     even = widen_bytes(p);
     odd = widen_bytes(p + width);
   }
@@ -106,16 +104,16 @@ struct PairsQ4 {  // scales [16], codes [pair][width]: the even element in the l
 
   static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
                    Lanes& odd) {
-    widen_nibbles(tile + kScaleBytes + pair * width + column, even, odd);
+    widen_nibbles(tile + kCacheScaleBytes + pair * width + column, even, odd);
   }
 };
 
 template <class Pairs>
 constexpr int kTileBytes = 0;  // not in tiles
 template <>
-constexpr int kTileBytes<PairsQ8> = kScaleBytes + kTileDim* kCacheBlock;
+constexpr int kTileBytes<PairsQ8> = kCacheScaleBytes + kCacheTile* kCacheBlock;
 template <>
-constexpr int kTileBytes<PairsQ4> = kScaleBytes + kTileDim* kCacheBlock / 2;
+constexpr int kTileBytes<PairsQ4> = kCacheScaleBytes + kCacheTile* kCacheBlock / 2;
 
 // What one pass over a range works on.
 struct Pass {
@@ -164,13 +162,13 @@ inline void score_tile(const std::byte* const* block, int k_dim, const float* q,
   if constexpr (kTileBytes<Pairs> == 0) {
     add_products<Pairs>(block, k_dim / 2, k_dim, q, sum);
   } else {
-    for (int tile = 0; tile < k_dim / kTileDim; ++tile) {
+    for (int tile = 0; tile < k_dim / kCacheTile; ++tile) {
       const std::byte* at[kBlocks];
       for (int b = 0; b < kBlocks; ++b)
         at[b] = block[b] + tile * kTileBytes<Pairs>;
       Lanes part[kRows][kBlocks];
       clear(part);
-      add_products<Pairs>(at, kTileDim / 2, k_dim, q + tile * kTileDim, part);
+      add_products<Pairs>(at, kCacheTile / 2, k_dim, q + tile * kCacheTile, part);
       repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
         const Lanes scales = widen_halves(at[b.value]);
         repeat<kRows>([&](auto r) WICK_INLINE_BODY {
@@ -246,7 +244,7 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
     const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
     const std::byte* tile[kVectors];
     for (int v = 0; v < kVectors; ++v)
-      tile[v] = block + (column + 16 * v) / kTileDim * kTileBytes<Pairs>;
+      tile[v] = block + (column + 16 * v) / kCacheTile * kTileBytes<Pairs>;
     BlockWeights<kRows, kVectors> weights;
     find_weights<Pairs>(tile, pass.x + row * kAttentionRange + (b - pass.range_block) * kCacheBlock,
                         weights);
@@ -257,7 +255,7 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
         if constexpr (kIsPart) {
           Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
         } else if constexpr (kIsTiled) {
-          Pairs::read(tile[v.value], pair, kTileDim, at % kTileDim, value[0], value[1]);
+          Pairs::read(tile[v.value], pair, kCacheTile, at % kCacheTile, value[0], value[1]);
         } else {
           Pairs::read(block, pair, a.v_dim, at, value[0], value[1]);
         }

@@ -1,0 +1,37 @@
+// What the benchmarks share: processor time and the spread of rounds.
+#pragma once
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace wick {
+
+// Processor time of this thread: what a busy machine's other work takes is not counted.
+inline double seconds() {
+  timespec t = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+struct Spread {
+  double median = 0;
+  double mad = 0;
+};
+
+inline Spread spread(std::vector<double> values) {
+  const auto median = [](std::vector<double>& v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+  };
+  Spread out = {.median = median(values)};
+  for (double& v : values)
+    v = std::fabs(v - out.median);
+  out.mad = median(values);
+  return out;
+}
+
+}  // namespace wick
