@@ -34,7 +34,7 @@ class Inbox {
     }
     T* raw = item.release();
     raw->inbox_next = head_.load(std::memory_order_relaxed);
-    while (!head_.compare_exchange_weak(raw->inbox_next, raw, std::memory_order_release,
+    while (!head_.compare_exchange_weak(raw->inbox_next, raw, std::memory_order_seq_cst,
                                         std::memory_order_relaxed)) {
     }
     wake();
@@ -55,6 +55,10 @@ class Inbox {
     }
     return oldest;
   }
+
+  // The consumer, between two take_all(): nothing has come. With push() and another atomic it keeps
+  // the order of all threads (both sides sequentially consistent).
+  bool is_empty() const noexcept { return head_.load(std::memory_order_seq_cst) == nullptr; }
 
   // Any thread: makes wait() return, also without an item.
   void wake() noexcept {

@@ -1,10 +1,11 @@
-// Where numbers meet text: many sequences share one forward pass. submit() and cancel() may be
-// called from any thread; step() is the heartbeat, called by one thread (tests call it directly,
-// production calls run()). What a request yields depends on the model, the prompt, the parameters
-// and the seed alone: never on who else is in the batch, on chunk sizes or on cache hits.
+// Where numbers meet text: many sequences share one forward pass, prompts share their common past.
+// submit() and cancel() may be called from any thread; step() is the heartbeat, called by one
+// thread (tests call it directly, production calls run()). What a request yields depends on the
+// model, the prompt, the parameters and the seed alone: never on who else is in the batch, on chunk
+// sizes, cache hits, evictions or pre-emptions.
 //
 //   WICK_TRY(auto engine, Engine::create(std::move(decoder), *backend, tokenizer, {}));
-//   WICK_TRY(const RequestId id, engine->submit({.prompt = ids, .max_tokens = 64, .sink = &sink}));
+//   WICK_TRY(const RequestId id, engine->submit({.prompt = ids, .max_tokens = 64, .sink = sink}));
 //   while (engine->step()) {}
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "backend/backend.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "engine/prefix_cache.h"
 #include "model/decoder.h"
 #include "model/kv_cache.h"
 #include "sample/sampler.h"
@@ -27,23 +29,46 @@ namespace wick {
 
 using RequestId = std::uint64_t;
 
-enum class StopReason : std::uint8_t { kNone, kEnd, kLength, kStopText, kCancelled, kError };
-// "stop" (end token or stop text), "length", "cancelled", "error": OpenAI's words where it has one.
+enum class StopReason : std::uint8_t {
+  kNone,
+  kEnd,
+  kLength,
+  kStopText,
+  kCancelled,
+  kError,
+  kPlanned,  // GenerateRequest::only_plans
+};
+// "stop" (end token or stop text), "length", "cancelled", "error", "planned": OpenAI's words where
+// it has one.
 std::string_view name(StopReason reason) noexcept;
 
 struct Usage {
   int prompt_tokens = 0;
   int cached_tokens = 0;     // of the prompt: already in the cache, not computed again
   int generated_tokens = 0;  // the end token included
+  int preemptions = 0;       // how often it had to give its place and go on later
+  CacheMiss miss = {};       // why not more was cached
+  double queue_ms = 0;       // from submit() to admission
   double prompt_ms = 0;      // from admission to the first generated token
   double generate_ms = 0;    // from the first to the last generated token
+};
+
+struct RequestPlan {  // what a request would take if it ran now
+  int prompt_tokens = 0, max_tokens = 0;
+  int cached_tokens = 0;
+  CacheMiss miss = {};
+  int blocks = 0;              // of the cache, at the end of the answer
+  std::uint64_t kv_bytes = 0;  // these blocks
+  int requests_before = 0;     // live or waiting
+  double ttft_ms = 0;          // estimate of the wait for the first token; 0 = nothing measured yet
 };
 
 struct TextDelta {
   std::string_view text = {};           // whole characters; valid during the call
   StopReason stop = StopReason::kNone;  // not kNone: the last delta of this request
   Usage usage = {};                     // of the last delta
-  const Error* error = nullptr;         // with kError
+  const Error* error = nullptr;         // with kError; what was said before it stands
+  const RequestPlan* plan = nullptr;    // with kPlanned
 };
 
 class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
@@ -52,6 +77,9 @@ class DeltaSink {  // called by the engine's thread, inside the hot path: must n
   virtual ~DeltaSink() = default;
   virtual bool offer(const TextDelta& delta) noexcept = 0;  // false = reader too slow; the sequence
                                                             // pauses and offers again
+
+  // Nobody will ever read again: the request ends as cancelled, without a last delta.
+  virtual bool is_closed() const noexcept { return false; }
 };
 
 struct GenerateRequest {
@@ -62,14 +90,31 @@ struct GenerateRequest {
   bool ignore_end = false;              // go on past end tokens
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<DeltaSink> sink = {};  // shared: the reader may leave first
+
+  std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
+  int priority = 0;          // -2 (in the background) to 2; waiting raises it
+  int time_limit_ms = 0;     // from submit(); then kError "time_limit". 0 = none
+  // Text is offered once there are so many bytes, or the first of them has waited so long; the end
+  // offers all. 0 bytes = each piece as it comes.
+  int emit_bytes = 0;
+  int emit_ms = 50;
+  bool only_plans = false;  // compute nothing: the one delta has a RequestPlan
 };
 
 struct EngineOptions {
   int max_seqs = 4;
   int context = 0;  // 0 = the smaller of the model's and what kv_limit_bytes holds
-  std::uint64_t kv_limit_bytes = 1'000'000'000;  // for all sequences together
-  int prefill_chunk = 512;                       // prompt tokens in one step
+  // The cache of all sequences and of earlier prompts together; at least one context. Memory is
+  // taken as it fills.
+  std::uint64_t kv_limit_bytes = 1'000'000'000;
+  int prefill_chunk = 512;  // prompt tokens in one step
+  // Steps that sequences share carry no more prompt tokens than fit this time; 0 = as many as
+  // prefill_chunk says.
+  int step_target_ms = 100;
+  int max_queue = 256;  // requests that wait; more are refused
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
+  bool reuses_prefixes = true;
+  bool explains_tenants = false;  // misses may name other tenants; these may not want it
 };
 
 // The context that these options give a model, in positions.
@@ -85,11 +130,12 @@ class Engine {
   int context() const noexcept;
   const Tokenizer& tokenizer() const noexcept;
 
-  // Any thread. Refused: an empty prompt, ids out of range, sampling out of range (kInvalid); a
+  // Any thread. Refused: an empty prompt, ids out of range, parameters out of range (kInvalid); a
   // prompt that does not fit, or prompt + max_tokens that does not (kInvalid, id
   // "context_length_exceeded", with the numbers); a full queue (kUnavailable).
   Result<RequestId> submit(GenerateRequest request);
-  void cancel(RequestId id) noexcept;  // takes effect at the next step, during prefill too
+  void cancel(RequestId id) noexcept;  // takes effect at the next step; a step of this request
+                                       // alone (a long prompt) is given up between two layers
 
   // Engine thread.
   bool step();                            // one forward pass; false = nothing to do

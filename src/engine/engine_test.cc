@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "engine/limits.h"
 #include "format/model_file.h"
 #include "support/hot_counters.h"
 #include "support/temp_dir.h"
@@ -140,15 +139,16 @@ TEST(Engine, RefusesEmptyPromptsForeignTokensAndBadSampling) {
 }
 
 TEST(Engine, AFullQueueRefusesAndLosesNothing) {
-  Fixture f;
+  Fixture f({.max_queue = 30});
   std::vector<std::shared_ptr<Reader>> readers;
-  for (int i = 0; i < kInboxLen; ++i)
+  for (int i = 0; i < 30; ++i)
     readers.push_back(f.submit(request(2, i, 1)));
   GenerateRequest r = request(2, 1, 1);
   r.sink = std::make_shared<Reader>();
   const auto result = f.engine->submit(std::move(r));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(result.error().message, "the queue holds 30 requests, which is its limit");
   f.finish();
   for (const auto& reader : readers)
     EXPECT_TRUE(reader->last);

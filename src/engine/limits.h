@@ -6,9 +6,19 @@ namespace wick {
 inline constexpr int kMaxSeqs = 256;
 inline constexpr int kMaxContext = 1 << 24;   // positions
 inline constexpr int kMaxBatchTokens = 8192;  // tokens in one step
-inline constexpr int kInboxLen =
-    256;  // requests not yet seen by the engine, and as many waiting for a slot
-inline constexpr int kMaxStops = 16;       // stop strings of a request
-inline constexpr int kMaxStopBytes = 512;  // of each
+inline constexpr int kMaxQueue = 1 << 16;     // requests waiting for a slot
+inline constexpr int kMaxPriority = 2;        // and its negative
+inline constexpr int kMaxMilliseconds = 1 << 30;
+inline constexpr int kMaxStops = 16;           // stop strings of a request
+inline constexpr int kMaxStopBytes = 512;      // of each
+inline constexpr int kMaxEmitBytes = 1 << 14;  // below the ring of the local provider
+// Texts that go on differently behind one block: so many are compared, the latest first, for the
+// one that agrees longest inside the next block.
+inline constexpr int kMaxSiblings = 1024;
+
+// A waiting request rises by one priority in so many steps, up to the highest.
+inline constexpr int kAgeingSteps = 256;
+// A sequence whose reader has been behind for so many steps leaves its slot if others wait.
+inline constexpr int kParkingSteps = 16;
 
 }  // namespace wick

@@ -2,24 +2,299 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+#include "engine/limits.h"
+
 namespace wick {
 
-int schedule(std::span<const Work> work, int budget, std::span<Slice> out) noexcept {
-  int n = 0;
-  for (const bool is_decoding : {true, false}) {
-    for (std::size_t i = 0; i < work.size() && budget > 0; ++i) {
-      const Work& w = work[i];
-      const int missing = w.known - w.done;
-      if (w.is_paused || (missing == 1) != is_decoding) continue;
-      const int count = std::min(missing, budget);
-      out[static_cast<std::size_t>(n++)] = {.index = static_cast<int>(i),
-                                            .begin = w.done,
-                                            .count = count,
-                                            .needs_logits = count == missing};
-      budget -= count;
+Scheduler::Scheduler(KvCache& kv, const SchedulerOptions& options)
+    : kv_(kv), options_(options), prefixes_(kv, options.explains_tenants) {
+  WICK_CHECK(options.max_seqs <= kv.max_seqs(), "the cache has a table for each slot");
+  WICK_CHECK(options.max_seqs <= options.max_batch_tokens, "each slot can decode in one step");
+  const auto n = static_cast<std::size_t>(options.max_seqs);
+  live_.reserve(n);
+  prompts_.reserve(n);
+  slices_.reserve(n);
+  for (SeqId slot = options.max_seqs; slot-- > 0;)
+    free_slots_.push_back(slot);
+}
+
+// ---- waiting and living
+
+// Every wait raises a job, up to the highest level, where who got least and then who came first go
+// before; so each wait ends.
+int Scheduler::level(const Job& job) const noexcept {
+  const std::int64_t raised = job.priority + (step_ - job.came_step) / kAgeingSteps;
+  return static_cast<int>(std::min<std::int64_t>(raised, kMaxPriority));
+}
+
+bool Scheduler::goes_before(const Job& a, const Job& b) const noexcept {
+  if (const int x = level(a), y = level(b); x != y) return x > y;
+  if (a.share->served != b.share->served) return a.share->served < b.share->served;
+  return a.id < b.id;
+}
+
+void Scheduler::add(Job& job) {
+  job.share = &shares_.join(job.tenant);
+  job.came_step = step_;
+  // With room for all that live, so that a pre-emption does not allocate.
+  const std::size_t most = waiting_.size() + 1 + static_cast<std::size_t>(options_.max_seqs);
+  if (waiting_.capacity() < most) waiting_.reserve(2 * most);
+  waiting_.push_back(&job);
+}
+
+void Scheduler::remove(Job& job) noexcept {
+  if (job.slot >= 0) {
+    vacate(job);
+    std::erase(live_, &job);
+  } else {
+    std::erase(waiting_, &job);
+  }
+  shares_.leave(job.tenant);
+  job.share = nullptr;
+}
+
+void Scheduler::admit() noexcept {
+  for (;;) {
+    Job* best = nullptr;
+    for (Job* job : waiting_) {
+      if (!job->is_paused && (best == nullptr || goes_before(*job, *best))) best = job;
+    }
+    if (best == nullptr) return;
+    if (free_slots_.empty() && !park_one()) return;
+    if (!place(*best) && !park_one()) return;
+  }
+}
+
+// A slot of a sequence that nobody reads, for those who wait.
+bool Scheduler::park_one() noexcept {
+  for (Job* job : live_) {
+    if (job->paused_steps < kParkingSteps) continue;
+    preempt(*job);
+    std::erase(live_, job);
+    return true;
+  }
+  return false;
+}
+
+PrefixCache::Match Scheduler::find(const Job& job) const noexcept {
+  if (!options_.reuses_prefixes) {
+    return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
+  }
+  // The last token is always computed, because its logits are wanted.
+  return prefixes_.find(job.tenant, job.tokens, static_cast<int>(job.tokens.size()) - 1);
+}
+
+// Gives `job` a slot and blocks for all it knows; false if there is no room, and nothing changed.
+bool Scheduler::place(Job& job) noexcept {
+  const SeqId slot = free_slots_.back();
+  const int known = static_cast<int>(job.tokens.size());
+  PrefixCache::Match match = find(job);
+  prefixes_.attach(match, slot);
+  int spare = kv_.free_blocks() + kv_.idle_blocks();
+  if (live_.empty() && kv_.blocks_needed(slot, known) > spare) {
+    // Alone, all there is is its own but for the copy of a half-used block.
+    kv_.release(slot);
+    match.extra = 0;
+    prefixes_.attach(match, slot);
+    spare = kv_.free_blocks() + kv_.idle_blocks();
+  }
+  const int growth = live_.empty() ? 0 : static_cast<int>(live_.size()) + 1;
+  const int needed = kv_.blocks_needed(slot, known);
+  if (needed + growth > spare) {
+    kv_.release(slot);
+    return false;
+  }
+  const bool is_placed = make_room(needed) && kv_.reserve(slot, known);
+  WICK_CHECK(is_placed, "idle blocks can be had");
+  free_slots_.pop_back();
+  job.slot = slot;
+  job.done = match.tokens();
+  job.node = match.node;
+  job.n_shared = match.whole / kBlockTokens;
+  job.paused_steps = 0;
+  if (job.cached < 0) {
+    job.cached = job.done;
+    job.miss = match.miss;
+    job.admitted_step = step_;
+  }
+  std::erase(waiting_, &job);
+  live_.push_back(&job);
+  return true;
+}
+
+// What `job` computed goes to the prefix cache, its slot to the next.
+void Scheduler::vacate(Job& job) noexcept {
+  kv_.truncate(job.slot, job.done);
+  if (options_.reuses_prefixes) {
+    const auto begin = static_cast<std::size_t>(job.n_shared) * kBlockTokens;
+    const auto end = static_cast<std::size_t>(job.done);
+    WICK_CHECK(end < begin + kBlockTokens, "full blocks are published as they come");
+    if (end > begin) {
+      const std::int32_t tail = kv_.blocks(job.slot).back();
+      prefixes_.touch(prefixes_.add(job.tenant, job.node,
+                                    std::span(job.tokens).subspan(begin, end - begin), tail));
+    } else {
+      prefixes_.touch(job.node);
     }
   }
-  return n;
+  kv_.release(job.slot);
+  free_slots_.push_back(job.slot);
+  job.slot = -1;
+  job.node = -1;
+  job.n_shared = 0;
+}
+
+// Hot: back to waiting. The caller takes it off `live_`.
+void Scheduler::preempt(Job& job) noexcept {
+  vacate(job);
+  job.done = 0;
+  ++job.n_preempted;
+  waiting_.push_back(&job);
+}
+
+bool Scheduler::make_room(int n_blocks) noexcept {
+  const int lacking = n_blocks - kv_.free_blocks();
+  return lacking <= 0 || prefixes_.evict(lacking) >= lacking;
+}
+
+// ---- a step
+
+std::span<const Slice> Scheduler::plan(const StepBudget& budget) noexcept {
+  ++step_;
+  slices_.clear();
+  for (Job* job : live_)
+    job->paused_steps = job->is_paused ? job->paused_steps + 1 : 0;
+  take_growth();
+  int n_decoding = 0;
+  for (Job* job : live_) {
+    if (job->is_paused || !job->is_decoding()) continue;
+    add_slice(*job, 1);
+    ++n_decoding;
+  }
+  plan_prompts(budget, n_decoding);
+  return slices_;
+}
+
+// A block for each decoding job's next position. Who came last goes first if there are too few,
+// sequences that nobody reads before all others.
+void Scheduler::take_growth() noexcept {
+  for (std::size_t i = 0; i < live_.size();) {
+    Job* const job = live_[i];
+    const bool grows = !job->is_paused && job->is_decoding();
+    if (!grows || (make_room(kv_.blocks_needed(job->slot, job->done + 1)) &&
+                   kv_.reserve(job->slot, job->done + 1))) {
+      ++i;
+      continue;
+    }
+    const auto last =
+        std::max_element(live_.begin(), live_.end(),
+                         [this](const Job* a, const Job* b) { return yields_before(*b, *a); });
+    if (last - live_.begin() < static_cast<std::ptrdiff_t>(i)) --i;
+    preempt(**last);
+    live_.erase(last);
+  }
+}
+
+bool Scheduler::yields_before(const Job& a, const Job& b) const noexcept {
+  if (a.is_paused != b.is_paused) return a.is_paused;
+  if (const int x = level(a), y = level(b); x != y) return x < y;
+  return a.id > b.id;
+}
+
+void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept {
+  prompts_.clear();
+  for (Job* job : live_) {
+    if (job->is_paused || job->is_decoding()) continue;
+    extend(*job);
+    prompts_.push_back(job);
+  }
+  std::sort(prompts_.begin(), prompts_.end(),
+            [this](const Job* a, const Job* b) { return goes_before(*a, *b); });
+  const int room = options_.max_batch_tokens - n_decoding;
+  if (n_decoding == 0 && !prompts_.empty() && prompts_.front()->missing() >= budget.shared) {
+    add_slice(*prompts_.front(), std::min({prompts_.front()->missing(), budget.alone, room}));
+    return;
+  }
+  int left = std::min(budget.shared, room);
+  for (Job* job : prompts_) {
+    if (left <= 0) return;
+    if (is_computed_by_other(*job)) continue;
+    const int count = std::min(job->missing(), left);
+    add_slice(*job, count);
+    left -= count;
+  }
+}
+
+void Scheduler::add_slice(Job& job, int count) noexcept {
+  const int missing = job.missing();
+  // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
+  const int rest = (job.done + count) % kBlockTokens;
+  if (count < missing && count > rest) count -= rest;
+  job.share->served += count;
+  slices_.push_back(
+      {.job = &job, .begin = job.done, .count = count, .needs_logits = count == missing});
+}
+
+std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const noexcept {
+  return std::span(job.tokens)
+      .subspan(static_cast<std::size_t>(block) * kBlockTokens, kBlockTokens);
+}
+
+// Blocks that somebody else has published since `job` was admitted.
+void Scheduler::extend(Job& job) noexcept {
+  if (!options_.reuses_prefixes) return;
+  while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
+    const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
+    if (node < 0) return;
+    kv_.replace(job.slot, job.n_shared, prefixes_.block(node));
+    job.node = node;
+    job.done += kBlockTokens;
+    const bool is_all_cached = job.cached == job.n_shared++ * kBlockTokens;
+    if (is_all_cached && job.n_preempted == 0) {
+      job.cached = job.done;
+      job.miss = {.reason = MissReason::kNew,
+                  .position = job.done,
+                  .wanted = job.tokens[static_cast<std::size_t>(job.done)]};
+    }
+  }
+}
+
+// Whether a slice of this step computes the very block that `job` needs next.
+bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
+  if (!options_.reuses_prefixes || job.done != job.n_shared * kBlockTokens ||
+      job.missing() <= kBlockTokens) {
+    return false;
+  }
+  const auto ids = block_ids(job, job.n_shared);
+  return std::any_of(slices_.begin(), slices_.end(), [&](const Slice& slice) {
+    const Job& other = *slice.job;
+    if (other.tenant != job.tenant || other.node != job.node || other.n_shared != job.n_shared ||
+        static_cast<int>(other.tokens.size()) < (other.n_shared + 1) * kBlockTokens) {
+      return false;
+    }
+    const auto theirs = block_ids(other, other.n_shared);
+    return std::equal(ids.begin(), ids.end(), theirs.begin());
+  });
+}
+
+void Scheduler::computed(const Slice& slice) noexcept {
+  slice.job->done += slice.count;
+}
+
+void Scheduler::publish() noexcept {
+  if (!options_.reuses_prefixes) return;
+  for (Job* job : live_) {
+    while (job->done >= (job->n_shared + 1) * kBlockTokens) {
+      const std::int32_t own = kv_.blocks(job->slot)[static_cast<std::size_t>(job->n_shared)];
+      const int node = prefixes_.add(job->tenant, job->node, block_ids(*job, job->n_shared), own);
+      // Somebody was quicker with the same block: one copy is enough.
+      if (prefixes_.block(node) != own)
+        kv_.replace(job->slot, job->n_shared, prefixes_.block(node));
+      job->node = node;
+      ++job->n_shared;
+    }
+  }
 }
 
 }  // namespace wick

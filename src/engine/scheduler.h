@@ -1,27 +1,128 @@
-// Who computes what in the next step: a pure function of what is live, without clock, thread or
-// I/O. Sequences that decode come first, one token each, so that a long prompt does not hold them
-// up; the rest of the budget goes to prompts, oldest first, in chunks. The tokens a sequence gets
-// never depend on this choice, only when it gets them.
+// Who computes what next, and in which cache blocks: policy over token lists and block tables,
+// without a clock, a thread or a model, so that scheduler_test.cc can simulate years of it. The
+// tokens a job gets never depend on these choices, only when it gets them.
+//
+// - A job waits, then lives in a slot. Waiting jobs are admitted by priority (which rises with
+//   waiting), then by who got least so far, then by age; the first that does not fit makes all
+//   behind it wait, so nobody is overtaken for ever.
+// - A job is admitted when blocks for all it knows are free and each live job could still grow.
+//   What the prefix cache holds of it is shared, the rest is computed.
+// - Decoding jobs run in every step, one token each. What the step has left goes to prompts in
+//   chunks. A prompt whose next block another one computes in this step waits for that.
+// - If blocks run out while decoding, the newest of the lowest priority goes back to waiting. What
+//   it computed stays in the prefix cache as long as nobody needs the room; it resumes with the
+//   same bits either way.
+//
+// Engine thread only. add() and remove() allocate; the rest does not.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "engine/fair_shares.h"
+#include "engine/prefix_cache.h"
+#include "model/kv_cache.h"
 
 namespace wick {
 
-struct Work {              // one live sequence, in order of admission
-  int known = 0;           // tokens of prompt and answer so far
-  int done = 0;            // of these, already in the cache; always < known
-  bool is_paused = false;  // its reader is behind
+struct Job {                         // what the scheduler knows of a request; made by the caller
+  std::uint64_t id = 0;              // ascending in order of arrival
+  std::uint64_t tenant = 0;          // shares nothing with other tenants
+  int priority = 0;                  // -kMaxPriority (in the background) to kMaxPriority
+  std::vector<TokenId> tokens = {};  // prompt and answer so far; the caller appends
+  bool is_paused = false;            // its reader is behind: compute nothing
+
+  // The scheduler's; others read.
+  SeqId slot = -1;      // -1 = waits
+  int done = 0;         // tokens in the cache, always fewer than there are
+  int cached = -1;      // of these, found in the cache at the first admission
+  CacheMiss miss = {};  // why not more
+  int n_preempted = 0;
+  std::int64_t came_step = 0;
+  std::int64_t admitted_step = -1;
+
+  // The scheduler's own.
+  FairShare* share = nullptr;
+  int node = -1;     // in the prefix cache, of the last block that lies there
+  int n_shared = 0;  // blocks from the start that lie there
+  int paused_steps = 0;
+
+  int missing() const noexcept { return static_cast<int>(tokens.size()) - done; }
+
+  bool is_decoding() const noexcept { return missing() == 1; }
 };
 
-struct Slice {  // compute positions [begin, begin + count) of work[index]
-  int index = 0;
+struct Slice {  // compute positions [begin, begin + count) of `job`
+  Job* job = nullptr;
   int begin = 0, count = 0;
   bool needs_logits = false;  // the slice reaches the last known token
 };
 
-// Fills `out` (at least work.size() long) and returns the number of slices. Their counts sum to at
-// most `budget`.
-int schedule(std::span<const Work> work, int budget, std::span<Slice> out) noexcept;
+struct StepBudget {  // prompt tokens of one step
+  int shared = 64;   // beside other sequences
+  int alone = 512;   // of one sequence, if it has the step to itself
+};
+
+struct SchedulerOptions {
+  int max_seqs = 4;
+  int max_batch_tokens = 512;  // at least max_seqs
+  bool reuses_prefixes = true;
+  bool explains_tenants = false;
+};
+
+class Scheduler {
+ public:
+  // `kv` has as many sequences and blocks for at least one whole context, and one more.
+  Scheduler(KvCache& kv, const SchedulerOptions& options);
+
+  void add(Job& job);              // it waits
+  void remove(Job& job) noexcept;  // waiting or live; what it computed stays in the prefix cache
+  void admit() noexcept;
+
+  // Hot:
+  // The next step's work, room in the cache taken. Counts sum to at most max_batch_tokens.
+  std::span<const Slice> plan(const StepBudget& budget) noexcept;
+  // A slice of the last plan was computed. Before anything is appended to the job's tokens.
+  void computed(const Slice& slice) noexcept;
+  void publish() noexcept;  // full blocks that were computed, to the prefix cache
+
+  std::span<Job* const> live() const noexcept { return live_; }
+
+  std::span<Job* const> waiting() const noexcept { return waiting_; }
+
+  // How much of a prompt is cached now.
+  PrefixCache::Match find(const Job& job) const noexcept;
+
+  std::int64_t step() const noexcept { return step_; }
+
+ private:
+  int level(const Job& job) const noexcept;
+  bool goes_before(const Job& a, const Job& b) const noexcept;
+  bool yields_before(const Job& a, const Job& b) const noexcept;
+  bool place(Job& job) noexcept;
+  bool park_one() noexcept;
+  void vacate(Job& job) noexcept;
+  void preempt(Job& job) noexcept;
+  bool make_room(int n_blocks) noexcept;
+  void take_growth() noexcept;
+  void extend(Job& job) noexcept;
+  void plan_prompts(const StepBudget& budget, int n_decoding) noexcept;
+  bool is_computed_by_other(const Job& job) const noexcept;
+  void add_slice(Job& job, int count) noexcept;
+
+  std::span<const TokenId> block_ids(const Job& job, int index) const noexcept;
+
+  KvCache& kv_;
+  SchedulerOptions options_;
+  PrefixCache prefixes_;
+  FairShares shares_;
+  std::vector<Job*> waiting_, live_;  // live in order of admission
+  std::vector<SeqId> free_slots_;
+  std::vector<Job*> prompts_;  // scratch of plan()
+  std::vector<Slice> slices_;
+  std::int64_t step_ = 0;
+};
 
 }  // namespace wick

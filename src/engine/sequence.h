@@ -7,45 +7,54 @@
 #include <string_view>
 #include <vector>
 
-#include "base/types.h"
+#include "base/clock.h"
+#include "engine/emission.h"
 #include "engine/engine.h"
+#include "engine/scheduler.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
 
 namespace wick {
 
-struct Sequence {
+struct Sequence : Job {
   Sequence(RequestId request_id, GenerateRequest request, int most_tokens,
            const Tokenizer& tokenizer, int vocab)
-      : id(request_id),
-        tokens(std::move(request.prompt)),
-        max_tokens(most_tokens),
+      : max_tokens(most_tokens),
         ignore_end(request.ignore_end),
+        only_plans(request.only_plans),
         sampler(request.sampling, vocab),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
-        sink(std::move(request.sink)) {
+        sink(std::move(request.sink)),
+        emission(request.emit_bytes, request.emit_ms, tokenizer.longest_token_bytes()),
+        submitted_ns(monotonic_ns()) {
+    id = request_id;
+    tenant = request.tenant;
+    priority = request.priority;
+    tokens = std::move(request.prompt);
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
+    if (request.time_limit_ms > 0) {
+      deadline_ns = submitted_ns + request.time_limit_ms * std::int64_t{1'000'000};
+    }
   }
 
-  RequestId id = 0;
-  SeqId slot = -1;
-  std::vector<TokenId> tokens;  // prompt and answer
-  int done = 0;                 // of these, in the cache
-  int max_tokens = 0;           // of the answer
+  int max_tokens = 0;  // of the answer
   bool ignore_end = false;
+  bool only_plans = false;
   SamplerChain sampler;
   TextStream stream;
   std::shared_ptr<DeltaSink> sink;
+  Emission emission;  // text the reader has not taken yet
   Usage usage = {};
-  std::int64_t started_ns = 0, first_token_ns = 0;
+  std::int64_t submitted_ns = 0, started_ns = 0, first_token_ns = 0;
+  std::int64_t deadline_ns = 0;  // 0 = none
 
-  std::string_view pending = {};  // text the reader has not taken yet; `stream` owns it
-  bool has_pending = false;
   StopReason stop = StopReason::kNone;  // decided; the last delta may still be on its way
-  bool is_flushed = false;              // `pending` is the stream's last text
+  bool is_flushed = false;              // `emission` holds the stream's last text
   bool is_over = false;                 // the last delta is delivered
   const Error* error = nullptr;
+  Error own_error = {};  // what `error` points at, if it is this request's alone
+  RequestPlan plan = {};
 
   Sequence* inbox_next = nullptr;
 };

@@ -1,5 +1,5 @@
-// What the engine's thread owns, shared by engine.cc (the cold side: create, submit, admit, retire)
-// and step.cc (the hot side).
+// What the engine's thread owns, shared by engine.cc (create, submit, run), requests.cc (what comes
+// and goes between two steps) and step.cc (the hot side).
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,13 @@
 #include "engine/engine.h"
 #include "engine/scheduler.h"
 #include "engine/sequence.h"
+#include "engine/step_cost.h"
 
 namespace wick {
 
 struct Cancel {
   RequestId id = 0;
   Cancel* inbox_next = nullptr;
-};
-
-// A place in the cache. After its request is over it keeps what it computed, for a prompt that
-// begins the same.
-struct Slot {
-  bool is_used = false;
-  std::vector<TokenId> cached = {};
-  std::uint64_t last_used = 0;
 };
 
 struct Engine::State {
@@ -37,39 +30,48 @@ struct Engine::State {
   EngineOptions options;
   int context;
 
+  // Any thread.
   std::atomic<RequestId> next_id = 1;
+  std::atomic<int> n_queued = 0;  // submitted, not yet admitted
   Inbox<Sequence> inbox;
   Inbox<Cancel> cancels;
+  // The request whose step nobody shares, 0 = none; cancel() may then give up that step.
+  std::atomic<RequestId> alone = 0;
+  std::atomic<bool> gives_up = false;
 
   // Engine thread.
-  std::vector<std::unique_ptr<Sequence>> waiting;  // admitted next, oldest first
-  std::vector<std::unique_ptr<Sequence>> live;     // in order of admission
-  std::vector<Slot> slots;
-  std::uint64_t admissions = 0;
+  std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
+  Scheduler scheduler;
+  StepCost cost;
   Error failure = {};  // of the last forward pass that failed
 
   // The next batch; sized once.
-  std::vector<Work> work;
-  std::vector<Slice> slices;
   std::vector<TokenId> tokens;
   std::vector<Pos> positions;
   std::vector<SeqId> seqs;
   std::vector<int> logit_rows;
 
-  void admit();
-  void place(std::unique_ptr<Sequence> sequence);
+  // Between two steps.
+  void take_requests();
   void apply_cancels() noexcept;
+  void end_late_and_unread();
+  void make_plan(Sequence& s) const noexcept;
+  void begin_admitted() noexcept;
   void retire();
+  void cancel_all() noexcept;
 
   // Hot:
-  Batch plan_batch(int& n_slices) noexcept;
-  void sample_and_emit(int n_slices) noexcept;
+  void deliver_all() noexcept;
+  StepBudget budget() const noexcept;
+  Batch gather(std::span<const Slice> slices) noexcept;
+  void compute(std::span<const Slice> slices) noexcept;
+  void sample_and_emit(std::span<const Slice> slices) noexcept;
   void accept(Sequence& s, std::span<const float> logits) noexcept;
-  void fail(int n_slices) noexcept;
+  void fail(std::span<const Slice> slices) noexcept;
 };
 
-// Hot: hands the reader what is pending, then the last delta if the sequence has stopped. False if
-// the reader is behind.
-bool deliver(Sequence& s) noexcept;
+// Hot: hands the reader the text that is due, and the last delta if the sequence has stopped. False
+// if the reader is behind.
+bool deliver(Sequence& s, std::int64_t now_ns) noexcept;
 
 }  // namespace wick

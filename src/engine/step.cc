@@ -1,6 +1,7 @@
 // The heartbeat. Between the two braces of step() nothing allocates and nothing locks;
 // engine_test.cc counts.
-#include "base/check.h"
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/hot_scope.h"
 #include "engine/state.h"
@@ -9,41 +10,46 @@ namespace wick {
 
 bool Engine::step() {
   State& s = *state_;
-  s.admit();
-  int n_slices = 0;
+  s.take_requests();
+  s.scheduler.admit();
+  s.begin_admitted();
+  bool is_busy = false;
   {
     const HotScope hot;
-    for (const auto& sequence : s.live)
-      deliver(*sequence);
-    const Batch batch = s.plan_batch(n_slices);
-    if (n_slices > 0) {
-      s.decoder.launch(batch, s.kv);
-      s.sample_and_emit(n_slices);
-    }
+    s.deliver_all();
+    const auto slices = s.scheduler.plan(s.budget());
+    is_busy = !slices.empty();
+    if (is_busy) s.compute(slices);
   }
   s.retire();
-  return n_slices > 0;
+  return is_busy;
 }
 
-Batch Engine::State::plan_batch(int& n_slices) noexcept {
-  for (std::size_t i = 0; i < live.size(); ++i) {
-    const Sequence& q = *live[i];
-    work[i] = {.known = static_cast<int>(q.tokens.size()),
-               .done = q.done,
-               .is_paused = q.has_pending || q.stop != StopReason::kNone};
-  }
-  n_slices =
-      schedule(std::span(work).first(live.size()), decoder.options().max_batch_tokens, slices);
+void Engine::State::deliver_all() noexcept {
+  const std::int64_t now = monotonic_ns();
+  for (const auto& s : sequences)
+    s->is_paused = !deliver(*s, now);
+}
 
+// A step that sequences share is short, so that those who decode wait for nobody's prompt and a
+// cancelled one is gone soon.
+StepBudget Engine::State::budget() const noexcept {
+  const int most = options.prefill_chunk;
+  if (options.step_target_ms == 0) return {.shared = most, .alone = most};
+  int n_decoding = 0;
+  for (const Job* job : scheduler.live())
+    n_decoding += !job->is_paused && job->is_decoding() ? 1 : 0;
+  const std::int64_t target_ns = options.step_target_ms * std::int64_t{1'000'000};
+  return {.shared = cost.prompt_budget(n_decoding, target_ns, most), .alone = most};
+}
+
+Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
   std::size_t n = 0, m = 0;
-  for (const Slice& slice : std::span(slices).first(static_cast<std::size_t>(n_slices))) {
-    const Sequence& q = *live[static_cast<std::size_t>(slice.index)];
-    WICK_CHECK(kv.reserve(q.slot, slice.begin + slice.count),
-               "every slot has room for a whole context");
+  for (const Slice& slice : slices) {
     for (int i = 0; i < slice.count; ++i, ++n) {
       positions[n] = slice.begin + i;
-      tokens[n] = q.tokens[static_cast<std::size_t>(positions[n])];
-      seqs[n] = q.slot;
+      tokens[n] = slice.job->tokens[static_cast<std::size_t>(positions[n])];
+      seqs[n] = slice.job->slot;
     }
     if (slice.needs_logits) logit_rows[m++] = static_cast<int>(n) - 1;
   }
@@ -53,86 +59,107 @@ Batch Engine::State::plan_batch(int& n_slices) noexcept {
           .logit_rows = std::span(logit_rows).first(m)};
 }
 
-void Engine::State::sample_and_emit(int n_slices) noexcept {
+void Engine::State::compute(std::span<const Slice> slices) noexcept {
+  const std::int64_t began = monotonic_ns();
+  // cancel() first leaves its message, then looks at `alone`; here it is the other way round, so
+  // one of the two sees the other.
+  gives_up.store(false);
+  alone.store(slices.size() == 1 ? slices[0].job->id : 0);
+  if (slices.size() == 1 && !cancels.is_empty()) gives_up.store(true);
+  const Batch batch = gather(slices);
+  const bool is_whole = decoder.launch(batch, kv, gives_up);
+  alone.store(0);
+  if (!is_whole) return;  // the step never was; whom it was for is ended by the next one
+  sample_and_emit(slices);
+  scheduler.publish();
+  int n_decoding = 0;
+  for (const Slice& slice : slices)
+    n_decoding += slice.count == 1 ? 1 : 0;
+  cost.measured(n_decoding, static_cast<int>(batch.tokens.size()) - n_decoding,
+                monotonic_ns() - began);
+}
+
+void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   auto logits = decoder.logits();
   if (!logits) {
     failure = std::move(logits).error();
-    return fail(n_slices);
+    return fail(slices);
   }
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   std::size_t row = 0;
-  for (const Slice& slice : std::span(slices).first(static_cast<std::size_t>(n_slices))) {
-    Sequence& q = *live[static_cast<std::size_t>(slice.index)];
-    q.done += slice.count;
+  for (const Slice& slice : slices) {
+    auto& s = static_cast<Sequence&>(*slice.job);
+    scheduler.computed(slice);
     if (slice.needs_logits) {
-      accept(q, logits->subspan(row++ * vocab, vocab));
-      deliver(q);
+      accept(s, logits->subspan(row++ * vocab, vocab));
+      deliver(s, monotonic_ns());
     }
   }
 }
 
 // Draws the next token and decides whether the answer ends with it.
-void Engine::State::accept(Sequence& q, std::span<const float> logits) noexcept {
+void Engine::State::accept(Sequence& s, std::span<const float> logits) noexcept {
   static const Error kNoToken{.code = ErrorCode::kDevice,
                               .id = "no_token",
                               .message = "the model's logits are all NaN",
                               .hint = "check the file with: wick model verify"};
-  const TokenId id = q.sampler.sample(logits, {}, q.tokens);
+  const TokenId id = s.sampler.sample(logits, {}, s.tokens);
   const std::int64_t now = monotonic_ns();
-  if (q.usage.generated_tokens == 0) {
-    q.first_token_ns = now;
-    q.usage.prompt_ms = static_cast<double>(now - q.started_ns) * 1e-6;
+  if (s.usage.generated_tokens == 0) {
+    s.first_token_ns = now;
+    s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
   }
-  q.usage.generate_ms = static_cast<double>(now - q.first_token_ns) * 1e-6;
+  s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
   if (id < 0) {
-    q.error = &kNoToken;
-    q.stop = StopReason::kError;
+    s.error = &kNoToken;
+    s.stop = StopReason::kError;
     return;
   }
-  q.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
-  ++q.usage.generated_tokens;
-  if (!q.ignore_end && tokenizer->is_end(id)) {
-    q.stop = StopReason::kEnd;
+  s.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
+  ++s.usage.generated_tokens;
+  if (!s.ignore_end && tokenizer->is_end(id)) {
+    s.stop = StopReason::kEnd;
     return;
   }
-  q.pending = q.stream.push(id);
-  q.has_pending = true;
-  if (q.stream.stopped()) {
-    q.stop = StopReason::kStopText;
-    q.is_flushed = true;  // what is held back belongs to the stop string
-  } else if (q.usage.generated_tokens == q.max_tokens) {
-    q.stop = StopReason::kLength;
+  s.emission.add(s.stream.push(id), now);
+  if (s.stream.stopped()) {
+    s.stop = StopReason::kStopText;
+    s.is_flushed = true;  // what is held back belongs to the stop string
+  } else if (s.usage.generated_tokens == s.max_tokens) {
+    s.stop = StopReason::kLength;
   }
 }
 
-void Engine::State::fail(int n_slices) noexcept {
-  for (const Slice& slice : std::span(slices).first(static_cast<std::size_t>(n_slices))) {
-    Sequence& q = *live[static_cast<std::size_t>(slice.index)];
-    q.error = &failure;
-    q.stop = StopReason::kError;
-    deliver(q);
+void Engine::State::fail(std::span<const Slice> slices) noexcept {
+  for (const Slice& slice : slices) {
+    auto& s = static_cast<Sequence&>(*slice.job);
+    s.error = &failure;
+    s.stop = StopReason::kError;
+    deliver(s, monotonic_ns());
   }
 }
 
-bool deliver(Sequence& s) noexcept {
+bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
   if (s.stop == StopReason::kNone) {
-    if (!s.has_pending) return true;
-    if (!s.pending.empty() && !s.sink->offer({.text = s.pending})) return false;
-    s.has_pending = false;
+    if (!s.emission.is_due(now_ns)) return true;
+    if (!s.sink->offer({.text = s.emission.text()})) return false;
+    s.emission.taken();
     return true;
   }
-  if (!s.is_flushed) {  // first what push() gave, then what it held back: both views live in the
-                        // stream
-    if (s.has_pending && !s.pending.empty() && !s.sink->offer({.text = s.pending})) return false;
-    s.pending = s.stream.finish();
+  if (!s.is_flushed) {
+    s.emission.add(s.stream.finish(), now_ns);
     s.is_flushed = true;
   }
-  if (!s.sink->offer({.text = s.pending, .stop = s.stop, .usage = s.usage, .error = s.error}))
-    return false;
-  s.has_pending = false;
-  s.is_over = true;
-  return true;
+  s.usage.cached_tokens = std::max(0, s.cached);
+  s.usage.miss = s.miss;
+  s.usage.preemptions = s.n_preempted;
+  s.is_over = s.sink->offer({.text = s.emission.text(),
+                             .stop = s.stop,
+                             .usage = s.usage,
+                             .error = s.error,
+                             .plan = s.stop == StopReason::kPlanned ? &s.plan : nullptr});
+  return s.is_over;
 }
 
 }  // namespace wick

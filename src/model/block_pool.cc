@@ -5,7 +5,13 @@
 namespace wick {
 
 BlockPool::BlockPool(int n_blocks)
-    : state_(static_cast<std::size_t>(n_blocks)), n_free_(n_blocks) {}
+    : state_(static_cast<std::size_t>(n_blocks)),
+      kept_(static_cast<std::size_t>(n_blocks)),
+      n_free_(n_blocks) {}
+
+bool BlockPool::is_kept(std::int32_t block) const noexcept {
+  return kept_[static_cast<std::size_t>(block)] != 0;
+}
 
 int BlockPool::references(std::int32_t block) const noexcept {
   const std::int32_t state = state_[static_cast<std::size_t>(block)];
@@ -28,16 +34,32 @@ std::int32_t BlockPool::take() noexcept {
 void BlockPool::add_reference(std::int32_t block) noexcept {
   std::int32_t& state = state_[static_cast<std::size_t>(block)];
   WICK_CHECK(state > 0, "a free block was shared");
-  ++state;
+  if (++state == 2 && is_kept(block)) --n_idle_;
 }
 
 void BlockPool::drop_reference(std::int32_t block) noexcept {
   std::int32_t& state = state_[static_cast<std::size_t>(block)];
   WICK_CHECK(state > 0, "a block was given back twice");
-  if (--state > 0) return;
+  if (--state > 0) {
+    if (state == 1 && is_kept(block)) ++n_idle_;
+    return;
+  }
   state = -(first_free_ + 1);
   first_free_ = block;
   ++n_free_;
+}
+
+void BlockPool::keep(std::int32_t block) noexcept {
+  WICK_CHECK(!is_kept(block), "a block was kept twice");
+  add_reference(block);
+  kept_[static_cast<std::size_t>(block)] = 1;
+}
+
+void BlockPool::unkeep(std::int32_t block) noexcept {
+  WICK_CHECK(is_kept(block), "a block that is not kept was given up");
+  if (references(block) == 1) --n_idle_;
+  kept_[static_cast<std::size_t>(block)] = 0;
+  drop_reference(block);
 }
 
 }  // namespace wick

@@ -1,9 +1,10 @@
-// Which cache blocks are in use, and by how many sequences: reference counts and a free list in
-// one array, threaded through it. Knows nothing of bytes. Engine thread only; only the constructor
-// allocates.
+// Which cache blocks are in use, and by how many holders: reference counts and a free list in one
+// array, threaded through it. A holder is a sequence, or the memory of earlier prompts, which keeps
+// a block at most once. Knows nothing of bytes. Engine thread only; only the constructor allocates.
 //
 // Invariant: each block is either free, and then on the free list exactly once or never used yet,
-// or it has as many references as sequences hold it; free() counts the first kind.
+// or it has as many references as it has holders; free() counts the first kind, idle() the blocks
+// that are kept and have no other holder.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,11 @@ class BlockPool {
 
   int free() const noexcept { return n_free_; }
 
+  int idle() const noexcept { return n_idle_; }
+
   int references(std::int32_t block) const noexcept;  // 0 = free
+
+  bool is_kept(std::int32_t block) const noexcept;
 
   // Hot:
   // A block with one reference. Blocks given back last come first (their memory is warm), then
@@ -27,14 +32,17 @@ class BlockPool {
   std::int32_t take() noexcept;
   void add_reference(std::int32_t block) noexcept;   // of a block in use
   void drop_reference(std::int32_t block) noexcept;  // the last one frees it
+  void keep(std::int32_t block) noexcept;            // a reference of its own, once for each block
+  void unkeep(std::int32_t block) noexcept;
 
  private:
   // state_[b] > 0: references of b. state_[b] <= 0: b is free, the next free block is
   // -state_[b] - 1 (-1 = none). Blocks from fresh_ on were never used and are not on the list.
   std::vector<std::int32_t> state_;
+  std::vector<std::uint8_t> kept_;
   std::int32_t first_free_ = -1;
   std::int32_t fresh_ = 0;
-  int n_free_ = 0;
+  int n_free_ = 0, n_idle_ = 0;
 };
 
 }  // namespace wick

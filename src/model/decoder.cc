@@ -50,6 +50,11 @@ void check(const Batch& batch, const DecoderSpec& spec, const DecoderOptions& op
 }  // namespace
 
 void Decoder::launch(const Batch& batch, KvCache& kv) noexcept {
+  const std::atomic<bool> never = false;
+  launch(batch, kv, never);
+}
+
+bool Decoder::launch(const Batch& batch, KvCache& kv, const std::atomic<bool>& gives_up) noexcept {
   const HotScope hot;
   State& model = *state_;
   check(batch, model.spec, model.options);
@@ -60,6 +65,7 @@ void Decoder::launch(const Batch& batch, KvCache& kv) noexcept {
 
   backend.embed(x, *model.table, batch.tokens, model.spec.embed_scale);
   for (int layer = 0; layer < static_cast<int>(model.blocks.size()); ++layer) {
+    if (gives_up.load(std::memory_order_relaxed)) return false;
     const BoundBlock& block = model.blocks[static_cast<std::size_t>(layer)];
     std::visit(
         [&](const auto& mixer, const auto& ffn) noexcept {
@@ -69,13 +75,14 @@ void Decoder::launch(const Batch& batch, KvCache& kv) noexcept {
         block.mixer, block.ffn);
   }
   model.n_logit_rows = static_cast<int>(batch.logit_rows.size());
-  if (model.n_logit_rows == 0) return;
+  if (model.n_logit_rows == 0) return true;
   const Linear head{.w = model.head,
                     .gain = model.final_gain,
                     .norm = model.spec.final_norm,
                     .scale = model.spec.logit_scale};
   backend.logits(part(model.memory.logits, model.n_logit_rows, model.spec.vocab), x, head,
                  batch.logit_rows);
+  return true;
 }
 
 Result<std::span<const float>> Decoder::logits() {

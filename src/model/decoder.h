@@ -8,6 +8,7 @@
 //   WICK_TRY(const auto logits, decoder.logits());   // [rows, vocab]
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 
@@ -41,8 +42,10 @@ class Decoder {
   std::size_t bytes_read_per_token() const noexcept;  // weights that one decode step reads
 
   // Hot:
-  void launch(const Batch& batch,
-              KvCache& kv) noexcept;  // enqueues the whole pass; positions must be reserved in `kv`
+  // Enqueues the whole pass; positions must be reserved in `kv`. Once `gives_up` is set it ends
+  // between two layers: false, and nothing may be read of what it wrote.
+  bool launch(const Batch& batch, KvCache& kv, const std::atomic<bool>& gives_up) noexcept;
+  void launch(const Batch& batch, KvCache& kv) noexcept;
   Result<std::span<const float>>
   logits();  // waits; [m, vocab] row-major, valid until the next launch
 

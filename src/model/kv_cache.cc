@@ -177,10 +177,6 @@ void KvCache::truncate(SeqId seq, Pos end) noexcept {
   state_->pages.truncate(seq, std::max(end, 0));
 }
 
-void KvCache::share_prefix(SeqId from, SeqId to, Pos end) noexcept {
-  state_->pages.share_prefix(from, to, end);
-}
-
 void KvCache::release(SeqId seq) noexcept {
   truncate(seq, 0);
 }
@@ -191,6 +187,39 @@ int KvCache::free_blocks() const noexcept {
 
 int KvCache::total_blocks() const noexcept {
   return state_->pages.pool().total();
+}
+
+int KvCache::blocks_needed(SeqId seq, int n_tokens) const noexcept {
+  return state_->pages.blocks_needed(seq, n_tokens);
+}
+
+std::span<const std::int32_t> KvCache::blocks(SeqId seq) const noexcept {
+  return state_->pages.blocks(seq);
+}
+
+void KvCache::borrow(SeqId seq, std::int32_t block, int n) noexcept {
+  state_->pages.borrow(seq, block, n);
+}
+
+void KvCache::replace(SeqId seq, int index, std::int32_t block) noexcept {
+  state_->pages.replace(seq, index, block);
+}
+
+void KvCache::keep(std::int32_t block) noexcept {
+  state_->pages.pool().keep(block);
+}
+
+void KvCache::unkeep(std::int32_t block) noexcept {
+  state_->pages.pool().unkeep(block);
+}
+
+bool KvCache::is_idle(std::int32_t block) const noexcept {
+  const BlockPool& pool = state_->pages.pool();
+  return pool.is_kept(block) && pool.references(block) == 1;
+}
+
+int KvCache::idle_blocks() const noexcept {
+  return state_->pages.pool().idle();
 }
 
 KvView KvCache::view(int layer) const noexcept {

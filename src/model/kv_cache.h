@@ -1,7 +1,7 @@
 // Keys and values of past positions, paged: 16 positions a block, a free list of blocks, one table
-// of block ids for each sequence, reference counts so that sequences can share a prefix. Address
-// space for all blocks is taken at load; memory is touched block by block. Engine thread only;
-// after create() nothing allocates.
+// of block ids for each sequence, reference counts so that sequences can share a prefix and that it
+// can outlive them. Address space for all blocks is taken at load; memory is touched block by
+// block. Engine thread only; after create() nothing allocates.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +43,22 @@ class KvCache {
       int n_tokens) noexcept;  // room for positions [0, n_tokens); false = full, nothing changed
   void truncate(SeqId seq,
                 Pos end) noexcept;  // drop [end, ∞): whole blocks go back, a half-used one stays
-  void share_prefix(SeqId from, SeqId to,
-                    Pos end) noexcept;  // `to` (empty) borrows the whole blocks below `end`
   void release(SeqId seq) noexcept;
   int free_blocks() const noexcept;
   int total_blocks() const noexcept;
+
+  // Blocks by name, for who shares them (engine/prefix_cache.h). A sequence never writes a block
+  // that another holds too: what lies below its end stays, and a half-used last block is copied
+  // when it grows.
+  int blocks_needed(SeqId seq, int n_tokens) const noexcept;  // free ones that reserve() would take
+  std::span<const std::int32_t> blocks(SeqId seq) const noexcept;
+  void borrow(SeqId seq, std::int32_t block,
+              int n) noexcept;  // `seq`, ending at a block's end, goes on with n positions of it
+  void replace(SeqId seq, int index, std::int32_t block) noexcept;  // by one with the same content
+  void keep(std::int32_t block) noexcept;  // stays, also when no sequence holds it any more
+  void unkeep(std::int32_t block) noexcept;
+  bool is_idle(std::int32_t block) const noexcept;  // kept, and no sequence holds it
+  int idle_blocks() const noexcept;
   KvView view(int layer) const noexcept;
 
  private:

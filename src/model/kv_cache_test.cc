@@ -93,7 +93,8 @@ TEST_F(KvCacheTest, CopiesASharedBlockOfEveryLayerBeforeItIsWritten) {
   };
   for (const int layer : {0, 1})
     std::memset(block(0, layer), 17 + layer, bytes[layer]);
-  cache.share_prefix(0, 1, 32);
+  for (const std::int32_t id : cache.blocks(0))
+    cache.borrow(1, id, kBlockTokens);
   ASSERT_EQ(block(0, 0), block(1, 0));
   cache.truncate(0, 20);
   ASSERT_TRUE(cache.reserve(0, 21));

@@ -62,14 +62,21 @@ void PagedGroup::truncate(SeqId seq, Pos end) noexcept {
   old_end = end;
 }
 
-void PagedGroup::share_prefix(SeqId from, SeqId to, Pos end) noexcept {
-  WICK_CHECK(positions(to) == 0, "a prefix is shared with a sequence that has positions already");
-  const int n_blocks = std::min(end, positions(from)) / kBlockTokens;
-  for (int i = 0; i < n_blocks; ++i) {
-    pool_.add_reference(row(from)[i]);
-    row(to)[i] = row(from)[i];
-  }
-  ends_[static_cast<std::size_t>(to)] = n_blocks * kBlockTokens;
+void PagedGroup::borrow(SeqId seq, std::int32_t block, int n) noexcept {
+  int& end = ends_[static_cast<std::size_t>(seq)];
+  WICK_CHECK(end % kBlockTokens == 0, "a block was borrowed behind a half-used one");
+  WICK_CHECK(end / kBlockTokens < stride_ && n > 0 && n <= kBlockTokens, "positions borrowed");
+  pool_.add_reference(block);
+  row(seq)[end / kBlockTokens] = block;
+  end += n;
+}
+
+void PagedGroup::replace(SeqId seq, int index, std::int32_t block) noexcept {
+  WICK_CHECK(index * kBlockTokens < positions(seq), "a block beyond the sequence was replaced");
+  std::int32_t& place = row(seq)[index];
+  pool_.add_reference(block);
+  pool_.drop_reference(place);
+  place = block;
 }
 
 }  // namespace wick

@@ -3,7 +3,7 @@
 // the block ids index. Engine thread only; only the constructor allocates.
 //
 // Invariant: a sequence of n reserved positions holds ceil(n / 16) blocks, and each block has one
-// reference for each table that lists it.
+// reference for each table that lists it (and one more if it is kept).
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ class PagedGroup {
  public:
   // `tables` [max_seqs, stride] is memory of the backend; it outlives this object.
   PagedGroup(int n_blocks, int max_seqs, std::span<std::int32_t> tables);
+
+  BlockPool& pool() noexcept { return pool_; }
 
   const BlockPool& pool() const noexcept { return pool_; }
 
@@ -42,7 +44,11 @@ class PagedGroup {
   // a fresh one, which the caller fills. The pool must have blocks_needed() free.
   Copy reserve(SeqId seq, int n_tokens) noexcept;
   void truncate(SeqId seq, Pos end) noexcept;
-  void share_prefix(SeqId from, SeqId to, Pos end) noexcept;
+  // `seq`, which ends where a block does, goes on with the first n positions of `block`, which
+  // another holds too.
+  void borrow(SeqId seq, std::int32_t block, int n) noexcept;
+  // Block `index` of `seq` is given back, `block`, which another holds too, stands in its place.
+  void replace(SeqId seq, int index, std::int32_t block) noexcept;
 
  private:
   std::int32_t* row(SeqId seq) const noexcept {

@@ -21,6 +21,14 @@ struct Fixture {
     group.reserve(seq, n);
     return true;
   }
+
+  // `to`, which is empty, begins with the first `end` positions of `from`.
+  void share(SeqId from, SeqId to, int end) {
+    for (int at = 0; at < end; at += kBlockTokens) {
+      const std::int32_t block = group.blocks(from)[static_cast<std::size_t>(at / kBlockTokens)];
+      group.borrow(to, block, std::min(kBlockTokens, end - at));
+    }
+  }
 };
 
 TEST(PagedGroup, TakesABlockForEach16Positions) {
@@ -49,20 +57,31 @@ TEST(PagedGroup, TruncatingBeyondTheEndChangesNothing) {
   EXPECT_EQ(f.group.positions(2), 20);
 }
 
-TEST(PagedGroup, SharesWholeBlocksOnly) {
+TEST(PagedGroup, BorrowsBlocksUpToAnyPosition) {
   Fixture f;
   ASSERT_TRUE(f.reserve(0, 50));
-  f.group.share_prefix(0, 1, 47);
-  EXPECT_EQ(f.group.positions(1), 32);
-  EXPECT_EQ(f.group.blocks(1)[0], f.group.blocks(0)[0]);
-  EXPECT_EQ(f.group.blocks(1)[1], f.group.blocks(0)[1]);
+  f.share(0, 1, 47);
+  EXPECT_EQ(f.group.positions(1), 47);
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(f.group.blocks(1)[i], f.group.blocks(0)[i]);
   EXPECT_EQ(f.group.pool().free(), kBlocks - 4);
+  EXPECT_EQ(f.group.blocks_needed(1, 48), 1) << "its half of the last block is not its own";
+}
+
+TEST(PagedGroup, ReplacesABlockByAnotherAndGivesItBack) {
+  Fixture f;
+  ASSERT_TRUE(f.reserve(0, 32));
+  ASSERT_TRUE(f.reserve(1, 32));
+  f.group.replace(1, 1, f.group.blocks(0)[1]);
+  EXPECT_EQ(f.group.blocks(1)[1], f.group.blocks(0)[1]);
+  EXPECT_NE(f.group.blocks(1)[0], f.group.blocks(0)[0]);
+  EXPECT_EQ(f.group.pool().free(), kBlocks - 3);
 }
 
 TEST(PagedGroup, ReplacesASharedBlockBeforeASequenceWritesIntoIt) {
   Fixture f;
   ASSERT_TRUE(f.reserve(0, 32));
-  f.group.share_prefix(0, 1, 32);
+  f.share(0, 1, 32);
   f.group.truncate(0, 20);  // position 20 on would be written into a block that 1 still reads
   const std::int32_t shared = f.group.blocks(1)[1];
   EXPECT_EQ(f.group.blocks_needed(0, 21), 1);
@@ -77,7 +96,7 @@ TEST(PagedGroup, ReplacesASharedBlockBeforeASequenceWritesIntoIt) {
 TEST(PagedGroup, KeepsASharedBlockAsLongAsOneSequenceHoldsIt) {
   Fixture f;
   ASSERT_TRUE(f.reserve(0, 48));
-  f.group.share_prefix(0, 1, 48);
+  f.share(0, 1, 48);
   f.group.truncate(0, 0);
   EXPECT_EQ(f.group.pool().free(), kBlocks - 3);
   f.group.truncate(1, 0);
@@ -157,7 +176,7 @@ TEST(PagedGroup, ConservesBlocksAndContentsInRandomUse) {
           break;
         default:
           if (f.group.positions(other) > 0 || other == seq) break;
-          f.group.share_prefix(seq, other, below(old + 1));
+          f.share(seq, other, below(old + 1));
           content.expected[static_cast<std::size_t>(other)] =
               content.expected[static_cast<std::size_t>(seq)];
           content.expected[static_cast<std::size_t>(other)].resize(

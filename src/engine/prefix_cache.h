@@ -1,0 +1,127 @@
+// What was computed before, found again by its token ids: a tree whose edges are blocks of 16 ids,
+// so that a path from the root spells a text and its nodes name the cache blocks that hold its keys
+// and values. The last block of a text may be half full; such a node is a leaf. Each tenant has a
+// root of its own, so tenants share nothing and cannot even tell by the clock what others said.
+// Engine thread only; after the constructor nothing allocates.
+//
+//   const PrefixCache::Match m = cache.find(tenant, prompt, limit);
+//   cache.attach(m, seq);                       // `seq` now begins with m.tokens() positions
+//   node = cache.add(tenant, node, ids, block); // a block that was computed
+//
+// Invariant: each node keeps its block (KvCache::keep), each block has at most one node. A node is
+// nearer to the fresh end of the list by age than all nodes below it, so the oldest is a leaf.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/types.h"
+#include "model/kv_cache.h"
+
+namespace wick {
+
+// Why the reuse of a prompt ended where it did.
+enum class MissReason : std::uint8_t {
+  kNone,         // it did not: all but the last token was there
+  kNew,          // the prompt goes on where the cached text ends
+  kEdited,       // another token follows in the cache
+  kEvicted,      // it was there and had to make room
+  kOtherTenant,  // another tenant has it (said only if EngineOptions::explains_tenants)
+  kNeverSeen,    // no text of this tenant begins like this
+  kOff,          // reuse is switched off
+};
+// "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
+std::string_view name(MissReason reason) noexcept;
+
+struct CacheMiss {
+  MissReason reason = MissReason::kNone;
+  int position = 0;     // of the first token that had to be computed
+  TokenId wanted = -1;  // the token there
+  TokenId cached = -1;  // kEdited: what the cache has there instead
+};
+
+class PrefixCache {
+ public:
+  PrefixCache(KvCache& kv, bool explains_tenants);
+
+  struct Match {
+    int node = -1;  // of the last whole block, -1 = none matches
+    int whole = 0;  // positions in whole blocks
+    int tail = -1;  // a node whose first `extra` positions match too
+    int extra = 0;
+    CacheMiss miss = {};
+
+    int tokens() const noexcept { return whole + extra; }
+  };
+
+  // How much of tokens[0, limit) is cached.
+  Match find(std::uint64_t tenant, std::span<const TokenId> tokens, int limit) const noexcept;
+
+  // Hot:
+  // `seq` is empty and begins with what was found. Directly after find().
+  void attach(const Match& match, SeqId seq) noexcept;
+  // The node behind `node` (-1 = the tenant's root) that holds these 16 ids, -1 = none.
+  int next(std::uint64_t tenant, int node, std::span<const TokenId> ids) const noexcept;
+  // The same, made of `block` if there is none. 1 to 16 ids; of fewer than 16 nothing may follow.
+  int add(std::uint64_t tenant, int node, std::span<const TokenId> ids,
+          std::int32_t block) noexcept;
+  void touch(int node) noexcept;     // with all above it: used just now
+  int evict(int n_blocks) noexcept;  // the longest unused first; returns how many became free
+
+  std::int32_t block(int node) const noexcept { return nodes_[index(node)].block; }
+
+  int n_blocks() const noexcept { return n_blocks_; }
+
+ private:
+  struct Node {
+    std::array<TokenId, kBlockTokens> ids = {};
+    int n_ids = 0;            // 0 = a root
+    std::int32_t block = -1;  // -1 = a root
+    std::uint64_t key = 0;    // of the text from the root to here, tenant included
+    int parent = -1, first_child = -1, previous_sibling = -1, next_sibling = -1;
+    int newer = -1, older = -1;  // by age; roots are not listed
+    int next_in_bucket = -1;     // roots and whole blocks are found by key
+  };
+
+  static std::size_t index(int node) noexcept { return static_cast<std::size_t>(node); }
+
+  Node& at(int node) noexcept { return nodes_[index(node)]; }
+
+  const Node& at(int node) const noexcept { return nodes_[index(node)]; }
+
+  int& bucket(std::uint64_t key) noexcept { return buckets_[key & (buckets_.size() - 1)]; }
+
+  int root(std::uint64_t tenant) const noexcept;
+  int make_root(std::uint64_t tenant) noexcept;
+  int child(int parent, std::span<const TokenId> ids) const noexcept;
+  int take_node(int parent, std::uint64_t key) noexcept;
+  void remove(int node) noexcept;
+  void link_bucket(int node) noexcept;
+  void unlink_bucket(int node) noexcept;
+  void link_age(int node, int newer) noexcept;
+  void unlink_age(int node) noexcept;
+  int find_saying(int parent, std::span<const TokenId> ids) const noexcept;
+  void drop_parts_of(int node) noexcept;
+  void find_tail(int parent, std::span<const TokenId> rest, Match& match) const noexcept;
+  CacheMiss explain(std::uint64_t parent_key, int parent, std::span<const TokenId> tokens,
+                    const Match& match) const noexcept;
+  bool another_tenant_has(int own_root, std::span<const TokenId> tokens) const noexcept;
+
+  KvCache& kv_;
+  bool explains_tenants_;
+  std::uint64_t salt_;
+  std::vector<Node> nodes_;
+  std::vector<int> buckets_;  // heads of chains through next_in_bucket
+  std::vector<std::uint64_t>
+      evicted_;                     // keys of blocks that had to go, by key; later ones overwrite
+  std::vector<std::int32_t> path_;  // scratch of attach()
+  int free_node_ = -1;              // chained through `parent`
+  int first_root_ = -1;             // roots are siblings of each other
+  int newest_ = -1, oldest_ = -1;
+  int n_blocks_ = 0;
+};
+
+}  // namespace wick

@@ -1,0 +1,113 @@
+// What comes and goes between two steps: requests, cancels, limits of time, those that are over.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "engine/limits.h"
+#include "engine/state.h"
+
+namespace wick {
+
+void Engine::State::take_requests() {
+  for (Sequence* list = inbox.take_all(); list != nullptr;) {
+    sequences.emplace_back(list);
+    Sequence& s = *list;
+    list = list->inbox_next;
+    if (s.only_plans) {
+      make_plan(s);
+      s.stop = StopReason::kPlanned;
+    } else {
+      scheduler.add(s);
+    }
+  }
+  apply_cancels();
+  end_late_and_unread();
+  retire();
+}
+
+void Engine::State::apply_cancels() noexcept {
+  for (Cancel* list = cancels.take_all(); list != nullptr;) {
+    const std::unique_ptr<Cancel> message(list);
+    list = message->inbox_next;
+    for (const auto& s : sequences) {
+      if (s->id != message->id || s->stop != StopReason::kNone) continue;
+      s->stop = StopReason::kCancelled;
+      deliver(*s, monotonic_ns());
+    }
+  }
+}
+
+void Engine::State::end_late_and_unread() {
+  const std::int64_t now = monotonic_ns();
+  for (const auto& s : sequences) {
+    if (!s->is_over && s->sink->is_closed()) {
+      if (s->stop == StopReason::kNone) s->stop = StopReason::kCancelled;
+      s->is_over = true;
+    }
+    if (s->stop != StopReason::kNone || s->deadline_ns == 0 || now < s->deadline_ns) continue;
+    const std::int64_t limit_ms = (s->deadline_ns - s->submitted_ns) / 1'000'000;
+    const std::int64_t took_ms = (now - s->submitted_ns) / 1'000'000;
+    s->own_error = {.code = ErrorCode::kCancelled,
+                    .id = "time_limit",
+                    .message = cat("the time limit of ", limit_ms, " ms ended the answer after ",
+                                   s->usage.generated_tokens, " tokens and ", took_ms, " ms"),
+                    .hint = "raise the limit, lower max_tokens, or ask when less is going on"};
+    s->error = &s->own_error;
+    s->stop = StopReason::kError;
+    deliver(*s, now);
+  }
+}
+
+void Engine::State::make_plan(Sequence& s) const noexcept {
+  const PrefixCache::Match match = scheduler.find(s);
+  RequestPlan& plan = s.plan;
+  plan.prompt_tokens = s.usage.prompt_tokens;
+  plan.max_tokens = s.max_tokens;
+  plan.cached_tokens = match.tokens();
+  plan.miss = match.miss;
+  plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
+  plan.kv_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
+                  kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
+  std::int64_t tokens = plan.prompt_tokens - plan.cached_tokens;
+  for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
+    for (const Job* job : jobs) {
+      ++plan.requests_before;
+      if (!job->is_decoding()) tokens += job->missing();
+    }
+  }
+  plan.ttft_ms = static_cast<double>(tokens) * cost.prompt_token_ns() * 1e-6;
+}
+
+void Engine::State::begin_admitted() noexcept {
+  const std::int64_t now = monotonic_ns();
+  for (Job* job : scheduler.live()) {
+    auto& s = static_cast<Sequence&>(*job);
+    if (s.started_ns != 0) continue;
+    s.started_ns = now;
+    s.usage.queue_ms = static_cast<double>(now - s.submitted_ns) * 1e-6;
+    n_queued.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+// A sequence that has stopped gives up its place at once, and is gone when its reader has taken the
+// last delta.
+void Engine::State::retire() {
+  for (auto& s : sequences) {
+    if (s->stop == StopReason::kNone) continue;
+    if (s->share != nullptr) scheduler.remove(*s);
+    if (!s->is_over) continue;
+    if (s->started_ns == 0) n_queued.fetch_sub(1, std::memory_order_relaxed);
+    s.reset();
+  }
+  std::erase(sequences, nullptr);
+}
+
+void Engine::State::cancel_all() noexcept {
+  for (const auto& s : sequences) {
+    if (s->stop == StopReason::kNone) s->stop = StopReason::kCancelled;
+    deliver(*s, monotonic_ns());
+    s->is_over = true;
+  }
+}
+
+}  // namespace wick
