@@ -21,7 +21,7 @@ struct Sequence {
         tokens(std::move(request.prompt)),
         max_tokens(most_tokens),
         ignore_end(request.ignore_end),
-        sampler(request.sampling, vocab),
+        sampler(request.sampling, vocab, std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
         sink(std::move(request.sink)) {
     usage.prompt_tokens = static_cast<int>(tokens.size());
