@@ -43,6 +43,11 @@ Error wrap(Error error, std::string doing) {
   return outer;
 }
 
+void internal::wrong_side_of_result(const char* what) noexcept {
+  std::fprintf(stderr, "wick: %s\n", what);
+  std::abort();
+}
+
 void check_failed(const char* file, int line, const char* condition, const char* what) noexcept {
   std::fprintf(stderr, "%s:%d: %s (%s)\n", file, line, what, condition);
   std::abort();

@@ -48,7 +48,7 @@ Result<int> run(const Options& o) {
   }
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider, open_local(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const auto provider, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
   Session session(o.sampling.settings);
   session.set_system(o.system);
   if (is_talk) return talk(*provider, session);

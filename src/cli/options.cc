@@ -59,30 +59,6 @@ void SamplingFlags::add(Flags& flags) {
   flags.texts("--stop", settings.stops, "text that ends the answer; may be given several times");
 }
 
-namespace {
-
-Result<KvType> parse_kv_type(std::string_view text) {
-  std::string known;
-  for (const KvType type : kKvTypes) {
-    if (text == name(type)) return type;
-    known += cat(known.empty() ? "" : ", ", name(type));
-  }
-  return Error{.code = ErrorCode::kInvalid,
-               .id = "bad_kv_type",
-               .message = cat("--kv-type '", printable(text), "' is not one of ", known),
-               .hint = "one type, or one for keys and one for values: --kv-type q8_0,q4_0"};
-}
-
-}  // namespace
-
-Result<KvTypes> parse_kv_types(std::string_view text) {
-  const std::size_t comma = text.find(',');
-  WICK_TRY(const KvType k, parse_kv_type(text.substr(0, comma)));
-  if (comma == std::string_view::npos) return KvTypes{k, k};
-  WICK_TRY(const KvType v, parse_kv_type(text.substr(comma + 1)));
-  return KvTypes{k, v};
-}
-
 Result<std::filesystem::path> find_model(const ModelFlags& flags) {
   const std::string wanted = flags.model.empty() ? std::string(kDefaultModel) : flags.model;
   std::error_code ignored;

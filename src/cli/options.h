@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cli/flags.h"
 #include "engine/engine.h"
-#include "provider/provider.h"
+#include "provider/local.h"
 
 namespace wick {
 
@@ -35,13 +35,8 @@ struct SamplingFlags {
   void add(Flags& flags);  // --temp, --top-k, …, --seed, -n, --stop
 };
 
-struct KvTypes {
-  KvType k, v;
-};
-
 inline constexpr std::string_view kKvTypeHelp =
     "numbers of the cache: f32, bf16, f16, q8_0 or q4_0; K,V sets keys and values apart";
-Result<KvTypes> parse_kv_types(std::string_view text);
 
 // The file of a model. A missing catalogue model is pulled after one line with size and source,
 // unless --offline.

@@ -89,6 +89,7 @@ struct GenerateRequest {
   std::vector<std::string> stops = {};  // stop strings, matched on bytes; not shown
   bool ignore_end = false;              // go on past end tokens
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
+  std::shared_ptr<LogitsEditor> editor = {};  // may be null
   std::shared_ptr<DeltaSink> sink = {};  // shared: the reader may leave first
 
   std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing

@@ -22,7 +22,7 @@ struct Sequence : Job {
       : max_tokens(most_tokens),
         ignore_end(request.ignore_end),
         only_plans(request.only_plans),
-        sampler(request.sampling, vocab),
+        sampler(request.sampling, vocab, std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
         sink(std::move(request.sink)),
         emission(request.emit_bytes, request.emit_ms, tokenizer.longest_token_bytes()),

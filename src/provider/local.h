@@ -1,14 +1,24 @@
 // The local provider: a model file, its tokenizer and chat template, and the engine with its
-// thread. chat() and complete() may be called from several threads at once; their answers share
-// forward passes and never influence each other.
+// thread. Everything here may be called from several threads at once; answers share forward passes
+// and never influence each other. A RunningAnswer must not outlive the model it came from.
+//
+//   WICK_TRY(const auto model, LocalModel::open("model.gguf", {}));
+//   WICK_TRY(const auto answer, model->begin({.prompt = "Once"}, {}));    // pull
+//   WICK_DO(model->complete({.prompt = "Once"}, sink, stop));             // or a callback
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 
+#include "chat/chat_template.h"
 #include "format/metadata.h"
+#include "format/model_file.h"
 #include "provider/provider.h"
+#include "provider/running_answer.h"
 #include "sample/sampler.h"
 
 namespace wick {
@@ -19,14 +29,73 @@ struct LocalOptions {
   std::string chat_template = {};  // instead of the model's own
 };
 
-// Loads and starts. The model's general.sampling.* hints become defaults. A model without a chat
-// template answers completions; chat() then fails with id "no_chat_template".
-Result<std::unique_ptr<Provider>> open_local(const std::filesystem::path& path,
-                                             const LocalOptions& options);
+// What a loaded model needs: its weights, which lie in the mapped file and can be given back to the
+// system, and its cache.
+struct LocalMemory {
+  std::uint64_t weight_bytes = 0, cache_bytes = 0;
+};
+
+class LocalModel final : public Provider {
+ public:
+  // Loads and starts. The model's general.sampling.* hints become defaults. A model without a chat
+  // template answers completions; chats then fail with id "no_chat_template".
+  static Result<std::unique_ptr<LocalModel>> open(const std::filesystem::path& path,
+                                                  const LocalOptions& options);
+  ~LocalModel() override;  // what runs ends as cancelled
+  LocalModel(const LocalModel&) = delete;
+  LocalModel& operator=(const LocalModel&) = delete;
+
+  std::string_view name() const noexcept override { return "local"; }
+
+  std::vector<ModelInfo> models() const override;
+  Result<void> chat(const ChatRequest& request, const EventSink& sink,
+                    std::stop_token stop) override;
+  Result<void> complete(const CompletionRequest& request, const EventSink& sink,
+                        std::stop_token stop) override;
+
+  // The same, to be read piece by piece. `editor` may be null.
+  Result<std::unique_ptr<RunningAnswer>> begin(const ChatRequest& request,
+                                               std::shared_ptr<LogitsEditor> editor = {});
+  Result<std::unique_ptr<RunningAnswer>> begin(const CompletionRequest& request,
+                                               std::shared_ptr<LogitsEditor> editor = {});
+
+  const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
+
+  const Metadata& metadata() const noexcept { return file_.metadata(); }
+
+  int context() const noexcept { return engine_->context(); }
+
+  LocalMemory memory() const noexcept { return memory_; }
+
+ private:
+  LocalModel(ModelFile file, std::unique_ptr<Backend> backend);
+  Result<void> start(const LocalOptions& options);
+  Result<const ChatTemplate*> chat_template();
+  void add_special_tokens(Object& context) const;
+  Result<std::unique_ptr<RunningAnswer>> submit(GenerateRequest generate,
+                                                const GenerationSettings& settings,
+                                                std::shared_ptr<LogitsEditor> editor);
+
+  ModelFile file_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Engine> engine_;
+  LocalMemory memory_ = {};
+  std::string template_text_;
+  std::once_flag template_once_;
+  std::optional<Result<ChatTemplate>> template_;
+  std::jthread thread_;
+};
 
 // What sampling a request gets: its own settings, else the file's hints, else SamplingParams{}; the
 // seed is random unless it is set ("seed" is a key like the others). Errors name the key, the value
 // and the range.
 Result<SamplingParams> resolve_sampling(const Metadata& meta, const GenerationSettings& settings);
+
+// "q8_0", or "q8_0,q4_0" for keys and values apart: the numbers that a cache may hold.
+struct KvTypes {
+  KvType k = KvType::kBF16, v = KvType::kBF16;
+};
+
+Result<KvTypes> parse_kv_types(std::string_view text);
 
 }  // namespace wick

@@ -19,7 +19,7 @@ struct Fixture {
   explicit Fixture(const test::TinyModel& model = {},
                    const LocalOptions& options = {.threads = 1}) {
     test::write_tiny_model(dir.path() / "tiny.gguf", model);
-    auto opened = open_local(dir.path() / "tiny.gguf", options);
+    auto opened = LocalModel::open(dir.path() / "tiny.gguf", options);
     EXPECT_TRUE(opened) << (opened ? "" : to_string(opened.error()));
     if (opened) provider = *std::move(opened);
   }
@@ -107,7 +107,7 @@ TEST(LocalProvider, RefusesWhatDoesNotFitBeforeAnyEvent) {
 }
 
 TEST(LocalProvider, AFileThatIsNoModelIsAnErrorThatNamesIt) {
-  const auto opened = open_local("/no/such/file.gguf", {});
+  const auto opened = LocalModel::open("/no/such/file.gguf", {});
   ASSERT_FALSE(opened);
   EXPECT_NE(opened.error().message.find("/no/such/file.gguf"), std::string::npos);
 }

@@ -3,7 +3,7 @@
 // block until done and may be called from several threads; events arrive in order on the calling
 // thread.
 //
-//   WICK_TRY(auto provider, open_local("model.gguf", {}));
+//   WICK_TRY(auto provider, LocalModel::open("model.gguf", {}));
 //   provider->chat({.input = messages}, [](const ChatEvent& e) { … }, stop_token);
 #pragma once
 

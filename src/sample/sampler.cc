@@ -14,8 +14,9 @@ struct SamplerChain::State {
   Draws draws;
   std::vector<Candidate> candidates;
   std::vector<double> weights;
-  std::vector<float> logits;         // a copy to penalise; empty while penalties are off
-  std::vector<std::int32_t> counts;  // one a token, for the same
+  std::vector<float> logits;         // a copy to edit and penalise; empty while nothing does
+  std::vector<std::int32_t> counts;  // one a token, for the penalties
+  std::shared_ptr<LogitsEditor> editor;
 };
 
 SamplerChain::SamplerChain() = default;
@@ -44,7 +45,8 @@ TokenId greedy(std::span<const float> logits, std::span<const std::uint64_t> all
 
 }  // namespace
 
-SamplerChain::SamplerChain(const SamplingParams& params, int vocab)
+SamplerChain::SamplerChain(const SamplingParams& params, int vocab,
+                           std::shared_ptr<LogitsEditor> editor)
     : state_(std::make_unique<State>()) {  // cold: a request begins
   const auto n = static_cast<std::size_t>(vocab);
   state_->params = params;
@@ -53,10 +55,9 @@ SamplerChain::SamplerChain(const SamplingParams& params, int vocab)
   const std::size_t kept = needs_all ? n : std::min(n, static_cast<std::size_t>(params.top_k));
   state_->candidates.resize(params.temperature == 0 ? 0 : kept);
   state_->weights.resize(state_->candidates.size());
-  if (is_penalising(params)) {
-    state_->logits.resize(n);
-    state_->counts.resize(n);
-  }
+  if (is_penalising(params)) state_->counts.resize(n);
+  if (is_penalising(params) || editor != nullptr) state_->logits.resize(n);
+  state_->editor = std::move(editor);
 }
 
 const SamplingParams& SamplerChain::params() const noexcept {
@@ -66,11 +67,12 @@ const SamplingParams& SamplerChain::params() const noexcept {
 TokenId SamplerChain::sample(std::span<const float> logits, std::span<const std::uint64_t> allowed,
                              std::span<const TokenId> history) noexcept {
   State& s = *state_;
-  if (is_penalising(s.params)) {
+  if (!s.logits.empty()) {
     WICK_CHECK(logits.size() == s.logits.size(),
                "a chain samples from the vocabulary it was built for");
     std::copy(logits.begin(), logits.end(), s.logits.begin());
-    penalise(s.logits, history, s.params, s.counts);
+    if (s.editor != nullptr && !s.editor->edit(s.logits, history)) return -1;
+    if (is_penalising(s.params)) penalise(s.logits, history, s.params, s.counts);
     logits = s.logits;
   }
   if (s.params.temperature == 0) return greedy(logits, allowed);

@@ -51,11 +51,21 @@ std::span<const SamplerParam> sampler_params() noexcept;
 // The first parameter out of its range, as an error with value and range.
 Result<void> check(const SamplingParams& params);
 
+// What a caller does to the logits before the chain sees them: ban, force, push. It is asked once
+// for each token that is drawn, by the engine's thread, which waits for it; the same logits and
+// history must give the same edit, or the same seed no longer gives the same text.
+class LogitsEditor {
+ public:
+  virtual ~LogitsEditor() = default;
+  // `logits` [vocab], changed in place. False: it has failed, and no token is drawn.
+  virtual bool edit(std::span<float> logits, std::span<const TokenId> history) noexcept = 0;
+};
+
 class SamplerChain {
  public:
   SamplerChain();
-  SamplerChain(const SamplingParams& params,
-               int vocab);  // allocates its scratch for `vocab` tokens
+  // Allocates its scratch for `vocab` tokens. `editor` may be null.
+  SamplerChain(const SamplingParams& params, int vocab, std::shared_ptr<LogitsEditor> editor = {});
   SamplerChain(SamplerChain&&) noexcept;
   SamplerChain& operator=(SamplerChain&&) noexcept;
   ~SamplerChain();
@@ -64,7 +74,7 @@ class SamplerChain {
 
   // Hot:
   // `logits` [vocab]; `allowed`: bit t set = token t may follow, empty = all may; `history`: prompt
-  // and answer so far.
+  // and answer so far. -1: there is no token to draw, or the editor has failed.
   TokenId sample(std::span<const float> logits, std::span<const std::uint64_t> allowed,
                  std::span<const TokenId> history) noexcept;
 

@@ -1,0 +1,136 @@
+// A value or the reason there is none: what every call of the library that can fail returns. Same
+// verbs as std::expected. Nothing in wick throws. A Result is a plain value, of one thread at a
+// time.
+//
+//   auto model = wick::Model::open("model.gguf");       // Result<Model>
+//   if (!model) return fail(wick::to_string(model.error()));
+//   use(*model);
+//
+// Taking the value of a failed Result, or the error of a successful one, is a mistake in the
+// program: it says so on standard error and aborts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#define WICK_API __attribute__((visibility("default")))
+
+namespace wick {
+
+// The category of an error.
+enum class ErrorCode : std::uint8_t {
+  kInvalid,      // the request is wrong: usage, configuration, a value out of range
+  kNotFound,     // no such file, model or name
+  kCorrupt,      // bytes that contradict themselves
+  kUnsupported,  // understood, but not built
+  kNoMemory,
+  kIo,
+  kDevice,
+  kCancelled,
+  kUnavailable,  // try again later: a full queue, no network
+};
+
+// "invalid", "not_found", …
+WICK_API const char* name(ErrorCode code) noexcept;
+
+struct Error {
+  ErrorCode code = ErrorCode::kInvalid;
+  std::string id = {};  // stable name for programs: "truncated_tensor"
+  std::string message =
+      {};  // one sentence naming the file, tensor or field at fault, value seen and value wanted
+  std::string hint = {};  // what to try next, may be empty
+  std::shared_ptr<const Error> cause = {};
+};
+
+// The message of `error` followed by those of its causes: "load model: shard 2: unexpected end at
+// byte 17".
+WICK_API std::string to_string(const Error& error);
+
+namespace internal {
+[[noreturn]] WICK_API void wrong_side_of_result(const char* what) noexcept;
+
+inline void want(bool condition, const char* what) noexcept {
+  if (!condition) wrong_side_of_result(what);
+}
+}  // namespace internal
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value)  // NOLINT(google-explicit-constructor): return value or error
+      : state_(std::in_place_index<0>, std::move(value)) {}
+
+  Result(Error error)  // NOLINT(google-explicit-constructor): return value or error
+      : state_(std::in_place_index<1>, std::move(error)) {}
+
+  explicit operator bool() const noexcept { return state_.index() == 0; }
+
+  T& operator*() & { return *value(state_); }
+
+  const T& operator*() const& { return *value(state_); }
+
+  T&& operator*() && { return std::move(*value(state_)); }
+
+  T* operator->() { return value(state_); }
+
+  const T* operator->() const { return value(state_); }
+
+  Error& error() & { return *reason(state_); }
+
+  const Error& error() const& { return *reason(state_); }
+
+  Error&& error() && { return std::move(*reason(state_)); }
+
+ private:
+  template <class State>
+  static auto value(State& state) noexcept {
+    internal::want(state.index() == 0, "value of a failed Result");
+    return std::get_if<0>(&state);
+  }
+
+  template <class State>
+  static auto reason(State& state) noexcept {
+    internal::want(state.index() == 1, "error of a successful Result");
+    return std::get_if<1>(&state);
+  }
+
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const noexcept { return !error_.has_value(); }
+
+  Error& error() & {
+    check();
+    return *error_;
+  }
+
+  const Error& error() const& {
+    check();
+    return *error_;
+  }
+
+  Error&& error() && {
+    check();
+    return *std::move(error_);
+  }
+
+ private:
+  void check() const noexcept {
+    internal::want(error_.has_value(), "error of a successful Result");
+  }
+
+  std::optional<Error> error_ = {};
+};
+
+}  // namespace wick

@@ -1,0 +1,45 @@
+// One answer on its way: the engine's thread writes its text into a ring, the reader takes it out.
+// read() is the reader's, one thread at a time; cancel() any thread's. An answer that is dropped
+// before its end is cancelled. It must not outlive the engine.
+//
+//   std::string text;
+//   while (answer->read(text)) {}       // blocks; text grows
+//   answer->done().usage;
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "engine/engine.h"
+#include "provider/provider.h"
+
+namespace wick {
+
+class RunningAnswer {
+ public:
+  // Submits `request`, whose sink is set here.
+  static Result<std::unique_ptr<RunningAnswer>> begin(Engine& engine, GenerateRequest request);
+  ~RunningAnswer();
+  RunningAnswer(const RunningAnswer&) = delete;
+  RunningAnswer& operator=(const RunningAnswer&) = delete;
+
+  // Appends what has arrived to `out`, waiting for something if there is nothing. False once the
+  // answer is over and all of it has been read; only then do done() and error() say something.
+  bool read(std::string& out);
+  void cancel() noexcept;  // takes effect at the engine's next step; done() then says kCancelled
+
+  DoneEvent done() const;
+  const Error& error() const;  // when done().stop is kError
+
+ private:
+  class Sink;
+  RunningAnswer(Engine& engine, std::shared_ptr<Sink> sink) noexcept;
+
+  Engine* engine_;
+  std::shared_ptr<Sink> sink_;
+  RequestId id_ = 0;
+  bool is_over_ = false;
+};
+
+}  // namespace wick
