@@ -95,8 +95,7 @@ Result<void> read_one_pre_tokenizer(const Json& node, TokenizerParts& parts, boo
     return {};
   }
   if (type == "Digits") {
-    return add_pattern(flag_member(node, "individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)",
-                       parts);
+    return add_pattern(digits_pattern(flag_member(node, "individual_digits", false)), parts);
   }
   if (type == "ByteLevel") {
     is_byte_level = true;

@@ -76,6 +76,12 @@ TEST(PreTokenizer, EveryNamedPatternCompiles) {
   EXPECT_FALSE(find_pre_tokenizer(""));
 }
 
+TEST(PreTokenizer, DigitsAreThoseOfUnicode17) {
+  EXPECT_EQ(matches(digits_pattern(true), "a1\U00011DE4b\U00016FF5"),
+            "[1][\U00011DE4][\U00016FF5]");
+  EXPECT_EQ(matches(digits_pattern(false), "a1\U00011DE4b"), "[1\U00011DE4]");
+}
+
 TEST(PreTokenizer, PiecesTogetherAreTheText) {
   PreTokenizer pre;
   const auto info = find_pre_tokenizer("deepseek-v3");

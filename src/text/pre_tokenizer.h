@@ -69,4 +69,7 @@ std::optional<PreTokenizerInfo> find_pre_tokenizer(std::string_view name);
 // GPT-2's pattern, which is also that of Hugging Face's ByteLevel.
 std::string_view gpt2_pattern() noexcept;
 
+// That of its Digits: a number, or each of its digits.
+std::string_view digits_pattern(bool is_individual) noexcept;
+
 }  // namespace wick

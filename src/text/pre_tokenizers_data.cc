@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::string_view kGpt2 =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+// Digits of Hugging Face's library: Rust's classes are those of Unicode 17, one later than those of
+// its regular expressions.
+constexpr std::string_view kDigit = "[\\p{N}\U00011DE0-\U00011DE9\U00016FF4-\U00016FF6]";
+constexpr std::string_view kDigits = "[\\p{N}\U00011DE0-\U00011DE9\U00016FF4-\U00016FF6]+";
 constexpr std::string_view kLlama3 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -48,7 +52,7 @@ constexpr auto kRows = std::to_array<Row>({
               "gigachat a.x-4.0 mellum modern-bert exaone4 trillion granite-docling default",
      .patterns = {kGpt2}},
     {.names = "smollm starcoder refact command-r cohere2_moe codeshell exaone minerva-7b mellum2",
-     .patterns = {R"(\p{N})", kGpt2}},
+     .patterns = {kDigit, kGpt2}},
     {.names = "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 laguna "
               "jina-v5-nano",
      .patterns = {kLlama3},
@@ -85,6 +89,10 @@ bool has_name(std::string_view names, std::string_view name) noexcept {
 
 std::string_view gpt2_pattern() noexcept {
   return kGpt2;
+}
+
+std::string_view digits_pattern(bool is_individual) noexcept {
+  return is_individual ? kDigit : kDigits;
 }
 
 std::optional<PreTokenizerInfo> find_pre_tokenizer(std::string_view name) {
