@@ -66,6 +66,10 @@ void AddedTokens::build(std::vector<AddedToken> tokens) {
   std::stable_sort(tokens.begin(), tokens.end(),
                    [](const AddedToken& a, const AddedToken& b) { return a.text < b.text; });
   tokens_ = std::move(tokens);
+  for (const AddedToken& token : tokens_) {
+    longest_ = std::max(longest_, token.text.size());
+    takes_left_space_ = takes_left_space_ || token.takes_left_space;
+  }
   nodes_.assign(1, Node{});
   edges_.clear();
   std::vector<Run> runs{{0, 0, static_cast<std::uint32_t>(tokens_.size()), 0}};
@@ -105,6 +109,29 @@ std::int32_t AddedTokens::step(std::uint32_t node, unsigned char byte) const noe
     if (edge.byte == byte) return static_cast<std::int32_t>(edge.node);
   }
   return -1;
+}
+
+std::size_t AddedTokens::open_start(std::string_view text, std::size_t from) const noexcept {
+  if (tokens_.empty()) return text.size();
+  const std::size_t tail = text.size() - std::min(text.size(), longest_);
+  for (std::size_t begin = std::max(from, tail); begin < text.size(); ++begin) {
+    std::int32_t node = roots_[static_cast<unsigned char>(text[begin])];
+    for (std::size_t at = begin + 1; node >= 0 && at < text.size(); ++at) {
+      node = step(static_cast<std::uint32_t>(node), static_cast<unsigned char>(text[at]));
+    }
+    if (node >= 0) return begin;
+  }
+  return text.size();
+}
+
+std::size_t AddedTokens::without_taken_space(std::string_view text, std::size_t from,
+                                             std::size_t end) const noexcept {
+  while (takes_left_space_ && end > from) {
+    const Utf8Char c = last_char(text, end);
+    if (!c.is_valid || !is_space(c.code)) break;
+    end -= static_cast<std::size_t>(c.length);
+  }
+  return std::max(end, from);
 }
 
 std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::size_t from,

@@ -41,6 +41,14 @@ class AddedTokens {
   std::optional<Match> find(std::string_view text, std::size_t from,
                             const std::vector<Span>& trusted) const;
 
+  // In a text that may go on: the first place from `from` on where a token may start that is not
+  // yet seen whole; the text's size if there is none. A match that ends before it, and before the
+  // end of the text, is final.
+  std::size_t open_start(std::string_view text, std::size_t from) const noexcept;
+  // `end` without the white space in front of it that a token behind it may take.
+  std::size_t without_taken_space(std::string_view text, std::size_t from,
+                                  std::size_t end) const noexcept;
+
  private:
   struct Node {
     std::uint32_t first_edge = 0;
@@ -59,6 +67,8 @@ class AddedTokens {
   std::vector<Node> nodes_ = {};
   std::vector<Edge> edges_ = {};
   std::array<std::int32_t, 256> roots_ = {};  // first step; -1 = none
+  std::size_t longest_ = 0;                   // bytes of a token
+  bool takes_left_space_ = false;             // one of them does
 };
 
 }  // namespace wick

@@ -23,14 +23,9 @@ void append_replaced(std::string& out, std::string_view text, std::string_view f
   }
 }
 
-// Memory that outlives a run.
-struct RunScratch {
-  std::string a = {}, b = {};
-  NfcScratch nfc = {};
-};
-
-void append_step(std::string& out, const NormaliserStep& step, std::string_view text, bool is_first,
-                 NfcScratch& nfc) {
+void append_step(std::string& out, const NormaliserStep& step, std::string_view text,
+                 EncodePoint::Place place, NfcScratch& nfc) {
+  using Place = EncodePoint::Place;
   switch (step.kind) {
     case Kind::kNfc:
       append_nfc(out, text, nfc);
@@ -39,11 +34,12 @@ void append_step(std::string& out, const NormaliserStep& step, std::string_view 
       append_replaced(out, text, step.from, step.to);
       return;
     case Kind::kPrepend:
-      out += step.to;
+      if (place != Place::kInside) out += step.to;
       break;
     case Kind::kLead:
     case Kind::kLeadFirst: {
-      const bool applies = step.kind == Kind::kLead || is_first;
+      const bool applies =
+          place == Place::kTextStart || (step.kind == Kind::kLead && place == Place::kRunStart);
       if (applies && text.substr(0, step.to.size()) != step.to) out += step.to;
       break;
     }
@@ -51,23 +47,22 @@ void append_step(std::string& out, const NormaliserStep& step, std::string_view 
   out += text;
 }
 
-// `text` after `steps`; the result lies in `text` itself or in the scratch.
-std::string_view apply(const std::vector<NormaliserStep>& steps, std::string_view text,
-                       bool is_first, RunScratch& scratch) {
+}  // namespace
+
+std::string_view normalise(const std::vector<NormaliserStep>& steps, std::string_view text,
+                           EncodePoint::Place place, RunScratch& scratch) {
   for (const NormaliserStep& step : steps) {
     scratch.a.clear();
-    append_step(scratch.a, step, text, is_first, scratch.nfc);
+    append_step(scratch.a, step, text, place, scratch.nfc);
     std::swap(scratch.a, scratch.b);
     text = scratch.b;
   }
   return text;
 }
 
-}  // namespace
-
 std::string normalised_text(const std::vector<NormaliserStep>& steps, std::string_view run) {
   RunScratch scratch;
-  return std::string(apply(steps, run, false, scratch));
+  return std::string(normalise(steps, run, EncodePoint::Place::kRunStart, scratch));
 }
 
 bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept {
@@ -81,12 +76,6 @@ bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept {
   }
   return false;
 }
-
-struct BpeTokenizer::Scratch {
-  SplitScratch split = {};
-  BpeScratch bpe = {};
-  RunScratch normaliser = {}, opening = {};
-};
 
 BpeTokenizer::BpeTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
   ends_ = std::move(parts_.ends);
@@ -128,36 +117,38 @@ void BpeTokenizer::append_bytes(std::span<const TokenId> ids, bool with_control,
 }
 
 void BpeTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
+  encode_rest(text, {}, out);
+}
+
+void BpeTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
+                               std::vector<TokenId>& out) const {
   std::unique_ptr<Scratch> scratch = scratches_.take();
-  encode_all(text, *scratch, out);
+  const std::string_view all = text.text;
+  for (;;) {
+    const auto match = parts_.added.find(all, from.at, text.trusted);
+    const std::size_t end = match ? match->span.begin : all.size();
+    if (end > from.at) encode_run(all.substr(from.at, end - from.at), from.place, *scratch, out);
+    if (!match) break;
+    out.push_back(match->id);
+    from = {.at = match->span.end, .place = Place::kRunStart};
+  }
   scratches_.give(std::move(scratch));
 }
 
-void BpeTokenizer::encode_all(const MarkedText& text, Scratch& scratch,
+void BpeTokenizer::encode_run(std::string_view run, Place place, Scratch& scratch,
                               std::vector<TokenId>& out) const {
-  const std::string_view all = text.text;
-  for (std::size_t at = 0;;) {
-    const auto match = parts_.added.find(all, at, text.trusted);
-    const std::size_t end = match ? match->span.begin : all.size();
-    if (end > at) encode_run(all.substr(at, end - at), at == 0, scratch, out);
-    if (!match) return;
-    out.push_back(match->id);
-    at = match->span.end;
-  }
-}
-
-void BpeTokenizer::encode_run(std::string_view run, bool is_first, Scratch& scratch,
-                              std::vector<TokenId>& out) const {
-  const std::string_view text = apply(parts_.normaliser, run, is_first, scratch.normaliser);
+  const std::string_view text =
+      normalise(parts_.normaliser, run, in_run(place), scratch.normaliser);
   if (parts_.added_normalised.is_empty()) {
-    encode_normalised(text, is_first, scratch, out);
+    encode_normalised(text, place, scratch, out);
     return;
   }
   for (std::size_t at = 0;;) {
     const auto match = parts_.added_normalised.find(text, at, {});
     const std::size_t end = match ? match->span.begin : text.size();
     if (end > at) {
-      encode_normalised(text.substr(at, end - at), is_first && at == 0, scratch, out);
+      encode_normalised(text.substr(at, end - at), at == 0 ? place : Place::kPartStart, scratch,
+                        out);
     }
     if (!match) return;
     out.push_back(match->id);
@@ -165,9 +156,9 @@ void BpeTokenizer::encode_run(std::string_view run, bool is_first, Scratch& scra
   }
 }
 
-void BpeTokenizer::encode_normalised(std::string_view run, bool is_first, Scratch& scratch,
+void BpeTokenizer::encode_normalised(std::string_view run, Place place, Scratch& scratch,
                                      std::vector<TokenId>& out) const {
-  const std::string_view text = apply(parts_.opening, run, is_first, scratch.opening);
+  const std::string_view text = normalise(parts_.opening, run, in_part(place), scratch.opening);
   if (parts_.pre.is_empty()) {
     parts_.model.encode(text, parts_.vocab, scratch.bpe, out);
     return;

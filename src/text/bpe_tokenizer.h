@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
+#include "text/nfc.h"
 #include "text/pre_tokenizer.h"
 #include "text/scratch_pool.h"
 #include "text/tokenizer.h"
@@ -44,12 +45,37 @@ struct TokenizerParts {
   TokenId bos = -1, eos = -1;
 };
 
+// Memory that outlives a run.
+struct RunScratch {
+  std::string a = {}, b = {};
+  NfcScratch nfc = {};
+};
+
+// What a place is to the normaliser, and to the steps behind it.
+inline EncodePoint::Place in_run(EncodePoint::Place place) noexcept {
+  using Place = EncodePoint::Place;
+  return place == Place::kPartStart ? Place::kInside : place;
+}
+
+inline EncodePoint::Place in_part(EncodePoint::Place place) noexcept {
+  using Place = EncodePoint::Place;
+  return place == Place::kPartStart ? Place::kRunStart : place;
+}
+
+// `text` after `steps`; the result lies in `text` itself or in the scratch.
+std::string_view normalise(const std::vector<NormaliserStep>& steps, std::string_view text,
+                           EncodePoint::Place place, RunScratch& scratch);
+
 class BpeTokenizer final : public Tokenizer {
  public:
   explicit BpeTokenizer(TokenizerParts parts);
   ~BpeTokenizer() override;
 
   void encode(const MarkedText& text, std::vector<TokenId>& out) const override;
+  EncodePoint encode_settled(const MarkedText& text, EncodePoint from,
+                             std::vector<TokenId>& out) const override;
+  void encode_rest(const MarkedText& text, EncodePoint from,
+                   std::vector<TokenId>& out) const override;
 
   std::string_view bytes(TokenId id) const noexcept override { return parts_.vocab.bytes(id); }
 
@@ -64,12 +90,21 @@ class BpeTokenizer final : public Tokenizer {
                     std::string& out) const override;
 
  private:
-  struct Scratch;
-  void encode_all(const MarkedText& text, Scratch& scratch, std::vector<TokenId>& out) const;
-  void encode_run(std::string_view run, bool is_first, Scratch& scratch,
+  struct Scratch {
+    SplitScratch split = {};
+    BpeScratch bpe = {};
+    RunScratch normaliser = {}, opening = {};
+  };
+
+  using Place = EncodePoint::Place;
+  void encode_run(std::string_view run, Place place, Scratch& scratch,
                   std::vector<TokenId>& out) const;
-  void encode_normalised(std::string_view text, bool is_first, Scratch& scratch,
+  void encode_normalised(std::string_view text, Place place, Scratch& scratch,
                          std::vector<TokenId>& out) const;
+  OpenSplit split_open_part(std::string_view text, Scratch& scratch) const;
+  // The start of a run that may go on; how many of its bytes were encoded, and what comes then.
+  EncodePoint encode_open_run(std::string_view run, Place place, Scratch& scratch,
+                              std::vector<TokenId>& out) const;
 
   TokenizerParts parts_;
   mutable ScratchPool<Scratch> scratches_;

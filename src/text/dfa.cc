@@ -287,8 +287,10 @@ WideChar wide_char(const unsigned char* p) noexcept {
 
 }  // namespace
 
-std::optional<Span> Dfa::find(std::string_view text, std::size_t from,
-                              std::size_t& work) const noexcept {
+// `at_end` is told where each try starts that comes to the end of the text.
+template <class AtEnd>
+std::optional<Span> Dfa::search(std::string_view text, std::size_t from, std::size_t& work,
+                                const AtEnd& at_end) const noexcept {
   const auto* const begin = reinterpret_cast<const unsigned char*>(text.data());
   const unsigned char* const end = begin + text.size();
   const std::size_t most_work = kWorkPerByte * (text.size() + 16);
@@ -302,6 +304,7 @@ std::optional<Span> Dfa::find(std::string_view text, std::size_t from,
     const unsigned char* at = start;
     for (Next state = kStart;;) {
       if (at == end) {
+        at_end(static_cast<std::size_t>(start - begin));
         if ((ends_[state] & kMatch) != 0) best = at;
         break;
       }
@@ -323,7 +326,21 @@ std::optional<Span> Dfa::find(std::string_view text, std::size_t from,
     }
     start += *start < kFirstNonAscii ? 1 : wide_char(start).bytes;
   }
+  if (start < end) at_end(static_cast<std::size_t>(start - begin));
   return std::nullopt;
+}
+
+std::optional<Span> Dfa::find(std::string_view text, std::size_t from,
+                              std::size_t& work) const noexcept {
+  return search(text, from, work, [](std::size_t) {});
+}
+
+std::optional<Span> Dfa::find_open(std::string_view text, std::size_t from, std::size_t& work,
+                                   std::size_t& open) const noexcept {
+  open = text.size();
+  const auto match =
+      search(text, from, work, [&](std::size_t start) { open = std::min(open, start); });
+  return match && match->begin < open ? match : std::nullopt;
 }
 
 }  // namespace wick

@@ -144,6 +144,11 @@ void append_nfc_of_valid(std::string& out, std::string_view text, NfcScratch& sc
 
 }  // namespace
 
+bool starts_nfc_part(std::string_view text) noexcept {
+  const Utf8Char first = decode_utf8(text);
+  return !first.is_valid || !is_active(first.code);
+}
+
 void append_nfc(std::string& out, std::string_view text, NfcScratch& scratch) {
   while (!text.empty()) {
     const std::size_t good = valid_utf8_prefix(text);

@@ -14,4 +14,8 @@ using NfcScratch = std::vector<std::int32_t>;  // memory that a caller keeps
 // Linear in the text, but for n log n over a run of combining marks.
 void append_nfc(std::string& out, std::string_view text, NfcScratch& scratch);
 
+// Whether NFC never joins or reorders across the start of `text` (not empty), whatever comes
+// before.
+bool starts_nfc_part(std::string_view text) noexcept;
+
 }  // namespace wick

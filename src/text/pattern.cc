@@ -98,8 +98,8 @@ Result<Pattern> Pattern::compile(std::string_view regex) {
   return compile_pcre2(regex);
 }
 
-bool Pattern::is_automaton() const noexcept {
-  return code_->dfa.has_value();
+const Dfa* Pattern::automaton() const noexcept {
+  return code_->dfa ? &*code_->dfa : nullptr;
 }
 
 Result<Pattern> Pattern::compile_pcre2(std::string_view regex) {
@@ -119,6 +119,16 @@ Result<Pattern> Pattern::literal(std::string_view text) {
                  .id = "tokenizer_pattern",
                  .message = cat("the tokenizer's separator has ", text.size(),
                                 " bytes, wick takes 1 to ", kMaxPatternBytes)};
+  }
+  std::string escaped;
+  for (const char c : text) {
+    if (std::string_view("\\.[](){}*+?|^$").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  if (auto dfa = Dfa::compile(escaped)) {
+    auto code = std::make_unique<Code>();
+    code->dfa = std::move(dfa);
+    return Pattern(std::move(code));
   }
   return build(text, text, true);
 }

@@ -17,6 +17,8 @@
 
 namespace wick {
 
+class Dfa;
+
 class Pattern {
  public:
   // kUnsupported: a construct whose meaning differs between the two engines; kCorrupt: no regex.
@@ -25,7 +27,7 @@ class Pattern {
   // The same, always run by PCRE2: what tests hold the automaton against.
   static Result<Pattern> compile_pcre2(std::string_view regex);
 
-  bool is_automaton() const noexcept;
+  const Dfa* automaton() const noexcept;  // nullptr: PCRE2 runs it
 
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;

@@ -35,6 +35,14 @@ struct SplitScratch {
   std::vector<Span> before = {};
 };
 
+// What is left open at the end of a text that may go on. Behind the pieces that are certain, the
+// text [begin, known) belongs to one piece, which may grow; what is behind it is not cut yet.
+struct OpenSplit {
+  std::size_t begin = 0, known = 0;
+  std::vector<std::size_t> cuts = {};  // ascending: here the text may be cut in two, and each split
+  std::size_t free = 0;                // and so anywhere in [begin, known) from here on
+};
+
 class PreTokenizer {
  public:
   void add(Split split) { splits_.push_back(std::move(split)); }
@@ -47,8 +55,14 @@ class PreTokenizer {
   // not UTF-8 is a piece by itself, and the text on either side of it is split on its own.
   void split(std::string_view text, SplitScratch& scratch) const;
 
+  // The same for a text that may go on: scratch.pieces are those that nothing to come can change.
+  OpenSplit split_open(std::string_view text, SplitScratch& scratch) const;
+
  private:
-  void split_valid(std::string_view text, std::size_t offset, SplitScratch& scratch) const;
+  void split_valid(std::string_view text, std::size_t offset, std::size_t first_stage,
+                   SplitScratch& scratch) const;
+  void split_open_valid(std::string_view text, std::size_t offset, SplitScratch& scratch,
+                        OpenSplit& open) const;
 
   std::vector<Split> splits_ = {};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/mapped_file.h"
 #include "base/strings.h"
 #include "format/model_file.h"
@@ -50,6 +51,17 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::
   if (path.extension() == ".json") return open_json(path);
   WICK_TRY(const ModelFile file, ModelFile::open(path));
   return from(file.metadata());
+}
+
+EncodePoint Tokenizer::encode_settled(const MarkedText& /*text*/, EncodePoint from,
+                                      std::vector<TokenId>& /*out*/) const {
+  return from;
+}
+
+void Tokenizer::encode_rest(const MarkedText& text, EncodePoint from,
+                            std::vector<TokenId>& out) const {
+  WICK_CHECK(from.at == 0, "nothing was settled before");
+  encode(text, out);
 }
 
 std::vector<TokenId> Tokenizer::encode_plain(std::string_view text) const {

@@ -22,7 +22,17 @@
 
 namespace wick {
 
+inline constexpr std::size_t kEncodeContext = 4;  // the longest character
+
 enum class TokenKind : std::uint8_t { kNormal, kUnknown, kControl, kUserDefined, kUnused, kByte };
+
+// How far a text that grows is encoded (text/growing_text.h).
+struct EncodePoint {
+  // A run is what stands between added tokens; a part, between those found in the normalised run.
+  enum class Place : std::uint8_t { kTextStart, kRunStart, kPartStart, kInside };
+  std::size_t at = 0;  // bytes that are encoded, or are kept as what comes before
+  Place place = Place::kTextStart;
+};
 
 class Tokenizer {
  public:
@@ -37,6 +47,15 @@ class Tokenizer {
   // Appends the ids of `text`. Control tokens are recognised in trusted spans only; user-defined
   // ones everywhere. Any bytes are accepted. Never adds a token of its own.
   virtual void encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
+
+  // For a text that may go on: appends the ids that no text to come can change, and returns how far
+  // they reach. What is before that point may then be dropped, but for kEncodeContext bytes. A kind
+  // of tokenizer that cannot tell returns `from`.
+  virtual EncodePoint encode_settled(const MarkedText& text, EncodePoint from,
+                                     std::vector<TokenId>& out) const;
+  // The rest of the text, as if there was never an end before it.
+  virtual void encode_rest(const MarkedText& text, EncodePoint from,
+                           std::vector<TokenId>& out) const;
 
   // A person's text: nothing trusted, no BOS or EOS.
   std::vector<TokenId> encode_plain(std::string_view text) const;

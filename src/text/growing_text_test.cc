@@ -1,0 +1,230 @@
+// Ids of a growing text against those of one encode() of all of it, over every kind of tokenizer in
+// tests/data/text: random texts, in random parts, asked for at random moments.
+#include "text/growing_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "base/strings.h"
+#include "format/metadata.h"
+#include "support/test_data.h"
+
+namespace wick {
+namespace {
+
+using Json = nlohmann::json;
+using Ids = std::vector<TokenId>;
+using TokenizerPtr = std::shared_ptr<const Tokenizer>;
+
+Json data(const std::string& name) {
+  std::ifstream file(test::test_data("text") / name);
+  return Json::parse(file, nullptr, false);
+}
+
+// What texts are made of: the words that pre-tokenizers cut at, marks that normalisers join, and
+// bytes that are no characters.
+std::vector<std::string> bricks(const Tokenizer& tokenizer) {
+  std::vector<std::string> out = {"the",
+                                  " the",
+                                  " ",
+                                  "  ",
+                                  "      ",
+                                  "\n",
+                                  "\r\n",
+                                  "\t",
+                                  "hello",
+                                  "'s",
+                                  "'S",
+                                  "'ll",
+                                  "1",
+                                  "2024",
+                                  "3.14",
+                                  "e\u0301",
+                                  "\u0301",
+                                  "é",
+                                  "ﬁ",
+                                  "日本",
+                                  "中",
+                                  "한국",
+                                  "\u1112",
+                                  "\u1161",
+                                  "\u11AB",
+                                  "привет",
+                                  "▁",
+                                  "▁▁",
+                                  "👩‍👩‍👧",
+                                  "()",
+                                  "{\n",
+                                  "!=",
+                                  "...",
+                                  "</s",
+                                  "<|",
+                                  "|>",
+                                  "<",
+                                  "\xFF",
+                                  "\xE2\x82",
+                                  "\xF0\x9F",
+                                  "\x80",
+                                  std::string("\0", 1),
+                                  "word",
+                                  "_a",
+                                  "x",
+                                  "\u00A0",
+                                  "\u3000"};
+  for (TokenId id = 0; id < tokenizer.size(); ++id) {
+    const TokenKind kind = tokenizer.kind(id);
+    if (kind != TokenKind::kControl && kind != TokenKind::kUserDefined) continue;
+    const std::string text(tokenizer.bytes(id));
+    out.push_back(text);
+    if (text.size() > 1) out.push_back(text.substr(0, text.size() / 2));
+    if (out.size() > 120) break;
+  }
+  return out;
+}
+
+std::string shown(const MarkedText& text) {
+  std::string out = printable(text.text, 2000);
+  for (const Span& span : text.trusted)
+    out += cat(" trusted ", span.begin, "-", span.end);
+  return out;
+}
+
+void expect_equal_to_one_shot(const Tokenizer& tokenizer, unsigned seed, int n_texts) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const std::vector<std::string> parts = bricks(tokenizer);
+  for (int n = 0; n < n_texts; ++n) {
+    GrowingText kept(tokenizer);
+    GrowingText passing(tokenizer);
+    MarkedText whole;
+    Ids passed;
+    const std::size_t n_parts = 1 + below(40);
+    const std::size_t n_kinds = 1 + below(parts.size());  // few kinds: long runs of the same
+    for (std::size_t i = 0; i < n_parts; ++i) {
+      const bool is_trusted = below(3) == 0;
+      const std::string& part =
+          parts[(below(n_kinds) + static_cast<std::size_t>(n)) % parts.size()];
+      whole.append(part, is_trusted);
+      kept.append(part, is_trusted);
+      passing.append(part, is_trusted);
+      if (below(3) == 0) {
+        Ids wanted;
+        tokenizer.encode(whole, wanted);
+        const auto got = kept.ids();
+        ASSERT_EQ(Ids(got.begin(), got.end()), wanted) << shown(whole);
+      }
+      if (below(2) == 0) {
+        const auto got = passing.settled();
+        passed.insert(passed.end(), got.begin(), got.end());
+        passing.forget_settled();
+      }
+    }
+    Ids wanted;
+    tokenizer.encode(whole, wanted);
+    const auto rest = passing.ids();
+    passed.insert(passed.end(), rest.begin(), rest.end());
+    ASSERT_EQ(passed, wanted) << shown(whole);
+  }
+}
+
+std::vector<std::pair<std::string, TokenizerPtr>> families() {
+  std::vector<std::pair<std::string, TokenizerPtr>> out;
+  for (const Json& golden : data("tiny_cases.json")) {
+    Json json = data(golden["base"].get<std::string>() + ".json");
+    json.merge_patch(golden["patch"]);
+    Metadata meta;
+    meta.set_string("tokenizer.huggingface.json", json.dump());
+    auto tokenizer = Tokenizer::from(meta);
+    EXPECT_TRUE(tokenizer) << golden["name"];
+    if (tokenizer) out.emplace_back(golden["name"], *tokenizer);
+  }
+  return out;
+}
+
+TEST(GrowingText, HasTheIdsOfOneEncodeForEveryKindOfTokenizer) {
+  const auto all = families();
+  ASSERT_GE(all.size(), 18U);
+  for (const auto& [name, tokenizer] : all) {
+    SCOPED_TRACE(name);
+    expect_equal_to_one_shot(*tokenizer, 1, 400);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(GrowingText, SettlesAllButTheLastPieces) {
+  for (const auto& [name, tokenizer] : families()) {
+    SCOPED_TRACE(name);
+    GrowingText text(*tokenizer);
+    for (int i = 0; i < 200; ++i) {
+      text.append("The 7 quick foxes, as they say; jumped over 12 dogs.\n\nAnd so on. ", false);
+      static_cast<void>(text.settled());
+    }
+    EXPECT_LT(text.open_bytes(), 80U);
+  }
+}
+
+TEST(GrowingText, KeepsItsMemorySmallWhereNoPieceEnds) {
+  const auto all = families();
+  GrowingText text(*all.front().second);
+  const std::string run(1 << 12, 'a');
+  for (int i = 0; i < 64; ++i) {
+    text.append(run, false);
+    static_cast<void>(text.settled());
+  }
+  Ids wanted = all.front().second->encode_plain(std::string(64 << 12, 'a'));
+  const auto got = text.ids();
+  EXPECT_EQ(Ids(got.begin(), got.end()), wanted);
+}
+
+TEST(GrowingText, TakesAPartWithItsMarks) {
+  const auto all = families();
+  const Tokenizer& tokenizer = *all.front().second;
+  std::string control;
+  for (TokenId id = 0; id < tokenizer.size() && control.empty(); ++id) {
+    if (tokenizer.kind(id) == TokenKind::kControl) control = tokenizer.bytes(id);
+  }
+  MarkedText part;
+  part.append("a ", false);
+  part.append(control, true);
+  part.append(control, false);
+  GrowingText text(tokenizer);
+  text.append(part);
+  text.append(part);
+  MarkedText whole = part;
+  whole.append("a ", false);
+  whole.append(control, true);
+  whole.append(control, false);
+  Ids wanted;
+  tokenizer.encode(whole, wanted);
+  const auto got = text.ids();
+  EXPECT_EQ(Ids(got.begin(), got.end()), wanted);
+}
+
+// All that tools/fetch_test_data brought; .ci/run asks for the six that it brings unasked.
+TEST(ModelGrowingText, HasTheIdsOfOneEncodeForRealTokenizers) {
+  const char* const home = std::getenv("HOME");
+  const auto cache = std::filesystem::path(home == nullptr ? "/root" : home) / ".cache/wick-test";
+  int n = 0;
+  std::error_code none;
+  for (const auto& folder : std::filesystem::directory_iterator(cache / "tokenizers", none)) {
+    SCOPED_TRACE(folder.path());
+    const auto tokenizer = Tokenizer::open(folder.path() / "tokenizer.json");
+    if (!tokenizer && tokenizer.error().code == ErrorCode::kUnsupported) continue;
+    ASSERT_TRUE(tokenizer) << to_string(tokenizer.error());
+    expect_equal_to_one_shot(**tokenizer, 2, 200);
+    if (HasFatalFailure()) return;
+    ++n;
+  }
+  if (std::getenv("WICK_TEST_ALL_TOKENIZERS") != nullptr) {
+    EXPECT_GE(n, 6);
+  }
+}
+
+}  // namespace
+}  // namespace wick
