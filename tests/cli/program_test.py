@@ -95,6 +95,27 @@ class Program(unittest.TestCase):
         lines = wick("tokenize", "-m", MODEL, "--null", "--json", stdin="a\0b b\0").stdout.splitlines()
         self.assertEqual(len(lines), 2)
 
+    def test_tokenize_takes_a_text_in_any_parts_and_from_a_file(self):
+        text = ("The 12 quick foxes\u2019 jumps, na\u00efve \u65e5\u672c\u8a9e <|im_end|>\r\n  \t{x: 3.14}" * 400).encode()
+        path = os.path.join(HOME.name, "text.txt")
+        pathlib.Path(path).write_bytes(text)
+        for options in ([], ["--special"], ["--add-special"]):
+            command = ["tokenize", "-m", MODEL, "--json", *options]
+            whole = wick(*command, "--null", stdin=text.decode() + "\0").stdout
+            self.assertGreater(len(json.loads(whole)["ids"]), 400 * 20)
+            self.assertEqual(wick(*command, "-f", path).stdout, whole)
+            with subprocess.Popen([WICK, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+                for at in range(0, len(text), 7):
+                    run.stdin.write(text[at:at + 7])
+                    run.stdin.flush()
+                run.stdin.close()
+                self.assertEqual(run.stdout.read().decode(), whole)
+        count = wick("tokenize", "-m", MODEL, "--count", "-f", path).stdout
+        self.assertEqual(int(count), len(json.loads(wick("tokenize", "-m", MODEL, "--json", "-f", path).stdout)["ids"]))
+        missing = wick("tokenize", "-m", MODEL, "-f", "/no/such/text")
+        self.assertEqual(missing.returncode, 4)
+        self.assertIn("/no/such/text", missing.stderr)
+
     def test_logits_writes_numpy_rows_for_every_position(self):
         out = os.path.join(HOME.name, "o.npy")
         done = wick("logits", "-m", MODEL, "--ids", "1,2,3", "--kv-type", "f32", "-o", out)
