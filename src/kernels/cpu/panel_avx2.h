@@ -1,17 +1,13 @@
 // Products with many tokens: the weights of sixteen rows unpack once into a panel, which then meets
 // every token. Included by *_avx2.cc only; internal to the file that includes it, as matmul_avx2.h.
 //
-// A panel holds a slice of up to four groups of 256 weights of sixteen rows, two vectors of eight
-// (formats in two planes: of eight rows). A vector of codes holds four consecutive weights of each
-// of its rows:
-//
-//   byte   0  1  2  3 |  4  5  6  7 | ... | 28 29 30 31
-//   row    0  0  0  0 |  1  1  1  1 |     |  7  7  7  7        weight 4i .. 4i + 3
-//
-// so vpmaddubsw with four values of a token, broadcast as a dword, leaves two 16-bit sums in each
-// row's lane; they add up without a shuffle, and one vpmaddwd makes them the row's 32-bit integer.
-// Then one conversion and the fma of the chain serve eight rows (docs/numerics.md: integers are
-// exact, so only the order of the chain matters, and that is the one of the passes).
+// A panel holds a slice of up to four groups of 256 weights of sixteen rows, two vectors of eight,
+// as unpack_avx2.h brings them; or of eight rows, where codes take two planes of bits. Four weights
+// of a row lie in a dword, so vpmaddubsw with four values of a token, broadcast as a dword, leaves
+// two 16-bit sums in each row's lane; they add up without a shuffle, and one vpmaddwd makes them
+// the row's 32-bit integer. Then one conversion and the fma of the chain serve eight rows
+// (docs/numerics.md: integers are exact, so only the order of the chain matters, and that is the
+// one of the passes).
 //
 // Bounds: codes are unsigned and p is -127..127, so one vpmaddubsw is at most 2 * c * 127 for codes
 // up to c. Eight fit 16 bits for c = 15 (30480). Larger codes are summed centred, c - 16 or c - 32:
@@ -28,7 +24,7 @@
 // cycle on Zen 3. Unpacking them takes 60 instructions, once for a block of tokens.
 #pragma once
 
-#include "kernels/cpu/rows8_avx2.h"
+#include "kernels/cpu/unpack_avx2.h"
 
 namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
@@ -64,26 +60,10 @@ inline __m256 load_floats(const std::byte* at) noexcept {
   return _mm256_load_ps(reinterpret_cast<const float*>(at));
 }
 
-// 16 bytes at `at` of eight rows → lane r of out[c] = bytes 4c .. 4c + 3 of row r.
-inline void transpose(const RowPointers& rows, std::ptrdiff_t at, __m256i (&out)[4]) noexcept {
-  __m256i in[4];
-  for (int i = 0; i < 4; ++i) {
-    in[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(load128(rows[i] + at)),
-                                    load128(rows[i + 4] + at), 1);
-  }
-  const __m256i low01 = _mm256_unpacklo_epi32(in[0], in[1]);
-  const __m256i low23 = _mm256_unpacklo_epi32(in[2], in[3]);
-  const __m256i high01 = _mm256_unpackhi_epi32(in[0], in[1]);
-  const __m256i high23 = _mm256_unpackhi_epi32(in[2], in[3]);
-  out[0] = _mm256_unpacklo_epi64(low01, low23);
-  out[1] = _mm256_unpackhi_epi64(low01, low23);
-  out[2] = _mm256_unpacklo_epi64(high01, high23);
-  out[3] = _mm256_unpackhi_epi64(high01, high23);
-}
-
 // The 16-bit sums of kSteps vectors of codes times their values, for two vectors `w` and T tokens.
-// w: [kSteps][2] vectors. kContinues: the sums go on from what is in them.
-template <int kSteps, int T, bool kContinues = false>
+// w: [kSteps][2] vectors. The sums of those vectors that kStarted has a bit for go on from what is
+// in them.
+template <int kSteps, int T, unsigned kStarted>
 inline void dot(const std::byte* w, const std::byte* const (&values)[T], std::ptrdiff_t at,
                 __m256i (&sums)[2][T]) noexcept {
 #pragma GCC unroll 8
@@ -94,21 +74,34 @@ inline void dot(const std::byte* w, const std::byte* const (&values)[T], std::pt
     for (int t = 0; t < T; ++t) {
       const __m256i p = _mm256_set1_epi32(load_as<int>(values[t] + at + 4 * i));
       const __m256i s0 = _mm256_maddubs_epi16(w0, p), s1 = _mm256_maddubs_epi16(w1, p);
-      sums[0][t] = i == 0 && !kContinues ? s0 : _mm256_add_epi16(sums[0][t], s0);
-      sums[1][t] = i == 0 && !kContinues ? s1 : _mm256_add_epi16(sums[1][t], s1);
+      sums[0][t] = i == 0 && (kStarted & 1) == 0 ? s0 : _mm256_add_epi16(sums[0][t], s0);
+      sums[1][t] = i == 0 && (kStarted & 2) == 0 ? s1 : _mm256_add_epi16(sums[1][t], s1);
       pin(sums[0][t]);
       pin(sums[1][t]);
     }
   }
 }
 
-// The sums of both vectors start at the two words of each token at `at`.
-template <int T>
+// The sums of those vectors that kStarted has a bit for start at the two words of each token at
+// `at`.
+template <int T, unsigned kStarted>
 inline void start(const std::byte* const (&words)[T], std::ptrdiff_t at,
                   __m256i (&sums)[2][T]) noexcept {
 #pragma GCC unroll 4
-  for (int t = 0; t < T; ++t)
-    sums[0][t] = sums[1][t] = _mm256_set1_epi32(load_as<int>(words[t] + at));
+  for (int t = 0; t < T; ++t) {
+    const __m256i both = _mm256_set1_epi32(load_as<int>(words[t] + at));
+    if constexpr ((kStarted & 1) != 0) sums[0][t] = both;
+    if constexpr ((kStarted & 2) != 0) sums[1][t] = both;
+  }
+}
+
+// vpmaddubsw cannot take codes of 8 bits: a product of two may be 2 * 255 * 127. So q + 128 is two
+// planes of nibbles, each with the bounds of a 4-bit format: low, and high + 8, whose sums start at
+// -16 times the values. Then S = low + 16 * high, the offset taken off. Four instructions for 32
+// products; 16-bit codes and vpmaddwd would take the same four and twice the bytes of x.
+inline void store_planes(std::byte* to, __m256i codes) noexcept {
+  store256(to, low_nibbles(codes));
+  store256(to + kVectorBytes, _mm256_add_epi8(high_nibbles(codes), _mm256_set1_epi8(8)));
 }
 
 // Eight floats of y; only the first `count` exist.
@@ -218,8 +211,8 @@ inline void run_tokens(const MatmulArgs& args, const ActivationLayout& layout, c
 }
 
 // Kernel: kVectors of eight rows, kGroups of a slice, kGroupBytes of 256 weights of a row
-// (kGroupBytes / 8 of 32), kBytes of the panel; unpack(rows, begin, end, out) for blocks [begin,
-// end) of one vector's rows; multiply<T>(panel, layout, x, acc), which adds the slice's links to
+// (kGroupBytes / 8 of 32), kBytes of the panel; unpack(rows, layout, panel, out) for one vector's
+// rows; multiply<T>(panel, layout, x, acc), which adds the slice's links to
 // the chains acc[vector][token].
 template <class Kernel>
 inline void run_panels(const MatmulArgs& args) noexcept {
@@ -243,7 +236,7 @@ inline void run_panels(const MatmulArgs& args) noexcept {
             const int r = row + kRows8 * v + i;
             rows[i] = row_at(args, r < args.row_end ? r : args.row_end - 1);
           }
-          Kernel::unpack(rows, layout, panel, codes + Kernel::kVectorAt * v);
+          Kernel::unpack(rows, layout, panel, codes + kVectorBytes * v);
         }
         run_tokens<Kernel>(args, layout, panel, begin, end);
       }
