@@ -6,8 +6,9 @@
 //
 // The sum of a block of 5-bit codes c does not fit 16 bits, that of c - 16 does: at most 16 * 16 *
 // 127 = 32512, and adding wraps around. So a sum starts at -16 times the sum of its values of p,
-// which lies ready in the activation row (offsets), and ends exact. What is left of the format's
-// offset, the chain takes off as a float, exactly: all whole numbers below 2^24.
+// which lies ready in the activation row (offsets), and ends exact. Codes of Q4_0 are q + 16 for
+// the same reason: that costs less than taking 8 off as a float, as the chain does with what is
+// left of the format's offset (exactly: all whole numbers below 2^24).
 #include "kernels/cpu/panel_avx2.h"
 
 namespace wick {
@@ -58,11 +59,14 @@ inline void end_group(const ActivationLayout& layout, const std::byte* const (&x
 template <class Format>
 struct Panel32 {
   static constexpr bool kHasPlanes = Format::kMaxCode > 31;
-  static constexpr bool kIsCentred = !kHasPlanes && Format::kMaxCode > 15;
+  static constexpr bool kIsCentred = !kHasPlanes && (Format::kOffset != 0 || Format::kMaxCode > 15);
   static constexpr unsigned kStarted = kHasPlanes ? 2 : kIsCentred ? 3 : 0;
-  static constexpr float kLeft = Format::kOffset - (kHasPlanes ? 128 : kIsCentred ? 16 : 0);
+  // Codes in the panel are q + kOffset; the sums' start takes kCentre off.
+  static constexpr int kOffset = Format::kOffset == 8 ? 16 : Format::kOffset;
+  static constexpr int kCentre = kHasPlanes ? 128 : kIsCentred ? 16 : 0;
 
   static constexpr int kVectors = kHasPlanes ? 1 : 2;
+  static constexpr int kTokens = 4;
   static constexpr int kGroups = 4;
   static constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(typename Format::Block);
   static constexpr std::ptrdiff_t kScalesAt = 8 * kPair;
@@ -70,13 +74,14 @@ struct Panel32 {
   static constexpr std::ptrdiff_t kBlockBytes =
       kMinimaAt + (Format::kHasMin ? kVectors * kVectorBytes : 0);
   static constexpr std::size_t kBytes = std::size_t{kGroups} * 8 * kBlockBytes;
+  static_assert(kBytes <= kPanelBytes);
 
   static void unpack(const RowPointers& rows, const ActivationLayout& layout, const Panel& panel,
                      std::byte* out) noexcept {
     const int end = blocks_end(layout, panel.group + panel.groups - 1);
     for (int j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
       const std::ptrdiff_t at = j * std::ptrdiff_t{sizeof(typename Format::Block)};
-      unpack_block32<Format>(rows, at, [out](std::ptrdiff_t step, __m256i codes) {
+      unpack_block32<Format, kOffset>(rows, at, [out](std::ptrdiff_t step, __m256i codes) {
         if constexpr (kHasPlanes) {
           store_planes(out + step * kPair, codes);
         } else {
@@ -91,7 +96,9 @@ struct Panel32 {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], __m256 (&acc)[kVectors][T]) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+    __m256 acc[kVectors][T];
+    load_chains(chains, acc);
     const Tokens32<T> tokens(layout, x);
     const std::byte* block = panel.codes;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
@@ -116,12 +123,14 @@ struct Panel32 {
       }
       end_group(layout, x, g, sum, acc);
     }
+    store_chains(chains, acc);
   }
 
  private:
   static __m256 link(const std::byte* block, __m256i s, __m256 b, __m256 sum) noexcept {
     __m256 whole = _mm256_cvtepi32_ps(s);
-    if constexpr (kLeft != 0) whole = _mm256_fnmadd_ps(_mm256_set1_ps(kLeft), b, whole);
+    if constexpr (kOffset != kCentre)
+      whole = _mm256_fnmadd_ps(_mm256_set1_ps(kOffset - kCentre), b, whole);
     sum = _mm256_fmadd_ps(load_floats(block + kScalesAt), whole, sum);
     if constexpr (Format::kHasMin) sum = _mm256_fmadd_ps(load_floats(block + kMinimaAt), b, sum);
     return sum;

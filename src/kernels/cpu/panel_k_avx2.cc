@@ -50,9 +50,11 @@ struct PanelK {
   static constexpr std::ptrdiff_t kSuperAt = kMinimaAt + kMinima * kStride;
   static constexpr std::ptrdiff_t kSuperBytes = kSuperAt + (Format::kHasMin ? 2 : 1) * kStride;
 
+  static constexpr int kTokens = 4;
   static constexpr int kGroups = 4;
   static constexpr std::ptrdiff_t kGroupBytes = sizeof(typename Format::Block);
   static constexpr std::size_t kBytes = std::size_t{kGroups} * kSuperBytes;
+  static_assert(kBytes <= kPanelBytes);
 
   static void unpack(const RowPointers& rows, const ActivationLayout&, const Panel& panel,
                      std::byte* out) noexcept {
@@ -62,7 +64,9 @@ struct PanelK {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], __m256 (&acc)[kVectors][T]) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+    __m256 acc[kVectors][T];
+    load_chains(chains, acc);
     const TokensK<T> tokens(layout, kHasPlanes ? layout.offsets : layout.half_offsets, x);
     const std::byte* block = panel.codes;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
@@ -82,6 +86,7 @@ struct PanelK {
         }
       }
     }
+    store_chains(chains, acc);
   }
 
  private:

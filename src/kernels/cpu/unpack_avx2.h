@@ -65,11 +65,13 @@ inline __m256i fifth_bits(__m256i bits, int step) noexcept {
   return _mm256_and_si256(_mm256_cmpeq_epi8(mine, bit), _mm256_set1_epi8(16));
 }
 
-// The block of 32 at `at`: put(step, codes) for each of its eight steps.
-template <class Format, class Put>
+// The block of 32 at `at`: put(step, q + kOffset) for each of its eight steps.
+template <class Format, int kOffset, class Put>
 inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) noexcept {
   using Block = typename Format::Block;
   constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
+  constexpr int kAdd = kOffset - (Format::kTable == nullptr ? Format::kOffset : kOffset);
+  const __m256i add = _mm256_set1_epi8(kAdd);
   __m256i q[4];
   if constexpr (sizeof(Block::qs) == 32) {
     for (int half = 0; half < 2; ++half) {
@@ -91,13 +93,13 @@ inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) 
         codes[step] = _mm256_or_si256(codes[step], fifth_bits(fifth, step));
     }
     if constexpr (Format::kTable != nullptr) {
-      const __m256i table = table_plus(Format::kTable, Format::kOffset);
+      const __m256i table = table_plus(Format::kTable, kOffset);
       for (__m256i& code : codes)
         code = _mm256_shuffle_epi8(table, code);
     }
 #pragma GCC unroll 8
     for (int step = 0; step < 8; ++step)
-      put(step, codes[step]);
+      put(step, kAdd == 0 ? codes[step] : _mm256_add_epi8(codes[step], add));
   }
 }
 
