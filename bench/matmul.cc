@@ -32,8 +32,9 @@ using namespace wick;
 
 struct Options {
   std::string isa;
-  std::vector<std::string> types = {"Q4_1", "Q8_0", "Q4_0", "Q5_0", "Q5_1", "Q4_K",
-                                    "Q5_K", "Q6_K", "F16",  "BF16", "F32"};
+  std::vector<std::string> types = {"Q4_1", "Q8_0",   "Q4_0",   "Q5_0", "Q5_1", "Q2_K",
+                                    "Q3_K", "Q4_K",   "Q5_K",   "Q6_K", "F16",  "BF16",
+                                    "F32",  "IQ4_NL", "IQ4_XS", "MXFP4"};
   std::vector<std::string> widths = {"576", "1536"};
   std::size_t kib = 192 * 1024;
   int tokens = 1;

@@ -1,8 +1,9 @@
-// The block layouts of every number format, as they lie in files: plain structs without a function,
-// so that the per-ISA kernel files may include this header (docs/ARCHITECTURE.md, "ISA safety").
-// All fields are little-endian; scales named *_f16 are IEEE half. The meaning of each field, with
-// the formula of its value, stands beside the codec in quant/<name>.h. Source of the layouts: the
-// GGUF specification; checked against the Python package gguf 0.19.0 by tools/goldens.
+// The block layouts of every number format, as they lie in files, and the values that two of them
+// number: plain structs and arrays without a function, so that the per-ISA kernel files may include
+// this header (docs/ARCHITECTURE.md, "ISA safety"). All fields are little-endian; scales named
+// *_f16 are IEEE half. The meaning of each field, with the formula of its value, stands beside the
+// codec in quant/<name>.h. Source of the layouts: the GGUF specification; checked against the
+// Python package gguf 0.19.0 by tools/goldens.
 #pragma once
 
 #include <cstdint>
@@ -90,6 +91,13 @@ struct BlockMXFP4 {
   std::uint8_t e;
   std::uint8_t qs[16];
 };
+
+// What the codes of IQ4_NL and IQ4_XS stand for, ascending: dense near zero, as weights are.
+inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                               1,    13,   25,  38,  53,  69,  89,  113};
+// What the codes of MXFP4 stand for, doubled, so that they are whole numbers.
+inline constexpr std::int8_t kMxfp4Doubled[16] = {0, 1,  2,  3,  4,  6,  8,  12,
+                                                  0, -1, -2, -3, -4, -6, -8, -12};
 
 static_assert(sizeof(BlockQ4_0) == 18 && sizeof(BlockQ4_1) == 20 && sizeof(BlockQ5_0) == 22);
 static_assert(sizeof(BlockQ5_1) == 24 && sizeof(BlockQ8_0) == 34 && sizeof(BlockQ2_K) == 84);

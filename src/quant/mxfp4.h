@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -31,8 +30,8 @@ struct MXFP4 {
   static void decode(const Block& block, float* out) noexcept {
     const float d = half_scale(block.e);
     for (int i = 0; i < 16; ++i) {
-      out[i] = d * static_cast<float>(kDoubled[block.qs[i] & 15]);
-      out[i + 16] = d * static_cast<float>(kDoubled[block.qs[i] >> 4]);
+      out[i] = d * static_cast<float>(kMxfp4Doubled[block.qs[i] & 15]);
+      out[i + 16] = d * static_cast<float>(kMxfp4Doubled[block.qs[i] >> 4]);
     }
   }
 
@@ -49,9 +48,6 @@ struct MXFP4 {
   }
 
  private:
-  static constexpr std::array<std::int8_t, 16> kDoubled = {0, 1,  2,  3,  4,  6,  8,  12,
-                                                           0, -1, -2, -3, -4, -6, -8, -12};
-
   // 2^(e - 128); the two smallest are subnormal floats.
   static float half_scale(std::uint8_t e) noexcept {
     const std::uint32_t exponent = e;

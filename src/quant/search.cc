@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 
 #include "quant/half.h"
@@ -139,7 +140,7 @@ float fit_signed(std::span<const float> x, int half) noexcept {
 
 int nearest_iq4(float value) noexcept {
   int index = 0;
-  for (std::size_t i = 1; i < kIq4Values.size(); ++i) {
+  for (std::size_t i = 1; i < std::size(kIq4Values); ++i) {
     const int doubled_middle = kIq4Values[i - 1] + kIq4Values[i];
     index += 2 * value > static_cast<float>(doubled_middle) ? 1 : 0;
   }

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <span>
 
+#include "quant/blocks.h"
+
 namespace wick {
 
 inline constexpr int kSuperBlock = 256;  // weights that share one pair of f16 scales
@@ -37,13 +39,9 @@ AffineScale fit_affine(std::span<const float> x, int q_max) noexcept;
 // can use the one code more on the negative side.
 float fit_signed(std::span<const float> x, int half) noexcept;
 
-// The 16 values of IQ4_NL and IQ4_XS, ascending: dense near zero, as weights are.
-inline constexpr std::array<std::int8_t, 16> kIq4Values = {
-    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-// The entry with index q, 0..15.
+// The entry of kIq4Values with index q, 0..15.
 inline float iq4_value(int q) noexcept {
-  return kIq4Values[static_cast<std::size_t>(q)];
+  return kIq4Values[q];
 }
 
 // Index of the entry of kIq4Values nearest to `value`, the lower of two at the same distance.

@@ -26,9 +26,14 @@ MatmulKernels with_overrides(const MatmulOverrides& o) noexcept {
   put(DType::kQ5_0, o.q5_0);
   put(DType::kQ5_1, o.q5_1);
   put(DType::kQ8_0, o.q8_0);
+  put(DType::kQ2_K, o.q2_k);
+  put(DType::kQ3_K, o.q3_k);
   put(DType::kQ4_K, o.q4_k);
   put(DType::kQ5_K, o.q5_k);
   put(DType::kQ6_K, o.q6_k);
+  put(DType::kIQ4_NL, o.iq4_nl);
+  put(DType::kIQ4_XS, o.iq4_xs);
+  put(DType::kMXFP4, o.mxfp4);
   return kernels;
 }
 

@@ -62,7 +62,8 @@ struct MatmulOverrides {
   QuantiseFn quantise = nullptr;
   MatmulFn f32 = nullptr, f16 = nullptr, bf16 = nullptr;
   MatmulFn q4_0 = nullptr, q4_1 = nullptr, q5_0 = nullptr, q5_1 = nullptr, q8_0 = nullptr;
-  MatmulFn q4_k = nullptr, q5_k = nullptr, q6_k = nullptr;
+  MatmulFn q2_k = nullptr, q3_k = nullptr, q4_k = nullptr, q5_k = nullptr, q6_k = nullptr;
+  MatmulFn iq4_nl = nullptr, iq4_xs = nullptr, mxfp4 = nullptr;
 };
 
 }  // namespace wick

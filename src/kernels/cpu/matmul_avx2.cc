@@ -15,9 +15,14 @@ MatmulOverrides matmul_overrides_avx2() noexcept {
           .q5_0 = matmul_q5_0_avx2,
           .q5_1 = matmul_q5_1_avx2,
           .q8_0 = matmul_q8_0_avx2,
+          .q2_k = matmul_q2_k_avx2,
+          .q3_k = matmul_q3_k_avx2,
           .q4_k = matmul_q4_k_avx2,
           .q5_k = matmul_q5_k_avx2,
-          .q6_k = matmul_q6_k_avx2};
+          .q6_k = matmul_q6_k_avx2,
+          .iq4_nl = matmul_iq4_nl_avx2,
+          .iq4_xs = matmul_iq4_xs_avx2,
+          .mxfp4 = matmul_mxfp4_avx2};
 }
 
 }  // namespace wick

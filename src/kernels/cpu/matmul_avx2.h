@@ -21,9 +21,14 @@ void matmul_q4_1_avx2(const MatmulArgs& args) noexcept;
 void matmul_q5_0_avx2(const MatmulArgs& args) noexcept;
 void matmul_q5_1_avx2(const MatmulArgs& args) noexcept;
 void matmul_q8_0_avx2(const MatmulArgs& args) noexcept;
+void matmul_q2_k_avx2(const MatmulArgs& args) noexcept;
+void matmul_q3_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q4_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q5_k_avx2(const MatmulArgs& args) noexcept;
 void matmul_q6_k_avx2(const MatmulArgs& args) noexcept;
+void matmul_iq4_nl_avx2(const MatmulArgs& args) noexcept;
+void matmul_iq4_xs_avx2(const MatmulArgs& args) noexcept;
+void matmul_mxfp4_avx2(const MatmulArgs& args) noexcept;
 
 // The same products by panels (panel_avx2.h), for many tokens.
 void panel_q4_0_avx2(const MatmulArgs& args) noexcept;
@@ -31,17 +36,27 @@ void panel_q4_1_avx2(const MatmulArgs& args) noexcept;
 void panel_q5_0_avx2(const MatmulArgs& args) noexcept;
 void panel_q5_1_avx2(const MatmulArgs& args) noexcept;
 void panel_q8_0_avx2(const MatmulArgs& args) noexcept;
+void panel_q2_k_avx2(const MatmulArgs& args) noexcept;
+void panel_q3_k_avx2(const MatmulArgs& args) noexcept;
 void panel_q4_k_avx2(const MatmulArgs& args) noexcept;
 void panel_q5_k_avx2(const MatmulArgs& args) noexcept;
 void panel_q6_k_avx2(const MatmulArgs& args) noexcept;
+void panel_iq4_nl_avx2(const MatmulArgs& args) noexcept;
+void panel_iq4_xs_avx2(const MatmulArgs& args) noexcept;
+void panel_mxfp4_avx2(const MatmulArgs& args) noexcept;
 
 // Defined with the layout in activation.cc, which is compiled for every processor.
 ActivationLayout activation_layout(int width) noexcept;
 
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
 
-constexpr int kPassTokens = 4;                  // more would spill the accumulators
-constexpr std::size_t kChunkBytes = 96 * 1024;  // of weights, to stay in the second-level cache
+constexpr int kPassTokens = 4;  // more would spill the accumulators
+// From here on panels are faster, also from memory, where the passes' streams are worth more to few
+// tokens (measured: EPYC Zen 3, `bench_matmul --tokens 5` to 12 with --kib 256 and 65536).
+constexpr int kPanelTokens = 8;                     // blocks of 32
+constexpr int kPanelTokensEightBits = 12;           // of them, codes of 8 bits
+constexpr int kPanelTokensSuper = kPassTokens + 1;  // super-blocks
+constexpr std::size_t kChunkBytes = 96 * 1024;      // of weights, to stay in the second-level cache
 
 inline const std::byte* row_at(const MatmulArgs& args, int r) noexcept {
   const std::ptrdiff_t at = args.row_map == nullptr ? r : args.row_map[r];
@@ -72,12 +87,40 @@ inline T load_as(const void* at) noexcept {
   return value;
 }
 
+// Two vectors that each hold 16-bit or 32-bit partial sums → one with half as many of each.
+template <int kBits>
+inline __m256i add(__m256i a, __m256i b) noexcept {
+  return kBits == 16 ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b);
+}
+
+template <int kBits>
+inline __m256i merge_two(__m256i a, __m256i b) noexcept {  // dwords of each half: a b a b
+  return add<kBits>(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+}
+
+template <int kBits>
+inline __m256i merge_four(__m256i ab, __m256i cd) noexcept {  // a b c d
+  return add<kBits>(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+}
+
+template <int kBits>
+inline __m256i merge_halves(__m256i low, __m256i high) noexcept {  // a b c d e f g h
+  return add<kBits>(_mm256_blend_epi32(low, high, 0xf0),
+                    _mm256_permute2x128_si256(low, high, 0x21));
+}
+
+// A table of 16 bytes, each plus `offset`, in both halves: for vpshufb.
+inline __m256i table_plus(const std::int8_t* table, int offset) noexcept {
+  return _mm256_add_epi8(load_twice(table), _mm256_set1_epi8(static_cast<char>(offset)));
+}
+
 // The activations of one group of one token, by ActivationLayout.
 struct Group {
   const std::byte* factors;
   const std::byte* factor_pairs;
   const std::byte* sums;
   const std::byte* half_sums;
+  const std::byte* offsets;
   const std::byte* values;
 };
 
@@ -94,6 +137,7 @@ struct Activations {
             .factor_pairs = row + layout.factor_pairs + 32 * at,
             .sums = row + layout.sums + 16 * at,
             .half_sums = row + layout.half_sums + 32 * at,
+            .offsets = row + layout.offsets + 32 * at,
             .values = row + layout.values + 256 * at};
   }
 

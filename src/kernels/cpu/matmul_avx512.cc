@@ -39,12 +39,13 @@ inline __m256i times_factor(__m256i sums, const BlockValues& x) noexcept {
 }
 
 // At most 32 * 15 * 127 = 60,960 before the factor.
-struct FourBits512 {
+struct FourBits {
+  static constexpr int kCentre = 0;
   FourBitCodes codes;
 
-  template <class Block>
-  static FourBits512 load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    return {FourBitCodes::load<Block>(rows, at)};
+  template <class Format>
+  static FourBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    return {FourBitCodes::load<Format>(rows, at)};
   }
 
   __m256i sums(const BlockValues& x) const noexcept {
@@ -60,12 +61,14 @@ struct FourBits512 {
 };
 
 // Signed bytes as unsigned ones, offset by 128.
-struct EightBits512 {
+struct EightBits {
+  static constexpr int kCentre = 0;
   __m256i codes[kRows8];
 
-  template <class Block>
-  static EightBits512 load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    EightBits512 out;
+  template <class Format>
+  static EightBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    using Block = typename Format::Block;
+    EightBits out;
     for (int i = 0; i < kRows8; ++i) {
       out.codes[i] =
           _mm256_xor_si256(load256(rows[i] + at + offsetof(Block, qs)), _mm256_set1_epi8(-128));
@@ -82,27 +85,6 @@ struct EightBits512 {
     const auto four = [&](int i) { return merge_four<32>(two(i), two(i + 2)); };
     return times_factor(merge_halves<32>(four(0), four(4)), x);
   }
-};
-
-struct Q4_0 {
-  using Block = BlockQ4_0;
-  using Codes = FourBits512;
-  static constexpr bool kHasMin = false;
-  static constexpr float kOffset = 8;
-};
-
-struct Q4_1 {
-  using Block = BlockQ4_1;
-  using Codes = FourBits512;
-  static constexpr bool kHasMin = true;
-  static constexpr float kOffset = 0;
-};
-
-struct Q8_0 {
-  using Block = BlockQ8_0;
-  using Codes = EightBits512;
-  static constexpr bool kHasMin = false;
-  static constexpr float kOffset = 128;  // 8 * 32 * 255 * 127 < 2^24: exact as a float
 };
 
 // The word of scale * k for each of the 32 words that vpackssdw makes of two registers of sums.
@@ -123,11 +105,8 @@ inline __m512i dot(__m512i codes, const std::byte* values) noexcept {
   return _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes, load512(values));
 }
 
-struct Q4_K {
-  using Block = BlockQ4_K;
-  static constexpr bool kHasMin = true;
-  static constexpr int kScaleAt = 0;
-
+template <>
+struct Integers<Q4_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m512i nibble = _mm512_set1_epi8(15);
@@ -161,11 +140,8 @@ struct Q4_K {
 
 // Codes are stored as q + 32: I = sum of scale * k * (sum of code * p) - 32 * sum of scale * k *
 // B16.
-struct Q6_K {
-  using Block = BlockQ6_K;
-  static constexpr bool kHasMin = false;
-  static constexpr int kScaleAt = 208;
-
+template <>
+struct Integers<Q6_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m256i scales = _mm256_cvtepi8_epi16(load128(at + 192));
@@ -299,14 +275,19 @@ MatmulOverrides matmul_overrides_avx512() noexcept {
           .f32 = run_passes<FloatKernel<F32Row>>,
           .f16 = run_passes<FloatKernel<F16Row>>,
           .bf16 = run_passes<FloatKernel<BF16Row>>,
-          .q4_0 = run_passes<Rows8Kernel<Q4_0>>,
-          .q4_1 = run_passes<Rows8Kernel<Q4_1>>,
+          .q4_0 = run_passes<Rows8Kernel<Q4_0, FourBits>>,
+          .q4_1 = run_passes<Rows8Kernel<Q4_1, FourBits>>,
           .q5_0 = matmul_q5_0_avx2,
           .q5_1 = matmul_q5_1_avx2,
-          .q8_0 = run_passes<Rows8Kernel<Q8_0>>,
+          .q8_0 = run_passes<Rows8Kernel<Q8_0, EightBits>>,
+          .q2_k = matmul_q2_k_avx2,
+          .q3_k = matmul_q3_k_avx2,
           .q4_k = run_passes<SuperBlockKernel<Q4_K>>,
           .q5_k = matmul_q5_k_avx2,
-          .q6_k = run_passes<SuperBlockKernel<Q6_K>>};
+          .q6_k = run_passes<SuperBlockKernel<Q6_K>>,
+          .iq4_nl = matmul_iq4_nl_avx2,
+          .iq4_xs = matmul_iq4_xs_avx2,
+          .mxfp4 = matmul_mxfp4_avx2};
 }
 
 }  // namespace wick

@@ -1,5 +1,5 @@
-// Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0 rows times quantised activations: how their integers come about.
-// The walk over rows and the f32 chains are in rows8_avx2.h.
+// Rows of formats with blocks of 32 times quantised activations: how their integers come about. The
+// walk over rows and the f32 chains are in rows8_avx2.h.
 //
 // Cost for 32 weights of Q4_1, one token: about 5.5 instructions for the integers and 2.5 for the
 // scales and the chain, for 20 bytes. Bounds (p = -128 does not occur): vpmaddubsw gives at most 2
@@ -10,33 +10,76 @@
 namespace wick {
 namespace {
 
-// From here on panels are faster, also from memory, where eight streams are worth more to few
-// tokens (measured: EPYC Zen 3, `bench_matmul --tokens 5` to 12 with --kib 256 and 65536).
-constexpr int kPanelTokens = 8;
-constexpr int kPanelTokensEightBits = 12;
-
 inline __m256i multiply(__m256i codes, __m256i values) noexcept {
   return _mm256_maddubs_epi16(codes, values);
 }
 
 struct FourBits {
+  static constexpr int kCentre = 0;
   FourBitCodes codes;
 
-  template <class Block>
+  template <class Format>
   static FourBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    return {FourBitCodes::load<Block>(rows, at)};
+    return {FourBitCodes::load<Format>(rows, at)};
   }
 
-  // 16-bit sums of two, four and eight products of two, the largest 8 * 3810 = 30480; the last step
-  // multiplies by k.
   __m256i sums(const BlockValues& x) const noexcept {
+    return _mm256_madd_epi16(words(x), x.factors());
+  }
+
+  // 16-bit sums of two, four and eight products of two, two of each row, the largest 8 * 3810 =
+  // 30480.
+  __m256i words(const BlockValues& x) const noexcept {
     const __m256i first = load_twice(x.values), second = load_twice(x.values + 16);
     const auto row_pair = [&](int i) {
       return _mm256_add_epi16(multiply(codes.low[i], first), multiply(codes.high[i], second));
     };
-    const __m256i four = merge_four<16>(merge_two<16>(row_pair(0), row_pair(1)),
-                                        merge_two<16>(row_pair(2), row_pair(3)));
-    return _mm256_madd_epi16(four, x.factors());
+    return merge_four<16>(merge_two<16>(row_pair(0), row_pair(1)),
+                          merge_two<16>(row_pair(2), row_pair(3)));
+  }
+};
+
+// MXFP4: a table makes codes of 4 to 28. Their sums wrap around until -16 times the sum of the
+// values joins them; then they are at most 16 * 12 * 127 = 24384.
+struct SmallTable {
+  static constexpr int kCentre = 16;
+  FourBits four;
+
+  template <class Format>
+  static SmallTable load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    const __m256i table = table_plus(Format::kTable, Format::kOffset);
+    return {{FourBitCodes::load<Format>(rows, at).through(table)}};
+  }
+
+  __m256i sums(const BlockValues& x) const noexcept {
+    return _mm256_madd_epi16(_mm256_add_epi16(four.words(x), x.start()), x.factors());
+  }
+};
+
+// IQ4_NL: |p| times the value with the sign of p, as no value is -128. One product of two is at
+// most 2 * 127 * 127 = 32258, which takes all 16 bits.
+struct WideTable {
+  static constexpr int kCentre = 128;
+  FourBitCodes codes;
+
+  template <class Format>
+  static WideTable load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    return {FourBitCodes::load<Format>(rows, at).through(load_twice(Format::kTable))};
+  }
+
+  __m256i sums(const BlockValues& x) const noexcept {
+    const __m256i first = load_twice(x.values), second = load_twice(x.values + 16);
+    const __m256i first_size = _mm256_abs_epi8(first), second_size = _mm256_abs_epi8(second);
+    const __m256i factors = x.factors();
+    const auto product = [&](__m256i size, __m256i values, __m256i p) {
+      return _mm256_madd_epi16(multiply(size, _mm256_sign_epi8(values, p)), factors);
+    };
+    const auto row_pair = [&](int i) {
+      return _mm256_add_epi32(product(first_size, codes.low[i], first),
+                              product(second_size, codes.high[i], second));
+    };
+    return merge_four<32>(merge_two<32>(row_pair(0), row_pair(1)),
+                          merge_two<32>(row_pair(2), row_pair(3)));
   }
 };
 
@@ -58,10 +101,12 @@ inline __m256i fifth_bits(const std::byte* qh) noexcept {
 
 // 5-bit formats: a row a register. The 16-bit sums end after two levels, at 4 * 7874 = 31496.
 struct FiveBits {
+  static constexpr int kCentre = 0;
   __m256i codes[kRows8];
 
-  template <class Block>
+  template <class Format>
   static FiveBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    using Block = typename Format::Block;
     FiveBits out;
     for (int i = 0; i < kRows8; ++i) {
       out.codes[i] = _mm256_or_si256(nibbles(rows[i] + at + offsetof(Block, qs)),
@@ -84,10 +129,12 @@ struct FiveBits {
 
 // Q8_0: |w| times p with the sign of w. One product of two may take all 16 bits.
 struct EightBits {
+  static constexpr int kCentre = 128;
   __m256i codes[kRows8];
 
-  template <class Block>
+  template <class Format>
   static EightBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    using Block = typename Format::Block;
     EightBits out;
     for (int i = 0; i < kRows8; ++i)
       out.codes[i] = load256(rows[i] + at + offsetof(Block, qs));
@@ -106,67 +153,41 @@ struct EightBits {
   }
 };
 
-// Codes are stored as q + kOffset.
-struct Q4_0 {
-  using Block = BlockQ4_0;
-  using Codes = FourBits;
-  static constexpr bool kHasMin = false;
-  static constexpr float kOffset = 8;
-};
-
-struct Q4_1 {
-  using Block = BlockQ4_1;
-  using Codes = FourBits;
-  static constexpr bool kHasMin = true;
-  static constexpr float kOffset = 0;
-};
-
-struct Q5_0 {
-  using Block = BlockQ5_0;
-  using Codes = FiveBits;
-  static constexpr bool kHasMin = false;
-  static constexpr float kOffset = 16;
-};
-
-struct Q5_1 {
-  using Block = BlockQ5_1;
-  using Codes = FiveBits;
-  static constexpr bool kHasMin = true;
-  static constexpr float kOffset = 0;
-};
-
-struct Q8_0 {
-  using Block = BlockQ8_0;
-  using Codes = EightBits;
-  static constexpr bool kHasMin = false;
-  static constexpr float kOffset = 0;
-};
-
 }  // namespace
 
 void matmul_q4_0_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_q4_0_avx2(args);
-  run_passes<Rows8Kernel<Q4_0>>(args);
+  run_passes<Rows8Kernel<Q4_0, FourBits>>(args);
 }
 
 void matmul_q4_1_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_q4_1_avx2(args);
-  run_passes<Rows8Kernel<Q4_1>>(args);
+  run_passes<Rows8Kernel<Q4_1, FourBits>>(args);
 }
 
 void matmul_q5_0_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_q5_0_avx2(args);
-  run_passes<Rows8Kernel<Q5_0>>(args);
+  run_passes<Rows8Kernel<Q5_0, FiveBits>>(args);
 }
 
 void matmul_q5_1_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_q5_1_avx2(args);
-  run_passes<Rows8Kernel<Q5_1>>(args);
+  run_passes<Rows8Kernel<Q5_1, FiveBits>>(args);
 }
 
 void matmul_q8_0_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokensEightBits) return panel_q8_0_avx2(args);
-  run_passes<Rows8Kernel<Q8_0>>(args);
+  run_passes<Rows8Kernel<Q8_0, EightBits>>(args);
+}
+
+void matmul_iq4_nl_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_iq4_nl_avx2(args);
+  run_passes<Rows8Kernel<IQ4_NL, WideTable>>(args);
+}
+
+void matmul_mxfp4_avx2(const MatmulArgs& args) noexcept {
+  if (args.n_tokens >= kPanelTokens) return panel_mxfp4_avx2(args);
+  run_passes<Rows8Kernel<MXFP4, SmallTable>>(args);
 }
 
 }  // namespace wick

@@ -117,7 +117,10 @@ inline void fill_block(DType type, Fill fill, Source& source, std::byte* block) 
     const std::uint16_t half = source.half(fill);
     std::memcpy(block + at, &half, sizeof half);
   }
-  if (type == DType::kMXFP4) block[0] = static_cast<std::byte>(60 + source.bits() % 130);
+  if (type == DType::kMXFP4) {  // 2^(e - 128); e < 2 are subnormal
+    const std::uint32_t e = fill == Fill::kOddScales ? source.bits() % 4 : 60 + source.bits() % 130;
+    block[0] = static_cast<std::byte>(e);
+  }
   const float value = fill == Fill::kAllOnes ? 3.0e4f : source.between(-2.0f, 2.0f);
   if (type == DType::kF32) std::memcpy(block, &value, sizeof value);
   if (type == DType::kBF16) {

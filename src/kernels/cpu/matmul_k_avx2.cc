@@ -10,20 +10,8 @@
 namespace wick {
 namespace {
 
-// More tokens than one pass takes go by panels, which are faster from five on (measured: EPYC Zen
-// 3, `bench_matmul --tokens 5`, Q4_K from the cache 68 GMAC/s where passes have 42).
-constexpr int kPanelTokens = kPassTokens + 1;
-
 inline __m256i multiply(__m256i codes, const std::byte* values) noexcept {
   return _mm256_maddubs_epi16(codes, load256(values));
-}
-
-inline __m256i merge_two(__m256i a, __m256i b) noexcept {  // dwords of each half: a b a b
-  return _mm256_add_epi16(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
-}
-
-inline __m256i merge_four(__m256i ab, __m256i cd) noexcept {  // a b c d
-  return _mm256_add_epi16(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
 }
 
 // Scales of blocks 0..3 in the low half, 4..7 in the high one, each twice as 16 bits.
@@ -33,11 +21,8 @@ inline __m256i scale_pairs(__m256i pairs) noexcept {
                               5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1));
 }
 
-struct Q4_K {
-  using Block = BlockQ4_K;
-  static constexpr bool kHasMin = true;
-  static constexpr int kScaleAt = 0;
-
+template <>
+struct Integers<Q4_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m256i nibble = _mm256_set1_epi8(15);
@@ -50,26 +35,22 @@ struct Q4_K {
       __m256i merged[4];
       for (int i = 0; i < 4; ++i) {
         const __m256i q = load256(qs + 32 * i);
-        merged[i] = merge_two(multiply(_mm256_and_si256(q, nibble), group.values + 64 * i),
-                              multiply(_mm256_and_si256(_mm256_srli_epi16(q, 4), nibble),
-                                       group.values + 64 * i + 32));
+        merged[i] = merge_two<16>(multiply(_mm256_and_si256(q, nibble), group.values + 64 * i),
+                                  multiply(_mm256_and_si256(_mm256_srli_epi16(q, 4), nibble),
+                                           group.values + 64 * i + 32));
       }
       // Blocks 0 to 3 and 4 to 7 in both halves; then 0 to 7: at most 8 * 3810 = 30480.
-      const __m256i low = merge_four(merged[0], merged[1]);
-      const __m256i high = merge_four(merged[2], merged[3]);
-      const __m256i all = _mm256_add_epi16(_mm256_blend_epi32(low, high, 0xf0),
-                                           _mm256_permute2x128_si256(low, high, 0x21));
+      const __m256i low = merge_four<16>(merged[0], merged[1]);
+      const __m256i high = merge_four<16>(merged[2], merged[3]);
+      const __m256i all = merge_halves<16>(low, high);
       const __m256i factors = _mm256_mullo_epi16(scales, load256(group.factor_pairs));
       out[t] = {_mm256_madd_epi16(all, factors), _mm_madd_epi16(minima, load128(group.sums))};
     }
   }
 };
 
-struct Q5_K {
-  using Block = BlockQ5_K;
-  static constexpr bool kHasMin = true;
-  static constexpr int kScaleAt = 0;
-
+template <>
+struct Integers<Q5_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m256i pairs = six_bit_pairs(at);
@@ -80,11 +61,11 @@ struct Q5_K {
     for (int t = 0; t < T; ++t) {
       const Group group = x.group(t, g);
       const auto two = [&](int j) {
-        return merge_two(multiply(codes[j], group.values + 32 * j),
-                         multiply(codes[j + 1], group.values + 32 * j + 32));
+        return merge_two<16>(multiply(codes[j], group.values + 32 * j),
+                             multiply(codes[j + 1], group.values + 32 * j + 32));
       };
-      const __m256i low = merge_four(two(0), two(2));  // at most 4 * 7874 = 31496
-      const __m256i high = merge_four(two(4), two(6));
+      const __m256i low = merge_four<16>(two(0), two(2));  // at most 4 * 7874 = 31496
+      const __m256i high = merge_four<16>(two(4), two(6));
       const __m256i factors = _mm256_mullo_epi16(scales, load256(group.factor_pairs));
       const __m256i first = _mm256_permute4x64_epi64(factors, 0x44);
       const __m256i second = _mm256_permute4x64_epi64(factors, 0xee);
@@ -119,11 +100,8 @@ struct Q5_K {
 
 // Codes are stored as q + 32: I = sum of scale * k * (sum of code * p) - 32 * sum of scale * k *
 // B16.
-struct Q6_K {
-  using Block = BlockQ6_K;
-  static constexpr bool kHasMin = false;
-  static constexpr int kScaleAt = 208;
-
+template <>
+struct Integers<Q6_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m128i bytes = load128(at + 192);
@@ -139,10 +117,8 @@ struct Q6_K {
       const __m256i offset = _mm256_madd_epi16(in_order, load256(group.half_sums));
       __m256i total = _mm256_slli_epi32(_mm256_sub_epi32(_mm256_setzero_si256(), offset), 5);
       for (int j = 0; j < 8; ++j) {
-        const __m256i word = _mm256_set1_epi16(static_cast<short>(0x0100 + 0x0202 * j));
-        const __m256i scale = _mm256_shuffle_epi8(factors, word);
-        total = _mm256_add_epi32(
-            total, _mm256_madd_epi16(multiply(codes[j], group.values + 32 * j), scale));
+        total = _mm256_add_epi32(total, _mm256_madd_epi16(multiply(codes[j], group.values + 32 * j),
+                                                          spread_word(factors, j)));
       }
       out[t] = {total, _mm_setzero_si128()};
     }
@@ -170,17 +146,17 @@ struct Q6_K {
 }  // namespace
 
 void matmul_q4_k_avx2(const MatmulArgs& args) noexcept {
-  if (args.n_tokens >= kPanelTokens) return panel_q4_k_avx2(args);
+  if (args.n_tokens >= kPanelTokensSuper) return panel_q4_k_avx2(args);
   run_passes<SuperBlockKernel<Q4_K>>(args);
 }
 
 void matmul_q5_k_avx2(const MatmulArgs& args) noexcept {
-  if (args.n_tokens >= kPanelTokens) return panel_q5_k_avx2(args);
+  if (args.n_tokens >= kPanelTokensSuper) return panel_q5_k_avx2(args);
   run_passes<SuperBlockKernel<Q5_K>>(args);
 }
 
 void matmul_q6_k_avx2(const MatmulArgs& args) noexcept {
-  if (args.n_tokens >= kPanelTokens) return panel_q6_k_avx2(args);
+  if (args.n_tokens >= kPanelTokensSuper) return panel_q6_k_avx2(args);
   run_passes<SuperBlockKernel<Q6_K>>(args);
 }
 

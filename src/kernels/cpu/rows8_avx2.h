@@ -8,18 +8,18 @@
 // A tree of adds brings the eight rows' integers S_j to the eight lanes; integers are exact, so the
 // tree does not matter to the result.
 //
-//   struct Q4_0 {
-//     using Block = BlockQ4_0;               // starts with d, or d and m
-//     using Codes = FourBits;                // load<Block>(rows, at), sums(x)
-//     static constexpr bool kHasMin = false;
-//     static constexpr float kOffset = 8;    // codes are stored as q + kOffset
+//   struct FourBits {                       // the codes of one block of eight rows
+//     static constexpr int kCentre = 0;      // what sums() takes off the codes of block_formats.h
+//     template <class Format> static FourBits load(rows, at);
+//     __m256i sums(x);
 //   };
 //
-// Codes::sums gives k * sum(code * p) of the block at `at` of row r in lane r.
+// sums gives k * sum((q + kOffset - kCentre) * p) of the block at `at` of row r in lane r; what is
+// left of the offset comes off as a float.
 #pragma once
 
+#include "kernels/cpu/block_formats.h"
 #include "kernels/cpu/matmul_avx2.h"
-#include "quant/blocks.h"
 
 namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
@@ -28,35 +28,13 @@ constexpr int kRows8 = 8;
 
 using RowPointers = const std::byte* [kRows8];
 
-// Two vectors that each hold 16-bit or 32-bit partial sums → one with half as many of each.
-template <int kBits>
-inline __m256i add(__m256i a, __m256i b) noexcept {
-  return kBits == 16 ? _mm256_add_epi16(a, b) : _mm256_add_epi32(a, b);
-}
-
-template <int kBits>
-inline __m256i merge_two(__m256i a, __m256i b) noexcept {  // dwords of each half: a b a b
-  return add<kBits>(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
-}
-
-template <int kBits>
-inline __m256i merge_four(__m256i ab, __m256i cd) noexcept {  // a b c d
-  return add<kBits>(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
-}
-
-template <int kBits>
-inline __m256i merge_halves(__m256i low, __m256i high) noexcept {  // a b c d e f g h
-  return add<kBits>(_mm256_blend_epi32(low, high, 0xf0),
-                    _mm256_permute2x128_si256(low, high, 0x21));
-}
-
 // The codes of 4-bit formats: the nibbles of rows i and i + 4 unpack in one register.
 struct FourBitCodes {
   __m256i low[4], high[4];
 
-  template <class Block>
+  template <class Format>
   static FourBitCodes load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    constexpr std::ptrdiff_t kCodesAt = offsetof(Block, qs);
+    constexpr std::ptrdiff_t kCodesAt = offsetof(typename Format::Block, qs);
     const __m256i mask = _mm256_set1_epi8(15);
     FourBitCodes out;
     for (int i = 0; i < 4; ++i) {
@@ -68,14 +46,27 @@ struct FourBitCodes {
     }
     return out;
   }
+
+  // What the table has for each code.
+  FourBitCodes through(__m256i table) const noexcept {
+    FourBitCodes out;
+    for (int i = 0; i < 4; ++i) {
+      out.low[i] = _mm256_shuffle_epi8(table, low[i]);
+      out.high[i] = _mm256_shuffle_epi8(table, high[i]);
+    }
+    return out;
+  }
 };
 
 // The activations of one block.
 struct BlockValues {
   const std::byte* values;        // p [32]
   const std::byte* factor_pairs;  // k twice, 16 bits each
+  const std::byte* offsets;       // -16 * the word sums
 
   __m256i factors() const noexcept { return _mm256_set1_epi32(load_as<int>(factor_pairs)); }
+
+  __m256i start() const noexcept { return _mm256_set1_epi32(load_as<int>(offsets)); }
 };
 
 struct RowScales {
@@ -89,32 +80,57 @@ inline __m128i split_halves(const RowPointers& rows, int first, std::ptrdiff_t a
                           _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
 }
 
-template <bool kHasMin>
+// Eight exponents e → 2^(e - 128), the two smallest of which are subnormal.
+inline __m256 powers_of_two(__m256i e) noexcept {
+  const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(e, _mm256_set1_epi32(1)), 23);
+  const __m256i subnormal = _mm256_sllv_epi32(_mm256_set1_epi32(1 << 21), e);
+  const __m256i is_normal = _mm256_cmpgt_epi32(e, _mm256_set1_epi32(1));
+  return _mm256_castsi256_ps(_mm256_blendv_epi8(subnormal, normal, is_normal));
+}
+
+// Eight halves, one of each row.
+inline __m256 halves_at(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+  const auto half = [&](int i) { return load_as<short>(rows[i] + at); };
+  return _mm256_cvtph_ps(
+      _mm_setr_epi16(half(0), half(1), half(2), half(3), half(4), half(5), half(6), half(7)));
+}
+
+// A pair of halves of each row.
+inline RowScales half_pairs_at(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+  const __m128i low = split_halves(rows, 0, at), high = split_halves(rows, 4, at);
+  return {.d = _mm256_cvtph_ps(_mm_unpacklo_epi64(low, high)),
+          .m = _mm256_cvtph_ps(_mm_unpackhi_epi64(low, high))};
+}
+
+// The scales of a block of 32, and its minima where there are any.
+template <class Format>
 inline RowScales scales_at(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-  if constexpr (kHasMin) {
-    const __m128i low = split_halves(rows, 0, at), high = split_halves(rows, 4, at);
-    return {.d = _mm256_cvtph_ps(_mm_unpacklo_epi64(low, high)),
-            .m = _mm256_cvtph_ps(_mm_unpackhi_epi64(low, high))};
+  using Block = typename Format::Block;
+  if constexpr (requires(Block block) { block.e; }) {
+    const auto e = [&](int i) { return load_as<char>(rows[i] + at + offsetof(Block, e)); };
+    const __m128i bytes =
+        _mm_setr_epi8(e(0), e(1), e(2), e(3), e(4), e(5), e(6), e(7), 0, 0, 0, 0, 0, 0, 0, 0);
+    return {.d = powers_of_two(_mm256_cvtepu8_epi32(bytes)), .m = _mm256_setzero_ps()};
+  } else if constexpr (Format::kHasMin) {
+    return half_pairs_at(rows, at);
   } else {
-    const auto half = [&](int i) { return load_as<short>(rows[i] + at); };
-    return {.d = _mm256_cvtph_ps(_mm_setr_epi16(half(0), half(1), half(2), half(3), half(4),
-                                                half(5), half(6), half(7))),
-            .m = _mm256_setzero_ps()};
+    return {.d = halves_at(rows, at), .m = _mm256_setzero_ps()};
   }
 }
 
 // acc[t] lane r = the product of row r and token t. What a token keeps of block j lies j steps
 // behind what it keeps of block 0, in all groups.
-template <class Format, int T>
+template <class Format, class Codes, int T>
 inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
                           __m256 (&acc)[T]) noexcept {
-  using Codes = typename Format::Codes;
+  constexpr int kLeft = Format::kOffset - Codes::kCentre;
   constexpr std::ptrdiff_t kBytes = sizeof(typename Format::Block);
   BlockValues tokens[T];
   const float* float_sums[T];
   for (int t = 0; t < T; ++t) {
     const Group first = x.group(t, 0);
-    tokens[t] = {.values = first.values, .factor_pairs = first.factor_pairs};
+    tokens[t] = {
+        .values = first.values, .factor_pairs = first.factor_pairs, .offsets = first.offsets};
     float_sums[t] = x.float_sums(t, 0);
   }
   std::ptrdiff_t j = 0;
@@ -124,14 +140,15 @@ inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
     for (int t = 0; t < T; ++t)
       sum[t] = _mm256_setzero_ps();
     for (; j < end; ++j) {
-      const Codes codes = Codes::template load<typename Format::Block>(rows, j * kBytes);
-      const RowScales scales = scales_at<Format::kHasMin>(rows, j * kBytes);
+      const Codes codes = Codes::template load<Format>(rows, j * kBytes);
+      const RowScales scales = scales_at<Format>(rows, j * kBytes);
       for (int t = 0; t < T; ++t) {
         const __m256 b = _mm256_broadcast_ss(float_sums[t] + j);
-        __m256 s = _mm256_cvtepi32_ps(codes.sums(
-            {.values = tokens[t].values + 32 * j, .factor_pairs = tokens[t].factor_pairs + 4 * j}));
-        if constexpr (Format::kOffset != 0) {  // whole numbers below 2^24: exact
-          s = _mm256_fnmadd_ps(_mm256_set1_ps(Format::kOffset), b, s);
+        __m256 s = _mm256_cvtepi32_ps(codes.sums({.values = tokens[t].values + 32 * j,
+                                                  .factor_pairs = tokens[t].factor_pairs + 4 * j,
+                                                  .offsets = tokens[t].offsets + 4 * j}));
+        if constexpr (kLeft != 0) {  // whole numbers below 2^24: exact
+          s = _mm256_fnmadd_ps(_mm256_set1_ps(kLeft), b, s);
         }
         sum[t] = _mm256_fmadd_ps(scales.d, s, sum[t]);
         if constexpr (Format::kHasMin) sum[t] = _mm256_fmadd_ps(scales.m, b, sum[t]);
@@ -142,7 +159,7 @@ inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
   }
 }
 
-template <class Format>
+template <class Format, class Codes>
 struct Rows8Kernel {
   template <int T>
   static void run(const MatmulArgs& args, const Pass& pass) noexcept {
@@ -151,7 +168,7 @@ struct Rows8Kernel {
       __m256 acc[T];
       for (int t = 0; t < T; ++t)
         acc[t] = _mm256_setzero_ps();
-      multiply_rows<Format, T>(rows.at, x, acc);
+      multiply_rows<Format, Codes, T>(rows.at, x, acc);
       for (int t = 0; t < T; ++t) {
         alignas(32) float out[kRows8];
         _mm256_store_ps(out, acc[t]);

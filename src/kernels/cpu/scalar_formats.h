@@ -18,7 +18,6 @@
 
 #include "quant/blocks.h"
 #include "quant/half.h"
-#include "quant/search.h"
 #include "quant/six_bit_pairs.h"
 
 namespace wick {
@@ -117,7 +116,7 @@ struct IQ4_NLFormat {
   static Block32 unpack(const Block& block) noexcept {
     Block32 out = {.d = f16_to_f32(block.d_f16)};
     for (int i = 0; i < 32; ++i)
-      out.q[i] = kIq4Values[static_cast<std::size_t>(nibble(block.qs, i))];
+      out.q[i] = kIq4Values[nibble(block.qs, i)];
     return out;
   }
 };
@@ -127,14 +126,12 @@ struct MXFP4Format {
   static constexpr bool kHasMin = false;
 
   static Block32 unpack(const Block& block) noexcept {
-    // Twice the values, so that they are whole; the scale is halved: 2^(e - 128), the two smallest
-    // of which are subnormal.
-    static constexpr std::int8_t kDoubled[16] = {0, 1,  2,  3,  4,  6,  8,  12,
-                                                 0, -1, -2, -3, -4, -6, -8, -12};
+    // The values are doubled, the scale is halved: 2^(e - 128), the two smallest of which are
+    // subnormal.
     const std::uint32_t e = block.e;
     Block32 out = {.d = std::bit_cast<float>(e < 2 ? 0x00200000u << e : (e - 1u) << 23)};
     for (int i = 0; i < 32; ++i)
-      out.q[i] = kDoubled[nibble(block.qs, i)];
+      out.q[i] = kMxfp4Doubled[nibble(block.qs, i)];
     return out;
   }
 };
@@ -244,7 +241,7 @@ struct IQ4_XSFormat {
       out.scale[i] = static_cast<std::int16_t>((low | high << 4) - 32);
     }
     for (int i = 0; i < 256; ++i) {
-      out.q[i] = kIq4Values[static_cast<std::size_t>(nibble(block.qs + i / 32 * 16, i % 32))];
+      out.q[i] = kIq4Values[nibble(block.qs + i / 32 * 16, i % 32)];
     }
     return out;
   }

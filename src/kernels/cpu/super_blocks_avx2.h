@@ -2,24 +2,22 @@
 // AVX-512; the including file brings the formats. Included by *_avx2.cc and *_avx512.cc only.
 //
 // Inside a super-block everything is an exact integer, so lanes may be added in any order:
-// I = sum of scale * k * S, and for Q4_K and Q5_K M = sum of min * k * B. Then
+// I = sum of scale * k * S, and for formats with minima M = sum of min * k * B. Then
 // t = fma(-dmin, float(M), d * float(I)) and acc = fma(unit, t, acc): one link of the chain for
 // each super-block (docs/numerics.md).
 //
 // Four rows at a time leave four vectors of eight partial sums; three horizontal adds make them
 // four integers, and the f32 operations run on four lanes, one for each row.
 //
-//   struct Q6_K {
-//     using Block = BlockQ6_K;
-//     static constexpr bool kHasMin = false;  // true: dmin lies behind d
-//     static constexpr int kScaleAt = 208;    // where d lies
+//   template <>
+//   struct Integers<Q6_K> {
 //     template <int T> static void sums(const std::byte* at, const Activations<T>& x, int g,
 //                                       Sums (&out)[T]);
 //   };
 #pragma once
 
+#include "kernels/cpu/block_formats.h"
 #include "kernels/cpu/matmul_avx2.h"
-#include "quant/blocks.h"
 
 namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
@@ -31,6 +29,9 @@ struct Sums {
   __m256i total;
   __m128i minima;
 };
+
+template <class Format>
+struct Integers;
 
 // The scales and minima of Q4_K and Q5_K: bytes of each half: eight scales, eight minima.
 //
@@ -55,18 +56,24 @@ inline __m128i minima_words(__m256i pairs) noexcept {
       _mm_setr_epi8(8, -1, 9, -1, 10, -1, 11, -1, 12, -1, 13, -1, 14, -1, 15, -1));
 }
 
+// Word j of each half in all words of that half.
+inline __m256i spread_word(__m256i words, int j) noexcept {
+  return _mm256_shuffle_epi8(words, _mm256_set1_epi16(static_cast<short>(0x0100 + 0x0202 * j)));
+}
+
 // t of docs/numerics.md: lane = row, for each token.
 template <class Format, int T>
 inline void terms(const RowBatch<kRows4>& rows, int g, const Activations<T>& x,
                   __m128 (&out)[T]) noexcept {
+  constexpr std::ptrdiff_t kScaleAt = offsetof(typename Format::Block, d_f16);
   Sums sums[kRows4][T];
   std::uint32_t scales[kRows4];
 #pragma GCC unroll 4
   for (int i = 0; i < kRows4; ++i) {
     const std::byte* at = rows.at[i] + g * std::ptrdiff_t{sizeof(typename Format::Block)};
-    Format::template sums<T>(at, x, g, sums[i]);
-    scales[i] = Format::kHasMin ? load_as<std::uint32_t>(at + Format::kScaleAt)
-                                : load_as<std::uint16_t>(at + Format::kScaleAt);
+    Integers<Format>::template sums<T>(at, x, g, sums[i]);
+    scales[i] = Format::kHasMin ? load_as<std::uint32_t>(at + kScaleAt)
+                                : load_as<std::uint16_t>(at + kScaleAt);
   }
   const __m128i split =
       _mm_shuffle_epi8(_mm_setr_epi32(static_cast<int>(scales[0]), static_cast<int>(scales[1]),
