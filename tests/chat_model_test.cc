@@ -2,21 +2,16 @@
 // metadata to ChatTemplate. The expected text is what Hugging Face's apply_chat_template gives.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
-#include "base/strings.h"
 #include "chat/chat_template.h"
 #include "format/model_file.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
 
-std::string default_model() {
-  if (const char* path = std::getenv("WICK_TEST_MODEL")) return path;
-  const char* home = std::getenv("HOME");
-  return cat(home != nullptr ? home : "", "/.cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf");
-}
+using test::default_model;
 
 TEST(ModelChat, DefaultModelsTemplateRendersAsHuggingFaceDoes) {
   const auto file = ModelFile::open(default_model());

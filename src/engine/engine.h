@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -64,7 +65,9 @@ struct RequestPlan {  // what a request would take if it ran now
 };
 
 struct TextDelta {
-  std::string_view text = {};           // whole characters; valid during the call
+  std::string_view text = {};  // whole characters; valid during the call
+  // All that were drawn since the last delta, those that show nothing and the end token too.
+  std::span<const TokenId> tokens = {};
   StopReason stop = StopReason::kNone;  // not kNone: the last delta of this request
   Usage usage = {};                     // of the last delta
   const Error* error = nullptr;         // with kError; what was said before it stands

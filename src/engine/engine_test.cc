@@ -2,97 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "format/model_file.h"
+#include "engine/engine_fixture_test.h"
 #include "support/hot_counters.h"
-#include "support/temp_dir.h"
-#include "support/tiny_model.h"
 
 namespace wick {
 namespace {
-
-// Takes everything, or only so many deltas until it is told to go on.
-struct Reader final : DeltaSink {
-  std::string text;
-  std::optional<TextDelta> last;
-  std::string error;
-  std::atomic<int> room = 1 << 30;  // tests set it while the engine runs
-
-  Reader() { text.reserve(1 << 16); }  // offers are hot
-
-  bool offer(const TextDelta& delta) noexcept override {
-    if (room == 0) return false;
-    --room;
-    text += delta.text;
-    if (delta.stop != StopReason::kNone) {
-      if (delta.error != nullptr) error = delta.error->id;
-      last = delta;
-      last->text = {};
-      last->error = nullptr;
-    }
-    return true;
-  }
-};
-
-struct Fixture {
-  test::TempDir dir;
-  std::optional<ModelFile> file;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<Engine> engine;
-
-  explicit Fixture(const EngineOptions& options = {}, int threads = 1, int chunk = 512,
-                   const test::TinyModel& model = {}) {
-    test::write_tiny_model(dir.path() / "tiny.gguf", model);
-    file = *ModelFile::open(dir.path() / "tiny.gguf");
-    backend = *make_cpu_backend({.threads = threads});
-    auto decoder = Decoder::load(
-        *file, *backend,
-        {.max_batch_tokens = chunk, .max_logit_rows = 8, .max_seqs = options.max_seqs});
-    engine =
-        *Engine::create(*std::move(decoder), *backend, *Tokenizer::from(file->metadata()), options);
-  }
-
-  std::shared_ptr<Reader> submit(GenerateRequest request, RequestId* id = nullptr) {
-    auto reader = std::make_shared<Reader>();
-    request.sink = reader;
-    auto result = engine->submit(std::move(request));
-    EXPECT_TRUE(result) << result.error().message;
-    if (id != nullptr && result) *id = *result;
-    return reader;
-  }
-
-  void finish() {
-    while (engine->step()) {
-    }
-  }
-
-  std::string alone(GenerateRequest request) {
-    const auto reader = submit(std::move(request));
-    finish();
-    EXPECT_TRUE(reader->last);
-    return reader->text;
-  }
-};
-
-std::vector<TokenId> prompt(int n, int seed) {
-  std::vector<TokenId> ids;
-  for (int i = 0; i < n; ++i)
-    ids.push_back((i * 37 + seed * 101) % 256);
-  return ids;
-}
-
-GenerateRequest request(int n_prompt, int seed, int max_tokens) {
-  return {.prompt = prompt(n_prompt, seed),
-          .max_tokens = max_tokens,
-          .sampling = {.temperature = 0.9F, .seed = static_cast<std::uint64_t>(seed)},
-          .ignore_end = true};
-}
 
 TEST(Engine, AnswersWithMaxTokensAndCountsThem) {
   Fixture f;
@@ -275,17 +193,49 @@ TEST_P(SameBitsEngine, CompanionsChunksSlotsAndThreadsNeverChangeAToken) {
 INSTANTIATE_TEST_SUITE_P(Chunks, SameBitsEngine, testing::Values(5, 16, 64, 512));
 
 TEST(HotPathEngine, DecodeStepTouchesNeitherHeapNorLock) {
-  Fixture f({.max_seqs = 4}, 2);
+  Fixture f({.max_seqs = 8}, 2);
   std::vector<std::shared_ptr<Reader>> readers;
-  for (int i = 0; i < 4; ++i)
-    readers.push_back(f.submit(request(10 + i, i, 100)));
-  f.engine->step();  // prompts
+  for (int i = 0; i < 8; ++i) {  // mixed: lengths, samplers, stop strings, emissions, tenants
+    GenerateRequest r = request(10 + 3 * i, i % 3, 100);
+    if (i % 2 == 0) r.sampling.repeat_penalty = 1.2F;
+    if (i == 3) r.sampling.temperature = 0;
+    if (i == 5) r.stops = {"no such text"};
+    if (i == 6) r.emit_bytes = 40;
+    r.tenant = static_cast<std::uint64_t>(i / 4);
+    r.time_limit_ms = 100'000;
+    readers.push_back(f.submit(std::move(r)));
+  }
+  for (int i = 0; i < 3; ++i)
+    f.engine->step();  // prompts
   test::reset_hot_counts();
   for (int i = 0; i < 64; ++i)
     ASSERT_TRUE(f.engine->step());
   const test::HotCounts counts = test::hot_counts();
   EXPECT_EQ(counts.allocations, 0);
+  EXPECT_EQ(counts.frees, 0);
   EXPECT_EQ(counts.locks, 0);
+  for (const auto& reader : readers)
+    EXPECT_FALSE(reader->last) << "all of them decoded in all of these steps";
+}
+
+// Pre-emption moves sequences to and fro inside a step.
+TEST(HotPathEngine, PreemptionTouchesNeitherHeapNorLock) {
+  const int position = 2 * 2 * 2 * 8 * 2;  // bytes: keys and values, 2 layers, 2 heads of 8, bf16
+  Fixture f({.max_seqs = 4, .context = 128, .kv_limit_bytes = 12 * 16 * position});
+  std::vector<std::shared_ptr<Reader>> readers;
+  for (int i = 0; i < 4; ++i)
+    readers.push_back(f.submit(request(10, i, 80)));
+  for (int i = 0; i < 3; ++i)
+    f.engine->step();
+  test::reset_hot_counts();
+  f.finish();
+  const test::HotCounts counts = test::hot_counts();
+  EXPECT_EQ(counts.allocations, 0);
+  EXPECT_EQ(counts.locks, 0);
+  int preemptions = 0;
+  for (const auto& reader : readers)
+    preemptions += reader->last->usage.preemptions;
+  EXPECT_GT(preemptions, 0);
 }
 
 }  // namespace

@@ -68,14 +68,14 @@ void Engine::State::make_plan(Sequence& s) const noexcept {
   plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
   plan.kv_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                   kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
-  std::int64_t tokens = plan.prompt_tokens - plan.cached_tokens;
+  std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
   for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
     for (const Job* job : jobs) {
       ++plan.requests_before;
-      if (!job->is_decoding()) tokens += job->missing();
+      if (!job->is_decoding()) to_compute += job->missing();
     }
   }
-  plan.ttft_ms = static_cast<double>(tokens) * cost.prompt_token_ns() * 1e-6;
+  plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
 }
 
 void Engine::State::begin_admitted() noexcept {

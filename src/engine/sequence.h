@@ -38,6 +38,11 @@ struct Sequence : Job {
     }
   }
 
+  // Of the answer, not taken yet.
+  std::span<const TokenId> new_tokens() const noexcept {
+    return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered));
+  }
+
   int max_tokens = 0;  // of the answer
   bool ignore_end = false;
   bool only_plans = false;
@@ -45,6 +50,7 @@ struct Sequence : Job {
   TextStream stream;
   std::shared_ptr<DeltaSink> sink;
   Emission emission;  // text the reader has not taken yet
+  int n_offered = 0;  // tokens of the answer the reader has taken
   Usage usage = {};
   std::int64_t submitted_ns = 0, started_ns = 0, first_token_ns = 0;
   std::int64_t deadline_ns = 0;  // 0 = none

@@ -143,8 +143,9 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
   if (s.stop == StopReason::kNone) {
     if (!s.emission.is_due(now_ns)) return true;
-    if (!s.sink->offer({.text = s.emission.text()})) return false;
+    if (!s.sink->offer({.text = s.emission.text(), .tokens = s.new_tokens()})) return false;
     s.emission.taken();
+    s.n_offered = s.usage.generated_tokens;
     return true;
   }
   if (!s.is_flushed) {
@@ -155,6 +156,7 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   s.usage.miss = s.miss;
   s.usage.preemptions = s.n_preempted;
   s.is_over = s.sink->offer({.text = s.emission.text(),
+                             .tokens = s.new_tokens(),
                              .stop = s.stop,
                              .usage = s.usage,
                              .error = s.error,

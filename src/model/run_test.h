@@ -16,6 +16,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "model/decoder.h"
+#include "support/test_data.h"
 
 namespace wick {
 
@@ -133,11 +134,6 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
          });
 }
 
-inline std::filesystem::path default_model() {
-  if (const char* path = std::getenv("WICK_TEST_MODEL")) return path;
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home == nullptr ? "." : home) /
-         ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf";
-}
+using test::default_model;
 
 }  // namespace wick

@@ -9,4 +9,7 @@ namespace wick::test {
 
 std::filesystem::path test_data(std::string_view name);
 
+// What tests of the label model run: WICK_TEST_MODEL, else where tools/fetch_test_data puts it.
+std::filesystem::path default_model();
+
 }  // namespace wick::test

@@ -1,0 +1,294 @@
+// What a request may ask for besides text, and how it ends before its time.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "engine/engine_fixture_test.h"
+#include "support/test_data.h"
+
+namespace wick {
+namespace {
+
+TEST(EngineReuse, TurnsOfAConversationComputeOnlyWhatIsNew) {
+  Fixture f({}, 1, 512, {.context = 8192});
+  std::vector<TokenId> said = prompt(3200, 1);
+  for (int turn = 0; turn < 5; ++turn) {
+    GenerateRequest r = request(1, turn, 60);
+    r.prompt = said;
+    f.backend->n_tokens = 0;
+    const auto reader = f.submit(r);
+    f.finish();
+    const Usage& usage = reader->last->usage;
+    const int known = turn == 0 ? 0 : 200;  // not computed: the question, and the answer's last
+    EXPECT_EQ(usage.prompt_tokens - usage.cached_tokens, turn == 0 ? 3200 : known + 1);
+    EXPECT_EQ(f.backend->n_tokens, usage.prompt_tokens - usage.cached_tokens + 59);
+    EXPECT_EQ(usage.miss.reason, turn == 0 ? MissReason::kNeverSeen : MissReason::kNew);
+    said.insert(said.end(), reader->tokens.begin(), reader->tokens.end());
+    const auto question = prompt(200, 7 + turn);
+    said.insert(said.end(), question.begin(), question.end());
+  }
+}
+
+TEST(EngineReuse, AnEditedMiddleIsReusedExactlyUpToTheEditAndSaysWhere) {
+  Fixture f({}, 1, 512, {.context = 2048});
+  f.alone(request(1000, 1, 5));
+  GenerateRequest edited = request(1000, 1, 5);
+  edited.prompt[501] = 3;
+  const auto reader = f.submit(edited);
+  f.finish();
+  EXPECT_EQ(reader->last->usage.cached_tokens, 501);
+  const CacheMiss& miss = reader->last->usage.miss;
+  EXPECT_EQ(miss.reason, MissReason::kEdited);
+  EXPECT_EQ(miss.position, 501);
+  EXPECT_EQ(miss.wanted, 3);
+  EXPECT_EQ(miss.cached, request(1000, 1, 5).prompt[501]);
+  EXPECT_EQ(reader->text, Fixture({}, 1, 512, {.context = 2048}).alone(edited));
+}
+
+TEST(EngineReuse, RequestsThatComeTogetherComputeTheirPromptOnce) {
+  Fixture f({.max_seqs = 8}, 1, 512, {.context = 1024});
+  std::vector<std::shared_ptr<Reader>> readers;
+  for (int i = 0; i < 8; ++i) {
+    GenerateRequest r = request(400, 1, 4);
+    r.sampling.seed = static_cast<std::uint64_t>(i);
+    readers.push_back(f.submit(std::move(r)));
+  }
+  f.finish();
+  EXPECT_EQ(f.backend->n_tokens, 400 + 7 * 16 + 8 * 3) << "a block each at most, then decode";
+  for (int i = 0; i < 8; ++i) {
+    GenerateRequest r = request(400, 1, 4);
+    r.sampling.seed = static_cast<std::uint64_t>(i);
+    const auto solo = Fixture({}, 1, 512, {.context = 1024}).alone(std::move(r));
+    EXPECT_EQ(readers[static_cast<std::size_t>(i)]->text, solo);
+  }
+}
+
+TEST(EngineReuse, TenantsShareNothing) {
+  Fixture f({}, 1, 512, {.context = 512});
+  for (std::uint64_t tenant = 1; tenant <= 32; ++tenant) {
+    GenerateRequest r = request(300, 1, 2);
+    r.tenant = tenant;
+    f.backend->n_tokens = 0;
+    f.alone(std::move(r));
+    EXPECT_EQ(f.backend->n_tokens, 301);
+  }
+}
+
+TEST(EnginePlan, TellsWhatARequestWouldTakeWithoutRunningIt) {
+  Fixture f({}, 1, 512, {.context = 1024});
+  f.alone(request(300, 1, 5));
+  GenerateRequest r = request(400, 1, 50);
+  std::copy_n(request(300, 1, 5).prompt.begin(), 300, r.prompt.begin());
+  r.prompt[300] = 9;
+  r.only_plans = true;
+  f.backend->n_tokens = 0;
+  const auto reader = f.submit(r);
+  f.finish();
+  EXPECT_EQ(f.backend->n_tokens, 0);
+  ASSERT_TRUE(reader->plan);
+  EXPECT_EQ(reader->last->stop, StopReason::kPlanned);
+  EXPECT_EQ(reader->plan->prompt_tokens, 400);
+  EXPECT_EQ(reader->plan->max_tokens, 50);
+  EXPECT_EQ(reader->plan->cached_tokens, 300);
+  EXPECT_EQ(reader->plan->miss.reason, MissReason::kEdited);
+  EXPECT_EQ(reader->plan->blocks, 29);  // 450 positions
+  EXPECT_EQ(reader->plan->kv_bytes, 29U * 16 * 2 * 2 * 16 * 2);
+  EXPECT_EQ(reader->plan->requests_before, 0);
+  EXPECT_GT(reader->plan->ttft_ms, 0);
+}
+
+TEST(EngineQueue, AHigherPriorityStartsBeforeThoseThatWaitLonger) {
+  Fixture f({.max_seqs = 1});
+  f.submit(request(5, 1, 5));
+  f.engine->step();
+  std::vector<std::shared_ptr<Reader>> low;
+  for (int i = 0; i < 10; ++i)
+    low.push_back(f.submit(request(5, i, 5)));
+  GenerateRequest r = request(5, 11, 5);
+  r.priority = 2;
+  const auto high = f.submit(std::move(r));
+  while (!high->last)
+    ASSERT_TRUE(f.engine->step());
+  for (const auto& reader : low)
+    EXPECT_TRUE(reader->text.empty());
+}
+
+TEST(EngineStreams, TextGathersUntilThereAreBytesEnoughAndTheEndHandsOverAll) {
+  Fixture f({.context = 256});
+  const std::string wanted = f.alone(request(4, 1, 100));
+
+  struct Sizes final : DeltaSink {
+    std::vector<std::size_t> sizes;
+    std::string text;
+
+    bool offer(const TextDelta& delta) noexcept override {
+      sizes.push_back(delta.text.size());
+      text += delta.text;
+      return true;
+    }
+  };
+
+  const auto sizes = std::make_shared<Sizes>();
+  sizes->sizes.reserve(200);
+  GenerateRequest r = request(4, 1, 100);
+  r.emit_bytes = 32;
+  r.emit_ms = 1'000'000;
+  r.sink = sizes;
+  ASSERT_TRUE(f.engine->submit(std::move(r)));
+  f.finish();
+  EXPECT_EQ(sizes->text, wanted);
+  EXPECT_LE(sizes->sizes.size(), wanted.size() / 32 + 1);
+  for (std::size_t i = 0; i + 1 < sizes->sizes.size(); ++i)
+    EXPECT_GE(sizes->sizes[i], 32U);
+}
+
+TEST(EngineStreams, TextThatHasWaitedLongEnoughIsHandedOver) {
+  Fixture f({.context = 256});
+  GenerateRequest r = request(4, 1, 200);
+  r.emit_bytes = 10'000;
+  r.emit_ms = 5;
+  const auto reader = f.submit(std::move(r));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  while (std::chrono::steady_clock::now() < until)
+    f.engine->step();
+  f.engine->step();
+  EXPECT_FALSE(reader->text.empty());
+}
+
+TEST(EngineEnds, ATimeLimitEndsWithAnErrorAndKeepsWhatWasSaid) {
+  Fixture f({.context = 256});
+  GenerateRequest r = request(4, 1, 250);
+  r.time_limit_ms = 30;
+  f.backend->before_verb = [] { std::this_thread::sleep_for(std::chrono::microseconds(300)); };
+  const auto late = f.submit(std::move(r));
+  f.finish();
+  f.backend->before_verb = {};
+  ASSERT_TRUE(late->last);
+  EXPECT_EQ(late->last->stop, StopReason::kError);
+  EXPECT_EQ(late->error, "time_limit");
+  EXPECT_GT(late->tokens.size(), 0U);
+  const auto next = f.submit(request(4, 1, 250));
+  f.finish();
+  EXPECT_EQ(next->last->stop, StopReason::kLength);
+  EXPECT_TRUE(std::equal(late->tokens.begin(), late->tokens.end(), next->tokens.begin()));
+}
+
+TEST(EngineEnds, ARequestThatWaitsEndsWithItsTimeToo) {
+  Fixture f({.max_seqs = 1, .context = 256});
+  const auto live = f.submit(request(4, 1, 200));
+  GenerateRequest r = request(4, 2, 5);
+  r.time_limit_ms = 1;
+  const auto waits = f.submit(std::move(r));
+  f.engine->step();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  f.engine->step();
+  EXPECT_EQ(waits->error, "time_limit");
+  EXPECT_FALSE(live->last);
+}
+
+TEST(EngineEnds, ARequestThatNobodyReadsAnyMoreLeavesItsSlot) {
+  Fixture f({.max_seqs = 1, .context = 256});
+  const auto gone = f.submit(request(4, 1, 250));
+  const auto next = f.submit(request(4, 2, 5));
+  f.engine->step();
+  gone->is_gone = true;
+  for (int i = 0; i < 6; ++i)
+    f.engine->step();
+  EXPECT_TRUE(next->last);
+}
+
+TEST(EngineEnds, ALastDeltaThatNobodyTakesHoldsNoSlot) {
+  Fixture f({.max_seqs = 1});
+  const auto slow = f.submit(request(4, 1, 3));
+  slow->room = 2;  // the last delta does not fit
+  const auto next = f.submit(request(4, 2, 3));
+  f.finish();
+  EXPECT_FALSE(slow->last);
+  EXPECT_TRUE(next->last);
+  slow->room = 10;
+  f.engine->step();
+  EXPECT_TRUE(slow->last);
+}
+
+TEST(EngineEnds, APromptAloneIsGivenUpBetweenTwoLayers) {
+  Fixture f({.context = 2048}, 1, 512, {.n_layers = 8, .context = 2048});
+  RequestId id = 0;
+  const auto reader = f.submit(request(500, 1, 5), &id);
+  f.backend->before_verb = [&, verb = 0]() mutable {
+    if (++verb == 10) f.engine->cancel(id);  // in the third of eight layers
+  };
+  f.engine->step();
+  EXPECT_LE(f.backend->verbs, 14) << "a layer has five verbs";
+  f.engine->step();
+  ASSERT_TRUE(reader->last);
+  EXPECT_EQ(reader->last->stop, StopReason::kCancelled);
+}
+
+// A cancel at any moment of any pass: the request is over one step later, its slot is free for the
+// next, and the others say what they say alone.
+TEST(EngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
+  const EngineOptions options{.max_seqs = 3, .context = 256};
+  const auto stays_alone = Fixture(options).alone(request(60, 8, 25));
+  const auto next_alone = Fixture(options).alone(request(30, 9, 3));
+  Fixture f(options, 1, 32);
+  std::mt19937 random(1);
+  for (int moment = 0; moment < 1000; ++moment) {
+    RequestId id = 0;
+    const bool is_alone = moment % 3 == 0;
+    const auto stays = is_alone ? nullptr : f.submit(request(60, 8, 25));
+    const auto gone = f.submit(request(100, 10 + moment, 100), &id);
+    int verbs = 1 + static_cast<int>(random() % 300);
+    f.backend->before_verb = [&] {
+      if (--verbs == 0) f.engine->cancel(id);
+    };
+    while (verbs > 0)
+      ASSERT_TRUE(f.engine->step());
+    f.engine->step();
+    f.backend->before_verb = {};
+    ASSERT_TRUE(gone->last) << "moment " << moment;
+    EXPECT_EQ(gone->last->stop, StopReason::kCancelled);
+    const auto next = f.submit(request(30, 9, 3));
+    f.finish();
+    EXPECT_EQ(next->text, next_alone);
+    if (is_alone) continue;
+    EXPECT_EQ(stays->text, stays_alone) << "moment " << moment;
+  }
+}
+
+// 1,000 words and three questions about them, on the real model: the second and third question
+// wait a tenth of the first one's time at most.
+TEST(ModelReuse, QuestionsAboutALongTextWaitForItOnlyOnce) {
+  const auto file = ModelFile::open(test::default_model());
+  ASSERT_TRUE(file) << to_string(file.error());
+  const auto backend = *make_cpu_backend({.threads = 2});
+  auto decoder = Decoder::load(*file, *backend, {.max_logit_rows = 4, .max_seqs = 4});
+  const auto tokenizer = *Tokenizer::from(file->metadata());
+  const auto engine = *Engine::create(*std::move(decoder), *backend, tokenizer, {});
+  const char* const names[] = {"river",   "stone",  "garden", "letter",
+                               "morning", "bridge", "paper",  "window"};
+  std::string words;
+  for (int i = 0; i < 1000; ++i)
+    words += i % 9 == 0 ? " the" : " " + std::string(names[i * 7919 % 8]);
+  double first_ms = 0;
+  for (const char* question : {" What is it about?", " Who wrote it?", " When was that?"}) {
+    auto reader = std::make_shared<Reader>();
+    ASSERT_TRUE(engine->submit({.prompt = tokenizer->encode_plain(words + question),
+                                .max_tokens = 4,
+                                .ignore_end = true,
+                                .sink = reader}));
+    while (engine->step()) {
+    }
+    const double ms = reader->last->usage.prompt_ms;
+    std::printf("%d tokens, %d cached: %.0f ms\n", reader->last->usage.prompt_tokens,
+                reader->last->usage.cached_tokens, ms);
+    if (first_ms == 0) {
+      first_ms = ms;
+    } else {
+      EXPECT_LE(ms, first_ms / 10);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wick
