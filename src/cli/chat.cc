@@ -7,17 +7,16 @@
 
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "cli/conversation.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
 #include "cli/repl.h"
 #include "cli/report.h"
-#include "cli/session.h"
 #include "provider/local.h"
 
 namespace wick {
 
 namespace {
-
 
 struct Options {
   ModelFlags model = {};
@@ -27,10 +26,10 @@ struct Options {
   bool has_prompt = false, is_json = false, is_quiet = false;
 };
 
-Result<int> answer_once(Provider& provider, Session& session, const Options& o) {
+Result<int> answer_once(Provider& provider, Conversation& conversation, const Options& o) {
   const Interrupt interrupt;
   Answer answer;
-  WICK_DO(provider.chat(session.request(), collect(answer, !o.is_json), interrupt.token()));
+  WICK_DO(provider.chat(conversation.request(), collect(answer, !o.is_json), interrupt.token()));
   if (o.is_json) {
     print_json(to_value(answer));
   } else {
@@ -48,18 +47,19 @@ Result<int> run(const Options& o) {
   }
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
-  Session session(o.sampling.settings);
-  session.set_system(o.system);
-  if (is_talk) return talk(*provider, session);
+  WICK_TRY(const auto provider,
+           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  Conversation conversation(o.sampling.settings);
+  conversation.set_system(o.system);
+  if (is_talk) return talk(*provider, conversation);
   if (prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "empty_prompt",
                  .message = "the prompt is empty",
                  .hint = "wick chat -p \"Why is the sky blue?\""};
   }
-  session.say(prompt);
-  return answer_once(*provider, session, o);
+  conversation.say(prompt);
+  return answer_once(*provider, conversation, o);
 }
 
 }  // namespace

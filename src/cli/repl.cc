@@ -32,8 +32,8 @@ constexpr std::string_view kHelp =
 
 class Talk {
  public:
-  Talk(Provider& provider, Session& session, std::filesystem::path history)
-      : provider_(provider), session_(session), editor_(std::move(history)) {}
+  Talk(Provider& provider, Conversation& conversation, std::filesystem::path history)
+      : provider_(provider), conversation_(conversation), editor_(std::move(history)) {}
 
   int run() {
     const ModelInfo model = provider_.models().front();
@@ -46,7 +46,7 @@ class Talk {
       if (text.starts_with('/')) {
         if (!obey(text)) break;
       } else {
-        session_.say(text);
+        conversation_.say(text);
         answer();
       }
     }
@@ -91,14 +91,14 @@ class Talk {
     const Interrupt interrupt;
     Answer answer;
     const auto result =
-        provider_.chat(session_.request(), collect(answer, true), interrupt.token());
+        provider_.chat(conversation_.request(), collect(answer, true), interrupt.token());
     std::cout << "\n" << std::flush;
     if (!result) {
       report(result.error(), false);
-      session_.undo();  // a question without an answer would spoil the next one
+      conversation_.undo();  // a question without an answer would spoil the next one
       return;
     }
-    session_.answer(answer.text);
+    conversation_.answer(answer.text);
     last_ = figures(answer.done);
     std::cout << dim(last_) << "\n";
   }
@@ -114,20 +114,21 @@ class Talk {
     if (command == "/help" || command == "/?") {
       std::cout << kHelp;
     } else if (command == "/system") {
-      session_.set_system(rest);
+      conversation_.set_system(rest);
     } else if (command == "/reset") {
-      session_.reset();
+      conversation_.reset();
     } else if (command == "/undo") {
-      if (!session_.undo()) std::cout << "There is nothing to take back.\n";
+      if (!conversation_.undo()) std::cout << "There is nothing to take back.\n";
     } else if (command == "/retry") {
       retry();
     } else if (command == "/set") {
       const std::size_t gap = rest.find(' ');
-      show(session_.set(rest.substr(0, gap), gap == std::string::npos ? "" : rest.substr(gap + 1)));
+      show(conversation_.set(rest.substr(0, gap),
+                             gap == std::string::npos ? "" : rest.substr(gap + 1)));
     } else if (command == "/save") {
-      show(session_.save(rest));
+      show(conversation_.save(rest));
     } else if (command == "/load") {
-      show(session_.load(rest));
+      show(conversation_.load(rest));
     } else if (command == "/stats") {
       std::cout << (last_.empty() ? "There is no answer yet." : last_) << "\n";
     } else {
@@ -137,8 +138,8 @@ class Talk {
   }
 
   void retry() {
-    session_.drop_answer();
-    if (session_.last_question().empty()) {
+    conversation_.drop_answer();
+    if (conversation_.last_question().empty()) {
       std::cout << "There is no question to answer again.\n";
     } else {
       answer();
@@ -150,16 +151,17 @@ class Talk {
   }
 
   Provider& provider_;
-  Session& session_;
+  Conversation& conversation_;
   LineEditor editor_;
   std::string last_;
 };
 
 }  // namespace
 
-Result<int> talk(Provider& provider, Session& session) {
+Result<int> talk(Provider& provider, Conversation& conversation) {
   const auto store = Store::open();
-  return Talk(provider, session, store ? store->root() / "history" : std::filesystem::path()).run();
+  return Talk(provider, conversation, store ? store->root() / "history" : std::filesystem::path())
+      .run();
 }
 
 }  // namespace wick

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/session.h"
+#include "cli/conversation.h"
 #include "provider/provider.h"
 
 namespace wick {
 
 // Until /quit or the end of input; returns the exit status.
-Result<int> talk(Provider& provider, Session& session);
+Result<int> talk(Provider& provider, Conversation& conversation);
 
 }  // namespace wick

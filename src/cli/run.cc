@@ -16,7 +16,6 @@ namespace wick {
 
 namespace {
 
-
 struct Options {
   ModelFlags model = {};
   RunFlags run = {};
@@ -38,7 +37,8 @@ Result<int> run(const Options& o) {
   }
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const auto provider,
+           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
   const Interrupt interrupt;
   Answer answer;
   WICK_DO(provider->complete({.prompt = prompt, .settings = o.sampling.settings},

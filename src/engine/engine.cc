@@ -105,6 +105,12 @@ int Engine::context() const noexcept {
   return state_->context;
 }
 
+std::uint64_t Engine::cache_bytes() const noexcept {
+  const EngineOptions& o = state_->options;
+  return kv_bytes_per_position(state_->decoder.spec(), o.k_type, o.v_type) *
+         static_cast<std::uint64_t>(state_->kv.total_blocks()) * kBlockTokens;
+}
+
 const Tokenizer& Engine::tokenizer() const noexcept {
   return *state_->tokenizer;
 }

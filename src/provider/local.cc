@@ -35,17 +35,15 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   WICK_TRY(Decoder decoder, Decoder::load(file_, *backend_, sizes));
   WICK_TRY(auto tokenizer, Tokenizer::from(file_.metadata()));
   if (tokenizer->size() > decoder.spec().vocab) {
-    return Error{.code = ErrorCode::kCorrupt,
-                 .id = "vocabulary_mismatch",
-                 .message = cat(printable(file_.path().string()), ": the tokenizer has ",
-                                tokenizer->size(), " tokens, the model has ",
-                                decoder.spec().vocab)};
+    return Error{
+        .code = ErrorCode::kCorrupt,
+        .id = "vocabulary_mismatch",
+        .message = cat(printable(file_.path().string()), ": the tokenizer has ", tokenizer->size(),
+                       " tokens, the model has ", decoder.spec().vocab)};
   }
-  const std::size_t position = kv_bytes_per_position(decoder.spec(), engine.k_type, engine.v_type);
   memory_.weight_bytes = decoder.weight_bytes();
   WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine));
-  memory_.cache_bytes = position * static_cast<std::uint64_t>(engine_->context()) *
-                        static_cast<std::uint64_t>(engine.max_seqs);
+  memory_.cache_bytes = engine_->cache_bytes();
   template_text_ = options.chat_template;
   if (template_text_.empty()) {
     template_text_ = file_.metadata().string("tokenizer.chat_template").value_or("");
@@ -143,6 +141,9 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest genera
   WICK_TRY(generate.sampling, resolve_sampling(file_.metadata(), settings));
   generate.max_tokens = settings.max_tokens;
   generate.stops = settings.stops;
+  generate.tenant = settings.tenant;
+  generate.priority = settings.priority;
+  generate.time_limit_ms = settings.time_limit_ms;
   generate.editor = std::move(editor);
   return RunningAnswer::begin(*engine_, std::move(generate));
 }

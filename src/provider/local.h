@@ -29,8 +29,8 @@ struct LocalOptions {
   std::string chat_template = {};  // instead of the model's own
 };
 
-// What a loaded model needs: its weights, which lie in the mapped file and can be given back to the
-// system, and its cache.
+// What a loaded model takes at most: its weights, which lie in the mapped file and can be given
+// back to the system, and its cache once it is full.
 struct LocalMemory {
   std::uint64_t weight_bytes = 0, cache_bytes = 0;
 };

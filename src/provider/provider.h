@@ -29,6 +29,9 @@ struct GenerationSettings {
       {};              // keys of sampler_params(): {"temperature", 0.2}
   int max_tokens = 0;  // 0 = to the context's end
   std::vector<std::string> stops = {};
+  std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
+  int priority = 0;          // -2 (in the background) to 2
+  int time_limit_ms = 0;     // 0 = none
 };
 
 struct ChatRequest {

@@ -11,9 +11,9 @@
 
 namespace wick {
 
-class Session {
+class Conversation {
  public:
-  explicit Session(GenerationSettings settings) : settings_(std::move(settings)) {}
+  explicit Conversation(GenerationSettings settings) : settings_(std::move(settings)) {}
 
   const GenerationSettings& settings() const noexcept { return settings_; }
 

@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "cli/conversation.h"
 
 #include <algorithm>
 #include <charconv>
@@ -37,50 +37,50 @@ Error file_error(std::string_view path, std::string_view what) {
 
 }  // namespace
 
-ChatRequest Session::request() const {
+ChatRequest Conversation::request() const {
   ChatRequest request;
   request.input["messages"] = messages_;
   request.settings = settings_;
   return request;
 }
 
-void Session::say(std::string_view text) {
+void Conversation::say(std::string_view text) {
   messages_.push_back(message("user", text));
 }
 
-void Session::answer(std::string_view text) {
+void Conversation::answer(std::string_view text) {
   messages_.push_back(message("assistant", text));
 }
 
-void Session::set_system(std::string_view text) {
+void Conversation::set_system(std::string_view text) {
   std::erase_if(messages_, [](const Value& m) { return role_of(m) == "system"; });
   if (!text.empty()) messages_.insert(messages_.begin(), message("system", text));
 }
 
-void Session::reset() {
+void Conversation::reset() {
   std::erase_if(messages_, [](const Value& m) { return role_of(m) != "system"; });
 }
 
-bool Session::undo() {
+bool Conversation::undo() {
   drop_answer();
   if (messages_.empty() || role_of(messages_.back()) != "user") return false;
   messages_.pop_back();
   return true;
 }
 
-bool Session::drop_answer() {
+bool Conversation::drop_answer() {
   if (messages_.empty() || role_of(messages_.back()) != "assistant") return false;
   messages_.pop_back();
   return true;
 }
 
-std::string Session::last_question() const {
+std::string Conversation::last_question() const {
   const auto last = std::find_if(messages_.rbegin(), messages_.rend(),
                                  [](const Value& m) { return role_of(m) == "user"; });
   return last == messages_.rend() ? std::string() : field(*last, "content");
 }
 
-Result<void> Session::set(std::string_view key, std::string_view text) {
+Result<void> Conversation::set(std::string_view key, std::string_view text) {
   double value = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end.ec != std::errc() || end.ptr != text.data() + text.size()) {
@@ -119,7 +119,7 @@ Result<void> Session::set(std::string_view key, std::string_view text) {
   return {};
 }
 
-Result<void> Session::save(const std::string& path) const {
+Result<void> Conversation::save(const std::string& path) const {
   Object root;
   root["messages"] = messages_;
   std::ofstream out(path, std::ios::binary);
@@ -129,7 +129,7 @@ Result<void> Session::save(const std::string& path) const {
   return {};
 }
 
-Result<void> Session::load(const std::string& path) {
+Result<void> Conversation::load(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_error(path, "cannot be read");
   std::string text;

@@ -1,0 +1,80 @@
+// A loaded model. A Model is a handle: copies share the same weights, cache and thread, and the
+// last one to go unloads it. Every function may be called from any thread, many at once; requests
+// share forward passes, and none changes what another yields.
+//
+//   auto model = wick::Model::open("model.gguf");
+//   if (!model) { std::cerr << wick::to_string(model.error()); return 1; }
+//   auto answer = model->chat({{.content = "Why is the sky blue?"}}, {.max_tokens = 100});
+//   if (answer) std::cout << answer->text;
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wick/generation.h"
+#include "wick/result.h"
+#include "wick/session.h"
+#include "wick/stream.h"
+
+namespace wick {
+
+WICK_API const char* version() noexcept;  // "0.1.0"
+
+struct ModelOptions {
+  int threads = 0;         // 0 = what this process may use
+  int context = 0;         // positions; 0 = the smaller of the model's and what the cache holds
+  int max_concurrent = 4;  // answers under way at once, 1 to 256; more wait their turn
+  std::uint64_t cache_limit_bytes = 1'000'000'000;  // for all of them together, if context is 0
+  std::string cache_type = "bf16";  // f32, bf16, f16, q8_0, q4_0; "q8_0,q4_0": keys, values
+  std::string chat_template = {};   // instead of the model's own
+  bool may_download = false;        // a model that is not on this machine may be fetched
+};
+
+struct ModelDescription {
+  std::string name = {}, architecture = {};
+  int context = 0;     // positions one answer may use, prompt included
+  int vocabulary = 0;  // tokens
+  std::uint64_t weight_bytes = 0, cache_bytes = 0;
+};
+
+class WICK_API Model {
+ public:
+  // A GGUF file, a folder of safetensors, a name from `wick model list`, or hf:org/repo[:file or
+  // quant].
+  static Result<Model> open(std::string_view path_or_name, const ModelOptions& options = {});
+
+  ModelDescription describe() const;
+
+  // Goes on from plain text, or answers a conversation by the model's chat template. Blocks until
+  // done. A prompt that does not fit is refused with the numbers (id "context_length_exceeded"),
+  // never cut.
+  Result<Completion> complete(std::string_view prompt, const Generation& generation = {},
+                              const TextSink& sink = {}) const;
+  Result<Completion> chat(const std::vector<Message>& messages, const Generation& generation = {},
+                          const TextSink& sink = {}) const;
+
+  // The same, to be pulled. They return once the request is queued.
+  Result<Stream> stream(std::string_view prompt, const Generation& generation = {}) const;
+  Result<Stream> stream(const std::vector<Message>& messages,
+                        const Generation& generation = {}) const;
+
+  // A conversation that remembers; `system` empty: without a system message.
+  Session session(std::string_view system = {}) const;
+
+  // A person's text: names of control tokens are ordinary text, no BOS or EOS.
+  std::vector<TokenId> tokenize(std::string_view text) const;
+  // Control tokens are left out, invalid UTF-8 becomes U+FFFD. kInvalid for an id out of range.
+  Result<std::string> detokenize(std::span<const TokenId> ids) const;
+
+  struct State;
+  explicit Model(std::shared_ptr<State> state) noexcept;  // the library's
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace wick

@@ -1,0 +1,45 @@
+// A conversation with a model that remembers what was said. Its past stays in the model's cache: a
+// new question costs its own tokens only (TokenUsage::cached_tokens tells), for as long as other
+// requests leave it room there; then it is computed again, with the same result. One thread at a
+// time; several sessions of one model run side by side. It keeps its model loaded.
+//
+//   wick::Session talk = model->session("You are brief.");
+//   auto first = talk.say("Name a river in France.");
+//   auto more = talk.say("And one in Italy?");
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "wick/generation.h"
+#include "wick/result.h"
+#include "wick/stream.h"
+
+namespace wick {
+
+class WICK_API Session {
+ public:
+  struct State;
+  explicit Session(std::shared_ptr<State> state) noexcept;  // the library's: see Model::session()
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  // Asks and waits for the answer; both then belong to the conversation, also when the answer was
+  // cut or cancelled. On an error the question is taken back.
+  Result<Completion> say(std::string_view text, const Generation& generation = {},
+                         const TextSink& sink = {});
+  // The same, to be pulled; the answer joins the conversation at the stream's end, or as far as it
+  // came when the stream is dropped. Until then say() and stream() are refused (id "session_busy").
+  Result<Stream> stream(std::string_view text, const Generation& generation = {});
+
+  const std::vector<Message>& messages() const noexcept;
+  bool undo();   // takes back the last question and its answer; false if there is none
+  void reset();  // forgets all but the system message
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace wick

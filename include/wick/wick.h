@@ -1,0 +1,198 @@
+/* The library in C: opaque handles, one error struct, streams by callback or pull. C99 and later;
+ * what it means stands in the C++ headers beside this one.
+ *
+ *   wick_error *error = NULL;
+ *   wick_model *model = wick_model_open("model.gguf", NULL, &error);
+ *   if (!model) { fprintf(stderr, "%s\n", error->message); wick_error_free(error); return 1; }
+ *   wick_completion *answer = wick_chat(model, "Why is the sky blue?", NULL, NULL, NULL, &error);
+ *   if (answer) puts(answer->text);
+ *   wick_completion_free(answer);
+ *   wick_model_free(model);
+ *
+ * Rules. A function that returns a handle or a struct returns NULL when it fails, one that returns
+ * int returns 0 for success; both then set *error, unless `error` is NULL. Who gets a handle, a
+ * struct or an error frees it with the function of its name; every ..._free(NULL) does nothing.
+ * Text is UTF-8 and ends in 0. Nothing throws and nothing longjmps; callbacks must not either.
+ *
+ * Threads. A wick_model and a wick_cancel may be used from any thread at once; a session or stream
+ * from one at a time, but for wick_stream_cancel(). A stream, a session and a model may be freed in
+ * any order.
+ *
+ * Versions. Structs that you fill begin with their size, set by their ..._init function, so that a
+ * newer library knows which fields you have; structs that you get only grow at their end. Functions
+ * of one WICK_ABI keep their meaning. */
+#ifndef WICK_WICK_H
+#define WICK_WICK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef WICK_API
+#define WICK_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WICK_ABI 1
+WICK_API int wick_abi(void);             /* WICK_ABI of the library that runs */
+WICK_API const char* wick_version(void); /* "0.1.0" */
+
+/* Errors. */
+
+typedef enum wick_error_code {
+  WICK_INVALID = 1, /* the request is wrong: a value out of range, a prompt that does not fit */
+  WICK_NOT_FOUND,
+  WICK_CORRUPT,
+  WICK_UNSUPPORTED,
+  WICK_NO_MEMORY,
+  WICK_IO,
+  WICK_DEVICE,
+  WICK_CANCELLED,
+  WICK_UNAVAILABLE /* try again later */
+} wick_error_code;
+
+typedef struct wick_error {
+  wick_error_code code;
+  const char* id;                 /* stable name for programs: "context_length_exceeded" */
+  const char* message;            /* one sentence, value seen and value wanted */
+  const char* hint;               /* what to try next, may be "" */
+  const struct wick_error* cause; /* may be NULL; freed with this one */
+} wick_error;
+
+WICK_API void wick_error_free(wick_error* error);
+
+/* Models. */
+
+typedef struct wick_model wick_model;
+
+typedef struct wick_model_options {
+  size_t size;
+  int threads;                /* 0 = what this process may use */
+  int context;                /* positions; 0 = the smaller of the model's and the cache's */
+  int max_concurrent;         /* answers under way at once; 4 */
+  uint64_t cache_limit_bytes; /* for all of them together, if context is 0; 1,000,000,000 */
+  const char* cache_type;     /* "bf16"; NULL means that too */
+  const char* chat_template;  /* NULL = the model's own */
+  int may_download;           /* not 0: a model that is not here may be fetched */
+} wick_model_options;
+
+WICK_API void wick_model_options_init(wick_model_options* options);
+
+/* `options` may be NULL. */
+WICK_API wick_model* wick_model_open(const char* path_or_name, const wick_model_options* options,
+                                     wick_error** error);
+WICK_API void wick_model_free(wick_model* model);
+WICK_API int wick_model_context(const wick_model* model);    /* positions; -1 for NULL */
+WICK_API int wick_model_vocabulary(const wick_model* model); /* tokens; -1 for NULL */
+
+/* Tokens. Both return how many items the whole result has and write at most `capacity` of them;
+ * -1 for failure. A text is `length` bytes, which need not end in 0. */
+WICK_API ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length,
+                                 int32_t* ids, size_t capacity, wick_error** error);
+WICK_API ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_ids,
+                                   char* text, size_t capacity, wick_error** error);
+
+/* Cancellation: one handle may belong to many requests. Once requested, for good. */
+
+typedef struct wick_cancel wick_cancel;
+WICK_API wick_cancel* wick_cancel_new(void);
+WICK_API void wick_cancel_request(wick_cancel* cancel);
+WICK_API void wick_cancel_free(wick_cancel* cancel);
+
+/* Requests. */
+
+/* Changes `logits` [vocabulary] in place before a token is drawn, on the model's thread. Not 0: the
+ * request fails (id "callback_failed"). */
+typedef int (*wick_logits_hook)(void* user, float* logits, size_t vocabulary,
+                                const int32_t* history, size_t n_history);
+
+typedef struct wick_parameter {
+  const char* key; /* "temperature", "top_k", "seed", …: the sampler's flags */
+  double value;
+} wick_parameter;
+
+typedef struct wick_generation {
+  size_t size;
+  int max_tokens;                   /* 0 = to the context's end */
+  const wick_parameter* parameters; /* what is left out comes from the model file or default */
+  size_t n_parameters;
+  const char* const* stops;
+  size_t n_stops;
+  wick_logits_hook logits; /* may be NULL */
+  void* logits_user;
+  wick_cancel* cancel; /* may be NULL */
+  int time_limit_ms;   /* then it fails, id "time_limit"; 0 = none */
+  int priority;        /* -2 (in the background) to 2 */
+  uint64_t tenant;     /* tenants share time fairly, and of the cache nothing */
+} wick_generation;
+
+WICK_API void wick_generation_init(wick_generation* generation);
+
+typedef enum wick_finish {
+  WICK_FINISH_END = 0, /* the model ended its answer */
+  WICK_FINISH_STOP_TEXT,
+  WICK_FINISH_LENGTH,
+  WICK_FINISH_CANCELLED
+} wick_finish;
+
+typedef struct wick_completion {
+  const char* text;
+  size_t length; /* bytes of text, which may hold zeros */
+  wick_finish finish;
+  int prompt_tokens, cached_tokens, generated_tokens;
+  double queue_ms, prompt_ms, generate_ms;
+} wick_completion;
+
+WICK_API void wick_completion_free(wick_completion* completion);
+
+typedef struct wick_message {
+  const char *role, *content;
+} wick_message;
+
+/* Gets text as it is made, on the calling thread. Not 0: ends the answer, as cancelled. */
+typedef int (*wick_text_sink)(void* user, const char* text, size_t length);
+
+/* They block until the answer is whole. `generation` and `sink` may be NULL. */
+WICK_API wick_completion* wick_complete(const wick_model* model, const char* prompt,
+                                        const wick_generation* generation, wick_text_sink sink,
+                                        void* user, wick_error** error);
+WICK_API wick_completion* wick_chat(const wick_model* model, const char* question,
+                                    const wick_generation* generation, wick_text_sink sink,
+                                    void* user, wick_error** error);
+WICK_API wick_completion* wick_chat_messages(const wick_model* model, const wick_message* messages,
+                                             size_t n_messages, const wick_generation* generation,
+                                             wick_text_sink sink, void* user, wick_error** error);
+
+/* Streams, to be pulled. */
+
+typedef struct wick_stream wick_stream;
+WICK_API wick_stream* wick_complete_stream(const wick_model* model, const char* prompt,
+                                           const wick_generation* generation, wick_error** error);
+WICK_API wick_stream* wick_chat_stream(const wick_model* model, const wick_message* messages,
+                                       size_t n_messages, const wick_generation* generation,
+                                       wick_error** error);
+/* The next piece, valid until the next call; NULL once the answer is over or has failed. */
+WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
+WICK_API wick_completion* wick_stream_finish(wick_stream* stream, wick_error** error);
+WICK_API void wick_stream_cancel(wick_stream* stream); /* any thread */
+WICK_API void wick_stream_free(wick_stream* stream);   /* not over: it is cancelled */
+
+/* Sessions: conversations that remember. */
+
+typedef struct wick_session wick_session;
+/* `system` may be NULL. */
+WICK_API wick_session* wick_session_new(const wick_model* model, const char* system,
+                                        wick_error** error);
+WICK_API wick_completion* wick_session_say(wick_session* session, const char* text,
+                                           const wick_generation* generation, wick_text_sink sink,
+                                           void* user, wick_error** error);
+WICK_API void wick_session_reset(wick_session* session); /* forgets all but the system message */
+WICK_API void wick_session_free(wick_session* session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WICK_WICK_H */

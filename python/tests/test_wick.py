@@ -1,0 +1,163 @@
+"""The module over the default model, whose greedy answers are known."""
+
+import gc
+import os
+import pathlib
+import threading
+
+import numpy
+import pytest
+
+import wick
+
+MODEL = os.environ.get(
+    "WICK_TEST_MODEL",
+    str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"),
+)
+ROME = "The capital of Italy is Rome."
+GREEDY = {"temperature": 0, "max_tokens": 24}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return wick.Model(MODEL, context=2048)
+
+
+def test_describes_the_model(model):
+    assert model.architecture == "llama"
+    assert model.vocabulary == 49152
+    assert model.context == 2048
+    assert model.weight_bytes > 90_000_000
+
+
+def test_chat_complete_and_stream_agree(model):
+    question = "What is the capital of Italy?"
+    answer = model.chat(question, **GREEDY)
+    assert answer.text == str(answer) == ROME
+    assert answer.finish == "stop"
+    assert answer.generated_tokens == 8
+    pieces = list(model.stream([{"role": "user", "content": question}], **GREEDY))
+    assert len(pieces) > 1
+    assert "".join(pieces) == ROME
+    told = []
+    model.chat(question, on_text=told.append, **GREEDY)
+    assert "".join(told) == ROME
+
+
+def test_a_seed_gives_the_same_text_in_any_company(model):
+    def ask(seed):
+        return model.complete("Once upon a time", seed=seed, max_tokens=16).text
+
+    alone = [ask(seed) for seed in range(4)]
+    assert len(set(alone)) == 4
+    together = [None] * 4
+
+    def run(i):
+        together[i] = ask(i)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
+
+
+def test_the_interpreter_runs_while_an_answer_is_made(model):
+    ticks = 0
+    done = threading.Event()
+
+    def answer():
+        model.complete("Count: one, two,", temperature=0, max_tokens=32)
+        done.set()
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    while not done.wait(0.001):
+        ticks += 1
+    thread.join()
+    assert ticks > 10
+
+
+def test_a_session_remembers_and_computes_only_what_is_new(model):
+    talk = model.session("You are brief.")
+    talk.say("What is the capital of Italy?", **GREEDY)
+    second = talk.say("And of France?", **GREEDY)
+    assert "Paris" in second.text
+    assert second.cached_tokens > second.prompt_tokens / 2
+    assert [m["role"] for m in talk.messages] == ["system"] + ["user", "assistant"] * 2
+    assert talk.undo()
+    assert len(talk.messages) == 3
+    talk.reset()
+    assert len(talk.messages) == 1
+
+
+def test_tokens_there_and_back(model):
+    ids = model.tokenize("Same bits always.\n")
+    assert ids == [67, 513, 11038, 1811, 30, 198]
+    assert model.detokenize(ids) == "Same bits always.\n"
+
+
+def test_cancelling_keeps_what_there_is(model):
+    cancel = wick.Cancel()
+    answer = model.complete("1, 2, 3,", on_text=lambda _: cancel.request(), cancel=cancel)
+    assert answer.finish == "cancelled"
+    assert answer.text
+    assert model.complete("1, 2, 3,", on_text=lambda _: False).finish == "cancelled"
+    with model.stream("1, 2, 3,") as stream:
+        next(stream)
+    assert stream.finish().finish == "cancelled"
+
+
+def test_a_hook_changes_the_logits(model):
+    def only_a(logits, tokens):
+        assert tokens[-1] >= 0
+        view = numpy.asarray(logits)
+        view[:] = -numpy.inf
+        view[model.tokenize("a")[0]] = 0
+
+    assert model.complete("b", logits=only_a, max_tokens=3).text == "aaa"
+
+
+def test_what_a_hook_raises_ends_its_request(model):
+    def fails(logits, tokens):
+        raise ValueError("no more")
+
+    with pytest.raises(wick.Error, match="no more") as caught:
+        model.complete("b", logits=fails)
+    assert caught.value.id == "callback_failed"
+    with pytest.raises(wick.Error):
+        list(model.stream("b", logits=fails))
+
+
+def test_what_a_sink_raises_reaches_the_caller(model):
+    def fails(text):
+        raise KeyError(text)
+
+    with pytest.raises(KeyError):
+        model.complete("b", on_text=fails, max_tokens=8)
+
+
+def test_errors_say_what_to_do(model):
+    with pytest.raises(wick.Error) as caught:
+        wick.Model("/no/such/model.gguf")
+    assert caught.value.code == "not_found"
+    assert "/no/such/model.gguf" in str(caught.value)
+    assert caught.value.hint
+    with pytest.raises(wick.Error, match="allowed are 0 to 1"):
+        model.complete("a", min_p=2)
+    with pytest.raises(wick.Error) as caught:
+        model.complete("a " * 4000)
+    assert caught.value.id == "context_length_exceeded"
+    with pytest.raises(TypeError, match="no_such"):
+        wick.Model(MODEL, no_such=1)
+    with pytest.raises(wick.Error, match="'no_such' is not a sampling parameter"):
+        model.complete("a", no_such=1)
+
+
+def test_a_model_may_go_before_its_streams():
+    model = wick.Model(pathlib.Path(MODEL), threads=1, context=256)
+    stream = model.stream("One, two,", temperature=0, max_tokens=8, logits=lambda _, __: None)
+    del model
+    gc.collect()
+    assert "three" in "".join(stream)

@@ -1,0 +1,12 @@
+"""Language models on one's own machine: one library, the same bits always.
+
+    model = wick.Model("model.gguf")
+    print(model.chat("Why is the sky blue?", max_tokens=100).text)
+    for piece in model.stream("Once upon a time", seed=1):
+        print(piece, end="", flush=True)
+"""
+
+from wick._error import Error
+from wick._wick import Cancel, Completion, Model, Session, Stream, __version__
+
+__all__ = ["Cancel", "Completion", "Error", "Model", "Session", "Stream", "__version__"]

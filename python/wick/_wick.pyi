@@ -1,0 +1,132 @@
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypedDict
+
+from typing_extensions import Self, Unpack
+
+__version__: str
+
+class Message(TypedDict):
+    role: str
+    content: str
+
+class ModelOptions(TypedDict, total=False):
+    threads: int  # 0 = what this process may use
+    context: int  # positions; 0 = the smaller of the model's and what the cache holds
+    max_concurrent: int  # answers under way at once; 4
+    cache_limit_bytes: int
+    cache_type: str  # "bf16", "q8_0,q4_0", …
+    chat_template: str
+    may_download: bool
+
+class Settings(TypedDict, total=False):
+    """What is left out, or None, comes from the model file's own hints, else from the default."""
+
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+    min_p: float | None
+    top_n_sigma: float | None
+    typical_p: float | None
+    xtc_probability: float | None
+    xtc_threshold: float | None
+    dynatemp_range: float | None
+    dynatemp_exponent: float | None
+    repeat_penalty: float | None
+    presence_penalty: float | None
+    frequency_penalty: float | None
+    repeat_window: int | None
+    seed: int | None
+    max_tokens: int | None  # 0 = to the context's end
+    stop: str | Sequence[str] | None
+    # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far.
+    logits: Callable[[memoryview, memoryview], object] | None
+    cancel: Cancel | None
+    time_limit_ms: int | None  # then wick.Error, id "time_limit"
+    priority: int | None  # -2 (in the background) to 2
+    tenant: int | None  # tenants share time fairly, and of the cache nothing
+
+# Gets text as it is made; False ends the answer.
+TextSink = Callable[[str], object]
+
+class Cancel:
+    """Ends the requests that were given it; any thread may ask."""
+
+    def __init__(self) -> None: ...
+    def request(self) -> None: ...
+
+class Completion:
+    @property
+    def text(self) -> str: ...
+    @property
+    def finish(self) -> str: ...  # "stop", "length" or "cancelled"
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def cached_tokens(self) -> int: ...
+    @property
+    def generated_tokens(self) -> int: ...
+    @property
+    def queue_ms(self) -> float: ...
+    @property
+    def prompt_ms(self) -> float: ...
+    @property
+    def generate_ms(self) -> float: ...
+
+class Stream(Iterator[str]):
+    """An answer on its way. Leaving a `with` block, or dropping it, cancels it."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> str: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def finish(self) -> Completion: ...
+    def cancel(self) -> None: ...
+    @property
+    def text(self) -> str: ...
+
+class Session:
+    """A conversation that remembers; its past stays in the model's cache."""
+
+    def say(
+        self, text: str, on_text: TextSink | None = None, **settings: Unpack[Settings]
+    ) -> Completion: ...
+    def stream(self, text: str, **settings: Unpack[Settings]) -> Stream: ...
+    @property
+    def messages(self) -> list[Message]: ...
+    def undo(self) -> bool: ...
+    def reset(self) -> None: ...
+
+class Model:
+    """A loaded model. Any thread may call it, many at once: the interpreter's lock is released."""
+
+    def __init__(
+        self, path_or_name: str | os.PathLike[str], **options: Unpack[ModelOptions]
+    ) -> None: ...
+    def complete(
+        self, prompt: str, on_text: TextSink | None = None, **settings: Unpack[Settings]
+    ) -> Completion: ...
+    def chat(
+        self,
+        messages: str | Iterable[Message],
+        on_text: TextSink | None = None,
+        **settings: Unpack[Settings],
+    ) -> Completion: ...
+    def stream(
+        self, prompt: str | Iterable[Message], **settings: Unpack[Settings]
+    ) -> Stream: ...
+    def session(self, system: str = "") -> Session: ...
+    def tokenize(self, text: str) -> list[int]: ...
+    def detokenize(self, ids: Sequence[int]) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def architecture(self) -> str: ...
+    @property
+    def context(self) -> int: ...
+    @property
+    def vocabulary(self) -> int: ...
+    @property
+    def weight_bytes(self) -> int: ...
+    @property
+    def cache_bytes(self) -> int: ...

@@ -1,0 +1,212 @@
+// The C functions as C sees them: what they give, what they refuse, and that nothing leaks (the
+// sanitizer of the preset clang watches).
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+#include "wick/wick.h"
+
+namespace {
+
+// A model, and the last error as text.
+struct Fixture {
+  wick::test::TempDir dir;
+  std::string path = (dir.path() / "tiny.gguf").string();
+  wick_model* model = nullptr;
+  wick_error* error = nullptr;
+
+  explicit Fixture(int context = 1024) {
+    wick::test::write_tiny_model(path, {.context = context});
+    wick_model_options options;
+    wick_model_options_init(&options);
+    options.threads = 1;
+    model = wick_model_open(path.c_str(), &options, &error);
+    EXPECT_NE(model, nullptr) << error_id();
+  }
+
+  ~Fixture() {
+    wick_error_free(error);
+    wick_model_free(model);
+  }
+
+  std::string error_id() {
+    const std::string id = error == nullptr ? "" : error->id;
+    wick_error_free(error);
+    error = nullptr;
+    return id;
+  }
+};
+
+struct Settings {
+  std::vector<wick_parameter> parameters = {{"temperature", 3}, {"seed", 7}};
+  wick_generation generation;
+
+  explicit Settings(int max_tokens = 20) {
+    wick_generation_init(&generation);
+    generation.max_tokens = max_tokens;
+    generation.parameters = parameters.data();
+    generation.n_parameters = parameters.size();
+  }
+
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+};
+
+std::string text_of(wick_completion* completion) {
+  if (completion == nullptr) return "nothing";
+  EXPECT_EQ(std::strlen(completion->text), completion->length);
+  std::string text = completion->text;
+  wick_completion_free(completion);
+  return text;
+}
+
+int append(void* user, const char* text, size_t length) {
+  static_cast<std::string*>(user)->append(text, length);
+  return 0;
+}
+
+TEST(CAbi, SaysTheSameBlockingPushedAndPulled) {
+  Fixture f;
+  const Settings s;
+  std::string pushed;
+  const std::string whole =
+      text_of(wick_complete(f.model, "abc", &s.generation, append, &pushed, &f.error));
+  ASSERT_EQ(f.error, nullptr);
+  EXPECT_FALSE(whole.empty());
+  EXPECT_EQ(pushed, whole);
+  wick_stream* stream = wick_complete_stream(f.model, "abc", &s.generation, &f.error);
+  ASSERT_NE(stream, nullptr);
+  std::string pulled;
+  size_t length = 0;
+  while (const char* piece = wick_stream_next(stream, &length)) {
+    EXPECT_EQ(std::strlen(piece), length);
+    pulled.append(piece, length);
+  }
+  EXPECT_EQ(pulled, whole);
+  EXPECT_EQ(text_of(wick_stream_finish(stream, &f.error)), whole);
+  wick_stream_free(stream);
+}
+
+TEST(CAbi, AChatMayOutliveTheHandleOfItsModel) {
+  Fixture f;
+  const Settings s;
+  wick_session* session = wick_session_new(f.model, "Be brief.", &f.error);
+  const wick_message question = {"user", "one"};
+  wick_stream* stream = wick_chat_stream(f.model, &question, 1, &s.generation, &f.error);
+  wick_model_free(f.model);
+  f.model = nullptr;
+  wick_completion_free(wick_session_say(session, "one", &s.generation, nullptr, nullptr, nullptr));
+  wick_completion* second =
+      wick_session_say(session, "two", &s.generation, nullptr, nullptr, &f.error);
+  ASSERT_NE(second, nullptr);
+  EXPECT_GT(second->cached_tokens, 20);
+  wick_completion_free(second);
+  wick_session_reset(session);
+  wick_session_free(session);
+  EXPECT_NE(text_of(wick_stream_finish(stream, &f.error)), "nothing");
+  wick_stream_free(stream);
+}
+
+TEST(CAbi, TokensAreCountedAlsoWhereThereIsNoRoomForThem) {
+  Fixture f;
+  std::vector<int32_t> ids(3);
+  EXPECT_EQ(wick_tokenize(f.model, "xyz!", 4, ids.data(), ids.size(), &f.error), 4);
+  EXPECT_EQ(ids, (std::vector<int32_t>{'x', 'y', 'z'}));
+  std::string text(8, '.');
+  EXPECT_EQ(wick_detokenize(f.model, ids.data(), 3, text.data(), text.size(), &f.error), 3);
+  EXPECT_EQ(text, "xyz.....");
+  ids[0] = -1;
+  EXPECT_EQ(wick_detokenize(f.model, ids.data(), 3, nullptr, 0, &f.error), -1);
+  EXPECT_EQ(f.error_id(), "bad_token");
+  EXPECT_EQ(wick_model_vocabulary(f.model), wick::test::kTinyVocab);
+  EXPECT_EQ(wick_model_context(f.model), 1024);
+}
+
+TEST(CAbi, CancelsFromAHandleASinkAndAStream) {
+  Fixture f(8192);
+  Settings s(8000);
+  s.generation.logits = [](void*, float* logits, size_t, const int32_t*, size_t) {
+    logits[wick::test::kTinyImEnd] = logits[wick::test::kTinyBeginOfText] = -1e9F;
+    return 0;
+  };
+  wick_cancel* cancel = wick_cancel_new();
+  s.generation.cancel = cancel;
+  const auto ask_to_stop = [](void* user, const char*, size_t) {
+    wick_cancel_request(static_cast<wick_cancel*>(user));
+    return 0;
+  };
+  const auto refuse = [](void*, const char*, size_t) { return 1; };
+  wick_completion* by_handle =
+      wick_complete(f.model, "abc", &s.generation, ask_to_stop, cancel, &f.error);
+  s.generation.cancel = nullptr;
+  wick_cancel_free(cancel);
+  wick_completion* by_sink = wick_complete(f.model, "abc", &s.generation, refuse, nullptr, nullptr);
+  wick_stream* stream = wick_complete_stream(f.model, "abc", &s.generation, nullptr);
+  wick_stream_cancel(stream);
+  wick_completion* by_stream = wick_stream_finish(stream, nullptr);
+  wick_stream_free(stream);
+  for (wick_completion* completion : {by_handle, by_sink, by_stream}) {
+    ASSERT_NE(completion, nullptr);
+    EXPECT_EQ(completion->finish, WICK_FINISH_CANCELLED);
+    wick_completion_free(completion);
+  }
+}
+
+TEST(CAbi, AHookThatReturnsNotZeroFailsItsRequest) {
+  Fixture f;
+  Settings s;
+  s.generation.logits = [](void*, float*, size_t, const int32_t*, size_t) { return 3; };
+  EXPECT_EQ(wick_complete(f.model, "abc", &s.generation, nullptr, nullptr, &f.error), nullptr);
+  ASSERT_NE(f.error, nullptr);
+  EXPECT_STREQ(f.error->message, "the logits hook failed: it returned 3");
+  EXPECT_EQ(f.error->code, WICK_INVALID);
+}
+
+TEST(CAbi, RefusesNullsAndStructsOfAnotherSize) {
+  Fixture f;
+  EXPECT_EQ(wick_model_open(nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+  EXPECT_EQ(wick_complete(f.model, nullptr, nullptr, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+  EXPECT_EQ(wick_chat(f.model, nullptr, nullptr, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+  EXPECT_EQ(wick_stream_next(nullptr, nullptr), nullptr);
+  EXPECT_EQ(wick_stream_finish(nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+  wick_generation unset = {};
+  EXPECT_EQ(wick_complete(f.model, "a", &unset, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "bad_struct_size");
+  unset.size = sizeof(unset) + 8;
+  EXPECT_EQ(wick_complete(f.model, "a", &unset, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "bad_struct_size");
+  wick_completion_free(nullptr);
+  wick_error_free(nullptr);
+}
+
+TEST(CAbi, AnOlderCallersShorterStructKeepsTheDefaultsOfTheRest) {
+  Fixture f;
+  wick_generation shorter;
+  std::memset(&shorter, 0x55, sizeof(shorter));  // what lies behind must not be looked at
+  shorter.size = offsetof(wick_generation, parameters);
+  shorter.max_tokens = 1;
+  wick_completion* answer = wick_complete(f.model, "a", &shorter, nullptr, nullptr, &f.error);
+  ASSERT_NE(answer, nullptr) << f.error_id();
+  EXPECT_EQ(answer->generated_tokens, 1);
+  wick_completion_free(answer);
+}
+
+TEST(CAbi, AnErrorHasCodeNameMessageAndHint) {
+  Fixture f;
+  EXPECT_EQ(wick_model_open("/no/such/model.gguf", nullptr, &f.error), nullptr);
+  ASSERT_NE(f.error, nullptr);
+  EXPECT_EQ(f.error->code, WICK_NOT_FOUND);
+  EXPECT_NE(std::strstr(f.error->message, "/no/such/model.gguf"), nullptr);
+  EXPECT_STRNE(f.error->hint, "");
+  EXPECT_EQ(wick_abi(), WICK_ABI);
+}
+
+}  // namespace

@@ -1,0 +1,272 @@
+// The public faces over a tiny model: what a program that only knows include/wick sees.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+#include "wick/model.h"
+#include "wick/pool.h"
+
+namespace wick {
+namespace {
+
+struct Fixture {
+  test::TempDir dir;
+  std::string path = (dir.path() / "tiny.gguf").string();
+  std::optional<Model> model;
+
+  explicit Fixture(const test::TinyModel& tiny = {.context = 1024}, ModelOptions options = {}) {
+    test::write_tiny_model(path, tiny);
+    options.threads = 1;
+    auto opened = Model::open(path, options);
+    EXPECT_TRUE(opened) << (opened ? "" : to_string(opened.error()));
+    if (opened) model = *std::move(opened);
+  }
+};
+
+// Answers of tiny models are noise; these settings make it long enough to look at.
+Generation noise(std::uint64_t seed, int max_tokens = 20) {
+  return {.temperature = 3, .seed = seed, .max_tokens = max_tokens};
+}
+
+TEST(LibraryModel, CompletesTheSameForTheSameSeedBlockingPulledAndByCallback) {
+  const Fixture f;
+  const auto whole = f.model->complete("abc", noise(7));
+  ASSERT_TRUE(whole) << to_string(whole.error());
+  EXPECT_FALSE(whole->text.empty());
+  EXPECT_GT(whole->usage.generated_tokens, 0);
+
+  std::string pushed;
+  ASSERT_TRUE(f.model->complete("abc", noise(7), [&](std::string_view piece) {
+    pushed += piece;
+    return true;
+  }));
+  EXPECT_EQ(pushed, whole->text);
+
+  auto stream = f.model->stream("abc", noise(7));
+  ASSERT_TRUE(stream);
+  std::string pulled;
+  for (const std::string_view piece : *stream)
+    pulled += piece;
+  EXPECT_EQ(pulled, whole->text);
+  EXPECT_EQ(stream->finish()->text, whole->text);
+  EXPECT_NE(f.model->complete("abc", noise(8))->text, whole->text);
+}
+
+TEST(LibraryModel, ChatGoesThroughTheTemplate) {
+  const Fixture f;
+  const auto answer = f.model->chat({{.content = "hello"}}, noise(1));
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_GT(answer->usage.prompt_tokens, 15);  // "hello" and ChatML around it, byte by byte
+}
+
+TEST(LibraryModel, TokensComeBackAsTheTextTheyWereMadeOf) {
+  const Fixture f;
+  const auto ids = f.model->tokenize("the heat, <|im_end|>!");
+  EXPECT_EQ(*f.model->detokenize(ids), "the heat, <|im_end|>!");
+  const auto bad = f.model->detokenize(std::vector<TokenId>{test::kTinyVocab});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message, "token 262 is outside the vocabulary of 262");
+}
+
+TEST(LibraryModel, DescribesItself) {
+  const Fixture f({.context = 512}, {.max_concurrent = 2});
+  const ModelDescription d = f.model->describe();
+  EXPECT_EQ(d.architecture, "llama");
+  EXPECT_EQ(d.context, 512);
+  EXPECT_EQ(d.vocabulary, test::kTinyVocab);
+  EXPECT_GT(d.weight_bytes, 10'000U);
+  EXPECT_GT(d.cache_bytes, 10'000U);
+}
+
+TEST(LibraryModel, ErrorsHaveCodeNameMessageAndHint) {
+  const Fixture f({.context = 64});
+  const auto error_of = [](auto result) {
+    EXPECT_FALSE(result);
+    return result ? Error{} : result.error();
+  };
+  const Error missing = error_of(Model::open("/no/such/model.gguf"));
+  EXPECT_EQ(missing.code, ErrorCode::kNotFound);
+  EXPECT_NE(missing.message.find("/no/such/model.gguf"), std::string::npos);
+  EXPECT_FALSE(missing.hint.empty());
+  EXPECT_EQ(error_of(Model::open(f.path, {.cache_type = "q9"})).id, "bad_kv_type");
+  EXPECT_EQ(error_of(Model::open(f.path, {.max_concurrent = 0})).id, "bad_max_concurrent");
+  EXPECT_EQ(error_of(f.model->complete(std::string(80, 'a'))).id, "context_length_exceeded");
+  EXPECT_EQ(error_of(f.model->complete("a", {.min_p = 2})).message,
+            "min_p is 2, allowed are 0 to 1");
+  EXPECT_EQ(error_of(f.model->complete("a", {.more = {{"mean_p", 1}}})).id, "unknown_parameter");
+}
+
+TEST(LibraryModel, ACancelledAnswerKeepsWhatItHas) {
+  const Fixture f({.context = 8192});
+  std::stop_source stop;
+  Generation endless = noise(1, 8000);
+  endless.cancel = stop.get_token();
+  const LogitsHook never_ends = [](std::span<float> logits, std::span<const TokenId>) {
+    logits[test::kTinyImEnd] = logits[test::kTinyBeginOfText] = -1e9F;
+  };
+  endless.logits = never_ends;
+  const auto by_token = f.model->complete("abc", endless, [&](std::string_view) {
+    stop.request_stop();
+    return true;
+  });
+  ASSERT_TRUE(by_token) << to_string(by_token.error());
+  EXPECT_EQ(by_token->finish, FinishReason::kCancelled);
+  EXPECT_FALSE(by_token->text.empty());
+
+  endless.cancel = {};
+  const auto by_sink = f.model->complete("abc", endless, [](std::string_view) { return false; });
+  ASSERT_TRUE(by_sink);
+  EXPECT_EQ(by_sink->finish, FinishReason::kCancelled);
+
+  auto stream = f.model->stream("abc", endless);
+  ASSERT_TRUE(stream);
+  ASSERT_TRUE(stream->next());
+  std::thread other([&] { stream->cancel(); });
+  other.join();
+  EXPECT_EQ(stream->finish()->finish, FinishReason::kCancelled);
+}
+
+TEST(LibraryModel, AHookDecidesTokenByToken) {
+  const Fixture f;
+  std::vector<std::size_t> lengths;
+  Generation g = noise(1, 3);
+  g.logits = [&](std::span<float> logits, std::span<const TokenId> history) {
+    lengths.push_back(history.size());
+    for (float& logit : logits)
+      logit = -1e9F;
+    logits[history.size() == 5 ? 'y' : 'x'] = 0;
+  };
+  const auto answer = f.model->complete("abcd", g);
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  // Token ids are GPT-2's byte letters in byte order: 'x' is byte 0x78.
+  EXPECT_EQ(answer->text, "xyx");
+  EXPECT_EQ(lengths, (std::vector<std::size_t>{4, 5, 6}));
+  EXPECT_EQ(answer->finish, FinishReason::kLength);
+}
+
+TEST(LibraryModel, AHookThatThrowsEndsItsRequestOnly) {
+  const Fixture f;
+  Generation g = noise(1);
+  int calls = 0;
+  g.logits = [&](std::span<float>, std::span<const TokenId>) {
+    if (++calls == 3) throw std::runtime_error("no more");
+  };
+  auto stream = f.model->stream("abc", g);
+  ASSERT_TRUE(stream);
+  const auto failed = stream->finish();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().id, "callback_failed");
+  EXPECT_EQ(failed.error().message, "the logits hook failed: no more");
+  EXPECT_TRUE(f.model->complete("abc", noise(1)));
+}
+
+TEST(LibraryModel, ATimeLimitIsAnErrorThatLeavesTheTextThereWas) {
+  const Fixture f({.context = 8192});
+  Generation g = noise(1, 8000);
+  g.logits = [](std::span<float> logits, std::span<const TokenId>) {
+    logits[test::kTinyImEnd] = logits[test::kTinyBeginOfText] = -1e9F;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // 8000 tokens would take 8 s
+  };
+  g.time_limit_ms = 300;
+  auto stream = f.model->stream("abc", g);
+  ASSERT_TRUE(stream);
+  const auto late = stream->finish();
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().id, "time_limit");
+  EXPECT_FALSE(stream->text().empty());
+}
+
+TEST(LibraryModel, AnswersSideBySideAreThoseTheyGiveAlone) {
+  const Fixture f;
+  std::vector<std::string> alone;
+  for (std::uint64_t i = 0; i < 6; ++i)
+    alone.push_back(f.model->complete("abc", noise(i))->text);
+  std::vector<Stream> streams;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    auto stream = f.model->stream("abc", noise(i));
+    ASSERT_TRUE(stream);
+    streams.push_back(*std::move(stream));
+  }
+  for (std::size_t i = 0; i < streams.size(); ++i)
+    EXPECT_EQ(streams[i].finish()->text, alone[i]);
+}
+
+TEST(LibraryModel, AStreamKeepsItsModelAlive) {
+  std::optional<Stream> stream;
+  {
+    const Fixture f;
+    stream = *f.model->stream("abc", noise(1));
+  }
+  EXPECT_TRUE(stream->finish());
+}
+
+TEST(LibrarySession, TheNextTurnComputesOnlyWhatIsNew) {
+  const Fixture f;
+  Session session = f.model->session("Be brief.");
+  ASSERT_TRUE(session.say("one", noise(1)));
+  const auto second = session.say("two", noise(2));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(session.messages().size(), 5U);
+  EXPECT_EQ(session.messages()[0].role, "system");
+  EXPECT_EQ(session.messages()[4].content, second->text);
+  EXPECT_GT(second->usage.cached_tokens, 30);
+
+  // The same conversation in one piece gives the same answer.
+  std::vector<Message> before(session.messages().begin(), session.messages().end() - 1);
+  EXPECT_EQ(f.model->chat(before, noise(2))->text, second->text);
+}
+
+TEST(LibrarySession, AStreamedAnswerJoinsAtItsEndAndKeepsTheSessionBusyUntilThen) {
+  const Fixture f;
+  Session session = f.model->session();
+  auto stream = session.stream("one", noise(1));
+  ASSERT_TRUE(stream);
+  const auto refused = session.say("two");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "session_busy");
+  const std::string text = stream->finish()->text;
+  ASSERT_EQ(session.messages().size(), 2U);
+  EXPECT_EQ(session.messages()[1].content, text);
+  { auto dropped = *session.stream("two", noise(2)); }
+  EXPECT_EQ(session.messages().size(), 4U);
+  EXPECT_TRUE(session.undo());
+  EXPECT_EQ(session.messages().size(), 2U);
+}
+
+TEST(LibrarySession, AnErrorTakesTheQuestionBack) {
+  const Fixture f({.context = 64});
+  Session session = f.model->session();
+  EXPECT_FALSE(session.say(std::string(80, 'a')));
+  EXPECT_TRUE(session.messages().empty());
+  EXPECT_FALSE(session.undo());
+}
+
+TEST(LibraryPool, HandsOutModelsWithinItsBudgetAndSwapsThem) {
+  const Fixture a({.seed = 1}), b({.seed = 2});
+  const std::uint64_t bytes = a.model->describe().weight_bytes + a.model->describe().cache_bytes;
+  ModelPool pool({.budget_bytes = 2 * bytes, .warm_up = true, .model = {.threads = 1}});
+  const auto text_of = [](const Result<Model>& model) {
+    EXPECT_TRUE(model) << (model ? "" : to_string(model.error()));
+    return model ? model->complete("abc", noise(1))->text : std::string();
+  };
+  const std::string of_a = text_of(pool.get(a.path)), of_b = text_of(pool.get(b.path));
+  ASSERT_NE(of_a, of_b);
+  EXPECT_EQ(of_a, a.model->complete("abc", noise(1))->text);
+  EXPECT_TRUE(pool.pin(b.path, true));
+  EXPECT_EQ(text_of(pool.replace(a.path, b.path)), of_b);
+  EXPECT_EQ(text_of(pool.get(a.path)), of_b);
+  ASSERT_EQ(pool.list().size(), 2U);
+  EXPECT_EQ(pool.list()[1].name, a.path);
+  EXPECT_EQ(pool.list()[1].source, b.path);
+  EXPECT_TRUE(pool.unload(a.path));
+  EXPECT_FALSE(pool.get("/no/such/model"));
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,111 @@
+#include "wick/model.h"
+
+#include "base/strings.h"
+#include "library/model_state.h"
+#include "library/stream_state.h"
+
+namespace wick {
+
+const char* version() noexcept {
+  return WICK_VERSION;
+}
+
+GenerationSettings to_settings(const Generation& generation) {
+  GenerationSettings settings{.sampling = generation.more,
+                              .max_tokens = generation.max_tokens,
+                              .stops = generation.stops,
+                              .tenant = generation.tenant,
+                              .priority = generation.priority,
+                              .time_limit_ms = generation.time_limit_ms};
+  const auto set = [&](const char* key, const auto& value) {
+    if (value) settings.sampling.emplace_back(key, static_cast<double>(*value));
+  };
+  set("temperature", generation.temperature);
+  set("top_k", generation.top_k);
+  set("top_p", generation.top_p);
+  set("min_p", generation.min_p);
+  set("repeat_penalty", generation.repeat_penalty);
+  set("seed", generation.seed);
+  return settings;
+}
+
+ChatRequest to_request(const std::vector<Message>& messages) {
+  Array list;
+  for (const Message& message : messages) {
+    Object object;
+    object["role"] = message.role;
+    object["content"] = message.content;
+    list.emplace_back(std::move(object));
+  }
+  ChatRequest request;
+  request.input["messages"] = std::move(list);
+  return request;
+}
+
+Model::Model(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+Result<Model> Model::open(std::string_view path_or_name, const ModelOptions& options) {
+  WICK_TRY(auto local, load_model(path_or_name, options));
+  return Model(std::make_shared<State>(State{std::move(local)}));
+}
+
+ModelDescription Model::describe() const {
+  const LocalModel& model = *state_->local;
+  const LocalMemory memory = model.memory();
+  return {.name = model.models().front().id,
+          .architecture = std::string(model.metadata().string("general.architecture").value_or("")),
+          .context = model.context(),
+          .vocabulary = model.tokenizer().size(),
+          .weight_bytes = memory.weight_bytes,
+          .cache_bytes = memory.cache_bytes};
+}
+
+Result<Completion> Model::complete(std::string_view prompt, const Generation& generation,
+                                   const TextSink& sink) const {
+  WICK_TRY(Stream answer, stream(prompt, generation));
+  return drain(answer, sink);
+}
+
+Result<Completion> Model::chat(const std::vector<Message>& messages, const Generation& generation,
+                               const TextSink& sink) const {
+  WICK_TRY(Stream answer, stream(messages, generation));
+  return drain(answer, sink);
+}
+
+Result<Stream> Model::stream(std::string_view prompt, const Generation& generation) const {
+  WICK_TRY(auto stream, begin_stream(state_->local,
+                                     CompletionRequest{.prompt = std::string(prompt)}, generation));
+  return Stream(std::move(stream));
+}
+
+Result<Stream> Model::stream(const std::vector<Message>& messages,
+                             const Generation& generation) const {
+  WICK_TRY(auto stream, begin_stream(state_->local, to_request(messages), generation));
+  return Stream(std::move(stream));
+}
+
+Session Model::session(std::string_view system) const {
+  auto state = std::make_shared<Session::State>();
+  state->model = state_->local;
+  if (!system.empty()) {
+    state->messages.push_back({.role = "system", .content = std::string(system)});
+  }
+  return Session(std::move(state));
+}
+
+std::vector<TokenId> Model::tokenize(std::string_view text) const {
+  return state_->local->tokenizer().encode_plain(text);
+}
+
+Result<std::string> Model::detokenize(std::span<const TokenId> ids) const {
+  const Tokenizer& tokenizer = state_->local->tokenizer();
+  for (const TokenId id : ids) {
+    if (id >= 0 && id < tokenizer.size()) continue;
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_token",
+                 .message = cat("token ", id, " is outside the vocabulary of ", tokenizer.size())};
+  }
+  return tokenizer.decode(ids);
+}
+
+}  // namespace wick

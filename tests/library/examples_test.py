@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Each program under examples/, run on the default model, does what its first lines say."""
+# labels: cli model
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+EXAMPLES = pathlib.Path(sys.argv.pop(1)).resolve() / "examples"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
+
+
+def example(name, *arguments):
+    return subprocess.run([EXAMPLES / f"example_{name}", *arguments], text=True, capture_output=True, timeout=120)
+
+
+class Examples(unittest.TestCase):
+    def output(self, name, *arguments):
+        done = example(name, MODEL, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_local_inference_goes_on_from_a_text(self):
+        self.assertRegex(self.output("local_inference"), r"^The capital of France is Paris")
+        self.assertTrue(self.output("local_inference", "One, two, three,").startswith("One, two, three, four"))
+
+    def test_streaming_chat_answers(self):
+        self.assertIn("Rome", self.output("streaming_chat"))
+
+    def test_sessions_compute_only_what_is_new(self):
+        counts = re.findall(r"\[(\d+) tokens, (\d+) of them cached\]", self.output("sessions"))
+        self.assertEqual(len(counts), 6)
+        for tokens, cached in counts[2:]:
+            self.assertGreater(2 * int(cached), int(tokens))
+
+    def test_batch_gives_each_the_answer_it_gets_alone(self):
+        output = self.output("batch")  # the program itself compares
+        self.assertIn("One, two, three, four, five", output)
+        self.assertIn("A, B, C, D, E", output)
+
+    def test_custom_sampler_writes_without_the_letter_e(self):
+        text = self.output("custom_sampler")
+        self.assertGreater(len(text), 40)
+        self.assertNotRegex(text, "[eE]")
+
+    def test_every_example_is_run_here_and_refuses_what_is_no_model(self):
+        names = sorted(path.stem for path in (ROOT / "examples").glob("*.cc"))
+        self.assertEqual(names, ["batch", "custom_sampler", "local_inference", "sessions", "streaming_chat"])
+        for name in names:
+            with self.subTest(name):
+                self.assertEqual(example(name).returncode, 2)
+                done = example(name, "/no/such/model.gguf")
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("/no/such/model.gguf", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
