@@ -49,6 +49,10 @@ T take(wick::Result<T> result) {
   return *std::move(result);
 }
 
+inline void take(wick::Result<void> result) {
+  if (!result) raise(result.error());
+}
+
 // Runs `body` without the interpreter's lock and takes its result.
 template <class Body>
 auto unlocked(const Body& body) {
@@ -221,8 +225,13 @@ wick::ModelOptions to_options(const py::kwargs& given) {
   return o;
 }
 
+// A str, or a path object.
+std::string to_path(const py::object& path) {
+  return py::cast<std::string>(py::module_::import("os").attr("fspath")(path));
+}
+
 std::unique_ptr<PyModel> open_model(const py::object& path, const py::kwargs& given) {
-  const auto name = py::cast<std::string>(py::module_::import("os").attr("fspath")(path));
+  const auto name = to_path(path);
   const wick::ModelOptions options = to_options(given);
   return std::make_unique<PyModel>(unlocked([&] { return wick::Model::open(name, options); }));
 }
@@ -307,6 +316,11 @@ void bind_session(py::module_& m) {
                                }
                                return list;
                              })
+      .def("save",
+           [](PySession& s, const py::object& path) {
+             const auto name = to_path(path);
+             unlocked([&] { return s->save(name); });
+           })
       .def("undo", [](PySession& s) { return s->undo(); })
       .def("reset", [](PySession& s) { s->reset(); });
 }
@@ -340,6 +354,12 @@ void bind_model(py::module_& m) {
             return std::make_unique<PySession>(model->session(system));
           },
           py::arg("system") = "")
+      .def(
+          "load_session",
+          [](PyModel& model, const py::object& path) {
+            const auto name = to_path(path);
+            return std::make_unique<PySession>(unlocked([&] { return model->load_session(name); }));
+          })
       .def("tokenize", [](PyModel& model, std::string_view text) { return model->tokenize(text); })
       .def("detokenize", [](PyModel& model, const std::vector<wick::TokenId>& ids) {
         return take(model->detokenize(ids));

@@ -64,6 +64,9 @@ class WICK_API Model {
 
   // A conversation that remembers; `system` empty: without a system message.
   Session session(std::string_view system = {}) const;
+  // One that Session::save() wrote. Refused, with nothing changed, when it was made with another
+  // model or cache type (kInvalid) or is not byte for byte as it was written (kCorrupt).
+  Result<Session> load_session(std::string_view path) const;
 
   // A person's text: names of control tokens are ordinary text, no BOS or EOS.
   std::vector<TokenId> tokenize(std::string_view text) const;

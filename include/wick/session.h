@@ -34,6 +34,10 @@ class WICK_API Session {
   // came when the stream is dropped. Until then say() and stream() are refused (id "session_busy").
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
+  // The conversation, and what the cache holds of it, to a file from which Model::load_session()
+  // goes on without computing it again. Appears whole or not at all.
+  Result<void> save(std::string_view path) const;
+
   const std::vector<Message>& messages() const noexcept;
   bool undo();   // takes back the last question and its answer; false if there is none
   void reset();  // forgets all but the system message

@@ -188,6 +188,10 @@ WICK_API wick_session* wick_session_new(const wick_model* model, const char* sys
 WICK_API wick_completion* wick_session_say(wick_session* session, const char* text,
                                            const wick_generation* generation, wick_text_sink sink,
                                            void* user, wick_error** error);
+/* To a file and back, with what the cache holds: see wick/session.h. */
+WICK_API int wick_session_save(const wick_session* session, const char* path, wick_error** error);
+WICK_API wick_session* wick_session_load(const wick_model* model, const char* path,
+                                         wick_error** error);
 WICK_API void wick_session_reset(wick_session* session); /* forgets all but the system message */
 WICK_API void wick_session_free(wick_session* session);
 

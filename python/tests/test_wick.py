@@ -92,6 +92,20 @@ def test_a_session_remembers_and_computes_only_what_is_new(model):
     assert len(talk.messages) == 1
 
 
+def test_a_session_goes_on_from_a_file(model, tmp_path):
+    talk = model.session()
+    talk.say("What is the capital of Italy?", **GREEDY)
+    talk.save(tmp_path / "talk")
+    again = wick.Model(MODEL, context=2048).load_session(tmp_path / "talk")
+    assert again.messages == talk.messages
+    answer = again.say("And of France?", **GREEDY)
+    assert answer.text == talk.say("And of France?", **GREEDY).text
+    assert answer.cached_tokens > 30
+    with pytest.raises(wick.Error) as caught:
+        wick.Model(MODEL, context=2048, cache_type="f16").load_session(tmp_path / "talk")
+    assert caught.value.id == "session_of_other_cache"
+
+
 def test_tokens_there_and_back(model):
     ids = model.tokenize("Same bits always.\n")
     assert ids == [67, 513, 11038, 1811, 30, 198]

@@ -22,14 +22,23 @@ struct Options {
   ModelFlags model = {};
   RunFlags run = {};
   SamplingFlags sampling = {};
-  std::string prompt = {}, system = {};
+  std::string prompt = {}, system = {}, session_file = {};
   bool has_prompt = false, is_json = false, is_quiet = false;
 };
 
-Result<int> answer_once(Provider& provider, Conversation& conversation, const Options& o) {
+Result<int> answer_once(Provider& provider, Conversation& conversation, std::string_view prompt,
+                        const Options& o) {
+  if (prompt.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "empty_prompt",
+                 .message = "the prompt is empty",
+                 .hint = "wick chat -p \"Why is the sky blue?\""};
+  }
+  conversation.say(prompt);
   const Interrupt interrupt;
   Answer answer;
   WICK_DO(provider.chat(conversation.request(), collect(answer, !o.is_json), interrupt.token()));
+  conversation.answer(answer.text);
   if (o.is_json) {
     print_json(to_value(answer));
   } else {
@@ -47,19 +56,20 @@ Result<int> run(const Options& o) {
   }
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider,
-           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const auto model, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
   Conversation conversation(o.sampling.settings);
-  conversation.set_system(o.system);
-  if (is_talk) return talk(*provider, conversation);
-  if (prompt.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "empty_prompt",
-                 .message = "the prompt is empty",
-                 .hint = "wick chat -p \"Why is the sky blue?\""};
+  std::error_code ignored;
+  if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
+    WICK_TRY(const Array messages, model->load_session(o.session_file));
+    WICK_DO(conversation.set_messages(messages, o.session_file));
   }
-  conversation.say(prompt);
-  return answer_once(*provider, conversation, o);
+  if (!o.system.empty()) conversation.set_system(o.system);
+  WICK_TRY(const int status,
+           is_talk ? talk(*model, conversation) : answer_once(*model, conversation, prompt, o));
+  if (!o.session_file.empty()) {
+    WICK_DO(model->save_session(o.session_file, conversation.messages()));
+  }
+  return status;
 }
 
 }  // namespace
@@ -72,6 +82,9 @@ Action setup_chat(Flags flags) {
   o->sampling.add(flags);
   flags.text("-p,--prompt", o->prompt, "answer this and exit");
   flags.text("-s,--system", o->system, "the system message");
+  flags.text(
+      "--session-file", o->session_file,
+      "go on from this file if it is there, and write conversation and cache to it at the end");
   flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
   flags.toggle("--json", o->is_json, "with -p or piped input: one JSON object instead of text");
   return [o, flags] {

@@ -143,13 +143,17 @@ Result<void> Conversation::load(const std::string& path) {
   const Value* messages = object == nullptr ? nullptr : object->find("messages");
   if (messages == nullptr || messages->array() == nullptr)
     return file_error(path, "holds no array \"messages\"");
-  for (const Value& m : *messages->array()) {
+  return set_messages(*messages->array(), path);
+}
+
+Result<void> Conversation::set_messages(const Array& messages, std::string_view path) {
+  for (const Value& m : messages) {
     const std::string role = role_of(m);
     if (role != "system" && role != "user" && role != "assistant") {
       return file_error(path, cat("has a message with the role '", printable(role), "'"));
     }
   }
-  messages_ = *messages->array();
+  messages_ = messages;
   return {};
 }
 

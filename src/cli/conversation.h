@@ -17,6 +17,8 @@ class Conversation {
 
   const GenerationSettings& settings() const noexcept { return settings_; }
 
+  const Array& messages() const noexcept { return messages_; }
+
   // The request for an answer to what was said last.
   ChatRequest request() const;
 
@@ -33,6 +35,8 @@ class Conversation {
 
   Result<void> save(const std::string& path) const;
   Result<void> load(const std::string& path);
+  // Takes over what a file held; its path goes into the error about a message that makes no sense.
+  Result<void> set_messages(const Array& messages, std::string_view path);
 
  private:
   Array messages_;

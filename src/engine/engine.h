@@ -9,6 +9,7 @@
 //   while (engine->step()) {}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -124,6 +125,13 @@ struct EngineOptions {
 // The context that these options give a model, in positions.
 int plan_context(const DecoderSpec& spec, const EngineOptions& options) noexcept;
 
+// The keys and values of a text's beginning, as bytes that an engine of the same model and cache
+// types can take in again.
+struct SavedPrefix {
+  std::vector<TokenId> tokens = {};
+  std::vector<std::byte> blocks = {};  // block_bytes() for each 16 tokens begun
+};
+
 class Engine {
  public:
   static Result<std::unique_ptr<Engine>> create(Decoder decoder, Backend& backend,
@@ -141,6 +149,12 @@ class Engine {
   Result<RequestId> submit(GenerateRequest request);
   void cancel(RequestId id) noexcept;  // takes effect at the next step; a step of this request
                                        // alone (a long prompt) is given up between two layers
+
+  // Any thread but the engine's, while that runs: they wait until it has done it, between two
+  // steps.
+  SavedPrefix save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens);  // as far as cached
+  int restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix);  // tokens that found room
+  std::size_t block_bytes() const noexcept;  // of 16 positions of all layers
 
   // Engine thread.
   bool step();                            // one forward pass; false = nothing to do

@@ -1,5 +1,6 @@
 // What comes and goes between two steps: requests, cancels, limits of time, those that are over.
 #include <algorithm>
+#include <future>
 
 #include "base/clock.h"
 #include "base/strings.h"
@@ -9,6 +10,7 @@
 namespace wick {
 
 void Engine::State::take_requests() {
+  do_tasks();
   for (Sequence* list = inbox.take_all(); list != nullptr;) {
     sequences.emplace_back(list);
     Sequence& s = *list;
@@ -23,6 +25,47 @@ void Engine::State::take_requests() {
   apply_cancels();
   end_late_and_unread();
   retire();
+}
+
+void Engine::State::do_tasks() {
+  for (Task* list = tasks.take_all(); list != nullptr;) {
+    const std::unique_ptr<Task> task(list);
+    list = task->inbox_next;
+    task->work();
+  }
+}
+
+void Engine::State::wait_for(const std::function<void()>& work) {
+  const auto done = std::make_shared<std::promise<void>>();
+  auto task = std::make_unique<Task>();
+  task->work = [&work, done] {
+    work();
+    done->set_value();
+  };
+  tasks.push(task);
+  inbox.wake();
+  done->get_future().wait();
+}
+
+SavedPrefix Engine::save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens) {
+  SavedPrefix saved;
+  // All the memory that may be needed, so that the engine's thread asks for none.
+  saved.blocks.reserve((tokens.size() + kBlockTokens - 1) / kBlockTokens * block_bytes());
+  int n = 0;
+  state_->wait_for([&] { n = state_->scheduler.save(tenant, tokens, saved.blocks); });
+  tokens.resize(static_cast<std::size_t>(n));
+  saved.tokens = std::move(tokens);
+  return saved;
+}
+
+int Engine::restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix) {
+  int n = 0;
+  state_->wait_for([&] { n = state_->scheduler.restore(tenant, prefix.tokens, prefix.blocks); });
+  return n;
+}
+
+std::size_t Engine::block_bytes() const noexcept {
+  return state_->kv.block_bytes();
 }
 
 void Engine::State::apply_cancels() noexcept {

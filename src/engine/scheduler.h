@@ -16,6 +16,7 @@
 // Engine thread only. add() and remove() allocate; the rest does not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -96,6 +97,14 @@ class Scheduler {
   PrefixCache::Match find(const Job& job) const noexcept;
 
   std::int64_t step() const noexcept { return step_; }
+
+  // Between two steps: what the prefix cache holds of `tokens` from their start on, taken out as
+  // bytes, one block for each 16 tokens begun; and put in again, as if it had been computed. Both
+  // return the number of tokens; restore() stops where nothing can make room.
+  int save(std::uint64_t tenant, std::span<const TokenId> tokens,
+           std::vector<std::byte>& out) const;
+  int restore(std::uint64_t tenant, std::span<const TokenId> tokens,
+              std::span<const std::byte> blocks) noexcept;
 
  private:
   int level(const Job& job) const noexcept;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,12 @@ namespace wick {
 struct Cancel {
   RequestId id = 0;
   Cancel* inbox_next = nullptr;
+};
+
+// Something that another thread wants done between two steps, and waits for.
+struct Task {
+  std::function<void()> work;
+  Task* inbox_next = nullptr;
 };
 
 struct Engine::State {
@@ -35,6 +42,7 @@ struct Engine::State {
   std::atomic<int> n_queued = 0;  // submitted, not yet admitted
   Inbox<Sequence> inbox;
   Inbox<Cancel> cancels;
+  Inbox<Task> tasks;
   // The request whose step nobody shares, 0 = none; cancel() may then give up that step.
   std::atomic<RequestId> alone = 0;
   std::atomic<bool> gives_up = false;
@@ -53,6 +61,8 @@ struct Engine::State {
 
   // Between two steps.
   void take_requests();
+  void do_tasks();
+  void wait_for(const std::function<void()>& work);  // any other thread
   void apply_cancels() noexcept;
   void end_late_and_unread();
   void make_plan(Sequence& s) const noexcept;

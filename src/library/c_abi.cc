@@ -398,6 +398,24 @@ wick_completion* wick_session_say(wick_session* session, const char* text,
   });
 }
 
+int wick_session_save(const wick_session* session, const char* path, wick_error** error) {
+  return guarded<int>(error, 1, [&]() -> Result<int> {
+    if (session == nullptr || path == nullptr) return null_argument("the session or the path");
+    auto saved = session->session.save(path);
+    if (!saved) return saved.error();
+    return 0;
+  });
+}
+
+wick_session* wick_session_load(const wick_model* model, const char* path, wick_error** error) {
+  return guarded<wick_session*>(error, nullptr, [&]() -> Result<wick_session*> {
+    if (model == nullptr || path == nullptr) return null_argument("the model or the path");
+    auto session = model->model.load_session(path);
+    if (!session) return session.error();
+    return std::make_unique<wick_session>(wick_session{*std::move(session)}).release();
+  });
+}
+
 void wick_session_reset(wick_session* session) {
   if (session != nullptr) session->session.reset();
 }

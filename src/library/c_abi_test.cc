@@ -106,9 +106,30 @@ TEST(CAbi, AChatMayOutliveTheHandleOfItsModel) {
   EXPECT_GT(second->cached_tokens, 20);
   wick_completion_free(second);
   wick_session_reset(session);
+  EXPECT_NE(wick_session_save(session, "/no/such/folder/file", &f.error), 0);
+  EXPECT_NE(f.error_id(), "");
+  const std::string file = (f.dir.path() / "talk").string();
+  EXPECT_EQ(wick_session_save(session, file.c_str(), &f.error), 0);
   wick_session_free(session);
   EXPECT_NE(text_of(wick_stream_finish(stream, &f.error)), "nothing");
   wick_stream_free(stream);
+}
+
+TEST(CAbi, ASessionGoesToAFileAndBack) {
+  Fixture f;
+  const Settings s;
+  const std::string file = (f.dir.path() / "talk").string();
+  wick_session* session = wick_session_new(f.model, nullptr, &f.error);
+  wick_completion_free(wick_session_say(session, "one", &s.generation, nullptr, nullptr, nullptr));
+  EXPECT_EQ(wick_session_save(session, file.c_str(), &f.error), 0);
+  wick_session* again = wick_session_load(f.model, file.c_str(), &f.error);
+  ASSERT_NE(again, nullptr) << f.error_id();
+  EXPECT_EQ(text_of(wick_session_say(again, "two", &s.generation, nullptr, nullptr, nullptr)),
+            text_of(wick_session_say(session, "two", &s.generation, nullptr, nullptr, nullptr)));
+  wick_session_free(session);
+  wick_session_free(again);
+  EXPECT_EQ(wick_session_load(f.model, f.path.c_str(), &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "bad_session_file");
 }
 
 TEST(CAbi, TokensAreCountedAlsoWhereThereIsNoRoomForThem) {

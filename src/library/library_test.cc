@@ -239,6 +239,23 @@ TEST(LibrarySession, AStreamedAnswerJoinsAtItsEndAndKeepsTheSessionBusyUntilThen
   EXPECT_EQ(session.messages().size(), 2U);
 }
 
+TEST(LibrarySession, GoesOnFromAFile) {
+  const Fixture f;
+  const std::string file = (f.dir.path() / "talk").string();
+  Session session = f.model->session("Be brief.");
+  ASSERT_TRUE(session.say("one", noise(1)));
+  ASSERT_TRUE(session.save(file));
+  const Model again = *Model::open(f.path, {.threads = 1});
+  auto loaded = again.load_session(file);
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  EXPECT_EQ(loaded->messages().size(), 3U);
+  const auto second = loaded->say("two", noise(2));
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->usage.cached_tokens, 30);
+  EXPECT_EQ(second->text, session.say("two", noise(2))->text);
+  EXPECT_FALSE(again.load_session(f.path));
+}
+
 TEST(LibrarySession, AnErrorTakesTheQuestionBack) {
   const Fixture f({.context = 64});
   Session session = f.model->session();

@@ -29,7 +29,7 @@ GenerationSettings to_settings(const Generation& generation) {
   return settings;
 }
 
-ChatRequest to_request(const std::vector<Message>& messages) {
+Array to_array(const std::vector<Message>& messages) {
   Array list;
   for (const Message& message : messages) {
     Object object;
@@ -37,8 +37,12 @@ ChatRequest to_request(const std::vector<Message>& messages) {
     object["content"] = message.content;
     list.emplace_back(std::move(object));
   }
+  return list;
+}
+
+ChatRequest to_request(const std::vector<Message>& messages) {
   ChatRequest request;
-  request.input["messages"] = std::move(list);
+  request.input["messages"] = to_array(messages);
   return request;
 }
 
@@ -89,6 +93,22 @@ Session Model::session(std::string_view system) const {
   state->model = state_->local;
   if (!system.empty()) {
     state->messages.push_back({.role = "system", .content = std::string(system)});
+  }
+  return Session(std::move(state));
+}
+
+Result<Session> Model::load_session(std::string_view path) const {
+  WICK_TRY(const Array messages, state_->local->load_session(std::string(path)));
+  auto state = std::make_shared<Session::State>();
+  state->model = state_->local;
+  for (const Value& value : messages) {
+    const Object* message = value.object();
+    const auto text = [&](std::string_view key) {
+      const Value* found = message == nullptr ? nullptr : message->find(key);
+      const std::string* string = found == nullptr ? nullptr : found->string();
+      return string == nullptr ? std::string() : *string;
+    };
+    state->messages.push_back({.role = text("role"), .content = text("content")});
   }
   return Session(std::move(state));
 }

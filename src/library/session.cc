@@ -7,6 +7,17 @@
 
 namespace wick {
 
+namespace {
+
+Error busy() {
+  return {.code = ErrorCode::kInvalid,
+          .id = "session_busy",
+          .message = "an answer of this session is still on its way",
+          .hint = "finish or drop its stream first"};
+}
+
+}  // namespace
+
 Session::Session(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
 
 Session::Session(Session&&) noexcept = default;
@@ -21,12 +32,7 @@ Result<Completion> Session::say(std::string_view text, const Generation& generat
 
 Result<Stream> Session::stream(std::string_view text, const Generation& generation) {
   State& s = *state_;
-  if (s.is_busy) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "session_busy",
-                 .message = "an answer of this session is still on its way",
-                 .hint = "finish or drop its stream first"};
-  }
+  if (s.is_busy) return busy();
   s.messages.push_back({.role = "user", .content = std::string(text)});
   auto stream = begin_stream(s.model, to_request(s.messages), generation);
   if (!stream) {
@@ -45,14 +51,19 @@ Result<Stream> Session::stream(std::string_view text, const Generation& generati
   return Stream(*std::move(stream));
 }
 
+Result<void> Session::save(std::string_view path) const {
+  if (state_->is_busy) return busy();
+  return state_->model->save_session(std::string(path), to_array(state_->messages));
+}
+
 const std::vector<Message>& Session::messages() const noexcept {
   return state_->messages;
 }
 
 bool Session::undo() {
   auto& all = state_->messages;
-  if (state_->is_busy || all.empty() || all.back().role != "assistant") return false;
-  all.resize(all.size() - 2);  // an answer always follows its question
+  if (state_->is_busy || all.size() < 2 || all.back().role != "assistant") return false;
+  all.resize(all.size() - 2);  // with the question it answers
   return true;
 }
 

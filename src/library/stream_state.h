@@ -63,6 +63,7 @@ Result<std::unique_ptr<Stream::State>> begin_stream(std::shared_ptr<LocalModel> 
 }
 
 // The messages as chat templates want them.
+Array to_array(const std::vector<Message>& messages);
 ChatRequest to_request(const std::vector<Message>& messages);
 
 // Reads the answer to its end, handing each piece to `sink`, if there is one.

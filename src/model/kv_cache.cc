@@ -226,4 +226,34 @@ KvView KvCache::view(int layer) const noexcept {
   return state_->slabs[static_cast<std::size_t>(layer)].view;
 }
 
+std::size_t KvCache::block_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const Slab& slab : state_->slabs)
+    bytes += slab.k_block_bytes + slab.v_block_bytes;
+  return bytes;
+}
+
+void KvCache::read_block(std::int32_t block, std::span<std::byte> out) const noexcept {
+  WICK_CHECK(out.size() == block_bytes(), "room for one block");
+  std::byte* to = out.data();
+  for (const Slab& slab : state_->slabs) {
+    const auto at = static_cast<std::size_t>(block);
+    std::memcpy(to, slab.view.k + at * slab.k_block_bytes, slab.k_block_bytes);
+    std::memcpy(to + slab.k_block_bytes, slab.view.v + at * slab.v_block_bytes, slab.v_block_bytes);
+    to += slab.k_block_bytes + slab.v_block_bytes;
+  }
+}
+
+void KvCache::write_block(std::int32_t block, std::span<const std::byte> bytes) noexcept {
+  WICK_CHECK(bytes.size() == block_bytes(), "the content of one block");
+  const std::byte* from = bytes.data();
+  for (const Slab& slab : state_->slabs) {
+    const auto at = static_cast<std::size_t>(block);
+    std::memcpy(slab.view.k + at * slab.k_block_bytes, from, slab.k_block_bytes);
+    std::memcpy(slab.view.v + at * slab.v_block_bytes, from + slab.k_block_bytes,
+                slab.v_block_bytes);
+    from += slab.k_block_bytes + slab.v_block_bytes;
+  }
+}
+
 }  // namespace wick

@@ -61,6 +61,12 @@ class KvCache {
   int idle_blocks() const noexcept;
   KvView view(int layer) const noexcept;
 
+  // The content of a block, all layers one after the other, as it lies in memory: for a file that
+  // only a cache of the same model and types may read.
+  std::size_t block_bytes() const noexcept;
+  void read_block(std::int32_t block, std::span<std::byte> out) const noexcept;
+  void write_block(std::int32_t block, std::span<const std::byte> bytes) noexcept;
+
  private:
   struct State;
   explicit KvCache(std::unique_ptr<State> state);

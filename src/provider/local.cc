@@ -44,6 +44,8 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   memory_.weight_bytes = decoder.weight_bytes();
   WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine));
   memory_.cache_bytes = engine_->cache_bytes();
+  kind_.k_type = engine.k_type;
+  kind_.v_type = engine.v_type;
   template_text_ = options.chat_template;
   if (template_text_.empty()) {
     template_text_ = file_.metadata().string("tokenizer.chat_template").value_or("");
@@ -91,19 +93,10 @@ Result<void> LocalModel::complete(const CompletionRequest& request, const EventS
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const ChatRequest& request,
                                                          std::shared_ptr<LogitsEditor> editor) {
-  if (template_text_.empty()) {
-    return Error{.code = ErrorCode::kUnsupported,
-                 .id = "no_chat_template",
-                 .message = cat(printable(file_.path().string()), " carries no chat template"),
-                 .hint = "complete plain text with: wick run -m MODEL -p TEXT"};
-  }
-  WICK_TRY(const ChatTemplate* const tmpl, chat_template());
   Object context = request.input;
-  add_special_tokens(context);
   if (context.find("add_generation_prompt") == nullptr) context["add_generation_prompt"] = true;
-  WICK_TRY(const MarkedText prompt, tmpl->render(context));
   GenerateRequest generate;
-  tokenizer().encode(prompt, generate.prompt);
+  WICK_TRY(generate.prompt, render(std::move(context)));
   return submit(std::move(generate), request.settings, std::move(editor));
 }
 
@@ -116,6 +109,22 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const CompletionRequest
   text.append(request.prompt, false);
   tokenizer().encode(text, generate.prompt);
   return submit(std::move(generate), request.settings, std::move(editor));
+}
+
+// The conversation as the model reads it.
+Result<std::vector<TokenId>> LocalModel::render(Object context) {
+  if (template_text_.empty()) {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "no_chat_template",
+                 .message = cat(printable(file_.path().string()), " carries no chat template"),
+                 .hint = "complete plain text with: wick run -m MODEL -p TEXT"};
+  }
+  WICK_TRY(const ChatTemplate* const tmpl, chat_template());
+  add_special_tokens(context);
+  WICK_TRY(const MarkedText prompt, tmpl->render(context));
+  std::vector<TokenId> ids;
+  tokenizer().encode(prompt, ids);
+  return ids;
 }
 
 // Compiled at the first chat: a completion does not need it, and a template that cannot be compiled

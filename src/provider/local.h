@@ -19,6 +19,7 @@
 #include "format/model_file.h"
 #include "provider/provider.h"
 #include "provider/running_answer.h"
+#include "provider/session_file.h"
 #include "sample/sampler.h"
 
 namespace wick {
@@ -59,6 +60,12 @@ class LocalModel final : public Provider {
   Result<std::unique_ptr<RunningAnswer>> begin(const CompletionRequest& request,
                                                std::shared_ptr<LogitsEditor> editor = {});
 
+  // A conversation (messages as templates know them) and what the cache holds of its text, to a
+  // file and back (provider/session_file.h). A file that does not fit this model and its cache
+  // types, or is damaged, is refused. The next answer then computes only what is new.
+  Result<void> save_session(const std::filesystem::path& path, const Array& messages);
+  Result<Array> load_session(const std::filesystem::path& path);
+
   const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
 
   const Metadata& metadata() const noexcept { return file_.metadata(); }
@@ -71,6 +78,8 @@ class LocalModel final : public Provider {
   LocalModel(ModelFile file, std::unique_ptr<Backend> backend);
   Result<void> start(const LocalOptions& options);
   Result<const ChatTemplate*> chat_template();
+  Result<std::vector<TokenId>> render(Object context);
+  const SessionKind& session_kind();
   void add_special_tokens(Object& context) const;
   Result<std::unique_ptr<RunningAnswer>> submit(GenerateRequest generate,
                                                 const GenerationSettings& settings,
@@ -80,6 +89,8 @@ class LocalModel final : public Provider {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Engine> engine_;
   LocalMemory memory_ = {};
+  std::once_flag kind_once_;
+  SessionKind kind_ = {};
   std::string template_text_;
   std::once_flag template_once_;
   std::optional<Result<ChatTemplate>> template_;

@@ -79,6 +79,25 @@ class Program(unittest.TestCase):
         self.assertEqual(answer("7"), answer("7"))
         self.assertNotEqual(answer("7"), answer("8"))
 
+    def test_a_chat_goes_on_from_its_session_file_without_computing_the_past(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = folder + "/talk"
+
+            def ask(*words, **env):
+                return wick("chat", MODEL, "--temp", "0", "-n", "24", "--json", "--session-file", file, "-p", *words, **env)
+            ask("What is the capital of Italy?")
+            done = ask("And of France?")
+            answer = json.loads(done.stdout)
+            self.assertIn("Paris", answer["text"])
+            self.assertGreater(answer["usage"]["cached_tokens"], 30)
+            other = ask("And of Spain?", "--kv-type", "f16")
+            self.assertEqual(other.returncode, 2)
+            self.assertIn("another --kv-type", other.stdout)
+            damaged = bytearray(pathlib.Path(file).read_bytes())
+            damaged[len(damaged) // 2] ^= 1
+            pathlib.Path(file).write_bytes(damaged)
+            self.assertEqual(json.loads(ask("And of Spain?").stdout)["error"]["code"], "corrupt")
+
     def test_json_answers_carry_text_stop_and_usage(self):
         done = wick("run", "-m", MODEL, "-p", "The sky is", "-n", "5", "--json")
         answer = json.loads(done.stdout)
