@@ -46,10 +46,9 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine));
   memory_.cache_bytes = position * static_cast<std::uint64_t>(engine_->context()) *
                         static_cast<std::uint64_t>(engine.max_seqs);
-  template_text_ = options.chat_template;
-  if (template_text_.empty()) {
-    template_text_ = file_.metadata().string("tokenizer.chat_template").value_or("");
-  }
+  templates_ = options.chat_template.empty()
+                   ? std::make_unique<const ChatTemplates>(file_.metadata())
+                   : std::make_unique<const ChatTemplates>(options.chat_template);
   thread_ = std::jthread([this](const std::stop_token& stop) { engine_->run(stop); });
   return {};
 }
@@ -93,16 +92,15 @@ Result<void> LocalModel::complete(const CompletionRequest& request, const EventS
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const ChatRequest& request,
                                                          std::shared_ptr<LogitsEditor> editor) {
-  if (template_text_.empty()) {
+  if (templates_->is_empty()) {
     return Error{.code = ErrorCode::kUnsupported,
                  .id = "no_chat_template",
                  .message = cat(printable(file_.path().string()), " carries no chat template"),
                  .hint = "complete plain text with: wick run -m MODEL -p TEXT"};
   }
-  WICK_TRY(const ChatTemplate* const tmpl, chat_template());
   Object context = request.input;
-  add_special_tokens(context);
-  if (context.find("add_generation_prompt") == nullptr) context["add_generation_prompt"] = true;
+  WICK_TRY(const ChatTemplate* const tmpl, templates_->pick("", has_tools(context)));
+  add_defaults(&tokenizer(), context);
   WICK_TRY(const MarkedText prompt, tmpl->render(context));
   GenerateRequest generate;
   tokenizer().encode(prompt, generate.prompt);
@@ -118,23 +116,6 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const CompletionRequest
   text.append(request.prompt, false);
   tokenizer().encode(text, generate.prompt);
   return submit(std::move(generate), request.settings, std::move(editor));
-}
-
-// Compiled at the first chat: a completion does not need it, and a template that cannot be compiled
-// does not spoil one.
-Result<const ChatTemplate*> LocalModel::chat_template() {
-  std::call_once(template_once_, [this] { template_ = ChatTemplate::parse(template_text_); });
-  if (!*template_) return template_->error();
-  return &**template_;
-}
-
-// bos_token and eos_token: the texts that templates expect under these names.
-void LocalModel::add_special_tokens(Object& context) const {
-  const auto set = [&](std::string_view key, TokenId id) {
-    if (context.find(key) == nullptr && id >= 0) context[key] = std::string(tokenizer().bytes(id));
-  };
-  set("bos_token", tokenizer().bos());
-  set("eos_token", tokenizer().eos());
 }
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest generate,

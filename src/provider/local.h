@@ -14,9 +14,9 @@
 #include <string>
 #include <thread>
 
-#include "chat/chat_template.h"
 #include "format/metadata.h"
 #include "format/model_file.h"
+#include "provider/chat_templates.h"
 #include "provider/provider.h"
 #include "provider/running_answer.h"
 #include "sample/sampler.h"
@@ -70,8 +70,6 @@ class LocalModel final : public Provider {
  private:
   LocalModel(ModelFile file, std::unique_ptr<Backend> backend);
   Result<void> start(const LocalOptions& options);
-  Result<const ChatTemplate*> chat_template();
-  void add_special_tokens(Object& context) const;
   Result<std::unique_ptr<RunningAnswer>> submit(GenerateRequest generate,
                                                 const GenerationSettings& settings,
                                                 std::shared_ptr<LogitsEditor> editor);
@@ -80,9 +78,7 @@ class LocalModel final : public Provider {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Engine> engine_;
   LocalMemory memory_ = {};
-  std::string template_text_;
-  std::once_flag template_once_;
-  std::optional<Result<ChatTemplate>> template_;
+  std::unique_ptr<const ChatTemplates> templates_;
   std::jthread thread_;
 };
 

@@ -25,7 +25,7 @@ def wick(*args, stdin="", **env):
 
 class Program(unittest.TestCase):
     def test_every_command_explains_itself(self):
-        commands = ["chat", "run", "model", "tokenize", "logits", "bench", "doctor"]
+        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor"]
         for command in commands:
             done = wick(command, "--help")
             self.assertEqual(done.returncode, 0, command)
