@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "engine/state.h"
@@ -105,6 +106,12 @@ int Engine::context() const noexcept {
   return state_->context;
 }
 
+std::uint64_t Engine::cache_bytes() const noexcept {
+  const State& s = *state_;
+  return static_cast<std::uint64_t>(s.kv.total_blocks()) * kBlockTokens *
+         kv_bytes_per_position(s.decoder.spec(), s.options.k_type, s.options.v_type);
+}
+
 const Tokenizer& Engine::tokenizer() const noexcept {
   return *state_->tokenizer;
 }
@@ -190,8 +197,14 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
         .hint = "try again later"};
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
-  auto sequence =
-      std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab);
+  auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
+    return std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab);
+  });
+  if (!made) {
+    s.n_queued.fetch_sub(1, std::memory_order_relaxed);
+    return std::move(made).error();
+  }
+  std::unique_ptr<Sequence> sequence = *std::move(made);
   s.inbox.push(sequence);
   return id;
 }

@@ -93,7 +93,7 @@ struct GenerateRequest {
   bool ignore_end = false;              // go on past end tokens
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
-  std::shared_ptr<DeltaSink> sink = {};  // shared: the reader may leave first
+  std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may leave first
 
   std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
   int priority = 0;          // -2 (in the background) to 2; waiting raises it
@@ -132,6 +132,7 @@ class Engine {
   ~Engine();
 
   int context() const noexcept;
+  std::uint64_t cache_bytes() const noexcept;  // once all of it is in use
   const Tokenizer& tokenizer() const noexcept;
 
   // Any thread. Refused: an empty prompt, ids out of range, parameters out of range (kInvalid); a

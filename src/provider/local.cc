@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory_door.h"
 #include "base/strings.h"
 #include "model/decoder.h"
 
@@ -19,11 +20,13 @@ LocalModel::~LocalModel() {
 
 Result<std::unique_ptr<LocalModel>> LocalModel::open(const std::filesystem::path& path,
                                                      const LocalOptions& options) {
-  WICK_TRY(ModelFile file, ModelFile::open(path));
-  WICK_TRY(auto backend, make_cpu_backend({.threads = options.threads}));
-  std::unique_ptr<LocalModel> model(new LocalModel(std::move(file), std::move(backend)));
-  WICK_DO(model->start(options));
-  return model;
+  return memory_door([&]() -> Result<std::unique_ptr<LocalModel>> {
+    WICK_TRY(ModelFile file, ModelFile::open(path));
+    WICK_TRY(auto backend, make_cpu_backend({.threads = options.threads}));
+    std::unique_ptr<LocalModel> model(new LocalModel(std::move(file), std::move(backend)));
+    WICK_DO(model->start(options));
+    return model;
+  });
 }
 
 Result<void> LocalModel::start(const LocalOptions& options) {
@@ -35,17 +38,15 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   WICK_TRY(Decoder decoder, Decoder::load(file_, *backend_, sizes));
   WICK_TRY(auto tokenizer, Tokenizer::from(file_.metadata()));
   if (tokenizer->size() > decoder.spec().vocab) {
-    return Error{.code = ErrorCode::kCorrupt,
-                 .id = "vocabulary_mismatch",
-                 .message = cat(printable(file_.path().string()), ": the tokenizer has ",
-                                tokenizer->size(), " tokens, the model has ",
-                                decoder.spec().vocab)};
+    return Error{
+        .code = ErrorCode::kCorrupt,
+        .id = "vocabulary_mismatch",
+        .message = cat(printable(file_.path().string()), ": the tokenizer has ", tokenizer->size(),
+                       " tokens, the model has ", decoder.spec().vocab)};
   }
-  const std::size_t position = kv_bytes_per_position(decoder.spec(), engine.k_type, engine.v_type);
   memory_.weight_bytes = decoder.weight_bytes();
   WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine));
-  memory_.cache_bytes = position * static_cast<std::uint64_t>(engine_->context()) *
-                        static_cast<std::uint64_t>(engine.max_seqs);
+  memory_.cache_bytes = engine_->cache_bytes();
   templates_ = options.chat_template.empty()
                    ? std::make_unique<const ChatTemplates>(file_.metadata())
                    : std::make_unique<const ChatTemplates>(options.chat_template);

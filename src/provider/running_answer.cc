@@ -1,5 +1,7 @@
 #include "provider/running_answer.h"
 
+#include <atomic>
+
 #include "base/ring.h"
 
 namespace wick {
@@ -21,7 +23,10 @@ class RunningAnswer::Sink final : public DeltaSink {
     return true;
   }
 
+  bool is_closed() const noexcept override { return is_dropped.load(std::memory_order_relaxed); }
+
   ByteRing ring{kRingBytes};
+  std::atomic<bool> is_dropped = false;
   DoneEvent done = {};
   Error error = {};
 };
@@ -30,6 +35,7 @@ RunningAnswer::RunningAnswer(Engine& engine, std::shared_ptr<Sink> sink) noexcep
     : engine_(&engine), sink_(std::move(sink)) {}
 
 RunningAnswer::~RunningAnswer() {
+  sink_->is_dropped.store(true, std::memory_order_relaxed);
   if (!is_over_) cancel();  // the sink is shared: the engine may still write into it
 }
 
