@@ -18,7 +18,6 @@ namespace wick {
 
 namespace {
 
-
 struct Options {
   ModelFlags model = {};
   RunFlags run = {};
@@ -46,10 +45,12 @@ Result<int> run(const Options& o) {
   if (!is_talk && !o.has_prompt) {
     WICK_TRY(prompt, read_piped_prompt());
   }
+  WICK_TRY(GenerationSettings settings, o.sampling.settings());
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
-  Session session(o.sampling.settings);
+  WICK_TRY(const auto provider,
+           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  Session session(std::move(settings));
   session.set_system(o.system);
   if (is_talk) return talk(*provider, session);
   if (prompt.find_first_not_of(" \t\r\n") == std::string::npos) {

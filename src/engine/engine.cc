@@ -165,6 +165,15 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
   if (request.stops.size() > kMaxStops) {
     return invalid("bad_stop", cat(request.stops.size(), " stop strings, allowed are ", kMaxStops));
   }
+  if (request.stop_ids.size() > kMaxStopIds) {
+    return invalid("bad_stop",
+                   cat(request.stop_ids.size(), " stop ids, allowed are ", kMaxStopIds));
+  }
+  for (const TokenId id : request.stop_ids) {
+    if (id < 0 || id >= vocab) {
+      return invalid("bad_token", cat("stop id ", id, " is outside the vocabulary of ", vocab));
+    }
+  }
   for (const std::string& stop : request.stops) {
     if (stop.empty() || stop.size() > kMaxStopBytes) {
       return invalid("bad_stop", cat("a stop string has ", stop.size(), " bytes, allowed are 1 to ",

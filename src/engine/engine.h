@@ -90,6 +90,7 @@ struct GenerateRequest {
   int max_tokens = 0;  // 0 = to the context's end
   SamplingParams sampling = {};
   std::vector<std::string> stops = {};  // stop strings, matched on bytes; not shown
+  std::vector<TokenId> stop_ids = {};   // end the answer like the model's own end tokens
   bool ignore_end = false;              // go on past end tokens
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null

@@ -125,6 +125,8 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest genera
   WICK_TRY(generate.sampling, resolve_sampling(file_.metadata(), settings));
   generate.max_tokens = settings.max_tokens;
   generate.stops = settings.stops;
+  generate.stop_ids = settings.stop_ids;
+  WICK_DO(resolve_tokens(tokenizer(), settings, generate.sampling));
   generate.editor = std::move(editor);
   return RunningAnswer::begin(*engine_, std::move(generate));
 }

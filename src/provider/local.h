@@ -82,6 +82,10 @@ class LocalModel final : public Provider {
   std::jthread thread_;
 };
 
+// What of the sampling depends on the vocabulary: biases of texts, and where DRY stops comparing.
+Result<void> resolve_tokens(const Tokenizer& tokenizer, const GenerationSettings& settings,
+                            SamplingParams& params);
+
 // What sampling a request gets: its own settings, else the file's hints, else SamplingParams{}; the
 // seed is random unless it is set ("seed" is a key like the others). Errors name the key, the value
 // and the range.
