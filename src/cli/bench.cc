@@ -2,6 +2,8 @@
 // llama-bench's flags and its way of measuring: tokens are random, nothing is sampled, one warm-up
 // run, then the median of -r runs. Beside each speed stand the bytes read per second and their
 // share of a plain read of the same memory by as many threads, taken before and after each run.
+#include "cli/bench.h"
+
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -46,14 +48,8 @@ std::string name_of(const Test& test) {
 }
 
 struct Figures {
-  double tokens_per_second = 0, bytes_per_second = 0, share = 0;
+  Quartiles tokens_per_second = {}, gb_per_s = {}, share = {};
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 class Bench {
  public:
@@ -79,10 +75,10 @@ class Bench {
       const double limit = (before + read_bandwidth(team_, probe_)) / 2;
       if (i < 0) continue;
       speed.push_back((test.prompt + test.generate) / seconds);
-      bytes.push_back(bytes_read(test) / seconds);
-      share.push_back(bytes.back() / limit);
+      bytes.push_back(bytes_read(test) / seconds * 1e-9);
+      share.push_back(bytes.back() * 1e9 / limit);
     }
-    return Figures{median(speed), median(bytes), median(share)};
+    return Figures{quartiles(speed), quartiles(bytes), quartiles(share)};
   }
 
  private:
@@ -136,17 +132,17 @@ class Bench {
 
 void print(const Test& test, int threads, const Figures& f, bool is_json) {
   if (is_json) {
-    print_json(json_object({{"test", name_of(test)},
-                            {"threads", threads},
-                            {"tokens_per_second", f.tokens_per_second},
-                            {"gb_per_s", f.bytes_per_second * 1e-9},
-                            {"share_of_read_bandwidth", f.share}}));
+    print_json(BenchRecord{.test = name_of(test),
+                           .threads = threads,
+                           .figures = {{"tokens_per_second", f.tokens_per_second},
+                                       {"gb_per_s", f.gb_per_s},
+                                       {"share_of_read_bandwidth", f.share}}});
     return;
   }
   std::ostringstream row;
   row << std::left << std::setw(16) << name_of(test) << std::right << std::setw(7) << threads
-      << std::fixed << std::setprecision(1) << std::setw(12) << f.tokens_per_second << std::setw(9)
-      << f.bytes_per_second * 1e-9 << std::setw(10) << f.share * 100 << " %";
+      << std::fixed << std::setprecision(1) << std::setw(12) << f.tokens_per_second.median
+      << std::setw(9) << f.gb_per_s.median << std::setw(10) << f.share.median * 100 << " %";
   std::cout << row.str() << std::endl;
 }
 
@@ -212,7 +208,13 @@ Action setup_bench(Flags flags) {
   flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
   flags.text("--kv-type", o->kv_type, std::string(kKvTypeHelp));
   flags.toggle("--json", o->is_json, "one JSON object a line");
-  return [o] { return run(*o); };
+  const auto chosen = std::make_shared<Action>([o] { return run(*o); });
+  add_bench_single(flags, chosen);
+  add_bench_chat(flags, chosen);
+  add_bench_serve(flags, chosen);
+  add_bench_matrix(flags, chosen);
+  add_bench_compare(flags, chosen);
+  return [chosen] { return (*chosen)(); };
 }
 
 }  // namespace wick

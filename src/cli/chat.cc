@@ -54,10 +54,11 @@ Result<int> run(const Options& o) {
   if (!is_talk && !o.has_prompt) {
     WICK_TRY(prompt, read_piped_prompt());
   }
+  WICK_TRY(GenerationSettings settings, o.sampling.settings());
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const auto model, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
-  Conversation conversation(o.sampling.settings);
+  Conversation conversation(std::move(settings));
   std::error_code ignored;
   if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
     WICK_TRY(const Array messages, model->load_session(o.session_file));

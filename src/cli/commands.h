@@ -9,6 +9,7 @@ Action setup_chat(Flags flags);
 Action setup_run(Flags flags);
 Action setup_model(Flags flags);
 Action setup_tokenize(Flags flags);
+Action setup_template(Flags flags);
 Action setup_logits(Flags flags);
 Action setup_bench(Flags flags);
 Action setup_doctor(Flags flags);

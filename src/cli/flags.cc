@@ -10,6 +10,10 @@ void Flags::toggle(const std::string& names, bool& value, const std::string& hel
   app_->add_flag(names, value, help);
 }
 
+void Flags::toggle(const std::string& names, const std::string& help, std::function<void()> set) {
+  app_->add_flag_callback(names, std::move(set), help);
+}
+
 void Flags::text(const std::string& names, std::string& value, const std::string& help) {
   CLI::Option* option = app_->add_option(names, value, help);
   if (!value.empty()) option->capture_default_str();

@@ -29,6 +29,7 @@ class Flags {
   explicit Flags(CLI::App& app) : app_(&app) {}
 
   void toggle(const std::string& names, bool& value, const std::string& help);
+  void toggle(const std::string& names, const std::string& help, std::function<void()> set);
   void text(const std::string& names, std::string& value, const std::string& help);
   void required_text(const std::string& names, std::string& value, const std::string& help);
   void texts(const std::string& names, std::vector<std::string>& values, const std::string& help);

@@ -1,13 +1,13 @@
 #include "cli/model_info.h"
 
-#include <algorithm>
 #include <map>
 
 #include "base/strings.h"
-#include "chat/chat_template.h"
+#include "chat/template_facts.h"
 #include "cli/json_out.h"
 #include "model/kv_cache.h"
 #include "model/spec.h"
+#include "provider/chat_templates.h"
 
 namespace wick {
 
@@ -17,19 +17,28 @@ Value count(std::uint64_t n) {
   return Value(static_cast<std::int64_t>(n));
 }
 
-// What a template reads tells what it can do.
-Value template_facts(const Metadata& meta) {
-  const auto text = meta.string("tokenizer.chat_template");
-  if (!text) return "none";
-  const auto tmpl = ChatTemplate::parse(*text);
+Value describe_template(const ChatTemplates& templates, std::string_view name) {
+  const auto tmpl = templates.pick(name, false);
   if (!tmpl) return cat("not understood: ", to_string(tmpl.error()));
-  const auto& names = tmpl->variables();
-  const auto has = [&](std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return json_object({{"tools", has("tools")},
-                      {"thinking", has("enable_thinking")},
-                      {"reads", Array(names.begin(), names.end())}});
+  const TemplateFacts facts = facts_of(**tmpl);
+  const auto& reads = (*tmpl)->variables();
+  return json_object({{"system", facts.has_system},
+                      {"tools", facts.has_tools},
+                      {"documents", facts.has_documents},
+                      {"thinking", facts.has_thinking},
+                      {"reads", Array(reads.begin(), reads.end())}});
+}
+
+// What the template can do; of several, each under its name.
+Value describe_templates(const Metadata& meta) {
+  const ChatTemplates templates(meta);
+  if (templates.is_empty()) return "none";
+  const auto names = templates.names();
+  if (names.size() == 1) return describe_template(templates, names[0]);
+  Object out;
+  for (const std::string& name : names)
+    out[name] = describe_template(templates, name);
+  return out;
 }
 
 }  // namespace
@@ -67,7 +76,7 @@ Result<Value> describe(const ModelFile& file) {
        {"vocabulary", spec.vocab},
        {"kv_bytes_per_token", count(kv_bytes_per_position(spec, KvType::kBF16, KvType::kBF16))},
        {"tokenizer", meta.string("tokenizer.ggml.model").value_or("tokenizer.json")},
-       {"chat_template", template_facts(meta)}});
+       {"chat_template", describe_templates(meta)}});
 }
 
 }  // namespace wick

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 
 #include "base/strings.h"
@@ -45,18 +46,68 @@ Result<EngineOptions> RunFlags::engine() const {
 }
 
 void SamplingFlags::add(Flags& flags) {
-  const auto add = [&](const std::string& names, std::string_view key, Range<double> range,
-                       std::string_view help) {
-    flags.real(names, range, std::string(help), [this, key = std::string(key)](double value) {
+  GenerationSettings& settings = settings_;
+  for (const SamplerParam& row : sampler_params()) {
+    const auto set = [&settings, key = std::string(row.key)](double value) {
       settings.sampling.emplace_back(key, value);
-    });
-  };
-  for (const SamplerParam& row : sampler_params())
-    add(flag_of(row.key), row.key, {row.min, row.max}, row.help);
-  add("--seed", "seed", {0, 0x1p53 - 1}, "the same seed gives the same text; random unless set");
+    };
+    const std::string help(row.help);
+    if (row.is_switch) {
+      flags.toggle(flag_of(row.key), help, [set] { set(1); });
+    } else {
+      flags.real(flag_of(row.key), {row.min, row.max}, help, set);
+    }
+  }
+  flags.real("--seed", {0, 0x1p53 - 1}, "the same seed gives the same text; random unless set",
+             [&settings](double value) { settings.sampling.emplace_back("seed", value); });
+  flags.text("--samplers", settings.samplers,
+             cat("which samplers work, in this order: ", to_string(SamplerOrder{})));
+  flags.texts("-l,--logit-bias", biases_,
+              "15043+1, 15043-inf, or TEXT=-2: makes tokens likelier or less likely");
+  flags.texts("--dry-sequence-breaker", dry_breakers_,
+              "a text that no repetition reaches past, or none; newline, colon, quote and * unless "
+              "set");
   flags.integer("-n,--max-tokens", settings.max_tokens, {0, 1 << 24},
                 "tokens to generate at most; 0 = to the context's end");
   flags.texts("--stop", settings.stops, "text that ends the answer; may be given several times");
+  flags.integers("--stop-id", settings.stop_ids, {0, 1 << 30}, "token ids that end the answer");
+}
+
+Result<GenerationSettings> SamplingFlags::settings() const {
+  GenerationSettings settings = settings_;
+  for (const std::string& text : biases_) {
+    WICK_TRY(BiasSetting bias, parse_logit_bias(text));
+    settings.logit_bias.push_back(std::move(bias));
+  }
+  if (!dry_breakers_.empty()) {
+    settings.dry_breakers = dry_breakers_;
+    std::erase(*settings.dry_breakers, "none");
+  }
+  return settings;
+}
+
+Result<BiasSetting> parse_logit_bias(std::string_view text) {
+  const Error bad{.code = ErrorCode::kInvalid,
+                  .id = "bad_logit_bias",
+                  .message = cat("'", printable(text), "' is not a logit bias"),
+                  .hint = "an id and a number, 15043+1 or 15043-inf, or a text and one: Hello=-2"};
+  BiasSetting out;
+  std::size_t at = std::min(text.find_first_not_of("0123456789"), text.size());
+  const bool is_id = at > 0 && at < text.size() && (text[at] == '+' || text[at] == '-');
+  if (is_id) {
+    const auto end = std::from_chars(text.data(), text.data() + at, out.id);
+    if (end.ec != std::errc()) return bad;
+    at += text[at] == '+' ? 1 : 0;
+  } else {
+    at = text.rfind('=');
+    if (at == std::string_view::npos || at == 0) return bad;
+    out.text = text.substr(0, at++);
+    at += at < text.size() && text[at] == '+' ? 1 : 0;
+  }
+  const char* const last = text.data() + text.size();
+  const auto end = std::from_chars(text.data() + at, last, out.bias);
+  if (end.ec != std::errc() || end.ptr != last || text.data() + at == last) return bad;
+  return out;
 }
 
 Result<std::filesystem::path> find_model(const ModelFlags& flags) {

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/flags.h"
@@ -29,11 +31,18 @@ struct RunFlags {
   Result<EngineOptions> engine() const;
 };
 
-struct SamplingFlags {
-  GenerationSettings settings = {};
+class SamplingFlags {
+ public:
+  void add(Flags& flags);                       // --temp, --top-k, …, --seed, -n, --stop
+  Result<GenerationSettings> settings() const;  // after the parsing
 
-  void add(Flags& flags);  // --temp, --top-k, …, --seed, -n, --stop
+ private:
+  GenerationSettings settings_ = {};
+  std::vector<std::string> biases_ = {}, dry_breakers_ = {};
 };
+
+// "15043+1", "15043-inf", " Hello=-2.5": a token by its id, or all tokens of a text.
+Result<BiasSetting> parse_logit_bias(std::string_view text);
 
 inline constexpr std::string_view kKvTypeHelp =
     "numbers of the cache: f32, bf16, f16, q8_0 or q4_0; K,V sets keys and values apart";

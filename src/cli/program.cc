@@ -18,6 +18,7 @@ std::span<const Command> commands() noexcept {
       Command{"run", "complete a text", setup_run},
       Command{"model", "list, pull, inspect, verify and remove models", setup_model},
       Command{"tokenize", "text to token ids", setup_tokenize},
+      Command{"template", "what a chat template makes of a conversation", setup_template},
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
       Command{"bench", "measure tokens per second", setup_bench},
       Command{"doctor", "what this machine offers and what wick makes of it", setup_doctor},

@@ -35,14 +35,15 @@ Result<int> run(const Options& o) {
     }
     WICK_TRY(prompt, read_piped_prompt());
   }
+  WICK_TRY(const GenerationSettings settings, o.sampling.settings());
   WICK_TRY(const EngineOptions engine, o.run.engine());
   WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(const auto provider,
            LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
   const Interrupt interrupt;
   Answer answer;
-  WICK_DO(provider->complete({.prompt = prompt, .settings = o.sampling.settings},
-                             collect(answer, !o.is_json), interrupt.token()));
+  WICK_DO(provider->complete({.prompt = prompt, .settings = settings}, collect(answer, !o.is_json),
+                             interrupt.token()));
   if (o.is_json) {
     print_json(to_value(answer));
   } else {

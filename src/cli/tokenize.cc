@@ -32,12 +32,11 @@ struct Options {
   ModelFlags model = {};
   std::string text = {}, file = {};
   bool has_text = false;
-  bool is_special = false, adds_special = false, is_null = false, is_json = false,
-       is_count = false;
+  bool is_special = false, adds_special = false, is_null = false, is_json = false, is_count = false;
 };
 
-// What is printed of each text: its ids as JSON, its number of tokens, or a token a line, its id and
-// its piece, in alternating colours on a terminal. The sums go to stderr.
+// What is printed of each text: its ids as JSON, its number of tokens, or a token a line, its id
+// and its piece, in alternating colours on a terminal. The sums go to stderr.
 class Printer {
  public:
   Printer(const Tokenizer& tokenizer, const Options& options)

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "engine/state.h"
@@ -107,9 +108,9 @@ int Engine::context() const noexcept {
 }
 
 std::uint64_t Engine::cache_bytes() const noexcept {
-  const EngineOptions& o = state_->options;
-  return kv_bytes_per_position(state_->decoder.spec(), o.k_type, o.v_type) *
-         static_cast<std::uint64_t>(state_->kv.total_blocks()) * kBlockTokens;
+  const State& s = *state_;
+  return static_cast<std::uint64_t>(s.kv.total_blocks()) * kBlockTokens *
+         kv_bytes_per_position(s.decoder.spec(), s.options.k_type, s.options.v_type);
 }
 
 const Tokenizer& Engine::tokenizer() const noexcept {
@@ -165,6 +166,15 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
   if (request.stops.size() > kMaxStops) {
     return invalid("bad_stop", cat(request.stops.size(), " stop strings, allowed are ", kMaxStops));
   }
+  if (request.stop_ids.size() > kMaxStopIds) {
+    return invalid("bad_stop",
+                   cat(request.stop_ids.size(), " stop ids, allowed are ", kMaxStopIds));
+  }
+  for (const TokenId id : request.stop_ids) {
+    if (id < 0 || id >= vocab) {
+      return invalid("bad_token", cat("stop id ", id, " is outside the vocabulary of ", vocab));
+    }
+  }
   for (const std::string& stop : request.stops) {
     if (stop.empty() || stop.size() > kMaxStopBytes) {
       return invalid("bad_stop", cat("a stop string has ", stop.size(), " bytes, allowed are 1 to ",
@@ -197,8 +207,14 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
         .hint = "try again later"};
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
-  auto sequence =
-      std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab);
+  auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
+    return std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab);
+  });
+  if (!made) {
+    s.n_queued.fetch_sub(1, std::memory_order_relaxed);
+    return std::move(made).error();
+  }
+  std::unique_ptr<Sequence> sequence = *std::move(made);
   s.inbox.push(sequence);
   return id;
 }

@@ -91,6 +91,7 @@ struct GenerateRequest {
   int max_tokens = 0;  // 0 = to the context's end
   SamplingParams sampling = {};
   std::vector<std::string> stops = {};  // stop strings, matched on bytes; not shown
+  std::vector<TokenId> stop_ids = {};   // end the answer like the model's own end tokens
   bool ignore_end = false;              // go on past end tokens
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
@@ -140,7 +141,7 @@ class Engine {
   ~Engine();
 
   int context() const noexcept;
-  std::uint64_t cache_bytes() const noexcept;  // that the cache takes once it is full
+  std::uint64_t cache_bytes() const noexcept;  // once all of it is in use
   const Tokenizer& tokenizer() const noexcept;
 
   // Any thread. Refused: an empty prompt, ids out of range, parameters out of range (kInvalid); a

@@ -10,6 +10,7 @@ inline constexpr int kMaxQueue = 1 << 16;     // requests waiting for a slot
 inline constexpr int kMaxPriority = 2;        // and its negative
 inline constexpr int kMaxMilliseconds = 1 << 30;
 inline constexpr int kMaxStops = 16;           // stop strings of a request
+inline constexpr int kMaxStopIds = 64;         // token ids that end a request
 inline constexpr int kMaxStopBytes = 512;      // of each
 inline constexpr int kMaxEmitBytes = 1 << 14;  // below the ring of the local provider
 // Texts that go on differently behind one block: so many are compared, the latest first, for the

@@ -360,11 +360,11 @@ TEST(ModelSchedules, YieldWhatEachRequestYieldsAlone) {
                        .k = KvType::kBF16,
                        .v = KvType::kBF16,
                        .context = 256,
-                       .longest_prompt = 160,
-                       .longest_answer = 24});
+                       .longest_prompt = 120,
+                       .longest_answer = 16});
   schedules.run(1, env_number("WICK_TEST_MODEL_SCHEDULES", 50));
-  EXPECT_GT(schedules.preemptions, 5);
-  EXPECT_GT(schedules.reuses, 5);
+  EXPECT_GT(schedules.preemptions, 0);
+  EXPECT_GT(schedules.reuses, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // thread allocates nothing for it; from then on the engine thread's alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -16,13 +17,25 @@
 
 namespace wick {
 
+inline std::vector<TokenId> find_ends(const GenerateRequest& request, const Tokenizer& tokenizer) {
+  std::vector<TokenId> ends = request.stop_ids;
+  if (!request.ignore_end) {
+    ends.insert(ends.end(), tokenizer.ends().begin(), tokenizer.ends().end());
+  }
+  return ends;
+}
+
 struct Sequence : Job {
   Sequence(RequestId request_id, GenerateRequest request, int most_tokens,
            const Tokenizer& tokenizer, int vocab)
       : max_tokens(most_tokens),
-        ignore_end(request.ignore_end),
+        ends(find_ends(request, tokenizer)),
         only_plans(request.only_plans),
-        sampler(request.sampling, vocab, std::move(request.editor)),
+        sampler(request.sampling,
+                {.vocab = vocab,
+                 .history = static_cast<int>(request.prompt.size()) + most_tokens,
+                 .ends = ends},
+                std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
         sink(std::move(request.sink)),
         emission(request.emit_bytes, request.emit_ms, tokenizer.longest_token_bytes()),
@@ -43,8 +56,12 @@ struct Sequence : Job {
     return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered));
   }
 
-  int max_tokens = 0;  // of the answer
-  bool ignore_end = false;
+  bool ends_with(TokenId token) const noexcept {
+    return std::find(ends.begin(), ends.end(), token) != ends.end();
+  }
+
+  int max_tokens = 0;         // of the answer
+  std::vector<TokenId> ends;  // tokens that end the answer
   bool only_plans = false;
   SamplerChain sampler;
   TextStream stream;

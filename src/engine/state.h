@@ -76,7 +76,7 @@ struct Engine::State {
   Batch gather(std::span<const Slice> slices) noexcept;
   void compute(std::span<const Slice> slices) noexcept;
   void sample_and_emit(std::span<const Slice> slices) noexcept;
-  void accept(Sequence& s, std::span<const float> logits) noexcept;
+  void accept(Sequence& s, std::span<float> logits) noexcept;
   void fail(std::span<const Slice> slices) noexcept;
 };
 

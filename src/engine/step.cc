@@ -98,7 +98,7 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
 }
 
 // Draws the next token and decides whether the answer ends with it.
-void Engine::State::accept(Sequence& s, std::span<const float> logits) noexcept {
+void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   static const Error kNoToken{.code = ErrorCode::kDevice,
                               .id = "no_token",
                               .message = "the model's logits are all NaN",
@@ -117,7 +117,7 @@ void Engine::State::accept(Sequence& s, std::span<const float> logits) noexcept 
   }
   s.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
   ++s.usage.generated_tokens;
-  if (!s.ignore_end && tokenizer->is_end(id)) {
+  if (s.ends_with(id)) {
     s.stop = StopReason::kEnd;
     return;
   }

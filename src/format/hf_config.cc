@@ -248,30 +248,6 @@ Result<void> translate_named_templates(const JsonFields& fields, const json& lis
   return {};
 }
 
-// From the weakest source to the strongest: chat_template.json, tokenizer_config.json,
-// chat_template.jinja (the order of transformers).
-Result<void> translate_templates(const HfTexts& texts, Metadata& out) {
-  const std::pair<std::optional<std::string_view>, const char*> sources[] = {
-      {texts.chat_template_json, "/chat_template.json"},
-      {texts.tokenizer_config, "/tokenizer_config.json"}};
-  for (const auto& [text, file] : sources) {
-    if (!text) continue;
-    const std::string path = texts.folder + file;
-    WICK_TRY(const json document, parse_json_object(*text, path));
-    const JsonFields fields(document, path);
-    const json* value = fields.find("chat_template");
-    if (value == nullptr) continue;
-    if (value->is_array()) {
-      WICK_DO(translate_named_templates(fields, *value, out));
-    } else {
-      WICK_TRY(const auto single, fields.text("chat_template"));
-      if (single) out.set_string("tokenizer.chat_template", *single);
-    }
-  }
-  if (texts.chat_template) out.set_string("tokenizer.chat_template", *texts.chat_template);
-  return {};
-}
-
 Result<void> translate_config(json config, const std::string& path, const JsonFields& generation,
                               Metadata& out) {
   std::string model_type;
@@ -306,6 +282,39 @@ Result<void> translate_config(json config, const std::string& path, const JsonFi
 
 }  // namespace
 
+// From the weakest source to the strongest: chat_template.json, tokenizer_config.json, .jinja files
+// (the order of transformers).
+Result<void> hf_chat_templates(const HfTexts& texts, Metadata& out) {
+  if (texts.chat_template || !texts.named_templates.empty()) {
+    std::vector<std::string> names;
+    if (texts.chat_template) out.set_string("tokenizer.chat_template", *texts.chat_template);
+    for (const auto& [name, text] : texts.named_templates) {
+      out.set_string(cat("tokenizer.chat_template.", name), text);
+      names.push_back(name);
+    }
+    if (!names.empty()) out.set_strings("tokenizer.chat_templates", names);
+    return {};
+  }
+  const std::pair<std::optional<std::string_view>, const char*> sources[] = {
+      {texts.chat_template_json, "/chat_template.json"},
+      {texts.tokenizer_config, "/tokenizer_config.json"}};
+  for (const auto& [text, file] : sources) {
+    if (!text) continue;
+    const std::string path = texts.folder + file;
+    WICK_TRY(const json document, parse_json_object(*text, path));
+    const JsonFields fields(document, path);
+    const json* value = fields.find("chat_template");
+    if (value == nullptr) continue;
+    if (value->is_array()) {
+      WICK_DO(translate_named_templates(fields, *value, out));
+    } else {
+      WICK_TRY(const auto single, fields.text("chat_template"));
+      if (single) out.set_string("tokenizer.chat_template", *single);
+    }
+  }
+  return {};
+}
+
 Result<Metadata> hf_metadata(const HfTexts& texts) {
   const std::string config_path = texts.folder + "/config.json";
   const std::string generation_path = texts.folder + "/generation_config.json";
@@ -322,7 +331,7 @@ Result<Metadata> hf_metadata(const HfTexts& texts) {
   if (texts.tokenizer_config) {
     out.add("tokenizer.huggingface.config", text_value(*texts.tokenizer_config));
   }
-  WICK_DO(translate_templates(texts, out));
+  WICK_DO(hf_chat_templates(texts, out));
   return out;
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "format/metadata.h"
@@ -19,11 +21,17 @@ struct HfTexts {            // contents of the files; nullopt: there is no such 
   std::optional<std::string_view> generation_config = {};
   std::optional<std::string_view> tokenizer = {};         // tokenizer.json, handed over as it is
   std::optional<std::string_view> tokenizer_config = {};  // handed over, and read for its template
-  std::optional<std::string_view> chat_template = {};     // chat_template.jinja, wins
+  std::optional<std::string_view> chat_template = {};     // chat_template.jinja
+  // additional_chat_templates/NAME.jinja. Where there is one of these or chat_template.jinja, what
+  // the JSON files say of templates does not count.
+  std::vector<std::pair<std::string, std::string_view>> named_templates = {};
   std::optional<std::string_view> chat_template_json = {};  // {"chat_template": "…"}, comes last
 };
 
 // The texts must outlive the result, which views some of them.
 Result<Metadata> hf_metadata(const HfTexts& texts);
+
+// Of all that, the chat templates alone.
+Result<void> hf_chat_templates(const HfTexts& texts, Metadata& out);
 
 }  // namespace wick

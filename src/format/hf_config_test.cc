@@ -207,6 +207,20 @@ TEST(HfConfig, ReadsNamedTemplates) {
   EXPECT_EQ(meta.strings("tokenizer.chat_templates"), (std::vector<std::string_view>{"tool_use"}));
 }
 
+TEST(HfConfig, TemplatesInFilesOfTheirOwnReplaceThoseOfTheJsonFiles) {
+  HfTexts texts{.folder = "m",
+                .config = R"({"model_type": "llama"})",
+                .tokenizer_config = R"({"chat_template": [{"name": "default", "template": "D"},
+                                               {"name": "rag", "template": "R"}]})",
+                .chat_template = "from jinja",
+                .named_templates = {{"tool_use", "T"}}};
+  const Metadata meta = must(hf_metadata(texts));
+  EXPECT_EQ(meta.string("tokenizer.chat_template"), "from jinja");
+  EXPECT_EQ(meta.string("tokenizer.chat_template.tool_use"), "T");
+  EXPECT_FALSE(meta.has("tokenizer.chat_template.rag"));
+  EXPECT_EQ(meta.strings("tokenizer.chat_templates"), (std::vector<std::string_view>{"tool_use"}));
+}
+
 std::string error_message(std::string_view config) {
   const auto meta = translate(config);
   return meta ? "" : meta.error().message;

@@ -67,4 +67,8 @@ class ModelFile {
   std::unique_ptr<State> state_;
 };
 
+// Chat templates without a model: a .jinja file, a tokenizer_config.json (or a file of its form),
+// or a folder that holds some; under the keys that a model's metadata have.
+Result<Metadata> read_chat_templates(const std::filesystem::path& path);
+
 }  // namespace wick

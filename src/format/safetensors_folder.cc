@@ -123,6 +123,34 @@ Result<std::optional<std::string_view>> text_beside(ModelParts& parts, const fs:
   return std::optional(text);
 }
 
+// additional_chat_templates/NAME.jinja, by name.
+Result<void> append_named_templates(ModelParts& parts, const fs::path& folder, HfTexts& texts) {
+  std::error_code ignored;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder / "additional_chat_templates", ignored)) {
+    if (entry.path().extension() == ".jinja") found.push_back(entry.path());
+    if (found.size() > kMaxChatTemplates) {
+      return corrupt("too_many_templates",
+                     cat(printable(folder.string()), ": additional_chat_templates holds more than ",
+                         kMaxChatTemplates, " templates"));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  for (const fs::path& path : found) {
+    WICK_TRY(MappedFile file, map_json(path));
+    texts.named_templates.emplace_back(path.stem().string(), text_of(file));
+    parts.files.push_back(std::move(file));
+  }
+  return {};
+}
+
+Result<void> append_template_texts(ModelParts& parts, const fs::path& folder, HfTexts& texts) {
+  WICK_TRY(texts.tokenizer_config, text_beside(parts, folder, "tokenizer_config.json"));
+  WICK_TRY(texts.chat_template, text_beside(parts, folder, "chat_template.jinja"));
+  WICK_TRY(texts.chat_template_json, text_beside(parts, folder, "chat_template.json"));
+  return append_named_templates(parts, folder, texts);
+}
+
 Result<void> append_metadata(ModelParts& parts, const fs::path& folder) {
   HfTexts texts{.folder = folder.string()};
   WICK_TRY(const auto config, text_beside(parts, folder, "config.json"));
@@ -136,14 +164,34 @@ Result<void> append_metadata(ModelParts& parts, const fs::path& folder) {
   texts.config = *config;
   WICK_TRY(texts.generation_config, text_beside(parts, folder, "generation_config.json"));
   WICK_TRY(texts.tokenizer, text_beside(parts, folder, "tokenizer.json"));
-  WICK_TRY(texts.tokenizer_config, text_beside(parts, folder, "tokenizer_config.json"));
-  WICK_TRY(texts.chat_template, text_beside(parts, folder, "chat_template.jinja"));
-  WICK_TRY(texts.chat_template_json, text_beside(parts, folder, "chat_template.json"));
+  WICK_DO(append_template_texts(parts, folder, texts));
   WICK_TRY(parts.metadata, hf_metadata(texts));
   return {};
 }
 
 }  // namespace
+
+Result<Metadata> read_chat_templates(const fs::path& path) {
+  ModelParts parts;
+  HfTexts texts{.folder = path.string()};
+  Metadata out;
+  if (path.extension() == ".jinja") {
+    WICK_TRY(MappedFile file, map_json(path));
+    out.set_string("tokenizer.chat_template", text_of(file));
+    return out;
+  }
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    WICK_DO(append_template_texts(parts, path, texts));
+  } else {
+    WICK_TRY(MappedFile file, map_json(path));
+    texts.folder = path.parent_path().string();
+    texts.tokenizer_config = text_of(file);
+    parts.files.push_back(std::move(file));
+  }
+  WICK_DO(hf_chat_templates(texts, out));
+  return out;
+}
 
 Result<ModelParts> open_safetensors(const fs::path& path) {
   std::error_code ignored;

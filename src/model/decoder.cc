@@ -85,11 +85,11 @@ bool Decoder::launch(const Batch& batch, KvCache& kv, const std::atomic<bool>& g
   return true;
 }
 
-Result<std::span<const float>> Decoder::logits() {
+Result<std::span<float>> Decoder::logits() {
   WICK_DO(state_->backend->sync());
   const auto n =
       static_cast<std::size_t>(state_->n_logit_rows) * static_cast<std::size_t>(state_->spec.vocab);
-  return std::span<const float>(state_->memory.logits.data, n);
+  return std::span<float>(state_->memory.logits.data, n);
 }
 
 }  // namespace wick

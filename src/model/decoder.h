@@ -46,8 +46,7 @@ class Decoder {
   // between two layers: false, and nothing may be read of what it wrote.
   bool launch(const Batch& batch, KvCache& kv, const std::atomic<bool>& gives_up) noexcept;
   void launch(const Batch& batch, KvCache& kv) noexcept;
-  Result<std::span<const float>>
-  logits();  // waits; [m, vocab] row-major, valid until the next launch
+  Result<std::span<float>> logits();  // waits; [m, vocab] row-major, valid until the next launch
 
  private:
   struct State;

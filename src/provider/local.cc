@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/memory_door.h"
 #include "base/strings.h"
 #include "model/decoder.h"
 
@@ -19,11 +20,13 @@ LocalModel::~LocalModel() {
 
 Result<std::unique_ptr<LocalModel>> LocalModel::open(const std::filesystem::path& path,
                                                      const LocalOptions& options) {
-  WICK_TRY(ModelFile file, ModelFile::open(path));
-  WICK_TRY(auto backend, make_cpu_backend({.threads = options.threads}));
-  std::unique_ptr<LocalModel> model(new LocalModel(std::move(file), std::move(backend)));
-  WICK_DO(model->start(options));
-  return model;
+  return memory_door([&]() -> Result<std::unique_ptr<LocalModel>> {
+    WICK_TRY(ModelFile file, ModelFile::open(path));
+    WICK_TRY(auto backend, make_cpu_backend({.threads = options.threads}));
+    std::unique_ptr<LocalModel> model(new LocalModel(std::move(file), std::move(backend)));
+    WICK_DO(model->start(options));
+    return model;
+  });
 }
 
 Result<void> LocalModel::start(const LocalOptions& options) {
@@ -46,10 +49,9 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   memory_.cache_bytes = engine_->cache_bytes();
   kind_.k_type = engine.k_type;
   kind_.v_type = engine.v_type;
-  template_text_ = options.chat_template;
-  if (template_text_.empty()) {
-    template_text_ = file_.metadata().string("tokenizer.chat_template").value_or("");
-  }
+  templates_ = options.chat_template.empty()
+                   ? std::make_unique<const ChatTemplates>(file_.metadata())
+                   : std::make_unique<const ChatTemplates>(options.chat_template);
   thread_ = std::jthread([this](const std::stop_token& stop) { engine_->run(stop); });
   return {};
 }
@@ -93,10 +95,8 @@ Result<void> LocalModel::complete(const CompletionRequest& request, const EventS
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const ChatRequest& request,
                                                          std::shared_ptr<LogitsEditor> editor) {
-  Object context = request.input;
-  if (context.find("add_generation_prompt") == nullptr) context["add_generation_prompt"] = true;
   GenerateRequest generate;
-  WICK_TRY(generate.prompt, render(std::move(context)));
+  WICK_TRY(generate.prompt, render(request.input));
   return submit(std::move(generate), request.settings, std::move(editor));
 }
 
@@ -112,36 +112,19 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const CompletionRequest
 }
 
 // The conversation as the model reads it.
-Result<std::vector<TokenId>> LocalModel::render(Object context) {
-  if (template_text_.empty()) {
+Result<std::vector<TokenId>> LocalModel::render(Object context) const {
+  if (templates_->is_empty()) {
     return Error{.code = ErrorCode::kUnsupported,
                  .id = "no_chat_template",
                  .message = cat(printable(file_.path().string()), " carries no chat template"),
                  .hint = "complete plain text with: wick run -m MODEL -p TEXT"};
   }
-  WICK_TRY(const ChatTemplate* const tmpl, chat_template());
-  add_special_tokens(context);
+  WICK_TRY(const ChatTemplate* const tmpl, templates_->pick("", has_tools(context)));
+  add_defaults(&tokenizer(), context);
   WICK_TRY(const MarkedText prompt, tmpl->render(context));
   std::vector<TokenId> ids;
   tokenizer().encode(prompt, ids);
   return ids;
-}
-
-// Compiled at the first chat: a completion does not need it, and a template that cannot be compiled
-// does not spoil one.
-Result<const ChatTemplate*> LocalModel::chat_template() {
-  std::call_once(template_once_, [this] { template_ = ChatTemplate::parse(template_text_); });
-  if (!*template_) return template_->error();
-  return &**template_;
-}
-
-// bos_token and eos_token: the texts that templates expect under these names.
-void LocalModel::add_special_tokens(Object& context) const {
-  const auto set = [&](std::string_view key, TokenId id) {
-    if (context.find(key) == nullptr && id >= 0) context[key] = std::string(tokenizer().bytes(id));
-  };
-  set("bos_token", tokenizer().bos());
-  set("eos_token", tokenizer().eos());
 }
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest generate,
@@ -153,6 +136,8 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest genera
   generate.tenant = settings.tenant;
   generate.priority = settings.priority;
   generate.time_limit_ms = settings.time_limit_ms;
+  generate.stop_ids = settings.stop_ids;
+  WICK_DO(resolve_tokens(tokenizer(), settings, generate.sampling));
   generate.editor = std::move(editor);
   return RunningAnswer::begin(*engine_, std::move(generate));
 }

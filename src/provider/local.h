@@ -14,9 +14,9 @@
 #include <string>
 #include <thread>
 
-#include "chat/chat_template.h"
 #include "format/metadata.h"
 #include "format/model_file.h"
+#include "provider/chat_templates.h"
 #include "provider/provider.h"
 #include "provider/running_answer.h"
 #include "provider/session_file.h"
@@ -77,10 +77,8 @@ class LocalModel final : public Provider {
  private:
   LocalModel(ModelFile file, std::unique_ptr<Backend> backend);
   Result<void> start(const LocalOptions& options);
-  Result<const ChatTemplate*> chat_template();
-  Result<std::vector<TokenId>> render(Object context);
+  Result<std::vector<TokenId>> render(Object context) const;
   const SessionKind& session_kind();
-  void add_special_tokens(Object& context) const;
   Result<std::unique_ptr<RunningAnswer>> submit(GenerateRequest generate,
                                                 const GenerationSettings& settings,
                                                 std::shared_ptr<LogitsEditor> editor);
@@ -91,11 +89,13 @@ class LocalModel final : public Provider {
   LocalMemory memory_ = {};
   std::once_flag kind_once_;
   SessionKind kind_ = {};
-  std::string template_text_;
-  std::once_flag template_once_;
-  std::optional<Result<ChatTemplate>> template_;
+  std::unique_ptr<const ChatTemplates> templates_;
   std::jthread thread_;
 };
+
+// What of the sampling depends on the vocabulary: biases of texts, and where DRY stops comparing.
+Result<void> resolve_tokens(const Tokenizer& tokenizer, const GenerationSettings& settings,
+                            SamplingParams& params);
 
 // What sampling a request gets: its own settings, else the file's hints, else SamplingParams{}; the
 // seed is random unless it is set ("seed" is a key like the others). Errors name the key, the value

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
@@ -123,6 +124,39 @@ TEST(ResolveSampling, RequestBeatsTheFilesHintsAndTheseBeatTheDefaults) {
   EXPECT_EQ(params->top_k, 3);
   EXPECT_EQ(params->top_p, 0.95F);
   EXPECT_EQ(params->seed, 5U);
+}
+
+TEST(ResolveSampling, TheOrderOfSamplersIsTheRequestsThenTheFiles) {
+  Metadata meta;
+  meta.set_string("general.sampling.sequence", "top_p;temp");
+  EXPECT_EQ(to_string(resolve_sampling(meta, {})->order), "top_p;temperature");
+  EXPECT_EQ(to_string(resolve_sampling(meta, {.samplers = "min-p"})->order), "min_p");
+  EXPECT_EQ(resolve_sampling(meta, {.samplers = "nonsense"}).error().id, "bad_sampler_order");
+}
+
+TEST(ResolveTokens, BiasesEveryTokenOfATextAndFindsBreakersInsideTokens) {
+  test::TempDir dir;
+  test::write_tiny_model(dir.path() / "tiny.gguf", {});
+  const auto tokenizer = *Tokenizer::open(dir.path() / "tiny.gguf");
+  SamplingParams params{.dry_multiplier = 1};
+  ASSERT_TRUE(resolve_tokens(*tokenizer,
+                             {.logit_bias = {{.text = "ab", .bias = 2}, {.id = 3, .bias = -1}},
+                              .dry_breakers = {{"a", "xyz"}}},
+                             params));
+  const auto ab = tokenizer->encode_plain("ab");
+  ASSERT_EQ(params.logit_bias.size(), ab.size() + 1);
+  EXPECT_EQ(params.logit_bias[0].id, ab[0]);
+  EXPECT_EQ(params.logit_bias.back().id, 3);
+  const auto& breakers = params.dry_breakers.tokens;
+  for (TokenId id = 0; id < tokenizer->size(); ++id) {
+    const bool has_a = tokenizer->bytes(id).find('a') != std::string_view::npos ||
+                       tokenizer->bytes(id).find("xyz") != std::string_view::npos;
+    EXPECT_EQ(std::count(breakers.begin(), breakers.end(), id), has_a ? 1 : 0) << id;
+  }
+  ASSERT_EQ(params.dry_breakers.runs.size(), 1U);
+  EXPECT_EQ(params.dry_breakers.runs[0], tokenizer->encode_plain("xyz"));
+  EXPECT_EQ(resolve_tokens(*tokenizer, {.dry_breakers = {{""}}}, params).error().id,
+            "bad_dry_breaker");
 }
 
 TEST(ResolveSampling, NamesWhatItRefuses) {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -24,15 +25,28 @@ namespace wick {
 
 // What a request may set; what it leaves out is taken from the model file's own hints, then from
 // the defaults.
+struct BiasSetting {
+  std::string text = {};  // each of its tokens, unless there is an id
+  TokenId id = -1;
+  double bias = 0;
+};
+
 struct GenerationSettings {
   std::vector<std::pair<std::string, double>> sampling =
       {};              // keys of sampler_params(): {"temperature", 0.2}
   int max_tokens = 0;  // 0 = to the context's end
   std::vector<std::string> stops = {};
+  std::vector<TokenId> stop_ids = {};
+  std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
+  std::vector<BiasSetting> logit_bias = {};
+  // Texts that no repetition reaches past; std::nullopt = kDryBreakers.
+  std::optional<std::vector<std::string>> dry_breakers = {};
   std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
   int priority = 0;          // -2 (in the background) to 2
   int time_limit_ms = 0;     // 0 = none
 };
+
+inline constexpr std::string_view kDryBreakers[] = {"\n", ":", "\"", "*"};  // llama.cpp's
 
 struct ChatRequest {
   Object input =

@@ -23,10 +23,10 @@ class RunningAnswer::Sink final : public DeltaSink {
     return true;
   }
 
-  bool is_closed() const noexcept override { return is_abandoned.load(std::memory_order_relaxed); }
+  bool is_closed() const noexcept override { return is_dropped.load(std::memory_order_relaxed); }
 
   ByteRing ring{kRingBytes};
-  std::atomic<bool> is_abandoned = false;  // nobody reads any more
+  std::atomic<bool> is_dropped = false;
   DoneEvent done = {};
   Error error = {};
 };
@@ -35,9 +35,8 @@ RunningAnswer::RunningAnswer(Engine& engine, std::shared_ptr<Sink> sink) noexcep
     : engine_(&engine), sink_(std::move(sink)) {}
 
 RunningAnswer::~RunningAnswer() {
-  if (is_over_) return;
-  sink_->is_abandoned.store(true, std::memory_order_relaxed);
-  cancel();  // the sink is shared: the engine may still write into it
+  sink_->is_dropped.store(true, std::memory_order_relaxed);
+  if (!is_over_) cancel();  // the sink is shared: the engine may still write into it
 }
 
 Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(Engine& engine,

@@ -23,6 +23,9 @@ constexpr Hint kHints[] = {
     {"general.sampling.penalty_last_n", "repeat_window"},
     {"general.sampling.xtc_probability", "xtc_probability"},
     {"general.sampling.xtc_threshold", "xtc_threshold"},
+    {"general.sampling.mirostat", "mirostat"},
+    {"general.sampling.mirostat_tau", "mirostat_tau"},
+    {"general.sampling.mirostat_eta", "mirostat_eta"},
 };
 
 const SamplerParam* find_param(std::string_view key) {
@@ -68,9 +71,51 @@ Result<SamplingParams> resolve_sampling(const Metadata& meta, const GenerationSe
     // A hint is the file's advice: one that makes no sense is passed over, like an absent one.
     if (value) static_cast<void>(static_cast<bool>(set(params, hint.key, *value)));
   }
+  if (const auto sequence = meta.string("general.sampling.sequence")) {
+    if (const auto order = parse_sampler_order(*sequence)) params.order = *order;
+  }
+  if (!settings.samplers.empty()) {
+    WICK_TRY(params.order, parse_sampler_order(settings.samplers));
+  }
   for (const auto& [key, value] : settings.sampling)
     WICK_DO(set(params, key, value));
   return params;
+}
+
+Result<void> resolve_tokens(const Tokenizer& tokenizer, const GenerationSettings& settings,
+                            SamplingParams& params) {
+  for (const BiasSetting& one : settings.logit_bias) {
+    const auto bias = static_cast<float>(one.bias);
+    if (one.id >= 0) {
+      params.logit_bias.push_back({one.id, bias});
+      continue;
+    }
+    for (const TokenId id : tokenizer.encode_plain(one.text))
+      params.logit_bias.push_back({id, bias});
+  }
+  if (params.dry_multiplier == 0) return {};
+  std::vector<std::string> breakers(std::begin(kDryBreakers), std::end(kDryBreakers));
+  if (settings.dry_breakers) breakers = *settings.dry_breakers;
+  for (const std::string& text : breakers) {
+    if (text.empty()) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_dry_breaker",
+                   .message = "a DRY sequence breaker is empty, wanted is a text",
+                   .hint = "for none at all say 'none'"};
+    }
+    const auto run = tokenizer.encode_plain(text);
+    if (run.size() > 1) params.dry_breakers.runs.push_back(run);
+  }
+  for (TokenId id = 0; id < tokenizer.size(); ++id) {
+    const std::string_view bytes = tokenizer.bytes(id);
+    const auto is_in = [&](const std::string& text) {
+      return bytes.find(text) != std::string_view::npos;
+    };
+    if (std::any_of(breakers.begin(), breakers.end(), is_in)) {
+      params.dry_breakers.tokens.push_back(id);
+    }
+  }
+  return {};
 }
 
 }  // namespace wick

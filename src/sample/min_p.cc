@@ -1,14 +1,11 @@
-// Min-p (Nguyen et al. 2024): tokens at least min_p times as likely as the most likely one.
+// Min-p (Nguyen et al. 2024): tokens at least min_p times as likely as the most likely one, which
+// is a bound on the logits.
 #include "sample/stage.h"
 
 namespace wick {
 
 void apply_min_p(Candidates& c, const SamplingParams& p) noexcept {
-  exp_weights(c);
-  std::size_t n = 1;  // weights[0] is 1
-  while (n < c.items.size() && c.weights[n] >= static_cast<double>(p.min_p))
-    ++n;
-  c.items = c.items.first(n);
+  keep_from(c, static_cast<double>(largest(c)) + log_of(static_cast<double>(p.min_p)));
 }
 
 }  // namespace wick

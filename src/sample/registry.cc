@@ -1,6 +1,8 @@
 #include <array>
+#include <limits>
 
 #include "base/strings.h"
+#include "sample/limits.h"
 #include "sample/stage.h"
 
 namespace wick {
@@ -22,7 +24,16 @@ constexpr SamplerParam row(std::string_view key, std::string_view help, double m
   return {key, help, min, max, off, kGet<Member>, kSet<Member>};
 }
 
+template <auto Member>
+constexpr SamplerParam switch_row(std::string_view key, std::string_view help) {
+  return {key, help, 0, 1, 0, kGet<Member>, kSet<Member>, true};
+}
+
 using P = SamplingParams;
+constexpr SamplerParam kEnds[] = {
+    row<&P::min_tokens>("min_tokens", "no end of the answer before so many tokens", 0, 1 << 24, 0),
+    switch_row<&P::ignore_eos>("ignore_eos", "end tokens are never drawn"),
+};
 constexpr SamplerParam kPenalties[] = {
     row<&P::repeat_penalty>("repeat_penalty", "how much less likely a repeated token becomes", 0.01,
                             100, 1),
@@ -32,6 +43,15 @@ constexpr SamplerParam kPenalties[] = {
                                0),
     row<&P::repeat_window>("repeat_window", "tokens looked back at for these; -1 = all", -1,
                            1 << 24, 0),
+};
+constexpr SamplerParam kDry[] = {
+    row<&P::dry_multiplier>("dry_multiplier", "how much going on with a repetition costs", 0, 1000,
+                            0),
+    row<&P::dry_base>("dry_base", "grows by this with each token of the repetition", 1, 100, 1.75),
+    row<&P::dry_allowed_length>("dry_allowed_length", "shorter repetitions cost nothing", 0,
+                                1 << 24, 2),
+    row<&P::dry_window>("dry_penalty_last_n", "tokens looked back at for it; -1 = all", -1, 1 << 24,
+                        0),
 };
 constexpr SamplerParam kTopNSigma[] = {
     row<&P::top_n_sigma>("top_n_sigma", "leave out logits further below the largest, in deviations",
@@ -62,26 +82,97 @@ constexpr SamplerParam kTemperature[] = {
     row<&P::dynatemp_exponent>("dynatemp_exponent", "and how steeply", 0.01, 100, 1),
 };
 
+constexpr SamplerParam kMirostat[] = {
+    row<&P::mirostat>("mirostat", "1 or 2: hold the surprise instead of leaving tokens out", 0, 2,
+                      0),
+    row<&P::mirostat_tau>("mirostat_tau", "the surprise it holds, in bits", 0, 100, 5),
+    row<&P::mirostat_eta>("mirostat_eta", "how fast it learns", 0, 100, 0.1),
+};
+constexpr SamplerParam kAdaptiveP[] = {
+    row<&P::adaptive_target>("adaptive_target", "prefer tokens near this probability; -1 = off", -1,
+                             1, -1),
+    row<&P::adaptive_decay>("adaptive_decay", "how slowly it forgets what was drawn", 0, 0.99, 0.9),
+};
+
 bool is_penalising(const P& p) noexcept {
   return p.repeat_window != 0 &&
          (p.repeat_penalty != 1 || p.presence_penalty != 0 || p.frequency_penalty != 0);
 }
 
+using enum SamplerKind;
 constexpr SamplerInfo kSamplers[] = {
-    {"penalties", kPenalties, is_penalising, nullptr},
-    // It cuts by the whole vocabulary's deviation, so behind the selection it keeps the same set.
-    {"top_n_sigma", kTopNSigma, [](const P& p) noexcept { return p.top_n_sigma > 0; },
-     apply_top_n_sigma},
-    {"top_k", kTopK, [](const P& p) noexcept { return p.top_k > 0; }, nullptr},
-    {"typical", kTypical, [](const P& p) noexcept { return p.typical_p < 1; }, apply_typical},
-    {"top_p", kTopP, [](const P& p) noexcept { return p.top_p < 1; }, apply_top_p},
-    {"min_p", kMinP, [](const P& p) noexcept { return p.min_p > 0; }, apply_min_p},
-    {"xtc", kXtc,
-     [](const P& p) noexcept { return p.xtc_probability > 0 && p.xtc_threshold <= 0.5F; },
-     apply_xtc},
-    {"temperature", kTemperature,
-     [](const P& p) noexcept { return p.temperature != 1 || p.dynatemp_range > 0; },
-     apply_temperature},
+    {.name = "ends",
+     .kind = kFirst,
+     .params = kEnds,
+     .is_on = [](const P& p) noexcept { return p.min_tokens > 0 || p.ignore_eos != 0; },
+     .apply = apply_ends,
+     .prepare = prepare_ends},
+    {.name = "logit_bias",
+     .kind = kFirst,
+     .is_on = [](const P& p) noexcept { return !p.logit_bias.empty(); },
+     .apply = apply_logit_bias,
+     .prepare = prepare_logit_bias},
+    {.name = "penalties",
+     .kind = kEdit,
+     .params = kPenalties,
+     .is_on = is_penalising,
+     .apply = apply_penalties,
+     .prepare = prepare_penalties},
+    {.name = "dry",
+     .kind = kEdit,
+     .params = kDry,
+     .is_on = [](const P& p) noexcept { return p.dry_multiplier > 0 && p.dry_window != 0; },
+     .apply = apply_dry,
+     .prepare = prepare_dry},
+    {.name = "top_n_sigma",
+     .kind = kCut,
+     .params = kTopNSigma,
+     .is_on = [](const P& p) noexcept { return p.top_n_sigma > 0; },
+     .apply = apply_top_n_sigma,
+     .works_unlisted = true},
+    {.name = "top_k",
+     .kind = kCut,
+     .params = kTopK,
+     .is_on = [](const P& p) noexcept { return p.top_k > 0; },
+     .apply = apply_top_k},
+    {.name = "typ_p",
+     .kind = kCut,
+     .params = kTypical,
+     .is_on = [](const P& p) noexcept { return p.typical_p < 1; },
+     .apply = apply_typical},
+    {.name = "top_p",
+     .kind = kCut,
+     .params = kTopP,
+     .is_on = [](const P& p) noexcept { return p.top_p < 1; },
+     .apply = apply_top_p},
+    {.name = "min_p",
+     .kind = kCut,
+     .params = kMinP,
+     .is_on = [](const P& p) noexcept { return p.min_p > 0; },
+     .apply = apply_min_p,
+     .works_unlisted = true},
+    {.name = "xtc",
+     .kind = kCut,
+     .params = kXtc,
+     .is_on = [](const P& p) noexcept { return p.xtc_probability > 0 && p.xtc_threshold <= 0.5F; },
+     .apply = apply_xtc},
+    {.name = "temperature",
+     .kind = kScale,
+     .params = kTemperature,
+     .is_on = [](const P& p) noexcept { return p.temperature != 1 || p.dynatemp_range > 0; },
+     .apply = apply_temperature},
+    {.name = "adaptive_p",
+     .kind = kChoose,
+     .params = kAdaptiveP,
+     .is_on = [](const P& p) noexcept { return p.adaptive_target >= 0; },
+     .choose = choose_adaptive_p,
+     .prepare = prepare_adaptive_p},
+    {.name = "mirostat",
+     .kind = kReplace,
+     .params = kMirostat,
+     .is_on = [](const P& p) noexcept { return p.mirostat != 0; },
+     .choose = choose_mirostat,
+     .prepare = prepare_mirostat},
 };
 
 // The parameters of all stages in one row.
@@ -114,14 +205,39 @@ std::span<const SamplerInfo> samplers() noexcept {
   return kSamplers;
 }
 
+namespace {
+
+Error out_of_range(std::string message) {
+  return {
+      .code = ErrorCode::kInvalid, .id = "sampling_out_of_range", .message = std::move(message)};
+}
+
+}  // namespace
+
 Result<void> check(const SamplingParams& params) {
   for (const SamplerParam& row : sampler_params()) {
     const double value = row.get(params);
     if (value >= row.min && value <= row.max) continue;
-    return Error{
-        .code = ErrorCode::kInvalid,
-        .id = "sampling_out_of_range",
-        .message = cat(row.key, " is ", value, ", allowed are ", row.min, " to ", row.max)};
+    return out_of_range(cat(row.key, " is ", value, ", allowed are ", row.min, " to ", row.max));
+  }
+  if (params.logit_bias.size() > kMaxLogitBiases) {
+    return out_of_range(
+        cat(params.logit_bias.size(), " logit biases, allowed are ", kMaxLogitBiases));
+  }
+  for (const LogitBias& one : params.logit_bias) {
+    const bool is_ban = one.bias == -std::numeric_limits<float>::infinity();
+    if (is_ban || (one.bias >= -kMaxLogitBias && one.bias <= kMaxLogitBias)) continue;
+    return out_of_range(cat("the logit bias of token ", one.id, " is ", one.bias,
+                            ", allowed are -inf and -", kMaxLogitBias, " to ", kMaxLogitBias));
+  }
+  const auto& runs = params.dry_breakers.runs;
+  if (runs.size() > kMaxDryBreakers) {
+    return out_of_range(cat(runs.size(), " DRY breakers, allowed are ", kMaxDryBreakers));
+  }
+  for (const auto& run : runs) {
+    if (!run.empty() && run.size() <= kMaxDryBreakerTokens) continue;
+    return out_of_range(
+        cat("a DRY breaker has ", run.size(), " tokens, allowed are 1 to ", kMaxDryBreakerTokens));
   }
   return {};
 }

@@ -1,8 +1,6 @@
 #include "sample/sampler.h"
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
 
 #include "base/check.h"
 #include "sample/stage.h"
@@ -11,12 +9,20 @@ namespace wick {
 
 struct SamplerChain::State {
   SamplingParams params;
-  Draws draws;
+  int vocab = 0;
+  bool is_greedy = false;
+  std::array<const SamplerInfo*, 32> stages = {};  // those that have something to do, in order
+  std::size_t n_stages = 0;
+  const SamplerInfo* chooser = nullptr;  // nullptr = a plain draw
+  SamplerMemory memory;
   std::vector<Candidate> candidates;
   std::vector<double> weights;
-  std::vector<float> logits;         // a copy to edit and penalise; empty while nothing does
-  std::vector<std::int32_t> counts;  // one a token, for the penalties
   std::shared_ptr<LogitsEditor> editor;
+  std::vector<float> copy;  // for the editor, which may change anything
+
+  std::span<const SamplerInfo* const> plan() const noexcept {
+    return std::span(stages).first(n_stages);
+  }
 };
 
 SamplerChain::SamplerChain() = default;
@@ -26,87 +32,116 @@ SamplerChain::~SamplerChain() = default;
 
 namespace {
 
-bool is_penalising(const SamplingParams& p) noexcept {
-  return samplers()[0].is_on(p);
+// The samplers of a request that are on, in its order: what edits first comes first, and one that
+// replaces the others' choice comes last and turns these off.
+std::vector<const SamplerInfo*> find_active(const SamplingParams& p) {
+  const auto all = samplers();
+  std::vector<const SamplerInfo*> active;
+  const auto add = [&](const SamplerInfo& row) {
+    if (row.is_on(p)) active.push_back(&row);  // cold: a request begins
+  };
+  for (const SamplerInfo& row : all) {
+    if (row.kind == SamplerKind::kFirst) add(row);
+  }
+  for (std::size_t i = 0; p.order.n < 0 && i < all.size(); ++i) {
+    if (is_movable(all[i].kind)) add(all[i]);
+  }
+  for (int i = 0; i < p.order.n; ++i)
+    add(all[p.order.rows[static_cast<std::size_t>(i)]]);
+  for (const SamplerInfo& row : all) {
+    if (row.kind != SamplerKind::kReplace || !row.is_on(p)) continue;
+    std::erase_if(active, [](const SamplerInfo* other) {
+      return other->kind == SamplerKind::kCut || other->kind == SamplerKind::kChoose;
+    });
+    add(row);
+  }
+  return active;
 }
 
-// The first of the largest logits, -1 if there is none.
-TokenId greedy(std::span<const float> logits, std::span<const std::uint64_t> allowed) noexcept {
-  TokenId best = -1;
-  float most = 0;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if ((best < 0 ? !std::isnan(logits[i]) : logits[i] > most) && is_allowed(allowed, i)) {
-      best = static_cast<TokenId>(i);
-      most = logits[i];
-    }
+// Whether the stages list the whole vocabulary, not only what top-k selects.
+bool lists_all(std::span<const SamplerInfo* const> plan) noexcept {
+  for (const SamplerInfo* stage : plan) {
+    if (stage->apply == apply_top_k) return false;
+    if (stage->kind == SamplerKind::kScale) return true;
+    if (stage->kind == SamplerKind::kCut && !stage->works_unlisted) return true;
   }
-  return best;
+  return true;
 }
 
 }  // namespace
 
-SamplerChain::SamplerChain(const SamplingParams& params, int vocab,
+SamplerChain::SamplerChain(const SamplingParams& params, const ChainSizes& sizes,
                            std::shared_ptr<LogitsEditor> editor)
     : state_(std::make_unique<State>()) {  // cold: a request begins
-  const auto n = static_cast<std::size_t>(vocab);
-  state_->params = params;
-  state_->draws.seed = params.seed;
-  const bool needs_all = params.top_k == 0;
-  const std::size_t kept = needs_all ? n : std::min(n, static_cast<std::size_t>(params.top_k));
-  state_->candidates.resize(params.temperature == 0 ? 0 : kept);
-  state_->weights.resize(state_->candidates.size());
-  if (is_penalising(params)) state_->counts.resize(n);
-  if (is_penalising(params) || editor != nullptr) state_->logits.resize(n);
-  state_->editor = std::move(editor);
+  State& s = *state_;
+  s.params = params;
+  s.vocab = sizes.vocab;
+  s.memory.draws.seed = params.seed;
+  if (editor != nullptr) s.copy.resize(static_cast<std::size_t>(sizes.vocab));
+  s.editor = std::move(editor);
+  auto active = find_active(params);
+  const auto is_scale = [](const SamplerInfo* row) { return row->kind == SamplerKind::kScale; };
+  s.is_greedy = params.temperature == 0 && std::any_of(active.begin(), active.end(), is_scale);
+  if (s.is_greedy) {
+    std::erase_if(active, [](const SamplerInfo* row) {
+      return row->kind != SamplerKind::kFirst && row->kind != SamplerKind::kEdit;
+    });
+  }
+  for (const SamplerInfo* row : active) {
+    if (row->prepare != nullptr) row->prepare(s.memory, params, sizes);
+    if (row->choose != nullptr) {
+      s.chooser = row;
+    } else {
+      s.stages[s.n_stages++] = row;
+    }
+  }
+  if (s.is_greedy) return;
+  const auto vocab = static_cast<std::size_t>(sizes.vocab);
+  const bool needs_all = lists_all(s.plan());
+  s.candidates.resize(needs_all ? vocab : std::min(vocab, static_cast<std::size_t>(params.top_k)));
+  s.weights.resize(s.candidates.size());
+  s.memory.maxima.resize(2 * count_chunks(vocab));
 }
 
 const SamplingParams& SamplerChain::params() const noexcept {
   return state_->params;
 }
 
-TokenId SamplerChain::sample(std::span<const float> logits, std::span<const std::uint64_t> allowed,
+TokenId SamplerChain::sample(std::span<float> logits, std::span<const std::uint64_t> allowed,
                              std::span<const TokenId> history) noexcept {
   State& s = *state_;
-  if (!s.logits.empty()) {
-    WICK_CHECK(logits.size() == s.logits.size(),
-               "a chain samples from the vocabulary it was built for");
-    std::copy(logits.begin(), logits.end(), s.logits.begin());
-    if (s.editor != nullptr && !s.editor->edit(s.logits, history)) return -1;
-    if (is_penalising(s.params)) penalise(s.logits, history, s.params, s.counts);
-    logits = s.logits;
+  WICK_CHECK(logits.size() == static_cast<std::size_t>(s.vocab),
+             "a chain samples from the vocabulary it was built for");
+  if (s.editor != nullptr) {
+    std::copy(logits.begin(), logits.end(), s.copy.begin());
+    if (!s.editor->edit(s.copy, history)) return -1;
+    logits = s.copy;
   }
-  if (s.params.temperature == 0) return greedy(logits, allowed);
-
-  Candidates c{.items = s.candidates,
-               .weights = s.weights,
-               .logits = logits,
+  Candidates c{.logits = logits,
                .allowed = allowed,
-               .draws = &s.draws};
-  if (s.params.top_k > 0) {
-    const int k = static_cast<int>(std::min(s.candidates.size(), logits.size()));
-    c.items = c.items.first(static_cast<std::size_t>(select_top_k(logits, allowed, k, c.items)));
-    c.is_sorted = true;
+               .history = history,
+               .memory = &s.memory,
+               .items = s.candidates,
+               .weights = s.weights};
+  for (const SamplerInfo* stage : s.plan())
+    stage->apply(c, s.params);
+  TokenId id = -1;
+  if (s.is_greedy) {
+    id = find_largest(c.vocabulary());
   } else {
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-      if (!std::isnan(logits[i]) && is_allowed(allowed, i)) {
-        c.items[n++] = {static_cast<TokenId>(i), logits[i]};
-      }
+    list(c);
+    if (!c.items.empty()) {
+      const std::size_t item =
+          s.chooser != nullptr ? s.chooser->choose(c, s.params) : draw_item(c, exp_weights(c));
+      id = c.items[item].id;
     }
-    c.items = c.items.first(n);
   }
-  if (c.items.empty()) return -1;
-  for (const SamplerInfo& stage : samplers()) {
-    if (stage.apply != nullptr && stage.is_on(s.params)) stage.apply(c, s.params);
+  while (c.n_edits > 0) {  // newest first: a token may have been edited twice
+    const Candidate& old = s.memory.edits[--c.n_edits];
+    logits[static_cast<std::size_t>(old.id)] = old.logit;
   }
-
-  const double target = s.draws.next() * exp_weights(c);
-  double sum = 0;
-  for (std::size_t i = 0; i + 1 < c.items.size(); ++i) {
-    sum += c.weights[i];
-    if (target < sum) return c.items[i].id;
-  }
-  return c.items.back().id;
+  ++s.memory.n_drawn;
+  return id;
 }
 
 }  // namespace wick

@@ -1,24 +1,49 @@
 // From logits to a token. A SamplerChain belongs to one sequence and is used by the engine thread
 // only; building one allocates, sample() never does. Its random numbers come from a counter-based
-// generator keyed by the request's seed, so a seed gives the same text whatever else runs. Order of
-// stages and defaults are llama.cpp's: penalties → top-n-sigma → top-k → typical → top-p → min-p →
-// XTC → temperature → draw. Temperature 0 is greedy: the lowest id among equal maxima.
+// generator keyed by the request's seed, so a seed gives the same text whatever else runs. The
+// order of the stages is the request's; it and all defaults are llama.cpp's unless it says
+// otherwise: penalties → DRY → top-n-sigma → top-k → typical → top-p → min-p → XTC → temperature →
+// draw. Bans of end tokens and logit bias come before all of them. Temperature 0 is greedy: the
+// likeliest token after bias, penalties and DRY, the lowest id among equals; nothing else is asked.
 //
-//   SamplerChain chain(params, vocab);
+//   SamplerChain chain(params, {.vocab = vocab, .ends = ends});
 //   const TokenId next = chain.sample(logits, {}, history);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
 
 namespace wick {
+
+// Which samplers work, and in which order: rows of samplers().
+struct SamplerOrder {
+  std::array<std::uint8_t, 16> rows = {};
+  int n = -1;  // -1 = the default order
+};
+
+// "top_k;temperature" → that order; the words are llama.cpp's, '-' counts as '_', ',' as ';'.
+Result<SamplerOrder> parse_sampler_order(std::string_view text);
+std::string to_string(const SamplerOrder& order);
+
+struct LogitBias {
+  TokenId id = 0;
+  float bias = 0;  // -infinity = never
+};
+
+// Where DRY stops comparing: at one of these tokens, or at one of these runs of tokens.
+struct DryBreakers {
+  std::vector<TokenId> tokens = {};
+  std::vector<std::vector<TokenId>> runs = {};
+};
 
 struct SamplingParams {
   float temperature = 0.8F;  // 0 = greedy
@@ -27,12 +52,25 @@ struct SamplingParams {
   float min_p = 0.05F;       // 0 = off
   float repeat_penalty = 1;  // 1 = off
   float presence_penalty = 0, frequency_penalty = 0;
-  int repeat_window = 64;  // tokens looked back at; 0 = off, -1 = the whole context
-  float top_n_sigma = 0;   // 0 = off
-  float typical_p = 1;     // 1 = off
+  int repeat_window = 64;    // tokens looked back at; 0 = off, -1 = the whole context
+  float dry_multiplier = 0;  // 0 = off
+  float dry_base = 1.75F;
+  int dry_allowed_length = 2;
+  int dry_window = 64;    // tokens looked back at; 0 = off, -1 = the whole context
+  float top_n_sigma = 0;  // 0 = off
+  float typical_p = 1;    // 1 = off
   float xtc_probability = 0, xtc_threshold = 0.1F;
   float dynatemp_range = 0, dynatemp_exponent = 1;
+  int mirostat = 0;  // 0 = off, 1, 2; instead of all that leaves tokens out
+  float mirostat_tau = 5, mirostat_eta = 0.1F;
+  float adaptive_target = -1;  // below 0 = off
+  float adaptive_decay = 0.9F;
+  int min_tokens = 0;  // no end token before
+  int ignore_eos = 0;  // 1 = no end token at all
   std::uint64_t seed = 0;
+  SamplerOrder order = {};
+  std::vector<LogitBias> logit_bias = {};
+  DryBreakers dry_breakers = {};
 };
 
 // One parameter of the chain: its name as flag, field and help line, its range, and where it lies.
@@ -44,12 +82,20 @@ struct SamplerParam {
   double off = 0;  // the value that makes the stage do nothing
   double (*get)(const SamplingParams&);
   void (*set)(SamplingParams&, double);
+  bool is_switch = false;  // 0 or 1: a flag without a value
 };
 
 std::span<const SamplerParam> sampler_params() noexcept;
 
 // The first parameter out of its range, as an error with value and range.
 Result<void> check(const SamplingParams& params);
+
+// What a chain is built for.
+struct ChainSizes {
+  int vocab = 0;
+  int history = 0;                     // tokens of prompt and answer at most
+  std::span<const TokenId> ends = {};  // tokens that end the answer
+};
 
 // What a caller does to the logits before the chain sees them: ban, force, push. It is asked once
 // for each token that is drawn, by the engine's thread, which waits for it; the same logits and
@@ -64,8 +110,9 @@ class LogitsEditor {
 class SamplerChain {
  public:
   SamplerChain();
-  // Allocates its scratch for `vocab` tokens. `editor` may be null.
-  SamplerChain(const SamplingParams& params, int vocab, std::shared_ptr<LogitsEditor> editor = {});
+  // Allocates its scratch. `editor` may be null.
+  SamplerChain(const SamplingParams& params, const ChainSizes& sizes,
+               std::shared_ptr<LogitsEditor> editor = {});
   SamplerChain(SamplerChain&&) noexcept;
   SamplerChain& operator=(SamplerChain&&) noexcept;
   ~SamplerChain();
@@ -73,9 +120,10 @@ class SamplerChain {
   const SamplingParams& params() const noexcept;
 
   // Hot:
-  // `logits` [vocab]; `allowed`: bit t set = token t may follow, empty = all may; `history`: prompt
-  // and answer so far. -1: there is no token to draw, or the editor has failed.
-  TokenId sample(std::span<const float> logits, std::span<const std::uint64_t> allowed,
+  // `logits` [vocab], which are edited meanwhile and have their old bits again on return;
+  // `allowed`: bit t set = token t may follow, empty = all may; `history`: prompt and answer so
+  // far, which grows at its end only. -1 if there is no token left with a logit above -infinity.
+  TokenId sample(std::span<float> logits, std::span<const std::uint64_t> allowed,
                  std::span<const TokenId> history) noexcept;
 
  private:

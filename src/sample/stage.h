@@ -1,22 +1,25 @@
 // What a sampler stage sees and does. A stage is one file and one row of samplers(); adding one
-// adds its flag, its API field, its range check and its property tests. Engine thread; apply
-// functions are hot.
+// adds its flag, its API field, its range check and its property tests. Engine thread; apply and
+// choose are hot, prepare is not.
+//
+// The tokens in play begin as the whole vocabulary, unlisted: stages that change a few logits edit
+// them in place, stages that only need a bound raise `least`. The first stage that needs the tokens
+// themselves lists them, top-k by selecting. So a chain that begins like the default one never
+// touches more than a few hundred tokens.
 #pragma once
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/types.h"
 #include "sample/elementary.h"
 #include "sample/random.h"
 #include "sample/sampler.h"
+#include "sample/scan.h"
+#include "sample/window_counts.h"
 
 namespace wick {
-
-struct Candidate {
-  TokenId id = 0;
-  float logit = 0;
-};
 
 // The random numbers of a request, in the order in which its stages ask for them.
 struct Draws {
@@ -25,60 +28,135 @@ struct Draws {
   double next() noexcept { return uniform(seed, count++); }
 };
 
+// What a request keeps from one token to the next, and scratch; sized once.
+struct SamplerMemory {
+  Draws draws;
+  int n_drawn = 0;                               // tokens so far
+  std::vector<TokenId> ends;                     // what `ends` bans
+  WindowCounts counts;                           // of penalties
+  std::vector<std::int32_t> matches;             // of DRY: one a position
+  std::vector<std::int32_t> longest;             // of DRY: one a token, zero between draws
+  std::vector<TokenId> repeating;                // of DRY: the tokens that are not zero there
+  std::vector<bool> breaks;                      // of DRY: one a token
+  double mirostat_mu = 0;                        // the surprise above which tokens are left out
+  double adaptive_sum = 0, adaptive_weight = 0;  // of the probabilities of past tokens
+  std::vector<Candidate> edits;                  // logits as they were, oldest first
+  std::vector<float> maxima;                     // of the chunks, for select_top_k()
+};
+
 // The tokens still in play. Sorted: by logit descending, equal logits by id ascending; shrinking
 // keeps the order.
 struct Candidates {
-  std::span<Candidate> items = {};
-  bool is_sorted = false;
-  std::span<double> weights = {};               // scratch, at least as long as items
-  std::span<const float> logits = {};           // of the whole vocabulary
+  std::span<float> logits = {};                 // of the whole vocabulary
   std::span<const std::uint64_t> allowed = {};  // of it; empty = all
-  Draws* draws = nullptr;
+  float least = kLowest;                        // while unlisted: tokens below are out
+  std::span<const TokenId> history = {};
+  SamplerMemory* memory = nullptr;
+
+  bool is_listed = false, is_sorted = false;
+  std::span<Candidate> items = {};  // before listing: room for them
+  std::span<double> weights = {};   // scratch, as long as that room
+  std::size_t n_weights = 0;        // of these, in the items' order, are exp(logit - largest)
+  std::size_t n_edits = 0;
+
+  Vocabulary vocabulary() const noexcept { return {.logits = logits, .allowed = allowed}; }
 };
 
-void sort(Candidates& c) noexcept;  // nothing if sorted already
-// weights[i] = exp(logit[i] - max logit); returns their sum, added in the order of items. Sorts
+enum class SamplerKind : std::uint8_t {
+  kFirst,    // edits logits before everything else; not part of the order
+  kEdit,     // changes the logits of a few tokens
+  kCut,      // leaves tokens out
+  kScale,    // changes all logits
+  kChoose,   // draws the token, instead of a plain draw
+  kReplace,  // the same, instead of all cuts, too; not part of the order
+};
+
+constexpr bool is_movable(SamplerKind kind) noexcept {
+  return kind != SamplerKind::kFirst && kind != SamplerKind::kReplace;
+}
+
+struct SamplerInfo {
+  std::string_view name;
+  SamplerKind kind;
+  std::span<const SamplerParam> params = {};
+  bool (*is_on)(const SamplingParams&) noexcept = nullptr;
+  void (*apply)(Candidates&, const SamplingParams&) noexcept = nullptr;
+  std::size_t (*choose)(Candidates&, const SamplingParams&) noexcept = nullptr;  // an item
+  void (*prepare)(SamplerMemory&, const SamplingParams&, const ChainSizes&) = nullptr;
+  bool works_unlisted = false;  // kCut: needs no list of the tokens
+};
+
+// In the default order.
+std::span<const SamplerInfo> samplers() noexcept;
+
+inline bool is_likelier(const Candidate& a, const Candidate& b) noexcept {
+  return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+}
+
+// Hot:
+void list(Candidates& c) noexcept;  // nothing if listed already
+void sort(Candidates& c) noexcept;  // lists first; nothing if sorted already
+// Brings the k likeliest to the front, in no order; nothing if sorted already. Lists first.
+void bring_to_front(Candidates& c, std::size_t k) noexcept;
+float largest(Candidates& c) noexcept;  // of the logits in play; -infinity if there are none
+void keep_from(Candidates& c, double least) noexcept;  // leaves out the logits below
+// weights[i] = exp(logit[i] - largest); returns their sum, added in the order of items. Lists
 // first.
 double exp_weights(Candidates& c) noexcept;
+// An item by these weights, which sum to `sum`.
+std::size_t draw_item(Candidates& c, double sum) noexcept;
 
-// The same, and the entropy of the distribution in nats.
+// Their sum, and the entropy of the distribution in nats.
 struct Spread {
-  double log_sum = 0;  // of the weights: token i has -log p = log_sum - (logit[i] - max logit)
+  double sum = 0;
+  double log_sum = 0;  // token i has -log p = log_sum - (logit[i] - largest)
   double entropy = 0;
 };
 
 Spread measure_spread(Candidates& c) noexcept;
 
-inline bool is_allowed(std::span<const std::uint64_t> allowed, std::size_t i) noexcept {
-  return allowed.empty() || (allowed[i / 64] >> (i % 64) & 1) != 0;
+// A new logit for one token, before the listing.
+inline void edit_one(Candidates& c, TokenId id, float value) noexcept {
+  float& logit = c.logits[static_cast<std::size_t>(id)];
+  c.memory->edits[c.n_edits++] = {id, logit};
+  logit = value;
 }
 
-struct SamplerInfo {
-  std::string_view name;
-  std::span<const SamplerParam> params;
-  bool (*is_on)(const SamplingParams&) noexcept;
-  void (*apply)(Candidates& c,
-                const SamplingParams&) noexcept;  // nullptr: works on the logits, see sampler.cc
-};
+// Gives each of `ids` change(id, logit) as its logit. For a token that is not one of `ids` change
+// must return the logit it got.
+template <class Change>
+void edit(Candidates& c, std::span<const TokenId> ids, Change&& change) noexcept {
+  if (c.is_listed) {
+    for (Candidate& item : c.items)
+      item.logit = change(item.id, item.logit);
+    c.is_sorted = false;
+    c.n_weights = 0;
+    return;
+  }
+  for (const TokenId id : ids)
+    edit_one(c, id, change(id, c.logits[static_cast<std::size_t>(id)]));
+}
 
-// In the order of the chain.
-std::span<const SamplerInfo> samplers() noexcept;
-
-// Hot:
-// The k largest of `logits` (ties: lowest id first) whose bit in `allowed` is set (empty = all),
-// sorted, into `out`, which holds at least k. NaN counts as absent. Returns how many there are:
-// fewer than k if fewer are allowed.
-int select_top_k(std::span<const float> logits, std::span<const std::uint64_t> allowed, int k,
-                 std::span<Candidate> out) noexcept;
+void apply_ends(Candidates& c, const SamplingParams& p) noexcept;
+void apply_logit_bias(Candidates& c, const SamplingParams& p) noexcept;
+void apply_penalties(Candidates& c, const SamplingParams& p) noexcept;
+void apply_dry(Candidates& c, const SamplingParams& p) noexcept;
 void apply_top_n_sigma(Candidates& c, const SamplingParams& p) noexcept;
+void apply_top_k(Candidates& c, const SamplingParams& p) noexcept;
 void apply_typical(Candidates& c, const SamplingParams& p) noexcept;
 void apply_top_p(Candidates& c, const SamplingParams& p) noexcept;
 void apply_min_p(Candidates& c, const SamplingParams& p) noexcept;
 void apply_xtc(Candidates& c, const SamplingParams& p) noexcept;
 void apply_temperature(Candidates& c, const SamplingParams& p) noexcept;
-// Makes the tokens of the window less likely. `counts`: one for each token, all zero on entry and
-// on return.
-void penalise(std::span<float> logits, std::span<const TokenId> history, const SamplingParams& p,
-              std::span<std::int32_t> counts) noexcept;
+std::size_t choose_mirostat(Candidates& c, const SamplingParams& p) noexcept;
+std::size_t choose_adaptive_p(Candidates& c, const SamplingParams& p) noexcept;
+
+// Cold:
+void prepare_ends(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes);
+void prepare_logit_bias(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes);
+void prepare_penalties(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes);
+void prepare_dry(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes);
+void prepare_mirostat(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes);
+void prepare_adaptive_p(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes);
 
 }  // namespace wick

@@ -1,5 +1,6 @@
 // Top-n-sigma (Tang et al. 2024): logits at most n standard deviations below the largest, the
-// deviation being that of the whole vocabulary's finite logits.
+// deviation being that of the finite logits still in play.
+#include <algorithm>
 #include <cmath>
 
 #include "sample/stage.h"
@@ -7,27 +8,24 @@
 namespace wick {
 
 void apply_top_n_sigma(Candidates& c, const SamplingParams& p) noexcept {
-  sort(c);
-  double n = 0, sum = 0, squares = 0;
-  const auto for_finite = [&](const auto& body) {
-    for (std::size_t i = 0; i < c.logits.size(); ++i) {
-      if (std::isfinite(c.logits[i]) && is_allowed(c.allowed, i)) {
-        body(static_cast<double>(c.logits[i]));
-      }
+  const float top = largest(c);
+  Moments m;
+  if (c.is_listed) {
+    for (const Candidate& item : c.items) {
+      const double below = static_cast<double>(top) - static_cast<double>(item.logit);
+      if (!std::isfinite(below)) continue;
+      m.n += 1;
+      m.sum += below;
+      m.squares += below * below;
     }
-  };
-  for_finite([&](double x) {
-    n += 1;
-    sum += x;
-  });
-  if (n == 0) return;
-  for_finite([&](double x) { squares += (x - sum / n) * (x - sum / n); });
-  const double least = static_cast<double>(c.items[0].logit) -
-                       static_cast<double>(p.top_n_sigma) * std::sqrt(squares / n);
-  std::size_t kept = 1;
-  while (kept < c.items.size() && static_cast<double>(c.items[kept].logit) >= least)
-    ++kept;
-  c.items = c.items.first(kept);
+  } else {
+    m = measure_moments(c.vocabulary(), c.least, top);
+  }
+  if (m.n == 0) return;
+  // Distances below the largest logit are small where they count, so nothing cancels.
+  const double mean = m.sum / m.n;
+  const double deviation = std::sqrt(std::max(0.0, m.squares / m.n - mean * mean));
+  keep_from(c, static_cast<double>(top) - static_cast<double>(p.top_n_sigma) * deviation);
 }
 
 }  // namespace wick

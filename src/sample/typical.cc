@@ -8,8 +8,10 @@
 namespace wick {
 
 void apply_typical(Candidates& c, const SamplingParams& p) noexcept {
-  const Spread spread = measure_spread(c);
+  sort(c);
   const std::size_t n = c.items.size();
+  if (n == 0) return;
+  const Spread spread = measure_spread(c);
   // How far the surprise of candidate i lies above the entropy.
   const auto above = [&](std::size_t i) {
     const double below =
@@ -20,15 +22,14 @@ void apply_typical(Candidates& c, const SamplingParams& p) noexcept {
   while (begin < n && above(begin) < 0)
     ++begin;
   std::size_t end = begin;
-  double sum = 0, total = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    total += c.weights[i];
-  const double wanted = static_cast<double>(p.typical_p) * total;
+  double sum = 0;
+  const double wanted = static_cast<double>(p.typical_p) * spread.sum;
   do {
     const bool takes_likelier = end == n || (begin > 0 && -above(begin - 1) <= above(end));
     sum += c.weights[takes_likelier ? --begin : end++];
   } while (sum < wanted && end - begin < n);
   c.items = c.items.subspan(begin, end - begin);
+  if (begin > 0) c.n_weights = 0;  // they were relative to one that is gone
 }
 
 }  // namespace wick

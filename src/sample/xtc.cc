@@ -5,12 +5,15 @@
 namespace wick {
 
 void apply_xtc(Candidates& c, const SamplingParams& p) noexcept {
-  if (c.draws->next() >= static_cast<double>(p.xtc_probability)) return;
+  if (c.memory->draws.next() >= static_cast<double>(p.xtc_probability)) return;
+  sort(c);
   const double least = static_cast<double>(p.xtc_threshold) * exp_weights(c);
   std::size_t n = 0;
   while (n < c.items.size() && c.weights[n] >= least)
     ++n;
-  if (n >= 2) c.items = c.items.subspan(n - 1);
+  if (n < 2) return;
+  c.items = c.items.subspan(n - 1);
+  c.n_weights = 0;
 }
 
 }  // namespace wick

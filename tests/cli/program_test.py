@@ -25,7 +25,7 @@ def wick(*args, stdin="", **env):
 
 class Program(unittest.TestCase):
     def test_every_command_explains_itself(self):
-        commands = ["chat", "run", "model", "tokenize", "logits", "bench", "doctor"]
+        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor"]
         for command in commands:
             done = wick(command, "--help")
             self.assertEqual(done.returncode, 0, command)
@@ -96,7 +96,37 @@ class Program(unittest.TestCase):
             damaged = bytearray(pathlib.Path(file).read_bytes())
             damaged[len(damaged) // 2] ^= 1
             pathlib.Path(file).write_bytes(damaged)
-            self.assertEqual(json.loads(ask("And of Spain?").stdout)["error"]["code"], "corrupt")
+            self.assertEqual(json.loads(ask("And of Spain?").stdout)["error"]["code"], "hash_mismatch")
+
+    def test_a_logit_bias_bans_the_tokens_it_names(self):
+        def answer(*more):
+            return wick("run", "-m", MODEL, "-p", "Once upon a time", "-n", "8", "--temp", "0", *more).stdout
+        plain = answer()
+        self.assertIn(" city", plain)
+        self.assertNotIn(" city", answer("--logit-bias", " city=-inf"))
+        ids = json.loads(wick("tokenize", "-m", MODEL, "--json", stdin=" city").stdout)["ids"]
+        self.assertEqual(answer("-l", f"{ids[0]}-inf"), answer("-l", " city=-inf"))
+        for bad in ("x", "12", "=3", "12+", "a=1x", "12-nan"):
+            self.assertEqual(wick("run", "-m", MODEL, "-p", "x", "-l", bad).returncode, 2, bad)
+
+    def test_the_order_of_samplers_is_the_users(self):
+        done = wick("run", "-m", MODEL, "-p", "x", "-n", "1", "--samplers", "top_k;no_such_thing")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no_such_thing", done.stderr)
+        self.assertIn("penalties;dry;top_n_sigma;top_k", done.stderr)
+        common = ["run", "-m", MODEL, "-p", "Once", "-n", "8", "--seed", "3", "--temp", "5"]
+        # Temperature 5 flattens what top-p sees unless it comes last.
+        self.assertNotEqual(wick(*common, "--samplers", "temperature;top_p").stdout,
+                            wick(*common, "--samplers", "top_p;temperature").stdout)
+
+    def test_an_answer_ends_at_a_stop_id_and_not_before_min_tokens(self):
+        common = ["run", "-m", MODEL, "-p", "Once upon a time", "-n", "12", "--temp", "0", "--json"]
+        plain = json.loads(wick(*common).stdout)["text"]
+        ids = json.loads(wick("tokenize", "-m", MODEL, "--json", stdin=plain).stdout)["ids"]
+        done = json.loads(wick(*common, "--stop-id", str(ids[2])).stdout)
+        self.assertEqual((done["stop"], done["usage"]["generated_tokens"]), ("stop", 3))
+        longer = json.loads(wick(*common, "--stop-id", str(ids[2]), "--min-tokens", "5").stdout)
+        self.assertGreaterEqual(longer["usage"]["generated_tokens"], 5)
 
     def test_json_answers_carry_text_stop_and_usage(self):
         done = wick("run", "-m", MODEL, "-p", "The sky is", "-n", "5", "--json")

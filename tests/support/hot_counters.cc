@@ -18,18 +18,32 @@ namespace {
 std::atomic<long> allocations{0};
 std::atomic<long> frees{0};
 std::atomic<long> locks{0};
+std::atomic<long> live{0};
 
 void count(std::atomic<long>& counter) noexcept {
   if (wick::HotScope::is_active()) counter.fetch_add(1, std::memory_order_relaxed);
 }
 
+thread_local long allocations_left = 0;  // until one fails; 0 = none does
+thread_local bool has_failed = false;
+
+bool fails_now() noexcept {
+  if (allocations_left == 0 || --allocations_left > 0) return false;
+  has_failed = true;
+  return true;
+}
+
 void* allocate(std::size_t bytes) noexcept {
   count(allocations);
+  if (fails_now()) return nullptr;
+  live.fetch_add(1, std::memory_order_relaxed);
   return std::malloc(bytes == 0 ? 1 : bytes);
 }
 
 void* allocate(std::size_t bytes, std::align_val_t align) noexcept {
   count(allocations);
+  if (fails_now()) return nullptr;
+  live.fetch_add(1, std::memory_order_relaxed);
   const auto alignment = static_cast<std::size_t>(align);
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
@@ -40,7 +54,10 @@ void* or_throw(void* at) {
 }
 
 void release(void* at) noexcept {
-  if (at != nullptr) count(frees);
+  if (at != nullptr) {
+    count(frees);
+    live.fetch_sub(1, std::memory_order_relaxed);
+  }
   std::free(at);
 }
 
@@ -56,6 +73,19 @@ void reset_hot_counts() noexcept {
   allocations = 0;
   frees = 0;
   locks = 0;
+}
+
+long live_allocations() noexcept {
+  return live.load(std::memory_order_relaxed);
+}
+
+void fail_allocation(long n) noexcept {
+  allocations_left = n;
+  has_failed = false;
+}
+
+bool allocation_has_failed() noexcept {
+  return has_failed;
 }
 
 }  // namespace wick::test

@@ -18,4 +18,13 @@ struct HotCounts {
 HotCounts hot_counts() noexcept;
 void reset_hot_counts() noexcept;
 
+// Blocks of operator new that have not been given back, of all threads, inside a HotScope or not.
+long live_allocations() noexcept;
+
+// The n-th next operator new of this thread, inside a HotScope or not, finds no memory; 0 = none
+// does.
+void fail_allocation(long n) noexcept;
+// Whether that has happened since.
+bool allocation_has_failed() noexcept;
+
 }  // namespace wick::test

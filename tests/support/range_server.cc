@@ -1,5 +1,4 @@
 #include "support/range_server.h"
-#include "support/test_data.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -8,6 +7,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+
+#include "support/test_data.h"
 
 namespace wick::test {
 

@@ -1,6 +1,8 @@
-// Per group of 256: the unit is the group's largest magnitude over 127 * 8, and each block of 32
-// takes the smallest factor k of 1, 2, 4, 8 whose range unit * k * 127 covers it. So a block an
-// eighth as large as its group loses no precision, and inside a group everything stays integer.
+// Per group of 256: a range that covers it, between its largest magnitude and twice that; the unit
+// is the range over 127 * 8, and each block of 32 takes the smallest factor k of 1, 2, 4, 8 whose
+// range unit * k * 127 covers it. So a block an eighth as large as its group loses no precision,
+// and inside a group everything stays integer. The range is the one with the smallest rounding
+// errors among those that fit some block exactly.
 #include "kernels/cpu/activation.h"
 
 #include <bit>
@@ -56,12 +58,42 @@ T* part(std::byte* row, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(row + offset);
 }
 
-// One block of 32 (`at` counts blocks); inverse = 127 / max of the group.
-void quantise_block(const float* x, int at, float max, float inverse, const Parts& out) noexcept {
-  const float largest = std::bit_cast<float>(largest_bits(x, kBlock));
+int factor(float largest, float range) noexcept {
   int k = 1;
-  while (k < 8 && largest * 8.0f > max * static_cast<float>(k))
+  while (k < 8 && largest * 8.0f > range * static_cast<float>(k))
     k *= 2;
+  return k;
+}
+
+// The range of a group whose blocks have the `n` magnitudes `largest`, the greatest of them `max` >
+// 0. Candidates are max, then each block's magnitude times 1, 2, 4 or 8 where that lies in [max, 2
+// max); errors grow with (range * k)^2. The first of the smallest counts. Ratios to max can't
+// overflow to a winner: infinity is smaller than nothing.
+float choose_range(const float* largest, int n, float max) noexcept {
+  const auto squares = [&](float range) {
+    int sum = 0;
+    for (int j = 0; j < n; ++j)
+      sum += factor(largest[j], range) * factor(largest[j], range);
+    return static_cast<float>(sum);
+  };
+  float best = max, least = squares(max);
+  for (int j = 0; j < n; ++j) {
+    float range = largest[j];
+    for (int doubled = 0; doubled < 3 && range < max; ++doubled)
+      range *= 2.0f;
+    if (range < max) continue;
+    const float ratio = range / max;
+    const float cost = ratio * ratio * squares(range);
+    if (cost < least) {
+      best = range;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+// One block of 32 (`at` counts blocks); inverse = 127 / range.
+void quantise_block(const float* x, int at, int k, float inverse, const Parts& out) noexcept {
   const float scale = inverse * (8.0f / static_cast<float>(k));
   int halves[2] = {0, 0};
   int words[2][2] = {{0, 0}, {0, 0}};
@@ -135,11 +167,18 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
     const bool is_finite = bits < kInfinityBits;
     float max = is_finite ? std::bit_cast<float>(bits) : 0.0f;
     if (max < kSmallest) max = 0.0f;
-    parts.units[g] = is_finite ? max / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
-    for (int at = begin / kBlock; at < (begin + n) / kBlock; ++at) {
+    const int first = begin / kBlock, blocks = n / kBlock;
+    float largest[kGroup / kBlock];
+    for (int j = 0; j < blocks; ++j)
+      largest[j] = std::bit_cast<float>(largest_bits(x + begin + j * kBlock, kBlock));
+    const float range = max > 0.0f ? choose_range(largest, blocks, max) : 0.0f;
+    parts.units[g] = is_finite ? range / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
+    for (int j = 0; j < blocks; ++j) {
       static constexpr float kZeros[kBlock] = {};
-      const float* block = max > 0.0f ? x + std::ptrdiff_t{at} * kBlock : kZeros;
-      quantise_block(block, at, max, max > 0.0f ? 127.0f / max : 0.0f, parts);
+      const bool is_zero = range == 0.0f;
+      quantise_block(is_zero ? kZeros : x + begin + j * kBlock, first + j,
+                     is_zero ? 1 : factor(largest[j], range), is_zero ? 0.0f : 127.0f / range,
+                     parts);
     }
   }
 }

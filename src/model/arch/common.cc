@@ -17,11 +17,11 @@ std::string Hparams::key(std::string_view suffix) const {
   return cat(prefix_, suffix);
 }
 
-bool Hparams::has(std::string_view suffix) const noexcept {
+bool Hparams::has(std::string_view suffix) const {
   return file_.metadata().has(key(suffix));
 }
 
-std::optional<std::string_view> Hparams::string(std::string_view suffix) const noexcept {
+std::optional<std::string_view> Hparams::string(std::string_view suffix) const {
   return file_.metadata().string(key(suffix));
 }
 

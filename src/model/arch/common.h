@@ -35,8 +35,8 @@ class Hparams {
   Result<int> integer_or(std::string_view suffix, int otherwise, std::int64_t min,
                          std::int64_t max) const;
   Result<double> number_or(std::string_view suffix, double otherwise, double min, double max) const;
-  std::optional<std::string_view> string(std::string_view suffix) const noexcept;
-  bool has(std::string_view suffix) const noexcept;
+  std::optional<std::string_view> string(std::string_view suffix) const;
+  bool has(std::string_view suffix) const;
 
   Error invalid(std::string_view what) const;      // "m.gguf: <what>", kCorrupt
   Error unsupported(std::string_view what) const;  // the same, kUnsupported

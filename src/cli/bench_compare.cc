@@ -1,0 +1,115 @@
+// wick bench compare: two files of --json lines; exit status 1 where the second is worse. Worse
+// means by more than the limit, and beyond what both spread: their quartiles don't overlap.
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "base/strings.h"
+#include "chat/value.h"
+#include "cli/bench.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 16U << 20;
+
+struct Options {
+  std::string before = {}, after = {};
+  int percent = 5;
+};
+
+// By test, threads and figure.
+using Figures = std::map<std::string, Quartiles>;
+
+std::optional<double> number(const Object& line, std::string_view key) {
+  const Value* value = line.find(key);
+  if (value == nullptr) return std::nullopt;
+  if (const double* real = value->number()) return *real;
+  if (const std::int64_t* whole = value->integer()) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+void add_figures(const Object& line, Figures& figures) {
+  const Value* test = line.find("test");
+  if (test == nullptr || test->string() == nullptr) return;
+  const auto threads = number(line, "threads").value_or(0);
+  for (const auto& [name, value] : line) {
+    const auto q1 = number(line, cat(name, "_q1")), q3 = number(line, cat(name, "_q3"));
+    const auto median = number(line, name);
+    if (q1 && q3 && median)
+      figures[cat(*test->string(), ", ", threads, " threads, ", name)] = {*q1, *median, *q3};
+  }
+}
+
+Result<Figures> read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kMaxFileBytes + 1, 0);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  Figures figures;
+  std::size_t begin = 0;
+  while (begin < text.size() && text.size() <= kMaxFileBytes) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) {
+      WICK_TRY(const Value line, parse_json(std::string_view(text).substr(begin, end - begin)));
+      if (line.object() != nullptr) add_figures(*line.object(), figures);
+    }
+    begin = end + 1;
+  }
+  if (figures.empty()) {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "no_figures",
+        .message = cat(printable(path), " holds no line of wick bench --json, or more than ",
+                       human_bytes(kMaxFileBytes)),
+        .hint = "wick bench single --json > before.jsonl"};
+  }
+  return figures;
+}
+
+bool is_better_when_more(std::string_view figure) {
+  return figure.ends_with("_per_second");
+}
+
+Result<int> run(const Options& o) {
+  WICK_TRY(const Figures before, read(o.before));
+  WICK_TRY(const Figures after, read(o.after));
+  int worse = 0, compared = 0;
+  for (const auto& [name, was] : before) {
+    const auto found = after.find(name);
+    if (found == after.end() || was.median <= 0) continue;
+    ++compared;
+    const Quartiles& now = found->second;
+    const double change = (now.median / was.median - 1) * 100;
+    const bool more = is_better_when_more(name);
+    const bool is_apart = more ? now.q3 < was.q1 : now.q1 > was.q3;
+    const bool is_worse = is_apart && (more ? -change : change) > o.percent;
+    worse += is_worse ? 1 : 0;
+    std::printf("%-60s %12.2f %12.2f %+7.1f %%%s\n", name.c_str(), was.median, now.median, change,
+                is_worse ? "  worse" : "");
+  }
+  if (compared == 0) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "nothing_to_compare",
+                 .message = cat(printable(o.before), " and ", printable(o.after),
+                                " have no test in common")};
+  }
+  std::printf("%d figures, %d worse by more than %d %%\n", compared, worse, o.percent);
+  return worse == 0 ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void add_bench_compare(Flags& bench, const ChosenAction& chosen) {
+  const auto o = std::make_shared<Options>();
+  Flags flags = bench.command("compare", "hold one file of --json lines against an earlier one",
+                              [=] { *chosen = [o] { return run(*o); }; });
+  flags.required_text("BEFORE", o->before, "lines of wick bench --json");
+  flags.required_text("AFTER", o->after, "the same, later");
+  flags.integer("--limit", o->percent, {0, 1000}, "percent that a figure may be worse");
+}
+
+}  // namespace wick

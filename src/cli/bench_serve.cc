@@ -1,0 +1,179 @@
+// wick bench serve: many streams at once; wick bench matrix: what prefix reuse and batching each
+// bring.
+#include <cstdio>
+#include <iostream>
+
+#include "base/strings.h"
+#include "cli/bench.h"
+#include "cli/bench_engine.h"
+#include "cli/options.h"
+
+namespace wick {
+
+namespace {
+
+struct Options {
+  ModelFlags model = {};
+  RunFlags run = {};
+  std::vector<int> concurrency = {1, 2, 4, 8, 16};
+  int prompt = 128, generate = 64, requests = 2;  // requests of each stream
+  int runs = 3, warm_up = 1;
+  bool is_json = false;
+};
+
+GenerateRequest request_of(std::vector<TokenId> prompt, int generate, std::uint64_t tenant) {
+  return {.prompt = std::move(prompt),
+          .max_tokens = generate,
+          .sampling = {.temperature = 0},
+          .ignore_end = true,
+          .tenant = tenant};
+}
+
+void append(std::vector<double>& to, const std::vector<double>& values) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+
+// One number of streams; a run has its own tenant, so that no prompt is in the cache already.
+Result<BenchRecord> serve(const std::filesystem::path& path, const Options& o, EngineOptions engine,
+                          int streams) {
+  engine.max_seqs = streams;
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  std::vector<double> generated, ttft, gaps;
+  for (int run = -o.warm_up; run < o.runs; ++run) {
+    std::vector<GenerateRequest> requests;
+    for (int i = 0; i < streams * o.requests; ++i) {
+      requests.push_back(
+          request_of(random_tokens(o.prompt, timed.vocab(), static_cast<unsigned>(i)), o.generate,
+                     static_cast<std::uint64_t>(run + o.warm_up + 1)));
+    }
+    WICK_TRY(const TimedRun done, timed.run(requests, streams));
+    if (run < 0) continue;
+    generated.push_back(done.generated_tokens / done.seconds);
+    for (const TimedAnswer& answer : done.answers) {
+      ttft.push_back(answer.ttft_ms);
+      append(gaps, answer.gaps_ms);
+    }
+  }
+  const auto single = [](double value) { return Quartiles{value, value, value}; };
+  return BenchRecord{.test = cat("serve c", streams, " p", o.prompt, " n", o.generate),
+                     .threads = timed.threads(),
+                     .figures = {{"tokens_per_second", quartiles(generated)},
+                                 {"ttft_ms", quartiles(ttft)},
+                                 {"ttft_p99_ms", single(percentile(ttft, 99))},
+                                 {"gap_ms", quartiles(gaps)},
+                                 {"gap_p99_ms", single(percentile(gaps, 99))}}};
+}
+
+Result<int> run_serve(const Options& o) {
+  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(EngineOptions engine, o.run.engine());
+  if (engine.context == 0) engine.context = o.prompt + o.generate;
+  if (!o.is_json) {
+    std::cout << "streams  tokens/s   first text, ms p50  p99   next text, ms p50  p99\n";
+  }
+  for (const int streams : o.concurrency) {
+    WICK_TRY(const BenchRecord record, serve(path, o, engine, streams));
+    if (o.is_json) {
+      print_json(record);
+      continue;
+    }
+    const auto& f = record.figures;
+    std::printf("%7d %9.1f %20.1f %6.1f %18.1f %6.1f\n", streams, f[0].second.median,
+                f[1].second.median, f[2].second.median, f[3].second.median, f[4].second.median);
+    std::fflush(stdout);
+  }
+  return kExitOk;
+}
+
+struct Config {
+  const char* name;
+  int streams;
+  bool reuses_prefixes;
+};
+
+// Eight requests: a common beginning of `prompt` tokens, then as many of their own as they
+// generate.
+Result<BenchRecord> measure(const std::filesystem::path& path, const Options& o,
+                            EngineOptions engine, const Config& config) {
+  constexpr int kRequests = 8;
+  engine.max_seqs = config.streams;
+  engine.reuses_prefixes = config.reuses_prefixes;
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  const auto common = random_tokens(o.prompt, timed.vocab(), 0);
+  std::vector<double> seconds, speed;
+  for (int run = -o.warm_up; run < o.runs; ++run) {
+    std::vector<GenerateRequest> requests;
+    for (unsigned i = 1; i <= kRequests; ++i) {
+      auto prompt = common;
+      const auto own = random_tokens(o.generate, timed.vocab(), i);
+      prompt.insert(prompt.end(), own.begin(), own.end());
+      requests.push_back(request_of(std::move(prompt), o.generate,
+                                    static_cast<std::uint64_t>(run + o.warm_up + 1)));
+    }
+    WICK_TRY(const TimedRun done, timed.run(requests, config.streams));
+    if (run < 0) continue;
+    seconds.push_back(done.seconds * 1e3);
+    speed.push_back(done.generated_tokens / done.seconds);
+  }
+  return BenchRecord{
+      .test = cat("matrix ", config.name, " p", o.prompt, " n", o.generate),
+      .threads = timed.threads(),
+      .figures = {{"all_ms", quartiles(seconds)}, {"tokens_per_second", quartiles(speed)}}};
+}
+
+Result<int> run_matrix(const Options& o) {
+  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(EngineOptions engine, o.run.engine());
+  if (engine.context == 0) engine.context = o.prompt + 2 * o.generate;
+  constexpr Config kConfigs[] = {
+      {"baseline", 1, false}, {"reuse", 1, true}, {"batch", 8, false}, {"all", 8, true}};
+  if (!o.is_json) std::cout << "             ms, median (quartiles)        tokens/s\n";
+  for (const Config& config : kConfigs) {
+    WICK_TRY(const BenchRecord record, measure(path, o, engine, config));
+    if (o.is_json) {
+      print_json(record);
+      continue;
+    }
+    const Quartiles& ms = record.figures[0].second;
+    std::printf("%-9s %9.1f (%.1f to %.1f) %15.1f\n", config.name, ms.median, ms.q1, ms.q3,
+                record.figures[1].second.median);
+    std::fflush(stdout);
+  }
+  return kExitOk;
+}
+
+void add_common(Flags& flags, Options& o) {
+  o.model.add(flags, false);
+  o.run.add(flags);
+  flags.integer("-p,--n-prompt", o.prompt, {1, 1 << 20}, "prompt tokens");
+  flags.integer("-n,--n-gen", o.generate, {1, 1 << 20}, "generated tokens");
+  flags.integer("-r,--repetitions", o.runs, {1, 1000}, "runs of which the median counts");
+  flags.integer("--warm-up", o.warm_up, {0, 100}, "runs before them that do not count");
+  flags.toggle("--json", o.is_json, "one JSON object a line");
+}
+
+}  // namespace
+
+void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
+  const auto o = std::make_shared<Options>();
+  Flags flags = bench.command("serve", "many streams at once: tokens per second, first text, gaps",
+                              [=] { *chosen = [o] { return run_serve(*o); }; });
+  add_common(flags, *o);
+  flags.integers("--concurrency", o->concurrency, {1, 256}, "streams");
+  flags.integer("--requests", o->requests, {1, 1000}, "requests of each stream, one after another");
+}
+
+void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {
+  const auto o = std::make_shared<Options>();
+  o->prompt = 256;
+  o->generate = 32;
+  o->runs = 10;
+  o->warm_up = 3;
+  Flags flags = bench.command("matrix",
+                              "eight requests with a common beginning: with and without "
+                              "prefix reuse and batching",
+                              [=] { *chosen = [o] { return run_matrix(*o); }; });
+  add_common(flags, *o);
+}
+
+}  // namespace wick

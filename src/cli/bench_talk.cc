@@ -1,0 +1,173 @@
+// wick bench single: one prompt and its answer, short, medium and long; wick bench chat: five turns
+// of a conversation, each behind all before it.
+#include <cstdio>
+#include <iostream>
+
+#include "base/strings.h"
+#include "cli/answer.h"
+#include "cli/bench.h"
+#include "cli/bench_engine.h"
+#include "cli/conversation.h"
+#include "cli/options.h"
+#include "provider/local.h"
+
+namespace wick {
+
+namespace {
+
+struct Options {
+  ModelFlags model = {};
+  RunFlags run = {};
+  int generate = 64;
+  int runs = 5;
+  bool is_json = false;
+};
+
+// The prompts that are shipped: a question, a page, and the page eight times with a number before
+// each.
+constexpr std::string_view kQuestion = "Explain in a few sentences why the sky is blue.";
+constexpr std::string_view kPage =
+    "The lighthouse keeper wrote down the weather four times a day: wind, height of the barometer, "
+    "state of the sea. In forty years he filled sixty-two books. When the light was made automatic "
+    "nobody came to collect them, so he took them home and put them on a shelf in the kitchen, "
+    "where the steam slowly curled their covers. His granddaughter found them there. She had "
+    "studied how the climate changes, and she knew at once what sixty-two books of readings from "
+    "one place were worth. She typed the first of them in that winter, a page each evening, and "
+    "compared the figures with those of the airport twenty kilometres away. The keeper's readings "
+    "were steadier. He had missed eleven days in forty years, and had noted the reason for each: "
+    "a broken wrist, a funeral, one storm in which the stairs had been under water. Summarise what "
+    "happened, and say what the granddaughter will need to check before she can trust the "
+    "readings.\n";
+
+std::string long_prompt() {
+  std::string text;
+  for (int i = 1; i <= 8; ++i)
+    text += cat(i, ". ", kPage);
+  return text;
+}
+
+Result<int> run_single(const Options& o) {
+  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  if (!o.is_json) {
+    std::printf("loaded in %.1f ms\n", timed.load_ms());
+    std::cout << "prompt      tokens  first text, ms (quartiles)     tokens/s (quartiles)\n";
+  }
+  const std::pair<const char*, std::string> prompts[] = {
+      {"short", std::string(kQuestion)}, {"medium", std::string(kPage)}, {"long", long_prompt()}};
+  for (const auto& [name, text] : prompts) {
+    std::vector<TokenId> ids;
+    MarkedText marked;
+    marked.append(text, false);
+    timed.tokenizer().encode(marked, ids);
+    std::vector<double> ttft, speed;
+    for (int run = -1; run < o.runs; ++run) {  // -1: warm-up; a tenant of its own finds no cache
+      WICK_TRY(const TimedRun done, timed.run({{.prompt = ids,
+                                                .max_tokens = o.generate,
+                                                .sampling = {.temperature = 0},
+                                                .ignore_end = true,
+                                                .tenant = static_cast<std::uint64_t>(run + 2)}},
+                                              1));
+      if (run < 0) continue;
+      const Usage& usage = done.answers[0].usage;
+      ttft.push_back(done.answers[0].ttft_ms);
+      speed.push_back((usage.generated_tokens - 1) / usage.generate_ms * 1e3);
+    }
+    const double load = timed.load_ms();
+    const BenchRecord record{.test = cat("single ", name, " p", ids.size(), " n", o.generate),
+                             .threads = timed.threads(),
+                             .figures = {{"ttft_ms", quartiles(ttft)},
+                                         {"tokens_per_second", quartiles(speed)},
+                                         {"load_ms", {load, load, load}}}};
+    if (o.is_json) {
+      print_json(record);
+      continue;
+    }
+    const Quartiles &first = record.figures[0].second, &rate = record.figures[1].second;
+    std::printf("%-9s %8zu %12.1f (%.1f to %.1f) %14.1f (%.1f to %.1f)\n", name, ids.size(),
+                first.median, first.q1, first.q3, rate.median, rate.q1, rate.q3);
+    std::fflush(stdout);
+  }
+  return kExitOk;
+}
+
+constexpr std::string_view kTurns[] = {
+    "I am planning a small vegetable garden. What should I plant first?",
+    "The soil is heavy clay and the garden faces north. Does that change your advice?",
+    "How often should I water it in a dry summer?",
+    "Something eats the leaves at night. How do I find out what it is?",
+    "Put everything you told me into a short plan for one year.",
+};
+
+Result<int> run_chat(const Options& o) {
+  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(const auto provider,
+           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+
+  // Figures of a turn, one for each run.
+  struct Turn {
+    Usage usage = {};
+    std::vector<double> first_ms = {}, speed = {};
+  };
+
+  std::vector<Turn> turns(std::size(kTurns));
+  for (int run = 0; run < o.runs; ++run) {
+    Conversation conversation(
+        {.sampling = {{"temperature", 0.0}, {"seed", 1.0}}, .max_tokens = o.generate});
+    conversation.set_system(cat("You are a gardener. This is conversation ", run + 1, "."));
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      conversation.say(kTurns[i]);
+      Answer answer;
+      WICK_DO(provider->chat(conversation.request(), collect(answer, false), {}));
+      conversation.answer(answer.text);
+      turns[i].usage = answer.done.usage;
+      turns[i].first_ms.push_back(answer.done.usage.prompt_ms);
+      if (answer.done.usage.generated_tokens < 2) continue;
+      turns[i].speed.push_back((answer.done.usage.generated_tokens - 1) /
+                               answer.done.usage.generate_ms * 1e3);
+    }
+  }
+  if (!o.is_json) std::cout << "turn  prompt  of it cached  first token, ms  tokens/s\n";
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const Turn& turn = turns[i];
+    const Quartiles first = quartiles(turn.first_ms), speed = quartiles(turn.speed);
+    if (o.is_json) {
+      print_json(BenchRecord{.test = cat("chat turn ", i + 1, " n", o.generate),
+                             .threads = o.run.threads,
+                             .figures = {{"first_ms", first}, {"tokens_per_second", speed}}});
+    } else {
+      std::printf("%4zu %7d %13d %16.1f %9.1f\n", i + 1, turn.usage.prompt_tokens,
+                  turn.usage.cached_tokens, first.median, speed.median);
+    }
+  }
+  return kExitOk;
+}
+
+std::shared_ptr<Options> add_common(Flags& flags, const std::shared_ptr<Options>& o) {
+  o->model.add(flags, false);
+  o->run.add(flags);
+  flags.integer("-n,--n-gen", o->generate, {2, 1 << 20}, "generated tokens of an answer");
+  flags.integer("-r,--repetitions", o->runs, {1, 1000}, "runs of which the median counts");
+  flags.toggle("--json", o->is_json, "one JSON object a line");
+  return o;
+}
+
+}  // namespace
+
+void add_bench_single(Flags& bench, const ChosenAction& chosen) {
+  const auto o = std::make_shared<Options>();
+  Flags flags = bench.command("single", "load, first text and speed for three prompts",
+                              [=] { *chosen = [o] { return run_single(*o); }; });
+  add_common(flags, o);
+}
+
+void add_bench_chat(Flags& bench, const ChosenAction& chosen) {
+  const auto o = std::make_shared<Options>();
+  Flags flags = bench.command("chat", "five turns of a conversation",
+                              [=] { *chosen = [o] { return run_chat(*o); }; });
+  add_common(flags, o);
+}
+
+}  // namespace wick

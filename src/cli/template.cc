@@ -1,0 +1,302 @@
+// wick template: what a model's chat template makes of a conversation. The prompt goes to standard
+// output as it is; --tokens shows its tokens and whose words they are, --diff how another template
+// differs.
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/json_out.h"
+#include "cli/line_diff.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "format/model_file.h"
+#include "provider/chat_templates.h"
+#include "text/tokenizer.h"
+
+namespace wick {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
+
+struct Options {
+  ModelFlags model = {};
+  std::string messages = {}, source = {}, name = {}, other = {};
+  std::vector<std::string> variables = {};
+  bool has_model = false;
+  bool adds_prompt = false, adds_no_prompt = false, is_tokens = false, is_json = false;
+};
+
+// A place that chat templates come from, with its tokenizer where there is one.
+struct Source {
+  ChatTemplates templates;
+  std::shared_ptr<const Tokenizer> tokenizer = {};
+};
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+Result<Source> open_source(const fs::path& path) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(path, ignored);
+  const bool is_bare = path.extension() == ".jinja" || path.extension() == ".json" ||
+                       (is_folder && !is_there(path / "config.json"));
+  if (!is_bare) {
+    WICK_TRY(const ModelFile file, ModelFile::open(path));
+    WICK_TRY(auto tokenizer, Tokenizer::from(file.metadata()));
+    return Source{ChatTemplates(file.metadata()), std::move(tokenizer)};
+  }
+  const fs::path folder = is_folder ? path : path.parent_path();
+  // A tokenizer.json says nothing of templates; what lies beside it does.
+  const fs::path holder = path.filename() == "tokenizer.json" ? folder : path;
+  WICK_TRY(const Metadata meta, read_chat_templates(holder.empty() ? "." : holder));
+  Source source{ChatTemplates(meta)};
+  if (path.extension() != ".jinja" && is_there(folder / "tokenizer.json")) {
+    WICK_TRY(source.tokenizer, Tokenizer::open(folder / "tokenizer.json"));
+  }
+  return source;
+}
+
+Result<Source> find_source(const Options& o) {
+  if (o.source.empty()) {
+    WICK_TRY(const auto path, find_model(o.model));
+    return open_source(path);
+  }
+  WICK_TRY(Source source, open_source(o.source));
+  if (o.has_model) {
+    WICK_TRY(const auto path, find_model(o.model));
+    WICK_TRY(source.tokenizer, Tokenizer::open(path));
+  }
+  return source;
+}
+
+Error bad_conversation(std::string_view where, std::string_view what) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "bad_conversation",
+          .message = cat(where.empty() ? "standard input" : printable(where), ": ", what),
+          .hint = "an array of messages, or an object with \"messages\", \"tools\" and the like"};
+}
+
+Result<std::string> read_text(const std::string& path) {
+  if (path.empty() || path == "-") return read_stdin(kMaxConversation);
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "no_conversation",
+                 .message = cat(printable(path), ": cannot be read")};
+  }
+  const auto bytes = static_cast<std::size_t>(std::max<std::streamoff>(0, file.tellg()));
+  if (bytes > kMaxConversation) {
+    return bad_conversation(
+        path, cat("has ", human_bytes(bytes), ", the limit is ", human_bytes(kMaxConversation)));
+  }
+  std::string text(bytes, '\0');
+  file.seekg(0);
+  file.read(text.data(), static_cast<std::streamsize>(bytes));
+  return text;
+}
+
+// The template's context: the conversation with the variables of --set.
+Result<Object> context_of(const Options& o) {
+  WICK_TRY(const std::string text, read_text(o.messages));
+  auto parsed = parse_json(text);
+  if (!parsed) return bad_conversation(o.messages, parsed.error().message);
+  Object context;
+  if (parsed->array() != nullptr) {
+    context["messages"] = std::move(*parsed);
+  } else if (parsed->object() != nullptr && parsed->object()->find("messages") != nullptr) {
+    context = std::move(*parsed->object());
+  } else {
+    return bad_conversation(o.messages, "is no conversation");
+  }
+  for (const std::string& variable : o.variables) {
+    const std::size_t equals = variable.find('=');
+    auto value =
+        parse_json(std::string_view(variable).substr(std::min(equals, variable.size() - 1) + 1));
+    if (equals == std::string::npos || equals == 0 || !value) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_variable",
+                   .message = cat("--set '", printable(variable), "' is not KEY=JSON"),
+                   .hint = "a text needs its quotes: --set 'date=\"1 May 2026\"'"};
+    }
+    context[variable.substr(0, equals)] = *std::move(value);
+  }
+  if (o.adds_prompt) context["add_generation_prompt"] = true;
+  if (o.adds_no_prompt) context["add_generation_prompt"] = false;
+  return context;
+}
+
+Result<MarkedText> render(const Source& source, std::string_view name, Object context) {
+  WICK_TRY(const ChatTemplate* const tmpl, source.templates.pick(name, has_tools(context)));
+  add_defaults(source.tokenizer.get(), context);
+  return tmpl->render(context);
+}
+
+// A token of a prompt, and whose words it is.
+struct Piece {
+  TokenId id;
+  std::string_view bytes;
+  const char* from;  // "template", "input", "both"; "?" where a tokenizer changes the text
+};
+
+const char* whose(const MarkedText& prompt, std::size_t begin, std::size_t end) {
+  std::size_t trusted = 0;
+  for (const Span& span : prompt.trusted) {
+    const std::size_t from = std::max(begin, span.begin);
+    trusted += std::min(end, span.end) > from ? std::min(end, span.end) - from : 0;
+  }
+  if (trusted == 0) return "input";
+  return trusted == end - begin ? "template" : "both";
+}
+
+// Token by token along the text. What a tokenizer puts before a text of its own (one space) or
+// changes (normal forms) is looked past.
+std::vector<Piece> pieces_of(const Tokenizer& tokenizer, const MarkedText& prompt) {
+  constexpr std::size_t kFar = 64;
+  std::vector<TokenId> ids;
+  tokenizer.encode(prompt, ids);
+  const std::string_view text = prompt.text;
+  std::vector<Piece> out;
+  std::size_t at = 0;
+  for (const TokenId id : ids) {
+    const std::string_view bytes = tokenizer.bytes(id);
+    std::string_view wanted = bytes;
+    if (text.substr(at, wanted.size()) != wanted && wanted.starts_with(' '))
+      wanted.remove_prefix(1);
+    const std::size_t found = text.substr(at, kFar + wanted.size()).find(wanted);
+    if (found == std::string_view::npos || wanted.empty()) {
+      out.push_back({id, bytes, "?"});
+      continue;
+    }
+    at += found;
+    out.push_back({id, bytes, whose(prompt, at, at + wanted.size())});
+    at += wanted.size();
+  }
+  return out;
+}
+
+void print_pieces(const std::vector<Piece>& pieces) {
+  const bool is_coloured = has_colour(STDOUT_FILENO);
+  for (const Piece& piece : pieces) {
+    const bool is_input = std::string_view(piece.from) == "input";
+    std::cout << piece.id << "\t" << piece.from << "\t"
+              << (!is_coloured ? "'"
+                  : is_input   ? "\x1b[33m'"
+                               : "\x1b[36m'")
+              << printable(piece.bytes) << (is_coloured ? "'\x1b[0m\n" : "'\n");
+  }
+  std::cout.flush();
+  std::cerr << pieces.size() << " tokens\n";
+}
+
+// The prompt as it is; on a terminal what the template wrote is coloured, and no control character
+// of the conversation reaches it.
+void print_text(const MarkedText& prompt) {
+  if (!is_terminal(STDOUT_FILENO)) {
+    std::cout << prompt.text << std::flush;
+    return;
+  }
+  const std::string_view text = prompt.text;
+  const bool is_coloured = has_colour(STDOUT_FILENO);
+  std::size_t at = 0;
+  for (const Span& span : prompt.trusted) {
+    std::cout << terminal_safe(text.substr(at, span.begin - at)) << (is_coloured ? "\x1b[36m" : "")
+              << terminal_safe(text.substr(span.begin, span.end - span.begin))
+              << (is_coloured ? "\x1b[0m" : "");
+    at = span.end;
+  }
+  std::cout << terminal_safe(text.substr(at)) << "\n";
+}
+
+Value as_json(const std::string& name, const MarkedText& prompt, const Tokenizer* tokenizer) {
+  Array spans;
+  for (const Span& span : prompt.trusted) {
+    spans.push_back(
+        Array{static_cast<std::int64_t>(span.begin), static_cast<std::int64_t>(span.end)});
+  }
+  Value out = json_object({{"template", name}, {"text", prompt.text}, {"trusted", spans}});
+  if (tokenizer == nullptr) return out;
+  Array tokens;
+  for (const Piece& piece : pieces_of(*tokenizer, prompt)) {
+    tokens.push_back(
+        json_object({{"id", std::int64_t{piece.id}}, {"text", piece.bytes}, {"from", piece.from}}));
+  }
+  (*out.object())["tokens"] = std::move(tokens);
+  return out;
+}
+
+// A template that raises is compared by what it says.
+std::string text_or_error(const Result<MarkedText>& prompt) {
+  return prompt ? prompt->text : cat("error: ", to_string(prompt.error()));
+}
+
+Result<int> diff(const Options& o, const Source& source, const Object& context) {
+  WICK_TRY(Source other, open_source(o.other));
+  if (other.tokenizer == nullptr) other.tokenizer = source.tokenizer;
+  const std::string before = text_or_error(render(source, o.name, context));
+  const std::string behind = text_or_error(render(other, o.name, context));
+  if (o.is_json) {
+    print_json(json_object({{"is_same", before == behind}, {"text", before}, {"other", behind}}));
+  } else {
+    print_line_diff(before, behind, has_colour(STDOUT_FILENO));
+  }
+  return before == behind ? kExitOk : kExitDeclined;
+}
+
+Result<int> run(const Options& o) {
+  WICK_TRY(const Source source, find_source(o));
+  WICK_TRY(const Object context, context_of(o));
+  if (!o.other.empty()) return diff(o, source, context);
+  if (o.is_tokens && source.tokenizer == nullptr) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "no_tokenizer",
+                 .message = "--tokens needs a tokenizer, and a template alone has none",
+                 .hint = "name the model, too: -m MODEL"};
+  }
+  WICK_TRY(const MarkedText prompt, render(source, o.name, context));
+  if (o.is_json) {
+    const auto name = source.templates.picked_name(o.name, has_tools(context));
+    print_json(as_json(name.value_or(""), prompt, source.tokenizer.get()));
+  } else if (o.is_tokens) {
+    print_pieces(pieces_of(*source.tokenizer, prompt));
+  } else {
+    print_text(prompt);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Action setup_template(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  flags.text("MESSAGES", o->messages,
+             "JSON: an array of messages, or an object with messages, tools, documents and any "
+             "other variable; standard input if absent");
+  o->model.add(flags, false);
+  flags.text("--template", o->source,
+             "take the template from this .jinja file, tokenizer_config.json, folder or model");
+  flags.text("--name", o->name, "of several templates: default, tool_use, rag, …");
+  flags.texts("--set", o->variables, "KEY=JSON, a variable of the template; may be repeated");
+  flags.toggle("--add-generation-prompt", o->adds_prompt, "end with the start of an answer");
+  flags.toggle("--no-generation-prompt", o->adds_no_prompt, "do not");
+  flags.exclude("--add-generation-prompt", "--no-generation-prompt");
+  flags.toggle("--tokens", o->is_tokens, "show the tokens, and which the template wrote");
+  flags.text("--diff", o->other,
+             "show how another template's prompt differs, line by line; status 1 if it does");
+  flags.toggle("--json", o->is_json, "print {\"template\",\"text\",\"trusted\",\"tokens\"}");
+  return [o, flags] {
+    o->has_model = flags.is_given("--model");
+    return run(*o);
+  };
+}
+
+}  // namespace wick

@@ -1,0 +1,58 @@
+// The chat templates of a model: one, or several by name ("default", "tool_use", "rag"). Each is
+// compiled when it is first asked for, so that one which wick does not understand spoils no other.
+// Any thread.
+//
+//   ChatTemplates templates(file.metadata());
+//   WICK_TRY(const ChatTemplate* const tmpl, templates.pick("", has_tools(context)));
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "chat/chat_template.h"
+#include "format/metadata.h"
+#include "text/tokenizer.h"
+
+namespace wick {
+
+class ChatTemplates {
+ public:
+  explicit ChatTemplates(const Metadata& meta);  // tokenizer.chat_template and its kin
+  explicit ChatTemplates(std::string jinja);     // this one alone
+
+  bool is_empty() const noexcept { return entries_.empty(); }
+
+  std::vector<std::string> names() const;  // "default" first, where there is one
+
+  // The one of that name. Without a name, as transformers chooses: "tool_use" if there is one and
+  // the request has tools, else "default". kNotFound, id "no_chat_template", names those there are.
+  Result<const ChatTemplate*> pick(std::string_view name, bool has_tools) const;
+  // What pick() would take; nullopt if nothing.
+  std::optional<std::string> picked_name(std::string_view name, bool has_tools) const;
+
+ private:
+  struct Entry {
+    std::string name, text;
+    std::once_flag once = {};
+    std::optional<Result<ChatTemplate>> compiled = {};
+  };
+
+  void add(std::string_view name, std::string_view text);
+  Entry* find(std::string_view name) const noexcept;
+
+  std::vector<std::unique_ptr<Entry>> entries_ = {};
+};
+
+// Whether a template's context asks for tools: the key is there and not null.
+bool has_tools(const Object& context) noexcept;
+
+// What templates expect of the tokenizer, where the context does not say it: bos_token, eos_token;
+// and the prompt of the answer, unless the context says otherwise.
+void add_defaults(const Tokenizer* tokenizer, Object& context);
+
+}  // namespace wick
