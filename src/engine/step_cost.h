@@ -1,6 +1,9 @@
-// What a step costs on this machine, learnt from the steps that were: a step of decoding sequences
-// so many nanoseconds, each prompt token beside them so many more. It decides how many prompt
-// tokens a step may carry, never what they are. Engine thread only.
+// What a step costs on this machine, learnt from the steps that were: so much if sequences decode
+// in it, so much more for each prompt token. It decides how many prompt tokens a step may carry,
+// never what they are. Engine thread only.
+//
+// A fit by least squares of ns = decode * [somebody decodes] + prompt_token * tokens, in which a
+// step counts less the older it is.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +17,20 @@ class StepCost {
  public:
   // A step of `n_decoding` single tokens and `n_prompt` prompt tokens took `ns`.
   void measured(int n_decoding, int n_prompt, std::int64_t ns) noexcept {
-    const auto time = static_cast<double>(ns);
-    if (n_prompt == 0) {
-      learn(decode_ns_, time);
-    } else if (n_prompt >= kBlockTokens) {
-      // At least half the step is the prompt's: what decoding cost may be long out of date.
-      const double base = n_decoding > 0 ? std::min(decode_ns_, time / 2) : 0;
-      learn(prompt_token_ns_, (time - base) / n_prompt);
-    }
+    const double d = n_decoding > 0 ? 1 : 0, n = n_prompt, t = static_cast<double>(ns);
+    const auto add = [](double& sum, double value) { sum = kMemory * sum + value; };
+    add(dd_, d * d);
+    add(dn_, d * n);
+    add(nn_, n * n);
+    add(dt_, d * t);
+    add(nt_, n * t);
+    const double det = dd_ * nn_ - dn_ * dn_;
+    if (nn_ < 1) {  // long ago
+      if (dd_ > 0) decode_ns_ = dt_ / dd_;
+    } else if (det > kDistinct * dd_ * nn_) {
+      decode_ns_ = std::max(0.0, (nn_ * dt_ - dn_ * nt_) / det);
+    }  // else all steps were alike, and which part cost what cannot be told: as it was
+    if (n_prompt > 0) prompt_token_ns_ = std::max(nt_ - decode_ns_ * dn_, nt_ / 64) / nn_;
   }
 
   // Prompt tokens so that a step takes about `target_ns`, whole blocks, at least one. A machine too
@@ -41,11 +50,10 @@ class StepCost {
 
  private:
   static constexpr int kFirstBudget = 4 * kBlockTokens;
+  static constexpr double kMemory = 0.9;     // the last dozen or two of steps count
+  static constexpr double kDistinct = 0.01;  // steps differ enough to tell the two costs apart
 
-  static void learn(double& mean, double value) noexcept {
-    mean = mean == 0 ? value : mean + (value - mean) / 4;  // the last dozen steps count
-  }
-
+  double dd_ = 0, dn_ = 0, nn_ = 0, dt_ = 0, nt_ = 0;
   double decode_ns_ = 0, prompt_token_ns_ = 0;
 };
 
