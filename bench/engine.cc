@@ -80,13 +80,11 @@ bool parse(int argc, char** argv, Options& o) {
 }
 
 struct Reader final : DeltaSink {
-  std::vector<std::int64_t> times;  // of each piece of text
+  int n_tokens = 0;
   bool is_done = false;
 
-  explicit Reader(int n) { times.reserve(static_cast<std::size_t>(n) + 1); }
-
   bool offer(const TextDelta& delta) noexcept override {
-    if (times.size() < times.capacity()) times.push_back(monotonic_ns());
+    n_tokens += static_cast<int>(delta.tokens.size());
     is_done = is_done || delta.stop != StopReason::kNone;
     return true;
   }
@@ -100,7 +98,7 @@ struct Bench {
   int vocab = 0, n_requests = 0;
 
   std::shared_ptr<Reader> submit(int n_prompt, int n_tokens) {
-    auto reader = std::make_shared<Reader>(n_tokens);
+    auto reader = std::make_shared<Reader>();
     GenerateRequest request{.max_tokens = n_tokens,
                             .sampling = {.seed = static_cast<std::uint64_t>(n_requests)},
                             .ignore_end = true,
@@ -128,24 +126,29 @@ struct Bench {
     const auto all = [&](auto&& is_so) {
       return std::all_of(readers.begin(), readers.end(), is_so);
     };
-    while (!all([](const auto& r) { return !r->times.empty(); }))
+    while (!all([](const auto& r) { return r->n_tokens > 0; }))
       engine->step();
+    const auto said = [&] {
+      int n = 0;
+      for (const auto& reader : readers)
+        n += reader->n_tokens;
+      return static_cast<double>(n);
+    };
     Round round;
+    const double said_before = said();
     const std::int64_t began = monotonic_ns();
     std::shared_ptr<Reader> late;
     if (options.long_prompt > 0) late = submit(options.long_prompt, 1);
-    std::int64_t last = began, n_steps = 0;
+    std::int64_t last = began;
     while (late != nullptr ? !late->is_done : engine->step()) {
       if (late != nullptr) engine->step();
       const std::int64_t now = monotonic_ns();
       round.gaps_ms.push_back(static_cast<double>(now - last) * 1e-6);
       last = now;
-      ++n_steps;
     }
     const double took = static_cast<double>(last - began) * 1e-9;
     round.first_ms = late != nullptr ? took * 1e3 : 0;
-    const double n = late != nullptr ? static_cast<double>(n_steps) : options.tokens - 1;
-    round.tokens_per_second = n * streams / took;
+    round.tokens_per_second = (said() - said_before) / took;
     if (late != nullptr) drop();
     return round;
   }

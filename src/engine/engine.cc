@@ -90,7 +90,8 @@ Engine::State::State(Decoder d, KvCache c, std::shared_ptr<const Tokenizer> t,
       scheduler(kv, {.max_seqs = o.max_seqs,
                      .max_batch_tokens = decoder.options().max_batch_tokens,
                      .reuses_prefixes = o.reuses_prefixes,
-                     .explains_tenants = o.explains_tenants}) {
+                     .explains_tenants = o.explains_tenants}),
+      cost(o.step_target_ms * std::int64_t{1'000'000}) {
   options.prefill_chunk = std::min(options.prefill_chunk, decoder.options().max_batch_tokens);
   const auto n_tokens = static_cast<std::size_t>(decoder.options().max_batch_tokens);
   logit_rows.resize(static_cast<std::size_t>(options.max_seqs));

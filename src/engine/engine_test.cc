@@ -56,6 +56,24 @@ TEST(Engine, RefusesEmptyPromptsForeignTokensAndBadSampling) {
   EXPECT_EQ(refused({.prompt = {1}, .stops = {""}}), "bad_stop");
 }
 
+TEST(Engine, RefusesOptionsAndParametersOutOfRangeByName) {
+  const auto refused = [](const EngineOptions& options) {
+    const Fixture f;
+    auto decoder = Decoder::load(*f.file, *f.backend, {.max_logit_rows = 4, .max_seqs = 4});
+    const auto engine = Engine::create(*std::move(decoder), *f.backend,
+                                       *Tokenizer::from(f.file->metadata()), options);
+    return engine ? std::string() : engine.error().message;
+  };
+  EXPECT_EQ(refused({.max_seqs = 0}), "max_seqs is 0, allowed are 1 to 256");
+  EXPECT_EQ(refused({.prefill_chunk = 0}), "prefill_chunk is 0, allowed are 1 to 8192");
+  EXPECT_EQ(refused({.max_queue = 0}), "max_queue is 0, allowed are 1 to 65536");
+  Fixture f;
+  GenerateRequest r = request(4, 1, 4);
+  r.sink = std::make_shared<Reader>();
+  r.priority = 3;
+  EXPECT_EQ(f.engine->submit(r).error().message, "priority is 3, allowed are -2 to 2");
+}
+
 TEST(Engine, AFullQueueRefusesAndLosesNothing) {
   Fixture f({.max_queue = 30});
   std::vector<std::shared_ptr<Reader>> readers;

@@ -50,7 +50,7 @@ struct Engine::State {
   // Engine thread.
   std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
   Scheduler scheduler;
-  StepCost cost;
+  StepCost cost;  // of steps that are shared
   Error failure = {};  // of the last forward pass that failed
 
   // The next batch; sized once.

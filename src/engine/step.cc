@@ -36,11 +36,7 @@ void Engine::State::deliver_all() noexcept {
 StepBudget Engine::State::budget() const noexcept {
   const int most = options.prefill_chunk;
   if (options.step_target_ms == 0) return {.shared = most, .alone = most};
-  int n_decoding = 0;
-  for (const Job* job : scheduler.live())
-    n_decoding += !job->is_paused && job->is_decoding() ? 1 : 0;
-  const std::int64_t target_ns = options.step_target_ms * std::int64_t{1'000'000};
-  return {.shared = cost.prompt_budget(n_decoding, target_ns, most), .alone = most};
+  return {.shared = cost.prompt_budget(most), .alone = most};
 }
 
 Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
@@ -75,7 +71,7 @@ void Engine::State::compute(std::span<const Slice> slices) noexcept {
   int n_decoding = 0;
   for (const Slice& slice : slices)
     n_decoding += slice.count == 1 ? 1 : 0;
-  cost.measured(n_decoding, static_cast<int>(batch.tokens.size()) - n_decoding,
+  cost.measured(n_decoding, static_cast<int>(batch.tokens.size()) - n_decoding, slices.size() > 1,
                 monotonic_ns() - began);
 }
 
