@@ -217,6 +217,15 @@ function(wick_house_tests)
       wick_add_script(cli.${name} ${script} $<TARGET_FILE:wick>)
     endforeach()
   endif()
+  # The counts are those of the compiler that users have, at the flags that users get.
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
+     CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13 AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND
+     NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
+    add_test(NAME kernel_loops COMMAND_EXPAND_LISTS
+      COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/kernel_loops_test.py
+        ${CMAKE_SOURCE_DIR}/tests/data/kernels/loops.txt $<TARGET_OBJECTS:wick_kernels>)
+    set_tests_properties(kernel_loops PROPERTIES LABELS unit)
+  endif()
   add_test(NAME tidy COMMAND python3 ${CMAKE_SOURCE_DIR}/tools/tidy.py ${CMAKE_SOURCE_DIR})
   set_tests_properties(tidy PROPERTIES LABELS unit)
 endfunction()

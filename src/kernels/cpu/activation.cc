@@ -50,6 +50,9 @@ struct Parts {
   float* float_sums;
   std::int16_t* offsets;
   std::int16_t* half_offsets;
+  std::int32_t* shifts;
+  std::int32_t* starts;
+  std::int32_t* half_starts;
   std::int8_t* values;
 };
 
@@ -58,11 +61,12 @@ T* part(std::byte* row, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(row + offset);
 }
 
-int factor(float largest, float range) noexcept {
-  int k = 1;
-  while (k < 8 && largest * 8.0f > range * static_cast<float>(k))
-    k *= 2;
-  return k;
+// k = 1 << factor_shift().
+int factor_shift(float largest, float range) noexcept {
+  int shift = 0;
+  while (shift < 3 && largest * 8.0f > range * static_cast<float>(1 << shift))
+    ++shift;
+  return shift;
 }
 
 // The range of a group whose blocks have the `n` magnitudes `largest`, the greatest of them `max` >
@@ -73,7 +77,7 @@ float choose_range(const float* largest, int n, float max) noexcept {
   const auto squares = [&](float range) {
     int sum = 0;
     for (int j = 0; j < n; ++j)
-      sum += factor(largest[j], range) * factor(largest[j], range);
+      sum += 1 << 2 * factor_shift(largest[j], range);
     return static_cast<float>(sum);
   };
   float best = max, least = squares(max);
@@ -93,7 +97,8 @@ float choose_range(const float* largest, int n, float max) noexcept {
 }
 
 // One block of 32 (`at` counts blocks); inverse = 127 / range.
-void quantise_block(const float* x, int at, int k, float inverse, const Parts& out) noexcept {
+void quantise_block(const float* x, int at, int shift, float inverse, const Parts& out) noexcept {
+  const int k = 1 << shift;
   const float scale = inverse * (8.0f / static_cast<float>(k));
   int halves[2] = {0, 0};
   int words[2][2] = {{0, 0}, {0, 0}};
@@ -107,9 +112,12 @@ void quantise_block(const float* x, int at, int k, float inverse, const Parts& o
   out.factors[at] = static_cast<std::int16_t>(k);
   out.sums[at] = static_cast<std::int16_t>(sum);
   out.float_sums[at] = static_cast<float>(sum);
+  out.shifts[at] = shift;
+  out.starts[at] = -128 * (halves[0] + halves[1]);
   for (int h = 0; h < 2; ++h) {
     out.factor_pairs[2 * at + h] = static_cast<std::int16_t>(k);
     out.half_sums[2 * at + h] = static_cast<std::int16_t>(k * halves[h]);
+    out.half_starts[2 * at + h] = -128 * halves[h];
     out.offsets[2 * at + h] = static_cast<std::int16_t>(-16 * (words[0][h] + words[1][h]));
     for (int word = 0; word < 2; ++word)
       out.half_offsets[4 * at + 2 * h + word] = static_cast<std::int16_t>(-32 * words[h][word]);
@@ -137,6 +145,9 @@ ActivationLayout activation_layout(int width) noexcept {
   layout.float_sums = take(8 * sizeof(float));
   layout.offsets = take(16 * sizeof(std::int16_t));
   layout.half_offsets = take(32 * sizeof(std::int16_t));
+  layout.shifts = take(8 * sizeof(std::int32_t));
+  layout.starts = take(8 * sizeof(std::int32_t));
+  layout.half_starts = take(16 * sizeof(std::int32_t));
   layout.values = take(kGroup);
   return layout;
 }
@@ -159,6 +170,9 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
                        .float_sums = part<float>(out, layout.float_sums),
                        .offsets = part<std::int16_t>(out, layout.offsets),
                        .half_offsets = part<std::int16_t>(out, layout.half_offsets),
+                       .shifts = part<std::int32_t>(out, layout.shifts),
+                       .starts = part<std::int32_t>(out, layout.starts),
+                       .half_starts = part<std::int32_t>(out, layout.half_starts),
                        .values = part<std::int8_t>(out, layout.values)};
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = g * kGroup;
@@ -177,7 +191,7 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
       static constexpr float kZeros[kBlock] = {};
       const bool is_zero = range == 0.0f;
       quantise_block(is_zero ? kZeros : x + begin + j * kBlock, first + j,
-                     is_zero ? 1 : factor(largest[j], range), is_zero ? 0.0f : 127.0f / range,
+                     is_zero ? 0 : factor_shift(largest[j], range), is_zero ? 0.0f : 127.0f / range,
                      parts);
     }
   }

@@ -46,10 +46,14 @@ struct Parts {
   float* float_sums;
   std::int32_t* offsets;
   std::int32_t* half_offsets;
+  std::int32_t* shifts;
+  std::int32_t* starts;
+  std::int32_t* half_starts;
   std::int8_t* values;
 };
 
-inline void store_block(int at, int k, __m256i p, const Parts& out) noexcept {
+inline void store_block(int at, int shift, __m256i p, const Parts& out) noexcept {
+  const int k = 1 << shift;
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out.values + at * kBlock), p);
   const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), p);
   __m256i s = _mm256_madd_epi16(pairs, _mm256_set1_epi16(static_cast<short>(k)));
@@ -61,6 +65,10 @@ inline void store_block(int at, int k, __m256i p, const Parts& out) noexcept {
   out.factor_pairs[at] = static_cast<std::uint32_t>(k) * 0x10001u;
   out.sums[at] = static_cast<std::int16_t>(first + second);
   out.float_sums[at] = static_cast<float>(first + second);
+  out.shifts[at] = shift;
+  out.starts[at] = -(128 >> shift) * (first + second);
+  out.half_starts[2 * at] = -(128 >> shift) * first;
+  out.half_starts[2 * at + 1] = -(128 >> shift) * second;
   out.half_sums[2 * at] = static_cast<std::int16_t>(first);
   out.half_sums[2 * at + 1] = static_cast<std::int16_t>(second);
   __m256i words = _mm256_add_epi16(pairs, _mm256_shuffle_epi32(pairs, 0x4e));
@@ -125,14 +133,15 @@ inline float quantise_group(const float* x, int begin, int n, const Parts& out) 
   const float range = max > 0.0f ? choose_range(largest, n, max) : 0.0f;
   const float inverse = max > 0.0f ? 127.0f / range : 0.0f;
   for (int j = 0; j < n; ++j) {
-    int k = 1;
+    int shift = 0;
     __m256i p = _mm256_setzero_si256();
     if (max > 0.0f) {
-      while (k < 8 && largest[j] * 8.0f > range * static_cast<float>(k))
-        k *= 2;
-      p = rounded(x + (begin + j) * kBlock, inverse * (8.0f / static_cast<float>(k)));
+      const float mine = largest[j] * 8.0f;
+      while (shift < 3 && mine > range * static_cast<float>(1 << shift))
+        ++shift;
+      p = rounded(x + (begin + j) * kBlock, inverse * static_cast<float>(8 >> shift));
     }
-    store_block(begin + j, k, p, out);
+    store_block(begin + j, shift, p, out);
   }
   return is_finite ? range / 127.0f / 8.0f : as_float(0x7fc00000u);
 }
@@ -147,6 +156,9 @@ void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* ou
                        .float_sums = reinterpret_cast<float*>(out + layout.float_sums),
                        .offsets = reinterpret_cast<std::int32_t*>(out + layout.offsets),
                        .half_offsets = reinterpret_cast<std::int32_t*>(out + layout.half_offsets),
+                       .shifts = reinterpret_cast<std::int32_t*>(out + layout.shifts),
+                       .starts = reinterpret_cast<std::int32_t*>(out + layout.starts),
+                       .half_starts = reinterpret_cast<std::int32_t*>(out + layout.half_starts),
                        .values = reinterpret_cast<std::int8_t*>(out + layout.values)};
   float* units = reinterpret_cast<float*>(out + layout.units);
   // What no block covers is zero: the rounding up of each part to 64 bytes, a short last group.

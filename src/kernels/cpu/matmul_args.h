@@ -21,12 +21,15 @@ namespace wick {
 //   half_sums     i16 [groups][16]   k * B16
 //   float_sums    f32 [groups][8]    k * B
 //   values        i8  [groups][256]  p, -127..127
+//   shifts        i32 [groups][8]    log2 k
 //
 // and what takes the offset of unsigned codes off again in the two words that add up four values
 // each, p[4i] + p[4i + 1] and p[4i + 2] + p[4i + 3]:
 //
 //   offsets       i16 [groups][8][2]   -16 * the word sums of a block          at most 32512
 //   half_offsets  i16 [groups][16][2]  -32 * the word sums of half a block     at most 32512
+//   starts        i32 [groups][8]      -128 * B
+//   half_starts   i32 [groups][16]     -128 * B16
 struct ActivationLayout {
   int width = 0;   // values, a multiple of 32
   int groups = 0;  // of 256
@@ -34,6 +37,7 @@ struct ActivationLayout {
   std::size_t units = 0, factors = 0, factor_pairs = 0;
   std::size_t sums = 0, half_sums = 0, float_sums = 0;
   std::size_t offsets = 0, half_offsets = 0;
+  std::size_t shifts = 0, starts = 0, half_starts = 0;
   std::size_t values = 0;
   std::size_t bytes = 0;  // of the row, a multiple of 64
 };

@@ -83,22 +83,6 @@ struct WideTable {
   }
 };
 
-// 16 bytes of nibbles → 32 codes, those of the low nibbles first.
-inline __m256i nibbles(const std::byte* qs) noexcept {
-  const __m256i shifts = _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4);
-  return _mm256_and_si256(_mm256_srlv_epi32(load_twice(qs), shifts), _mm256_set1_epi8(15));
-}
-
-// 32 bits → 16 in the bytes whose bit is set.
-inline __m256i fifth_bits(const std::byte* qh) noexcept {
-  const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
-                                          2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
-  const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(load_as<int>(qh)), spread);
-  const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
-  return _mm256_and_si256(is_set, _mm256_set1_epi8(16));
-}
-
 // 5-bit formats: a row a register. The 16-bit sums end after two levels, at 4 * 7874 = 31496.
 struct FiveBits {
   static constexpr int kCentre = 0;
@@ -110,7 +94,7 @@ struct FiveBits {
     FiveBits out;
     for (int i = 0; i < kRows8; ++i) {
       out.codes[i] = _mm256_or_si256(nibbles(rows[i] + at + offsetof(Block, qs)),
-                                     fifth_bits(rows[i] + at + offsetof(Block, qh)));
+                                     fifth_bits_at(rows[i] + at + offsetof(Block, qh)));
     }
     return out;
   }

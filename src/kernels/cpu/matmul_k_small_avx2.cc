@@ -70,7 +70,7 @@ struct Integers<Q3_K> {
 
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
-    const __m128i scales = unpack_scales(at);
+    const __m128i scales = q3_k_scales(at);
     const __m256i in_order = _mm256_cvtepi8_epi16(scales);
     __m256i codes[8];
     unpack(at, codes);
@@ -83,23 +83,6 @@ struct Integers<Q3_K> {
   }
 
  private:
-  // The sixteen scales less 32. The 12 bytes hold low nibbles of 0..7 and of 8..15 on top, then
-  // bits 4-5 of scales i, i + 4, i + 8 and i + 12 in byte 8 + i. Read with the two bytes before
-  // them: the block ends two bytes behind.
-  static __m128i unpack_scales(const std::byte* at) noexcept {
-    const __m128i bytes = load128(at + offsetof(Block, scales) - 2);
-    const __m128i low = _mm_srlv_epi64(
-        _mm_shuffle_epi8(bytes, _mm_setr_epi8(2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5, 6, 7, 8, 9)),
-        _mm_set_epi64x(4, 0));
-    const __m128i high = _mm_srlv_epi32(
-        _mm_shuffle_epi8(
-            bytes, _mm_setr_epi8(10, 11, 12, 13, 10, 11, 12, 13, 10, 11, 12, 13, 10, 11, 12, 13)),
-        _mm_setr_epi32(0, 2, 4, 6));
-    const __m128i six = _mm_or_si128(_mm_and_si128(low, _mm_set1_epi8(15)),
-                                     _mm_slli_epi16(_mm_and_si128(high, _mm_set1_epi8(3)), 4));
-    return _mm_sub_epi8(six, _mm_set1_epi8(32));
-  }
-
   static void unpack(const std::byte* at, __m256i (&codes)[8]) noexcept {
     const __m256i two = _mm256_set1_epi8(3), four = _mm256_set1_epi8(4);
     const __m256i high = load256(at);  // bit j: of block j
@@ -124,7 +107,7 @@ struct Integers<IQ4_XS> {
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m256i table = load_twice(kIq4Values);
     const __m256i shifts = _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4);
-    const __m128i scales = unpack_scales(at);
+    const __m128i scales = iq4_xs_scales(at);
     __m256i values[8];
     for (int j = 0; j < 8; ++j) {
       const __m256i q = load_twice(at + offsetof(Block, qs) + 16 * j);
@@ -144,22 +127,6 @@ struct Integers<IQ4_XS> {
       }
       out[t] = {total, _mm_setzero_si128()};
     }
-  }
-
- private:
-  // The eight scales less 32: low nibbles in scales_l, bits 4-5 in pairs of bits of scales_h.
-  static __m128i unpack_scales(const std::byte* at) noexcept {
-    const __m256i high =
-        _mm256_srlv_epi32(_mm256_set1_epi32(load_as<std::uint16_t>(at + offsetof(Block, scales_h))),
-                          _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
-    const __m256i low =
-        _mm256_srlv_epi32(_mm256_set1_epi32(load_as<int>(at + offsetof(Block, scales_l))),
-                          _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
-    const __m256i six =
-        _mm256_or_si256(_mm256_and_si256(low, _mm256_set1_epi32(15)),
-                        _mm256_slli_epi32(_mm256_and_si256(high, _mm256_set1_epi32(3)), 4));
-    const __m256i scales = _mm256_sub_epi32(six, _mm256_set1_epi32(32));
-    return _mm_packs_epi32(_mm256_castsi256_si128(scales), _mm256_extracti128_si256(scales, 1));
   }
 };
 

@@ -1,39 +1,15 @@
-// NEON products (ARMv8.2 with dot product): the integers of Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0 by
-// sdot, floats in sixteen lanes. The order is the scalar definition's (docs/numerics.md); only the
-// exact integers come about differently. Formats without a kernel here take the scalar one.
+// NEON products (ARMv8.2 with dot product) of formats with blocks of 32, their integers by sdot,
+// and of floats in sixteen lanes. The order is the scalar definition's (docs/numerics.md); only the
+// exact integers come about differently. Super-blocks: matmul_k_neon.cc.
 //
 // Row by row in address order; the tokens of a call reread the row from the first-level cache. The
 // chain of fused multiply-adds of one row is scalar: correct first, its speed is untested.
-#include <arm_neon.h>
-
-#include <cstddef>
-#include <cstdint>
+#include "kernels/cpu/matmul_neon.h"
 
 #include "kernels/cpu/matmul_isa.h"
-#include "quant/blocks.h"
 
 namespace wick {
-
-// Defined with the layout in activation.cc, which is compiled for every processor.
-ActivationLayout activation_layout(int width) noexcept;
-
 namespace {
-
-template <class T>
-inline T load_as(const void* at) noexcept {
-  T value;
-  __builtin_memcpy(&value, at, sizeof value);
-  return value;
-}
-
-inline float widen(std::uint16_t half) noexcept {
-  return static_cast<float>(load_as<__fp16>(&half));
-}
-
-inline const std::byte* row_at(const MatmulArgs& args, int r) noexcept {
-  const std::ptrdiff_t at = args.row_map == nullptr ? r : args.row_map[r];
-  return args.w + at * static_cast<std::ptrdiff_t>(args.row_bytes);
-}
 
 // 32 signed codes in order.
 struct Codes {
@@ -59,47 +35,39 @@ inline int8x16_t fifth_bits(const std::uint8_t* qh) noexcept {
   return vreinterpretq_s8_u8(vandq_u8(is_set, vdupq_n_u8(16)));
 }
 
-template <class Block>
-inline Codes five_bits(const Block& block) noexcept {
-  const Codes low = nibbles(block.qs);
-  return {vorrq_s8(low.first, fifth_bits(block.qh)),
-          vorrq_s8(low.second, fifth_bits(block.qh + 2))};
+inline Codes with_fifth_bits(const Codes& low, const std::uint8_t* qh) noexcept {
+  return {vorrq_s8(low.first, fifth_bits(qh)), vorrq_s8(low.second, fifth_bits(qh + 2))};
 }
 
-struct Q4_0 {
-  using Block = BlockQ4_0;
-  static constexpr bool kHasMin = false;
+// What a table of sixteen has for each code.
+inline Codes through(const std::int8_t* table, const Codes& codes) noexcept {
+  const int8x16_t values = vld1q_s8(table);
+  return {vqtbl1q_s8(values, vreinterpretq_u8_s8(codes.first)),
+          vqtbl1q_s8(values, vreinterpretq_u8_s8(codes.second))};
+}
 
-  static Codes codes(const Block& b) noexcept { return minus(nibbles(b.qs), 8); }
-};
+template <class Format>
+inline Codes codes_of(const typename Format::Block& block) noexcept {
+  if constexpr (sizeof(block.qs) == 32) {
+    return {vld1q_s8(block.qs), vld1q_s8(block.qs + 16)};
+  } else {
+    Codes codes = nibbles(block.qs);
+    if constexpr (requires { block.qh; }) codes = with_fifth_bits(codes, block.qh);
+    if constexpr (Format::kTable != nullptr) return through(Format::kTable, codes);
+    return minus(codes, Format::kOffset);
+  }
+}
 
-struct Q4_1 {
-  using Block = BlockQ4_1;
-  static constexpr bool kHasMin = true;
-
-  static Codes codes(const Block& b) noexcept { return nibbles(b.qs); }
-};
-
-struct Q5_0 {
-  using Block = BlockQ5_0;
-  static constexpr bool kHasMin = false;
-
-  static Codes codes(const Block& b) noexcept { return minus(five_bits(b), 16); }
-};
-
-struct Q5_1 {
-  using Block = BlockQ5_1;
-  static constexpr bool kHasMin = true;
-
-  static Codes codes(const Block& b) noexcept { return five_bits(b); }
-};
-
-struct Q8_0 {
-  using Block = BlockQ8_0;
-  static constexpr bool kHasMin = false;
-
-  static Codes codes(const Block& b) noexcept { return {vld1q_s8(b.qs), vld1q_s8(b.qs + 16)}; }
-};
+template <class Format>
+inline float scale_of(const typename Format::Block& block) noexcept {
+  if constexpr (requires { block.e; }) {  // 2^(e - 128), the two smallest of which are subnormal
+    const std::uint32_t e = block.e;
+    const std::uint32_t bits = e < 2 ? 0x00200000u << e : (e - 1u) << 23;
+    return load_as<float>(&bits);
+  } else {
+    return widen(block.d_f16);
+  }
+}
 
 inline int32x4_t dot(const Codes& codes, const std::int8_t* p) noexcept {
   const int32x4_t first = vdotq_s32(vdupq_n_s32(0), codes.first, vld1q_s8(p));
@@ -112,7 +80,7 @@ inline float32x4_t sums_of_four(const typename Format::Block* blocks, int n, con
                                 const std::int16_t* factors) noexcept {
   int32x4_t d[4];
   for (int j = 0; j < 4; ++j) {
-    d[j] = j < n ? dot(Format::codes(blocks[j]), p + 32 * j) : vdupq_n_s32(0);
+    d[j] = j < n ? dot(codes_of<Format>(blocks[j]), p + 32 * j) : vdupq_n_s32(0);
   }
   const int32x4_t s = vpaddq_s32(vpaddq_s32(d[0], d[1]), vpaddq_s32(d[2], d[3]));
   return vcvtq_f32_s32(vmulq_s32(s, vmovl_s16(vld1_s16(factors))));
@@ -146,7 +114,7 @@ inline float multiply_row(const typename Format::Block* blocks, const Activation
                                         x.factors + at));
       for (int j = 0; j < n; ++j) {
         const auto& block = blocks[at + j];
-        sum = __builtin_fmaf(widen(block.d_f16), s[j], sum);
+        sum = __builtin_fmaf(scale_of<Format>(block), s[j], sum);
         if constexpr (Format::kHasMin) {
           sum = __builtin_fmaf(widen(block.m_f16), x.float_sums[at + j], sum);
         }
@@ -250,7 +218,15 @@ MatmulOverrides matmul_overrides_neon() noexcept {
           .q4_1 = matmul_blocks<Q4_1>,
           .q5_0 = matmul_blocks<Q5_0>,
           .q5_1 = matmul_blocks<Q5_1>,
-          .q8_0 = matmul_blocks<Q8_0>};
+          .q8_0 = matmul_blocks<Q8_0>,
+          .q2_k = matmul_q2_k_neon,
+          .q3_k = matmul_q3_k_neon,
+          .q4_k = matmul_q4_k_neon,
+          .q5_k = matmul_q5_k_neon,
+          .q6_k = matmul_q6_k_neon,
+          .iq4_nl = matmul_blocks<IQ4_NL>,
+          .iq4_xs = matmul_iq4_xs_neon,
+          .mxfp4 = matmul_blocks<MXFP4>};
 }
 
 }  // namespace wick

@@ -26,10 +26,14 @@ TEST(ActivationLayout, PartsAreAlignedAndDoNotOverlap) {
     EXPECT_LE(l.half_sums + 32 * groups, l.float_sums);
     EXPECT_LE(l.float_sums + 32 * groups, l.offsets);
     EXPECT_LE(l.offsets + 32 * groups, l.half_offsets);
-    EXPECT_LE(l.half_offsets + 64 * groups, l.values);
+    EXPECT_LE(l.half_offsets + 64 * groups, l.shifts);
+    EXPECT_LE(l.shifts + 32 * groups, l.starts);
+    EXPECT_LE(l.starts + 32 * groups, l.half_starts);
+    EXPECT_LE(l.half_starts + 64 * groups, l.values);
     EXPECT_LE(l.values + 256 * groups, l.bytes);
-    for (std::size_t at : {l.units, l.factors, l.factor_pairs, l.sums, l.half_sums, l.float_sums,
-                           l.offsets, l.half_offsets, l.values, l.bytes}) {
+    for (std::size_t at :
+         {l.units, l.factors, l.factor_pairs, l.sums, l.half_sums, l.float_sums, l.offsets,
+          l.half_offsets, l.shifts, l.starts, l.half_starts, l.values, l.bytes}) {
       EXPECT_EQ(at % 64, 0u) << "width " << width;
     }
   }
@@ -106,6 +110,10 @@ TEST(Quantise, SumsAreThoseOfTheValuesTimesTheFactor) {
   const Quantised q = quantise(make_values(288, Fill::kRandom, 9));
   const auto* floats = reinterpret_cast<const float*>(q.bytes.data() + q.layout.float_sums);
   const auto* pairs = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.factor_pairs);
+  const auto* shifts = reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.shifts);
+  const auto* starts = reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.starts);
+  const auto* half_starts =
+      reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.half_starts);
   for (int at = 0; at < q.layout.blocks; ++at) {
     int halves[2] = {};
     for (int i = 0; i < 32; ++i)
@@ -115,6 +123,10 @@ TEST(Quantise, SumsAreThoseOfTheValuesTimesTheFactor) {
     EXPECT_EQ(q.row.half_sums[2 * at + 1], k * halves[1]);
     EXPECT_EQ(q.row.sums[at], k * (halves[0] + halves[1]));
     EXPECT_EQ(floats[at], static_cast<float>(k * (halves[0] + halves[1])));
+    EXPECT_EQ(1 << shifts[at], k);
+    EXPECT_EQ(starts[at], -128 * (halves[0] + halves[1]));
+    EXPECT_EQ(half_starts[2 * at], -128 * halves[0]);
+    EXPECT_EQ(half_starts[2 * at + 1], -128 * halves[1]);
     EXPECT_EQ(pairs[2 * at], k);
     EXPECT_EQ(pairs[2 * at + 1], k);
   }

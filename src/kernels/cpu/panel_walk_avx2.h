@@ -96,13 +96,16 @@ __attribute__((noinline)) void run_tile(const MatmulArgs& args, const Activation
     for (int t = 0; t < T; ++t)
       __builtin_memset(y + t * args.y_stride, 0, bytes);
   }
-  if (panel.rows >= kRows) {
-    return Kernel::template multiply<T>(panel, layout, x, {y, args.y_stride});
+  alignas(64) float whole[T * kRows];
+  const bool is_short = panel.rows < kRows;
+  if (is_short) {
+    __builtin_memset(whole, 0, sizeof whole);
+    for (int t = 0; t < T; ++t)
+      __builtin_memcpy(whole + t * kRows, y + t * args.y_stride, bytes);
   }
-  alignas(64) float whole[T * kRows] = {};
-  for (int t = 0; t < T; ++t)
-    __builtin_memcpy(whole + t * kRows, y + t * args.y_stride, bytes);
-  Kernel::template multiply<T>(panel, layout, x, {whole, kRows});
+  Kernel::template multiply<T>(panel, layout, x,
+                               is_short ? Chains{whole, kRows} : Chains{y, args.y_stride});
+  if (!is_short) return;
   for (int t = 0; t < T; ++t)
     __builtin_memcpy(y + t * args.y_stride, whole + t * kRows, bytes);
 }

@@ -25,6 +25,14 @@ inline simde__m512i simde_widen_words(__m256i x) noexcept {
   return simde__m512i_from_private(out);
 }
 
+inline simde__m512 simde_whole_numbers(simde__m512i x) noexcept {
+  const simde__m512i_private in = simde__m512i_to_private(x);
+  simde__m512_private out;
+  out.m256[0] = _mm256_cvtepi32_ps(in.m256i[0]);
+  out.m256[1] = _mm256_cvtepi32_ps(in.m256i[1]);
+  return simde__m512_from_private(out);
+}
+
 // Each quarter eight bytes to the right.
 inline simde__m512i simde_upper_half_of_quarters(simde__m512i x) noexcept {
   simde__m512i_private out = simde__m512i_to_private(x);
@@ -37,9 +45,11 @@ inline simde__m512i simde_upper_half_of_quarters(simde__m512i x) noexcept {
 }  // namespace wick
 
 #undef _mm512_cvtph_ps
+#undef _mm512_cvtepi32_ps
 #undef _mm512_cvtepu16_epi32
 #undef _mm512_bsrli_epi128
 #define _mm512_cvtph_ps(x) simde_cvtph(x)
+#define _mm512_cvtepi32_ps(x) simde_whole_numbers(x)
 #define _mm512_cvtepu16_epi32(x) simde_widen_words(x)
 #define _mm512_bsrli_epi128(x, n) \
   ((n) == 8 ? simde_upper_half_of_quarters(x) : simde_mm512_setzero_si512())

@@ -56,6 +56,39 @@ inline __m128i minima_words(__m256i pairs) noexcept {
       _mm_setr_epi8(8, -1, 9, -1, 10, -1, 11, -1, 12, -1, 13, -1, 14, -1, 15, -1));
 }
 
+// The sixteen scales of Q3_K less 32. The 12 bytes hold low nibbles of 0..7 and of 8..15 on top,
+// then bits 4-5 of scales i, i + 4, i + 8 and i + 12 in byte 8 + i. Read with the two bytes before
+// them: the block ends two bytes behind.
+inline __m128i q3_k_scales(const std::byte* at) noexcept {
+  const __m128i bytes = load128(at + offsetof(BlockQ3_K, scales) - 2);
+  const __m128i low = _mm_srlv_epi64(
+      _mm_shuffle_epi8(bytes, _mm_setr_epi8(2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5, 6, 7, 8, 9)),
+      _mm_set_epi64x(4, 0));
+  const __m128i high = _mm_srlv_epi32(
+      _mm_shuffle_epi8(
+          bytes, _mm_setr_epi8(10, 11, 12, 13, 10, 11, 12, 13, 10, 11, 12, 13, 10, 11, 12, 13)),
+      _mm_setr_epi32(0, 2, 4, 6));
+  const __m128i six = _mm_or_si128(_mm_and_si128(low, _mm_set1_epi8(15)),
+                                   _mm_slli_epi16(_mm_and_si128(high, _mm_set1_epi8(3)), 4));
+  return _mm_sub_epi8(six, _mm_set1_epi8(32));
+}
+
+// The eight scales of IQ4_XS less 32: low nibbles in scales_l, bits 4-5 in pairs of bits of
+// scales_h.
+inline __m128i iq4_xs_scales(const std::byte* at) noexcept {
+  const __m256i high = _mm256_srlv_epi32(
+      _mm256_set1_epi32(load_as<std::uint16_t>(at + offsetof(BlockIQ4_XS, scales_h))),
+      _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
+  const __m256i low =
+      _mm256_srlv_epi32(_mm256_set1_epi32(load_as<int>(at + offsetof(BlockIQ4_XS, scales_l))),
+                        _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+  const __m256i six =
+      _mm256_or_si256(_mm256_and_si256(low, _mm256_set1_epi32(15)),
+                      _mm256_slli_epi32(_mm256_and_si256(high, _mm256_set1_epi32(3)), 4));
+  const __m256i scales = _mm256_sub_epi32(six, _mm256_set1_epi32(32));
+  return _mm_packs_epi32(_mm256_castsi256_si128(scales), _mm256_extracti128_si256(scales, 1));
+}
+
 // Word j of each half in all words of that half.
 inline __m256i spread_word(__m256i words, int j) noexcept {
   return _mm256_shuffle_epi8(words, _mm256_set1_epi16(static_cast<short>(0x0100 + 0x0202 * j)));

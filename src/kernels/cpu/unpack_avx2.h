@@ -71,7 +71,7 @@ inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) 
   using Block = typename Format::Block;
   constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
   constexpr int kAdd = kOffset - (Format::kTable == nullptr ? Format::kOffset : kOffset);
-  const __m256i add = _mm256_set1_epi8(kAdd);
+  const __m256i add = _mm256_set1_epi8(static_cast<char>(kAdd));
   __m256i q[4];
   if constexpr (sizeof(Block::qs) == 32) {
     for (int half = 0; half < 2; ++half) {

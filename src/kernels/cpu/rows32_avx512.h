@@ -1,0 +1,75 @@
+// Rows of formats with blocks of 32 times quantised activations by AVX-512: their integers by
+// vpdpbusd on 256 bits. The walk over rows and the f32 chains are those of rows8_avx2.h. vpdpbusd
+// adds four products to each lane in 32 bits, so nothing saturates on the way.
+#pragma once
+
+#include "kernels/cpu/avx512.h"
+#include "kernels/cpu/rows8_avx2.h"
+
+namespace wick {
+namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+
+// k times the sums of eight rows.
+inline __m256i times_factor(__m256i sums, const BlockValues& x) noexcept {
+  return _mm256_mullo_epi32(sums, _mm256_srai_epi32(x.factors(), 16));
+}
+
+// Codes of four bits, and what a table has for them. At most 32 * 241 * 127 before the factor.
+struct FourBits {
+  static constexpr int kCentre = 0;
+  FourBitCodes codes;
+
+  template <class Format>
+  static FourBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    const FourBitCodes stored = FourBitCodes::load<Format>(rows, at);
+    if constexpr (Format::kTable == nullptr) return {stored};
+    return {stored.through(table_plus(Format::kTable, Format::kOffset))};
+  }
+
+  __m256i sums(const BlockValues& x) const noexcept {
+    const __m256i first = load_twice(x.values), second = load_twice(x.values + 16);
+    const auto row_pair = [&](int i) {
+      const __m256i low = _mm256_dpbusd_epi32(_mm256_setzero_si256(), codes.low[i], first);
+      return _mm256_dpbusd_epi32(low, codes.high[i], second);
+    };
+    const __m256i all = merge_four<32>(merge_two<32>(row_pair(0), row_pair(1)),
+                                       merge_two<32>(row_pair(2), row_pair(3)));
+    return times_factor(all, x);
+  }
+};
+
+// A row a register: codes of five bits, or signed bytes as unsigned ones, offset by 128.
+struct RowBytes {
+  static constexpr int kCentre = 0;
+  __m256i codes[kRows8];
+
+  template <class Format>
+  static RowBytes load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    using Block = typename Format::Block;
+    RowBytes out;
+    for (int i = 0; i < kRows8; ++i) {
+      const std::byte* block = rows[i] + at;
+      if constexpr (requires(Block b) { b.qh; }) {
+        out.codes[i] = _mm256_or_si256(nibbles(block + offsetof(Block, qs)),
+                                       fifth_bits_at(block + offsetof(Block, qh)));
+      } else {
+        out.codes[i] =
+            _mm256_xor_si256(load256(block + offsetof(Block, qs)), _mm256_set1_epi8(-128));
+      }
+    }
+    return out;
+  }
+
+  __m256i sums(const BlockValues& x) const noexcept {
+    const __m256i values = load256(x.values);
+    const auto one = [&](int i) {
+      return _mm256_dpbusd_epi32(_mm256_setzero_si256(), codes[i], values);
+    };
+    const auto two = [&](int i) { return merge_two<32>(one(i), one(i + 1)); };
+    const auto four = [&](int i) { return merge_four<32>(two(i), two(i + 2)); };
+    return times_factor(merge_halves<32>(four(0), four(4)), x);
+  }
+};
+
+}  // namespace
+}  // namespace wick
