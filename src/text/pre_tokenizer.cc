@@ -68,7 +68,7 @@ void cut_joined(const Split& split, SplitScratch& scratch, std::string_view text
   }
 }
 
-void apply(const Split& split, SplitScratch& scratch, std::string_view text, std::size_t offset) {
+void apply(const Split& split, std::string_view text, std::size_t offset, SplitScratch& scratch) {
   if (split.behaviour != SplitBehaviour::kIsolated && split.behaviour != SplitBehaviour::kRemoved) {
     cut_joined(split, scratch, text, offset);
     return;
@@ -80,33 +80,76 @@ void apply(const Split& split, SplitScratch& scratch, std::string_view text, std
   });
 }
 
-}  // namespace
-
-void PreTokenizer::split_valid(std::string_view text, std::size_t offset,
-                               SplitScratch& scratch) const {
-  const std::size_t first = scratch.pieces.size();
-  scratch.pieces.push_back({offset, offset + text.size()});
-  for (const Split& split : splits_) {
-    scratch.before.assign(scratch.pieces.begin() + static_cast<std::ptrdiff_t>(first),
-                          scratch.pieces.end());
-    scratch.pieces.resize(first);
-    for (const Span piece : scratch.before) {
-      apply(split, scratch, text.substr(piece.begin - offset, piece.end - piece.begin),
-            piece.begin);
+// Makes each byte that is not UTF-8 a piece by itself.
+void cut_at_bad_bytes(SplitScratch& scratch) {
+  scratch.before.swap(scratch.pieces);
+  scratch.pieces.clear();
+  for (const Span piece : scratch.before) {
+    for (std::size_t at = piece.begin; at < piece.end;) {
+      const std::size_t good = valid_utf8_prefix(scratch.text.substr(at, piece.end - at));
+      if (good > 0) scratch.pieces.push_back({at, at + good});
+      at += good;
+      if (at < piece.end) {
+        scratch.pieces.push_back({at, at + 1});
+        ++at;
+      }
     }
   }
 }
 
-void PreTokenizer::split(std::string_view text, SplitScratch& scratch) const {
+void split_all(const Split& split, SplitScratch& scratch) {
+  scratch.before.swap(scratch.pieces);
   scratch.pieces.clear();
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t good = valid_utf8_prefix(text.substr(at));
-    if (good > 0) split_valid(text.substr(at, good), at, scratch);
-    at += good;
-    if (at < text.size()) {
-      scratch.pieces.push_back({at, at + 1});
-      ++at;
+  for (const Span piece : scratch.before) {
+    const std::string_view text = scratch.text.substr(piece.begin, piece.end - piece.begin);
+    const bool is_bad_byte = text.size() == 1 && static_cast<unsigned char>(text[0]) >= 0x80;
+    if (is_bad_byte) {
+      scratch.pieces.push_back(piece);
+    } else {
+      apply(split, text, piece.begin, scratch);
     }
+  }
+}
+
+void rewrite_all(const Normaliser& steps, bool is_first, SplitScratch& scratch) {
+  scratch.before.swap(scratch.pieces);
+  scratch.pieces.clear();
+  scratch.other.clear();
+  for (const Span piece : scratch.before) {
+    const std::string_view text = scratch.text.substr(piece.begin, piece.end - piece.begin);
+    const std::size_t begin = scratch.other.size();
+    scratch.other += steps.apply(text, is_first && piece.begin == 0, scratch.normaliser);
+    if (scratch.other.size() > begin) scratch.pieces.push_back({begin, scratch.other.size()});
+  }
+  scratch.rewritten.swap(scratch.other);
+  scratch.text = scratch.rewritten;
+}
+
+}  // namespace
+
+std::size_t PreTokenizer::growth() const noexcept {
+  std::size_t all = 1;
+  for (const auto& stage : stages_) {
+    if (const auto* const steps = std::get_if<Normaliser>(&stage)) all *= steps->growth();
+    all = std::min<std::size_t>(all, 1U << 20U);
+  }
+  return all;
+}
+
+void PreTokenizer::split(std::string_view text, bool is_first, SplitScratch& scratch) const {
+  scratch.text = text;
+  scratch.pieces.clear();
+  if (text.empty()) return;
+  scratch.pieces.push_back({0, text.size()});
+  bool is_valid = false;
+  for (const auto& stage : stages_) {
+    if (const auto* const steps = std::get_if<Normaliser>(&stage)) {
+      rewrite_all(*steps, is_first, scratch);
+      continue;
+    }
+    if (!is_valid) cut_at_bad_bytes(scratch);
+    is_valid = true;
+    split_all(*std::get_if<Split>(&stage), scratch);
   }
 }
 

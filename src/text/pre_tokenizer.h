@@ -1,15 +1,18 @@
-// Cuts text into the pieces that byte-pair merges may not cross: a row of splits by regular
-// expressions, each applied to the pieces of the one before, exactly as Hugging Face's Split.
-// Immutable, any thread; the scratch belongs to one call.
+// Cuts text into the pieces that no token crosses: a row of stages, each applied to the pieces of
+// the one before, exactly as Hugging Face's pre-tokenizers. A stage splits by a regular expression
+// or rewrites each piece. Immutable, any thread; the scratch belongs to one call.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/marked_text.h"
 #include "base/result.h"
+#include "text/normaliser.h"
 #include "text/pattern.h"
 
 namespace wick {
@@ -31,26 +34,33 @@ struct Split {
 
 struct SplitScratch {
   Matcher matcher = {};
-  std::vector<Span> pieces = {};  // the result
+  std::string_view text = {};     // the result: what the pieces are spans of,
+  std::vector<Span> pieces = {};  // and the pieces
   std::vector<Span> before = {};
+  std::string rewritten = {}, other = {};
+  NormaliserScratch normaliser = {};
 };
 
 class PreTokenizer {
  public:
-  void add(Split split) { splits_.push_back(std::move(split)); }
+  void add(Split split) { stages_.emplace_back(std::move(split)); }
 
-  bool is_empty() const noexcept { return splits_.empty(); }
+  void add(Normaliser rewriting) { stages_.emplace_back(std::move(rewriting)); }
 
-  std::size_t size() const noexcept { return splits_.size(); }
+  bool is_empty() const noexcept { return stages_.empty(); }
+
+  std::size_t size() const noexcept { return stages_.size(); }
+
+  // Of all rewriting together: bytes for each byte.
+  std::size_t growth() const noexcept;
 
   // Fills scratch.pieces with the pieces of `text`, none of them empty, in order. A byte that is
-  // not UTF-8 is a piece by itself, and the text on either side of it is split on its own.
-  void split(std::string_view text, SplitScratch& scratch) const;
+  // not UTF-8 is a piece by itself from the first split on, and the text on either side of it is
+  // split on its own. `is_first`: the text stands at the very start of what is encoded.
+  void split(std::string_view text, bool is_first, SplitScratch& scratch) const;
 
  private:
-  void split_valid(std::string_view text, std::size_t offset, SplitScratch& scratch) const;
-
-  std::vector<Split> splits_ = {};
+  std::vector<std::variant<Split, Normaliser>> stages_ = {};
 };
 
 // What GGUF's "tokenizer.ggml.pre" stands for: a row of isolated splits and two habits of the

@@ -1,53 +1,52 @@
-// The tokenizer behind every file that wick reads today: text is cut at added tokens, each run
-// between them is normalised, cut into pieces and merged. Loaders fill the parts, one for each kind
-// of file; after that all of it is immutable and may be used from any thread.
+// The tokenizer behind every file that wick reads: text is cut at added tokens, each run between
+// them is normalised, cut into pieces, and a model turns each piece into ids. Loaders fill the
+// parts, one for each kind of file; after that all of it is immutable and may be used from any
+// thread.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
+#include "text/normaliser.h"
 #include "text/pre_tokenizer.h"
 #include "text/scratch_pool.h"
 #include "text/tokenizer.h"
+#include "text/unigram.h"
 #include "text/vocab.h"
+#include "text/wordpiece.h"
 
 namespace wick {
 
-struct NormaliserStep {
-  enum class Kind : std::uint8_t {
-    kNfc,
-    kPrepend,    // `to` before every run
-    kReplace,    // every `from` by `to`
-    kLead,       // `to` before a run that does not start with it
-    kLeadFirst,  // the same, at the very start of the text only
-  };
-  Kind kind = Kind::kNfc;
-  std::string from = {}, to = {};
-};
+// Each has a Scratch and encode(piece, vocab, scratch, out).
+using PieceModel = std::variant<BpeModel, UnigramModel, WordPieceModel, WordLevelModel>;
 
 struct TokenizerParts {
   Vocab vocab = {};
-  BpeModel model = {};
+  PieceModel model = {};
   AddedTokens added = {};             // matched in the text as it is
   AddedTokens added_normalised = {};  // matched after the normaliser
-  std::vector<NormaliserStep> normaliser = {};
-  std::vector<NormaliserStep> opening = {};  // what the pre-tokenizer does before it cuts
+  Normaliser normaliser = {};
   PreTokenizer pre = {};
-  bool strips_leading_space = false;
+  DecodingHabits decoding = {};
   std::vector<TokenId> ends = {}, prefix = {}, suffix = {};
   TokenId bos = -1, eos = -1;
 };
 
-class BpeTokenizer final : public Tokenizer {
+// The tokenizer of `parts`; refused where they may multiply a text's length by more than wick
+// allows.
+Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts);
+
+class PipelineTokenizer final : public Tokenizer {
  public:
-  explicit BpeTokenizer(TokenizerParts parts);
-  ~BpeTokenizer() override;
+  explicit PipelineTokenizer(TokenizerParts parts);
+  ~PipelineTokenizer() override;
 
   void encode(const MarkedText& text, std::vector<TokenId>& out) const override;
 
@@ -56,8 +55,6 @@ class BpeTokenizer final : public Tokenizer {
   TokenKind kind(TokenId id) const noexcept override { return parts_.vocab.kind(id); }
 
   int size() const noexcept override { return parts_.vocab.size(); }
-
-  bool strips_leading_space() const noexcept override { return parts_.strips_leading_space; }
 
  protected:
   void append_bytes(std::span<const TokenId> ids, bool with_control,
@@ -75,19 +72,7 @@ class BpeTokenizer final : public Tokenizer {
   mutable ScratchPool<Scratch> scratches_;
 };
 
-// The loaders.
-Result<TokenizerParts> load_gguf_tokenizer(const Metadata& meta);
-// `config` is the text of tokenizer_config.json, or empty; `meta` may name BOS, EOS and ends.
-Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, std::string_view config,
-                                                  const Metadata& meta);
-
 // Fills parts.ends from the ids that `meta` names, parts.eos and the texts of known end tokens.
 void find_ends(const Metadata& meta, TokenizerParts& parts);
-
-// A run of text after `steps`.
-std::string normalised_text(const std::vector<NormaliserStep>& steps, std::string_view run);
-
-// Whether `steps` may multiply a text's length by more than wick allows.
-bool grows_too_much(const std::vector<NormaliserStep>& steps) noexcept;
 
 }  // namespace wick
