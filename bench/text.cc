@@ -168,7 +168,7 @@ void measure_runs(Bench& bench, const Tokenizer& tokenizer) {
 // The keys that a GGUF file of this tokenizer has.
 bool fill_gguf(const std::string& json, Metadata& meta) {
   HuggingFaceFile file(json);
-  if (!read_huggingface_file(file)) return false;
+  if (!read_huggingface_file(file, {})) return false;
   std::vector<std::string> tokens, merges;
   std::vector<std::int64_t> types;
   for (std::size_t i = 0; i < file.entries.size(); ++i) {

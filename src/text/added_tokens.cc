@@ -4,17 +4,11 @@
 
 #include <algorithm>
 
+#include "text/char_classes.h"
 #include "text/utf8.h"
 
 namespace wick {
 namespace {
-
-// White_Space as char::is_whitespace has it.
-bool is_space(char32_t code) noexcept {
-  return (code >= 0x9 && code <= 0xD) || code == 0x20 || code == 0x85 || code == 0xA0 ||
-         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
-         code == 0x202F || code == 0x205F || code == 0x3000;
-}
 
 bool is_word(char32_t code) noexcept {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
@@ -69,6 +63,7 @@ void AddedTokens::build(std::vector<AddedToken> tokens) {
   for (const AddedToken& token : tokens_) {
     longest_ = std::max(longest_, token.text.size());
     takes_left_space_ = takes_left_space_ || token.takes_left_space;
+    has_single_words_ = has_single_words_ || token.is_single_word;
   }
   nodes_.assign(1, Node{});
   edges_.clear();
@@ -128,7 +123,7 @@ std::size_t AddedTokens::without_taken_space(std::string_view text, std::size_t 
                                              std::size_t end) const noexcept {
   while (takes_left_space_ && end > from) {
     const Utf8Char c = last_char(text, end);
-    if (!c.is_valid || !is_space(c.code)) break;
+    if (!c.is_valid || !is_white_space(c.code)) break;
     end -= static_cast<std::size_t>(c.length);
   }
   return std::max(end, from);
@@ -167,12 +162,12 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::
     while (best->takes_left_space && match.span.begin > from) {
       const Utf8Char c = last_char(text, match.span.begin);
       const auto bytes = static_cast<std::size_t>(c.length);
-      if (!c.is_valid || !is_space(c.code) || match.span.begin - bytes < from) break;
+      if (!c.is_valid || !is_white_space(c.code) || match.span.begin - bytes < from) break;
       match.span.begin -= bytes;
     }
     while (best->takes_right_space && match.span.end < text.size()) {
       const Utf8Char c = first_char(text, match.span.end);
-      if (!c.is_valid || !is_space(c.code)) break;
+      if (!c.is_valid || !is_white_space(c.code)) break;
       match.span.end += static_cast<std::size_t>(c.length);
     }
     return match;

@@ -31,6 +31,8 @@ class AddedTokens {
 
   bool is_empty() const noexcept { return tokens_.empty(); }
 
+  bool has_single_words() const noexcept { return has_single_words_; }
+
   struct Match {
     Span span = {};  // with the white space that it takes
     TokenId id = -1;
@@ -69,6 +71,7 @@ class AddedTokens {
   std::array<std::int32_t, 256> roots_ = {};  // first step; -1 = none
   std::size_t longest_ = 0;                   // bytes of a token
   bool takes_left_space_ = false;             // one of them does
+  bool has_single_words_ = false;
 };
 
 }  // namespace wick

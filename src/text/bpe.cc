@@ -65,7 +65,14 @@ bool crosses_before_mark(std::string_view text) noexcept {
 void BpeModel::prepare(const Vocab& vocab) {
   leaving_ranks_.clear();
   if (alphabet == Alphabet::kBytes && !by_score) find_border_ranks(vocab);
-  cuts_before_mark_ = alphabet == Alphabet::kCharacters && find_no_word_before_mark(vocab);
+  cuts_before_mark_ = alphabet == Alphabet::kCharacters && continuing_prefix.empty() &&
+                      end_suffix.empty() && find_no_word_before_mark(vocab);
+  std::vector<std::uint32_t> sorted;
+  for (std::size_t id = 0; id < ranks.size(); ++id) {
+    if (!spelled.bytes(static_cast<TokenId>(id)).empty()) sorted.push_back(ranks[id]);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  scores_repeat_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
 void BpeModel::find_border_ranks(const Vocab& vocab) {
@@ -208,27 +215,56 @@ void BpeModel::fill_bytes(std::string_view piece, BpeScratch& scratch) const {
   }
 }
 
+// The text that the character at `at` is looked up by.
+std::string_view BpeModel::spelled_character(std::string_view piece, std::size_t at,
+                                             std::size_t bytes, BpeScratch& scratch) const {
+  const bool has_prefix = at > 0 && !continuing_prefix.empty();
+  const bool has_suffix = at + bytes == piece.size() && !end_suffix.empty();
+  if (!has_prefix && !has_suffix) return piece.substr(at, bytes);
+  scratch.affixed.clear();
+  if (has_prefix) scratch.affixed += continuing_prefix;
+  scratch.affixed += piece.substr(at, bytes);
+  if (has_suffix) scratch.affixed += end_suffix;
+  return scratch.affixed;
+}
+
+// The tokens of the bytes of `text`, or, where one has none, an unknown token.
+void BpeModel::push_bytes(std::string_view piece, std::size_t at, std::size_t bytes,
+                          std::string_view text, BpeScratch& scratch) const {
+  const auto id_of = [&](char c) { return byte_ids[static_cast<unsigned char>(c)]; };
+  if (!std::all_of(text.begin(), text.end(), [&](char c) { return id_of(c) >= 0; })) {
+    push_unknown(at, bytes, scratch);
+    return;
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    scratch.symbols.push_back({.id = id_of(text[i]),
+                               .begin = static_cast<std::uint32_t>(std::min(at + i, piece.size())),
+                               .bytes = 1,
+                               .characters = 0});
+  }
+}
+
 void BpeModel::fill_characters(std::string_view piece, const Vocab& vocab,
                                BpeScratch& scratch) const {
   for (std::size_t at = 0; at < piece.size();) {
+    if (const auto symbol = kept.longest(piece.substr(at)); symbol.bytes > 0) {
+      scratch.symbols.push_back({.id = symbol.number,
+                                 .begin = static_cast<std::uint32_t>(at),
+                                 .bytes = static_cast<std::uint32_t>(symbol.bytes),
+                                 .characters = 0});
+      at += symbol.bytes;
+      continue;
+    }
     const Utf8Char next = decode_utf8(piece.substr(at));
     const auto bytes = next.is_valid ? static_cast<std::size_t>(next.length) : std::size_t{1};
-    const std::string_view text = piece.substr(at, bytes);
+    const std::string_view text = spelled_character(piece, at, bytes, scratch);
     const TokenId id = next.is_valid ? find(text, vocab) : -1;
-    const auto has_token = [&](char c) { return byte_ids[static_cast<unsigned char>(c)] >= 0; };
     if (id >= 0) {
       scratch.symbols.push_back({.id = id,
                                  .begin = static_cast<std::uint32_t>(at),
                                  .bytes = static_cast<std::uint32_t>(bytes)});
-    } else if (std::all_of(text.begin(), text.end(), has_token)) {
-      for (std::size_t i = 0; i < bytes; ++i) {
-        scratch.symbols.push_back({.id = byte_ids[static_cast<unsigned char>(text[i])],
-                                   .begin = static_cast<std::uint32_t>(at + i),
-                                   .bytes = 1,
-                                   .characters = 0});
-      }
     } else {
-      push_unknown(at, bytes, scratch);
+      push_bytes(piece, at, bytes, text, scratch);
     }
     at += bytes;
   }

@@ -8,10 +8,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/types.h"
+#include "text/byte_trie.h"
 #include "text/pair_table.h"
 #include "text/string_index.h"
 #include "text/vocab.h"
@@ -45,11 +47,13 @@ struct BpeScratch {
   std::vector<Symbol> symbols = {};
   std::vector<Candidate> sorted = {}, heap = {}, later = {};  // of merge_many
   std::vector<Character> characters = {};                     // a cache, by code
+  std::string affixed = {};                                   // a character with prefix or suffix
   WordCache words = {};
 };
 
 class BpeModel {
  public:
+  using Scratch = BpeScratch;
   enum class Alphabet : std::uint8_t { kBytes, kCharacters };
 
   // Filled by a loader; the texts that symbols and words are looked up by.
@@ -57,13 +61,20 @@ class BpeModel {
   bool ignore_merges = false;  // a whole piece that is a word is that token
   bool fuse_unknown = false;   // neighbouring unknown characters become one token
   bool by_score = false;       // merge by scores, not by pairs
-  TokenId unknown = -1;        // -1: what has no token is left out
-  std::array<TokenId, 256> byte_ids = no_bytes();  // -1 = none
+  // by_score, among equals: the leftmost, as in SentencePiece; otherwise the longer left half, as
+  // Hugging Face orders the merges that it derives from scores.
+  bool is_leftmost_first = false;
+  TokenId unknown = -1;  // -1: what has no token is left out
+  ByteIds byte_ids = no_byte_ids();
   PairTable pairs = {};
   std::vector<std::uint32_t> ranks = {};  // by_score: of each token, the best score is 0
   StringIndex words = {};                 // of texts as they are spelled (with "▁" for a space)
-  Vocab spelled = {};                     // those texts; empty when the vocabulary's own serve
-  std::size_t longest_word = 0;           // bytes
+  ByteTrie kept = {};                     // kCharacters: symbols that never merge
+  // kCharacters: what the first characters of a piece have not, and all others have ("##"), and
+  // what the last one has behind it ("</w>").
+  std::string continuing_prefix = {}, end_suffix = {};
+  Vocab spelled = {};            // those texts; empty when the vocabulary's own serve
+  std::size_t longest_word = 0;  // bytes
 
   // Derives what follows from the above; once, before the first encode().
   void prepare(const Vocab& vocab);
@@ -77,14 +88,6 @@ class BpeModel {
   TokenId find(std::string_view text, const Vocab& vocab) const noexcept;
 
  private:
-  static constexpr std::array<TokenId, 256> no_bytes() {
-    std::array<TokenId, 256> ids{};
-    for (TokenId& id : ids) {
-      id = -1;
-    }
-    return ids;
-  }
-
   void find_border_ranks(const Vocab& vocab);
   bool find_no_word_before_mark(const Vocab& vocab) const;
 
@@ -97,6 +100,10 @@ class BpeModel {
                                    BpeScratch& scratch) const;
   BpeScratch::Character whole_character(std::string_view bytes, char32_t code) const noexcept;
   void fill_characters(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
+  std::string_view spelled_character(std::string_view piece, std::size_t at, std::size_t bytes,
+                                     BpeScratch& scratch) const;
+  void push_bytes(std::string_view piece, std::size_t at, std::size_t bytes, std::string_view text,
+                  BpeScratch& scratch) const;
   void push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& scratch) const;
   BpeScratch::Candidate candidate(std::string_view piece, const Vocab& vocab,
                                   const BpeScratch& scratch, std::int32_t at) const noexcept;
@@ -108,6 +115,7 @@ class BpeModel {
   std::vector<std::uint32_t> leaving_ranks_ = {}, entering_ranks_ = {};
   // kCharacters: no token goes on with "▁" behind another character, so no merge crosses there.
   bool cuts_before_mark_ = false;
+  bool scores_repeat_ = false;  // by_score: two tokens have the same
 };
 
 }  // namespace wick

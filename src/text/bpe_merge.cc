@@ -165,6 +165,11 @@ BpeScratch::Candidate BpeModel::candidate(std::string_view piece, const Vocab& v
   if (!may_merge) return found;
   found.id = find(piece.substr(left.begin, found.bytes), vocab);
   if (found.id < 0) return found;
+  if (is_leftmost_first) {
+    found.key = std::uint64_t{ranks[static_cast<std::size_t>(found.id)]} << 32U;
+    if (scores_repeat_) found.key |= static_cast<std::uint32_t>(at);
+    return found;
+  }
   // Hugging Face turns scores into ranked merges: among equal scores the longer left half, then the
   // longer right half, comes first.
   found.key = (std::uint64_t{ranks[static_cast<std::size_t>(found.id)]} << 32U) |

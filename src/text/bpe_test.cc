@@ -10,7 +10,7 @@
 #include "base/hot_scope.h"
 #include "base/strings.h"
 #include "support/hot_counters.h"
-#include "text/bpe_tokenizer.h"
+#include "text/pipeline.h"
 
 namespace wick {
 namespace {

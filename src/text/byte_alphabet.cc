@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/strings.h"
+
 namespace wick {
 namespace {
 
@@ -47,6 +49,19 @@ bool append_unspelled(std::string& out, std::string_view spelled) {
     out += static_cast<char>(kByteOf[code]);
   }
   return true;
+}
+
+void append_spelled(std::string& out, char byte) {
+  static constexpr auto kCharOf = [] {
+    std::array<char16_t, 256> chars{};
+    for (std::size_t code = 0; code < kByteOf.size(); ++code) {
+      if (kByteOf[code] >= 0) {
+        chars[static_cast<std::size_t>(kByteOf[code])] = static_cast<char16_t>(code);
+      }
+    }
+    return chars;
+  }();
+  append_utf8(out, kCharOf[static_cast<unsigned char>(byte)]);
 }
 
 }  // namespace wick

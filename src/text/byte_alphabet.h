@@ -12,4 +12,7 @@ namespace wick {
 // it holds a character that is none of the 256.
 bool append_unspelled(std::string& out, std::string_view spelled);
 
+// Appends the character that stands for `byte`.
+void append_spelled(std::string& out, char byte);
+
 }  // namespace wick

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "text/bpe_tokenizer.h"
+#include "text/pipeline.h"
 
 namespace wick {
 namespace {

@@ -117,7 +117,7 @@ void fill_special_ids(const Metadata& meta, const SpecialDefaults& defaults,
   parts.bos = id_of("tokenizer.ggml.bos_token_id", defaults.bos);
   parts.eos = id_of("tokenizer.ggml.eos_token_id", defaults.eos);
   const bool adds_bos = meta.boolean("tokenizer.ggml.add_bos_token").value_or(defaults.adds_bos);
-  const bool adds_eos = meta.boolean("tokenizer.ggml.add_eos_token").value_or(false);
+  const bool adds_eos = meta.boolean("tokenizer.ggml.add_eos_token").value_or(defaults.adds_eos);
   if (adds_bos && parts.bos >= 0) parts.prefix.push_back(parts.bos);
   if (adds_eos && parts.eos >= 0) parts.suffix.push_back(parts.eos);
 }

@@ -1,4 +1,4 @@
-// What the GGUF loaders of the two tokenizer families share: the checked vocabulary and the special
+// What the GGUF loaders of the tokenizer families share: the checked vocabulary and the special
 // tokens. Load time only.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "text/bpe_tokenizer.h"
+#include "text/pipeline.h"
 
 namespace wick {
 
@@ -28,7 +28,7 @@ Error corrupt_vocab(std::string what);
 std::optional<std::uint8_t> byte_of_token(std::string_view text) noexcept;
 
 struct SpecialDefaults {  // for keys that the file lacks
-  bool adds_bos = false;
+  bool adds_bos = false, adds_eos = false;
   TokenId bos = -1, eos = -1;
 };
 
@@ -37,5 +37,9 @@ void fill_special_ids(const Metadata& meta, const SpecialDefaults& defaults, Tok
 
 // Control, unknown and user-defined tokens become added tokens.
 Result<void> fill_added_tokens(const Metadata& meta, const GgufVocab& gguf, TokenizerParts& parts);
+
+// The families with a file of their own ("t5", "bert").
+Result<void> fill_gguf_unigram(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts);
+Result<void> fill_gguf_wordpiece(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts);
 
 }  // namespace wick

@@ -85,7 +85,7 @@ TEST(HostileTokenizer, NamesWhatIsWrongWithGgufKeys) {
     const std::string error = error_of(byte_level(), damage);
     EXPECT_TRUE(has(error, part)) << "wanted '" << part << "' in '" << error << "'";
   };
-  expect("'bert', wick reads", [](Metadata& m) { m.set_string("tokenizer.ggml.model", "bert"); });
+  expect("'rwkv', wick reads", [](Metadata& m) { m.set_string("tokenizer.ggml.model", "rwkv"); });
   expect("tokens has 0", [](Metadata& m) { m.set_integer("tokenizer.ggml.tokens", 1); });
   expect("tokens has 0", [](Metadata& m) { m.set_strings("tokenizer.ggml.tokens", Strings{}); });
   expect("token_type has 2 entries for 11", [](Metadata& m) {
@@ -170,12 +170,12 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
     const std::string error = json_error(json.dump());
     EXPECT_TRUE(has(error, part)) << "wanted '" << part << "' in '" << error << "'";
   };
-  expect("model has 'Unigram'", R"({"model": {"type": "Unigram"}})");
+  expect("model has 'Morse'", R"({"model": {"type": "Morse"}})");
   expect("model has dropout", R"({"model": {"dropout": 0.1}})");
-  expect("normalizer has 'Lowercase'", R"({"normalizer": {"type": "Lowercase"}})");
-  expect("pre_tokenizer has 'Whitespace'", R"({"pre_tokenizer": {"type": "Whitespace"}})");
+  expect("normalizer has 'Rot13'", R"({"normalizer": {"type": "Rot13"}})");
+  expect("pre_tokenizer has 'Words'", R"({"pre_tokenizer": {"type": "Words"}})");
   expect("post_processor has 'Bert'", R"({"post_processor": {"type": "Bert"}})");
-  expect("decoder has 'CTC'", R"({"decoder": {"type": "CTC"}})");
+  expect("decoder has 'Morse'", R"({"decoder": {"type": "Morse"}})");
   expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
       "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]\\b"}}})");
   expect("is not a regular expression", R"({"pre_tokenizer": {"type": "Split", "behavior":
@@ -190,7 +190,7 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
       R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" + sixty + "\"}";
   const std::string twice =
       R"({"normalizer": {"type": "Sequence", "normalizers": [)" + step + "," + step + "]}}";
-  expect("the normalizer multiplies", twice.c_str());
+  expect("3600 times longer, wick takes 256", twice.c_str());
 }
 
 TEST(HostileTokenizer, RefusesWhatIsNoTokenizerJson) {

@@ -1,5 +1,9 @@
 // Reads tokenizer.json in one pass: vocabulary and merges, which are nearly all of the file, go
 // straight into lists of views; the rest is cut out and becomes a small tree.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
 #include "base/strings.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
@@ -38,11 +42,13 @@ struct NamedId {
   std::string_view text;
   std::int64_t id = -1;
   TokenKind kind = TokenKind::kNormal;
+  double score = 0;
 };
 
 class FileReader {
  public:
-  explicit FileReader(HuggingFaceFile& file) : file_(file), in_(file.reader) {}
+  FileReader(HuggingFaceFile& file, const std::vector<Json>& more_added)
+      : file_(file), in_(file.reader), more_added_(more_added) {}
 
   Result<void> read() {
     file_.root = Json::object();
@@ -56,7 +62,6 @@ class FileReader {
       }
     }
     if (!in_.is_done() || is_broken_) return no_object("the file");
-    WICK_DO(check_type());
     WICK_DO(add_added_tokens());
     return fill_entries();
   }
@@ -71,14 +76,6 @@ class FileReader {
     object[name] = std::move(value);
   }
 
-  Result<void> check_type() const {
-    const Json& model = member(file_.root, "model");
-    const std::string_view type = type_of(model);
-    const bool is_bpe = type == "BPE" || (type.empty() && member(model, "merges").is_array());
-    if (!is_bpe) return unsupported_part("model", cat("'", printable(type), "'"));
-    return {};
-  }
-
   Result<void> read_model() {
     Json& model = file_.root["model"] = Json::object();
     tokens_.clear();
@@ -88,6 +85,8 @@ class FileReader {
     for (in_.open('{'); in_.next_member(key);) {
       if (key == "vocab" && in_.peek() == '{') {
         WICK_DO(read_vocab());
+      } else if (key == "vocab" && in_.peek() == '[') {
+        WICK_DO(read_scored_vocab());
       } else if (key == "merges" && in_.peek() == '[') {
         WICK_DO(read_merges());
         model["merges"] = Json::array();
@@ -100,12 +99,12 @@ class FileReader {
     return {};
   }
 
-  Result<void> add_token(std::string_view text, std::int64_t id, TokenKind kind) {
+  Result<void> add_token(std::string_view text, std::int64_t id, TokenKind kind, double score = 0) {
     if (id < 0 || id >= static_cast<std::int64_t>(kMaxVocab) || text.size() > kMaxTokenBytes) {
       return corrupt_json(cat("the token '", printable(text), "' has no id from 0 to ",
                               kMaxVocab - 1, " or more than ", kMaxTokenBytes, " bytes"));
     }
-    tokens_.push_back({text, id, kind});
+    tokens_.push_back({text, id, kind, score});
     return {};
   }
 
@@ -117,6 +116,32 @@ class FileReader {
       const bool is_number = in_.peek() == '-' || (in_.peek() >= '0' && in_.peek() <= '9');
       const std::int64_t id = is_number ? in_.integer() : -1;
       WICK_DO(add_token(text, id, TokenKind::kNormal));
+    }
+    return {};
+  }
+
+  // [["TEXT", SCORE], …], ids in order.
+  Result<void> read_scored_vocab() {
+    tokens_.clear();
+    has_vocab_ = true;
+    for (in_.open('['); in_.next_item();) {
+      std::string_view text;
+      double score = 0;
+      bool is_pair = in_.open('[') && in_.next_item() && in_.peek() == '"';
+      if (is_pair) {
+        text = in_.string();
+        is_pair = in_.next_item();
+        const std::string_view number = is_pair ? in_.skip() : std::string_view();
+        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), score);
+        is_pair = is_pair && parsed.ec == std::errc() &&
+                  parsed.ptr == number.data() + number.size() && std::isfinite(score) &&
+                  !in_.next_item();
+      }
+      if (!is_pair || in_.has_failed()) {
+        return corrupt_json(cat("entry ", tokens_.size(), " of model.vocab is no [text, score]"));
+      }
+      WICK_DO(
+          add_token(text, static_cast<std::int64_t>(tokens_.size()), TokenKind::kNormal, score));
     }
     return {};
   }
@@ -149,7 +174,13 @@ class FileReader {
 
   Result<void> add_added_tokens() {
     n_vocab_ = tokens_.size();
-    for (const Json& added : member(file_.root, "added_tokens")) {
+    Json& listed = file_.root["added_tokens"];
+    if (!listed.is_array()) listed = Json::array();
+    for (const Json& more : more_added_) {
+      const auto is_same = [&](const Json& added) { return member(added, "id") == more["id"]; };
+      if (std::none_of(listed.begin(), listed.end(), is_same)) listed.push_back(more);
+    }
+    for (const Json& added : listed) {
       const Json& id = member(added, "id");
       WICK_DO(add_token(
           text_member(added, "content"), id.is_number_integer() ? id.get<std::int64_t>() : -1,
@@ -160,7 +191,7 @@ class FileReader {
 
   // By id. An added token may stand in the vocabulary, too, and then says what kind it is.
   Result<void> fill_entries() {
-    if (!has_vocab_) return corrupt_json("model.vocab is not an object");
+    if (!has_vocab_) return corrupt_json("model.vocab is neither an object nor a list");
     if (tokens_.empty()) return corrupt_json("model.vocab is empty");
     std::size_t n = 0;
     for (const NamedId& token : tokens_) {
@@ -170,6 +201,7 @@ class FileReader {
       return corrupt_json(cat("there are ", tokens_.size(), " tokens, but ids up to ", n - 1));
     }
     file_.entries.resize(n);
+    file_.n_vocab = n_vocab_;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const NamedId& token = tokens_[i];
       Entry& entry = file_.entries[static_cast<std::size_t>(token.id)];
@@ -177,13 +209,15 @@ class FileReader {
         return corrupt_json(cat("the tokens '", printable(entry.text), "' and '",
                                 printable(token.text), "' have the same id ", token.id));
       }
-      entry = {.text = token.text, .is_there = true, .kind = token.kind};
+      const double score = i < n_vocab_ ? token.score : entry.score;
+      entry = {.text = token.text, .is_there = true, .kind = token.kind, .score = score};
     }
     return {};
   }
 
   HuggingFaceFile& file_;
   JsonReader& in_;
+  const std::vector<Json>& more_added_;
   std::vector<NamedId> tokens_ = {};
   std::size_t n_vocab_ = 0;  // of tokens_: those of model.vocab
   bool has_vocab_ = false;
@@ -192,8 +226,8 @@ class FileReader {
 
 }  // namespace
 
-Result<void> read_huggingface_file(HuggingFaceFile& file) {
-  return FileReader(file).read();
+Result<void> read_huggingface_file(HuggingFaceFile& file, const std::vector<Json>& more_added) {
+  return FileReader(file, more_added).read();
 }
 
 Result<Json> parse_json_object(std::string_view text, std::string_view name) {

@@ -27,7 +27,14 @@ inline constexpr std::size_t kMaxDfaWork = 1U << 20U;   // steps of building; re
 inline constexpr std::size_t kMaxStages = 16;           // normaliser steps or splits in a row
 inline constexpr std::size_t kMaxNormaliserBytes = 64;  // what a normaliser step may insert
 inline constexpr int kMaxJsonNesting = 64;
+inline constexpr int kMaxFixedLength = 64;       // characters of a piece cut by length
 inline constexpr std::size_t kMaxProbes = 1024;  // steps to a hash slot; honest words need < 64
-inline constexpr std::size_t kMaxPieceBytes = 1U << 28U;  // a longer piece is merged in parts
+inline constexpr std::size_t kMaxRankWork =
+    1U << 30U;  // bytes compared to find merges; tekken: 3 million
+inline constexpr std::size_t kMaxTrieNodes = 1U << 24U;     // XLM-R: 700,000
+inline constexpr std::size_t kMaxViterbiBytes = 1U << 24U;  // a longer piece is cut up in parts
+inline constexpr std::size_t kMaxGrowth = 256;  // how many times longer normalising may make a text
+inline constexpr std::size_t kMaxCharsmapBytes = 1U << 24U;  // nmt_nfkc: 240,000
+inline constexpr std::size_t kMaxPieceBytes = 1U << 28U;     // a longer piece is merged in parts
 
 }  // namespace wick

@@ -43,15 +43,26 @@ bool is_active(char32_t code) noexcept {
   return !is_ideograph && !is_hangul && is_in(nfc_active(), code);
 }
 
-void append_decomposed(NfcScratch& out, char32_t code) {
+bool is_compatible(UnicodeForm form) noexcept {
+  return form == UnicodeForm::kNfkc || form == UnicodeForm::kNfkd;
+}
+
+bool is_composed(UnicodeForm form) noexcept {
+  return form == UnicodeForm::kNfc || form == UnicodeForm::kNfkc;
+}
+
+void append_decomposed(NfcScratch& out, char32_t code, UnicodeForm form) {
   if (code < 0x80) {
     out.push_back(static_cast<utf8proc_int32_t>(code));
     return;
   }
   std::array<utf8proc_int32_t, 32> parts;
   int last_boundary = 0;
+  const auto options = is_compatible(form)
+                           ? static_cast<utf8proc_option_t>(kDecompose | UTF8PROC_COMPAT)
+                           : kDecompose;
   const utf8proc_ssize_t n = utf8proc_decompose_char(
-      static_cast<utf8proc_int32_t>(code), parts.data(), parts.size(), kDecompose, &last_boundary);
+      static_cast<utf8proc_int32_t>(code), parts.data(), parts.size(), options, &last_boundary);
   if (n <= 0 || n > static_cast<utf8proc_ssize_t>(parts.size())) {  // an unassigned character
     out.push_back(static_cast<utf8proc_int32_t>(code));
     return;
@@ -80,10 +91,10 @@ void sort_marks(NfcScratch& codes) {
   }
 }
 
-void append_composed(std::string& out, NfcScratch& codes) {
+void append_sorted(std::string& out, NfcScratch& codes, UnicodeForm form) {
   sort_marks(codes);
-  const utf8proc_ssize_t n =
-      utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()), kOptions);
+  auto n = static_cast<utf8proc_ssize_t>(codes.size());
+  if (is_composed(form)) n = utf8proc_normalize_utf32(codes.data(), n, kOptions);
   for (utf8proc_ssize_t i = 0; i < n; ++i) {
     append_utf8(out, static_cast<char32_t>(codes[static_cast<std::size_t>(i)]));
   }
@@ -91,19 +102,19 @@ void append_composed(std::string& out, NfcScratch& codes) {
 }
 
 // One character and the active ones behind it.
-void append_part(std::string& out, std::string_view text, NfcScratch& codes) {
+void append_part(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& codes) {
   codes.clear();
   for (std::size_t at = 0; at < text.size();) {
     const Utf8Char next = decode_utf8(text.substr(at));
     if (is_in(nfc_left_alone(), next.code)) {
-      append_composed(out, codes);
+      append_sorted(out, codes, form);
       append_utf8(out, next.code);
     } else {
-      append_decomposed(codes, next.code);
+      append_decomposed(codes, next.code, form);
     }
     at += static_cast<std::size_t>(next.length);
   }
-  append_composed(out, codes);
+  append_sorted(out, codes, form);
 }
 
 // `text` is valid UTF-8.
@@ -136,11 +147,46 @@ void append_nfc_of_valid(std::string& out, std::string_view text, NfcScratch& sc
       if (at < text.size()) next = decode_utf8(text.substr(at));
     }
     out.append(text.substr(done, begin - done));
-    append_part(out, text.substr(begin, at - begin), scratch);
+    append_part(out, text.substr(begin, at - begin), UnicodeForm::kNfc, scratch);
     done = before = at;
   }
   out.append(text.substr(done));
 }
+
+// For the other forms no table says what stays as it is: each run that is not ASCII is written
+// anew, together with the character before it.
+void append_form_of_valid(std::string& out, std::string_view text, UnicodeForm form,
+                          NfcScratch& scratch) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  for (std::size_t at = 0; at < text.size();) {
+    const auto* const next = std::find_if_not(text.begin() + at, text.end(), is_ascii);
+    const auto first = static_cast<std::size_t>(next - text.begin());
+    const std::size_t begin = first < text.size() && first > at ? first - 1 : first;
+    out.append(text.substr(at, begin - at));
+    at = static_cast<std::size_t>(std::find_if(next, text.end(), is_ascii) - text.begin());
+    append_part(out, text.substr(begin, at - begin), form, scratch);
+  }
+}
+
+class Form final : public NormaliserStep {
+ public:
+  explicit Form(UnicodeForm form) : form_(form) {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormaliserScratch& scratch) const override {
+    append_form(out, text, form_, scratch.codes);
+  }
+
+  Reach reach() const noexcept override {
+    return form_ == UnicodeForm::kNfc ? Reach::kNfcPart : Reach::kRun;
+  }
+
+  // U+0390 takes 2 bytes and becomes 6 in form D; U+FDFA takes 3 and becomes 33 in KD.
+  std::size_t growth() const noexcept override { return is_compatible(form_) ? 11 : 3; }
+
+ private:
+  UnicodeForm form_;
+};
 
 }  // namespace
 
@@ -149,15 +195,23 @@ bool starts_nfc_part(std::string_view text) noexcept {
   return !first.is_valid || !is_active(first.code);
 }
 
-void append_nfc(std::string& out, std::string_view text, NfcScratch& scratch) {
+void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& scratch) {
   while (!text.empty()) {
-    const std::size_t good = valid_utf8_prefix(text);
-    append_nfc_of_valid(out, text.substr(0, good), scratch);
-    text.remove_prefix(good);
+    const std::string_view good = text.substr(0, valid_utf8_prefix(text));
+    if (form == UnicodeForm::kNfc) {
+      append_nfc_of_valid(out, good, scratch);
+    } else {
+      append_form_of_valid(out, good, form, scratch);
+    }
+    text.remove_prefix(good.size());
     if (text.empty()) return;
     out += text.front();
     text.remove_prefix(1);
   }
+}
+
+NormaliserStepPtr make_form(UnicodeForm form) {
+  return std::make_unique<Form>(form);
 }
 
 }  // namespace wick

@@ -1,4 +1,5 @@
-// Unicode Normalisation Form C, as the qwen2 tokenizers want it. Pure function, any thread.
+// Unicode's normalisation forms; NFC, which the qwen2 tokenizers want, is the fast one. Pure
+// function, any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "text/normaliser.h"
+
 namespace wick {
 
 using NfcScratch = std::vector<std::int32_t>;  // memory that a caller keeps
 
-// Appends the NFC of `text`; bytes that are not UTF-8 stay as they are and end what surrounds them.
-// Linear in the text, but for n log n over a run of combining marks.
-void append_nfc(std::string& out, std::string_view text, NfcScratch& scratch);
+// Appends `text` in `form`, as Hugging Face's library has it; bytes that are not UTF-8 stay as they
+// are and end what surrounds them. Linear in the text, but for n log n over a run of combining
+// marks.
+void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& scratch);
 
 // Whether NFC never joins or reorders across the start of `text` (not empty), whatever comes
 // before.

@@ -10,7 +10,7 @@ namespace {
 std::string nfc(std::string_view text) {
   std::string out;
   NfcScratch scratch;
-  append_nfc(out, text, scratch);
+  append_form(out, text, UnicodeForm::kNfc, scratch);
   return out;
 }
 

@@ -93,7 +93,7 @@ TEST(PreTokenizer, PiecesTogetherAreTheText) {
   }
   const std::string text = "abc 123456 \xFF\xC3 日本語\n\n x\xE2\x82y  ";
   SplitScratch scratch;
-  pre.split(text, scratch);
+  pre.split(text, RunPlace::kTextStart, scratch);
   std::size_t at = 0;
   for (const Span piece : scratch.pieces) {
     EXPECT_EQ(piece.begin, at);

@@ -130,52 +130,155 @@ OpenCut cut_open(const Split& split, const Dfa& dfa, std::string_view text, std:
   return out;
 }
 
+bool is_bad_byte(std::string_view text) noexcept {
+  return text.size() == 1 && static_cast<unsigned char>(text[0]) >= 0x80;
+}
+
+// Makes each byte that is not UTF-8 a piece by itself.
+void cut_at_bad_bytes(SplitScratch& scratch) {
+  scratch.before.swap(scratch.pieces);
+  scratch.pieces.clear();
+  for (const Span piece : scratch.before) {
+    for (std::size_t at = piece.begin; at < piece.end;) {
+      const std::size_t good = valid_utf8_prefix(scratch.text.substr(at, piece.end - at));
+      if (good > 0) scratch.pieces.push_back({at, at + good});
+      at += good;
+      if (at < piece.end) {
+        scratch.pieces.push_back({at, at + 1});
+        ++at;
+      }
+    }
+  }
+}
+
+void split_all(const Split& split, SplitScratch& scratch) {
+  scratch.before.swap(scratch.pieces);
+  scratch.pieces.clear();
+  for (const Span piece : scratch.before) {
+    const std::string_view text = scratch.text.substr(piece.begin, piece.end - piece.begin);
+    if (is_bad_byte(text)) {
+      scratch.pieces.push_back(piece);
+    } else {
+      apply(split, scratch, text, piece.begin);
+    }
+  }
+}
+
+// `place_of` says where a piece stands.
+template <class PlaceOf>
+void rewrite_all(const Normaliser& steps, const PlaceOf& place_of, SplitScratch& scratch) {
+  scratch.before.swap(scratch.pieces);
+  scratch.pieces.clear();
+  scratch.other.clear();
+  for (const Span piece : scratch.before) {
+    const std::string_view text = scratch.text.substr(piece.begin, piece.end - piece.begin);
+    const std::size_t begin = scratch.other.size();
+    scratch.other += steps.apply(text, place_of(piece), scratch.normaliser);
+    if (scratch.other.size() > begin) scratch.pieces.push_back({begin, scratch.other.size()});
+  }
+  scratch.rewritten.swap(scratch.other);
+  scratch.text = scratch.rewritten;
+}
+
 }  // namespace
 
-void PreTokenizer::split_valid(std::string_view text, std::size_t offset, std::size_t first_stage,
-                               SplitScratch& scratch) const {
-  const std::size_t first = scratch.pieces.size();
-  scratch.pieces.push_back({offset, offset + text.size()});
-  for (std::size_t stage = first_stage; stage < splits_.size(); ++stage) {
-    scratch.before.assign(scratch.pieces.begin() + static_cast<std::ptrdiff_t>(first),
-                          scratch.pieces.end());
-    scratch.pieces.resize(first);
-    for (const Span piece : scratch.before) {
-      apply(splits_[stage], scratch, text.substr(piece.begin - offset, piece.end - piece.begin),
-            piece.begin);
-    }
+void PreTokenizer::add(Split split) {
+  if (n_late_ == 0) splits_end_ = stages_.size() + 1;
+  stages_.emplace_back(std::move(split));
+}
+
+void PreTokenizer::add(Normaliser rewriting) {
+  const bool is_before = splits_end_ == splits_begin_;
+  stages_.emplace_back(std::move(rewriting));
+  if (is_before) {
+    splits_begin_ = splits_end_ = stages_.size();
+  } else {
+    ++n_late_;
   }
 }
 
-void PreTokenizer::split(std::string_view text, SplitScratch& scratch) const {
+std::size_t PreTokenizer::growth() const noexcept {
+  std::size_t all = 1;
+  for (const auto& stage : stages_) {
+    if (const auto* const steps = std::get_if<Normaliser>(&stage)) all *= steps->growth();
+    all = std::min<std::size_t>(all, 1U << 20U);
+  }
+  return all;
+}
+
+void PreTokenizer::append_reaches(std::vector<Reach>& out) const {
+  for (std::size_t stage = 0; stage < splits_begin_; ++stage) {
+    std::get_if<Normaliser>(&stages_[stage])->append_reaches(out);
+  }
+}
+
+// What a split leaves are texts of their own; before the first one, the piece is all of the text.
+void PreTokenizer::run_stages(std::size_t first, std::size_t end, RunPlace place,
+                              SplitScratch& scratch) const {
+  for (std::size_t stage = first; stage < end; ++stage) {
+    const auto place_of = [&](Span piece) {
+      const bool is_at_start = piece.begin == 0 && place == RunPlace::kTextStart;
+      return stage < splits_begin_ || is_at_start ? place : RunPlace::kRunStart;
+    };
+    if (const auto* const steps = std::get_if<Normaliser>(&stages_[stage])) {
+      rewrite_all(*steps, place_of, scratch);
+      continue;
+    }
+    // What rewrites may put something before a bad byte, and patterns take valid text alone.
+    const bool is_new_text = stage == 0 || std::holds_alternative<Normaliser>(stages_[stage - 1]);
+    if (is_new_text) cut_at_bad_bytes(scratch);
+    split_all(split_at(stage), scratch);
+  }
+}
+
+void PreTokenizer::split(std::string_view text, RunPlace place, SplitScratch& scratch) const {
+  scratch.text = text;
   scratch.pieces.clear();
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t good = valid_utf8_prefix(text.substr(at));
-    if (good > 0) split_valid(text.substr(at, good), at, 0, scratch);
-    at += good;
-    if (at < text.size()) {
-      scratch.pieces.push_back({at, at + 1});
-      ++at;
-    }
-  }
+  if (text.empty()) return;
+  scratch.pieces.push_back({0, text.size()});
+  run_stages(0, stages_.size(), place, scratch);
 }
 
-// Stage by stage: the pieces of one that are certain go through the stages behind it as ever, and
-// the open one, as far as it is known, is the text of the next stage.
+std::string_view PreTokenizer::rewrite(std::string_view text, RunPlace place,
+                                       SplitScratch& scratch) const {
+  for (std::size_t stage = 0; stage < splits_begin_ && !text.empty(); ++stage) {
+    const auto* const steps = std::get_if<Normaliser>(&stages_[stage]);
+    text = steps->apply(text, place, scratch.normaliser);
+  }
+  return text;
+}
+
+void PreTokenizer::finish(RunPlace place, SplitScratch& scratch) const {
+  run_stages(splits_end_, stages_.size(), place, scratch);
+}
+
+// Puts the pieces that the splits from `first` on make of `piece` behind the others.
+void PreTokenizer::append_certain(Span piece, std::size_t first, SplitScratch& scratch) const {
+  if (first == splits_end_) {
+    scratch.pieces.push_back(piece);
+    return;
+  }
+  scratch.certain.swap(scratch.pieces);
+  scratch.pieces.assign(1, piece);
+  run_stages(first, splits_end_, RunPlace::kInside, scratch);
+  scratch.certain.insert(scratch.certain.end(), scratch.pieces.begin(), scratch.pieces.end());
+  scratch.certain.swap(scratch.pieces);
+}
+
+// Split by split: the pieces of one that are certain go through those behind it as ever, and the
+// open one, as far as it is known, is the text of the next split.
 void PreTokenizer::split_open_valid(std::string_view text, std::size_t offset,
                                     SplitScratch& scratch, OpenSplit& open) const {
-  const auto part = [&](Span span) {
-    return text.substr(span.begin - offset, span.end - span.begin);
-  };
   open.free = open.begin = offset;
   open.known = offset + text.size();
-  for (std::size_t stage = 0; stage < splits_.size(); ++stage) {
-    const Dfa* const dfa = splits_[stage].pattern.automaton();
+  for (std::size_t stage = splits_begin_; stage < splits_end_; ++stage) {
+    const Dfa* const dfa = split_at(stage).pattern.automaton();
     if (dfa == nullptr) {  // PCRE2 does not say how far it looked
       open.known = open.begin;
       return;
     }
-    OpenCut next = cut_open(splits_[stage], *dfa, part({open.begin, open.known}), open.begin);
+    const std::string_view growing = text.substr(open.begin - offset, open.known - open.begin);
+    OpenCut next = cut_open(split_at(stage), *dfa, growing, open.begin);
     open.begin = next.is_last_open ? next.pieces.back().begin : next.end;
     open.known = next.end;
     if (next.is_last_open) next.pieces.pop_back();
@@ -184,7 +287,7 @@ void PreTokenizer::split_open_valid(std::string_view text, std::size_t offset,
     };
     for (const Span piece : next.pieces) {
       note_cut(piece.begin);
-      split_valid(part(piece), piece.begin, stage + 1, scratch);
+      append_certain(piece, stage + 1, scratch);
     }
     note_cut(open.begin);
     open.free = std::max(open.free, next.free);
@@ -192,8 +295,10 @@ void PreTokenizer::split_open_valid(std::string_view text, std::size_t offset,
 }
 
 OpenSplit PreTokenizer::split_open(std::string_view text, SplitScratch& scratch) const {
+  scratch.text = text;
   scratch.pieces.clear();
-  OpenSplit open;
+  OpenSplit open{.known = text.size()};
+  if (splits_begin_ == splits_end_) return open;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t good = valid_utf8_prefix(text.substr(at));
     open.cuts.push_back(at);
@@ -201,7 +306,7 @@ OpenSplit PreTokenizer::split_open(std::string_view text, SplitScratch& scratch)
       split_open_valid(text.substr(at), at, scratch, open);
       return open;
     }
-    if (good > 0) split_valid(text.substr(at, good), at, 0, scratch);
+    if (good > 0) append_certain({at, at + good}, splits_begin_, scratch);
     at += good + 1;
     scratch.pieces.push_back({at - 1, at});
     open.cuts.push_back(at - 1);

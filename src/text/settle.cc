@@ -4,35 +4,48 @@
 //   added tokens    up to where the end of the text may be the start of one
 //   normalisation   up to the last character that does not change what is before it
 //   pieces          as far as the automaton has stopped by itself, not because the text ended
-//   merges          whole pieces; where a model has no merge across a "▁", up to the last of those
+//   model           whole pieces; where BPE has no merge across a "▁", up to the last of those
 //
 // The place that is taken is the last one where all four say yes. From there on the text is encoded
 // as if it were whole, but for what is done at the start of a run only. The patterns have no look
 // behind (text/regex.h), so nothing before that place matters.
+// Where a step may look at all of a run, none of the run is taken before an added token ends it.
 #include <algorithm>
 
 #include "base/strings.h"
-#include "text/bpe_tokenizer.h"
+#include "text/nfc.h"
+#include "text/pipeline.h"
 #include "text/utf8.h"
 
 namespace wick {
 namespace {
 
-using Kind = NormaliserStep::Kind;
-
-// Whether a step looks at one character at a time, or is NFC, whose borders are known.
-bool is_local(const NormaliserStep& step) noexcept {
-  switch (step.kind) {
-    case Kind::kNfc:
-    case Kind::kPrepend:
-      return true;
-    case Kind::kReplace:
-      return static_cast<std::size_t>(decode_utf8(step.from).length) == step.from.size();
-    case Kind::kLead:
-    case Kind::kLeadFirst:
-      return static_cast<std::size_t>(decode_utf8(step.to).length) == step.to.size();
+// Where a run may be cut so that each part is rewritten by itself.
+RunCuts cuts_of(const std::vector<Reach>& steps) noexcept {
+  RunCuts cuts = RunCuts::kAtCharacters;
+  bool has_changed = false;
+  bool may_vanish = false;
+  for (const Reach reach : steps) {
+    switch (reach) {
+      case Reach::kRun:
+        return RunCuts::kNowhere;
+      case Reach::kStart:
+        if (may_vanish) return RunCuts::kNowhere;  // what comes first shows later
+        break;
+      case Reach::kNfcPart:
+        if (has_changed) return RunCuts::kNowhere;  // it may join what were no neighbours
+        has_changed = true;
+        cuts = RunCuts::kAtNfcParts;
+        break;
+      case Reach::kCharacterOrNone:
+        may_vanish = has_changed = true;
+        break;
+      case Reach::kCharacter:
+        has_changed = true;
+        break;
+    }
   }
-  return false;
+  return cuts;
 }
 
 // Where the last character before `end` (> 0) starts; of what is no character, the last byte.
@@ -42,17 +55,6 @@ std::size_t start_of_last(std::string_view text, std::size_t end) noexcept {
     if (c.is_valid && static_cast<std::size_t>(c.length) == n) return end - n;
   }
   return end - 1;
-}
-
-// Whether a run may be cut between any two characters that NFC keeps apart.
-bool may_be_cut(const TokenizerParts& parts) noexcept {
-  return std::all_of(parts.normaliser.begin(), parts.normaliser.end(), is_local) &&
-         std::all_of(parts.opening.begin(), parts.opening.end(), is_local);
-}
-
-bool has_nfc(const std::vector<NormaliserStep>& steps) noexcept {
-  return std::any_of(steps.begin(), steps.end(),
-                     [](const NormaliserStep& s) { return s.kind == Kind::kNfc; });
 }
 
 // The places of a run where it may be cut before it is normalised.
@@ -116,30 +118,61 @@ OpenRun walk_added(const AddedTokens& added, std::string_view text, EncodePoint 
 
 }  // namespace
 
+RunCuts PipelineTokenizer::find_run_cuts() const {
+  // A token that is one only as a word of its own would need the normalised text before it.
+  if (!parts_.pre.can_grow() || parts_.added_normalised.has_single_words()) {
+    return RunCuts::kNowhere;
+  }
+  std::vector<Reach> reaches;
+  parts_.normaliser.append_reaches(reaches);
+  parts_.pre.append_reaches(reaches);
+  return cuts_of(reaches);
+}
+
 // Where the part `text` may be cut, as far as its pieces are certain; they are left in the scratch.
-OpenSplit BpeTokenizer::split_open_part(std::string_view text, Scratch& scratch) const {
-  OpenSplit open{.known = text.size()};
-  scratch.split.pieces.clear();
-  if (!parts_.pre.is_empty()) open = parts_.pre.split_open(text, scratch.split);
+// BPE alone says where in a piece that may grow no token can cross.
+OpenSplit PipelineTokenizer::split_open_part(std::string_view text, Scratch& scratch) const {
+  OpenSplit open = parts_.pre.split_open(text, scratch.split);
+  const auto* const bpe = std::get_if<BpeModel>(&parts_.model);
+  if (bpe == nullptr || parts_.pre.finishes_pieces()) return open;
   const std::string_view growing = text.substr(open.begin, open.known - open.begin);
-  const std::size_t inside = open.begin + parts_.model.last_cut(growing);
+  const std::size_t inside = open.begin + bpe->last_cut(growing);
   if (inside > open.begin && inside >= open.free) open.cuts.push_back(inside);
   return open;
 }
 
+// What stands behind the last token in a normalised run: rewritten, and cut as far as is certain.
+struct PipelineTokenizer::OpenPart {
+  std::string text = {};
+  RunPlace place = RunPlace::kInside;
+  OpenSplit split = {};
+};
+
+void PipelineTokenizer::encode_start(const OpenPart& part, std::size_t cut, Scratch& scratch,
+                                     std::vector<TokenId>& out) const {
+  std::vector<Span>& pieces = scratch.split.pieces;
+  while (!pieces.empty() && pieces.back().end > cut) {
+    pieces.pop_back();
+  }
+  if (cut > part.split.begin) pieces.push_back({part.split.begin, cut});
+  parts_.pre.finish(part.place, scratch.split);
+  encode_pieces(scratch, out);
+}
+
 // Two kinds of cuts are found: behind a token in the normalised run, and, in the part behind the
 // last of those, between pieces. The last one that is a border of the run, too, is taken.
-EncodePoint BpeTokenizer::encode_open_run(std::string_view run, Place place, Scratch& scratch,
-                                          std::vector<TokenId>& out) const {
-  const Borders borders(run, has_nfc(parts_.normaliser) || has_nfc(parts_.opening));
+EncodePoint PipelineTokenizer::encode_open_run(std::string_view run, Place place, Scratch& scratch,
+                                               std::vector<TokenId>& out) const {
+  if (run_cuts_ == RunCuts::kNowhere) return {};
+  const Borders borders(run, run_cuts_ == RunCuts::kAtNfcParts);
   run = borders.run();
-  if (!may_be_cut(parts_) || run.empty()) return {};
-  const auto count_run = [&](std::string_view part) {
-    return normalise(parts_.normaliser, part, Place::kInside, scratch.normaliser).size();
+  if (run.empty()) return {};
+  const auto inside = [&](std::string_view text) {
+    return parts_.normaliser.apply(text, RunPlace::kInside, scratch.normaliser);
   };
-  const auto count_part = [&](std::string_view part) {
-    const auto text = normalise(parts_.normaliser, part, Place::kInside, scratch.normaliser);
-    return normalise(parts_.opening, text, Place::kInside, scratch.opening).size();
+  const auto count_run = [&](std::string_view text) { return inside(text).size(); };
+  const auto count_part = [&](std::string_view text) {
+    return parts_.pre.rewrite(inside(text), RunPlace::kInside, scratch.split).size();
   };
 
   struct Cut {
@@ -148,8 +181,8 @@ EncodePoint BpeTokenizer::encode_open_run(std::string_view run, Place place, Scr
 
   std::vector<Cut> cuts;
   const std::size_t n_ids = out.size();
-  const std::string text(normalise(parts_.normaliser, run, in_run(place), scratch.normaliser));
-  const OpenRun open_part = walk_added(
+  const std::string text(parts_.normaliser.apply(run, in_run(place), scratch.normaliser));
+  const OpenRun open = walk_added(
       parts_.added_normalised, text, {.at = 0, .place = place}, {},
       [&](std::string_view part, Place at) { encode_normalised(part, at, scratch, out); },
       [&](const AddedTokens::Match& match) -> EncodePoint {
@@ -157,23 +190,16 @@ EncodePoint BpeTokenizer::encode_open_run(std::string_view run, Place place, Scr
         cuts.push_back({match.span.end, out.size()});
         return {.at = match.span.end, .place = Place::kPartStart};
       });
-  const std::size_t begin = open_part.point.at;
-  const std::string part(normalise(parts_.opening,
-                                   std::string_view(text).substr(begin, open_part.end - begin),
-                                   in_part(open_part.point.place), scratch.opening));
-  const OpenSplit split = split_open_part(part, scratch);
-  const std::size_t end = borders.before_tail(run.size(), text.size() - open_part.end, count_run);
-  for (auto cut = split.cuts.rbegin(); cut != split.cuts.rend() && *cut > 0; ++cut) {
-    const std::size_t taken = borders.before_tail(end, part.size() - *cut, count_part);
+  OpenPart part{.place = in_part(open.point.place)};
+  const std::string_view left = std::string_view(text).substr(0, open.end).substr(open.point.at);
+  part.text = parts_.pre.rewrite(left, part.place, scratch.split);
+  part.split = split_open_part(part.text, scratch);
+  const std::size_t end = borders.before_tail(run.size(), text.size() - open.end, count_run);
+  for (; !part.split.cuts.empty() && part.split.cuts.back() > 0; part.split.cuts.pop_back()) {
+    const std::size_t cut = part.split.cuts.back();
+    const std::size_t taken = borders.before_tail(end, part.text.size() - cut, count_part);
     if (taken == 0) continue;
-    const auto encode_piece = [&](std::size_t from, std::size_t to) {
-      parts_.model.encode(std::string_view(part).substr(from, to - from), parts_.vocab, scratch.bpe,
-                          out);
-    };
-    for (const Span piece : scratch.split.pieces) {
-      if (piece.end <= *cut) encode_piece(piece.begin, piece.end);
-    }
-    if (*cut > split.begin) encode_piece(split.begin, *cut);
+    encode_start(part, cut, scratch, out);
     return {.at = taken, .place = Place::kInside};
   }
   for (; !cuts.empty(); cuts.pop_back()) {
@@ -186,8 +212,8 @@ EncodePoint BpeTokenizer::encode_open_run(std::string_view run, Place place, Scr
   return {};
 }
 
-EncodePoint BpeTokenizer::encode_settled(const MarkedText& text, EncodePoint from,
-                                         std::vector<TokenId>& out) const {
+EncodePoint PipelineTokenizer::encode_settled(const MarkedText& text, EncodePoint from,
+                                              std::vector<TokenId>& out) const {
   const std::string_view known = std::string_view(text.text).substr(0, complete_utf8(text.text));
   if (from.at >= known.size()) return from;
   std::unique_ptr<Scratch> scratch = scratches_.take();

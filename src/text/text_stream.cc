@@ -46,8 +46,8 @@ TextStream::TextStream(const Tokenizer& tokenizer, bool is_continuing,
   for (const std::string& stop : stops_) {
     longest_stop = std::max(longest_stop, stop.size());
   }
-  // Held back are less than a stop string and less than a character; then a token comes.
-  const std::size_t most = longest_stop + 4 + tokenizer.longest_token_bytes();
+  // Held back are less than a stop string, less than a character, and a space; then a token comes.
+  const std::size_t most = longest_stop + 5 + tokenizer.longest_token_bytes();
   held_.reserve(most);
   shown_.reserve(most * kReplacementChar.size());
 }
@@ -56,6 +56,8 @@ std::string_view TextStream::push(TokenId id) noexcept {
   shown_.clear();
   const TokenKind kind = tokenizer_->kind(id);
   if (stopped_ || kind == TokenKind::kControl || kind == TokenKind::kUnknown) return {};
+  if (tokenizer_->decoding().joins_repeats && id == last_) return {};
+  last_ = id;
   std::string_view bytes = tokenizer_->bytes(id);
   if (strip_space_ && !bytes.empty()) {
     if (bytes.front() == ' ') bytes.remove_prefix(1);
@@ -75,11 +77,13 @@ std::string_view TextStream::release(bool is_last) noexcept {
   std::size_t n = held.size();
   if (const std::size_t stop = first_stop(held, stops_); stop != std::string_view::npos) {
     stopped_ = true;
-    is_last = true;
     n = stop;
-  } else if (!is_last) {
-    n -= possible_stop(held, stops_);
-    n = complete_utf8(held.substr(0, n));
+  } else {
+    if (!is_last) n -= possible_stop(held, stops_);
+    // It may turn out to be the last one, which is not shown.
+    const bool ends_in_space = n == held.size() && held.ends_with(' ');
+    if (tokenizer_->decoding().strips_trailing_space && ends_in_space) --n;
+    if (!is_last) n = complete_utf8(held.substr(0, n));
   }
   append_repaired(shown_, held.substr(0, n));
   held_.erase(0, stopped_ ? held_.size() : n);

@@ -14,7 +14,8 @@ namespace {
 class TokenList final : public Tokenizer {
  public:
   explicit TokenList(std::vector<std::pair<std::string, TokenKind>> tokens, bool strips = false)
-      : tokens_(std::move(tokens)), strips_(strips) {
+      : tokens_(std::move(tokens)) {
+    decoding_.strips_leading_space = strips;
     for (const auto& [text, kind] : tokens_) {
       longest_ = std::max(longest_, text.size());
     }
@@ -32,11 +33,8 @@ class TokenList final : public Tokenizer {
 
   int size() const noexcept override { return static_cast<int>(tokens_.size()); }
 
-  bool strips_leading_space() const noexcept override { return strips_; }
-
  private:
   std::vector<std::pair<std::string, TokenKind>> tokens_;
-  bool strips_;
 };
 
 TokenList normal(const std::vector<std::string>& texts, bool strips = false) {

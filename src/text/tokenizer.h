@@ -34,12 +34,20 @@ struct EncodePoint {
   Place place = Place::kTextStart;
 };
 
+// What a decoder does besides putting the tokens' bytes together.
+struct DecodingHabits {
+  bool strips_leading_space = false;   // one, at the very start of a text (SentencePiece's prefix)
+  bool strips_trailing_space = false;  // one, at the end (words that end in "</w>")
+  bool joins_repeats = false;          // a token that follows itself is shown once (CTC)
+};
+
 class Tokenizer {
  public:
   // From GGUF keys (tokenizer.ggml.*), or from "tokenizer.huggingface.json" where a file carries
   // that.
   static Result<std::shared_ptr<const Tokenizer>> from(const Metadata& meta);
-  // From a bare tokenizer.json or a model file.
+  // From a tokenizer file (tokenizer.json, tokenizer.model, tekken.json, tiktoken.model), a folder
+  // that holds one, or a model file.
   static Result<std::shared_ptr<const Tokenizer>> open(const std::filesystem::path& path);
 
   virtual ~Tokenizer() = default;
@@ -68,9 +76,12 @@ class Tokenizer {
   virtual std::string_view bytes(TokenId id) const noexcept = 0;
   virtual TokenKind kind(TokenId id) const noexcept = 0;
   virtual int size() const noexcept = 0;  // ids are 0 .. size()-1
+
+  const DecodingHabits& decoding() const noexcept { return decoding_; }
+
   // Whether a decoder drops one leading space at the very start of a text (SentencePiece's dummy
   // prefix).
-  virtual bool strips_leading_space() const noexcept = 0;
+  bool strips_leading_space() const noexcept { return decoding_.strips_leading_space; }
 
   // End of generation is a set: <|im_end|>, <|endoftext|>, <|eot_id|>, … (docs/tokenizers.md says
   // how it is found).
@@ -102,6 +113,7 @@ class Tokenizer {
 
   std::vector<TokenId> ends_, prefix_, suffix_;
   TokenId bos_ = -1, eos_ = -1;
+  DecodingHabits decoding_ = {};
   std::size_t longest_ = 0;
 };
 
@@ -130,6 +142,7 @@ class TextStream {
   std::string shown_;  // what the last call returned
   bool strip_space_ = false;
   bool stopped_ = false;
+  TokenId last_ = -1;  // the last token that is shown
 };
 
 }  // namespace wick

@@ -1,6 +1,7 @@
 // What each token stands for: bytes and kind, in one arena. Built by a loader, then immutable.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,17 @@
 #include "text/tokenizer.h"
 
 namespace wick {
+
+// The token of each byte, -1 where there is none.
+using ByteIds = std::array<TokenId, 256>;
+
+constexpr ByteIds no_byte_ids() {
+  ByteIds ids{};
+  for (TokenId& id : ids) {
+    id = -1;
+  }
+  return ids;
+}
 
 class Vocab {
  public:

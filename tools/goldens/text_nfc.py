@@ -7,7 +7,7 @@ unicode-data 15.0), and which of them Hugging Face's tokenizers 0.23.3, whose ta
 import pathlib
 
 import tokenizers
-from tokenizers.normalizers import NFC
+from tokenizers.normalizers import NFC, NFKD
 
 assert tokenizers.__version__ == "0.23.3"
 UNICODE = pathlib.Path("/usr/share/unicode")
@@ -41,6 +41,10 @@ for joint, (first, second) in pairs.items():
     if joint not in excluded and normalise(chr(first) + chr(second)) != chr(joint):
         left_alone |= {joint, second}
 active |= left_alone
+# What forms KC and KD write otherwise.
+for row in rows:
+    if row[5].startswith("<") and NFKD().normalize_str(chr(int(row[0], 16))) == chr(int(row[0], 16)):
+        left_alone.add(int(row[0], 16))
 
 
 def ranges(codes):

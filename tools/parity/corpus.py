@@ -49,6 +49,17 @@ SOURCES = [
 ]
 
 
+def some_texts(megabytes, seed):
+    """So much of corpus.txt, as `seed` draws it."""
+    texts, left = (FOLDER / "corpus.txt").read_bytes().decode().split("\0")[:-1], megabytes * 1e6
+    random.Random(seed).shuffle(texts)
+    for text in texts:
+        yield text
+        left -= len(text.encode())
+        if left < 0:
+            return
+
+
 def package(name):
     """The package's file, fetched if it is not here; None if this machine's Debian has none of that name."""
     found = sorted((FOLDER / "packages").glob(f"{name}_*.deb"))

@@ -1,0 +1,51 @@
+#include "text/base64.h"
+
+#include <array>
+#include <cstdint>
+
+namespace wick {
+namespace {
+
+constexpr std::uint8_t kNone = 0xFF;
+
+constexpr std::array<std::uint8_t, 256> make_values() {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<std::uint8_t, 256> values{};
+  values.fill(kNone);
+  for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
+    values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
+  }
+  return values;
+}
+
+constexpr auto kValues = make_values();
+
+}  // namespace
+
+bool append_base64(std::string& out, std::string_view text) {
+  if (text.size() % 4 != 0) return false;
+  const std::size_t before = out.size();
+  std::size_t padding = 0;
+  while (padding < 2 && text.ends_with('=')) {
+    text.remove_suffix(1);
+    ++padding;
+  }
+  std::uint32_t bits = 0;
+  unsigned n_bits = 0;
+  for (const char c : text) {
+    const std::uint8_t value = kValues[static_cast<unsigned char>(c)];
+    if (value == kNone) {
+      out.resize(before);
+      return false;
+    }
+    bits = (bits << 6U) | value;
+    n_bits += 6;
+    if (n_bits < 8) continue;
+    n_bits -= 8;
+    out += static_cast<char>(static_cast<unsigned char>((bits >> n_bits) & 0xFFU));
+  }
+  return true;
+}
+
+}  // namespace wick

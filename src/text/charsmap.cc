@@ -1,0 +1,256 @@
+// The bytes are: the size of the array (4 bytes), the array of 32-bit units, the replacements, each
+// with a NUL behind it. A unit holds the label that leads to it (bits 0 to 7), whether an entry
+// ends there (bit 8), and the offset of its children (bits 10 to 30, times 256 where bit 9 is set):
+// the child by a byte is at place ^ offset ^ byte. The unit of an entry is at the same place
+// without a byte and holds, in 31 bits, where its replacement starts. A unit that leads outside of
+// the array ends the walk; a walk takes as many steps as the text has bytes, whatever the array
+// says.
+#include "text/charsmap.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "text/limits.h"
+#include "text/utf8.h"
+
+namespace wick {
+namespace {
+
+constexpr std::uint32_t kLeaf = 1U << 8U;
+constexpr std::uint32_t kLabel = 0x800000FFU;  // bit 31 is set in the units of entries
+constexpr std::uint32_t kValue = 0x7FFFFFFFU;
+constexpr std::size_t kUnit = 4;
+constexpr std::size_t kMaxCluster = 5;  // bytes
+
+std::uint32_t offset_of(std::uint32_t unit) noexcept {
+  return (unit >> 10U) << ((unit & 0x200U) != 0 ? 8U : 0U);
+}
+
+std::uint32_t little_endian(std::string_view bytes) noexcept {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < kUnit; ++i) {
+    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return value;
+}
+
+Error damaged(std::string what) {
+  return Error{.code = ErrorCode::kCorrupt,
+               .id = "tokenizer_charsmap",
+               .message = cat("the tokenizer's table of replacements is damaged: ", what),
+               .hint = "fetch the file again, or another conversion of the model"};
+}
+
+}  // namespace
+
+Result<Charsmap> Charsmap::parse(std::string_view bytes) {
+  Charsmap map;
+  if (bytes.empty()) return map;
+  if (bytes.size() < kUnit || bytes.size() > kMaxCharsmapBytes) {
+    return damaged(cat("it has ", bytes.size(), " bytes, wick takes 4 to ", kMaxCharsmapBytes));
+  }
+  const std::size_t array_bytes = little_endian(bytes);
+  bytes.remove_prefix(kUnit);
+  if (array_bytes > bytes.size() || array_bytes % kUnit != 0) {
+    return damaged(
+        cat("its array has ", array_bytes, " bytes, of ", bytes.size(), " that are there"));
+  }
+  for (std::size_t at = 0; at < array_bytes; at += kUnit) {
+    map.units_.push_back(little_endian(bytes.substr(at)));
+  }
+  map.replacements_ = bytes.substr(array_bytes);
+  for (std::size_t at = 0; at < map.replacements_.size();) {
+    const std::size_t end = std::min(map.replacements_.find('\0', at), map.replacements_.size());
+    map.longest_replacement_ = std::max(map.longest_replacement_, end - at);
+    at = end + 1;
+  }
+  if (map.longest_replacement_ > kMaxNormaliserBytes) {
+    return damaged(cat("a replacement has ", map.longest_replacement_, " bytes, wick takes ",
+                       kMaxNormaliserBytes));
+  }
+  if (map.units_.empty()) return map;
+  const std::uint32_t root = offset_of(map.units_[0]);
+  for (std::uint32_t byte = 1; byte < 256; ++byte) {
+    const std::uint32_t place = root ^ byte;
+    map.starts_[byte] = place < map.units_.size() && (map.units_[place] & kLabel) == byte;
+  }
+  return map;
+}
+
+std::string_view Charsmap::replacement(std::uint32_t at) const noexcept {
+  const std::string_view all = replacements_;
+  if (at >= all.size()) return {};
+  return all.substr(at, std::min(all.find('\0', at), all.size()) - at);
+}
+
+// Calls found(bytes, replacement) for each entry that `text` starts with, until it returns false.
+template <class Found>
+void Charsmap::prefixes(std::string_view text, const Found& found) const noexcept {
+  if (text.empty() || !may_start(text.front())) return;
+  std::uint32_t place = offset_of(units_[0]);
+  for (std::size_t i = 0; i < text.size() && text[i] != '\0'; ++i) {
+    const auto byte = static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+    place ^= byte;
+    if (place >= units_.size() || (units_[place] & kLabel) != byte) return;
+    const std::uint32_t unit = units_[place];
+    place ^= offset_of(unit);
+    if ((unit & kLeaf) == 0) continue;
+    if (place >= units_.size() || !found(i + 1, units_[place] & kValue)) return;
+  }
+}
+
+Charsmap::Match Charsmap::longest(std::string_view text) const noexcept {
+  std::size_t bytes = 0;
+  std::uint32_t at = 0;
+  prefixes(text, [&](std::size_t n, std::uint32_t value) {
+    if (value < replacements_.size()) {
+      bytes = n;
+      at = value;
+    }
+    return true;
+  });
+  return {bytes, bytes > 0 ? replacement(at) : std::string_view()};
+}
+
+Charsmap::Match Charsmap::shortest(std::string_view text) const noexcept {
+  Match match;
+  prefixes(text, [&](std::size_t n, std::uint32_t value) {
+    match = {n, replacement(value)};
+    return false;
+  });
+  return match;
+}
+
+namespace {
+
+class Precompiled final : public NormaliserStep {
+ public:
+  explicit Precompiled(Charsmap map) : map_(std::move(map)) {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormaliserScratch& /*scratch*/) const override {
+    while (!text.empty()) {
+      const std::size_t bytes = cluster_bytes(text);
+      append_cluster(out, text.substr(0, bytes));
+      text.remove_prefix(bytes);
+    }
+  }
+
+  std::size_t growth() const noexcept override {
+    return std::max<std::size_t>(1, map_.longest_replacement());
+  }
+
+ private:
+  // Bytes of the grapheme cluster that `text` starts with; a bad byte is one.
+  static std::size_t cluster_bytes(std::string_view text) noexcept {
+    Utf8Char last = decode_utf8(text);
+    auto bytes = static_cast<std::size_t>(last.length);
+    std::int32_t state = 0;
+    while (last.is_valid && bytes < text.size()) {
+      const bool is_ascii = static_cast<unsigned char>(text[bytes]) < 0x80 && last.code < 0x80;
+      if (is_ascii && last.code != '\r') break;
+      const Utf8Char next = decode_utf8(text.substr(bytes));
+      if (!next.is_valid ||
+          utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(last.code),
+                                           static_cast<utf8proc_int32_t>(next.code), &state)) {
+        break;
+      }
+      bytes += static_cast<std::size_t>(next.length);
+      last = next;
+    }
+    return bytes;
+  }
+
+  void append_cluster(std::string& out, std::string_view cluster) const {
+    if (cluster.size() <= kMaxCluster) {
+      if (const Charsmap::Match match = map_.shortest(cluster); match.bytes > 0) {
+        out += match.text;
+        return;
+      }
+    }
+    while (!cluster.empty()) {
+      const auto bytes = static_cast<std::size_t>(decode_utf8(cluster).length);
+      const Charsmap::Match match = map_.shortest(cluster.substr(0, bytes));
+      out += match.bytes > 0 ? match.text : cluster.substr(0, bytes);
+      cluster.remove_prefix(bytes);
+    }
+  }
+
+  Charsmap map_;
+};
+
+class SentencePiece final : public NormaliserStep {
+ public:
+  explicit SentencePiece(SentencePieceNormalisation how)
+      : how_(std::move(how)), space_(how_.escapes_spaces ? "▁" : " ") {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormaliserScratch& /*scratch*/) const override {
+    const std::size_t begin = out.size();
+    while (how_.removes_extra_spaces && !text.empty()) {
+      const Charsmap::Match first = next(text);
+      if (first.text != " ") break;
+      text.remove_prefix(first.bytes);
+    }
+    if (text.empty()) return;
+    if (how_.adds_prefix && !how_.is_prefix_behind) out += space_;
+    bool is_behind_space = how_.removes_extra_spaces;
+    while (!text.empty()) {
+      const Charsmap::Match part = next(text);
+      append_spaced(out, part.text, is_behind_space);
+      text.remove_prefix(part.bytes);
+    }
+    while (how_.removes_extra_spaces && std::string_view(out).substr(begin).ends_with(space_)) {
+      out.resize(out.size() - space_.size());
+    }
+    if (how_.adds_prefix && how_.is_prefix_behind) out += space_;
+  }
+
+  std::size_t growth() const noexcept override {
+    return std::max<std::size_t>(1, how_.map.longest_replacement()) * space_.size() + space_.size();
+  }
+
+ private:
+  // The next part of `text`, at least a byte, and what it becomes.
+  Charsmap::Match next(std::string_view text) const noexcept {
+    if (const auto kept = how_.kept.longest(text); kept.bytes > 0) {
+      return {kept.bytes, text.substr(0, kept.bytes)};
+    }
+    if (const Charsmap::Match match = how_.map.longest(text); match.bytes > 0) return match;
+    const Utf8Char one = decode_utf8(text);
+    const std::size_t bytes = one.is_valid ? static_cast<std::size_t>(one.length) : 1;
+    return {bytes, text.substr(0, bytes)};
+  }
+
+  void append_spaced(std::string& out, std::string_view part, bool& is_behind_space) const {
+    while (is_behind_space && part.starts_with(' ')) {
+      part.remove_prefix(1);
+    }
+    if (part.empty()) return;
+    is_behind_space = how_.removes_extra_spaces && part.ends_with(' ');
+    for (const char c : part) {
+      if (c == ' ') {
+        out += space_;
+      } else {
+        out += c;
+      }
+    }
+  }
+
+  SentencePieceNormalisation how_;
+  std::string_view space_;
+};
+
+}  // namespace
+
+NormaliserStepPtr make_precompiled(Charsmap map) {
+  return std::make_unique<Precompiled>(std::move(map));
+}
+
+NormaliserStepPtr make_sentencepiece(SentencePieceNormalisation how) {
+  return std::make_unique<SentencePiece>(std::move(how));
+}
+
+}  // namespace wick

@@ -1,0 +1,195 @@
+// The "BPE" model of tokenizer.json: byte-level, of characters (with byte fallback), and with
+// prefixes or suffixes that mark where in a word a token stands.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/strings.h"
+#include "text/byte_alphabet.h"
+#include "text/huggingface_json.h"
+#include "text/limits.h"
+
+namespace wick {
+namespace {
+
+using Entry = HuggingFaceFile::Entry;
+
+class ModelReader {
+ public:
+  explicit ModelReader(const HuggingFaceContext& context)
+      : context_(context),
+        file_(context.file),
+        model_(context.model()),
+        entries_(context.file.entries),
+        parts_(context.parts),
+        bpe_(context.parts.model.emplace<BpeModel>()) {}
+
+  Result<void> read() {
+    BpeModel& bpe = bpe_;
+    WICK_DO(read_options());
+    bpe.alphabet = is_byte_level_ ? BpeModel::Alphabet::kBytes : BpeModel::Alphabet::kCharacters;
+    bpe.ignore_merges = flag_member(model_, "ignore_merges", false);
+    bpe.fuse_unknown = flag_member(model_, "fuse_unk", false);
+    WICK_DO(fill_vocab());
+    fill_bytes();
+    if (const std::string_view unknown = text_member(model_, "unk_token"); !unknown.empty()) {
+      bpe.unknown = find(unknown);
+      if (bpe.unknown < 0) {
+        return corrupt_json(cat("unk_token '", printable(unknown), "' is no token"));
+      }
+      parts_.vocab.set_kind(bpe.unknown, TokenKind::kUnknown);
+    }
+    return fill_merges();
+  }
+
+ private:
+  Result<void> read_options() {
+    const Json& dropout = member(model_, "dropout");
+    if (dropout.is_number() && dropout.get<double>() > 0) {
+      return unsupported_part("model", "dropout, which makes ids random,");
+    }
+    bpe_.continuing_prefix = text_member(model_, "continuing_subword_prefix");
+    bpe_.end_suffix = text_member(model_, "end_of_word_suffix");
+    if (std::max(bpe_.continuing_prefix.size(), bpe_.end_suffix.size()) > kMaxNormaliserBytes) {
+      return corrupt_json(
+          cat("a prefix or suffix of the model has more than ", kMaxNormaliserBytes, " bytes"));
+    }
+    // What marks places in words is spelled in characters, so the bytes are, too.
+    const bool has_affixes = !bpe_.continuing_prefix.empty() || !bpe_.end_suffix.empty();
+    is_byte_level_ = context_.is_byte_level && !has_affixes;
+    if (context_.is_byte_level && has_affixes) context_.spell_bytes();
+    return {};
+  }
+
+  // The id of a token as the file spells it.
+  TokenId find(std::string_view text) const {
+    return spelled_.find(text,
+                         [&](TokenId id) { return entries_[static_cast<std::size_t>(id)].text; });
+  }
+
+  // Texts as they are spelled in the file, by which merges and options name tokens, and texts as
+  // they stand in the piece, by which the model does: the same, but for byte-level vocabularies.
+  Result<void> fill_vocab() {
+    const std::size_t n = entries_.size();
+    std::size_t total = 0;
+    for (const Entry& entry : entries_) {
+      total += entry.text.size();
+    }
+    if (total > kMaxVocabBytes) return corrupt_json("the vocabulary is too large");
+    parts_.vocab.reserve(n, total);
+    spelled_.reserve(n);
+    if (needs_words()) bpe_.words.reserve(n);
+    if (!is_byte_level_) bpe_.spelled.reserve(n, total);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Entry& entry = entries_[i];
+      const auto id = static_cast<TokenId>(i);
+      if (!entry.is_there) {
+        parts_.vocab.add({}, TokenKind::kUnused);
+        if (!is_byte_level_) bpe_.spelled.add({}, TokenKind::kUnused);
+        continue;
+      }
+      const auto text_of = [&](TokenId other) {
+        return entries_[static_cast<std::size_t>(other)].text;
+      };
+      const auto added = spelled_.add(entry.text, id, text_of);
+      if (added == StringIndex::Added::kTooManyCollisions) {
+        return corrupt_json("the texts of the tokens are made to collide in a hash table");
+      }
+      has_repeats_ = has_repeats_ || added == StringIndex::Added::kAlreadyThere;
+      add_token(entry);
+      if (needs_words()) WICK_DO(add_word(entry, id));
+    }
+    return {};
+  }
+
+  // Byte-level merges begin with bytes; whole words are looked up for `ignore_merges` alone.
+  bool needs_words() const noexcept { return !is_byte_level_ || bpe_.ignore_merges; }
+
+  void add_token(const Entry& entry) {
+    if (is_byte_level_) {
+      const bool is_spelled =
+          entry.kind == TokenKind::kNormal && append_unspelled(parts_.vocab.arena(), entry.text);
+      if (!is_spelled) parts_.vocab.arena() += entry.text;
+      parts_.vocab.seal(entry.kind);
+      return;
+    }
+    context_.add_token(entry);
+    bpe_.spelled.add(entry.text, entry.kind);
+  }
+
+  Result<void> add_word(const Entry& entry, TokenId id) {
+    if (entry.kind == TokenKind::kControl) return {};
+    const Vocab& texts = is_byte_level_ ? parts_.vocab : bpe_.spelled;
+    const std::string_view text = texts.bytes(id);
+    if (text.empty() || (is_byte_level_ && entry.kind == TokenKind::kUserDefined)) return {};
+    const auto text_of = [&](TokenId other) { return texts.bytes(other); };
+    if (bpe_.words.add(text, id, text_of) == StringIndex::Added::kTooManyCollisions) {
+      return corrupt_json("the texts of the tokens are made to collide in a hash table");
+    }
+    bpe_.longest_word = std::max(bpe_.longest_word, text.size());
+    return {};
+  }
+
+  void fill_bytes() {
+    for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
+      const std::string_view bytes = parts_.vocab.bytes(id);
+      const TokenKind wanted = is_byte_level_ ? TokenKind::kNormal : TokenKind::kByte;
+      if (bytes.size() == 1 && parts_.vocab.kind(id) == wanted) {
+        bpe_.byte_ids[static_cast<unsigned char>(bytes[0])] = id;
+      }
+    }
+  }
+
+  Result<void> fill_merges() {
+    if (!member(model_, "merges").is_array()) return corrupt_json("model.merges is no list");
+    bpe_.pairs.reserve(file_.merges.size());
+    std::string both;
+    std::uint32_t rank = 0;
+    TokenId guess = 0;  // most often, the tokens stand in the order of their merges
+    for (const auto& [left, right] : file_.merges) {
+      both = left;
+      both += right.substr(std::min(right.size(), bpe_.continuing_prefix.size()));
+      const TokenId left_id = find(left);
+      const TokenId right_id = find(right);
+      const TokenId both_id = is_spelled(guess, both) ? guess : find(both);
+      if (left_id < 0 || right_id < 0 || both_id < 0) {
+        return corrupt_json(cat("merge ", rank, " joins '", printable(left), "' and '",
+                                printable(right), "', which are not both tokens with a joint one"));
+      }
+      guess = both_id + 1;
+      const Merge found{.rank = rank++, .id = both_id};
+      if (is_control(left_id) || is_control(right_id) || is_control(both_id)) continue;
+      if (!bpe_.pairs.add(left_id, right_id, found)) {
+        return corrupt_json("the merges are made to collide in a hash table");
+      }
+    }
+    return {};
+  }
+
+  // Whether `text` is surely the token `id`: the first one of that text.
+  bool is_spelled(TokenId id, std::string_view text) const noexcept {
+    const auto i = static_cast<std::size_t>(id);
+    return i < entries_.size() && entries_[i].text == text && !has_repeats_;
+  }
+
+  bool is_control(TokenId id) const noexcept {
+    return parts_.vocab.kind(id) == TokenKind::kControl;
+  }
+
+  const HuggingFaceContext& context_;
+  const HuggingFaceFile& file_;
+  const Json& model_;
+  const std::vector<Entry>& entries_;
+  TokenizerParts& parts_;
+  BpeModel& bpe_;
+  bool is_byte_level_ = false;
+  bool has_repeats_ = false;  // two tokens of the same text
+  StringIndex spelled_ = {};
+};
+
+}  // namespace
+
+Result<void> read_bpe_model(const HuggingFaceContext& context) {
+  return ModelReader(context).read();
+}
+
+}  // namespace wick

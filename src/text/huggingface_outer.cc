@@ -1,0 +1,191 @@
+// What stands around the model in tokenizer.json: the "post_processor", which adds control tokens,
+// and the "decoder", which turns tokens back into text.
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/strings.h"
+#include "text/huggingface_json.h"
+#include "text/limits.h"
+
+namespace wick {
+namespace {
+
+// --- post-processors
+// ------------------------------------------------------------------------------
+
+TokenId special_id(const Json& specials, std::string_view name) {
+  const Json& ids = member(member(specials, std::string(name).c_str()), "ids");
+  if (!ids.is_array() || ids.size() != 1 || !ids[0].is_number_integer()) return -1;
+  const auto id = ids[0].get<std::int64_t>();
+  return id >= 0 && id < static_cast<std::int64_t>(kMaxVocab) ? static_cast<TokenId>(id) : -1;
+}
+
+Result<void> read_template(const Json& node, TokenizerParts& parts) {
+  const Json& items = member(node, "single");
+  if (!items.is_array()) return corrupt_json("the post_processor's 'single' is no list");
+  bool is_behind = false;
+  for (const Json& item : items) {
+    const Json& special = member(item, "SpecialToken");
+    if (special.is_null()) {
+      is_behind = true;
+      continue;
+    }
+    const TokenId id = special_id(member(node, "special_tokens"), text_member(special, "id"));
+    if (!parts.vocab.has(id)) {
+      return corrupt_json(cat("the post_processor names '", printable(text_member(special, "id")),
+                              "', which is no token"));
+    }
+    (is_behind ? parts.suffix : parts.prefix).push_back(id);
+  }
+  return {};
+}
+
+// BertProcessing and RobertaProcessing: "cls" and "sep" are [text, id].
+Result<void> read_cls_and_sep(const Json& node, TokenizerParts& parts) {
+  for (const char* const key : {"cls", "sep"}) {
+    const Json& pair = member(node, key);
+    const bool is_pair = pair.is_array() && pair.size() == 2 && pair[1].is_number_integer();
+    const std::int64_t id = is_pair ? pair[1].get<std::int64_t>() : -1;
+    if (id < 0 || id >= parts.vocab.size()) {
+      return corrupt_json(cat("the post_processor's '", key, "' is no [text, id] of a token"));
+    }
+    (*key == 'c' ? parts.prefix : parts.suffix).push_back(static_cast<TokenId>(id));
+  }
+  return {};
+}
+
+Result<void> read_nothing(const Json& /*node*/, TokenizerParts& /*parts*/) {
+  return {};  // ByteLevel moves offsets, not ids
+}
+
+struct PostRow {
+  std::string_view type;
+  Result<void> (*read)(const Json& node, TokenizerParts& parts);
+};
+
+constexpr auto kPostProcessors = std::to_array<PostRow>({
+    {"TemplateProcessing", read_template},
+    {"BertProcessing", read_cls_and_sep},
+    {"RobertaProcessing", read_cls_and_sep},
+    {"ByteLevel", read_nothing},
+});
+
+// --- decoders
+// -------------------------------------------------------------------------------------
+
+using Decoded = Result<void>;
+
+Decoded add_replaced(std::string_view from, std::string_view to, TokenSpelling& spelling) {
+  if (from.empty() || to.size() > from.size() + 1 || spelling.replaced.size() >= kMaxStages) {
+    return unsupported_part(
+        "decoder", cat("a replacement of '", printable(from), "' by '", printable(to), "'"));
+  }
+  spelling.replaced.emplace_back(from, to);
+  return {};
+}
+
+Decoded decode_as_is(const Json& /*node*/, TokenSpelling& /*spelling*/, DecodingHabits& /*h*/) {
+  return {};  // ByteFallback and Fuse: tokens are put together as bytes anyway
+}
+
+Decoded decode_byte_level(const Json& /*node*/, TokenSpelling& spelling, DecodingHabits& /*h*/) {
+  spelling.is_byte_level = true;
+  return {};
+}
+
+Decoded decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits& /*habits*/) {
+  return add_replaced(text_member(member(node, "pattern"), "String"), text_member(node, "content"),
+                      spelling);
+}
+
+Decoded decode_metaspace(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+  habits.strips_leading_space =
+      text_member(node, "prepend_scheme") != "never" && flag_member(node, "add_prefix_space", true);
+  return add_replaced(text_member(node, "replacement"), " ", spelling);
+}
+
+Decoded decode_strip(const Json& node, TokenSpelling& /*spelling*/, DecodingHabits& habits) {
+  if (text_member(node, "content") == " " && integer_member(node, "start", 0) == 1) {
+    habits.strips_leading_space = true;
+  }
+  return {};
+}
+
+Decoded decode_wordpiece(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+  spelling.has_words = true;
+  spelling.continuing_prefix = text_member(node, "prefix");
+  spelling.cleans_up = flag_member(node, "cleanup", true);
+  habits.strips_leading_space = true;
+  return {};
+}
+
+Decoded decode_bpe(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+  spelling.word_end = text_member(node, "suffix");
+  habits.strips_trailing_space = !spelling.word_end.empty();
+  return {};
+}
+
+Decoded decode_ctc(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+  spelling.blank = text_member(node, "pad_token");
+  spelling.cleans_up = flag_member(node, "cleanup", true);
+  habits.joins_repeats = true;
+  return add_replaced(text_member(node, "word_delimiter_token"), " ", spelling);
+}
+
+struct DecoderRow {
+  std::string_view type;
+  Decoded (*read)(const Json& node, TokenSpelling& spelling, DecodingHabits& habits);
+};
+
+constexpr auto kDecoders = std::to_array<DecoderRow>({
+    {"ByteLevel", decode_byte_level},
+    {"ByteFallback", decode_as_is},
+    {"Fuse", decode_as_is},
+    {"Replace", decode_replace},
+    {"Metaspace", decode_metaspace},
+    {"Strip", decode_strip},
+    {"WordPiece", decode_wordpiece},
+    {"BPEDecoder", decode_bpe},
+    {"CTC", decode_ctc},
+});
+
+}  // namespace
+
+Result<void> read_post_processor(const Json& node, TokenizerParts& parts) {
+  if (node.is_null()) return {};
+  const std::string_view type = type_of(node);
+  if (type == "Sequence") {
+    for (const Json& part : member(node, "processors")) {
+      WICK_DO(read_post_processor(part, parts));
+    }
+    return {};
+  }
+  const auto* const row = std::find_if(kPostProcessors.begin(), kPostProcessors.end(),
+                                       [&](const PostRow& r) { return r.type == type; });
+  if (row == kPostProcessors.end()) {
+    return unsupported_part("post_processor", cat("'", printable(type), "'"));
+  }
+  return row->read(node, parts);
+}
+
+Result<void> read_decoder(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+  if (node.is_null()) {
+    if (!spelling.has_decoder) spelling.replaced = {{"▁", " "}};
+    return {};
+  }
+  spelling.has_decoder = true;
+  const std::string_view type = type_of(node);
+  if (type == "Sequence") {
+    for (const Json& part : member(node, "decoders")) {
+      WICK_DO(read_decoder(part, spelling, habits));
+    }
+    return {};
+  }
+  const auto* const row = std::find_if(kDecoders.begin(), kDecoders.end(),
+                                       [&](const DecoderRow& r) { return r.type == type; });
+  if (row == kDecoders.end()) return unsupported_part("decoder", cat("'", printable(type), "'"));
+  return row->read(node, spelling, habits);
+}
+
+}  // namespace wick

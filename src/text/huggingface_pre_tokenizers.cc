@@ -1,0 +1,158 @@
+// The "pre_tokenizer" of tokenizer.json: one row for each type.
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/strings.h"
+#include "text/huggingface_json.h"
+#include "text/limits.h"
+#include "text/wordpiece_parts.h"
+
+namespace wick {
+namespace {
+
+// What Rust's regular expressions take for \w.
+constexpr std::string_view kWordOrMarks =
+    R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149})"
+    R"(\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}]+)"
+    R"(|[^\s\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149})"
+    R"(\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}]+)";
+
+Result<SplitBehaviour> behaviour_of(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::pair<std::string_view, SplitBehaviour>>({
+      {"Isolated", SplitBehaviour::kIsolated},
+      {"Removed", SplitBehaviour::kRemoved},
+      {"Contiguous", SplitBehaviour::kContiguous},
+      {"MergedWithPrevious", SplitBehaviour::kMergedWithPrevious},
+      {"MergedWithNext", SplitBehaviour::kMergedWithNext},
+  });
+  for (const auto& [known, behaviour] : kNames) {
+    if (known == name) return behaviour;
+  }
+  return unsupported_part("pre_tokenizer", cat("Split behaviour '", printable(name), "'"));
+}
+
+Result<void> add_split(Result<Pattern> pattern, SplitBehaviour behaviour, bool is_inverted,
+                       PreTokenizer& pre) {
+  if (!pattern) return std::move(pattern).error();
+  pre.add({.pattern = *std::move(pattern), .behaviour = behaviour, .is_inverted = is_inverted});
+  return {};
+}
+
+Result<void> read_split(const Json& node, PreTokenizer& pre) {
+  const Json& pattern = member(node, "pattern");
+  const std::string_view regex = text_member(pattern, "Regex");
+  WICK_TRY(const SplitBehaviour behaviour, behaviour_of(text_member(node, "behavior")));
+  return add_split(
+      regex.empty() ? Pattern::literal(text_member(pattern, "String")) : Pattern::compile(regex),
+      behaviour, flag_member(node, "invert", false), pre);
+}
+
+Result<void> read_digits(const Json& node, PreTokenizer& pre) {
+  const bool is_single = flag_member(node, "individual_digits", false);
+  return add_split(Pattern::compile(digits_pattern(is_single)), SplitBehaviour::kIsolated, false,
+                   pre);
+}
+
+Result<void> read_punctuation(const Json& node, PreTokenizer& pre) {
+  const bool says = member(node, "behavior").is_string();
+  WICK_TRY(const SplitBehaviour behaviour,
+           behaviour_of(says ? text_member(node, "behavior") : "Isolated"));
+  return add_split(Pattern::compile(punctuation_pattern()), behaviour, false, pre);
+}
+
+Result<void> read_whitespace(const Json& /*node*/, PreTokenizer& pre) {
+  return add_split(Pattern::compile(kWordOrMarks), SplitBehaviour::kRemoved, true, pre);
+}
+
+Result<void> read_whitespace_split(const Json& /*node*/, PreTokenizer& pre) {
+  return add_split(Pattern::compile(R"(\s)"), SplitBehaviour::kRemoved, false, pre);
+}
+
+Result<void> read_delimiter(const Json& node, PreTokenizer& pre) {
+  return add_split(Pattern::literal(text_member(node, "delimiter")), SplitBehaviour::kRemoved,
+                   false, pre);
+}
+
+Result<void> read_fixed_length(const Json& node, PreTokenizer& pre) {
+  const std::int64_t length = integer_member(node, "length", 5);
+  if (length < 1 || length > kMaxFixedLength) {
+    return unsupported_part("pre_tokenizer", cat("FixedLength of ", length, " characters"));
+  }
+  return add_split(Pattern::compile(cat(R"([\s\S]{1,)", length, "}")), SplitBehaviour::kIsolated,
+                   false, pre);
+}
+
+Result<void> read_bert(const Json& /*node*/, PreTokenizer& pre) {
+  return add_bert_splits(pre);
+}
+
+// ByteLevel also spells bytes as characters, which a byte-level model, working on bytes, has no
+// need of; the others do it themselves.
+Result<void> read_byte_level(const Json& node, PreTokenizer& pre) {
+  if (flag_member(node, "add_prefix_space", true)) {
+    Normaliser rewriting;
+    rewriting.add(make_lead(" ", false));
+    pre.add(std::move(rewriting));
+  }
+  if (!flag_member(node, "use_regex", true)) return {};
+  return add_split(Pattern::compile(gpt2_pattern()), SplitBehaviour::kIsolated, false, pre);
+}
+
+Result<void> read_metaspace(const Json& node, PreTokenizer& pre) {
+  const std::string mark(text_member(node, "replacement"));
+  if (mark.empty() || mark.size() > kMaxNormaliserBytes) {
+    return corrupt_json(cat("Metaspace replaces spaces by '", printable(mark),
+                            "', wick takes 1 to ", kMaxNormaliserBytes, " bytes"));
+  }
+  std::string_view scheme = text_member(node, "prepend_scheme");
+  if (scheme.empty()) scheme = flag_member(node, "add_prefix_space", true) ? "always" : "never";
+  Normaliser rewriting;
+  rewriting.add(make_replace(" ", mark));
+  if (scheme != "never") rewriting.add(make_lead(mark, scheme == "first"));
+  pre.add(std::move(rewriting));
+  if (!flag_member(node, "split", true)) return {};
+  return add_split(Pattern::literal(mark), SplitBehaviour::kMergedWithNext, false, pre);
+}
+
+struct Row {
+  std::string_view type;
+  Result<void> (*read)(const Json& node, PreTokenizer& pre);
+};
+
+constexpr auto kRows = std::to_array<Row>({
+    {"Split", read_split},
+    {"Digits", read_digits},
+    {"Punctuation", read_punctuation},
+    {"Whitespace", read_whitespace},
+    {"WhitespaceSplit", read_whitespace_split},
+    {"CharDelimiterSplit", read_delimiter},
+    {"FixedLength", read_fixed_length},
+    {"BertPreTokenizer", read_bert},
+    {"ByteLevel", read_byte_level},
+    {"Metaspace", read_metaspace},
+});
+
+}  // namespace
+
+Result<void> read_pre_tokenizer(const Json& node, TokenizerParts& parts, bool& is_byte_level) {
+  if (node.is_null()) return {};
+  const std::string_view type = type_of(node);
+  if (type == "Sequence") {
+    for (const Json& part : member(node, "pretokenizers")) {
+      WICK_DO(read_pre_tokenizer(part, parts, is_byte_level));
+    }
+    return {};
+  }
+  if (is_byte_level) {
+    return unsupported_part("pre_tokenizer", cat("'", printable(type), "' behind ByteLevel"));
+  }
+  const auto* const row =
+      std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.type == type; });
+  if (row == kRows.end()) return unsupported_part("pre_tokenizer", cat("'", printable(type), "'"));
+  if (parts.pre.size() >= kMaxStages) return unsupported_part("pre_tokenizer", "a longer sequence");
+  is_byte_level = type == "ByteLevel";
+  return row->read(node, parts.pre);
+}
+
+}  // namespace wick

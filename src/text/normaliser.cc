@@ -1,0 +1,167 @@
+#include "text/normaliser.h"
+
+#include <algorithm>
+
+#include "text/utf8.h"
+
+namespace wick {
+namespace {
+
+bool is_one_character(std::string_view text) noexcept {
+  return static_cast<std::size_t>(decode_utf8(text).length) == text.size();
+}
+
+class Prepend final : public NormaliserStep {
+ public:
+  explicit Prepend(std::string text) : text_(std::move(text)) {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormaliserScratch& /*scratch*/) const override {
+    if (!text.empty()) out += text_;
+    out += text;
+  }
+
+  Reach reach() const noexcept override { return Reach::kStart; }
+
+ private:
+  std::string text_;
+};
+
+class Lead final : public NormaliserStep {
+ public:
+  Lead(std::string text, bool only_first) : text_(std::move(text)), only_first_(only_first) {}
+
+  void append(std::string& out, std::string_view text, bool is_first,
+              NormaliserScratch& /*scratch*/) const override {
+    const bool applies = is_first || !only_first_;
+    if (applies && text.substr(0, text_.size()) != text_) out += text_;
+    out += text;
+  }
+
+  Reach reach() const noexcept override {
+    return is_one_character(text_) ? Reach::kStart : Reach::kRun;
+  }
+
+ private:
+  std::string text_;
+  bool only_first_;
+};
+
+class Replace final : public NormaliserStep {
+ public:
+  Replace(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormaliserScratch& /*scratch*/) const override {
+    for (;;) {
+      const std::size_t at = text.find(from_);
+      out.append(text.substr(0, at));
+      if (at == std::string_view::npos) return;
+      out.append(to_);
+      text.remove_prefix(at + from_.size());
+    }
+  }
+
+  Reach reach() const noexcept override {
+    if (!is_one_character(from_)) return Reach::kRun;
+    return to_.empty() ? Reach::kCharacterOrNone : Reach::kCharacter;
+  }
+
+  std::size_t growth() const noexcept override {
+    return std::max<std::size_t>(1, (to_.size() + from_.size() - 1) / from_.size());
+  }
+
+ private:
+  std::string from_, to_;
+};
+
+class ReplacePattern final : public NormaliserStep {
+ public:
+  ReplacePattern(Pattern from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormaliserScratch& scratch) const override {
+    while (!text.empty()) {
+      const std::size_t good = valid_utf8_prefix(text);
+      append_valid(out, text.substr(0, good), scratch.matcher);
+      text.remove_prefix(good);
+      if (text.empty()) return;
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+
+  std::size_t growth() const noexcept override { return 1 + to_.size(); }
+
+ private:
+  void append_valid(std::string& out, std::string_view text, Matcher& matcher) const {
+    std::size_t done = 0;
+    bool has_matched = false;
+    for (std::size_t from = 0; from <= text.size();) {
+      const auto match = matcher.find(from_, text, from);
+      if (!match) break;
+      const bool is_empty = match->end == match->begin;
+      if (!is_empty || !has_matched || match->begin > done) {  // no empty one right behind another
+        out.append(text.substr(done, match->begin - done));
+        out.append(to_);
+        done = match->end;
+        has_matched = true;
+      }
+      from = match->end;
+      if (!is_empty) continue;
+      if (from == text.size()) break;
+      from += static_cast<std::size_t>(decode_utf8(text.substr(from)).length);
+    }
+    out.append(text.substr(done));
+  }
+
+  Pattern from_;
+  std::string to_;
+};
+
+}  // namespace
+
+std::size_t Normaliser::growth() const noexcept {
+  constexpr std::size_t kMuch = 1U << 20U;
+  std::size_t all = 1;
+  for (const NormaliserStepPtr& step : steps_) {
+    all = std::min(kMuch, all * std::min(kMuch, step->growth()));
+  }
+  return all;
+}
+
+std::string_view Normaliser::apply(std::string_view text, RunPlace place,
+                                   NormaliserScratch& scratch) const {
+  for (const NormaliserStepPtr& step : steps_) {
+    if (place == RunPlace::kInside && step->reach() == Reach::kStart) continue;
+    scratch.a.clear();
+    step->append(scratch.a, text, place == RunPlace::kTextStart, scratch);
+    std::swap(scratch.a, scratch.b);
+    text = scratch.b;
+  }
+  return text;
+}
+
+void Normaliser::append_reaches(std::vector<Reach>& out) const {
+  for (const NormaliserStepPtr& step : steps_) {
+    out.push_back(step->reach());
+  }
+}
+
+NormaliserStepPtr make_prepend(std::string text) {
+  return std::make_unique<Prepend>(std::move(text));
+}
+
+NormaliserStepPtr make_lead(std::string text, bool only_first) {
+  return std::make_unique<Lead>(std::move(text), only_first);
+}
+
+NormaliserStepPtr make_replace(std::string from, std::string to) {
+  return std::make_unique<Replace>(std::move(from), std::move(to));
+}
+
+NormaliserStepPtr make_replace(Pattern from, std::string to) {
+  return std::make_unique<ReplacePattern>(std::move(from), std::move(to));
+}
+
+}  // namespace wick

@@ -1,0 +1,106 @@
+// What becomes of a text before it is cut: a row of steps, each of which rewrites all of it. Built
+// by a loader, then immutable; any thread. The scratch belongs to one call.
+//
+//   Normaliser steps;
+//   steps.add(make_form(UnicodeForm::kNfc));
+//   steps.add(make_replace(" ", "▁"));
+//   steps.apply("a b", RunPlace::kTextStart, scratch);  // "a▁b"
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "text/pattern.h"
+
+namespace wick {
+
+// Where a text stands that is rewritten: at the very start of all, at that of a run, or behind a
+// part of the run that was rewritten before.
+enum class RunPlace : std::uint8_t { kTextStart, kRunStart, kInside };
+
+// How much of a run decides what a step makes of one of its characters.
+enum class Reach : std::uint8_t {
+  kCharacter,        // that character, which becomes something
+  kCharacterOrNone,  // that character, which may vanish
+  kNfcPart,          // what Normalisation Form C may join
+  kStart,            // that of the run's first: something may be put before the run
+  kRun               // all of it, as far as wick knows
+};
+
+struct NormaliserScratch {            // memory that outlives a call
+  std::string a = {}, b = {};         // of the row of steps
+  std::string inner = {}, more = {};  // of a single step
+  std::vector<std::int32_t> codes = {};
+  Matcher matcher = {};
+};
+
+class NormaliserStep {
+ public:
+  virtual ~NormaliserStep() = default;
+  // Appends `text` rewritten. Bytes that are not UTF-8 stay. `is_first`: the run stands at the very
+  // start of what is encoded.
+  virtual void append(std::string& out, std::string_view text, bool is_first,
+                      NormaliserScratch& scratch) const = 0;
+
+  virtual Reach reach() const noexcept { return Reach::kRun; }
+
+  // At most so many bytes for each byte of a long text.
+  virtual std::size_t growth() const noexcept { return 1; }
+};
+
+using NormaliserStepPtr = std::unique_ptr<const NormaliserStep>;
+
+class Normaliser {
+ public:
+  void add(NormaliserStepPtr step) { steps_.push_back(std::move(step)); }
+
+  bool is_empty() const noexcept { return steps_.empty(); }
+
+  std::size_t size() const noexcept { return steps_.size(); }
+
+  // Of all steps together.
+  std::size_t growth() const noexcept;
+
+  // `text` after all steps; the result lies in `text` itself or in the scratch.
+  std::string_view apply(std::string_view text, RunPlace place, NormaliserScratch& scratch) const;
+
+  // Of each step, in order.
+  void append_reaches(std::vector<Reach>& out) const;
+
+ private:
+  std::vector<NormaliserStepPtr> steps_ = {};
+};
+
+// --- the steps; those of a subject of their own have a file of their own
+// --------------------------
+
+enum class UnicodeForm : std::uint8_t { kNfc, kNfd, kNfkc, kNfkd };
+NormaliserStepPtr make_form(UnicodeForm form);
+
+NormaliserStepPtr make_prepend(std::string text);  // before every run that is not empty
+// `text` before a run that does not start with it; `only_first`: at the very start alone.
+NormaliserStepPtr make_lead(std::string text, bool only_first);
+NormaliserStepPtr make_replace(std::string from, std::string to);
+NormaliserStepPtr make_replace(Pattern from, std::string to);
+NormaliserStepPtr make_strip(bool left, bool right);  // white space at the ends of a run
+
+NormaliserStepPtr make_lowercase();
+NormaliserStepPtr make_strip_accents();  // without marks that combine
+NormaliserStepPtr make_byte_alphabet();  // each byte as GPT-2's alphabet spells it
+NormaliserStepPtr make_nmt();            // control characters away, all white space to spaces
+
+struct BertNormalisation {
+  bool cleans = true;             // control characters away, all white space to spaces
+  bool spaces_ideographs = true;  // a space on either side of each
+  bool strips_accents = true;
+  bool lowers = true;
+};
+
+NormaliserStepPtr make_bert(const BertNormalisation& how);
+
+}  // namespace wick

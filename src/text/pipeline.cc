@@ -1,0 +1,127 @@
+#include "text/pipeline.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/strings.h"
+#include "text/limits.h"
+
+namespace wick {
+Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts) {
+  if (parts.normaliser.growth() * parts.pre.growth() > kMaxGrowth) {
+    return Error{.code = ErrorCode::kCorrupt,
+                 .id = "tokenizer_growth",
+                 .message = cat("the tokenizer's steps may make a text ",
+                                parts.normaliser.growth() * parts.pre.growth(),
+                                " times longer, wick takes ", kMaxGrowth)};
+  }
+  if (auto* const bpe = std::get_if<BpeModel>(&parts.model)) bpe->prepare(parts.vocab);
+  return std::shared_ptr<const Tokenizer>(std::make_shared<PipelineTokenizer>(std::move(parts)));
+}
+
+PipelineTokenizer::PipelineTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {
+  ends_ = std::move(parts_.ends);
+  prefix_ = std::move(parts_.prefix);
+  suffix_ = std::move(parts_.suffix);
+  bos_ = parts_.bos;
+  eos_ = parts_.eos;
+  decoding_ = parts_.decoding;
+  for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
+    longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
+  }
+  parts_.vocab.pad();
+  run_cuts_ = find_run_cuts();
+}
+
+PipelineTokenizer::~PipelineTokenizer() = default;
+
+void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_control,
+                                     std::string& out) const {
+  if (decoding_.joins_repeats) {
+    Tokenizer::append_bytes(ids, with_control, out);
+    return;
+  }
+  const auto is_shown = [&](TokenId id) { return with_control || !parts_.vocab.is_hidden(id); };
+  std::size_t bytes = 0;
+  for (const TokenId id : ids) {
+    bytes += parts_.vocab.bytes(id).size();
+  }
+  // Short tokens are copied with a fixed size, which runs over their end; hence the room behind.
+  const std::size_t begin = out.size();
+  out.resize(begin + bytes + Vocab::kPadding);
+  char* to = out.data() + begin;
+  for (const TokenId id : ids) {
+    if (!is_shown(id)) continue;
+    const std::string_view from = parts_.vocab.bytes(id);
+    if (from.size() <= Vocab::kPadding) {
+      if (!from.empty()) std::memcpy(to, from.data(), Vocab::kPadding);
+    } else {
+      std::memcpy(to, from.data(), from.size());
+    }
+    to += from.size();
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
+}
+
+void PipelineTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
+  encode_rest(text, {}, out);
+}
+
+void PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
+                                    std::vector<TokenId>& out) const {
+  std::unique_ptr<Scratch> scratch = scratches_.take();
+  const std::string_view all = text.text;
+  for (;;) {
+    const auto match = parts_.added.find(all, from.at, text.trusted);
+    const std::size_t end = match ? match->span.begin : all.size();
+    if (end > from.at) encode_run(all.substr(from.at, end - from.at), from.place, *scratch, out);
+    if (!match) break;
+    out.push_back(match->id);
+    from = {.at = match->span.end, .place = Place::kRunStart};
+  }
+  scratches_.give(std::move(scratch));
+}
+
+void PipelineTokenizer::encode_run(std::string_view run, Place place, Scratch& scratch,
+                                   std::vector<TokenId>& out) const {
+  const std::string_view text = parts_.normaliser.apply(run, in_run(place), scratch.normaliser);
+  if (parts_.added_normalised.is_empty()) {
+    encode_normalised(text, place, scratch, out);
+    return;
+  }
+  for (std::size_t at = 0;;) {
+    const auto match = parts_.added_normalised.find(text, at, {});
+    const std::size_t end = match ? match->span.begin : text.size();
+    if (end > at) {
+      encode_normalised(text.substr(at, end - at), at == 0 ? place : Place::kPartStart, scratch,
+                        out);
+    }
+    if (!match) return;
+    out.push_back(match->id);
+    at = match->span.end;
+  }
+}
+
+void PipelineTokenizer::encode_normalised(std::string_view run, Place place, Scratch& scratch,
+                                          std::vector<TokenId>& out) const {
+  if (parts_.pre.is_empty()) {
+    scratch.split.text = run;
+    scratch.split.pieces.assign(1, {0, run.size()});
+  } else {
+    parts_.pre.split(run, in_part(place), scratch.split);
+  }
+  encode_pieces(scratch, out);
+}
+
+void PipelineTokenizer::encode_pieces(Scratch& scratch, std::vector<TokenId>& out) const {
+  const std::string_view text = scratch.split.text;
+  const auto encode_all = [&]<class Model>(const Model& model) {
+    auto& own = std::get<typename Model::Scratch>(scratch.models);
+    for (const Span piece : scratch.split.pieces) {
+      model.encode(text.substr(piece.begin, piece.end - piece.begin), parts_.vocab, own, out);
+    }
+  };
+  std::visit(encode_all, parts_.model);
+}
+
+}  // namespace wick

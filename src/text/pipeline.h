@@ -1,0 +1,125 @@
+// The tokenizer behind every file that wick reads: text is cut at added tokens, each run between
+// them is normalised, cut into pieces, and a model turns each piece into ids. Loaders fill the
+// parts, one for each kind of file; after that all of it is immutable and may be used from any
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "text/added_tokens.h"
+#include "text/bpe.h"
+#include "text/normaliser.h"
+#include "text/pre_tokenizer.h"
+#include "text/scratch_pool.h"
+#include "text/tokenizer.h"
+#include "text/unigram.h"
+#include "text/vocab.h"
+#include "text/wordpiece.h"
+
+namespace wick {
+
+// Each has a Scratch and encode(piece, vocab, scratch, out).
+using PieceModel = std::variant<BpeModel, UnigramModel, WordPieceModel, WordLevelModel>;
+
+// The scratch of each model, by its type.
+template <class Models>
+struct ScratchesOf;
+
+template <class... Model>
+struct ScratchesOf<std::variant<Model...>> {
+  using Type = std::tuple<typename Model::Scratch...>;
+};
+
+struct TokenizerParts {
+  Vocab vocab = {};
+  PieceModel model = {};
+  AddedTokens added = {};             // matched in the text as it is
+  AddedTokens added_normalised = {};  // matched after the normaliser
+  Normaliser normaliser = {};
+  PreTokenizer pre = {};
+  DecodingHabits decoding = {};
+  std::vector<TokenId> ends = {}, prefix = {}, suffix = {};
+  TokenId bos = -1, eos = -1;
+};
+
+// Where a run that goes on may be cut, so that what is before is encoded without what follows.
+enum class RunCuts : std::uint8_t { kNowhere, kAtNfcParts, kAtCharacters };
+
+// The tokenizer of `parts`; refused where they may multiply a text's length by more than wick
+// allows.
+Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts);
+
+// What a place is to the normaliser, and to the pre-tokenizer.
+inline RunPlace in_run(EncodePoint::Place place) noexcept {
+  using Place = EncodePoint::Place;
+  if (place == Place::kTextStart) return RunPlace::kTextStart;
+  return place == Place::kRunStart ? RunPlace::kRunStart : RunPlace::kInside;
+}
+
+inline RunPlace in_part(EncodePoint::Place place) noexcept {
+  return place == EncodePoint::Place::kPartStart ? RunPlace::kRunStart : in_run(place);
+}
+
+class PipelineTokenizer final : public Tokenizer {
+ public:
+  explicit PipelineTokenizer(TokenizerParts parts);
+  ~PipelineTokenizer() override;
+
+  void encode(const MarkedText& text, std::vector<TokenId>& out) const override;
+  EncodePoint encode_settled(const MarkedText& text, EncodePoint from,
+                             std::vector<TokenId>& out) const override;
+  void encode_rest(const MarkedText& text, EncodePoint from,
+                   std::vector<TokenId>& out) const override;
+
+  std::string_view bytes(TokenId id) const noexcept override { return parts_.vocab.bytes(id); }
+
+  TokenKind kind(TokenId id) const noexcept override { return parts_.vocab.kind(id); }
+
+  int size() const noexcept override { return parts_.vocab.size(); }
+
+ protected:
+  void append_bytes(std::span<const TokenId> ids, bool with_control,
+                    std::string& out) const override;
+
+ private:
+  using Place = EncodePoint::Place;
+
+  struct Scratch {
+    NormaliserScratch normaliser = {};
+    SplitScratch split = {};
+    ScratchesOf<PieceModel>::Type models = {};
+  };
+
+  void encode_run(std::string_view run, Place place, Scratch& scratch,
+                  std::vector<TokenId>& out) const;
+  void encode_normalised(std::string_view text, Place place, Scratch& scratch,
+                         std::vector<TokenId>& out) const;
+  // Those in scratch.split.
+  void encode_pieces(Scratch& scratch, std::vector<TokenId>& out) const;
+
+  // How a run that may go on is encoded as far as it is certain (text/settle.cc).
+  struct OpenPart;
+  RunCuts find_run_cuts() const;
+  OpenSplit split_open_part(std::string_view text, Scratch& scratch) const;
+  void encode_start(const OpenPart& part, std::size_t cut, Scratch& scratch,
+                    std::vector<TokenId>& out) const;
+  // How many bytes of the run were encoded, and what comes then.
+  EncodePoint encode_open_run(std::string_view run, Place place, Scratch& scratch,
+                              std::vector<TokenId>& out) const;
+
+  TokenizerParts parts_;
+  RunCuts run_cuts_ = RunCuts::kNowhere;
+  mutable ScratchPool<Scratch> scratches_;
+};
+
+// Fills parts.ends from the ids that `meta` names, parts.eos and the texts of known end tokens.
+void find_ends(const Metadata& meta, TokenizerParts& parts);
+
+}  // namespace wick

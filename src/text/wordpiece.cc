@@ -1,0 +1,41 @@
+#include "text/wordpiece.h"
+
+#include <algorithm>
+
+namespace wick {
+namespace {
+
+// Characters of `text`; a byte that is not UTF-8 may count for none, which only shows in its
+// length.
+std::size_t count_chars(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+}  // namespace
+
+void WordPieceModel::encode(std::string_view word, const Vocab& /*vocab*/, Scratch& /*scratch*/,
+                            std::vector<TokenId>& out) const {
+  const std::size_t before = out.size();
+  bool is_covered = count_chars(word) <= max_word_chars;
+  for (std::string_view rest = word; is_covered && !rest.empty();) {
+    const ByteTrie& trie = rest.size() == word.size() ? start_trie_ : continuation_trie_;
+    const ByteTrie::Match match = trie.longest(rest);
+    is_covered = match.bytes > 0;
+    if (is_covered) out.push_back(match.number);
+    rest.remove_prefix(match.bytes);
+  }
+  if (is_covered) return;
+  out.resize(before);
+  if (unknown >= 0) out.push_back(unknown);
+}
+
+void WordLevelModel::encode(std::string_view word, const Vocab& /*vocab*/, Scratch& /*scratch*/,
+                            std::vector<TokenId>& out) const {
+  const ByteTrie::Match match = trie_.longest(word);
+  const TokenId id = match.bytes == word.size() ? match.number : unknown;
+  if (id >= 0) out.push_back(id);
+}
+
+}  // namespace wick

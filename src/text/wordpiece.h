@@ -1,0 +1,54 @@
+// Greedy longest match of words, as BERT has it: the longest token that a word starts with, then
+// the longest one that goes on, and so forth; a word that cannot be covered is unknown as a whole.
+// Immutable after build(), any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "text/byte_trie.h"
+#include "text/vocab.h"
+
+namespace wick {
+
+class WordPieceModel {
+ public:
+  struct Scratch {};
+
+  // Filled by a loader.
+  TokenId unknown = -1;              // -1: what has no token is left out
+  std::size_t max_word_chars = 100;  // a longer word is unknown
+
+  // Of the tokens that start a word, and those that go on, without their "##". False: they are too
+  // large.
+  bool build(std::vector<ByteTrie::Key> starts, std::vector<ByteTrie::Key> continuations) {
+    return start_trie_.build(std::move(starts)) &&
+           continuation_trie_.build(std::move(continuations));
+  }
+
+  // Appends the ids of a word.
+  void encode(std::string_view word, const Vocab& vocab, Scratch& scratch,
+              std::vector<TokenId>& out) const;
+
+ private:
+  ByteTrie start_trie_ = {}, continuation_trie_ = {};
+};
+
+// A token for each piece, or none.
+class WordLevelModel {
+ public:
+  struct Scratch {};
+
+  TokenId unknown = -1;  // -1: what has no token is left out
+
+  bool build(std::vector<ByteTrie::Key> words) { return trie_.build(std::move(words)); }
+
+  void encode(std::string_view word, const Vocab& vocab, Scratch& scratch,
+              std::vector<TokenId>& out) const;
+
+ private:
+  ByteTrie trie_ = {};
+};
+
+}  // namespace wick
