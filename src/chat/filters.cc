@@ -22,6 +22,13 @@ bool take_bool(Run& run, const Val& arg, bool& out) {
   return !run.failed();
 }
 
+bool take_flag(Run& run, const Val& arg, bool& out) {
+  std::int64_t number = out ? 1 : 0;
+  if (!take_int(run, arg, "a direction", number)) return false;
+  out = number != 0;
+  return true;
+}
+
 bool take_text(Run& run, const Val& arg, std::string_view what, const Text*& out) {
   if (arg.is_missing()) return true;
   if (!arg.is_string()) return !run.fail_type(cat("given as ", what), arg).failed();

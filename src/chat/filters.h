@@ -12,6 +12,8 @@ using Args = std::span<const Val>;
 // is of another kind.
 bool take_int(Run& run, const Val& arg, std::string_view what, std::int64_t& out);
 bool take_bool(Run& run, const Val& arg, bool& out);  // anything has a truth value
+// As Python's sorted() takes `reverse`, and splitlines() its argument: an integer or a truth value.
+bool take_flag(Run& run, const Val& arg, bool& out);
 bool take_text(Run& run, const Val& arg, std::string_view what, const Text*& out);
 
 // soft_str: text stays as it is, anything else becomes str(value).

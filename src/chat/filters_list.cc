@@ -1,6 +1,7 @@
 // Filters over sequences. Those that are generators in Python are iterators here: they do their
 // work when an item is asked for, are always true and can be walked once.
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "chat/filters.h"
@@ -10,63 +11,95 @@
 namespace wick::jinja::filters {
 namespace {
 
-class AttributeMap final : public Iterator {
- public:
-  AttributeMap(Iterator& items, const AttributePath& path, const Val& otherwise)
-      : items_(items), path_(path), otherwise_(otherwise) {}
-
-  bool next(Run& run, Val& out) override {
-    DataLevel level(run);  // generators of generators
-    Val item;
-    if (level.too_deep() || !items_.next(run, item)) return false;
-    out = path_.get(run, item, otherwise_);
-    return !out.failed();
-  }
-
- private:
-  Iterator& items_;
-  const AttributePath& path_;
-  Val otherwise_;
-};
-
-// map('filter', …), select('test', …) and their kin. What has a destructor is kept by the run.
+// map('filter', …), select('test', …) and their kin. Nothing is looked at before the first item is
+// asked for, and nothing at all where the value is false. What has a destructor is kept by the run.
 struct Mapping {
+  Val value = {};
+  Arguments given = {};
+  bool negated = false, by_attribute = false;
+  // Of prepare():
   Iterator* items = nullptr;
   const Builtin* builtin = nullptr;  // null: the item itself
   Arguments args = {};
-  AttributePath path = {};  // of the item that is tested
+  AttributePath path = {};  // what is mapped, or looked at
   Val otherwise = {};
   std::string_view missing = {};  // a filter or test of that name does not exist
-  bool negated = false;
+  bool maps_attribute = false;
+
+  // Whether there are items; false and failed() if the arguments are wrong.
+  template <class Prepare>
+  bool start(Run& run, const Prepare& prepare) {
+    if (items != nullptr) return true;
+    if (is_true(run, value) && (run.failed() || !prepare())) return false;
+    items = run.iterate(is_true(run, value) ? value : run.undefined(""));
+    return items != nullptr;
+  }
+
+  void take_rest(std::size_t used) {
+    args.positional.assign(given.positional.begin() + static_cast<std::ptrdiff_t>(used),
+                           given.positional.end());
+    args.named = given.named;
+  }
 };
 
-class FilterMap final : public Iterator {
+class Map final : public Iterator {
  public:
-  explicit FilterMap(const Mapping& mapping) : mapping_(mapping) {}
+  explicit Map(Mapping& mapping) : mapping_(mapping) {}
 
   bool next(Run& run, Val& out) override {
     DataLevel level(run);  // generators of generators
     Val item;
-    if (level.too_deep() || !mapping_.items->next(run, item)) return false;
-    if (mapping_.builtin == nullptr) {
-      out = run.fail(cat("no filter named '", printable(mapping_.missing, 60), "'"));
+    if (level.too_deep() || !mapping_.start(run, [&] { return prepare(run); }) ||
+        !mapping_.items->next(run, item)) {
       return false;
     }
-    out = call_builtin(run, *mapping_.builtin, item, mapping_.args);
+    if (mapping_.maps_attribute) {
+      out = mapping_.path.get(run, item, mapping_.otherwise);
+    } else if (mapping_.builtin == nullptr) {
+      out = run.fail(cat("no filter named '", printable(mapping_.missing, 60), "'"));
+    } else {
+      out = call_builtin(run, *mapping_.builtin, item, mapping_.args);
+    }
     return !out.failed();
   }
 
  private:
-  const Mapping& mapping_;
+  bool prepare(Run& run) {
+    const Arguments& given = mapping_.given;
+    if (!given.positional.empty()) {
+      const Val& name = given.positional[0];
+      if (!name.is_string()) return !run.fail_type("the name of a filter", name).failed();
+      mapping_.builtin = find_filter(name.bytes());
+      mapping_.missing = name.bytes();
+      mapping_.take_rest(1);
+      return true;
+    }
+    Val attribute;
+    for (const auto& [name, value] : given.named) {
+      if (name == "attribute") {
+        attribute = value;
+      } else if (name == "default") {
+        mapping_.otherwise = value;
+      } else {
+        return !run.fail(cat("map takes no argument named '", name, "'")).failed();
+      }
+    }
+    if (attribute.is_missing()) return !run.fail("map needs the name of a filter").failed();
+    mapping_.maps_attribute = true;
+    return mapping_.path.parse(run, attribute);
+  }
+
+  Mapping& mapping_;
 };
 
 class Selection final : public Iterator {
  public:
-  explicit Selection(const Mapping& mapping) : mapping_(mapping) {}
+  explicit Selection(Mapping& mapping) : mapping_(mapping) {}
 
   bool next(Run& run, Val& out) override {
     DataLevel level(run);
-    while (!level.too_deep() && mapping_.items->next(run, out)) {
+    if (level.too_deep() || !mapping_.start(run, [&] { return prepare(run); })) return false;
+    while (mapping_.items->next(run, out)) {
       const Val looked_at = mapping_.path.get(run, out);
       if (looked_at.failed()) return false;
       if (!mapping_.missing.empty()) {
@@ -83,29 +116,30 @@ class Selection final : public Iterator {
   }
 
  private:
-  const Mapping& mapping_;
+  bool prepare(Run& run) {
+    const std::vector<Val>& given = mapping_.given.positional;
+    std::size_t used = 0;
+    if (mapping_.by_attribute) {
+      if (given.empty()) return !run.fail("the name of an attribute is missing").failed();
+      if (!mapping_.path.parse(run, given[used++])) return false;
+    }
+    if (used == given.size()) return true;
+    const Val& name = given[used++];
+    if (!name.is_string()) return !run.fail_type("the name of a test", name).failed();
+    mapping_.builtin = find_test(name.bytes());
+    if (mapping_.builtin == nullptr) mapping_.missing = name.bytes();
+    mapping_.take_rest(used);
+    return true;
+  }
+
+  Mapping& mapping_;
 };
 
 template <class T>
-Val lazily(Run& run, const Mapping& mapping) {
+Val lazily(Run& run, Mapping& mapping) {
   Iterator* made = run.make<T>(mapping);
   return made == nullptr ? Val::failure() : Val::of(made);
 }
-
-// The items of a value that nobody looks at before the first is asked for. What is false has none.
-class LateItems final : public Iterator {
- public:
-  explicit LateItems(const Val& value) : value_(value) {}
-
-  bool next(Run& run, Val& out) override {
-    if (items_ == nullptr) items_ = run.iterate(is_true(run, value_) ? value_ : run.undefined(""));
-    return items_ != nullptr && items_->next(run, out);
-  }
-
- private:
-  Val value_;
-  Iterator* items_ = nullptr;
-};
 
 // A filter that does its work when the first item is asked for.
 class LateFilter final : public Iterator {
@@ -132,23 +166,10 @@ class LateFilter final : public Iterator {
 
 Val choose(Run& run, const Val& value, const Arguments& args, bool negated, bool by_attribute) {
   Mapping& mapping = run.keep<Mapping>();
+  mapping.value = value;
+  mapping.given = args;
   mapping.negated = negated;
-  mapping.items = run.make<LateItems>(value);
-  if (mapping.items == nullptr) return Val::failure();
-  std::size_t used = 0;
-  if (by_attribute) {
-    if (args.positional.empty()) return run.fail("the name of an attribute is missing");
-    if (!mapping.path.parse(run, args.positional[used++])) return Val::failure();
-  }
-  if (used < args.positional.size()) {
-    const Val& name = args.positional[used++];
-    if (!name.is_string()) return run.fail_type("the name of a test", name);
-    mapping.builtin = find_test(name.bytes());
-    if (mapping.builtin == nullptr) mapping.missing = name.bytes();
-    mapping.args.positional.assign(args.positional.begin() + static_cast<std::ptrdiff_t>(used),
-                                   args.positional.end());
-    mapping.args.named = args.named;
-  }
+  mapping.by_attribute = by_attribute;
   return lazily<Selection>(run, mapping);
 }
 
@@ -157,9 +178,15 @@ Val no_item(Run& run, std::string_view which) {
 }
 
 Val batch_now(Run& run, const Val& value, Args args) {
-  std::int64_t size = 0;
+  // What is no number is the length of no row, as in jinja2, which compares the two.
+  std::int64_t size = -1;
+  if (args[0].is_integral()) size = args[0].as_int();
+  if (args[0].kind == Kind::kFloat && args[0].real == std::floor(args[0].real) &&
+      std::fabs(args[0].real) < 1e15) {
+    size = static_cast<std::int64_t>(args[0].real);
+  }
   std::vector<Val> all, out, row;
-  if (!take_int(run, args[0], "a size", size) || !run.collect(value, all)) return Val::failure();
+  if (!run.collect(value, all)) return Val::failure();
   const auto finish_row = [&] {
     out.push_back(run.list(row));
     row.clear();
@@ -170,6 +197,10 @@ Val batch_now(Run& run, const Val& value, Args args) {
   }
   if (!row.empty()) {
     const bool fills = !args[1].is_missing() && !args[1].is_none();
+    const bool is_filled_up = args[0].kind == Kind::kFloat
+                                  ? static_cast<double>(row.size()) >= args[0].real
+                                  : args[0].is_integral();
+    if (fills && !is_filled_up) return run.fail_type("the size of a batch", args[0]);
     if (fills && size > 100'000) return run.fail("a batch is too large", "template_limit");
     while (fills && static_cast<std::int64_t>(row.size()) < size)
       row.push_back(args[1]);
@@ -230,31 +261,9 @@ Val items(Run& run, const Val& value, Args args) {
 
 Val map(Run& run, const Val& value, const Arguments& args) {
   Mapping& mapping = run.keep<Mapping>();
-  mapping.items = run.make<LateItems>(value);
-  if (mapping.items == nullptr) return Val::failure();
-  if (!args.positional.empty()) {
-    const Val& name = args.positional[0];
-    if (!name.is_string()) return run.fail_type("the name of a filter", name);
-    mapping.builtin = find_filter(name.bytes());
-    mapping.missing = name.bytes();
-    mapping.args.positional.assign(args.positional.begin() + 1, args.positional.end());
-    mapping.args.named = args.named;
-    return lazily<FilterMap>(run, mapping);
-  }
-  Val attribute;
-  for (const auto& [name, given] : args.named) {
-    if (name == "attribute") {
-      attribute = given;
-    } else if (name == "default") {
-      mapping.otherwise = given;
-    } else {
-      return run.fail(cat("map takes no argument named '", name, "'"));
-    }
-  }
-  if (attribute.is_missing()) return run.fail("map needs the name of a filter");
-  if (!mapping.path.parse(run, attribute)) return Val::failure();
-  Iterator* made = run.make<AttributeMap>(*mapping.items, mapping.path, mapping.otherwise);
-  return made == nullptr ? Val::failure() : Val::of(made);
+  mapping.value = value;
+  mapping.given = args;
+  return lazily<Map>(run, mapping);
 }
 
 Val select(Run& run, const Val& value, const Arguments& args) {

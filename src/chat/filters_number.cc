@@ -147,17 +147,20 @@ Val abs(Run& run, const Val& value, Args) {
 }
 
 Val integer(Run& run, const Val& value, Args args) {
-  std::int64_t base = 10;
-  if (!take_int(run, args[1], "a base", base)) return Val::failure();
+  // A base that Python's int() refuses leaves the text to float().
+  const Val& wanted = args[1];
+  const bool is_base = wanted.is_missing() || wanted.is_integral();
+  const std::int64_t base = wanted.is_integral() ? wanted.as_int() : is_base ? 10 : -1;
   const Val otherwise = args[0].is_missing() ? Val::of(std::int64_t{0}) : args[0];
   const bool taint = value.tainted || (value.is_string() && value.text->trust != Trust::kAll);
   if (value.is_string()) {
     const auto digits = digits_of(run, *value.text);
-    if (!digits || base < 0 || base == 1 || base > 36)
-      return run.failed() ? Val::failure() : otherwise;
-    const ParsedInt parsed = parse_int(*digits, base);
-    if (parsed.value) return Val::of(*parsed.value).with_taint(taint);
-    if (parsed.overflows) return run.fail("an integer does not fit into 64 bits");
+    if (!digits) return run.failed() ? Val::failure() : otherwise;
+    if (base == 0 || (base >= 2 && base <= 36)) {
+      const ParsedInt parsed = parse_int(*digits, base);
+      if (parsed.value) return Val::of(*parsed.value).with_taint(taint);
+      if (parsed.overflows) return run.fail("an integer does not fit into 64 bits");
+    }
   } else if (value.is_integral()) {
     return Val::of(value.as_int()).with_taint(taint);
   }

@@ -76,7 +76,7 @@ Val min(Run& run, const Val& value, Args args) {
 
 Val sort(Run& run, const Val& value, Args args) {
   bool reverse = false, exact = false;
-  if (!take_bool(run, args[0], reverse) || !take_bool(run, args[1], exact)) return Val::failure();
+  if (!take_flag(run, args[0], reverse) || !take_bool(run, args[1], exact)) return Val::failure();
   // "age,name" sorts by both; the key is always a list, as jinja2's is.
   std::vector<AttributePath> paths(1);
   if (args[2].is_string()) {
@@ -109,7 +109,7 @@ Val dictsort(Run& run, const Val& value, Args args) {
   const Text key = {"key", Trust::kAll};
   const Text* by = &key;
   if (!take_bool(run, args[0], exact) || !take_text(run, args[1], "what to sort by", by) ||
-      !take_bool(run, args[2], reverse)) {
+      !take_flag(run, args[2], reverse)) {
     return Val::failure();
   }
   if (by->bytes != "key" && by->bytes != "value") {

@@ -235,7 +235,9 @@ Val title(Run& run, const Val& value, Args) {
 
 Val tojson(Run& run, const Val& value, Args args) {
   JsonStyle style;
-  if (!take_bool(run, args[0], style.ascii_only) || !take_indent(run, args[1], style) ||
+  // json.dumps writes a text before it looks at the indent.
+  if (!take_bool(run, args[0], style.ascii_only) ||
+      (!value.is_string() && !take_indent(run, args[1], style)) ||
       !take_separators(run, args[2], style) || !take_bool(run, args[3], style.sort_keys)) {
     return Val::failure();
   }
@@ -259,17 +261,19 @@ Val truncate(Run& run, const Val& value, Args args) {
   const Text dots = {"...", Trust::kAll};
   const Text* end = &dots;
   if (!take_int(run, args[0], "a length", length) || !take_bool(run, args[1], kill_words) ||
-      !take_text(run, args[2], "an end", end) ||
       (!args[3].is_none() && !take_int(run, args[3], "a leeway", leeway))) {
     return Val::failure();
   }
   const std::int64_t size = run.length(value);
   if (size < 0) return run.fail_type("truncated", value);
-  const auto n_end = static_cast<std::int64_t>(run.n_chars(run.cut(*end, 0, end->bytes.size())));
+  // The end is asked for its length, and only a text that is cut needs it to be one.
+  const std::int64_t n_end = args[2].is_missing() ? 3 : run.length(args[2]);
+  if (n_end < 0) return run.fail_type("asked for its length", args[2]);
   if (length < n_end || leeway < 0)
     return run.fail(cat("truncate needs a length of at least ", n_end));
   if (size <= length || size - length <= leeway) return value;
   if (!value.is_string()) return run.fail_type("truncated", value);
+  if (!take_text(run, args[2], "an end", end)) return Val::failure();
   std::size_t cut = byte_of(value.bytes(), static_cast<std::size_t>(length - n_end));
   if (!kill_words) {
     const std::size_t blank = value.bytes().substr(0, cut).rfind(' ');

@@ -42,6 +42,7 @@ bool dict_entries(Run& run, const Arguments& args, std::vector<Entry>& out) {
   if (args.positional.size() > 1) return !run.fail("dict takes at most one argument").failed();
   if (!args.positional.empty()) {
     const Val& from = args.positional[0];
+    if (from.is_undefined()) return !run.fail_undefined(from).failed();
     if (from.kind == Kind::kDict) {
       out.assign(from.dict->begin(), from.dict->end());
     } else {

@@ -278,7 +278,13 @@ Flow Interpreter::exec_filter_block(const Stmt& stmt, Frame& frame) {
   Val text;
   const Flow flow = capture(stmt.body, frame, text);
   if (flow != Flow::kNext) return flow;
-  return print(eval_filter(*stmt.value, &text, frame));
+  const Val filtered = eval_filter(*stmt.value, &text, frame);
+  if (filtered.failed()) return Flow::kFailed;
+  if (!filtered.is_string()) {  // jinja2 joins it with the rest of the output as it is
+    run_.fail_type("the text of a filter block", filtered);
+    return Flow::kFailed;
+  }
+  return print(filtered);
 }
 
 Flow Interpreter::exec_with(const Stmt& stmt, Frame& frame) {

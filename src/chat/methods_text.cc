@@ -120,7 +120,7 @@ Val split_text(Run& run, const Val& self, Args args) {
 
 Val splitlines(Run& run, const Val& self, Args args) {
   bool keep_ends = false;
-  if (!take_bool(run, args[0], keep_ends)) return Val::failure();
+  if (!take_flag(run, args[0], keep_ends)) return Val::failure();
   return split_lines(run, *self.text, keep_ends);
 }
 

@@ -65,8 +65,18 @@ std::string json_float(double value) {
 }
 
 void append_json_string(std::string& out, std::string_view text, bool ascii_only) {
+  const auto is_plain = [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && c != '"' && c != '\\' && (byte < 0x7F || !ascii_only);
+  };
   out += '"';
   for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_plain(text[at])) {
+      ++at;
+    }
+    out += text.substr(begin, at - begin);
+    if (at == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[at]);
     if (byte == '"' || byte == '\\') {
       out += '\\';
@@ -80,11 +90,9 @@ void append_json_string(std::string& out, std::string_view text, bool ascii_only
         out += '\\';
         out += "nrtbf"[which];
       }
-    } else if (byte < 0x7F || (byte == 0x7F && !ascii_only)) {
-      out += text[at++];
     } else {
       const CodePoint c = code_point(text, at);
-      if (!ascii_only || c.value >= kInvalidByte) {
+      if (c.value >= kInvalidByte) {
         out += text.substr(at, c.size);
       } else if (c.value < 0x10000) {
         append_json_escape(out, c.value);

@@ -193,23 +193,24 @@ bool json_list(Run& run, Written& out, const List& list, const JsonStyle& style,
 
 bool json_dict(Run& run, Written& out, const Dict& dict, const JsonStyle& style, int depth) {
   std::vector<const Entry*> entries;
-  for (const Entry& entry : dict)
-    entries.push_back(&entry);
   if (style.sort_keys) {
+    for (const Entry& entry : dict)
+      entries.push_back(&entry);
     std::stable_sort(entries.begin(), entries.end(), [&run](const Entry* a, const Entry* b) {
       return !run.failed() && order(run, a->key, b->key) == -1;
     });
     if (run.failed()) return false;
   }
   out.text += '{';
-  for (std::size_t i = 0; i < entries.size(); ++i) {
+  for (std::size_t i = 0; i < dict.size; ++i) {
+    const Entry& entry = style.sort_keys ? *entries[i] : dict.entries[i];
     if (i > 0) out.text += style.item_separator;
     new_line(out, style, depth + 1);
-    if (!json_key(run, out, entries[i]->key, style)) return false;
+    if (!json_key(run, out, entry.key, style)) return false;
     out.text += style.key_separator;
-    if (!json_value(run, out, entries[i]->value, style, depth + 1)) return false;
+    if (!json_value(run, out, entry.value, style, depth + 1)) return false;
   }
-  if (!entries.empty()) new_line(out, style, depth);
+  if (dict.size > 0) new_line(out, style, depth);
   out.text += '}';
   return true;
 }

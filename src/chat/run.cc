@@ -41,7 +41,12 @@ Val Run::fail(std::string_view what, std::string_view id) {
 }
 
 Val Run::fail_undefined(const Val& value) {
-  return fail(value.undefined->why);
+  const Undefined& what = *value.undefined;
+  if (!what.why.empty()) return fail(what.why);
+  if (what.owner.empty()) return fail(cat("'", what.name, "' is undefined"));
+  if (what.is_element) return fail(cat("a value of type ", what.owner, " has no such element"));
+  return fail(cat("a value of type ", what.owner, " has no attribute '", printable(what.name, 60),
+                  "'"));
 }
 
 Val Run::fail_type(std::string_view doing, const Val& value) {
@@ -139,7 +144,11 @@ Val Run::too_many_items() {
 }
 
 Val Run::undefined(std::string_view why) {
-  const Undefined* made = make<Undefined>(copy(why));
+  return undefined(Undefined{.why = copy(why)});
+}
+
+Val Run::undefined(const Undefined& what) {
+  const Undefined* made = make<Undefined>(what);
   if (made == nullptr) return Val::failure();
   Val out = Val::of(Kind::kUndefined);
   out.undefined = made;
@@ -147,14 +156,14 @@ Val Run::undefined(std::string_view why) {
 }
 
 Val Run::undefined_name(std::string_view name) {
-  return undefined(cat("'", name, "' is undefined"));
+  return undefined(Undefined{.name = name});
 }
 
 Val Run::no_attribute(const Val& object, const Val& name) {
-  if (!name.is_string())
-    return undefined(cat("a value of type ", type_name(object), " has no such element"));
-  return undefined(cat("a value of type ", type_name(object), " has no attribute '",
-                       printable(name.bytes(), 60), "'"));
+  if (!name.is_string()) {
+    return undefined(Undefined{.owner = type_name(object), .is_element = true});
+  }
+  return undefined(Undefined{.name = name.bytes(), .owner = type_name(object)});
 }
 
 Val Run::dict(std::span<const Entry> entries) {

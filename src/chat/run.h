@@ -95,6 +95,7 @@ class Run {
   }
 
   Val undefined(std::string_view why);        // `why` is copied
+  Val undefined(const Undefined& what);       // its names live as long as the run
   Val undefined_name(std::string_view name);  // "'name' is undefined"
   Val no_attribute(const Val& object, const Val& name);
   Val dict(std::span<const Entry> entries);  // of equal keys the last value, at the first's place

@@ -94,14 +94,19 @@ Val in(Run& run, const Val& value, Args args) {
   return compare(run, Op::kIn, value, args[0]);
 }
 
+// The name of a row; what is no text names none, and what cannot be looked up is an error.
+Val is_name(Run& run, const Val& value, const Builtin* (*find_row)(std::string_view) noexcept) {
+  std::size_t ignored = 0;
+  if (!value.is_string() && !hash_of(run, value, ignored)) return Val::failure();
+  return Val::of(value.is_string() && find_row(value.bytes()) != nullptr);
+}
+
 Val is_a_filter(Run& run, const Val& value, Args) {
-  if (!value.is_string()) return run.fail_type("the name of a filter", value);
-  return Val::of(find_filter(value.bytes()) != nullptr);
+  return is_name(run, value, find_filter);
 }
 
 Val is_a_test(Run& run, const Val& value, Args) {
-  if (!value.is_string()) return run.fail_type("the name of a test", value);
-  return Val::of(find_test(value.bytes()) != nullptr);
+  return is_name(run, value, find_test);
 }
 
 // str.islower and str.isupper: a cased character, and none of the other case.

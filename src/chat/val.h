@@ -40,8 +40,12 @@ enum class Kind : std::uint8_t {
   kJoiner,
 };
 
+// What using it says is put together only when that happens: most are only asked for.
 struct Undefined {
-  std::string_view why;  // what using it says
+  std::string_view why = {};    // or, where this is empty:
+  std::string_view name = {};   // of what there is none
+  std::string_view owner = {};  // the type of value that was asked for it; empty: a variable
+  bool is_element = false;      // asked for by something that is no text
 };
 
 struct List {  // and tuples
