@@ -42,7 +42,7 @@ struct Engine::State {
   // Engine thread.
   std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
   Scheduler scheduler;
-  StepCost cost;  // of steps that are shared
+  StepCost cost;       // of steps that are shared
   Error failure = {};  // of the last forward pass that failed
 
   // The next batch; sized once.
@@ -53,6 +53,7 @@ struct Engine::State {
 
   // Between two steps.
   void take_requests();
+  void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
   void end_late_and_unread();
   void make_plan(Sequence& s) const noexcept;
