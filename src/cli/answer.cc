@@ -91,13 +91,28 @@ std::string figures(const DoneEvent& done) {
   return cat(line, ", ", name(done.stop));
 }
 
+namespace {
+
+// Where the reuse of the prompt ended and why; null if it did not.
+Value to_value(const CacheMiss& miss) {
+  if (miss.reason == MissReason::kNone) return Value(nullptr);
+  return json_object({{"reason", name(miss.reason)},
+                      {"position", miss.position},
+                      {"wanted", miss.wanted},
+                      {"cached", miss.cached}});
+}
+
+}  // namespace
+
 Value to_value(const Answer& answer) {
   const Usage& u = answer.done.usage;
   return json_object({{"text", answer.text},
                       {"stop", name(answer.done.stop)},
                       {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
                                              {"cached_tokens", u.cached_tokens},
+                                             {"cache_miss", to_value(u.miss)},
                                              {"generated_tokens", u.generated_tokens},
+                                             {"queue_ms", u.queue_ms},
                                              {"prompt_ms", u.prompt_ms},
                                              {"generate_ms", u.generate_ms}})}});
 }

@@ -69,6 +69,22 @@ TEST(EngineFaults, LogitsThatAreNoNumbersEndTheAnswerAsAnError) {
   EXPECT_EQ(f.alone(request(10, 1, 5)), wanted);
 }
 
+TEST(EngineFaults, ARequestForWhichTheEngineFindsNoMemoryFailsAlone) {
+  const auto wanted = Fixture().alone(request(10, 1, 5));
+  for (long n = 1; n < 4; ++n) {
+    Fixture f;
+    const auto reader = f.submit(request(10, 1, 5));
+    test::fail_allocation(n);
+    f.engine->step();
+    const bool has_failed = test::allocation_has_failed();
+    test::fail_allocation(0);
+    f.finish();
+    ASSERT_TRUE(has_failed) << n;
+    EXPECT_EQ(reader->error, "out_of_memory") << n;
+    EXPECT_EQ(f.alone(request(10, 1, 5)), wanted) << n;
+  }
+}
+
 // Blocks run out whatever the requests do: nobody fails, everybody says what he says alone.
 TEST(EngineFaults, ACacheThatIsTooSmallForAllMakesThemWaitNotFail) {
   const std::uint64_t bytes = std::uint64_t{9} * 16 * 2 * 2 * 16 * 2;  // one context and a block

@@ -3,6 +3,7 @@
 #include <future>
 
 #include "base/clock.h"
+#include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "engine/state.h"
@@ -11,16 +12,20 @@ namespace wick {
 
 void Engine::State::take_requests() {
   do_tasks();
+  static const Error kNoMemory{
+      .code = ErrorCode::kNoMemory, .id = "out_of_memory", .message = "out of memory"};
   for (Sequence* list = inbox.take_all(); list != nullptr;) {
-    sequences.emplace_back(list);
-    Sequence& s = *list;
+    std::unique_ptr<Sequence> arrived(list);
     list = list->inbox_next;
-    if (s.only_plans) {
-      make_plan(s);
-      s.stop = StopReason::kPlanned;
-    } else {
-      scheduler.add(s);
-    }
+    const auto taken = memory_door([&]() -> Result<void> {
+      take(arrived);
+      return {};
+    });
+    if (taken) continue;
+    arrived->error = &kNoMemory;
+    arrived->stop = StopReason::kError;
+    deliver(*arrived, monotonic_ns());
+    n_queued.fetch_sub(1, std::memory_order_relaxed);
   }
   apply_cancels();
   end_late_and_unread();
@@ -66,6 +71,18 @@ int Engine::restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix) {
 
 std::size_t Engine::block_bytes() const noexcept {
   return state_->kv.block_bytes();
+}
+
+// Moves `arrived` in; without memory nothing has happened.
+void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
+  if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
+  if (arrived->only_plans) {
+    make_plan(*arrived);
+    arrived->stop = StopReason::kPlanned;
+  } else {
+    scheduler.add(*arrived);
+  }
+  sequences.push_back(std::move(arrived));
 }
 
 void Engine::State::apply_cancels() noexcept {

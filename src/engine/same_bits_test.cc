@@ -72,7 +72,7 @@ SamplingParams sampling_of(const Ask& ask) {
   return params;
 }
 
-struct Outcome {
+struct Outcome {  // all that a request yields; what deltas come to carry besides belongs here
   std::vector<TokenId> tokens;
   std::string text;
   StopReason stop = StopReason::kNone;

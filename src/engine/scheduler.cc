@@ -35,11 +35,12 @@ bool Scheduler::goes_before(const Job& a, const Job& b) const noexcept {
 }
 
 void Scheduler::add(Job& job) {
-  job.share = &shares_.join(job.tenant);
-  job.came_step = step_;
-  // With room for all that live, so that a pre-emption does not allocate.
+  // With room for all that live, so that a pre-emption does not allocate. What may throw comes
+  // before what changes.
   const std::size_t most = waiting_.size() + 1 + static_cast<std::size_t>(options_.max_seqs);
   if (waiting_.capacity() < most) waiting_.reserve(2 * most);
+  job.share = &shares_.join(job.tenant);
+  job.came_step = step_;
   waiting_.push_back(&job);
 }
 

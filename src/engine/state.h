@@ -50,7 +50,7 @@ struct Engine::State {
   // Engine thread.
   std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
   Scheduler scheduler;
-  StepCost cost;  // of steps that are shared
+  StepCost cost;       // of steps that are shared
   Error failure = {};  // of the last forward pass that failed
 
   // The next batch; sized once.
@@ -63,6 +63,7 @@ struct Engine::State {
   void take_requests();
   void do_tasks();
   void wait_for(const std::function<void()>& work);  // any other thread
+  void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
   void end_late_and_unread();
   void make_plan(Sequence& s) const noexcept;

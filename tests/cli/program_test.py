@@ -133,6 +133,7 @@ class Program(unittest.TestCase):
         answer = json.loads(done.stdout)
         self.assertEqual(answer["stop"], "length")
         self.assertEqual(answer["usage"]["generated_tokens"], 5)
+        self.assertEqual(answer["usage"]["cache_miss"]["reason"], "never seen")
         self.assertEqual(answer["usage"]["prompt_tokens"], 3)
 
     def test_tokenize_reads_stdin_verbatim_and_keeps_control_tokens_plain(self):
