@@ -80,6 +80,7 @@ Action setup_chat(Flags flags) {
   o->model.add(flags, true);
   o->run.add(flags);
   o->run.add_context(flags);
+  o->run.add_speculation(flags);
   o->sampling.add(flags);
   flags.text("-p,--prompt", o->prompt, "answer this and exit");
   flags.text("-s,--system", o->system, "the system message");

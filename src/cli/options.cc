@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/report.h"
+#include "engine/limits.h"
 #include "hub/pull.h"
 
 namespace wick {
@@ -40,9 +41,24 @@ void RunFlags::add_context(Flags& flags) {
                 "positions; 0 = the model's, as far as 1 GB of cache holds");
 }
 
+void RunFlags::add_speculation(Flags& flags) {
+  flags.text("--spec", speculation,
+             "guess tokens ahead: none, or ngram = by what the text said before; changes no token");
+  flags.integer("--draft-max", draft_max, {1, kMaxDraft}, "tokens guessed ahead at most");
+}
+
 Result<EngineOptions> RunFlags::engine() const {
+  if (speculation != "none" && speculation != "ngram") {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_spec",
+                 .message = cat("--spec '", printable(speculation), "' is not one of none, ngram")};
+  }
   WICK_TRY(const KvTypes types, parse_kv_types(kv_type));
-  return EngineOptions{.max_seqs = 1, .context = context, .k_type = types.k, .v_type = types.v};
+  return EngineOptions{.max_seqs = 1,
+                       .context = context,
+                       .k_type = types.k,
+                       .v_type = types.v,
+                       .draft_max = speculation == "ngram" ? draft_max : 0};
 }
 
 void SamplingFlags::add(Flags& flags) {

@@ -25,9 +25,12 @@ struct RunFlags {
   int threads = 0;
   int context = 0;
   std::string kv_type = "bf16";
+  std::string speculation = "none";
+  int draft_max = 16;
 
-  void add(Flags& flags);          // -t, --kv-type
-  void add_context(Flags& flags);  // -c
+  void add(Flags& flags);              // -t, --kv-type
+  void add_context(Flags& flags);      // -c
+  void add_speculation(Flags& flags);  // --spec, --draft-max
   Result<EngineOptions> engine() const;
 };
 
