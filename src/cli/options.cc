@@ -43,22 +43,42 @@ void RunFlags::add_context(Flags& flags) {
 
 void RunFlags::add_speculation(Flags& flags) {
   flags.text("--spec", speculation,
-             "guess tokens ahead: none, or ngram = by what the text said before; changes no token");
-  flags.integer("--draft-max", draft_max, {1, kMaxDraft}, "tokens guessed ahead at most");
+             "guess tokens ahead: none, ngram = by what the text said before, draft = by "
+             "--draft-model; changes no token");
+  flags.text("--draft-model", draft_model, "file or name of a smaller model of the same family");
+  flags.integer("--draft-max", draft_max, {0, kMaxDraft},
+                "tokens guessed ahead at most; 0 = 16, with a draft model 3");
 }
 
 Result<EngineOptions> RunFlags::engine() const {
-  if (speculation != "none" && speculation != "ngram") {
+  if (speculation != "none" && speculation != "ngram" && speculation != "draft") {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "bad_spec",
+        .message = cat("--spec '", printable(speculation), "' is not one of none, ngram, draft")};
+  }
+  if ((speculation == "draft") == draft_model.empty()) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_spec",
-                 .message = cat("--spec '", printable(speculation), "' is not one of none, ngram")};
+                 .message = "--spec draft and --draft-model belong together"};
   }
+  const int usual = speculation == "draft" ? 3 : 16;
+  const int guesses = draft_max > 0 ? draft_max : usual;
   WICK_TRY(const KvTypes types, parse_kv_types(kv_type));
   return EngineOptions{.max_seqs = 1,
                        .context = context,
                        .k_type = types.k,
                        .v_type = types.v,
-                       .draft_max = speculation == "ngram" ? draft_max : 0};
+                       .draft_max = speculation == "none" ? 0 : guesses};
+}
+
+Result<LocalOptions> RunFlags::local(bool is_offline) const {
+  LocalOptions options{.threads = threads};
+  WICK_TRY(options.engine, engine());
+  if (!draft_model.empty()) {
+    WICK_TRY(options.draft_model, find_model({.model = draft_model, .is_offline = is_offline}));
+  }
+  return options;
 }
 
 void SamplingFlags::add(Flags& flags) {

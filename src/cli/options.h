@@ -26,12 +26,14 @@ struct RunFlags {
   int context = 0;
   std::string kv_type = "bf16";
   std::string speculation = "none";
-  int draft_max = 16;
+  std::string draft_model = {};
+  int draft_max = 0;
 
   void add(Flags& flags);              // -t, --kv-type
   void add_context(Flags& flags);      // -c
-  void add_speculation(Flags& flags);  // --spec, --draft-max
+  void add_speculation(Flags& flags);  // --spec, --draft-max, --draft-model
   Result<EngineOptions> engine() const;
+  Result<LocalOptions> local(bool is_offline) const;  // finds the draft model
 };
 
 class SamplingFlags {

@@ -40,10 +40,9 @@ Result<int> run(const Options& o) {
   WICK_TRY(GenerationSettings settings, o.sampling.settings());
   settings.top_logprobs = o.top_logprobs;
   settings.scores_prompt = o.scores_prompt;
-  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(const LocalOptions local, o.run.local(o.model.is_offline));
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider,
-           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const auto provider, LocalModel::open(path, local));
   const Interrupt interrupt;
   Answer answer;
   WICK_DO(provider->complete({.prompt = prompt, .settings = settings}, collect(answer, !o.is_json),

@@ -121,7 +121,8 @@ const Tokenizer& Engine::tokenizer() const noexcept {
 
 Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend,
                                                std::shared_ptr<const Tokenizer> tokenizer,
-                                               const EngineOptions& options) {
+                                               const EngineOptions& options,
+                                               std::unique_ptr<DraftModel> draft) {
   WICK_DO(check_range("max_seqs", options.max_seqs, 1, kMaxSeqs));
   WICK_DO(check_range("prefill_chunk", options.prefill_chunk, 1, kMaxBatchTokens));
   WICK_DO(check_range("draft_max", options.draft_max, 0, kMaxDraft));
@@ -145,6 +146,7 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend
                             .positions = plan_positions(decoder.spec(), options, context)}));
   auto state = std::make_unique<State>(std::move(decoder), std::move(kv), std::move(tokenizer),
                                        options, context);
+  state->draft = std::move(draft);
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 

@@ -21,6 +21,7 @@
 #include "backend/backend.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "engine/draft_model.h"
 #include "engine/prefix_cache.h"
 #include "model/decoder.h"
 #include "model/kv_cache.h"
@@ -130,8 +131,8 @@ struct EngineOptions {
   int step_target_ms = 100;
   int max_queue = 256;  // requests that wait; more are refused
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
-  // Tokens guessed ahead from what the text said before, at most so many a step; 0 = none. The
-  // answer is the same with and without.
+  // Tokens guessed ahead, by a draft model or from what the text said before, at most so many a
+  // step; 0 = none. The answer is the same with and without.
   int draft_max = 0;
   bool drafts_must_pay = true;  // guessing pauses while the clock says that it costs time
   bool reuses_prefixes = true;
@@ -152,7 +153,8 @@ class Engine {
  public:
   static Result<std::unique_ptr<Engine>> create(Decoder decoder, Backend& backend,
                                                 std::shared_ptr<const Tokenizer> tokenizer,
-                                                const EngineOptions& options);
+                                                const EngineOptions& options,
+                                                std::unique_ptr<DraftModel> draft = nullptr);
   ~Engine();
 
   int context() const noexcept;

@@ -156,6 +156,103 @@ TEST(Speculation, RightGuessesSaveSteps) {
   EXPECT_LT(f.backend->passes, 30);
 }
 
+// A model beside a smaller one that guesses for it.
+struct DraftFixture {
+  test::TempDir dir;
+  std::optional<ModelFile> file, draft_file;
+  std::unique_ptr<WatchedBackend> backend, draft_backend;
+  std::unique_ptr<Engine> engine;
+
+  explicit DraftFixture(bool is_same_model, int draft_max) {
+    test::write_tiny_model(dir.path() / "model.gguf", {});
+    test::TinyModel small;
+    if (!is_same_model) small.type = DType::kQ4_0;  // nearly the same weights
+    test::write_tiny_model(dir.path() / "draft.gguf", small);
+    file = *ModelFile::open(dir.path() / "model.gguf");
+    draft_file = *ModelFile::open(dir.path() / "draft.gguf");
+    backend = std::make_unique<WatchedBackend>(1);
+    draft_backend = std::make_unique<WatchedBackend>(1);
+    auto draft = Decoder::load(*draft_file, *draft_backend,
+                               {.max_batch_tokens = 32, .max_logit_rows = 1, .max_seqs = 3});
+    auto model = Decoder::load(
+        *file, *backend, {.max_batch_tokens = 512, .max_logit_rows = 3 + draft_max, .max_seqs = 3});
+    const EngineOptions options = guessing(draft_max, 3);
+    const int context = plan_context(model->spec(), options);
+    const int vocab = model->spec().vocab;
+    engine =
+        *Engine::create(*std::move(model), *backend, *Tokenizer::from(file->metadata()), options,
+                        *DraftModel::create(*std::move(draft), *draft_backend,
+                                            {.max_seqs = 3, .context = context, .vocab = vocab}));
+  }
+};
+
+TEST(SameBitsSpeculation, ADraftModelChangesNoToken) {
+  for (const float temperature : {0.0F, 0.8F}) {
+    const auto ask = [&](int seed) {
+      GenerateRequest r = request(40 + seed, seed, 60);
+      r.sampling.temperature = temperature;
+      return r;
+    };
+    std::vector<std::vector<TokenId>> wanted;
+    Fixture plain;
+    for (int seed = 1; seed <= 5; ++seed) {
+      const auto reader = plain.submit(ask(seed));
+      plain.finish();
+      wanted.push_back(reader->tokens);
+    }
+    int n_right = 0, n_wrong = 0;
+    for (const bool is_same_model : {true, false}) {
+      DraftFixture f(is_same_model, 4);
+      std::vector<std::shared_ptr<Reader>> readers;
+      for (int seed = 1; seed <= 5; ++seed) {
+        readers.push_back(std::make_shared<Reader>());
+        GenerateRequest r = ask(seed);
+        r.sink = readers.back();
+        ASSERT_TRUE(f.engine->submit(std::move(r)));
+      }
+      while (f.engine->step()) {
+      }
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_EQ(readers[i]->tokens, wanted[i]);
+        n_right += readers[i]->last->usage.right_guesses;
+        n_wrong += readers[i]->last->usage.guessed_tokens - readers[i]->last->usage.right_guesses;
+      }
+    }
+    EXPECT_GT(n_right, 0);
+    EXPECT_TRUE(temperature == 0 || n_wrong > 0);
+  }
+}
+
+TEST(Speculation, TheModelItselfGuessesItsGreedyTokens) {
+  DraftFixture f(true, 4);
+  const auto reader = std::make_shared<Reader>();
+  GenerateRequest r = request(30, 2, 60);
+  r.sampling.temperature = 0;
+  r.sink = reader;
+  ASSERT_TRUE(f.engine->submit(std::move(r)));
+  while (f.engine->step()) {
+  }
+  const Usage& usage = reader->last->usage;
+  EXPECT_EQ(usage.right_guesses, usage.guessed_tokens);
+  EXPECT_LT(f.backend->passes, 20);
+}
+
+TEST(HotPathSpeculation, ADraftModelNeitherAllocatesNorLocks) {
+  DraftFixture f(true, 4);
+  const auto reader = std::make_shared<Reader>();
+  GenerateRequest r = request(30, 2, 60);
+  r.sink = reader;
+  ASSERT_TRUE(f.engine->submit(std::move(r)));
+  f.engine->step();
+  f.engine->step();
+  test::reset_hot_counts();
+  for (int i = 0; i < 8; ++i)
+    f.engine->step();
+  EXPECT_EQ(test::hot_counts().allocations, 0);
+  EXPECT_EQ(test::hot_counts().locks, 0);
+  EXPECT_GT(reader->tokens.size(), 8U);
+}
+
 TEST(HotPathSpeculation, StepsWithGuessesAndScoresNeitherAllocateNorLock) {
   Fixture f(guessing(8));
   GenerateRequest scored = repetitive(0.2F, 2);

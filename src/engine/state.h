@@ -52,7 +52,9 @@ struct Engine::State {
   Scheduler scheduler;
   StepCost cost;  // of steps that are shared
   DraftPay draft_pay;
-  Error failure = {};  // of the last forward pass that failed
+  std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
+  std::int64_t guess_ns = 0;          // that the guesses of this step took
+  Error failure = {};                 // of the last forward pass that failed
 
   // The next batch; sized once.
   std::vector<TokenId> tokens;

@@ -35,6 +35,7 @@ void Engine::State::deliver_all() noexcept {
 // Before a step: what each decoding sequence may go on with.
 void Engine::State::guess() noexcept {
   if (options.draft_max == 0) return;
+  const std::int64_t began = monotonic_ns();
   const bool is_worth_it = !options.drafts_must_pay || draft_pay.is_worth_it();
   for (Job* job : scheduler.live()) {
     auto& s = static_cast<Sequence&>(*job);
@@ -42,9 +43,12 @@ void Engine::State::guess() noexcept {
     if (!is_worth_it || s.is_paused || !s.is_decoding() || s.stop != StopReason::kNone) continue;
     const int left = s.max_tokens - s.usage.generated_tokens - 1;
     const int n = s.drafts.length(std::min(options.draft_max, left));
-    if (n > 0)
-      s.n_draft = s.ngrams.guess(s.tokens, std::span(s.draft).first(static_cast<std::size_t>(n)));
+    if (n <= 0) continue;
+    const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
+    s.n_draft =
+        draft != nullptr ? draft->guess(s.slot, s.tokens, out) : s.ngrams.guess(s.tokens, out);
   }
+  guess_ns = monotonic_ns() - began;
 }
 
 // A step that sequences share is short, so that those who decode wait for nobody's prompt and a
@@ -95,7 +99,7 @@ void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) n
   for (const Slice& slice : slices) {
     if (slice.n_draft > 0) {  // neither the one nor the other
       const auto& s = static_cast<Sequence&>(*slice.job);
-      if (slices.size() == 1) draft_pay.step_with(ns, slice.n_draft, s.n_right);
+      if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_right);
       return;
     }
     (slice.count == 1 ? n_decoding : n_prompt) += slice.count;

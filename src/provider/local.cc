@@ -51,7 +51,12 @@ Result<void> LocalModel::start(const LocalOptions& options) {
                        " tokens, the model has ", decoder.spec().vocab)};
   }
   memory_.weight_bytes = decoder.weight_bytes();
-  WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine));
+  std::unique_ptr<DraftModel> draft;
+  if (!options.draft_model.empty()) {
+    WICK_TRY(draft, load_draft(options, decoder.spec(), *tokenizer));
+  }
+  WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine,
+                                   std::move(draft)));
   memory_.cache_bytes = engine_->cache_bytes();
   kind_.k_type = engine.k_type;
   kind_.v_type = engine.v_type;
@@ -60,6 +65,25 @@ Result<void> LocalModel::start(const LocalOptions& options) {
                    : std::make_unique<const ChatTemplates>(options.chat_template);
   thread_ = std::jthread([this](const std::stop_token& stop) { engine_->run(stop); });
   return {};
+}
+
+Result<std::unique_ptr<DraftModel>> LocalModel::load_draft(const LocalOptions& options,
+                                                           const DecoderSpec& spec,
+                                                           const Tokenizer& tokenizer) {
+  WICK_TRY(draft_file_, ModelFile::open(options.draft_model));
+  WICK_TRY(draft_backend_, make_cpu_backend({.threads = options.threads}));
+  WICK_TRY(const auto draft_tokenizer, Tokenizer::from(draft_file_->metadata()));
+  WICK_DO(check_same_vocabulary(tokenizer, *draft_tokenizer));
+  const EngineOptions& engine = options.engine;
+  const int context = plan_context(spec, engine);
+  WICK_TRY(Decoder decoder, Decoder::load(*draft_file_, *draft_backend_,
+                                          {.max_batch_tokens = engine.prefill_chunk,
+                                           .max_logit_rows = 1,
+                                           .context = context,
+                                           .max_seqs = engine.max_seqs}));
+  return DraftModel::create(
+      std::move(decoder), *draft_backend_,
+      {.max_seqs = engine.max_seqs, .context = context, .vocab = tokenizer.size()});
 }
 
 std::vector<ModelInfo> LocalModel::models() const {
