@@ -63,6 +63,8 @@ EventSink collect(Answer& answer, bool is_printing) {
       } else {
         std::cout << text->text << std::flush;
       }
+    } else if (const auto* scores = std::get_if<ScoresEvent>(&event)) {
+      answer.scores = *scores;
     } else if (const auto* done = std::get_if<DoneEvent>(&event)) {
       answer.done = *done;
     }
@@ -102,19 +104,36 @@ Value to_value(const CacheMiss& miss) {
                       {"cached", miss.cached}});
 }
 
+Value to_value(const std::vector<ScoredToken>& tokens) {
+  Array array;
+  for (const ScoredToken& token : tokens) {
+    Value value =
+        json_object({{"id", token.id}, {"token", token.bytes}, {"logprob", token.logprob}});
+    if (!token.likeliest.empty()) (*value.object())["top"] = to_value(token.likeliest);
+    array.push_back(std::move(value));
+  }
+  return Value(std::move(array));
+}
+
 }  // namespace
 
 Value to_value(const Answer& answer) {
   const Usage& u = answer.done.usage;
-  return json_object({{"text", answer.text},
-                      {"stop", name(answer.done.stop)},
-                      {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
-                                             {"cached_tokens", u.cached_tokens},
-                                             {"cache_miss", to_value(u.miss)},
-                                             {"generated_tokens", u.generated_tokens},
-                                             {"queue_ms", u.queue_ms},
-                                             {"prompt_ms", u.prompt_ms},
-                                             {"generate_ms", u.generate_ms}})}});
+  Value value = json_object({{"text", answer.text},
+                             {"stop", name(answer.done.stop)},
+                             {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
+                                                    {"cached_tokens", u.cached_tokens},
+                                                    {"generated_tokens", u.generated_tokens},
+                                                    {"guessed_tokens", u.guessed_tokens},
+                                                    {"right_guesses", u.right_guesses},
+                                                    {"prompt_ms", u.prompt_ms},
+                                                    {"generate_ms", u.generate_ms}})}});
+  Object& object = *value.object();
+  if (answer.scores) object["logprobs"] = to_value(answer.scores->tokens);
+  if (answer.scores && !answer.scores->prompt.empty()) {
+    object["prompt_logprobs"] = to_value(answer.scores->prompt);
+  }
+  return value;
 }
 
 }  // namespace wick

@@ -2,6 +2,7 @@
 // of figures behind it.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -29,6 +30,7 @@ class Interrupt {
 
 struct Answer {
   std::string text = {};
+  std::optional<ScoresEvent> scores = {};
   DoneEvent done = {};
 };
 
@@ -39,7 +41,7 @@ EventSink collect(Answer& answer, bool is_printing);
 // answer went.
 std::string figures(const DoneEvent& done);
 
-// {"text","stop","usage":{…}}
+// {"text","stop","usage":{…}}, and with scores "logprobs" and "prompt_logprobs"
 Value to_value(const Answer& answer);
 
 }  // namespace wick

@@ -55,9 +55,9 @@ Result<int> run(const Options& o) {
     WICK_TRY(prompt, read_piped_prompt());
   }
   WICK_TRY(GenerationSettings settings, o.sampling.settings());
-  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(const LocalOptions local, o.run.local(o.model.is_offline));
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto model, LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const auto model, LocalModel::open(path, local));
   Conversation conversation(std::move(settings));
   std::error_code ignored;
   if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
@@ -80,6 +80,7 @@ Action setup_chat(Flags flags) {
   o->model.add(flags, true);
   o->run.add(flags);
   o->run.add_context(flags);
+  o->run.add_speculation(flags);
   o->sampling.add(flags);
   flags.text("-p,--prompt", o->prompt, "answer this and exit");
   flags.text("-s,--system", o->system, "the system message");

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/report.h"
+#include "engine/limits.h"
 #include "hub/pull.h"
 
 namespace wick {
@@ -40,9 +41,44 @@ void RunFlags::add_context(Flags& flags) {
                 "positions; 0 = the model's, as far as 1 GB of cache holds");
 }
 
+void RunFlags::add_speculation(Flags& flags) {
+  flags.text("--spec", speculation,
+             "guess tokens ahead: none, ngram = by what the text said before, draft = by "
+             "--draft-model; changes no token");
+  flags.text("--draft-model", draft_model, "file or name of a smaller model of the same family");
+  flags.integer("--draft-max", draft_max, {0, kMaxDraft},
+                "tokens guessed ahead at most; 0 = 16, with a draft model 3");
+}
+
 Result<EngineOptions> RunFlags::engine() const {
+  if (speculation != "none" && speculation != "ngram" && speculation != "draft") {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "bad_spec",
+        .message = cat("--spec '", printable(speculation), "' is not one of none, ngram, draft")};
+  }
+  if ((speculation == "draft") == draft_model.empty()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_spec",
+                 .message = "--spec draft and --draft-model belong together"};
+  }
+  const int usual = speculation == "draft" ? 3 : 16;
+  const int guesses = draft_max > 0 ? draft_max : usual;
   WICK_TRY(const KvTypes types, parse_kv_types(kv_type));
-  return EngineOptions{.max_seqs = 1, .context = context, .k_type = types.k, .v_type = types.v};
+  return EngineOptions{.max_seqs = 1,
+                       .context = context,
+                       .k_type = types.k,
+                       .v_type = types.v,
+                       .draft_max = speculation == "none" ? 0 : guesses};
+}
+
+Result<LocalOptions> RunFlags::local(bool is_offline) const {
+  LocalOptions options{.threads = threads};
+  WICK_TRY(options.engine, engine());
+  if (!draft_model.empty()) {
+    WICK_TRY(options.draft_model, find_model({.model = draft_model, .is_offline = is_offline}));
+  }
+  return options;
 }
 
 void SamplingFlags::add(Flags& flags) {

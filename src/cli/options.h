@@ -25,10 +25,15 @@ struct RunFlags {
   int threads = 0;
   int context = 0;
   std::string kv_type = "bf16";
+  std::string speculation = "none";
+  std::string draft_model = {};
+  int draft_max = 0;
 
-  void add(Flags& flags);          // -t, --kv-type
-  void add_context(Flags& flags);  // -c
+  void add(Flags& flags);              // -t, --kv-type
+  void add_context(Flags& flags);      // -c
+  void add_speculation(Flags& flags);  // --spec, --draft-max, --draft-model
   Result<EngineOptions> engine() const;
+  Result<LocalOptions> local(bool is_offline) const;  // finds the draft model
 };
 
 class SamplingFlags {

@@ -22,6 +22,8 @@ struct Options {
   SamplingFlags sampling = {};
   std::string prompt = {};
   bool has_prompt = false, is_json = false, is_quiet = false;
+  int top_logprobs = -1;
+  bool scores_prompt = false;
 };
 
 Result<int> run(const Options& o) {
@@ -35,11 +37,12 @@ Result<int> run(const Options& o) {
     }
     WICK_TRY(prompt, read_piped_prompt());
   }
-  WICK_TRY(const GenerationSettings settings, o.sampling.settings());
-  WICK_TRY(const EngineOptions engine, o.run.engine());
+  WICK_TRY(GenerationSettings settings, o.sampling.settings());
+  settings.top_logprobs = o.top_logprobs;
+  settings.scores_prompt = o.scores_prompt;
+  WICK_TRY(const LocalOptions local, o.run.local(o.model.is_offline));
   WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const auto provider,
-           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const auto provider, LocalModel::open(path, local));
   const Interrupt interrupt;
   Answer answer;
   WICK_DO(provider->complete({.prompt = prompt, .settings = settings}, collect(answer, !o.is_json),
@@ -60,9 +63,14 @@ Action setup_run(Flags flags) {
   o->model.add(flags, false);
   o->run.add(flags);
   o->run.add_context(flags);
+  o->run.add_speculation(flags);
   o->sampling.add(flags);
   flags.text("-p,--prompt", o->prompt, "the text to go on from; standard input if absent");
   flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
+  flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
+                "with --json: log-probabilities of each token and of so many likeliest; -1 = none");
+  flags.toggle("--prompt-logprobs", o->scores_prompt,
+               "with --logprobs: of the prompt's tokens, too");
   flags.toggle("--json", o->is_json, "one JSON object instead of text");
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");

@@ -89,12 +89,13 @@ Engine::State::State(Decoder d, KvCache c, std::shared_ptr<const Tokenizer> t,
       tasks(1 << 30),
       scheduler(kv, {.max_seqs = o.max_seqs,
                      .max_batch_tokens = decoder.options().max_batch_tokens,
+                     .max_rows = decoder.options().max_logit_rows,
                      .reuses_prefixes = o.reuses_prefixes,
                      .explains_tenants = o.explains_tenants}),
       cost(o.step_target_ms * std::int64_t{1'000'000}) {
   options.prefill_chunk = std::min(options.prefill_chunk, decoder.options().max_batch_tokens);
   const auto n_tokens = static_cast<std::size_t>(decoder.options().max_batch_tokens);
-  logit_rows.resize(static_cast<std::size_t>(options.max_seqs));
+  logit_rows.resize(static_cast<std::size_t>(decoder.options().max_logit_rows));
   tokens.resize(n_tokens);
   positions.resize(n_tokens);
   seqs.resize(n_tokens);
@@ -120,9 +121,11 @@ const Tokenizer& Engine::tokenizer() const noexcept {
 
 Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend,
                                                std::shared_ptr<const Tokenizer> tokenizer,
-                                               const EngineOptions& options) {
+                                               const EngineOptions& options,
+                                               std::unique_ptr<DraftModel> draft) {
   WICK_DO(check_range("max_seqs", options.max_seqs, 1, kMaxSeqs));
   WICK_DO(check_range("prefill_chunk", options.prefill_chunk, 1, kMaxBatchTokens));
+  WICK_DO(check_range("draft_max", options.draft_max, 0, kMaxDraft));
   WICK_DO(check_range("max_queue", options.max_queue, 1, kMaxQueue));
   WICK_DO(check_range("step_target_ms", options.step_target_ms, 0, kMaxMilliseconds));
   const DecoderOptions& sizes = decoder.options();
@@ -143,6 +146,7 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend
                             .positions = plan_positions(decoder.spec(), options, context)}));
   auto state = std::make_unique<State>(std::move(decoder), std::move(kv), std::move(tokenizer),
                                        options, context);
+  state->draft = std::move(draft);
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 
@@ -166,6 +170,10 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
   WICK_DO(check_range("emit_ms", request.emit_ms, 0, kMaxMilliseconds));
   if (request.stops.size() > kMaxStops) {
     return invalid("bad_stop", cat(request.stops.size(), " stop strings, allowed are ", kMaxStops));
+  }
+  WICK_DO(check_range("top_logprobs", request.top_logprobs, -1, kMaxTopLogprobs));
+  if (request.scores_prompt && request.top_logprobs < 0) {
+    return invalid("bad_top_logprobs", "scores of the prompt need top_logprobs, 0 or more");
   }
   if (request.stop_ids.size() > kMaxStopIds) {
     return invalid("bad_stop",
@@ -209,7 +217,8 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
-    return std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab);
+    return std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab,
+                                      s.options.draft_max);
   });
   if (!made) {
     s.n_queued.fetch_sub(1, std::memory_order_relaxed);

@@ -21,9 +21,11 @@
 #include "backend/backend.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "engine/draft_model.h"
 #include "engine/prefix_cache.h"
 #include "model/decoder.h"
 #include "model/kv_cache.h"
+#include "sample/logprobs.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
 
@@ -48,6 +50,8 @@ struct Usage {
   int prompt_tokens = 0;
   int cached_tokens = 0;     // of the prompt: already in the cache, not computed again
   int generated_tokens = 0;  // the end token included
+  int guessed_tokens = 0;    // computed ahead of their turn
+  int right_guesses = 0;     // of these
   int preemptions = 0;       // how often it had to give its place and go on later
   CacheMiss miss = {};       // why not more was cached
   double queue_ms = 0;       // from submit() to admission
@@ -69,6 +73,12 @@ struct TextDelta {
   std::string_view text = {};  // whole characters; valid during the call
   // All that were drawn since the last delta, those that show nothing and the end token too.
   std::span<const TokenId> tokens = {};
+  // With GenerateRequest::top_logprobs: for each of `tokens` 1 + top_logprobs entries, itself
+  // first.
+  std::span<const TokenScore> scores = {};
+  // With scores_prompt, in the last delta: the same for each token of the prompt. Of the first one,
+  // which nothing foretells, all ids are -1.
+  std::span<const TokenScore> prompt_scores = {};
   StopReason stop = StopReason::kNone;  // not kNone: the last delta of this request
   Usage usage = {};                     // of the last delta
   const Error* error = nullptr;         // with kError; what was said before it stands
@@ -93,6 +103,8 @@ struct GenerateRequest {
   std::vector<std::string> stops = {};  // stop strings, matched on bytes; not shown
   std::vector<TokenId> stop_ids = {};   // end the answer like the model's own end tokens
   bool ignore_end = false;              // go on past end tokens
+  int top_logprobs = -1;                // of each token the score and so many likeliest; -1 = none
+  bool scores_prompt = false;           // of the prompt's tokens, too; then nothing of it is reused
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may leave first
@@ -119,6 +131,10 @@ struct EngineOptions {
   int step_target_ms = 100;
   int max_queue = 256;  // requests that wait; more are refused
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
+  // Tokens guessed ahead, by a draft model or from what the text said before, at most so many a
+  // step; 0 = none. The answer is the same with and without.
+  int draft_max = 0;
+  bool drafts_must_pay = true;  // guessing pauses while the clock says that it costs time
   bool reuses_prefixes = true;
   bool explains_tenants = false;  // misses may name other tenants; these may not want it
 };
@@ -137,7 +153,8 @@ class Engine {
  public:
   static Result<std::unique_ptr<Engine>> create(Decoder decoder, Backend& backend,
                                                 std::shared_ptr<const Tokenizer> tokenizer,
-                                                const EngineOptions& options);
+                                                const EngineOptions& options,
+                                                std::unique_ptr<DraftModel> draft = nullptr);
   ~Engine();
 
   int context() const noexcept;

@@ -24,6 +24,7 @@ namespace wick {
 struct Reader final : DeltaSink {
   std::string text;
   std::vector<TokenId> tokens;
+  std::vector<TokenScore> scores, prompt_scores;
   std::optional<TextDelta> last;
   std::string error;
   std::atomic<int> room = 1 << 30;  // tests set it while the engine runs
@@ -31,6 +32,8 @@ struct Reader final : DeltaSink {
   Reader() {  // offers are hot
     text.reserve(1 << 16);
     tokens.reserve(1 << 13);
+    scores.reserve(1 << 13);
+    prompt_scores.reserve(1 << 13);
   }
 
   std::atomic<bool> is_gone = false;
@@ -43,12 +46,15 @@ struct Reader final : DeltaSink {
     --room;
     text += delta.text;
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
+    scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
     if (delta.stop != StopReason::kNone) {
       if (delta.error != nullptr) error = delta.error->id;
       if (delta.plan != nullptr) plan = *delta.plan;
+      prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());
       last = delta;
       last->text = {};
       last->tokens = {};
+      last->scores = last->prompt_scores = {};
       last->error = nullptr;
       last->plan = nullptr;
     }
@@ -149,7 +155,7 @@ struct Fixture {
     backend = std::make_unique<WatchedBackend>(threads);
     auto decoder = Decoder::load(*file, *backend,
                                  {.max_batch_tokens = std::max(chunk, options.max_seqs),
-                                  .max_logit_rows = options.max_seqs,
+                                  .max_logit_rows = options.max_seqs + options.draft_max,
                                   .max_seqs = options.max_seqs});
     engine =
         *Engine::create(*std::move(decoder), *backend, *Tokenizer::from(file->metadata()), options);

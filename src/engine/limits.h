@@ -9,6 +9,7 @@ inline constexpr int kMaxBatchTokens = 8192;  // tokens in one step
 inline constexpr int kMaxQueue = 1 << 16;     // requests waiting for a slot
 inline constexpr int kMaxPriority = 2;        // and its negative
 inline constexpr int kMaxMilliseconds = 1 << 30;
+inline constexpr int kMaxDraft = 64;           // tokens guessed ahead in one step
 inline constexpr int kMaxStops = 16;           // stop strings of a request
 inline constexpr int kMaxStopIds = 64;         // token ids that end a request
 inline constexpr int kMaxStopBytes = 512;      // of each

@@ -7,6 +7,7 @@
 // each kind of cache (2,000 in all unless it says otherwise), ModelSchedules 50 on the real model.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <functional>
 #include <map>
 #include <random>
@@ -31,7 +32,7 @@ struct Ask {  // one request and what its client does; every request of a seed i
 };
 
 struct Schedule {
-  int max_seqs = 1, chunk = 512, threads = 1, spare_blocks = 0, target_ms = 0;
+  int max_seqs = 1, chunk = 512, threads = 1, spare_blocks = 0, target_ms = 0, draft_max = 0;
   bool reuses_prefixes = true;
   std::vector<Ask> asks = {};
 };
@@ -39,8 +40,8 @@ struct Schedule {
 std::string to_string(const Schedule& s) {
   std::ostringstream out;
   out << "max_seqs " << s.max_seqs << ", chunk " << s.chunk << ", threads " << s.threads
-      << ", spare blocks " << s.spare_blocks << ", target " << s.target_ms << " ms, reuse "
-      << s.reuses_prefixes << "\n";
+      << ", guesses " << s.draft_max << ", spare blocks " << s.spare_blocks << ", target "
+      << s.target_ms << " ms, reuse " << s.reuses_prefixes << "\n";
   for (const Ask& a : s.asks) {
     out << "  prompt " << a.prompt_seed << " x " << a.n_prompt << " edit " << a.edit << ", answer "
         << a.n_answer << ", sampling " << a.sampling << ", seed " << a.seed << ", tenant "
@@ -76,6 +77,8 @@ struct Outcome {  // all that a request yields; what deltas come to carry beside
   std::vector<TokenId> tokens;
   std::string text;
   StopReason stop = StopReason::kNone;
+  std::vector<TokenId> likeliest;  // with their log-probabilities, as bits
+  std::vector<std::uint32_t> logprobs;
 
   bool operator==(const Outcome&) const = default;
 };
@@ -105,7 +108,7 @@ class Schedules {
     }
   }
 
-  int preemptions = 0, reuses = 0;
+  int preemptions = 0, reuses = 0, right_guesses = 0, wrong_guesses = 0;
 
  private:
   Schedule random(std::uint32_t seed) const {
@@ -117,6 +120,7 @@ class Schedules {
                .threads = below(8) == 0 ? 3 + below(2) : 1 + below(2),
                .spare_blocks = below(3) == 0 ? 200 : below(8),
                .target_ms = below(2) * 5,
+               .draft_max = seed % 2 == 0 ? 0 : 1 + static_cast<int>(seed / 2 % 20),
                .reuses_prefixes = below(8) != 0};
     const int n = 1 + below(9);
     for (int i = 0; i < n; ++i) {
@@ -144,6 +148,8 @@ class Schedules {
                       .tenant = static_cast<std::uint64_t>(ask.tenant),
                       .priority = ask.priority,
                       .emit_bytes = ask.emit_bytes};
+    r.top_logprobs = ask.prompt_seed;
+    r.scores_prompt = ask.seed == 1 && ask.prompt_seed == 1;
     for (int i = 0; i < ask.n_prompt; ++i) {
       const int value = i * 37 + ask.prompt_seed * 1009 + i / 50 * 3;
       r.prompt.push_back((i == ask.edit ? value + 1 : value) % vocab);
@@ -155,7 +161,7 @@ class Schedules {
     const int batch = std::max(s.chunk, s.max_seqs);
     auto decoder = Decoder::load(*file_, backend,
                                  {.max_batch_tokens = batch,
-                                  .max_logit_rows = s.max_seqs,
+                                  .max_logit_rows = s.max_seqs + s.draft_max,
                                   .context = subject_.context,
                                   .max_seqs = s.max_seqs});
     WICK_CHECK(decoder, "the subject loads");
@@ -171,15 +177,24 @@ class Schedules {
                                   .step_target_ms = s.target_ms,
                                   .k_type = subject_.k,
                                   .v_type = subject_.v,
+                                  .draft_max = s.draft_max,
+                                  .drafts_must_pay = false,
                                   .reuses_prefixes = s.reuses_prefixes});
     WICK_CHECK(engine, "the engine starts");
     return *std::move(engine);
   }
 
   static Outcome outcome_of(const Reader& reader) {
-    return {.tokens = reader.tokens,
-            .text = reader.text,
-            .stop = reader.last ? reader.last->stop : StopReason::kNone};
+    Outcome out{.tokens = reader.tokens,
+                .text = reader.text,
+                .stop = reader.last ? reader.last->stop : StopReason::kNone};
+    for (const auto* scores : {&reader.scores, &reader.prompt_scores}) {
+      for (const TokenScore& score : *scores) {
+        out.likeliest.push_back(score.id);
+        out.logprobs.push_back(std::bit_cast<std::uint32_t>(score.logprob));
+      }
+    }
+    return out;
   }
 
   // What the request yields alone, on one thread, in an engine that knows nothing.
@@ -241,6 +256,8 @@ class Schedules {
     const Outcome seen = outcome_of(reader);
     preemptions += reader.last->usage.preemptions;
     reuses += reader.last->usage.cached_tokens > 0 ? 1 : 0;
+    right_guesses += reader.last->usage.right_guesses;
+    wrong_guesses += reader.last->usage.guessed_tokens - reader.last->usage.right_guesses;
     const Outcome& alone = solo(ask);
     if (ask.cancelled < 0 || seen.stop != StopReason::kCancelled) {
       return seen == alone ? "" : " differs from its solo run";
@@ -321,10 +338,12 @@ void try_schedules(const Kind& kind, int first, int count) {
                                                  .type = kind.weights});
   Schedules schedules({.path = dir.path() / "m.gguf", .k = kind.k, .v = kind.v});
   schedules.run(first, count);
-  std::printf("%s: schedules %d to %d, %d pre-emptions, %d reuses\n", kind.name, first,
-              first + count - 1, schedules.preemptions, schedules.reuses);
+  std::printf("%s: schedules %d to %d, %d pre-emptions, %d reuses, %d right and %d wrong guesses\n",
+              kind.name, first, first + count - 1, schedules.preemptions, schedules.reuses,
+              schedules.right_guesses, schedules.wrong_guesses);
   EXPECT_GT(schedules.preemptions, count / 20) << "the cache was never short";
   EXPECT_GT(schedules.reuses, count / 10) << "nothing was ever reused";
+  EXPECT_GT(schedules.right_guesses + schedules.wrong_guesses, 0) << "nothing was ever guessed";
 }
 
 int env_number(const char* name, int otherwise) {

@@ -82,6 +82,7 @@ PrefixCache::Match Scheduler::find(const Job& job) const noexcept {
   if (!options_.reuses_prefixes) {
     return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
   }
+  if (job.scores_prompt) return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
   // The last token is always computed, because its logits are wanted.
   return prefixes_.find(job.tenant, job.tokens, static_cast<int>(job.tokens.size()) - 1);
 }
@@ -173,8 +174,32 @@ std::span<const Slice> Scheduler::plan(const StepBudget& budget) noexcept {
     add_slice(*job, 1);
     ++n_decoding;
   }
+  add_drafts();
   plan_prompts(budget, n_decoding);
   return slices_;
+}
+
+// Rows of logits that are left when each job has one.
+int Scheduler::free_rows() const noexcept {
+  int n = options_.max_rows - options_.max_seqs;
+  for (const Slice& slice : slices_)
+    n -= std::max(0, slice.n_rows - 1);
+  return n;
+}
+
+// Guesses are computed with the token they follow, as far as there is room: nobody gives way.
+void Scheduler::add_drafts() noexcept {
+  int room = options_.max_batch_tokens - static_cast<int>(live_.size());
+  for (Slice& slice : slices_) {
+    Job& job = *slice.job;
+    const int end = job.done + 1 + std::min({job.n_draft, room, free_rows()});
+    if (end <= job.done + 1 || end > kv_.context()) continue;
+    if (!make_room(kv_.blocks_needed(job.slot, end)) || !kv_.reserve(job.slot, end)) continue;
+    slice.n_draft = end - job.done - 1;
+    slice.count += slice.n_draft;
+    slice.n_rows = slice.count;
+    room -= slice.n_draft;
+  }
 }
 
 // A block for each decoding job's next position. Who came last goes first if there are too few,
@@ -212,7 +237,9 @@ void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept 
   }
   std::sort(prompts_.begin(), prompts_.end(),
             [this](const Job* a, const Job* b) { return goes_before(*a, *b); });
-  const int room = options_.max_batch_tokens - n_decoding;
+  int room = options_.max_batch_tokens;
+  for (const Slice& slice : slices_)
+    room -= slice.count;
   if (n_decoding == 0 && !prompts_.empty() && prompts_.front()->missing() >= budget.shared) {
     add_slice(*prompts_.front(), std::min({prompts_.front()->missing(), budget.alone, room}));
     return;
@@ -229,12 +256,17 @@ void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept 
 
 void Scheduler::add_slice(Job& job, int count) noexcept {
   const int missing = job.missing();
+  const bool is_scored = job.scores_prompt && missing > 1;
+  if (is_scored) count = std::min(count, 1 + std::max(0, free_rows()));
   // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
   const int rest = (job.done + count) % kBlockTokens;
   if (count < missing && count > rest) count -= rest;
   job.share->served += count;
-  slices_.push_back(
-      {.job = &job, .begin = job.done, .count = count, .needs_logits = count == missing});
+  slices_.push_back({.job = &job,
+                     .begin = job.done,
+                     .count = count,
+                     .needs_logits = count == missing,
+                     .n_rows = is_scored ? count : (count == missing ? 1 : 0)});
 }
 
 std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const noexcept {
@@ -244,7 +276,7 @@ std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const n
 
 // Blocks that somebody else has published since `job` was admitted.
 void Scheduler::extend(Job& job) noexcept {
-  if (!options_.reuses_prefixes) return;
+  if (!options_.reuses_prefixes || job.scores_prompt) return;
   while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
     const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
     if (node < 0) return;
@@ -263,7 +295,7 @@ void Scheduler::extend(Job& job) noexcept {
 
 // Whether a slice of this step computes the very block that `job` needs next.
 bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
-  if (!options_.reuses_prefixes || job.done != job.n_shared * kBlockTokens ||
+  if (!options_.reuses_prefixes || job.scores_prompt || job.done != job.n_shared * kBlockTokens ||
       job.missing() <= kBlockTokens) {
     return false;
   }
@@ -280,7 +312,12 @@ bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
 }
 
 void Scheduler::computed(const Slice& slice) noexcept {
-  slice.job->done += slice.count;
+  slice.job->done += slice.count - slice.n_draft;
+}
+
+void Scheduler::judged(const Slice& slice, int n_right) noexcept {
+  slice.job->done += n_right;
+  kv_.truncate(slice.job->slot, slice.job->done);
 }
 
 void Scheduler::publish() noexcept {

@@ -34,6 +34,9 @@ struct Job {                         // what the scheduler knows of a request; m
   int priority = 0;                  // -kMaxPriority (in the background) to kMaxPriority
   std::vector<TokenId> tokens = {};  // prompt and answer so far; the caller appends
   bool is_paused = false;            // its reader is behind: compute nothing
+  std::vector<TokenId> draft = {};   // guesses at the tokens behind, as many as n_draft
+  int n_draft = 0;                   // set before each plan()
+  bool scores_prompt = false;        // wants the logits of every position of its prompt
 
   // The scheduler's; others read.
   SeqId slot = -1;      // -1 = waits
@@ -59,6 +62,8 @@ struct Slice {  // compute positions [begin, begin + count) of `job`
   Job* job = nullptr;
   int begin = 0, count = 0;
   bool needs_logits = false;  // the slice reaches the last known token
+  int n_draft = 0;            // of its tokens, the last so many are the job's guesses
+  int n_rows = 0;             // so many of its last positions have logits
 };
 
 struct StepBudget {  // prompt tokens of one step
@@ -69,6 +74,7 @@ struct StepBudget {  // prompt tokens of one step
 struct SchedulerOptions {
   int max_seqs = 4;
   int max_batch_tokens = 512;  // at least max_seqs
+  int max_rows = 4;            // of logits in a step; at least max_seqs
   bool reuses_prefixes = true;
   bool explains_tenants = false;
 };
@@ -87,6 +93,9 @@ class Scheduler {
   std::span<const Slice> plan(const StepBudget& budget) noexcept;
   // A slice of the last plan was computed. Before anything is appended to the job's tokens.
   void computed(const Slice& slice) noexcept;
+  // For a slice with guesses, after the others: the first `n_right` of them were right, and stand
+  // in the job's tokens now; the rest never was.
+  void judged(const Slice& slice, int n_right) noexcept;
   void publish() noexcept;  // full blocks that were computed, to the prefix cache
 
   std::span<Job* const> live() const noexcept { return live_; }
@@ -116,10 +125,12 @@ class Scheduler {
   void preempt(Job& job) noexcept;
   bool make_room(int n_blocks) noexcept;
   void take_growth() noexcept;
+  void add_drafts() noexcept;
   void extend(Job& job) noexcept;
   void plan_prompts(const StepBudget& budget, int n_decoding) noexcept;
   bool is_computed_by_other(const Job& job) const noexcept;
   void add_slice(Job& job, int count) noexcept;
+  int free_rows() const noexcept;
 
   std::span<const TokenId> block_ids(const Job& job, int index) const noexcept;
 

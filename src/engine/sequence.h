@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/draft_control.h"
 #include "engine/emission.h"
 #include "engine/engine.h"
+#include "engine/ngram_index.h"
 #include "engine/scheduler.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
@@ -27,7 +29,7 @@ inline std::vector<TokenId> find_ends(const GenerateRequest& request, const Toke
 
 struct Sequence : Job {
   Sequence(RequestId request_id, GenerateRequest request, int most_tokens,
-           const Tokenizer& tokenizer, int vocab)
+           const Tokenizer& tokenizer, int vocab, int draft_max)
       : max_tokens(most_tokens),
         ends(find_ends(request, tokenizer)),
         only_plans(request.only_plans),
@@ -38,7 +40,9 @@ struct Sequence : Job {
                 std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
         sink(std::move(request.sink)),
-        emission(request.emit_bytes, request.emit_ms, tokenizer.longest_token_bytes()),
+        emission(request.emit_bytes, request.emit_ms,
+                 tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max)),
+        scorer(vocab, request.top_logprobs),
         submitted_ns(monotonic_ns()) {
     id = request_id;
     tenant = request.tenant;
@@ -46,6 +50,13 @@ struct Sequence : Job {
     tokens = std::move(request.prompt);
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
+    scores.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
+    scores_prompt = request.scores_prompt;
+    if (scores_prompt) prompt_scores.resize(scorer.per_token() * tokens.size());
+    if (draft_max > 0) {
+      draft.resize(static_cast<std::size_t>(draft_max));
+      ngrams = NgramIndex(usage.prompt_tokens + max_tokens);
+    }
     if (request.time_limit_ms > 0) {
       deadline_ns = submitted_ns + request.time_limit_ms * std::int64_t{1'000'000};
     }
@@ -54,6 +65,10 @@ struct Sequence : Job {
   // Of the answer, not taken yet.
   std::span<const TokenId> new_tokens() const noexcept {
     return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered));
+  }
+
+  std::span<const TokenScore> new_scores() const noexcept {
+    return std::span(scores).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered));
   }
 
   bool ends_with(TokenId token) const noexcept {
@@ -68,6 +83,12 @@ struct Sequence : Job {
   std::shared_ptr<DeltaSink> sink;
   Emission emission;  // text the reader has not taken yet
   int n_offered = 0;  // tokens of the answer the reader has taken
+  Scorer scorer;
+  std::vector<TokenScore> scores;         // of the answer; as long as its tokens, or empty
+  std::vector<TokenScore> prompt_scores;  // of the prompt, if asked for
+  NgramIndex ngrams;
+  DraftControl drafts;
+  int n_right = 0;  // guesses of the last step with some
   Usage usage = {};
   std::int64_t submitted_ns = 0, started_ns = 0, first_token_ns = 0;
   std::int64_t deadline_ns = 0;  // 0 = none

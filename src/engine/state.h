@@ -50,8 +50,11 @@ struct Engine::State {
   // Engine thread.
   std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
   Scheduler scheduler;
-  StepCost cost;       // of steps that are shared
-  Error failure = {};  // of the last forward pass that failed
+  StepCost cost;  // of steps that are shared
+  DraftPay draft_pay;
+  std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
+  std::int64_t guess_ns = 0;          // that the guesses of this step took
+  Error failure = {};                 // of the last forward pass that failed
 
   // The next batch; sized once.
   std::vector<TokenId> tokens;
@@ -73,11 +76,15 @@ struct Engine::State {
 
   // Hot:
   void deliver_all() noexcept;
+  void guess() noexcept;
   StepBudget budget() const noexcept;
   Batch gather(std::span<const Slice> slices) noexcept;
   void compute(std::span<const Slice> slices) noexcept;
   void sample_and_emit(std::span<const Slice> slices) noexcept;
+  void draw(const Slice& slice, std::span<float> rows) noexcept;
+  void score_prompt(const Slice& slice, std::span<const float> rows) noexcept;
   void accept(Sequence& s, std::span<float> logits) noexcept;
+  void learn_cost(std::span<const Slice> slices, std::int64_t ns) noexcept;
   void fail(std::span<const Slice> slices) noexcept;
 };
 

@@ -17,6 +17,7 @@ bool Engine::step() {
   {
     const HotScope hot;
     s.deliver_all();
+    s.guess();
     const auto slices = s.scheduler.plan(s.budget());
     is_busy = !slices.empty();
     if (is_busy) s.compute(slices);
@@ -29,6 +30,25 @@ void Engine::State::deliver_all() noexcept {
   const std::int64_t now = monotonic_ns();
   for (const auto& s : sequences)
     s->is_paused = !deliver(*s, now);
+}
+
+// Before a step: what each decoding sequence may go on with.
+void Engine::State::guess() noexcept {
+  if (options.draft_max == 0) return;
+  const std::int64_t began = monotonic_ns();
+  const bool is_worth_it = !options.drafts_must_pay || draft_pay.is_worth_it();
+  for (Job* job : scheduler.live()) {
+    auto& s = static_cast<Sequence&>(*job);
+    s.n_draft = 0;
+    if (!is_worth_it || s.is_paused || !s.is_decoding() || s.stop != StopReason::kNone) continue;
+    const int left = s.max_tokens - s.usage.generated_tokens - 1;
+    const int n = s.drafts.length(std::min(options.draft_max, left));
+    if (n <= 0) continue;
+    const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
+    s.n_draft =
+        draft != nullptr ? draft->guess(s.slot, s.tokens, out) : s.ngrams.guess(s.tokens, out);
+  }
+  guess_ns = monotonic_ns() - began;
 }
 
 // A step that sequences share is short, so that those who decode wait for nobody's prompt and a
@@ -44,10 +64,13 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
     for (int i = 0; i < slice.count; ++i, ++n) {
       positions[n] = slice.begin + i;
-      tokens[n] = slice.job->tokens[static_cast<std::size_t>(positions[n])];
+      const auto at = static_cast<std::size_t>(positions[n]);
+      const auto& known = slice.job->tokens;
+      tokens[n] = at < known.size() ? known[at] : slice.job->draft[at - known.size()];
       seqs[n] = slice.job->slot;
     }
-    if (slice.needs_logits) logit_rows[m++] = static_cast<int>(n) - 1;
+    for (int i = slice.n_rows; i > 0; --i)
+      logit_rows[m++] = static_cast<int>(n) - i;
   }
   return {.tokens = std::span(tokens).first(n),
           .positions = std::span(positions).first(n),
@@ -68,11 +91,21 @@ void Engine::State::compute(std::span<const Slice> slices) noexcept {
   if (!is_whole) return;  // the step never was; whom it was for is ended by the next one
   sample_and_emit(slices);
   scheduler.publish();
-  int n_decoding = 0;
-  for (const Slice& slice : slices)
-    n_decoding += slice.count == 1 ? 1 : 0;
-  cost.measured(n_decoding, static_cast<int>(batch.tokens.size()) - n_decoding, slices.size() > 1,
-                monotonic_ns() - began);
+  learn_cost(slices, monotonic_ns() - began);
+}
+
+void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) noexcept {
+  int n_decoding = 0, n_prompt = 0;
+  for (const Slice& slice : slices) {
+    if (slice.n_draft > 0) {  // neither the one nor the other
+      const auto& s = static_cast<Sequence&>(*slice.job);
+      if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_right);
+      return;
+    }
+    (slice.count == 1 ? n_decoding : n_prompt) += slice.count;
+  }
+  cost.measured(n_decoding, n_prompt, slices.size() > 1, ns);
+  if (n_decoding == 1 && n_prompt == 0) draft_pay.step_without(ns);
 }
 
 void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
@@ -86,10 +119,51 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
     auto& s = static_cast<Sequence&>(*slice.job);
     scheduler.computed(slice);
-    if (slice.needs_logits) {
-      accept(s, logits->subspan(row++ * vocab, vocab));
-      deliver(s, monotonic_ns());
+    if (slice.n_rows == 0) continue;
+    const auto n_rows = static_cast<std::size_t>(slice.n_rows);
+    const auto rows = logits->subspan(row * vocab, n_rows * vocab);
+    row += n_rows;
+    if (s.scores_prompt) score_prompt(slice, rows);
+    if (slice.needs_logits) draw(slice, rows);
+  }
+}
+
+// The next token, and more as long as they are those that were guessed: their logits are there.
+void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
+  auto& s = static_cast<Sequence&>(*slice.job);
+  const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
+  int n_right = 0;
+  rows = rows.last(static_cast<std::size_t>(1 + slice.n_draft) * vocab);
+  for (;;) {
+    accept(s, rows.first(vocab));
+    deliver(s, monotonic_ns());
+    s.drafts.drew();
+    if (s.stop != StopReason::kNone || n_right == slice.n_draft ||
+        s.tokens.back() != s.draft[static_cast<std::size_t>(n_right)]) {
+      break;
     }
+    ++n_right;
+    rows = rows.subspan(vocab);
+  }
+  if (slice.n_draft == 0) return;
+  scheduler.judged(slice, n_right);
+  s.drafts.judged(slice.n_draft, n_right);
+  s.n_right = n_right;
+  s.usage.guessed_tokens += slice.n_draft;
+  s.usage.right_guesses += n_right;
+}
+
+// Each row foretells the token behind its position. What a resumed request computes again has the
+// same scores.
+void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows) noexcept {
+  auto& s = static_cast<Sequence&>(*slice.job);
+  const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
+  const auto per_token = s.scorer.per_token();
+  const auto n_prompt = static_cast<std::size_t>(s.usage.prompt_tokens);
+  auto next = static_cast<std::size_t>(slice.begin + slice.count - slice.n_rows) + 1;
+  for (; !rows.empty() && next < n_prompt; ++next, rows = rows.subspan(vocab)) {
+    s.scorer.score(rows.first(vocab), s.tokens[next],
+                   std::span(s.prompt_scores).subspan(next * per_token, per_token));
   }
 }
 
@@ -113,6 +187,11 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   }
   s.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
   ++s.usage.generated_tokens;
+  if (s.scorer.is_on()) {
+    const std::size_t n = s.scores.size();
+    s.scores.resize(n + s.scorer.per_token());  // within the capacity that the sequence reserved
+    s.scorer.score(logits, id, std::span(s.scores).subspan(n));
+  }
   if (s.ends_with(id)) {
     s.stop = StopReason::kEnd;
     return;
@@ -139,7 +218,9 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
   if (s.stop == StopReason::kNone) {
     if (!s.emission.is_due(now_ns)) return true;
-    if (!s.sink->offer({.text = s.emission.text(), .tokens = s.new_tokens()})) return false;
+    if (!s.sink->offer(
+            {.text = s.emission.text(), .tokens = s.new_tokens(), .scores = s.new_scores()}))
+      return false;
     s.emission.taken();
     s.n_offered = s.usage.generated_tokens;
     return true;
@@ -153,6 +234,8 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   s.usage.preemptions = s.n_preempted;
   s.is_over = s.sink->offer({.text = s.emission.text(),
                              .tokens = s.new_tokens(),
+                             .scores = s.new_scores(),
+                             .prompt_scores = s.prompt_scores,
                              .stop = s.stop,
                              .usage = s.usage,
                              .error = s.error,

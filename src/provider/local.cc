@@ -8,6 +8,11 @@
 
 namespace wick {
 
+namespace {
+constexpr int kScoredRows =
+    7;  // of logits a step, besides one for each sequence: those of a prompt
+}
+
 LocalModel::LocalModel(ModelFile file, std::unique_ptr<Backend> backend)
     : file_(std::move(file)), backend_(std::move(backend)) {}
 
@@ -31,10 +36,11 @@ Result<std::unique_ptr<LocalModel>> LocalModel::open(const std::filesystem::path
 
 Result<void> LocalModel::start(const LocalOptions& options) {
   EngineOptions engine = options.engine;
-  const DecoderOptions sizes{.max_batch_tokens = std::max(engine.prefill_chunk, engine.max_seqs),
-                             .max_logit_rows = engine.max_seqs,
-                             .context = engine.context,
-                             .max_seqs = engine.max_seqs};
+  const DecoderOptions sizes{
+      .max_batch_tokens = std::max(engine.prefill_chunk, engine.max_seqs),
+      .max_logit_rows = engine.max_seqs + std::max(kScoredRows, engine.draft_max),
+      .context = engine.context,
+      .max_seqs = engine.max_seqs};
   WICK_TRY(Decoder decoder, Decoder::load(file_, *backend_, sizes));
   WICK_TRY(auto tokenizer, Tokenizer::from(file_.metadata()));
   if (tokenizer->size() > decoder.spec().vocab) {
@@ -45,7 +51,12 @@ Result<void> LocalModel::start(const LocalOptions& options) {
                        " tokens, the model has ", decoder.spec().vocab)};
   }
   memory_.weight_bytes = decoder.weight_bytes();
-  WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine));
+  std::unique_ptr<DraftModel> draft;
+  if (!options.draft_model.empty()) {
+    WICK_TRY(draft, load_draft(options, decoder.spec(), *tokenizer));
+  }
+  WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine,
+                                   std::move(draft)));
   memory_.cache_bytes = engine_->cache_bytes();
   kind_.k_type = engine.k_type;
   kind_.v_type = engine.v_type;
@@ -56,6 +67,25 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   return {};
 }
 
+Result<std::unique_ptr<DraftModel>> LocalModel::load_draft(const LocalOptions& options,
+                                                           const DecoderSpec& spec,
+                                                           const Tokenizer& tokenizer) {
+  WICK_TRY(draft_file_, ModelFile::open(options.draft_model));
+  WICK_TRY(draft_backend_, make_cpu_backend({.threads = options.threads}));
+  WICK_TRY(const auto draft_tokenizer, Tokenizer::from(draft_file_->metadata()));
+  WICK_DO(check_same_vocabulary(tokenizer, *draft_tokenizer));
+  const EngineOptions& engine = options.engine;
+  const int context = plan_context(spec, engine);
+  WICK_TRY(Decoder decoder, Decoder::load(*draft_file_, *draft_backend_,
+                                          {.max_batch_tokens = engine.prefill_chunk,
+                                           .max_logit_rows = 1,
+                                           .context = context,
+                                           .max_seqs = engine.max_seqs}));
+  return DraftModel::create(
+      std::move(decoder), *draft_backend_,
+      {.max_seqs = engine.max_seqs, .context = context, .vocab = tokenizer.size()});
+}
+
 std::vector<ModelInfo> LocalModel::models() const {
   const auto title = file_.metadata().string("general.name");
   return {{.id = title ? std::string(*title) : file_.path().stem().string(),
@@ -64,8 +94,27 @@ std::vector<ModelInfo> LocalModel::models() const {
 
 namespace {
 
-// Hands the answer's text to `sink` until it is over, then its DoneEvent.
-Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop_token& stop) {
+std::vector<ScoredToken> named(std::span<const TokenScore> scores, std::size_t per_token,
+                               const Tokenizer& tokenizer) {
+  std::vector<ScoredToken> out;
+  const auto name = [&](const TokenScore& score) {
+    return ScoredToken{.id = score.id,
+                       .bytes = std::string(tokenizer.bytes(score.id)),
+                       .logprob = static_cast<double>(score.logprob)};
+  };
+  for (; scores.size() >= per_token; scores = scores.subspan(per_token)) {
+    if (scores[0].id < 0) continue;
+    out.push_back(name(scores[0]));
+    for (const TokenScore& likely : scores.subspan(1, per_token - 1)) {
+      if (likely.id >= 0) out.back().likeliest.push_back(name(likely));
+    }
+  }
+  return out;
+}
+
+// Hands the answer's text to `sink` until it is over, then its scores and its DoneEvent.
+Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop_token& stop,
+                   const GenerationSettings& settings, const Tokenizer& tokenizer) {
   {
     const std::stop_callback cancel(stop, [&answer] { answer.cancel(); });
     std::string text;
@@ -75,6 +124,11 @@ Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop
     }
   }
   if (answer.done().stop == StopReason::kError) return answer.error();
+  if (settings.top_logprobs >= 0) {
+    const auto per_token = static_cast<std::size_t>(1 + settings.top_logprobs);
+    sink(ScoresEvent{.tokens = named(answer.scores(), per_token, tokenizer),
+                     .prompt = named(answer.prompt_scores(), per_token, tokenizer)});
+  }
   sink(answer.done());
   return {};
 }
@@ -84,13 +138,13 @@ Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop
 Result<void> LocalModel::chat(const ChatRequest& request, const EventSink& sink,
                               std::stop_token stop) {
   WICK_TRY(const auto answer, begin(request));
-  return drain(*answer, sink, stop);
+  return drain(*answer, sink, stop, request.settings, tokenizer());
 }
 
 Result<void> LocalModel::complete(const CompletionRequest& request, const EventSink& sink,
                                   std::stop_token stop) {
   WICK_TRY(const auto answer, begin(request));
-  return drain(*answer, sink, stop);
+  return drain(*answer, sink, stop, request.settings, tokenizer());
 }
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const ChatRequest& request,
@@ -137,6 +191,8 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest genera
   generate.priority = settings.priority;
   generate.time_limit_ms = settings.time_limit_ms;
   generate.stop_ids = settings.stop_ids;
+  generate.top_logprobs = settings.top_logprobs;
+  generate.scores_prompt = settings.scores_prompt;
   WICK_DO(resolve_tokens(tokenizer(), settings, generate.sampling));
   generate.editor = std::move(editor);
   return RunningAnswer::begin(*engine_, std::move(generate));

@@ -27,7 +27,8 @@ namespace wick {
 struct LocalOptions {
   int threads = 0;  // 0 = what this process may use
   EngineOptions engine = {};
-  std::string chat_template = {};  // instead of the model's own
+  std::filesystem::path draft_model = {};  // guesses tokens ahead; empty = none
+  std::string chat_template = {};          // instead of the model's own
 };
 
 // What a loaded model takes at most: its weights, which lie in the mapped file and can be given
@@ -77,6 +78,9 @@ class LocalModel final : public Provider {
  private:
   LocalModel(ModelFile file, std::unique_ptr<Backend> backend);
   Result<void> start(const LocalOptions& options);
+  Result<std::unique_ptr<DraftModel>> load_draft(const LocalOptions& options,
+                                                 const DecoderSpec& spec,
+                                                 const Tokenizer& tokenizer);
   Result<std::vector<TokenId>> render(Object context) const;
   const SessionKind& session_kind();
   Result<std::unique_ptr<RunningAnswer>> submit(GenerateRequest generate,
@@ -85,6 +89,8 @@ class LocalModel final : public Provider {
 
   ModelFile file_;
   std::unique_ptr<Backend> backend_;
+  std::optional<ModelFile> draft_file_;
+  std::unique_ptr<Backend> draft_backend_;
   std::unique_ptr<Engine> engine_;
   LocalMemory memory_ = {};
   std::once_flag kind_once_;

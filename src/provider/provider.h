@@ -37,6 +37,8 @@ struct GenerationSettings {
   int max_tokens = 0;  // 0 = to the context's end
   std::vector<std::string> stops = {};
   std::vector<TokenId> stop_ids = {};
+  int top_logprobs = -1;  // -1 = none
+  bool scores_prompt = false;
   std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
   std::vector<BiasSetting> logit_bias = {};
   // Texts that no repetition reaches past; std::nullopt = kDryBreakers.
@@ -64,12 +66,26 @@ struct TextEvent {
   std::string_view text;
 };
 
+// A token and how likely the model thought it; with the likeliest ones in its place.
+struct ScoredToken {
+  TokenId id = -1;
+  std::string bytes = {};
+  double logprob = 0;
+  std::vector<ScoredToken> likeliest = {};
+};
+
+// With GenerationSettings::top_logprobs, once, before the end. The first token of a prompt, which
+// nothing foretells, is left out.
+struct ScoresEvent {
+  std::vector<ScoredToken> tokens, prompt;
+};
+
 struct DoneEvent {
   StopReason stop = StopReason::kNone;
   Usage usage = {};
 };
 
-using ChatEvent = std::variant<TextEvent, DoneEvent>;
+using ChatEvent = std::variant<TextEvent, ScoresEvent, DoneEvent>;
 using EventSink = std::function<void(const ChatEvent&)>;
 
 struct ModelInfo {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -28,6 +29,10 @@ class RunningAnswer {
   // answer is over and all of it has been read; only then do done() and error() say something.
   bool read(std::string& out);
   void cancel() noexcept;  // takes effect at the engine's next step; done() then says kCancelled
+
+  // Of each token that was drawn so far, 1 + top_logprobs entries; grows until the end.
+  std::span<const TokenScore> scores() const noexcept;
+  std::span<const TokenScore> prompt_scores() const noexcept;  // once the answer is over
 
   DoneEvent done() const;
   const Error& error() const;  // when done().stop is kError

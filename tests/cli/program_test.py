@@ -5,8 +5,10 @@ labels: cli model
 """
 # labels: cli model
 import json
+import math
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -127,6 +129,34 @@ class Program(unittest.TestCase):
         self.assertEqual((done["stop"], done["usage"]["generated_tokens"]), ("stop", 3))
         longer = json.loads(wick(*common, "--stop-id", str(ids[2]), "--min-tokens", "5").stdout)
         self.assertGreaterEqual(longer["usage"]["generated_tokens"], 5)
+
+    def test_log_probabilities_are_those_of_the_logits_in_double_precision(self):
+        answer = json.loads(wick("run", "-m", MODEL, "-p", "Once upon a time", "-n", "6", "--seed", "2", "--json",
+                                 "--logprobs", "5", "--prompt-logprobs").stdout)
+        scored = answer["prompt_logprobs"] + answer["logprobs"]
+        first = json.loads(wick("tokenize", "-m", MODEL, "--json", stdin="Once upon a time").stdout)["ids"][:1]
+        ids = first + [token["id"] for token in scored]
+        out = str(pathlib.Path(HOME.name) / "scores.npy")
+        wick("logits", "-m", MODEL, "--ids", ",".join(map(str, ids[:-1])), "-o", out)
+        data = pathlib.Path(out).read_bytes()
+        start, vocab = 10 + int.from_bytes(data[8:10], "little"), 49152
+        for i, token in enumerate(scored):
+            row = struct.unpack_from(f"<{vocab}f", data, start + 4 * vocab * i)
+            top = max(row)
+            total = top + math.log(math.fsum(math.exp(x - top) for x in row))
+            likeliest = sorted(range(vocab), key=lambda id: (-row[id], id))[:5]
+            self.assertEqual([t["id"] for t in token["top"]], likeliest)
+            for t in [token, *token["top"]]:
+                self.assertAlmostEqual(t["logprob"], row[t["id"]] - total, delta=2e-6)
+
+    def test_guesses_change_no_token(self):
+        common = ["run", "-m", MODEL, "-p", "one two three four one two three four one two", "-n", "40", "--json"]
+        for how in (["--temp", "0"], ["--seed", "4"], ["--seed", "4", "--mirostat", "2"]):
+            plain = json.loads(wick(*common, *how).stdout)
+            guessed = json.loads(wick(*common, *how, "--spec", "ngram").stdout)
+            self.assertEqual(plain["text"], guessed["text"])
+            self.assertEqual(plain["usage"]["guessed_tokens"], 0)
+        self.assertEqual(wick(*common, "--spec", "psychic").returncode, 2)
 
     def test_json_answers_carry_text_stop_and_usage(self):
         done = wick("run", "-m", MODEL, "-p", "The sky is", "-n", "5", "--json")

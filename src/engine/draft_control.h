@@ -1,0 +1,75 @@
+// How long a guess may be, so that guessing never costs much: a token that is guessed wrongly is a
+// row of work for nothing. Engine thread only.
+//
+// DraftControl, one for each sequence, counts. A wrong token costs one credit, a right one earns
+// one, and 64 tokens of the answer earn one, so that wrong ones stay below kFirst + 1/64 of the
+// answer + the right ones. The length doubles while all of a guess is right, and falls to what was.
+//
+// DraftPay, one for each engine, looks at the clock: a guess pays if the share of guesses that are
+// right, times what a step costs, is more than what a row more costs a step. Where it does not,
+// guessing pauses and is tried again after a while. What it decides changes when tokens come, never
+// which.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace wick {
+
+class DraftControl {
+ public:
+  // Tokens the next guess may have, at most `most`.
+  int length(int most) const noexcept { return std::min({most, length_, credit_ / kToken}); }
+
+  void drew() noexcept { credit_ = std::min(credit_ + 1, kMost * kToken); }
+
+  void judged(int guessed, int right) noexcept {
+    const int gain = (right - (guessed - right)) * kToken;
+    credit_ = std::clamp(credit_ + gain, 0, kMost * kToken);
+    length_ = right == guessed ? std::min(2 * length_, kMost) : std::max(1, right);
+  }
+
+ private:
+  static constexpr int kToken = 64;  // credit is counted in 64ths of a token
+  static constexpr int kFirst = 4, kMost = 64;
+
+  int credit_ = kFirst * kToken;
+  int length_ = 2;
+};
+
+class DraftPay {
+ public:
+  // A step of one sequence, without and with guesses.
+  void step_without(std::int64_t ns) noexcept { learn(plain_ns_, static_cast<double>(ns)); }
+
+  void step_with(std::int64_t ns, int n_guessed, int n_right) noexcept {
+    if (plain_ns_ == 0) return;
+    learn(row_ns_, std::max(1.0, static_cast<double>(ns) - plain_ns_) / n_guessed);
+    const double weight = std::min(1.0, n_guessed / 16.0);
+    share_right_ += (static_cast<double>(n_right) / n_guessed - share_right_) * weight;
+  }
+
+  // Asked once a step.
+  bool is_worth_it() noexcept {
+    if (share_right_ * plain_ns_ >= row_ns_) {
+      n_paused_ = 0;
+      return true;
+    }
+    if (++n_paused_ <= kPause) return false;
+    n_paused_ = 0;
+    return true;
+  }
+
+ private:
+  static constexpr int kPause = 64;  // steps
+
+  static void learn(double& mean, double value) noexcept {
+    mean = mean == 0 ? value : mean + (value - mean) / 8;
+  }
+
+  double plain_ns_ = 0, row_ns_ = 0;  // 0 = not known yet
+  double share_right_ = 1;
+  int n_paused_ = 0;
+};
+
+}  // namespace wick
