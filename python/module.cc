@@ -160,6 +160,13 @@ wick::Generation to_generation(const py::kwargs& settings) {
     } else if (key == "stop") {
       g.stops = py::isinstance<py::str>(value) ? std::vector{py::cast<std::string>(value)}
                                                : py::cast<std::vector<std::string>>(value);
+    } else if (key == "stop_ids") {
+      g.stop_ids = py::cast<std::vector<wick::TokenId>>(value);
+    } else if (key == "samplers") {
+      g.samplers = py::cast<std::string>(value);
+    } else if (key == "logit_bias") {
+      for (const auto& [id, bias] : py::cast<py::dict>(value))
+        g.logit_bias.emplace_back(py::cast<wick::TokenId>(id), py::cast<double>(bias));
     } else if (key == "logits") {
       g.logits = to_hook(py::cast<py::function>(value));
     } else if (key == "cancel") {

@@ -51,6 +51,9 @@ struct Generation {
   std::vector<std::pair<std::string, double>> more = {};
   int max_tokens = 0;                   // 0 = to the context's end
   std::vector<std::string> stops = {};  // text that ends the answer, and is not part of it
+  std::vector<TokenId> stop_ids = {};   // tokens that do the same
+  std::vector<std::pair<TokenId, double>> logit_bias = {};  // added; -infinity bans a token
+  std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
   LogitsHook logits = {};
   std::stop_token cancel = {};  // from any thread; the answer so far is kept (kCancelled)
   int time_limit_ms = 0;        // from the call on; then an error, id "time_limit". 0 = none

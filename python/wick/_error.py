@@ -1,11 +1,13 @@
 """The exception that every failing call raises."""
 
+from __future__ import annotations
+
 
 class Error(Exception):
     """What went wrong, and what to try next. `str(error)` is the message with those of its causes."""
 
-    code = ""  # the category: "invalid", "not_found", …
-    id = ""  # a stable name for programs: "context_length_exceeded"
-    message = ""
-    hint = ""
-    cause = None  # an Error, or None
+    code: str = ""  # the category: "invalid", "not_found", …
+    id: str = ""  # a stable name for programs: "context_length_exceeded"
+    message: str = ""
+    hint: str = ""
+    cause: Error | None = None

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict
 
 from typing_extensions import Self, Unpack
@@ -26,19 +26,33 @@ class Settings(TypedDict, total=False):
     top_k: int | None
     top_p: float | None
     min_p: float | None
+    repeat_penalty: float | None
+    presence_penalty: float | None
+    frequency_penalty: float | None
+    repeat_window: int | None
+    min_tokens: int | None
+    ignore_eos: bool | None
+    dry_multiplier: float | None
+    dry_base: float | None
+    dry_allowed_length: int | None
+    dry_penalty_last_n: int | None
     top_n_sigma: float | None
     typical_p: float | None
     xtc_probability: float | None
     xtc_threshold: float | None
     dynatemp_range: float | None
     dynatemp_exponent: float | None
-    repeat_penalty: float | None
-    presence_penalty: float | None
-    frequency_penalty: float | None
-    repeat_window: int | None
+    mirostat: int | None
+    mirostat_tau: float | None
+    mirostat_eta: float | None
+    adaptive_target: float | None
+    adaptive_decay: float | None
     seed: int | None
     max_tokens: int | None  # 0 = to the context's end
     stop: str | Sequence[str] | None
+    stop_ids: Sequence[int] | None
+    logit_bias: Mapping[int, float] | None  # added; -infinity bans a token
+    samplers: str | None  # their order: "top_k;temperature"
     # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far.
     logits: Callable[[memoryview, memoryview], object] | None
     cancel: Cancel | None

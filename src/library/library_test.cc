@@ -2,12 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/strings.h"
+#include "sample/sampler.h"
 #include "support/temp_dir.h"
+#include "support/test_data.h"
 #include "support/tiny_model.h"
 #include "wick/model.h"
 #include "wick/pool.h"
@@ -262,6 +268,25 @@ TEST(LibrarySession, AnErrorTakesTheQuestionBack) {
   EXPECT_FALSE(session.say(std::string(80, 'a')));
   EXPECT_TRUE(session.messages().empty());
   EXPECT_FALSE(session.undo());
+}
+
+TEST(LibraryModel, BiasesAndStopIdsAreTheSamplers) {
+  const Fixture f;
+  Generation g = noise(1, 5);
+  for (TokenId id = 0; id < test::kTinyVocab; ++id) {
+    if (id != 'x') g.logit_bias.emplace_back(id, -std::numeric_limits<double>::infinity());
+  }
+  EXPECT_EQ(f.model->complete("abc", g)->text, "xxxxx");
+  g.stop_ids = {'x'};
+  EXPECT_EQ(f.model->complete("abc", g)->usage.generated_tokens, 1);
+  EXPECT_FALSE(f.model->complete("abc", {.samplers = "no_such_thing"}));
+}
+
+TEST(LibraryPython, TypeHintsNameEveryParameterOfTheSampler) {
+  std::ifstream in(test::test_data("../../python/wick/_wick.pyi"));
+  const std::string hints{std::istreambuf_iterator<char>(in), {}};
+  for (const SamplerParam& param : sampler_params())
+    EXPECT_NE(hints.find(cat("\n    ", param.key, ": ")), std::string::npos) << param.key;
 }
 
 TEST(LibraryPool, HandsOutModelsWithinItsBudgetAndSwapsThem) {

@@ -14,9 +14,13 @@ GenerationSettings to_settings(const Generation& generation) {
   GenerationSettings settings{.sampling = generation.more,
                               .max_tokens = generation.max_tokens,
                               .stops = generation.stops,
+                              .stop_ids = generation.stop_ids,
+                              .samplers = generation.samplers,
                               .tenant = generation.tenant,
                               .priority = generation.priority,
                               .time_limit_ms = generation.time_limit_ms};
+  for (const auto& [id, bias] : generation.logit_bias)
+    settings.logit_bias.push_back({.id = id, .bias = bias});
   const auto set = [&](const char* key, const auto& value) {
     if (value) settings.sampling.emplace_back(key, static_cast<double>(*value));
   };

@@ -56,7 +56,9 @@ Said ask(LocalModel& model, const Array& messages) {
 
 // Says something long, gets an answer, and writes both to the file.
 Array talk_and_save(LocalModel& model, const std::filesystem::path& file) {
-  Array messages = {message("user", std::string(150, 'a') + "the heat of the day")};
+  std::string question(150, 'a');
+  question += "the heat of the day";
+  Array messages = {message("user", question)};
   const Said said = ask(model, messages);
   messages.push_back(message("assistant", said.text));
   const auto saved = model.save_session(file, messages);
@@ -117,7 +119,7 @@ TEST(LocalSession, ACacheThatIsTooSmallTakesTheBeginning) {
   Array messages = talk_and_save(*large, f.file);
   const auto small = f.open({.context = 1024}, {.max_seqs = 1, .context = 96, .kv_limit_bytes = 1});
   ASSERT_TRUE(small->load_session(f.file));
-  EXPECT_GT(ask(*small, {message("user", std::string(20, 'a'))}).usage.cached_tokens, 30);
+  EXPECT_GT(ask(*small, {message("user", std::string(20, 'a'))}).usage.cached_tokens, 20);
 }
 
 TEST(LocalSession, RefusesAnotherModelAndAnotherCacheType) {
@@ -128,7 +130,7 @@ TEST(LocalSession, RefusesAnotherModelAndAnotherCacheType) {
   EXPECT_EQ(error_id(*f.open({.context = 1024}, {.k_type = KvType::kF16}), f.file),
             "session_of_other_cache");
   EXPECT_EQ(error_id(*f.open(), f.file), "loaded");
-  EXPECT_EQ(error_id(*f.open(), f.dir.path() / "absent"), "not_found");
+  EXPECT_EQ(error_id(*f.open(), f.dir.path() / "absent"), "file_not_found");
 }
 
 TEST(HostileLocalSession, RefusesEveryTruncationAndEveryFlippedByte) {
