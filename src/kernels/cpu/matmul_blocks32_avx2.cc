@@ -3,8 +3,8 @@
 //
 // Cost for 32 weights of Q4_1, one token: about 5.5 instructions for the integers and 2.5 for the
 // scales and the chain, for 20 bytes. Bounds (p = -128 does not occur): vpmaddubsw gives at most 2
-// * 15 * 127 = 3810 for 4-bit codes, 8 of which fit 16 bits, 2 * 31 * 127 = 7874 for 5-bit codes, 4
-// of which fit; 2 * 128 * 127 = 32512 for 8-bit ones.
+// * 15 * 127 = 3810 for 4-bit codes, 8 of which fit 16 bits, 2 * 31 * 127 = 7874 for 5-bit codes, 2
+// * 128 * 127 = 32512 for 8-bit ones.
 #include "kernels/cpu/rows8_avx2.h"
 
 namespace wick {
@@ -39,16 +39,15 @@ struct FourBits {
   }
 };
 
-// MXFP4: a table makes codes of 4 to 28. Their sums wrap around until -16 times the sum of the
-// values joins them; then they are at most 16 * 12 * 127 = 24384.
-struct SmallTable {
+// Codes up to 31: their sums wrap around until -16 times the sum of the values joins them; then
+// they are those of code - 16, at most 16 * 16 * 127 = 32512.
+struct CentredBits {
   static constexpr int kCentre = 16;
   FourBits four;
 
   template <class Format>
-  static SmallTable load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    const __m256i table = table_plus(Format::kTable, Format::kOffset);
-    return {{FourBitCodes::load<Format>(rows, at).through(table)}};
+  static CentredBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    return {FourBits::load<Format>(rows, at)};
   }
 
   __m256i sums(const BlockValues& x) const noexcept {
@@ -64,7 +63,7 @@ struct WideTable {
 
   template <class Format>
   static WideTable load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    return {FourBitCodes::load<Format>(rows, at).through(load_twice(Format::kTable))};
+    return {FourBitCodes::load<Format, 0>(rows, at)};
   }
 
   __m256i sums(const BlockValues& x) const noexcept {
@@ -80,34 +79,6 @@ struct WideTable {
     };
     return merge_four<32>(merge_two<32>(row_pair(0), row_pair(1)),
                           merge_two<32>(row_pair(2), row_pair(3)));
-  }
-};
-
-// 5-bit formats: a row a register. The 16-bit sums end after two levels, at 4 * 7874 = 31496.
-struct FiveBits {
-  static constexpr int kCentre = 0;
-  __m256i codes[kRows8];
-
-  template <class Format>
-  static FiveBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    using Block = typename Format::Block;
-    FiveBits out;
-    for (int i = 0; i < kRows8; ++i) {
-      out.codes[i] = _mm256_or_si256(nibbles(rows[i] + at + offsetof(Block, qs)),
-                                     fifth_bits_at(rows[i] + at + offsetof(Block, qh)));
-    }
-    return out;
-  }
-
-  __m256i sums(const BlockValues& x) const noexcept {
-    const __m256i values = load256(x.values), factors = x.factors();
-    const auto two = [&](int i) {
-      return merge_two<16>(multiply(codes[i], values), multiply(codes[i + 1], values));
-    };
-    const auto four = [&](int i) {
-      return _mm256_madd_epi16(merge_four<16>(two(i), two(i + 2)), factors);
-    };
-    return merge_halves<32>(four(0), four(4));
   }
 };
 
@@ -151,12 +122,12 @@ void matmul_q4_1_avx2(const MatmulArgs& args) noexcept {
 
 void matmul_q5_0_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_q5_0_avx2(args);
-  run_passes<Rows8Kernel<Q5_0, FiveBits>>(args);
+  run_passes<Rows8Kernel<Q5_0, CentredBits>>(args);
 }
 
 void matmul_q5_1_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_q5_1_avx2(args);
-  run_passes<Rows8Kernel<Q5_1, FiveBits>>(args);
+  run_passes<Rows8Kernel<Q5_1, CentredBits>>(args);
 }
 
 void matmul_q8_0_avx2(const MatmulArgs& args) noexcept {
@@ -171,7 +142,7 @@ void matmul_iq4_nl_avx2(const MatmulArgs& args) noexcept {
 
 void matmul_mxfp4_avx2(const MatmulArgs& args) noexcept {
   if (args.n_tokens >= kPanelTokens) return panel_mxfp4_avx2(args);
-  run_passes<Rows8Kernel<MXFP4, SmallTable>>(args);
+  run_passes<Rows8Kernel<MXFP4, CentredBits>>(args);
 }
 
 }  // namespace wick

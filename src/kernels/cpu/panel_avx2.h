@@ -20,8 +20,8 @@
 // in y. While a panel is multiplied, the next one's weights are on their way (Ahead).
 //
 // Cost for 256 products of Q4_1 (32 weights of eight rows, one token): 8 vpmaddubsw, 7 adds, a
-// vpmaddwd, a conversion, two fma and seven loads in all: bound by the vector pipes, 28 products a
-// cycle on Zen 3. Unpacking them takes 60 instructions, once for a block of tokens.
+// vpmaddwd, a conversion, two fma and seven loads in all: bound by the vector pipes, 35 products a
+// cycle on Zen 3. tests/kernel_loops_test.py holds the compiler to the loops.
 #pragma once
 
 #include "kernels/cpu/panel_walk_avx2.h"

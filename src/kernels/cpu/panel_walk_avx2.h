@@ -91,13 +91,13 @@ __attribute__((noinline)) void run_tile(const MatmulArgs& args, const Activation
   for (int t = 0; t < T; ++t)
     x[t] = token_at(args, first_token + t);
   float* const y = args.y + first_token * args.y_stride + panel.row;
-  const std::size_t bytes = sizeof(float) * (panel.rows < kRows ? panel.rows : kRows);
+  const bool is_short = panel.rows < kRows;
+  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(is_short ? panel.rows : kRows);
   if (panel.group == 0) {
     for (int t = 0; t < T; ++t)
       __builtin_memset(y + t * args.y_stride, 0, bytes);
   }
   alignas(64) float whole[T * kRows];
-  const bool is_short = panel.rows < kRows;
   if (is_short) {
     __builtin_memset(whole, 0, sizeof whole);
     for (int t = 0; t < T; ++t)

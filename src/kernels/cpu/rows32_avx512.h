@@ -14,16 +14,14 @@ inline __m256i times_factor(__m256i sums, const BlockValues& x) noexcept {
   return _mm256_mullo_epi32(sums, _mm256_srai_epi32(x.factors(), 16));
 }
 
-// Codes of four bits, and what a table has for them. At most 32 * 241 * 127 before the factor.
+// Codes of FourBitCodes. At most 32 * 241 * 127 before the factor.
 struct FourBits {
   static constexpr int kCentre = 0;
   FourBitCodes codes;
 
   template <class Format>
   static FourBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    const FourBitCodes stored = FourBitCodes::load<Format>(rows, at);
-    if constexpr (Format::kTable == nullptr) return {stored};
-    return {stored.through(table_plus(Format::kTable, Format::kOffset))};
+    return {FourBitCodes::load<Format>(rows, at)};
   }
 
   __m256i sums(const BlockValues& x) const noexcept {
@@ -38,24 +36,17 @@ struct FourBits {
   }
 };
 
-// A row a register: codes of five bits, or signed bytes as unsigned ones, offset by 128.
-struct RowBytes {
+// Signed bytes as unsigned ones, offset by 128; a row a register.
+struct EightBits {
   static constexpr int kCentre = 0;
   __m256i codes[kRows8];
 
   template <class Format>
-  static RowBytes load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    using Block = typename Format::Block;
-    RowBytes out;
+  static EightBits load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+    EightBits out;
     for (int i = 0; i < kRows8; ++i) {
-      const std::byte* block = rows[i] + at;
-      if constexpr (requires(Block b) { b.qh; }) {
-        out.codes[i] = _mm256_or_si256(nibbles(block + offsetof(Block, qs)),
-                                       fifth_bits_at(block + offsetof(Block, qh)));
-      } else {
-        out.codes[i] =
-            _mm256_xor_si256(load256(block + offsetof(Block, qs)), _mm256_set1_epi8(-128));
-      }
+      out.codes[i] = _mm256_xor_si256(load256(rows[i] + at + offsetof(typename Format::Block, qs)),
+                                      _mm256_set1_epi8(-128));
     }
     return out;
   }

@@ -28,13 +28,30 @@ constexpr int kRows8 = 8;
 
 using RowPointers = const std::byte* [kRows8];
 
-// The codes of 4-bit formats: the nibbles of rows i and i + 4 unpack in one register.
+// Four bytes at `at` of eight rows.
+inline __m256i dwords_at(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+  const auto dword = [&](int i) { return load_as<int>(rows[i] + at); };
+  return _mm256_setr_epi32(dword(0), dword(1), dword(2), dword(3), dword(4), dword(5), dword(6),
+                           dword(7));
+}
+
+// 16 in the bytes whose bit is set: byte i of a half has bit i % 8 of the byte of `bits` that
+// `spread` names.
+inline __m256i fifth_bits_of(__m256i bits, __m256i spread) noexcept {
+  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
+  const __m256i mine = _mm256_and_si256(_mm256_shuffle_epi8(bits, spread), bit);
+  return _mm256_and_si256(_mm256_cmpeq_epi8(mine, bit), _mm256_set1_epi8(16));
+}
+
+// The codes of formats in nibbles, with a fifth bit (qh) or a table or neither: rows i and i + 4
+// unpack in one register. q + kOffset, which a format without a table cannot choose.
 struct FourBitCodes {
   __m256i low[4], high[4];
 
-  template <class Format>
+  template <class Format, int kOffset = Format::kOffset>
   static FourBitCodes load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-    constexpr std::ptrdiff_t kCodesAt = offsetof(typename Format::Block, qs);
+    using Block = typename Format::Block;
+    constexpr std::ptrdiff_t kCodesAt = offsetof(Block, qs);
     const __m256i mask = _mm256_set1_epi8(15);
     FourBitCodes out;
     for (int i = 0; i < 4; ++i) {
@@ -44,7 +61,28 @@ struct FourBitCodes {
       out.low[i] = _mm256_and_si256(both, mask);
       out.high[i] = _mm256_and_si256(_mm256_srli_epi16(both, 4), mask);
     }
+    if constexpr (requires(Block block) { block.qh; }) {
+      constexpr std::ptrdiff_t kHighAt = offsetof(Block, qh);
+      out.add_fifth_bits(dwords_at(rows, at + kHighAt));
+    }
+    if constexpr (Format::kTable != nullptr)
+      return out.through(table_plus(Format::kTable, kOffset));
+    static_assert(Format::kTable != nullptr || kOffset == Format::kOffset);
     return out;
+  }
+
+ private:
+  // Dword i of a half: of row i or i + 4; the first 16 bits belong to the low nibbles.
+  void add_fifth_bits(__m256i bits) noexcept {
+    const __m256i first =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1));
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m256i spread = _mm256_add_epi8(first, _mm256_set1_epi8(static_cast<char>(4 * i)));
+      const __m256i next = _mm256_add_epi8(spread, _mm256_set1_epi8(2));
+      low[i] = _mm256_or_si256(low[i], fifth_bits_of(bits, spread));
+      high[i] = _mm256_or_si256(high[i], fifth_bits_of(bits, next));
+    }
   }
 
   // What the table has for each code.
@@ -57,22 +95,6 @@ struct FourBitCodes {
     return out;
   }
 };
-
-// 16 bytes of nibbles → 32 codes, those of the low nibbles first.
-inline __m256i nibbles(const std::byte* qs) noexcept {
-  const __m256i shifts = _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4);
-  return _mm256_and_si256(_mm256_srlv_epi32(load_twice(qs), shifts), _mm256_set1_epi8(15));
-}
-
-// 32 bits → 16 in the bytes whose bit is set.
-inline __m256i fifth_bits_at(const std::byte* qh) noexcept {
-  const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
-                                          2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
-  const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(load_as<int>(qh)), spread);
-  const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
-  return _mm256_and_si256(is_set, _mm256_set1_epi8(16));
-}
 
 // The activations of one block.
 struct BlockValues {

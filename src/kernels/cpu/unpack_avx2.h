@@ -33,13 +33,6 @@ inline void transpose(const RowPointers& rows, std::ptrdiff_t at, __m256i (&out)
   out[3] = _mm256_unpackhi_epi64(high01, high23);
 }
 
-// Four bytes at `at` of eight rows.
-inline __m256i dwords_at(const RowPointers& rows, std::ptrdiff_t at) noexcept {
-  const auto dword = [&](int i) { return load_as<int>(rows[i] + at); };
-  return _mm256_setr_epi32(dword(0), dword(1), dword(2), dword(3), dword(4), dword(5), dword(6),
-                           dword(7));
-}
-
 // Bit `from` of each byte moved to bit `to`, its neighbours with it; what `mask` keeps of that.
 inline __m256i move_bits(__m256i bytes, int from, int to, int mask) noexcept {
   const __m256i moved =
@@ -87,7 +80,8 @@ inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) 
       codes[4 + c] = high_nibbles(q[c]);
     }
     if constexpr (requires(Block block) { block.qh; }) {
-      const __m256i fifth = dwords_at(rows, at + offsetof(Block, qh));
+      constexpr std::ptrdiff_t kHighIn = offsetof(Block, qh);
+      const __m256i fifth = dwords_at(rows, at + kHighIn);
 #pragma GCC unroll 8
       for (int step = 0; step < 8; ++step)
         codes[step] = _mm256_or_si256(codes[step], fifth_bits(fifth, step));
@@ -130,11 +124,15 @@ struct Unpack;
 
 template <>
 struct Unpack<Q2_K> {
+  static constexpr std::ptrdiff_t kQsAt = offsetof(BlockQ2_K, qs),
+                                  kScalesAt = offsetof(BlockQ2_K, scales),
+                                  kDAt = offsetof(BlockQ2_K, d_f16);
+
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
     for (int i = 0; i < 4; ++i) {  // half i % 2 of the blocks 4 * (i / 2) and the next three
       __m256i q[4];
-      transpose(rows, at + offsetof(BlockQ2_K, qs) + 16 * i, q);
+      transpose(rows, at + kQsAt + 16 * i, q);
 #pragma GCC unroll 4
       for (int s = 0; s < 4; ++s) {
         for (int c = 0; c < 4; ++c)
@@ -142,7 +140,7 @@ struct Unpack<Q2_K> {
       }
     }
     __m256i pairs[4];  // scales in the low nibbles, minima in the high ones
-    transpose(rows, at + offsetof(BlockQ2_K, scales), pairs);
+    transpose(rows, at + kScalesAt, pairs);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       const __m256i scales = low_nibbles(pairs[i]), minima = high_nibbles(pairs[i]);
@@ -152,12 +150,16 @@ struct Unpack<Q2_K> {
       out.minima(2 * i, words_of(minima, 0, 1));
       out.minima(2 * i + 1, words_of(minima, 2, 3));
     }
-    out.super(half_pairs_at(rows, at + offsetof(BlockQ2_K, d_f16)));
+    out.super(half_pairs_at(rows, at + kDAt));
   }
 };
 
 template <>
 struct Unpack<Q3_K> {
+  static constexpr std::ptrdiff_t kQsAt = offsetof(BlockQ3_K, qs),
+                                  kScalesAt = offsetof(BlockQ3_K, scales),
+                                  kDAt = offsetof(BlockQ3_K, d_f16);
+
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
 #pragma GCC unroll 2
@@ -167,7 +169,7 @@ struct Unpack<Q3_K> {
 #pragma GCC unroll 2
       for (int n = 0; n < 2; ++n) {
         __m256i q[4];
-        transpose(rows, at + offsetof(BlockQ3_K, qs) + 32 * n + 16 * half, q);
+        transpose(rows, at + kQsAt + 32 * n + 16 * half, q);
 #pragma GCC unroll 4
         for (int s = 0; s < 4; ++s) {
           const int j = 4 * n + s;
@@ -181,7 +183,7 @@ struct Unpack<Q3_K> {
     // Twelve bytes, with the four before them: low nibbles of scales 0..7 and of 8..15 on top, then
     // bits 4-5 of i, i + 4, i + 8 and i + 12 in byte 8 + i.
     __m256i bytes[4];
-    transpose(rows, at + offsetof(BlockQ3_K, scales) - 4, bytes);
+    transpose(rows, at + kScalesAt - 4, bytes);
     const __m256i low[4] = {low_nibbles(bytes[1]), low_nibbles(bytes[2]), high_nibbles(bytes[1]),
                             high_nibbles(bytes[2])};
 #pragma GCC unroll 4
@@ -192,7 +194,7 @@ struct Unpack<Q3_K> {
       for (int b = 0; b < 4; ++b)
         out.scale(4 * i + b, signed_words_of(scales, b));
     }
-    out.super({halves_at(rows, at + offsetof(BlockQ3_K, d_f16)), _mm256_setzero_ps()});
+    out.super({halves_at(rows, at + kDAt), _mm256_setzero_ps()});
   }
 };
 
@@ -219,12 +221,14 @@ inline void unpack_header(const RowPointers& rows, std::ptrdiff_t at, Out out) n
 
 template <>
 struct Unpack<Q4_K> {
+  static constexpr std::ptrdiff_t kQsAt = offsetof(BlockQ4_K, qs);
+
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
     unpack_header(rows, at, out);
     for (int i = 0; i < 8; ++i) {  // half i % 2 of the blocks 2 * (i / 2) and the next
       __m256i q[4];
-      transpose(rows, at + offsetof(BlockQ4_K, qs) + 16 * i, q);
+      transpose(rows, at + kQsAt + 16 * i, q);
       const int step = i / 2 * 16 + i % 2 * 4;
       for (int c = 0; c < 4; ++c) {
         out.codes(step + c, low_nibbles(q[c]));
@@ -236,16 +240,18 @@ struct Unpack<Q4_K> {
 
 template <>
 struct Unpack<Q5_K> {
+  static constexpr std::ptrdiff_t kQhAt = offsetof(BlockQ5_K, qh), kQsAt = offsetof(BlockQ5_K, qs);
+
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
     unpack_header(rows, at, out);
     for (int half = 0; half < 2; ++half) {
       __m256i fifth[4];  // bit j: of block j
-      transpose(rows, at + offsetof(BlockQ5_K, qh) + 16 * half, fifth);
+      transpose(rows, at + kQhAt + 16 * half, fifth);
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
         __m256i q[4];
-        transpose(rows, at + offsetof(BlockQ5_K, qs) + 32 * i + 16 * half, q);
+        transpose(rows, at + kQsAt + 32 * i + 16 * half, q);
         const int step = 16 * i + 4 * half;
         for (int c = 0; c < 4; ++c) {
           out.codes(step + c,
@@ -260,6 +266,10 @@ struct Unpack<Q5_K> {
 
 template <>
 struct Unpack<Q6_K> {
+  static constexpr std::ptrdiff_t kQhAt = offsetof(BlockQ6_K, qh),
+                                  kScalesAt = offsetof(BlockQ6_K, scales),
+                                  kDAt = offsetof(BlockQ6_K, d_f16);
+
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
     for (int i = 0; i < 4; ++i) {  // quarter i % 2 of half i / 2
@@ -268,7 +278,7 @@ struct Unpack<Q6_K> {
       __m256i even[4], odd[4], two[4];
       transpose(rows, low_at, even);
       transpose(rows, low_at + 32, odd);
-      transpose(rows, at + offsetof(BlockQ6_K, qh) + 32 * half + 16 * quarter, two);
+      transpose(rows, at + kQhAt + 32 * half + 16 * quarter, two);
       const auto put = [&](int block, int c, __m256i low) {
         out.codes(32 * half + 4 * quarter + 8 * block + c,
                   _mm256_or_si256(low, move_bits(two[c], 2 * block, 4, 0x30)));
@@ -281,30 +291,34 @@ struct Unpack<Q6_K> {
       }
     }
     __m256i scales[4];
-    transpose(rows, at + offsetof(BlockQ6_K, scales), scales);
+    transpose(rows, at + kScalesAt, scales);
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i)
       out.scale(i, signed_words_of(scales[i / 4], i % 4));
-    out.super({halves_at(rows, at + offsetof(BlockQ6_K, d_f16)), _mm256_setzero_ps()});
+    out.super({halves_at(rows, at + kDAt), _mm256_setzero_ps()});
   }
 };
 
 template <>
 struct Unpack<IQ4_XS> {
+  static constexpr std::ptrdiff_t kQsAt = offsetof(BlockIQ4_XS, qs),
+                                  kScalesLAt = offsetof(BlockIQ4_XS, scales_l),
+                                  kScalesHAt = offsetof(BlockIQ4_XS, scales_h);
+
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
     const __m256i table = table_plus(kIq4Values, IQ4_XS::kOffset);
     for (int j = 0; j < 8; ++j) {
       __m256i q[4];
-      transpose(rows, at + offsetof(BlockIQ4_XS, qs) + 16 * j, q);
+      transpose(rows, at + kQsAt + 16 * j, q);
       for (int c = 0; c < 4; ++c) {
         out.codes(8 * j + c, _mm256_shuffle_epi8(table, low_nibbles(q[c])));
         out.codes(8 * j + 4 + c, _mm256_shuffle_epi8(table, high_nibbles(q[c])));
       }
     }
     // Low nibbles of the scales in eight nibbles, bits 4-5 in eight pairs of bits.
-    const __m256i low = dwords_at(rows, at + offsetof(BlockIQ4_XS, scales_l));
-    const __m256i high = dwords_at(rows, at + offsetof(BlockIQ4_XS, scales_h) - 2);
+    const __m256i low = dwords_at(rows, at + kScalesLAt);
+    const __m256i high = dwords_at(rows, at + kScalesHAt - 2);
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
       const __m256i four = _mm256_and_si256(_mm256_srli_epi32(low, 4 * j), _mm256_set1_epi32(15));
