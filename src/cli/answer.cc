@@ -123,9 +123,11 @@ Value to_value(const Answer& answer) {
                              {"stop", name(answer.done.stop)},
                              {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
                                                     {"cached_tokens", u.cached_tokens},
+                                                    {"cache_miss", to_value(u.miss)},
                                                     {"generated_tokens", u.generated_tokens},
                                                     {"guessed_tokens", u.guessed_tokens},
                                                     {"right_guesses", u.right_guesses},
+                                                    {"queue_ms", u.queue_ms},
                                                     {"prompt_ms", u.prompt_ms},
                                                     {"generate_ms", u.generate_ms}})}});
   Object& object = *value.object();

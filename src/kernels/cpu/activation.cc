@@ -1,8 +1,6 @@
-// Per group of 256: a range that covers it, between its largest magnitude and twice that; the unit
-// is the range over 127 * 8, and each block of 32 takes the smallest factor k of 1, 2, 4, 8 whose
-// range unit * k * 127 covers it. So a block an eighth as large as its group loses no precision,
-// and inside a group everything stays integer. The range is the one with the smallest rounding
-// errors among those that fit some block exactly.
+// Per group of 256: the unit is the group's largest magnitude over 127 * 8, and each block of 32
+// takes the smallest factor k of 1, 2, 4, 8 whose range unit * k * 127 covers it. So a block an
+// eighth as large as its group loses no precision, and inside a group everything stays integer.
 #include "kernels/cpu/activation.h"
 
 #include <bit>
@@ -61,43 +59,12 @@ T* part(std::byte* row, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(row + offset);
 }
 
-// k = 1 << factor_shift().
-int factor_shift(float largest, float range) noexcept {
+// One block of 32 (`at` counts blocks); inverse = 127 / max of the group.
+void quantise_block(const float* x, int at, float max, float inverse, const Parts& out) noexcept {
+  const float largest = std::bit_cast<float>(largest_bits(x, kBlock));
   int shift = 0;
-  while (shift < 3 && largest * 8.0f > range * static_cast<float>(1 << shift))
+  while (shift < 3 && largest * 8.0f > max * static_cast<float>(1 << shift))
     ++shift;
-  return shift;
-}
-
-// The range of a group whose blocks have the `n` magnitudes `largest`, the greatest of them `max` >
-// 0. Candidates are max, then each block's magnitude times 1, 2, 4 or 8 where that lies in [max, 2
-// max); errors grow with (range * k)^2. The first of the smallest counts. Ratios to max can't
-// overflow to a winner: infinity is smaller than nothing.
-float choose_range(const float* largest, int n, float max) noexcept {
-  const auto squares = [&](float range) {
-    int sum = 0;
-    for (int j = 0; j < n; ++j)
-      sum += 1 << 2 * factor_shift(largest[j], range);
-    return static_cast<float>(sum);
-  };
-  float best = max, least = squares(max);
-  for (int j = 0; j < n; ++j) {
-    float range = largest[j];
-    for (int doubled = 0; doubled < 3 && range < max; ++doubled)
-      range *= 2.0f;
-    if (range < max) continue;
-    const float ratio = range / max;
-    const float cost = ratio * ratio * squares(range);
-    if (cost < least) {
-      best = range;
-      least = cost;
-    }
-  }
-  return best;
-}
-
-// One block of 32 (`at` counts blocks); inverse = 127 / range.
-void quantise_block(const float* x, int at, int shift, float inverse, const Parts& out) noexcept {
   const int k = 1 << shift;
   const float scale = inverse * (8.0f / static_cast<float>(k));
   int halves[2] = {0, 0};
@@ -181,18 +148,11 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
     const bool is_finite = bits < kInfinityBits;
     float max = is_finite ? std::bit_cast<float>(bits) : 0.0f;
     if (max < kSmallest) max = 0.0f;
-    const int first = begin / kBlock, blocks = n / kBlock;
-    float largest[kGroup / kBlock];
-    for (int j = 0; j < blocks; ++j)
-      largest[j] = std::bit_cast<float>(largest_bits(x + begin + j * kBlock, kBlock));
-    const float range = max > 0.0f ? choose_range(largest, blocks, max) : 0.0f;
-    parts.units[g] = is_finite ? range / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
-    for (int j = 0; j < blocks; ++j) {
+    parts.units[g] = is_finite ? max / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
+    for (int at = begin / kBlock; at < (begin + n) / kBlock; ++at) {
       static constexpr float kZeros[kBlock] = {};
-      const bool is_zero = range == 0.0f;
-      quantise_block(is_zero ? kZeros : x + begin + j * kBlock, first + j,
-                     is_zero ? 0 : factor_shift(largest[j], range), is_zero ? 0.0f : 127.0f / range,
-                     parts);
+      const float* block = max > 0.0f ? x + std::ptrdiff_t{at} * kBlock : kZeros;
+      quantise_block(block, at, max, max > 0.0f ? 127.0f / max : 0.0f, parts);
     }
   }
 }

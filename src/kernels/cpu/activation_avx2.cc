@@ -80,70 +80,30 @@ inline void store_block(int at, int shift, __m256i p, const Parts& out) noexcept
   out.half_offsets[2 * at + 1] = _mm_cvtsi128_si32(_mm_add_epi16(high, high));
 }
 
-// How many of the eight magnitudes, times 8, are greater than `bound`.
-inline int count_above(__m256 largest8, float bound) noexcept {
-  return _mm_popcnt_u32(static_cast<unsigned>(
-      _mm256_movemask_ps(_mm256_cmp_ps(largest8, _mm256_set1_ps(bound), _CMP_GT_OQ))));
-}
-
-// The sum of k^2 over n blocks: 1, and 3, 12, 48 more where k is at least 2, 4, 8.
-inline float squares(__m256 largest8, int n, float range) noexcept {
-  return static_cast<float>(n + 3 * count_above(largest8, range) +
-                            12 * count_above(largest8, range * 2.0f) +
-                            48 * count_above(largest8, range * 4.0f));
-}
-
-// choose_range (activation.cc); magnitudes behind the n-th are zero.
-inline float choose_range(const float* largest, int n, float max) noexcept {
-  __m256 ranges = _mm256_load_ps(largest);
-  const __m256 largest8 = _mm256_mul_ps(ranges, _mm256_set1_ps(8.0f));
-  const __m256 bound = _mm256_set1_ps(max);
-  for (int doubled = 0; doubled < 3; ++doubled) {
-    const __m256 is_less = _mm256_cmp_ps(ranges, bound, _CMP_LT_OQ);
-    ranges = _mm256_blendv_ps(ranges, _mm256_add_ps(ranges, ranges), is_less);
-  }
-  const __m256 ratios = _mm256_div_ps(ranges, bound);
-  alignas(32) float range[8], weight[8];
-  _mm256_store_ps(range, ranges);
-  _mm256_store_ps(weight, _mm256_mul_ps(ratios, ratios));
-  float best = max, least = squares(largest8, n, max);
-  for (int j = 0; j < n; ++j) {
-    if (range[j] < max) continue;
-    const float cost = weight[j] * squares(largest8, n, range[j]);
-    if (cost < least) {
-      best = range[j];
-      least = cost;
-    }
-  }
-  return best;
-}
-
 // The group at block `begin` of n blocks; returns its unit.
 inline float quantise_group(const float* x, int begin, int n, const Parts& out) noexcept {
-  alignas(32) float largest[8] = {};
+  std::uint32_t largest[8];
   std::uint32_t bits = 0;
   for (int j = 0; j < n; ++j) {
-    const std::uint32_t mine = largest_bits(x + (begin + j) * kBlock);
-    largest[j] = as_float(mine);
-    if (mine > bits) bits = mine;
+    largest[j] = largest_bits(x + (begin + j) * kBlock);
+    if (largest[j] > bits) bits = largest[j];
   }
   const bool is_finite = bits < 0x7f800000u;
   float max = is_finite ? as_float(bits) : 0.0f;
   if (max < 0x1p-100f) max = 0.0f;
-  const float range = max > 0.0f ? choose_range(largest, n, max) : 0.0f;
-  const float inverse = max > 0.0f ? 127.0f / range : 0.0f;
+  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
   for (int j = 0; j < n; ++j) {
     int shift = 0;
     __m256i p = _mm256_setzero_si256();
     if (max > 0.0f) {
-      const float mine = largest[j] * 8.0f;
-      while (shift < 3 && mine > range * static_cast<float>(1 << shift))
+      const float mine = as_float(largest[j]) * 8.0f;
+      while (shift < 3 && mine > max * static_cast<float>(1 << shift))
         ++shift;
       p = rounded(x + (begin + j) * kBlock, inverse * static_cast<float>(8 >> shift));
     }
     store_block(begin + j, shift, p, out);
   }
-  return is_finite ? range / 127.0f / 8.0f : as_float(0x7fc00000u);
+  return is_finite ? max / 127.0f / 8.0f : as_float(0x7fc00000u);
 }
 
 }  // namespace
