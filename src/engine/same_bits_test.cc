@@ -74,11 +74,11 @@ SamplingParams sampling_of(const Ask& ask) {
 }
 
 struct Outcome {  // all that a request yields; what deltas come to carry besides belongs here
-  std::vector<TokenId> tokens;
-  std::string text;
+  std::vector<TokenId> tokens = {};
+  std::string text = {};
   StopReason stop = StopReason::kNone;
-  std::vector<TokenId> likeliest;  // with their log-probabilities, as bits
-  std::vector<std::uint32_t> logprobs;
+  std::vector<TokenId> likeliest = {};  // with their log-probabilities, as bits
+  std::vector<std::uint32_t> logprobs = {};
 
   bool operator==(const Outcome&) const = default;
 };
