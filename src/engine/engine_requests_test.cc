@@ -227,13 +227,13 @@ TEST(EngineEnds, APromptAloneIsGivenUpBetweenTwoLayers) {
 
 // A cancel at any moment of any pass: the request is over one step later, its slot is free for the
 // next, and the others say what they say alone.
-TEST(EngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
+void cancel_at_any_moment(int n_moments) {
   const EngineOptions options{.max_seqs = 3, .context = 256};
   const auto stays_alone = Fixture(options).alone(request(60, 8, 25));
   const auto next_alone = Fixture(options).alone(request(30, 9, 3));
   Fixture f(options, 1, 32);
   std::mt19937 random(1);
-  for (int moment = 0; moment < 1000; ++moment) {
+  for (int moment = 0; moment < n_moments; ++moment) {
     RequestId id = 0;
     const bool is_alone = moment % 3 == 0;
     const auto stays = is_alone ? nullptr : f.submit(request(60, 8, 25));
@@ -254,6 +254,14 @@ TEST(EngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
     if (is_alone) continue;
     EXPECT_EQ(stays->text, stays_alone) << "moment " << moment;
   }
+}
+
+TEST(EngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
+  cancel_at_any_moment(120);
+}
+
+TEST(SlowEngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
+  cancel_at_any_moment(1000);
 }
 
 // 1,000 words and three questions about them, on the real model: the second and third question

