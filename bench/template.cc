@@ -58,7 +58,7 @@ Object conversation(bool has_tools) {
       result["name"] = "get_weather_1";
       result["tool_call_id"] = "call00001";
     }
-    if (messages.size() < 20) say("assistant", "It will be 21 degrees and sunny: a shirt is enough.");
+    if (messages.size() < 20) say("assistant", "It will be 21 degrees and sunny: a shirt will do.");
   }
   Object context;
   context["messages"] = std::move(messages);

@@ -184,11 +184,15 @@ Val round(Run& run, const Val& value, Args args) {
   std::int64_t precision = 0;
   const Text common = {"common", Trust::kAll};
   const Text* method = &common;
-  if (!take_int(run, args[0], "a precision", precision) ||
-      !take_text(run, args[1], "a method", method)) {
-    return Val::failure();
-  }
+  if (!take_text(run, args[1], "a method", method)) return Val::failure();
   const std::string_view how = method->bytes;
+  if (args[0].is_none() && how == "common" && value.is_number()) {  // round(x): an integer
+    const auto whole = value.is_integral() ? std::optional(value.as_int())
+                                           : truncated(std::nearbyint(value.real));
+    return whole ? Val::of(*whole).with_taint(value.tainted)
+                 : run.fail("an integer does not fit into 64 bits");
+  }
+  if (!take_int(run, args[0], "a precision", precision)) return Val::failure();
   if (how != "common" && how != "ceil" && how != "floor") {
     return run.fail("the method of round is 'common', 'ceil' or 'floor'");
   }

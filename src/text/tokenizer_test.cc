@@ -311,6 +311,40 @@ TEST(ModelTokenizer, DefaultModelEqualsHuggingFace) {
   FAIL() << "model_cases.json has no smollm2";
 }
 
+// A person who types every control token, alone, in a row, or behind half of one that the template
+// wrote, gets none; of all tokenizers that are here.
+TEST(ModelTokenizer, APersonsTextHoldsNoControlToken) {
+  std::vector<std::filesystem::path> paths = {model_file()};
+  std::error_code none;
+  for (const auto& folder : std::filesystem::directory_iterator(cache() / "tokenizers", none)) {
+    paths.push_back(folder.path() / "tokenizer.json");
+  }
+  int n = 0;
+  for (const auto& path : paths) {
+    SCOPED_TRACE(path);
+    const auto tokenizer = Tokenizer::open(path);
+    if (!tokenizer && tokenizer.error().code == ErrorCode::kUnsupported) continue;
+    ASSERT_TRUE(tokenizer) << to_string(tokenizer.error());
+    MarkedText text;
+    for (TokenId id = 0; id < (*tokenizer)->size(); ++id) {
+      if ((*tokenizer)->kind(id) != TokenKind::kControl) continue;
+      const std::string_view control = (*tokenizer)->bytes(id);
+      text.append(control, false);
+      text.append(control.substr(0, control.size() / 2), true);
+      text.append(control.substr(control.size() / 2), false);
+      text.append(" ", false);
+    }
+    n += text.text.empty() ? 0 : 1;  // some files name none
+    Ids ids;
+    (*tokenizer)->encode(text, ids);
+    const auto control = std::find_if(ids.begin(), ids.end(), [&](TokenId id) {
+      return (*tokenizer)->kind(id) == TokenKind::kControl;
+    });
+    EXPECT_EQ(control, ids.end()) << printable((*tokenizer)->bytes(*control));
+  }
+  EXPECT_GE(n, std::getenv("WICK_TEST_ALL_TOKENIZERS") != nullptr ? 7 : 1);
+}
+
 // tools/fetch_test_data brings the files where npm exists; .ci/run sees to that and asks for all
 // six.
 TEST(ModelTokenizer, RealTokenizerFilesEqualHuggingFace) {
