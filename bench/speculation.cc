@@ -1,6 +1,7 @@
 // What guessing tokens ahead gains where a text repeats itself, and costs where it does not.
 //
 //   bench_speculation MODEL.gguf [--pairs 21] [--tokens 256] [--draft-max 16] [--context 2048]
+//       [--kind copying|wandering]
 //
 // Each pair generates the same tokens without and with guesses, in turns, the order alternating;
 // the figure is the ratio of their times, median and MAD over the pairs, from the first generated
@@ -23,7 +24,7 @@ namespace {
 using namespace wick;
 
 struct Options {
-  std::string model;
+  std::string model, kind;  // kind empty = both
   int pairs = 21, tokens = 256, draft_max = 16, context = 2048;
 };
 
@@ -35,6 +36,10 @@ bool parse(int argc, char** argv, Options& options) {
       continue;
     }
     if (i + 1 == argc) return false;
+    if (key == "--kind") {
+      options.kind = argv[++i];
+      continue;
+    }
     const int value = std::stoi(argv[++i]);
     if (key == "--pairs") {
       options.pairs = value;
@@ -156,7 +161,7 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, o)) {
     std::fprintf(stderr,
                  "usage: bench_speculation MODEL [--pairs N] [--tokens N] [--draft-max N] "
-                 "[--context N]\n");
+                 "[--context N] [--kind copying|wandering]\n");
     return 2;
   }
   const auto file = ModelFile::open(o.model);
@@ -168,7 +173,10 @@ int main(int argc, char** argv) {
   WICK_CHECK(backend, "the backend starts");
   const auto plain = make_engine(*file, **backend, o, 0);
   const auto guessing = make_engine(*file, **backend, o, o.draft_max);
-  for (const bool is_copying : {true, false})
-    measure(o, *plain, *guessing, is_copying);
+  for (const bool is_copying : {true, false}) {
+    if (o.kind.empty() || (o.kind == "copying") == is_copying) {
+      measure(o, *plain, *guessing, is_copying);
+    }
+  }
   return 0;
 }
