@@ -322,6 +322,9 @@ Result<Metadata> hf_metadata(const HfTexts& texts) {
   if (texts.tokenizer_config) {
     out.add("tokenizer.huggingface.config", text_value(*texts.tokenizer_config));
   }
+  for (const auto& [key, bytes] : texts.tokenizers) {
+    out.add(key, text_value(bytes));
+  }
   WICK_DO(translate_templates(texts, out));
   return out;
 }

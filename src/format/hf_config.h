@@ -21,6 +21,8 @@ struct HfTexts {            // contents of the files; nullopt: there is no such 
   std::optional<std::string_view> tokenizer_config = {};  // handed over, and read for its template
   std::optional<std::string_view> chat_template = {};     // chat_template.jinja, wins
   std::optional<std::string_view> chat_template_json = {};  // {"chat_template": "…"}, comes last
+  // Other files of tokenizers, handed over as they are: key and contents.
+  std::vector<std::pair<std::string_view, std::string_view>> tokenizers = {};
 };
 
 // The texts must outlive the result, which views some of them.
