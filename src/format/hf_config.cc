@@ -331,6 +331,9 @@ Result<Metadata> hf_metadata(const HfTexts& texts) {
   if (texts.tokenizer_config) {
     out.add("tokenizer.huggingface.config", text_value(*texts.tokenizer_config));
   }
+  for (const auto& [key, bytes] : texts.tokenizers) {
+    out.add(key, text_value(bytes));
+  }
   WICK_DO(hf_chat_templates(texts, out));
   return out;
 }

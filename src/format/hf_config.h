@@ -26,6 +26,8 @@ struct HfTexts {            // contents of the files; nullopt: there is no such 
   // the JSON files say of templates does not count.
   std::vector<std::pair<std::string, std::string_view>> named_templates = {};
   std::optional<std::string_view> chat_template_json = {};  // {"chat_template": "…"}, comes last
+  // Other files of tokenizers, handed over as they are: key and contents.
+  std::vector<std::pair<std::string_view, std::string_view>> tokenizers = {};
 };
 
 // The texts must outlive the result, which views some of them.

@@ -54,8 +54,9 @@ class ModelFile {
   const std::filesystem::path& path() const noexcept;
   // GGUF keys. From safetensors, config.json and generation_config.json are translated to the same
   // keys; tokenizer files are handed over as they are under "tokenizer.huggingface.json"
-  // (tokenizer.json), "tokenizer.huggingface.config" (tokenizer_config.json), and a chat template
-  // under "tokenizer.chat_template".
+  // (tokenizer.json), "tokenizer.huggingface.config" (tokenizer_config.json), ".special_tokens"
+  // (special_tokens_map.json), "tokenizer.sentencepiece.model", "tokenizer.tekken.json" and
+  // "tokenizer.tiktoken.model", and a chat template under "tokenizer.chat_template".
   const Metadata& metadata() const noexcept;
   std::span<const TensorView> tensors() const noexcept;
   const TensorView* find(std::string_view name) const noexcept;  // nullptr if absent

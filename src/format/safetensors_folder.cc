@@ -164,6 +164,16 @@ Result<void> append_metadata(ModelParts& parts, const fs::path& folder) {
   texts.config = *config;
   WICK_TRY(texts.generation_config, text_beside(parts, folder, "generation_config.json"));
   WICK_TRY(texts.tokenizer, text_beside(parts, folder, "tokenizer.json"));
+  constexpr std::pair<std::string_view, const char*> kTokenizers[] = {
+      {"tokenizer.huggingface.special_tokens", "special_tokens_map.json"},
+      {"tokenizer.tekken.json", "tekken.json"},
+      {"tokenizer.sentencepiece.model", "tokenizer.model"},
+      {"tokenizer.tiktoken.model", "tiktoken.model"},
+  };
+  for (const auto& [key, file] : kTokenizers) {
+    WICK_TRY(const auto bytes, text_beside(parts, folder, file));
+    if (bytes) texts.tokenizers.emplace_back(key, *bytes);
+  }
   WICK_DO(append_template_texts(parts, folder, texts));
   WICK_TRY(parts.metadata, hf_metadata(texts));
   return {};

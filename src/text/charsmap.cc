@@ -61,14 +61,14 @@ Result<Charsmap> Charsmap::parse(std::string_view bytes) {
     map.units_.push_back(little_endian(bytes.substr(at)));
   }
   map.replacements_ = bytes.substr(array_bytes);
+  std::size_t longest = 0;
   for (std::size_t at = 0; at < map.replacements_.size();) {
     const std::size_t end = std::min(map.replacements_.find('\0', at), map.replacements_.size());
-    map.longest_replacement_ = std::max(map.longest_replacement_, end - at);
+    longest = std::max(longest, end - at);
     at = end + 1;
   }
-  if (map.longest_replacement_ > kMaxNormaliserBytes) {
-    return damaged(cat("a replacement has ", map.longest_replacement_, " bytes, wick takes ",
-                       kMaxNormaliserBytes));
+  if (longest > kMaxNormaliserBytes) {
+    return damaged(cat("a replacement has ", longest, " bytes, wick takes ", kMaxNormaliserBytes));
   }
   if (map.units_.empty()) return map;
   const std::uint32_t root = offset_of(map.units_[0]);
@@ -76,7 +76,32 @@ Result<Charsmap> Charsmap::parse(std::string_view bytes) {
     const std::uint32_t place = root ^ byte;
     map.starts_[byte] = place < map.units_.size() && (map.units_[place] & kLabel) == byte;
   }
+  map.find_growth();
   return map;
+}
+
+// Level by level, so that each unit is met first by the shortest text that leads to it.
+void Charsmap::find_growth() {
+  std::vector<bool> is_seen(units_.size());
+  std::vector<std::uint32_t> level{offset_of(units_[0])};  // where the children of a unit are
+  std::vector<std::uint32_t> next_level;
+  for (std::size_t depth = 1; !level.empty(); ++depth) {
+    next_level.clear();
+    for (const std::uint32_t base : level) {
+      for (std::uint32_t byte = 1; byte < 256; ++byte) {
+        const std::uint32_t place = base ^ byte;
+        if (place >= units_.size() || (units_[place] & kLabel) != byte || is_seen[place]) continue;
+        is_seen[place] = true;
+        const std::uint32_t children = place ^ offset_of(units_[place]);
+        if ((units_[place] & kLeaf) != 0 && children < units_.size()) {
+          const std::size_t bytes = replacement(units_[children] & kValue).size();
+          growth_ = std::max(growth_, (bytes + depth - 1) / depth);
+        }
+        next_level.push_back(children);
+      }
+    }
+    level.swap(next_level);
+  }
 }
 
 std::string_view Charsmap::replacement(std::uint32_t at) const noexcept {
@@ -138,9 +163,7 @@ class Precompiled final : public NormaliserStep {
     }
   }
 
-  std::size_t growth() const noexcept override {
-    return std::max<std::size_t>(1, map_.longest_replacement());
-  }
+  std::size_t growth() const noexcept override { return map_.growth(); }
 
  private:
   // Bytes of the grapheme cluster that `text` starts with; a bad byte is one.
@@ -208,9 +231,7 @@ class SentencePiece final : public NormaliserStep {
     if (how_.adds_prefix && how_.is_prefix_behind) out += space_;
   }
 
-  std::size_t growth() const noexcept override {
-    return std::max<std::size_t>(1, how_.map.longest_replacement()) * space_.size() + space_.size();
-  }
+  std::size_t growth() const noexcept override { return how_.map.growth() * space_.size(); }
 
  private:
   // The next part of `text`, at least a byte, and what it becomes.

@@ -32,17 +32,19 @@ class Charsmap {
   // Whether something that starts with `byte` may be replaced.
   bool may_start(char byte) const noexcept { return starts_[static_cast<unsigned char>(byte)]; }
 
-  std::size_t longest_replacement() const noexcept { return longest_replacement_; }
+  // At most so many bytes for each byte that is replaced, at least 1.
+  std::size_t growth() const noexcept { return growth_; }
 
  private:
   template <class Found>
   void prefixes(std::string_view text, const Found& found) const noexcept;
   std::string_view replacement(std::uint32_t at) const noexcept;
+  void find_growth();
 
   std::vector<std::uint32_t> units_ = {};
   std::string replacements_ = {};  // each ends in a NUL
   std::vector<bool> starts_ = std::vector<bool>(256);
-  std::size_t longest_replacement_ = 0;
+  std::size_t growth_ = 1;
 };
 
 // As Hugging Face's Precompiled replaces: by grapheme clusters of up to five bytes, or else by

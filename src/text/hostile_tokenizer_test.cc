@@ -190,7 +190,7 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
       R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" + sixty + "\"}";
   const std::string twice =
       R"({"normalizer": {"type": "Sequence", "normalizers": [)" + step + "," + step + "]}}";
-  expect("3600 times longer, wick takes 256", twice.c_str());
+  expect("3600 times longer, wick takes 1024", twice.c_str());
 }
 
 TEST(HostileTokenizer, RefusesWhatIsNoTokenizerJson) {
@@ -203,6 +203,113 @@ TEST(HostileTokenizer, RefusesWhatIsNoTokenizerJson) {
   for (std::size_t n = 0; n < whole.size(); ++n) {
     EXPECT_NE(json_error(whole.substr(0, n)), "") << n << " bytes";
   }
+}
+
+std::string file_error(const char* key, const std::string& bytes) {
+  Metadata meta;
+  return error_of(std::move(meta), [&](Metadata& m) { m.set_string(key, bytes); });
+}
+
+// A field of a protocol buffer: a number, or bytes with their length.
+std::string field(int number, std::string_view bytes) {
+  return cat(static_cast<char>(number * 8 + 2), static_cast<char>(bytes.size()), bytes);
+}
+
+std::string piece(std::string_view text, std::string_view score, char type) {
+  const std::string number = cat(static_cast<char>(2 * 8 + 5), score);
+  return field(1, cat(field(1, text), number, static_cast<char>(3 * 8), type));
+}
+
+constexpr std::string_view kMinusOne("\0\0\x80\xBF", 4);
+
+std::string tiny_model() {
+  return piece("<unk>", kMinusOne, 2) + piece("</s>", kMinusOne, 3) + piece("▁", kMinusOne, 1) +
+         piece("a", kMinusOne, 1) + piece("▁a", kMinusOne, 1);
+}
+
+constexpr const char* kModelKey = "tokenizer.sentencepiece.model";
+
+TEST(HostileTokenizer, ATruncatedTokenizerModelIsAnErrorOrAShorterOne) {
+  const std::string whole = tiny_model();
+  EXPECT_EQ(file_error(kModelKey, whole), "");
+  int n_errors = 0;
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    n_errors += file_error(kModelKey, whole.substr(0, n)).empty() ? 0 : 1;
+  }
+  EXPECT_EQ(n_errors, static_cast<int>(whole.size()) - 4);  // it may end behind any token
+}
+
+TEST(HostileTokenizer, NamesWhatIsWrongWithATokenizerModel) {
+  const auto expect = [](const std::string& part, const std::string& bytes) {
+    const std::string error = file_error(kModelKey, bytes);
+    EXPECT_TRUE(has(error, part)) << "wanted '" << part << "' in '" << error << "'";
+  };
+  constexpr std::string_view kNan("\0\0\xC0\x7F", 4);
+  expect("token 5 has 1 bytes", tiny_model() + piece("b", kNan, 1));
+  expect("token 5 is of type 9", tiny_model() + piece("b", kMinusOne, 9));
+  expect("called a byte but written 'b'", tiny_model() + piece("b", kMinusOne, 6));
+  expect("has 0 tokens", field(7, "x"));
+  expect("the model is of type 7", tiny_model() + field(2, std::string{3 * 8, 7}));
+  expect("its array has 9 bytes, of 0", tiny_model() + field(3, field(2, {"\x09\0\0\0", 4})));
+  expect("rewrites what a model says", tiny_model() + field(5, field(2, "abcd")));
+}
+
+// Units whose labels and offsets lead in circles, and replacements that a text could reach.
+TEST(HostileTokenizer, ACyclicCharsmapEndsWithTheText) {
+  std::string units;
+  for (int i = 0; i < 512; ++i) {
+    const std::uint32_t unit = static_cast<std::uint32_t>(i & 0xFF) | (i % 3 == 0 ? 0x100U : 0U);
+    for (int byte = 0; byte < 4; ++byte) {
+      units += static_cast<char>(static_cast<unsigned char>((unit >> (8 * byte)) & 0xFFU));
+    }
+  }
+  const std::string size("\0\x08\0\0", 4);
+  std::vector<std::int64_t> charsmap;
+  for (const char c : size + units + std::string("xyz\0", 4)) {
+    charsmap.push_back(static_cast<unsigned char>(c));
+  }
+  Metadata meta = sentence_piece();
+  meta.set_string("tokenizer.ggml.model", "t5");
+  meta.set_integers("tokenizer.ggml.precompiled_charsmap", charsmap);
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  const std::string text(100'000, 'a');
+  EXPECT_LE(tokenizer->encode_plain(text).size(), 4 * text.size());
+  std::vector<std::int64_t> long_text = charsmap;
+  long_text.insert(long_text.end(), 65, 'a');
+  const std::string error = error_of(std::move(meta), [&](Metadata& m) {
+    m.set_integers("tokenizer.ggml.precompiled_charsmap", long_text);
+  });
+  EXPECT_TRUE(has(error, "a replacement has 65 bytes, wick takes 64")) << error;
+}
+
+TEST(HostileTokenizer, NamesWhatIsWrongWithTekkenAndTiktokenFiles) {
+  const auto expect = [](const std::string& part, const char* key, const std::string& bytes) {
+    const std::string error = file_error(key, bytes);
+    EXPECT_TRUE(has(error, part)) << "wanted '" << part << "' in '" << error << "'";
+  };
+  const std::string whole =
+      R"({"config": {"pattern": "\\S+", "default_vocab_size": 4, "default_num_special_tokens": 2},
+          "special_tokens": [{"rank": 0, "token_str": "<s>"}, {"rank": 1, "token_str": "</s>"}],
+          "vocab": [{"rank": 0, "token_bytes": "YQ=="}, {"rank": 1, "token_bytes": "Yg=="}]})";
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string text = whole;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  constexpr const char* kTekken = "tokenizer.tekken.json";
+  EXPECT_EQ(file_error(kTekken, whole), "");
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    EXPECT_NE(file_error(kTekken, whole.substr(0, n)), "") << n << " bytes";
+  }
+  expect("it wants 5 tokens, 2 of them special", kTekken, with("size\": 4", "size\": 5"));
+  expect("it wants 4 tokens, 70000", kTekken, with("tokens\": 2", "tokens\": 70000"));
+  expect("'Y!==', which is no base64", kTekken, with("Yg==", "Y!=="));
+  expect("token 1 has the rank 7", kTekken,
+         with("\"rank\": 1, \"token_b", "\"rank\": 7, \"token_b"));
+  expect("repeats token 2", kTekken, with("Yg==", "YQ=="));
+  constexpr const char* kTiktoken = "tokenizer.tiktoken.model";
+  expect("line 2 of the tiktoken file is 'x'", kTiktoken, "YQ== 0\nx\n");
+  expect("of no family that wick knows", kTiktoken, "YQ== 0\nYg== 1\n");
 }
 
 TEST(HostileTokenizer, AcceptsAnyBytes) {
@@ -247,7 +354,13 @@ TEST(SlowTokenizer, TakesTimeInProportionToOneMegabyteOfAnything) {
                          std::string(n, ' ') + "a",
                          marks,
                          mixed};
-  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), sentence_piece()}) {
+  const auto called = [](const char* model) {
+    Metadata meta = sentence_piece();
+    meta.set_string("tokenizer.ggml.model", model);
+    return meta;
+  };
+  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), sentence_piece(),
+                               called("t5"), called("bert")}) {
     const auto tokenizer = must(meta);
     ASSERT_NE(tokenizer, nullptr);
     for (const std::string& text : texts) {

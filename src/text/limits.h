@@ -33,7 +33,8 @@ inline constexpr std::size_t kMaxRankWork =
     1U << 30U;  // bytes compared to find merges; tekken: 3 million
 inline constexpr std::size_t kMaxTrieNodes = 1U << 24U;     // XLM-R: 700,000
 inline constexpr std::size_t kMaxViterbiBytes = 1U << 24U;  // a longer piece is cut up in parts
-inline constexpr std::size_t kMaxGrowth = 256;  // how many times longer normalising may make a text
+inline constexpr std::size_t kMaxGrowth =
+    1024;  // how many times longer a text may become; ALBERT: 726
 inline constexpr std::size_t kMaxCharsmapBytes = 1U << 24U;  // nmt_nfkc: 240,000
 inline constexpr std::size_t kMaxPieceBytes = 1U << 28U;     // a longer piece is merged in parts
 

@@ -63,8 +63,13 @@ TEST(Pattern, GivesUpInsteadOfBacktrackingForEver) {
 
 TEST(PreTokenizer, EveryNamedPatternCompiles) {
   for (const char* const name :
-       {"gpt-2", "smollm", "llama-bpe", "qwen2", "qwen35", "gpt-4o", "tekken", "deepseek-v3",
-        "deepseek-coder", "falcon", "dbrx", "deepseek-llm"}) {
+       {"gpt-2",          "smollm",   "llama-bpe",  "qwen2",
+        "qwen35",         "gpt-4o",   "tekken",     "deepseek-v3",
+        "deepseek-coder", "falcon",   "dbrx",       "deepseek-llm",
+        "kimi-k2",        "youtu",    "afmoe",      "bailingmoe",
+        "seed-coder",     "ufakzeka", "exaone-moe", "jais-2",
+        "bloom",          "viking",   "superbpe",   "tiny_aya",
+        "laguna",         "minicpm5", "glm5",       "granite-embed-multi-97m"}) {
     const auto info = find_pre_tokenizer(name);
     ASSERT_TRUE(info) << name;
     EXPECT_FALSE(info->patterns.empty()) << name;

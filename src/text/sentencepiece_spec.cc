@@ -140,9 +140,8 @@ class Filler {
     WordLevelModel model;
     model.unknown = unknown_;
     if (!model.build(keys_of(false))) return too_large();
+    model.cuts_before_mark = true;
     parts_.model = std::move(model);
-    WICK_TRY(Pattern mark, Pattern::literal(kSpaceMark));
-    parts_.pre.add({.pattern = std::move(mark), .behaviour = SplitBehaviour::kMergedWithNext});
     return {};
   }
 

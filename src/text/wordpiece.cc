@@ -31,11 +31,25 @@ void WordPieceModel::encode(std::string_view word, const Vocab& /*vocab*/, Scrat
   if (unknown >= 0) out.push_back(unknown);
 }
 
+TokenId WordLevelModel::find(std::string_view word) const noexcept {
+  const ByteTrie::Match match = trie_.longest(word);
+  return match.bytes == word.size() ? match.number : unknown;
+}
+
 void WordLevelModel::encode(std::string_view word, const Vocab& /*vocab*/, Scratch& /*scratch*/,
                             std::vector<TokenId>& out) const {
-  const ByteTrie::Match match = trie_.longest(word);
-  const TokenId id = match.bytes == word.size() ? match.number : unknown;
-  if (id >= 0) out.push_back(id);
+  if (!cuts_before_mark) {
+    if (const TokenId id = find(word); id >= 0) out.push_back(id);
+    return;
+  }
+  TokenId last = -1;
+  while (!word.empty()) {
+    const std::size_t end = std::min(word.find("▁", 1), word.size());
+    const TokenId id = find(word.substr(0, end));
+    if (id >= 0 && (id != unknown || last != unknown)) out.push_back(id);
+    last = id;
+    word.remove_prefix(end);
+  }
 }
 
 }  // namespace wick

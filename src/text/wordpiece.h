@@ -41,6 +41,8 @@ class WordLevelModel {
   struct Scratch {};
 
   TokenId unknown = -1;  // -1: what has no token is left out
+  // A piece is cut before each "▁", and neighbouring unknown parts become one (SentencePiece).
+  bool cuts_before_mark = false;
 
   bool build(std::vector<ByteTrie::Key> words) { return trie_.build(std::move(words)); }
 
@@ -48,6 +50,8 @@ class WordLevelModel {
               std::vector<TokenId>& out) const;
 
  private:
+  TokenId find(std::string_view word) const noexcept;
+
   ByteTrie trie_ = {};
 };
 

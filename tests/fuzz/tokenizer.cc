@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "fuzz/use_tokenizer.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ constexpr const char* kFlagKeys[] = {"tokenizer.ggml.add_bos_token", "tokenizer.
                                      "tokenizer.ggml.add_space_prefix"};
 
 void fill_gguf(FuzzedDataProvider& in, Metadata& meta) {
-  const std::string model = in.PickValueInArray({"gpt2", "llama", "gemma4"});
+  const std::string model = in.PickValueInArray({"gpt2", "llama", "gemma4", "t5", "bert"});
   const bool is_byte_level = model == "gpt2";
   meta.set_string("tokenizer.ggml.model", model);
   meta.set_string("tokenizer.ggml.pre",
@@ -59,6 +60,14 @@ void fill_gguf(FuzzedDataProvider& in, Metadata& meta) {
   if (in.ConsumeBool()) meta.set_integers("tokenizer.ggml.token_type", types);
   if (!is_byte_level || in.ConsumeBool()) meta.set_numbers("tokenizer.ggml.scores", scores);
   meta.set_strings("tokenizer.ggml.merges", merges);
+  if (model == "t5") {  // the size of an array of 256 units, those units, and replacements
+    std::vector<std::int64_t> charsmap = {0, 4, 0, 0};
+    for (int i = 0; i < 1024 + 16; ++i) {
+      charsmap.push_back(in.ConsumeIntegral<std::uint8_t>());
+    }
+    if (in.ConsumeBool()) meta.set_integers("tokenizer.ggml.precompiled_charsmap", charsmap);
+    meta.set_boolean("tokenizer.ggml.remove_extra_whitespaces", in.ConsumeBool());
+  }
   for (const char* const key : kIdKeys) {
     if (in.ConsumeBool()) meta.set_integer(key, in.ConsumeIntegralInRange<int>(-2, 200));
   }
@@ -67,28 +76,6 @@ void fill_gguf(FuzzedDataProvider& in, Metadata& meta) {
   }
   if (in.ConsumeBool())
     meta.set_string("general.architecture", in.ConsumeBool() ? "gemma" : "phi3");
-}
-
-void use(const wick::Tokenizer& tokenizer, FuzzedDataProvider& in) {
-  wick::MarkedText marked;
-  const auto parts = in.ConsumeIntegralInRange<int>(1, 4);
-  for (int i = 0; i < parts; ++i) {
-    marked.append(in.ConsumeRandomLengthString(200), in.ConsumeBool());
-  }
-  std::vector<TokenId> ids;
-  tokenizer.encode(marked, ids);
-  std::string streamed;
-  wick::TextStream stream(tokenizer, false, {in.ConsumeRandomLengthString(6)});
-  for (const TokenId id : ids) {
-    WICK_CHECK(id >= 0 && id < tokenizer.size(), "an id out of the vocabulary");
-    WICK_CHECK(!marked.trusted.empty() || tokenizer.kind(id) != wick::TokenKind::kControl,
-               "a control token out of a person's text");
-    streamed += stream.push(id);
-  }
-  streamed += stream.finish();
-  if (!stream.stopped()) {
-    WICK_CHECK(streamed == tokenizer.decode(ids), "streamed and decoded text differ");
-  }
 }
 
 }  // namespace
@@ -109,6 +96,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     WICK_CHECK(!tokenizer.error().message.empty(), "an error that says nothing");
     return 0;
   }
-  use(**tokenizer, in);
+  wick::use_tokenizer(**tokenizer, in);
   return 0;
 }

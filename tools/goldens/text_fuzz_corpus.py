@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Writes tests/fuzz/corpus/tokenizer/: small tokenizer.json files of every component that wick reads, in the form that
-tests/fuzz/tokenizer.cc takes (the JSON, 60 bytes of text, then the choices, which are read from the end).
+tests/fuzz/tokenizer.cc takes (the JSON, 60 bytes of text, then the choices, which are read from the end); and
+tests/fuzz/corpus/tokenizer_files/: the small files of tests/data/text, as tests/fuzz/tokenizer_files.cc takes them.
 
     python3 tools/goldens/text_fuzz_corpus.py
 """
 import json
 import pathlib
 
-OUT = pathlib.Path(__file__).resolve().parents[2] / "tests/fuzz/corpus/tokenizer"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = ROOT / "tests/fuzz/corpus/tokenizer"
 VOCAB = {c: i for i, c in enumerate(["<unk>", "a", "b", "Ġ", "▁", "c", "ab", "Ġa", "▁a", "<0x0A>", "é", "abc"])}
 BASE = {"model": {"type": "BPE", "vocab": VOCAB, "merges": [["a", "b"], "Ġ a", ["▁", "a"], ["ab", "c"]], "unk_token": "<unk>"},
         "added_tokens": [{"id": 12, "content": "<|x|>", "special": True},
                          {"id": 13, "content": "word", "single_word": True, "lstrip": True, "rstrip": True, "normalized": True}]}
 SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+(?!\S)|\p{L}{1,3}|[^\s\p{N}]"}, "behavior": "Isolated", "invert": False}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+CHARSMAP = json.loads((ROOT / "tests/data/text/tiny_unigram.json").read_text())["normalizer"]["normalizers"][0]["precompiled_charsmap"]
 VARIANTS = [
     {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "use_regex": True}, "decoder": {"type": "ByteLevel"}},
     {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [SPLIT, {"type": "Digits", "individual_digits": True}, BYTE_LEVEL]},
@@ -28,10 +31,42 @@ VARIANTS = [
                         "special_tokens": {"<|x|>": {"ids": [12]}}}},
     {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True},
      "decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"}},
+    {"model": {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [[t, -i / 3] for t, i in VOCAB.items()]},
+     "normalizer": {"type": "Sequence", "normalizers": [
+         {"type": "Precompiled", "precompiled_charsmap": CHARSMAP}, {"type": "NFKC"}, {"type": "Strip"}, {"type": "Nmt"},
+         {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}]},
+     "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁"}]},
+     "post_processor": {"type": "RobertaProcessing", "cls": ["a", 1], "sep": ["b", 2]}},
+    {"model": {"type": "WordPiece", "unk_token": "<unk>", "vocab": {("##" + t if i % 2 else t): i for t, i in VOCAB.items()}},
+     "normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+     "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}},
+    {"model": {"type": "WordLevel", "vocab": VOCAB, "unk_token": "<unk>"}, "normalizer": {"type": "Sequence", "normalizers": [
+        {"type": "NFD"}, {"type": "StripAccents"}, {"type": "Lowercase"}]}, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+            {"type": "Whitespace"}, {"type": "Punctuation"}, {"type": "CharDelimiterSplit", "delimiter": "b"}, {"type": "FixedLength", "length": 2}]},
+     "decoder": {"type": "CTC", "pad_token": "a", "word_delimiter_token": "b", "cleanup": True}},
+    {"model": dict(BASE["model"], continuing_subword_prefix="a", end_of_word_suffix="c"), "normalizer": {"type": "ByteLevel"},
+     "decoder": {"type": "BPEDecoder", "suffix": "c"}},
 ]
 
-OUT.mkdir(parents=True, exist_ok=True)
-for i, variant in enumerate(VARIANTS):
-    text = json.dumps({**BASE, **variant}, ensure_ascii=False, separators=(",", ":")).encode()
-    tail = b"abc word a\xffb <|x|>  123 caf\xc3\xa9 e\xcc\x81 aabb".ljust(60, b"a")
-    (OUT / f"json_{i}").write_bytes(text + tail + bytes([60, 0]))
+TAIL = b"abc word a\xffb <|x|>  123 caf\xc3\xa9 e\xcc\x81 aabb".ljust(60, b"a")
+
+
+def main():
+    OUT.mkdir(parents=True, exist_ok=True)
+    for i, variant in enumerate(VARIANTS):
+        text = json.dumps({**BASE, **variant}, ensure_ascii=False, separators=(",", ":")).encode()
+        (OUT / f"json_{i}").write_bytes(text + TAIL + bytes([60, 0]))
+    files = OUT.parent / "tokenizer_files"
+    files.mkdir(exist_ok=True)
+    # The last byte picks the kind of file, the one before it the settings.
+    for kind, name in [(0, "tiny_unigram.model"), (0, "tiny_bpe_bytes.model"), (0, "tiny_char.model"), (0, "tiny_word.model"),
+                       (2, "tiny.tiktoken")]:
+        (files / name.replace(".", "_")).write_bytes((ROOT / "tests/data/text" / name).read_bytes() + TAIL + bytes([1, kind]))
+    tekken = json.loads((ROOT / "tests/data/text/tiny_tekken.json").read_text())
+    tekken["vocab"] = tekken["vocab"][:300]
+    tekken["config"].update(default_vocab_size=320, default_num_special_tokens=20)
+    (files / "tekken_json").write_bytes(json.dumps(tekken, separators=(",", ":")).encode() + TAIL + bytes([0, 1]))
+
+
+if __name__ == "__main__":
+    main()

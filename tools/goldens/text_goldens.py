@@ -3,14 +3,21 @@
 
     ~/.cache/wick-ref/bin/python tools/goldens/text_goldens.py
 
-tiny_bpe.json and tiny_spm.json are two vocabularies trained here on our own text. tiny_cases.json holds variants of
-them (as JSON merge patches) with the ids of every text; model_cases.json the same for tokenizers of real models, which
+tiny_bpe.json, tiny_spm.json, tiny_unigram.json and tiny_wordpiece.json are vocabularies trained here on our own text.
+tiny_cases.json holds variants of them (as JSON merge patches) with the ids of every text; sentencepiece_cases.json the ids
+that SentencePiece 0.2.3 gives with the *.model files, also trained here, and tiktoken_cases.json those that tiktoken gives
+with tiny_tekken.json and tiny.tiktoken; model_cases.json the same for tokenizers of real models, which
 tools/fetch_test_data brings into ~/.cache/wick-test and which are never committed.
 """
+import base64
 import copy
+import io
 import json
 import pathlib
+import tempfile
 
+import sentencepiece
+import tiktoken
 import tokenizers
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -28,6 +35,18 @@ QWEN35 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
 GPT4O = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
          r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
          r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+
+GPT4O_ONE = GPT4O.replace(r"|\p{N}{1,3}|", r"|\p{N}|")
+HAN = "&&[^\\p{Han}]]"
+KIMI = r"[\p{Han}]+|" + GPT4O.replace(r"\p{M}]", r"\p{M}" + HAN).replace(r"[\r\n/]*", r"[\r\n]*")
+BAILING = (r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+")
+SEED = QWEN2.replace(r"[^\s\p{L}\p{N}]+[\r\n]*", r"[^\s\p{L}\p{N}\r\n]+").replace(r"|\p{N}|", r"|\p{N}{1}|")
+EXAONE_MOE = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}"
+              r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+")
+JAIS2 = LLAMA3.removesuffix(r"|\s+(?!\S)|\s+") + "".join(r"|\s{%d}(?!\S)" % n for n in (512, 256, 128, 64, 32, 16, 8, 4)) + r"|\s{1,2}(?!\S)|\s{1}"
+BLOOM = r" ?[^(\s|.,!?…。，、।۔،)]+"
+YOUTU = r"[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+"
+TINY_AYA = r"\d{1,3}(?=(?:\d{3})*\b)"
 
 TEXTS = [
     "", " ", "  ", "   \n  ", "\n", "\n\n", "\r\n\r\n", "\t\tx", "a", "Hello world", "Hello  world", " Hello world ",
@@ -106,6 +125,141 @@ def tiny_spm():
     return json.loads(tokenizer.to_str())
 
 
+def tiny_unigram():
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Precompiled(charsmap_of(sentencepiece_model(model_type="unigram"))),
+                                                 normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.train_from_iterator(TRAINING, trainers.UnigramTrainer(
+        vocab_size=400, unk_token="<unk>", special_tokens=["<unk>"] + ["<0x%02X>" % b for b in range(256)], show_progress=False))
+    spec = json.loads(tokenizer.to_str())
+    spec["added_tokens"] = spec["added_tokens"][:1]  # the bytes are no added tokens
+    tokenizer = Tokenizer.from_str(json.dumps(spec))
+    tokenizer.add_special_tokens(["<s>", "</s>"])
+    start, end = tokenizer.token_to_id("<s>"), tokenizer.token_to_id("</s>")
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", end), ("<s>", start))
+    return json.loads(tokenizer.to_str())
+
+
+def tiny_wordpiece():
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=20))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.train_from_iterator(TRAINING, trainers.WordPieceTrainer(
+        vocab_size=500, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False))
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return json.loads(tokenizer.to_str())
+
+
+RULES = {"ﬁ": "fi", "Ａ": "A", "e\u0301": "é", "\u00a0": " ", "\t": " ", "\u3000": " ", "ﷺ": "صلى الله", "“": '"', "”": '"', "\x7f": "",
+         "\u2026": "...", "☃": "", "T": "t", "Th": "th"}
+
+
+def sentencepiece_model(**options):
+    """A small model on our own text, with replacements that are few enough to commit."""
+    out = io.BytesIO()
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
+        for source, target in RULES.items():
+            rules.write(" ".join("%X" % ord(c) for c in source) + "\t" + " ".join("%X" % ord(c) for c in target) + "\n")
+        rules.flush()
+        if options.get("normalization_rule_name") != "identity":
+            options["normalization_rule_tsv"] = rules.name
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(text for line in TRAINING for text in line.splitlines() if text.strip()), model_writer=out,
+            vocab_size=options.pop("vocab_size", 400), hard_vocab_limit=False, minloglevel=2, num_threads=1, **options)
+    return out.getvalue()
+
+
+def charsmap_of(model):
+    """normalizer_spec.precompiled_charsmap: field 2 of field 3 of a protocol buffer."""
+    def fields(data):
+        at = 0
+
+        def varint():
+            nonlocal at
+            value = shift = 0
+            while True:
+                byte, at = data[at], at + 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    return value
+
+        while at < len(data):
+            tag = varint()
+            if tag & 7 == 2:
+                size = varint()
+                yield tag >> 3, data[at:at + size]
+                at += size
+            elif tag & 7 == 5:
+                at += 4
+            else:
+                varint()
+
+    return dict(fields(dict(fields(model))[3]))[2]
+
+
+SYMBOLS = ["<sep>", "<tool>", "://"]
+SENTENCEPIECE = {
+    "tiny_unigram": dict(model_type="unigram", user_defined_symbols=SYMBOLS),
+    "tiny_unigram_bytes": dict(model_type="unigram", byte_fallback=True, vocab_size=600, normalization_rule_name="identity",
+                               remove_extra_whitespaces=False, treat_whitespace_as_suffix=True),
+    "tiny_bpe": dict(model_type="bpe", user_defined_symbols=SYMBOLS, add_dummy_prefix=False),
+    "tiny_bpe_bytes": dict(model_type="bpe", byte_fallback=True, vocab_size=600, remove_extra_whitespaces=False),
+    "tiny_char": dict(model_type="char", vocab_size=150),
+    "tiny_word": dict(model_type="word", vocab_size=100),
+}
+
+
+def sentencepiece_cases():
+    cases = []
+    for name, options in SENTENCEPIECE.items():
+        data = sentencepiece_model(**dict(options))
+        (OUT / f"{name}.model").write_bytes(data)
+        theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
+        ids = [theirs.encode(text) for text in TEXTS]
+        cases.append({"name": name, "plain": ids, "bos": theirs.bos_id(), "eos": theirs.eos_id(), "decoded": {
+            str(i): theirs.decode(ids[i]) for i, text in enumerate(TEXTS) if theirs.unk_id() not in ids[i]}})
+    return cases
+
+
+def sentencepiece_gguf():
+    """tiny_unigram.model as llama.cpp's converter would put it into a GGUF file."""
+    data = (OUT / "tiny_unigram.model").read_bytes()
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=data)
+    ids = range(theirs.get_piece_size())
+    return {"tokens": [theirs.id_to_piece(i) for i in ids], "scores": [theirs.get_score(i) for i in ids],
+            "types": [2 if theirs.is_unknown(i) else 3 if theirs.is_control(i) else 4 if theirs.id_to_piece(i) in SYMBOLS else 1 for i in ids],
+            "charsmap": list(charsmap_of(data))}
+
+
+def tiktoken_cases(tiny):
+    """The vocabulary of tiny_bpe, whose ids are ranks, in the files of Mistral and of tiktoken."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    alphabet = {chr(b): b for b in plain} | {chr(0x100 + i): b for i, b in enumerate(b for b in range(256) if b not in plain)}
+    added = {token["content"] for token in tiny["added_tokens"]}
+    texts = sorted((rank, text) for text, rank in tiny["model"]["vocab"].items() if text not in added)
+    ranks = {bytes(alphabet[c] for c in text): rank for rank, (_, text) in enumerate(texts)}
+    lines = [(base64.b64encode(token).decode(), rank) for token, rank in sorted(ranks.items(), key=lambda r: r[1])]
+    n_special = 30
+    write("tiny_tekken.json", {
+        "config": {"pattern": QWEN2, "num_vocab_tokens": len(ranks), "default_vocab_size": len(ranks) - 10 + n_special,
+                   "default_num_special_tokens": n_special, "version": "v3"},
+        "vocab": [{"rank": rank, "token_bytes": text, "token_str": None} for text, rank in lines]})
+    (OUT / "tiny.tiktoken").write_text("".join(f"{text} {rank}\n" for text, rank in lines))
+    shorter = tiktoken.Encoding("tekken", pat_str=QWEN2, special_tokens={},
+                                mergeable_ranks={t: r for t, r in ranks.items() if r < len(ranks) - 10})
+    kimi = (r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+            r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+    whole = tiktoken.Encoding("kimi", pat_str=kimi, special_tokens={}, mergeable_ranks=ranks)
+    return [{"name": "tiny_tekken.json", "plain": [[n_special + i for i in shorter.encode_ordinary(text)] for text in TEXTS]},
+            {"name": "tiny.tiktoken", "plain": [whole.encode_ordinary(text) for text in TEXTS]}]
+
+
 def split(pattern, behavior="Isolated", invert=False):
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
 
@@ -134,6 +288,12 @@ VARIANTS = [  # name, base, merge patch, the name under tokenizer.ggml.pre that 
     ("deepseek-r1-qwen", "tiny_bpe", {"normalizer": None, "pre_tokenizer": sequence(split(QWEN2), BYTE_LEVEL)}, "deepseek-r1-qwen"),
     ("qwen35", "tiny_bpe", {"pre_tokenizer": sequence(split(QWEN35), BYTE_LEVEL)}, "qwen35"),
     ("gpt-4o", "tiny_bpe", {"normalizer": None, "pre_tokenizer": sequence(split(GPT4O), BYTE_LEVEL)}, "gpt-4o"),
+    *[(name, "tiny_bpe", {"normalizer": None, "model": {"ignore_merges": ignores}, "pre_tokenizer": {
+        "type": "Sequence", "pretokenizers": [*(split(p) for p in patterns), BYTE_LEVEL]}}, name) for name, patterns, ignores in [
+            ("kimi-k2", [KIMI], False), ("youtu", [YOUTU, GPT4O_ONE], True), ("bailingmoe", [BAILING], False), ("seed-coder", [SEED], False),
+            ("exaone-moe", [EXAONE_MOE], False), ("jais-2", [JAIS2], False), ("bloom", [BLOOM], False), ("viking", [BLOOM, r"\p{N}"], False),
+            ("superbpe", [r"\p{N}+", r"(?=(\d{3})+(?!\d))"], False), ("tiny_aya", [TINY_AYA, GPT4O], False),
+            ("laguna", [r"[^\n]+|[\n]+", QWEN2], False), ("minicpm5", [r"\p{N}{1,3}", LLAMA3.replace("{1,3}", "+")], True)]],
     ("prefix space", "tiny_bpe", {"pre_tokenizer": sequence(dict(BYTE_LEVEL_GPT2, add_prefix_space=True))}, ""),
     ("removed and inverted", "tiny_bpe", {"pre_tokenizer": sequence(split(GPT2, "Removed", True), BYTE_LEVEL)}, ""),
     ("merged with previous", "tiny_bpe", {"pre_tokenizer": sequence(split(r"\s", "MergedWithPrevious"), BYTE_LEVEL)}, ""),
@@ -145,6 +305,28 @@ VARIANTS = [  # name, base, merge patch, the name under tokenizer.ggml.pre that 
     ("metaspace always, split", "tiny_spm", {"normalizer": None, "pre_tokenizer": sequence(
         dict(METASPACE, prepend_scheme="always", split=True))}, ""),
     ("no byte fallback", "tiny_spm", {"model": {"byte_fallback": False}}, ""),
+    ("unigram", "tiny_unigram", {}, ""),
+    ("unigram with bytes", "tiny_unigram", {"model": {"byte_fallback": True}}, ""),
+    ("unigram, words", "tiny_unigram", {"pre_tokenizer": sequence({"type": "WhitespaceSplit"}, dict(METASPACE, prepend_scheme="always", split=True))}, ""),
+    ("unigram as ALBERT", "tiny_unigram", {"normalizer": {"type": "Sequence", "normalizers": [
+        {"type": "Replace", "pattern": {"String": "``"}, "content": '"'}, {"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"},
+        {"type": "Strip", "strip_left": True, "strip_right": False}]}}, ""),
+    ("unigram, Nmt and NFKC", "tiny_unigram", {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}, {"type": "NFKC"}]}}, ""),
+    ("wordpiece", "tiny_wordpiece", {}, ""),
+    ("wordpiece, cased", "tiny_wordpiece", {"normalizer": {"type": "BertNormalizer", "lowercase": False, "clean_text": False,
+                                                           "handle_chinese_chars": False, "strip_accents": None},
+                                            "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False}}, ""),
+    ("wordpiece, whitespace", "tiny_wordpiece", {"pre_tokenizer": {"type": "Whitespace"}, "post_processor": None}, ""),
+    ("word level", "tiny_wordpiece", {"model": {"type": "WordLevel"}, "decoder": None, "pre_tokenizer": sequence(
+        {"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "Contiguous"})}, ""),
+    ("prefixes and suffixes", "tiny_wordpiece", {
+        "model": {"type": "BPE", "continuing_subword_prefix": "##", "end_of_word_suffix": "e", "merges": [], "fuse_unk": True},
+        "pre_tokenizer": {"type": "CharDelimiterSplit", "delimiter": " "}}, ""),
+    ("bytes spelled by the normalizer", "tiny_bpe", {"normalizer": {"type": "ByteLevel"}, "pre_tokenizer": None}, ""),
+    ("NFD and fixed length", "tiny_bpe", {"normalizer": {"type": "NFD"}, "pre_tokenizer": sequence(
+        {"type": "FixedLength", "length": 7}, BYTE_LEVEL)}, ""),
+    ("prefix space behind a split", "tiny_bpe", {"normalizer": {"type": "Replace", "pattern": {"Regex": "[0-9]+"}, "content": "#"},
+        "pre_tokenizer": sequence({"type": "Digits", "individual_digits": False}, dict(BYTE_LEVEL_GPT2, add_prefix_space=True))}, ""),
     ("no fusing", "tiny_spm", {"model": {"byte_fallback": False, "fuse_unk": False}}, ""),
 ]
 
@@ -194,13 +376,16 @@ def write(name, value):
 
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
-    bases = {"tiny_bpe": tiny_bpe(), "tiny_spm": tiny_spm()}
+    bases = {"tiny_bpe": tiny_bpe(), "tiny_spm": tiny_spm(), "tiny_unigram": tiny_unigram(), "tiny_wordpiece": tiny_wordpiece()}
     for name, spec in bases.items():
         write(name + ".json", spec)
     write("texts.json", TEXTS)
     write("tiny_cases.json", [
         {"name": name, "base": base, "patch": patch, "pre": pre,
          **ids_of(Tokenizer.from_str(json.dumps(merged(bases[base], patch))))} for name, base, patch, pre in VARIANTS])
+    write("sentencepiece_cases.json", sentencepiece_cases())
+    write("sentencepiece_gguf.json", sentencepiece_gguf())
+    write("tiktoken_cases.json", tiktoken_cases(bases["tiny_bpe"]))
     write("tiny_scored.json", scored_spm(bases["tiny_spm"]))
     write("model_cases.json", [{"name": name, **ids_of(model_tokenizer(name))}
                                for name in ("smollm2", "gpt2", "llama3", "llama3_2", "qwen2_5", "qwen3", "llama2")])
