@@ -94,7 +94,7 @@ constexpr auto kRows = std::to_array<Row>({
      .patterns = {kGpt2}},
     {.names = "smollm starcoder refact command-r cohere2_moe codeshell exaone minerva-7b mellum2",
      .patterns = {kDigit, kGpt2}},
-    {.names = "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 laguna "
+    {.names = "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 "
               "jina-v5-nano",
      .patterns = {kLlama3},
      .ignore_merges = true,

@@ -12,7 +12,7 @@ import sys
 import sentencepiece
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from debian_text import chunks
+from corpus import some_texts
 
 VOCAB = 8000
 METASPACE = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
@@ -119,7 +119,7 @@ def kinds():
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    texts = chunks(2, 2)
+    texts = list(some_texts(2, 2))
     for name, steps in kinds():
         path = pathlib.Path(sys.argv[1]) / name / "tokenizer.json"
         if path.exists():

@@ -19,7 +19,7 @@ import sentencepiece
 import tiktoken
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
-from debian_text import chunks
+from corpus import some_texts
 
 CACHE = pathlib.Path.home() / ".cache/wick-test/tokenizers"
 ENDING = r"'s|'t|'re|'ve|'m|'ll|'d"
@@ -72,7 +72,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     # Qwen normalises first, with the Unicode of its Python; texts that are normal say what is wanted of the rest.
-    texts = [unicodedata.normalize("NFC", text) for text in chunks(args.megabytes, args.seed)]
+    texts = [unicodedata.normalize("NFC", text) for text in some_texts(args.megabytes, args.seed)]
     size, bad = sum(len(text.encode()) for text in texts), 0
     for path, encode in cases(pathlib.Path(tempfile.mkdtemp())):
         run = subprocess.run([args.wick, "tokenize", "-m", str(path), "--null", "--json"], stdout=subprocess.PIPE, check=True,
