@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/strings.h"
 #include "text/huggingface_json.h"
@@ -44,6 +45,48 @@ struct NamedId {
   TokenKind kind = TokenKind::kNormal;
   double score = 0;
 };
+
+// A number as Hugging Face's library reads it, which is not always the nearest double: the digits
+// that fit 64 bits, rounded, by a power of ten. Its sums of scores, where two ways are equal but
+// for rounding, depend on the last bit. `text` is a JSON number; infinite or NaN where it is too
+// large.
+double hugging_face_number(std::string_view text) noexcept {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  std::uint64_t digits = 0;
+  int exponent = 0;
+  bool is_fraction = false;
+  bool is_full = false;
+  std::size_t at = 0;
+  for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
+    if (text[at] == '.') {
+      is_fraction = true;
+      continue;
+    }
+    const auto digit = static_cast<std::uint64_t>(text[at] - '0');
+    is_full = is_full || digits > (UINT64_MAX - digit) / 10;
+    if (!is_full) digits = digits * 10 + digit;
+    if (is_fraction != is_full) exponent += is_fraction ? -1 : 1;
+  }
+  int power = 0;
+  if (at < text.size()) {
+    const std::size_t begin = at + (text.substr(at + 1).starts_with('+') ? 2 : 1);
+    std::from_chars(text.data() + begin, text.data() + text.size(), power);
+  }
+  constexpr int kLargest = 308;
+  exponent = std::clamp(exponent + std::clamp(power, -100'000, 100'000), -200'000, kLargest + 1);
+  double value = static_cast<double>(digits);
+  for (; exponent < -kLargest && value != 0; exponent += kLargest) {
+    value /= 1e308;
+  }
+  if (value != 0) {
+    const std::string scale = cat("1e", std::abs(exponent));
+    double factor = std::numeric_limits<double>::infinity();
+    std::from_chars(scale.data(), scale.data() + scale.size(), factor);
+    value = exponent < 0 ? value / factor : value * factor;
+  }
+  return is_negative ? -value : value;
+}
 
 class FileReader {
  public:
@@ -131,11 +174,10 @@ class FileReader {
       if (is_pair) {
         text = in_.string();
         is_pair = in_.next_item();
-        const std::string_view number = is_pair ? in_.skip() : std::string_view();
-        const auto parsed = std::from_chars(number.data(), number.data() + number.size(), score);
-        is_pair = is_pair && parsed.ec == std::errc() &&
-                  parsed.ptr == number.data() + number.size() && std::isfinite(score) &&
-                  !in_.next_item();
+        const char first = is_pair ? in_.peek() : '\0';
+        const bool is_number = first == '-' || (first >= '0' && first <= '9');
+        score = is_number ? hugging_face_number(in_.skip()) : 0;
+        is_pair = is_number && std::isfinite(score) && !in_.next_item();
       }
       if (!is_pair || in_.has_failed()) {
         return corrupt_json(cat("entry ", tokens_.size(), " of model.vocab is no [text, score]"));
