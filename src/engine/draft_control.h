@@ -44,6 +44,7 @@ class DraftPay {
 
   void step_with(std::int64_t ns, int n_guessed, int n_right) noexcept {
     if (plain_ns_ == 0) return;
+    ++n_seen_;
     learn(row_ns_, std::max(1.0, static_cast<double>(ns) - plain_ns_) / n_guessed);
     const double weight = std::min(1.0, n_guessed / 16.0);
     share_right_ += (static_cast<double>(n_right) / n_guessed - share_right_) * weight;
@@ -51,7 +52,7 @@ class DraftPay {
 
   // Asked once a step.
   bool is_worth_it() noexcept {
-    if (share_right_ * plain_ns_ >= row_ns_) {
+    if (n_seen_ < kEnough || share_right_ * plain_ns_ >= row_ns_) {
       n_paused_ = 0;
       return true;
     }
@@ -62,14 +63,17 @@ class DraftPay {
 
  private:
   static constexpr int kPause = 64;  // steps
+  static constexpr int kEnough = 8;  // steps with guesses before one disturbed step can say no
 
+  // Follows what a step costs when nothing disturbs it: on a busy machine the clock runs too far.
   static void learn(double& mean, double value) noexcept {
-    mean = mean == 0 ? value : mean + (value - mean) / 8;
+    const double weight = value < mean ? 1.0 / 4 : 1.0 / 32;
+    mean = mean == 0 ? value : mean + (value - mean) * weight;
   }
 
   double plain_ns_ = 0, row_ns_ = 0;  // 0 = not known yet
   double share_right_ = 1;
-  int n_paused_ = 0;
+  int n_paused_ = 0, n_seen_ = 0;
 };
 
 }  // namespace wick
