@@ -1,4 +1,5 @@
-// quantise_scalar (activation.cc) in AVX2: the same operations, eight values at a time.
+// quantise_scalar (activation.cc) in AVX2: the same operations, eight values at a time, and what
+// goes with the values for four blocks at a time.
 #include "kernels/cpu/matmul_avx2.h"
 
 namespace wick {
@@ -38,88 +39,119 @@ inline __m256i rounded(const float* x, float scale) noexcept {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-struct Parts {
-  std::int16_t* factors;
-  std::uint32_t* factor_pairs;
-  std::int16_t* sums;
-  std::int16_t* half_sums;
-  float* float_sums;
-  std::int32_t* offsets;
-  std::int32_t* half_offsets;
-  std::int32_t* shifts;
-  std::int32_t* starts;
-  std::int32_t* half_starts;
-  std::int8_t* values;
+// Where group g of a row lies, by part.
+struct GroupParts {
+  std::byte* row;
+  const ActivationLayout& layout;
+  std::size_t group;
+
+  std::byte* at(std::size_t part, std::size_t bytes_per_group) const noexcept {
+    return row + part + bytes_per_group * group;
+  }
 };
 
-inline void store_block(int at, int shift, __m256i p, const Parts& out) noexcept {
-  const int k = 1 << shift;
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out.values + at * kBlock), p);
-  const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), p);
-  __m256i s = _mm256_madd_epi16(pairs, _mm256_set1_epi16(static_cast<short>(k)));
-  s = _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0x4e));
-  s = _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0xb1));
-  const int first = _mm256_cvtsi256_si32(s);
-  const int second = _mm256_extract_epi32(s, 4);
-  out.factors[at] = static_cast<std::int16_t>(k);
-  out.factor_pairs[at] = static_cast<std::uint32_t>(k) * 0x10001u;
-  out.sums[at] = static_cast<std::int16_t>(first + second);
-  out.float_sums[at] = static_cast<float>(first + second);
-  out.shifts[at] = shift;
-  out.starts[at] = -(128 >> shift) * (first + second);
-  out.half_starts[2 * at] = -(128 >> shift) * first;
-  out.half_starts[2 * at + 1] = -(128 >> shift) * second;
-  out.half_sums[2 * at] = static_cast<std::int16_t>(first);
-  out.half_sums[2 * at + 1] = static_cast<std::int16_t>(second);
-  __m256i words = _mm256_add_epi16(pairs, _mm256_shuffle_epi32(pairs, 0x4e));
-  words = _mm256_add_epi16(words, _mm256_shuffle_epi32(words, 0xb1));
-  words = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_slli_epi16(words, 4));
-  const __m128i low = _mm256_castsi256_si128(words), high = _mm256_extracti128_si256(words, 1);
-  out.offsets[at] = _mm_cvtsi128_si32(_mm_add_epi16(low, high));
-  out.half_offsets[2 * at] = _mm_cvtsi128_si32(_mm_add_epi16(low, low));
-  out.half_offsets[2 * at + 1] = _mm_cvtsi128_si32(_mm_add_epi16(high, high));
+inline void store128(std::byte* at, __m128i v) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), v);
 }
 
-// The group at block `begin` of n blocks; returns its unit.
-inline float quantise_group(const float* x, int begin, int n, const Parts& out) noexcept {
-  std::uint32_t largest[8];
+inline void store256(std::byte* at, __m256i v) noexcept {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), v);
+}
+
+// Dwords of the first halves of four blocks and of the second ones → block by block.
+inline __m256i interleave(__m256i halves) noexcept {
+  const __m128i first = _mm256_castsi256_si128(halves);
+  const __m128i second = _mm256_extracti128_si256(halves, 1);
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi32(first, second)),
+                                 _mm_unpackhi_epi32(first, second), 1);
+}
+
+inline __m128i add_halves(__m256i v) noexcept {
+  return _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+}
+
+inline __m256i negated(__m256i v) noexcept {
+  return _mm256_sub_epi32(_mm256_setzero_si256(), v);
+}
+
+// Everything but the values of the four blocks p, which are blocks 4 * quad .. of the group; k is 0
+// behind the row's end.
+inline void store_sums(const __m256i (&p)[4], __m128i shift, __m128i k, std::size_t quad,
+                       const GroupParts& out) noexcept {
+  const ActivationLayout& l = out.layout;
+  const auto pairs = [&](int j) { return _mm256_maddubs_epi16(_mm256_set1_epi8(1), p[j]); };
+  // Two word sums of each half block: dwords of the first halves, then of the second ones.
+  const __m256i words =
+      merge_four<16>(merge_two<16>(pairs(0), pairs(1)), merge_two<16>(pairs(2), pairs(3)));
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i offsets = _mm256_sub_epi16(zero, _mm256_slli_epi16(words, 4));
+  const __m128i block_offsets =
+      _mm_add_epi16(_mm256_castsi256_si128(offsets), _mm256_extracti128_si256(offsets, 1));
+  store128(out.at(l.offsets, 32) + 16 * quad, block_offsets);
+  store256(out.at(l.half_offsets, 64) + 32 * quad, interleave(_mm256_add_epi16(offsets, offsets)));
+
+  const __m256i halves = _mm256_madd_epi16(words, _mm256_set1_epi16(1));
+  const __m128i blocks = add_halves(halves);
+  store256(out.at(l.half_starts, 64) + 32 * quad,
+           interleave(negated(_mm256_slli_epi32(halves, 7))));
+  store128(out.at(l.starts, 32) + 16 * quad,
+           _mm_sub_epi32(_mm_setzero_si128(), _mm_slli_epi32(blocks, 7)));
+
+  const __m256i scaled = interleave(_mm256_sllv_epi32(halves, _mm256_broadcastsi128_si256(shift)));
+  const __m128i sums = _mm_sllv_epi32(blocks, shift);
+  store128(out.at(l.half_sums, 32) + 16 * quad,
+           _mm_packs_epi32(_mm256_castsi256_si128(scaled), _mm256_extracti128_si256(scaled, 1)));
+  store128(out.at(l.float_sums, 32) + 16 * quad, _mm_castps_si128(_mm_cvtepi32_ps(sums)));
+  store128(out.at(l.factor_pairs, 32) + 16 * quad, _mm_or_si128(k, _mm_slli_epi32(k, 16)));
+  store128(out.at(l.shifts, 32) + 16 * quad, shift);
+  const auto store64 = [](std::byte* at, __m128i v) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(at), _mm_packs_epi32(v, v));
+  };
+  store64(out.at(l.sums, 16) + 8 * quad, sums);
+  store64(out.at(l.factors, 16) + 8 * quad, k);
+}
+
+// The first n <= 8 blocks of a group from x; returns its unit.
+inline float quantise_group(const float* x, int n, const GroupParts& out) noexcept {
+  alignas(32) float largest[8] = {};
   std::uint32_t bits = 0;
   for (int j = 0; j < n; ++j) {
-    largest[j] = largest_bits(x + (begin + j) * kBlock);
-    if (largest[j] > bits) bits = largest[j];
+    const std::uint32_t mine = largest_bits(x + j * kBlock);
+    largest[j] = as_float(mine);
+    if (mine > bits) bits = mine;
   }
   const bool is_finite = bits < 0x7f800000u;
   float max = is_finite ? as_float(bits) : 0.0f;
   if (max < 0x1p-100f) max = 0.0f;
   const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
-  for (int j = 0; j < n; ++j) {
-    int shift = 0;
-    __m256i p = _mm256_setzero_si256();
-    if (max > 0.0f) {
-      const float mine = as_float(largest[j]) * 8.0f;
-      while (shift < 3 && mine > max * static_cast<float>(1 << shift))
-        ++shift;
-      p = rounded(x + (begin + j) * kBlock, inverse * static_cast<float>(8 >> shift));
-    }
-    store_block(begin + j, shift, p, out);
+  // log2 k: how many of max, 2 max and 4 max are below 8 times the block's largest.
+  const __m256 mine = _mm256_mul_ps(_mm256_load_ps(largest), _mm256_set1_ps(8.0f));
+  __m256i shift = _mm256_setzero_si256();
+  for (int step = 1; step <= 4; step *= 2) {
+    const __m256 limit = _mm256_set1_ps(max * static_cast<float>(step));
+    const __m256 is_more = _mm256_cmp_ps(mine, limit, _CMP_GT_OQ);
+    shift = _mm256_sub_epi32(shift, _mm256_castps_si256(is_more));
   }
+  if (!(max > 0.0f)) shift = _mm256_setzero_si256();
+  const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i is_inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), index);
+  const __m256i k = _mm256_and_si256(_mm256_sllv_epi32(_mm256_set1_epi32(1), shift), is_inside);
+  const __m256i eighths = _mm256_srlv_epi32(_mm256_set1_epi32(8), shift);
+  alignas(32) float scale[8];
+  _mm256_store_ps(scale, _mm256_mul_ps(_mm256_set1_ps(inverse), _mm256_cvtepi32_ps(eighths)));
+  __m256i p[2][4] = {};
+  for (int j = 0; j < n; ++j) {
+    if (max > 0.0f) p[j / 4][j % 4] = rounded(x + j * kBlock, scale[j]);
+    store256(out.at(out.layout.values, kGroup) + kBlock * j, p[j / 4][j % 4]);
+  }
+  store_sums(p[0], _mm256_castsi256_si128(shift), _mm256_castsi256_si128(k), 0, out);
+  store_sums(p[1], _mm256_extracti128_si256(shift, 1), _mm256_extracti128_si256(k, 1), 1, out);
   return is_finite ? max / 127.0f / 8.0f : as_float(0x7fc00000u);
 }
 
 }  // namespace
 
 void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
-  const Parts parts = {.factors = reinterpret_cast<std::int16_t*>(out + layout.factors),
-                       .factor_pairs = reinterpret_cast<std::uint32_t*>(out + layout.factor_pairs),
-                       .sums = reinterpret_cast<std::int16_t*>(out + layout.sums),
-                       .half_sums = reinterpret_cast<std::int16_t*>(out + layout.half_sums),
-                       .float_sums = reinterpret_cast<float*>(out + layout.float_sums),
-                       .offsets = reinterpret_cast<std::int32_t*>(out + layout.offsets),
-                       .half_offsets = reinterpret_cast<std::int32_t*>(out + layout.half_offsets),
-                       .shifts = reinterpret_cast<std::int32_t*>(out + layout.shifts),
-                       .starts = reinterpret_cast<std::int32_t*>(out + layout.starts),
-                       .half_starts = reinterpret_cast<std::int32_t*>(out + layout.half_starts),
-                       .values = reinterpret_cast<std::int8_t*>(out + layout.values)};
   float* units = reinterpret_cast<float*>(out + layout.units);
   // What no block covers is zero: the rounding up of each part to 64 bytes, a short last group.
   __builtin_memset(out, 0, layout.values);
@@ -128,7 +160,8 @@ void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* ou
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = 8 * g;
     const int n = layout.blocks - begin < 8 ? layout.blocks - begin : 8;
-    units[g] = quantise_group(x, begin, n, parts);
+    units[g] = quantise_group(x + begin * kBlock, n,
+                              {.row = out, .layout = layout, .group = static_cast<std::size_t>(g)});
   }
 }
 
