@@ -2,6 +2,7 @@
 // tests/data/text: random texts, in random parts, asked for at random moments.
 #include "text/growing_text.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -230,11 +231,33 @@ TokenizerPtr tokenizer_of(Json json, const Json& patch) {
   return tokenizer ? *std::move(tokenizer) : nullptr;
 }
 
+// Of the goldens, those that settle nothing: a pattern that PCRE2 runs, a normaliser or a model
+// that may look at a whole run.
+bool settles_nothing(const std::string& name) {
+  constexpr std::string_view kNames[] = {"bailingmoe",
+                                         "jais-2",
+                                         "tiny_aya",
+                                         "NFD and fixed length",
+                                         "prefix space behind a split",
+                                         "unigram",
+                                         "unigram with bytes",
+                                         "unigram, words",
+                                         "unigram as ALBERT",
+                                         "unigram, Nmt and NFKC",
+                                         "wordpiece",
+                                         "wordpiece, whitespace",
+                                         "word level",
+                                         "prefixes and suffixes",
+                                         "bytes spelled by the normalizer"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 std::vector<Family> families() {
   std::vector<Family> out;
   for (const Json& golden : data("tiny_cases.json")) {
     const Json base = data(golden["base"].get<std::string>() + ".json");
-    out.push_back({golden["name"], tokenizer_of(base, golden["patch"])});
+    const std::string name = golden["name"];
+    out.push_back({name, tokenizer_of(base, golden["patch"]), !settles_nothing(name)});
   }
   for (const FamilyRow& row : kMoreFamilies) {
     const std::string base(row.base);
