@@ -1,4 +1,4 @@
-// wick bench compare: two files of --json lines; exit status 1 where the second is worse. Worse
+// wick bench compare: two files of --json lines; exit status 4 where the second is worse. Worse
 // means by more than the limit, and beyond what both spread: their quartiles don't overlap.
 #include <cmath>
 #include <cstdio>

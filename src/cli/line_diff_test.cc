@@ -24,9 +24,9 @@ TEST(LineDiff, GivesBothTextsBackForRandomLines) {
   for (int n = 0; n < 500; ++n) {
     std::string a;
     std::string b;
-    for (unsigned i = random() % 12; i > 0; --i)
+    for (auto i = random() % 12; i > 0; --i)
       a += std::string(1, static_cast<char>('a' + random() % 3)) + "\n";
-    for (unsigned i = random() % 12; i > 0; --i)
+    for (auto i = random() % 12; i > 0; --i)
       b += std::string(1, static_cast<char>('a' + random() % 3)) + "\n";
     std::string from_a;
     std::string from_b;

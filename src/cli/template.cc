@@ -220,8 +220,10 @@ void print_text(const MarkedText& prompt) {
 Value as_json(const std::string& name, const MarkedText& prompt, const Tokenizer* tokenizer) {
   Array spans;
   for (const Span& span : prompt.trusted) {
-    spans.push_back(
-        Array{static_cast<std::int64_t>(span.begin), static_cast<std::int64_t>(span.end)});
+    Array ends;
+    ends.emplace_back(static_cast<std::int64_t>(span.begin));
+    ends.emplace_back(static_cast<std::int64_t>(span.end));
+    spans.emplace_back(std::move(ends));
   }
   Value out = json_object({{"template", name}, {"text", prompt.text}, {"trusted", spans}});
   if (tokenizer == nullptr) return out;

@@ -220,6 +220,22 @@ class Program(unittest.TestCase):
             self.assertGreater(row["gb_per_s"], 0)
             self.assertGreater(row["share_of_read_bandwidth"], 0)
 
+    def test_bench_of_streams_is_compared_with_an_earlier_one(self):
+        done = wick("bench", "serve", "-m", MODEL, "--concurrency", "1,2", "-p", "8", "-n", "4", "-r", "1", "--warm-up", "0", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row["test"] for row in rows], ["serve c1 p8 n4", "serve c2 p8 n4"])
+        before, after = pathlib.Path(HOME.name, "before.jsonl"), pathlib.Path(HOME.name, "after.jsonl")
+        before.write_text(done.stdout)
+        self.assertEqual(wick("bench", "compare", before, before).returncode, 0)
+        for key in ("tokens_per_second", "tokens_per_second_q1", "tokens_per_second_q3"):
+            rows[1][key] *= 0.9
+        after.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        worse = wick("bench", "compare", before, after)
+        self.assertEqual(worse.returncode, 4, worse.stdout)
+        self.assertEqual(worse.stdout.count("  worse\n"), 1)
+        self.assertEqual(wick("bench", "compare", before, after, "--limit", "20").returncode, 0)
+
     def test_model_info_and_doctor_speak_json(self):
         info = json.loads(wick("model", "info", MODEL, "--json").stdout)
         self.assertEqual(info["architecture"], "llama")
