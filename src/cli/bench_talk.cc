@@ -145,13 +145,12 @@ Result<int> run_chat(const Options& o) {
   return kExitOk;
 }
 
-std::shared_ptr<Options> add_common(Flags& flags, const std::shared_ptr<Options>& o) {
-  o->model.add(flags, false);
-  o->run.add(flags);
-  flags.integer("-n,--n-gen", o->generate, {2, 1 << 20}, "generated tokens of an answer");
-  flags.integer("-r,--repetitions", o->runs, {1, 1000}, "runs of which the median counts");
-  flags.toggle("--json", o->is_json, "one JSON object a line");
-  return o;
+void add_common(Flags& flags, Options& o) {
+  o.model.add(flags, false);
+  o.run.add(flags);
+  flags.integer("-n,--n-gen", o.generate, {2, 1 << 20}, "generated tokens of an answer");
+  flags.integer("-r,--repetitions", o.runs, {1, 1000}, "runs of which the median counts");
+  flags.toggle("--json", o.is_json, "one JSON object a line");
 }
 
 }  // namespace
@@ -160,14 +159,14 @@ void add_bench_single(Flags& bench, const ChosenAction& chosen) {
   const auto o = std::make_shared<Options>();
   Flags flags = bench.command("single", "load, first text and speed for three prompts",
                               [=] { *chosen = [o] { return run_single(*o); }; });
-  add_common(flags, o);
+  add_common(flags, *o);
 }
 
 void add_bench_chat(Flags& bench, const ChosenAction& chosen) {
   const auto o = std::make_shared<Options>();
   Flags flags = bench.command("chat", "five turns of a conversation",
                               [=] { *chosen = [o] { return run_chat(*o); }; });
-  add_common(flags, o);
+  add_common(flags, *o);
 }
 
 }  // namespace wick

@@ -3,7 +3,7 @@
 FOLDER/NAME/tokenizer.json, for tokenizer_corpus.py and tokenizer_diff.py.
 
     ~/.cache/wick-ref/bin/python tools/parity/huggingface_models.py FOLDER
-    ~/.cache/wick-ref/bin/python tools/parity/tokenizer_corpus.py --megabytes 10 FOLDER/*/tokenizer.json
+    ~/.cache/wick-ref/bin/python tools/parity/tokenizer_corpus.py FOLDER/*/tokenizer.json
 """
 import io
 import pathlib
