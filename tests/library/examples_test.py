@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Each program under examples/, run on the default model, does what its first lines say."""
 # labels: cli model
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import unittest
 
+from common import MODEL, ROOT
+
 EXAMPLES = pathlib.Path(sys.argv.pop(1)).resolve() / "examples"
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
 
 
 def example(name, *arguments):

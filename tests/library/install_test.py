@@ -4,24 +4,15 @@
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
+from common import MODEL, ROOT, run
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
 ROME = "The capital of Italy is Rome.\n"
 MAX_PROGRAM_BYTES = 12_000_000
-
-
-def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=300, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{command}\n{done.stdout}")
-    return done.stdout
 
 
 class Install(unittest.TestCase):

@@ -2,27 +2,20 @@
 """`pip install .` into a fresh environment, from a clean copy of what is tracked: the module's own tests pass there, its type hints
 hold, and the README's fragment prints the answer."""
 # labels: cli model slow
+import functools
 import json
 import os
 import pathlib
-import re
 import shutil
-import subprocess
 import sys
 import unittest
 
+import common
+from common import MODEL, ROOT
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
 VENV = BUILD / "python-venv"
-
-
-def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=3000, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{command}\n{done.stdout}")
-    return done.stdout
+run = functools.partial(common.run, timeout=3000)
 
 
 class Python(unittest.TestCase):
@@ -43,13 +36,11 @@ class Python(unittest.TestCase):
             ROOT / "python/tests/stubtest_allowlist", cwd=BUILD)
 
     def test_the_readmes_fragment_prints_the_answer(self):
-        section = re.search(r"^## As a library\n(.*?)^## ", (ROOT / "README.md").read_text(), re.S | re.M)[1]
-        fragment = re.search(r"^```python\n(.*?)^```", section, re.S | re.M)[1]
         folder = BUILD / "python-readme"
         folder.mkdir(exist_ok=True)
         (folder / "model.gguf").unlink(missing_ok=True)
         (folder / "model.gguf").symlink_to(MODEL)
-        self.assertEqual(run(VENV / "bin/python", "-c", fragment, cwd=folder), "The capital of Italy is Rome.")
+        self.assertEqual(run(VENV / "bin/python", "-c", common.fragment("python"), cwd=folder), "The capital of Italy is Rome.")
 
     def test_it_is_built_with_the_flags_of_the_release(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]

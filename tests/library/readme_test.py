@@ -1,26 +1,19 @@
 #!/usr/bin/env python3
 """The README's fragments for C++ and C compile as they stand there, and print the answer. Python's: see python_test.py."""
 # labels: cli model
-import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from common import MODEL, ROOT, fragment
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
 LANGUAGES = {
     "cpp": (["g++", "-std=c++20"], '#include <iostream>\n#include "wick/model.h"\nint main() {\n%s\n}\n', "main.cc"),
     "c": (["cc", "-std=c99"], '#include <stdio.h>\n#include "wick/wick.h"\nint main(void) {\n%s\nreturn 0;\n}\n', "main.c"),
 }
-
-
-def fragment(language):
-    section = re.search(r"^## As a library\n(.*?)^## ", (ROOT / "README.md").read_text(), re.S | re.M)[1]
-    return re.search(rf"^```{language}\n(.*?)^```", section, re.S | re.M)[1]
 
 
 class Readme(unittest.TestCase):
