@@ -22,6 +22,10 @@ constexpr utf8proc_option_t kOptions =
 constexpr utf8proc_option_t kDecompose =
     static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
 
+// The place before the first trailing consonant of Hangul's arithmetic, where no letter stands. It
+// composes with nothing, but utf8proc drops it behind a syllable.
+constexpr char32_t kBeforeTrailingJamo = 0x11A7;
+
 // No character below U+0300 changes under NFC or touches its neighbour.
 constexpr char32_t kFirstChanging = 0x300;
 constexpr std::ptrdiff_t kFewMarks = 32;
@@ -106,7 +110,7 @@ void append_part(std::string& out, std::string_view text, UnicodeForm form, NfcS
   codes.clear();
   for (std::size_t at = 0; at < text.size();) {
     const Utf8Char next = decode_utf8(text.substr(at));
-    if (is_in(nfc_left_alone(), next.code)) {
+    if (next.code == kBeforeTrailingJamo || is_in(nfc_left_alone(), next.code)) {
       append_sorted(out, codes, form);
       append_utf8(out, next.code);
     } else {

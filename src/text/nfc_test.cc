@@ -14,6 +14,18 @@ std::string nfc(std::string_view text) {
   return out;
 }
 
+std::string nfkc(std::string_view text) {
+  std::string out;
+  NfcScratch scratch;
+  append_form(out, text, UnicodeForm::kNfkc, scratch);
+  return out;
+}
+
+TEST(Nfc, KeepsTheJamoBeforeTheTrailingOnes) {
+  EXPECT_EQ(nfkc("\uAC00\u11A7\uAC00\u11A8"), "\uAC00\u11A7\uAC01");
+  EXPECT_EQ(nfc("\u1100\u1161\u11A7\u0301"), "\uAC00\u11A7\u0301");
+}
+
 TEST(Nfc, ComposesAndSortsMarks) {
   EXPECT_EQ(nfc("e\u0301"), "\u00E9");
   EXPECT_EQ(nfc("q\u0307\u0323"), "q\u0323\u0307");
