@@ -36,11 +36,15 @@ class Stopwatch final : public DeltaSink {
 
   bool has_failed() const noexcept { return failed_; }
 
-  TimedAnswer answer() const {
+  bool has_begun() const noexcept { return !times_.empty(); }
+
+  // Gaps that began before `from_ns` are left out.
+  TimedAnswer answer(std::int64_t from_ns = 0) const {
     TimedAnswer answer{.usage = usage_};
     if (!times_.empty()) answer.ttft_ms = ms_between(started_ns_, times_.front());
     for (std::size_t i = 1; i < times_.size(); ++i)
-      answer.gaps_ms.push_back(ms_between(times_[i - 1], times_[i]));
+      if (times_[i - 1] >= from_ns)
+        answer.gaps_ms.push_back(ms_between(times_[i - 1], times_[i]));
     return answer;
   }
 
@@ -50,6 +54,12 @@ class Stopwatch final : public DeltaSink {
   Usage usage_ = {};
   bool is_over_ = false, failed_ = false;
 };
+
+Error gave_up() {
+  return {.code = ErrorCode::kDevice,
+          .id = "bench_failed",
+          .message = "the engine gave up a request"};
+}
 
 }  // namespace
 
@@ -90,14 +100,40 @@ Result<TimedRun> TimedEngine::run(const std::vector<GenerateRequest>& requests, 
   } while (engine_->step() || watches.size() < requests.size());
   TimedRun run{.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9};
   for (const auto& watch : watches) {
-    if (watch->has_failed() || !watch->is_over()) {
-      return Error{.code = ErrorCode::kDevice,
-                   .id = "bench_failed",
-                   .message = "the engine gave up a request"};
-    }
+    if (watch->has_failed() || !watch->is_over()) return gave_up();
     run.answers.push_back(watch->answer());
     run.generated_tokens += run.answers.back().usage.generated_tokens;
     run.prompt_tokens += run.answers.back().usage.prompt_tokens;
+  }
+  return run;
+}
+
+Result<TimedRun> TimedEngine::run_beside(const std::vector<GenerateRequest>& streams,
+                                         GenerateRequest late) {
+  std::vector<std::shared_ptr<Stopwatch>> watches;
+  std::vector<RequestId> ids;
+  const auto submit = [&](GenerateRequest request) -> Result<void> {
+    request.sink = watches.emplace_back(std::make_shared<Stopwatch>(request.max_tokens));
+    WICK_TRY(ids.emplace_back(), engine_->submit(std::move(request)));
+    return {};
+  };
+  for (const GenerateRequest& request : streams)
+    WICK_DO(submit(request));
+  const auto has_begun = [](const auto& watch) { return watch->has_begun(); };
+  while (!std::all_of(watches.begin(), watches.end(), has_begun) && engine_->step()) {
+  }
+  const std::int64_t came = monotonic_ns();
+  WICK_DO(submit(std::move(late)));
+  while (!watches.back()->is_over() && engine_->step()) {
+  }
+  TimedRun run{.seconds = static_cast<double>(monotonic_ns() - came) * 1e-9};
+  for (const RequestId id : ids)
+    engine_->cancel(id);
+  while (engine_->step()) {
+  }
+  for (const auto& watch : watches) {
+    if (watch->has_failed() || !watch->has_begun()) return gave_up();
+    run.answers.push_back(watch->answer(came));
   }
   return run;
 }

@@ -40,6 +40,9 @@ class TimedEngine {
 
   // Answers all of `requests`, at most `concurrency` at a time: when one is over the next begins.
   Result<TimedRun> run(const std::vector<GenerateRequest>& requests, int concurrency);
+  // Lets `streams` say their first text, then submits `late` and ends when that is answered. The
+  // streams are cancelled; their gaps are those beside `late`, whose answer comes last.
+  Result<TimedRun> run_beside(const std::vector<GenerateRequest>& streams, GenerateRequest late);
 
  private:
   TimedEngine(ModelFile file, std::unique_ptr<Backend> backend)

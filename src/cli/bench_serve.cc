@@ -17,6 +17,7 @@ struct Options {
   RunFlags run = {};
   std::vector<int> concurrency = {1, 2, 4, 8, 16};
   int prompt = 128, generate = 64, requests = 2;  // requests of each stream
+  int late_prompt = 0;
   int runs = 3, warm_up = 1;
   bool is_json = false;
 };
@@ -31,6 +32,10 @@ GenerateRequest request_of(std::vector<TokenId> prompt, int generate, std::uint6
 
 void append(std::vector<double>& to, const std::vector<double>& values) {
   to.insert(to.end(), values.begin(), values.end());
+}
+
+Quartiles single(double value) {
+  return {value, value, value};
 }
 
 // One number of streams; a run has its own tenant, so that no prompt is in the cache already.
@@ -54,7 +59,6 @@ Result<BenchRecord> serve(const std::filesystem::path& path, const Options& o, E
       append(gaps, answer.gaps_ms);
     }
   }
-  const auto single = [](double value) { return Quartiles{value, value, value}; };
   return BenchRecord{.test = cat("serve c", streams, " p", o.prompt, " n", o.generate),
                      .threads = timed.threads(),
                      .figures = {{"tokens_per_second", quartiles(generated)},
@@ -64,9 +68,56 @@ Result<BenchRecord> serve(const std::filesystem::path& path, const Options& o, E
                                  {"gap_p99_ms", single(percentile(gaps, 99))}}};
 }
 
+// The same number of streams while a long prompt is read: how long their next text takes.
+Result<BenchRecord> serve_beside(const std::filesystem::path& path, const Options& o,
+                                 EngineOptions engine, int streams) {
+  engine.max_seqs = streams + 1;
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  std::vector<double> ttft, gaps;
+  for (int run = -o.warm_up; run < o.runs; ++run) {
+    const auto request = [&](int n, int generate, unsigned seed) {
+      return request_of(random_tokens(n, timed.vocab(), seed), generate,
+                        static_cast<std::uint64_t>(run + o.warm_up + 1));
+    };
+    std::vector<GenerateRequest> requests;
+    for (int i = 0; i < streams; ++i) {
+      requests.push_back(
+          request(o.prompt, engine.context - o.prompt, static_cast<unsigned>(i)));
+    }
+    WICK_TRY(const TimedRun done, timed.run_beside(requests, request(o.late_prompt, 1, 4711)));
+    if (run < 0) continue;
+    ttft.push_back(done.answers.back().ttft_ms);
+    for (const TimedAnswer& answer : done.answers)
+      append(gaps, answer.gaps_ms);
+  }
+  return BenchRecord{.test = cat("serve c", streams, " p", o.prompt, " late", o.late_prompt),
+                     .threads = timed.threads(),
+                     .figures = {{"late_ttft_ms", quartiles(ttft)},
+                                 {"gap_ms", quartiles(gaps)},
+                                 {"gap_p99_ms", single(percentile(gaps, 99))}}};
+}
+
+Result<int> run_beside(const Options& o, const std::filesystem::path& path, EngineOptions engine) {
+  if (engine.context == 0) engine.context = std::max(o.late_prompt + 1, o.prompt + o.generate);
+  if (!o.is_json) std::cout << "streams  next text, ms p50  p99   long prompt's first text, ms\n";
+  for (const int streams : o.concurrency) {
+    WICK_TRY(const BenchRecord record, serve_beside(path, o, engine, streams));
+    if (o.is_json) {
+      print_json(record);
+      continue;
+    }
+    const auto& f = record.figures;
+    std::printf("%7d %18.1f %6.1f %28.0f\n", streams, f[1].second.median, f[2].second.median,
+                f[0].second.median);
+    std::fflush(stdout);
+  }
+  return kExitOk;
+}
+
 Result<int> run_serve(const Options& o) {
   WICK_TRY(const auto path, find_model(o.model));
   WICK_TRY(EngineOptions engine, o.run.engine());
+  if (o.late_prompt > 0) return run_beside(o, path, engine);
   if (engine.context == 0) engine.context = o.prompt + o.generate;
   if (!o.is_json) {
     std::cout << "streams  tokens/s   first text, ms p50  p99   next text, ms p50  p99\n";
@@ -161,6 +212,9 @@ void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
   add_common(flags, *o);
   flags.integers("--concurrency", o->concurrency, {1, 256}, "streams");
   flags.integer("--requests", o->requests, {1, 1000}, "requests of each stream, one after another");
+  flags.integer("--late", o->late_prompt, {0, 1 << 20},
+                "tokens of a prompt that comes while the streams talk: how long their next text "
+                "takes until it is read; 0 = none comes");
 }
 
 void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {

@@ -132,12 +132,14 @@ void write_tiny_model(const std::filesystem::path& path, const TinyModel& model)
       .add_number(key("rope.freq_base"), 10000)
       .add_number(key("attention.layer_norm_rms_epsilon"), 1e-5);
   if (model.has_tokenizer) add_tokenizer(gguf);
+  WICK_CHECK(model.vocab == 0 || !model.has_tokenizer, "the tiny tokenizer has its own vocabulary");
+  const int vocab = model.vocab > 0 ? model.vocab : kTinyVocab;
   Weights weights(gguf, model);
-  weights.matrix("token_embd.weight", kTinyVocab, model.d_model);
+  weights.matrix("token_embd.weight", vocab, model.d_model);
   for (int layer = 0; layer < model.n_layers; ++layer)
     add_layer(weights, model, layer);
   weights.vector("output_norm.weight", model.d_model, 1, 0.3F);
-  if (!model.is_tied) weights.matrix("output.weight", kTinyVocab, model.d_model);
+  if (!model.is_tied) weights.matrix("output.weight", vocab, model.d_model);
   gguf.write(path);
 }
 

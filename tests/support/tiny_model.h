@@ -24,6 +24,7 @@ struct TinyModel {
   bool is_tied = true;
   DType type = DType::kF32;  // of the matrices; vectors are F32
   bool has_tokenizer = true;
+  int vocab = 0;  // only without a tokenizer; 0 = the tokenizer's
   std::uint32_t seed = 1;
 };
 
