@@ -4,9 +4,10 @@ makes both): prints a line for each tokenizer and kind of text, and the first di
 
     ~/.cache/wick-ref/bin/python tools/parity/tokenizer_corpus.py [--wick build/release/wick] [--reference-only] [NAME|FILE…]
 
-A NAME is a folder of ~/.cache/wick-test/tokenizers (tools/fetch_test_data --all-tokenizers); without any, all of them. What the
-origin answers is kept as a hash for each 64 KB of text beside the corpus, so that only the first run takes long (half a minute
-and more for each tokenizer). The second half of the strings is read with control tokens recognised.
+A NAME is a folder of ~/.cache/wick-test/tokenizers (tools/fetch_test_data --all-tokenizers), whose tokenizer.json the tokenizers
+package reads, or a file that mistral-common ships and reads itself; without any, all of both. What the origin answers is kept as a
+hash for each 64 KB of text beside the corpus, so that only the first run takes long (some minutes for each tokenizer). The second
+half of the strings is read with control tokens recognised, but mistral-common recognises none in a text.
 """
 import argparse
 import hashlib
@@ -20,16 +21,22 @@ import tempfile
 
 os.environ.setdefault("RAYON_NUM_THREADS", "1")
 
+import mistral_common  # noqa: E402
 import numpy as np  # noqa: E402
+import sentencepiece  # noqa: E402
 from corpus import FOLDER  # noqa: E402
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer  # noqa: E402
 from random_text import SPECIAL  # noqa: E402
 from tokenizers import Tokenizer  # noqa: E402
 
 BLOCK = 65536
+MISTRAL = pathlib.Path(mistral_common.__file__).parent / "data"
 KINDS = [("corpus", False), ("strings", False), ("strings", True)]
 
 
 class HuggingFace:
+    recognises_control = True
+
     def __init__(self, path):
         self.tokenizer = Tokenizer.from_file(str(path))
 
@@ -39,6 +46,23 @@ class HuggingFace:
     def encode(self, texts, special):
         self.tokenizer.encode_special_tokens = not special
         return [e.ids for e in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+
+
+class Mistral:
+    recognises_control = False
+
+    def __init__(self, path):
+        if path.suffix == ".json":
+            tekken = Tekkenizer.from_file(path)
+            self.one = lambda text: tekken.encode(text, False, False)
+        else:
+            self.one = sentencepiece.SentencePieceProcessor(model_file=str(path)).encode
+
+    def added(self):
+        return []
+
+    def encode(self, texts, special):
+        return [self.one(text) for text in texts]
 
 
 class Wick:
@@ -119,16 +143,17 @@ def show(reference, wick, texts, special):
 
 
 def compare(program, path, name, reference_only):
-    reference, wick, is_bad = HuggingFace(path), Wick(program, path), False
+    reference, wick, is_bad = (Mistral if path.parent == MISTRAL else HuggingFace)(path), Wick(program, path), False
     list(wick.encode(["text"], False))  # fails where the file is not for wick
     for kind, special in KINDS:
-        label = f"{name}: {kind}{' with control tokens' if special else ''}"
+        label = f"{name}: {kind}" + (", second half" if special else "")
         texts = read(kind, special, reference.added())
         tokens, wanted = reference_digests(reference, path, texts, special, f"{name}.{kind}{'.special' * special}")
         size = sum(len(text.encode()) for text in texts)
         if reference_only:
             print(f"{label}: {size} bytes, {tokens} tokens", flush=True)
             continue
+        special = special and reference.recognises_control
         got, wrong = wick.encode(texts, special), []
         for (begin, end), expected in zip(blocks(texts), wanted, strict=True):
             if digest([next(got) for _ in range(begin, end)]) != expected:
@@ -148,14 +173,17 @@ def main():
     args = parser.parse_args()
     here = FOLDER.parent / "tokenizers"
     bad = []
-    for name in args.names or sorted(p.parent.name for p in here.glob("*/tokenizer.json")):
-        path = here / name / "tokenizer.json" if (here / name).is_dir() else pathlib.Path(name)
+    all_names = sorted(p.parent.name for p in here.glob("*/tokenizer.json")) + sorted(p.name for p in MISTRAL.iterdir())
+    for name in args.names or all_names:
+        files = [here / name / "tokenizer.json", MISTRAL / name, pathlib.Path(name)]
+        path = next((file for file in files if file.exists()), files[-1])
+        shown = name if path in files[:2] else path.parent.name
         try:
-            if compare(args.wick, path, path.parent.name, args.reference_only):
-                bad.append(path.parent.name)
+            if compare(args.wick, path, shown, args.reference_only):
+                bad.append(shown)
         except RuntimeError as error:
-            print(f"{path.parent.name}: {error}", flush=True)
-            bad.append(path.parent.name)
+            print(f"{shown}: {error}", flush=True)
+            bad.append(shown)
     print("differ or fail: " + ", ".join(bad) if bad else "all agree")
     sys.exit(bool(bad))
 
