@@ -286,6 +286,7 @@ void BpeModel::encode_new(std::string_view piece, const Vocab& vocab, BpeScratch
     fill_characters(piece, vocab, scratch);
   }
   if (scratch.symbols.empty()) return;
+  if (!by_score && scratch.symbols.size() > kShortPiece) merge_repeats(scratch);
   if (!by_score && scratch.symbols.size() <= kShortPiece) {
     merge_few(scratch, out);
     return;

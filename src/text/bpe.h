@@ -108,6 +108,8 @@ class BpeModel {
   BpeScratch::Candidate candidate(std::string_view piece, const Vocab& vocab,
                                   const BpeScratch& scratch, std::int32_t at) const noexcept;
   void merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const;
+  void merge_repeats(BpeScratch& scratch) const;
+  bool merge_rank(std::uint32_t lowest, BpeScratch& scratch) const;
   void merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
 
   // kBytes: by the two bytes that meet, the lowest rank of a merge of an unfinished character with

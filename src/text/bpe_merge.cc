@@ -1,7 +1,12 @@
-// Two ways through the same order of merges. A few symbols (nearly always) stay in an array that is
-// searched for the lowest rank again after every merge: n² steps of about a cycle.
+// Three ways through the same order of merges. A few symbols (nearly always) stay in an array that
+// is searched for the lowest rank again after every merge: n² steps of about a cycle.
 //
-// Many are a linked list, and their possible merges wait in three places: `sorted`, with a cursor;
+// In many that repeat themselves (a line of a million '=') there are few different pairs, and each
+// rank merges a good part of all symbols at once. As long as that is so, one pass finds the lowest
+// rank and the next merges its pairs from left to right. That is the order of merges if none of
+// them makes a pair with a rank as low as its own; where one does, the passes end.
+//
+// Many others are a linked list, and their possible merges wait in three places: `sorted`, with a cursor;
 // `heap`, for new ones that may come before what is left in `sorted`; and `later`, for those that
 // come behind all of it, which become the next `sorted`. In a long run of one letter each round of
 // merges makes the next one in order, so that nothing is ever searched for; in the worst case all
@@ -16,7 +21,30 @@
 namespace wick {
 namespace {
 
+constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::uint32_t kTieLimit = 0xFFFF;
+constexpr std::size_t kWorthPass = 8;  // a pass merges at least one of so many symbols
+
+// Looks pairs up that are often the same one again.
+class RepeatedPair {
+ public:
+  explicit RepeatedPair(const PairTable& pairs) : pairs_(pairs) {}
+
+  Merge find(TokenId left, TokenId right) noexcept {
+    if (left != left_ || right != right_) {
+      left_ = left;
+      right_ = right;
+      merge_ = pairs_.find(left, right);
+      if (merge_.id < 0) merge_.rank = kNone;
+    }
+    return merge_;
+  }
+
+ private:
+  const PairTable& pairs_;
+  TokenId left_ = -1, right_ = -1;
+  Merge merge_ = {.rank = kNone};
+};
 
 // Types, not functions, so that sorting has them inline.
 struct ComesFirst {
@@ -109,7 +137,6 @@ class Queue {
 }  // namespace
 
 void BpeModel::merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const {
-  constexpr std::uint32_t kNone = UINT32_MAX;
   std::array<TokenId, kShortPiece> ids;
   std::array<std::uint32_t, kShortPiece + 1> lows;  // of symbol i with symbol i + 1
   std::array<TokenId, kShortPiece + 1> joint;       // what the two become
@@ -146,6 +173,49 @@ void BpeModel::merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const {
     if (at + 1 < n) look_up(at);
   }
   out.insert(out.end(), ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+// Merges the pairs of rank `lowest`; false where one of the new pairs may have to come before.
+bool BpeModel::merge_rank(std::uint32_t lowest, BpeScratch& scratch) const {
+  auto& symbols = scratch.symbols;
+  RepeatedPair joined(pairs), before(pairs), behind(pairs);
+  bool is_in_order = true;
+  std::size_t n = 0;  // symbols that stay
+  std::size_t at = 0;
+  while (is_in_order && at + 1 < symbols.size()) {
+    const Merge merge = joined.find(symbols[at].id, symbols[at + 1].id);
+    if (merge.rank != lowest) {
+      symbols[n++] = symbols[at++];
+      continue;
+    }
+    BpeScratch::Symbol both = symbols[at];
+    both.id = merge.id;
+    both.bytes += symbols[at + 1].bytes;
+    at += 2;
+    is_in_order = (n == 0 || before.find(symbols[n - 1].id, both.id).rank > lowest) &&
+                  (at == symbols.size() || behind.find(both.id, symbols[at].id).rank > lowest);
+    symbols[n++] = both;
+  }
+  const auto left = symbols.begin() + static_cast<std::ptrdiff_t>(n);
+  symbols.erase(left, symbols.begin() + static_cast<std::ptrdiff_t>(at));
+  return is_in_order;
+}
+
+void BpeModel::merge_repeats(BpeScratch& scratch) const {
+  const auto& symbols = scratch.symbols;
+  RepeatedPair pair(pairs);
+  std::size_t n_lowest = 0;
+  std::uint32_t lowest = kNone;
+  do {
+    lowest = kNone;
+    for (std::size_t i = 0; i + 1 < symbols.size(); ++i) {
+      const std::uint32_t rank = pair.find(symbols[i].id, symbols[i + 1].id).rank;
+      if (rank < lowest) n_lowest = 0;
+      lowest = std::min(lowest, rank);
+      n_lowest += rank == lowest ? 1 : 0;
+    }
+  } while (lowest != kNone && n_lowest * kWorthPass >= symbols.size() &&
+           merge_rank(lowest, scratch));
 }
 
 BpeScratch::Candidate BpeModel::candidate(std::string_view piece, const Vocab& vocab,

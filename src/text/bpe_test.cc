@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -21,9 +23,13 @@ struct Tokens {
 };
 
 // All bytes, and `n` merges of random neighbours in `text`, the way a vocabulary is trained: so
-// that tokens end within characters as real ones do.
-Tokens random_tokens(std::mt19937& random, std::string_view text, int n) {
+// that tokens end within characters as real ones do. `is_shuffled`: in any order of ranks, as only a
+// damaged file has them.
+Tokens random_tokens(std::mt19937& random, std::string_view text, int n, bool is_shuffled = false) {
   Tokens made;
+  std::vector<std::uint32_t> ranks(static_cast<std::size_t>(n));
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  if (is_shuffled) std::shuffle(ranks.begin(), ranks.end(), random);
   made.model.pairs.reserve(static_cast<std::size_t>(n));
   for (int byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
@@ -34,13 +40,14 @@ Tokens random_tokens(std::mt19937& random, std::string_view text, int n) {
   for (const char c : text) {
     ids.push_back(static_cast<unsigned char>(c));
   }
-  for (int rank = 0; rank < n && ids.size() > 1; ++rank) {
+  for (const std::uint32_t rank : ranks) {
+    if (ids.size() < 2) break;
     const std::size_t at = random() % (ids.size() - 1);
     const TokenId left = ids[at];
     const TokenId right = ids[at + 1];
     const TokenId both = made.vocab.size();
     made.vocab.add(cat(made.vocab.bytes(left), made.vocab.bytes(right)), TokenKind::kNormal);
-    EXPECT_TRUE(made.model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), both}));
+    EXPECT_TRUE(made.model.pairs.add(left, right, {rank, both}));
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
       if (ids[i] != left || ids[i + 1] != right) continue;
       ids[i] = both;
@@ -100,14 +107,24 @@ TEST(Bpe, MergesAsThePlainWayDoes) {
   }
 }
 
+std::string repeated(std::size_t n, std::string_view text) {
+  std::string all;
+  for (; n > 0; --n) {
+    all += text;
+  }
+  return all;
+}
+
 TEST(Bpe, MergesLongRunsAsThePlainWayDoes) {
   std::mt19937 random(4);
-  for (int round = 0; round < 12; ++round) {
-    const Tokens tokens = random_tokens(random, std::string(200, 'a') + std::string(200, '='), 40);
+  for (int round = 0; round < 24; ++round) {
+    const Tokens tokens = random_tokens(random, std::string(200, 'a') + std::string(200, '='), 40,
+                                        round % 2 == 1);
     BpeScratch scratch;
     for (const std::size_t n : {65U, 100U, 257U, 1000U}) {
       for (const std::string& piece :
-           {std::string(n, 'a'), std::string(n, '=') + std::string(n / 2, 'a') + "=a"}) {
+           {std::string(n, 'a'), std::string(n, '=') + std::string(n / 2, 'a') + "=a",
+            repeated(n, "a=") + repeated(n / 3, "aa=") + repeated(n / 4, "=aa===")}) {
         std::vector<TokenId> ids;
         tokens.model.encode(piece, tokens.vocab, scratch, ids);
         ASSERT_EQ(ids, plainly(tokens, piece)) << n;
