@@ -367,6 +367,20 @@ void bind_model(py::module_& m) {
             const auto name = to_path(path);
             return std::make_unique<PySession>(unlocked([&] { return model->load_session(name); }));
           })
+      .def(
+          "embed",
+          [](PyModel& model, const std::vector<std::string>& texts, const std::string& pooling,
+             bool normalise) {
+            std::vector<std::vector<float>> out;
+            auto all = [&] {
+              const py::gil_scoped_release release;
+              return model->embed(texts, {.pooling = pooling, .normalise = normalise});
+            }();
+            for (auto& one : take(std::move(all)))
+              out.push_back(std::move(one.values));
+            return out;
+          },
+          py::arg("texts"), py::kw_only(), py::arg("pooling") = "", py::arg("normalise") = true)
       .def("tokenize", [](PyModel& model, std::string_view text) { return model->tokenize(text); })
       .def("detokenize", [](PyModel& model, const std::vector<wick::TokenId>& ids) {
         return take(model->detokenize(ids));

@@ -86,4 +86,19 @@ struct Completion {
   TokenUsage usage = {};
 };
 
+// A text as a vector.
+struct EmbedOptions {
+  std::string pooling = {};  // "mean", "first", "last"; empty = as the model's file says, else mean
+  bool normalise = true;     // to length 1
+  std::stop_token cancel = {};  // from any thread; then an error, kCancelled
+  int time_limit_ms = 0;        // of each text; then an error, id "time_limit". 0 = none
+  int priority = 0;             // -2 (in the background) to 2
+  std::uint64_t tenant = 0;
+};
+
+struct Embedding {
+  std::vector<float> values = {};  // as many for each text of a model
+  int tokens = 0;                  // of the text
+};
+
 }  // namespace wick

@@ -68,6 +68,11 @@ class WICK_API Model {
   // model or cache type (kInvalid) or is not byte for byte as it was written (kCorrupt).
   Result<Session> load_session(std::string_view path) const;
 
+  // A vector for each text, computed together; what else runs changes no bit of them. A text that
+  // does not fit the context is refused with the numbers, never cut.
+  Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts,
+                                       const EmbedOptions& options = {}) const;
+
   // A person's text: names of control tokens are ordinary text, no BOS or EOS.
   std::vector<TokenId> tokenize(std::string_view text) const;
   // Control tokens are left out, invalid UTF-8 becomes U+FFFD. kInvalid for an id out of range.

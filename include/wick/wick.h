@@ -94,6 +94,13 @@ WICK_API ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size
 WICK_API ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_ids,
                                    char* text, size_t capacity, wick_error** error);
 
+/* A text as a vector of length 1. `pooling` is "mean", "first" or "last"; NULL = as the model's
+ * file says, else mean. Returns how many values it has and writes at most `capacity` of them; -1
+ * for failure. */
+WICK_API ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length,
+                              const char* pooling, float* values, size_t capacity,
+                              wick_error** error);
+
 /* Cancellation: one handle may belong to many requests. Once requested, for good. */
 
 typedef struct wick_cancel wick_cancel;

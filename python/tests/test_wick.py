@@ -112,6 +112,15 @@ def test_tokens_there_and_back(model):
     assert model.detokenize(ids) == "Same bits always.\n"
 
 
+def test_texts_become_vectors(model):
+    about_cats, about_kittens, about_tax = model.embed(["The cat sleeps.", "A kitten is asleep.", "File the tax return by May."])
+    assert len(about_cats) == 576
+    alike = sum(a * b for a, b in zip(about_cats, about_kittens))
+    assert 0.5 < alike < 1 and alike > sum(a * b for a, b in zip(about_cats, about_tax))
+    with pytest.raises(wick.Error):
+        model.embed(["x"], pooling="median")
+
+
 def test_cancelling_keeps_what_there_is(model):
     cancel = wick.Cancel()
     answer = model.complete("1, 2, 3,", on_text=lambda _: cancel.request(), cancel=cancel)

@@ -174,6 +174,8 @@ class Backend {
   // y [m, vocab]: the head's product (normalised first, as in `head`) for the given rows of x.
   virtual void logits(Tensor y, Tensor x, const Linear& head,
                       std::span<const int> rows) noexcept = 0;
+  // Each row of x becomes its norm times `gain`.
+  virtual void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
   virtual Result<void> sync() = 0;
 };
 

@@ -109,6 +109,10 @@ int Engine::context() const noexcept {
   return state_->context;
 }
 
+int Engine::d_model() const noexcept {
+  return state_->decoder.spec().d_model;
+}
+
 std::uint64_t Engine::cache_bytes() const noexcept {
   const State& s = *state_;
   return static_cast<std::uint64_t>(s.kv.total_blocks()) * kBlockTokens *
@@ -190,14 +194,16 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
                                      kMaxStopBytes));
     }
   }
+  const bool generates = request.pooling == Pooling::kNone;
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
-  const std::int64_t wanted = std::max(1, request.max_tokens);
+  const std::int64_t wanted = generates ? std::max(1, request.max_tokens) : 0;
   if (prompt + wanted > context) {
     Error error = invalid("context_length_exceeded", cat("prompt ", prompt, " + max ", wanted,
                                                          " > context ", context, " tokens"));
     error.hint = "shorten the prompt, lower max_tokens, or raise the context with -c";
     return error;
   }
+  if (!generates) return 1;  // to the scheduler it ends before its first token
   return request.max_tokens > 0 ? request.max_tokens : static_cast<int>(context - prompt);
 }
 
@@ -217,8 +223,11 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
-    return std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer, vocab,
-                                      s.options.draft_max);
+    const Pooling pooling = request.pooling;
+    auto sequence = std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer,
+                                               vocab, s.options.draft_max);
+    sequence->pool = StatePool(pooling, s.decoder.spec().d_model);
+    return sequence;
   });
   if (!made) {
     s.n_queued.fetch_sub(1, std::memory_order_relaxed);

@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "engine/draft_model.h"
+#include "engine/pooling.h"
 #include "engine/prefix_cache.h"
 #include "model/decoder.h"
 #include "model/kv_cache.h"
@@ -79,10 +80,11 @@ struct TextDelta {
   // With scores_prompt, in the last delta: the same for each token of the prompt. Of the first one,
   // which nothing foretells, all ids are -1.
   std::span<const TokenScore> prompt_scores = {};
-  StopReason stop = StopReason::kNone;  // not kNone: the last delta of this request
-  Usage usage = {};                     // of the last delta
-  const Error* error = nullptr;         // with kError; what was said before it stands
-  const RequestPlan* plan = nullptr;    // with kPlanned
+  StopReason stop = StopReason::kNone;    // not kNone: the last delta of this request
+  Usage usage = {};                       // of the last delta
+  const Error* error = nullptr;           // with kError; what was said before it stands
+  const RequestPlan* plan = nullptr;      // with kPlanned
+  std::span<const float> embedding = {};  // with GenerateRequest::pooling, [d_model]
 };
 
 class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
@@ -117,6 +119,9 @@ struct GenerateRequest {
   int emit_bytes = 0;
   int emit_ms = 50;
   bool only_plans = false;  // compute nothing: the one delta has a RequestPlan
+  // Not kNone: generate nothing; the one delta has the prompt's states as one vector. Nothing of
+  // the prompt is reused, since the cache does not hold them.
+  Pooling pooling = Pooling::kNone;
 };
 
 struct EngineOptions {
@@ -158,6 +163,7 @@ class Engine {
   ~Engine();
 
   int context() const noexcept;
+  int d_model() const noexcept;                // values of an embedding
   std::uint64_t cache_bytes() const noexcept;  // once all of it is in use
   const Tokenizer& tokenizer() const noexcept;
 

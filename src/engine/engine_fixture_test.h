@@ -34,10 +34,12 @@ struct Reader final : DeltaSink {
     tokens.reserve(1 << 13);
     scores.reserve(1 << 13);
     prompt_scores.reserve(1 << 13);
+    embedding.reserve(1 << 10);
   }
 
   std::atomic<bool> is_gone = false;
   std::optional<RequestPlan> plan = {};
+  std::vector<float> embedding;
 
   bool is_closed() const noexcept override { return is_gone; }
 
@@ -50,6 +52,7 @@ struct Reader final : DeltaSink {
     if (delta.stop != StopReason::kNone) {
       if (delta.error != nullptr) error = delta.error->id;
       if (delta.plan != nullptr) plan = *delta.plan;
+      embedding.assign(delta.embedding.begin(), delta.embedding.end());
       prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());
       last = delta;
       last->text = {};
@@ -57,6 +60,7 @@ struct Reader final : DeltaSink {
       last->scores = last->prompt_scores = {};
       last->error = nullptr;
       last->plan = nullptr;
+      last->embedding = {};
     }
     return true;
   }
@@ -123,6 +127,11 @@ class WatchedBackend final : public Backend {
     if (!spoils_logits) return;
     for (int row = 0; row < y.rows; ++row)
       std::fill_n(y.data + std::ptrdiff_t{row} * y.row_stride, y.cols, std::nanf(""));
+  }
+
+  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
+    watch();
+    inner_->normalise(x, gain, norm);
   }
 
   Result<void> sync() override {

@@ -82,7 +82,7 @@ PrefixCache::Match Scheduler::find(const Job& job) const noexcept {
   if (!options_.reuses_prefixes) {
     return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
   }
-  if (job.scores_prompt) return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
+  if (job.reads_all) return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
   // The last token is always computed, because its logits are wanted.
   return prefixes_.find(job.tenant, job.tokens, static_cast<int>(job.tokens.size()) - 1);
 }
@@ -276,7 +276,7 @@ std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const n
 
 // Blocks that somebody else has published since `job` was admitted.
 void Scheduler::extend(Job& job) noexcept {
-  if (!options_.reuses_prefixes || job.scores_prompt) return;
+  if (!options_.reuses_prefixes || job.reads_all) return;
   while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
     const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
     if (node < 0) return;
@@ -295,7 +295,7 @@ void Scheduler::extend(Job& job) noexcept {
 
 // Whether a slice of this step computes the very block that `job` needs next.
 bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
-  if (!options_.reuses_prefixes || job.scores_prompt || job.done != job.n_shared * kBlockTokens ||
+  if (!options_.reuses_prefixes || job.reads_all || job.done != job.n_shared * kBlockTokens ||
       job.missing() <= kBlockTokens) {
     return false;
   }

@@ -37,6 +37,7 @@ struct Job {                         // what the scheduler knows of a request; m
   std::vector<TokenId> draft = {};   // guesses at the tokens behind, as many as n_draft
   int n_draft = 0;                   // set before each plan()
   bool scores_prompt = false;        // wants the logits of every position of its prompt
+  bool reads_all = false;            // every position must be computed: nothing is reused
 
   // The scheduler's; others read.
   SeqId slot = -1;      // -1 = waits

@@ -52,6 +52,7 @@ struct Sequence : Job {
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
     scores.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
     scores_prompt = request.scores_prompt;
+    reads_all = scores_prompt || request.pooling != Pooling::kNone;
     if (scores_prompt) prompt_scores.resize(scorer.per_token() * tokens.size());
     if (draft_max > 0) {
       draft.resize(static_cast<std::size_t>(draft_max));
@@ -86,6 +87,7 @@ struct Sequence : Job {
   Scorer scorer;
   std::vector<TokenScore> scores;         // of the answer; as long as its tokens, or empty
   std::vector<TokenScore> prompt_scores;  // of the prompt, if asked for
+  StatePool pool;
   NgramIndex ngrams;
   DraftControl drafts;
   int n_right = 0;  // guesses of the last step with some

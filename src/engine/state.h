@@ -82,6 +82,7 @@ struct Engine::State {
   void compute(std::span<const Slice> slices) noexcept;
   void sample_and_emit(std::span<const Slice> slices) noexcept;
   void draw(const Slice& slice, std::span<float> rows) noexcept;
+  void pool(const Slice& slice, int first) noexcept;
   void score_prompt(const Slice& slice, std::span<const float> rows) noexcept;
   void accept(Sequence& s, std::span<float> logits) noexcept;
   void learn_cost(std::span<const Slice> slices, std::int64_t ns) noexcept;

@@ -116,15 +116,18 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   }
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   std::size_t row = 0;
+  int first = 0;  // of the slice's tokens in the batch
   for (const Slice& slice : slices) {
     auto& s = static_cast<Sequence&>(*slice.job);
     scheduler.computed(slice);
+    if (s.pool.is_on()) pool(slice, first);
+    first += slice.count;
     if (slice.n_rows == 0) continue;
     const auto n_rows = static_cast<std::size_t>(slice.n_rows);
     const auto rows = logits->subspan(row * vocab, n_rows * vocab);
     row += n_rows;
     if (s.scores_prompt) score_prompt(slice, rows);
-    if (slice.needs_logits) draw(slice, rows);
+    if (slice.needs_logits && !s.pool.is_on()) draw(slice, rows);
   }
 }
 
@@ -151,6 +154,21 @@ void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
   s.n_right = n_right;
   s.usage.guessed_tokens += slice.n_draft;
   s.usage.right_guesses += n_right;
+}
+
+void Engine::State::pool(const Slice& slice, int first) noexcept {
+  auto& s = static_cast<Sequence&>(*slice.job);
+  auto states = decoder.states(first, slice.count);
+  if (!states) {
+    failure = std::move(states).error();
+    return fail({&slice, 1});
+  }
+  s.pool.add(slice.begin, *states);
+  if (!slice.needs_logits) return;
+  const std::int64_t now = monotonic_ns();
+  s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
+  s.stop = StopReason::kEnd;
+  deliver(s, now);
 }
 
 // Each row foretells the token behind its position. What a resumed request computes again has the
@@ -232,14 +250,16 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   s.usage.cached_tokens = std::max(0, s.cached);
   s.usage.miss = s.miss;
   s.usage.preemptions = s.n_preempted;
-  s.is_over = s.sink->offer({.text = s.emission.text(),
-                             .tokens = s.new_tokens(),
-                             .scores = s.new_scores(),
-                             .prompt_scores = s.prompt_scores,
-                             .stop = s.stop,
-                             .usage = s.usage,
-                             .error = s.error,
-                             .plan = s.stop == StopReason::kPlanned ? &s.plan : nullptr});
+  s.is_over = s.sink->offer(
+      {.text = s.emission.text(),
+       .tokens = s.new_tokens(),
+       .scores = s.new_scores(),
+       .prompt_scores = s.prompt_scores,
+       .stop = s.stop,
+       .usage = s.usage,
+       .error = s.error,
+       .plan = s.stop == StopReason::kPlanned ? &s.plan : nullptr,
+       .embedding = s.stop == StopReason::kEnd ? s.pool.values() : std::span<const float>()});
   return s.is_over;
 }
 

@@ -275,6 +275,21 @@ ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_
   });
 }
 
+ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length, const char* pooling,
+                     float* values, size_t capacity, wick_error** error) {
+  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
+    if (model == nullptr) return null_argument("model");
+    if (text == nullptr && length > 0) return null_argument("text");
+    if (values == nullptr && capacity > 0) return null_argument("values");
+    const auto all = model->model.embed({std::string(text == nullptr ? "" : text, length)},
+                                        {.pooling = pooling == nullptr ? "" : pooling});
+    if (!all) return all.error();
+    const std::vector<float>& vector = all->front().values;
+    std::copy_n(vector.begin(), std::min(vector.size(), capacity), values);
+    return static_cast<ptrdiff_t>(vector.size());
+  });
+}
+
 wick_cancel* wick_cancel_new(void) {
   return guarded<wick_cancel*>(nullptr, nullptr, []() -> Result<wick_cancel*> {
     return std::make_unique<wick_cancel>().release();

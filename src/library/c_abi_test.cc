@@ -147,6 +147,18 @@ TEST(CAbi, TokensAreCountedAlsoWhereThereIsNoRoomForThem) {
   EXPECT_EQ(wick_model_context(f.model), 1024);
 }
 
+TEST(CAbi, EmbeddingsAreCountedAlsoWhereThereIsNoRoomForThem) {
+  Fixture f;
+  const ptrdiff_t n = wick_embed(f.model, "xyz", 3, nullptr, nullptr, 0, &f.error);
+  ASSERT_GT(n, 2);
+  std::vector<float> all(static_cast<std::size_t>(n)), two(2);
+  EXPECT_EQ(wick_embed(f.model, "xyz", 3, "mean", all.data(), all.size(), &f.error), n);
+  EXPECT_EQ(wick_embed(f.model, "xyz", 3, nullptr, two.data(), two.size(), &f.error), n);
+  EXPECT_EQ(two[1], all[1]);
+  EXPECT_EQ(wick_embed(f.model, "xyz", 3, "median", nullptr, 0, &f.error), -1);
+  EXPECT_EQ(f.error_id(), "bad_pooling");
+}
+
 TEST(CAbi, CancelsFromAHandleASinkAndAStream) {
   Fixture f(8192);
   Settings s(8000);

@@ -71,6 +71,38 @@ TEST(LibraryModel, ChatGoesThroughTheTemplate) {
   EXPECT_GT(answer->usage.prompt_tokens, 15);  // "hello" and ChatML around it, byte by byte
 }
 
+TEST(LibraryModel, TextsBecomeVectors) {
+  const Fixture f;
+  std::vector<std::string> texts = {"the heat", "abc", "the heat"};
+  for (int i = 0; i < 100; ++i)
+    texts.push_back(std::to_string(i));
+  const auto all = f.model->embed(texts);
+  ASSERT_TRUE(all) << to_string(all.error());
+  ASSERT_EQ(all->size(), texts.size());
+  EXPECT_EQ((*all)[0].values, (*all)[2].values);
+  EXPECT_NE((*all)[0].values, (*all)[1].values);
+  EXPECT_EQ((*all)[1].tokens, 3);
+  double squares = 0;
+  for (const float value : (*all)[0].values)
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  EXPECT_NEAR(squares, 1, 1e-6);
+  const auto last = f.model->embed({"the heat"}, {.pooling = "last", .normalise = false});
+  ASSERT_TRUE(last);
+  EXPECT_NE((*last)[0].values, (*all)[0].values);
+}
+
+TEST(LibraryModel, AnEmbeddingThatCannotBeIsAnErrorThatSaysWhy) {
+  const Fixture f;
+  EXPECT_EQ(f.model->embed({"a"}, {.pooling = "median"}).error().id, "bad_pooling");
+  EXPECT_EQ(f.model->embed({"a", std::string(5000, 'x')}).error().id, "context_length_exceeded");
+  EXPECT_EQ(f.model->embed({"a", ""}).error().id, "empty_prompt");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(f.model->embed({"a"}, {.cancel = stop.get_token()}).error().code,
+            ErrorCode::kCancelled);
+  EXPECT_TRUE(f.model->embed({"a"}));
+}
+
 TEST(LibraryModel, TokensComeBackAsTheTextTheyWereMadeOf) {
   const Fixture f;
   const auto ids = f.model->tokenize("the heat, <|im_end|>!");

@@ -117,6 +117,21 @@ Result<Session> Model::load_session(std::string_view path) const {
   return Session(std::move(state));
 }
 
+Result<std::vector<Embedding>> Model::embed(const std::vector<std::string>& texts,
+                                            const EmbedOptions& options) const {
+  WICK_TRY(auto vectors, state_->local->embed(texts,
+                                              {.pooling = options.pooling,
+                                               .normalises = options.normalise,
+                                               .tenant = options.tenant,
+                                               .priority = options.priority,
+                                               .time_limit_ms = options.time_limit_ms},
+                                              options.cancel));
+  std::vector<Embedding> out;
+  for (auto& one : vectors)
+    out.push_back({.values = std::move(one.values), .tokens = one.usage.prompt_tokens});
+  return out;
+}
+
 std::vector<TokenId> Model::tokenize(std::string_view text) const {
   return state_->local->tokenizer().encode_plain(text);
 }

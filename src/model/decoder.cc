@@ -92,4 +92,15 @@ Result<std::span<float>> Decoder::logits() {
   return std::span<float>(state_->memory.logits.data, n);
 }
 
+Result<std::span<const float>> Decoder::states(int first, int count) noexcept {
+  State& model = *state_;
+  const int width = model.spec.d_model;
+  Tensor rows = part(model.memory.x, count, width);
+  rows.data += static_cast<std::ptrdiff_t>(first) * width;
+  model.backend->normalise(rows, *model.final_gain, model.spec.final_norm);
+  WICK_DO(model.backend->sync());
+  return std::span<const float>(rows.data,
+                                static_cast<std::size_t>(count) * static_cast<std::size_t>(width));
+}
+
 }  // namespace wick

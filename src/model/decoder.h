@@ -47,6 +47,9 @@ class Decoder {
   bool launch(const Batch& batch, KvCache& kv, const std::atomic<bool>& gives_up) noexcept;
   void launch(const Batch& batch, KvCache& kv) noexcept;
   Result<std::span<float>> logits();  // waits; [m, vocab] row-major, valid until the next launch
+  // Waits; the states behind the last norm of so many rows of the batch from `first` on, [count,
+  // d_model], valid until the next launch. No row may be asked for twice.
+  Result<std::span<const float>> states(int first, int count) noexcept;
 
  private:
   struct State;

@@ -61,6 +61,25 @@ class LocalModel final : public Provider {
   Result<std::unique_ptr<RunningAnswer>> begin(const CompletionRequest& request,
                                                std::shared_ptr<LogitsEditor> editor = {});
 
+  // A vector of d_model values for each text, all of them computed together; `pooling` empty: as
+  // the file says (its pooling_type), else "mean". BOS and EOS stand around a text where the model
+  // has them. A stop request ends with kCancelled.
+  struct EmbedSettings {
+    std::string pooling = {};  // "mean", "first", "last"
+    bool normalises = true;    // to length 1
+    std::uint64_t tenant = 0;
+    int priority = 0;
+    int time_limit_ms = 0;
+  };
+
+  struct Embedding {
+    std::vector<float> values = {};
+    Usage usage = {};
+  };
+
+  Result<std::vector<Embedding>> embed(std::span<const std::string> texts,
+                                       const EmbedSettings& settings, std::stop_token stop = {});
+
   // A conversation (messages as templates know them) and what the cache holds of its text, to a
   // file and back (provider/session_file.h). A file that does not fit this model and its cache
   // types, or is damaged, is refused. The next answer then computes only what is new.

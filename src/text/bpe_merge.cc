@@ -6,12 +6,12 @@
 // rank and the next merges its pairs from left to right. That is the order of merges if none of
 // them makes a pair with a rank as low as its own; where one does, the passes end.
 //
-// Many others are a linked list, and their possible merges wait in three places: `sorted`, with a cursor;
-// `heap`, for new ones that may come before what is left in `sorted`; and `later`, for those that
-// come behind all of it, which become the next `sorted`. In a long run of one letter each round of
-// merges makes the next one in order, so that nothing is ever searched for; in the worst case all
-// goes through the heap, n log n. A candidate is out of date when its symbol, or the symbol's
-// neighbour, has merged since; then the two no longer have the length noted in it.
+// Many others are a linked list, and their possible merges wait in three places: `sorted`, with a
+// cursor; `heap`, for new ones that may come before what is left in `sorted`; and `later`, for
+// those that come behind all of it, which become the next `sorted`. In a long run of one letter
+// each round of merges makes the next one in order, so that nothing is ever searched for; in the
+// worst case all goes through the heap, n log n. A candidate is out of date when its symbol, or the
+// symbol's neighbour, has merged since; then the two no longer have the length noted in it.
 #include <algorithm>
 #include <array>
 #include <iterator>

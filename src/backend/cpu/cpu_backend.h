@@ -48,6 +48,7 @@ class CpuBackend final : public Backend {
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
               const AttendParams& p) noexcept override;
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override;
+  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override;
 
   Result<void> sync() override { return {}; }
 

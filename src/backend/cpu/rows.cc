@@ -25,6 +25,16 @@ void CpuBackend::prepare_row(const float* x, int t, int cols, const Linear& step
   }
 }
 
+void CpuBackend::normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept {
+  const CpuWeight& weight = as_cpu(gain);
+  WICK_CHECK(weight.cols == x.cols, "a gain is as wide as the activations");
+  for (int t = 0; t < x.rows; ++t) {
+    float* const row = x.data + static_cast<std::ptrdiff_t>(t) * x.row_stride;
+    (norm.rms ? vector_.rms_norm : vector_.layer_norm)(
+        {.x = row, .gain = weight.values.data(), .eps = norm.eps, .n = x.cols, .y = row});
+  }
+}
+
 // Rows index[0 .. n) of x, or its first n where `index` is null.
 CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n,
                                           const Linear& step) noexcept {

@@ -205,6 +205,16 @@ TEST_F(LinearOf, LogitsAreThoseOfTheRowsAskedFor) {
   }
 }
 
+TEST_F(LinearOf, NormalisedRowsAreWhatAProductReads) {
+  Floats x = random_floats(3 * 64, 3), y(3 * 70), z(3 * 70);
+  const std::vector<const Weight*> head = {weights_.matrix(DType::kF32, 70, 64, 1)};
+  const Weight* gain = weights_.vector(64, 2, 1);
+  backend_.linear(tensor(y, 3, 70), tensor(x, 3, 64), {.w = head, .gain = gain});
+  backend_.normalise(tensor(x, 3, 64), *gain, {});
+  backend_.linear(tensor(z, 3, 70), tensor(x, 3, 64), {.w = head});
+  EXPECT_EQ(y, z);
+}
+
 TEST_F(LinearOf, EmbeddingsAreScaledRowsOfTheTable) {
   const Weight* table = weights_.matrix(DType::kQ8_0, 20, 64, 1);
   Floats y(3 * 64);

@@ -1,0 +1,109 @@
+// A prompt as one vector: what it is, and that company and chunks change no bit of it.
+#include <gtest/gtest.h>
+
+#include "base/hot_scope.h"
+#include "engine/engine_fixture_test.h"
+#include "support/hot_counters.h"
+
+namespace wick {
+namespace {
+
+GenerateRequest pooled(Pooling pooling, std::vector<TokenId> tokens) {
+  return {.prompt = std::move(tokens), .pooling = pooling};
+}
+
+std::vector<float> embed(Fixture& f, Pooling pooling, std::vector<TokenId> tokens) {
+  const auto reader = f.submit(pooled(pooling, std::move(tokens)));
+  f.finish();
+  EXPECT_TRUE(reader->last && reader->last->stop == StopReason::kEnd);
+  EXPECT_TRUE(reader->tokens.empty());
+  return reader->embedding;
+}
+
+TEST(Pooling, TheLastStateTimesTheTableIsTheNextTokensLogits) {
+  Fixture f;
+  const auto state = embed(f, Pooling::kLast, prompt(40, 1));
+  ASSERT_EQ(state.size(), std::size_t{32});
+  const TensorView* table = f.file->find("token_embd.weight");
+  ASSERT_NE(table, nullptr);
+  const auto* rows = reinterpret_cast<const float*>(table->bytes.data());
+  auto request = GenerateRequest{.prompt = prompt(40, 1), .max_tokens = 1, .top_logprobs = 5};
+  request.sampling.temperature = 0;
+  const auto reader = f.submit(std::move(request));
+  f.finish();
+  const auto logit = [&](TokenId id) {
+    double sum = 0;
+    for (std::size_t i = 0; i < state.size(); ++i)
+      sum += static_cast<double>(state[i]) *
+             static_cast<double>(rows[static_cast<std::size_t>(id) * state.size() + i]);
+    return sum;
+  };
+  ASSERT_GE(reader->scores.size(), std::size_t{6});
+  const TokenScore& best = reader->scores[1];
+  for (std::size_t i = 2; i < 6; ++i) {
+    const TokenScore& other = reader->scores[i];
+    EXPECT_NEAR(logit(best.id) - logit(other.id), best.logprob - other.logprob, 1e-4);
+  }
+}
+
+TEST(Pooling, TheMeanIsThatOfTheLastStatesOfAllBeginnings) {
+  Fixture f;
+  const auto tokens = prompt(23, 5);
+  std::vector<double> sum(32);
+  for (std::size_t n = 1; n <= tokens.size(); ++n) {
+    const auto last =
+        embed(f, Pooling::kLast, {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)});
+    if (n == 1) {
+      EXPECT_EQ(embed(f, Pooling::kFirst, tokens), last);
+    }
+    std::transform(sum.begin(), sum.end(), last.begin(), sum.begin(), std::plus<>());
+  }
+  const auto mean = embed(f, Pooling::kMean, tokens);
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    EXPECT_FLOAT_EQ(mean[i], static_cast<float>(sum[i] / 23));
+}
+
+TEST(SameBitsPooling, ChunksThreadsAndCompanyChangeNothing) {
+  Fixture plain;
+  const auto wanted = embed(plain, Pooling::kMean, prompt(200, 3));
+  for (const int chunk : {1, 7, 64, 512}) {
+    for (const int threads : {1, 3}) {
+      Fixture f({.max_seqs = 3}, threads, chunk);
+      std::vector<std::shared_ptr<Reader>> others, readers;
+      others.push_back(f.submit(request(30, 1, 100)));
+      for (int i = 0; i < 3; ++i)
+        readers.push_back(f.submit(pooled(Pooling::kMean, prompt(200, 3))));
+      others.push_back(f.submit(request(90, 2, 50)));
+      f.finish();
+      for (const auto& reader : readers)
+        EXPECT_EQ(reader->embedding, wanted) << chunk << " " << threads;
+      for (const auto& other : others)
+        EXPECT_TRUE(other->embedding.empty() && !other->text.empty());
+    }
+  }
+}
+
+TEST(Pooling, TakesAWholeContextAndRefusesMore) {
+  Fixture f;
+  EXPECT_EQ(embed(f, Pooling::kMean, prompt(256, 1)).size(), std::size_t{32});
+  auto request = pooled(Pooling::kMean, prompt(257, 1));
+  request.sink = std::make_shared<Reader>();
+  const auto id = f.engine->submit(std::move(request));
+  ASSERT_FALSE(id);
+  EXPECT_EQ(id.error().id, "context_length_exceeded");
+}
+
+TEST(HotPathPooling, NeitherAllocatesNorLocks) {
+  Fixture f({}, 1, 16);
+  const auto reader = f.submit(pooled(Pooling::kMean, prompt(100, 1)));
+  f.engine->step();
+  f.engine->step();
+  test::reset_hot_counts();
+  f.finish();
+  EXPECT_EQ(test::hot_counts().allocations, 0);
+  EXPECT_EQ(test::hot_counts().locks, 0);
+  EXPECT_FALSE(reader->embedding.empty());
+}
+
+}  // namespace
+}  // namespace wick
