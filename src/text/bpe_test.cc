@@ -23,8 +23,8 @@ struct Tokens {
 };
 
 // All bytes, and `n` merges of random neighbours in `text`, the way a vocabulary is trained: so
-// that tokens end within characters as real ones do. `is_shuffled`: in any order of ranks, as only a
-// damaged file has them.
+// that tokens end within characters as real ones do. `is_shuffled`: in any order of ranks, as only
+// a damaged file has them.
 Tokens random_tokens(std::mt19937& random, std::string_view text, int n, bool is_shuffled = false) {
   Tokens made;
   std::vector<std::uint32_t> ranks(static_cast<std::size_t>(n));
@@ -118,8 +118,8 @@ std::string repeated(std::size_t n, std::string_view text) {
 TEST(Bpe, MergesLongRunsAsThePlainWayDoes) {
   std::mt19937 random(4);
   for (int round = 0; round < 24; ++round) {
-    const Tokens tokens = random_tokens(random, std::string(200, 'a') + std::string(200, '='), 40,
-                                        round % 2 == 1);
+    const Tokens tokens =
+        random_tokens(random, std::string(200, 'a') + std::string(200, '='), 40, round % 2 == 1);
     BpeScratch scratch;
     for (const std::size_t n : {65U, 100U, 257U, 1000U}) {
       for (const std::string& piece :
