@@ -134,11 +134,11 @@ Val Interpreter::call_loop(Loop& loop, const Arguments& args) {
   Frame* frame = new_frame(loop.stmt->function, *loop.frame);
   if (frame == nullptr) return Val::failure();
   MarkedText* const before = out_;
-  MarkedText own;
-  out_ = &own;
+  Borrowed<MarkedText> own(spare_texts_);
+  out_ = &*own;
   const Flow flow = run_loop(*loop.stmt, args.positional[0], loop.depth0 + 1, *loop.frame, *frame);
   out_ = before;
-  return flow == Flow::kFailed ? Val::failure() : run_.text(std::move(own));
+  return flow == Flow::kFailed ? Val::failure() : run_.text(std::move(*own));
 }
 
 }  // namespace wick::jinja

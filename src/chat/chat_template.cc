@@ -17,6 +17,8 @@ using jinja::Run;
 using jinja::Trust;
 using jinja::Val;
 
+constexpr std::size_t kUsualBytes = 8192;  // of a prompt
+
 // What the tokenizer calls its own control tokens: its words, not a person's.
 constexpr std::string_view kTokenNames[] = {"bos_token", "cls_token", "eos_token", "mask_token",
                                             "pad_token", "sep_token", "unk_token"};
@@ -39,17 +41,18 @@ class Import {
   Val object(const Object& from, bool is_top) {
     jinja::DataLevel level(run_);
     if (level.too_deep()) return Val::failure();
-    std::vector<Entry> entries;
-    entries.reserve(from.size());
+    Entry* const entries = run_.array<Entry>(from.size());
+    if (entries == nullptr) return Val::failure();
+    std::size_t n = 0;
     for (const auto& [key, value] : from) {
       const std::string* text = value.string();
       const bool trusted = text != nullptr && (is_top ? is_one_of(kTokenNames, key)
                                                       : key == "role" && is_one_of(kRoles, *text));
-      entries.push_back(
-          {run_.text(key, Trust::kNone), trusted ? run_.text(*text, Trust::kAll) : any(value)});
+      ::new (entries + n++)
+          Entry{run_.text(key, Trust::kNone), trusted ? run_.text(*text, Trust::kAll) : any(value)};
       if (run_.failed()) return Val::failure();
     }
-    return run_.dict(entries);
+    return run_.dict_of({entries, n});
   }
 
  private:
@@ -102,6 +105,7 @@ Result<MarkedText> ChatTemplate::render(const Object& context, const RenderOptio
   Run run({.steps = options.max_steps, .bytes = kMaxRenderBytes}, now);
   const Val variables = Import(run).object(context, true);
   MarkedText out;
+  out.text.reserve(kUsualBytes);
   if (!variables.failed()) {
     jinja::Interpreter interpreter(*state_->ast, run, *variables.dict, out);
     if (interpreter.render()) return out;

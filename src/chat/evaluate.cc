@@ -12,6 +12,12 @@ Val Interpreter::fail_at(const Expr& expr, std::string_view what) {
 }
 
 Val Interpreter::eval(const Expr& expr, Frame& frame) {
+  // What cannot fail or go deeper, which is half of all.
+  if (expr.constant != nullptr && run_.spend(1)) return Val::of(expr.constant);
+  if (expr.kind == ExprKind::kName && run_.spend(1)) {
+    const Val& value = slot(expr.ref, frame);
+    if (!value.is_missing()) return value;
+  }
   if (run_.depth >= kMaxCallDepth) {
     run_.fail("the template calls itself too deeply", "template_limit");
     return Val::failure();
@@ -51,6 +57,9 @@ Val Interpreter::eval_kind(const Expr& expr, Frame& frame) {
       return eval_dict(expr, frame);
     case ExprKind::kGetAttr: {
       const Val object = eval(*expr.items[0], frame);
+      if (object.kind == Kind::kDict && expr.key != nullptr) {
+        return get_key(run_, *object.dict, *expr.key);
+      }
       return object.failed() ? object : get_attribute(run_, object, expr.attr);
     }
     case ExprKind::kGetItem:
@@ -124,6 +133,9 @@ Val Interpreter::eval_dict(const Expr& expr, Frame& frame) {
 Val Interpreter::eval_get_item(const Expr& expr, Frame& frame) {
   const Val object = eval(*expr.items[0], frame);
   if (object.failed()) return object;
+  if (object.kind == Kind::kDict && expr.key != nullptr) {
+    return get_key(run_, *object.dict, *expr.key);
+  }
   const Expr& key = *expr.items[1];
   if (key.kind != ExprKind::kSlice) {
     const Val value = eval(key, frame);
@@ -152,14 +164,14 @@ Val Interpreter::eval_compare(const Expr& expr, Frame& frame) {
 }
 
 Val Interpreter::eval_concat(const Expr& expr, Frame& frame) {
-  MarkedText out;
+  Borrowed<MarkedText> out(spare_texts_);
   for (const Expr* item : expr.items) {
     const Val value = eval(*item, frame);
-    if (value.failed() || !append_text(run_, out, value)) return Val::failure();
-    if (out.text.size() > kMaxTextBytes)
+    if (value.failed() || !append_text(run_, *out, value)) return Val::failure();
+    if (out->text.size() > kMaxTextBytes)
       return run_.fail("a text grows too large", "template_limit");
   }
-  return run_.text(std::move(out));
+  return run_.text(std::move(*out));
 }
 
 Val Interpreter::eval_condition(const Expr& expr, Frame& frame) {
@@ -182,28 +194,28 @@ Val Interpreter::eval_filter(const Expr& expr, const Val* captured, Frame& frame
     value = eval(*below, frame);
   }
   if (value.failed()) return value;
-  Arguments args;
-  if (!eval_arguments(expr.args, frame, args)) return Val::failure();
+  Borrowed<Arguments> args(spare_arguments_);
+  if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
   if (expr.builtin == nullptr) return fail_at(expr, cat("no filter named '", expr.attr, "'"));
-  return call_builtin(run_, *expr.builtin, value, args);
+  return call_builtin(run_, *expr.builtin, value, *args);
 }
 
 Val Interpreter::eval_test(const Expr& expr, Frame& frame) {
   const Val value = eval(*expr.items[0], frame);
   if (value.failed()) return value;
-  Arguments args;
-  if (!eval_arguments(expr.args, frame, args)) return Val::failure();
+  Borrowed<Arguments> args(spare_arguments_);
+  if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
   if (expr.builtin == nullptr) return fail_at(expr, cat("no test named '", expr.attr, "'"));
-  return call_builtin(run_, *expr.builtin, value, args);
+  return call_builtin(run_, *expr.builtin, value, *args);
 }
 
 Val Interpreter::eval_call(const Expr& expr, Frame& frame, const Val* caller) {
   const Val callee = eval(*expr.items[0], frame);
   if (callee.failed()) return callee;
-  Arguments args;
-  if (!eval_arguments(expr.args, frame, args)) return Val::failure();
-  if (caller != nullptr) args.named.emplace_back("caller", *caller);
-  return call(callee, args);
+  Borrowed<Arguments> args(spare_arguments_);
+  if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
+  if (caller != nullptr) args->named.emplace_back("caller", *caller);
+  return call(callee, *args);
 }
 
 bool Interpreter::eval_arguments(const CallArguments& args, Frame& frame, Arguments& out) {

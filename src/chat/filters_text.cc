@@ -11,6 +11,8 @@
 namespace wick::jinja::filters {
 namespace {
 
+constexpr std::size_t kUsualJson = 1024;  // bytes
+
 Val with_case(Run& run, const Val& value, Case to) {
   const Text* text = soft_text(run, value);
   return text == nullptr ? Val::failure() : change_case(run, *text, to);
@@ -242,6 +244,7 @@ Val tojson(Run& run, const Val& value, Args args) {
     return Val::failure();
   }
   Written out;
+  out.text.reserve(kUsualJson);
   if (!write_json(run, out, value, style)) return Val::failure();
   return run.text_copy(out.text, out.is_trusted);
 }

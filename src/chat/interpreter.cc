@@ -255,12 +255,12 @@ Flow Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::capture(const Block& block, Frame& frame, Val& text) {
   MarkedText* const before = out_;
-  MarkedText own;
-  out_ = &own;
+  Borrowed<MarkedText> own(spare_texts_);
+  out_ = &*own;
   const Flow flow = exec(block, frame);
   out_ = before;
   if (flow != Flow::kNext) return flow;
-  text = run_.text(std::move(own));
+  text = run_.text(std::move(*own));
   return text.failed() ? Flow::kFailed : Flow::kNext;
 }
 

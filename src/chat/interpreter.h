@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "chat/ast.h"
+#include "chat/borrowed.h"
 #include "chat/builtin.h"
 #include "chat/objects.h"
 #include "chat/run.h"
@@ -80,6 +81,8 @@ class Interpreter {
   Run& run_;
   const Dict& context_;
   MarkedText* out_;
+  Borrowed<Arguments>::Spare spare_arguments_ = {};
+  Borrowed<MarkedText>::Spare spare_texts_ = {};
   bool placed_ = false;  // the error knows where it happened
 };
 

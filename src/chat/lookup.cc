@@ -221,9 +221,16 @@ bool hash_of(Run& run, const Val& key, std::size_t& out) {
 }
 
 const Entry* find(Run& run, const Dict& dict, const Val& key) {
+  if (dict.index == nullptr && key.is_string()) {
+    if (!run.spend(1) || !run.spend_bytes(key.bytes().size())) return nullptr;
+    for (const Entry& entry : dict) {
+      if (entry.key.is_string() && is_same(entry.key.bytes(), key.bytes())) return &entry;
+    }
+    return nullptr;
+  }
   if (dict.index == nullptr) {
     std::size_t hash = 0;
-    if (key.kind != Kind::kString && !hash_of(run, key, hash)) return nullptr;
+    if (!hash_of(run, key, hash)) return nullptr;
     for (const Entry& entry : dict) {
       if (equal(run, entry.key, key)) return &entry;
     }
@@ -251,6 +258,18 @@ Val get_attribute(Run& run, const Val& object, std::string_view name) {
   const Val key = Val::of(&text);
   found = find_item(run, object, key);
   return found.is_missing() ? run.no_attribute(object, key) : found;
+}
+
+bool is_only_a_key(std::string_view name) noexcept {
+  const bool is_private = name.starts_with("__") && name.ends_with("__");
+  return !is_private && !is_one_of(kDictChanges, name) && find_dict_method(name) == nullptr;
+}
+
+Val get_key(Run& run, const Dict& dict, const Text& name) {
+  const Val key = Val::of(&name);
+  const Entry* entry = find(run, dict, key);
+  if (run.failed()) return Val::failure();
+  return entry != nullptr ? entry->value : run.no_attribute(Val::of(&dict), key);
 }
 
 Val get_item(Run& run, const Val& object, const Val& key) {

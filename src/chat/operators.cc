@@ -214,15 +214,16 @@ bool is_true(Run& run, const Val& value) {
 bool equal(Run& run, const Val& a, const Val& b) {
   if (a.is_number() && b.is_number()) return order_numbers(a, b) == 0;
   if (a.kind != b.kind) return false;
+  if (a.is_string()) {
+    run.spend_bytes(std::min(a.bytes().size(), b.bytes().size()));
+    return is_same(a.bytes(), b.bytes());
+  }
   DataLevel level(run);
   if (level.too_deep()) return false;
   switch (a.kind) {
     case Kind::kUndefined:
     case Kind::kNone:
       return true;
-    case Kind::kString:
-      run.spend_bytes(std::min(a.bytes().size(), b.bytes().size()));
-      return a.bytes() == b.bytes();
     case Kind::kList:
     case Kind::kTuple:
       return equal_lists(run, *a.list, *b.list);

@@ -60,6 +60,9 @@ bool write_json(Run& run, Written& out, const Val& value, const JsonStyle& style
 // object.name and object[key], as jinja2's environment finds them: undefined if there is none.
 Val get_attribute(Run& run, const Val& object, std::string_view name);
 Val get_item(Run& run, const Val& object, const Val& key);
+// Both for a dict and a name that is_only_a_key: no dict has an attribute of it.
+Val get_key(Run& run, const Dict& dict, const Text& name);
+bool is_only_a_key(std::string_view name) noexcept;
 Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, const Val& step);
 
 // The HTML-escaped text of |escape.

@@ -1,5 +1,6 @@
 #include "chat/python_text.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -65,14 +66,21 @@ std::string json_float(double value) {
 }
 
 void append_json_string(std::string& out, std::string_view text, bool ascii_only) {
-  const auto is_plain = [&](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && c != '"' && c != '\\' && (byte < 0x7F || !ascii_only);
-  };
+  enum Plain : std::uint8_t { kNever, kUnlessAsciiOnly, kAlways };
+
+  static constexpr auto kPlain = [] {
+    std::array<Plain, 256> plain{};
+    for (std::size_t byte = 0x20; byte < plain.size(); ++byte) {
+      const bool is_special = byte == '"' || byte == '\\';
+      plain[byte] = is_special ? kNever : byte < 0x7F ? kAlways : kUnlessAsciiOnly;
+    }
+    return plain;
+  }();
+  const Plain wanted = ascii_only ? kAlways : kUnlessAsciiOnly;
   out += '"';
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
-    while (at < text.size() && is_plain(text[at])) {
+    while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])] >= wanted) {
       ++at;
     }
     out += text.substr(begin, at - begin);

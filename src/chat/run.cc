@@ -12,6 +12,15 @@ namespace wick::jinja {
 namespace {
 
 constexpr std::size_t kScanEntries = 8;  // as many keys are found faster by looking at each
+constexpr std::size_t kBlock = std::size_t{16} << 10;  // of the arena
+
+// Enters the last entry into the dict's index.
+void note(Dict& dict, std::size_t hash) {
+  std::size_t at = hash & dict.mask;
+  while (dict.index[at] != 0)
+    at = (at + 1) & dict.mask;
+  dict.index[at] = static_cast<std::uint32_t>(dict.size);
+}
 
 }  // namespace
 
@@ -33,7 +42,7 @@ void Namespace::set(std::string_view name, const Val& value) {
 }
 
 Run::Run(Limits limits, std::int64_t now_seconds)
-    : limits_(limits), now_seconds_(now_seconds), arena_(std::size_t{8} << 10) {}
+    : limits_(limits), now_seconds_(now_seconds), arena_(kBlock) {}
 
 Val Run::fail(std::string_view what, std::string_view id) {
   if (!error_) error_ = Error{ErrorCode::kInvalid, std::string(id), std::string(what)};
@@ -45,8 +54,8 @@ Val Run::fail_undefined(const Val& value) {
   if (!what.why.empty()) return fail(what.why);
   if (what.owner.empty()) return fail(cat("'", what.name, "' is undefined"));
   if (what.is_element) return fail(cat("a value of type ", what.owner, " has no such element"));
-  return fail(cat("a value of type ", what.owner, " has no attribute '", printable(what.name, 60),
-                  "'"));
+  return fail(
+      cat("a value of type ", what.owner, " has no attribute '", printable(what.name, 60), "'"));
 }
 
 Val Run::fail_type(std::string_view doing, const Val& value) {
@@ -54,20 +63,22 @@ Val Run::fail_type(std::string_view doing, const Val& value) {
   return fail(cat("a value of type ", type_name(value), " cannot be ", doing));
 }
 
-bool Run::spend(std::size_t steps) {
-  steps_ += static_cast<std::int64_t>(std::min<std::size_t>(steps, INT32_MAX));
-  if (steps_ <= limits_.steps) return true;
+bool Run::fail_steps() {
   fail(cat("the template takes more than ", limits_.steps, " steps"), "template_limit");
   return false;
 }
 
-void* Run::allocate(std::size_t bytes, std::size_t alignment) {
+void* Run::allocate_more(std::size_t bytes) {
   if (bytes > limits_.bytes - bytes_ || failed()) {
     fail(cat("the template needs more than ", limits_.bytes, " bytes of memory"), "template_limit");
     return nullptr;
   }
   bytes_ += bytes;
-  return arena_.allocate(std::max<std::size_t>(bytes, 1), alignment);
+  if (bytes > kBlock / 4) return arena_.allocate(bytes, alignof(std::max_align_t));
+  char* const block = static_cast<char*>(arena_.allocate(kBlock, alignof(std::max_align_t)));
+  free_ = block + bytes;
+  n_free_ = kBlock - bytes;
+  return block;
 }
 
 std::string_view Run::copy(std::string_view bytes) {
@@ -166,42 +177,57 @@ Val Run::no_attribute(const Val& object, const Val& name) {
   return undefined(Undefined{.name = name.bytes(), .owner = type_name(object)});
 }
 
+// Room for the index of a dict that will have as many entries as it has now, if it is worth one.
+bool Run::add_index(Dict& dict) {
+  if (dict.size <= kScanEntries) return true;
+  std::size_t slots = 32;
+  while (slots < dict.size * 2)
+    slots *= 2;
+  auto* const index = array<std::uint32_t>(slots);
+  if (index == nullptr) return false;
+  std::fill_n(index, slots, 0U);
+  dict.index = index;
+  dict.mask = slots - 1;
+  return true;
+}
+
 Val Run::dict(std::span<const Entry> entries) {
   Entry* room = array<Entry>(entries.size());
-  Dict* made = make<Dict>(room);
-  if (made == nullptr || !spend(entries.size())) return Val::failure();
-  std::uint32_t* index = nullptr;
-  if (entries.size() > kScanEntries) {
-    std::size_t slots = 32;
-    while (slots < entries.size() * 2)
-      slots *= 2;
-    index = array<std::uint32_t>(slots);
-    if (index == nullptr) return Val::failure();
-    std::fill_n(index, slots, 0U);
-    made->index = index;
-    made->mask = slots - 1;
-  }
+  Dict* made = make<Dict>(room, entries.size());
+  if (made == nullptr || !spend(entries.size()) || !add_index(*made)) return Val::failure();
+  made->size = 0;
   for (const Entry& entry : entries) {
     std::size_t hash = 0;
-    if (!hash_of(*this, entry.key, hash)) return Val::failure();
+    const bool is_text = entry.key.is_string();
+    if ((made->index != nullptr || !is_text) && !hash_of(*this, entry.key, hash)) {
+      return Val::failure();
+    }
     if (const Entry* same = find(*this, *made, entry.key)) {
       room[same - room].value = entry.value;
     } else {
       ::new (room + made->size) Entry(entry);
       ++made->size;
-      if (index == nullptr) continue;
-      std::size_t at = hash & made->mask;
-      while (index[at] != 0)
-        at = (at + 1) & made->mask;
-      index[at] = static_cast<std::uint32_t>(made->size);
+      if (made->index != nullptr) note(*made, hash);
     }
     if (failed()) return Val::failure();
   }
   return Val::of(made);
 }
 
-bool DataLevel::too_deep() {
-  if (run_.data_depth <= kMaxDataDepth) return !run_.spend(1);
+Val Run::dict_of(std::span<const Entry> entries) {
+  Dict* made = make<Dict>(entries.data(), entries.size());
+  if (made == nullptr || !spend(entries.size()) || !add_index(*made)) return Val::failure();
+  if (made->index == nullptr) return Val::of(made);
+  for (made->size = 0; made->size < entries.size();) {
+    std::size_t hash = 0;
+    if (!hash_of(*this, entries[made->size].key, hash)) return Val::failure();
+    ++made->size;
+    note(*made, hash);
+  }
+  return Val::of(made);
+}
+
+bool DataLevel::fail() {
   run_.fail(cat("data is nested deeper than ", kMaxDataDepth, " levels"), "template_limit");
   return true;
 }

@@ -3,6 +3,8 @@
 // once. One thread, lives for one render.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "chat/limits.h"
 #include "chat/val.h"
 
 namespace wick::jinja {
@@ -45,7 +48,10 @@ class Run {
   Val fail_type(std::string_view doing, const Val& value);  // "doing" cannot be done to it
 
   // Counts work; false and failed() beyond the limit.
-  bool spend(std::size_t steps);
+  bool spend(std::size_t steps) {
+    steps_ += static_cast<std::int64_t>(std::min<std::size_t>(steps, INT32_MAX));
+    return steps_ <= limits_.steps || fail_steps();
+  }
 
   bool spend_bytes(std::size_t bytes) { return spend(bytes / 64); }  // bytes looked at or moved
 
@@ -99,6 +105,7 @@ class Run {
   Val undefined_name(std::string_view name);  // "'name' is undefined"
   Val no_attribute(const Val& object, const Val& name);
   Val dict(std::span<const Entry> entries);  // of equal keys the last value, at the first's place
+  Val dict_of(std::span<const Entry> entries);  // keys are text, all different; not copied
   Val view(const Dict* dict, ViewKind kind);
   Val range(const Range& range);
   Val name_space();
@@ -117,7 +124,23 @@ class Run {
   int data_depth = 0;  // containers in containers that are being walked
 
  private:
-  void* allocate(std::size_t bytes, std::size_t alignment);
+  // Nearly always from the block at hand; a new one, or a failure, is the exception.
+  void* allocate(std::size_t bytes, std::size_t alignment) {
+    bytes = std::max<std::size_t>(bytes, 1);
+    const std::size_t gap = (alignment - reinterpret_cast<std::uintptr_t>(free_)) % alignment;
+    if (bytes > limits_.bytes - bytes_ || gap + bytes > n_free_ || failed()) {
+      return allocate_more(bytes);
+    }
+    char* const room = free_ + gap;
+    bytes_ += bytes;
+    free_ += gap + bytes;
+    n_free_ -= gap + bytes;
+    return room;
+  }
+
+  void* allocate_more(std::size_t bytes);
+  bool fail_steps();
+  bool add_index(Dict& dict);
 
   Limits limits_;
   std::int64_t now_seconds_;
@@ -125,6 +148,8 @@ class Run {
   std::size_t bytes_ = 0;
   std::optional<Error> error_;
   std::pmr::monotonic_buffer_resource arena_;
+  char* free_ = nullptr;  // the rest of its last block
+  std::size_t n_free_ = 0;
   std::vector<std::shared_ptr<void>> kept_;
 };
 
@@ -137,9 +162,13 @@ class DataLevel {
 
   DataLevel(const DataLevel&) = delete;
   DataLevel& operator=(const DataLevel&) = delete;
-  bool too_deep();  // the render fails, then
+
+  // The render fails, then.
+  bool too_deep() { return run_.data_depth > kMaxDataDepth ? fail() : !run_.spend(1); }
 
  private:
+  bool fail();
+
   Run& run_;
 };
 

@@ -16,6 +16,7 @@
 #include "chat/builtin.h"
 #include "chat/lexer.h"
 #include "chat/limits.h"
+#include "chat/operators.h"
 #include "chat/unicode.h"
 
 namespace wick::jinja {
@@ -309,12 +310,16 @@ class Resolver {
         break;
       case ExprKind::kString:
       case ExprKind::kData:
-        expr->constant =
-            &ast_.texts.emplace_back(Text{expr->text,
-                                          Trust::kAll,
-                                          false,
-                                          static_cast<std::int64_t>(count_code_points(expr->text)),
-                                          {}});
+        expr->constant = constant(expr->text);
+        break;
+      case ExprKind::kGetAttr:
+        if (is_only_a_key(expr->attr)) expr->key = constant(expr->attr);
+        break;
+      case ExprKind::kGetItem:
+        if (const Expr& key = *expr->items[1];
+            key.kind == ExprKind::kString && is_only_a_key(key.text)) {
+          expr->key = constant(key.text);
+        }
         break;
       case ExprKind::kFilter:
       case ExprKind::kTest:
@@ -327,6 +332,12 @@ class Resolver {
         break;
     }
     each_child(*expr, [&](Expr& child) { resolve(&child, symbols, soft); });
+  }
+
+  // A text of the template's own.
+  const Text* constant(std::string_view text) {
+    const auto n_chars = static_cast<std::int64_t>(count_code_points(text));
+    return &ast_.texts.emplace_back(Text{text, Trust::kAll, false, n_chars, {}});
   }
 
   void find_builtin(Expr& expr, bool soft) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -20,6 +21,25 @@ struct Text {
   mutable std::int64_t n_chars = -1;   // −1: not counted yet; those of the template are
   std::span<const Span> trusted = {};  // kMixed: ascending, not touching, within `bytes`
 };
+
+// a == b for texts that are mostly short, as names and roles are.
+inline bool is_same(std::string_view a, std::string_view b) noexcept {
+  const std::size_t n = a.size();
+  if (n != b.size()) return false;
+  if (n > 16) return std::memcmp(a.data(), b.data(), n) == 0;
+  const auto differ = [&]<class T>(T x, T y) {  // at the start and at the end, which may overlap
+    std::memcpy(&x, a.data(), sizeof x);
+    std::memcpy(&y, b.data(), sizeof y);
+    if (x != y) return true;
+    std::memcpy(&x, a.data() + n - sizeof x, sizeof x);
+    std::memcpy(&y, b.data() + n - sizeof y, sizeof y);
+    return x != y;
+  };
+  if (n >= 8) return !differ(std::uint64_t{}, std::uint64_t{});
+  if (n >= 4) return !differ(std::uint32_t{}, std::uint32_t{});
+  if (n >= 2) return !differ(std::uint16_t{}, std::uint16_t{});
+  return n == 0 || a[0] == b[0];
+}
 
 // Appends `text` with its marks.
 void append(MarkedText& out, const Text& text);

@@ -65,9 +65,8 @@ struct Entry;
 struct Dict {  // insertion-ordered
   const Entry* entries = nullptr;
   std::size_t size = 0;
-  const std::uint32_t* index =
-      nullptr;           // open addressing, 0 = free, else position + 1; may be null
-  std::size_t mask = 0;  // slots − 1
+  std::uint32_t* index = nullptr;  // open addressing, 0 = free, else position + 1; may be null
+  std::size_t mask = 0;            // slots − 1
 
   const Entry* begin() const noexcept { return entries; }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kNever = UINT32_MAX;
 constexpr std::string_view kSpaceMark = "▁";
-constexpr std::size_t kCharacterSlots = 1U << 13U;
+constexpr std::size_t kCharacterSlots = 1U << 14U;
 
 constexpr std::size_t kBorders = 256 * 64;
 
@@ -78,23 +78,37 @@ void BpeModel::prepare(const Vocab& vocab) {
 void BpeModel::find_border_ranks(const Vocab& vocab) {
   leaving_ranks_.assign(kBorders, kNever);
   entering_ranks_.assign(kBorders, kNever);
-  const auto is_plain = [&](TokenId id) {  // its bytes are what it stands for
-    return vocab.kind(id) == TokenKind::kNormal || vocab.kind(id) == TokenKind::kUnused;
+
+  // What a token is, seen once for all of its merges.
+  struct Sides {
+    bool is_plain = false;  // its bytes are what it stands for
+    bool is_end = false, is_start = false;
+    char first = 0, last = 0;
   };
+
+  std::vector<Sides> sides(static_cast<std::size_t>(vocab.size()));
+  for (TokenId id = 0; id < vocab.size(); ++id) {
+    const std::string_view bytes = vocab.bytes(id);
+    const TokenKind kind = vocab.kind(id);
+    const bool is_word = kind == TokenKind::kNormal || kind == TokenKind::kUnused;
+    if (!is_word || bytes.empty()) continue;
+    sides[static_cast<std::size_t>(id)] = {.is_plain = true,
+                                           .is_end = is_end_of_character(bytes),
+                                           .is_start = is_start_of_character(bytes),
+                                           .first = bytes.front(),
+                                           .last = bytes.back()};
+  }
   bool are_plain = true;
   pairs.for_each([&](TokenId left, TokenId right, Merge merge) {
-    const std::string_view before = vocab.bytes(left);
-    const std::string_view behind = vocab.bytes(right);
-    if (!is_plain(left) || !is_plain(right) || before.empty() || behind.empty()) {
-      are_plain = false;
-      return;
-    }
-    if (is_end_of_character(before)) {
-      auto& lowest = leaving_ranks_[leaving(before.back(), behind.front())];
+    const Sides& before = sides[static_cast<std::size_t>(left)];
+    const Sides& behind = sides[static_cast<std::size_t>(right)];
+    are_plain = are_plain && before.is_plain && behind.is_plain;
+    if (before.is_end) {
+      auto& lowest = leaving_ranks_[leaving(before.last, behind.first)];
       lowest = std::min(lowest, merge.rank);
     }
-    if (is_start_of_character(behind)) {
-      auto& lowest = entering_ranks_[entering(before.back(), behind.front())];
+    if (behind.is_start) {
+      auto& lowest = entering_ranks_[entering(before.last, behind.first)];
       lowest = std::min(lowest, merge.rank);
     }
   });
@@ -173,46 +187,70 @@ BpeScratch::Character BpeModel::whole_character(std::string_view bytes,
   return character;
 }
 
-// Pushes the character at `at` as one symbol and returns its bytes; 0, with nothing done, where its
-// bytes may not be merged beforehand.
-std::size_t BpeModel::fill_whole_character(std::string_view piece, std::size_t at,
-                                           BpeScratch& scratch) const {
+// The token of the character at `at`, and its bytes; -1 where they may not be merged beforehand.
+TokenId BpeModel::find_whole_character(std::string_view piece, std::size_t at, BpeScratch& scratch,
+                                       std::size_t& bytes) const {
   const Utf8Char next = decode_utf8(piece.substr(at));
-  if (!next.is_valid || leaving_ranks_.empty()) return 0;
-  const auto bytes = static_cast<std::size_t>(next.length);
+  if (!next.is_valid || leaving_ranks_.empty()) return -1;
   if (scratch.characters.empty()) scratch.characters.resize(kCharacterSlots);
   auto& character = scratch.characters[next.code % kCharacterSlots];
+  const auto n = static_cast<std::size_t>(next.length);
   if (character.code != next.code) {
-    character = whole_character(piece.substr(at, bytes), next.code);
+    character = whole_character(piece.substr(at, n), next.code);
   }
-  const std::size_t end = at + bytes;
+  const std::size_t end = at + n;
   const bool is_alone =
       (at == 0 || character.last_rank < entering_ranks_[entering(piece[at - 1], piece[at])]) &&
       (end == piece.size() ||
        character.last_rank < leaving_ranks_[leaving(piece[end - 1], piece[end])]);
-  if (character.id < 0 || !is_alone) return 0;
-  scratch.symbols.push_back({.id = character.id,
-                             .begin = static_cast<std::uint32_t>(at),
-                             .bytes = static_cast<std::uint32_t>(bytes)});
-  return bytes;
+  if (!is_alone) return -1;
+  bytes = n;
+  return character.id;
+}
+
+// Hands the tokens to merge to push(id, at, bytes), -1 for a byte that has none; until it says no.
+template <class Push>
+void BpeModel::split_bytes(std::string_view piece, BpeScratch& scratch, const Push& push) const {
+  for (std::size_t at = 0; at < piece.size();) {
+    const auto byte = static_cast<unsigned char>(piece[at]);
+    std::size_t bytes = 1;
+    TokenId id = byte < 0xC0 ? -1 : find_whole_character(piece, at, scratch, bytes);
+    if (id < 0) {
+      id = byte_ids[byte];
+      bytes = 1;
+    }
+    if (!push(id, at, bytes)) return;
+    at += bytes;
+  }
 }
 
 void BpeModel::fill_bytes(std::string_view piece, BpeScratch& scratch) const {
-  for (std::size_t at = 0; at < piece.size();) {
-    const auto byte = static_cast<unsigned char>(piece[at]);
-    if (byte >= 0xC0) {
-      const std::size_t done = fill_whole_character(piece, at, scratch);
-      at += done;
-      if (done > 0) continue;
-    }
-    const TokenId id = byte_ids[byte];
+  split_bytes(piece, scratch, [&](TokenId id, std::size_t at, std::size_t bytes) {
     if (id < 0) {
       push_unknown(at, 1, scratch);
     } else {
-      scratch.symbols.push_back({.id = id, .begin = static_cast<std::uint32_t>(at), .bytes = 1});
+      scratch.symbols.push_back({.id = id,
+                                 .begin = static_cast<std::uint32_t>(at),
+                                 .bytes = static_cast<std::uint32_t>(bytes)});
     }
-    ++at;
-  }
+    return true;
+  });
+}
+
+// The same for a piece of few symbols, which needs nothing but their ids. False: it is none.
+bool BpeModel::encode_few(std::string_view piece, BpeScratch& scratch,
+                          std::vector<TokenId>& out) const {
+  if (piece.size() > 4 * kShortPiece) return false;
+  std::array<TokenId, kShortPiece> ids;
+  std::size_t n = 0;
+  bool fits = true;
+  split_bytes(piece, scratch, [&](TokenId id, std::size_t, std::size_t) {
+    fits = id >= 0 && n < ids.size();
+    if (fits) ids[n++] = id;
+    return fits;
+  });
+  if (fits) merge_few({ids.data(), n}, out);
+  return fits;
 }
 
 // The text that the character at `at` is looked up by.
@@ -281,6 +319,7 @@ void BpeModel::encode_new(std::string_view piece, const Vocab& vocab, BpeScratch
   }
   scratch.symbols.clear();
   if (alphabet == Alphabet::kBytes) {
+    if (!by_score && encode_few(piece, scratch, out)) return;
     fill_bytes(piece, scratch);
   } else {
     fill_characters(piece, vocab, scratch);
@@ -288,7 +327,10 @@ void BpeModel::encode_new(std::string_view piece, const Vocab& vocab, BpeScratch
   if (scratch.symbols.empty()) return;
   if (!by_score && scratch.symbols.size() > kShortPiece) merge_repeats(scratch);
   if (!by_score && scratch.symbols.size() <= kShortPiece) {
-    merge_few(scratch, out);
+    std::array<TokenId, kShortPiece> ids;
+    std::transform(scratch.symbols.begin(), scratch.symbols.end(), ids.begin(),
+                   [](const BpeScratch::Symbol& symbol) { return symbol.id; });
+    merge_few({ids.data(), scratch.symbols.size()}, out);
     return;
   }
   merge_many(piece, vocab, scratch);

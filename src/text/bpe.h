@@ -21,7 +21,7 @@
 
 namespace wick {
 
-inline constexpr std::size_t kShortPiece = 64;  // symbols that are merged in an array
+inline constexpr std::size_t kShortPiece = 64;  // symbols, a bit for each in a word
 
 struct BpeScratch {
   struct Symbol {
@@ -96,8 +96,11 @@ class BpeModel {
   void encode_new(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
                   std::vector<TokenId>& out) const;
   void fill_bytes(std::string_view piece, BpeScratch& scratch) const;
-  std::size_t fill_whole_character(std::string_view piece, std::size_t at,
-                                   BpeScratch& scratch) const;
+  bool encode_few(std::string_view piece, BpeScratch& scratch, std::vector<TokenId>& out) const;
+  template <class Push>
+  void split_bytes(std::string_view piece, BpeScratch& scratch, const Push& push) const;
+  TokenId find_whole_character(std::string_view piece, std::size_t at, BpeScratch& scratch,
+                               std::size_t& bytes) const;
   BpeScratch::Character whole_character(std::string_view bytes, char32_t code) const noexcept;
   void fill_characters(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
   std::string_view spelled_character(std::string_view piece, std::size_t at, std::size_t bytes,
@@ -107,7 +110,7 @@ class BpeModel {
   void push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& scratch) const;
   BpeScratch::Candidate candidate(std::string_view piece, const Vocab& vocab,
                                   const BpeScratch& scratch, std::int32_t at) const noexcept;
-  void merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const;
+  void merge_few(std::span<TokenId> ids, std::vector<TokenId>& out) const;
   void merge_repeats(BpeScratch& scratch) const;
   bool merge_rank(std::uint32_t lowest, BpeScratch& scratch) const;
   void merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;

@@ -1,5 +1,5 @@
-// Three ways through the same order of merges. A few symbols (nearly always) stay in an array that
-// is searched for the lowest rank again after every merge: n² steps of about a cycle.
+// Three ways through the same order of merges. Of a few symbols (nearly always) those that may
+// merge are searched for the lowest rank again after every merge: n² steps of about a cycle.
 //
 // In many that repeat themselves (a line of a million '=') there are few different pairs, and each
 // rank merges a good part of all symbols at once. As long as that is so, one pass finds the lowest
@@ -14,6 +14,7 @@
 // symbol's neighbour, has merged since; then the two no longer have the length noted in it.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 
 #include "text/bpe.h"
@@ -136,43 +137,48 @@ class Queue {
 
 }  // namespace
 
-void BpeModel::merge_few(BpeScratch& scratch, std::vector<TokenId>& out) const {
-  std::array<TokenId, kShortPiece> ids;
-  std::array<std::uint32_t, kShortPiece + 1> lows;  // of symbol i with symbol i + 1
-  std::array<TokenId, kShortPiece + 1> joint;       // what the two become
-  std::size_t n = scratch.symbols.size();
-  const auto look_up = [&](std::size_t i) {
-    const Merge merge = pairs.find(ids[i], ids[i + 1]);
-    lows[i] = merge.id >= 0 ? merge.rank : kNone;
-    joint[i] = merge.id;
+// Bits stand for symbols: `live` for those that are left, `open` for those that may merge with the
+// next live one. Taking one out moves nothing.
+void BpeModel::merge_few(std::span<TokenId> ids, std::vector<TokenId>& out) const {
+  std::array<Merge, kShortPiece> merges;  // of the open ones
+  const auto bit = [](std::size_t i) { return std::uint64_t{1} << i; };
+  const auto lowest_in = [](std::uint64_t bits) {
+    return static_cast<std::size_t>(std::countr_zero(bits));
   };
-  for (std::size_t i = 0; i < n; ++i) {
-    ids[i] = scratch.symbols[i].id;
+  std::uint64_t live = ids.empty() ? 0 : ~std::uint64_t{0} >> (kShortPiece - ids.size());
+  std::uint64_t open = 0;
+  const auto look_up = [&](std::size_t left, std::size_t right) {
+    merges[left] = pairs.find(ids[left], ids[right]);
+    open = merges[left].id < 0 ? open & ~bit(left) : open | bit(left);
+  };
+  for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+    open |= std::uint64_t{pairs.may_have(ids[i], ids[i + 1])} << i;
   }
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    look_up(i);
+  for (std::uint64_t left = open; left != 0; left &= left - 1) {
+    pairs.prefetch(ids[lowest_in(left)], ids[lowest_in(left) + 1]);
   }
-  while (n > 1) {
-    std::uint32_t lowest = kNone;
-    for (std::size_t i = 0; i + 1 < n; ++i) {
-      lowest = std::min(lowest, lows[i]);
-    }
-    if (lowest == kNone) break;
-    std::size_t at = 0;
-    while (lows[at] != lowest) {
-      ++at;
-    }
-    ids[at] = joint[at];
-    --n;
-    for (std::size_t i = at + 1; i < n; ++i) {
-      ids[i] = ids[i + 1];
-      lows[i] = lows[i + 1];
-      joint[i] = joint[i + 1];
-    }
-    if (at > 0) look_up(at - 1);
-    if (at + 1 < n) look_up(at);
+  for (std::uint64_t left = open; left != 0; left &= left - 1) {
+    look_up(lowest_in(left), lowest_in(left) + 1);
   }
-  out.insert(out.end(), ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n));
+  while (open != 0) {
+    std::size_t at = lowest_in(open);
+    for (std::uint64_t left = open & (open - 1); left != 0; left &= left - 1) {
+      const std::size_t i = lowest_in(left);
+      if (merges[i].rank < merges[at].rank) at = i;
+    }
+    ids[at] = merges[at].id;
+    const std::uint64_t before = live & (bit(at) - 1);
+    std::uint64_t behind = live & ~before & ~bit(at);
+    const std::uint64_t right = behind & ~(behind - 1);
+    live ^= right;
+    behind ^= right;
+    open &= ~(bit(at) | right);
+    if (behind != 0) look_up(at, lowest_in(behind));
+    if (before != 0) look_up(static_cast<std::size_t>(std::bit_width(before)) - 1, at);
+  }
+  for (; live != 0; live &= live - 1) {
+    out.push_back(ids[lowest_in(live)]);
+  }
 }
 
 // Merges the pairs of rank `lowest`; false where one of the new pairs may have to come before.

@@ -34,6 +34,8 @@ constexpr auto kByteOf = make_table();
 
 bool append_unspelled(std::string& out, std::string_view spelled) {
   const std::size_t before = out.size();
+  out.resize(before + spelled.size());  // at most
+  char* to = out.data() + before;
   for (std::size_t at = 0; at < spelled.size();) {
     unsigned code = static_cast<unsigned char>(spelled[at++]);
     if (code >= 0x80) {
@@ -46,8 +48,9 @@ bool append_unspelled(std::string& out, std::string_view spelled) {
       out.resize(before);
       return false;
     }
-    out += static_cast<char>(kByteOf[code]);
+    *to++ = static_cast<char>(kByteOf[code]);
   }
+  out.resize(static_cast<std::size_t>(to - out.data()));
   return true;
 }
 

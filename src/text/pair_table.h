@@ -8,6 +8,7 @@
 
 #include "base/types.h"
 #include "text/limits.h"
+#include "text/table_memory.h"
 
 namespace wick {
 
@@ -31,8 +32,7 @@ class PairTable {
     for (std::size_t probe = 0; probe < kMaxProbes; ++probe, at = (at + 1) & mask) {
       if (slots_[at].merge.id < 0) {
         slots_[at] = {key, merge};
-        const std::uint64_t bits = hash(key) >> 20U;
-        maybe_[(bits >> 6U) & (maybe_.size() - 1)] |= std::uint64_t{1} << (bits & 63U);
+        maybe_[(hash(key) >> 26U) & (maybe_.size() - 1)] |= mark_of(hash(key));
         return true;
       }
       if (slots_[at].key == key) return true;
@@ -50,13 +50,21 @@ class PairTable {
     }
   }
 
+  // False: surely not there. Nearly always false then, without a look at the slots.
+  bool may_have(TokenId left, TokenId right) const noexcept {
+    return !slots_.empty() && has_mark(hash(key_of(left, right)));
+  }
+
+  // A hint that find() of these two comes soon.
+  void prefetch(TokenId left, TokenId right) const noexcept {
+    __builtin_prefetch(slots_.data() + (hash(key_of(left, right)) & (slots_.size() - 1)));
+  }
+
   Merge find(TokenId left, TokenId right) const noexcept {
     if (slots_.empty()) return {};
     const std::uint64_t key = key_of(left, right);
     const std::uint64_t hashed = hash(key);
-    const std::uint64_t bits = hashed >> 20U;
-    const std::uint64_t word = maybe_[(bits >> 6U) & (maybe_.size() - 1)];
-    if (((word >> (bits & 63U)) & 1U) == 0) return {};
+    if (!has_mark(hashed)) return {};
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t at = hashed & mask;; at = (at + 1) & mask) {
       if (slots_[at].merge.id < 0) return {};
@@ -80,8 +88,19 @@ class PairTable {
     return key ^ (key >> 32U);
   }
 
-  std::vector<Slot> slots_ = {};
-  // A bit for each pair, at a place that others share: most pairs that are not there are seen by
+  // Two bits of a word.
+  static std::uint64_t mark_of(std::uint64_t hashed) noexcept {
+    return (std::uint64_t{1} << ((hashed >> 20U) & 63U)) |
+           (std::uint64_t{1} << ((hashed >> 50U) & 63U));
+  }
+
+  bool has_mark(std::uint64_t hashed) const noexcept {
+    const std::uint64_t mark = mark_of(hashed);
+    return (maybe_[(hashed >> 26U) & (maybe_.size() - 1)] & mark) == mark;
+  }
+
+  std::vector<Slot, TableMemory<Slot>> slots_ = {};
+  // A mark for each pair, at a place that others share: most pairs that are not there are seen by
   // it, without a look at the slots, which are too many for a cache.
   std::vector<std::uint64_t> maybe_ = {};
 };

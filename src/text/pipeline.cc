@@ -29,7 +29,7 @@ PipelineTokenizer::PipelineTokenizer(TokenizerParts parts) : parts_(std::move(pa
   for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
     longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
   }
-  parts_.vocab.pad();
+  parts_.vocab.index_short_tokens();
   run_cuts_ = find_run_cuts();
 }
 
@@ -41,26 +41,27 @@ void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_con
     Tokenizer::append_bytes(ids, with_control, out);
     return;
   }
-  const auto is_shown = [&](TokenId id) { return with_control || !parts_.vocab.is_hidden(id); };
-  std::size_t bytes = 0;
-  for (const TokenId id : ids) {
-    bytes += parts_.vocab.bytes(id).size();
-  }
-  // Short tokens are copied with a fixed size, which runs over their end; hence the room behind.
-  const std::size_t begin = out.size();
-  out.resize(begin + bytes + Vocab::kPadding);
-  char* to = out.data() + begin;
-  for (const TokenId id : ids) {
-    if (!is_shown(id)) continue;
-    const std::string_view from = parts_.vocab.bytes(id);
-    if (from.size() <= Vocab::kPadding) {
-      if (!from.empty()) std::memcpy(to, from.data(), Vocab::kPadding);
-    } else {
-      std::memcpy(to, from.data(), from.size());
+  // Short tokens are copied with a fixed size, which runs over their end: hence room for so many.
+  constexpr std::size_t kAtOnce = 64;
+  constexpr std::size_t kRoom = sizeof(Vocab::ShortToken);
+  out.reserve(out.size() + ids.size() * 4);
+  for (std::size_t i = 0; i < ids.size();) {
+    const std::size_t end = std::min(ids.size(), i + kAtOnce);
+    const std::size_t begin = out.size();
+    out.resize(begin + (end - i) * kRoom);
+    char* to = out.data() + begin;
+    Vocab::ShortToken token{.n = 0};
+    for (; i < end; ++i) {
+      token = parts_.vocab.short_token(ids[i]);
+      if (token.n == Vocab::ShortToken::kOther) break;
+      std::memcpy(to, token.bytes.data(), token.bytes.size());
+      to += token.n;
     }
-    to += from.size();
+    out.resize(static_cast<std::size_t>(to - out.data()));
+    if (token.n != Vocab::ShortToken::kOther) continue;
+    if (with_control || !parts_.vocab.is_hidden(ids[i])) out += parts_.vocab.bytes(ids[i]);
+    ++i;
   }
-  out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
 void PipelineTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {

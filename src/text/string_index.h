@@ -1,6 +1,7 @@
 // Words → numbers, without owning the words: an open-addressing table that asks its owner for the
-// text of an entry. A vocabulary of 150,000 tokens takes 2 MB and a few milliseconds. Built by one
-// thread, then immutable. A vocabulary made to collide is refused after kMaxProbes steps.
+// text of an entry, but for words of up to 8 bytes, which stand in the slot itself: most lookups
+// touch one cache line. A vocabulary of 150,000 tokens takes 4 MB and a few milliseconds. Built by
+// one thread, then immutable. A vocabulary made to collide is refused after kMaxProbes steps.
 #pragma once
 
 #include <bit>
@@ -10,24 +11,9 @@
 #include <vector>
 
 #include "text/limits.h"
+#include "text/table_memory.h"
 
 namespace wick {
-
-// A fast hash for short strings; not for secrets.
-inline std::uint64_t hash_bytes(std::string_view text) noexcept {
-  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ULL;
-  std::uint64_t h = text.size() * kFactor;
-  while (text.size() >= 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, text.data(), 8);
-    h = (std::rotl(h, 29) ^ eight) * kFactor;
-    text.remove_prefix(8);
-  }
-  std::uint64_t rest = 0;
-  if (!text.empty()) std::memcpy(&rest, text.data(), text.size());
-  h = (std::rotl(h, 29) ^ rest) * kFactor;
-  return h ^ (h >> 32U);
-}
 
 class StringIndex {
  public:
@@ -41,16 +27,15 @@ class StringIndex {
   // `text_of(number)` is the text of an earlier entry; at most as many words as reserved.
   template <class TextOf>
   Added add(std::string_view text, std::int32_t number, const TextOf& text_of) {
-    const std::uint64_t hash = hash_bytes(text);
-    const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+    const Key key = key_of(text);
     const std::size_t mask = slots_.size() - 1;
-    std::size_t at = hash & mask;
+    std::size_t at = key.hash & mask;
     for (std::size_t probe = 0; probe < kMaxProbes; ++probe, at = (at + 1) & mask) {
       if (slots_[at].number < 0) {
-        slots_[at] = {tag, number};
+        slots_[at] = {key.first, key.tag, number};
         return Added::kYes;
       }
-      if (slots_[at].tag == tag && text_of(slots_[at].number) == text) return Added::kAlreadyThere;
+      if (is(slots_[at], key, text, text_of)) return Added::kAlreadyThere;
     }
     return Added::kTooManyCollisions;
   }
@@ -59,22 +44,75 @@ class StringIndex {
   template <class TextOf>
   std::int32_t find(std::string_view text, const TextOf& text_of) const noexcept {
     if (slots_.empty()) return -1;
-    const std::uint64_t hash = hash_bytes(text);
-    const auto tag = static_cast<std::uint32_t>(hash >> 32U);
+    const Key key = key_of(text);
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    for (std::size_t at = key.hash & mask;; at = (at + 1) & mask) {
       if (slots_[at].number < 0) return -1;
-      if (slots_[at].tag == tag && text_of(slots_[at].number) == text) return slots_[at].number;
+      if (is(slots_[at], key, text, text_of)) return slots_[at].number;
     }
   }
 
  private:
+  static constexpr std::size_t kShort = 8;  // bytes that `first` holds
+  static constexpr std::uint32_t kLong = 1U << 31U;
+
   struct Slot {
-    std::uint32_t tag = 0;
+    std::uint64_t first = 0;  // of a word of up to 8 bytes all of it, else the first eight
+    std::uint32_t tag = 0;    // its length, or kLong and bits of the hash
     std::int32_t number = -1;
   };
 
-  std::vector<Slot> slots_ = {};
+  // A fast hash for short strings; not for secrets.
+  struct Key {
+    std::uint64_t first = 0, hash = 0;
+    std::uint32_t tag = 0;
+  };
+
+  template <class T>
+  static std::uint64_t load(const char* from) noexcept {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
+
+  // Up to 8 bytes as a number: with the length, no two words have the same.
+  static std::uint64_t packed(std::string_view text) noexcept {
+    const std::size_t n = text.size();
+    const char* const p = text.data();
+    if (n >= 4) return load<std::uint32_t>(p) | (load<std::uint32_t>(p + n - 4) << 32U);
+    if (n == 0) return 0;
+    return load<std::uint8_t>(p) | (load<std::uint8_t>(p + n / 2) << 8U) |
+           (load<std::uint8_t>(p + n - 1) << 16U);
+  }
+
+  static Key key_of(std::string_view text) noexcept {
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ULL;
+    const std::size_t n = text.size();
+    Key key{.tag = static_cast<std::uint32_t>(n)};
+    std::uint64_t h = n * kFactor;
+    if (n <= kShort) {
+      key.first = packed(text);
+      h = (std::rotl(h, 29) ^ key.first) * kFactor;
+    } else {
+      const char* const end = text.data() + n;
+      key.first = load<std::uint64_t>(text.data());
+      for (const char* at = text.data(); end - at > 8; at += 8) {
+        h = (std::rotl(h, 29) ^ load<std::uint64_t>(at)) * kFactor;
+      }
+      h = (std::rotl(h, 29) ^ load<std::uint64_t>(end - 8)) * kFactor;
+      key.tag = kLong | static_cast<std::uint32_t>(h >> 33U);
+    }
+    key.hash = h ^ (h >> 32U);
+    return key;
+  }
+
+  template <class TextOf>
+  static bool is(const Slot& slot, const Key& key, std::string_view text, const TextOf& text_of) {
+    if (slot.first != key.first || slot.tag != key.tag) return false;
+    return text.size() <= kShort || text_of(slot.number) == text;
+  }
+
+  std::vector<Slot, TableMemory<Slot>> slots_ = {};
 };
 
 }  // namespace wick

@@ -13,13 +13,15 @@ bool is_between(unsigned char byte, unsigned low, unsigned high) noexcept {
   return byte >= low && byte <= high;
 }
 
-// Whether four bytes start with a character of three; false for lead bytes with special cases.
-bool has_three_bytes(const char* p) noexcept {
+// The length of the character that four bytes start with, if it has two or three bytes and a lead
+// byte without special cases; else 0.
+std::size_t usual_length(const char* p) noexcept {
   std::uint32_t four = 0;
   std::memcpy(&four, p, sizeof(four));
   if constexpr (std::endian::native == std::endian::big) four = __builtin_bswap32(four);
   const std::uint32_t lead = four & 0xFFU;
-  return (four & 0xC0C0F0U) == 0x8080E0U && lead != 0xE0U && lead != 0xEDU;
+  if ((four & 0xC0C0F0U) == 0x8080E0U) return lead != 0xE0U && lead != 0xEDU ? 3 : 0;
+  return (four & 0xC0E0U) == 0x80C0U && lead >= 0xC2U ? 2 : 0;
 }
 
 }  // namespace
@@ -52,15 +54,16 @@ std::size_t valid_utf8_prefix(std::string_view text) noexcept {
     std::uint64_t eight = 0;
     if (text.size() - at >= sizeof(eight)) {
       std::memcpy(&eight, text.data() + at, sizeof(eight));
-      if ((eight & kHighBits) == 0) {
-        at += sizeof(eight);
-        continue;
-      }
+      if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+      const int n_ascii = std::countr_zero(eight & kHighBits) / 8;
+      at += static_cast<std::size_t>(n_ascii);
+      if (n_ascii == 8) continue;
     }
-    // Most of what is not ASCII has three bytes, and a lead byte without special cases.
     const std::size_t first = at;
-    while (text.size() - at >= 4 && has_three_bytes(text.data() + at)) {
-      at += 3;
+    while (text.size() - at >= 4) {
+      const std::size_t bytes = usual_length(text.data() + at);
+      if (bytes == 0) break;
+      at += bytes;
     }
     if (at > first) continue;
     const Utf8Char next = decode_utf8(text.substr(at));

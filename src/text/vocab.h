@@ -1,6 +1,7 @@
 // What each token stands for: bytes and kind, in one arena. Built by a loader, then immutable.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "text/table_memory.h"
 #include "text/tokenizer.h"
 
 namespace wick {
@@ -44,10 +46,28 @@ class Vocab {
                        .kind = static_cast<std::uint32_t>(kind) & 0xFFU});
   }
 
-  // So many bytes can be read from the start of any token, once pad() was called behind the last.
-  static constexpr std::size_t kPadding = 16;
+  // A token that decoding shows, with up to 15 bytes: all of it in one place.
+  struct alignas(16) ShortToken {
+    static constexpr std::uint8_t kOther = 0xFF;
+    std::array<char, 15> bytes = {};
+    std::uint8_t n = kOther;  // kOther: longer, hidden, or no token
+  };
 
-  void pad() { arena_.append(kPadding, '\0'); }
+  // Fills what short_token() gives; once, behind the last token.
+  void index_short_tokens() {
+    short_.resize(tokens_.size());
+    for (TokenId id = 0; id < size(); ++id) {
+      const std::string_view from = bytes(id);
+      ShortToken& to = short_[static_cast<std::size_t>(id)];
+      if (from.size() > to.bytes.size() || is_hidden(id)) continue;
+      std::copy(from.begin(), from.end(), to.bytes.begin());
+      to.n = static_cast<std::uint8_t>(from.size());
+    }
+  }
+
+  ShortToken short_token(TokenId id) const noexcept {
+    return has(id) ? short_[static_cast<std::size_t>(id)] : ShortToken{};
+  }
 
   std::string& arena() noexcept { return arena_; }
 
@@ -86,6 +106,7 @@ class Vocab {
 
   std::string arena_ = {};
   std::vector<Token> tokens_ = {};
+  std::vector<ShortToken, TableMemory<ShortToken>> short_ = {};
 };
 
 }  // namespace wick
