@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   std::stop_source limit;
   auto stream = model->stream(
       {{.role = "system", .content = "You answer in one sentence."},
-       {.role = "user", .content = argc > 2 ? argv[2] : "What is the capital of Italy?"}},
+       {.role = "user", .content = argc > 2 ? argv[2] : "What is the capital of Japan?"}},
       {.temperature = 0, .max_tokens = 64, .cancel = limit.get_token()});
   if (!stream) {
     std::cerr << wick::to_string(stream.error()) << "\n";

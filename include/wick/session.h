@@ -5,7 +5,7 @@
 //
 //   wick::Session talk = model->session("You are brief.");
 //   auto first = talk.say("Name a river in France.");
-//   auto more = talk.say("And one in Italy?");
+//   auto more = talk.say("And one in Japan?");
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ MODEL = os.environ.get(
     "WICK_TEST_MODEL",
     str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"),
 )
-ROME = "The capital of Italy is Rome."
+TOKYO = "The capital of Japan is Tokyo."
 GREEDY = {"temperature": 0, "max_tokens": 24}
 
 
@@ -31,17 +31,17 @@ def test_describes_the_model(model):
 
 
 def test_chat_complete_and_stream_agree(model):
-    question = "What is the capital of Italy?"
+    question = "What is the capital of Japan?"
     answer = model.chat(question, **GREEDY)
-    assert answer.text == str(answer) == ROME
+    assert answer.text == str(answer) == TOKYO
     assert answer.finish == "stop"
     assert answer.generated_tokens == 8
     pieces = list(model.stream([{"role": "user", "content": question}], **GREEDY))
     assert len(pieces) > 1
-    assert "".join(pieces) == ROME
+    assert "".join(pieces) == TOKYO
     told = []
     model.chat(question, on_text=told.append, **GREEDY)
-    assert "".join(told) == ROME
+    assert "".join(told) == TOKYO
 
 
 def test_a_seed_gives_the_same_text_in_any_company(model):
@@ -81,7 +81,7 @@ def test_the_interpreter_runs_while_an_answer_is_made(model):
 
 def test_a_session_remembers_and_computes_only_what_is_new(model):
     talk = model.session("You are brief.")
-    talk.say("What is the capital of Italy?", **GREEDY)
+    talk.say("What is the capital of Japan?", **GREEDY)
     second = talk.say("And of France?", **GREEDY)
     assert "Paris" in second.text
     assert second.cached_tokens > second.prompt_tokens / 2
@@ -94,7 +94,7 @@ def test_a_session_remembers_and_computes_only_what_is_new(model):
 
 def test_a_session_goes_on_from_a_file(model, tmp_path):
     talk = model.session()
-    talk.say("What is the capital of Italy?", **GREEDY)
+    talk.say("What is the capital of Japan?", **GREEDY)
     talk.save(tmp_path / "talk")
     again = wick.Model(MODEL, context=2048).load_session(tmp_path / "talk")
     assert again.messages == talk.messages

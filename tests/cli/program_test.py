@@ -87,7 +87,7 @@ class Program(unittest.TestCase):
 
             def ask(*words, **env):
                 return wick("chat", MODEL, "--temp", "0", "-n", "24", "--json", "--session-file", file, "-p", *words, **env)
-            ask("What is the capital of Italy?")
+            ask("What is the capital of Japan?")
             done = ask("And of France?")
             answer = json.loads(done.stdout)
             self.assertIn("Paris", answer["text"])

@@ -11,7 +11,7 @@ import unittest
 from common import MODEL, ROOT, run
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
-ROME = "The capital of Italy is Rome.\n"
+TOKYO = "The capital of Japan is Tokyo.\n"
 MAX_PROGRAM_BYTES = 12_000_000
 
 
@@ -33,7 +33,7 @@ class Install(unittest.TestCase):
         run("cmake", "--build", source / "build", "-j", "1")
         for name in ("in_cpp", "in_cpp_static", "in_c"):
             with self.subTest(name):
-                self.assertEqual(run(source / "build" / name, MODEL), ROME)
+                self.assertEqual(run(source / "build" / name, MODEL), TOKYO)
 
     def test_pkg_config_is_enough_for_a_compiler(self):
         env = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
@@ -41,14 +41,14 @@ class Install(unittest.TestCase):
         self.assertEqual(run("pkg-config", "--modversion", "wick", env=env).strip(), "0.1.0")
         program = self.folder / "in_c"
         run("cc", "-std=c99", ROOT / "tests/library/consumer/in_c.c", "-o", program, *flags)
-        self.assertEqual(run(program, MODEL, env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib")}), ROME)
+        self.assertEqual(run(program, MODEL, env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib")}), TOKYO)
 
     def test_the_installed_program_runs_and_is_small(self):
         wick = self.prefix / "bin/wick"
         self.assertLessEqual(wick.stat().st_size, MAX_PROGRAM_BYTES)
-        answer = run(wick, "chat", MODEL, "-p", "What is the capital of Italy?", "--temp", "0", env={
+        answer = run(wick, "chat", MODEL, "-p", "What is the capital of Japan?", "--temp", "0", env={
             **os.environ, "WICK_HOME": str(self.folder / "store")})
-        self.assertEqual(answer, ROME)
+        self.assertEqual(answer, TOKYO)
 
     def test_the_shared_library_exports_our_names_only(self):
         lines = run("nm", "-D", "--defined-only", "-C", self.prefix / "lib/libwick.so").splitlines()

@@ -40,7 +40,7 @@ class Python(unittest.TestCase):
         folder.mkdir(exist_ok=True)
         (folder / "model.gguf").unlink(missing_ok=True)
         (folder / "model.gguf").symlink_to(MODEL)
-        self.assertEqual(run(VENV / "bin/python", "-c", common.fragment("python"), cwd=folder), "The capital of Italy is Rome.")
+        self.assertEqual(run(VENV / "bin/python", "-c", common.fragment("python"), cwd=folder), "The capital of Japan is Tokyo.")
 
     def test_it_is_built_with_the_flags_of_the_release(self):
         presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]

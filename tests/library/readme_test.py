@@ -28,7 +28,7 @@ class Readme(unittest.TestCase):
                                        cwd=folder, capture_output=True, text=True, timeout=120)
                 self.assertEqual(built.returncode, 0, built.stderr)
                 done = subprocess.run([folder / "main"], cwd=folder, capture_output=True, text=True, timeout=120)
-                self.assertEqual(done.stdout, "The capital of Italy is Rome.\n", done.stderr)
+                self.assertEqual(done.stdout, "The capital of Japan is Tokyo.\n", done.stderr)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ struct Variant {
   RopeParams::Layout layout = RopeParams::kHalves;
   KvType kv_type = KvType::kF32;
   bool is_normed = true;
+  DType type = DType::kF32;  // of the matrices
 };
 
 class AttendVerbs {
@@ -24,9 +25,8 @@ class AttendVerbs {
   explicit AttendVerbs(const Variant& v) : v_(v), backend_(Isa::kScalar, 2), weights_(backend_) {
     const int q_cols = v.n_heads * v.head_dim;
     const int kv_cols = v.n_kv_heads * v.head_dim;
-    w_ = {weights_.matrix(DType::kF32, q_cols, kModel, 1),
-          weights_.matrix(DType::kF32, kv_cols, kModel, 2),
-          weights_.matrix(DType::kF32, kv_cols, kModel, 3)};
+    w_ = {weights_.matrix(v.type, q_cols, kModel, 1), weights_.matrix(v.type, kv_cols, kModel, 2),
+          weights_.matrix(v.type, kv_cols, kModel, 3)};
     bias_ = {weights_.vector(q_cols, 4), nullptr, weights_.vector(kv_cols, 5)};
     head_.rope = {.layout = v.layout, .dim = v.head_dim - 4};  // the last four pass through
     if (v.is_normed) {
@@ -178,6 +178,26 @@ TEST(AttendVerbs, EqualAPlainComputationInDouble) {
         }
       }
     }
+  }
+}
+
+// Who sees itself alone gets its own value.
+TEST(AttendVerbs, ValuesReadActivationsInTwoTerms) {
+  for (const DType type : {DType::kQ8_0, DType::kQ4_1}) {
+    AttendVerbs verbs({.window = 1, .type = type});
+    const Floats y = verbs.run();
+    double error = 0, largest = 0;
+    for (int i = 0; i < 2 * kTokens; ++i) {
+      for (int head = 0; head < 4; ++head) {
+        const Row want = verbs.attend(i, head);
+        for (std::size_t d = 0; d < want.size(); ++d) {
+          const auto at = static_cast<std::size_t>(i * 4 + head) * want.size() + d;
+          error = std::max(error, std::abs(static_cast<double>(y[at]) - want[d]));
+          largest = std::max(largest, std::abs(want[d]));
+        }
+      }
+    }
+    EXPECT_LT(error, largest * 1e-4);  // one term errs by some 1e-2 of it
   }
 }
 

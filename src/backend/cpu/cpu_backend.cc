@@ -69,7 +69,8 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   const std::size_t states =
       product_of({kMaxSplitTiles, heads, ranges, attention_state_floats(limits.max_head_dim)});
   constexpr std::size_t kFloat = sizeof(float);
-  WICK_TRY(quantised_, AlignedBuffer::create(tokens * row_bytes));
+  WICK_TRY(quantised_, AlignedBuffer::create(2 * tokens * row_bytes));
+  WICK_TRY(left_over_, AlignedBuffer::create(product_of({members, std::size_t(cols), kFloat})));
   WICK_TRY(floats_, AlignedBuffer::create(product_of({tokens, std::size_t(cols), kFloat})));
   WICK_TRY(results_, AlignedBuffer::create(members * results_floats_ * kFloat));
   WICK_TRY(attention_, AlignedBuffer::create(members * attention_floats_ * kFloat));

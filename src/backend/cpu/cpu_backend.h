@@ -63,6 +63,7 @@ class CpuBackend final : public Backend {
     int n = 0;
     ActivationLayout layout = {};
     const std::byte* quantised = nullptr;
+    bool has_residuals = false;  // behind the n rows, quantised: what these leave over
     const float* floats = nullptr;
     std::ptrdiff_t float_stride = 0;
   };
@@ -91,15 +92,18 @@ class CpuBackend final : public Backend {
   };
 
   // rows.cc
-  Rows prepare_rows(Tensor x, const int* index, int n, const Linear& step) noexcept;
-  void prepare_row(const float* x, int t, int cols, const Linear& step, const Rows& rows,
-                   bool needs_floats) noexcept;
+  Rows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
+                    bool wants_residuals = false) noexcept;
+  void prepare_row(const float* x, int t, int member, int cols, const Linear& step,
+                   const Rows& rows, bool needs_floats) noexcept;
 
   // product.cc
   Cut cut(const Linear& step, const int* granule, int n_tokens) const noexcept;
   static Chunk chunk_at(const Cut& cut, int chunk) noexcept;
   void multiply(const CpuWeight& w, const float* bias, int row, int count, const Rows& rows,
                 float* y, std::ptrdiff_t y_stride) const noexcept;
+  void multiply_both(const CpuWeight& w, const float* bias, int row, int count, const Rows& rows,
+                     float* y) const noexcept;
   void product(Tensor y, const Rows& rows, const Linear& step) noexcept;
   void gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept;
 
@@ -127,7 +131,8 @@ class CpuBackend final : public Backend {
   std::string name_;
   BackendLimits limits_ = {};
   std::vector<RopeTable> ropes_ = {};
-  AlignedBuffer quantised_ = {};  // [tokens][activation row]
+  AlignedBuffer quantised_ = {};  // [2][tokens][activation row]: rows, what they leave over
+  AlignedBuffer left_over_ = {};  // [members][cols], before it is quantised
   AlignedBuffer floats_ = {};     // [tokens][cols], normalised
   AlignedBuffer results_ = {};    // [members][2][tokens][chunk rows]
   std::size_t results_floats_ = 0;

@@ -87,6 +87,23 @@ void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, int co
   }
 }
 
+// The same where x is two quantised terms, whose products are added before the bias. y is [2 *
+// tokens, count]; its first half is the result.
+void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, int count,
+                               const Rows& rows, float* y) const noexcept {
+  Rows both = rows;
+  both.n = 2 * rows.n;
+  multiply(w, nullptr, row, count, both, y, count);
+  const float* const rest = y + static_cast<std::ptrdiff_t>(rows.n) * count;
+  for (int t = 0; t < rows.n; ++t) {
+    for (int i = 0; i < count; ++i) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(t) * count + i;
+      y[at] += rest[at];
+      if (bias != nullptr) y[at] += bias[row + i];
+    }
+  }
+}
+
 void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcept {
   const Cut parts = cut(step, nullptr, rows.n);
   const int last = parts.n_parts - 1;

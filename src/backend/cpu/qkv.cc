@@ -41,7 +41,10 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& hea
                  batch.seqs.size() == batch.positions.size(),
              "a position and a sequence for each row of x");
   const RopeTable* const table = table_for(head, batch);
-  const Rows rows = prepare_rows(x, nullptr, x.rows, step);
+  // Values keep the rounding of x that wrote them as long as they lie in the cache, and every later
+  // token mixes them without a softmax's damping: they alone read x in two terms.
+  const bool is_fine = needs_quantised(step.w.back()->type);
+  const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
 
   enum Kind { kQuery, kKey, kValue };
 
@@ -65,8 +68,13 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& hea
     const int dim = dims[kind];
     float* const out = kind == kQuery ? q.data + chunk.row : results(member);
     const std::ptrdiff_t stride = kind == kQuery ? q.row_stride : chunk.count;
-    multiply(*parts.weight[chunk.part], parts.bias[chunk.part], chunk.row, chunk.count, rows, out,
-             stride);
+    const CpuWeight& weight = *parts.weight[chunk.part];
+    const float* const bias = parts.bias[chunk.part];
+    if (kind == kValue && is_fine) {
+      multiply_both(weight, bias, chunk.row, chunk.count, rows, out);
+    } else {
+      multiply(weight, bias, chunk.row, chunk.count, rows, out, stride);
+    }
     for (int t = 0; t < rows.n; ++t) {
       const auto at = static_cast<std::size_t>(t);
       const Pos pos = batch.positions[at];

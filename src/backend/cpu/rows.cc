@@ -4,11 +4,12 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/check.h"
+#include "kernels/cpu/activation.h"
 
 namespace wick {
 
-void CpuBackend::prepare_row(const float* x, int t, int cols, const Linear& step, const Rows& rows,
-                             bool needs_floats) noexcept {
+void CpuBackend::prepare_row(const float* x, int t, int member, int cols, const Linear& step,
+                             const Rows& rows, bool needs_floats) noexcept {
   const float* from = x;
   float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * cols;
   if (step.gain != nullptr) {
@@ -19,10 +20,14 @@ void CpuBackend::prepare_row(const float* x, int t, int cols, const Linear& step
   } else if (needs_floats) {
     std::copy_n(x, cols, own);
   }
-  if (rows.quantised != nullptr) {
-    matmul_.quantise(from, rows.layout,
-                     quantised_.data() + static_cast<std::size_t>(t) * rows.layout.bytes);
-  }
+  if (rows.quantised == nullptr) return;
+  const std::size_t at = static_cast<std::size_t>(t) * rows.layout.bytes;
+  matmul_.quantise(from, rows.layout, quantised_.data() + at);
+  if (!rows.has_residuals) return;
+  float* const rest = left_over_.as<float>() + static_cast<std::ptrdiff_t>(member) * cols;
+  residual(from, rows.layout, quantised_.data() + at, rest);
+  matmul_.quantise(rest, rows.layout,
+                   quantised_.data() + at + static_cast<std::size_t>(rows.n) * rows.layout.bytes);
 }
 
 void CpuBackend::normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept {
@@ -36,8 +41,8 @@ void CpuBackend::normalise(Tensor x, const Weight& gain, const NormParams& norm)
 }
 
 // Rows index[0 .. n) of x, or its first n where `index` is null.
-CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n,
-                                          const Linear& step) noexcept {
+CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n, const Linear& step,
+                                          bool wants_residuals) noexcept {
   WICK_CHECK(n <= limits_.max_batch_tokens && x.cols <= limits_.max_cols,
              "activations stay within the limits given to prepare()");
   WICK_CHECK(step.gain == nullptr || as_cpu(*step.gain).cols == x.cols,
@@ -51,22 +56,23 @@ CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n,
   if (wants_quantised) {
     rows.layout = activation_layout(x.cols);
     rows.quantised = quantised_.data();
+    rows.has_residuals = wants_residuals;
   }
   const bool is_copied = step.gain != nullptr || index != nullptr;
   rows.floats = is_copied ? floats_.as<float>() : x.data;
   rows.float_stride = is_copied ? x.cols : x.row_stride;
   if (!wants_quantised && !is_copied) return rows;
 
-  const auto one = [&](int t) noexcept {
+  const auto one = [&](int t, int member) noexcept {
     const int row = index == nullptr ? t : index[t];
-    prepare_row(x.data + static_cast<std::ptrdiff_t>(row) * x.row_stride, t, x.cols, step, rows,
-                wants_floats && is_copied);
+    prepare_row(x.data + static_cast<std::ptrdiff_t>(row) * x.row_stride, t, member, x.cols, step,
+                rows, wants_floats && is_copied);
   };
   if (static_cast<std::int64_t>(n) * x.cols <= kInlineValues) {
     for (int t = 0; t < n; ++t)
-      one(t);
+      one(t, 0);
   } else {
-    team_.run(n, [&](int t, int) noexcept { one(t); });
+    team_.run(n, one);
   }
   return rows;
 }

@@ -127,6 +127,17 @@ ActivationRow activation_row(const ActivationLayout& layout, const std::byte* ro
           .values = reinterpret_cast<const std::int8_t*>(row + layout.values)};
 }
 
+void residual(const float* x, const ActivationLayout& layout, const std::byte* row,
+              float* out) noexcept {
+  const ActivationRow parts = activation_row(layout, row);
+  for (int at = 0; at < layout.blocks; ++at) {
+    const float unit = parts.units[at / (kGroup / kBlock)];
+    const int k = parts.factors[at];
+    for (int i = at * kBlock; i < (at + 1) * kBlock; ++i)
+      out[i] = x[i] - unit * static_cast<float>(k * parts.values[i]);
+  }
+}
+
 void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
   std::memset(out, 0, layout.bytes);
   const Parts parts = {.units = part<float>(out, layout.units),

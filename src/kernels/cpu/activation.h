@@ -13,6 +13,11 @@ namespace wick {
 // infinity gets the unit NaN and p = 0, so that the products of its row are NaN.
 void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
 
+// What a quantised row leaves over of x: out = x - unit * (k * p), each operation rounded; NaN
+// where the unit is. `out` may be x.
+void residual(const float* x, const ActivationLayout& layout, const std::byte* row,
+              float* out) noexcept;
+
 // The parts of one row, by ActivationLayout.
 struct ActivationRow {
   const float* units = nullptr;

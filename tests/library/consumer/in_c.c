@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   generation.parameters = &greedy;
   generation.n_parameters = 1;
   wick_completion *answer =
-      wick_chat(model, "What is the capital of Italy?", &generation, show, stdout, &error);
+      wick_chat(model, "What is the capital of Japan?", &generation, show, stdout, &error);
   if (answer == NULL) {
     fprintf(stderr, "%s\n", error->message);
     wick_error_free(error);

@@ -12,7 +12,7 @@ int main(int, char** argv) {
     return 1;
   }
   auto session = model->session();
-  auto stream = session.stream("What is the capital of Italy?", {.temperature = 0});
+  auto stream = session.stream("What is the capital of Japan?", {.temperature = 0});
   if (!stream) return 1;
   for (const std::string_view piece : *stream)
     std::cout << piece;
