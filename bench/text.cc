@@ -62,20 +62,6 @@ bool parse(int argc, char** argv, Options& options) {
   return !options.tokenizer.empty();
 }
 
-// A chain of additions, each a cycle: the clock in GHz.
-double clock_ghz() {
-  double best = 0;
-  for (int round = 0; round < 5; ++round) {
-    constexpr int kSteps = 10'000'000;
-    std::uint64_t x = 1;
-    const double t0 = seconds();
-    for (int i = 0; i < kSteps; ++i)
-      asm volatile("add $1, %0\n add $1, %0\n add $1, %0\n add $1, %0" : "+r"(x));
-    best = std::max(best, 4.0 * kSteps / (seconds() - t0) * 1e-9);
-  }
-  return best;
-}
-
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

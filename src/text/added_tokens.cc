@@ -95,6 +95,7 @@ void AddedTokens::build(std::vector<AddedToken> tokens) {
   for (std::uint32_t i = 0; i < nodes_[0].n_edges; ++i) {
     roots_[edges_[i].byte] = static_cast<std::int32_t>(edges_[i].node);
   }
+  only_root_ = nodes_[0].n_edges == 1 ? edges_[0].byte : -1;
 }
 
 std::int32_t AddedTokens::step(std::uint32_t node, unsigned char byte) const noexcept {
@@ -133,6 +134,9 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::
                                                     const std::vector<Span>& trusted) const {
   if (tokens_.empty()) return std::nullopt;
   for (std::size_t begin = from; begin < text.size(); ++begin) {
+    if (only_root_ >= 0)
+      begin = std::min(text.find(static_cast<char>(only_root_), begin), text.size());
+    if (begin == text.size()) break;
     std::int32_t node = roots_[static_cast<unsigned char>(text[begin])];
     if (node < 0) continue;
     const AddedToken* best = nullptr;

@@ -69,6 +69,7 @@ class AddedTokens {
   std::vector<Node> nodes_ = {};
   std::vector<Edge> edges_ = {};
   std::array<std::int32_t, 256> roots_ = {};  // first step; -1 = none
+  int only_root_ = -1;                        // the byte that all begin with, as '<'; -1: several
   std::size_t longest_ = 0;                   // bytes of a token
   bool takes_left_space_ = false;             // one of them does
   bool has_single_words_ = false;

@@ -155,7 +155,7 @@ void BpeModel::merge_few(std::span<TokenId> ids, std::vector<TokenId>& out) cons
     open |= std::uint64_t{pairs.may_have(ids[i], ids[i + 1])} << i;
   }
   for (std::uint64_t left = open; left != 0; left &= left - 1) {
-    pairs.prefetch(ids[lowest_in(left)], ids[lowest_in(left) + 1]);
+    __builtin_prefetch(pairs.place(ids[lowest_in(left)], ids[lowest_in(left) + 1]));
   }
   for (std::uint64_t left = open; left != 0; left &= left - 1) {
     look_up(lowest_in(left), lowest_in(left) + 1);

@@ -232,6 +232,14 @@ class DfaBuilder {
         dfa_.bytes_[state][byte] = row[dfa_.class_of_[byte]];
       }
     }
+    for (char32_t block = 0; block < dfa_.block_class_.size(); ++block) {
+      const char32_t first = block * kUnicodeBlock;
+      const auto& universe = regex_.universe;
+      const bool is_one =
+          is_uniform_block(first) && first >= kFirstNonAscii &&
+          universe.interval_of(first) == universe.interval_of(first + kUnicodeBlock - 1);
+      dfa_.block_class_[block] = is_one ? dfa_.class_of_[universe.element_of(first)] : Dfa::kMixed;
+    }
     const auto leads_nowhere = [&](std::size_t element) {
       return dfa_.wide_[Dfa::kStart * n_classes_ + dfa_.class_of_[element]] == Dfa::kDead;
     };

@@ -47,14 +47,19 @@ class Dfa {
   static constexpr Next kDead = 0;
   static constexpr Next kStart = 1;
   static constexpr std::size_t kWorkPerByte = 256;
+  static constexpr char32_t kBlocksEnd = 0x10000;
+  static constexpr std::uint8_t kMixed = 0xFF;
 
   Next wide(Next state, char32_t code) const noexcept {
-    const std::size_t element = universe_.element_of(code);
-    return wide_[state * n_classes_ + class_of_[element]];
+    std::size_t char_class = code < kBlocksEnd ? block_class_[code / kUnicodeBlock] : kMixed;
+    if (char_class == kMixed) char_class = class_of_[universe_.element_of(code)];
+    return wide_[state * n_classes_ + char_class];
   }
 
   CharUniverse universe_ = {};
   std::vector<std::uint8_t> class_of_ = {};  // by element
+  // Of all characters in a block, as most are in East Asia; kMixed: look at each.
+  std::array<std::uint8_t, kBlocksEnd / kUnicodeBlock> block_class_ = {};
   std::size_t n_classes_ = 0;
   std::vector<std::array<Next, 256>> bytes_ = {};  // by state and byte
   std::vector<Next> wide_ = {};                    // by state and class

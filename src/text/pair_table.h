@@ -55,9 +55,10 @@ class PairTable {
     return !slots_.empty() && has_mark(hash(key_of(left, right)));
   }
 
-  // A hint that find() of these two comes soon.
-  void prefetch(TokenId left, TokenId right) const noexcept {
-    __builtin_prefetch(slots_.data() + (hash(key_of(left, right)) & (slots_.size() - 1)));
+  // Where find() of these two will look first, for a prefetch. (A function that did it itself would
+  // be taken for one without effect, and left out.)
+  const void* place(TokenId left, TokenId right) const noexcept {
+    return slots_.data() + (hash(key_of(left, right)) & (slots_.size() - 1));
   }
 
   Merge find(TokenId left, TokenId right) const noexcept {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -21,10 +22,18 @@ std::span<const UnicodeAtom> unicode_atoms() noexcept;
 extern const std::uint16_t kUnicodeStage1[];
 extern const char kUnicodeStage2[];
 
+inline constexpr unsigned kUnicodeBlock = 128;  // characters side by side in the table
+
 // The atom of a character below U+110000.
 inline int unicode_atom(char32_t code) noexcept {
-  constexpr unsigned kBlock = 128;
-  return kUnicodeStage2[kUnicodeStage1[code / kBlock] * kBlock + code % kBlock] - '!';
+  const unsigned block = kUnicodeStage1[code / kUnicodeBlock];
+  return kUnicodeStage2[block * kUnicodeBlock + code % kUnicodeBlock] - '!';
+}
+
+// Whether the characters of the block that starts with `first` are all of one atom.
+inline bool is_uniform_block(char32_t first) noexcept {
+  const char* const atoms = kUnicodeStage2 + kUnicodeStage1[first / kUnicodeBlock] * kUnicodeBlock;
+  return std::memcmp(atoms, atoms + 1, kUnicodeBlock - 1) == 0;
 }
 
 }  // namespace wick
