@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/repl.h"
 #include "cli/report.h"
+#include "cli/settings.h"
 #include "provider/local.h"
 
 namespace wick {
@@ -19,9 +20,7 @@ namespace wick {
 namespace {
 
 struct Options {
-  ModelFlags model = {};
-  RunFlags run = {};
-  SamplingFlags sampling = {};
+  SettingFlags settings = {};
   std::string prompt = {}, system = {}, session_file = {};
   bool has_prompt = false, is_json = false, is_quiet = false;
 };
@@ -49,14 +48,15 @@ Result<int> answer_once(Provider& provider, Conversation& conversation, std::str
 }
 
 Result<int> run(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
   const bool is_talk = !o.has_prompt && is_terminal(STDIN_FILENO);
   std::string prompt = o.prompt;
   if (!is_talk && !o.has_prompt) {
     WICK_TRY(prompt, read_piped_prompt());
   }
-  WICK_TRY(GenerationSettings settings, o.sampling.settings());
-  WICK_TRY(const LocalOptions local, o.run.local(o.model.is_offline));
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(GenerationSettings settings, generation_settings(config));
+  WICK_TRY(const LocalOptions local, local_options(config));
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto model, LocalModel::open(path, local));
   Conversation conversation(std::move(settings));
   std::error_code ignored;
@@ -77,11 +77,9 @@ Result<int> run(const Options& o) {
 
 Action setup_chat(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->model.add(flags, true);
-  o->run.add(flags);
-  o->run.add_context(flags);
-  o->run.add_speculation(flags);
-  o->sampling.add(flags);
+  o->settings.add_model(flags, true);
+  o->settings.add_run(flags);
+  o->settings.add_generation(flags);
   flags.text("-p,--prompt", o->prompt, "answer this and exit");
   flags.text("-s,--system", o->system, "the system message");
   flags.text(

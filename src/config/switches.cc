@@ -116,7 +116,7 @@ void add_cache(std::vector<Switch>& table) {
   table.push_back({.key = "cache.kv_reuse",
                    .kind = kBoolean,
                    .fallback = EngineOptions{}.reuses_prefixes,
-                   .flags = "--kv-reuse",
+                   .flags = "--kv-reuse,!--no-kv-reuse",
                    .help = "keep what was computed for texts that begin alike"});
 }
 

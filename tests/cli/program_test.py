@@ -22,12 +22,12 @@ MODEL = os.environ.get(
 
 def wick(*args, stdin="", **env):
     return subprocess.run([WICK, *args], input=stdin, capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "WICK_HOME": HOME.name, **env})
+                          env={**os.environ, "WICK_HOME": HOME.name, "XDG_CONFIG_HOME": HOME.name, **env})
 
 
 class Program(unittest.TestCase):
     def test_every_command_explains_itself(self):
-        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor"]
+        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor", "config"]
         for command in commands:
             done = wick(command, "--help")
             self.assertEqual(done.returncode, 0, command)
