@@ -10,6 +10,7 @@
 #include "cli/conversation.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/plan.h"
 #include "cli/repl.h"
 #include "cli/report.h"
 #include "cli/settings.h"
@@ -22,7 +23,7 @@ namespace {
 struct Options {
   SettingFlags settings = {};
   std::string prompt = {}, system = {}, session_file = {};
-  bool has_prompt = false, is_json = false, is_quiet = false;
+  bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
 
 Result<int> answer_once(Provider& provider, Conversation& conversation, std::string_view prompt,
@@ -58,6 +59,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const LocalOptions local, local_options(config));
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto model, LocalModel::open(path, local));
+  if (o.is_verbose) print_plan(std::cerr, *model, config);
   Conversation conversation(std::move(settings));
   std::error_code ignored;
   if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
@@ -85,6 +87,7 @@ Action setup_chat(Flags flags) {
   flags.text(
       "--session-file", o->session_file,
       "go on from this file if it is there, and write conversation and cache to it at the end");
+  flags.toggle("-v,--verbose", o->is_verbose, "first what memory the model may take");
   flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
   flags.toggle("--json", o->is_json, "with -p or piped input: one JSON object instead of text");
   return [o, flags] {

@@ -28,6 +28,7 @@ Result<LocalOptions> local_options(const Config& config) {
   LocalOptions options{.threads = static_cast<int>(config.integer("local.threads"))};
   WICK_TRY(options.engine, engine_options(config));
   options.engine.context = static_cast<int>(config.integer("local.context"));
+  options.memory_limit_bytes = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
   const std::string& speculation = config.text("optimize.speculation");
   const std::string& draft_model = config.text("optimize.draft_model");
   if ((speculation == "draft") == draft_model.empty()) {
@@ -51,7 +52,10 @@ Result<GenerationSettings> generation_settings(const Config& config) {
     const std::string full = cat("generation.", key);
     if (!config.is_set(full)) return;
     settings.sampling.emplace_back(key, config.number(full));
+    settings.origins.emplace_back(key, config.origin(full));
   };
+  for (const char* const key : {"samplers", "max_tokens"})
+    settings.origins.emplace_back(key, config.origin(cat("generation.", key)));
   for (const SamplerParam& row : sampler_params())
     take(row.key);
   take("seed");

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/plan.h"
 #include "cli/report.h"
 #include "cli/settings.h"
 #include "provider/local.h"
@@ -20,7 +21,7 @@ namespace {
 struct Options {
   SettingFlags settings = {};
   std::string prompt = {};
-  bool has_prompt = false, is_json = false, is_quiet = false;
+  bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
   int top_logprobs = -1;
   bool scores_prompt = false;
 };
@@ -43,6 +44,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const LocalOptions local, local_options(config));
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto provider, LocalModel::open(path, local));
+  if (o.is_verbose) print_plan(std::cerr, *provider, config);
   const Interrupt interrupt;
   Answer answer;
   WICK_DO(provider->complete({.prompt = prompt, .settings = settings}, collect(answer, !o.is_json),
@@ -64,6 +66,7 @@ Action setup_run(Flags flags) {
   o->settings.add_run(flags);
   o->settings.add_generation(flags);
   flags.text("-p,--prompt", o->prompt, "the text to go on from; standard input if absent");
+  flags.toggle("-v,--verbose", o->is_verbose, "first what memory the model may take");
   flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
                 "with --json: log-probabilities of each token and of so many likeliest; -1 = none");

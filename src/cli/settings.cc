@@ -72,10 +72,9 @@ void SettingFlags::add_model(Flags& flags, bool is_positional) {
 
 void SettingFlags::add_run(Flags& flags) {
   for (const Switch& row : switches()) {
-    const bool is_run = row.key.starts_with("cache.") || row.key.starts_with("optimize.");
-    if (is_run || row.key == "local.threads" || row.key == "local.context") {
-      add(flags, row, row.flags);
-    }
+    const bool is_run = row.key.starts_with("local.") || row.key.starts_with("cache.") ||
+                        row.key.starts_with("optimize.");
+    if (is_run && row.key != "local.model_path") add(flags, row, row.flags);
   }
 }
 

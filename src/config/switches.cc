@@ -1,8 +1,6 @@
 #include "config/switches.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "backend/backend.h"
 #include "base/strings.h"
@@ -98,6 +96,15 @@ void add_local(std::vector<Switch>& table) {
                    .help = "positions; 0 = the model's, as far as cache.kv_limit holds"});
 }
 
+void add_memory_limit(std::vector<Switch>& table) {
+  table.push_back({.key = "local.memory_limit",
+                   .kind = kBytes,
+                   .fallback = std::int64_t{0},
+                   .max = 1e15,
+                   .flags = "--memory-limit",
+                   .help = "refuse a model that may need more, cache included; 0 = no limit"});
+}
+
 void add_cache(std::vector<Switch>& table) {
   table.push_back({.key = "cache.kv_type",
                    .kind = kChoice,
@@ -148,14 +155,6 @@ void add_optimize(std::vector<Switch>& table) {
                    .help = "tokens guessed ahead at most; 0 = 16, with a draft model 3"});
 }
 
-// A float as people write it: 0.95F is 0.95, not 0.949999988079071.
-double as_written(double value) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.begin(), digits.end(), static_cast<float>(value));
-  std::from_chars(digits.begin(), end.ptr, value);
-  return value;
-}
-
 bool is_whole(const SamplerParam& param) {
   SamplingParams params;
   param.set(params, 0.5);
@@ -168,7 +167,7 @@ void add_samplers(std::vector<Switch>& table) {
     const double value = param.get(defaults);
     Switch row{.key = cat("generation.", param.key),
                .kind = kReal,
-               .fallback = as_written(value),
+               .fallback = as_written(static_cast<float>(value)),
                .min = param.min,
                .max = param.max,
                .flags = flags_of(param.key),
@@ -233,6 +232,7 @@ void add_hub(std::vector<Switch>& table) {
 std::vector<Switch> make_table() {
   std::vector<Switch> table;
   add_local(table);
+  add_memory_limit(table);
   add_cache(table);
   add_optimize(table);
   add_generation(table);
