@@ -128,6 +128,7 @@ TEST_F(ConfigFiles, ABadValueNamesThePlaceTheKeyTheValueAndTheRange) {
   EXPECT_NE(message("generation.top_p = nan").find("generation.top_p is nan, allowed are numbers"),
             std::string::npos);
   EXPECT_NE(message("[\nb = 2").find(path() + ":1:2: "), std::string::npos);
+  EXPECT_NE(message("local.threads =\u00e4 2").find(path() + ":1:16: "), std::string::npos);
   EXPECT_NE(message("generation.seed = 2021-01-01").find("is nothing"), std::string::npos);
   EXPECT_NE(message("cache.kv_type = 'f16,f16,f16'").find("or two"), std::string::npos);
 }
