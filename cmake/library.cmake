@@ -1,4 +1,4 @@
-# libwick: the objects of all rooms but the program as one library, static and shared, with the headers of include/wick. The shared
+# libwick: the objects of all rooms but the program and its configuration as one library, static and shared, with the headers of include/wick. The shared
 # one exports what those mark with WICK_API; both are found by find_package(wick) and pkg-config after `cmake --install`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -10,7 +10,7 @@ function(wick_library)
   file(STRINGS ${CMAKE_SOURCE_DIR}/tools/rooms.txt rows)
   foreach(row IN LISTS rows)
     string(REGEX REPLACE ":.*" "" room "${row}")
-    if(TARGET wick_${room} AND NOT room STREQUAL cli)
+    if(TARGET wick_${room} AND NOT room MATCHES "^(config|cli)$")
       list(APPEND objects $<TARGET_OBJECTS:wick_${room}>)
     endif()
   endforeach()

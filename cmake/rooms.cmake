@@ -13,6 +13,7 @@ if(NOT CMAKE_CROSSCOMPILING)
   pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
   pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET libedit)
   find_package(GTest REQUIRED)
+  find_path(TOMLPLUSPLUS toml++/toml.h REQUIRED)  # headers alone, seen by one file
 endif()
 set(WICK_NEEDS_net CURL::libcurl)
 set(WICK_NEEDS_format nlohmann_json::nlohmann_json)

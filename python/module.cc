@@ -284,6 +284,13 @@ void bind_answers(py::module_& m) {
                              [](const wick::Completion& c) { return c.usage.prompt_ms; })
       .def_property_readonly("generate_ms",
                              [](const wick::Completion& c) { return c.usage.generate_ms; })
+      .def_property_readonly("parameters",
+                             [](const wick::Completion& c) {
+                               py::dict all;
+                               for (const wick::EffectiveParameter& one : c.parameters)
+                                 all[py::str(one.key)] = py::make_tuple(one.value, one.origin);
+                               return all;
+                             })
       .def("__str__", [](const wick::Completion& c) { return c.text; });
 
   py::class_<PyStream>(m, "Stream")
@@ -381,6 +388,13 @@ void bind_model(py::module_& m) {
             return out;
           },
           py::arg("texts"), py::kw_only(), py::arg("pooling") = "", py::arg("normalise") = true)
+      .def(
+          "close_tenant",
+          [](PyModel& model, std::uint64_t tenant, bool wipes) {
+            const py::gil_scoped_release release;
+            return model->close_tenant(tenant, wipes);
+          },
+          py::arg("tenant"), py::arg("wipes") = false)
       .def("tokenize", [](PyModel& model, std::string_view text) { return model->tokenize(text); })
       .def("detokenize", [](PyModel& model, const std::vector<wick::TokenId>& ids) {
         return take(model->detokenize(ids));
@@ -397,6 +411,7 @@ void bind_model(py::module_& m) {
   fact("vocabulary", &wick::ModelDescription::vocabulary);
   fact("weight_bytes", &wick::ModelDescription::weight_bytes);
   fact("cache_bytes", &wick::ModelDescription::cache_bytes);
+  fact("scratch_bytes", &wick::ModelDescription::scratch_bytes);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "wick/parameter.h"
 #include "wick/result.h"
 
 namespace wick {
@@ -84,6 +85,7 @@ struct Completion {
   std::string text = {};
   FinishReason finish = FinishReason::kEnd;
   TokenUsage usage = {};
+  std::vector<EffectiveParameter> parameters = {};  // every one; the seed of a random answer, too
 };
 
 // A text as a vector.

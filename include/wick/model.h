@@ -38,7 +38,9 @@ struct ModelDescription {
   std::string name = {}, architecture = {};
   int context = 0;     // positions one answer may use, prompt included
   int vocabulary = 0;  // tokens
-  std::uint64_t weight_bytes = 0, cache_bytes = 0;
+  // At most: weights lie in the mapped file, the cache fills as it is used, and scratch is what a
+  // forward pass and the bookkeeping of the cache need.
+  std::uint64_t weight_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
 };
 
 class WICK_API Model {
@@ -72,6 +74,11 @@ class WICK_API Model {
   // does not fit the context is refused with the numbers, never cut.
   Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts,
                                        const EmbedOptions& options = {}) const;
+
+  // A tenant that is gone (Generation::tenant): its requests end as cancelled, what is cached of
+  // its texts is dropped, and with `wipes` no byte of it stays in the cache. Waits for the step
+  // that is under way. Returns how many blocks of 16 tokens were dropped.
+  int close_tenant(std::uint64_t tenant, bool wipes = false) const;
 
   // A person's text: names of control tokens are ordinary text, no BOS or EOS.
   std::vector<TokenId> tokenize(std::string_view text) const;

@@ -87,6 +87,12 @@ WICK_API void wick_model_free(wick_model* model);
 WICK_API int wick_model_context(const wick_model* model);    /* positions; -1 for NULL */
 WICK_API int wick_model_vocabulary(const wick_model* model); /* tokens; -1 for NULL */
 
+/* A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
+ * with `wipes` not 0 no byte of it stays in the cache. The number of blocks dropped, -1 for
+ * failure. */
+WICK_API int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipes,
+                                     wick_error** error);
+
 /* Tokens. Both return how many items the whole result has and write at most `capacity` of them;
  * -1 for failure. A text is `length` bytes, which need not end in 0. */
 WICK_API ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length,
@@ -144,12 +150,21 @@ typedef enum wick_finish {
   WICK_FINISH_CANCELLED
 } wick_finish;
 
+typedef struct wick_effective {
+  const char* key;    /* "temperature", "seed", "samplers", "max_tokens", ... */
+  double value;       /* 0 if there is a text */
+  const char* text;   /* of "samplers"; NULL for a number */
+  const char* origin; /* who set it: "request", "model file" or "default" */
+} wick_effective;
+
 typedef struct wick_completion {
   const char* text;
   size_t length; /* bytes of text, which may hold zeros */
   wick_finish finish;
   int prompt_tokens, cached_tokens, generated_tokens;
   double queue_ms, prompt_ms, generate_ms;
+  const wick_effective* parameters; /* as they held for this answer, all of them */
+  size_t n_parameters;
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);

@@ -44,6 +44,14 @@ def test_chat_complete_and_stream_agree(model):
     assert "".join(told) == TOKYO
 
 
+def test_an_answer_says_which_parameters_held_and_who_set_them(model):
+    answer = model.complete("Once", temperature=0.5, max_tokens=2)
+    assert answer.parameters["temperature"] == (0.5, "request")
+    assert answer.parameters["max_tokens"] == (2, "request")
+    assert answer.parameters["samplers"][1] == "default"
+    assert "top_k;" in answer.parameters["samplers"][0]
+
+
 def test_a_seed_gives_the_same_text_in_any_company(model):
     def ask(seed):
         return model.complete("Once upon a time", seed=seed, max_tokens=16).text
@@ -104,6 +112,16 @@ def test_a_session_goes_on_from_a_file(model, tmp_path):
     with pytest.raises(wick.Error) as caught:
         wick.Model(MODEL, context=2048, cache_type="f16").load_session(tmp_path / "talk")
     assert caught.value.id == "session_of_other_cache"
+
+
+def test_a_tenant_that_is_closed_begins_anew(model):
+    text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    ask = dict(max_tokens=1, temperature=0, tenant=77)
+    model.complete(text, **ask)
+    assert model.complete(text, **ask).cached_tokens > 0
+    assert model.close_tenant(77, wipes=True) > 0
+    assert model.close_tenant(77) == 0
+    assert model.complete(text, **ask).cached_tokens == 0
 
 
 def test_tokens_there_and_back(model):

@@ -158,6 +158,7 @@ class Backend {
   // max_context positions are made when first needed, block by block. Call once, after every upload
   // and before the first verb.
   virtual Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) = 0;
+  virtual std::size_t scratch_bytes() const noexcept = 0;  // what prepare() took, once all is used
 
   // Hot: run or enqueue, in order; never allocates, locks or fails. Device faults surface in
   // sync().

@@ -41,6 +41,14 @@ void append(std::string& out, double part) {
 }
 }  // namespace internal
 
+double as_written(float value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  double out = 0;
+  std::from_chars(digits.data(), end.ptr, out);
+  return out;
+}
+
 std::string human_bytes(std::uint64_t bytes) {
   if (bytes < 1000) return std::to_string(bytes) + " B";
   static constexpr std::array kUnits = {"kB", "MB", "GB", "TB", "PB", "EB"};

@@ -40,6 +40,9 @@ std::string cat(const Parts&... parts) {
   return out;
 }
 
+// 0.95F as 0.95, not as 0.949999988079071: the double next to how `value` is written.
+double as_written(float value);
+
 // "98.4 MB", "1.2 GB": decimal units, as file managers and hubs print them.
 std::string human_bytes(std::uint64_t bytes);
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -104,6 +105,14 @@ Value to_value(const CacheMiss& miss) {
                       {"cached", miss.cached}});
 }
 
+// A whole number without the ".0" of a double.
+Value number(double value) {
+  if (value == std::floor(value) && std::abs(value) < 0x1p53) {
+    return Value(static_cast<std::int64_t>(value));
+  }
+  return Value(value);
+}
+
 Value to_value(const std::vector<ScoredToken>& tokens) {
   Array array;
   for (const ScoredToken& token : tokens) {
@@ -117,6 +126,17 @@ Value to_value(const std::vector<ScoredToken>& tokens) {
 
 }  // namespace
 
+Value to_value(const std::vector<EffectiveParameter>& parameters) {
+  Object object;
+  for (const EffectiveParameter& one : parameters) {
+    const auto* const text = std::get_if<std::string>(&one.value);
+    object[one.key] = json_object(
+        {{"value", text != nullptr ? Value(*text) : number(std::get<double>(one.value))},
+         {"origin", one.origin}});
+  }
+  return Value(std::move(object));
+}
+
 Value to_value(const Answer& answer) {
   const Usage& u = answer.done.usage;
   Value value = json_object({{"text", answer.text},
@@ -129,7 +149,8 @@ Value to_value(const Answer& answer) {
                                                     {"right_guesses", u.right_guesses},
                                                     {"queue_ms", u.queue_ms},
                                                     {"prompt_ms", u.prompt_ms},
-                                                    {"generate_ms", u.generate_ms}})}});
+                                                    {"generate_ms", u.generate_ms}})},
+                             {"parameters", to_value(answer.done.parameters)}});
   Object& object = *value.object();
   if (answer.scores) object["logprobs"] = to_value(answer.scores->tokens);
   if (answer.scores && !answer.scores->prompt.empty()) {

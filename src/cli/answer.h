@@ -41,7 +41,10 @@ EventSink collect(Answer& answer, bool is_printing);
 // answer went.
 std::string figures(const DoneEvent& done);
 
-// {"text","stop","usage":{…}}, and with scores "logprobs" and "prompt_logprobs"
+// {"temperature":{"value":0.8,"origin":"default"},…}
+Value to_value(const std::vector<EffectiveParameter>& parameters);
+
+// {"text","stop","usage":{…},"parameters":{…}}, and with scores "logprobs" and "prompt_logprobs"
 Value to_value(const Answer& answer);
 
 }  // namespace wick

@@ -20,6 +20,7 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/settings.h"
 #include "format/model_file.h"
 #include "model/decoder.h"
 
@@ -30,9 +31,8 @@ namespace {
 constexpr std::size_t kProbeBytes = 256 << 20;  // of the file, for the plain read
 
 struct Options {
-  ModelFlags model = {};
-  std::string kv_type = "bf16";
-  std::vector<int> prompt = {512}, generate = {64}, threads = {0}, depth = {0};
+  SettingFlags settings = {};
+  std::vector<int> prompt = {512}, generate = {64}, threads = {}, depth = {0};
   int repeats = 3;
   int chunk = 512;
   bool is_json = false;
@@ -164,8 +164,9 @@ Result<int> run(const Options& o) {
   int context = 1;
   for (const Test& test : tests)
     context = std::max(context, test.depth + test.prompt + test.generate);
-  WICK_TRY(const KvTypes types, parse_kv_types(o.kv_type));
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
   // A second mapping of the same pages, to read without touching the engine's own.
   WICK_TRY(
@@ -176,7 +177,9 @@ Result<int> run(const Options& o) {
     std::cout << path.filename().string() << ", " << human_bytes(file.bytes()) << "\n"
               << "test            threads    tokens/s     GB/s  of a plain read\n";
   }
-  for (const int wanted : o.threads) {
+  std::vector<int> threads = o.threads;
+  if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
+  for (const int wanted : threads) {
     WICK_TRY(const auto backend, make_cpu_backend({.threads = wanted}));
     WICK_TRY(Decoder decoder,
              Decoder::load(file, *backend,
@@ -198,15 +201,15 @@ Result<int> run(const Options& o) {
 
 Action setup_bench(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->model.add(flags, false);
+  o->settings.add_model(flags, false);
+  o->settings.add(flags, {"cache.kv_type"});
   constexpr Range<int> kTokens = {0, 1 << 20};
   flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = no such test");
   flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = no such test");
-  flags.integers("-t,--threads", o->threads, {0, 1024}, "threads; 0 = what this process may use");
+  flags.integers("-t,--threads", o->threads, {0, 1024}, "local.threads, several of them");
   flags.integers("-d,--n-depth", o->depth, kTokens, "positions already in the cache");
   flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "runs of which the median counts");
   flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
-  flags.text("--kv-type", o->kv_type, std::string(kKvTypeHelp));
   flags.toggle("--json", o->is_json, "one JSON object a line");
   const auto chosen = std::make_shared<Action>([o] { return run(*o); });
   add_bench_single(flags, chosen);

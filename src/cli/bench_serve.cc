@@ -7,14 +7,14 @@
 #include "cli/bench.h"
 #include "cli/bench_engine.h"
 #include "cli/options.h"
+#include "cli/settings.h"
 
 namespace wick {
 
 namespace {
 
 struct Options {
-  ModelFlags model = {};
-  RunFlags run = {};
+  SettingFlags settings = {};
   std::vector<int> concurrency = {1, 2, 4, 8, 16};
   int prompt = 128, generate = 64, requests = 2;  // requests of each stream
   int late_prompt = 0;
@@ -40,9 +40,9 @@ Quartiles single(double value) {
 
 // One number of streams; a run has its own tenant, so that no prompt is in the cache already.
 Result<BenchRecord> serve(const std::filesystem::path& path, const Options& o, EngineOptions engine,
-                          int streams) {
+                          int threads, int streams) {
   engine.max_seqs = streams;
-  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, threads, engine));
   std::vector<double> generated, ttft, gaps;
   for (int run = -o.warm_up; run < o.runs; ++run) {
     std::vector<GenerateRequest> requests;
@@ -70,9 +70,9 @@ Result<BenchRecord> serve(const std::filesystem::path& path, const Options& o, E
 
 // The same number of streams while a long prompt is read: how long their next text takes.
 Result<BenchRecord> serve_beside(const std::filesystem::path& path, const Options& o,
-                                 EngineOptions engine, int streams) {
+                                 EngineOptions engine, int threads, int streams) {
   engine.max_seqs = streams + 1;
-  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, threads, engine));
   std::vector<double> ttft, gaps;
   for (int run = -o.warm_up; run < o.runs; ++run) {
     const auto request = [&](int n, int generate, unsigned seed) {
@@ -81,8 +81,7 @@ Result<BenchRecord> serve_beside(const std::filesystem::path& path, const Option
     };
     std::vector<GenerateRequest> requests;
     for (int i = 0; i < streams; ++i) {
-      requests.push_back(
-          request(o.prompt, engine.context - o.prompt, static_cast<unsigned>(i)));
+      requests.push_back(request(o.prompt, engine.context - o.prompt, static_cast<unsigned>(i)));
     }
     WICK_TRY(const TimedRun done, timed.run_beside(requests, request(o.late_prompt, 1, 4711)));
     if (run < 0) continue;
@@ -97,11 +96,12 @@ Result<BenchRecord> serve_beside(const std::filesystem::path& path, const Option
                                  {"gap_p99_ms", single(percentile(gaps, 99))}}};
 }
 
-Result<int> run_beside(const Options& o, const std::filesystem::path& path, EngineOptions engine) {
+Result<int> run_beside(const Options& o, const std::filesystem::path& path, EngineOptions engine,
+                       int threads) {
   if (engine.context == 0) engine.context = std::max(o.late_prompt + 1, o.prompt + o.generate);
   if (!o.is_json) std::cout << "streams  next text, ms p50  p99   long prompt's first text, ms\n";
   for (const int streams : o.concurrency) {
-    WICK_TRY(const BenchRecord record, serve_beside(path, o, engine, streams));
+    WICK_TRY(const BenchRecord record, serve_beside(path, o, engine, threads, streams));
     if (o.is_json) {
       print_json(record);
       continue;
@@ -115,15 +115,17 @@ Result<int> run_beside(const Options& o, const std::filesystem::path& path, Engi
 }
 
 Result<int> run_serve(const Options& o) {
-  WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(EngineOptions engine, o.run.engine());
-  if (o.late_prompt > 0) return run_beside(o, path, engine);
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
+  WICK_TRY(EngineOptions engine, engine_options(config));
+  const auto threads = static_cast<int>(config.integer("local.threads"));
+  if (o.late_prompt > 0) return run_beside(o, path, engine, threads);
   if (engine.context == 0) engine.context = o.prompt + o.generate;
   if (!o.is_json) {
     std::cout << "streams  tokens/s   first text, ms p50  p99   next text, ms p50  p99\n";
   }
   for (const int streams : o.concurrency) {
-    WICK_TRY(const BenchRecord record, serve(path, o, engine, streams));
+    WICK_TRY(const BenchRecord record, serve(path, o, engine, threads, streams));
     if (o.is_json) {
       print_json(record);
       continue;
@@ -136,7 +138,7 @@ Result<int> run_serve(const Options& o) {
   return kExitOk;
 }
 
-struct Config {
+struct Mode {
   const char* name;
   int streams;
   bool reuses_prefixes;
@@ -145,11 +147,11 @@ struct Config {
 // Eight requests: a common beginning of `prompt` tokens, then as many of their own as they
 // generate.
 Result<BenchRecord> measure(const std::filesystem::path& path, const Options& o,
-                            EngineOptions engine, const Config& config) {
+                            EngineOptions engine, int threads, const Mode& mode) {
   constexpr int kRequests = 8;
-  engine.max_seqs = config.streams;
-  engine.reuses_prefixes = config.reuses_prefixes;
-  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  engine.max_seqs = mode.streams;
+  engine.reuses_prefixes = mode.reuses_prefixes;
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, threads, engine));
   const auto common = random_tokens(o.prompt, timed.vocab(), 0);
   std::vector<double> seconds, speed;
   for (int run = -o.warm_up; run < o.runs; ++run) {
@@ -161,32 +163,34 @@ Result<BenchRecord> measure(const std::filesystem::path& path, const Options& o,
       requests.push_back(request_of(std::move(prompt), o.generate,
                                     static_cast<std::uint64_t>(run + o.warm_up + 1)));
     }
-    WICK_TRY(const TimedRun done, timed.run(requests, config.streams));
+    WICK_TRY(const TimedRun done, timed.run(requests, mode.streams));
     if (run < 0) continue;
     seconds.push_back(done.seconds * 1e3);
     speed.push_back(done.generated_tokens / done.seconds);
   }
   return BenchRecord{
-      .test = cat("matrix ", config.name, " p", o.prompt, " n", o.generate),
+      .test = cat("matrix ", mode.name, " p", o.prompt, " n", o.generate),
       .threads = timed.threads(),
       .figures = {{"all_ms", quartiles(seconds)}, {"tokens_per_second", quartiles(speed)}}};
 }
 
 Result<int> run_matrix(const Options& o) {
-  WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(EngineOptions engine, o.run.engine());
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
+  WICK_TRY(EngineOptions engine, engine_options(config));
+  const auto threads = static_cast<int>(config.integer("local.threads"));
   if (engine.context == 0) engine.context = o.prompt + 2 * o.generate;
-  constexpr Config kConfigs[] = {
+  constexpr Mode kModes[] = {
       {"baseline", 1, false}, {"reuse", 1, true}, {"batch", 8, false}, {"all", 8, true}};
   if (!o.is_json) std::cout << "             ms, median (quartiles)        tokens/s\n";
-  for (const Config& config : kConfigs) {
-    WICK_TRY(const BenchRecord record, measure(path, o, engine, config));
+  for (const Mode& mode : kModes) {
+    WICK_TRY(const BenchRecord record, measure(path, o, engine, threads, mode));
     if (o.is_json) {
       print_json(record);
       continue;
     }
     const Quartiles& ms = record.figures[0].second;
-    std::printf("%-9s %9.1f (%.1f to %.1f) %15.1f\n", config.name, ms.median, ms.q1, ms.q3,
+    std::printf("%-9s %9.1f (%.1f to %.1f) %15.1f\n", mode.name, ms.median, ms.q1, ms.q3,
                 record.figures[1].second.median);
     std::fflush(stdout);
   }
@@ -194,8 +198,8 @@ Result<int> run_matrix(const Options& o) {
 }
 
 void add_common(Flags& flags, Options& o) {
-  o.model.add(flags, false);
-  o.run.add(flags);
+  o.settings.add_model(flags, false);
+  o.settings.add(flags, {"local.threads", "cache.kv_type"});
   flags.integer("-p,--n-prompt", o.prompt, {1, 1 << 20}, "prompt tokens");
   flags.integer("-n,--n-gen", o.generate, {1, 1 << 20}, "generated tokens");
   flags.integer("-r,--repetitions", o.runs, {1, 1000}, "runs of which the median counts");

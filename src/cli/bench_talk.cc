@@ -9,6 +9,7 @@
 #include "cli/bench_engine.h"
 #include "cli/conversation.h"
 #include "cli/options.h"
+#include "cli/settings.h"
 #include "provider/local.h"
 
 namespace wick {
@@ -16,8 +17,7 @@ namespace wick {
 namespace {
 
 struct Options {
-  ModelFlags model = {};
-  RunFlags run = {};
+  SettingFlags settings = {};
   int generate = 64;
   int runs = 5;
   bool is_json = false;
@@ -47,9 +47,11 @@ std::string long_prompt() {
 }
 
 Result<int> run_single(const Options& o) {
-  WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const EngineOptions engine, o.run.engine());
-  WICK_TRY(TimedEngine timed, TimedEngine::open(path, o.run.threads, engine));
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
+  WICK_TRY(const EngineOptions engine, engine_options(config));
+  const auto threads = static_cast<int>(config.integer("local.threads"));
+  WICK_TRY(TimedEngine timed, TimedEngine::open(path, threads, engine));
   if (!o.is_json) {
     std::printf("loaded in %.1f ms\n", timed.load_ms());
     std::cout << "prompt      tokens  first text, ms (quartiles)     tokens/s (quartiles)\n";
@@ -101,10 +103,11 @@ constexpr std::string_view kTurns[] = {
 };
 
 Result<int> run_chat(const Options& o) {
-  WICK_TRY(const auto path, find_model(o.model));
-  WICK_TRY(const EngineOptions engine, o.run.engine());
-  WICK_TRY(const auto provider,
-           LocalModel::open(path, {.threads = o.run.threads, .engine = engine}));
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
+  WICK_TRY(const EngineOptions engine, engine_options(config));
+  const auto threads = static_cast<int>(config.integer("local.threads"));
+  WICK_TRY(const auto provider, LocalModel::open(path, {.threads = threads, .engine = engine}));
 
   // Figures of a turn, one for each run.
   struct Turn {
@@ -135,7 +138,7 @@ Result<int> run_chat(const Options& o) {
     const Quartiles first = quartiles(turn.first_ms), speed = quartiles(turn.speed);
     if (o.is_json) {
       print_json(BenchRecord{.test = cat("chat turn ", i + 1, " n", o.generate),
-                             .threads = o.run.threads,
+                             .threads = threads,
                              .figures = {{"first_ms", first}, {"tokens_per_second", speed}}});
     } else {
       std::printf("%4zu %7d %13d %16.1f %9.1f\n", i + 1, turn.usage.prompt_tokens,
@@ -146,8 +149,8 @@ Result<int> run_chat(const Options& o) {
 }
 
 void add_common(Flags& flags, Options& o) {
-  o.model.add(flags, false);
-  o.run.add(flags);
+  o.settings.add_model(flags, false);
+  o.settings.add(flags, {"local.threads", "cache.kv_type"});
   flags.integer("-n,--n-gen", o.generate, {2, 1 << 20}, "generated tokens of an answer");
   flags.integer("-r,--repetitions", o.runs, {1, 1000}, "runs of which the median counts");
   flags.toggle("--json", o.is_json, "one JSON object a line");

@@ -10,8 +10,10 @@
 #include "cli/conversation.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/plan.h"
 #include "cli/repl.h"
 #include "cli/report.h"
+#include "cli/settings.h"
 #include "provider/local.h"
 
 namespace wick {
@@ -19,11 +21,9 @@ namespace wick {
 namespace {
 
 struct Options {
-  ModelFlags model = {};
-  RunFlags run = {};
-  SamplingFlags sampling = {};
+  SettingFlags settings = {};
   std::string prompt = {}, system = {}, session_file = {};
-  bool has_prompt = false, is_json = false, is_quiet = false;
+  bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
 
 Result<int> answer_once(Provider& provider, Conversation& conversation, std::string_view prompt,
@@ -49,15 +49,17 @@ Result<int> answer_once(Provider& provider, Conversation& conversation, std::str
 }
 
 Result<int> run(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
   const bool is_talk = !o.has_prompt && is_terminal(STDIN_FILENO);
   std::string prompt = o.prompt;
   if (!is_talk && !o.has_prompt) {
     WICK_TRY(prompt, read_piped_prompt());
   }
-  WICK_TRY(GenerationSettings settings, o.sampling.settings());
-  WICK_TRY(const LocalOptions local, o.run.local(o.model.is_offline));
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(GenerationSettings settings, generation_settings(config));
+  WICK_TRY(const LocalOptions local, local_options(config));
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto model, LocalModel::open(path, local));
+  if (o.is_verbose) print_plan(std::cerr, *model, config);
   Conversation conversation(std::move(settings));
   std::error_code ignored;
   if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
@@ -77,16 +79,15 @@ Result<int> run(const Options& o) {
 
 Action setup_chat(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->model.add(flags, true);
-  o->run.add(flags);
-  o->run.add_context(flags);
-  o->run.add_speculation(flags);
-  o->sampling.add(flags);
+  o->settings.add_model(flags, true);
+  o->settings.add_run(flags);
+  o->settings.add_generation(flags);
   flags.text("-p,--prompt", o->prompt, "answer this and exit");
   flags.text("-s,--system", o->system, "the system message");
   flags.text(
       "--session-file", o->session_file,
       "go on from this file if it is there, and write conversation and cache to it at the end");
+  flags.toggle("-v,--verbose", o->is_verbose, "first what memory the model may take");
   flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
   flags.toggle("--json", o->is_json, "with -p or piped input: one JSON object instead of text");
   return [o, flags] {

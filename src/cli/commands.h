@@ -12,6 +12,8 @@ Action setup_tokenize(Flags flags);
 Action setup_template(Flags flags);
 Action setup_logits(Flags flags);
 Action setup_bench(Flags flags);
+Action setup_config(Flags flags);
+Action setup_plan(Flags flags);
 Action setup_doctor(Flags flags);
 
 }  // namespace wick

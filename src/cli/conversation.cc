@@ -81,6 +81,7 @@ std::string Conversation::last_question() const {
 }
 
 Result<void> Conversation::set(std::string_view key, std::string_view text) {
+  const auto is_key = [&](const auto& pair) { return pair.first == key; };
   double value = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end.ec != std::errc() || end.ptr != text.data() + text.size()) {
@@ -95,6 +96,7 @@ Result<void> Conversation::set(std::string_view key, std::string_view text) {
                    .message = cat("max_tokens is ", value, ", allowed are 0 to ", 1 << 24)};
     }
     settings_.max_tokens = static_cast<int>(value);
+    std::erase_if(settings_.origins, is_key);
     return {};
   }
   const auto rows = sampler_params();
@@ -114,7 +116,8 @@ Result<void> Conversation::set(std::string_view key, std::string_view text) {
                  .id = "sampling_out_of_range",
                  .message = cat(key, " is ", value, ", allowed are ", row->min, " to ", row->max)};
   }
-  std::erase_if(settings_.sampling, [&](const auto& pair) { return pair.first == key; });
+  std::erase_if(settings_.sampling, is_key);
+  std::erase_if(settings_.origins, is_key);
   settings_.sampling.emplace_back(key, value);
   return {};
 }

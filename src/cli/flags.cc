@@ -10,8 +10,10 @@ void Flags::toggle(const std::string& names, bool& value, const std::string& hel
   app_->add_flag(names, value, help);
 }
 
-void Flags::toggle(const std::string& names, const std::string& help, std::function<void()> set) {
-  app_->add_flag_callback(names, std::move(set), help);
+void Flags::toggle(const std::string& names, const std::string& help,
+                   std::function<void(bool)> set) {
+  app_->add_flag_function(
+      names, [set = std::move(set)](std::int64_t count) { set(count > 0); }, help);
 }
 
 void Flags::text(const std::string& names, std::string& value, const std::string& help) {
@@ -43,10 +45,17 @@ void Flags::integers(const std::string& names, std::vector<int>& values, Range<i
       ->capture_default_str();
 }
 
-void Flags::real(const std::string& names, Range<double> range, const std::string& help,
-                 std::function<void(double)> set) {
-  app_->add_option_function<double>(names, std::move(set), help)
-      ->check(CLI::Range(range.min, range.max));
+void Flags::setting(const std::string& names, const std::string& type, bool is_list,
+                    const std::string& help, std::function<void(const std::string&)> set) {
+  const auto set_all = [set = std::move(set)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts)
+      set(text);
+  };
+  CLI::Option* const option =
+      app_->add_option_function<std::vector<std::string>>(names, set_all, help)
+          ->expected(1)
+          ->type_name(type);
+  if (is_list) option->take_all();
 }
 
 void Flags::exclude(const std::string& a, const std::string& b) {

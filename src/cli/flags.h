@@ -29,15 +29,18 @@ class Flags {
   explicit Flags(CLI::App& app) : app_(&app) {}
 
   void toggle(const std::string& names, bool& value, const std::string& help);
-  void toggle(const std::string& names, const std::string& help, std::function<void()> set);
+  void toggle(const std::string& names, const std::string& help, std::function<void(bool)> set);
   void text(const std::string& names, std::string& value, const std::string& help);
   void required_text(const std::string& names, std::string& value, const std::string& help);
   void texts(const std::string& names, std::vector<std::string>& values, const std::string& help);
   void integer(const std::string& names, int& value, Range<int> range, const std::string& help);
   void integers(const std::string& names, std::vector<int>& values, Range<int> range,
                 const std::string& help);  // 1,2,3
-  void real(const std::string& names, Range<double> range, const std::string& help,
-            std::function<void(double)> set);
+
+  // A value that is checked elsewhere; help shows `type` behind the names. A list may be given
+  // several times.
+  void setting(const std::string& names, const std::string& type, bool is_list,
+               const std::string& help, std::function<void(const std::string&)> set);
 
   void exclude(const std::string& a, const std::string& b);  // not both
   bool is_given(const std::string& name) const;              // after the parsing: "--prompt"

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/settings.h"
 #include "format/model_file.h"
 #include "model/decoder.h"
 
@@ -22,8 +23,7 @@ namespace {
 constexpr int kRows = 64;  // logits of so many positions at once
 
 struct Options {
-  ModelFlags model = {};
-  RunFlags run = {};
+  SettingFlags settings = {};
   std::string ids = {};
   std::string ids_file = {};
   std::string out = {};
@@ -103,10 +103,12 @@ Result<void> write_logits(Decoder& decoder, KvCache& kv, const std::vector<Token
 
 Result<int> run(const Options& o) {
   static_assert(std::endian::native == std::endian::little);
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
-  WICK_TRY(const auto backend, make_cpu_backend({.threads = o.run.threads}));
-  WICK_TRY(const KvTypes types, parse_kv_types(o.run.kv_type));
+  WICK_TRY(const auto backend,
+           make_cpu_backend({.threads = static_cast<int>(config.integer("local.threads"))}));
+  WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
   std::string text = o.ids;
   if (!o.ids_file.empty()) {
     std::ifstream in(o.ids_file);
@@ -153,8 +155,8 @@ Result<int> run(const Options& o) {
 
 Action setup_logits(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->model.add(flags, false);
-  o->run.add(flags);
+  o->settings.add_model(flags, false);
+  o->settings.add(flags, {"local.threads", "cache.kv_type"});
   flags.text("--ids", o->ids, "token ids: 1,2,3");
   flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");

@@ -11,6 +11,7 @@
 #include "cli/model_info.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/settings.h"
 #include "format/model_file.h"
 #include "hub/pull.h"
 #include "model/spec.h"
@@ -21,7 +22,7 @@ namespace {
 
 struct Options {
   std::string name = {};
-  ModelFlags model = {};
+  SettingFlags settings = {};
   bool is_json = false;
   Result<int> (*run)(const Options&) = nullptr;
 };
@@ -98,7 +99,8 @@ Result<int> pull_model(const Options& o) {
 }
 
 Result<int> info(const Options& o) {
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
   WICK_TRY(const Value facts, describe(file));
   if (o.is_json) {
@@ -155,7 +157,7 @@ Action setup_model(Flags flags) {
   add("pull", "fetch a model into the store", pull_model)
       .required_text("NAME", o->name, "a name of the list, hf:org/repo[:file or quant], or a URL");
   Flags about = add("info", "what a model says about itself", info);
-  o->model.add(about, true);
+  o->settings.add_model(about, true);
   add("verify", "hash the files of a model again", verify)
       .required_text("NAME", o->name, "a model of the list");
   add("rm", "remove a model from the store", remove)

@@ -13,110 +13,63 @@
 
 namespace wick {
 
-namespace {
-
-// "top_k" → "--top-k"; temperature keeps the name that users of llama.cpp type.
-std::string flag_of(std::string_view key) {
-  if (key == "temperature") return "--temp,--temperature";
-  std::string flag = cat("--", key);
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
+Result<EngineOptions> engine_options(const Config& config) {
+  WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
+  return EngineOptions{
+      .max_seqs = 1,
+      .kv_limit_bytes = static_cast<std::uint64_t>(config.integer("cache.kv_limit")),
+      .prefill_chunk = static_cast<int>(config.integer("optimize.prefill_chunk")),
+      .k_type = types.k,
+      .v_type = types.v,
+      .reuses_prefixes = config.boolean("cache.kv_reuse")};
 }
 
-}  // namespace
-
-void ModelFlags::add(Flags& flags, bool is_positional) {
-  flags.text(is_positional ? "MODEL,-m,--model" : "-m,--model", model,
-             "path, name (wick model list), or hf:org/repo[:file or quant]");
-  flags.toggle("--offline", is_offline, "never touch the network");
-}
-
-void RunFlags::add(Flags& flags) {
-  flags.integer("-t,--threads", threads, {0, 1024}, "threads; 0 = what this process may use");
-  flags.text("--kv-type", kv_type, std::string(kKvTypeHelp));
-}
-
-void RunFlags::add_context(Flags& flags) {
-  flags.integer("-c,--context", context, {0, 1 << 24},
-                "positions; 0 = the model's, as far as 1 GB of cache holds");
-}
-
-void RunFlags::add_speculation(Flags& flags) {
-  flags.text("--spec", speculation,
-             "guess tokens ahead: none, ngram = by what the text said before, draft = by "
-             "--draft-model; changes no token");
-  flags.text("--draft-model", draft_model, "file or name of a smaller model of the same family");
-  flags.integer("--draft-max", draft_max, {0, kMaxDraft},
-                "tokens guessed ahead at most; 0 = 16, with a draft model 3");
-}
-
-Result<EngineOptions> RunFlags::engine() const {
-  if (speculation != "none" && speculation != "ngram" && speculation != "draft") {
-    return Error{
-        .code = ErrorCode::kInvalid,
-        .id = "bad_spec",
-        .message = cat("--spec '", printable(speculation), "' is not one of none, ngram, draft")};
-  }
+Result<LocalOptions> local_options(const Config& config) {
+  LocalOptions options{.threads = static_cast<int>(config.integer("local.threads"))};
+  WICK_TRY(options.engine, engine_options(config));
+  options.engine.context = static_cast<int>(config.integer("local.context"));
+  options.memory_limit_bytes = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
+  const std::string& speculation = config.text("optimize.speculation");
+  const std::string& draft_model = config.text("optimize.draft_model");
   if ((speculation == "draft") == draft_model.empty()) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_spec",
-                 .message = "--spec draft and --draft-model belong together"};
+                 .message = "--spec draft and --draft-model belong together",
+                 .hint = "wick config show --origin tells who set either"};
   }
   const int usual = speculation == "draft" ? 3 : 16;
-  const int guesses = draft_max > 0 ? draft_max : usual;
-  WICK_TRY(const KvTypes types, parse_kv_types(kv_type));
-  return EngineOptions{.max_seqs = 1,
-                       .context = context,
-                       .k_type = types.k,
-                       .v_type = types.v,
-                       .draft_max = speculation == "none" ? 0 : guesses};
-}
-
-Result<LocalOptions> RunFlags::local(bool is_offline) const {
-  LocalOptions options{.threads = threads};
-  WICK_TRY(options.engine, engine());
+  const auto most = static_cast<int>(config.integer("optimize.draft_max"));
+  if (speculation != "none") options.engine.draft_max = most > 0 ? most : usual;
   if (!draft_model.empty()) {
-    WICK_TRY(options.draft_model, find_model({.model = draft_model, .is_offline = is_offline}));
+    WICK_TRY(options.draft_model, find_model(draft_model, config.boolean("hub.offline")));
   }
   return options;
 }
 
-void SamplingFlags::add(Flags& flags) {
-  GenerationSettings& settings = settings_;
-  for (const SamplerParam& row : sampler_params()) {
-    const auto set = [&settings, key = std::string(row.key)](double value) {
-      settings.sampling.emplace_back(key, value);
-    };
-    const std::string help(row.help);
-    if (row.is_switch) {
-      flags.toggle(flag_of(row.key), help, [set] { set(1); });
-    } else {
-      flags.real(flag_of(row.key), {row.min, row.max}, help, set);
-    }
-  }
-  flags.real("--seed", {0, 0x1p53 - 1}, "the same seed gives the same text; random unless set",
-             [&settings](double value) { settings.sampling.emplace_back("seed", value); });
-  flags.text("--samplers", settings.samplers,
-             cat("which samplers work, in this order: ", to_string(SamplerOrder{})));
-  flags.texts("-l,--logit-bias", biases_,
-              "15043+1, 15043-inf, or TEXT=-2: makes tokens likelier or less likely");
-  flags.texts("--dry-sequence-breaker", dry_breakers_,
-              "a text that no repetition reaches past, or none; newline, colon, quote and * unless "
-              "set");
-  flags.integer("-n,--max-tokens", settings.max_tokens, {0, 1 << 24},
-                "tokens to generate at most; 0 = to the context's end");
-  flags.texts("--stop", settings.stops, "text that ends the answer; may be given several times");
-  flags.integers("--stop-id", settings.stop_ids, {0, 1 << 30}, "token ids that end the answer");
-}
-
-Result<GenerationSettings> SamplingFlags::settings() const {
-  GenerationSettings settings = settings_;
-  for (const std::string& text : biases_) {
+Result<GenerationSettings> generation_settings(const Config& config) {
+  GenerationSettings settings;
+  const auto take = [&](std::string_view key) {
+    const std::string full = cat("generation.", key);
+    if (!config.is_set(full)) return;
+    settings.sampling.emplace_back(key, config.number(full));
+    settings.origins.emplace_back(key, config.origin(full));
+  };
+  for (const char* const key : {"samplers", "max_tokens"})
+    settings.origins.emplace_back(key, config.origin(cat("generation.", key)));
+  for (const SamplerParam& row : sampler_params())
+    take(row.key);
+  take("seed");
+  if (config.is_set("generation.samplers")) settings.samplers = config.text("generation.samplers");
+  settings.max_tokens = static_cast<int>(config.integer("generation.max_tokens"));
+  settings.stops = config.texts("generation.stop");
+  for (const std::int64_t id : config.integers("generation.stop_id"))
+    settings.stop_ids.push_back(static_cast<TokenId>(id));
+  for (const std::string& text : config.texts("generation.logit_bias")) {
     WICK_TRY(BiasSetting bias, parse_logit_bias(text));
     settings.logit_bias.push_back(std::move(bias));
   }
-  if (!dry_breakers_.empty()) {
-    settings.dry_breakers = dry_breakers_;
+  if (config.is_set("generation.dry_sequence_breaker")) {
+    settings.dry_breakers = config.texts("generation.dry_sequence_breaker");
     std::erase(*settings.dry_breakers, "none");
   }
   return settings;
@@ -146,19 +99,23 @@ Result<BiasSetting> parse_logit_bias(std::string_view text) {
   return out;
 }
 
-Result<std::filesystem::path> find_model(const ModelFlags& flags) {
-  const std::string wanted = flags.model.empty() ? std::string(kDefaultModel) : flags.model;
+Result<std::filesystem::path> find_model(const Config& config) {
+  return find_model(config.text("local.model_path"), config.boolean("hub.offline"));
+}
+
+Result<std::filesystem::path> find_model(std::string_view name, bool is_offline) {
+  const std::string wanted(name);
   std::error_code ignored;
   if (std::filesystem::exists(wanted, ignored)) return std::filesystem::path(wanted);
   WICK_TRY(Store store, Store::open());
   WICK_TRY(const Located located, locate(store, wanted));
   if (!located.path.empty()) return located.path;
   const std::string spec = located.row != nullptr ? std::string(located.row->name) : wanted;
-  if (flags.is_offline) {
+  if (is_offline) {
     return Error{.code = ErrorCode::kNotFound,
                  .id = "model_not_here",
                  .message = cat("the model '", printable(wanted),
-                                "' is not on this machine, and --offline forbids fetching it"),
+                                "' is not on this machine, and hub.offline forbids fetching it"),
                  .hint = cat("wick model pull ", spec, ", or name a file: wick chat ./model.gguf")};
   }
   if (located.row != nullptr) {

@@ -20,7 +20,9 @@ std::span<const Command> commands() noexcept {
       Command{"tokenize", "text to token ids", setup_tokenize},
       Command{"template", "what a chat template makes of a conversation", setup_template},
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
+      Command{"plan", "what memory a model may take, before it takes it", setup_plan},
       Command{"bench", "measure tokens per second", setup_bench},
+      Command{"config", "what every switch is set to, and by whom", setup_config},
       Command{"doctor", "what this machine offers and what wick makes of it", setup_doctor},
   };
   return kCommands;

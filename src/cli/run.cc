@@ -9,7 +9,9 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/plan.h"
 #include "cli/report.h"
+#include "cli/settings.h"
 #include "provider/local.h"
 
 namespace wick {
@@ -17,16 +19,15 @@ namespace wick {
 namespace {
 
 struct Options {
-  ModelFlags model = {};
-  RunFlags run = {};
-  SamplingFlags sampling = {};
+  SettingFlags settings = {};
   std::string prompt = {};
-  bool has_prompt = false, is_json = false, is_quiet = false;
+  bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
   int top_logprobs = -1;
   bool scores_prompt = false;
 };
 
 Result<int> run(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
   std::string prompt = o.prompt;
   if (!o.has_prompt) {
     if (is_terminal(STDIN_FILENO)) {
@@ -37,12 +38,13 @@ Result<int> run(const Options& o) {
     }
     WICK_TRY(prompt, read_piped_prompt());
   }
-  WICK_TRY(GenerationSettings settings, o.sampling.settings());
+  WICK_TRY(GenerationSettings settings, generation_settings(config));
   settings.top_logprobs = o.top_logprobs;
   settings.scores_prompt = o.scores_prompt;
-  WICK_TRY(const LocalOptions local, o.run.local(o.model.is_offline));
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const LocalOptions local, local_options(config));
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto provider, LocalModel::open(path, local));
+  if (o.is_verbose) print_plan(std::cerr, *provider, config);
   const Interrupt interrupt;
   Answer answer;
   WICK_DO(provider->complete({.prompt = prompt, .settings = settings}, collect(answer, !o.is_json),
@@ -60,12 +62,11 @@ Result<int> run(const Options& o) {
 
 Action setup_run(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->model.add(flags, false);
-  o->run.add(flags);
-  o->run.add_context(flags);
-  o->run.add_speculation(flags);
-  o->sampling.add(flags);
+  o->settings.add_model(flags, false);
+  o->settings.add_run(flags);
+  o->settings.add_generation(flags);
   flags.text("-p,--prompt", o->prompt, "the text to go on from; standard input if absent");
+  flags.toggle("-v,--verbose", o->is_verbose, "first what memory the model may take");
   flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
                 "with --json: log-probabilities of each token and of so many likeliest; -1 = none");

@@ -14,6 +14,7 @@
 #include "cli/line_diff.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/settings.h"
 #include "format/model_file.h"
 #include "provider/chat_templates.h"
 #include "text/tokenizer.h"
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
 
 struct Options {
-  ModelFlags model = {};
+  SettingFlags settings = {};
   std::string messages = {}, source = {}, name = {}, other = {};
   std::vector<std::string> variables = {};
   bool has_model = false;
@@ -67,13 +68,14 @@ Result<Source> open_source(const fs::path& path) {
 }
 
 Result<Source> find_source(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
   if (o.source.empty()) {
-    WICK_TRY(const auto path, find_model(o.model));
+    WICK_TRY(const auto path, find_model(config));
     return open_source(path);
   }
   WICK_TRY(Source source, open_source(o.source));
   if (o.has_model) {
-    WICK_TRY(const auto path, find_model(o.model));
+    WICK_TRY(const auto path, find_model(config));
     WICK_TRY(source.tokenizer, Tokenizer::open(path));
   }
   return source;
@@ -283,7 +285,7 @@ Action setup_template(Flags flags) {
   flags.text("MESSAGES", o->messages,
              "JSON: an array of messages, or an object with messages, tools, documents and any "
              "other variable; standard input if absent");
-  o->model.add(flags, false);
+  o->settings.add_model(flags, false);
   flags.text("--template", o->source,
              "take the template from this .jinja file, tokenizer_config.json, folder or model");
   flags.text("--name", o->name, "of several templates: default, tool_use, rag, …");

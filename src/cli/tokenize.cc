@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/settings.h"
 #include "text/growing_text.h"
 #include "text/tokenizer.h"
 
@@ -29,7 +30,7 @@ constexpr std::size_t kBlock = std::size_t{1} << 20;
 constexpr std::size_t kOutputBytes = std::size_t{1} << 16;
 
 struct Options {
-  ModelFlags model = {};
+  SettingFlags settings = {};
   std::string text = {}, file = {};
   bool has_text = false;
   bool is_special = false, adds_special = false, is_null = false, is_json = false, is_count = false;
@@ -229,7 +230,8 @@ Result<std::uint64_t> read_all(const Options& o, Stream& stream, const Printer& 
 }
 
 Result<int> run(const Options& o) {
-  WICK_TRY(const auto path, find_model(o.model));
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto tokenizer, Tokenizer::open(path));
   Printer printer(*tokenizer, o);
   Stream stream(*tokenizer, o, printer);
@@ -243,7 +245,7 @@ Result<int> run(const Options& o) {
 
 Action setup_tokenize(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->model.add(flags, false);
+  o->settings.add_model(flags, false);
   flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
   flags.text("-f,--file", o->file, "read the text from this file; it may be larger than memory");
   flags.exclude("--prompt", "--file");

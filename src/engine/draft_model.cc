@@ -51,6 +51,15 @@ int DraftModel::guess(SeqId slot, std::span<const TokenId> tokens,
   return static_cast<int>(out.size());
 }
 
+void DraftModel::forget(bool wipes) noexcept {
+  for (std::size_t slot = 0; slot < fed_.size(); ++slot) {
+    kv_.release(static_cast<SeqId>(slot));
+    if (wipes) std::fill(fed_[slot].begin(), fed_[slot].end(), 0);
+    fed_[slot].clear();
+  }
+  if (wipes) kv_.wipe_free();
+}
+
 // The likeliest token behind `tokens`, which go on behind what was fed; -1 if there is none.
 TokenId DraftModel::feed(SeqId slot, std::span<const TokenId> tokens) noexcept {
   auto& fed = fed_[static_cast<std::size_t>(slot)];

@@ -36,6 +36,15 @@ class DraftModel {
   // Fills `out` with guesses at what follows `tokens`, the text in `slot`; returns how many.
   int guess(SeqId slot, std::span<const TokenId> tokens, std::span<TokenId> out) noexcept;
 
+  // Nothing of any slot's text is kept; with `wipes` no byte of it stays in the cache.
+  void forget(bool wipes) noexcept;
+
+  std::size_t weight_bytes() const noexcept { return decoder_.weight_bytes(); }
+
+  std::size_t cache_bytes() const noexcept { return kv_.bytes(); }
+
+  std::size_t scratch_bytes() const noexcept { return decoder_.scratch_bytes(); }
+
  private:
   DraftModel(Decoder decoder, KvCache kv, const Sizes& sizes);
   TokenId feed(SeqId slot, std::span<const TokenId> tokens) noexcept;

@@ -119,6 +119,11 @@ std::uint64_t Engine::cache_bytes() const noexcept {
          kv_bytes_per_position(s.decoder.spec(), s.options.k_type, s.options.v_type);
 }
 
+std::uint64_t Engine::scratch_bytes() const noexcept {
+  const State& s = *state_;
+  return s.decoder.scratch_bytes() + s.scheduler.bytes() + (s.kv.bytes() - cache_bytes());
+}
+
 const Tokenizer& Engine::tokenizer() const noexcept {
   return *state_->tokenizer;
 }

@@ -165,6 +165,8 @@ class Engine {
   int context() const noexcept;
   int d_model() const noexcept;                // values of an embedding
   std::uint64_t cache_bytes() const noexcept;  // once all of it is in use
+  // What the forward pass and the bookkeeping of the cache take, likewise; not the draft model's.
+  std::uint64_t scratch_bytes() const noexcept;
   const Tokenizer& tokenizer() const noexcept;
 
   // Any thread. Refused: an empty prompt, ids out of range, parameters out of range (kInvalid); a
@@ -179,6 +181,10 @@ class Engine {
   SavedPrefix save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens);  // as far as cached
   int restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix);  // tokens that found room
   std::size_t block_bytes() const noexcept;  // of 16 positions of all layers
+  // A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
+  // with `wipes` no byte of it stays in the cache. Returns the number of blocks that were dropped.
+  // Who asks with the same number later begins anew.
+  int close_tenant(std::uint64_t tenant, bool wipes);
 
   // Engine thread.
   bool step();                            // one forward pass; false = nothing to do

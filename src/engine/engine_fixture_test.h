@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,13 +80,17 @@ class WatchedBackend final : public Backend {
       .code = ErrorCode::kDevice, .id = "device_lost", .message = "the device is gone"};
   bool spoils_logits = false;
   std::function<void()> before_verb = {};
+  std::vector<std::span<const std::byte>> buffers = {};  // all that were allocated
+  std::set<const std::byte*> caches = {};                // where layers' keys begin
 
   std::string_view name() const noexcept override { return inner_->name(); }
 
   int threads() const noexcept override { return inner_->threads(); }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    return inner_->allocate(bytes);
+    auto buffer = inner_->allocate(bytes);
+    if (buffer) buffers.emplace_back((*buffer)->data(), (*buffer)->bytes());
+    return buffer;
   }
 
   Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override {
@@ -95,6 +100,8 @@ class WatchedBackend final : public Backend {
   Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) override {
     return inner_->prepare(limits, ropes);
   }
+
+  std::size_t scratch_bytes() const noexcept override { return inner_->scratch_bytes(); }
 
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
              float scale) noexcept override {
@@ -112,6 +119,7 @@ class WatchedBackend final : public Backend {
   void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
            const Batch& batch) noexcept override {
     watch();
+    caches.insert(kv.k);
     inner_->qkv(q, x, step, head, kv, batch);
   }
 

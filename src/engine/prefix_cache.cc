@@ -251,6 +251,22 @@ int PrefixCache::evict(int n_blocks) noexcept {
   return freed;
 }
 
+// Leaves first, as a node's text is that of all above it.
+int PrefixCache::drop(std::uint64_t tenant) noexcept {
+  const int before = n_blocks_;
+  for (int node = root(tenant); node >= 0; node = root(tenant)) {
+    while (at(node).first_child >= 0)
+      node = at(node).first_child;
+    remove(node);
+  }
+  return before - n_blocks_;
+}
+
+std::size_t PrefixCache::bytes() const noexcept {
+  return nodes_.size() * sizeof(nodes_[0]) + buckets_.size() * sizeof(buckets_[0]) +
+         evicted_.size() * sizeof(evicted_[0]) + path_.size() * sizeof(path_[0]);
+}
+
 // ---- the tree's threads
 
 // An unused node, first among the children of `parent` (-1 = a root).

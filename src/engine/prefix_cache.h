@@ -71,7 +71,11 @@ class PrefixCache {
   void touch(int node) noexcept;     // with all above it: used just now
   int evict(int n_blocks) noexcept;  // the longest unused first; returns how many became free
 
+  int drop(std::uint64_t tenant) noexcept;  // all of it; returns how many blocks it let go
+
   std::int32_t block(int node) const noexcept { return nodes_[index(node)].block; }
+
+  std::size_t bytes() const noexcept;
 
   int n_blocks() const noexcept { return n_blocks_; }
 

@@ -12,6 +12,13 @@ namespace wick {
 
 void Engine::State::take_requests() {
   do_tasks();
+  take_arrivals();
+  apply_cancels();
+  end_late_and_unread();
+  retire();
+}
+
+void Engine::State::take_arrivals() {
   static const Error kNoMemory{
       .code = ErrorCode::kNoMemory, .id = "out_of_memory", .message = "out of memory"};
   for (Sequence* list = inbox.take_all(); list != nullptr;) {
@@ -27,9 +34,6 @@ void Engine::State::take_requests() {
     deliver(*arrived, monotonic_ns());
     n_queued.fetch_sub(1, std::memory_order_relaxed);
   }
-  apply_cancels();
-  end_late_and_unread();
-  retire();
 }
 
 void Engine::State::do_tasks() {
@@ -67,6 +71,25 @@ int Engine::restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix) {
   int n = 0;
   state_->wait_for([&] { n = state_->scheduler.restore(tenant, prefix.tokens, prefix.blocks); });
   return n;
+}
+
+int Engine::close_tenant(std::uint64_t tenant, bool wipes) {
+  int n_blocks = 0;
+  state_->wait_for([&] { n_blocks = state_->close_tenant(tenant, wipes); });
+  return n_blocks;
+}
+
+// With what has arrived: a request that was submitted before is among those that end.
+int Engine::State::close_tenant(std::uint64_t tenant, bool wipes) {
+  take_arrivals();
+  for (const auto& s : sequences) {
+    if (s->tenant != tenant || s->stop != StopReason::kNone) continue;
+    s->stop = StopReason::kCancelled;
+    deliver(*s, monotonic_ns());
+  }
+  retire();
+  if (draft != nullptr) draft->forget(wipes);
+  return scheduler.close_tenant(tenant, wipes);
 }
 
 std::size_t Engine::block_bytes() const noexcept {

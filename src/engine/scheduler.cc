@@ -155,6 +155,13 @@ void Scheduler::preempt(Job& job) noexcept {
   waiting_.push_back(&job);
 }
 
+int Scheduler::close_tenant(std::uint64_t tenant, bool wipes) noexcept {
+  const int n_blocks = prefixes_.drop(tenant);
+  // Blocks that it lost earlier are free too, or were zeroed when another tenant took them.
+  if (wipes) kv_.wipe_free();
+  return n_blocks;
+}
+
 bool Scheduler::make_room(int n_blocks) noexcept {
   const int lacking = n_blocks - kv_.free_blocks();
   return lacking <= 0 || prefixes_.evict(lacking) >= lacking;

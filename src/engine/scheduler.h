@@ -116,6 +116,12 @@ class Scheduler {
   int restore(std::uint64_t tenant, std::span<const TokenId> tokens,
               std::span<const std::byte> blocks) noexcept;
 
+  // Forgets what the prefix cache holds of a tenant, whose jobs all are removed; with `wipes` no
+  // byte of it stays in the blocks. Returns how many blocks that were.
+  int close_tenant(std::uint64_t tenant, bool wipes) noexcept;
+
+  std::size_t bytes() const noexcept { return prefixes_.bytes(); }
+
  private:
   int level(const Job& job) const noexcept;
   bool goes_before(const Job& a, const Job& b) const noexcept;

@@ -64,10 +64,12 @@ struct Engine::State {
 
   // Between two steps.
   void take_requests();
+  void take_arrivals();
   void do_tasks();
   void wait_for(const std::function<void()>& work);  // any other thread
   void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
+  int close_tenant(std::uint64_t tenant, bool wipes);
   void end_late_and_unread();
   void make_plan(Sequence& s) const noexcept;
   void begin_admitted() noexcept;

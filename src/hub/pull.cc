@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "hub/durable.h"
-#include "hub/nearest.h"
+#include "base/nearest.h"
 #include "hub/part.h"
 #include "hub/sha256.h"
 #include "hub/sources.h"

@@ -13,7 +13,7 @@
 #include "base/strings.h"
 #include "hub/checked_json.h"
 #include "hub/durable.h"
-#include "hub/nearest.h"
+#include "base/nearest.h"
 #include "hub/sha256.h"
 
 namespace wick {

@@ -43,6 +43,8 @@ struct OwnedError : wick_error {
 
 struct OwnedCompletion : wick_completion {
   std::string storage;
+  std::vector<wick::EffectiveParameter> effective;
+  std::vector<wick_effective> effective_list;
 };
 
 static_assert(static_cast<int>(ErrorCode::kInvalid) + 1 == WICK_INVALID);
@@ -180,6 +182,17 @@ Result<wick_completion*> to_c(Result<wick::Completion> result) {
   owned->queue_ms = result->usage.queue_ms;
   owned->prompt_ms = result->usage.prompt_ms;
   owned->generate_ms = result->usage.generate_ms;
+  owned->effective = std::move(result->parameters);
+  for (const wick::EffectiveParameter& one : owned->effective) {
+    const auto* const number = std::get_if<double>(&one.value);
+    const auto* const text = std::get_if<std::string>(&one.value);
+    owned->effective_list.push_back({.key = one.key.c_str(),
+                                     .value = number == nullptr ? 0 : *number,
+                                     .text = text == nullptr ? nullptr : text->c_str(),
+                                     .origin = one.origin.c_str()});
+  }
+  owned->parameters = owned->effective_list.data();
+  owned->n_parameters = owned->effective_list.size();
   return owned.release();
 }
 
@@ -248,6 +261,14 @@ int wick_model_vocabulary(const wick_model* model) {
   if (model == nullptr) return -1;
   return guarded<int>(nullptr, -1,
                       [&]() -> Result<int> { return model->model.describe().vocabulary; });
+}
+
+int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipes,
+                            wick_error** error) {
+  return guarded<int>(error, -1, [&]() -> Result<int> {
+    if (model == nullptr) return null_argument("model");
+    return model->model.close_tenant(tenant, wipes != 0);
+  });
 }
 
 ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length, int32_t* ids,

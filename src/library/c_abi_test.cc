@@ -2,6 +2,7 @@
 // sanitizer of the preset clang watches).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -220,6 +221,28 @@ TEST(CAbi, RefusesNullsAndStructsOfAnotherSize) {
   wick_error_free(nullptr);
 }
 
+TEST(CAbi, ATenantThatIsClosedBeginsAnew) {
+  Fixture f;
+  wick_generation generation;
+  wick_generation_init(&generation);
+  generation.max_tokens = 1;
+  generation.tenant = 5;
+  const auto cached = [&] {
+    wick_completion* answer = wick_complete(f.model, "abcdefghijklmnopqrstuvwxyz", &generation,
+                                            nullptr, nullptr, &f.error);
+    EXPECT_NE(answer, nullptr) << f.error_id();
+    const int n = answer == nullptr ? -1 : answer->cached_tokens;
+    wick_completion_free(answer);
+    return n;
+  };
+  EXPECT_EQ(cached(), 0);
+  EXPECT_GT(cached(), 16);
+  EXPECT_GT(wick_model_close_tenant(f.model, 5, 1, &f.error), 0);
+  EXPECT_EQ(wick_model_close_tenant(f.model, 5, 1, &f.error), 0);
+  EXPECT_EQ(cached(), 0);
+  EXPECT_EQ(wick_model_close_tenant(nullptr, 5, 1, nullptr), -1);
+}
+
 TEST(CAbi, AnOlderCallersShorterStructKeepsTheDefaultsOfTheRest) {
   Fixture f;
   wick_generation shorter;
@@ -229,6 +252,18 @@ TEST(CAbi, AnOlderCallersShorterStructKeepsTheDefaultsOfTheRest) {
   wick_completion* answer = wick_complete(f.model, "a", &shorter, nullptr, nullptr, &f.error);
   ASSERT_NE(answer, nullptr) << f.error_id();
   EXPECT_EQ(answer->generated_tokens, 1);
+  const wick_effective* const end = answer->parameters + answer->n_parameters;
+  const auto find = [&](const char* key) {
+    return std::find_if(answer->parameters, end,
+                        [&](const wick_effective& p) { return std::strcmp(p.key, key) == 0; });
+  };
+  ASSERT_NE(find("max_tokens"), end);
+  EXPECT_EQ(find("max_tokens")->value, 1);
+  EXPECT_STREQ(find("max_tokens")->origin, "request");
+  EXPECT_EQ(find("max_tokens")->text, nullptr);
+  ASSERT_NE(find("samplers"), end);
+  EXPECT_STREQ(find("samplers")->origin, "default");
+  EXPECT_NE(std::strstr(find("samplers")->text, "top_k;"), nullptr);
   wick_completion_free(answer);
 }
 

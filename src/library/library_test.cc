@@ -1,6 +1,7 @@
 // The public faces over a tiny model: what a program that only knows include/wick sees.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -120,6 +121,26 @@ TEST(LibraryModel, DescribesItself) {
   EXPECT_EQ(d.vocabulary, test::kTinyVocab);
   EXPECT_GT(d.weight_bytes, 10'000U);
   EXPECT_GT(d.cache_bytes, 10'000U);
+}
+
+TEST(LibraryModel, AnAnswerSaysWhichParametersHeldAndWhoSetThem) {
+  const Fixture f;
+  const auto drawn = f.model->complete("abc", {.top_k = 7, .max_tokens = 8});
+  ASSERT_TRUE(drawn) << to_string(drawn.error());
+  const auto find = [&](std::string_view key) {
+    const auto& all = drawn->parameters;
+    return *std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.key == key; });
+  };
+  EXPECT_EQ(std::get<double>(find("top_k").value), 7);
+  EXPECT_EQ(find("top_k").origin, "request");
+  EXPECT_EQ(std::get<double>(find("temperature").value), 0.8);
+  EXPECT_EQ(find("temperature").origin, "default");
+  EXPECT_EQ(std::get<double>(find("max_tokens").value), 8);
+  // The seed that was drawn repeats the answer.
+  const auto seed = static_cast<std::uint64_t>(std::get<double>(find("seed").value));
+  const auto again = f.model->complete("abc", {.top_k = 7, .seed = seed, .max_tokens = 8});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->text, drawn->text);
 }
 
 TEST(LibraryModel, ErrorsHaveCodeNameMessageAndHint) {
@@ -323,7 +344,8 @@ TEST(LibraryPython, TypeHintsNameEveryParameterOfTheSampler) {
 
 TEST(LibraryPool, HandsOutModelsWithinItsBudgetAndSwapsThem) {
   const Fixture a({.seed = 1}), b({.seed = 2});
-  const std::uint64_t bytes = a.model->describe().weight_bytes + a.model->describe().cache_bytes;
+  const ModelDescription one = a.model->describe();
+  const std::uint64_t bytes = one.weight_bytes + one.cache_bytes + one.scratch_bytes;
   ModelPool pool({.budget_bytes = 2 * bytes, .warm_up = true, .model = {.threads = 1}});
   const auto text_of = [](const Result<Model>& model) {
     EXPECT_TRUE(model) << (model ? "" : to_string(model.error()));

@@ -65,7 +65,8 @@ ModelDescription Model::describe() const {
           .context = model.context(),
           .vocabulary = model.tokenizer().size(),
           .weight_bytes = memory.weight_bytes,
-          .cache_bytes = memory.cache_bytes};
+          .cache_bytes = memory.cache_bytes,
+          .scratch_bytes = memory.scratch_bytes};
 }
 
 Result<Completion> Model::complete(std::string_view prompt, const Generation& generation,
@@ -130,6 +131,10 @@ Result<std::vector<Embedding>> Model::embed(const std::vector<std::string>& text
   for (auto& one : vectors)
     out.push_back({.values = std::move(one.values), .tokens = one.usage.prompt_tokens});
   return out;
+}
+
+int Model::close_tenant(std::uint64_t tenant, bool wipes) const {
+  return state_->local->close_tenant(tenant, wipes);
 }
 
 std::vector<TokenId> Model::tokenize(std::string_view text) const {

@@ -76,8 +76,10 @@ bool Stream::State::read() {
     const bool is_hook = hook != nullptr && hook->failure();
     result.emplace(is_hook ? *hook->failure() : answer->error());
   } else {
-    result.emplace(
-        Completion{.text = text, .finish = to_finish(done.stop), .usage = to_usage(done.usage)});
+    result.emplace(Completion{.text = text,
+                              .finish = to_finish(done.stop),
+                              .usage = to_usage(done.usage),
+                              .parameters = done.parameters});
   }
   if (on_end) std::exchange(on_end, nullptr)(*result ? &text : nullptr);
   return false;

@@ -26,6 +26,9 @@ class BlockPool {
 
   bool is_kept(std::int32_t block) const noexcept;
 
+  // Blocks from this one on were never taken.
+  std::int32_t first_fresh() const noexcept { return fresh_; }
+
   // Hot:
   // A block with one reference. Blocks given back last come first (their memory is warm), then
   // those never used. At least one must be free.

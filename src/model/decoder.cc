@@ -24,6 +24,10 @@ std::size_t Decoder::weight_bytes() const noexcept {
   return state_->weights.bytes;
 }
 
+std::size_t Decoder::scratch_bytes() const noexcept {
+  return state_->memory.memory->bytes() + state_->backend->scratch_bytes();
+}
+
 std::size_t Decoder::bytes_read_per_token() const noexcept {
   return state_->bytes_read_per_token;
 }

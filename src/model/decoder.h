@@ -40,6 +40,8 @@ class Decoder {
   const DecoderOptions& options() const noexcept;
   std::size_t weight_bytes() const noexcept;          // of all tensors in use
   std::size_t bytes_read_per_token() const noexcept;  // weights that one decode step reads
+  // Activations, logits and the backend's own, once all of it has been used.
+  std::size_t scratch_bytes() const noexcept;
 
   // Hot:
   // Enqueues the whole pass; positions must be reserved in `kv`. Once `gives_up` is set it ends

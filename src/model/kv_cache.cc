@@ -107,6 +107,12 @@ void copy_block(const Slab& slab, const PagedGroup::Copy& copy) noexcept {
               slab.v_block_bytes);
 }
 
+void zero_block(const Slab& slab, std::int32_t block) noexcept {
+  const auto at = static_cast<std::size_t>(block);
+  std::memset(slab.view.k + at * slab.k_block_bytes, 0, slab.k_block_bytes);
+  std::memset(slab.view.v + at * slab.v_block_bytes, 0, slab.v_block_bytes);
+}
+
 }  // namespace
 
 std::size_t kv_bytes_per_position(const DecoderSpec& spec, KvType k_type, KvType v_type) noexcept {
@@ -166,10 +172,16 @@ bool KvCache::reserve(SeqId seq, int n_tokens) noexcept {
   if (n_tokens > context() || pages.blocks_needed(seq, n_tokens) > pages.pool().free()) {
     return false;
   }
+  const std::int32_t fresh = pages.pool().first_fresh();
+  const std::size_t n_before = pages.blocks(seq).size();
   const PagedGroup::Copy copy = pages.reserve(seq, n_tokens);
-  if (copy.from < 0) return true;
-  for (const Slab& slab : state_->slabs)
-    copy_block(slab, copy);
+  const auto added = pages.blocks(seq).subspan(n_before);
+  for (const Slab& slab : state_->slabs) {
+    if (copy.from >= 0) copy_block(slab, copy);
+    for (const std::int32_t block : added) {
+      if (block < fresh) zero_block(slab, block);
+    }
+  }
   return true;
 }
 
@@ -224,6 +236,22 @@ int KvCache::idle_blocks() const noexcept {
 
 KvView KvCache::view(int layer) const noexcept {
   return state_->slabs[static_cast<std::size_t>(layer)].view;
+}
+
+void KvCache::wipe_free() noexcept {
+  const BlockPool& pool = state_->pages.pool();
+  for (std::int32_t block = 0; block < pool.first_fresh(); ++block) {
+    if (pool.references(block) > 0) continue;
+    for (const Slab& slab : state_->slabs)
+      zero_block(slab, block);
+  }
+}
+
+std::size_t KvCache::bytes() const noexcept {
+  std::size_t bytes = state_->tables->bytes();
+  for (const Slab& slab : state_->slabs)
+    bytes += slab.memory->bytes();
+  return bytes;
 }
 
 std::size_t KvCache::block_bytes() const noexcept {

@@ -61,6 +61,11 @@ class KvCache {
   int idle_blocks() const noexcept;
   KvView view(int layer) const noexcept;
 
+  // Zeroes every block that nobody holds. A block that is taken again begins as zeros anyway, so
+  // that no sequence has bytes of another one behind its end.
+  void wipe_free() noexcept;
+  std::size_t bytes() const noexcept;  // of all blocks and tables
+
   // The content of a block, all layers one after the other, as it lies in memory: for a file that
   // only a cache of the same model and types may read.
   std::size_t block_bytes() const noexcept;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <set>
+#include <vector>
 
 namespace wick {
 namespace {
@@ -103,6 +104,45 @@ TEST_F(KvCacheTest, CopiesASharedBlockOfEveryLayerBeforeItIsWritten) {
     EXPECT_EQ(std::memcmp(block(0, layer), block(1, layer), bytes[layer]), 0);
     EXPECT_EQ(*block(0, layer), static_cast<std::byte>(17 + layer));
   }
+}
+
+TEST_F(KvCacheTest, ABlockThatIsTakenAgainBeginsAsZeros) {
+  KvCache cache = make({.max_seqs = 2, .context = 32});
+  const auto bytes_of = [&](std::int32_t block) {
+    std::vector<std::byte> bytes(cache.block_bytes());
+    cache.read_block(block, bytes);
+    return bytes;
+  };
+  const std::vector<std::byte> zeros(cache.block_bytes()), said(cache.block_bytes(), std::byte{7});
+  ASSERT_TRUE(cache.reserve(0, 32));
+  const std::vector<std::int32_t> blocks(cache.blocks(0).begin(), cache.blocks(0).end());
+  for (const std::int32_t block : blocks)
+    cache.write_block(block, said);
+  cache.release(0);
+  EXPECT_EQ(bytes_of(blocks[0]), said) << "given back, not wiped";
+  ASSERT_TRUE(cache.reserve(1, 3));
+  EXPECT_EQ(bytes_of(cache.blocks(1)[0]), zeros);
+}
+
+TEST_F(KvCacheTest, WipingZeroesWhatNobodyHoldsAndNothingElse) {
+  KvCache cache = make({.max_seqs = 2, .context = 32});
+  const std::vector<std::byte> said(cache.block_bytes(), std::byte{7});
+  ASSERT_TRUE(cache.reserve(0, 32));
+  ASSERT_TRUE(cache.reserve(1, 16));
+  const std::int32_t kept = cache.blocks(0)[0], freed = cache.blocks(0)[1];
+  const std::int32_t held = cache.blocks(1)[0];
+  for (const std::int32_t block : {kept, freed, held})
+    cache.write_block(block, said);
+  cache.keep(kept);
+  cache.release(0);
+  cache.wipe_free();
+  std::vector<std::byte> bytes(cache.block_bytes());
+  for (const std::int32_t block : {kept, held}) {
+    cache.read_block(block, bytes);
+    EXPECT_EQ(bytes, said);
+  }
+  cache.read_block(freed, bytes);
+  EXPECT_EQ(bytes, std::vector<std::byte>(cache.block_bytes()));
 }
 
 TEST_F(KvCacheTest, RefusesSizesBeyondItsLimits) {

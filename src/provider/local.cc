@@ -13,6 +13,26 @@ constexpr int kScoredRows =
     7;  // of logits a step, besides one for each sequence: those of a prompt
 }
 
+namespace {
+
+// Until here all but the tokenizer is address space: nothing has been touched.
+Result<void> check_limit(const LocalMemory& memory, std::uint64_t limit) {
+  if (limit == 0 || memory.total() <= limit) return {};
+  std::string parts =
+      cat("weights ", human_bytes(memory.weight_bytes), ", cache ", human_bytes(memory.cache_bytes),
+          ", scratch ", human_bytes(memory.scratch_bytes));
+  if (memory.draft_bytes() > 0) parts += cat(", draft model ", human_bytes(memory.draft_bytes()));
+  return Error{.code = ErrorCode::kNoMemory,
+               .id = "memory_limit",
+               .message = cat("the model may take ", human_bytes(memory.total()), " (", parts,
+                              "), the limit is ", human_bytes(limit)),
+               .hint =
+                   "shorten the context (-c), lower --kv-limit, take --kv-type q8_0, or raise "
+                   "the limit"};
+}
+
+}  // namespace
+
 LocalModel::LocalModel(ModelFile file, std::unique_ptr<Backend> backend)
     : file_(std::move(file)), backend_(std::move(backend)) {}
 
@@ -54,10 +74,15 @@ Result<void> LocalModel::start(const LocalOptions& options) {
   std::unique_ptr<DraftModel> draft;
   if (!options.draft_model.empty()) {
     WICK_TRY(draft, load_draft(options, decoder.spec(), *tokenizer));
+    memory_.draft_weight_bytes = draft->weight_bytes();
+    memory_.draft_cache_bytes = draft->cache_bytes();
+    memory_.draft_scratch_bytes = draft->scratch_bytes();
   }
   WICK_TRY(engine_, Engine::create(std::move(decoder), *backend_, std::move(tokenizer), engine,
                                    std::move(draft)));
   memory_.cache_bytes = engine_->cache_bytes();
+  memory_.scratch_bytes = engine_->scratch_bytes();
+  WICK_DO(check_limit(memory_, options.memory_limit_bytes));
   kind_.k_type = engine.k_type;
   kind_.v_type = engine.v_type;
   templates_ = options.chat_template.empty()
@@ -184,7 +209,12 @@ Result<std::vector<TokenId>> LocalModel::render(Object context) const {
 Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest generate,
                                                           const GenerationSettings& settings,
                                                           std::shared_ptr<LogitsEditor> editor) {
-  WICK_TRY(generate.sampling, resolve_sampling(file_.metadata(), settings));
+  WICK_TRY(ResolvedSampling resolved, resolve_sampling(file_.metadata(), settings));
+  generate.sampling = std::move(resolved.params);
+  const int room = engine_->context() - static_cast<int>(generate.prompt.size());
+  resolved.effective.push_back(
+      {"max_tokens", static_cast<double>(settings.max_tokens > 0 ? settings.max_tokens : room),
+       settings.max_tokens > 0 ? origin_of(settings, "max_tokens") : "default"});
   generate.max_tokens = settings.max_tokens;
   generate.stops = settings.stops;
   generate.tenant = settings.tenant;
@@ -195,7 +225,7 @@ Result<std::unique_ptr<RunningAnswer>> LocalModel::submit(GenerateRequest genera
   generate.scores_prompt = settings.scores_prompt;
   WICK_DO(resolve_tokens(tokenizer(), settings, generate.sampling));
   generate.editor = std::move(editor);
-  return RunningAnswer::begin(*engine_, std::move(generate));
+  return RunningAnswer::begin(*engine_, std::move(generate), std::move(resolved.effective));
 }
 
 }  // namespace wick

@@ -29,12 +29,26 @@ struct LocalOptions {
   EngineOptions engine = {};
   std::filesystem::path draft_model = {};  // guesses tokens ahead; empty = none
   std::string chat_template = {};          // instead of the model's own
+  // A model that may need more is refused before any of it is touched (id "memory_limit"). 0 =
+  // none.
+  std::uint64_t memory_limit_bytes = 0;
 };
 
-// What a loaded model takes at most: its weights, which lie in the mapped file and can be given
-// back to the system, and its cache once it is full.
+// What a loaded model takes at most: weights, which lie in the mapped file and can be given back to
+// the system; the cache once it is full; activations, tables and the index of the cache once the
+// longest prompt has gone through. A draft model has all of these, too. Besides come the tokenizer
+// and the requests' own texts.
 struct LocalMemory {
-  std::uint64_t weight_bytes = 0, cache_bytes = 0;
+  std::uint64_t weight_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
+  std::uint64_t draft_weight_bytes = 0, draft_cache_bytes = 0, draft_scratch_bytes = 0;
+
+  std::uint64_t draft_bytes() const noexcept {
+    return draft_weight_bytes + draft_cache_bytes + draft_scratch_bytes;
+  }
+
+  std::uint64_t total() const noexcept {
+    return weight_bytes + cache_bytes + scratch_bytes + draft_bytes();
+  }
 };
 
 class LocalModel final : public Provider {
@@ -86,6 +100,11 @@ class LocalModel final : public Provider {
   Result<void> save_session(const std::filesystem::path& path, const Array& messages);
   Result<Array> load_session(const std::filesystem::path& path);
 
+  // Engine::close_tenant(). A session file that was written stays.
+  int close_tenant(std::uint64_t tenant, bool wipes) {
+    return engine_->close_tenant(tenant, wipes);
+  }
+
   const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
 
   const Metadata& metadata() const noexcept { return file_.metadata(); }
@@ -125,7 +144,15 @@ Result<void> resolve_tokens(const Tokenizer& tokenizer, const GenerationSettings
 // What sampling a request gets: its own settings, else the file's hints, else SamplingParams{}; the
 // seed is random unless it is set ("seed" is a key like the others). Errors name the key, the value
 // and the range.
-Result<SamplingParams> resolve_sampling(const Metadata& meta, const GenerationSettings& settings);
+struct ResolvedSampling {
+  SamplingParams params = {};
+  std::vector<EffectiveParameter> effective = {};  // each parameter and who set it
+};
+
+Result<ResolvedSampling> resolve_sampling(const Metadata& meta, const GenerationSettings& settings);
+
+// Who set `key`: what settings.origins says, else "request".
+std::string origin_of(const GenerationSettings& settings, std::string_view key);
 
 // "q8_0", or "q8_0,q4_0" for keys and values apart: the numbers that a cache may hold.
 struct KvTypes {

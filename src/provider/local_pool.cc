@@ -109,8 +109,7 @@ Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view 
 // Makes room for `model` and puts it in under its name.
 Result<void> LocalPool::admit(std::string_view name, std::string_view source, Held model,
                               std::vector<Held>& gone) {
-  const LocalMemory memory = model->memory();
-  const std::uint64_t bytes = memory.weight_bytes + memory.cache_bytes;
+  const std::uint64_t bytes = model->memory().total();
   // What would still be there if all that may go went.
   std::uint64_t stays = bytes_in_use();
   auto count = static_cast<int>(entries_.size());

@@ -43,9 +43,7 @@ struct Fixture {
     return [this](std::string_view name) { return load(name); };
   }
 
-  static std::uint64_t size(const LocalModel& model) {
-    return model.memory().weight_bytes + model.memory().cache_bytes;
-  }
+  static std::uint64_t size(const LocalModel& model) { return model.memory().total(); }
 };
 
 std::string names(const LocalPool& pool) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,6 +108,40 @@ TEST(LocalProvider, RefusesWhatDoesNotFitBeforeAnyEvent) {
   EXPECT_TRUE(seen.done.empty());
 }
 
+TEST(LocalProvider, PlansWhatItsDraftModelTakesToo) {
+  test::TempDir dir;
+  const auto path = dir.path() / "tiny.gguf";
+  test::write_tiny_model(path, {});
+  const auto plain = *LocalModel::open(path, {.threads = 1});
+  const auto guessing =
+      *LocalModel::open(path, {.threads = 1, .engine = {.draft_max = 3}, .draft_model = path});
+  const LocalMemory without = plain->memory(), with = guessing->memory();
+  EXPECT_GT(without.weight_bytes, 0U);
+  EXPECT_GT(without.cache_bytes, 0U);
+  EXPECT_GT(without.scratch_bytes, 0U);
+  EXPECT_EQ(without.draft_bytes(), 0U);
+  EXPECT_EQ(without.total(), without.weight_bytes + without.cache_bytes + without.scratch_bytes);
+  EXPECT_EQ(with.draft_weight_bytes, without.weight_bytes);
+  EXPECT_GT(with.draft_cache_bytes, 0U);
+  EXPECT_GT(with.draft_scratch_bytes, 0U);
+  EXPECT_EQ(with.total(),
+            with.weight_bytes + with.cache_bytes + with.scratch_bytes + with.draft_bytes());
+}
+
+TEST(LocalProvider, RefusesToTakeMoreMemoryThanItMayWithTheNumbers) {
+  test::TempDir dir;
+  const auto path = dir.path() / "tiny.gguf";
+  test::write_tiny_model(path, {});
+  const std::uint64_t needed = (*LocalModel::open(path, {.threads = 1}))->memory().total();
+  EXPECT_TRUE(LocalModel::open(path, {.threads = 1, .memory_limit_bytes = needed}));
+  const auto refused = LocalModel::open(path, {.threads = 1, .memory_limit_bytes = needed - 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "memory_limit");
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoMemory);
+  EXPECT_NE(refused.error().message.find("(weights "), std::string::npos);
+  EXPECT_NE(refused.error().hint.find("--kv-limit"), std::string::npos);
+}
+
 TEST(LocalProvider, AFileThatIsNoModelIsAnErrorThatNamesIt) {
   const auto opened = LocalModel::open("/no/such/file.gguf", {});
   ASSERT_FALSE(opened);
@@ -120,17 +155,58 @@ TEST(ResolveSampling, RequestBeatsTheFilesHintsAndTheseBeatTheDefaults) {
   meta.set_number("general.sampling.top_p", 17);  // makes no sense: passed over
   const auto params = resolve_sampling(meta, {.sampling = {{"top_k", 3}, {"seed", 5}}});
   ASSERT_TRUE(params);
-  EXPECT_EQ(params->temperature, 0.25F);
-  EXPECT_EQ(params->top_k, 3);
-  EXPECT_EQ(params->top_p, 0.95F);
-  EXPECT_EQ(params->seed, 5U);
+  EXPECT_EQ(params->params.temperature, 0.25F);
+  EXPECT_EQ(params->params.top_k, 3);
+  EXPECT_EQ(params->params.top_p, 0.95F);
+  EXPECT_EQ(params->params.seed, 5U);
+}
+
+TEST(ResolveSampling, EachParameterSaysWhoSetIt) {
+  Metadata meta;
+  meta.set_number("general.sampling.temp", 0.3);
+  meta.set_integer("general.sampling.top_k", 7);
+  meta.set_number("general.sampling.top_p", 17);
+  meta.set_string("general.sampling.sequence", "top_p;temp");
+  const auto resolved = resolve_sampling(
+      meta, {.sampling = {{"top_k", 3}, {"min_p", 0.1}}, .origins = {{"min_p", "flag --min-p"}}});
+  ASSERT_TRUE(resolved);
+  std::map<std::string, EffectiveParameter> by_key;
+  for (const EffectiveParameter& one : resolved->effective)
+    by_key[one.key] = one;
+  EXPECT_EQ(by_key.size(), sampler_params().size() + 2);
+  const auto says = [&](const char* key, double value, const char* origin) {
+    EXPECT_EQ(std::get<double>(by_key[key].value), value) << key;
+    EXPECT_EQ(by_key[key].origin, origin) << key;
+  };
+  says("temperature", 0.3, "model file");
+  says("top_k", 3, "request");
+  says("min_p", 0.1, "flag --min-p");
+  says("top_p", 0.95, "default");
+  says("seed", static_cast<double>(resolved->params.seed), "default");
+  EXPECT_EQ(std::get<std::string>(by_key["samplers"].value), "top_p;temperature");
+  EXPECT_EQ(by_key["samplers"].origin, "model file");
+}
+
+TEST(LocalProvider, AnAnswerCarriesTheParametersThatHeldForIt) {
+  Fixture f({.context = 64});
+  Seen seen;
+  ASSERT_TRUE(f.provider->complete(
+      {.prompt = "abc", .settings = {.sampling = {{"seed", 9}}, .stops = {"q"}}}, seen.sink(), {}));
+  const auto& last = seen.done.at(0).parameters;
+  const auto find = [&](std::string_view key) {
+    return *std::find_if(last.begin(), last.end(), [&](const auto& p) { return p.key == key; });
+  };
+  EXPECT_EQ(std::get<double>(find("seed").value), 9);
+  EXPECT_EQ(find("seed").origin, "request");
+  EXPECT_EQ(std::get<double>(find("max_tokens").value), 64 - seen.done[0].usage.prompt_tokens);
+  EXPECT_EQ(find("max_tokens").origin, "default");
 }
 
 TEST(ResolveSampling, TheOrderOfSamplersIsTheRequestsThenTheFiles) {
   Metadata meta;
   meta.set_string("general.sampling.sequence", "top_p;temp");
-  EXPECT_EQ(to_string(resolve_sampling(meta, {})->order), "top_p;temperature");
-  EXPECT_EQ(to_string(resolve_sampling(meta, {.samplers = "min-p"})->order), "min_p");
+  EXPECT_EQ(to_string(resolve_sampling(meta, {})->params.order), "top_p;temperature");
+  EXPECT_EQ(to_string(resolve_sampling(meta, {.samplers = "min-p"})->params.order), "min_p");
   EXPECT_EQ(resolve_sampling(meta, {.samplers = "nonsense"}).error().id, "bad_sampler_order");
 }
 

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "chat/value.h"
 #include "engine/engine.h"
+#include "wick/parameter.h"
 
 namespace wick {
 
@@ -46,6 +47,9 @@ struct GenerationSettings {
   std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
   int priority = 0;          // -2 (in the background) to 2
   int time_limit_ms = 0;     // 0 = none
+  // Who set what stands above, by key ("temperature", "max_tokens"): "flag --temp",
+  // "config.toml:3". Whom this does not name, the request set.
+  std::vector<std::pair<std::string, std::string>> origins = {};
 };
 
 inline constexpr std::string_view kDryBreakers[] = {"\n", ":", "\"", "*"};  // llama.cpp's
@@ -83,6 +87,8 @@ struct ScoresEvent {
 struct DoneEvent {
   StopReason stop = StopReason::kNone;
   Usage usage = {};
+  // The table of samplers, "seed", "samplers" and "max_tokens".
+  std::vector<EffectiveParameter> parameters = {};
 };
 
 using ChatEvent = std::variant<TextEvent, ScoresEvent, DoneEvent>;

@@ -20,7 +20,8 @@ class RunningAnswer::Sink final : public DeltaSink {
     scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());  // within its capacity
     n_scores.store(scores.size(), std::memory_order_release);
     if (delta.stop == StopReason::kNone) return true;
-    done = {.stop = delta.stop, .usage = delta.usage};
+    done.stop = delta.stop;
+    done.usage = delta.usage;
     prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());  // likewise
     if (delta.error != nullptr) error = *delta.error;  // cold: the request has failed
     ring.close();
@@ -45,8 +46,8 @@ RunningAnswer::~RunningAnswer() {
   if (!is_over_) cancel();  // the sink is shared: the engine may still write into it
 }
 
-Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(Engine& engine,
-                                                            GenerateRequest request) {
+Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(
+    Engine& engine, GenerateRequest request, std::vector<EffectiveParameter> parameters) {
   auto sink = std::make_shared<Sink>();
   if (request.top_logprobs >= 0 && request.top_logprobs <= kMaxTopLogprobs) {
     const auto per_token = static_cast<std::size_t>(1 + request.top_logprobs);
@@ -59,6 +60,7 @@ Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(Engine& engine,
   WICK_TRY(const RequestId id, engine.submit(std::move(request)));
   std::unique_ptr<RunningAnswer> answer(new RunningAnswer(engine, std::move(sink)));
   answer->id_ = id;
+  answer->parameters_ = std::move(parameters);
   return answer;
 }
 
@@ -88,7 +90,9 @@ std::span<const TokenScore> RunningAnswer::prompt_scores() const noexcept {
 }
 
 DoneEvent RunningAnswer::done() const {
-  return sink_->done;
+  DoneEvent done = sink_->done;
+  done.parameters = parameters_;
+  return done;
 }
 
 const Error& RunningAnswer::error() const {

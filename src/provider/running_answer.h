@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/engine.h"
@@ -19,8 +20,9 @@ namespace wick {
 
 class RunningAnswer {
  public:
-  // Submits `request`, whose sink is set here.
-  static Result<std::unique_ptr<RunningAnswer>> begin(Engine& engine, GenerateRequest request);
+  // Submits `request`, whose sink is set here. `parameters` come out again with done().
+  static Result<std::unique_ptr<RunningAnswer>> begin(
+      Engine& engine, GenerateRequest request, std::vector<EffectiveParameter> parameters = {});
   ~RunningAnswer();
   RunningAnswer(const RunningAnswer&) = delete;
   RunningAnswer& operator=(const RunningAnswer&) = delete;
@@ -43,6 +45,7 @@ class RunningAnswer {
 
   Engine* engine_;
   std::shared_ptr<Sink> sink_;
+  std::vector<EffectiveParameter> parameters_;
   RequestId id_ = 0;
   bool is_over_ = false;
 };

@@ -63,23 +63,79 @@ Result<void> set(SamplingParams& params, std::string_view key, double value) {
 
 }  // namespace
 
-Result<SamplingParams> resolve_sampling(const Metadata& meta, const GenerationSettings& settings) {
-  SamplingParams params;
-  params.seed = std::random_device()();
+std::string origin_of(const GenerationSettings& settings, std::string_view key) {
+  const auto& rows = settings.origins;
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const auto& pair) { return pair.first == key; });
+  return row == rows.end() ? "request" : row->second;
+}
+
+namespace {
+
+// A chain's parameters and, beside each, who set it last.
+class Resolver {
+ public:
+  SamplingParams params = {};
+
+  Result<void> set(std::string_view key, double value, std::string origin) {
+    WICK_DO(wick::set(params, key, value));
+    name(key, std::move(origin));
+    return {};
+  }
+
+  Result<void> set_order(std::string_view text, std::string origin) {
+    WICK_TRY(params.order, parse_sampler_order(text));
+    name("samplers", std::move(origin));
+    return {};
+  }
+
+  std::vector<EffectiveParameter> effective() const {
+    std::vector<EffectiveParameter> all;
+    for (const SamplerParam& row : sampler_params()) {
+      const double value = as_written(static_cast<float>(row.get(params)));
+      all.push_back({std::string(row.key), value, origin(row.key)});
+    }
+    all.push_back({"seed", static_cast<double>(params.seed), origin("seed")});
+    all.push_back({"samplers", to_string(params.order), origin("samplers")});
+    return all;
+  }
+
+ private:
+  void name(std::string_view key, std::string origin) {
+    std::erase_if(origins_, [&](const auto& pair) { return pair.first == key; });
+    origins_.emplace_back(key, std::move(origin));
+  }
+
+  std::string origin(std::string_view key) const {
+    for (const auto& [known, origin] : origins_) {
+      if (known == key) return origin;
+    }
+    return "default";
+  }
+
+  std::vector<std::pair<std::string, std::string>> origins_;
+};
+
+}  // namespace
+
+Result<ResolvedSampling> resolve_sampling(const Metadata& meta,
+                                          const GenerationSettings& settings) {
+  Resolver resolver;
+  resolver.params.seed = std::random_device()();
+  // A hint is the file's advice: one that makes no sense is passed over, like an absent one.
   for (const Hint& hint : kHints) {
     const auto value = meta.number(hint.gguf);
-    // A hint is the file's advice: one that makes no sense is passed over, like an absent one.
-    if (value) static_cast<void>(static_cast<bool>(set(params, hint.key, *value)));
+    if (value) static_cast<void>(resolver.set(hint.key, *value, "model file"));
   }
   if (const auto sequence = meta.string("general.sampling.sequence")) {
-    if (const auto order = parse_sampler_order(*sequence)) params.order = *order;
+    static_cast<void>(resolver.set_order(*sequence, "model file"));
   }
   if (!settings.samplers.empty()) {
-    WICK_TRY(params.order, parse_sampler_order(settings.samplers));
+    WICK_DO(resolver.set_order(settings.samplers, origin_of(settings, "samplers")));
   }
   for (const auto& [key, value] : settings.sampling)
-    WICK_DO(set(params, key, value));
-  return params;
+    WICK_DO(resolver.set(key, value, origin_of(settings, key)));
+  return ResolvedSampling{resolver.params, resolver.effective()};
 }
 
 Result<void> resolve_tokens(const Tokenizer& tokenizer, const GenerationSettings& settings,

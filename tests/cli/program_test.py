@@ -22,12 +22,25 @@ MODEL = os.environ.get(
 
 def wick(*args, stdin="", **env):
     return subprocess.run([WICK, *args], input=stdin, capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "WICK_HOME": HOME.name, **env})
+                          env={**os.environ, "WICK_HOME": HOME.name, "XDG_CONFIG_HOME": HOME.name, **env})
+
+
+def peak_rss(*args, stdin=""):
+    """The most memory the program had at once, in bytes; file pages that it mapped count."""
+    with open(os.devnull, "w") as nothing:
+        run = subprocess.Popen([WICK, *args], stdin=subprocess.PIPE, stdout=nothing, stderr=nothing,
+                               env={**os.environ, "WICK_HOME": HOME.name, "XDG_CONFIG_HOME": HOME.name})
+        run.stdin.write(stdin.encode())
+        run.stdin.close()
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+    assert run.returncode == 0, args
+    return usage.ru_maxrss * 1024
 
 
 class Program(unittest.TestCase):
     def test_every_command_explains_itself(self):
-        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor"]
+        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor", "config", "plan"]
         for command in commands:
             done = wick(command, "--help")
             self.assertEqual(done.returncode, 0, command)
@@ -166,6 +179,21 @@ class Program(unittest.TestCase):
         self.assertEqual(answer["usage"]["cache_miss"]["reason"], "never seen")
         self.assertEqual(answer["usage"]["prompt_tokens"], 3)
 
+    def test_json_answers_say_which_parameters_held_and_who_set_them(self):
+        config = pathlib.Path(HOME.name, "some.toml")
+        config.write_text("generation.top_p = 0.5\ngeneration.max_tokens = 3\n")
+        ask = ["run", "-m", MODEL, "-p", "Once", "--json"]
+        done = json.loads(wick(*ask, "--config", str(config), "--temp", "0.7", WICK_GENERATION_TOP_K="9").stdout)
+        held = done["parameters"]
+        self.assertEqual(held["temperature"], {"value": 0.7, "origin": "flag --temp"})
+        self.assertEqual(held["top_p"], {"value": 0.5, "origin": f"{config}:1"})
+        self.assertEqual(held["top_k"], {"value": 9, "origin": "environment WICK_GENERATION_TOP_K"})
+        self.assertEqual(held["max_tokens"], {"value": 3, "origin": f"{config}:2"})
+        self.assertEqual(held["min_p"], {"value": 0.05, "origin": "default"})
+        again = json.loads(wick(*ask, "--temp", "0.7", "--top-p", "0.5", "--top-k", "9", "-n", "3",
+                                "--seed", str(held["seed"]["value"])).stdout)
+        self.assertEqual(again["text"], done["text"])
+
     def test_tokenize_reads_stdin_verbatim_and_keeps_control_tokens_plain(self):
         plain = json.loads(wick("tokenize", "-m", MODEL, "--json", stdin="a<|im_end|>\n").stdout)["ids"]
         special = json.loads(wick("tokenize", "-m", MODEL, "--special", "--json", stdin="a<|im_end|>\n").stdout)["ids"]
@@ -235,6 +263,30 @@ class Program(unittest.TestCase):
         self.assertEqual(worse.returncode, 4, worse.stdout)
         self.assertEqual(worse.stdout.count("  worse\n"), 1)
         self.assertEqual(wick("bench", "compare", before, after, "--limit", "20").returncode, 0)
+
+    def test_memory_stays_within_the_plan(self):
+        text = "The quick brown fox jumps over the lazy dog. " * 95  # 950 tokens
+        size = ["-c", "1024", "--kv-limit", "1MB", "-t", "2"]  # then the cache is one context
+        plan = json.loads(wick("plan", MODEL, *size, "--json").stdout)
+        self.assertEqual(plan["total_bytes"], sum(plan[f"{part}_bytes"] for part in ("weight", "cache", "scratch", "draft")))
+        self.assertEqual(plan["context"], 1024)
+        program = peak_rss("plan", MODEL, *size)  # with the tokenizer, and nothing touched
+        used = peak_rss("run", "-m", MODEL, *size, "--temp", "0", "-n", "40", stdin=text) - program
+        self.assertLessEqual(used, plan["total_bytes"] + (4 << 20))  # what a request itself takes
+        self.assertGreater(used, 0.8 * plan["total_bytes"], "a plan far above the truth says little")
+
+    def test_a_plan_is_shown_and_kept_to(self):
+        shown = wick("plan", MODEL, "-c", "512").stdout
+        for word in ("weights", "cache", "scratch", "together", "machine"):
+            self.assertIn(word, shown)
+        verbose = wick("run", "-m", MODEL, "-c", "512", "-p", "x", "-n", "1", "-v")
+        self.assertIn("together", verbose.stderr)
+        done = wick("run", "-m", MODEL, "-c", "512", "-p", "x", "-n", "1", "--memory-limit", "50MB")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("the limit is 50.0 MB", done.stderr)
+        self.assertEqual(done.stdout, "")
+        draft = json.loads(wick("plan", MODEL, "-c", "512", "--spec", "draft", "--draft-model", MODEL, "--json").stdout)
+        self.assertGreater(draft["draft_bytes"], 98_000_000)
 
     def test_model_info_and_doctor_speak_json(self):
         info = json.loads(wick("model", "info", MODEL, "--json").stdout)

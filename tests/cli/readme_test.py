@@ -36,7 +36,7 @@ class Readme(unittest.TestCase):
         self.assertGreaterEqual(len(sessions()), 8, "the README has lost its console block")
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "model.gguf").symlink_to(MODEL)
-            env = {**os.environ, "WICK_HOME": folder + "/store", "PATH": f"{WICK.parent}:{os.environ['PATH']}"}
+            env = {**os.environ, "WICK_HOME": folder + "/store", "XDG_CONFIG_HOME": folder, "PATH": f"{WICK.parent}:{os.environ['PATH']}"}
             for command, shown in sessions():
                 with self.subTest(command):
                     done = subprocess.run(command, shell=True, cwd=folder, env=env, text=True, timeout=120,

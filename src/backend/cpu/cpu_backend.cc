@@ -90,6 +90,15 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   return {};
 }
 
+std::size_t CpuBackend::scratch_bytes() const noexcept {
+  std::size_t bytes = quantised_.bytes() + floats_.bytes() + results_.bytes() + attention_.bytes() +
+                      states_.bytes() + tiles_.capacity() * sizeof(Tile) +
+                      n_pending_ * sizeof(pending_[0]);
+  for (const RopeTable& table : ropes_)
+    bytes += table.bytes();
+  return bytes;
+}
+
 void CpuBackend::embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
                        float scale) noexcept {
   const CpuWeight& rows = as_cpu(table);

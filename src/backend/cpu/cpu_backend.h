@@ -38,6 +38,7 @@ class CpuBackend final : public Backend {
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override;
   Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) override;
+  std::size_t scratch_bytes() const noexcept override;
 
   // Hot:
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,

@@ -32,6 +32,8 @@ class RopeTable {
 
   bool is_for(const RopeParams& rope) const noexcept;
 
+  std::size_t bytes() const noexcept { return angles_.bytes(); }
+
   // Hot:
   void prepare(Pos pos) noexcept;  // makes the block of `pos`, unless it is there
 

@@ -1,0 +1,187 @@
+// wick config: what every switch is set to and by whom, where the files lie, and the table of
+// switches for programs and for docs/config.md.
+#include <iostream>
+#include <memory>
+
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/json_out.h"
+#include "cli/settings.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kMaxShown = 4096;  // bytes of a path
+
+struct Options {
+  SettingFlags settings = {};
+  bool shows_origin = false, is_json = false;
+  Result<int> (*run)(const Options&) = nullptr;
+};
+
+struct ValueMaker {
+  Value operator()(std::monostate) const { return Value(nullptr); }
+
+  template <class T>
+  Value operator()(const std::vector<T>& list) const {
+    return Array(list.begin(), list.end());
+  }
+
+  template <class T>
+  Value operator()(const T& one) const {
+    return Value(one);
+  }
+};
+
+Value to_value(const SettingValue& value) {
+  return std::visit(ValueMaker{}, value);
+}
+
+// As TOML, so that what is shown can be a file.
+Result<int> show(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
+  Object all;
+  for (const Switch& row : switches()) {
+    const SettingValue& value = config.value(row.key);
+    const std::string& origin = config.origin(row.key);
+    if (o.is_json) {
+      all[row.key] = o.shows_origin ? json_object({{"value", to_value(value)}, {"origin", origin}})
+                                    : to_value(value);
+      continue;
+    }
+    const std::string text = to_toml(value);
+    std::string line = text.empty() ? cat("# ", row.key, " is not set") : cat(row.key, " = ", text);
+    if (o.shows_origin) {
+      line.resize(std::max<std::size_t>(line.size() + 1, 40), ' ');
+      line += cat("# ", printable(origin, kMaxShown));
+    }
+    std::cout << line << "\n";
+  }
+  if (o.is_json) print_json(Value(std::move(all)));
+  return kExitOk;
+}
+
+Result<int> path(const Options& o) {
+  Array files;
+  for (const std::filesystem::path& file : config_files()) {
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(file, ignored);
+    if (o.is_json) {
+      files.push_back(json_object({{"path", file.string()}, {"is_there", is_there}}));
+    } else {
+      std::cout << printable(file.string(), kMaxShown) << (is_there ? "" : "\t(not there)") << "\n";
+    }
+  }
+  if (o.is_json) print_json(json_object({{"files", std::move(files)}}));
+  return kExitOk;
+}
+
+// JSON Schema 2020-12 of one switch.
+Value schema_of(const Switch& row) {
+  const auto list_of = [&](Value item) {
+    return json_object({{"type", "array"}, {"items", std::move(item)}});
+  };
+  const auto number = [&](const char* type) {
+    return json_object({{"type", type}, {"minimum", row.min}, {"maximum", row.max}});
+  };
+  Value schema;
+  switch (row.kind) {
+    case SwitchKind::kBoolean:
+      schema = json_object({{"type", "boolean"}});
+      break;
+    case SwitchKind::kInteger:
+      schema = number("integer");
+      break;
+    case SwitchKind::kReal:
+      schema = number("number");
+      break;
+    case SwitchKind::kBytes:
+      schema = json_object({{"type", Array{Value("integer"), Value("string")}},
+                            {"minimum", row.min},
+                            {"maximum", row.max},
+                            {"pattern", "^[0-9.]+ *([kKmMgGtT][iI]?)?[bB]?$"}});
+      break;
+    case SwitchKind::kText:
+      schema = json_object({{"type", "string"}});
+      break;
+    case SwitchKind::kChoice: {
+      std::string words;
+      for (const std::string& choice : row.choices)
+        words += cat(words.empty() ? "" : "|", choice);
+      const std::string more = row.max > 1 ? cat("(,(", words, "))?") : "";
+      schema = json_object({{"type", "string"}, {"pattern", cat("^(", words, ")", more, "$")}});
+      break;
+    }
+    case SwitchKind::kTexts:
+      schema = list_of(json_object({{"type", "string"}}));
+      break;
+    case SwitchKind::kIntegers:
+      schema = list_of(number("integer"));
+      break;
+  }
+  Object& object = *schema.object();
+  object["description"] = row.help;
+  if (row.fallback.index() != 0) object["default"] = to_value(row.fallback);
+  return schema;
+}
+
+Result<int> schema(const Options& /*o*/) {
+  Object tables;
+  for (const Switch& row : switches()) {
+    const std::size_t dot = row.key.find('.');
+    const std::string table = row.key.substr(0, dot);
+    if (tables.find(table) == nullptr) {
+      tables[table] = json_object(
+          {{"type", "object"}, {"additionalProperties", false}, {"properties", Object()}});
+    }
+    Object& properties = *(*tables[table].object())["properties"].object();
+    properties[row.key.substr(dot + 1)] = schema_of(row);
+  }
+  print_json(json_object({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                          {"title", "wick's config.toml"},
+                          {"type", "object"},
+                          {"additionalProperties", false},
+                          {"properties", std::move(tables)}}));
+  return kExitOk;
+}
+
+// The rows of docs/config.md.
+Result<int> table(const Options& /*o*/) {
+  std::cout << "| key | default | allowed | flag | environment | what it does |\n"
+               "|---|---|---|---|---|---|\n";
+  for (const Switch& row : switches()) {
+    std::string variables, flags;
+    for (const std::string& name : row.environment)
+      variables += cat(variables.empty() ? "`" : " `", name, "`");
+    for (const char c : row.flags) {
+      if (c != '!') flags += c == ',' ? ' ' : c;
+    }
+    const std::string fallback = to_toml(row.fallback);
+    std::cout << "| `" << row.key << "` | " << (fallback.empty() ? "" : cat("`", fallback, "`"))
+              << " | " << allowed(row) << " | `" << flags << "` | " << variables << " | "
+              << row.help << " |\n";
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Action setup_config(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  flags.require_command();
+  const auto add = [&](const char* name, const char* help, Result<int> (*run)(const Options&)) {
+    return flags.command(name, help, [o, run] { o->run = run; });
+  };
+  Flags shown = add("show", "every switch and what it is set to, as TOML", show);
+  shown.toggle("--origin", o->shows_origin, "and who set it");
+  shown.toggle("--json", o->is_json, "one JSON object");
+  o->settings.add_all(shown);
+  Flags where = add("path", "the files that are read, the weakest first", path);
+  where.toggle("--json", o->is_json, "one JSON object");
+  add("schema", "a JSON Schema of the file", schema);
+  add("table", "the table of switches in Markdown, as in docs/config.md", table);
+  return [o] { return o->run(*o); };
+}
+
+}  // namespace wick

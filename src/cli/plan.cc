@@ -1,0 +1,83 @@
+// wick plan: what a model may take, before it takes it. Loading maps the weights and reserves
+// address space; memory is touched by the first prompt.
+#include "cli/plan.h"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/json_out.h"
+#include "cli/options.h"
+#include "cli/settings.h"
+
+namespace wick {
+
+namespace {
+
+struct Options {
+  SettingFlags settings = {};
+  bool is_json = false;
+};
+
+std::uint64_t machine_bytes() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+Value count(std::uint64_t n) {
+  return Value(static_cast<std::int64_t>(n));
+}
+
+Result<int> run(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const LocalOptions local, local_options(config));
+  WICK_TRY(const auto path, find_model(config));
+  WICK_TRY(const auto model, LocalModel::open(path, local));
+  if (!o.is_json) {
+    print_plan(std::cout, *model, config);
+    return kExitOk;
+  }
+  const LocalMemory memory = model->memory();
+  print_json(json_object({{"weight_bytes", count(memory.weight_bytes)},
+                          {"cache_bytes", count(memory.cache_bytes)},
+                          {"scratch_bytes", count(memory.scratch_bytes)},
+                          {"draft_bytes", count(memory.draft_bytes())},
+                          {"total_bytes", count(memory.total())},
+                          {"limit_bytes", count(local.memory_limit_bytes)},
+                          {"machine_bytes", count(machine_bytes())},
+                          {"context", model->context()}}));
+  return kExitOk;
+}
+
+}  // namespace
+
+void print_plan(std::ostream& out, const LocalModel& model, const Config& config) {
+  const auto row = [&](std::string_view what, std::uint64_t bytes, std::string_view note) {
+    const std::string size = human_bytes(bytes);
+    out << what << std::string(14 - what.size(), ' ')
+        << std::string(size.size() < 9 ? 9 - size.size() : 0, ' ') << size << "  " << note << "\n";
+  };
+  const LocalMemory memory = model.memory();
+  row("weights", memory.weight_bytes, "in the mapped file; the system may take them back");
+  row("cache", memory.cache_bytes,
+      cat("at most, as it fills: ", config.text("cache.kv_type"), ", context ", model.context()));
+  row("scratch", memory.scratch_bytes, "activations, tables, the index of the cache");
+  if (memory.draft_bytes() > 0) row("draft model", memory.draft_bytes(), "all of these for it");
+  row("together", memory.total(), "besides the tokenizer and the texts of requests");
+  const auto limit = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
+  if (limit > 0) row("limit", limit, config.origin("local.memory_limit"));
+  row("machine", machine_bytes(), "");
+}
+
+Action setup_plan(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  o->settings.add_model(flags, true);
+  o->settings.add_run(flags);
+  flags.toggle("--json", o->is_json, "for programs");
+  return [o] { return run(*o); };
+}
+
+}  // namespace wick

@@ -1,0 +1,14 @@
+// What a loaded model may take, as `wick plan` and -v show it.
+#pragma once
+
+#include <iosfwd>
+
+#include "config/config.h"
+#include "provider/local.h"
+
+namespace wick {
+
+// A row each: weights, cache, scratch, the draft model, all together, the limits.
+void print_plan(std::ostream& out, const LocalModel& model, const Config& config);
+
+}  // namespace wick

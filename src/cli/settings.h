@@ -1,0 +1,44 @@
+// The flags of a command that are rows of the table of switches (config/switches.h), and what they
+// come to together with environment and files. A command registers the keys it reads and asks for
+// all of them at once when it runs; a bad value anywhere ends it there.
+//
+//   o->settings.add(flags, {"local.threads", "cache.kv_type"});
+//   WICK_TRY(const Config config, o->settings.resolve());
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/flags.h"
+#include "config/config.h"
+
+namespace wick {
+
+class SettingFlags {
+ public:
+  SettingFlags() = default;
+  SettingFlags(const SettingFlags&) = delete;  // what is parsed is written here
+  SettingFlags& operator=(const SettingFlags&) = delete;
+
+  void add(Flags& flags, std::initializer_list<std::string_view> keys);
+  void add_model(Flags& flags, bool is_positional);  // MODEL or -m/--model, and --offline
+  void add_run(Flags& flags);                        // threads, context, cache, speculation
+  void add_generation(Flags& flags);                 // --temp, --top-k, …, --seed, -n, --stop
+  void add_all(Flags& flags);
+
+  Result<Config> resolve() const;  // after the parsing
+
+ private:
+  void add_file(Flags& flags);
+  void add(Flags& flags, const Switch& row, const std::string& names);
+
+  std::vector<std::pair<const Switch*, std::string>> given_;
+  std::string file_;
+  bool has_file_flag_ = false;
+};
+
+}  // namespace wick

@@ -1,0 +1,185 @@
+#include "config/config.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "base/strings.h"
+
+namespace wick {
+
+namespace fs = std::filesystem;
+
+const char* process_variable(const char* name) {
+  return std::getenv(name);
+}
+
+namespace {
+
+std::string read(const ReadVariable& variable, const std::string& name) {
+  const char* const value = variable(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+// `error` with the place where the bad value stands before its message.
+Error placed(Error error, std::string_view place) {
+  error.message = cat(printable(place), ": ", error.message);
+  return error;
+}
+
+// "local.": an empty table that might have held switches.
+bool is_table(std::string_view key) {
+  const auto table = switches();
+  return key.ends_with('.') && std::any_of(table.begin(), table.end(), [&](const Switch& row) {
+           return row.key.starts_with(key);
+         });
+}
+
+Error unknown_key(std::string_view key, std::string_view place) {
+  std::vector<std::string> names;
+  for (const Switch& row : switches()) {
+    names.push_back(row.key);
+  }
+  const std::string near = nearest_names(key, names);
+  return placed(
+      {.code = ErrorCode::kInvalid,
+       .id = "unknown_setting",
+       .message = cat("there is no setting '", printable(key), "'"),
+       .hint = near.empty() ? "wick config show lists them all" : cat("the nearest are: ", near)},
+      place);
+}
+
+}  // namespace
+
+std::vector<fs::path> config_files(const ReadVariable& variable) {
+  if (const std::string only = read(variable, "WICK_CONFIG"); !only.empty()) return {only};
+  std::vector<fs::path> files = {"/etc/wick/config.toml"};
+  const std::string xdg = read(variable, "XDG_CONFIG_HOME"), home = read(variable, "HOME");
+  if (xdg.starts_with('/')) {
+    files.push_back(fs::path(xdg) / "wick/config.toml");
+  } else if (!home.empty()) {
+    files.push_back(fs::path(home) / ".config/wick/config.toml");
+  }
+  return files;
+}
+
+Config::Config() {
+  for (const Switch& row : switches())
+    settings_.push_back({.value = row.fallback});
+}
+
+Result<Config> Config::load(const ConfigSources& sources) {
+  Config config;
+  const bool is_named = !sources.file.empty() || !read(sources.variable, "WICK_CONFIG").empty();
+  const auto files =
+      sources.file.empty() ? config_files(sources.variable) : std::vector<fs::path>{sources.file};
+  for (const fs::path& file : files) {
+    std::error_code ignored;
+    if (!is_named && !fs::exists(file, ignored)) continue;
+    WICK_TRY(const auto entries, read_toml(file));
+    WICK_DO(config.set_file(entries, file.string()));
+  }
+  WICK_DO(config.set_environment(sources.variable));
+  return config;
+}
+
+Result<void> Config::set_file(const std::vector<TomlEntry>& entries, std::string_view path) {
+  for (const TomlEntry& entry : entries) {
+    const std::string place = cat(path, ":", entry.line, ":", entry.column);
+    if (is_table(entry.key)) continue;
+    const Switch* const row = find_switch(entry.key);
+    if (row == nullptr) return unknown_key(entry.key, place);
+    auto checked = check_setting(*row, entry.value);
+    if (!checked) return placed(std::move(checked).error(), place);
+    at(*row) = {.value = *std::move(checked), .origin = cat(path, ":", entry.line)};
+  }
+  return {};
+}
+
+// An empty variable counts as none, as shells' users expect.
+Result<void> Config::set_environment(const ReadVariable& variable) {
+  for (const Switch& row : switches()) {
+    for (const std::string& name : row.environment) {
+      const std::string text = read(variable, name);
+      if (text.empty()) continue;
+      const std::string place = cat("environment ", name);
+      auto parsed = parse_setting(row, text);
+      if (!parsed) return placed(std::move(parsed).error(), place);
+      at(row) = {.value = *std::move(parsed), .origin = place};
+      break;
+    }
+  }
+  return {};
+}
+
+Result<void> Config::set_flag(const Switch& row, std::string_view text) {
+  const std::string place = cat("flag ", flag_name(row));
+  auto parsed = parse_setting(row, text);
+  if (!parsed) return placed(std::move(parsed).error(), place);
+  Setting& setting = at(row);
+  auto* const list = std::get_if<std::vector<std::string>>(&setting.value);
+  if (list != nullptr && setting.origin == place) {
+    list->emplace_back(text);
+    auto checked = check_setting(row, *list);
+    if (!checked) return placed(std::move(checked).error(), place);
+    return {};
+  }
+  setting = {.value = *std::move(parsed), .origin = place};
+  return {};
+}
+
+Config::Setting& Config::at(const Switch& row) {
+  return settings_[static_cast<std::size_t>(&row - switches().data())];
+}
+
+const Config::Setting& Config::at(std::string_view key) const {
+  const Switch* const row = find_switch(key);
+  WICK_CHECK(row != nullptr, "the key is in the table of switches");
+  return settings_[static_cast<std::size_t>(row - switches().data())];
+}
+
+bool Config::is_set(std::string_view key) const {
+  return at(key).origin != "default";
+}
+
+bool Config::boolean(std::string_view key) const {
+  return std::get<bool>(at(key).value);
+}
+
+std::int64_t Config::integer(std::string_view key) const {
+  return std::get<std::int64_t>(at(key).value);
+}
+
+double Config::number(std::string_view key) const {
+  const SettingValue& value = at(key).value;
+  if (const auto* const b = std::get_if<bool>(&value)) return *b ? 1 : 0;
+  if (const auto* const i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
+  return std::get<double>(value);
+}
+
+const std::string& Config::text(std::string_view key) const {
+  static const std::string kNone;
+  const auto* const text = std::get_if<std::string>(&at(key).value);
+  return text == nullptr ? kNone : *text;
+}
+
+std::vector<std::string> Config::texts(std::string_view key) const {
+  const auto* const list = std::get_if<std::vector<std::string>>(&at(key).value);
+  return list == nullptr ? std::vector<std::string>{} : *list;
+}
+
+std::vector<std::int64_t> Config::integers(std::string_view key) const {
+  const auto* const list = std::get_if<std::vector<std::int64_t>>(&at(key).value);
+  return list == nullptr ? std::vector<std::int64_t>{} : *list;
+}
+
+const std::string& Config::origin(std::string_view key) const {
+  return at(key).origin;
+}
+
+const SettingValue& Config::value(std::string_view key) const {
+  return at(key).value;
+}
+
+}  // namespace wick

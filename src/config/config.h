@@ -1,0 +1,75 @@
+// What every switch is set to, and by whom: flag > environment > the user's file > /etc/wick > what
+// the model file advises > default. Config knows the layers above and below the model file; who
+// reads a model asks is_set() before taking its advice. Plain data once it is loaded; any thread.
+//
+//   WICK_TRY(Config config, Config::load({.files = config_files({})}));
+//   config.integer("local.threads");   // 4
+//   config.origin("local.threads");    // "/home/me/.config/wick/config.toml:3"
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/switches.h"
+#include "config/toml_file.h"
+
+namespace wick {
+
+// A variable of the environment, nullptr if it is not there.
+using ReadVariable = std::function<const char*(const char* name)>;
+const char* process_variable(const char* name);  // std::getenv
+
+// The files that a configuration may lie in, the weakest first: /etc/wick/config.toml, then the
+// user's ($XDG_CONFIG_HOME/wick/config.toml, else ~/.config/wick/config.toml). $WICK_CONFIG names
+// one to read instead of both. None is looked for in the current folder, which may be anybody's.
+std::vector<std::filesystem::path> config_files(const ReadVariable& variable = process_variable);
+
+struct ConfigSources {
+  std::filesystem::path file = {};  // of --config: the only one that is read, and must be there
+  ReadVariable variable = process_variable;
+};
+
+class Config {
+ public:
+  Config();  // the defaults
+
+  // Files and environment. A bad value names the place, the key, the value and what is allowed; so
+  // does an unknown key, with the nearest that there are.
+  static Result<Config> load(const ConfigSources& sources);
+
+  // What flags set, in their order; one that is given several times is a list's next item.
+  Result<void> set_flag(const Switch& row, std::string_view text);
+  Result<void> set_file(const std::vector<TomlEntry>& entries, std::string_view path);
+
+  // `key` must be in the table, and of that type.
+  bool is_set(std::string_view key) const;  // by somebody; not the default
+  bool boolean(std::string_view key) const;
+  std::int64_t integer(std::string_view key) const;     // of a number of bytes, too
+  double number(std::string_view key) const;            // of a whole one and a boolean (0, 1), too
+  const std::string& text(std::string_view key) const;  // "" if it is not set
+  std::vector<std::string> texts(std::string_view key) const;
+  std::vector<std::int64_t> integers(std::string_view key) const;
+  // "default", "/path/config.toml:12", "environment LLAMA_ARG_THREADS", "flag --threads".
+  const std::string& origin(std::string_view key) const;
+  const SettingValue& value(std::string_view key) const;
+
+ private:
+  struct Setting {
+    SettingValue value;
+    std::string origin = "default";
+  };
+
+  Result<void> set_environment(const ReadVariable& variable);
+  const Setting& at(std::string_view key) const;
+  Setting& at(const Switch& row);
+
+  std::vector<Setting> settings_;  // one for each row of switches()
+};
+
+}  // namespace wick

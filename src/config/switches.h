@@ -1,0 +1,65 @@
+// Every switch of the program in one table: its key in config.toml, type, range, default, flag, the
+// variables of the environment that set it, and a line of help. Flags and their help, the file's
+// checks, `wick config schema` and the table in docs/config.md are made from it. Immutable; any
+// thread.
+//
+//   const Switch* row = find_switch("local.threads");
+//   WICK_TRY(const SettingValue value, parse_setting(*row, "4"));
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wick {
+
+enum class SwitchKind : std::uint8_t {
+  kBoolean,
+  kInteger,
+  kReal,
+  kBytes,  // 500000000, "500MB", "2GiB"
+  kText,
+  kChoice,    // one of `choices`, or up to `max` of them with commas between
+  kTexts,     // as flag given several times, in the file an array
+  kIntegers,  // as flag 1,2,3
+};
+// "boolean", "integer", "number", "bytes", "text", "choice", "texts", "integers".
+std::string_view name(SwitchKind kind) noexcept;
+
+// std::monostate: not set, which is a state of its own (a seed, a chat's stop texts).
+using SettingValue = std::variant<std::monostate, bool, std::int64_t, double, std::string,
+                                  std::vector<std::string>, std::vector<std::int64_t>>;
+
+struct Switch {
+  std::string key;  // "local.threads": table and name
+  SwitchKind kind = SwitchKind::kText;
+  SettingValue fallback = {};
+  double min = 0, max = 0;  // of numbers and bytes; kChoice: words allowed
+  std::vector<std::string> choices = {};
+  std::string flags = {};                     // "-t,--threads"; empty = there is none
+  std::vector<std::string> environment = {};  // our own name first, then those of others
+  std::string help = {};
+};
+
+std::span<const Switch> switches();
+const Switch* find_switch(std::string_view key);  // nullptr if there is none
+
+// "--threads" of "-t,--threads": the name that messages use. Empty if there is no flag.
+std::string_view flag_name(const Switch& row) noexcept;
+// "0 to 1024", "none, ngram or draft", "true or false", "a text": what the switch may be.
+std::string allowed(const Switch& row);
+
+// The value that `text` spells, as flags and the environment do. kInvalid, with key, value and what
+// is allowed in the message.
+Result<SettingValue> parse_setting(const Switch& row, std::string_view text);
+// `value` as it is, if its type and range are the switch's; an integer may stand for a number.
+Result<SettingValue> check_setting(const Switch& row, SettingValue value);
+// As TOML writes it: 4, 0.8, "bf16", ["a", "b"]. "" if it is not set.
+std::string to_toml(const SettingValue& value);
+
+}  // namespace wick

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Settings as a user meets them: files, environment, flags, who set what, and the docs made from the table.
+
+labels: cli
+"""
+# labels: cli
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+
+WICK = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Config(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file = self.folder / "wick" / "config.toml"
+        self.file.parent.mkdir()
+
+    def wick(self, *args, **env):
+        keep = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS") if name in os.environ}
+        return subprocess.run([WICK, *map(str, args)], capture_output=True, text=True, timeout=60, input="",
+                              env={**keep, "HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder), **env})
+
+    def shown(self, *args, **env):
+        done = self.wick("config", "show", "--origin", "--json", *args, **env)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def test_each_value_says_who_set_it(self):
+        self.file.write_text("[local]\nthreads = 3\ncontext = 4096\n\n[generation]\nstop = ['a', 'b']\n")
+        show = self.shown("--temp", "0.5", "--no-kv-reuse", OLLAMA_CONTEXT_LENGTH="2048")
+        self.assertEqual(show["local.threads"], {"value": 3, "origin": f"{self.file}:2"})
+        self.assertEqual(show["local.context"], {"value": 2048, "origin": "environment OLLAMA_CONTEXT_LENGTH"})
+        self.assertEqual(show["generation.temperature"], {"value": 0.5, "origin": "flag --temp"})
+        self.assertEqual(show["cache.kv_reuse"], {"value": False, "origin": "flag --kv-reuse"})
+        self.assertEqual(show["generation.stop"], {"value": ["a", "b"], "origin": f"{self.file}:6"})
+        self.assertEqual(show["generation.seed"], {"value": None, "origin": "default"})
+        self.assertEqual(show["generation.top_p"], {"value": 0.95, "origin": "default"})
+        lines = self.wick("config", "show", "--origin").stdout.splitlines()
+        self.assertIn(f"local.threads = 3                       # {self.file}:2", lines)
+
+    def test_a_flag_can_switch_off_what_the_file_switches_on(self):
+        self.file.write_text("hub.offline = true\n")
+        self.assertTrue(self.shown()["hub.offline"]["value"])
+        self.assertFalse(self.shown("--offline=false")["hub.offline"]["value"])
+
+    def test_what_is_shown_is_a_file_that_says_the_same(self):
+        self.file.write_text('generation.stop = ["\\"\\n"]\ncache.kv_limit = "2GiB"\nlocal.model_path = "ä"\n')
+        text = self.wick("config", "show").stdout
+        self.assertEqual(tomllib.loads(text)["cache"]["kv_limit"], 2 << 30)
+        before = json.loads(self.wick("config", "show", "--json").stdout)
+        self.file.write_text(text)
+        self.assertEqual(json.loads(self.wick("config", "show", "--json").stdout), before)
+
+    def test_bad_settings_end_every_command_that_reads_them(self):
+        self.file.write_text("[local]\nthread = 3\n")
+        for command in (["run", "-p", "x"], ["chat", "-p", "x"], ["tokenize", "x"], ["bench"], ["config", "show"],
+                        ["model", "info"], ["logits", "--ids", "1", "-o", self.folder / "o"]):
+            done = self.wick(*command)
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn(f"{self.file}:2:1: there is no setting 'local.thread'", done.stderr)
+            self.assertIn("hint: the nearest are: local.threads", done.stderr)
+        self.file.unlink()
+        for args, env, words in (
+                (["--threads", "2000"], {}, "flag --threads: local.threads is 2000, allowed are whole numbers from 0 to 1024"),
+                ([], {"LLAMA_ARG_THREADS": "-1"}, "environment LLAMA_ARG_THREADS: local.threads is -1, allowed are"),
+                (["--kv-type", "q9"], {}, "flag --kv-type: cache.kv_type is 'q9', allowed are f32, bf16"),
+                (["--spec", "psychic"], {}, "allowed are none, ngram, draft"),
+                (["--config", "/no/such"], {}, "/no/such: is no file that can be read")):
+            done = self.wick("run", "-p", "x", *args, **env)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
+
+    def test_a_file_in_the_current_folder_is_not_read(self):
+        for name in ("config.toml", "wick.toml", ".wick.toml"):
+            (self.folder / name).write_text("local.threads = 5\n")
+        done = subprocess.run([WICK, "config", "show"], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "XDG_CONFIG_HOME": str(self.folder), "WICK_CONFIG": "", "WICK_LOCAL_THREADS": ""})
+        self.assertIn("local.threads = 0\n", done.stdout)
+
+    def test_path_names_the_files_the_weakest_first(self):
+        files = json.loads(self.wick("config", "path", "--json").stdout)["files"]
+        self.assertEqual([f["path"] for f in files], ["/etc/wick/config.toml", str(self.file)])
+        self.assertFalse(files[1]["is_there"])
+        self.file.write_text("")
+        self.assertIn(str(self.file) + "\n", self.wick("config", "path").stdout)
+        self.assertEqual(self.wick("config", "path", WICK_CONFIG="/x.toml").stdout, "/x.toml\t(not there)\n")
+
+    def test_the_schema_knows_exactly_the_keys_there_are(self):
+        schema = json.loads(self.wick("config", "schema").stdout)
+        keys = {f"{table}.{name}" for table, inner in schema["properties"].items() for name in inner["properties"]}
+        self.assertEqual(keys, set(self.shown()))
+        self.assertEqual(schema["properties"]["local"]["properties"]["threads"],
+                         {"type": "integer", "minimum": 0, "maximum": 1024, "default": 0,
+                          "description": "threads; 0 = what this process may use"})
+
+    def test_help_takes_ranges_and_defaults_from_the_table(self):
+        done = self.wick("run", "--help")
+        text = " ".join(done.stdout.split())
+        self.assertIn("(0 to 1024; default 0)", text)
+        self.assertIn("(0 to 1; default 0.95)", text)
+        schema = json.loads(self.wick("config", "schema").stdout)
+        for inner in schema["properties"].values():
+            for row in inner["properties"].values():
+                self.assertIn(" ".join(row["description"].split()), text)
+
+    def test_the_table_in_the_docs_is_the_programs(self):
+        table = self.wick("config", "table").stdout
+        self.assertGreater(table.count("\n"), 40)
+        self.assertIn(table, (ROOT / "docs" / "config.md").read_text(),
+                      "docs/config.md is stale: put the output of `wick config table` into it")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)
