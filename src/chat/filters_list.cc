@@ -2,6 +2,7 @@
 // work when an item is asked for, are always true and can be walked once.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/strings.h"
 #include "chat/filters.h"
@@ -23,7 +24,7 @@ struct Mapping {
   Arguments args = {};
   AttributePath path = {};  // what is mapped, or looked at
   Val otherwise = {};
-  std::string_view missing = {};  // a filter or test of that name does not exist
+  std::optional<std::string_view> missing = {};  // no filter or test has that name
   bool maps_attribute = false;
 
   // Whether there are items; false and failed() if the arguments are wrong.
@@ -56,7 +57,7 @@ class Map final : public Iterator {
     if (mapping_.maps_attribute) {
       out = mapping_.path.get(run, item, mapping_.otherwise);
     } else if (mapping_.builtin == nullptr) {
-      out = run.fail(cat("no filter named '", printable(mapping_.missing, 60), "'"));
+      out = run.fail(cat("no filter named '", printable(*mapping_.missing, 60), "'"));
     } else {
       out = call_builtin(run, *mapping_.builtin, item, mapping_.args);
     }
@@ -102,8 +103,8 @@ class Selection final : public Iterator {
     while (mapping_.items->next(run, out)) {
       const Val looked_at = mapping_.path.get(run, out);
       if (looked_at.failed()) return false;
-      if (!mapping_.missing.empty()) {
-        run.fail(cat("no test named '", printable(mapping_.missing, 60), "'"));
+      if (mapping_.missing) {
+        run.fail(cat("no test named '", printable(*mapping_.missing, 60), "'"));
         return false;
       }
       const Val holds = mapping_.builtin == nullptr
