@@ -258,13 +258,29 @@ Val trim(Run& run, const Val& value, Args args) {
   return strip(run, *text, chars, true, true);
 }
 
+namespace {
+
+// A number that is only compared: jinja2 does not ask whether it is a whole one.
+bool take_extent(Run& run, const Val& value, const char* what, double& extent) {
+  if (value.kind == Kind::kFloat) {
+    extent = value.real;
+    return true;
+  }
+  auto whole = static_cast<std::int64_t>(extent);
+  if (!take_int(run, value, what, whole)) return false;
+  extent = static_cast<double>(whole);
+  return true;
+}
+
+}  // namespace
+
 Val truncate(Run& run, const Val& value, Args args) {
-  std::int64_t length = 255, leeway = 5;
+  double length = 255, leeway = 5;
   bool kill_words = false;
   const Text dots = {"...", Trust::kAll};
   const Text* end = &dots;
-  if (!take_int(run, args[0], "a length", length) || !take_bool(run, args[1], kill_words) ||
-      (!args[3].is_none() && !take_int(run, args[3], "a leeway", leeway))) {
+  if (!take_extent(run, args[0], "a length", length) || !take_bool(run, args[1], kill_words) ||
+      (!args[3].is_none() && !take_extent(run, args[3], "a leeway", leeway))) {
     return Val::failure();
   }
   const std::int64_t size = run.length(value);
@@ -272,12 +288,14 @@ Val truncate(Run& run, const Val& value, Args args) {
   // The end is asked for its length, and only a text that is cut needs it to be one.
   const std::int64_t n_end = args[2].is_missing() ? 3 : run.length(args[2]);
   if (n_end < 0) return run.fail_type("asked for its length", args[2]);
-  if (length < n_end || leeway < 0)
+  if (!(length >= static_cast<double>(n_end)) || !(leeway >= 0))
     return run.fail(cat("truncate needs a length of at least ", n_end));
-  if (size <= length || size - length <= leeway) return value;
+  if (static_cast<double>(size) <= length + leeway) return value;
   if (!value.is_string()) return run.fail_type("truncated", value);
+  if (args[0].kind == Kind::kFloat) return run.fail_type("a length to cut at", args[0]);
   if (!take_text(run, args[2], "an end", end)) return Val::failure();
-  std::size_t cut = byte_of(value.bytes(), static_cast<std::size_t>(length - n_end));
+  std::size_t cut =
+      byte_of(value.bytes(), static_cast<std::size_t>(length) - static_cast<std::size_t>(n_end));
   if (!kill_words) {
     const std::size_t blank = value.bytes().substr(0, cut).rfind(' ');
     if (blank != std::string_view::npos) cut = blank;
