@@ -10,11 +10,9 @@
 // The library's headers alone, once: no exceptions, and a bound on what may nest. What fuzzing
 // found in version 3.3, which Debian has, is taken out of it here:
 // - Some asserts do not hold for text that is then refused in order ("[" and a line's end), and
-// with
-//   NDEBUG clang is told to assume them. They neither stop nor promise anything.
+//   with NDEBUG clang is told to assume them. They neither stop nor promise anything.
 // - Letters from U+00A1 to U+0499 where a space may stand reach what is marked as unreachable in
-// the
-//   test for spaces. There the answer is no.
+//   the test for spaces. There the answer is no.
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_cast<void>(0)
 #define TOML_HEADER_ONLY 1

@@ -25,17 +25,20 @@ def wick(*args, stdin="", **env):
                           env={**os.environ, "WICK_HOME": HOME.name, "XDG_CONFIG_HOME": HOME.name, **env})
 
 
+MEASURE = """import os, subprocess, sys
+run = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, usage = os.wait4(run.pid, 0)
+print(status, usage.ru_maxrss)"""
+
+
 def peak_rss(*args, stdin=""):
-    """The most memory the program had at once, in bytes; file pages that it mapped count."""
-    with open(os.devnull, "w") as nothing:
-        run = subprocess.Popen([WICK, *args], stdin=subprocess.PIPE, stdout=nothing, stderr=nothing,
-                               env={**os.environ, "WICK_HOME": HOME.name, "XDG_CONFIG_HOME": HOME.name})
-        run.stdin.write(stdin.encode())
-        run.stdin.close()
-        _, status, usage = os.wait4(run.pid, 0)
-        run.returncode = os.waitstatus_to_exitcode(status)
-    assert run.returncode == 0, args
-    return usage.ru_maxrss * 1024
+    """The most memory the program had at once, in bytes; file pages that it mapped count. A small process starts it,
+    because the kernel counts what the process that forks has at that moment."""
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, WICK, *args], input=stdin, capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "WICK_HOME": HOME.name, "XDG_CONFIG_HOME": HOME.name})
+    status, kib = map(int, done.stdout.split())
+    assert status == 0, args
+    return kib * 1024
 
 
 class Program(unittest.TestCase):
