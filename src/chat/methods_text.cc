@@ -132,7 +132,7 @@ Val partition(Run& run, const Val& self, Args args) {
   const std::string_view bytes = self.bytes();
   const std::size_t at = last ? find_backward(run, bytes, separator->bytes, bytes.size())
                               : find_forward(run, bytes, separator->bytes, 0);
-  const Val none = run.text("", Trust::kAll);
+  const Val none = run.cut(*self.text, 0, 0);
   if (run.failed()) return Val::failure();
   if (at == npos) return last ? run.tuple({none, none, self}) : run.tuple({self, none, none});
   const std::size_t behind = at + separator->bytes.size();

@@ -297,8 +297,12 @@ class Resolver {
 
   // --- resolving: each name of a frame's own code gets its slot ---
 
-  void resolve(Expr* expr, Symbols& symbols, bool soft) {
-    if (expr == nullptr || error_) return;
+  // Whether jinja2 knows the value before it runs. `soft`: an unknown filter or test is an error
+  // only where it is used; so it is behind an "and" or "or" whose left side is constant, since
+  // jinja2 takes such a right side out if it can.
+  bool resolve(Expr* expr, Symbols& symbols, bool soft) {
+    if (expr == nullptr || error_) return true;
+    bool is_constant = true;
     switch (expr->kind) {
       case ExprKind::kName:
       case ExprKind::kNsAttr:
@@ -307,11 +311,19 @@ class Resolver {
         } else {  // only what collect() does not see, in the arguments of a set block's filter
           fail(expr->at, cat("'", expr->text, "' is not known here"));
         }
-        break;
+        return false;
       case ExprKind::kString:
       case ExprKind::kData:
         expr->constant = constant(expr->text);
         break;
+      case ExprKind::kCall:
+        is_constant = false;
+        break;
+      case ExprKind::kAnd:
+      case ExprKind::kOr: {
+        const bool is_left = resolve(expr->items[0], symbols, soft);
+        return resolve(expr->items[1], symbols, soft || is_left) && is_left;
+      }
       case ExprKind::kGetAttr:
         if (is_only_a_key(expr->attr)) expr->key = constant(expr->attr);
         break;
@@ -324,6 +336,7 @@ class Resolver {
       case ExprKind::kFilter:
       case ExprKind::kTest:
         find_builtin(*expr, soft);
+        is_constant = expr->builtin != nullptr && expr->builtin->call_open == nullptr;
         break;
       case ExprKind::kCondition:
         soft = true;
@@ -331,7 +344,9 @@ class Resolver {
       default:
         break;
     }
-    each_child(*expr, [&](Expr& child) { resolve(&child, symbols, soft); });
+    each_child(*expr,
+               [&](Expr& child) { is_constant = resolve(&child, symbols, soft) && is_constant; });
+    return is_constant;
   }
 
   // A text of the template's own.
