@@ -44,6 +44,7 @@ const Builtin* find_global(std::string_view name) noexcept;
 const Builtin* find_string_method(std::string_view name) noexcept;
 const Builtin* find_dict_method(std::string_view name) noexcept;
 const Builtin* find_list_method(std::string_view name) noexcept;
+const Builtin* find_range_method(std::string_view name) noexcept;
 const Builtin* find_number_method(std::string_view name) noexcept;
 
 // Calls a row's function with its arguments put in order.

@@ -39,10 +39,11 @@ Val method(Run& run, const Builtin* builtin, const Val& self) {
   return out;
 }
 
-Val range_attribute(const Range& range, std::string_view name) {
-  if (name == "start") return Val::of(range.start);
-  if (name == "step") return Val::of(range.step);
-  return {};
+Val range_attribute(Run& run, const Val& value, std::string_view name) {
+  if (name == "start") return Val::of(value.range->start);
+  if (name == "stop") return Val::of(value.range->stop);
+  if (name == "step") return Val::of(value.range->step);
+  return method(run, find_range_method(name), value);
 }
 
 Val number_attribute(Run& run, const Val& value, std::string_view name) {
@@ -101,7 +102,7 @@ Val find_attribute(Run& run, const Val& object, std::string_view name) {
     case Kind::kFloat:
       return number_attribute(run, object, name);
     case Kind::kRange:
-      return range_attribute(*object.range, name);
+      return range_attribute(run, object, name);
     case Kind::kNamespace: {
       const Val* value = object.space->find(name);
       return value != nullptr ? *value : Val();

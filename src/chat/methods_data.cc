@@ -60,6 +60,26 @@ Val list_index(Run& run, const Val& self, Args args) {
   return run.fail("the item that index() looks for is not in the list");
 }
 
+// The first place of args[0] in the range; its size if there is none.
+std::int64_t place_in(Run& run, const Range& range, const Val& wanted) {
+  std::int64_t at = 0;
+  while (at < range.size && run.spend(1) && !equal(run, Val::of(range.at(at)), wanted))
+    ++at;
+  return at;
+}
+
+Val range_count(Run& run, const Val& self, Args args) {
+  const std::int64_t at = place_in(run, *self.range, args[0]);
+  return run.failed() ? Val::failure() : Val::of(std::int64_t{at < self.range->size ? 1 : 0});
+}
+
+Val range_index(Run& run, const Val& self, Args args) {
+  const std::int64_t at = place_in(run, *self.range, args[0]);
+  if (run.failed()) return Val::failure();
+  if (at < self.range->size) return Val::of(at);
+  return run.fail("the item that index() looks for is not in the range");
+}
+
 Val bit_length(Run&, const Val& self, Args) {
   std::int64_t bits = 0;
   for (auto rest =
@@ -107,6 +127,19 @@ constexpr Builtin kListMethods[] = {
      .positional_only = true},
 };
 
+constexpr Builtin kRangeMethods[] = {
+    {.name = "count",
+     .params = "value",
+     .n_required = 1,
+     .call = range_count,
+     .positional_only = true},
+    {.name = "index",
+     .params = "value",
+     .n_required = 1,
+     .call = range_index,
+     .positional_only = true},
+};
+
 constexpr Builtin kNumberMethods[] = {
     {.name = "bit_length", .call = bit_length},
     {.name = "conjugate", .call = same},
@@ -121,6 +154,10 @@ const Builtin* find_dict_method(std::string_view name) noexcept {
 
 const Builtin* find_list_method(std::string_view name) noexcept {
   return find_in(kListMethods, name);
+}
+
+const Builtin* find_range_method(std::string_view name) noexcept {
+  return find_in(kRangeMethods, name);
 }
 
 const Builtin* find_number_method(std::string_view name) noexcept {
