@@ -28,7 +28,7 @@ import sentencepiece  # noqa: E402
 from corpus import FOLDER  # noqa: E402
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer  # noqa: E402
 from random_text import SPECIAL  # noqa: E402
-from tokenizers import Tokenizer  # noqa: E402
+from tokenizers import AddedToken, Tokenizer  # noqa: E402
 
 BLOCK = 65536
 MISTRAL = pathlib.Path(mistral_common.__file__).parent / "data"
@@ -42,6 +42,10 @@ class HuggingFace:
         self.tokenizer = Tokenizer.from_file(str(path))
         config = path.parent / "tokenizer_config.json"
         listed = json.loads(config.read_text()).get("added_tokens_decoder", {}) if config.exists() else {}
+        known = {token.content for token in self.tokenizer.get_added_tokens_decoder().values()}
+        more = [token for _, token in sorted(listed.items(), key=lambda row: int(row[0])) if token["content"] not in known]
+        self.tokenizer.add_tokens([AddedToken(**token) for token in more])  # as transformers does
+        self.beside = json.dumps(more) if more else ""
         names = [token["content"] for token in listed.values() if token.get("special")]
         self.merged_control = [name for name, ids in zip(names, self.encode(names, False)) if len(ids) == 1]
 
@@ -55,6 +59,7 @@ class HuggingFace:
 
 class Mistral:
     recognises_control = False
+    beside = ""
     merged_control = []
 
     def __init__(self, path):
@@ -112,7 +117,7 @@ def digest(ids):
 
 
 def reference_digests(reference, path, texts, special, name):
-    key = hashlib.blake2b(path.read_bytes() + "\0".join(texts).encode(), digest_size=8).hexdigest()
+    key = hashlib.blake2b(path.read_bytes() + reference.beside.encode() + "\0".join(texts).encode(), digest_size=8).hexdigest()
     kept = FOLDER / "reference" / f"{name}.{key}"
     if not kept.exists():
         kept.parent.mkdir(exist_ok=True)
