@@ -178,36 +178,69 @@ Val no_item(Run& run, std::string_view which) {
   return run.undefined(cat("there is no ", which, " item, the sequence is empty"));
 }
 
+struct Rows {  // kept by the run, because of its destructor
+  Iterator* items = nullptr;
+  Val size = {}, filler = {};
+  std::int64_t n = -1;  // items of a row; what is no whole number is the length of none
+  std::vector<Val> row = {};
+};
+
+// Gives a row once it has the first item of the next one.
+class Batch final : public Iterator {
+ public:
+  explicit Batch(Rows& rows) : rows_(rows) {}
+
+  bool next(Run& run, Val& out) override {
+    Val item;
+    while (rows_.items->next(run, item)) {
+      const bool is_full = static_cast<std::int64_t>(rows_.row.size()) == rows_.n;
+      if (is_full) out = give(run);
+      if (rows_.row.size() == kMaxItems) return !run.too_many_items().failed();
+      rows_.row.push_back(item);
+      if (is_full) return !out.failed();
+    }
+    if (run.failed() || rows_.row.empty() || !fill(run)) return false;
+    out = give(run);
+    return !out.failed();
+  }
+
+ private:
+  Val give(Run& run) {
+    const Val row = run.list(rows_.row);
+    rows_.row.clear();
+    return row;
+  }
+
+  // The last row; false if failed.
+  bool fill(Run& run) {
+    const Val& size = rows_.size;
+    std::vector<Val>& row = rows_.row;
+    if (rows_.filler.is_missing() || rows_.filler.is_none()) return true;
+    const bool is_filled_up = size.kind == Kind::kFloat
+                                  ? static_cast<double>(row.size()) >= size.real
+                                  : size.is_integral();
+    if (!is_filled_up) return !run.fail_type("the size of a batch", size).failed();
+    if (rows_.n > 100'000) return !run.fail("a batch is too large", "template_limit").failed();
+    while (static_cast<std::int64_t>(row.size()) < rows_.n)
+      row.push_back(rows_.filler);
+    return true;
+  }
+
+  Rows& rows_;
+};
+
 Val batch_now(Run& run, const Val& value, Args args) {
-  // What is no number is the length of no row, as in jinja2, which compares the two.
-  std::int64_t size = -1;
-  if (args[0].is_integral()) size = args[0].as_int();
+  Rows& rows = run.keep<Rows>();
+  rows.items = run.iterate(value);
+  rows.size = args[0];
+  rows.filler = args[1];
+  if (args[0].is_integral()) rows.n = args[0].as_int();
   if (args[0].kind == Kind::kFloat && args[0].real == std::floor(args[0].real) &&
       std::fabs(args[0].real) < 1e15) {
-    size = static_cast<std::int64_t>(args[0].real);
+    rows.n = static_cast<std::int64_t>(args[0].real);
   }
-  std::vector<Val> all, out, row;
-  if (!run.collect(value, all)) return Val::failure();
-  const auto finish_row = [&] {
-    out.push_back(run.list(row));
-    row.clear();
-  };
-  for (const Val& item : all) {
-    if (static_cast<std::int64_t>(row.size()) == size) finish_row();
-    row.push_back(item);
-  }
-  if (!row.empty()) {
-    const bool fills = !args[1].is_missing() && !args[1].is_none();
-    const bool is_filled_up = args[0].kind == Kind::kFloat
-                                  ? static_cast<double>(row.size()) >= args[0].real
-                                  : args[0].is_integral();
-    if (fills && !is_filled_up) return run.fail_type("the size of a batch", args[0]);
-    if (fills && size > 100'000) return run.fail("a batch is too large", "template_limit");
-    while (fills && static_cast<std::int64_t>(row.size()) < size)
-      row.push_back(args[1]);
-    finish_row();
-  }
-  return run.failed() ? Val::failure() : run.list(out);
+  Iterator* made = rows.items == nullptr ? nullptr : run.make<Batch>(rows);
+  return made == nullptr ? Val::failure() : Val::of(made);
 }
 
 Val slice_now(Run& run, const Val& value, Args args) {

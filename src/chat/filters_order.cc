@@ -1,5 +1,6 @@
 // Filters that compare items: sorting, grouping, extremes, sums.
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/strings.h"
 #include "chat/filters.h"
@@ -177,29 +178,53 @@ Val sum(Run& run, const Val& value, Args args) {
 
 namespace {
 
-Val unique_now(Run& run, const Val& value, Args args) {
+struct Seen {  // kept by the run, because of its destructor
   bool exact = false;
-  AttributePath path;
-  std::vector<Keyed> items;
-  if (!take_bool(run, args[0], exact) || !path.parse(run, args[1]) ||
-      !keyed_items(run, value, path, exact, items)) {
+  AttributePath path = {};
+  Iterator* items = nullptr;
+  std::unordered_multimap<std::size_t, Val> keys = {};  // by hash
+
+  // Whether `key` is new; it is noted. False, too, if failed.
+  bool add(Run& run, const Val& key) {
+    std::size_t hash = 0;
+    if (!hash_of(run, key, hash)) return false;
+    const auto [begin, end] = keys.equal_range(hash);
+    for (auto each = begin; each != end; ++each) {
+      if (!run.spend(1) || equal(run, each->second, key)) return false;
+    }
+    if (keys.size() == kMaxItems) return !run.too_many_items().failed();
+    keys.emplace(hash, key);
+    return !run.failed();
+  }
+};
+
+// Gives an item before it looks at the next, which may not be fit to be a key.
+class Unique final : public Iterator {
+ public:
+  explicit Unique(Seen& seen) : seen_(seen) {}
+
+  bool next(Run& run, Val& out) override {
+    while (seen_.items->next(run, out)) {
+      const Val key = key_of(run, seen_.path, out, seen_.exact);
+      if (key.failed()) return false;
+      if (seen_.add(run, key)) return true;
+      if (run.failed()) return false;
+    }
+    return false;
+  }
+
+ private:
+  Seen& seen_;
+};
+
+Val unique_now(Run& run, const Val& value, Args args) {
+  Seen& seen = run.keep<Seen>();
+  if (!take_bool(run, args[0], seen.exact) || !seen.path.parse(run, args[1])) {
     return Val::failure();
   }
-  // A dict of the keys has them in the order of first sight, so one walk finds each one's item.
-  std::vector<Entry> first;
-  for (const Keyed& each : items)
-    first.push_back({each.key, Val::none()});
-  const Val seen = run.dict(first);
-  if (seen.failed()) return seen;
-  std::vector<Val> out;
-  std::size_t n = 0;
-  for (const Keyed& each : items) {
-    if (n < seen.dict->size && equal(run, seen.dict->entries[n].key, each.key)) {
-      out.push_back(each.item);
-      ++n;
-    }
-  }
-  return run.list(out);
+  seen.items = run.iterate(value);
+  Iterator* made = seen.items == nullptr ? nullptr : run.make<Unique>(seen);
+  return made == nullptr ? Val::failure() : Val::of(made);
 }
 
 }  // namespace

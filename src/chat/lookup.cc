@@ -206,11 +206,13 @@ bool hash_of(Run& run, const Val& key, std::size_t& out) {
     }
     case Kind::kList:
     case Kind::kDict:
-    case Kind::kView:
     case Kind::kFailed:
     case Kind::kMissing:
       run.fail_type("a key", key);
       return false;
+    case Kind::kView:
+      out = std::hash<const void*>{}(key.view);
+      return key.view->kind == ViewKind::kValues || !run.fail_type("a key", key).failed();
     case Kind::kUndefined:
     case Kind::kNone:
       out = static_cast<std::size_t>(key.kind);

@@ -54,6 +54,33 @@ bool equal_lists(Run& run, const List& a, const List& b) {
   return true;
 }
 
+// The items of d.keys() or d.items() are a set to == and its kin.
+bool is_set(const Val& value) noexcept {
+  return value.kind == Kind::kView && value.view->kind != ViewKind::kValues;
+}
+
+bool is_subset(Run& run, const Val& a, const Val& b) {
+  Iterator* all = run.iterate(a);
+  Val each;
+  while (all != nullptr && all->next(run, each)) {
+    if (!contains(run, b, each)) return false;
+  }
+  return !run.failed();
+}
+
+// 2: neither is part of the other.
+int order_sets(Run& run, const Val& a, const Val& b) {
+  const std::size_t n = a.view->dict->size, m = b.view->dict->size;
+  if (n > m) return is_subset(run, b, a) ? 1 : 2;
+  if (!is_subset(run, a, b)) return 2;
+  return n < m ? -1 : 0;
+}
+
+bool has_order(const Val& a, const Val& b) noexcept {
+  return (a.is_number() && b.is_number()) || (a.is_string() && b.is_string()) ||
+         (a.is_sequence() && a.kind == b.kind) || (is_set(a) && is_set(b));
+}
+
 Val overflow(Run& run) {
   return run.fail("an integer leaves the range of 64 bits, which is all this interpreter knows");
 }
@@ -64,6 +91,9 @@ Val divide_by_zero(Run& run) {
 
 Val wrong_types(Run& run, std::string_view op, const Val& a, const Val& b) {
   if (a.is_undefined()) return run.fail_undefined(a);
+  if (op == "-" && (is_set(a) || is_set(b))) {
+    return run.fail("the difference of dict views is a set, which has no order and is not known");
+  }
   if (b.is_undefined()) return run.fail_undefined(b);
   return run.fail(cat("the operator ", op, " does not take ", type_name(a), " and ", type_name(b)));
 }
@@ -233,6 +263,11 @@ bool equal(Run& run, const Val& a, const Val& b) {
       return a.range->size == b.range->size &&
              (a.range->size == 0 || (a.range->start == b.range->start &&
                                      (a.range->size == 1 || a.range->step == b.range->step)));
+    case Kind::kView:
+      if (is_set(a) && is_set(b)) {
+        return a.view->dict->size == b.view->dict->size && is_subset(run, a, b);
+      }
+      return a.view == b.view;
     default:
       return a.undefined == b.undefined;  // the same object
   }
@@ -246,10 +281,11 @@ std::optional<int> order(Run& run, const Val& a, const Val& b) {
   }
   DataLevel level(run);
   if (level.too_deep()) return std::nullopt;
-  if (!a.is_sequence() || a.kind != b.kind) {
+  if (!has_order(a, b)) {
     wrong_types(run, "<", a, b);
     return std::nullopt;
   }
+  if (is_set(a)) return order_sets(run, a, b);
   const std::size_t n = std::min(a.list->size, b.list->size);
   for (std::size_t i = 0; i < n; ++i) {
     if (!equal(run, a.list->items[i], b.list->items[i])) {
@@ -274,6 +310,11 @@ bool contains(Run& run, const Val& container, const Val& item) {
   if (container.kind == Kind::kDict || is_keys) {
     return find(run, is_keys ? *container.view->dict : *container.dict, item) != nullptr;
   }
+  if (is_set(container)) {
+    if (item.kind != Kind::kTuple || item.list->size != 2) return false;
+    const Entry* entry = find(run, *container.view->dict, item.list->items[0]);
+    return entry != nullptr && equal(run, entry->value, item.list->items[1]);
+  }
   Iterator* all = run.iterate(container);
   Val each;
   while (all != nullptr && all->next(run, each)) {
@@ -291,9 +332,7 @@ Val compare(Run& run, Op op, const Val& a, const Val& b) {
     const bool is_in = contains(run, b, a);
     return run.failed() ? Val::failure() : Val::of(is_in == (op == Op::kIn));
   }
-  const bool both = (a.is_number() && b.is_number()) || (a.is_string() && b.is_string()) ||
-                    (a.is_sequence() && a.kind == b.kind);
-  if (!both) return wrong_types(run, spelling(op), a, b);
+  if (!has_order(a, b)) return wrong_types(run, spelling(op), a, b);
   const std::optional<int> way = order(run, a, b);
   if (!way || run.failed()) return Val::failure();
   switch (op) {
