@@ -379,11 +379,10 @@ void bind_model(py::module_& m) {
           [](PyModel& model, const std::vector<std::string>& texts, const std::string& pooling,
              bool normalise) {
             std::vector<std::vector<float>> out;
-            auto all = [&] {
-              const py::gil_scoped_release release;
+            const auto embed = [&] {
               return model->embed(texts, {.pooling = pooling, .normalise = normalise});
-            }();
-            for (auto& one : take(std::move(all)))
+            };
+            for (auto& one : unlocked(embed))
               out.push_back(std::move(one.values));
             return out;
           },

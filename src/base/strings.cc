@@ -49,6 +49,14 @@ double as_written(float value) {
   return out;
 }
 
+std::string ascii_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return out;
+}
+
 std::string human_bytes(std::uint64_t bytes) {
   if (bytes < 1000) return std::to_string(bytes) + " B";
   static constexpr std::array kUnits = {"kB", "MB", "GB", "TB", "PB", "EB"};

@@ -46,6 +46,9 @@ double as_written(float value);
 // "98.4 MB", "1.2 GB": decimal units, as file managers and hubs print them.
 std::string human_bytes(std::uint64_t bytes);
 
+// A to Z as a to z; all other bytes stay.
+std::string ascii_lower(std::string_view text);
+
 // `text` as it may be shown on a terminal or quoted in a message: control characters and invalid
 // UTF-8 become \xNN, and what is longer than `limit` bytes ends in "…". Every foreign string goes
 // through this on its way into an error.

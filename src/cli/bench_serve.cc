@@ -38,6 +38,22 @@ Quartiles single(double value) {
   return {value, value, value};
 }
 
+// Measures each of `cases` and shows it at once: as a line of JSON, or as `print` does.
+template <class Cases, class Measure, class Print>
+Result<int> report_each(const Cases& cases, bool is_json, const Measure& measure,
+                        const Print& print) {
+  for (const auto& one : cases) {
+    WICK_TRY(const BenchRecord record, measure(one));
+    if (is_json) {
+      print_json(record);
+      continue;
+    }
+    print(one, record.figures);
+    std::fflush(stdout);
+  }
+  return kExitOk;
+}
+
 // One number of streams; a run has its own tenant, so that no prompt is in the cache already.
 Result<BenchRecord> serve(const std::filesystem::path& path, const Options& o, EngineOptions engine,
                           int threads, int streams) {
@@ -100,18 +116,13 @@ Result<int> run_beside(const Options& o, const std::filesystem::path& path, Engi
                        int threads) {
   if (engine.context == 0) engine.context = std::max(o.late_prompt + 1, o.prompt + o.generate);
   if (!o.is_json) std::cout << "streams  next text, ms p50  p99   long prompt's first text, ms\n";
-  for (const int streams : o.concurrency) {
-    WICK_TRY(const BenchRecord record, serve_beside(path, o, engine, threads, streams));
-    if (o.is_json) {
-      print_json(record);
-      continue;
-    }
-    const auto& f = record.figures;
-    std::printf("%7d %18.1f %6.1f %28.0f\n", streams, f[1].second.median, f[2].second.median,
-                f[0].second.median);
-    std::fflush(stdout);
-  }
-  return kExitOk;
+  return report_each(
+      o.concurrency, o.is_json,
+      [&](int streams) { return serve_beside(path, o, engine, threads, streams); },
+      [](int streams, const auto& f) {
+        std::printf("%7d %18.1f %6.1f %28.0f\n", streams, f[1].second.median, f[2].second.median,
+                    f[0].second.median);
+      });
 }
 
 Result<int> run_serve(const Options& o) {
@@ -124,18 +135,13 @@ Result<int> run_serve(const Options& o) {
   if (!o.is_json) {
     std::cout << "streams  tokens/s   first text, ms p50  p99   next text, ms p50  p99\n";
   }
-  for (const int streams : o.concurrency) {
-    WICK_TRY(const BenchRecord record, serve(path, o, engine, threads, streams));
-    if (o.is_json) {
-      print_json(record);
-      continue;
-    }
-    const auto& f = record.figures;
-    std::printf("%7d %9.1f %20.1f %6.1f %18.1f %6.1f\n", streams, f[0].second.median,
-                f[1].second.median, f[2].second.median, f[3].second.median, f[4].second.median);
-    std::fflush(stdout);
-  }
-  return kExitOk;
+  return report_each(
+      o.concurrency, o.is_json,
+      [&](int streams) { return serve(path, o, engine, threads, streams); },
+      [](int streams, const auto& f) {
+        std::printf("%7d %9.1f %20.1f %6.1f %18.1f %6.1f\n", streams, f[0].second.median,
+                    f[1].second.median, f[2].second.median, f[3].second.median, f[4].second.median);
+      });
 }
 
 struct Mode {
@@ -183,18 +189,13 @@ Result<int> run_matrix(const Options& o) {
   constexpr Mode kModes[] = {
       {"baseline", 1, false}, {"reuse", 1, true}, {"batch", 8, false}, {"all", 8, true}};
   if (!o.is_json) std::cout << "             ms, median (quartiles)        tokens/s\n";
-  for (const Mode& mode : kModes) {
-    WICK_TRY(const BenchRecord record, measure(path, o, engine, threads, mode));
-    if (o.is_json) {
-      print_json(record);
-      continue;
-    }
-    const Quartiles& ms = record.figures[0].second;
-    std::printf("%-9s %9.1f (%.1f to %.1f) %15.1f\n", mode.name, ms.median, ms.q1, ms.q3,
-                record.figures[1].second.median);
-    std::fflush(stdout);
-  }
-  return kExitOk;
+  return report_each(
+      kModes, o.is_json, [&](const Mode& mode) { return measure(path, o, engine, threads, mode); },
+      [](const Mode& mode, const auto& f) {
+        const Quartiles& ms = f[0].second;
+        std::printf("%-9s %9.1f (%.1f to %.1f) %15.1f\n", mode.name, ms.median, ms.q1, ms.q3,
+                    f[1].second.median);
+      });
 }
 
 void add_common(Flags& flags, Options& o) {

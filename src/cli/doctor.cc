@@ -13,6 +13,7 @@
 #include "cli/bandwidth.h"
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/plan.h"
 #include "hub/pull.h"
 #include "hub/store.h"
 #include "kernels/cpu/isa.h"
@@ -55,8 +56,7 @@ Result<int> run(bool is_json) {
                   isa ? "" : "unset WICK_ISA, or set it to one of the instruction sets above"});
   rows.push_back({"threads", std::to_string(usable_threads())});
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  rows.push_back(
-      {"memory", human_bytes(static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page)});
+  rows.push_back({"memory", human_bytes(machine_memory_bytes())});
   rows.push_back(
       {"memory_free", human_bytes(static_cast<std::uint64_t>(::sysconf(_SC_AVPHYS_PAGES)) * page)});
   if (const auto buffer = AlignedBuffer::create(kProbeBytes, AlignedBuffer::Pages::kHuge)) {

@@ -22,11 +22,6 @@ struct Options {
   bool is_json = false;
 };
 
-std::uint64_t machine_bytes() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 Value count(std::uint64_t n) {
   return Value(static_cast<std::int64_t>(n));
 }
@@ -47,12 +42,17 @@ Result<int> run(const Options& o) {
                           {"draft_bytes", count(memory.draft_bytes())},
                           {"total_bytes", count(memory.total())},
                           {"limit_bytes", count(local.memory_limit_bytes)},
-                          {"machine_bytes", count(machine_bytes())},
+                          {"machine_bytes", count(machine_memory_bytes())},
                           {"context", model->context()}}));
   return kExitOk;
 }
 
 }  // namespace
+
+std::uint64_t machine_memory_bytes() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 
 void print_plan(std::ostream& out, const LocalModel& model, const Config& config) {
   const auto row = [&](std::string_view what, std::uint64_t bytes, std::string_view note) {
@@ -69,7 +69,7 @@ void print_plan(std::ostream& out, const LocalModel& model, const Config& config
   row("together", memory.total(), "besides the tokenizer and the texts of requests");
   const auto limit = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
   if (limit > 0) row("limit", limit, config.origin("local.memory_limit"));
-  row("machine", machine_bytes(), "");
+  row("machine", machine_memory_bytes(), "");
 }
 
 Action setup_plan(Flags flags) {

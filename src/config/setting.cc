@@ -24,14 +24,6 @@ std::string in_quotes(std::string_view text) {
   return cat("'", printable(text), "'");
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
-}
-
 template <class T>
 std::optional<T> number(std::string_view text) {
   T value = {};
@@ -54,7 +46,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
       Unit{"gib", 0x1p30}, Unit{"tib", 0x1p40}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto amount = number<double>(text.substr(0, end));
-  std::string unit = lower(text.substr(end));
+  std::string unit = ascii_lower(text.substr(end));
   unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
   for (const Unit& known : kUnits) {
     if (!amount || unit != known.name || *amount * known.bytes > 0x1p62) continue;
@@ -64,7 +56,7 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 }
 
 std::optional<bool> parse_boolean(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = ascii_lower(text);
   for (const std::string_view yes : {"true", "1", "yes", "on"}) {
     if (word == yes) return true;
   }

@@ -75,6 +75,7 @@ class WatchedBackend final : public Backend {
   int passes = 0;      // begun
   int verbs = 0;       // in all passes
   int n_tokens = 0;    // in all passes
+  int n_logits = 0;    // rows, in all passes
   int fails_sync = 0;  // so many next passes end with this error
   Error failure = {
       .code = ErrorCode::kDevice, .id = "device_lost", .message = "the device is gone"};
@@ -131,6 +132,7 @@ class WatchedBackend final : public Backend {
 
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override {
     watch();
+    n_logits += static_cast<int>(rows.size());
     inner_->logits(y, x, head, rows);
     if (!spoils_logits) return;
     for (int row = 0; row < y.rows; ++row)

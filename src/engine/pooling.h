@@ -27,8 +27,6 @@ class StatePool {
     values_.resize(sum_.size());
   }
 
-  bool is_on() const noexcept { return pooling_ != Pooling::kNone; }
-
   // The states [n, d_model] of the positions from `begin` on. Position 0 begins anew.
   void add(int begin, std::span<const float> states) noexcept {
     if (begin == 0) {

@@ -23,6 +23,7 @@ std::vector<float> embed(Fixture& f, Pooling pooling, std::vector<TokenId> token
 TEST(Pooling, TheLastStateTimesTheTableIsTheNextTokensLogits) {
   Fixture f;
   const auto state = embed(f, Pooling::kLast, prompt(40, 1));
+  EXPECT_EQ(f.backend->n_logits, 0);
   ASSERT_EQ(state.size(), std::size_t{32});
   const TensorView* table = f.file->find("token_embd.weight");
   ASSERT_NE(table, nullptr);

@@ -79,10 +79,9 @@ bool Scheduler::park_one() noexcept {
 }
 
 PrefixCache::Match Scheduler::find(const Job& job) const noexcept {
-  if (!options_.reuses_prefixes) {
+  if (!options_.reuses_prefixes || job.wish != PromptWish::kNext) {
     return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
   }
-  if (job.reads_all) return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
   // The last token is always computed, because its logits are wanted.
   return prefixes_.find(job.tenant, job.tokens, static_cast<int>(job.tokens.size()) - 1);
 }
@@ -263,17 +262,20 @@ void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept 
 
 void Scheduler::add_slice(Job& job, int count) noexcept {
   const int missing = job.missing();
-  const bool is_scored = job.scores_prompt && missing > 1;
+  const bool is_scored = job.wish == PromptWish::kScores && missing > 1;
   if (is_scored) count = std::min(count, 1 + std::max(0, free_rows()));
   // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
   const int rest = (job.done + count) % kBlockTokens;
   if (count < missing && count > rest) count -= rest;
   job.share->served += count;
+  int n_rows = count == missing ? 1 : 0;
+  if (is_scored) n_rows = count;
+  if (job.wish == PromptWish::kStates) n_rows = 0;
   slices_.push_back({.job = &job,
                      .begin = job.done,
                      .count = count,
-                     .needs_logits = count == missing,
-                     .n_rows = is_scored ? count : (count == missing ? 1 : 0)});
+                     .is_last = count == missing,
+                     .n_rows = n_rows});
 }
 
 std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const noexcept {
@@ -283,7 +285,7 @@ std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const n
 
 // Blocks that somebody else has published since `job` was admitted.
 void Scheduler::extend(Job& job) noexcept {
-  if (!options_.reuses_prefixes || job.reads_all) return;
+  if (!options_.reuses_prefixes || job.wish != PromptWish::kNext) return;
   while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
     const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
     if (node < 0) return;
@@ -302,8 +304,8 @@ void Scheduler::extend(Job& job) noexcept {
 
 // Whether a slice of this step computes the very block that `job` needs next.
 bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
-  if (!options_.reuses_prefixes || job.reads_all || job.done != job.n_shared * kBlockTokens ||
-      job.missing() <= kBlockTokens) {
+  if (!options_.reuses_prefixes || job.wish != PromptWish::kNext ||
+      job.done != job.n_shared * kBlockTokens || job.missing() <= kBlockTokens) {
     return false;
   }
   const auto ids = block_ids(job, job.n_shared);

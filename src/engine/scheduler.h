@@ -28,6 +28,14 @@
 
 namespace wick {
 
+// What is wanted of a job's prompt. All but kNext needs every position computed: nothing of it is
+// reused.
+enum class PromptWish : std::uint8_t {
+  kNext,    // the logits of the last position
+  kScores,  // those of every position
+  kStates   // none; what they are made of, of every position
+};
+
 struct Job {                         // what the scheduler knows of a request; made by the caller
   std::uint64_t id = 0;              // ascending in order of arrival
   std::uint64_t tenant = 0;          // shares nothing with other tenants
@@ -36,8 +44,7 @@ struct Job {                         // what the scheduler knows of a request; m
   bool is_paused = false;            // its reader is behind: compute nothing
   std::vector<TokenId> draft = {};   // guesses at the tokens behind, as many as n_draft
   int n_draft = 0;                   // set before each plan()
-  bool scores_prompt = false;        // wants the logits of every position of its prompt
-  bool reads_all = false;            // every position must be computed: nothing is reused
+  PromptWish wish = PromptWish::kNext;
 
   // The scheduler's; others read.
   SeqId slot = -1;      // -1 = waits
@@ -62,9 +69,9 @@ struct Job {                         // what the scheduler knows of a request; m
 struct Slice {  // compute positions [begin, begin + count) of `job`
   Job* job = nullptr;
   int begin = 0, count = 0;
-  bool needs_logits = false;  // the slice reaches the last known token
-  int n_draft = 0;            // of its tokens, the last so many are the job's guesses
-  int n_rows = 0;             // so many of its last positions have logits
+  bool is_last = false;  // the slice reaches the last known token
+  int n_draft = 0;       // of its tokens, the last so many are the job's guesses
+  int n_rows = 0;        // so many of its last positions have logits
 };
 
 struct StepBudget {  // prompt tokens of one step

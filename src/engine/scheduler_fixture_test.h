@@ -95,7 +95,7 @@ struct SchedulerFixture {
     for (const Slice& slice : slices) {
       compute(*slice.job, slice.begin, slice.count);
       scheduler.computed(slice);
-      if (slice.needs_logits) answer(*slice.job);
+      if (slice.is_last) answer(*slice.job);
     }
     scheduler.publish();
     return slices;

@@ -22,10 +22,10 @@ TEST(Scheduler, DecodesFirstThenPromptsOldestFirst) {
   auto slices = f.step(64);
   ASSERT_EQ(slices.size(), 2U);
   EXPECT_EQ(slices[0].job, &decoding);
-  EXPECT_TRUE(slices[0].needs_logits);
+  EXPECT_TRUE(slices[0].is_last);
   EXPECT_EQ(slices[1].job, &old);
   EXPECT_EQ(slices[1].count, 64);
-  EXPECT_FALSE(slices[1].needs_logits);
+  EXPECT_FALSE(slices[1].is_last);
   slices = f.step(64);
   ASSERT_EQ(slices.size(), 3U);
   EXPECT_EQ(slices[1].count, 36);

@@ -51,9 +51,9 @@ struct Sequence : Job {
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
     scores.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
-    scores_prompt = request.scores_prompt;
-    reads_all = scores_prompt || request.pooling != Pooling::kNone;
-    if (scores_prompt) prompt_scores.resize(scorer.per_token() * tokens.size());
+    if (request.scores_prompt) wish = PromptWish::kScores;
+    if (request.pooling != Pooling::kNone) wish = PromptWish::kStates;
+    if (wish == PromptWish::kScores) prompt_scores.resize(scorer.per_token() * tokens.size());
     if (draft_max > 0) {
       draft.resize(static_cast<std::size_t>(draft_max));
       ngrams = NgramIndex(usage.prompt_tokens + max_tokens);

@@ -120,14 +120,14 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
     auto& s = static_cast<Sequence&>(*slice.job);
     scheduler.computed(slice);
-    if (s.pool.is_on()) pool(slice, first);
+    if (s.wish == PromptWish::kStates) pool(slice, first);
     first += slice.count;
     if (slice.n_rows == 0) continue;
     const auto n_rows = static_cast<std::size_t>(slice.n_rows);
     const auto rows = logits->subspan(row * vocab, n_rows * vocab);
     row += n_rows;
-    if (s.scores_prompt) score_prompt(slice, rows);
-    if (slice.needs_logits && !s.pool.is_on()) draw(slice, rows);
+    if (s.wish == PromptWish::kScores) score_prompt(slice, rows);
+    if (slice.is_last) draw(slice, rows);
   }
 }
 
@@ -164,7 +164,7 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
     return fail({&slice, 1});
   }
   s.pool.add(slice.begin, *states);
-  if (!slice.needs_logits) return;
+  if (!slice.is_last) return;
   const std::int64_t now = monotonic_ns();
   s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
   s.stop = StopReason::kEnd;

@@ -20,14 +20,6 @@ constexpr std::array<std::string_view, 8> kFolderFiles = {
 constexpr std::size_t kShownChoices = 12;
 constexpr std::size_t kDigits = 5;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
-}
-
 std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
@@ -48,7 +40,7 @@ bool holds_word(std::string_view text, std::string_view word) {
 
 // Models alone: no vision projectors, no data files of the quantiser.
 bool is_model_gguf(const HubFile& file) {
-  const std::string path = lower(file.path);
+  const std::string path = ascii_lower(file.path);
   return path.ends_with(".gguf") && file_name(path).find("mmproj") == std::string_view::npos &&
          file_name(path).find("imatrix") == std::string_view::npos;
 }
@@ -95,11 +87,11 @@ Result<std::vector<HubFile>> with_all_parts(std::span<const HubFile> files, cons
 }
 
 const HubFile* find_quant(std::span<const HubFile> files, std::string_view quant) {
-  const std::string word = lower(quant);
+  const std::string word = ascii_lower(quant);
   for (const bool is_exact : {true, false}) {
     for (const HubFile& file : files) {
       if (!is_model_gguf(file)) continue;
-      const std::string path = lower(file.path);
+      const std::string path = ascii_lower(file.path);
       if (is_exact ? holds_word(path, word) : path.find(word) != std::string::npos) return &file;
     }
   }
@@ -108,9 +100,9 @@ const HubFile* find_quant(std::span<const HubFile> files, std::string_view quant
 
 const HubFile* find_default(std::span<const HubFile> files) {
   for (const std::string_view quant : kQuantsInOrder) {
-    const std::string word = lower(quant);
+    const std::string word = ascii_lower(quant);
     for (const HubFile& file : files) {
-      if (is_model_gguf(file) && holds_word(lower(file.path), word)) return &file;
+      if (is_model_gguf(file) && holds_word(ascii_lower(file.path), word)) return &file;
     }
   }
   const HubFile* only = nullptr;

@@ -9,11 +9,9 @@
 namespace wick {
 
 namespace {
-constexpr int kScoredRows =
-    7;  // of logits a step, besides one for each sequence: those of a prompt
-}
 
-namespace {
+// Rows of logits a step, besides one for each sequence: those of prompts.
+constexpr int kScoredRows = 7;
 
 // Until here all but the tokenizer is address space: nothing has been touched.
 Result<void> check_limit(const LocalMemory& memory, std::uint64_t limit) {

@@ -134,9 +134,8 @@ Result<std::vector<LocalModel::Embedding>> LocalModel::embed(std::span<const std
                               .pooling = pooling};
       const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
       request.prompt.assign(prefix.begin(), prefix.end());
-      MarkedText marked;
-      marked.append(text, false);
-      tokenizer().encode(marked, request.prompt);
+      const auto ids = tokenizer().encode_plain(text);
+      request.prompt.insert(request.prompt.end(), ids.begin(), ids.end());
       request.prompt.insert(request.prompt.end(), suffix.begin(), suffix.end());
       WICK_DO(pending.add(std::move(request)));
     }

@@ -17,6 +17,14 @@ int rounded_up(int n, int to) noexcept {
   return (n + to - 1) / to * to;
 }
 
+void add_bias(const float* bias, int n_tokens, int count, float* y,
+              std::ptrdiff_t y_stride) noexcept {
+  for (int t = 0; t < n_tokens; ++t) {
+    for (int i = 0; i < count; ++i)
+      y[t * y_stride + i] += bias[i];
+  }
+}
+
 }  // namespace
 
 // Chunks of whole granules (granule[i] rows of part i; nullptr = any number).
@@ -80,11 +88,7 @@ void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, int co
   args.y = y;
   args.y_stride = y_stride;
   matmul_.matmul[static_cast<std::size_t>(w.type)](args);
-  if (bias == nullptr) return;
-  for (int t = 0; t < rows.n; ++t) {
-    for (int i = 0; i < count; ++i)
-      y[t * y_stride + i] += bias[row + i];
-  }
+  if (bias != nullptr) add_bias(bias + row, rows.n, count, y, y_stride);
 }
 
 // The same where x is two quantised terms, whose products are added before the bias. y is [2 *
@@ -94,14 +98,10 @@ void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, i
   Rows both = rows;
   both.n = 2 * rows.n;
   multiply(w, nullptr, row, count, both, y, count);
-  const float* const rest = y + static_cast<std::ptrdiff_t>(rows.n) * count;
-  for (int t = 0; t < rows.n; ++t) {
-    for (int i = 0; i < count; ++i) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(t) * count + i;
-      y[at] += rest[at];
-      if (bias != nullptr) y[at] += bias[row + i];
-    }
-  }
+  const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(rows.n) * count;
+  for (std::ptrdiff_t i = 0; i < n; ++i)
+    y[i] += y[n + i];
+  if (bias != nullptr) add_bias(bias + row, rows.n, count, y, count);
 }
 
 void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcept {
