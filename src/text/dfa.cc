@@ -124,11 +124,11 @@ class DfaBuilder {
     List first;
     ++mark_;
     follow(nfa.start(), -1, first);
-    state_of(std::move(first));
+    state_of(first);
   }
 
   bool build() {
-    if (lists_.size() < 2 || n_classes_ == 0 || n_classes_ > 255) return false;
+    if (lists_.size() < 2 || examples_.empty()) return false;
     for (std::size_t state = 0; state < lists_.size(); ++state) {
       for (std::size_t c = 0; c < n_classes_; ++c) {
         const Dfa::Next next = step(state, c);
@@ -144,23 +144,30 @@ class DfaBuilder {
 
  private:
   using List = std::vector<std::uint16_t>;  // places, in the order of preference
+  static constexpr std::size_t kMaxClasses = 255;
 
-  // Elements that every set treats alike are one class.
+  // Elements that every set treats alike are one class: each set splits the classes so far.
   void group_elements() {
-    std::map<std::vector<bool>, std::uint8_t> seen;
     const std::size_t n = regex_.universe.size();
     if (n * regex_.sets.size() > kMaxDfaWork) return;
+    std::vector<std::size_t> class_of(n, 0);
+    n_classes_ = 1;
+    std::vector<std::size_t> split;  // by class, and whether the set has the element; 0: not seen
+    for (const CharSet& set : regex_.sets) {
+      split.assign(2 * n_classes_, 0);
+      n_classes_ = 0;
+      for (std::size_t e = 0; e < n; ++e) {
+        std::size_t& part = split[2 * class_of[e] + (set.has(e) ? 1 : 0)];
+        if (part == 0) part = ++n_classes_;
+        class_of[e] = part - 1;
+      }
+      if (n_classes_ > kMaxClasses) return;
+    }
     dfa_.class_of_.resize(n);
     for (std::size_t e = 0; e < n; ++e) {
-      std::vector<bool> signature;
-      for (const CharSet& set : regex_.sets) {
-        signature.push_back(set.has(e));
-      }
-      const auto added = seen.emplace(std::move(signature), static_cast<std::uint8_t>(seen.size()));
-      if (added.second) examples_.push_back(e);
-      dfa_.class_of_[e] = added.first->second;
+      dfa_.class_of_[e] = static_cast<std::uint8_t>(class_of[e]);
+      if (class_of[e] == examples_.size()) examples_.push_back(e);
     }
-    n_classes_ = seen.size();
     dfa_.n_classes_ = n_classes_;
   }
 
@@ -171,52 +178,52 @@ class DfaBuilder {
   // Appends to `list` where `place` leads without a character: sets, the end, and looks, which are
   // passed where `next_element` is known (not −1) and satisfies them.
   void follow(int place, std::ptrdiff_t next_element, List& list) {
-    std::vector<int> open{place};
-    while (!open.empty()) {
-      const int at = open.back();
-      open.pop_back();
+    open_.assign(1, place);
+    while (!open_.empty()) {
+      const int at = open_.back();
+      open_.pop_back();
       ++work_;
       if (marks_[static_cast<std::size_t>(at)] == mark_) continue;
       marks_[static_cast<std::size_t>(at)] = mark_;
       const NfaNode& node = nodes_[static_cast<std::size_t>(at)];
       const bool is_known_look = node.kind == NfaNode::Kind::kLook && next_element >= 0;
       if (node.kind == NfaNode::Kind::kFork) {
-        open.push_back(node.other);
-        open.push_back(node.next);
+        open_.push_back(node.other);
+        open_.push_back(node.next);
       } else if (!is_known_look) {
         list.push_back(static_cast<std::uint16_t>(at));
       } else if (has(node.set, static_cast<std::size_t>(next_element))) {
-        open.push_back(node.next);
+        open_.push_back(node.next);
       }
     }
   }
 
-  Dfa::Next state_of(List list) {
-    const auto added = states_.emplace(list, static_cast<Dfa::Next>(lists_.size()));
-    if (added.second) lists_.push_back(std::move(list));
+  Dfa::Next state_of(const List& list) {
+    const auto added = states_.try_emplace(list, static_cast<Dfa::Next>(lists_.size()));
+    if (added.second) lists_.push_back(list);
     return added.first->second;
   }
 
   Dfa::Next step(std::size_t state, std::size_t char_class) {
     const std::size_t element = examples_[char_class];
-    List here;  // the places with all looks decided
+    here_.clear();
     ++mark_;
     for (const std::uint16_t place : lists_[state]) {
-      follow(place, static_cast<std::ptrdiff_t>(element), here);
+      follow(place, static_cast<std::ptrdiff_t>(element), here_);
     }
-    List moved;
+    moved_.clear();
     bool is_match = false;
     ++mark_;
-    for (const std::uint16_t place : here) {
+    for (const std::uint16_t place : here_) {
       const NfaNode& node = nodes_[place];
       if (node.kind == NfaNode::Kind::kEnd) {
         is_match = true;
         break;
       }
-      if (has(node.set, element)) follow(node.next, -1, moved);
+      if (has(node.set, element)) follow(node.next, -1, moved_);
     }
     const bool is_end = element == regex_.universe.end_of_text();
-    const Dfa::Next next = is_end ? Dfa::kDead : state_of(std::move(moved));
+    const Dfa::Next next = is_end ? Dfa::kDead : state_of(moved_);
     return is_match ? static_cast<Dfa::Next>(next | Dfa::kMatch) : next;
   }
 
@@ -259,6 +266,8 @@ class DfaBuilder {
   std::vector<std::size_t> examples_ = {};  // of each class, one element
   std::vector<List> lists_ = {};            // of each state
   std::map<List, Dfa::Next> states_ = {};
+  std::vector<int> open_ = {};        // of follow()
+  List here_ = {}, moved_ = {};       // of step(): the places with all looks decided, and behind
   std::vector<std::uint32_t> marks_;  // of each place: when it was last followed
   std::uint32_t mark_ = 0;
   std::size_t work_ = 0;

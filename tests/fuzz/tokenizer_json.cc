@@ -1,0 +1,8 @@
+// Hostile files of Hugging Face's library: tokenizer.json.
+#include "fuzz/use_tokenizer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FuzzedDataProvider in(data, size);
+  wick::load_and_use_file("tokenizer.huggingface.json", in);
+  return 0;
+}
