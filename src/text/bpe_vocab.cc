@@ -12,6 +12,9 @@ namespace wick {
 Result<void> add_word(TokenId id, bool may_repeat, const Vocab& vocab, BpeModel& model) {
   const Vocab& texts = model.spelled.size() > 0 ? model.spelled : vocab;
   const std::string_view text = texts.bytes(id);
+  if (const TokenId later = id + kAhead; later < texts.size()) {
+    __builtin_prefetch(model.words.place(texts.bytes(later)), 1);
+  }
   if (text.empty()) return {};
   const auto text_of = [&](TokenId other) { return texts.bytes(other); };
   const auto added = model.words.add(text, id, text_of);

@@ -16,6 +16,10 @@ constexpr bool is_word_kind(TokenKind kind) noexcept {
   return kind == TokenKind::kNormal || kind == TokenKind::kUnused;
 }
 
+// Tables of a vocabulary are larger than a cache: what will be looked up so many entries later is
+// asked for already.
+inline constexpr TokenId kAhead = 16;
+
 // Enters a token into model.words, by its spelling. Texts that repeat are an error unless
 // `may_repeat`; then the first counts.
 Result<void> add_word(TokenId id, bool may_repeat, const Vocab& vocab, BpeModel& model);

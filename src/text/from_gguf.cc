@@ -25,16 +25,18 @@ constexpr std::string_view kSpaceMark = "▁";  // SentencePiece's spelling of a
 Result<void> fill_byte_level_vocab(const GgufVocab& gguf, TokenizerParts& parts, BpeModel& model) {
   parts.vocab.reserve(gguf.texts.size(), gguf.total_bytes);
   model.words.reserve(gguf.texts.size());
-  std::vector<TokenId> not_spelled;
+  std::vector<TokenId> spelled, not_spelled;
+  spelled.reserve(gguf.texts.size());
   for (std::size_t i = 0; i < gguf.texts.size(); ++i) {
     const TokenKind kind = gguf.kinds[i];
-    const auto id = static_cast<TokenId>(i);
     const bool is_word = is_word_kind(kind);
     const bool is_spelled = is_word && append_unspelled(parts.vocab.arena(), gguf.texts[i]);
     if (!is_spelled) parts.vocab.arena() += gguf.texts[i];
     parts.vocab.seal(kind);
-    if (is_spelled) WICK_DO(add_word(id, false, parts.vocab, model));
-    if (is_word && !is_spelled) not_spelled.push_back(id);
+    if (is_word) (is_spelled ? spelled : not_spelled).push_back(static_cast<TokenId>(i));
+  }
+  for (const TokenId id : spelled) {
+    WICK_DO(add_word(id, false, parts.vocab, model));
   }
   // Some files hold a text as it is beside the same text in the byte alphabet, which is the one
   // that merges make.
@@ -45,14 +47,76 @@ Result<void> fill_byte_level_vocab(const GgufVocab& gguf, TokenizerParts& parts,
   return {};
 }
 
-// A quarter of all halves are single bytes, which need no hashing.
-TokenId find_half(std::string_view text, const Vocab& vocab, const BpeModel& model) {
-  if (text.size() == 1) return model.byte_ids[static_cast<unsigned char>(text[0])];
-  return model.find(text, vocab);
-}
+// Some merges at a time: each step waits for memory, and those of all of them wait together.
+class MergeLines {
+ public:
+  MergeLines(const Vocab& vocab, BpeModel& model) : vocab_(vocab), model_(model) {}
 
-// A merge is "LEFT RIGHT". One that names no tokens can never happen and is passed over, as
-// llama.cpp does: some files carry such lines.
+  // "LEFT RIGHT". One that names no tokens can never happen and is passed over, as llama.cpp does:
+  // some files carry such lines. False: the tables are made to collide.
+  bool add(std::string_view line, std::uint32_t rank) {
+    const std::size_t gap = line.find(' ', 1);
+    if (gap == std::string_view::npos || line.size() > 2 * kMaxTokenBytes) return true;
+    Line& made = lines_[n_];
+    made.rank = rank;
+    made.text.clear();
+    if (!append_unspelled(made.text, line.substr(0, gap))) return true;
+    made.left_bytes = made.text.size();
+    if (!append_unspelled(made.text, line.substr(gap + 1))) return true;
+    __builtin_prefetch(model_.words.place(made.left()));
+    __builtin_prefetch(model_.words.place(made.right()));
+    return ++n_ < lines_.size() || flush();
+  }
+
+  bool flush() {
+    for (std::size_t i = 0; i < n_; ++i) {
+      find(lines_[i]);
+      __builtin_prefetch(model_.pairs.place(lines_[i].left_id, lines_[i].right_id), 1);
+    }
+    bool is_fine = true;
+    for (std::size_t i = 0; i < n_ && is_fine; ++i) {
+      const Line& line = lines_[i];
+      if (line.merged < 0 || line.left_id < 0 || line.right_id < 0) continue;
+      is_fine = model_.pairs.add(line.left_id, line.right_id, {line.rank, line.merged});
+    }
+    n_ = 0;
+    return is_fine;
+  }
+
+ private:
+  struct Line {
+    std::string text = {};
+    std::size_t left_bytes = 0;
+    std::uint32_t rank = 0;
+    TokenId left_id = -1, right_id = -1, merged = -1;
+
+    std::string_view left() const noexcept { return std::string_view(text).substr(0, left_bytes); }
+
+    std::string_view right() const noexcept { return std::string_view(text).substr(left_bytes); }
+  };
+
+  void find(Line& line) {
+    if (line.text != vocab_.bytes(guess_) || !is_word_kind(vocab_.kind(guess_))) {
+      guess_ = model_.find(line.text, vocab_);
+    }
+    line.merged = guess_++;
+    line.left_id = find_half(line.left());
+    line.right_id = find_half(line.right());
+  }
+
+  // A quarter of all halves are single bytes, which need no hashing.
+  TokenId find_half(std::string_view text) const {
+    if (text.size() == 1) return model_.byte_ids[static_cast<unsigned char>(text[0])];
+    return model_.find(text, vocab_);
+  }
+
+  const Vocab& vocab_;
+  BpeModel& model_;
+  std::array<Line, kAhead> lines_ = {};
+  std::size_t n_ = 0;
+  TokenId guess_ = 0;  // most often, the tokens stand in the order of their merges
+};
+
 Result<void> fill_merges(const Metadata& meta, const Vocab& vocab, BpeModel& model) {
   const auto merges = meta.strings("tokenizer.ggml.merges");
   if (!merges) {
@@ -63,29 +127,13 @@ Result<void> fill_merges(const Metadata& meta, const Vocab& vocab, BpeModel& mod
         cat("tokenizer.ggml.merges has ", merges->size(), " entries, wick takes ", kMaxMerges));
   }
   model.pairs.reserve(merges->size());
-  std::string both;
-  TokenId guess = 0;  // most often, the tokens stand in the order of their merges
-  for (std::size_t rank = 0; rank < merges->size(); ++rank) {
-    const std::string_view line = (*merges)[rank];
-    const std::size_t gap = line.find(' ', 1);
-    if (gap == std::string_view::npos || line.size() > 2 * kMaxTokenBytes) continue;
-    both.clear();
-    if (!append_unspelled(both, line.substr(0, gap))) continue;
-    const std::size_t left_bytes = both.size();
-    if (!append_unspelled(both, line.substr(gap + 1))) continue;
-    const std::string_view text = both;
-    if (text != vocab.bytes(guess) || !is_word_kind(vocab.kind(guess))) {
-      guess = model.find(text, vocab);
-    }
-    const TokenId merged = guess++;
-    const TokenId left = find_half(text.substr(0, left_bytes), vocab, model);
-    const TokenId right = find_half(text.substr(left_bytes), vocab, model);
-    if (merged < 0 || left < 0 || right < 0) continue;
-    if (!model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), merged})) {
-      return corrupt_vocab("the merges are made to collide in a hash table");
-    }
+  MergeLines lines(vocab, model);
+  bool is_fine = true;
+  for (std::size_t rank = 0; rank < merges->size() && is_fine; ++rank) {
+    is_fine = lines.add((*merges)[rank], static_cast<std::uint32_t>(rank));
   }
-  return {};
+  if (is_fine && lines.flush()) return {};
+  return corrupt_vocab("the merges are made to collide in a hash table");
 }
 
 Result<void> fill_byte_level(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts) {

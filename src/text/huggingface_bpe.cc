@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/strings.h"
+#include "text/bpe_vocab.h"
 #include "text/byte_alphabet.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
@@ -90,6 +91,7 @@ class ModelReader {
       const auto text_of = [&](TokenId other) {
         return entries_[static_cast<std::size_t>(other)].text;
       };
+      if (i + kAhead < n) __builtin_prefetch(spelled_.place(entries_[i + kAhead].text), 1);
       const auto added = spelled_.add(entry.text, id, text_of);
       if (added == StringIndex::Added::kTooManyCollisions) {
         return corrupt_json("the texts of the tokens are made to collide in a hash table");
@@ -145,7 +147,12 @@ class ModelReader {
     std::string both;
     std::uint32_t rank = 0;
     TokenId guess = 0;  // most often, the tokens stand in the order of their merges
-    for (const auto& [left, right] : file_.merges) {
+    for (std::size_t i = 0; i < file_.merges.size(); ++i) {
+      if (i + kAhead < file_.merges.size()) {
+        __builtin_prefetch(spelled_.place(file_.merges[i + kAhead].left));
+        __builtin_prefetch(spelled_.place(file_.merges[i + kAhead].right));
+      }
+      const auto& [left, right] = file_.merges[i];
       both = left;
       both += right.substr(std::min(right.size(), bpe_.continuing_prefix.size()));
       const TokenId left_id = find(left);

@@ -40,6 +40,11 @@ class StringIndex {
     return Added::kTooManyCollisions;
   }
 
+  // Where `text` is looked for first, for a prefetch.
+  const void* place(std::string_view text) const noexcept {
+    return slots_.data() + (key_of(text).hash & (slots_.size() - 1));
+  }
+
   // -1 if `text` is not there.
   template <class TextOf>
   std::int32_t find(std::string_view text, const TextOf& text_of) const noexcept {
