@@ -19,10 +19,9 @@
 
 #include "wick/parameter.h"
 #include "wick/result.h"
+#include "wick/token.h"
 
 namespace wick {
-
-using TokenId = std::int32_t;  // 0 .. vocabulary-1
 
 struct Message {
   std::string role = "user";  // "system", "user", "assistant", or what the model's template knows
@@ -56,10 +55,13 @@ struct Generation {
   std::vector<std::pair<TokenId, double>> logit_bias = {};  // added; -infinity bans a token
   std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
   LogitsHook logits = {};
-  std::stop_token cancel = {};  // from any thread; the answer so far is kept (kCancelled)
-  int time_limit_ms = 0;        // from the call on; then an error, id "time_limit". 0 = none
-  int priority = 0;             // -2 (in the background) to 2; waiting raises it
-  std::uint64_t tenant = 0;     // tenants share time fairly, and of the cache nothing
+  bool logprobs = false;         // Completion::logprobs: of each token how likely it was
+  bool prompt_logprobs = false;  // Completion::prompt_logprobs; the prompt then reuses no cache
+  int top_logprobs = 0;          // with either: so many of the likeliest beside each, 0 to 20
+  std::stop_token cancel = {};   // from any thread; the answer so far is kept (kCancelled)
+  int time_limit_ms = 0;         // from the call on; then an error, id "time_limit". 0 = none
+  int priority = 0;              // -2 (in the background) to 2; waiting raises it
+  std::uint64_t tenant = 0;      // tenants share time fairly, and of the cache nothing
 };
 
 enum class FinishReason : std::uint8_t {
@@ -86,6 +88,9 @@ struct Completion {
   FinishReason finish = FinishReason::kEnd;
   TokenUsage usage = {};
   std::vector<EffectiveParameter> parameters = {};  // every one; the seed of a random answer, too
+  // As many as TokenUsage::generated_tokens: the end token, and those of a stop text, too.
+  std::vector<ScoredToken> logprobs = {};
+  std::vector<ScoredToken> prompt_logprobs = {};  // without the first, which nothing foretells
 };
 
 // A text as a vector.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "wick/generation.h"
+#include "wick/plan.h"
 #include "wick/result.h"
 #include "wick/session.h"
 #include "wick/stream.h"
@@ -63,6 +64,12 @@ class WICK_API Model {
   Result<Stream> stream(std::string_view prompt, const Generation& generation = {}) const;
   Result<Stream> stream(const std::vector<Message>& messages,
                         const Generation& generation = {}) const;
+
+  // What complete() or chat() with the same arguments would take now; computes nothing of it, and
+  // waits for the step under way at most. What cannot run is refused as it would be there.
+  Result<RequestPlan> plan(std::string_view prompt, const Generation& generation = {}) const;
+  Result<RequestPlan> plan(const std::vector<Message>& messages,
+                           const Generation& generation = {}) const;
 
   // A conversation that remembers; `system` empty: without a system message.
   Session session(std::string_view system = {}) const;

@@ -29,6 +29,7 @@
 #include "sample/logprobs.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
+#include "wick/plan.h"
 
 namespace wick {
 
@@ -58,16 +59,6 @@ struct Usage {
   double queue_ms = 0;       // from submit() to admission
   double prompt_ms = 0;      // from admission to the first generated token
   double generate_ms = 0;    // from the first to the last generated token
-};
-
-struct RequestPlan {  // what a request would take if it ran now
-  int prompt_tokens = 0, max_tokens = 0;
-  int cached_tokens = 0;
-  CacheMiss miss = {};
-  int blocks = 0;              // of the cache, at the end of the answer
-  std::uint64_t kv_bytes = 0;  // these blocks
-  int requests_before = 0;     // live or waiting
-  double ttft_ms = 0;          // estimate of the wait for the first token; 0 = nothing measured yet
 };
 
 struct TextDelta {

@@ -93,9 +93,36 @@ TEST(EnginePlan, TellsWhatARequestWouldTakeWithoutRunningIt) {
   EXPECT_EQ(reader->plan->cached_tokens, 300);
   EXPECT_EQ(reader->plan->miss.reason, MissReason::kEdited);
   EXPECT_EQ(reader->plan->blocks, 29);  // 450 positions
-  EXPECT_EQ(reader->plan->kv_bytes, 29U * 16 * 2 * 2 * 16 * 2);
+  EXPECT_EQ(reader->plan->cache_bytes, 29U * 16 * 2 * 2 * 16 * 2);
   EXPECT_EQ(reader->plan->requests_before, 0);
-  EXPECT_GT(reader->plan->ttft_ms, 0);
+  ASSERT_TRUE(reader->plan->ttft_ms);
+  EXPECT_GT(*reader->plan->ttft_ms, 0);
+}
+
+TEST(EnginePlan, TellsWhatIsFreeAndNoTimeThatWasNotMeasured) {
+  Fixture f({}, 1, 512, {.context = 1024});
+  GenerateRequest r = request(400, 1, 50);
+  r.only_plans = true;
+  const auto plan = [&](const GenerateRequest& request) {
+    const auto reader = f.submit(request);
+    f.engine->step();
+    EXPECT_TRUE(reader->plan);
+    return reader->plan.value_or(RequestPlan{});
+  };
+  const RequestPlan empty = plan(r);
+  EXPECT_FALSE(empty.ttft_ms);
+  EXPECT_GE(empty.free_blocks, 1024 / 16);
+  const auto other = f.submit(request(100, 2, 50));
+  f.engine->step();
+  const RequestPlan beside = plan(r);
+  EXPECT_EQ(beside.requests_before, 1);
+  EXPECT_EQ(beside.free_blocks, empty.free_blocks - 7);  // of 16 positions each
+  EXPECT_TRUE(beside.ttft_ms);
+  f.finish();
+  EXPECT_EQ(plan(r).free_blocks, empty.free_blocks);  // what is cached makes room
+  r.scores_prompt = true;
+  r.top_logprobs = 0;
+  EXPECT_FALSE(plan(r).ttft_ms);
 }
 
 TEST(EngineQueue, AHigherPriorityStartsBeforeThoseThatWaitLonger) {

@@ -15,33 +15,13 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/types.h"
 #include "model/kv_cache.h"
+#include "wick/plan.h"
 
 namespace wick {
-
-// Why the reuse of a prompt ended where it did.
-enum class MissReason : std::uint8_t {
-  kNone,         // it did not: all but the last token was there
-  kNew,          // the prompt goes on where the cached text ends
-  kEdited,       // another token follows in the cache
-  kEvicted,      // it was there and had to make room
-  kOtherTenant,  // another tenant has it (said only if EngineOptions::explains_tenants)
-  kNeverSeen,    // no text of this tenant begins like this
-  kOff,          // reuse is switched off
-};
-// "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
-std::string_view name(MissReason reason) noexcept;
-
-struct CacheMiss {
-  MissReason reason = MissReason::kNone;
-  int position = 0;     // of the first token that had to be computed
-  TokenId wanted = -1;  // the token there
-  TokenId cached = -1;  // kEdited: what the cache has there instead
-};
 
 class PrefixCache {
  public:

@@ -149,8 +149,9 @@ void Engine::State::make_plan(Sequence& s) const noexcept {
   plan.cached_tokens = match.tokens();
   plan.miss = match.miss;
   plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
-  plan.kv_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
-                  kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
+  plan.free_blocks = kv.free_blocks() + kv.idle_blocks();
+  plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
+                     kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
   for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
     for (const Job* job : jobs) {
@@ -158,6 +159,8 @@ void Engine::State::make_plan(Sequence& s) const noexcept {
       if (!job->is_decoding()) to_compute += job->missing();
     }
   }
+  // A scored prompt goes through in steps of a few tokens, whose time is not known.
+  if (s.wish == PromptWish::kScores || cost.prompt_token_ns() <= 0) return;
   plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
 }
 

@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "library/model_state.h"
 #include "library/stream_state.h"
+#include "sample/logprobs.h"
 
 namespace wick {
 
@@ -10,15 +11,40 @@ const char* version() noexcept {
   return WICK_VERSION;
 }
 
-GenerationSettings to_settings(const Generation& generation) {
+namespace {
+
+// As OpenAI has it: how many of the likeliest says nothing without the switch.
+Result<void> check_logprobs(const Generation& g) {
+  const auto bad = [](std::string message) {
+    return Error{
+        .code = ErrorCode::kInvalid, .id = "bad_top_logprobs", .message = std::move(message)};
+  };
+  if (g.top_logprobs < 0 || g.top_logprobs > kMaxTopLogprobs) {
+    return bad(cat("top_logprobs is ", g.top_logprobs, ", allowed are 0 to ", kMaxTopLogprobs));
+  }
+  if (g.top_logprobs > 0 && !g.logprobs && !g.prompt_logprobs) {
+    return bad(
+        cat("top_logprobs is ", g.top_logprobs, ", which needs logprobs or prompt_logprobs"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<GenerationSettings> to_settings(const Generation& generation) {
+  WICK_DO(check_logprobs(generation));
   GenerationSettings settings{.sampling = generation.more,
                               .max_tokens = generation.max_tokens,
                               .stops = generation.stops,
                               .stop_ids = generation.stop_ids,
+                              .scores_prompt = generation.prompt_logprobs,
                               .samplers = generation.samplers,
                               .tenant = generation.tenant,
                               .priority = generation.priority,
                               .time_limit_ms = generation.time_limit_ms};
+  if (generation.logprobs || generation.prompt_logprobs) {
+    settings.top_logprobs = generation.top_logprobs;
+  }
   for (const auto& [id, bias] : generation.logit_bias)
     settings.logit_bias.push_back({.id = id, .bias = bias});
   const auto set = [&](const char* key, const auto& value) {
@@ -91,6 +117,19 @@ Result<Stream> Model::stream(const std::vector<Message>& messages,
                              const Generation& generation) const {
   WICK_TRY(auto stream, begin_stream(state_->local, to_request(messages), generation));
   return Stream(std::move(stream));
+}
+
+Result<RequestPlan> Model::plan(std::string_view prompt, const Generation& generation) const {
+  CompletionRequest request{.prompt = std::string(prompt)};
+  WICK_TRY(request.settings, to_settings(generation));
+  return state_->local->plan(request);
+}
+
+Result<RequestPlan> Model::plan(const std::vector<Message>& messages,
+                                const Generation& generation) const {
+  ChatRequest request = to_request(messages);
+  WICK_TRY(request.settings, to_settings(generation));
+  return state_->local->plan(request);
 }
 
 Session Model::session(std::string_view system) const {

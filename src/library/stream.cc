@@ -76,10 +76,14 @@ bool Stream::State::read() {
     const bool is_hook = hook != nullptr && hook->failure();
     result.emplace(is_hook ? *hook->failure() : answer->error());
   } else {
+    ScoresEvent scored = answer->scored_tokens();
+    if (!keeps_logprobs) scored.tokens.clear();
     result.emplace(Completion{.text = text,
                               .finish = to_finish(done.stop),
                               .usage = to_usage(done.usage),
-                              .parameters = done.parameters});
+                              .parameters = done.parameters,
+                              .logprobs = std::move(scored.tokens),
+                              .prompt_logprobs = std::move(scored.prompt)});
   }
   if (on_end) std::exchange(on_end, nullptr)(*result ? &text : nullptr);
   return false;

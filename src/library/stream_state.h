@@ -31,6 +31,7 @@ class HookEditor final : public LogitsEditor {
 struct Stream::State {
   std::shared_ptr<LocalModel> model;  // outlives `answer`
   std::shared_ptr<HookEditor> hook;   // may be null
+  bool keeps_logprobs = false;        // else only the prompt's were asked for, or none
   std::unique_ptr<RunningAnswer> answer;
   // Called once, at the end or when the stream is dropped, with all the text; null after an error.
   std::function<void(const std::string* text)> on_end;
@@ -47,14 +48,15 @@ struct Stream::State {
 };
 
 // Generation as the provider has it.
-GenerationSettings to_settings(const Generation& generation);
+Result<GenerationSettings> to_settings(const Generation& generation);
 
 // Queues `request` and makes the stream that reads its answer.
 template <class Request>
 Result<std::unique_ptr<Stream::State>> begin_stream(std::shared_ptr<LocalModel> model,
                                                     Request request, const Generation& generation) {
   auto state = std::make_unique<Stream::State>();
-  request.settings = to_settings(generation);
+  WICK_TRY(request.settings, to_settings(generation));
+  state->keeps_logprobs = generation.logprobs;
   if (generation.logits) state->hook = std::make_shared<HookEditor>(generation.logits);
   WICK_TRY(state->answer, model->begin(request, state->hook));
   state->model = std::move(model);

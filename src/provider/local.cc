@@ -117,27 +117,9 @@ std::vector<ModelInfo> LocalModel::models() const {
 
 namespace {
 
-std::vector<ScoredToken> named(std::span<const TokenScore> scores, std::size_t per_token,
-                               const Tokenizer& tokenizer) {
-  std::vector<ScoredToken> out;
-  const auto name = [&](const TokenScore& score) {
-    return ScoredToken{.id = score.id,
-                       .bytes = std::string(tokenizer.bytes(score.id)),
-                       .logprob = static_cast<double>(score.logprob)};
-  };
-  for (; scores.size() >= per_token; scores = scores.subspan(per_token)) {
-    if (scores[0].id < 0) continue;
-    out.push_back(name(scores[0]));
-    for (const TokenScore& likely : scores.subspan(1, per_token - 1)) {
-      if (likely.id >= 0) out.back().likeliest.push_back(name(likely));
-    }
-  }
-  return out;
-}
-
 // Hands the answer's text to `sink` until it is over, then its scores and its DoneEvent.
 Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop_token& stop,
-                   const GenerationSettings& settings, const Tokenizer& tokenizer) {
+                   const GenerationSettings& settings) {
   {
     const std::stop_callback cancel(stop, [&answer] { answer.cancel(); });
     std::string text;
@@ -147,11 +129,7 @@ Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop
     }
   }
   if (answer.done().stop == StopReason::kError) return answer.error();
-  if (settings.top_logprobs >= 0) {
-    const auto per_token = static_cast<std::size_t>(1 + settings.top_logprobs);
-    sink(ScoresEvent{.tokens = named(answer.scores(), per_token, tokenizer),
-                     .prompt = named(answer.prompt_scores(), per_token, tokenizer)});
-  }
+  if (settings.top_logprobs >= 0) sink(answer.scored_tokens());
   sink(answer.done());
   return {};
 }
@@ -161,31 +139,58 @@ Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop
 Result<void> LocalModel::chat(const ChatRequest& request, const EventSink& sink,
                               std::stop_token stop) {
   WICK_TRY(const auto answer, begin(request));
-  return drain(*answer, sink, stop, request.settings, tokenizer());
+  return drain(*answer, sink, stop, request.settings);
 }
 
 Result<void> LocalModel::complete(const CompletionRequest& request, const EventSink& sink,
                                   std::stop_token stop) {
   WICK_TRY(const auto answer, begin(request));
-  return drain(*answer, sink, stop, request.settings, tokenizer());
+  return drain(*answer, sink, stop, request.settings);
 }
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const ChatRequest& request,
                                                          std::shared_ptr<LogitsEditor> editor) {
-  GenerateRequest generate;
-  WICK_TRY(generate.prompt, render(request.input));
+  WICK_TRY(GenerateRequest generate, prepare(request));
   return submit(std::move(generate), request.settings, std::move(editor));
 }
 
 Result<std::unique_ptr<RunningAnswer>> LocalModel::begin(const CompletionRequest& request,
                                                          std::shared_ptr<LogitsEditor> editor) {
+  return submit(prepare(request), request.settings, std::move(editor));
+}
+
+Result<RequestPlan> LocalModel::plan(const ChatRequest& request) {
+  WICK_TRY(GenerateRequest generate, prepare(request));
+  return plan(std::move(generate), request.settings);
+}
+
+Result<RequestPlan> LocalModel::plan(const CompletionRequest& request) {
+  return plan(prepare(request), request.settings);
+}
+
+Result<RequestPlan> LocalModel::plan(GenerateRequest generate, const GenerationSettings& settings) {
+  generate.only_plans = true;
+  WICK_TRY(const auto answer, submit(std::move(generate), settings, {}));
+  for (std::string text; answer->read(text);) {
+  }
+  if (answer->done().stop == StopReason::kError) return answer->error();
+  return answer->plan();
+}
+
+Result<GenerateRequest> LocalModel::prepare(const ChatRequest& request) const {
+  GenerateRequest generate;
+  WICK_TRY(generate.prompt, render(request.input));
+  return generate;
+}
+
+GenerateRequest LocalModel::prepare(const CompletionRequest& request) const {
   GenerateRequest generate{.is_continuing = !request.prompt.empty()};
   const auto prefix = tokenizer().prefix();
   generate.prompt.assign(prefix.begin(), prefix.end());
   MarkedText text;
   text.append(request.prompt, false);
   tokenizer().encode(text, generate.prompt);
-  return submit(std::move(generate), request.settings, std::move(editor));
+  return generate;
 }
 
 // The conversation as the model reads it.

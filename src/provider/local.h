@@ -75,6 +75,11 @@ class LocalModel final : public Provider {
   Result<std::unique_ptr<RunningAnswer>> begin(const CompletionRequest& request,
                                                std::shared_ptr<LogitsEditor> editor = {});
 
+  // What the request would take if it ran now (GenerateRequest::only_plans). Refused as it would
+  // be itself.
+  Result<RequestPlan> plan(const ChatRequest& request);
+  Result<RequestPlan> plan(const CompletionRequest& request);
+
   // A vector of d_model values for each text, all of them computed together; `pooling` empty: as
   // the file says (its pooling_type), else "mean". BOS and EOS stand around a text where the model
   // has them. A stop request ends with kCancelled.
@@ -121,6 +126,9 @@ class LocalModel final : public Provider {
                                                  const Tokenizer& tokenizer);
   Result<std::vector<TokenId>> render(Object context) const;
   const SessionKind& session_kind();
+  Result<GenerateRequest> prepare(const ChatRequest& request) const;
+  GenerateRequest prepare(const CompletionRequest& request) const;
+  Result<RequestPlan> plan(GenerateRequest generate, const GenerationSettings& settings);
   Result<std::unique_ptr<RunningAnswer>> submit(GenerateRequest generate,
                                                 const GenerationSettings& settings,
                                                 std::shared_ptr<LogitsEditor> editor);

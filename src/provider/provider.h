@@ -21,6 +21,7 @@
 #include "chat/value.h"
 #include "engine/engine.h"
 #include "wick/parameter.h"
+#include "wick/token.h"
 
 namespace wick {
 
@@ -68,14 +69,6 @@ struct CompletionRequest {
 
 struct TextEvent {
   std::string_view text;
-};
-
-// A token and how likely the model thought it; with the likeliest ones in its place.
-struct ScoredToken {
-  TokenId id = -1;
-  std::string bytes = {};
-  double logprob = 0;
-  std::vector<ScoredToken> likeliest = {};
 };
 
 // With GenerationSettings::top_logprobs, once, before the end. The first token of a prompt, which

@@ -18,11 +18,11 @@ class RunningAnswer::Sink final : public DeltaSink {
   bool offer(const TextDelta& delta) noexcept override {
     if (!delta.text.empty() && !ring.write(delta.text)) return false;
     scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());  // within its capacity
-    n_scores.store(scores.size(), std::memory_order_release);
     if (delta.stop == StopReason::kNone) return true;
     done.stop = delta.stop;
     done.usage = delta.usage;
     prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());  // likewise
+    if (delta.plan != nullptr) plan = *delta.plan;
     if (delta.error != nullptr) error = *delta.error;  // cold: the request has failed
     ring.close();
     return true;
@@ -33,8 +33,8 @@ class RunningAnswer::Sink final : public DeltaSink {
   ByteRing ring{kRingBytes};
   std::atomic<bool> is_dropped = false;
   std::vector<TokenScore> scores, prompt_scores;  // room for all: they never move
-  std::atomic<std::size_t> n_scores = 0;
   DoneEvent done = {};
+  RequestPlan plan = {};
   Error error = {};
 };
 
@@ -49,8 +49,9 @@ RunningAnswer::~RunningAnswer() {
 Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(
     Engine& engine, GenerateRequest request, std::vector<EffectiveParameter> parameters) {
   auto sink = std::make_shared<Sink>();
+  std::size_t per_token = 1;
   if (request.top_logprobs >= 0 && request.top_logprobs <= kMaxTopLogprobs) {
-    const auto per_token = static_cast<std::size_t>(1 + request.top_logprobs);
+    per_token += static_cast<std::size_t>(request.top_logprobs);
     const int most =
         request.max_tokens > 0 ? std::min(request.max_tokens, engine.context()) : engine.context();
     sink->scores.reserve(per_token * static_cast<std::size_t>(most));
@@ -61,6 +62,7 @@ Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(
   std::unique_ptr<RunningAnswer> answer(new RunningAnswer(engine, std::move(sink)));
   answer->id_ = id;
   answer->parameters_ = std::move(parameters);
+  answer->scores_per_token_ = per_token;
   return answer;
 }
 
@@ -81,14 +83,6 @@ void RunningAnswer::cancel() noexcept {
   engine_->cancel(id_);
 }
 
-std::span<const TokenScore> RunningAnswer::scores() const noexcept {
-  return {sink_->scores.data(), sink_->n_scores.load(std::memory_order_acquire)};
-}
-
-std::span<const TokenScore> RunningAnswer::prompt_scores() const noexcept {
-  return sink_->prompt_scores;
-}
-
 DoneEvent RunningAnswer::done() const {
   DoneEvent done = sink_->done;
   done.parameters = parameters_;
@@ -97,6 +91,38 @@ DoneEvent RunningAnswer::done() const {
 
 const Error& RunningAnswer::error() const {
   return sink_->error;
+}
+
+namespace {
+
+std::vector<ScoredToken> named(std::span<const TokenScore> scores, std::size_t per_token,
+                               const Tokenizer& tokenizer) {
+  std::vector<ScoredToken> out;
+  const auto name = [&](const TokenScore& score) {
+    return ScoredToken{.id = score.id,
+                       .bytes = std::string(tokenizer.bytes(score.id)),
+                       .logprob = static_cast<double>(score.logprob)};
+  };
+  for (; scores.size() >= per_token; scores = scores.subspan(per_token)) {
+    if (scores[0].id < 0) continue;
+    out.push_back(name(scores[0]));
+    for (const TokenScore& likely : scores.subspan(1, per_token - 1)) {
+      if (likely.id >= 0) out.back().likeliest.push_back(name(likely));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+ScoresEvent RunningAnswer::scored_tokens() const {
+  const Tokenizer& tokenizer = engine_->tokenizer();
+  return {.tokens = named(sink_->scores, scores_per_token_, tokenizer),
+          .prompt = named(sink_->prompt_scores, scores_per_token_, tokenizer)};
+}
+
+const RequestPlan& RunningAnswer::plan() const {
+  return sink_->plan;
 }
 
 }  // namespace wick

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -32,12 +31,11 @@ class RunningAnswer {
   bool read(std::string& out);
   void cancel() noexcept;  // takes effect at the engine's next step; done() then says kCancelled
 
-  // Of each token that was drawn so far, 1 + top_logprobs entries; grows until the end.
-  std::span<const TokenScore> scores() const noexcept;
-  std::span<const TokenScore> prompt_scores() const noexcept;  // once the answer is over
-
+  // Once the answer is over:
   DoneEvent done() const;
-  const Error& error() const;  // when done().stop is kError
+  const Error& error() const;         // when done().stop is kError
+  ScoresEvent scored_tokens() const;  // empty without top_logprobs
+  const RequestPlan& plan() const;    // when done().stop is kPlanned
 
  private:
   class Sink;
@@ -46,6 +44,7 @@ class RunningAnswer {
   Engine* engine_;
   std::shared_ptr<Sink> sink_;
   std::vector<EffectiveParameter> parameters_;
+  std::size_t scores_per_token_ = 1;
   RequestId id_ = 0;
   bool is_over_ = false;
 };

@@ -1,0 +1,96 @@
+// What a plan says, held against what the request then does.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "library/library_fixture_test.h"
+
+namespace wick {
+namespace {
+
+TEST(LibraryPlan, SaysWhatTheAnswerThenReports) {
+  const Fixture f;
+  const std::string text(100, 'a');
+  ASSERT_TRUE(f.model->complete(text, noise(1)));
+  const std::string edited = text.substr(0, 70) + std::string(60, 'b');
+  const auto plan = f.model->plan(edited, noise(2, 30));
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_EQ(plan->miss.reason, MissReason::kEdited);
+  EXPECT_EQ(name(plan->miss.reason), "edited");
+  EXPECT_EQ(plan->miss.position, 70);
+  EXPECT_EQ(plan->miss.wanted, 'b');
+  EXPECT_EQ(plan->miss.cached, 'a');
+  EXPECT_EQ(plan->max_tokens, 30);
+  EXPECT_EQ(plan->blocks, 10);  // of 16: 160 tokens
+  EXPECT_EQ(plan->cache_bytes % 10, 0U);
+  EXPECT_GE(plan->free_blocks, 1024 / 16);
+  EXPECT_EQ(plan->requests_before, 0);
+  const auto answer = f.model->complete(edited, noise(2, 30));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(plan->prompt_tokens, answer->usage.prompt_tokens);
+  EXPECT_EQ(plan->cached_tokens, answer->usage.cached_tokens);
+  EXPECT_EQ(plan->cached_tokens, 70);
+}
+
+TEST(LibraryPlan, OfAConversationGoesThroughTheTemplate) {
+  const Fixture f;
+  std::vector<Message> talk = {{.content = "hello"}};
+  const auto first = f.model->plan(talk);
+  ASSERT_TRUE(first) << to_string(first.error());
+  EXPECT_EQ(first->miss.reason, MissReason::kNeverSeen);
+  EXPECT_EQ(first->prompt_tokens + first->max_tokens, 1024);
+  const auto answer = f.model->chat(talk, noise(1));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->usage.prompt_tokens, first->prompt_tokens);
+  const auto second = f.model->plan(talk);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->miss.reason, MissReason::kNone);
+  EXPECT_EQ(second->cached_tokens, second->prompt_tokens - 1);
+}
+
+TEST(LibraryPlan, ComputesNothingAndHasNoTimeUntilSomethingRan) {
+  const Fixture f;
+  const std::string text(64, 'a');
+  for (int i = 0; i < 2; ++i) {
+    const auto plan = f.model->plan(text);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->cached_tokens, 0);
+    EXPECT_FALSE(plan->ttft_ms);
+  }
+  ASSERT_TRUE(f.model->complete(text, noise(1)));
+  const auto half = f.model->plan(text + std::string(100, 'b')),
+             whole = f.model->plan(text + std::string(200, 'b'));
+  ASSERT_TRUE(half && half->ttft_ms);
+  ASSERT_TRUE(whole && whole->ttft_ms);
+  EXPECT_GT(*half->ttft_ms, 0);
+  EXPECT_DOUBLE_EQ(*whole->ttft_ms, 2 * *half->ttft_ms);  // only what is not cached counts
+}
+
+TEST(LibraryPlan, AScoredPromptReusesNothing) {
+  const Fixture f;
+  const std::string text(64, 'a');
+  ASSERT_TRUE(f.model->complete(text, noise(1)));
+  const auto plan = f.model->plan(text, {.prompt_logprobs = true});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->miss.reason, MissReason::kOff);
+  EXPECT_EQ(plan->cached_tokens, 0);
+  EXPECT_FALSE(plan->ttft_ms);
+}
+
+TEST(LibraryPlan, RefusesWithTheNumbersWhatTheRequestWouldBeRefusedFor) {
+  const Fixture f({.context = 64});
+  const std::string text(80, 'a');
+  const auto plan = f.model->plan(text, {.max_tokens = 5});
+  const auto answer = f.model->complete(text, {.max_tokens = 5});
+  ASSERT_FALSE(plan);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(plan.error().id, "context_length_exceeded");
+  EXPECT_EQ(plan.error().message, "prompt 80 + max 5 > context 64 tokens");
+  EXPECT_EQ(plan.error().message, answer.error().message);
+  EXPECT_EQ(f.model->plan("a", {.min_p = 2}).error().message, "min_p is 2, allowed are 0 to 1");
+  EXPECT_FALSE(f.model->plan("a", {.top_logprobs = 2}));
+}
+
+}  // namespace
+}  // namespace wick
