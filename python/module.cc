@@ -169,6 +169,12 @@ wick::Generation to_generation(const py::kwargs& settings) {
         g.logit_bias.emplace_back(py::cast<wick::TokenId>(id), py::cast<double>(bias));
     } else if (key == "logits") {
       g.logits = to_hook(py::cast<py::function>(value));
+    } else if (key == "logprobs") {
+      g.logprobs = py::cast<bool>(value);
+    } else if (key == "prompt_logprobs") {
+      g.prompt_logprobs = py::cast<bool>(value);
+    } else if (key == "top_logprobs") {
+      g.top_logprobs = py::cast<int>(value);
     } else if (key == "cancel") {
       g.cancel = py::cast<std::stop_source&>(value).get_token();
     } else if (key == "time_limit_ms") {
@@ -254,6 +260,17 @@ std::unique_ptr<PyStream> begin_stream(PyModel& model, const py::object& prompt,
   return std::make_unique<PyStream>(unlocked([&] { return model->stream(messages, g); }));
 }
 
+// As with stream(): a str is text to go on from, all else are messages.
+wick::RequestPlan plan(PyModel& model, const py::object& prompt, const py::kwargs& settings) {
+  const wick::Generation g = to_generation(settings);
+  if (py::isinstance<py::str>(prompt)) {
+    const auto text = py::cast<std::string>(prompt);
+    return unlocked([&] { return model->plan(text, g); });
+  }
+  const auto messages = to_messages(prompt);
+  return unlocked([&] { return model->plan(messages, g); });
+}
+
 std::string next_piece(PyStream& stream) {
   std::optional<std::string_view> piece;
   {
@@ -263,6 +280,39 @@ std::string next_piece(PyStream& stream) {
   if (piece) return std::string(*piece);
   static_cast<void>(take(stream->finish()));  // over: raises if it failed
   throw py::stop_iteration();
+}
+
+// Records that only the library makes.
+void bind_records(py::module_& m) {
+  using wick::RequestPlan;
+  using wick::ScoredToken;
+  py::class_<ScoredToken>(m, "ScoredToken")
+      .def_readonly("id", &ScoredToken::id)
+      .def_property_readonly("bytes", [](const ScoredToken& t) { return py::bytes(t.bytes); })
+      .def_readonly("logprob", &ScoredToken::logprob)
+      .def_readonly("likeliest", &ScoredToken::likeliest)
+      .def("__repr__", [](const ScoredToken& t) {
+        return py::str("ScoredToken({!r}, {:.4f})").format(py::bytes(t.bytes), t.logprob);
+      });
+
+  const auto id_or_none = [](wick::TokenId id) {
+    return id < 0 ? std::nullopt : std::optional(id);
+  };
+  py::class_<RequestPlan>(m, "RequestPlan")
+      .def_readonly("prompt_tokens", &RequestPlan::prompt_tokens)
+      .def_readonly("max_tokens", &RequestPlan::max_tokens)
+      .def_readonly("cached_tokens", &RequestPlan::cached_tokens)
+      .def_property_readonly("miss", [](const RequestPlan& p) { return name(p.miss.reason); })
+      .def_property_readonly("miss_position", [](const RequestPlan& p) { return p.miss.position; })
+      .def_property_readonly("miss_wanted",
+                             [=](const RequestPlan& p) { return id_or_none(p.miss.wanted); })
+      .def_property_readonly("miss_cached",
+                             [=](const RequestPlan& p) { return id_or_none(p.miss.cached); })
+      .def_readonly("blocks", &RequestPlan::blocks)
+      .def_readonly("free_blocks", &RequestPlan::free_blocks)
+      .def_readonly("cache_bytes", &RequestPlan::cache_bytes)
+      .def_readonly("requests_before", &RequestPlan::requests_before)
+      .def_readonly("ttft_ms", &RequestPlan::ttft_ms);
 }
 
 void bind_answers(py::module_& m) {
@@ -291,6 +341,8 @@ void bind_answers(py::module_& m) {
                                  all[py::str(one.key)] = py::make_tuple(one.value, one.origin);
                                return all;
                              })
+      .def_readonly("logprobs", &wick::Completion::logprobs)
+      .def_readonly("prompt_logprobs", &wick::Completion::prompt_logprobs)
       .def("__str__", [](const wick::Completion& c) { return c.text; });
 
   py::class_<PyStream>(m, "Stream")
@@ -362,6 +414,7 @@ void bind_model(py::module_& m) {
           },
           py::arg("messages"), py::arg("on_text") = py::none())
       .def("stream", begin_stream, py::arg("prompt"))
+      .def("plan", plan, py::arg("prompt"))
       .def(
           "session",
           [](PyModel& model, const std::string& system) {
@@ -419,6 +472,7 @@ PYBIND11_MODULE(_wick, m) {
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
   py::module_::import("atexit").attr("register")(py::cpp_function(&Visit::refuse_and_wait));
+  bind_records(m);
   bind_answers(m);
   bind_session(m);
   bind_model(m);

@@ -19,8 +19,8 @@
  * any order.
  *
  * Versions. Structs that you fill begin with their size, set by their ..._init function, so that a
- * newer library knows which fields you have; structs that you get only grow at their end. Functions
- * of one WICK_ABI keep their meaning. */
+ * newer library knows which fields you have; structs that you get only grow at their end, and those
+ * that you get as arrays stay as they are. Functions of one WICK_ABI keep their meaning. */
 #ifndef WICK_WICK_H
 #define WICK_WICK_H
 
@@ -139,6 +139,9 @@ typedef struct wick_generation {
   int time_limit_ms;   /* then it fails, id "time_limit"; 0 = none */
   int priority;        /* -2 (in the background) to 2 */
   uint64_t tenant;     /* tenants share time fairly, and of the cache nothing */
+  int logprobs;        /* not 0: the completion has each token's log-probability */
+  int prompt_logprobs; /* not 0: the prompt's, too; it then reuses no cache */
+  int top_logprobs;    /* with either: so many of the likeliest beside each, 0 to 20 */
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);
@@ -157,6 +160,16 @@ typedef struct wick_effective {
   const char* origin; /* who set it: "request", "model file" or "default" */
 } wick_effective;
 
+/* A token, and how likely the model thought it before any sampler or hook. */
+typedef struct wick_scored_token {
+  int32_t id;
+  const char* bytes;                         /* its text, maybe a part of a character */
+  size_t length;                             /* of bytes, which may hold zeros */
+  double logprob;                            /* natural */
+  const struct wick_scored_token* likeliest; /* in its place, the likeliest first; they have none */
+  size_t n_likeliest;
+} wick_scored_token;
+
 typedef struct wick_completion {
   const char* text;
   size_t length; /* bytes of text, which may hold zeros */
@@ -165,6 +178,10 @@ typedef struct wick_completion {
   double queue_ms, prompt_ms, generate_ms;
   const wick_effective* parameters; /* as they held for this answer, all of them */
   size_t n_parameters;
+  const wick_scored_token* logprobs; /* of all generated tokens, the end token too */
+  size_t n_logprobs;
+  const wick_scored_token* prompt_logprobs; /* without the first, which nothing foretells */
+  size_t n_prompt_logprobs;
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);
@@ -186,6 +203,39 @@ WICK_API wick_completion* wick_chat(const wick_model* model, const char* questio
 WICK_API wick_completion* wick_chat_messages(const wick_model* model, const wick_message* messages,
                                              size_t n_messages, const wick_generation* generation,
                                              wick_text_sink sink, void* user, wick_error** error);
+
+/* Plans: what wick_complete() or wick_chat_messages() would take now, told without computing. */
+
+typedef enum wick_miss {
+  WICK_MISS_NONE = 0, /* all but the last token is cached */
+  WICK_MISS_NEW,      /* the prompt goes on where the cached text ends */
+  WICK_MISS_EDITED,   /* another token follows in the cache */
+  WICK_MISS_EVICTED,  /* it was there and had to make room */
+  WICK_MISS_OTHER_TENANT,
+  WICK_MISS_NEVER_SEEN,
+  WICK_MISS_OFF /* the prompt is scored */
+} wick_miss;
+
+typedef struct wick_plan {
+  int prompt_tokens, max_tokens;
+  int cached_tokens;    /* of the prompt: they need not be computed */
+  wick_miss miss;       /* why not more are */
+  int miss_position;    /* of the first token that has to be computed */
+  int32_t miss_wanted;  /* the token there */
+  int32_t miss_cached;  /* WICK_MISS_EDITED: what the cache has there instead; else -1 */
+  int blocks;           /* of 16 tokens, prompt and longest answer together */
+  int free_blocks;      /* that no request under way holds */
+  uint64_t cache_bytes; /* of `blocks` */
+  int requests_before;  /* under way or waiting */
+  double ttft_ms;       /* wait for the first token, an estimate; -1 = nothing measured yet */
+} wick_plan;
+
+WICK_API wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
+                                       const wick_generation* generation, wick_error** error);
+WICK_API wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages,
+                                   size_t n_messages, const wick_generation* generation,
+                                   wick_error** error);
+WICK_API void wick_plan_free(wick_plan* plan);
 
 /* Streams, to be pulled. */
 

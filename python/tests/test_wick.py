@@ -160,6 +160,74 @@ def test_a_hook_changes_the_logits(model):
     assert model.complete("b", logits=only_a, max_tokens=3).text == "aaa"
 
 
+def test_log_probabilities_are_those_of_the_raw_logits(model):
+    rows = []
+
+    def look_and_change(logits, tokens):
+        rows.append(numpy.array(logits, dtype=numpy.float64))
+        numpy.asarray(logits)[:100] = -numpy.inf
+
+    ask = dict(seed=3, max_tokens=6, logprobs=True, top_logprobs=5)
+    answer = model.complete("Once upon a time", logits=look_and_change, **ask)
+    assert len(answer.logprobs) == len(rows) == answer.generated_tokens
+    for row, token in zip(rows, answer.logprobs):
+        want = row - row.max() - numpy.log(numpy.exp(row - row.max()).sum())
+        assert token.logprob == pytest.approx(want[token.id], abs=2e-6)
+        assert [t.id for t in token.likeliest] == list(numpy.argsort(-row, kind="stable")[:5])
+        assert [t.logprob for t in token.likeliest] == pytest.approx(list(want[[t.id for t in token.likeliest]]), abs=2e-6)
+    assert answer.text.encode().startswith(b"".join(t.bytes for t in answer.logprobs[:2]))
+    assert repr(answer.logprobs[0]).startswith("ScoredToken(b'")
+    assert model.complete("Once", max_tokens=1).logprobs == []
+
+
+def test_a_prompt_is_scored_like_what_was_drawn(model):
+    drawn = model.complete("One, two, three,", temperature=0, max_tokens=8, logprobs=True, top_logprobs=20)
+    again = model.complete("One, two, three," + drawn.text, max_tokens=1, prompt_logprobs=True, top_logprobs=20)
+    assert len(again.prompt_logprobs) == again.prompt_tokens - 1
+    for a, b in zip(again.prompt_logprobs[-8:], drawn.logprobs):
+        assert (a.id, a.bytes, a.logprob) == (b.id, b.bytes, b.logprob)
+        assert [(t.id, t.logprob) for t in a.likeliest] == [(t.id, t.logprob) for t in b.likeliest]
+
+
+def test_scores_are_the_same_in_any_company(model):
+    def ask(seed):
+        answer = model.complete("Once upon a time", seed=seed, max_tokens=8, logprobs=True, top_logprobs=3)
+        return [(t.id, t.logprob, [(u.id, u.logprob) for u in t.likeliest]) for t in answer.logprobs]
+
+    alone = [ask(seed) for seed in range(4)]
+    together = [None] * 4
+
+    def run(i):
+        together[i] = ask(i)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
+
+
+def test_a_plan_says_what_the_answer_then_reports():
+    model = wick.Model(MODEL, context=2048)
+    text = " ".join(f"sheep {i}" for i in range(60))
+    plan = model.plan(text, max_tokens=10)
+    assert (plan.miss, plan.cached_tokens, plan.ttft_ms) == ("never seen", 0, None)
+    assert plan.miss_cached is None
+    assert plan.blocks == -(-(plan.prompt_tokens + 10) // 16)
+    assert 0 < plan.blocks <= plan.free_blocks and plan.cache_bytes > 0 == plan.requests_before
+    assert model.complete(text, max_tokens=1).prompt_tokens == plan.prompt_tokens
+    longer = model.plan(text + " and then the cat", max_tokens=10)
+    assert longer.ttft_ms > 0
+    answer = model.complete(text + " and then the cat", max_tokens=1)
+    assert (longer.prompt_tokens, longer.cached_tokens) == (answer.prompt_tokens, answer.cached_tokens)
+    question = [{"role": "user", "content": "What is the capital of Japan?"}]
+    assert model.plan(question).prompt_tokens == model.chat(question, max_tokens=1).prompt_tokens
+    with pytest.raises(wick.Error) as caught:
+        model.plan("a " * 4000)
+    assert caught.value.id == "context_length_exceeded"
+
+
 def test_what_a_hook_raises_ends_its_request(model):
     def fails(logits, tokens):
         raise ValueError("no more")
@@ -190,6 +258,8 @@ def test_errors_say_what_to_do(model):
     with pytest.raises(wick.Error) as caught:
         model.complete("a " * 4000)
     assert caught.value.id == "context_length_exceeded"
+    with pytest.raises(wick.Error, match="allowed are 0 to 20"):
+        model.complete("a", logprobs=True, top_logprobs=21)
     with pytest.raises(TypeError, match="no_such"):
         wick.Model(MODEL, no_such=1)
     with pytest.raises(wick.Error, match="'no_such' is not a sampling parameter"):

@@ -7,6 +7,6 @@
 """
 
 from wick._error import Error
-from wick._wick import Cancel, Completion, Model, Session, Stream, __version__
+from wick._wick import Cancel, Completion, Model, RequestPlan, ScoredToken, Session, Stream, __version__
 
-__all__ = ["Cancel", "Completion", "Error", "Model", "Session", "Stream", "__version__"]
+__all__ = ["Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__"]

@@ -1,3 +1,4 @@
+import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict
@@ -55,6 +56,9 @@ class Settings(TypedDict, total=False):
     samplers: str | None  # their order: "top_k;temperature"
     # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far.
     logits: Callable[[memoryview, memoryview], object] | None
+    logprobs: bool | None  # Completion.logprobs: of each token how likely it was
+    prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
+    top_logprobs: int | None  # with either: so many of the likeliest beside each, 0 to 20
     cancel: Cancel | None
     time_limit_ms: int | None  # then wick.Error, id "time_limit"
     priority: int | None  # -2 (in the background) to 2
@@ -68,6 +72,47 @@ class Cancel:
 
     def __init__(self) -> None: ...
     def request(self) -> None: ...
+
+class ScoredToken:
+    """A token, and how likely the model thought it before any sampler or hook."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def bytes(self) -> builtins.bytes: ...  # its text, maybe a part of a character
+    @property
+    def logprob(self) -> float: ...  # natural
+    @property
+    def likeliest(self) -> list[ScoredToken]: ...  # in its place; theirs is empty
+
+class RequestPlan:
+    """What a request would take if it ran now."""
+
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def cached_tokens(self) -> int: ...  # of the prompt: they need not be computed
+    # Why not more are: "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
+    @property
+    def miss(self) -> str: ...
+    @property
+    def miss_position(self) -> int: ...  # of the first token that has to be computed
+    @property
+    def miss_wanted(self) -> int | None: ...  # the token there
+    @property
+    def miss_cached(self) -> int | None: ...  # "edited": what the cache has there instead
+    @property
+    def blocks(self) -> int: ...  # of 16 tokens, prompt and longest answer together
+    @property
+    def free_blocks(self) -> int: ...  # that no request under way holds
+    @property
+    def cache_bytes(self) -> int: ...  # of `blocks`
+    @property
+    def requests_before(self) -> int: ...  # under way or waiting
+    @property
+    def ttft_ms(self) -> float | None: ...  # wait for the first token; None = nothing measured yet
 
 class Completion:
     @property
@@ -89,6 +134,11 @@ class Completion:
     # By name: the value that held, and who set it ("request", "model file", "default").
     @property
     def parameters(self) -> dict[str, tuple[float | str, str]]: ...
+    # Of all generated tokens, the end token too; of the prompt's but the first.
+    @property
+    def logprobs(self) -> list[ScoredToken]: ...
+    @property
+    def prompt_logprobs(self) -> list[ScoredToken]: ...
 
 class Stream(Iterator[str]):
     """An answer on its way. Leaving a `with` block, or dropping it, cancels it."""
@@ -134,6 +184,10 @@ class Model:
     def stream(
         self, prompt: str | Iterable[Message], **settings: Unpack[Settings]
     ) -> Stream: ...
+    # What complete() with a str, or chat() with messages, would take now; computes nothing of it.
+    def plan(
+        self, prompt: str | Iterable[Message], **settings: Unpack[Settings]
+    ) -> RequestPlan: ...
     def session(self, system: str = "") -> Session: ...
     def load_session(self, path: str | os.PathLike[str]) -> Session: ...
     def embed(self, texts: Sequence[str], *, pooling: str = "", normalise: bool = True) -> list[list[float]]: ...

@@ -1,207 +1,19 @@
-// include/wick/wick.h over the C++ faces. Nothing may be thrown past this file: what allocates runs
-// inside guarded(), one of the doors where exceptions of libraries end.
+// include/wick/wick.h over the C++ faces.
 #include <algorithm>
-#include <cstring>
-#include <exception>
-#include <new>
-#include <stdexcept>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "base/strings.h"
-#include "wick/model.h"
-#include "wick/wick.h"
+#include "library/c_convert.h"
 
-struct wick_model {
-  wick::Model model;
-};
-
-struct wick_session {
-  wick::Session session;
-};
-
-struct wick_stream {
-  wick::Stream stream;
-};
-
-struct wick_cancel {
-  std::stop_source source;
-};
-
-namespace {
-
-using wick::cat;
-using wick::Error;
-using wick::ErrorCode;
 using wick::Result;
-
-// What the plain structs of the header point into lies behind them.
-struct OwnedError : wick_error {
-  std::string id_text, message_text, hint_text;
-};
-
-struct OwnedCompletion : wick_completion {
-  std::string storage;
-  std::vector<wick::EffectiveParameter> effective;
-  std::vector<wick_effective> effective_list;
-};
-
-static_assert(static_cast<int>(ErrorCode::kInvalid) + 1 == WICK_INVALID);
-static_assert(static_cast<int>(ErrorCode::kUnavailable) + 1 == WICK_UNAVAILABLE);
-static_assert(static_cast<int>(wick::FinishReason::kEnd) == WICK_FINISH_END);
-static_assert(static_cast<int>(wick::FinishReason::kCancelled) == WICK_FINISH_CANCELLED);
-
-// For when there is no memory even for an error.
-wick_error out_of_memory{WICK_NO_MEMORY, "out_of_memory", "there is not enough memory", "",
-                         nullptr};
-
-wick_error* to_c(const Error& error) {
-  auto owned = std::make_unique<OwnedError>();
-  owned->code = static_cast<wick_error_code>(static_cast<int>(error.code) + 1);
-  owned->id_text = error.id;
-  owned->message_text = error.message;
-  owned->hint_text = error.hint;
-  owned->id = owned->id_text.c_str();
-  owned->message = owned->message_text.c_str();
-  owned->hint = owned->hint_text.c_str();
-  owned->cause = error.cause == nullptr ? nullptr : to_c(*error.cause);
-  return owned.release();
-}
-
-// Runs `body`, which gives a Result; its value, or `failed` with *error set.
-template <class T, class Body>
-T guarded(wick_error** error, T failed, const Body& body) noexcept {
-  try {
-    try {
-      Result<T> result = body();
-      if (result) return std::move(*result);
-      if (error != nullptr) *error = to_c(result.error());
-    } catch (const std::bad_alloc&) {
-      if (error != nullptr) *error = &out_of_memory;
-    } catch (const std::exception& e) {
-      if (error != nullptr) {
-        *error = to_c({.code = ErrorCode::kDevice, .id = "unexpected", .message = e.what()});
-      }
-    }
-  } catch (...) {  // the error could not be made
-    if (error != nullptr) *error = &out_of_memory;
-  }
-  return failed;
-}
-
-Error invalid(std::string id, std::string message, std::string hint = {}) {
-  return {.code = ErrorCode::kInvalid,
-          .id = std::move(id),
-          .message = std::move(message),
-          .hint = std::move(hint)};
-}
-
-Error null_argument(const char* what) {
-  return invalid("null_argument", cat(what, " is NULL"));
-}
-
-// A caller's struct as this library knows it: fields that the caller's header does not have keep
-// their defaults.
-template <class T>
-Result<T> read_options(const T* from, void (*init)(T*), const char* init_name) {
-  T options;
-  init(&options);
-  if (from == nullptr) return options;
-  if (from->size < sizeof(std::size_t) || from->size > sizeof(T)) {
-    return invalid("bad_struct_size",
-                   cat("a struct says its size is ", from->size, ", this one has ", sizeof(T)),
-                   cat("fill it with ", init_name,
-                       "() first; a program must not be newer than its "
-                       "library"));
-  }
-  std::memcpy(&options, from, from->size);
-  options.size = sizeof(T);
-  return options;
-}
-
-Result<wick::Generation> to_cpp(const wick_generation* given) {
-  auto read = read_options(given, wick_generation_init, "wick_generation_init");
-  if (!read) return read.error();
-  const wick_generation& g = *read;
-  wick::Generation out{.max_tokens = g.max_tokens,
-                       .time_limit_ms = g.time_limit_ms,
-                       .priority = g.priority,
-                       .tenant = g.tenant};
-  if (g.n_parameters > 0 && g.parameters == nullptr) return null_argument("parameters");
-  for (std::size_t i = 0; i < g.n_parameters; ++i) {
-    if (g.parameters[i].key == nullptr) return null_argument("the key of a parameter");
-    out.more.emplace_back(g.parameters[i].key, g.parameters[i].value);
-  }
-  if (g.n_stops > 0 && g.stops == nullptr) return null_argument("stops");
-  for (std::size_t i = 0; i < g.n_stops; ++i) {
-    if (g.stops[i] == nullptr) return null_argument("a stop text");
-    out.stops.emplace_back(g.stops[i]);
-  }
-  if (g.logits != nullptr) {
-    out.logits = [hook = g.logits, user = g.logits_user](std::span<float> logits,
-                                                         std::span<const wick::TokenId> history) {
-      const int status = hook(user, logits.data(), logits.size(), history.data(), history.size());
-      if (status != 0) throw std::runtime_error(cat("it returned ", status));
-    };
-  }
-  if (g.cancel != nullptr) out.cancel = g.cancel->source.get_token();
-  return out;
-}
-
-Result<std::vector<wick::Message>> to_cpp(const wick_message* messages, std::size_t n) {
-  if (n > 0 && messages == nullptr) return null_argument("messages");
-  std::vector<wick::Message> out;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (messages[i].role == nullptr || messages[i].content == nullptr) {
-      return null_argument("the role or the content of a message");
-    }
-    out.push_back({.role = messages[i].role, .content = messages[i].content});
-  }
-  return out;
-}
-
-wick::TextSink to_cpp(wick_text_sink sink, void* user) {
-  if (sink == nullptr) return {};
-  return [sink, user](std::string_view piece) {
-    const std::string text(piece);  // ends in 0
-    return sink(user, text.data(), text.size()) == 0;
-  };
-}
-
-Result<wick_completion*> to_c(Result<wick::Completion> result) {
-  if (!result) return std::move(result).error();
-  auto owned = std::make_unique<OwnedCompletion>();
-  owned->storage = std::move(result->text);
-  owned->text = owned->storage.c_str();
-  owned->length = owned->storage.size();
-  owned->finish = static_cast<wick_finish>(result->finish);
-  owned->prompt_tokens = result->usage.prompt_tokens;
-  owned->cached_tokens = result->usage.cached_tokens;
-  owned->generated_tokens = result->usage.generated_tokens;
-  owned->queue_ms = result->usage.queue_ms;
-  owned->prompt_ms = result->usage.prompt_ms;
-  owned->generate_ms = result->usage.generate_ms;
-  owned->effective = std::move(result->parameters);
-  for (const wick::EffectiveParameter& one : owned->effective) {
-    const auto* const number = std::get_if<double>(&one.value);
-    const auto* const text = std::get_if<std::string>(&one.value);
-    owned->effective_list.push_back({.key = one.key.c_str(),
-                                     .value = number == nullptr ? 0 : *number,
-                                     .text = text == nullptr ? nullptr : text->c_str(),
-                                     .origin = one.origin.c_str()});
-  }
-  owned->parameters = owned->effective_list.data();
-  owned->n_parameters = owned->effective_list.size();
-  return owned.release();
-}
-
-Result<wick_stream*> to_c(Result<wick::Stream> stream) {
-  if (!stream) return std::move(stream).error();
-  return std::make_unique<wick_stream>(wick_stream{*std::move(stream)}).release();
-}
-
-}  // namespace
+using wick::c_abi::guarded;
+using wick::c_abi::null_argument;
+using wick::c_abi::out_of_memory;
+using wick::c_abi::OwnedCompletion;
+using wick::c_abi::OwnedError;
+using wick::c_abi::read_options;
+using wick::c_abi::to_c;
+using wick::c_abi::to_cpp;
 
 extern "C" {
 
@@ -364,6 +176,32 @@ wick_completion* wick_chat_messages(const wick_model* model, const wick_message*
     if (!list) return list.error();
     return to_c(model->model.chat(*list, *settings, to_cpp(sink, user)));
   });
+}
+
+wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
+                              const wick_generation* generation, wick_error** error) {
+  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
+    if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    return to_c(model->model.plan(std::string_view(prompt), *settings));
+  });
+}
+
+wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages, size_t n_messages,
+                          const wick_generation* generation, wick_error** error) {
+  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
+    if (model == nullptr) return null_argument("model");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    auto list = to_cpp(messages, n_messages);
+    if (!list) return list.error();
+    return to_c(model->model.plan(*list, *settings));
+  });
+}
+
+void wick_plan_free(wick_plan* plan) {
+  delete plan;
 }
 
 wick_stream* wick_complete_stream(const wick_model* model, const char* prompt,

@@ -9,6 +9,7 @@
 
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
+#include "wick/model.h"
 #include "wick/wick.h"
 
 namespace {
@@ -219,6 +220,81 @@ TEST(CAbi, RefusesNullsAndStructsOfAnotherSize) {
   EXPECT_EQ(f.error_id(), "bad_struct_size");
   wick_completion_free(nullptr);
   wick_error_free(nullptr);
+}
+
+void expect_same(const wick_scored_token* seen, size_t n,
+                 const std::vector<wick::ScoredToken>& wanted) {
+  ASSERT_EQ(n, wanted.size());
+  for (size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(seen[i].id, wanted[i].id);
+    EXPECT_EQ(std::string(seen[i].bytes, seen[i].length), wanted[i].bytes);
+    EXPECT_EQ(seen[i].logprob, wanted[i].logprob);
+    expect_same(seen[i].likeliest, seen[i].n_likeliest, wanted[i].likeliest);
+  }
+}
+
+TEST(CAbi, ScoredTokensAreThoseOfTheCppFace) {
+  Fixture f;
+  Settings s;
+  s.generation.logprobs = s.generation.prompt_logprobs = 1;
+  s.generation.top_logprobs = 3;
+  wick_completion* seen = wick_complete(f.model, "abcd", &s.generation, nullptr, nullptr, &f.error);
+  ASSERT_NE(seen, nullptr) << f.error_id();
+  const auto model = wick::Model::open(f.path, {.threads = 1});
+  const auto wanted = model->complete("abcd", {.temperature = 3,
+                                               .seed = 7,
+                                               .max_tokens = 20,
+                                               .logprobs = true,
+                                               .prompt_logprobs = true,
+                                               .top_logprobs = 3});
+  ASSERT_TRUE(wanted);
+  EXPECT_EQ(seen->n_logprobs, static_cast<size_t>(seen->generated_tokens));
+  EXPECT_EQ(seen->n_prompt_logprobs, 3U);
+  expect_same(seen->logprobs, seen->n_logprobs, wanted->logprobs);
+  expect_same(seen->prompt_logprobs, seen->n_prompt_logprobs, wanted->prompt_logprobs);
+  wick_completion_free(seen);
+  s.generation.logprobs = s.generation.prompt_logprobs = 0;
+  EXPECT_EQ(wick_complete(f.model, "a", &s.generation, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "bad_top_logprobs");
+}
+
+TEST(CAbi, APlanSaysWhatTheAnswerThenReports) {
+  Fixture f;
+  const Settings s;
+  const std::string text(50, 'a');
+  wick_plan* first = wick_complete_plan(f.model, text.c_str(), &s.generation, &f.error);
+  ASSERT_NE(first, nullptr) << f.error_id();
+  EXPECT_EQ(first->miss, WICK_MISS_NEVER_SEEN);
+  EXPECT_EQ(first->miss_cached, -1);
+  EXPECT_EQ(first->prompt_tokens, 50);
+  EXPECT_EQ(first->max_tokens, 20);
+  EXPECT_EQ(first->blocks, 5);
+  EXPECT_GE(first->free_blocks, 1024 / 16);
+  EXPECT_GT(first->cache_bytes, 0U);
+  EXPECT_EQ(first->requests_before, 0);
+  EXPECT_EQ(first->ttft_ms, -1);
+  wick_plan_free(first);
+  const wick_message question = {"user", text.c_str()};
+  wick_completion_free(
+      wick_chat_messages(f.model, &question, 1, &s.generation, nullptr, nullptr, &f.error));
+  wick_plan* second = wick_chat_plan(f.model, &question, 1, &s.generation, &f.error);
+  ASSERT_NE(second, nullptr) << f.error_id();
+  EXPECT_EQ(second->miss, WICK_MISS_NONE);
+  EXPECT_GT(second->ttft_ms, 0);
+  wick_completion* answer =
+      wick_chat_messages(f.model, &question, 1, &s.generation, nullptr, nullptr, &f.error);
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(second->prompt_tokens, answer->prompt_tokens);
+  EXPECT_EQ(second->cached_tokens, answer->cached_tokens);
+  wick_completion_free(answer);
+  wick_plan_free(second);
+  EXPECT_EQ(wick_complete_plan(f.model, std::string(2000, 'a').c_str(), nullptr, &f.error),
+            nullptr);
+  EXPECT_EQ(f.error_id(), "context_length_exceeded");
+  EXPECT_EQ(wick_chat_plan(f.model, nullptr, 1, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+  EXPECT_EQ(wick_complete_plan(f.model, nullptr, nullptr, nullptr), nullptr);
+  wick_plan_free(nullptr);
 }
 
 TEST(CAbi, ATenantThatIsClosedBeginsAnew) {

@@ -1,0 +1,103 @@
+// Between the structs of include/wick/wick.h and the C++ ones: what c_abi.cc takes from C and gives
+// to it. Nothing may be thrown past a C function: what allocates runs inside guarded(), one of the
+// doors where exceptions of libraries end.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <new>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "wick/model.h"
+#include "wick/wick.h"
+
+struct wick_model {
+  wick::Model model;
+};
+
+struct wick_session {
+  wick::Session session;
+};
+
+struct wick_stream {
+  wick::Stream stream;
+};
+
+struct wick_cancel {
+  std::stop_source source;
+};
+
+namespace wick::c_abi {
+
+// What the plain structs of the header point into lies behind them.
+struct OwnedError : wick_error {
+  std::string id_text, message_text, hint_text;
+};
+
+struct ScoredList {
+  std::vector<ScoredToken> storage;
+  std::vector<wick_scored_token> tokens, likeliest;
+};
+
+struct OwnedCompletion : wick_completion {
+  std::string storage;
+  std::vector<EffectiveParameter> effective;
+  std::vector<wick_effective> effective_list;
+  ScoredList scored, scored_prompt;
+};
+
+// For when there is no memory even for an error.
+extern wick_error out_of_memory;
+
+wick_error* to_c(const Error& error);
+Result<wick_completion*> to_c(Result<Completion> result);
+Result<wick_stream*> to_c(Result<Stream> stream);
+Result<wick_plan*> to_c(const Result<RequestPlan>& plan);
+
+Result<Generation> to_cpp(const wick_generation* given);
+Result<std::vector<Message>> to_cpp(const wick_message* messages, std::size_t n);
+TextSink to_cpp(wick_text_sink sink, void* user);
+
+Error null_argument(const char* what);
+Error bad_struct_size(std::size_t seen, std::size_t wanted, const char* init_name);
+
+// Runs `body`, which gives a Result; its value, or `failed` with *error set.
+template <class T, class Body>
+T guarded(wick_error** error, T failed, const Body& body) noexcept {
+  try {
+    try {
+      Result<T> result = body();
+      if (result) return std::move(*result);
+      if (error != nullptr) *error = to_c(result.error());
+    } catch (const std::bad_alloc&) {
+      if (error != nullptr) *error = &out_of_memory;
+    } catch (const std::exception& e) {
+      if (error != nullptr) {
+        *error = to_c({.code = ErrorCode::kDevice, .id = "unexpected", .message = e.what()});
+      }
+    }
+  } catch (...) {  // the error could not be made
+    if (error != nullptr) *error = &out_of_memory;
+  }
+  return failed;
+}
+
+// A caller's struct as this library knows it: fields that the caller's header does not have keep
+// their defaults.
+template <class T>
+Result<T> read_options(const T* from, void (*init)(T*), const char* init_name) {
+  T options;
+  init(&options);
+  if (from == nullptr) return options;
+  if (from->size < sizeof(std::size_t) || from->size > sizeof(T)) {
+    return bad_struct_size(from->size, sizeof(T), init_name);
+  }
+  std::memcpy(&options, from, from->size);
+  options.size = sizeof(T);
+  return options;
+}
+
+}  // namespace wick::c_abi
