@@ -36,13 +36,15 @@ Result<void> read_model(const HuggingFaceContext& context) {
   return row->read(context);
 }
 
-Result<void> read_added(const Json& root, TokenizerParts& parts) {
+Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
   std::vector<AddedToken> raw;
   std::vector<AddedToken> normalised;
   NormaliserScratch scratch;
-  for (const Json& item : member(root, "added_tokens")) {
+  for (const Json& item : member(file.root, "added_tokens")) {
     const auto id = static_cast<TokenId>(member(item, "id").get<std::int64_t>());
     AddedToken token = added_token(text_member(item, "content"), id, item);
+    // A token may be listed twice, and is what the last listing says.
+    token.is_control = file.entries[static_cast<std::size_t>(id)].kind == TokenKind::kControl;
     if (token.text.size() > kMaxAddedTokenBytes) {
       return corrupt_json(cat("the added token '", printable(token.text), "' has ",
                               token.text.size(), " bytes, wick takes ", kMaxAddedTokenBytes));
@@ -196,7 +198,7 @@ Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, const M
   WICK_DO(read_pre_tokenizer(member(root, "pre_tokenizer"), parts, is_byte_level));
   WICK_DO(read_decoder(member(root, "decoder"), spelling, parts.decoding));
   WICK_DO(read_model({file, spelling, is_byte_level, parts}));
-  WICK_DO(read_added(root, parts));
+  WICK_DO(read_added(file, parts));
   WICK_DO(read_post_processor(member(root, "post_processor"), parts));
   const auto id_of = [&](const char* key, const char* name) {
     const std::int64_t id = meta.integer(key).value_or(id_of_added(root, settings.named(name)));

@@ -154,6 +154,21 @@ TEST(HostileTokenizer, AnUnknownTokenThatIsCalledControlIsNoControlToken) {
   EXPECT_EQ(tokenizer->kind(0), TokenKind::kUnknown);
 }
 
+TEST(HostileTokenizer, ATokenThatIsListedTwiceIsWhatTheLastListingSays) {
+  for (const bool is_control : {false, true}) {
+    Json file = tiny_json();
+    file["added_tokens"][0]["special"] = !is_control;
+    file["added_tokens"].push_back({{"id", 4}, {"content", "<|x|>"}, {"special", is_control}});
+    Metadata meta;
+    meta.set_string("tokenizer.huggingface.json", file.dump());
+    const auto tokenizer = must(meta);
+    ASSERT_NE(tokenizer, nullptr);
+    EXPECT_EQ(tokenizer->kind(4), is_control ? TokenKind::kControl : TokenKind::kUserDefined);
+    const auto ids = tokenizer->encode_plain("ab<|x|>");
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), 4), is_control ? 0 : 1);
+  }
+}
+
 TEST(HostileTokenizer, MergesThatNameNoTokensAreSkipped) {
   Metadata meta = byte_level();
   meta.set_strings("tokenizer.ggml.merges",
