@@ -43,8 +43,10 @@ class HuggingFace:
         config = path.parent / "tokenizer_config.json"
         listed = json.loads(config.read_text()).get("added_tokens_decoder", {}) if config.exists() else {}
         known = {token.content for token in self.tokenizer.get_added_tokens_decoder().values()}
-        more = [token for _, token in sorted(listed.items(), key=lambda row: int(row[0])) if token["content"] not in known]
-        self.tokenizer.add_tokens([AddedToken(**token) for token in more])  # as transformers does
+        more = {int(id): token for id, token in listed.items() if token["content"] not in known}
+        self.tokenizer.add_tokens([AddedToken(**token) for token in more.values()])  # as transformers does
+        # The package gives them the next free ids; the file says which they have.
+        self.listed_ids = {self.tokenizer.token_to_id(token["content"]): id for id, token in more.items()}
         self.beside = json.dumps(more) if more else ""
         names = [token["content"] for token in listed.values() if token.get("special")]
         self.merged_control = [name for name, ids in zip(names, self.encode(names, False)) if len(ids) == 1]
@@ -54,7 +56,8 @@ class HuggingFace:
 
     def encode(self, texts, special):
         self.tokenizer.encode_special_tokens = not special
-        return [e.ids for e in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        rows = [e.ids for e in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        return [[self.listed_ids.get(id, id) for id in ids] for ids in rows] if self.listed_ids else rows
 
 
 class Mistral:
