@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include "base/strings.h"
 #include "text/huggingface_json.h"
@@ -218,9 +219,12 @@ class FileReader {
     n_vocab_ = tokens_.size();
     Json& listed = file_.root["added_tokens"];
     if (!listed.is_array()) listed = Json::array();
+    std::unordered_set<std::int64_t> known;
+    for (const Json& added : listed) {
+      known.insert(integer_member(added, "id", -1));
+    }
     for (const Json& more : more_added_) {
-      const auto is_same = [&](const Json& added) { return member(added, "id") == more["id"]; };
-      if (std::none_of(listed.begin(), listed.end(), is_same)) listed.push_back(more);
+      if (known.insert(integer_member(more, "id", -1)).second) listed.push_back(more);
     }
     for (const Json& added : listed) {
       const Json& id = member(added, "id");
