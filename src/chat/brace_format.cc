@@ -29,7 +29,8 @@ bool is_align(char c) noexcept {
 
 class Brace {
  public:
-  Brace(Run& run, const Arguments& args) : run_(run), args_(args) {}
+  Brace(Run& run, const Arguments& args, bool is_markup)
+      : run_(run), args_(args), is_markup_(is_markup) {}
 
   bool format(const Text& text, MarkedText& out, int depth) {
     const std::string_view bytes = text.bytes;
@@ -87,7 +88,7 @@ class Brace {
       const Val inner = run_.cut(text, at + 1, end);
       if (inner.failed() || !format(*inner.text, spec, depth + 1)) return false;
     }
-    return put(value, spec.text, out);
+    return is_markup_ ? put_escaped(value, spec.text, out) : put(value, spec.text, out);
   }
 
   bool convert(char conversion, Val& value) {
@@ -97,9 +98,7 @@ class Brace {
       return text != nullptr;
     }
     if (conversion != 'r' && conversion != 'a') return fail("unknown conversion in a format");
-    Written written;
-    if (!write_repr(run_, written, value)) return false;
-    value = run_.text_copy(written.text, written.is_trusted);
+    value = repr_of(run_, value, conversion == 'a');
     return !value.failed();
   }
 
@@ -199,6 +198,19 @@ class Brace {
     return true;
   }
 
+  // Into markup goes markup as it is, and the text of all else escaped.
+  bool put_escaped(const Val& value, std::string_view spec, MarkedText& out) {
+    if (value.is_string() && value.text->is_markup) {
+      if (!spec.empty()) return fail("markup takes no format");
+      return append_text(run_, out, value);
+    }
+    MarkedText plain;
+    if (!put(value, spec, plain)) return false;
+    const Val made = run_.text(std::move(plain));
+    const Val safe = made.failed() ? made : escape(run_, made);
+    return !safe.failed() && append_text(run_, out, safe);
+  }
+
   bool put(const Val& value, std::string_view spec_text, MarkedText& out) {
     if (spec_text.empty()) return append_text(run_, out, value);
     Spec spec;
@@ -263,6 +275,7 @@ class Brace {
 
   Run& run_;
   const Arguments& args_;
+  bool is_markup_ = false;
   std::int64_t next_ = 0;
   bool manual_ = false;
 };
@@ -271,7 +284,7 @@ class Brace {
 
 Val brace_format(Run& run, const Text& format, const Arguments& args) {
   MarkedText out;
-  if (!Brace(run, args).format(format, out, 0)) return Val::failure();
+  if (!Brace(run, args, format.is_markup).format(format, out, 0)) return Val::failure();
   return run.text(std::move(out), format.is_markup);
 }
 

@@ -46,6 +46,9 @@ struct Written {
 // Appends repr(value); false if failed.
 bool write_repr(Run& run, Written& out, const Val& value);
 
+// repr(value), or ascii(value), as a text.
+Val repr_of(Run& run, const Val& value, bool ascii_only);
+
 struct JsonStyle {
   bool ascii_only = false;
   bool sort_keys = false;

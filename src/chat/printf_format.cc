@@ -91,6 +91,11 @@ class Percent {
   }
 
   bool directive() {
+    if (now() == '%') {
+      out_.append("%", is_trusted(format_, at_, at_ + 1));
+      ++at_;
+      return true;
+    }
     Val value;
     if (now() == '(' && !take_key(value)) return false;
     Directive d;
@@ -125,10 +130,6 @@ class Percent {
     d.number.type = now();
     if (at_ >= bytes_.size()) return fail("the format ends inside of a %");
     ++at_;
-    if (d.number.type == '%') {
-      out_.append("%", is_trusted(format_, at_ - 1, at_));
-      return true;
-    }
     if (value.is_missing() && !next_value(value)) return false;
     return convert(d, value);
   }
@@ -213,9 +214,7 @@ class Percent {
     if (d.number.type == 's' || d.number.type == 'c') {
       text = to_text(run_, value);
     } else {
-      Written written;
-      if (!write_repr(run_, written, value)) return false;
-      const Val made = run_.text_copy(written.text, written.is_trusted);
+      const Val made = repr_of(run_, value, d.number.type == 'a');
       text = made.failed() ? nullptr : made.text;
     }
     if (text != nullptr && format_.is_markup) {

@@ -1,6 +1,8 @@
 // Values as text: str(), repr(), json.dumps(), HTML escapes.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "base/strings.h"
 #include "chat/builtin.h"
@@ -8,6 +10,7 @@
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/python_text.h"
+#include "chat/unicode.h"
 
 namespace wick::jinja {
 namespace {
@@ -306,6 +309,28 @@ bool write_repr(Run& run, Written& out, const Val& value) {
     return write_object(run, out, value);
   }
   return run.spend(1);
+}
+
+Val repr_of(Run& run, const Val& value, bool ascii_only) {
+  Written written;
+  if (!write_repr(run, written, value)) return Val::failure();
+  if (!ascii_only) return run.text_copy(written.text, written.is_trusted);
+  std::string ascii;
+  for (std::size_t at = 0; at < written.text.size();) {
+    const CodePoint c = code_point(written.text, at);
+    if (c.value < 0x80 || c.value >= kInvalidByte) {
+      ascii.append(written.text, at, c.size);
+    } else {
+      std::array<char, 16> escaped = {};
+      const char* const form = c.value < 0x100     ? "\\x%02x"
+                               : c.value < 0x10000 ? "\\u%04x"
+                                                   : "\\U%08x";
+      std::snprintf(escaped.data(), escaped.size(), form, static_cast<unsigned>(c.value));
+      ascii += escaped.data();
+    }
+    at += c.size;
+  }
+  return run.text_copy(ascii, written.is_trusted);
 }
 
 bool write_json(Run& run, Written& out, const Val& value, const JsonStyle& style) {
