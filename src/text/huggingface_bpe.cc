@@ -119,10 +119,10 @@ class ModelReader {
   }
 
   Result<void> add_word(const Entry& entry, TokenId id) {
-    if (entry.kind == TokenKind::kControl) return {};
+    if (!is_word(entry)) return {};
     const Vocab& texts = is_byte_level_ ? parts_.vocab : bpe_.spelled;
     const std::string_view text = texts.bytes(id);
-    if (text.empty() || (is_byte_level_ && entry.kind == TokenKind::kUserDefined)) return {};
+    if (text.empty()) return {};
     const auto text_of = [&](TokenId other) { return texts.bytes(other); };
     if (bpe_.words.add(text, id, text_of) == StringIndex::Added::kTooManyCollisions) {
       return corrupt_json("the texts of the tokens are made to collide in a hash table");
@@ -131,11 +131,22 @@ class ModelReader {
     return {};
   }
 
+  // Whether a piece may be this token. An added token that model.vocab has, too, stays a word, but
+  // among bytes only where its text, which is found as it is, stands for the same bytes.
+  bool is_word(const Entry& entry) const {
+    if (!entry.is_word || entry.kind == TokenKind::kControl) return false;
+    if (!is_byte_level_ || entry.kind == TokenKind::kNormal) return true;
+    std::string bytes;
+    return append_unspelled(bytes, entry.text) && bytes == entry.text;
+  }
+
   void fill_bytes() {
     for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
       const std::string_view bytes = parts_.vocab.bytes(id);
-      const TokenKind wanted = is_byte_level_ ? TokenKind::kNormal : TokenKind::kByte;
-      if (bytes.size() == 1 && parts_.vocab.kind(id) == wanted) {
+      if (bytes.size() != 1) continue;
+      const bool is_byte = is_byte_level_ ? is_word(entries_[static_cast<std::size_t>(id)])
+                                          : parts_.vocab.kind(id) == TokenKind::kByte;
+      if (is_byte) {
         bpe_.byte_ids[static_cast<unsigned char>(bytes[0])] = id;
       }
     }

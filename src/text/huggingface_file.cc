@@ -255,8 +255,12 @@ class FileReader {
         return corrupt_json(cat("the tokens '", printable(entry.text), "' and '",
                                 printable(token.text), "' have the same id ", token.id));
       }
-      const double score = i < n_vocab_ ? token.score : entry.score;
-      entry = {.text = token.text, .is_there = true, .kind = token.kind, .score = score};
+      const bool is_of_model = i < n_vocab_;
+      entry = {.text = token.text,
+               .is_there = true,
+               .is_word = is_of_model || (entry.is_word && entry.text == token.text),
+               .kind = token.kind,
+               .score = is_of_model ? token.score : entry.score};
     }
     return {};
   }

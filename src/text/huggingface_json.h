@@ -32,6 +32,7 @@ struct HuggingFaceFile {
   struct Entry {  // of the vocabulary, by id
     std::string_view text = {};
     bool is_there = false;
+    bool is_word = false;  // stands in model.vocab, and is not only added
     TokenKind kind = TokenKind::kNormal;
     double score = 0;  // of a Unigram model
   };

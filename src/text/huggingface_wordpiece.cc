@@ -25,7 +25,7 @@ std::vector<ByteTrie::Key> read_words(const HuggingFaceContext& context) {
   for (std::size_t i = 0; i < context.file.entries.size(); ++i) {
     const auto& entry = context.file.entries[i];
     shown.add_token(entry);
-    const bool is_word = entry.is_there && entry.kind != TokenKind::kControl;
+    const bool is_word = entry.is_word && entry.kind != TokenKind::kControl;
     if (is_word) words.push_back({entry.text, static_cast<std::int32_t>(i)});
   }
   return words;

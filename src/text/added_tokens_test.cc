@@ -1,0 +1,86 @@
+// Added tokens of tokenizer.json where they meet words, white space and each other. The ids are
+// those of Hugging Face's tokenizers 0.23.3.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace wick {
+namespace {
+
+using Ids = std::vector<TokenId>;
+using TokenizerPtr = std::shared_ptr<const Tokenizer>;
+
+TokenizerPtr tokenizer_of(const std::string& json) {
+  Metadata meta;
+  meta.set_string("tokenizer.huggingface.json", json);
+  const auto tokenizer = Tokenizer::from(meta);
+  EXPECT_TRUE(tokenizer) << json << ": " << to_string(tokenizer.error());
+  return tokenizer ? *tokenizer : nullptr;
+}
+
+// Of an object with these members, all of `text` trusted.
+Ids ids_of(const std::string& members, const std::string& text) {
+  const TokenizerPtr tokenizer = tokenizer_of("{" + members + "}");
+  return tokenizer ? tokenizer->encode_special(text) : Ids{};
+}
+
+const std::string kLowercase = R"("normalizer": {"type": "Lowercase"},)";
+const std::string kBytes = R"("pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false,
+                                               "use_regex": false},)";
+
+TEST(AddedTokens, AreNoWordsOfWordPieceUnlessItsVocabularyHasThem) {
+  const auto ids = [](const std::string& vocab) {
+    return ids_of(kLowercase + R"("pre_tokenizer": {"type": "BertPreTokenizer"},
+        "added_tokens": [{"id": 3, "content": "foo"}], "model": {"type": "WordPiece",
+        "unk_token": "[UNK]", "vocab": {)" +
+                      vocab + "}}",
+                  "FOO foo");
+  };
+  EXPECT_EQ(ids(R"("[UNK]": 0, "f": 1, "##o": 2)"), (Ids{1, 2, 2, 3}));
+  EXPECT_EQ(ids(R"("[UNK]": 0, "f": 1, "##o": 2, "foo": 3)"), (Ids{3, 3}));
+}
+
+TEST(AddedTokens, AreNoWordsOfWordLevelUnlessItsVocabularyHasThem) {
+  const auto ids = [](const std::string& vocab) {
+    return ids_of(R"("pre_tokenizer": {"type": "Split", "pattern": {"String": "foo"},
+                                       "behavior": "Isolated", "invert": false},
+        "added_tokens": [{"id": 3, "content": "foo", "single_word": true}],
+        "model": {"type": "WordLevel", "unk_token": "<unk>", "vocab": {)" +
+                      vocab + "}}",
+                  "xfoo.foo");
+  };
+  EXPECT_EQ(ids(R"("<unk>": 0, "x": 1, ".": 2)"), (Ids{1, 0, 2, 3}));
+  EXPECT_EQ(ids(R"("<unk>": 0, "x": 1, ".": 2, "foo": 3)"), (Ids{1, 3, 2, 3}));
+}
+
+TEST(AddedTokens, AreNoWordsOfBpeUnlessItsVocabularyHasThem) {
+  const auto ids = [](const std::string& steps, const std::string& vocab) {
+    return ids_of(kLowercase + steps + R"("added_tokens": [{"id": 2, "content": "foo"}],
+        "model": {"type": "BPE", "ignore_merges": true, "merges": [], "vocab": {)" +
+                      vocab + "}}",
+                  "FOOfoo");
+  };
+  for (const std::string& steps : {std::string(), kBytes}) {
+    EXPECT_EQ(ids(steps, R"("f": 0, "o": 1)"), (Ids{0, 1, 1, 2})) << steps;
+    EXPECT_EQ(ids(steps, R"("f": 0, "o": 1, "foo": 2)"), (Ids{2, 2})) << steps;
+  }
+}
+
+TEST(AddedTokens, OfOneCharacterAreSymbolsOfBpeWhereItsVocabularyHasThem) {
+  const auto ids = [](const std::string& steps, const std::string& vocab, const char* text) {
+    return ids_of(steps + R"("added_tokens": [{"id": 2, "content": "z", "single_word": true}],
+        "model": {"type": "BPE", "merges": [], "unk_token": "u", "vocab": {)" +
+                      vocab + "}}",
+                  text);
+  };
+  EXPECT_EQ(ids("", R"("x": 0, "u": 1)", "xzz z"), (Ids{0, 1, 1, 1, 2}));
+  EXPECT_EQ(ids("", R"("x": 0, "u": 1, "z": 2)", "xzz z"), (Ids{0, 2, 2, 1, 2}));
+  EXPECT_EQ(ids(kBytes, R"("x": 0, "u": 1, "z": 2)", "xzz"), (Ids{0, 2, 2}));
+}
+
+}  // namespace
+}  // namespace wick
