@@ -82,5 +82,23 @@ TEST(AddedTokens, OfOneCharacterAreSymbolsOfBpeWhereItsVocabularyHasThem) {
   EXPECT_EQ(ids(kBytes, R"("x": 0, "u": 1, "z": 2)", "xzz"), (Ids{0, 2, 2}));
 }
 
+TEST(AddedTokens, OfSingleWordsStandWhereNoWordOfUnicodeGoesOn) {
+  const auto ids = [](const std::string& text) {
+    return ids_of(R"("added_tokens": [{"id": 1, "content": "foo", "single_word": true}],
+        "model": {"type": "WordLevel", "unk_token": "<unk>", "vocab": {"<unk>": 0}})",
+                  text);
+  };
+  // A joiner, Ⓐ, 🅰, a letter of Unicode 16, a mark, a digit, a number of letters, a connector.
+  for (const char* const word : {"\u200d", "\u200c", "Ⓐ", "🅰", "\u1c89", "\u0301", "٣", "Ⅷ", "‿"}) {
+    EXPECT_EQ(ids(word + std::string("foo")), Ids{0}) << word;
+    EXPECT_EQ(ids(std::string("foo") + word), Ids{0}) << word;
+  }
+  // U+200B, an emoji, ² and ①, which are numbers of no word.
+  for (const char* const other : {"\u200b", "🙂", "²", "①", "-", " "}) {
+    EXPECT_EQ(ids(other + std::string("foo")), (Ids{0, 1})) << other;
+    EXPECT_EQ(ids(std::string("foo") + other), (Ids{1, 0})) << other;
+  }
+}
+
 }  // namespace
 }  // namespace wick
