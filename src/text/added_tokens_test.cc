@@ -100,5 +100,21 @@ TEST(AddedTokens, OfSingleWordsStandWhereNoWordOfUnicodeGoesOn) {
   }
 }
 
+TEST(PostProcessor, MayPutSeveralTokensForOneNameOrNone) {
+  const auto tokenizer_with = [](const std::string& ids) {
+    return tokenizer_of(R"({"post_processor": {"type": "TemplateProcessing", "single": [
+        {"SpecialToken": {"id": "q", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": "q", "type_id": 0}}], "special_tokens": {"q": {"ids": [)" +
+                        ids + R"(]}}}, "model": {"type": "WordLevel", "unk_token": "<unk>",
+        "vocab": {"<unk>": 0, "a": 1, "b": 2, "c": 3}}})");
+  };
+  const TokenizerPtr two = tokenizer_with("2, 3");
+  const TokenizerPtr none = tokenizer_with("");
+  ASSERT_TRUE(two && none);
+  EXPECT_EQ(Ids(two->prefix().begin(), two->prefix().end()), (Ids{2, 3}));
+  EXPECT_EQ(Ids(two->suffix().begin(), two->suffix().end()), (Ids{2, 3}));
+  EXPECT_TRUE(none->prefix().empty() && none->suffix().empty());
+}
+
 }  // namespace
 }  // namespace wick

@@ -190,6 +190,13 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
   expect("normalizer has 'Rot13'", R"({"normalizer": {"type": "Rot13"}})");
   expect("pre_tokenizer has 'Words'", R"({"pre_tokenizer": {"type": "Words"}})");
   expect("post_processor has 'Bert'", R"({"post_processor": {"type": "Bert"}})");
+  const auto post = [](const std::string& ids) {
+    return R"({"post_processor": {"type": "TemplateProcessing", "special_tokens": {"q": {"ids": )" +
+           ids + R"(}}, "single": [{"SpecialToken": {"id": "q"}}]}})";
+  };
+  expect("names 'q', for which it lists no ids", post("7").c_str());
+  expect("names 'q', which is no token", post("[0, 99]").c_str());
+  expect("adds more than 1024 tokens", post(Json(Integers(1025, 0)).dump()).c_str());
   expect("decoder has 'Morse'", R"({"decoder": {"type": "Morse"}})");
   expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
       "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]\\b"}}})");

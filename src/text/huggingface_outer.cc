@@ -14,11 +14,27 @@ namespace {
 // --- post-processors
 // ------------------------------------------------------------------------------
 
-TokenId special_id(const Json& specials, std::string_view name) {
+// Appends the tokens that a template calls `name`: most often one of that text.
+Result<void> append_special(const Json& specials, std::string_view name, const Vocab& vocab,
+                            std::vector<TokenId>& out) {
   const Json& ids = member(member(specials, std::string(name).c_str()), "ids");
-  if (!ids.is_array() || ids.size() != 1 || !ids[0].is_number_integer()) return -1;
-  const auto id = ids[0].get<std::int64_t>();
-  return id >= 0 && id < static_cast<std::int64_t>(kMaxVocab) ? static_cast<TokenId>(id) : -1;
+  if (!ids.is_array()) {
+    return corrupt_json(
+        cat("the post_processor names '", printable(name), "', for which it lists no ids"));
+  }
+  for (const Json& item : ids) {
+    const std::int64_t id = item.is_number_integer() ? item.get<std::int64_t>() : -1;
+    if (id < 0 || id >= vocab.size()) {
+      return corrupt_json(
+          cat("the post_processor names '", printable(name), "', which is no token"));
+    }
+    if (out.size() >= kMaxPutAround) {
+      return corrupt_json(
+          cat("the post_processor adds more than ", kMaxPutAround, " tokens before or behind"));
+    }
+    out.push_back(static_cast<TokenId>(id));
+  }
+  return {};
 }
 
 Result<void> read_template(const Json& node, TokenizerParts& parts) {
@@ -31,12 +47,8 @@ Result<void> read_template(const Json& node, TokenizerParts& parts) {
       is_behind = true;
       continue;
     }
-    const TokenId id = special_id(member(node, "special_tokens"), text_member(special, "id"));
-    if (!parts.vocab.has(id)) {
-      return corrupt_json(cat("the post_processor names '", printable(text_member(special, "id")),
-                              "', which is no token"));
-    }
-    (is_behind ? parts.suffix : parts.prefix).push_back(id);
+    WICK_DO(append_special(member(node, "special_tokens"), text_member(special, "id"), parts.vocab,
+                           is_behind ? parts.suffix : parts.prefix));
   }
   return {};
 }

@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxMerges = 1U << 22U;         // Llama 3: 280,147
 inline constexpr std::size_t kMaxTokenBytes = 1U << 16U;     // real models: a few hundred
 inline constexpr std::size_t kMaxVocabBytes = 1U << 28U;     // all tokens together; Gemma: 2 MB
 inline constexpr std::size_t kMaxAddedTokenBytes = 256;      // control and user-defined tokens
+inline constexpr std::size_t kMaxPutAround = 1024;           // before or behind a text; BERT: 1
 inline constexpr std::size_t kMaxTokenizerJson = 1U << 27U;  // Gemma 3: 33 MB
 inline constexpr std::size_t kMaxPatternBytes = 4096;        // one regular expression
 // What the house's own automaton takes of a pattern; PCRE2 runs larger ones.
