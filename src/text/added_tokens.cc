@@ -42,6 +42,27 @@ Utf8Char first_char(std::string_view text, std::size_t begin) noexcept {
   return begin < text.size() ? decode_utf8(text.substr(begin)) : Utf8Char{};
 }
 
+// The end of text[from, end) without the white space at its end; `from` at least.
+std::size_t without_space_behind(std::string_view text, std::size_t from,
+                                 std::size_t end) noexcept {
+  while (end > from) {
+    const Utf8Char c = last_char(text, end);
+    if (!c.is_valid || !is_white_space(c.code)) break;
+    end -= static_cast<std::size_t>(c.length);
+  }
+  return std::max(end, from);
+}
+
+// Where the white space ends that stands at text[begin).
+std::size_t behind_space(std::string_view text, std::size_t begin) noexcept {
+  while (begin < text.size()) {
+    const Utf8Char c = first_char(text, begin);
+    if (!c.is_valid || !is_white_space(c.code)) break;
+    begin += static_cast<std::size_t>(c.length);
+  }
+  return begin;
+}
+
 bool is_within(const std::vector<Span>& spans, std::size_t begin, std::size_t end) noexcept {
   const auto next = std::upper_bound(spans.begin(), spans.end(), begin,
                                      [](std::size_t at, const Span& s) { return at < s.begin; });
@@ -122,18 +143,13 @@ std::size_t AddedTokens::open_start(std::string_view text, std::size_t from) con
 
 std::size_t AddedTokens::without_taken_space(std::string_view text, std::size_t from,
                                              std::size_t end) const noexcept {
-  while (takes_left_space_ && end > from) {
-    const Utf8Char c = last_char(text, end);
-    if (!c.is_valid || !is_white_space(c.code)) break;
-    end -= static_cast<std::size_t>(c.length);
-  }
-  return std::max(end, from);
+  return takes_left_space_ ? without_space_behind(text, from, end) : std::max(end, from);
 }
 
-std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::size_t from,
+std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const Match& last,
                                                     const std::vector<Span>& trusted) const {
   if (tokens_.empty()) return std::nullopt;
-  for (std::size_t begin = from; begin < text.size(); ++begin) {
+  for (std::size_t begin = last.next; begin < text.size(); ++begin) {
     if (only_root_ >= 0)
       begin = std::min(text.find(static_cast<char>(only_root_), begin), text.size());
     if (begin == text.size()) break;
@@ -154,7 +170,6 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::
       node = step(static_cast<std::uint32_t>(node), static_cast<unsigned char>(text[end]));
     }
     if (best == nullptr) continue;
-    Match match{.span = {begin, best_end}, .id = best->id};
     if (best->is_single_word) {
       const Utf8Char before = last_char(text, begin);
       const Utf8Char behind = first_char(text, best_end);
@@ -163,16 +178,19 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, std::
         continue;
       }
     }
-    while (best->takes_left_space && match.span.begin > from) {
-      const Utf8Char c = last_char(text, match.span.begin);
-      const auto bytes = static_cast<std::size_t>(c.length);
-      if (!c.is_valid || !is_white_space(c.code) || match.span.begin - bytes < from) break;
-      match.span.begin -= bytes;
+    Match match{
+        .span = {begin, best_end}, .id = best->id, .next = best_end, .space_end = last.space_end};
+    if (best->takes_right_space) {
+      // Neighbours in one stretch of white space do not each look through all of it.
+      match.span.end = behind_space(text, std::max(best_end, last.space_end));
+      match.space_end = match.span.end;
     }
-    while (best->takes_right_space && match.span.end < text.size()) {
-      const Utf8Char c = first_char(text, match.span.end);
-      if (!c.is_valid || !is_white_space(c.code)) break;
-      match.span.end += static_cast<std::size_t>(c.length);
+    if (best->takes_left_space) {
+      match.span.begin = without_space_behind(text, last.span.end, begin);
+      if (match.span.end <= last.span.end) {
+        begin = best_end - 1;  // nothing is left for it, so Hugging Face drops it
+        continue;
+      }
     }
     return match;
   }

@@ -36,11 +36,23 @@ class AddedTokens {
   struct Match {
     Span span = {};  // with the white space that it takes
     TokenId id = -1;
+    // Where the next may start: as in Hugging Face's library, white space that is taken may be, or
+    // start, a token as well, and the text goes on behind that one.
+    std::size_t next = 0;
+    std::size_t space_end = 0;  // of the white space that was last looked through
+
+    std::size_t taken_behind() const noexcept { return span.end - next; }
   };
 
-  // The next match in text[from, …). `trusted` are the spans where control tokens count, ascending;
-  // a control token must lie in one of them entirely.
-  std::optional<Match> find(std::string_view text, std::size_t from,
+  // What the first match of a text follows: all before `at` is done with, but that tokens may start
+  // in the last `taken` bytes of it.
+  static Match start_at(std::size_t at, std::size_t taken) noexcept {
+    return {.span = {at, at}, .next = at - taken};
+  }
+
+  // The match that follows `last`. `trusted` are the spans where control tokens count, ascending; a
+  // control token must lie in one of them entirely.
+  std::optional<Match> find(std::string_view text, const Match& last,
                             const std::vector<Span>& trusted) const;
 
   // In a text that may go on: the first place from `from` on where a token may start that is not

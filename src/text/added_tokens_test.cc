@@ -100,6 +100,43 @@ TEST(AddedTokens, OfSingleWordsStandWhereNoWordOfUnicodeGoesOn) {
   }
 }
 
+// `added`: tokens 2 and 3 of a model that knows "x" (1) alone.
+Ids ids_beside_x(const std::string& added, const std::string& text) {
+  return ids_of(R"("added_tokens": [)" + added + R"(], "model": {"type": "WordLevel",
+      "unk_token": "<unk>", "vocab": {"<unk>": 0, "x": 1}})",
+                text);
+}
+
+struct Golden {
+  const char* text;
+  Ids ids;
+};
+
+void expect_all(const std::string& added, const std::vector<Golden>& goldens) {
+  for (const Golden& golden : goldens) {
+    EXPECT_EQ(ids_beside_x(added, golden.text), golden.ids) << added << " in '" << golden.text;
+  }
+}
+
+TEST(AddedTokens, MayStartInTheWhiteSpaceThatAnotherTakes) {
+  const std::string left = R"({"id": 2, "content": "<a>", "lstrip": true}, )";
+  const std::string right = R"({"id": 2, "content": "<a>", "rstrip": true}, )";
+  const std::string both = R"({"id": 2, "content": "<a>", "lstrip": true, "rstrip": true}, )";
+  const std::string newline = R"({"id": 3, "content": "\n")";
+  expect_all(right + newline + "}", {{"<a>\nx", {2, 3, 1}},
+                                     {"<a> \n x", {2, 3, 0}},
+                                     {"<a>\n\nx", {2, 3, 3, 1}},
+                                     {"<a> \n", {2, 3}},
+                                     {"x\n<a>", {1, 3, 2}}});
+  expect_all(right + R"({"id": 3, "content": " x"})", {{"<a> x", {2, 3}}, {"<a>   xx", {2, 3, 1}}});
+  expect_all(left + newline + "}", {{"x\n <a>", {1, 3, 2}}, {"x \n <a>x", {0, 3, 2, 1}}});
+  expect_all(both + newline + "}", {{"<a>\n<a>", {2, 3, 2}}, {" <a> \n <a> x", {2, 3, 2, 1}}});
+  expect_all(right + newline + R"(, "rstrip": true})", {{"<a>\n\nx", {2, 3, 3, 1}}});
+  // Nothing is left for a newline that takes the space before it, too.
+  expect_all(both + newline + R"(, "lstrip": true, "rstrip": true})",
+             {{" <a>  <a> x", {2, 2, 1}}, {" <a> \n <a> x", {2, 2, 1}}, {"<a>\n\n x", {2, 1}}});
+}
+
 TEST(PostProcessor, MayPutSeveralTokensForOneNameOrNone) {
   const auto tokenizer_with = [](const std::string& ids) {
     return tokenizer_of(R"({"post_processor": {"type": "TemplateProcessing", "single": [

@@ -41,9 +41,10 @@ void GrowingText::settle() {
   point_ = tokenizer_->encode_settled(text_, point_, ids_);
   n_settled_ = ids_.size();
   next_try_ = point_.at > before ? 0 : 2 * open_bytes();
-  if (point_.at > kEncodeContext) {
-    drop_front(text_, point_.at - kEncodeContext);
-    point_.at = kEncodeContext;
+  const std::size_t kept = point_.taken + kEncodeContext;
+  if (point_.at > kept) {
+    drop_front(text_, point_.at - kept);
+    point_.at = kept;
   }
 }
 

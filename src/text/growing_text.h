@@ -47,7 +47,7 @@ class GrowingText {
   void settle();
 
   const Tokenizer* tokenizer_;
-  MarkedText text_ = {};  // what is not settled, and kEncodeContext bytes before it
+  MarkedText text_ = {};  // what is not settled, and the context before it
   EncodePoint point_ = {};
   std::size_t next_try_ = 0;       // open bytes, below which nothing more can be settled
   std::vector<TokenId> ids_ = {};  // settled ones, then, after ids(), those of the rest

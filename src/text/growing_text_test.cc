@@ -2,9 +2,9 @@
 // tests/data/text: random texts, in random parts, asked for at random moments.
 #include "text/growing_text.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -217,6 +217,15 @@ const FamilyRow kMoreFamilies[] = {
         {"id": 601, "content": "tok", "single_word": true, "normalized": true}],
         "pre_tokenizer": {"type": "Digits", "individual_digits": true}})",
      false},
+    {"tiny_bpe", R"({"added_tokens": [{"id": 600, "content": "<|start|>", "special": true,
+        "rstrip": true}, {"id": 601, "content": "\n"}, {"id": 602, "content": "  the"},
+        {"id": 603, "content": "\t", "lstrip": true, "rstrip": true}]})",
+     true},
+    {"tiny_bpe", R"({"normalizer": null, "added_tokens": [{"id": 600, "content": "he"},
+        {"id": 601, "content": "the", "normalized": true, "rstrip": true},
+        {"id": 602, "content": "\n", "normalized": true}, {"id": 603, "content": "  ",
+        "lstrip": true}]})",
+     true},
     {"tiny_spm", R"({"normalizer": {"type": "Replace", "pattern": {"String": "e"}, "content": ""},
         "pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}})",
      false},

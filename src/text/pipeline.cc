@@ -72,13 +72,15 @@ void PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
                                     std::vector<TokenId>& out) const {
   std::unique_ptr<Scratch> scratch = scratches_.take();
   const std::string_view all = text.text;
+  auto last = AddedTokens::start_at(from.at, from.taken);
   for (;;) {
-    const auto match = parts_.added.find(all, from.at, text.trusted);
+    const auto match = parts_.added.find(all, last, text.trusted);
     const std::size_t end = match ? match->span.begin : all.size();
     if (end > from.at) encode_run(all.substr(from.at, end - from.at), from.place, *scratch, out);
     if (!match) break;
     out.push_back(match->id);
     from = {.at = match->span.end, .place = Place::kRunStart};
+    last = *match;
   }
   scratches_.give(std::move(scratch));
 }
@@ -90,8 +92,9 @@ void PipelineTokenizer::encode_run(std::string_view run, Place place, Scratch& s
     encode_normalised(text, place, scratch, out);
     return;
   }
-  for (std::size_t at = 0;;) {
-    const auto match = parts_.added_normalised.find(text, at, {});
+  for (AddedTokens::Match last;;) {
+    const auto match = parts_.added_normalised.find(text, last, {});
+    const std::size_t at = last.span.end;
     const std::size_t end = match ? match->span.begin : text.size();
     if (end > at) {
       encode_normalised(text.substr(at, end - at), at == 0 ? place : Place::kPartStart, scratch,
@@ -99,7 +102,7 @@ void PipelineTokenizer::encode_run(std::string_view run, Place place, Scratch& s
     }
     if (!match) return;
     out.push_back(match->id);
-    at = match->span.end;
+    last = *match;
   }
 }
 

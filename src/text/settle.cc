@@ -104,15 +104,17 @@ struct OpenRun {
 template <class Between, class ToToken>
 OpenRun walk_added(const AddedTokens& added, std::string_view text, EncodePoint from,
                    const std::vector<Span>& trusted, const Between& between, const ToToken& token) {
-  const std::size_t open = added.open_start(text, from.at);
+  auto last = AddedTokens::start_at(from.at, from.taken);
+  const std::size_t open = added.open_start(text, last.next);
   for (;;) {
-    const auto match = added.find(text, from.at, trusted);
+    const auto match = added.find(text, last, trusted);
     const std::size_t end = match ? match->span.begin : text.size();
     if (!match || match->span.end > open || match->span.end == text.size()) {
       return {from, added.without_taken_space(text, from.at, std::min(end, open))};
     }
     if (end > from.at) between(text.substr(from.at, end - from.at), from.place);
     from = token(*match);
+    last = *match;
   }
 }
 
@@ -187,7 +189,7 @@ EncodePoint PipelineTokenizer::encode_open_run(std::string_view run, Place place
       [&](std::string_view part, Place at) { encode_normalised(part, at, scratch, out); },
       [&](const AddedTokens::Match& match) -> EncodePoint {
         out.push_back(match.id);
-        cuts.push_back({match.span.end, out.size()});
+        if (match.taken_behind() == 0) cuts.push_back({match.span.end, out.size()});
         return {.at = match.span.end, .place = Place::kPartStart};
       });
   OpenPart part{.place = in_part(open.point.place)};
@@ -222,7 +224,7 @@ EncodePoint PipelineTokenizer::encode_settled(const MarkedText& text, EncodePoin
       [&](std::string_view run, Place place) { encode_run(run, place, *scratch, out); },
       [&](const AddedTokens::Match& match) -> EncodePoint {
         out.push_back(match.id);
-        return {.at = match.span.end, .place = Place::kRunStart};
+        return {.at = match.span.end, .place = Place::kRunStart, .taken = match.taken_behind()};
       });
   from = open.point;
   const EncodePoint taken =

@@ -32,6 +32,7 @@ struct EncodePoint {
   enum class Place : std::uint8_t { kTextStart, kRunStart, kPartStart, kInside };
   std::size_t at = 0;  // bytes that are encoded, or are kept as what comes before
   Place place = Place::kTextStart;
+  std::size_t taken = 0;  // white space before `at` that a token took, but others may start in
 };
 
 // What a decoder does besides putting the tokens' bytes together.
@@ -57,8 +58,8 @@ class Tokenizer {
   virtual void encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
 
   // For a text that may go on: appends the ids that no text to come can change, and returns how far
-  // they reach. What is before that point may then be dropped, but for kEncodeContext bytes. A kind
-  // of tokenizer that cannot tell returns `from`.
+  // they reach. What is before that point may then be dropped, but for `taken` and kEncodeContext
+  // bytes. A kind of tokenizer that cannot tell returns `from`.
   virtual EncodePoint encode_settled(const MarkedText& text, EncodePoint from,
                                      std::vector<TokenId>& out) const;
   // The rest of the text, as if there was never an end before it.
