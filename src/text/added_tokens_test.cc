@@ -137,6 +137,16 @@ TEST(AddedTokens, MayStartInTheWhiteSpaceThatAnotherTakes) {
              {{" <a>  <a> x", {2, 2, 1}}, {" <a> \n <a> x", {2, 2, 1}}, {"<a>\n\n x", {2, 1}}});
 }
 
+TEST(AddedTokens, ThatAreNormalizedAreLookedForInWhatTheOthersLeave) {
+  const auto added = [](const char* first, const char* second) {
+    return std::string(R"({"id": 2, "content": "bc", "normalized": )") + first +
+           R"(}, {"id": 3, "content": "ab", "normalized": )" + second + "}";
+  };
+  expect_all(added("false", "true"), {{"abc", {0, 2}}, {"ab bc", {3, 0, 2}}, {"abbc", {3, 2}}});
+  expect_all(added("true", "true"), {{"abc", {3, 0}}});
+  expect_all(added("false", "false"), {{"abc", {3, 0}}});
+}
+
 TEST(PostProcessor, MayPutSeveralTokensForOneNameOrNone) {
   const auto tokenizer_with = [](const std::string& ids) {
     return tokenizer_of(R"({"post_processor": {"type": "TemplateProcessing", "single": [

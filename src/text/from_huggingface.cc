@@ -40,7 +40,13 @@ Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
   std::vector<AddedToken> raw;
   std::vector<AddedToken> normalised;
   NormaliserScratch scratch;
-  for (const Json& item : member(file.root, "added_tokens")) {
+  const Json& listed = member(file.root, "added_tokens");
+  // "normalized" tokens are looked for in what the others leave, even where nothing is normalised.
+  const bool has_two_passes =
+      !parts.normaliser.is_empty() || std::any_of(listed.begin(), listed.end(), [](const Json& t) {
+        return !flag_member(t, "normalized", false);
+      });
+  for (const Json& item : listed) {
     const auto id = static_cast<TokenId>(member(item, "id").get<std::int64_t>());
     AddedToken token = added_token(text_member(item, "content"), id, item);
     // A token may be listed twice, and is what the last listing says.
@@ -51,7 +57,7 @@ Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
     }
     // Trust is known of the text as it is, so control tokens are always looked for there.
     const bool is_raw =
-        token.is_control || parts.normaliser.is_empty() || !flag_member(item, "normalized", false);
+        token.is_control || !has_two_passes || !flag_member(item, "normalized", false);
     if (!is_raw) {
       token.text = parts.normaliser.apply(std::string(token.text), RunPlace::kRunStart, scratch);
     }
