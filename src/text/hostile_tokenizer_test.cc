@@ -191,6 +191,16 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
   expect("pre_tokenizer has 'Words'", R"({"pre_tokenizer": {"type": "Words"}})");
   expect("post_processor has 'Bert'", R"({"post_processor": {"type": "Bert"}})");
   expect("decoder has 'Morse'", R"({"decoder": {"type": "Morse"}})");
+  expect("a Replace of the regex 'a+'", R"({"decoder": {"type": "Replace", "content": "x",
+      "pattern": {"Regex": "a+"}}})");
+  expect("a Replace of ' ' behind ByteLevel", R"({"decoder": {"type": "Sequence", "decoders": [
+      {"type": "ByteLevel"}, {"type": "Replace", "content": "_", "pattern": {"String": " "}}]}})");
+  expect("a Strip of 2 ' ' at the start and 0 at the end", R"({"decoder": {"type": "Sequence",
+      "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 2, "stop": 0}]}})");
+  expect("a Strip of 1 'a' at the start", R"({"decoder": {"type": "Sequence", "decoders": [
+      {"type": "Fuse"}, {"type": "Strip", "content": "a", "start": 1, "stop": 0}]}})");
+  expect("at the end of each token", R"({"decoder": {"type": "Strip", "content": " ", "start": 1,
+      "stop": 0}})");
   expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
       "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]\\b"}}})");
   expect("is not a regular expression", R"({"pre_tokenizer": {"type": "Split", "behavior":
