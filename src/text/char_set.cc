@@ -41,6 +41,7 @@ void CharSet::add_atoms(const CharUniverse& universe, const Wanted& is_wanted) {
 bool CharSet::add_property(const CharUniverse& universe, std::string_view name) {
   const auto is_member = [&](const UnicodeAtom& atom) {
     if (name.size() == 1) return atom.category.substr(0, 1) == name;
+    if (name == "Alphabetic") return atom.is_alphabetic;
     return atom.category == name || atom.script == name;
   };
   const auto atoms = unicode_atoms();
@@ -51,6 +52,12 @@ bool CharSet::add_property(const CharUniverse& universe, std::string_view name) 
 
 void CharSet::add_spaces(const CharUniverse& universe) {
   add_atoms(universe, [](const UnicodeAtom& atom) { return atom.is_space; });
+}
+
+void CharSet::add_words(const CharUniverse& universe) {
+  for (const char* const name : {"Alphabetic", "M", "Nd", "Pc"}) {
+    add_property(universe, name);
+  }
 }
 
 void CharSet::add_all(const CharSet& other) noexcept {

@@ -60,9 +60,12 @@ class CharSet {
 
   // The characters `first` to `last`, both borders of the universe (or ASCII).
   void add_range(const CharUniverse& universe, char32_t first, char32_t last);
-  // \p{`name`}: a general category, its first letter, or a script. False: not one of the table's.
+  // \p{`name`}: a general category, its first letter, a script, or Alphabetic. False: not one of
+  // the table's.
   bool add_property(const CharUniverse& universe, std::string_view name);
   void add_spaces(const CharUniverse& universe);
+  // \w inside of a class.
+  void add_words(const CharUniverse& universe);
   void add_all(const CharSet& other) noexcept;
   void keep_common(const CharSet& other) noexcept;
   // All other characters. The end of the text is in the result only where `with_end` says so.

@@ -216,6 +216,25 @@ TEST(CtcDecoder, ShowsARepeatedTokenOnceAndTheBlankNotAtAll) {
   EXPECT_EQ(streamed, "aa b");
 }
 
+TEST(StripDecoder, DropsOneSpaceAtEachEndOfTheFusedText) {
+  Metadata meta;
+  meta.set_string("tokenizer.huggingface.json", R"({"model": {"type": "BPE", "vocab": {"▁": 0,
+      "▁a": 1}, "merges": []}, "decoder": {"type": "Sequence", "decoders": [{"type": "Replace",
+      "pattern": {"String": "▁"}, "content": " "}, {"type": "Fuse"},
+      {"type": "Strip", "content": " ", "start": 1, "stop": 1}]}})");
+  const TokenizerPtr tokenizer = must(Tokenizer::from(meta));
+  ASSERT_NE(tokenizer, nullptr);
+  const Ids ids = {0, 1, 0, 0};
+  EXPECT_EQ(tokenizer->decode(ids), " a ");
+  std::string streamed;
+  TextStream stream(*tokenizer);
+  for (const TokenId id : ids) {
+    streamed += stream.push(id);
+  }
+  streamed += stream.finish();
+  EXPECT_EQ(streamed, " a ");
+}
+
 TEST(BpeDecoder, LeavesTheLastWordsSpaceOut) {
   Metadata meta;
   meta.set_string("tokenizer.huggingface.json", R"({"model": {"type": "BPE", "end_of_word_suffix":

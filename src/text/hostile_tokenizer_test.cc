@@ -198,6 +198,16 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
   expect("names 'q', which is no token", post("[0, 99]").c_str());
   expect("adds more than 1024 tokens", post(Json(Integers(1025, 0)).dump()).c_str());
   expect("decoder has 'Morse'", R"({"decoder": {"type": "Morse"}})");
+  expect("a Replace of the regex 'a+'", R"({"decoder": {"type": "Replace", "content": "x",
+      "pattern": {"Regex": "a+"}}})");
+  expect("a Replace of ' ' behind ByteLevel", R"({"decoder": {"type": "Sequence", "decoders": [
+      {"type": "ByteLevel"}, {"type": "Replace", "content": "_", "pattern": {"String": " "}}]}})");
+  expect("a Strip of 2 ' ' at the start and 0 at the end", R"({"decoder": {"type": "Sequence",
+      "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 2, "stop": 0}]}})");
+  expect("a Strip of 1 'a' at the start", R"({"decoder": {"type": "Sequence", "decoders": [
+      {"type": "Fuse"}, {"type": "Strip", "content": "a", "start": 1, "stop": 0}]}})");
+  expect("at the end of each token", R"({"decoder": {"type": "Strip", "content": " ", "start": 1,
+      "stop": 0}})");
   expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
       "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]\\b"}}})");
   expect("is not a regular expression", R"({"pre_tokenizer": {"type": "Split", "behavior":

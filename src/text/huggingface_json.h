@@ -68,6 +68,7 @@ struct TokenSpelling {
   std::string word_end = {};  // BPEDecoder's "</w>", which becomes a space
   std::vector<std::pair<std::string, std::string>> replaced = {};
   std::string blank = {};  // CTC: the token that is shown as nothing
+  bool is_fused = false;   // Fuse or ByteLevel came: what follows sees the whole text
 
   // What a token adds to a text that goes on.
   std::string shown(std::string_view text) const;

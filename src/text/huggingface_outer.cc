@@ -88,6 +88,11 @@ constexpr auto kPostProcessors = std::to_array<PostRow>({
 
 using Decoded = Result<void>;
 
+std::ptrdiff_t n_characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+}
+
 Decoded add_replaced(std::string_view from, std::string_view to, TokenSpelling& spelling) {
   if (from.empty() || to.size() > from.size() + 1 || spelling.replaced.size() >= kMaxStages) {
     return unsupported_part(
@@ -98,17 +103,31 @@ Decoded add_replaced(std::string_view from, std::string_view to, TokenSpelling& 
 }
 
 Decoded decode_as_is(const Json& /*node*/, TokenSpelling& /*spelling*/, DecodingHabits& /*h*/) {
-  return {};  // ByteFallback and Fuse: tokens are put together as bytes anyway
+  return {};  // ByteFallback: tokens are put together as bytes anyway
+}
+
+Decoded decode_fuse(const Json& /*node*/, TokenSpelling& spelling, DecodingHabits& /*habits*/) {
+  spelling.is_fused = true;
+  return {};
 }
 
 Decoded decode_byte_level(const Json& /*node*/, TokenSpelling& spelling, DecodingHabits& /*h*/) {
-  spelling.is_byte_level = true;
+  spelling.is_byte_level = spelling.is_fused = true;
   return {};
 }
 
 Decoded decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits& /*habits*/) {
-  return add_replaced(text_member(member(node, "pattern"), "String"), text_member(node, "content"),
-                      spelling);
+  const Json& pattern = member(node, "pattern");
+  if (const std::string_view regex = text_member(pattern, "Regex"); !regex.empty()) {
+    return unsupported_part("decoder", cat("a Replace of the regex '", printable(regex), "'"));
+  }
+  const std::string_view from = text_member(pattern, "String");
+  // One character is never spread over two tokens that are text.
+  if (spelling.is_byte_level || (spelling.is_fused && n_characters(from) > 1)) {
+    return unsupported_part("decoder", cat("a Replace of '", printable(from), "' behind ",
+                                           spelling.is_byte_level ? "ByteLevel" : "Fuse"));
+  }
+  return add_replaced(from, text_member(node, "content"), spelling);
 }
 
 Decoded decode_metaspace(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
@@ -117,10 +136,18 @@ Decoded decode_metaspace(const Json& node, TokenSpelling& spelling, DecodingHabi
   return add_replaced(text_member(node, "replacement"), " ", spelling);
 }
 
-Decoded decode_strip(const Json& node, TokenSpelling& /*spelling*/, DecodingHabits& habits) {
-  if (text_member(node, "content") == " " && integer_member(node, "start", 0) == 1) {
-    habits.strips_leading_space = true;
+Decoded decode_strip(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+  const std::string_view content = text_member(node, "content");
+  const std::int64_t start = integer_member(node, "start", 0);
+  const std::int64_t stop = integer_member(node, "stop", 0);
+  if (start == 0 && stop == 0) return {};
+  if (!spelling.is_fused || content != " " || start < 0 || start > 1 || stop < 0 || stop > 1) {
+    return unsupported_part(
+        "decoder", cat("a Strip of ", start, " '", printable(content), "' at the start and ", stop,
+                       " at the end", spelling.is_fused ? "" : " of each token"));
   }
+  habits.strips_leading_space = habits.strips_leading_space || start == 1;
+  habits.strips_trailing_space = habits.strips_trailing_space || stop == 1;
   return {};
 }
 
@@ -153,7 +180,7 @@ struct DecoderRow {
 constexpr auto kDecoders = std::to_array<DecoderRow>({
     {"ByteLevel", decode_byte_level},
     {"ByteFallback", decode_as_is},
-    {"Fuse", decode_as_is},
+    {"Fuse", decode_fuse},
     {"Replace", decode_replace},
     {"Metaspace", decode_metaspace},
     {"Strip", decode_strip},

@@ -1,10 +1,12 @@
 // Oniguruma's Ruby syntax → PCRE2's. The two agree on nearly everything that tokenizer files use;
-// what they do not agree on is either spelled out here (\s, \w, \d, \p, \u) or refused by name.
+// what they do not agree on is either spelled out here (\s, \w, \b, \d, \p, \u) or refused by name.
+#include <algorithm>
 #include <string>
 
 #include "base/strings.h"
 #include "text/pattern.h"
 #include "text/unicode_data.h"
+#include "text/unicode_table.h"
 
 namespace wick {
 namespace {
@@ -13,6 +15,13 @@ namespace {
 constexpr std::string_view kSpace =
     R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f})"
     R"(\x{3000})";
+
+// Alphabetic characters that are neither letters, letter numbers nor marks: Ⓐ and such.
+constexpr std::string_view kAlphabeticSymbols =
+    R"(\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
+
+// Oniguruma's \w has these as well, but not inside of a class: ² ³ ¹ ¼ ½ ¾.
+constexpr std::string_view kLatin1Words = R"(\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 
 class Translator {
  public:
@@ -111,7 +120,23 @@ class Translator {
   }
 
   static std::string property(std::string_view name) {
-    return cat("\\p{", name, "}", newer_characters(name));
+    const auto atoms = unicode_atoms();
+    const bool is_script = std::any_of(atoms.begin(), atoms.end(),
+                                       [&](const UnicodeAtom& a) { return a.script == name; });
+    // PCRE2's \p{Han} alone is Script_Extensions.
+    return cat(is_script && !name.empty() ? "\\p{sc:" : "\\p{", name, "}", newer_characters(name));
+  }
+
+  std::string word_members() const {
+    return cat(property("L"), property("Nl"), kAlphabeticSymbols, property("M"), property("Nd"),
+               property("Pc"), in_class_ ? std::string_view() : kLatin1Words);
+  }
+
+  // \b and \B: a look at what follows, by what is before.
+  std::string word_border(bool is_negated) const {
+    const std::string word = cat("[", word_members(), "]");
+    return cat("(?(?<=", word, is_negated ? ")(?=" : ")(?!", word,
+               is_negated ? ")|(?!" : ")|(?=", word, "))");
   }
 
   Result<void> escape() {
@@ -128,7 +153,15 @@ class Translator {
         break;
       case 'w':
       case 'W':
-        put_class(is_negated, property("L") + property("M") + property("Nd") + property("Pc"));
+        put_class(is_negated, word_members());
+        break;
+      case 'b':
+      case 'B':
+        if (in_class_) {
+          copy(2);
+          return {};
+        }
+        out_ += word_border(is_negated);
         break;
       case 'd':
       case 'D':

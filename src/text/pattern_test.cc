@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/strings.h"
 #include "text/pre_tokenizer.h"
 
 namespace wick {
@@ -35,6 +36,54 @@ TEST(Pattern, KnowsTheCharactersThatUnicodeGainedSincePcre2) {
   EXPECT_EQ(matches(R"(\p{L}+)", "x\u1C89\U00031350y"), "[x\u1C89\U00031350y]");
   EXPECT_EQ(matches(R"([^\p{L}\p{N}]+)", "\u1C89\U0001CCF0!"), "[!]");
   EXPECT_EQ(matches(R"(\P{L}+)", "\u1C89!?"), "[!?]");
+}
+
+// Members of a class below U+20000, as `tokenizers` 0.23.3 counts them and as both engines do.
+std::size_t n_members(const Pattern& pattern) {
+  Matcher matcher;
+  std::size_t n = 0;
+  for (char32_t code = 0; code < 0x20000; ++code) {
+    if (code >= 0xD800 && code < 0xE000) continue;
+    std::string text;
+    append_utf8(text, code);
+    if (const auto match = matcher.find(pattern, text, 0)) n += match->begin == 0 ? 1 : 0;
+  }
+  return n;
+}
+
+TEST(Pattern, WordCharactersAreThoseOfOniguruma) {
+  struct Case {
+    const char* regex;
+    std::size_t n;
+  };
+
+  for (const auto& [regex, n] :
+       {Case{R"(\w)", 73'805}, Case{R"([\w])", 73'799}, Case{R"(\W)", 55'219},
+        Case{R"([^\w])", 55'225}, Case{R"([^\w\s])", 55'200}, Case{R"(\p{Alphabetic})", 72'133},
+        Case{R"(\p{Han})", 28'404}, Case{R"(\p{L})", 70'402}, Case{R"(\p{N})", 1'911}}) {
+    const auto own = Pattern::compile(regex);
+    ASSERT_TRUE(own && own->automaton() != nullptr) << regex;
+    EXPECT_EQ(n_members(*own), n) << regex;
+    const auto pcre2 = Pattern::compile_pcre2(regex);
+    ASSERT_TRUE(pcre2) << regex;
+    EXPECT_EQ(n_members(*pcre2), n) << regex << " by PCRE2";
+  }
+  const auto emoji = Pattern::compile(R"(\p{Emoji})");
+  ASSERT_TRUE(emoji);
+  EXPECT_EQ(n_members(*emoji), 1'431U);
+  EXPECT_EQ(matches(R"(\w+)", "aⅧ b²"), "[aⅧ][b²]");
+  EXPECT_EQ(matches(R"([\w]+)", "aⅧ b²"), "[aⅧ][b]");
+}
+
+TEST(Pattern, WordBordersGoByTheSameCharacters) {
+  // Wanted: Split(Regex(..), "removed", invert=True) of tokenizers 0.23.3.
+  EXPECT_EQ(matches(R"(\b.+?\b)", "aⅧⒶ-b²\u0301 \u093fc"), "[aⅧⒶ][-][b²\u0301][ ][\u093fc]");
+  EXPECT_EQ(matches(R"(.\B)", "aⅧⒶ--b²\u0301 c"), "[a][Ⅷ][-][b][²]");
+  EXPECT_EQ(matches(R"([\b]a)",
+                    "a\x08"
+                    "a"),
+            "[\x08"
+            "a]");
 }
 
 TEST(Pattern, IgnoresCaseAsUnicodeFoldsIt) {

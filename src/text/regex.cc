@@ -97,7 +97,7 @@ class Parser {
     }
     CharSet set(regex_.universe);
     if (starts("\\")) {
-      if (!class_escape(set)) add_character(escaped(), set);
+      if (!class_escape(set, false)) add_character(escaped(), set);
     } else {
       add_character(character(), set);
     }
@@ -295,8 +295,15 @@ class Parser {
     return code;
   }
 
+  // Outside of a class, Oniguruma has a table of its own for what is below U+0100: ² ³ ¹ ¼ ½ ¾.
+  void add_latin1_words(CharSet& set) {
+    add_range(0xB2, 0xB3, set);
+    add_range(0xB9, 0xB9, set);
+    add_range(0xBC, 0xBE, set);
+  }
+
   // \s \d \w \p{..} and their opposites; false, with nothing read, where the escape is another.
-  bool class_escape(CharSet& out) {
+  bool class_escape(CharSet& out, bool in_class) {
     if (at_ + 1 >= pattern_.size()) return false;
     const char c = pattern_[at_ + 1];
     CharSet set(regex_.universe);
@@ -309,9 +316,8 @@ class Parser {
         set.add_property(regex_.universe, "Nd");
         break;
       case 'w':
-        for (const char* const name : {"L", "M", "Nd", "Pc"}) {
-          set.add_property(regex_.universe, name);
-        }
+        set.add_words(regex_.universe);
+        if (!in_class) add_latin1_words(set);
         break;
       case 'p': {
         const std::size_t end = pattern_.find('}', at_);
@@ -365,7 +371,7 @@ class Parser {
       set.add_all(bracket(depth + 1));
       return;
     }
-    if (starts("\\") && class_escape(set)) {
+    if (starts("\\") && class_escape(set, true)) {
       // "\s-x" is read in more than one way.
       if (starts("-") && at_ + 1 < pattern_.size() && pattern_[at_ + 1] != ']') refuse();
       return;

@@ -1,5 +1,6 @@
 // Characters that Unicode gained after the tables of PCRE2 10.42 (Unicode 14), as Hugging Face's
-// tokenizers 0.23.3 knows them (Unicode 16), for each general category and script of use.
+// tokenizers 0.23.3 knows them (Unicode 16), for each general category, for the scripts of
+// unicode_table.h, Emoji and Alphabetic.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// What every character is: general category, White_Space, and the script where a tokenizer's
-// pattern asks for it, as Hugging Face's tokenizers 0.23.3 has them (Unicode 16). Each combination
-// that occurs is an "atom", a small number; a class of a pattern is a set of atoms. The tables are
-// made by tools/goldens/text_unicode_table.py. Constant data, any thread.
+// What every character is: general category, White_Space, Alphabetic, and the script where a
+// tokenizer's pattern asks for it, as Hugging Face's tokenizers 0.23.3 has them (Unicode 16). Each
+// combination that occurs is an "atom", a small number; a class of a pattern is a set of atoms. The
+// tables are made by tools/goldens/text_unicode_table.py. Constant data, any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct UnicodeAtom {
   std::string_view category;  // "Lu"; empty: a number that stands for no character
   std::string_view script;    // "Han", …; empty: none of those in the table
   bool is_space;              // White_Space
+  bool is_alphabetic;         // Alphabetic: L, Nl, many marks, and symbols such as Ⓐ
 };
 
 std::span<const UnicodeAtom> unicode_atoms() noexcept;

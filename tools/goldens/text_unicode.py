@@ -4,6 +4,8 @@ the version of Debian 12's PCRE2 and of Python 3.11's unicodedata.
 
     ~/.cache/wick-ref/bin/python tools/goldens/text_unicode.py > src/text/unicode_data.cc
 """
+import pathlib
+import re
 import unicodedata
 
 import tokenizers
@@ -16,6 +18,7 @@ CODES = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 ALL = "".join(map(chr, CODES))
 CATEGORIES = ["L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Ps", "Pe",
               "S", "Sm", "Sc", "Sk", "So", "Z", "Zs"]  # those that only grew; Mn and Mc traded members
+SCRIPTS = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Lao", "Khmer", "Myanmar"]  # as in unicode_table.h
 
 
 def matched(pattern):
@@ -33,6 +36,18 @@ def newer(category):
 def newer_of_script(script):
     # Python has no scripts: what the category of unassigned characters says is enough for additions.
     return {c for c in matched(r"\p{%s}" % script) if unicodedata.category(chr(c)) == "Cn"}
+
+
+def newer_alphabetic():
+    # Versions 15 and 16 made marks Alphabetic that were there before; Debian's tables of 15 tell the latter.
+    lines = pathlib.Path("/usr/share/unicode/DerivedCoreProperties.txt").read_text()
+    old = set()
+    for first, last in re.findall(r"^([0-9A-F]+)(?:\.\.([0-9A-F]+))? *; Alphabetic ", lines, re.M):
+        old |= set(range(int(first, 16), int(last or first, 16) + 1))
+    old -= {0xC04, 0xF82, 0xF83, 0x11080, 0x11081}
+    now = matched(r"\p{Alphabetic}")
+    assert old <= now
+    return newer_of_script("Alphabetic") | (now - old)
 
 
 def ranges(codes):
@@ -60,7 +75,8 @@ struct Row {
 };
 
 constexpr auto kRows = std::to_array<Row>({""")
-rows = [(c, newer(c)) for c in CATEGORIES] + [("Han", newer_of_script("Han"))]
+rows = [(c, newer(c)) for c in CATEGORIES] + [(s, newer_of_script(s)) for s in SCRIPTS]
+rows += [("Emoji", newer_of_script("Emoji")), ("Alphabetic", newer_alphabetic())]
 for name, codes in rows:
     if not codes:
         continue

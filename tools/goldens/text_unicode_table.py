@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints src/text/unicode_table_data.cc: general category, script (of a few) and White_Space of every character, as
-tokenizers 0.23.3 (Oniguruma, Unicode 16) matches them, in two stages. Debian's unicode-data is of Unicode 15: where it
+"""Prints src/text/unicode_table_data.cc: general category, script (of a few), White_Space and Alphabetic of every
+character, as tokenizers 0.23.3 (Oniguruma, Unicode 16) matches them, in two stages. Debian's unicode-data is of Unicode 15: where it
 knows a character, the two must agree, which this script checks.
 
     ~/.cache/wick-ref/bin/python tools/goldens/text_unicode_table.py > src/text/unicode_table_data.cc
@@ -55,19 +55,24 @@ def check_against_debian(category):
 category = table_of(CATEGORIES)
 script = table_of(SCRIPTS)
 space = set(matched(r"\s"))
+alphabetic = set(matched(r"\p{Alphabetic}"))
+# What the readers of patterns take \w for: alone, and inside of a class, where Oniguruma has no table of Latin-1.
+word = alphabetic | set(matched(r"[\p{M}\p{Nd}\p{Pc}]"))
+assert set(matched(r"[\w]")) == word and set(matched(r"\w")) - word == set(map(ord, "²³¹¼½¾"))
 check_against_debian(category)
 
 atoms = []  # distinct combinations, in the order of their first character
 numbers = []
 for code in range(LIMIT):
-    atom = (category.get(code, "Cs" if 0xD800 <= code < 0xE000 else "Cn"), script.get(code, ""), code in space)
+    atom = (category.get(code, "Cs" if 0xD800 <= code < 0xE000 else "Cn"), script.get(code, ""), code in space,
+            code in alphabetic)
     if atom not in atoms:
         atoms.append(atom)
     numbers.append(atoms.index(atom))
 for skipped in sorted('"\\?'):  # characters that a string literal cannot hold as they are
     if ord(skipped) - ord("!") < len(atoms):
         at = ord(skipped) - ord("!")
-        atoms.insert(at, ("", "", False))
+        atoms.insert(at, ("", "", False, False))
         numbers = [n + (n >= at) for n in numbers]
 assert len(atoms) <= 0x7F - ord("!"), len(atoms)
 
@@ -97,8 +102,8 @@ namespace wick {
 namespace {
 
 constexpr UnicodeAtom kAtoms[] = {""")
-for name, place, is_space in atoms:
-    print('    {"%s", "%s", %s},' % (name, place, "true" if is_space else "false"))
+for name, place, *flags in atoms:
+    print('    {"%s", "%s", %s, %s},' % (name, place, *("true" if flag else "false" for flag in flags)))
 print("""};
 
 }  // namespace
