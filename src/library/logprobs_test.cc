@@ -120,7 +120,7 @@ TEST(LibraryLogprobs, EveryTokenHasItsScoreHoweverTheAnswerEnds) {
   stops.logits = [](std::span<float> logits, std::span<const TokenId> history) {
     for (float& logit : logits)
       logit = -1e9F;
-    logits["abcxyz"[history.size()]] = 0;
+    logits[static_cast<std::size_t>("abcxyz"[history.size()])] = 0;
   };
   stops.stops = {"yz"};
   const auto stopped = f.model->complete("abc", stops);
