@@ -52,23 +52,28 @@ def test_an_answer_says_which_parameters_held_and_who_set_them(model):
     assert "top_k;" in answer.parameters["samplers"][0]
 
 
-def test_a_seed_gives_the_same_text_in_any_company(model):
-    def ask(seed):
-        return model.complete("Once upon a time", seed=seed, max_tokens=16).text
-
-    alone = [ask(seed) for seed in range(4)]
-    assert len(set(alone)) == 4
-    together = [None] * 4
+def together(ask):
+    """What ask(0) to ask(3) give when four threads ask at once."""
+    answers = [None] * 4
 
     def run(i):
-        together[i] = ask(i)
+        answers[i] = ask(i)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert together == alone
+    return answers
+
+
+def test_a_seed_gives_the_same_text_in_any_company(model):
+    def ask(seed):
+        return model.complete("Once upon a time", seed=seed, max_tokens=16).text
+
+    alone = [ask(seed) for seed in range(4)]
+    assert len(set(alone)) == 4
+    assert together(ask) == alone
 
 
 def test_the_interpreter_runs_while_an_answer_is_made(model):
@@ -195,17 +200,7 @@ def test_scores_are_the_same_in_any_company(model):
         return [(t.id, t.logprob, [(u.id, u.logprob) for u in t.likeliest]) for t in answer.logprobs]
 
     alone = [ask(seed) for seed in range(4)]
-    together = [None] * 4
-
-    def run(i):
-        together[i] = ask(i)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert together == alone
+    assert together(ask) == alone
 
 
 def test_a_plan_says_what_the_answer_then_reports():

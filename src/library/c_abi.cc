@@ -15,6 +15,35 @@ using wick::c_abi::read_options;
 using wick::c_abi::to_c;
 using wick::c_abi::to_cpp;
 
+namespace {
+
+// What call(prompt or messages, settings) gives, as C has it.
+template <class Out, class Call>
+Out* ask(const wick_model* model, const char* prompt, const wick_generation* generation,
+         wick_error** error, const Call& call) {
+  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
+    if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    return to_c(call(std::string_view(prompt), *settings));
+  });
+}
+
+template <class Out, class Call>
+Out* ask(const wick_model* model, const wick_message* messages, size_t n_messages,
+         const wick_generation* generation, wick_error** error, const Call& call) {
+  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
+    if (model == nullptr) return null_argument("model");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    auto list = to_cpp(messages, n_messages);
+    if (!list) return list.error();
+    return to_c(call(*list, *settings));
+  });
+}
+
+}  // namespace
+
 extern "C" {
 
 int wick_abi(void) {
@@ -150,12 +179,10 @@ void wick_completion_free(wick_completion* completion) {
 wick_completion* wick_complete(const wick_model* model, const char* prompt,
                                const wick_generation* generation, wick_text_sink sink, void* user,
                                wick_error** error) {
-  return guarded<wick_completion*>(error, nullptr, [&]() -> Result<wick_completion*> {
-    if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(model->model.complete(prompt, *settings, to_cpp(sink, user)));
-  });
+  return ask<wick_completion>(model, prompt, generation, error,
+                              [&](const auto& input, const auto& settings) {
+                                return model->model.complete(input, settings, to_cpp(sink, user));
+                              });
 }
 
 wick_completion* wick_chat(const wick_model* model, const char* question,
@@ -168,36 +195,24 @@ wick_completion* wick_chat(const wick_model* model, const char* question,
 wick_completion* wick_chat_messages(const wick_model* model, const wick_message* messages,
                                     size_t n_messages, const wick_generation* generation,
                                     wick_text_sink sink, void* user, wick_error** error) {
-  return guarded<wick_completion*>(error, nullptr, [&]() -> Result<wick_completion*> {
-    if (model == nullptr) return null_argument("model");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    auto list = to_cpp(messages, n_messages);
-    if (!list) return list.error();
-    return to_c(model->model.chat(*list, *settings, to_cpp(sink, user)));
-  });
+  return ask<wick_completion>(model, messages, n_messages, generation, error,
+                              [&](const auto& input, const auto& settings) {
+                                return model->model.chat(input, settings, to_cpp(sink, user));
+                              });
 }
 
 wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
                               const wick_generation* generation, wick_error** error) {
-  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
-    if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(model->model.plan(std::string_view(prompt), *settings));
-  });
+  return ask<wick_plan>(
+      model, prompt, generation, error,
+      [&](const auto& input, const auto& settings) { return model->model.plan(input, settings); });
 }
 
 wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages, size_t n_messages,
                           const wick_generation* generation, wick_error** error) {
-  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
-    if (model == nullptr) return null_argument("model");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    auto list = to_cpp(messages, n_messages);
-    if (!list) return list.error();
-    return to_c(model->model.plan(*list, *settings));
-  });
+  return ask<wick_plan>(
+      model, messages, n_messages, generation, error,
+      [&](const auto& input, const auto& settings) { return model->model.plan(input, settings); });
 }
 
 void wick_plan_free(wick_plan* plan) {
@@ -206,25 +221,19 @@ void wick_plan_free(wick_plan* plan) {
 
 wick_stream* wick_complete_stream(const wick_model* model, const char* prompt,
                                   const wick_generation* generation, wick_error** error) {
-  return guarded<wick_stream*>(error, nullptr, [&]() -> Result<wick_stream*> {
-    if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(model->model.stream(std::string_view(prompt), *settings));
-  });
+  return ask<wick_stream>(model, prompt, generation, error,
+                          [&](const auto& input, const auto& settings) {
+                            return model->model.stream(input, settings);
+                          });
 }
 
 wick_stream* wick_chat_stream(const wick_model* model, const wick_message* messages,
                               size_t n_messages, const wick_generation* generation,
                               wick_error** error) {
-  return guarded<wick_stream*>(error, nullptr, [&]() -> Result<wick_stream*> {
-    if (model == nullptr) return null_argument("model");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    auto list = to_cpp(messages, n_messages);
-    if (!list) return list.error();
-    return to_c(model->model.stream(*list, *settings));
-  });
+  return ask<wick_stream>(model, messages, n_messages, generation, error,
+                          [&](const auto& input, const auto& settings) {
+                            return model->model.stream(input, settings);
+                          });
 }
 
 const char* wick_stream_next(wick_stream* stream, size_t* length) {

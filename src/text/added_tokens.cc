@@ -12,9 +12,8 @@ namespace {
 // \w as Rust's regular expressions have it, which bound a single word.
 bool is_word(char32_t code) noexcept {
   constexpr char32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
-  const UnicodeAtom& atom = unicode_atoms()[static_cast<std::size_t>(unicode_atom(code))];
-  return atom.is_alphabetic || atom.category.starts_with('M') || atom.category == "Nd" ||
-         atom.category == "Pc" || code == kNonJoiner || code == kJoiner;
+  return is_word(unicode_atoms()[static_cast<std::size_t>(unicode_atom(code))]) ||
+         code == kNonJoiner || code == kJoiner;
 }
 
 // The character that ends at text[end); invalid at the start of the text or behind a bad byte.

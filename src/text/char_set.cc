@@ -55,9 +55,7 @@ void CharSet::add_spaces(const CharUniverse& universe) {
 }
 
 void CharSet::add_words(const CharUniverse& universe) {
-  for (const char* const name : {"Alphabetic", "M", "Nd", "Pc"}) {
-    add_property(universe, name);
-  }
+  add_atoms(universe, [](const UnicodeAtom& atom) { return is_word(atom); });
 }
 
 void CharSet::add_all(const CharSet& other) noexcept {

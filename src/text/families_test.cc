@@ -198,6 +198,15 @@ TEST(WordPieceGguf, EqualsTheTokenizerJsonThatItWasMadeOf) {
   EXPECT_EQ(tokenizer->decode(tokenizer->encode_plain("The Software is ")), "the software is");
 }
 
+std::string streamed(const Tokenizer& tokenizer, const Ids& ids) {
+  std::string text;
+  TextStream stream(tokenizer);
+  for (const TokenId id : ids) {
+    text += stream.push(id);
+  }
+  return text += stream.finish();
+}
+
 TEST(CtcDecoder, ShowsARepeatedTokenOnceAndTheBlankNotAtAll) {
   Metadata meta;
   meta.set_string("tokenizer.huggingface.json", R"({"model": {"type": "WordLevel", "unk_token":
@@ -207,13 +216,7 @@ TEST(CtcDecoder, ShowsARepeatedTokenOnceAndTheBlankNotAtAll) {
   ASSERT_NE(tokenizer, nullptr);
   const Ids ids = {2, 2, 0, 2, 1, 1, 3, 3};
   EXPECT_EQ(tokenizer->decode(ids), "aa b");
-  std::string streamed;
-  TextStream stream(*tokenizer);
-  for (const TokenId id : ids) {
-    streamed += stream.push(id);
-  }
-  streamed += stream.finish();
-  EXPECT_EQ(streamed, "aa b");
+  EXPECT_EQ(streamed(*tokenizer, ids), "aa b");
 }
 
 TEST(StripDecoder, DropsOneSpaceAtEachEndOfTheFusedText) {
@@ -226,13 +229,7 @@ TEST(StripDecoder, DropsOneSpaceAtEachEndOfTheFusedText) {
   ASSERT_NE(tokenizer, nullptr);
   const Ids ids = {0, 1, 0, 0};
   EXPECT_EQ(tokenizer->decode(ids), " a ");
-  std::string streamed;
-  TextStream stream(*tokenizer);
-  for (const TokenId id : ids) {
-    streamed += stream.push(id);
-  }
-  streamed += stream.finish();
-  EXPECT_EQ(streamed, " a ");
+  EXPECT_EQ(streamed(*tokenizer, ids), " a ");
 }
 
 TEST(BpeDecoder, LeavesTheLastWordsSpaceOut) {

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
+#include "text/utf8.h"
 
 namespace wick {
 namespace {
@@ -88,11 +89,6 @@ constexpr auto kPostProcessors = std::to_array<PostRow>({
 
 using Decoded = Result<void>;
 
-std::ptrdiff_t n_characters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(),
-                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-}
-
 Decoded add_replaced(std::string_view from, std::string_view to, TokenSpelling& spelling) {
   if (from.empty() || to.size() > from.size() + 1 || spelling.replaced.size() >= kMaxStages) {
     return unsupported_part(
@@ -123,7 +119,7 @@ Decoded decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits
   }
   const std::string_view from = text_member(pattern, "String");
   // One character is never spread over two tokens that are text.
-  if (spelling.is_byte_level || (spelling.is_fused && n_characters(from) > 1)) {
+  if (spelling.is_byte_level || (spelling.is_fused && count_characters(from) > 1)) {
     return unsupported_part("decoder", cat("a Replace of '", printable(from), "' behind ",
                                            spelling.is_byte_level ? "ByteLevel" : "Fuse"));
   }

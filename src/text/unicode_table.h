@@ -18,6 +18,12 @@ struct UnicodeAtom {
   bool is_alphabetic;         // Alphabetic: L, Nl, many marks, and symbols such as Ⓐ
 };
 
+// \w as Unicode defines it, but for the joiners; and Oniguruma's, inside of a class.
+constexpr bool is_word(const UnicodeAtom& atom) noexcept {
+  return atom.is_alphabetic || atom.category.starts_with('M') || atom.category == "Nd" ||
+         atom.category == "Pc";
+}
+
 std::span<const UnicodeAtom> unicode_atoms() noexcept;
 
 extern const std::uint16_t kUnicodeStage1[];

@@ -2,23 +2,14 @@
 
 #include <algorithm>
 
+#include "text/utf8.h"
+
 namespace wick {
-namespace {
-
-// Characters of `text`; a byte that is not UTF-8 may count for none, which only shows in its
-// length.
-std::size_t count_chars(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
-}  // namespace
 
 void WordPieceModel::encode(std::string_view word, const Vocab& /*vocab*/, Scratch& /*scratch*/,
                             std::vector<TokenId>& out) const {
   const std::size_t before = out.size();
-  bool is_covered = count_chars(word) <= max_word_chars;
+  bool is_covered = count_characters(word) <= max_word_chars;
   for (std::string_view rest = word; is_covered && !rest.empty();) {
     const ByteTrie& trie = rest.size() == word.size() ? start_trie_ : continuation_trie_;
     const ByteTrie::Match match = trie.longest(rest);
