@@ -1,5 +1,6 @@
 // Gigabytes of weights per second of the one-token product, against a plain read of the same memory
-// in the same run; and operations per second of the many-token product.
+// in the same run; and operations per second of the many-token product, against the ISA's widest
+// multiply of bytes.
 //
 //   bench_matmul [--isa NAME] [--types Q4_1,Q8_0] [--widths 576,1536] [--kib 196608] [--tokens 1]
 //   [--json]
@@ -138,7 +139,7 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
     }
   }
   std::vector<float> y(static_cast<std::size_t>(rows) * tokens);
-  std::vector<double> speeds, shares;
+  std::vector<double> speeds, shares, of_multiplies;
   for (int round = 0; round < options.rounds; ++round) {
     const int repeats = static_cast<int>((64u << 20) / bytes) + 1;
     const double t0 = seconds();
@@ -158,22 +159,30 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
                                               .y_stride = rows});
     }
     const double t2 = seconds();
+    constexpr std::uint64_t kPeakRounds = 200'000;
+    const double products =
+        kernels.peak == nullptr ? 0 : static_cast<double>(kernels.peak(kPeakRounds));
+    const double t3 = seconds();
     speeds.push_back(static_cast<double>(bytes) * repeats / (t2 - t1) * 1e-9);
     shares.push_back((t1 - t0) / (t2 - t1));
+    const double macs = static_cast<double>(rows) * width * options.tokens * repeats;
+    of_multiplies.push_back(products > 0 ? macs / (t2 - t1) / (products / (t3 - t2)) : 0);
   }
   const Spread gb = spread(speeds);
   const Spread share = spread(shares);
+  const double of_multiply = spread(of_multiplies).median;
   const double macs = static_cast<double>(rows) * width * options.tokens;
   const double gmacs = macs / (static_cast<double>(bytes) / gb.median);
   const char* format =
       options.is_json
           ? "{\"type\":\"%s\",\"isa\":\"%s\",\"width\":%d,\"tokens\":%d,\"gb_per_s\":%.2f,"
-            "\"mad\":%.2f,\"read_gb_per_s\":%.2f,\"share\":%.3f,\"gmac_per_s\":%.1f}\n"
+            "\"mad\":%.2f,\"read_gb_per_s\":%.2f,\"share\":%.3f,\"gmac_per_s\":%.1f,"
+            "\"share_of_multiply_peak\":%.3f}\n"
           : "%-5s %-6s width %5d, %3d tokens: %6.2f GB/s ± %.2f, read %6.2f GB/s, share %.3f, "
-            "%6.1f GMAC/s\n";
+            "%6.1f GMAC/s, %.3f of the multiplies\n";
   std::printf(format, std::string(dtype_info(type).name).c_str(), std::string(name(isa)).c_str(),
               width, options.tokens, gb.median, gb.mad, gb.median / share.median, share.median,
-              gmacs);
+              gmacs, of_multiply);
   std::fflush(stdout);
 }
 

@@ -27,4 +27,17 @@ double read_bandwidth(ThreadTeam& team, std::span<const std::byte> bytes) noexce
   return static_cast<double>(bytes.size()) / std::max(seconds, 1e-9);
 }
 
+double multiply_peak(ThreadTeam& team, const MatmulKernels& kernels) noexcept {
+  if (kernels.peak == nullptr) return 0;
+  constexpr int kChunks = 8;                 // of each member
+  constexpr std::uint64_t kRounds = 50'000;  // a chunk: about 0.1 ms
+  std::atomic<std::uint64_t> products = 0;
+  const std::int64_t start = monotonic_ns();
+  team.run(kChunks * team.size(), [&](int /*chunk*/, int /*member*/) noexcept {
+    products.fetch_add(kernels.peak(kRounds), std::memory_order_relaxed);
+  });
+  const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  return static_cast<double>(products.load()) / std::max(seconds, 1e-9);
+}
+
 }  // namespace wick

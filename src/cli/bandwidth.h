@@ -1,14 +1,19 @@
-// How fast this machine reads memory: the limit that decode speed is held against.
+// How fast this machine reads memory and multiplies bytes: the limits that decode and prefill are
+// held against.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
 #include "base/thread_team.h"
+#include "kernels/cpu/matmul.h"
 
 namespace wick {
 
 // Bytes per second of a plain read of `bytes`, eight streams in each member of `team`.
 double read_bandwidth(ThreadTeam& team, std::span<const std::byte> bytes) noexcept;
+
+// Products of bytes per second of all members together; 0 where `kernels` have no such multiply.
+double multiply_peak(ThreadTeam& team, const MatmulKernels& kernels) noexcept;
 
 }  // namespace wick

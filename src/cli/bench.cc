@@ -1,7 +1,8 @@
 // wick bench: tokens per second of prompt processing ("pp512") and generation ("tg64"), with
 // llama-bench's flags and its way of measuring: tokens are random, nothing is sampled, one warm-up
-// run, then the median of -r runs. Beside each speed stand the bytes read per second and their
-// share of a plain read of the same memory by as many threads, taken before and after each run.
+// run, then the median of -r runs. Beside each speed stand the bytes read per second, their share
+// of a plain read of the same memory, and the share that products with weights have of the widest
+// multiply of bytes: both limits by as many threads, taken before and after each run.
 #include "cli/bench.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "cli/options.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
+#include "kernels/cpu/isa.h"
 #include "model/decoder.h"
 
 namespace wick {
@@ -48,40 +50,50 @@ std::string name_of(const Test& test) {
 }
 
 struct Figures {
-  Quartiles tokens_per_second = {}, gb_per_s = {}, share = {};
+  Quartiles tokens_per_second = {}, gb_per_s = {};
+  Quartiles of_read = {}, of_multiply = {};  // shares of the limits; 0 where there is none
 };
 
 class Bench {
  public:
   Bench(Decoder& decoder, KvCache& kv, std::span<const std::byte> probe, ThreadTeam& team,
-        std::size_t kv_position_bytes)
+        const MatmulKernels& kernels, std::size_t kv_position_bytes)
       : decoder_(decoder),
         kv_(kv),
         probe_(probe),
         team_(team),
+        kernels_(kernels),
         kv_position_bytes_(kv_position_bytes) {}
 
   Result<Figures> measure(const Test& test, int repeats) {
-    std::vector<double> speed, bytes, share;
+    std::vector<double> speed, bytes, of_read, of_multiply;
     for (int i = -1; i < repeats; ++i) {  // -1: warm-up
       kv_.truncate(0, 0);
       WICK_DO(advance(0, test.depth));
-      const double before = read_bandwidth(team_, probe_);
+      const Limits before = limits();
       const std::int64_t start = monotonic_ns();
       if (test.prompt > 0) WICK_DO(advance(test.depth, test.prompt));
       for (int t = 0; t < test.generate; ++t)
         WICK_DO(advance(test.depth + t, 1));
       const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-      const double limit = (before + read_bandwidth(team_, probe_)) / 2;
+      const Limits after = limits();
       if (i < 0) continue;
       speed.push_back((test.prompt + test.generate) / seconds);
       bytes.push_back(bytes_read(test) / seconds * 1e-9);
-      share.push_back(bytes.back() * 1e9 / limit);
+      of_read.push_back(bytes.back() * 1e9 / ((before.read + after.read) / 2));
+      const double peak = (before.multiply + after.multiply) / 2;
+      of_multiply.push_back(peak > 0 ? products(test) / seconds / peak : 0);
     }
-    return Figures{quartiles(speed), quartiles(bytes), quartiles(share)};
+    return Figures{quartiles(speed), quartiles(bytes), quartiles(of_read), quartiles(of_multiply)};
   }
 
  private:
+  struct Limits {
+    double read = 0, multiply = 0;  // bytes and products per second
+  };
+
+  Limits limits() { return {read_bandwidth(team_, probe_), multiply_peak(team_, kernels_)}; }
+
   // Computes positions [begin, begin + n) of random tokens, the last with logits.
   Result<void> advance(int begin, int n) {
     std::uniform_int_distribution<TokenId> any(0, decoder_.spec().vocab - 1);
@@ -119,10 +131,18 @@ class Bench {
            looked_at * static_cast<double>(kv_position_bytes_);
   }
 
+  // With weights; a prompt's last token alone has logits. Attention multiplies floats.
+  double products(const Test& test) const {
+    const int n_logits = test.generate + (test.prompt > 0 ? 1 : 0);
+    return static_cast<double>(decoder_.products_per_token()) * (test.prompt + test.generate) +
+           static_cast<double>(decoder_.products_per_logit_row()) * n_logits;
+  }
+
   Decoder& decoder_;
   KvCache& kv_;
   std::span<const std::byte> probe_;
   ThreadTeam& team_;
+  const MatmulKernels& kernels_;
   std::size_t kv_position_bytes_;
   std::mt19937 rng_{42};
   std::vector<TokenId> tokens_;
@@ -136,13 +156,15 @@ void print(const Test& test, int threads, const Figures& f, bool is_json) {
                            .threads = threads,
                            .figures = {{"tokens_per_second", f.tokens_per_second},
                                        {"gb_per_s", f.gb_per_s},
-                                       {"share_of_read_bandwidth", f.share}}});
+                                       {"share_of_read_bandwidth", f.of_read},
+                                       {"share_of_multiply_peak", f.of_multiply}}});
     return;
   }
   std::ostringstream row;
   row << std::left << std::setw(16) << name_of(test) << std::right << std::setw(7) << threads
       << std::fixed << std::setprecision(1) << std::setw(12) << f.tokens_per_second.median
-      << std::setw(9) << f.gb_per_s.median << std::setw(10) << f.share.median * 100 << " %";
+      << std::setw(9) << f.gb_per_s.median << std::setw(10) << f.of_read.median * 100 << " %"
+      << std::setw(13) << f.of_multiply.median * 100 << " %";
   std::cout << row.str() << std::endl;
 }
 
@@ -175,7 +197,7 @@ Result<int> run(const Options& o) {
   const auto bytes = probe.bytes().first(std::min(kProbeBytes, probe.bytes().size()));
   if (!o.is_json) {
     std::cout << path.filename().string() << ", " << human_bytes(file.bytes()) << "\n"
-              << "test            threads    tokens/s     GB/s  of a plain read\n";
+              << "test            threads    tokens/s     GB/s  of a plain read  of multiplies\n";
   }
   std::vector<int> threads = o.threads;
   if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
@@ -188,7 +210,9 @@ Result<int> run(const Options& o) {
              KvCache::create(*backend, decoder.spec(),
                              {.k_type = types.k, .v_type = types.v, .context = context}));
     ThreadTeam team(backend->threads());
-    Bench bench(decoder, kv, bytes, team, kv_bytes_per_position(decoder.spec(), types.k, types.v));
+    WICK_TRY(const Isa isa, choose_isa());
+    Bench bench(decoder, kv, bytes, team, matmul_kernels(isa),
+                kv_bytes_per_position(decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {
       WICK_TRY(const Figures figures, bench.measure(test, o.repeats));
       print(test, backend->threads(), figures, o.is_json);

@@ -24,6 +24,14 @@ std::size_t Decoder::weight_bytes() const noexcept {
   return state_->weights.bytes;
 }
 
+std::int64_t Decoder::products_per_token() const noexcept {
+  return state_->products_per_token;
+}
+
+std::int64_t Decoder::products_per_logit_row() const noexcept {
+  return std::int64_t{state_->spec.vocab} * state_->spec.d_model;
+}
+
 std::size_t Decoder::scratch_bytes() const noexcept {
   return state_->memory.memory->bytes() + state_->backend->scratch_bytes();
 }

@@ -40,6 +40,9 @@ class Decoder {
   const DecoderOptions& options() const noexcept;
   std::size_t weight_bytes() const noexcept;          // of all tensors in use
   std::size_t bytes_read_per_token() const noexcept;  // weights that one decode step reads
+  // Multiply-adds with weights: of a token in the layers, and of a row of logits.
+  std::int64_t products_per_token() const noexcept;
+  std::int64_t products_per_logit_row() const noexcept;
   // Activations, logits and the backend's own, once all of it has been used.
   std::size_t scratch_bytes() const noexcept;
 

@@ -83,10 +83,12 @@ Result<Decoder> Decoder::load(const ModelFile& file, Backend& backend,
   const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
   WICK_TRY(state->table, binder.matrix("token_embd.weight", vocab_rows));
   const std::size_t table_bytes = binder.bytes();
+  const std::int64_t table_weights = binder.matrix_weights();
   for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
     WICK_TRY(BoundBlock block, bind_block(binder, spec, layer));
     state->blocks.push_back(std::move(block));
   }
+  state->products_per_token = binder.matrix_weights() - table_weights;
   WICK_TRY(state->final_gain, binder.vector("output_norm.weight", spec.d_model));
   state->head[0] = state->table;
   if (!spec.is_tied) {

@@ -27,6 +27,7 @@ struct Decoder::State {
   std::vector<BoundBlock> blocks = {};
   Activations memory = {};
   std::size_t bytes_read_per_token = 0;
+  std::int64_t products_per_token = 0;
   int n_logit_rows = 0;  // of the last launch
 };
 

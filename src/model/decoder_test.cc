@@ -28,6 +28,8 @@ TEST(Decoder, TellsWhatItReadsForAToken) {
     // Layer: q, out, k, v (2 kv heads of 4), gate, up, down, two gains.
     const std::size_t layer = 4 * (32 * (32 + 32 + 16 + 16) + 3 * 32 * 64 + 2 * 32);
     EXPECT_EQ(decoder.bytes_read_per_token(), table + 2 * layer + 4 * 32);
+    EXPECT_EQ(decoder.products_per_token(), 2 * (32 * (32 + 32 + 16 + 16) + 3 * 32 * 64));
+    EXPECT_EQ(decoder.products_per_logit_row(), test::kTinyVocab * 32);
     EXPECT_EQ(decoder.weight_bytes(), table * (is_tied ? 1 : 2) + 2 * layer + 4 * 32);
   }
 }

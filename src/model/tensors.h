@@ -36,6 +36,7 @@ struct Weights {
   std::vector<std::unique_ptr<Weight>> owned = {};
   std::vector<std::vector<float>> computed = {};  // tensors that are in no file
   std::size_t bytes = 0;                          // of the tensors in the file
+  std::int64_t matrix_weights = 0;                // numbers in matrices
 };
 
 class Binder {
@@ -57,7 +58,10 @@ class Binder {
   // keys. One weight for all layers.
   Result<const Weight*> rope_factors(int dim);
 
-  std::size_t bytes() const noexcept { return weights_.bytes; }  // bound so far
+  // Bound so far:
+  std::size_t bytes() const noexcept { return weights_.bytes; }
+
+  std::int64_t matrix_weights() const noexcept { return weights_.matrix_weights; }
 
   Weights take() && noexcept { return std::move(weights_); }
 

@@ -15,6 +15,7 @@ bool needs_quantised(DType type) noexcept {
 MatmulKernels with_overrides(const MatmulOverrides& o) noexcept {
   MatmulKernels kernels = matmul_kernels_scalar();
   if (o.quantise != nullptr) kernels.quantise = o.quantise;
+  kernels.peak = o.peak;
   const auto put = [&kernels](DType type, MatmulFn fn) {
     if (fn != nullptr) kernels.matmul[static_cast<int>(type)] = fn;
   };

@@ -32,6 +32,7 @@ bool needs_quantised(DType type) noexcept;
 struct MatmulKernels {
   QuantiseFn quantise = nullptr;
   MatmulFn matmul[kDTypes] = {};  // by DType; every entry is set
+  PeakFn peak = nullptr;          // null: the ISA has no such multiply
 };
 
 }  // namespace wick

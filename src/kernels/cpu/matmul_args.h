@@ -61,9 +61,14 @@ using MatmulFn = void (*)(const MatmulArgs& args) noexcept;
 using QuantiseFn = void (*)(const float* x, const ActivationLayout& layout,
                             std::byte* out) noexcept;
 
+// Nothing but the ISA's widest multiply of bytes, none waiting for another; returns how many
+// products that were. What products with many tokens are held against.
+using PeakFn = std::uint64_t (*)(std::uint64_t rounds) noexcept;
+
 // The kernels that one ISA brings; where one is null, the scalar one serves.
 struct MatmulOverrides {
   QuantiseFn quantise = nullptr;
+  PeakFn peak = nullptr;
   MatmulFn f32 = nullptr, f16 = nullptr, bf16 = nullptr;
   MatmulFn q4_0 = nullptr, q4_1 = nullptr, q5_0 = nullptr, q5_1 = nullptr, q8_0 = nullptr;
   MatmulFn q2_k = nullptr, q3_k = nullptr, q4_k = nullptr, q5_k = nullptr, q6_k = nullptr;

@@ -4,9 +4,26 @@
 #include "kernels/cpu/matmul_isa.h"
 
 namespace wick {
+namespace {
+
+std::uint64_t peak_avx2(std::uint64_t rounds) noexcept {
+  constexpr int kMultiplies = 12;
+  __m256i codes = _mm256_set1_epi8(1);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    for (int m = 0; m < kMultiplies; ++m) {
+      __asm__ volatile("" : "+x"(codes));  // as if it were another one
+      const __m256i sums = _mm256_maddubs_epi16(codes, codes);
+      __asm__ volatile("" : : "x"(sums));
+    }
+  }
+  return rounds * kMultiplies * sizeof(__m256i);
+}
+
+}  // namespace
 
 MatmulOverrides matmul_overrides_avx2() noexcept {
   return {.quantise = quantise_avx2,
+          .peak = peak_avx2,
           .f32 = matmul_f32_avx2,
           .f16 = matmul_f16_avx2,
           .bf16 = matmul_bf16_avx2,

@@ -100,6 +100,20 @@ void product(const MatmulArgs& args) noexcept {
   run_passes<Rows>(args);
 }
 
+std::uint64_t peak_avx512(std::uint64_t rounds) noexcept {
+  constexpr int kMultiplies = 12;
+  const __m512i codes = _mm512_set1_epi8(1);
+  __m512i sums[kMultiplies] = {};
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 12
+    for (__m512i& sum : sums) {
+      sum = _mm512_dpbusd_epi32(sum, codes, codes);
+      pin512(sum);
+    }
+  }
+  return rounds * kMultiplies * sizeof(__m512i);
+}
+
 template <class Format, class Codes>
 constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Codes>, Panel512<Format>>;
 template <class Format>
@@ -113,6 +127,7 @@ MatmulOverrides matmul_overrides_simde() noexcept {
 MatmulOverrides matmul_overrides_avx512() noexcept {
 #endif
   return {.quantise = quantise_avx2,
+          .peak = peak_avx512,
           .f32 = run_passes<FloatKernel<F32Row>>,
           .f16 = run_passes<FloatKernel<F16Row>>,
           .bf16 = run_passes<FloatKernel<BF16Row>>,

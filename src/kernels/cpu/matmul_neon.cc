@@ -208,10 +208,25 @@ void matmul_floats(const MatmulArgs& args) noexcept {
   }
 }
 
+std::uint64_t peak_neon(std::uint64_t rounds) noexcept {
+  constexpr int kMultiplies = 12;
+  const int8x16_t codes = vdupq_n_s8(1);
+  int32x4_t sums[kMultiplies] = {};
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+#pragma GCC unroll 12
+    for (int32x4_t& sum : sums) {
+      sum = vdotq_s32(sum, codes, codes);
+      __asm__("" : "+w"(sum));
+    }
+  }
+  return rounds * kMultiplies * sizeof(int8x16_t);
+}
+
 }  // namespace
 
 MatmulOverrides matmul_overrides_neon() noexcept {
-  return {.f32 = matmul_floats<F32Row>,
+  return {.peak = peak_neon,
+          .f32 = matmul_floats<F32Row>,
           .f16 = matmul_floats<F16Row>,
           .bf16 = matmul_floats<BF16Row>,
           .q4_0 = matmul_blocks<Q4_0>,
