@@ -375,6 +375,11 @@ void bind_session(py::module_& m) {
                              [](PySession& s) {
                                py::list list;
                                for (const wick::Message& message : s->messages()) {
+      .def("plan",
+           [](PySession& s, const std::string& text, const py::kwargs& settings) {
+             const auto g = to_generation(settings);
+             return unlocked([&] { return s->plan(text, g); });
+           })
                                  py::dict item;
                                  item["role"] = message.role;
                                  item["content"] = message.content;

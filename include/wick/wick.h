@@ -265,6 +265,9 @@ WICK_API int wick_session_save(const wick_session* session, const char* path, wi
 WICK_API wick_session* wick_session_load(const wick_model* model, const char* path,
                                          wick_error** error);
 WICK_API void wick_session_reset(wick_session* session); /* forgets all but the system message */
+/* What wick_session_say() would take now; the conversation stays as it is. */
+WICK_API wick_plan* wick_session_plan(const wick_session* session, const char* text,
+                                      const wick_generation* generation, wick_error** error);
 WICK_API void wick_session_free(wick_session* session);
 
 #ifdef __cplusplus

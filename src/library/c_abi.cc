@@ -293,6 +293,16 @@ int wick_session_save(const wick_session* session, const char* path, wick_error*
 wick_session* wick_session_load(const wick_model* model, const char* path, wick_error** error) {
   return guarded<wick_session*>(error, nullptr, [&]() -> Result<wick_session*> {
     if (model == nullptr || path == nullptr) return null_argument("the model or the path");
+wick_plan* wick_session_plan(const wick_session* session, const char* text,
+                             const wick_generation* generation, wick_error** error) {
+  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
+    if (session == nullptr || text == nullptr) return null_argument("the session or the text");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    return to_c(session->session.plan(text, *settings));
+  });
+}
+
     auto session = model->model.load_session(path);
     if (!session) return session.error();
     return std::make_unique<wick_session>(wick_session{*std::move(session)}).release();
