@@ -130,8 +130,9 @@ Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop
   }
   if (answer.done().stop == StopReason::kError) return answer.error();
   if (settings.top_logprobs >= 0) {
-    ScoresEvent scores{.prompt = answer.prompt_scores()};
+    ScoresEvent scores;
     answer.take_scores(scores.tokens);
+    scores.prompt = answer.prompt_scores();
     sink(scores);
   }
   sink(answer.done());
