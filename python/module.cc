@@ -352,7 +352,11 @@ void bind_answers(py::module_& m) {
       .def("__exit__", [](PyStream& s, const py::args&) { s->cancel(); })
       .def("finish", [](PyStream& s) { return unlocked([&] { return s->finish(); }); })
       .def("cancel", [](PyStream& s) { s->cancel(); })
-      .def_property_readonly("text", [](PyStream& s) { return std::string(s->text()); });
+      .def_property_readonly("text", [](PyStream& s) { return std::string(s->text()); })
+      .def_property_readonly("scores", [](PyStream& s) {
+        const auto scores = s->scores();
+        return std::vector<wick::ScoredToken>(scores.begin(), scores.end());
+      });
 }
 
 void bind_session(py::module_& m) {
@@ -370,6 +374,11 @@ void bind_session(py::module_& m) {
            [](PySession& s, const std::string& text, const py::kwargs& settings) {
              const auto g = to_generation(settings);
              return std::make_unique<PyStream>(unlocked([&] { return s->stream(text, g); }));
+           })
+      .def("plan",
+           [](PySession& s, const std::string& text, const py::kwargs& settings) {
+             const auto g = to_generation(settings);
+             return unlocked([&] { return s->plan(text, g); });
            })
       .def_property_readonly("messages",
                              [](PySession& s) {

@@ -35,7 +35,8 @@ struct Message {
 // ends with an error (id "callback_failed").
 using LogitsHook = std::function<void(std::span<float> logits, std::span<const TokenId> history)>;
 
-// Gets the text as it is made, whole characters, on the calling thread. False ends the answer.
+// Gets the text as it is made, whole characters, on the calling thread. False ends the answer. Who
+// wants each piece's log-probabilities beside it pulls a Stream.
 using TextSink = std::function<bool(std::string_view text)>;
 
 // What is left out comes from the model file's own hints, else from the default. A value out of its
@@ -55,7 +56,8 @@ struct Generation {
   std::vector<std::pair<TokenId, double>> logit_bias = {};  // added; -infinity bans a token
   std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
   LogitsHook logits = {};
-  bool logprobs = false;         // Completion::logprobs: of each token how likely it was
+  bool logprobs = false;         // of each token how likely it was: Completion::logprobs, and
+                                 // Stream::scores() piece by piece
   bool prompt_logprobs = false;  // Completion::prompt_logprobs; the prompt then reuses no cache
   int top_logprobs = 0;          // with either: so many of the likeliest beside each, 0 to 20
   std::stop_token cancel = {};   // from any thread; the answer so far is kept (kCancelled)

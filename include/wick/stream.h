@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "wick/generation.h"
@@ -31,6 +32,16 @@ class WICK_API Stream {
   // Reads the rest. The answer, or why it failed; text() then still holds what came before. Asked
   // again, it says the same again.
   Result<Completion> finish();
+  // With Generation::logprobs: the tokens that came with what next() or finish() read last, valid
+  // until the next call. Those of all pieces and of the end, in order, are Completion::logprobs; a
+  // stream that failed has told those of what it said.
+  //
+  // A token comes with the first text that appeared when it or a later one was drawn, however the
+  // reader's pace cuts the text into pieces: one that shows nothing yet (half a character, what may
+  // become a stop text) with the text of the next one that does. What no text follows (the end
+  // token, those of a stop text) comes when next() returns nothing. A piece of text that was held
+  // back until the end may have none.
+  std::span<const ScoredToken> scores() const noexcept;
   std::string_view text() const noexcept;  // all that next() and finish() have read
   void cancel() noexcept;                  // any thread; takes effect at the model's next step
 

@@ -139,7 +139,7 @@ typedef struct wick_generation {
   int time_limit_ms;   /* then it fails, id "time_limit"; 0 = none */
   int priority;        /* -2 (in the background) to 2 */
   uint64_t tenant;     /* tenants share time fairly, and of the cache nothing */
-  int logprobs;        /* not 0: the completion has each token's log-probability */
+  int logprobs;        /* not 0: completion and stream have each token's log-probability */
   int prompt_logprobs; /* not 0: the prompt's, too; it then reuses no cache */
   int top_logprobs;    /* with either: so many of the likeliest beside each, 0 to 20 */
 } wick_generation;
@@ -247,6 +247,11 @@ WICK_API wick_stream* wick_chat_stream(const wick_model* model, const wick_messa
                                        wick_error** error);
 /* The next piece, valid until the next call; NULL once the answer is over or has failed. */
 WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
+/* With wick_generation::logprobs: the *n tokens that came with what was read last, valid until the
+ * next call; which these are stands in wick/stream.h. After the NULL of wick_stream_next() those
+ * that no text follows, the end token for one. NULL, *n = 0: there are none, or *error is set. */
+WICK_API const wick_scored_token* wick_stream_scores(wick_stream* stream, size_t* n,
+                                                     wick_error** error);
 WICK_API wick_completion* wick_stream_finish(wick_stream* stream, wick_error** error);
 WICK_API void wick_stream_cancel(wick_stream* stream); /* any thread */
 WICK_API void wick_stream_free(wick_stream* stream);   /* not over: it is cancelled */
@@ -260,6 +265,9 @@ WICK_API wick_session* wick_session_new(const wick_model* model, const char* sys
 WICK_API wick_completion* wick_session_say(wick_session* session, const char* text,
                                            const wick_generation* generation, wick_text_sink sink,
                                            void* user, wick_error** error);
+/* What wick_session_say() would take now; the conversation stays as it is. */
+WICK_API wick_plan* wick_session_plan(const wick_session* session, const char* text,
+                                      const wick_generation* generation, wick_error** error);
 /* To a file and back, with what the cache holds: see wick/session.h. */
 WICK_API int wick_session_save(const wick_session* session, const char* path, wick_error** error);
 WICK_API wick_session* wick_session_load(const wick_model* model, const char* path,

@@ -203,6 +203,42 @@ def test_scores_are_the_same_in_any_company(model):
     assert together(ask) == alone
 
 
+def test_each_piece_has_its_tokens_scores(model):
+    ask = dict(seed=3, max_tokens=12, logprobs=True, top_logprobs=2)
+    stream = model.stream("Write: é, 東京", **ask)
+    assert stream.scores == []
+    seen = []
+    for piece in stream:
+        assert piece and piece in stream.text
+        seen += stream.scores
+    seen += stream.scores  # what no text follows
+    wanted = stream.finish().logprobs
+    assert len(wanted) > 4
+
+    def plain(tokens):
+        return [(t.id, t.bytes, t.logprob, plain(t.likeliest)) for t in tokens]
+
+    assert plain(seen) == plain(wanted)
+    unscored = model.stream("Once", max_tokens=3)
+    assert all(unscored.scores == [] for _ in unscored)
+
+
+def test_a_sessions_plan_is_what_its_next_question_then_reports(model):
+    talk = model.session("You are brief.")
+    talk.say("What is the capital of Japan?", **GREEDY)
+    before = talk.messages
+    plan = talk.plan("And of France?", **GREEDY)
+    assert talk.messages == before
+    answer = talk.say("And of France?", **GREEDY)
+    assert (plan.prompt_tokens, plan.cached_tokens) == (answer.prompt_tokens, answer.cached_tokens)
+    assert plan.cached_tokens > plan.prompt_tokens / 2
+    stream = talk.stream("And of Italy?", **GREEDY)
+    with pytest.raises(wick.Error) as caught:
+        talk.plan("And of Spain?")
+    assert caught.value.id == "session_busy"
+    stream.finish()
+
+
 def test_a_plan_says_what_the_answer_then_reports():
     model = wick.Model(MODEL, context=2048)
     text = " ".join(f"sheep {i}" for i in range(60))

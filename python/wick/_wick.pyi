@@ -56,7 +56,7 @@ class Settings(TypedDict, total=False):
     samplers: str | None  # their order: "top_k;temperature"
     # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far.
     logits: Callable[[memoryview, memoryview], object] | None
-    logprobs: bool | None  # Completion.logprobs: of each token how likely it was
+    logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.scores
     prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
     top_logprobs: int | None  # with either: so many of the likeliest beside each, 0 to 20
     cancel: Cancel | None
@@ -150,7 +150,11 @@ class Stream(Iterator[str]):
     def finish(self) -> Completion: ...
     def cancel(self) -> None: ...
     @property
-    def text(self) -> str: ...
+    def text(self) -> str: ...  # all that was read
+    # With logprobs=True: the tokens that came with what was read last, and after the loop those that
+    # no text follows, the end token for one. All of them, in order, are Completion.logprobs.
+    @property
+    def scores(self) -> list[ScoredToken]: ...
 
 class Session:
     """A conversation that remembers; its past stays in the model's cache."""
@@ -159,6 +163,8 @@ class Session:
         self, text: str, on_text: TextSink | None = None, **settings: Unpack[Settings]
     ) -> Completion: ...
     def stream(self, text: str, **settings: Unpack[Settings]) -> Stream: ...
+    # What say() would take now; the conversation stays as it is.
+    def plan(self, text: str, **settings: Unpack[Settings]) -> RequestPlan: ...
     @property
     def messages(self) -> list[Message]: ...
     # Conversation and cache, to a file from which Model.load_session() goes on.

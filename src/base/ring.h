@@ -17,11 +17,17 @@ class ByteRing {
  public:
   explicit ByteRing(std::size_t capacity) : bytes_(capacity) {}
 
-  // The writer. False if it does not fit now; a piece larger than the ring never fits.
-  bool write(std::string_view piece) noexcept {
+  // The writer. Whether so many bytes fit now; what does will do so until it is written.
+  bool has_room(std::size_t n) const noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);
-    if (piece.size() > bytes_.size() - static_cast<std::size_t>(head - tail)) return false;
+    return n <= bytes_.size() - static_cast<std::size_t>(head - tail);
+  }
+
+  // The writer. False if it does not fit now; a piece larger than the ring never fits.
+  bool write(std::string_view piece) noexcept {
+    if (!has_room(piece.size())) return false;
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
     for (std::size_t done = 0; done < piece.size();) {
       const std::size_t at = static_cast<std::size_t>((head + done) % bytes_.size());
       const std::size_t n = std::min(piece.size() - done, bytes_.size() - at);

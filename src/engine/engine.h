@@ -63,7 +63,9 @@ struct Usage {
 
 struct TextDelta {
   std::string_view text = {};  // whole characters; valid during the call
-  // All that were drawn since the last delta, those that show nothing and the end token too.
+  // What was drawn behind the tokens of the delta before, up to the token that brought the end of
+  // the text: so which text a token comes with depends on no reader's pace. The last delta has no
+  // text, and all that is left: the end token, those of a stop text.
   std::span<const TokenId> tokens = {};
   // With GenerateRequest::top_logprobs: for each of `tokens` 1 + top_logprobs entries, itself
   // first.

@@ -165,9 +165,89 @@ TEST(EngineStreams, TextGathersUntilThereAreBytesEnoughAndTheEndHandsOverAll) {
   ASSERT_TRUE(f.engine->submit(std::move(r)));
   f.finish();
   EXPECT_EQ(sizes->text, wanted);
-  EXPECT_LE(sizes->sizes.size(), wanted.size() / 32 + 1);
-  for (std::size_t i = 0; i + 1 < sizes->sizes.size(); ++i)
+  // Then the rest, and the last delta.
+  EXPECT_LE(sizes->sizes.size(), wanted.size() / 32 + 2);
+  for (std::size_t i = 0; i + 2 < sizes->sizes.size(); ++i)
     EXPECT_GE(sizes->sizes[i], 32U);
+  EXPECT_EQ(sizes->sizes.back(), 0U);
+}
+
+// Takes one offer of `one_of`, and holds each against what a TextStream shows of its tokens.
+struct PickyReader final : DeltaSink {
+  const Tokenizer& tokenizer;
+  std::vector<std::string> stops;
+  int one_of, n_offers = 0;
+  std::string text;
+  std::vector<TokenId> tokens;
+  std::vector<TokenScore> scores;
+  bool is_over = false;
+
+  PickyReader(const Tokenizer& t, std::vector<std::string> s, int n)
+      : tokenizer(t), stops(std::move(s)), one_of(n) {}
+
+  bool offer(const TextDelta& delta) noexcept override {
+    if (++n_offers % one_of != 0) return false;
+    text += delta.text;
+    tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
+    scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
+    EXPECT_EQ(scores.size(), 2 * tokens.size());
+    is_over = delta.stop != StopReason::kNone;
+    EXPECT_EQ(delta.text.empty(), is_over);
+    if (!is_over) check();
+    return true;
+  }
+
+  // So many tokens as it takes to show the text, and no more; or it was held back to the end.
+  void check() const {
+    TextStream stream(tokenizer, false, stops);
+    std::string shown, before;
+    for (const TokenId id : tokens) {
+      before = shown;
+      shown += stream.push(id);
+    }
+    const bool is_held = shown.size() < text.size();
+    if (is_held) shown += stream.finish();
+    EXPECT_EQ(shown, text);
+    EXPECT_TRUE(is_held || before.size() < text.size());
+  }
+};
+
+// Characters of one, two and three bytes, in parts what the stop text begins with; then the end.
+struct Recitation final : LogitsEditor {
+  static constexpr std::string_view kText = "aé€no b";
+  static constexpr std::size_t kTokens = 123;
+
+  bool edit(std::span<float> logits, std::span<const TokenId> history) noexcept override {
+    const std::size_t at = history.size() - 6;  // behind the prompt
+    const auto next = static_cast<std::uint8_t>(kText[at % kText.size()]);
+    std::fill(logits.begin(), logits.end(), -1e9F);
+    logits[at + 1 < kTokens ? next : std::size_t{test::kTinyImEnd}] = 0;
+    return true;
+  }
+};
+
+// With guesses several tokens come in one step, of which the last may show nothing yet.
+TEST(EngineStreams, ATokenComesWithTheFirstTextBehindItAtAnyPace) {
+  for (const int draft_max : {0, 4}) {
+    for (const int emit_bytes : {0, 16}) {
+      Fixture f({.context = 256, .draft_max = draft_max, .drafts_must_pay = false});
+      for (const int one_of : {1, 2, 3, 7, 40}) {
+        GenerateRequest r = request(6, 2, 200);
+        r.ignore_end = false;
+        r.editor = std::make_shared<Recitation>();
+        r.top_logprobs = 1;
+        r.emit_bytes = emit_bytes;
+        r.stops = {"no such"};
+        const auto reader = std::make_shared<PickyReader>(f.engine->tokenizer(), r.stops, one_of);
+        r.sink = reader;
+        ASSERT_TRUE(f.engine->submit(std::move(r)));
+        while (!reader->is_over)
+          f.engine->step();
+        ASSERT_EQ(reader->tokens.size(), Recitation::kTokens);
+        EXPECT_EQ(reader->tokens.back(), test::kTinyImEnd);
+      }
+    }
+  }
 }
 
 TEST(EngineStreams, TextThatHasWaitedLongEnoughIsHandedOver) {
@@ -228,7 +308,7 @@ TEST(EngineEnds, ARequestThatNobodyReadsAnyMoreLeavesItsSlot) {
 TEST(EngineEnds, ALastDeltaThatNobodyTakesHoldsNoSlot) {
   Fixture f({.max_seqs = 1});
   const auto slow = f.submit(request(4, 1, 3));
-  slow->room = 2;  // the last delta does not fit
+  slow->room = 3;  // the last delta does not fit
   const auto next = f.submit(request(4, 2, 3));
   f.finish();
   EXPECT_FALSE(slow->last);

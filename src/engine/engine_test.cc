@@ -213,12 +213,13 @@ INSTANTIATE_TEST_SUITE_P(Chunks, SameBitsEngine, testing::Values(5, 16, 64, 512)
 TEST(HotPathEngine, DecodeStepTouchesNeitherHeapNorLock) {
   Fixture f({.max_seqs = 8}, 2);
   std::vector<std::shared_ptr<Reader>> readers;
-  for (int i = 0; i < 8; ++i) {  // mixed: lengths, samplers, stop strings, emissions, tenants
+  for (int i = 0; i < 8; ++i) {  // mixed: lengths, samplers, stop strings, emissions, scores
     GenerateRequest r = request(10 + 3 * i, i % 3, 100);
     if (i % 2 == 0) r.sampling.repeat_penalty = 1.2F;
     if (i == 3) r.sampling.temperature = 0;
     if (i == 5) r.stops = {"no such text"};
     if (i == 6) r.emit_bytes = 40;
+    if (i == 7) r.top_logprobs = 5;
     r.tenant = static_cast<std::uint64_t>(i / 4);
     r.time_limit_ms = 100'000;
     readers.push_back(f.submit(std::move(r)));

@@ -63,13 +63,15 @@ struct Sequence : Job {
     }
   }
 
-  // Of the answer, not taken yet.
-  std::span<const TokenId> new_tokens() const noexcept {
-    return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered));
+  // Of the answer's first `n` tokens those that the reader has not taken yet, and their scores.
+  std::span<const TokenId> new_tokens(int n) const noexcept {
+    return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered),
+                                     static_cast<std::size_t>(n - n_offered));
   }
 
-  std::span<const TokenScore> new_scores() const noexcept {
-    return std::span(scores).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered));
+  std::span<const TokenScore> new_scores(int n) const noexcept {
+    return std::span(scores).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered),
+                                     scorer.per_token() * static_cast<std::size_t>(n - n_offered));
   }
 
   bool ends_with(TokenId token) const noexcept {
@@ -83,6 +85,7 @@ struct Sequence : Job {
   TextStream stream;
   std::shared_ptr<DeltaSink> sink;
   Emission emission;  // text the reader has not taken yet
+  int n_shown = 0;    // tokens of the answer up to the one that brought the end of its text
   int n_offered = 0;  // tokens of the answer the reader has taken
   Scorer scorer;
   std::vector<TokenScore> scores;         // of the answer; as long as its tokens, or empty

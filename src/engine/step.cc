@@ -185,6 +185,17 @@ void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows
   }
 }
 
+namespace {
+
+// The token drawn last, or the end, brought `text`.
+void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
+  if (text.empty()) return;
+  s.emission.add(text, now_ns);
+  s.n_shown = s.usage.generated_tokens;
+}
+
+}  // namespace
+
 // Draws the next token and decides whether the answer ends with it.
 void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   static const Error kNoToken{.code = ErrorCode::kDevice,
@@ -214,7 +225,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
     s.stop = StopReason::kEnd;
     return;
   }
-  s.emission.add(s.stream.push(id), now);
+  show(s, s.stream.push(id), now);
   if (s.stream.stopped()) {
     s.stop = StopReason::kStopText;
     s.is_flushed = true;  // what is held back belongs to the stop string
@@ -234,26 +245,26 @@ void Engine::State::fail(std::span<const Slice> slices) noexcept {
 
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
-  if (s.stop == StopReason::kNone) {
-    if (!s.emission.is_due(now_ns)) return true;
-    if (!s.sink->offer(
-            {.text = s.emission.text(), .tokens = s.new_tokens(), .scores = s.new_scores()}))
-      return false;
-    s.emission.taken();
-    s.n_offered = s.usage.generated_tokens;
-    return true;
-  }
-  if (!s.is_flushed) {
-    s.emission.add(s.stream.finish(), now_ns);
+  const bool ends = s.stop != StopReason::kNone;
+  if (ends && !s.is_flushed) {
+    show(s, s.stream.finish(), now_ns);
     s.is_flushed = true;
   }
+  if (ends ? !s.emission.text().empty() : s.emission.is_due(now_ns)) {
+    if (!s.sink->offer({.text = s.emission.text(),
+                        .tokens = s.new_tokens(s.n_shown),
+                        .scores = s.new_scores(s.n_shown)}))
+      return false;
+    s.emission.taken();
+    s.n_offered = s.n_shown;
+  }
+  if (!ends) return true;
   s.usage.cached_tokens = std::max(0, s.cached);
   s.usage.miss = s.miss;
   s.usage.preemptions = s.n_preempted;
   s.is_over = s.sink->offer(
-      {.text = s.emission.text(),
-       .tokens = s.new_tokens(),
-       .scores = s.new_scores(),
+      {.tokens = s.new_tokens(s.usage.generated_tokens),
+       .scores = s.new_scores(s.usage.generated_tokens),
        .prompt_scores = s.prompt_scores,
        .stop = s.stop,
        .usage = s.usage,

@@ -6,6 +6,7 @@
 #include "library/c_convert.h"
 
 using wick::Result;
+using wick::c_abi::fill;
 using wick::c_abi::guarded;
 using wick::c_abi::null_argument;
 using wick::c_abi::out_of_memory;
@@ -247,6 +248,17 @@ const char* wick_stream_next(wick_stream* stream, size_t* length) {
   });
 }
 
+const wick_scored_token* wick_stream_scores(wick_stream* stream, size_t* n, wick_error** error) {
+  if (n != nullptr) *n = 0;
+  return guarded<const wick_scored_token*>(
+      error, nullptr, [&]() -> Result<const wick_scored_token*> {
+        if (stream == nullptr || n == nullptr) return null_argument("the stream or n");
+        fill(stream->scored, stream->stream.scores());
+        *n = stream->scored.tokens.size();
+        return *n == 0 ? nullptr : stream->scored.tokens.data();
+      });
+}
+
 wick_completion* wick_stream_finish(wick_stream* stream, wick_error** error) {
   return guarded<wick_completion*>(error, nullptr, [&]() -> Result<wick_completion*> {
     if (stream == nullptr) return null_argument("stream");
@@ -278,6 +290,16 @@ wick_completion* wick_session_say(wick_session* session, const char* text,
     auto settings = to_cpp(generation);
     if (!settings) return settings.error();
     return to_c(session->session.say(text, *settings, to_cpp(sink, user)));
+  });
+}
+
+wick_plan* wick_session_plan(const wick_session* session, const char* text,
+                             const wick_generation* generation, wick_error** error) {
+  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
+    if (session == nullptr || text == nullptr) return null_argument("the session or the text");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    return to_c(session->session.plan(text, *settings));
   });
 }
 

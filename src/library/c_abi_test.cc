@@ -258,6 +258,62 @@ TEST(CAbi, ScoredTokensAreThoseOfTheCppFace) {
   EXPECT_EQ(f.error_id(), "bad_top_logprobs");
 }
 
+TEST(CAbi, AStreamsScoresAreThoseOfItsCompletion) {
+  Fixture f;
+  Settings s;
+  s.generation.logprobs = 1;
+  s.generation.top_logprobs = 3;
+  wick_stream* stream = wick_complete_stream(f.model, "abcd", &s.generation, &f.error);
+  ASSERT_NE(stream, nullptr) << f.error_id();
+  size_t n = 7;
+  EXPECT_EQ(wick_stream_scores(stream, &n, &f.error), nullptr);
+  EXPECT_EQ(n, 0U);
+  EXPECT_EQ(f.error, nullptr);
+  std::vector<wick::ScoredToken> seen;
+  for (bool has_more = true; has_more;) {
+    has_more = wick_stream_next(stream, nullptr) != nullptr;
+    const wick_scored_token* scores = wick_stream_scores(stream, &n, &f.error);
+    for (size_t i = 0; i < n; ++i) {
+      seen.push_back({scores[i].id, {scores[i].bytes, scores[i].length}, scores[i].logprob});
+      for (size_t k = 0; k < scores[i].n_likeliest; ++k) {
+        const wick_scored_token& likely = scores[i].likeliest[k];
+        seen.back().likeliest.push_back({likely.id, {likely.bytes, likely.length}, likely.logprob});
+      }
+    }
+  }
+  wick_completion* answer = wick_stream_finish(stream, &f.error);
+  ASSERT_NE(answer, nullptr) << f.error_id();
+  EXPECT_GT(answer->n_logprobs, 3U);
+  expect_same(answer->logprobs, answer->n_logprobs, seen);
+  wick_completion_free(answer);
+  wick_stream_free(stream);
+  EXPECT_EQ(wick_stream_scores(nullptr, &n, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+}
+
+TEST(CAbi, ASessionsPlanIsWhatItsNextQuestionThenReports) {
+  Fixture f;
+  const Settings s;
+  wick_session* session = wick_session_new(f.model, nullptr, &f.error);
+  wick_completion_free(wick_session_say(session, "one", &s.generation, nullptr, nullptr, nullptr));
+  wick_plan* plan = wick_session_plan(session, "two", &s.generation, &f.error);
+  ASSERT_NE(plan, nullptr) << f.error_id();
+  wick_completion* answer =
+      wick_session_say(session, "two", &s.generation, nullptr, nullptr, &f.error);
+  ASSERT_NE(answer, nullptr) << f.error_id();
+  EXPECT_EQ(plan->prompt_tokens, answer->prompt_tokens);
+  EXPECT_EQ(plan->cached_tokens, answer->cached_tokens);
+  EXPECT_GT(plan->cached_tokens, 20);
+  wick_completion_free(answer);
+  wick_plan_free(plan);
+  const std::string longest(2000, 'a');
+  EXPECT_EQ(wick_session_plan(session, longest.c_str(), nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "context_length_exceeded");
+  EXPECT_EQ(wick_session_plan(session, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(f.error_id(), "null_argument");
+  wick_session_free(session);
+}
+
 TEST(CAbi, APlanSaysWhatTheAnswerThenReports) {
   Fixture f;
   const Settings s;

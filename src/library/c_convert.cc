@@ -103,14 +103,17 @@ wick_scored_token to_c(const ScoredToken& token) {
           .n_likeliest = 0};
 }
 
-void fill(ScoredList& list, std::vector<ScoredToken> scored) {
-  list.storage = std::move(scored);
+}  // namespace
+
+void fill(ScoredList& list, std::span<const ScoredToken> scored) {
   std::size_t n_likeliest = 0;
-  for (const ScoredToken& token : list.storage)
+  for (const ScoredToken& token : scored)
     n_likeliest += token.likeliest.size();
-  list.tokens.reserve(list.storage.size());
+  list.tokens.clear();
+  list.likeliest.clear();
+  list.tokens.reserve(scored.size());
   list.likeliest.reserve(n_likeliest);  // so that what is pointed at never moves
-  for (const ScoredToken& token : list.storage) {
+  for (const ScoredToken& token : scored) {
     wick_scored_token out = to_c(token);
     out.likeliest = list.likeliest.data() + list.likeliest.size();
     out.n_likeliest = token.likeliest.size();
@@ -120,23 +123,21 @@ void fill(ScoredList& list, std::vector<ScoredToken> scored) {
   }
 }
 
-}  // namespace
-
 Result<wick_completion*> to_c(Result<Completion> result) {
   if (!result) return std::move(result).error();
   auto owned = std::make_unique<OwnedCompletion>();
-  owned->storage = std::move(result->text);
-  owned->text = owned->storage.c_str();
-  owned->length = owned->storage.size();
-  owned->finish = static_cast<wick_finish>(result->finish);
-  owned->prompt_tokens = result->usage.prompt_tokens;
-  owned->cached_tokens = result->usage.cached_tokens;
-  owned->generated_tokens = result->usage.generated_tokens;
-  owned->queue_ms = result->usage.queue_ms;
-  owned->prompt_ms = result->usage.prompt_ms;
-  owned->generate_ms = result->usage.generate_ms;
-  owned->effective = std::move(result->parameters);
-  for (const EffectiveParameter& one : owned->effective) {
+  owned->whole = *std::move(result);
+  const Completion& whole = owned->whole;
+  owned->text = whole.text.c_str();
+  owned->length = whole.text.size();
+  owned->finish = static_cast<wick_finish>(whole.finish);
+  owned->prompt_tokens = whole.usage.prompt_tokens;
+  owned->cached_tokens = whole.usage.cached_tokens;
+  owned->generated_tokens = whole.usage.generated_tokens;
+  owned->queue_ms = whole.usage.queue_ms;
+  owned->prompt_ms = whole.usage.prompt_ms;
+  owned->generate_ms = whole.usage.generate_ms;
+  for (const EffectiveParameter& one : whole.parameters) {
     const auto* const number = std::get_if<double>(&one.value);
     const auto* const text = std::get_if<std::string>(&one.value);
     owned->effective_list.push_back({.key = one.key.c_str(),
@@ -146,10 +147,10 @@ Result<wick_completion*> to_c(Result<Completion> result) {
   }
   owned->parameters = owned->effective_list.data();
   owned->n_parameters = owned->effective_list.size();
-  fill(owned->scored, std::move(result->logprobs));
+  fill(owned->scored, whole.logprobs);
   owned->logprobs = owned->scored.tokens.data();
   owned->n_logprobs = owned->scored.tokens.size();
-  fill(owned->scored_prompt, std::move(result->prompt_logprobs));
+  fill(owned->scored_prompt, whole.prompt_logprobs);
   owned->prompt_logprobs = owned->scored_prompt.tokens.data();
   owned->n_prompt_logprobs = owned->scored_prompt.tokens.size();
   return owned.release();
@@ -157,7 +158,7 @@ Result<wick_completion*> to_c(Result<Completion> result) {
 
 Result<wick_stream*> to_c(Result<Stream> stream) {
   if (!stream) return std::move(stream).error();
-  return std::make_unique<wick_stream>(wick_stream{*std::move(stream)}).release();
+  return std::make_unique<wick_stream>(wick_stream{.stream = *std::move(stream)}).release();
 }
 
 Result<wick_plan*> to_c(const Result<RequestPlan>& plan) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,8 +23,18 @@ struct wick_session {
   wick::Session session;
 };
 
+namespace wick::c_abi {
+
+// Scored tokens as C has them, over C++ ones that must stay where they are.
+struct ScoredList {
+  std::vector<wick_scored_token> tokens, likeliest;
+};
+
+}  // namespace wick::c_abi
+
 struct wick_stream {
   wick::Stream stream;
+  wick::c_abi::ScoredList scored = {};  // what wick_stream_scores() gave last
 };
 
 struct wick_cancel {
@@ -37,14 +48,8 @@ struct OwnedError : wick_error {
   std::string id_text, message_text, hint_text;
 };
 
-struct ScoredList {
-  std::vector<ScoredToken> storage;
-  std::vector<wick_scored_token> tokens, likeliest;
-};
-
 struct OwnedCompletion : wick_completion {
-  std::string storage;
-  std::vector<EffectiveParameter> effective;
+  Completion whole;
   std::vector<wick_effective> effective_list;
   ScoredList scored, scored_prompt;
 };
@@ -54,6 +59,7 @@ extern wick_error out_of_memory;
 
 wick_error* to_c(const Error& error);
 Result<wick_completion*> to_c(Result<Completion> result);
+void fill(ScoredList& list, std::span<const ScoredToken> scored);
 Result<wick_stream*> to_c(Result<Stream> stream);
 Result<wick_plan*> to_c(const Result<RequestPlan>& plan);
 

@@ -49,6 +49,48 @@ TEST(LibraryPlan, OfAConversationGoesThroughTheTemplate) {
   EXPECT_EQ(second->cached_tokens, second->prompt_tokens - 1);
 }
 
+TEST(LibraryPlan, OfASessionIsWhatItsNextQuestionThenReports) {
+  const Fixture f;
+  Session session = f.model->session("Be brief.");
+  ASSERT_TRUE(session.say("one", noise(1)));
+  const std::vector<Message> before = session.messages();
+  const auto plan = session.plan("two", noise(2, 30));
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_EQ(session.messages().size(), before.size());
+  EXPECT_EQ(plan->max_tokens, 30);
+  EXPECT_GT(plan->cached_tokens, 20);
+  ASSERT_TRUE(plan->ttft_ms);
+  std::vector<Message> asked = before;
+  asked.push_back({.content = "two"});
+  EXPECT_EQ(f.model->plan(asked)->prompt_tokens, plan->prompt_tokens);
+  const auto answer = session.say("two", noise(2, 30));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->usage.prompt_tokens, plan->prompt_tokens);
+  EXPECT_EQ(answer->usage.cached_tokens, plan->cached_tokens);
+}
+
+TEST(LibraryPlan, OfASessionIsRefusedAsTheQuestionWouldBe) {
+  const Fixture f({.context = 128});
+  Session session = f.model->session();
+  const auto id = [&](std::string_view text, const Generation& g) {
+    const auto plan = session.plan(text, g);
+    const auto answer = session.say(text, g);
+    EXPECT_FALSE(plan);
+    EXPECT_FALSE(answer);
+    if (plan || answer) return std::string();
+    EXPECT_EQ(plan.error().message, answer.error().message);
+    return plan.error().id;
+  };
+  EXPECT_EQ(id(std::string(160, 'a'), noise(1)), "context_length_exceeded");
+  EXPECT_EQ(id("a", {.top_logprobs = 2}), "bad_top_logprobs");
+  EXPECT_EQ(id("a", {.min_p = 2}), "sampling_out_of_range");
+  auto stream = session.stream("a", noise(1));
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(id("b", noise(1)), "session_busy");
+  ASSERT_TRUE(stream->finish());
+  EXPECT_TRUE(session.plan("b", noise(1)));
+}
+
 TEST(LibraryPlan, ComputesNothingAndHasNoTimeUntilSomethingRan) {
   const Fixture f;
   const std::string text(64, 'a');

@@ -51,6 +51,15 @@ Result<Stream> Session::stream(std::string_view text, const Generation& generati
   return Stream(*std::move(stream));
 }
 
+Result<RequestPlan> Session::plan(std::string_view text, const Generation& generation) const {
+  if (state_->is_busy) return busy();
+  std::vector<Message> messages = state_->messages;
+  messages.push_back({.role = "user", .content = std::string(text)});
+  ChatRequest request = to_request(messages);
+  WICK_TRY(request.settings, to_settings(generation));
+  return state_->model->plan(request);
+}
+
 Result<void> Session::save(std::string_view path) const {
   if (state_->is_busy) return busy();
   return state_->model->save_session(std::string(path), to_array(state_->messages));

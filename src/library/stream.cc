@@ -70,23 +70,30 @@ Stream::State::~State() {
 
 bool Stream::State::read() {
   if (result) return false;
-  if (answer->read(text)) return true;
+  const bool has_more = answer->read(text);
+  if (keeps_logprobs) answer->take_scores(scores);
+  if (!has_more) end();
+  return has_more;
+}
+
+void Stream::State::end() {
   const DoneEvent done = answer->done();
   if (done.stop == StopReason::kError) {
     const bool is_hook = hook != nullptr && hook->failure();
     result.emplace(is_hook ? *hook->failure() : answer->error());
   } else {
-    ScoresEvent scored = answer->scored_tokens();
-    if (!keeps_logprobs) scored.tokens.clear();
     result.emplace(Completion{.text = text,
                               .finish = to_finish(done.stop),
                               .usage = to_usage(done.usage),
                               .parameters = done.parameters,
-                              .logprobs = std::move(scored.tokens),
-                              .prompt_logprobs = std::move(scored.prompt)});
+                              .logprobs = std::move(scores),
+                              .prompt_logprobs = answer->prompt_scores()});
   }
   if (on_end) std::exchange(on_end, nullptr)(*result ? &text : nullptr);
-  return false;
+}
+
+const std::vector<ScoredToken>& Stream::State::all_scores() const noexcept {
+  return result && *result ? (*result)->logprobs : scores;
 }
 
 Stream::Stream(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -97,11 +104,13 @@ Stream::~Stream() = default;
 
 std::optional<std::string_view> Stream::next() {
   const std::size_t before = state_->text.size();
+  state_->first_score = state_->all_scores().size();
   if (!state_->read()) return std::nullopt;
   return std::string_view(state_->text).substr(before);
 }
 
 Result<Completion> Stream::finish() {
+  if (!state_->result) state_->first_score = state_->scores.size();
   while (state_->read()) {
   }
   return *state_->result;
@@ -109,6 +118,10 @@ Result<Completion> Stream::finish() {
 
 std::string_view Stream::text() const noexcept {
   return state_->text;
+}
+
+std::span<const ScoredToken> Stream::scores() const noexcept {
+  return std::span(state_->all_scores()).subspan(state_->first_score);
 }
 
 void Stream::cancel() noexcept {

@@ -36,6 +36,8 @@ struct Stream::State {
   // Called once, at the end or when the stream is dropped, with all the text; null after an error.
   std::function<void(const std::string* text)> on_end;
   std::string text;
+  std::vector<ScoredToken> scores;  // of all that was read; `result` takes them over
+  std::size_t first_score = 0;      // of those that scores() tells
   std::optional<Result<Completion>> result;
   std::optional<std::stop_callback<std::function<void()>>> cancel;  // destroyed first
 
@@ -44,7 +46,9 @@ struct Stream::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  bool read();  // more of the text; false at the end, `result` then holds
+  bool read();  // more of text and scores; false at the end, `result` then holds
+  void end();   // makes `result`
+  const std::vector<ScoredToken>& all_scores() const noexcept;  // wherever they are
 };
 
 // Generation as the provider has it.

@@ -129,7 +129,12 @@ Result<void> drain(RunningAnswer& answer, const EventSink& sink, const std::stop
     }
   }
   if (answer.done().stop == StopReason::kError) return answer.error();
-  if (settings.top_logprobs >= 0) sink(answer.scored_tokens());
+  if (settings.top_logprobs >= 0) {
+    ScoresEvent scores;
+    answer.take_scores(scores.tokens);
+    scores.prompt = answer.prompt_scores();
+    sink(scores);
+  }
   sink(answer.done());
   return {};
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/ring.h"
+#include "provider/score_log.h"
 
 namespace wick {
 
@@ -16,12 +17,13 @@ constexpr std::size_t kRingBytes = 1 << 16;
 class RunningAnswer::Sink final : public DeltaSink {
  public:
   bool offer(const TextDelta& delta) noexcept override {
-    if (!delta.text.empty() && !ring.write(delta.text)) return false;
-    scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());  // within its capacity
-    if (delta.stop == StopReason::kNone) return true;
+    if (!ring.has_room(delta.text.size())) return false;
+    n_bytes += delta.text.size();
+    scores.add(delta.scores, delta.stop == StopReason::kNone ? n_bytes : ScoreLog::kEnd);
+    if (delta.stop == StopReason::kNone) return ring.write(delta.text);
     done.stop = delta.stop;
     done.usage = delta.usage;
-    prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());  // likewise
+    prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());  // there is room
     if (delta.plan != nullptr) plan = *delta.plan;
     if (delta.error != nullptr) error = *delta.error;  // cold: the request has failed
     ring.close();
@@ -32,7 +34,9 @@ class RunningAnswer::Sink final : public DeltaSink {
 
   ByteRing ring{kRingBytes};
   std::atomic<bool> is_dropped = false;
-  std::vector<TokenScore> scores, prompt_scores;  // room for all: they never move
+  std::uint64_t n_bytes = 0;  // written; the engine's
+  ScoreLog scores;
+  std::vector<TokenScore> prompt_scores;  // as many as its capacity, if any
   DoneEvent done = {};
   RequestPlan plan = {};
   Error error = {};
@@ -54,7 +58,7 @@ Result<std::unique_ptr<RunningAnswer>> RunningAnswer::begin(
     per_token += static_cast<std::size_t>(request.top_logprobs);
     const int most =
         request.max_tokens > 0 ? std::min(request.max_tokens, engine.context()) : engine.context();
-    sink->scores.reserve(per_token * static_cast<std::size_t>(most));
+    sink->scores.reserve(static_cast<std::size_t>(most), per_token);
     if (request.scores_prompt) sink->prompt_scores.reserve(per_token * request.prompt.size());
   }
   request.sink = sink;
@@ -76,6 +80,7 @@ bool RunningAnswer::read(std::string& out) {
       return false;
     }
   }
+  n_read_ += out.size() - before;
   return true;
 }
 
@@ -95,9 +100,8 @@ const Error& RunningAnswer::error() const {
 
 namespace {
 
-std::vector<ScoredToken> named(std::span<const TokenScore> scores, std::size_t per_token,
-                               const Tokenizer& tokenizer) {
-  std::vector<ScoredToken> out;
+void append_named(std::span<const TokenScore> scores, std::size_t per_token,
+                  const Tokenizer& tokenizer, std::vector<ScoredToken>& out) {
   const auto name = [&](const TokenScore& score) {
     return ScoredToken{.id = score.id,
                        .bytes = std::string(tokenizer.bytes(score.id)),
@@ -110,15 +114,19 @@ std::vector<ScoredToken> named(std::span<const TokenScore> scores, std::size_t p
       if (likely.id >= 0) out.back().likeliest.push_back(name(likely));
     }
   }
-  return out;
 }
 
 }  // namespace
 
-ScoresEvent RunningAnswer::scored_tokens() const {
-  const Tokenizer& tokenizer = engine_->tokenizer();
-  return {.tokens = named(sink_->scores, scores_per_token_, tokenizer),
-          .prompt = named(sink_->prompt_scores, scores_per_token_, tokenizer)};
+void RunningAnswer::take_scores(std::vector<ScoredToken>& out) {
+  append_named(sink_->scores.take(is_over_ ? ScoreLog::kEnd : n_read_), scores_per_token_,
+               engine_->tokenizer(), out);
+}
+
+std::vector<ScoredToken> RunningAnswer::prompt_scores() const {
+  std::vector<ScoredToken> out;
+  append_named(sink_->prompt_scores, scores_per_token_, engine_->tokenizer(), out);
+  return out;
 }
 
 const RequestPlan& RunningAnswer::plan() const {

@@ -7,6 +7,7 @@
 //   answer->done().usage;
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,13 +30,16 @@ class RunningAnswer {
   // Appends what has arrived to `out`, waiting for something if there is nothing. False once the
   // answer is over and all of it has been read; only then do done() and error() say something.
   bool read(std::string& out);
+  // Appends the tokens that came with the text read so far and were not taken before; once the
+  // answer is over, also those behind all text. None without top_logprobs.
+  void take_scores(std::vector<ScoredToken>& out);
   void cancel() noexcept;  // takes effect at the engine's next step; done() then says kCancelled
 
   // Once the answer is over:
   DoneEvent done() const;
-  const Error& error() const;         // when done().stop is kError
-  ScoresEvent scored_tokens() const;  // empty without top_logprobs
-  const RequestPlan& plan() const;    // when done().stop is kPlanned
+  const Error& error() const;                      // when done().stop is kError
+  std::vector<ScoredToken> prompt_scores() const;  // empty without scores_prompt
+  const RequestPlan& plan() const;                 // when done().stop is kPlanned
 
  private:
   class Sink;
@@ -46,6 +50,7 @@ class RunningAnswer {
   std::vector<EffectiveParameter> parameters_;
   std::size_t scores_per_token_ = 1;
   RequestId id_ = 0;
+  std::uint64_t n_read_ = 0;  // bytes of text
   bool is_over_ = false;
 };
 
