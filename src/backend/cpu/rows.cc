@@ -49,12 +49,14 @@ CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n, con
              "a gain is as wide as the activations");
   bool wants_quantised = false;
   bool wants_floats = false;
+  bool wants_wide = false;
   for (const Weight* w : step.w) {
     (needs_quantised(w->type) ? wants_quantised : wants_floats) = true;
+    wants_wide |= matmul_.reads_wide[static_cast<std::size_t>(w->type)];
   }
   Rows rows{.n = n};
   if (wants_quantised) {
-    rows.layout = activation_layout(x.cols);
+    rows.layout = activation_layout(x.cols, wants_wide);
     rows.quantised = quantised_.data();
     rows.has_residuals = wants_residuals;
   }

@@ -52,6 +52,7 @@ struct Parts {
   std::int32_t* starts;
   std::int32_t* half_starts;
   std::int8_t* values;
+  std::int16_t* wide;  // nullptr: not wanted
 };
 
 template <class T>
@@ -74,6 +75,8 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
     out.values[at * kBlock + i] = p;
     halves[i / 16] += p;
     words[i / 16][i / 2 % 2] += p;
+    if (out.wide != nullptr)
+      out.wide[at * kBlock + i % 2 * 16 + i / 4 * 2 + i / 2 % 2] = static_cast<std::int16_t>(k * p);
   }
   const int sum = k * (halves[0] + halves[1]);
   out.factors[at] = static_cast<std::int16_t>(k);
@@ -93,7 +96,7 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
 
 }  // namespace
 
-ActivationLayout activation_layout(int width) noexcept {
+ActivationLayout activation_layout(int width, bool has_wide) noexcept {
   WICK_CHECK(width > 0 && width % kBlock == 0,
              "an activation row is a whole number of blocks of 32");
   ActivationLayout layout = {
@@ -116,6 +119,7 @@ ActivationLayout activation_layout(int width) noexcept {
   layout.starts = take(8 * sizeof(std::int32_t));
   layout.half_starts = take(16 * sizeof(std::int32_t));
   layout.values = take(kGroup);
+  layout.wide = take(has_wide ? kGroup * sizeof(std::int16_t) : 0);
   return layout;
 }
 
@@ -151,7 +155,8 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
                        .shifts = part<std::int32_t>(out, layout.shifts),
                        .starts = part<std::int32_t>(out, layout.starts),
                        .half_starts = part<std::int32_t>(out, layout.half_starts),
-                       .values = part<std::int8_t>(out, layout.values)};
+                       .values = part<std::int8_t>(out, layout.values),
+                       .wide = layout.has_wide() ? part<std::int16_t>(out, layout.wide) : nullptr};
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = g * kGroup;
     const int n = layout.width - begin < kGroup ? layout.width - begin : kGroup;

@@ -111,6 +111,14 @@ inline void store_sums(const __m256i (&p)[4], __m128i shift, __m128i k, std::siz
   store64(out.at(l.factors, 16) + 8 * quad, k);
 }
 
+// k * p of the block of 32 values p in 16 bits: values 4i and 4i + 2, then 4i + 1 and 4i + 3.
+inline void store_wide(__m256i p, int k, std::byte* at) noexcept {
+  const __m256i factor = _mm256_set1_epi16(static_cast<short>(k));
+  const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(p, 8), 8);
+  store256(at, _mm256_mullo_epi16(even, factor));
+  store256(at + 32, _mm256_mullo_epi16(_mm256_srai_epi16(p, 8), factor));
+}
+
 // The first n <= 8 blocks of a group from x; returns its unit.
 inline float quantise_group(const float* x, int n, const GroupParts& out) noexcept {
   alignas(32) float largest[8] = {};
@@ -137,12 +145,16 @@ inline float quantise_group(const float* x, int n, const GroupParts& out) noexce
   const __m256i is_inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), index);
   const __m256i k = _mm256_and_si256(_mm256_sllv_epi32(_mm256_set1_epi32(1), shift), is_inside);
   const __m256i eighths = _mm256_srlv_epi32(_mm256_set1_epi32(8), shift);
+  alignas(32) int factor[8];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(factor), k);
   alignas(32) float scale[8];
   _mm256_store_ps(scale, _mm256_mul_ps(_mm256_set1_ps(inverse), _mm256_cvtepi32_ps(eighths)));
   __m256i p[2][4] = {};
   for (int j = 0; j < n; ++j) {
     if (max > 0.0f) p[j / 4][j % 4] = rounded(x + j * kBlock, scale[j]);
     store256(out.at(out.layout.values, kGroup) + kBlock * j, p[j / 4][j % 4]);
+    if (out.layout.has_wide())
+      store_wide(p[j / 4][j % 4], factor[j], out.at(out.layout.wide, 2 * kGroup) + 64 * j);
   }
   store_sums(p[0], _mm256_castsi256_si128(shift), _mm256_castsi256_si128(k), 0, out);
   store_sums(p[1], _mm256_extracti128_si256(shift, 1), _mm256_extracti128_si256(k, 1), 1, out);
@@ -156,7 +168,9 @@ void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* ou
   // What no block covers is zero: the rounding up of each part to 64 bytes, a short last group.
   __builtin_memset(out, 0, layout.values);
   const std::size_t last = static_cast<std::size_t>(layout.groups - 1) * kGroup;
-  __builtin_memset(out + layout.values + last, 0, layout.bytes - layout.values - last);
+  __builtin_memset(out + layout.values + last, 0, layout.wide - layout.values - last);
+  if (layout.has_wide())
+    __builtin_memset(out + layout.wide + 2 * last, 0, layout.bytes - layout.wide - 2 * last);
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = 8 * g;
     const int n = layout.blocks - begin < 8 ? layout.blocks - begin : 8;

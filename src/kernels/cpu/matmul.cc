@@ -16,6 +16,8 @@ MatmulKernels with_overrides(const MatmulOverrides& o) noexcept {
   MatmulKernels kernels = matmul_kernels_scalar();
   if (o.quantise != nullptr) kernels.quantise = o.quantise;
   kernels.peak = o.peak;
+  for (const DType type : {DType::kQ8_0, DType::kIQ4_NL, DType::kIQ4_XS})
+    kernels.reads_wide[static_cast<int>(type)] = o.reads_wide;
   const auto put = [&kernels](DType type, MatmulFn fn) {
     if (fn != nullptr) kernels.matmul[static_cast<int>(type)] = fn;
   };

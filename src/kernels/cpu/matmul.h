@@ -22,8 +22,9 @@
 
 namespace wick {
 
-// width: positive, a multiple of 32.
-ActivationLayout activation_layout(int width) noexcept;
+// width: positive, a multiple of 32. Rows without the wide values are shorter and otherwise the
+// same.
+ActivationLayout activation_layout(int width, bool has_wide = true) noexcept;
 
 // Whether products with weights of `type` read quantised activations; if so, width must be a
 // multiple of 32 (of 256 for types with blocks of 256).
@@ -32,6 +33,7 @@ bool needs_quantised(DType type) noexcept;
 struct MatmulKernels {
   QuantiseFn quantise = nullptr;
   MatmulFn matmul[kDTypes] = {};  // by DType; every entry is set
+  bool reads_wide[kDTypes] = {};  // products of this type need rows with wide values
   PeakFn peak = nullptr;          // null: the ISA has no such multiply
 };
 

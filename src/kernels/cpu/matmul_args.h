@@ -30,6 +30,12 @@ namespace wick {
 //   half_offsets  i16 [groups][16][2]  -32 * the word sums of half a block     at most 32512
 //   starts        i32 [groups][8]      -128 * B
 //   half_starts   i32 [groups][16]     -128 * B16
+//
+// and, behind all else and only where a kernel of the step asks for it (MatmulKernels::reads_wide),
+// the values in 16 bits, ready to be multiplied two by two:
+//
+//   wide          i16 [groups][8][2][8][2]   k * p of a block: values 4i and 4i + 2 for i = 0 .. 7,
+//                                            then 4i + 1 and 4i + 3; at most 8 * 127 = 1016
 struct ActivationLayout {
   int width = 0;   // values, a multiple of 32
   int groups = 0;  // of 256
@@ -39,7 +45,10 @@ struct ActivationLayout {
   std::size_t offsets = 0, half_offsets = 0;
   std::size_t shifts = 0, starts = 0, half_starts = 0;
   std::size_t values = 0;
+  std::size_t wide = 0;   // where it would begin, if the row has none
   std::size_t bytes = 0;  // of the row, a multiple of 64
+
+  bool has_wide() const noexcept { return wide < bytes; }
 };
 
 struct MatmulArgs {
@@ -69,6 +78,7 @@ using PeakFn = std::uint64_t (*)(std::uint64_t rounds) noexcept;
 struct MatmulOverrides {
   QuantiseFn quantise = nullptr;
   PeakFn peak = nullptr;
+  bool reads_wide = false;  // codes of eight bits with many tokens: Q8_0, IQ4_NL, IQ4_XS
   MatmulFn f32 = nullptr, f16 = nullptr, bf16 = nullptr;
   MatmulFn q4_0 = nullptr, q4_1 = nullptr, q5_0 = nullptr, q5_1 = nullptr, q8_0 = nullptr;
   MatmulFn q2_k = nullptr, q3_k = nullptr, q4_k = nullptr, q5_k = nullptr, q6_k = nullptr;

@@ -24,6 +24,7 @@ std::uint64_t peak_avx2(std::uint64_t rounds) noexcept {
 MatmulOverrides matmul_overrides_avx2() noexcept {
   return {.quantise = quantise_avx2,
           .peak = peak_avx2,
+          .reads_wide = true,
           .f32 = matmul_f32_avx2,
           .f16 = matmul_f16_avx2,
           .bf16 = matmul_bf16_avx2,

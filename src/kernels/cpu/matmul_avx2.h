@@ -46,7 +46,7 @@ void panel_iq4_xs_avx2(const MatmulArgs& args) noexcept;
 void panel_mxfp4_avx2(const MatmulArgs& args) noexcept;
 
 // Defined with the layout in activation.cc, which is compiled for every processor.
-ActivationLayout activation_layout(int width) noexcept;
+ActivationLayout activation_layout(int width, bool has_wide = true) noexcept;
 
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
 
@@ -54,7 +54,6 @@ constexpr int kPassTokens = 4;  // more would spill the accumulators
 // From here on panels are faster, also from memory, where the passes' streams are worth more to few
 // tokens (measured: EPYC Zen 3, `bench_matmul --tokens 5` to 12 with --kib 256 and 65536).
 constexpr int kPanelTokens = 8;                     // blocks of 32
-constexpr int kPanelTokensEightBits = 12;           // of them, codes of 8 bits
 constexpr int kPanelTokensSuper = kPassTokens + 1;  // super-blocks
 constexpr std::size_t kChunkBytes = 96 * 1024;      // of weights, to stay in the second-level cache
 

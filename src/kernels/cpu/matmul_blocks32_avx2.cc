@@ -131,7 +131,7 @@ void matmul_q5_1_avx2(const MatmulArgs& args) noexcept {
 }
 
 void matmul_q8_0_avx2(const MatmulArgs& args) noexcept {
-  if (args.n_tokens >= kPanelTokensEightBits) return panel_q8_0_avx2(args);
+  if (args.n_tokens >= kPanelTokens) return panel_q8_0_avx2(args);
   run_passes<Rows8Kernel<Q8_0, EightBits>>(args);
 }
 

@@ -2,12 +2,11 @@
 // every token. Included by *_avx2.cc only; internal to the file that includes it, as matmul_avx2.h.
 //
 // A panel holds a slice of up to four groups of 256 weights of sixteen rows, two vectors of eight,
-// as unpack_avx2.h brings them; or of eight rows, where codes take two planes of bits. Four weights
-// of a row lie in a dword, so vpmaddubsw with four values of a token, broadcast as a dword, leaves
-// two 16-bit sums in each row's lane; they add up without a shuffle, and one vpmaddwd makes them
-// the row's 32-bit integer. Then one conversion and the fma of the chain serve eight rows
-// (docs/numerics.md: integers are exact, so only the order of the chain matters, and that is the
-// one of the passes).
+// as unpack_avx2.h brings them. Four weights of a row lie in a dword, so vpmaddubsw with four
+// values of a token, broadcast as a dword, leaves two 16-bit sums in each row's lane; they add up
+// without a shuffle, and one vpmaddwd makes them the row's 32-bit integer. Then one conversion and
+// the fma of the chain serve eight rows (docs/numerics.md: integers are exact, so only the order of
+// the chain matters, and that is the one of the passes).
 //
 // Bounds: codes are unsigned and p is -127..127, so one vpmaddubsw is at most 2 * c * 127 for codes
 // up to c. Eight fit 16 bits for c = 15 (30480). Larger codes are summed centred, c - 16 or c - 32:
@@ -28,19 +27,6 @@
 
 namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
-
-constexpr std::ptrdiff_t kPair = 2 * kVectorBytes;
-constexpr std::size_t kPanelBytes = 24 * 1024;  // of the first-level cache's 32 KiB
-
-// Keeps a value in a register at this point of the program: without it g++ 12 reorders the adds of
-// dot() and spills (67 GMAC/s instead of 99, Q4_1).
-inline void pin(__m256i& v) noexcept {
-  __asm__("" : "+x"(v));
-}
-
-inline __m256 load_floats(const std::byte* at) noexcept {
-  return _mm256_load_ps(reinterpret_cast<const float*>(at));
-}
 
 // The 16-bit sums of kSteps vectors of codes times their values, for two vectors `w` and T tokens.
 // w: [kSteps][2] vectors. The sums of those vectors that kStarted has a bit for go on from what is
@@ -74,32 +60,6 @@ inline void start(const std::byte* const (&words)[T], std::ptrdiff_t at,
     const __m256i both = _mm256_set1_epi32(load_as<int>(words[t] + at));
     if constexpr ((kStarted & 1) != 0) sums[0][t] = both;
     if constexpr ((kStarted & 2) != 0) sums[1][t] = both;
-  }
-}
-
-// vpmaddubsw cannot take codes of 8 bits: a product of two may be 2 * 255 * 127. So q + 128 is two
-// planes of nibbles, each with the bounds of a 4-bit format: low, and high + 8, whose sums start at
-// -16 times the values. Then S = low + 16 * high, the offset taken off. Four instructions for 32
-// products; 16-bit codes and vpmaddwd would take the same four and twice the bytes of x.
-inline void store_planes(std::byte* to, __m256i codes) noexcept {
-  store256(to, low_nibbles(codes));
-  store256(to + kVectorBytes, _mm256_add_epi8(high_nibbles(codes), _mm256_set1_epi8(8)));
-}
-
-// The chains of a tile in registers: lane = row.
-template <int V, int T>
-inline void load_chains(const Chains& chains, __m256 (&acc)[V][T]) noexcept {
-  for (int t = 0; t < T; ++t) {
-    for (int v = 0; v < V; ++v)
-      acc[v][t] = _mm256_loadu_ps(chains.at(t) + kRows8 * v);
-  }
-}
-
-template <int V, int T>
-inline void store_chains(const Chains& chains, const __m256 (&acc)[V][T]) noexcept {
-  for (int t = 0; t < T; ++t) {
-    for (int v = 0; v < V; ++v)
-      _mm256_storeu_ps(chains.at(t) + kRows8 * v, acc[v][t]);
   }
 }
 

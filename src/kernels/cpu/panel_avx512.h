@@ -108,6 +108,7 @@ inline void end_group512(const ActivationLayout& layout, const std::byte* const 
 
 template <class Format>
 struct Panel512 {
+  static constexpr bool kReadsWide = false;
   static constexpr int kVectors = kVectors512;
   static constexpr int kTokens = 6;
   static constexpr int kGroups = 8;
@@ -183,6 +184,7 @@ template <class Format>
 struct SuperPanel512 {
   static constexpr int kParts = Format::kScales, kSteps = 64 / kParts;
   static constexpr int kMinima = Format::kHasMin ? kParts / 2 : 0;
+  static constexpr bool kReadsWide = false;
   static constexpr int kVectors = kVectors512;
   static constexpr int kTokens = 6;
   static constexpr int kGroups = 8;

@@ -1,8 +1,7 @@
 // Rows of formats with blocks of 32 times many tokens, by panels (panel_avx2.h). A block of a
 // panel:
 //
-//   codes to 31, 16 rows   [8 steps][2 vectors] codes; [2] d, [2] m (formats with a minimum),
-//   floats codes to 255, 8 rows   [8 steps][2 planes] nibbles, low and high; d
+//   [8 steps][2 vectors] codes; [2] d, [2] m (formats with a minimum), floats
 //
 // The sum of a block of 5-bit codes c does not fit 16 bits, that of c - 16 does: at most 16 * 16 *
 // 127 = 32512, and adding wraps around. So a sum starts at -16 times the sum of its values of p,
@@ -44,28 +43,17 @@ inline int blocks_end(const ActivationLayout& layout, int g) noexcept {
   return 8 * g + 8 < layout.blocks ? 8 * g + 8 : layout.blocks;
 }
 
-// acc = fma(unit, sum, acc), the link of a group.
-template <int V, int T>
-inline void end_group(const ActivationLayout& layout, const std::byte* const (&x)[T], int g,
-                      const __m256 (&sum)[V][T], __m256 (&acc)[V][T]) noexcept {
-  for (int t = 0; t < T; ++t) {
-    const __m256 unit =
-        _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.units) + g);
-    for (std::ptrdiff_t v = 0; v < V; ++v)
-      acc[v][t] = _mm256_fmadd_ps(unit, sum[v][t], acc[v][t]);
-  }
-}
-
 template <class Format>
 struct Panel32 {
-  static constexpr bool kHasPlanes = Format::kMaxCode > 31;
-  static constexpr bool kIsCentred = !kHasPlanes && (Format::kOffset != 0 || Format::kMaxCode > 15);
-  static constexpr unsigned kStarted = kHasPlanes ? 2 : kIsCentred ? 3 : 0;
+  static_assert(Format::kMaxCode <= 31);
+  static constexpr bool kIsCentred = Format::kOffset != 0 || Format::kMaxCode > 15;
+  static constexpr unsigned kStarted = kIsCentred ? 3 : 0;
   // Codes in the panel are q + kOffset; the sums' start takes kCentre off.
   static constexpr int kOffset = Format::kOffset == 8 ? 16 : Format::kOffset;
-  static constexpr int kCentre = kHasPlanes ? 128 : kIsCentred ? 16 : 0;
+  static constexpr int kCentre = kIsCentred ? 16 : 0;
 
-  static constexpr int kVectors = kHasPlanes ? 1 : 2;
+  static constexpr bool kReadsWide = false;
+  static constexpr int kVectors = 2;
   static constexpr int kTokens = 4;
   static constexpr int kGroups = 4;
   static constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(typename Format::Block);
@@ -82,11 +70,7 @@ struct Panel32 {
     for (int j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
       const std::ptrdiff_t at = j * std::ptrdiff_t{sizeof(typename Format::Block)};
       unpack_block32<Format, kOffset>(rows, at, [out](std::ptrdiff_t step, __m256i codes) {
-        if constexpr (kHasPlanes) {
-          store_planes(out + step * kPair, codes);
-        } else {
-          store256(out + step * kPair, codes);
-        }
+        store256(out + step * kPair, codes);
       });
       const RowScales scales = scales_at<Format>(rows, at);
       store256(out + kScalesAt, scales.d);
@@ -113,9 +97,7 @@ struct Panel32 {
         for (int t = 0; t < T; ++t) {
           const __m256i k = tokens.factors(t, j);
           const __m256 b = tokens.sum(t, j);
-          __m256i whole[2] = {_mm256_madd_epi16(s[0][t], k), _mm256_madd_epi16(s[1][t], k)};
-          if constexpr (kHasPlanes)
-            whole[0] = _mm256_add_epi32(whole[0], _mm256_slli_epi32(whole[1], 4));
+          const __m256i whole[2] = {_mm256_madd_epi16(s[0][t], k), _mm256_madd_epi16(s[1][t], k)};
 #pragma GCC unroll 2
           for (std::ptrdiff_t v = 0; v < kVectors; ++v)
             sum[v][t] = link(block + v * kVectorBytes, whole[v], b, sum[v][t]);
@@ -153,14 +135,6 @@ void panel_q5_0_avx2(const MatmulArgs& args) noexcept {
 
 void panel_q5_1_avx2(const MatmulArgs& args) noexcept {
   run_panels<Panel32<Q5_1>>(args);
-}
-
-void panel_q8_0_avx2(const MatmulArgs& args) noexcept {
-  run_panels<Panel32<Q8_0>>(args);
-}
-
-void panel_iq4_nl_avx2(const MatmulArgs& args) noexcept {
-  run_panels<Panel32<IQ4_NL>>(args);
 }
 
 void panel_mxfp4_avx2(const MatmulArgs& args) noexcept {

@@ -1,11 +1,11 @@
 // Rows of formats with super-blocks times many tokens, by panels (panel_avx2.h). A super-block of
-// 256 weights, everything for each vector of eight rows: two, or one where codes take two planes:
+// 256 weights, everything for each of two vectors of eight rows:
 //
 //   [64 steps][2] codes; [parts] scales, 16 bits, twice; [kScales / 2] minima 2i and 2i + 1, 16
 //   bits (formats with a minimum); d, dmin, floats
 //
-// A part is what has a scale and fits the 16-bit sums: a block of 32 (codes to 15, or two planes),
-// or half of one (4 * 7874 = 31496 for 5-bit codes). Codes of Q6_K are 0..63; four products of two
+// A part is what has a scale and fits the 16-bit sums: a block of 32 (codes to 15), or half of one
+// (4 * 7874 = 31496 for 5-bit codes). Codes of Q6_K are 0..63; four products of two
 // would need 64008. But with q = code - 32 the sum is at most 16 * 32 * 127 / 2 = 32512, and adding
 // wraps around: so a sum starts at -32 times the sum of its values of p, which lies ready in the
 // activation row (half_offsets), and ends exact. Codes of Q3_K are q + 4; eight times them are 8q +
@@ -34,15 +34,15 @@ struct TokensK {
 
 template <class Format>
 struct PanelK {
-  static constexpr bool kHasPlanes = Format::kMaxCode > 63;
-  static constexpr bool kIsCentred = !kHasPlanes && Format::kOffset != 0;
-  static constexpr unsigned kStarted = kHasPlanes ? 2 : kIsCentred ? 3 : 0;
+  static_assert(Format::kMaxCode <= 63);
+  static constexpr bool kIsCentred = Format::kOffset != 0;
+  static constexpr unsigned kStarted = kIsCentred ? 3 : 0;
   static constexpr int kShift = kIsCentred && Format::kOffset == 4 ? 3 : 0;
   static_assert(!kIsCentred || Format::kOffset << kShift == 32);
-  static constexpr int kParts =
-      Format::kScales == 8 && (Format::kMaxCode <= 15 || kHasPlanes) ? 8 : 16;
+  static constexpr int kParts = Format::kScales == 8 && Format::kMaxCode <= 15 ? 8 : 16;
 
-  static constexpr int kVectors = kHasPlanes ? 1 : 2;
+  static constexpr bool kReadsWide = false;
+  static constexpr int kVectors = 2;
   static constexpr std::ptrdiff_t kStride = kVectors * kVectorBytes;
   static constexpr std::ptrdiff_t kScalesAt = 64 * kPair;
   static constexpr std::ptrdiff_t kMinimaAt = kScalesAt + kParts * kStride;
@@ -67,7 +67,7 @@ struct PanelK {
                        const std::byte* const (&x)[T], const Chains& chains) noexcept {
     __m256 acc[kVectors][T];
     load_chains(chains, acc);
-    const TokensK<T> tokens(layout, kHasPlanes ? layout.offsets : layout.half_offsets, x);
+    const TokensK<T> tokens(layout, layout.half_offsets, x);
     const std::byte* block = panel.codes;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
       __m256i total[2][T] = {};
@@ -78,8 +78,6 @@ struct PanelK {
         const std::byte* const sums = kMinima == 4
                                           ? x[t] + layout.sums + 16 * std::ptrdiff_t{g}
                                           : x[t] + layout.half_sums + 32 * std::ptrdiff_t{g};
-        if constexpr (kHasPlanes)
-          total[0][t] = _mm256_add_epi32(total[0][t], _mm256_slli_epi32(total[1][t], 4));
         for (std::ptrdiff_t v = 0; v < kVectors; ++v) {
           const __m256 term = term_of(block + v * kVectorBytes, total[v][t], sums);
           acc[v][t] = _mm256_fmadd_ps(unit, term, acc[v][t]);
@@ -95,7 +93,6 @@ struct PanelK {
     std::byte* to;
 
     void codes(std::ptrdiff_t step, __m256i codes) const noexcept {
-      if constexpr (kHasPlanes) return store_planes(to + step * kPair, codes);
       store256(to + step * kPair, _mm256_slli_epi16(codes, kShift));
     }
 
@@ -127,7 +124,7 @@ struct PanelK {
       __m256i s[2][T];
       start<T, kStarted>(tokens.starts, at / kSteps, s);
       dot<kSteps, T, kStarted>(codes, tokens.values, at, s);
-      const __m256i scale[2] = {load256(scales), load256(scales + (kVectors - 1) * kVectorBytes)};
+      const __m256i scale[2] = {load256(scales), load256(scales + kVectorBytes)};
 #pragma GCC unroll 4
       for (int t = 0; t < T; ++t) {
         const __m256i k = _mm256_set1_epi32(load_as<int>(tokens.factor_pairs[t] + at / 32 * 4));
@@ -177,10 +174,6 @@ void panel_q5_k_avx2(const MatmulArgs& args) noexcept {
 
 void panel_q6_k_avx2(const MatmulArgs& args) noexcept {
   run_panels<PanelK<Q6_K>>(args);
-}
-
-void panel_iq4_xs_avx2(const MatmulArgs& args) noexcept {
-  run_panels<PanelK<IQ4_XS>>(args);
 }
 
 }  // namespace wick

@@ -114,7 +114,7 @@ inline __m256i signed_words_of(__m256i bytes, int at) noexcept {
 // The super-block at `at` of eight rows, brought to
 //
 //   struct Out {
-//     void codes(int step, __m256i codes);      // of 64
+//     void codes(int step, __m256i codes);      // of 64; of IQ4_XS after all scales
 //     void scale(int i, __m256i words);         // i of Format::kScales: of each row, twice
 //     void minima(int i, __m256i words);        // 2i and 2i + 1 of each row
 //     void super(RowScales scales);             // d and dmin
@@ -307,15 +307,6 @@ struct Unpack<IQ4_XS> {
 
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
-    const __m256i table = table_plus(kIq4Values, IQ4_XS::kOffset);
-    for (int j = 0; j < 8; ++j) {
-      __m256i q[4];
-      transpose(rows, at + kQsAt + 16 * j, q);
-      for (int c = 0; c < 4; ++c) {
-        out.codes(8 * j + c, _mm256_shuffle_epi8(table, low_nibbles(q[c])));
-        out.codes(8 * j + 4 + c, _mm256_shuffle_epi8(table, high_nibbles(q[c])));
-      }
-    }
     // Low nibbles of the scales in eight nibbles, bits 4-5 in eight pairs of bits.
     const __m256i low = dwords_at(rows, at + kScalesLAt);
     const __m256i high = dwords_at(rows, at + kScalesHAt - 2);
@@ -327,6 +318,15 @@ struct Unpack<IQ4_XS> {
       const __m256i six = _mm256_or_si256(four, _mm256_slli_epi32(two, 4));
       const __m256i scale = _mm256_sub_epi32(six, _mm256_set1_epi32(32));
       out.scale(j, _mm256_blend_epi16(scale, _mm256_slli_epi32(scale, 16), 0xaa));
+    }
+    const __m256i table = table_plus(kIq4Values, IQ4_XS::kOffset);
+    for (int j = 0; j < 8; ++j) {
+      __m256i q[4];
+      transpose(rows, at + kQsAt + 16 * j, q);
+      for (int c = 0; c < 4; ++c) {
+        out.codes(8 * j + c, _mm256_shuffle_epi8(table, low_nibbles(q[c])));
+        out.codes(8 * j + 4 + c, _mm256_shuffle_epi8(table, high_nibbles(q[c])));
+      }
     }
     out.super({halves_at(rows, at), _mm256_setzero_ps()});
   }
