@@ -55,6 +55,10 @@ struct Engine::State {
   std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
   std::int64_t guess_ns = 0;          // that the guesses of this step took
   Error failure = {};                 // of the last forward pass that failed
+  const Error no_token = {.code = ErrorCode::kDevice,
+                          .id = "no_token",
+                          .message = "the model's logits are all NaN",
+                          .hint = "check the file with: wick model verify"};
 
   // The next batch; sized once.
   std::vector<TokenId> tokens;

@@ -198,10 +198,6 @@ void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
 
 // Draws the next token and decides whether the answer ends with it.
 void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
-  static const Error kNoToken{.code = ErrorCode::kDevice,
-                              .id = "no_token",
-                              .message = "the model's logits are all NaN",
-                              .hint = "check the file with: wick model verify"};
   const TokenId id = s.sampler.sample(logits, {}, s.tokens);
   const std::int64_t now = monotonic_ns();
   if (s.usage.generated_tokens == 0) {
@@ -210,7 +206,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   }
   s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
   if (id < 0) {
-    s.error = &kNoToken;
+    s.error = &no_token;
     s.stop = StopReason::kError;
     return;
   }
