@@ -141,7 +141,7 @@ struct WidePanel {
       words.store(to + step / 8 * kWordBytes, step % 8);
     }
 
-    void super(const RowScales& scales) const noexcept { store256(to + kDAt, scales.d); }
+    void super(const RowScales& of_rows) const noexcept { store256(to + kDAt, of_rows.d); }
   };
 };
 
