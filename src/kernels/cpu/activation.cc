@@ -99,8 +99,10 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
 ActivationLayout activation_layout(int width, bool has_wide) noexcept {
   WICK_CHECK(width > 0 && width % kBlock == 0,
              "an activation row is a whole number of blocks of 32");
-  ActivationLayout layout = {
-      .width = width, .groups = (width + kGroup - 1) / kGroup, .blocks = width / kBlock};
+  ActivationLayout layout = {.width = width,
+                             .groups = (width + kGroup - 1) / kGroup,
+                             .blocks = width / kBlock,
+                             .has_wide = has_wide};
   const auto take = [&layout](std::size_t bytes_per_group) {
     const std::size_t at = layout.bytes;
     const std::size_t bytes = bytes_per_group * static_cast<std::size_t>(layout.groups);
@@ -156,7 +158,7 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
                        .starts = part<std::int32_t>(out, layout.starts),
                        .half_starts = part<std::int32_t>(out, layout.half_starts),
                        .values = part<std::int8_t>(out, layout.values),
-                       .wide = layout.has_wide() ? part<std::int16_t>(out, layout.wide) : nullptr};
+                       .wide = layout.has_wide ? part<std::int16_t>(out, layout.wide) : nullptr};
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = g * kGroup;
     const int n = layout.width - begin < kGroup ? layout.width - begin : kGroup;

@@ -153,7 +153,7 @@ inline float quantise_group(const float* x, int n, const GroupParts& out) noexce
   for (int j = 0; j < n; ++j) {
     if (max > 0.0f) p[j / 4][j % 4] = rounded(x + j * kBlock, scale[j]);
     store256(out.at(out.layout.values, kGroup) + kBlock * j, p[j / 4][j % 4]);
-    if (out.layout.has_wide())
+    if (out.layout.has_wide)
       store_wide(p[j / 4][j % 4], factor[j], out.at(out.layout.wide, 2 * kGroup) + 64 * j);
   }
   store_sums(p[0], _mm256_castsi256_si128(shift), _mm256_castsi256_si128(k), 0, out);
@@ -169,7 +169,7 @@ void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* ou
   __builtin_memset(out, 0, layout.values);
   const std::size_t last = static_cast<std::size_t>(layout.groups - 1) * kGroup;
   __builtin_memset(out + layout.values + last, 0, layout.wide - layout.values - last);
-  if (layout.has_wide())
+  if (layout.has_wide)
     __builtin_memset(out + layout.wide + 2 * last, 0, layout.bytes - layout.wide - 2 * last);
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = 8 * g;

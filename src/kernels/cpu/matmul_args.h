@@ -47,8 +47,7 @@ struct ActivationLayout {
   std::size_t values = 0;
   std::size_t wide = 0;   // where it would begin, if the row has none
   std::size_t bytes = 0;  // of the row, a multiple of 64
-
-  bool has_wide() const noexcept { return wide < bytes; }
+  bool has_wide = false;
 };
 
 struct MatmulArgs {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernels/cpu/activation.h"
@@ -30,10 +31,11 @@ TEST(ActivationLayout, PartsAreAlignedAndDoNotOverlap) {
     EXPECT_LE(l.shifts + 32 * groups, l.starts);
     EXPECT_LE(l.starts + 32 * groups, l.half_starts);
     EXPECT_LE(l.half_starts + 64 * groups, l.values);
-    EXPECT_LE(l.values + 256 * groups, l.bytes);
+    EXPECT_LE(l.values + 256 * groups, l.wide);
+    EXPECT_LE(l.wide + 512 * groups, l.bytes);
     for (std::size_t at :
          {l.units, l.factors, l.factor_pairs, l.sums, l.half_sums, l.float_sums, l.offsets,
-          l.half_offsets, l.shifts, l.starts, l.half_starts, l.values, l.bytes}) {
+          l.half_offsets, l.shifts, l.starts, l.half_starts, l.values, l.wide, l.bytes}) {
       EXPECT_EQ(at % 64, 0u) << "width " << width;
     }
   }
@@ -130,6 +132,34 @@ TEST(Quantise, OffsetsAreMultiplesOfTheWordSums) {
   }
   for (int i = 0; i < 18; ++i)
     EXPECT_EQ(2 * offsets[i], halves[i / 2 * 4 + i % 2] + halves[i / 2 * 4 + 2 + i % 2]) << i;
+}
+
+TEST(Quantise, WideValuesAreThoseTimesTheFactorInTheirOrder) {
+  const std::vector<float> x = make_values(288, Fill::kRandom, 9);
+  const Quantised q = quantise(x);
+  ASSERT_TRUE(q.layout.has_wide);
+  const auto* wide = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.wide);
+  for (int at = 0; at < q.layout.blocks; ++at) {
+    for (int i = 0; i < 8; ++i) {
+      for (int n = 0; n < 4; ++n) {
+        const int place = 32 * at + n % 2 * 16 + 2 * i + n / 2;
+        EXPECT_EQ(wide[place], q.row.factors[at] * q.row.values[32 * at + 4 * i + n]) << place;
+      }
+    }
+  }
+}
+
+TEST(Quantise, ARowWithoutWideValuesEndsBeforeThem) {
+  const std::vector<float> x = make_values(288, Fill::kRandom, 9);
+  const Quantised whole = quantise(x);
+  const ActivationLayout layout = activation_layout(288, false);
+  EXPECT_FALSE(layout.has_wide);
+  ASSERT_EQ(layout.bytes, whole.layout.wide);
+  for (const Isa isa : kAllIsas) {
+    AlignedBytes bytes(layout.bytes);
+    matmul_kernels(isa).quantise(x.data(), layout, bytes.data());
+    EXPECT_EQ(std::memcmp(bytes.data(), whole.bytes.data(), layout.bytes), 0) << name(isa);
+  }
 }
 
 TEST(Quantise, GroupsBelowTwoToTheMinusHundredAreZero) {
