@@ -122,6 +122,7 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
   const std::size_t row = *row_bytes(type, width);
   const int rows = static_cast<int>((options.kib << 10) / row);
   const std::size_t bytes = row * static_cast<std::size_t>(rows);
+  const double macs = static_cast<double>(rows) * width * options.tokens;
   const auto tokens = static_cast<std::size_t>(options.tokens);
   const MatmulKernels& kernels = matmul_kernels(isa);
   std::size_t stride = static_cast<std::size_t>(width) * sizeof(float);
@@ -165,13 +166,11 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
     const double t3 = seconds();
     speeds.push_back(static_cast<double>(bytes) * repeats / (t2 - t1) * 1e-9);
     shares.push_back((t1 - t0) / (t2 - t1));
-    const double macs = static_cast<double>(rows) * width * options.tokens * repeats;
-    of_multiplies.push_back(products > 0 ? macs / (t2 - t1) / (products / (t3 - t2)) : 0);
+    of_multiplies.push_back(products > 0 ? macs * repeats / (t2 - t1) / (products / (t3 - t2)) : 0);
   }
   const Spread gb = spread(speeds);
   const Spread share = spread(shares);
   const double of_multiply = spread(of_multiplies).median;
-  const double macs = static_cast<double>(rows) * width * options.tokens;
   const double gmacs = macs / (static_cast<double>(bytes) / gb.median);
   const char* format =
       options.is_json

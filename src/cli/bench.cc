@@ -201,6 +201,7 @@ Result<int> run(const Options& o) {
   }
   std::vector<int> threads = o.threads;
   if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
+  WICK_TRY(const Isa isa, choose_isa());
   for (const int wanted : threads) {
     WICK_TRY(const auto backend, make_cpu_backend({.threads = wanted}));
     WICK_TRY(Decoder decoder,
@@ -210,7 +211,6 @@ Result<int> run(const Options& o) {
              KvCache::create(*backend, decoder.spec(),
                              {.k_type = types.k, .v_type = types.v, .context = context}));
     ThreadTeam team(backend->threads());
-    WICK_TRY(const Isa isa, choose_isa());
     Bench bench(decoder, kv, bytes, team, matmul_kernels(isa),
                 kv_bytes_per_position(decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {

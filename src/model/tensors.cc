@@ -61,7 +61,7 @@ Result<const Weight*> Binder::bind(std::string_view canonical, const Shape& want
 }
 
 Result<const Weight*> Binder::matrix(std::string_view canonical, const Matrix& want, int layer) {
-  weights_.matrix_weights += want.out * want.in;
+  matrix_weights_ += want.out * want.in;
   return bind(canonical, {.dim = {want.out, want.in, 1, 1}, .rank = 2}, layer, want.heads);
 }
 

@@ -36,7 +36,6 @@ struct Weights {
   std::vector<std::unique_ptr<Weight>> owned = {};
   std::vector<std::vector<float>> computed = {};  // tensors that are in no file
   std::size_t bytes = 0;                          // of the tensors in the file
-  std::int64_t matrix_weights = 0;                // numbers in matrices
 };
 
 class Binder {
@@ -61,7 +60,7 @@ class Binder {
   // Bound so far:
   std::size_t bytes() const noexcept { return weights_.bytes; }
 
-  std::int64_t matrix_weights() const noexcept { return weights_.matrix_weights; }
+  std::int64_t matrix_weights() const noexcept { return matrix_weights_; }
 
   Weights take() && noexcept { return std::move(weights_); }
 
@@ -73,6 +72,7 @@ class Binder {
   Backend& backend_;
   std::span<const NameRule> names_;
   Weights weights_ = {};
+  std::int64_t matrix_weights_ = 0;  // numbers in matrices
   const Weight* rope_factors_ = nullptr;
 };
 

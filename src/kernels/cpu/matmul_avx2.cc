@@ -2,21 +2,18 @@
 #include "kernels/cpu/matmul_avx2.h"
 
 #include "kernels/cpu/matmul_isa.h"
+#include "kernels/cpu/peak_body.h"
 
 namespace wick {
 namespace {
 
 std::uint64_t peak_avx2(std::uint64_t rounds) noexcept {
-  constexpr int kMultiplies = 12;
   __m256i codes = _mm256_set1_epi8(1);
-  for (std::uint64_t i = 0; i < rounds; ++i) {
-    for (int m = 0; m < kMultiplies; ++m) {
-      __asm__ volatile("" : "+x"(codes));  // as if it were another one
-      const __m256i sums = _mm256_maddubs_epi16(codes, codes);
-      __asm__ volatile("" : : "x"(sums));
-    }
-  }
-  return rounds * kMultiplies * sizeof(__m256i);
+  return products_of<__m256i>(rounds, [&codes](__m256i& sums) {
+    __asm__ volatile("" : "+x"(codes));  // as if it were another one
+    sums = _mm256_maddubs_epi16(codes, codes);
+    __asm__ volatile("" : "+x"(sums));
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "kernels/cpu/avx512.h"
 #include "kernels/cpu/matmul_isa.h"
 #include "kernels/cpu/panel_avx512.h"
+#include "kernels/cpu/peak_body.h"
 #include "kernels/cpu/rows32_avx512.h"
 #include "kernels/cpu/rows_k_avx512.h"
 
@@ -101,17 +102,11 @@ void product(const MatmulArgs& args) noexcept {
 }
 
 std::uint64_t peak_avx512(std::uint64_t rounds) noexcept {
-  constexpr int kMultiplies = 12;
   const __m512i codes = _mm512_set1_epi8(1);
-  __m512i sums[kMultiplies] = {};
-  for (std::uint64_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 12
-    for (__m512i& sum : sums) {
-      sum = _mm512_dpbusd_epi32(sum, codes, codes);
-      pin512(sum);
-    }
-  }
-  return rounds * kMultiplies * sizeof(__m512i);
+  return products_of<__m512i>(rounds, [&codes](__m512i& sum) {
+    sum = _mm512_dpbusd_epi32(sum, codes, codes);
+    pin512(sum);
+  });
 }
 
 template <class Format, class Codes>

@@ -7,6 +7,7 @@
 #include "kernels/cpu/matmul_neon.h"
 
 #include "kernels/cpu/matmul_isa.h"
+#include "kernels/cpu/peak_body.h"
 
 namespace wick {
 namespace {
@@ -209,17 +210,11 @@ void matmul_floats(const MatmulArgs& args) noexcept {
 }
 
 std::uint64_t peak_neon(std::uint64_t rounds) noexcept {
-  constexpr int kMultiplies = 12;
   const int8x16_t codes = vdupq_n_s8(1);
-  int32x4_t sums[kMultiplies] = {};
-  for (std::uint64_t i = 0; i < rounds; ++i) {
-#pragma GCC unroll 12
-    for (int32x4_t& sum : sums) {
-      sum = vdotq_s32(sum, codes, codes);
-      __asm__("" : "+w"(sum));
-    }
-  }
-  return rounds * kMultiplies * sizeof(int8x16_t);
+  return products_of<int32x4_t>(rounds, [&codes](int32x4_t& sum) {
+    sum = vdotq_s32(sum, codes, codes);
+    __asm__("" : "+w"(sum));
+  });
 }
 
 }  // namespace

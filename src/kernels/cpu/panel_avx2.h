@@ -28,39 +28,48 @@
 namespace wick {
 namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
 
-// The 16-bit sums of kSteps vectors of codes times their values, for two vectors `w` and T tokens.
-// w: [kSteps][2] vectors. The sums of those vectors that kStarted has a bit for go on from what is
-// in them.
-template <int kSteps, int T, unsigned kStarted>
+// How a vector of weights meets a token's dword: four bytes a row into two 16-bit sums, or two
+// words into a 32-bit one.
+struct ByteProducts {
+  static __m256i multiply(__m256i w, __m256i p) noexcept { return _mm256_maddubs_epi16(w, p); }
+
+  static __m256i add(__m256i a, __m256i b) noexcept { return _mm256_add_epi16(a, b); }
+};
+
+struct WordProducts {
+  static __m256i multiply(__m256i w, __m256i p) noexcept { return _mm256_madd_epi16(w, p); }
+
+  static __m256i add(__m256i a, __m256i b) noexcept { return _mm256_add_epi32(a, b); }
+};
+
+// The sums of kSteps steps of two vectors `w` ([kSteps][2]) times T tokens' dwords from `at` on.
+// With kGoesOn they go on from what is in them.
+template <class Products, int kSteps, int T, bool kGoesOn>
 inline void dot(const std::byte* w, const std::byte* const (&values)[T], std::ptrdiff_t at,
                 __m256i (&sums)[2][T]) noexcept {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < kSteps; ++i) {
     const __m256i w0 = load256(w + i * kPair);
     const __m256i w1 = load256(w + i * kPair + kVectorBytes);
 #pragma GCC unroll 4
     for (int t = 0; t < T; ++t) {
       const __m256i p = _mm256_set1_epi32(load_as<int>(values[t] + at + 4 * i));
-      const __m256i s0 = _mm256_maddubs_epi16(w0, p), s1 = _mm256_maddubs_epi16(w1, p);
-      sums[0][t] = i == 0 && (kStarted & 1) == 0 ? s0 : _mm256_add_epi16(sums[0][t], s0);
-      sums[1][t] = i == 0 && (kStarted & 2) == 0 ? s1 : _mm256_add_epi16(sums[1][t], s1);
+      const __m256i s0 = Products::multiply(w0, p), s1 = Products::multiply(w1, p);
+      sums[0][t] = i == 0 && !kGoesOn ? s0 : Products::add(sums[0][t], s0);
+      sums[1][t] = i == 0 && !kGoesOn ? s1 : Products::add(sums[1][t], s1);
       pin(sums[0][t]);
       pin(sums[1][t]);
     }
   }
 }
 
-// The sums of those vectors that kStarted has a bit for start at the two words of each token at
-// `at`.
-template <int T, unsigned kStarted>
+// The sums start at the two words of each token at `at`.
+template <int T>
 inline void start(const std::byte* const (&words)[T], std::ptrdiff_t at,
                   __m256i (&sums)[2][T]) noexcept {
 #pragma GCC unroll 4
-  for (int t = 0; t < T; ++t) {
-    const __m256i both = _mm256_set1_epi32(load_as<int>(words[t] + at));
-    if constexpr ((kStarted & 1) != 0) sums[0][t] = both;
-    if constexpr ((kStarted & 2) != 0) sums[1][t] = both;
-  }
+  for (int t = 0; t < T; ++t)
+    sums[0][t] = sums[1][t] = _mm256_set1_epi32(load_as<int>(words[t] + at));
 }
 
 }  // namespace

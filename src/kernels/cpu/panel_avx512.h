@@ -121,9 +121,8 @@ struct Panel512 {
 
   static void unpack(const RowPointers& rows, const ActivationLayout& layout, const Panel& panel,
                      std::byte* out) noexcept {
-    const int begin = 8 * panel.group, wanted = begin + 8 * panel.groups;
-    const int end = wanted < layout.blocks ? wanted : layout.blocks;
-    for (int j = begin; j < end; ++j, out += kBlockBytes) {
+    const std::ptrdiff_t end = blocks_end(layout, panel.group + panel.groups - 1);
+    for (std::ptrdiff_t j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
       const std::ptrdiff_t at = j * std::ptrdiff_t{sizeof(typename Format::Block)};
       unpack_block32<Format, 128>(rows, at, [out](std::ptrdiff_t step, __m256i codes) {
         store256(out + step * kRow32Bytes, codes);
@@ -141,7 +140,7 @@ struct Panel512 {
     const std::byte* block = panel.codes;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
     for (int g = panel.group; g < panel.group + panel.groups; ++g) {
-      const std::ptrdiff_t end = j + 8 < layout.blocks ? j + 8 : layout.blocks;
+      const std::ptrdiff_t end = blocks_end(layout, g);
       __m512 sum[2][T] = {};
       for (; j < end; ++j, block += kBlockBytes) {
         __m512i s[2][T];

@@ -39,15 +39,10 @@ struct Tokens32 {
   }
 };
 
-inline int blocks_end(const ActivationLayout& layout, int g) noexcept {
-  return 8 * g + 8 < layout.blocks ? 8 * g + 8 : layout.blocks;
-}
-
 template <class Format>
 struct Panel32 {
   static_assert(Format::kMaxCode <= 31);
   static constexpr bool kIsCentred = Format::kOffset != 0 || Format::kMaxCode > 15;
-  static constexpr unsigned kStarted = kIsCentred ? 3 : 0;
   // Codes in the panel are q + kOffset; the sums' start takes kCentre off.
   static constexpr int kOffset = Format::kOffset == 8 ? 16 : Format::kOffset;
   static constexpr int kCentre = kIsCentred ? 16 : 0;
@@ -66,8 +61,8 @@ struct Panel32 {
 
   static void unpack(const RowPointers& rows, const ActivationLayout& layout, const Panel& panel,
                      std::byte* out) noexcept {
-    const int end = blocks_end(layout, panel.group + panel.groups - 1);
-    for (int j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
+    const std::ptrdiff_t end = blocks_end(layout, panel.group + panel.groups - 1);
+    for (std::ptrdiff_t j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
       const std::ptrdiff_t at = j * std::ptrdiff_t{sizeof(typename Format::Block)};
       unpack_block32<Format, kOffset>(rows, at, [out](std::ptrdiff_t step, __m256i codes) {
         store256(out + step * kPair, codes);
@@ -91,8 +86,8 @@ struct Panel32 {
       __m256 sum[kVectors][T] = {};
       for (; j < end; ++j, block += kBlockBytes) {
         __m256i s[2][T];
-        start<T, kStarted>(tokens.offsets, 4 * j, s);
-        dot<8, T, kStarted>(block, tokens.values, 32 * j, s);
+        if constexpr (kIsCentred) start(tokens.offsets, 4 * j, s);
+        dot<ByteProducts, 8, T, kIsCentred>(block, tokens.values, 32 * j, s);
 #pragma GCC unroll 4
         for (int t = 0; t < T; ++t) {
           const __m256i k = tokens.factors(t, j);

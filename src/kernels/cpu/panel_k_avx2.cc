@@ -22,12 +22,11 @@ struct TokensK {
   const std::byte* factor_pairs[T];
   const std::byte* starts[T];  // what sums start at, where they do
 
-  TokensK(const ActivationLayout& layout, std::size_t starts_at,
-          const std::byte* const (&x)[T]) noexcept {
+  TokensK(const ActivationLayout& layout, const std::byte* const (&x)[T]) noexcept {
     for (int t = 0; t < T; ++t) {
       values[t] = x[t] + layout.values;
       factor_pairs[t] = x[t] + layout.factor_pairs;
-      starts[t] = x[t] + starts_at;
+      starts[t] = x[t] + layout.half_offsets;
     }
   }
 };
@@ -36,7 +35,6 @@ template <class Format>
 struct PanelK {
   static_assert(Format::kMaxCode <= 63);
   static constexpr bool kIsCentred = Format::kOffset != 0;
-  static constexpr unsigned kStarted = kIsCentred ? 3 : 0;
   static constexpr int kShift = kIsCentred && Format::kOffset == 4 ? 3 : 0;
   static_assert(!kIsCentred || Format::kOffset << kShift == 32);
   static constexpr int kParts = Format::kScales == 8 && Format::kMaxCode <= 15 ? 8 : 16;
@@ -67,7 +65,7 @@ struct PanelK {
                        const std::byte* const (&x)[T], const Chains& chains) noexcept {
     __m256 acc[kVectors][T];
     load_chains(chains, acc);
-    const TokensK<T> tokens(layout, layout.half_offsets, x);
+    const TokensK<T> tokens(layout, x);
     const std::byte* block = panel.codes;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
       __m256i total[2][T] = {};
@@ -122,8 +120,8 @@ struct PanelK {
     std::ptrdiff_t at = std::ptrdiff_t{g} * 256;
     for (int p = 0; p < kParts; ++p, codes += kSteps * kPair, scales += kStride, at += 4 * kSteps) {
       __m256i s[2][T];
-      start<T, kStarted>(tokens.starts, at / kSteps, s);
-      dot<kSteps, T, kStarted>(codes, tokens.values, at, s);
+      if constexpr (kIsCentred) start(tokens.starts, at / kSteps, s);
+      dot<ByteProducts, kSteps, T, kIsCentred>(codes, tokens.values, at, s);
       const __m256i scale[2] = {load256(scales), load256(scales + kVectorBytes)};
 #pragma GCC unroll 4
       for (int t = 0; t < T; ++t) {

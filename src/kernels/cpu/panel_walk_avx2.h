@@ -68,6 +68,11 @@ inline void store_chains(const Chains& chains, const __m256 (&acc)[V][T]) noexce
   }
 }
 
+// Behind the last block of 32 of group g.
+inline std::ptrdiff_t blocks_end(const ActivationLayout& layout, int g) noexcept {
+  return 8 * g + 8 < layout.blocks ? 8 * g + 8 : layout.blocks;
+}
+
 // What a kernel reads of a token.
 template <class Kernel>
 inline std::size_t token_bytes(const ActivationLayout& layout) noexcept {

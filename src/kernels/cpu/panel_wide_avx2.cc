@@ -14,32 +14,12 @@
 // Bound: the pipes of vpmaddwd, which are those of vpmaddubsw; twice the multiplies of a 4-bit
 // format. Cost for 32 weights of 16 rows and four tokens: 128 multiplies, 120 adds, 98 loads, eight
 // conversions and fma.
-#include "kernels/cpu/panel_walk_avx2.h"
+#include "kernels/cpu/panel_avx2.h"
 
 namespace wick {
 namespace {
 
 constexpr int kBlockSteps = 16;  // of a block of 32
-
-// sums += words * values over the steps of a block; without kGoesOn they start at zero.
-template <int T, bool kGoesOn>
-inline void dot_wide(const std::byte* words, const std::byte* const (&values)[T], std::ptrdiff_t at,
-                     __m256i (&sums)[2][T]) noexcept {
-#pragma GCC unroll 16
-  for (int i = 0; i < kBlockSteps; ++i) {
-    const __m256i w0 = load256(words + i * kPair);
-    const __m256i w1 = load256(words + i * kPair + kVectorBytes);
-#pragma GCC unroll 4
-    for (int t = 0; t < T; ++t) {
-      const __m256i p = _mm256_set1_epi32(load_as<int>(values[t] + at + 4 * i));
-      const __m256i s0 = _mm256_madd_epi16(w0, p), s1 = _mm256_madd_epi16(w1, p);
-      sums[0][t] = i == 0 && !kGoesOn ? s0 : _mm256_add_epi32(sums[0][t], s0);
-      sums[1][t] = i == 0 && !kGoesOn ? s1 : _mm256_add_epi32(sums[1][t], s1);
-      pin(sums[0][t]);
-      pin(sums[1][t]);
-    }
-  }
-}
 
 // Codes of q + 128 of a step of four weights → the words of its two steps.
 struct Words {
@@ -75,9 +55,8 @@ struct WidePanel {
 
   static void unpack(const RowPointers& rows, const ActivationLayout& layout, const Panel& panel,
                      std::byte* out) noexcept {
-    const int wanted = 8 * (panel.group + panel.groups);
-    const int end = wanted < layout.blocks ? wanted : layout.blocks;
-    for (int j = 8 * panel.group; j < end; j += kBlocks, out += kLinkBytes) {
+    const std::ptrdiff_t end = blocks_end(layout, panel.group + panel.groups - 1);
+    for (std::ptrdiff_t j = 8 * panel.group; j < end; j += kBlocks, out += kLinkBytes) {
       const std::ptrdiff_t at = j / kBlocks * std::ptrdiff_t{sizeof(typename Format::Block)};
       if constexpr (kHasSuperBlocks) {
         __m256i scales[kBlocks];
@@ -101,13 +80,14 @@ struct WidePanel {
     const std::byte* link = panel.codes;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
     for (int g = panel.group; g < panel.group + panel.groups; ++g) {
-      const std::ptrdiff_t end = j + 8 < layout.blocks ? j + 8 : layout.blocks;
+      const std::ptrdiff_t end = blocks_end(layout, g);
       __m256 sum[kVectors][T] = {};
       for (; j < end; j += kBlocks, link += kLinkBytes) {
         __m256i s[2][T];
-        dot_wide<T, false>(link, values, kPair * j, s);
+        dot<WordProducts, kBlockSteps, T, false>(link, values, kPair * j, s);
         for (std::ptrdiff_t b = 1; b < kBlocks; ++b)
-          dot_wide<T, true>(link + b * kWordBytes, values, kPair * (j + b), s);
+          dot<WordProducts, kBlockSteps, T, true>(link + b * kWordBytes, values, kPair * (j + b),
+                                                  s);
 #pragma GCC unroll 4
         for (int t = 0; t < T; ++t) {
 #pragma GCC unroll 2
