@@ -60,6 +60,14 @@ T* part(std::byte* row, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(row + offset);
 }
 
+// The values times the block's factor, in the order of matmul_args.h.
+void widen(const std::int8_t* values, int factor, std::int16_t* wide) noexcept {
+  for (int i = 0; i < kBlock / 2; ++i) {
+    wide[i] = static_cast<std::int16_t>(factor * values[2 * i]);
+    wide[kBlock / 2 + i] = static_cast<std::int16_t>(factor * values[2 * i + 1]);
+  }
+}
+
 // One block of 32 (`at` counts blocks); inverse = 127 / max of the group.
 void quantise_block(const float* x, int at, float max, float inverse, const Parts& out) noexcept {
   const float largest = std::bit_cast<float>(largest_bits(x, kBlock));
@@ -75,8 +83,6 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
     out.values[at * kBlock + i] = p;
     halves[i / 16] += p;
     words[i / 16][i / 2 % 2] += p;
-    if (out.wide != nullptr)
-      out.wide[at * kBlock + i % 2 * 16 + i / 4 * 2 + i / 2 % 2] = static_cast<std::int16_t>(k * p);
   }
   const int sum = k * (halves[0] + halves[1]);
   out.factors[at] = static_cast<std::int16_t>(k);
@@ -92,6 +98,7 @@ void quantise_block(const float* x, int at, float max, float inverse, const Part
     for (int word = 0; word < 2; ++word)
       out.half_offsets[4 * at + 2 * h + word] = static_cast<std::int16_t>(-32 * words[h][word]);
   }
+  if (out.wide != nullptr) widen(out.values + at * kBlock, k, out.wide + at * kBlock);
 }
 
 }  // namespace
