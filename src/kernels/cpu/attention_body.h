@@ -25,7 +25,6 @@ namespace wick {
 namespace {
 
 constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
-constexpr int kTileRows = 4;   // rows in registers at once
 constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
 
 template <int kIndex>
@@ -45,10 +44,46 @@ inline __attribute__((always_inline)) void repeat(const Body& body) {
 
 #define WICK_INLINE_BODY __attribute__((always_inline))
 
+// Up to so many rows, both elements of a pair are read at once; with more, registers are scarce,
+// and each is read when it is its turn.
+constexpr int kRowsOfOneRead = 4;
+
+// The same pointer; the compiler must not know where things are read twice, or it keeps the first.
+template <int kRows, class T>
+inline T* again(T* p) {
+  if constexpr (kRows > kRowsOfOneRead) __asm__ volatile("" : "+r"(p));
+  return p;
+}
+
+// sum(r) += element * factors(r)[element] for each row and both elements of a pair, kFirst first.
+template <int kFirst, int kRows, class Read, class Factors, class Sum>
+inline __attribute__((always_inline)) void add_pair(const Read& read, const Factors& factors,
+                                                    const Sum& sum) {
+  if constexpr (kRows <= kRowsOfOneRead) {
+    Lanes pair[2];
+    read(pair);
+    repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+      add_product(sum(r), pair[kFirst], factors(r)[kFirst]);
+      add_product(sum(r), pair[1 - kFirst], factors(r)[1 - kFirst]);
+    });
+  } else {
+    repeat<2>([&](auto turn) WICK_INLINE_BODY {
+      constexpr int kElement = turn.value == 0 ? kFirst : 1 - kFirst;
+      Lanes pair[2];
+      read(pair);
+      repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+        add_product(sum(r), pair[kElement], factors(r)[kElement]);
+      });
+    });
+  }
+}
+
 // How a block of keys or values is read: rows `pair` of `width` columns, two elements each; sixteen
-// columns at a time. kFirst names the element that is multiplied first.
+// columns at a time. kFirst names the element that is multiplied first, kPairBytes is the size of a
+// pair of features in a block of keys.
 struct PairsF32 {  // [2 * pair + element][width]
   static constexpr int kFirst = 0;
+  static constexpr int kPairBytes = 128;
 
   static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
                    Lanes& odd) {
@@ -68,6 +103,7 @@ struct PairsF32 {  // [2 * pair + element][width]
 template <void (*kWiden)(const std::byte*, Lanes&, Lanes&)>
 struct Pairs16 {  // [pair][width][element]
   static constexpr int kFirst = 1;
+  static constexpr int kPairBytes = 64;
 
   static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
                    Lanes& odd) {
@@ -90,6 +126,7 @@ using PairsF16 = Pairs16<widen_f16>;
 // position. Keys have a row for each feature, values one for each position.
 struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
   static constexpr int kFirst = 0;
+  static constexpr int kPairBytes = 32;
 
   static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
                    Lanes& odd) {
@@ -101,6 +138,7 @@ struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
 
 struct PairsQ4 {  // scales [16], codes [pair][width]: the even element in the low nibble
   static constexpr int kFirst = 0;
+  static constexpr int kPairBytes = 16;
 
   static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
                    Lanes& odd) {
@@ -126,22 +164,34 @@ struct Pass {
   std::ptrdiff_t state_floats = 0;
 };
 
-// sum += q · key over n_pairs pairs of features, for kRows rows and kBlocks blocks.
+// Blocks of keys, and what memory is asked for while they are multiplied, a line with each pair:
+// the keys of the blocks that follow and the values at the same positions. Each block lies
+// somewhere else, so the processor does not guess it.
+template <int kBlocks>
+struct KeyBlocks {
+  const std::byte* at[kBlocks];
+  const std::byte* next[kBlocks];
+  const std::byte* values[kBlocks];
+};
+
+// sum += q · key over n_pairs pairs of features, for kRows rows and the blocks from `offset` on.
 template <class Pairs, int kRows, int kBlocks>
-inline __attribute__((always_inline)) void add_products(const std::byte* const* block, int n_pairs,
+inline __attribute__((always_inline)) void add_products(const KeyBlocks<kBlocks>& blocks,
+                                                        std::ptrdiff_t offset, int n_pairs,
                                                         int k_dim, const float* q,
                                                         Lanes (&sum)[kRows][kBlocks]) {
-  constexpr int kFirst = Pairs::kFirst;
   for (int pair = 0; pair < n_pairs; ++pair) {
     repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
-      Lanes key[2];
-      Pairs::read(block[b.value], pair, kCacheBlock, 0, key[0], key[1]);
-      repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-        const float* element = q + r.value * k_dim + 2 * pair;
-        Lanes& to = sum[r.value][b.value];
-        to = fma(key[kFirst], all(element[kFirst]), to);
-        to = fma(key[1 - kFirst], all(element[1 - kFirst]), to);
-      });
+      const std::ptrdiff_t line = offset + pair * Pairs::kPairBytes;
+      __builtin_prefetch(blocks.next[b.value] + line);
+      __builtin_prefetch(blocks.values[b.value] + line);
+      add_pair<Pairs::kFirst, kRows>(
+          [&](Lanes(&key)[2]) WICK_INLINE_BODY {
+            const std::byte* block = again<kRows>(blocks.at[b.value] + offset);
+            Pairs::read(block, pair, kCacheBlock, 0, key[0], key[1]);
+          },
+          [&](auto r) WICK_INLINE_BODY { return q + r.value * k_dim + 2 * pair; },
+          [&](auto r) WICK_INLINE_BODY -> Lanes& { return sum[r.value][b.value]; });
     });
   }
 }
@@ -155,22 +205,20 @@ inline __attribute__((always_inline)) void clear(Lanes (&sum)[kRows][kBlocks]) {
 
 // x = (q · key) * factor for kRows rows and kBlocks blocks.
 template <class Pairs, int kRows, int kBlocks>
-inline void score_tile(const std::byte* const* block, int k_dim, const float* q, float factor,
+inline void score_tile(const KeyBlocks<kBlocks>& blocks, int k_dim, const float* q, float factor,
                        float* x) {
   Lanes sum[kRows][kBlocks];
   clear(sum);
   if constexpr (kTileBytes<Pairs> == 0) {
-    add_products<Pairs>(block, k_dim / 2, k_dim, q, sum);
+    add_products<Pairs>(blocks, 0, k_dim / 2, k_dim, q, sum);
   } else {
     for (int tile = 0; tile < k_dim / kCacheTile; ++tile) {
-      const std::byte* at[kBlocks];
-      for (int b = 0; b < kBlocks; ++b)
-        at[b] = block[b] + tile * kTileBytes<Pairs>;
+      const std::ptrdiff_t offset = std::ptrdiff_t{tile} * kTileBytes<Pairs>;
       Lanes part[kRows][kBlocks];
       clear(part);
-      add_products<Pairs>(at, kCacheTile / 2, k_dim, q + tile * kCacheTile, part);
+      add_products<Pairs>(blocks, offset, kCacheTile / 2, k_dim, q + tile * kCacheTile, part);
       repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
-        const Lanes scales = widen_halves(at[b.value]);
+        const Lanes scales = widen_halves(blocks.at[b.value] + offset);
         repeat<kRows>([&](auto r) WICK_INLINE_BODY {
           Lanes& to = sum[r.value][b.value];
           to = fma(scales, part[r.value][b.value], to);
@@ -186,26 +234,32 @@ inline void score_tile(const std::byte* const* block, int k_dim, const float* q,
   });
 }
 
+// Scores of kRows rows with blocks b, b + 1, … of the sequence, kBlocks at a time while they last;
+// returns the first block that is left.
+template <class Pairs, int kRows, int kBlocks>
+int score_blocks_from(int b, const AttentionArgs& a, const Pass& pass, int row) {
+  const float factor = a.scale * 1.44269502F;  // log2(e): weights are powers of two
+  const auto keys = [&](int i) { return a.k + static_cast<std::size_t>(a.table[i]) * a.k_stride; };
+  for (; b + kBlocks <= pass.end_block; b += kBlocks) {
+    KeyBlocks<kBlocks> blocks;
+    for (int i = 0; i < kBlocks; ++i) {
+      const int next = b + i + kBlocks;
+      blocks.at[i] = keys(b + i);
+      blocks.next[i] = next < pass.end_block ? keys(next) : blocks.at[i];
+      blocks.values[i] = a.v + static_cast<std::size_t>(a.table[b + i]) * a.v_stride;
+    }
+    score_tile<Pairs, kRows, kBlocks>(
+        blocks, a.k_dim, pass.q + static_cast<std::ptrdiff_t>(row) * a.k_dim, factor,
+        pass.x + row * kAttentionRange + (b - pass.range_block) * kCacheBlock);
+  }
+  return b;
+}
+
 template <class Pairs, int kRows>
 void score_rows(const AttentionArgs& a, const Pass& pass, int row) {
-  constexpr int kBlocks = score_blocks(kRows);
-  const float factor = a.scale * 1.44269502F;  // log2(e): weights are powers of two
-  const float* q = pass.q + static_cast<std::ptrdiff_t>(row) * a.k_dim;
-  float* x = pass.x + row * kAttentionRange;
-  const auto at = [&](int b) { return a.k + static_cast<std::size_t>(a.table[b]) * a.k_stride; };
-  int b = pass.first_block;
-  for (; b + kBlocks <= pass.end_block; b += kBlocks) {
-    const std::byte* blocks[kBlocks];
-    for (int i = 0; i < kBlocks; ++i)
-      blocks[i] = at(b + i);
-    score_tile<Pairs, kRows, kBlocks>(blocks, a.k_dim, q, factor,
-                                      x + (b - pass.range_block) * kCacheBlock);
-  }
-  for (; b < pass.end_block; ++b) {
-    const std::byte* block = at(b);
-    score_tile<Pairs, kRows, 1>(&block, a.k_dim, q, factor,
-                                x + (b - pass.range_block) * kCacheBlock);
-  }
+  const int left =
+      score_blocks_from<Pairs, kRows, score_blocks(kRows)>(pass.first_block, a, pass, row);
+  score_blocks_from<Pairs, kRows, 1>(left, a, pass, row);
 }
 
 // The weights of a block of positions, for each row and vector: as they are, or times the scales of
@@ -237,7 +291,6 @@ inline __attribute__((always_inline)) void find_weights(const std::byte* const* 
 template <class Pairs, int kRows, int kVectors, bool kIsPart>
 void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
   constexpr bool kIsTiled = kTileBytes<Pairs> != 0;
-  constexpr int kFirst = Pairs::kFirst;
   Lanes sum[kRows][kVectors];
   clear(sum);
   for (int b = pass.first_block; b < pass.end_block; ++b) {
@@ -250,21 +303,20 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
                         weights);
     for (int pair = 0; pair < kCacheBlock / 2; ++pair) {
       repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
-        Lanes value[2];
         const int at = column + 16 * v.value;
-        if constexpr (kIsPart) {
-          Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
-        } else if constexpr (kIsTiled) {
-          Pairs::read(tile[v.value], pair, kCacheTile, at % kCacheTile, value[0], value[1]);
-        } else {
-          Pairs::read(block, pair, a.v_dim, at, value[0], value[1]);
-        }
-        repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-          const float* weight = weights.at[r.value][v.value] + 2 * pair;
-          Lanes& to = sum[r.value][v.value];
-          to = fma(value[kFirst], all(weight[kFirst]), to);
-          to = fma(value[1 - kFirst], all(weight[1 - kFirst]), to);
-        });
+        add_pair<Pairs::kFirst, kRows>(
+            [&](Lanes(&value)[2]) WICK_INLINE_BODY {
+              if constexpr (kIsPart) {
+                Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
+              } else if constexpr (kIsTiled) {
+                Pairs::read(again<kRows>(tile[v.value]), pair, kCacheTile, at % kCacheTile,
+                            value[0], value[1]);
+              } else {
+                Pairs::read(again<kRows>(block), pair, a.v_dim, at, value[0], value[1]);
+              }
+            },
+            [&](auto r) WICK_INLINE_BODY { return weights.at[r.value][v.value] + 2 * pair; },
+            [&](auto r) WICK_INLINE_BODY -> Lanes& { return sum[r.value][v.value]; });
       });
     }
   }
@@ -297,24 +349,30 @@ void weigh_rows(const AttentionArgs& a, const Pass& pass, int row) {
   }
 }
 
+// How many of the `left` rows the next tile takes, so that all tiles are about as large.
+inline int next_tile(int left) {
+  const int tiles = (left + kTileRows - 1) / kTileRows;
+  return (left + tiles - 1) / tiles;
+}
+
 template <class Pairs>
 void score_pass(const AttentionArgs& a, const Pass& pass) {
-  int row = 0;
-  for (; row + kTileRows <= pass.rows; row += kTileRows)
-    score_rows<Pairs, kTileRows>(a, pass, row);
-  if (pass.rows - row == 3) score_rows<Pairs, 3>(a, pass, row);
-  if (pass.rows - row == 2) score_rows<Pairs, 2>(a, pass, row);
-  if (pass.rows - row == 1) score_rows<Pairs, 1>(a, pass, row);
+  for (int row = 0, n; row < pass.rows; row += n) {
+    n = next_tile(pass.rows - row);
+    repeat<kTileRows + 1, 1>([&](auto rows) WICK_INLINE_BODY {
+      if (n == rows.value) score_rows<Pairs, rows.value>(a, pass, row);
+    });
+  }
 }
 
 template <class Pairs>
 void weigh_pass(const AttentionArgs& a, const Pass& pass) {
-  int row = 0;
-  for (; row + kTileRows <= pass.rows; row += kTileRows)
-    weigh_rows<Pairs, kTileRows>(a, pass, row);
-  if (pass.rows - row == 3) weigh_rows<Pairs, 3>(a, pass, row);
-  if (pass.rows - row == 2) weigh_rows<Pairs, 2>(a, pass, row);
-  if (pass.rows - row == 1) weigh_rows<Pairs, 1>(a, pass, row);
+  for (int row = 0, n; row < pass.rows; row += n) {
+    n = next_tile(pass.rows - row);
+    repeat<kTileRows + 1, 1>([&](auto rows) WICK_INLINE_BODY {
+      if (n == rows.value) weigh_rows<Pairs, rows.value>(a, pass, row);
+    });
+  }
 }
 
 inline void score(const AttentionArgs& a, const Pass& pass) {

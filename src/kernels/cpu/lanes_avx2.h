@@ -14,8 +14,11 @@ struct Lanes {
   __m256 lo, hi;
 };
 
-// Query rows and vectors of 16 that the attention loops keep in registers at once: at most eight of
-// the sixteen registers are sums, the rest holds keys or values before and after widening.
+// Query rows and vectors of 16 that the attention loops keep in registers at once. Six rows leave
+// four of the sixteen registers: two for keys or values, one for a factor. With three rows of two
+// vectors, as many sums, g++ 12 does not manage.
+constexpr int kTileRows = 6;
+
 constexpr int score_blocks(int rows) {
   return rows <= 2 ? 2 : 1;
 }
@@ -55,6 +58,13 @@ inline Lanes div(Lanes a, Lanes b) {
 
 inline Lanes fma(Lanes a, Lanes b, Lanes c) {
   return {_mm256_fmadd_ps(a.lo, b.lo, c.lo), _mm256_fmadd_ps(a.hi, b.hi, c.hi)};
+}
+
+// to += a * b. The sum stays in its registers: where g++ 12 chooses, it moves sums and spills.
+inline void add_product(Lanes& to, Lanes a, float b) {
+  const __m256 factor = _mm256_set1_ps(b);
+  __asm__("vfmadd231ps %1, %2, %0" : "+x"(to.lo) : "x"(a.lo), "x"(factor));
+  __asm__("vfmadd231ps %1, %2, %0" : "+x"(to.hi) : "x"(a.hi), "x"(factor));
 }
 
 inline Lanes max(Lanes a, Lanes b) {
@@ -108,14 +118,21 @@ inline Lanes round_to_bf16(Lanes a) {
   return {round_half_to_bf16(a.lo), round_half_to_bf16(a.hi)};
 }
 
+// The high halves, by a mask that stays in memory: the loops that widen have no register to spare.
+inline __m256 high_halves(__m256i a) {
+  constexpr std::uint32_t kHigh = 0xffff0000;
+  alignas(32) static constexpr std::uint32_t kMask[8] = {kHigh, kHigh, kHigh, kHigh,
+                                                         kHigh, kHigh, kHigh, kHigh};
+  __asm__("vpand %1, %0, %0" : "+x"(a) : "m"(kMask));
+  return _mm256_castsi256_ps(a);
+}
+
 inline void widen_bf16(const std::byte* p, Lanes& even, Lanes& odd) {
   const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32));
-  const __m256i high = _mm256_set1_epi32(-65536);
   even = {_mm256_castsi256_ps(_mm256_slli_epi32(a, 16)),
           _mm256_castsi256_ps(_mm256_slli_epi32(b, 16))};
-  odd = {_mm256_castsi256_ps(_mm256_and_si256(a, high)),
-         _mm256_castsi256_ps(_mm256_and_si256(b, high))};
+  odd = {high_halves(a), high_halves(b)};
 }
 
 // Low halves of eight 32-bit lanes, in order, as floats.

@@ -22,6 +22,8 @@ struct Lanes {
 };
 
 // Query rows and vectors of 16 that the attention loops keep in registers at once.
+constexpr int kTileRows = 4;
+
 constexpr int score_blocks(int) {
   return 2;
 }
@@ -60,6 +62,11 @@ inline Lanes div(Lanes a, Lanes b) {
 
 inline Lanes fma(Lanes a, Lanes b, Lanes c) {
   return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+
+// to += a * b
+inline void add_product(Lanes& to, Lanes a, float b) {
+  to = fma(a, all(b), to);
 }
 
 inline Lanes max(Lanes a, Lanes b) {

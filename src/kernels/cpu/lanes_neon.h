@@ -17,6 +17,8 @@ struct Lanes {
 
 // Query rows and vectors of 16 that the attention loops keep in registers at once: sixteen of the
 // 32 registers are sums.
+constexpr int kTileRows = 4;
+
 constexpr int score_blocks(int) {
   return 1;
 }
@@ -64,6 +66,11 @@ inline Lanes fma(Lanes a, Lanes b, Lanes c) {
 }
 
 // Not vmaxq_f32, which orders zeros and returns NaN from either side.
+// to += a * b
+inline void add_product(Lanes& to, Lanes a, float b) {
+  to = fma(a, all(b), to);
+}
+
 inline Lanes max(Lanes a, Lanes b) {
   return each([&](int i) { return vbslq_f32(vcgtq_f32(a.v[i], b.v[i]), a.v[i], b.v[i]); });
 }

@@ -15,6 +15,8 @@ struct Lanes {
 };
 
 // Query rows and vectors of 16 that the attention loops keep in registers at once.
+constexpr int kTileRows = 4;
+
 constexpr int score_blocks(int) {
   return 1;
 }
@@ -62,6 +64,11 @@ inline Lanes div(const Lanes& a, const Lanes& b) {
 // a * b + c, rounded once
 inline Lanes fma(const Lanes& a, const Lanes& b, const Lanes& c) {
   return each([&](int i) { return __builtin_fmaf(a.v[i], b.v[i], c.v[i]); });
+}
+
+// to += a * b, rounded once
+inline __attribute__((always_inline)) void add_product(Lanes& to, const Lanes& a, float b) {
+  to = fma(a, all(b), to);
 }
 
 // The second operand where either is NaN.
