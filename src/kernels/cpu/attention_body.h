@@ -44,45 +44,12 @@ inline __attribute__((always_inline)) void repeat(const Body& body) {
 
 #define WICK_INLINE_BODY __attribute__((always_inline))
 
-// Up to so many rows, both elements of a pair are read at once; with more, registers are scarce,
-// and each is read when it is its turn.
-constexpr int kRowsOfOneRead = 4;
-
-// The same pointer; the compiler must not know where things are read twice, or it keeps the first.
-template <int kRows, class T>
-inline T* again(T* p) {
-  if constexpr (kRows > kRowsOfOneRead) __asm__ volatile("" : "+r"(p));
-  return p;
-}
-
-// sum(r) += element * factors(r)[element] for each row and both elements of a pair, kFirst first.
-template <int kFirst, int kRows, class Read, class Factors, class Sum>
-inline __attribute__((always_inline)) void add_pair(const Read& read, const Factors& factors,
-                                                    const Sum& sum) {
-  if constexpr (kRows <= kRowsOfOneRead) {
-    Lanes pair[2];
-    read(pair);
-    repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-      add_product(sum(r), pair[kFirst], factors(r)[kFirst]);
-      add_product(sum(r), pair[1 - kFirst], factors(r)[1 - kFirst]);
-    });
-  } else {
-    repeat<2>([&](auto turn) WICK_INLINE_BODY {
-      constexpr int kElement = turn.value == 0 ? kFirst : 1 - kFirst;
-      Lanes pair[2];
-      read(pair);
-      repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-        add_product(sum(r), pair[kElement], factors(r)[kElement]);
-      });
-    });
-  }
-}
-
 // How a block of keys or values is read: rows `pair` of `width` columns, two elements each; sixteen
-// columns at a time. kFirst names the element that is multiplied first, kPairBytes is the size of a
-// pair of features in a block of keys.
+// columns at a time. kFirst names the element that is multiplied first, kIsApart says that each
+// element has its own bytes, kPairBytes is the size of a pair of features in a block of keys.
 struct PairsF32 {  // [2 * pair + element][width]
   static constexpr int kFirst = 0;
+  static constexpr bool kIsApart = true;
   static constexpr int kPairBytes = 128;
 
   static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
@@ -103,6 +70,7 @@ struct PairsF32 {  // [2 * pair + element][width]
 template <void (*kWiden)(const std::byte*, Lanes&, Lanes&)>
 struct Pairs16 {  // [pair][width][element]
   static constexpr int kFirst = 1;
+  static constexpr bool kIsApart = false;
   static constexpr int kPairBytes = 64;
 
   static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
@@ -126,6 +94,7 @@ using PairsF16 = Pairs16<widen_f16>;
 // position. Keys have a row for each feature, values one for each position.
 struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
   static constexpr int kFirst = 0;
+  static constexpr bool kIsApart = true;
   static constexpr int kPairBytes = 32;
 
   static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
@@ -138,6 +107,7 @@ struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
 
 struct PairsQ4 {  // scales [16], codes [pair][width]: the even element in the low nibble
   static constexpr int kFirst = 0;
+  static constexpr bool kIsApart = false;
   static constexpr int kPairBytes = 16;
 
   static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
@@ -152,6 +122,32 @@ template <>
 constexpr int kTileBytes<PairsQ8> = kCacheScaleBytes + kCacheTile* kCacheBlock;
 template <>
 constexpr int kTileBytes<PairsQ4> = kCacheScaleBytes + kCacheTile* kCacheBlock / 2;
+
+// Whether each element of a pair is read when it is its turn, not both at once: where that costs
+// nothing, or with so many rows that registers are scarce.
+template <class Pairs, int kRows>
+constexpr bool kReadsEach = Pairs::kIsApart || kRows > 4;
+
+// The same pointer; the compiler must not know that it reads twice, or it keeps the first.
+template <class Pairs, int kRows, class T>
+inline T* again(T* p) {
+  if constexpr (kReadsEach<Pairs, kRows>) __asm__ volatile("" : "+r"(p));
+  return p;
+}
+
+// sum(r) += element * factors(r)[element] for each row and both elements of a pair.
+template <class Pairs, int kRows, class Read, class Factors, class Sum>
+inline __attribute__((always_inline)) void add_pair(const Read& read, const Factors& factors,
+                                                    const Sum& sum) {
+  Lanes pair[2];
+  repeat<2>([&](auto turn) WICK_INLINE_BODY {
+    constexpr int kElement = turn.value == 0 ? Pairs::kFirst : 1 - Pairs::kFirst;
+    if constexpr (turn.value == 0 || kReadsEach<Pairs, kRows>) read(pair);
+    repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+      add_product(sum(r), pair[kElement], factors(r)[kElement]);
+    });
+  });
+}
 
 // What one pass over a range works on.
 struct Pass {
@@ -185,9 +181,9 @@ inline __attribute__((always_inline)) void add_products(const KeyBlocks<kBlocks>
       const std::ptrdiff_t line = offset + pair * Pairs::kPairBytes;
       __builtin_prefetch(blocks.next[b.value] + line);
       __builtin_prefetch(blocks.values[b.value] + line);
-      add_pair<Pairs::kFirst, kRows>(
+      add_pair<Pairs, kRows>(
           [&](Lanes(&key)[2]) WICK_INLINE_BODY {
-            const std::byte* block = again<kRows>(blocks.at[b.value] + offset);
+            const std::byte* block = again<Pairs, kRows>(blocks.at[b.value] + offset);
             Pairs::read(block, pair, kCacheBlock, 0, key[0], key[1]);
           },
           [&](auto r) WICK_INLINE_BODY { return q + r.value * k_dim + 2 * pair; },
@@ -304,15 +300,15 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
     for (int pair = 0; pair < kCacheBlock / 2; ++pair) {
       repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
         const int at = column + 16 * v.value;
-        add_pair<Pairs::kFirst, kRows>(
+        add_pair<Pairs, kRows>(
             [&](Lanes(&value)[2]) WICK_INLINE_BODY {
               if constexpr (kIsPart) {
                 Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
               } else if constexpr (kIsTiled) {
-                Pairs::read(again<kRows>(tile[v.value]), pair, kCacheTile, at % kCacheTile,
+                Pairs::read(again<Pairs, kRows>(tile[v.value]), pair, kCacheTile, at % kCacheTile,
                             value[0], value[1]);
               } else {
-                Pairs::read(again<kRows>(block), pair, a.v_dim, at, value[0], value[1]);
+                Pairs::read(again<Pairs, kRows>(block), pair, a.v_dim, at, value[0], value[1]);
               }
             },
             [&](auto r) WICK_INLINE_BODY { return weights.at[r.value][v.value] + 2 * pair; },

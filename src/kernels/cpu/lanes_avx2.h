@@ -161,7 +161,11 @@ inline Lanes signed_bytes(__m128i bytes) {
 }
 
 inline Lanes widen_bytes(const std::byte* p) {
-  return signed_bytes(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  const auto eight = [](const std::byte* at) {
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at))));
+  };
+  return {eight(p), eight(p + 8)};
 }
 
 inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {

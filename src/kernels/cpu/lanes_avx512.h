@@ -153,8 +153,12 @@ inline Lanes widen_halves(const std::byte* p) {
 }
 
 inline Lanes signed_bytes(__m128i bytes) {
+#ifdef WICK_SIMDE  // it lacks the conversion of sixteen
   return join(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
               _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_unpackhi_epi64(bytes, bytes))));
+#else
+  return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+#endif
 }
 
 inline Lanes widen_bytes(const std::byte* p) {
