@@ -1,8 +1,9 @@
 // wick bench: tokens per second of prompt processing ("pp512") and generation ("tg64"), with
 // llama-bench's flags and its way of measuring: tokens are random, nothing is sampled, one warm-up
-// run, then the median of -r runs. Beside each speed stand the bytes read per second, their share
-// of a plain read of the same memory, and the share that products with weights have of the widest
-// multiply of bytes: both limits by as many threads, taken before and after each run.
+// run (none with --no-warmup), then the median of -r runs. Beside each speed stand the bytes read
+// per second, their share of a plain read of the same memory, and the share that products with
+// weights have of the widest multiply of bytes: both limits by as many threads, taken before and
+// after each run.
 #include "cli/bench.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ struct Options {
   std::vector<int> prompt = {512}, generate = {64}, threads = {}, depth = {0};
   int repeats = 3;
   int chunk = 512;
-  bool is_json = false;
+  bool is_cold = false, is_json = false;
 };
 
 struct Test {
@@ -65,17 +66,17 @@ class Bench {
         kernels_(kernels),
         kv_position_bytes_(kv_position_bytes) {}
 
-  Result<Figures> measure(const Test& test, int repeats) {
+  Result<Figures> measure(const Test& test, int repeats, bool has_warmup) {
     std::vector<double> speed, bytes, of_read, of_multiply;
-    for (int i = -1; i < repeats; ++i) {  // -1: warm-up
-      kv_.truncate(0, 0);
-      WICK_DO(advance(0, test.depth));
+    for (int i = has_warmup ? -1 : 0; i < repeats; ++i) {
+      WICK_DO(reach(test.depth));
       const Limits before = limits();
       const std::int64_t start = monotonic_ns();
       if (test.prompt > 0) WICK_DO(advance(test.depth, test.prompt));
       for (int t = 0; t < test.generate; ++t)
         WICK_DO(advance(test.depth + t, 1));
       const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+      n_cached_ = test.depth + test.prompt + test.generate;
       const Limits after = limits();
       if (i < 0) continue;
       speed.push_back((test.prompt + test.generate) / seconds);
@@ -93,6 +94,13 @@ class Bench {
   };
 
   Limits limits() { return {read_bandwidth(team_, probe_), multiply_peak(team_, kernels_)}; }
+
+  // Leaves `depth` positions in the cache; what an earlier run left there is kept.
+  Result<void> reach(int depth) {
+    const int kept = std::min(depth, n_cached_);
+    kv_.truncate(0, kept);
+    return advance(kept, depth - kept);
+  }
 
   // Computes positions [begin, begin + n) of random tokens, the last with logits.
   Result<void> advance(int begin, int n) {
@@ -144,6 +152,7 @@ class Bench {
   ThreadTeam& team_;
   const MatmulKernels& kernels_;
   std::size_t kv_position_bytes_;
+  int n_cached_ = 0;
   std::mt19937 rng_{42};
   std::vector<TokenId> tokens_;
   std::vector<Pos> positions_;
@@ -214,7 +223,7 @@ Result<int> run(const Options& o) {
     Bench bench(decoder, kv, bytes, team, matmul_kernels(isa),
                 kv_bytes_per_position(decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {
-      WICK_TRY(const Figures figures, bench.measure(test, o.repeats));
+      WICK_TRY(const Figures figures, bench.measure(test, o.repeats, !o.is_cold));
       print(test, backend->threads(), figures, o.is_json);
     }
   }
@@ -233,6 +242,7 @@ Action setup_bench(Flags flags) {
   flags.integers("-t,--threads", o->threads, {0, 1024}, "local.threads, several of them");
   flags.integers("-d,--n-depth", o->depth, kTokens, "positions already in the cache");
   flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "runs of which the median counts");
+  flags.toggle("--no-warmup", o->is_cold, "count the first run, too");
   flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
   flags.toggle("--json", o->is_json, "one JSON object a line");
   const auto chosen = std::make_shared<Action>([o] { return run(*o); });
