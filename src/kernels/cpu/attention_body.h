@@ -258,45 +258,17 @@ void score_rows(const AttentionArgs& a, const Pass& pass, int row) {
   score_blocks_from<Pairs, kRows, 1>(left, a, pass, row);
 }
 
-// The weights of a block of positions, for each row and vector: as they are, or times the scales of
-// the vector's tile.
-template <int kRows, int kVectors>
-struct BlockWeights {
-  const float* at[kRows][kVectors];
-  alignas(64) float scaled[kRows][kVectors][kCacheBlock];
-};
-
-template <class Pairs, int kRows, int kVectors>
-inline __attribute__((always_inline)) void find_weights(const std::byte* const* tile,
-                                                        const float* weights,
-                                                        BlockWeights<kRows, kVectors>& out) {
-  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-    const float* of_row = weights + r.value * kAttentionRange;
-    repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
-      out.at[r.value][v.value] = of_row;
-      if constexpr (kTileBytes<Pairs> != 0) {
-        float* const to = out.scaled[r.value][v.value];
-        store(to, mul(load(of_row), widen_halves(tile[v.value])));
-        out.at[r.value][v.value] = to;
-      }
-    });
-  });
-}
-
 // Values [column, column + 16 * kVectors) of kRows rows: a chain over the positions of the range.
+// weights: [rows][256] for the first 32 columns, then for the next; without tiles, for all.
 template <class Pairs, int kRows, int kVectors, bool kIsPart>
-void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
+void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column,
+                const float* weights) {
   constexpr bool kIsTiled = kTileBytes<Pairs> != 0;
   Lanes sum[kRows][kVectors];
   clear(sum);
   for (int b = pass.first_block; b < pass.end_block; ++b) {
     const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
-    const std::byte* tile[kVectors];
-    for (int v = 0; v < kVectors; ++v)
-      tile[v] = block + (column + 16 * v) / kCacheTile * kTileBytes<Pairs>;
-    BlockWeights<kRows, kVectors> weights;
-    find_weights<Pairs>(tile, pass.x + row * kAttentionRange + (b - pass.range_block) * kCacheBlock,
-                        weights);
+    const float* const of_block = weights + (b - pass.range_block) * kCacheBlock;
     for (int pair = 0; pair < kCacheBlock / 2; ++pair) {
       repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
         const int at = column + 16 * v.value;
@@ -305,13 +277,17 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
               if constexpr (kIsPart) {
                 Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
               } else if constexpr (kIsTiled) {
-                Pairs::read(again<Pairs, kRows>(tile[v.value]), pair, kCacheTile, at % kCacheTile,
-                            value[0], value[1]);
+                const std::byte* tile = block + at / kCacheTile * kTileBytes<Pairs>;
+                Pairs::read(again<Pairs, kRows>(tile), pair, kCacheTile, at % kCacheTile, value[0],
+                            value[1]);
               } else {
                 Pairs::read(again<Pairs, kRows>(block), pair, a.v_dim, at, value[0], value[1]);
               }
             },
-            [&](auto r) WICK_INLINE_BODY { return weights.at[r.value][v.value] + 2 * pair; },
+            [&](auto r) WICK_INLINE_BODY {
+              constexpr int kTile = kIsTiled ? 16 * v.value / kCacheTile : 0;
+              return of_block + (kTile * kRows + r.value) * kAttentionRange + 2 * pair;
+            },
             [&](auto r) WICK_INLINE_BODY -> Lanes& { return sum[r.value][v.value]; });
       });
     }
@@ -324,24 +300,47 @@ void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column) {
   });
 }
 
+// The same for kTiles tiles of columns: the weights times the scales of each tile's positions.
+template <class Pairs, int kRows, int kTiles>
+void weigh_tiles(const AttentionArgs& a, const Pass& pass, int row, int column) {
+  alignas(64) float weights[kTiles][kRows][kAttentionRange];
+  for (int b = pass.first_block; b < pass.end_block; ++b) {
+    const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
+    const int at = (b - pass.range_block) * kCacheBlock;
+    for (int t = 0; t < kTiles; ++t) {
+      const Lanes scales = widen_halves(block + (column / kCacheTile + t) * kTileBytes<Pairs>);
+      for (int r = 0; r < kRows; ++r)
+        store(weights[t][r] + at, mul(load(pass.x + (row + r) * kAttentionRange + at), scales));
+    }
+  }
+  constexpr int kVectors = value_vectors(kRows) == 1 ? 1 : 2 * kTiles;
+  for (int v = 0; v < 2 * kTiles; v += kVectors)
+    weigh_tile<Pairs, kRows, kVectors, false>(a, pass, row, column + 16 * v, weights[0][0]);
+}
+
 // All values of kRows rows. Where v_dim is no multiple of 16 the last vector overlaps the one
 // before it and computes the same bits again.
 template <class Pairs, int kRows>
 void weigh_rows(const AttentionArgs& a, const Pass& pass, int row) {
-  if constexpr (kTileBytes<Pairs> == 0) {
-    if (a.v_dim < 16) {
-      weigh_tile<Pairs, kRows, 1, true>(a, pass, row, 0);
-      return;
-    }
-  }
   constexpr int kVectors = value_vectors(kRows);
   int column = 0;
-  for (; column + 16 * kVectors <= a.v_dim; column += 16 * kVectors) {
-    weigh_tile<Pairs, kRows, kVectors, false>(a, pass, row, column);
-  }
-  for (; column < a.v_dim; column += 16) {
+  if constexpr (kTileBytes<Pairs> != 0) {
+    constexpr int kTiles = kVectors > 2 ? kVectors / 2 : 1;
+    for (; column + kTiles * kCacheTile <= a.v_dim; column += kTiles * kCacheTile)
+      weigh_tiles<Pairs, kRows, kTiles>(a, pass, row, column);
+    for (; column < a.v_dim; column += kCacheTile)
+      weigh_tiles<Pairs, kRows, 1>(a, pass, row, column);
+  } else {
+    const float* const weights = pass.x + row * kAttentionRange;
+    if (a.v_dim < 16) {
+      weigh_tile<Pairs, kRows, 1, true>(a, pass, row, 0, weights);
+      return;
+    }
+    for (; column + 16 * kVectors <= a.v_dim; column += 16 * kVectors)
+      weigh_tile<Pairs, kRows, kVectors, false>(a, pass, row, column, weights);
     const int last = a.v_dim - 16;
-    weigh_tile<Pairs, kRows, 1, false>(a, pass, row, column < last ? column : last);
+    for (; column < a.v_dim; column += 16)
+      weigh_tile<Pairs, kRows, 1, false>(a, pass, row, column < last ? column : last, weights);
   }
 }
 
