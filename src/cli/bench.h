@@ -28,6 +28,11 @@ struct BenchRecord {
   std::vector<std::pair<std::string, Quartiles>> figures;
 };
 
+// Memory of this process that no file holds, now (0 where /proc does not say); and the most memory
+// it held at a time, files included.
+double anonymous_mib();
+double peak_rss_mib();
+
 // {"test","threads","NAME","NAME_q1","NAME_q3",…,"peak_rss"}: what bench compare reads.
 void print_json(const BenchRecord& record);
 

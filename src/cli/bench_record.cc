@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 
 #include "base/strings.h"
 #include "cli/bench.h"
@@ -23,6 +25,20 @@ Quartiles quartiles(std::vector<double> values) {
       .q1 = percentile(values, 25), .median = percentile(values, 50), .q3 = percentile(values, 75)};
 }
 
+double anonymous_mib() {
+  std::ifstream status("/proc/self/status");
+  double kib = 0;
+  for (std::string line; std::getline(status, line);)
+    if (std::sscanf(line.c_str(), "RssAnon: %lf kB", &kib) == 1) break;
+  return kib / 1024;
+}
+
+double peak_rss_mib() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
 void print_json(const BenchRecord& record) {
   Object line;
   line["test"] = record.test;
@@ -32,9 +48,7 @@ void print_json(const BenchRecord& record) {
     line[cat(name, "_q1")] = spread.q1;
     line[cat(name, "_q3")] = spread.q3;
   }
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  line["peak_rss"] = std::int64_t{usage.ru_maxrss} * 1024;
+  line["peak_rss"] = static_cast<std::int64_t>(peak_rss_mib() * (1 << 20));
   print_json(Value(std::move(line)));
 }
 

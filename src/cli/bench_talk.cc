@@ -2,6 +2,7 @@
 // of a conversation, each behind all before it.
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "base/strings.h"
 #include "cli/answer.h"
@@ -51,9 +52,20 @@ Result<int> run_single(const Options& o) {
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const EngineOptions engine, engine_options(config));
   const auto threads = static_cast<int>(config.integer("local.threads"));
-  WICK_TRY(TimedEngine timed, TimedEngine::open(path, threads, engine));
+  std::optional<TimedEngine> timed;
+  std::vector<double> load_ms, own_mib;
+  for (int run = 0; run < o.runs; ++run) {
+    timed.reset();
+    const double before = anonymous_mib();
+    WICK_TRY(TimedEngine next, TimedEngine::open(path, threads, engine));
+    own_mib.push_back(anonymous_mib() - before);
+    load_ms.push_back(next.load_ms());
+    timed.emplace(std::move(next));
+  }
   if (!o.is_json) {
-    std::printf("loaded in %.1f ms\n", timed.load_ms());
+    const Quartiles load = quartiles(load_ms);
+    std::printf("loaded in %.1f ms (%.1f to %.1f), with %.1f MiB of memory of its own\n",
+                load.median, load.q1, load.q3, own_mib.front());
     std::cout << "prompt      tokens  first text, ms (quartiles)     tokens/s (quartiles)\n";
   }
   const std::pair<const char*, std::string> prompts[] = {
@@ -62,26 +74,26 @@ Result<int> run_single(const Options& o) {
     std::vector<TokenId> ids;
     MarkedText marked;
     marked.append(text, false);
-    timed.tokenizer().encode(marked, ids);
+    timed->tokenizer().encode(marked, ids);
     std::vector<double> ttft, speed;
     for (int run = -1; run < o.runs; ++run) {  // -1: warm-up; a tenant of its own finds no cache
-      WICK_TRY(const TimedRun done, timed.run({{.prompt = ids,
-                                                .max_tokens = o.generate,
-                                                .sampling = {.temperature = 0},
-                                                .ignore_end = true,
-                                                .tenant = static_cast<std::uint64_t>(run + 2)}},
-                                              1));
+      WICK_TRY(const TimedRun done, timed->run({{.prompt = ids,
+                                                 .max_tokens = o.generate,
+                                                 .sampling = {.temperature = 0},
+                                                 .ignore_end = true,
+                                                 .tenant = static_cast<std::uint64_t>(run + 2)}},
+                                               1));
       if (run < 0) continue;
       const Usage& usage = done.answers[0].usage;
       ttft.push_back(done.answers[0].ttft_ms);
       speed.push_back((usage.generated_tokens - 1) / usage.generate_ms * 1e3);
     }
-    const double load = timed.load_ms();
     const BenchRecord record{.test = cat("single ", name, " p", ids.size(), " n", o.generate),
-                             .threads = timed.threads(),
+                             .threads = timed->threads(),
                              .figures = {{"ttft_ms", quartiles(ttft)},
                                          {"tokens_per_second", quartiles(speed)},
-                                         {"load_ms", {load, load, load}}}};
+                                         {"load_ms", quartiles(load_ms)},
+                                         {"own_mib", quartiles({own_mib.front()})}}};
     if (o.is_json) {
       print_json(record);
       continue;
@@ -91,6 +103,7 @@ Result<int> run_single(const Options& o) {
                 first.median, first.q1, first.q3, rate.median, rate.q1, rate.q3);
     std::fflush(stdout);
   }
+  if (!o.is_json) std::printf("most memory at a time: %.0f MiB\n", peak_rss_mib());
   return kExitOk;
 }
 
