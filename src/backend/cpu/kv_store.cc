@@ -24,17 +24,17 @@ void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
   std::memcpy(tile + 2 * slot, &d_f16, sizeof(d_f16));
 }
 
-// Feature i of the position lies at byte first + i * step of the tile's codes.
-void store_q8_0(const float* x, int dim, std::byte* tile, int slot, std::ptrdiff_t first,
-                std::ptrdiff_t step) noexcept {
+void store_q8_0(const float* x, int dim, std::byte* tile, int slot, bool is_key) noexcept {
   constexpr std::ptrdiff_t kTileBytes = kCacheScaleBytes + kCacheTile * kBlockTokens;
   for (int d = 0; d < dim; d += kCacheTile, tile += kTileBytes) {
     BlockQ8_0 coded;
     Q8_0::encode(x + d, coded);
     put_scale(tile, slot, coded.d_f16);
-    std::byte* to = tile + kCacheScaleBytes + first;
-    for (int i = 0; i < kCacheTile; ++i)
-      to[i * step] = static_cast<std::byte>(coded.qs[i]);
+    std::byte* const to = tile + kCacheScaleBytes;
+    for (int i = 0; i < kCacheTile; ++i) {
+      const int at = is_key ? (i / 2 * kBlockTokens + slot) * 2 + i % 2 : slot * kCacheTile + i;
+      to[at] = static_cast<std::byte>(coded.qs[i]);
+    }
   }
 }
 
@@ -69,7 +69,7 @@ void store_key(KvType type, const float* key, int dim, std::byte* block, int slo
       to[d * kBlockTokens] = key[d];
     return;
   }
-  if (type == KvType::kQ8_0) return store_q8_0(key, dim, block, slot, slot, kBlockTokens);
+  if (type == KvType::kQ8_0) return store_q8_0(key, dim, block, slot, true);
   if (type == KvType::kQ4_0) return store_q4_0(key, dim, block, slot, true);
   std::byte* to = block + 4 * slot;  // [dim / 2][16][2]
   for (int d = 0; d < dim; d += 2, to += 4 * kBlockTokens) {
@@ -85,9 +85,7 @@ void store_value(KvType type, const float* value, int dim, std::byte* block, int
                 static_cast<std::size_t>(dim) * 4);
     return;
   }
-  if (type == KvType::kQ8_0) {
-    return store_q8_0(value, dim, block, slot, std::ptrdiff_t{slot} * kCacheTile, 1);
-  }
+  if (type == KvType::kQ8_0) return store_q8_0(value, dim, block, slot, false);
   if (type == KvType::kQ4_0) return store_q4_0(value, dim, block, slot, false);
   // [8][dim][2]
   auto* to = reinterpret_cast<std::uint16_t*>(block) +

@@ -25,7 +25,8 @@ float read_back(KvType type, bool is_key, const std::vector<std::byte>& block, i
   std::memcpy(&scale, tile + 2 * slot, 2);
   const int row = is_key ? i % 32 : slot, column = is_key ? slot : i % 32, width = is_key ? 16 : 32;
   if (is_q8) {
-    const std::byte code = tile[32 + row * width + column];
+    const int at = is_key ? (row / 2 * 16 + slot) * 2 + row % 2 : row * width + column;
+    const std::byte code = tile[32 + at];
     return f16_to_f32(scale) * static_cast<float>(static_cast<std::int8_t>(code));
   }
   const auto both = static_cast<int>(tile[32 + row / 2 * width + column]);

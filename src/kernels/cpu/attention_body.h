@@ -15,10 +15,10 @@
 // cache behind P does not matter as long as it is finite.
 //
 // Cost: 2 (k_dim + v_dim) multiply-adds a position and query head, from the first two caches; keys
-// and values are widened once for each four rows.
+// and values are widened once for each tile of rows.
 #pragma once
 
-#include "kernels/cpu/elementary_body.h"
+#include "kernels/cpu/attention_pairs.h"
 #include "kernels/cpu/vector.h"
 
 namespace wick {
@@ -26,128 +26,6 @@ namespace {
 
 constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
 constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
-
-template <int kIndex>
-struct Index {
-  static constexpr int value = kIndex;
-};
-
-// body(Index<0>), …, body(Index<kEnd - 1>). g++ 12 keeps an array of sums in memory when its
-// indices become constant only by unrolling; with these they stay in registers.
-template <int kEnd, int kBegin = 0, class Body>
-inline __attribute__((always_inline)) void repeat(const Body& body) {
-  if constexpr (kBegin < kEnd) {
-    body(Index<kBegin>{});
-    repeat<kEnd, kBegin + 1>(body);
-  }
-}
-
-#define WICK_INLINE_BODY __attribute__((always_inline))
-
-// How a block of keys or values is read: rows `pair` of `width` columns, two elements each; sixteen
-// columns at a time. kFirst names the element that is multiplied first, kIsApart says that each
-// element has its own bytes, kPairBytes is the size of a pair of features in a block of keys.
-struct PairsF32 {  // [2 * pair + element][width]
-  static constexpr int kFirst = 0;
-  static constexpr bool kIsApart = true;
-  static constexpr int kPairBytes = 128;
-
-  static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
-                   Lanes& odd) {
-    const auto* p = reinterpret_cast<const float*>(block) + 2 * pair * width + column;
-    even = load(p);
-    odd = load(p + width);
-  }
-
-  static void read_part(const std::byte* block, int pair, int width, int n, Lanes& even,
-                        Lanes& odd) {
-    const auto* p = reinterpret_cast<const float*>(block) + 2 * pair * width;
-    even = load_part(p, n);
-    odd = load_part(p + width, n);
-  }
-};
-
-template <void (*kWiden)(const std::byte*, Lanes&, Lanes&)>
-struct Pairs16 {  // [pair][width][element]
-  static constexpr int kFirst = 1;
-  static constexpr bool kIsApart = false;
-  static constexpr int kPairBytes = 64;
-
-  static void read(const std::byte* block, int pair, int width, int column, Lanes& even,
-                   Lanes& odd) {
-    kWiden(block + 4 * (pair * width + column), even, odd);
-  }
-
-  static void read_part(const std::byte* block, int pair, int width, int n, Lanes& even,
-                        Lanes& odd) {
-    alignas(64) std::byte part[64] = {};
-    for (int i = 0; i < 4 * n; ++i)
-      part[i] = block[4 * pair * width + i];
-    kWiden(part, even, odd);
-  }
-};
-
-using PairsBF16 = Pairs16<widen_bf16>;
-using PairsF16 = Pairs16<widen_f16>;
-
-// Quantised caches: a tile is 32 features of 16 positions with 16 scales in front, one for each
-// position. Keys have a row for each feature, values one for each position.
-struct PairsQ8 {  // scales [16], codes [2 * pair + element][width]
-  static constexpr int kFirst = 0;
-  static constexpr bool kIsApart = true;
-  static constexpr int kPairBytes = 32;
-
-  static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
-                   Lanes& odd) {
-    const std::byte* p = tile + kCacheScaleBytes + 2 * pair * width + column;
-    even = widen_bytes(p);
-    odd = widen_bytes(p + width);
-  }
-};
-
-struct PairsQ4 {  // scales [16], codes [pair][width]: the even element in the low nibble
-  static constexpr int kFirst = 0;
-  static constexpr bool kIsApart = false;
-  static constexpr int kPairBytes = 16;
-
-  static void read(const std::byte* tile, int pair, int width, int column, Lanes& even,
-                   Lanes& odd) {
-    widen_nibbles(tile + kCacheScaleBytes + pair * width + column, even, odd);
-  }
-};
-
-template <class Pairs>
-constexpr int kTileBytes = 0;  // not in tiles
-template <>
-constexpr int kTileBytes<PairsQ8> = kCacheScaleBytes + kCacheTile* kCacheBlock;
-template <>
-constexpr int kTileBytes<PairsQ4> = kCacheScaleBytes + kCacheTile* kCacheBlock / 2;
-
-// Whether each element of a pair is read when it is its turn, not both at once: where that costs
-// nothing, or with so many rows that registers are scarce.
-template <class Pairs, int kRows>
-constexpr bool kReadsEach = Pairs::kIsApart || kRows > 4;
-
-// The same pointer; the compiler must not know that it reads twice, or it keeps the first.
-template <class Pairs, int kRows, class T>
-inline T* again(T* p) {
-  if constexpr (kReadsEach<Pairs, kRows>) __asm__ volatile("" : "+r"(p));
-  return p;
-}
-
-// sum(r) += element * factors(r)[element] for each row and both elements of a pair.
-template <class Pairs, int kRows, class Read, class Factors, class Sum>
-inline __attribute__((always_inline)) void add_pair(const Read& read, const Factors& factors,
-                                                    const Sum& sum) {
-  Lanes pair[2];
-  repeat<2>([&](auto turn) WICK_INLINE_BODY {
-    constexpr int kElement = turn.value == 0 ? Pairs::kFirst : 1 - Pairs::kFirst;
-    if constexpr (turn.value == 0 || kReadsEach<Pairs, kRows>) read(pair);
-    repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-      add_product(sum(r), pair[kElement], factors(r)[kElement]);
-    });
-  });
-}
 
 // What one pass over a range works on.
 struct Pass {
@@ -170,24 +48,60 @@ struct KeyBlocks {
   const std::byte* values[kBlocks];
 };
 
-// sum += q · key over n_pairs pairs of features, for kRows rows and the blocks from `offset` on.
+// A line of what follows, for pair number `pair` of the part of each block that begins at `offset`.
+template <class Pairs, int kBlocks>
+inline __attribute__((always_inline)) void fetch(const KeyBlocks<kBlocks>& blocks, int b,
+                                                 std::ptrdiff_t offset, int pair) {
+  const std::ptrdiff_t line = offset + pair * Pairs::kPairBytes;
+  __builtin_prefetch(blocks.next[b] + line);
+  __builtin_prefetch(blocks.values[b] + line);
+}
+
+// sum += q · key for kRows rows and kBlocks blocks.
 template <class Pairs, int kRows, int kBlocks>
-inline __attribute__((always_inline)) void add_products(const KeyBlocks<kBlocks>& blocks,
-                                                        std::ptrdiff_t offset, int n_pairs,
-                                                        int k_dim, const float* q,
+inline __attribute__((always_inline)) void add_products(const KeyBlocks<kBlocks>& blocks, int k_dim,
+                                                        const float* q,
                                                         Lanes (&sum)[kRows][kBlocks]) {
-  for (int pair = 0; pair < n_pairs; ++pair) {
+  for (int pair = 0; pair < k_dim / 2; ++pair) {
     repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
-      const std::ptrdiff_t line = offset + pair * Pairs::kPairBytes;
-      __builtin_prefetch(blocks.next[b.value] + line);
-      __builtin_prefetch(blocks.values[b.value] + line);
+      fetch<Pairs>(blocks, b.value, 0, pair);
       add_pair<Pairs, kRows>(
           [&](Lanes(&key)[2]) WICK_INLINE_BODY {
-            const std::byte* block = again<Pairs, kRows>(blocks.at[b.value] + offset);
+            const std::byte* block = again<Pairs, kRows>(blocks.at[b.value]);
             Pairs::read(block, pair, kCacheBlock, 0, key[0], key[1]);
           },
           [&](auto r) WICK_INLINE_BODY { return q + r.value * k_dim + 2 * pair; },
           [&](auto r) WICK_INLINE_BODY -> Lanes& { return sum[r.value][b.value]; });
+    });
+  }
+}
+
+// The same for tiles: products of integers, then the scales. A row of q holds codes [k_dim], then a
+// unit for each tile.
+template <class Pairs, int kRows, int kBlocks>
+inline __attribute__((always_inline)) void add_tiles(const KeyBlocks<kBlocks>& blocks, int k_dim,
+                                                     const float* q, Lanes (&sum)[kRows][kBlocks]) {
+  const auto* codes = reinterpret_cast<const std::int16_t*>(q);
+  const float* const units = q + k_dim / 2;
+  std::ptrdiff_t offset = 0;
+  for (int tile = 0; tile < k_dim / kCacheTile; ++tile, offset += kTileBytes<Pairs>) {
+    Counts part[kRows][kBlocks];
+    for (int pair = 0; pair < kCacheTile / 2; ++pair, codes += 2) {
+      repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
+        fetch<Pairs>(blocks, b.value, offset, pair);
+        const Words keys = Pairs::keys(blocks.at[b.value] + offset, pair);
+        repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+          add_pairs(part[r.value][b.value], keys, codes + r.value * 2 * k_dim);
+        });
+      });
+    }
+    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
+      const Lanes scales = widen_halves(blocks.at[b.value] + offset);
+      repeat<kRows>([&](auto r) WICK_INLINE_BODY {
+        const Lanes scaled = mul(scales, all(units[r.value * k_dim + tile]));
+        Lanes& to = sum[r.value][b.value];
+        to = fma(to_floats(part[r.value][b.value]), scaled, to);
+      });
     });
   }
 }
@@ -206,21 +120,9 @@ inline void score_tile(const KeyBlocks<kBlocks>& blocks, int k_dim, const float*
   Lanes sum[kRows][kBlocks];
   clear(sum);
   if constexpr (kTileBytes<Pairs> == 0) {
-    add_products<Pairs>(blocks, 0, k_dim / 2, k_dim, q, sum);
+    add_products<Pairs>(blocks, k_dim, q, sum);
   } else {
-    for (int tile = 0; tile < k_dim / kCacheTile; ++tile) {
-      const std::ptrdiff_t offset = std::ptrdiff_t{tile} * kTileBytes<Pairs>;
-      Lanes part[kRows][kBlocks];
-      clear(part);
-      add_products<Pairs>(blocks, offset, kCacheTile / 2, k_dim, q + tile * kCacheTile, part);
-      repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
-        const Lanes scales = widen_halves(blocks.at[b.value] + offset);
-        repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-          Lanes& to = sum[r.value][b.value];
-          to = fma(scales, part[r.value][b.value], to);
-        });
-      });
-    }
+    add_tiles<Pairs>(blocks, k_dim, q, sum);
   }
   repeat<kRows>([&](auto r) WICK_INLINE_BODY {
     repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
@@ -473,12 +375,31 @@ inline void write_row(const AttentionArgs& a, float* state, float* y) {
   }
 }
 
-// Copies the queries of rows [row, row + n) to `to` [n][k_dim], rounded as the cache's keys are.
+// A tile of a query to sixteen bits: its largest magnitude is 32,767 units. Of something that is
+// not finite the unit is NaN.
+inline float code_tile(const float* x, std::int16_t* codes) {
+  const Lanes first = load(x), second = load(x + 16);
+  const float total = sum_of_lanes(add(absolute(first), absolute(second)));
+  const float top = largest_of_lanes(max(absolute(first), absolute(second)));
+  const bool is_finite = total < __builtin_inff(), is_zero = top < 0x1p-100F;
+  const Lanes inverse = all(32767.0F / top), zero = all(0.0F);
+  const bool is_coded = is_finite && !is_zero;
+  store_words(codes, is_coded ? mul(first, inverse) : zero);
+  store_words(codes + 16, is_coded ? mul(second, inverse) : zero);
+  return !is_finite ? __builtin_nanf("") : is_zero ? 0.0F : top / 32767.0F;
+}
+
+// Copies the queries of rows [row, row + n) to `to` [n][k_dim], rounded as the cache's keys are: to
+// bf16, or to codes and units (add_tiles).
 inline void gather_queries(const AttentionArgs& a, int row, int n, float* to) {
+  const bool is_tiled = a.k_type == CacheType::kQ8_0 || a.k_type == CacheType::kQ4_0;
   for (int r = row; r < row + n; ++r, to += a.k_dim) {
     const float* from =
         a.q + r / a.group * a.q_stride + static_cast<std::ptrdiff_t>(r % a.group) * a.k_dim;
-    for (int i = 0; i < a.k_dim; i += 16) {
+    for (int i = 0; is_tiled && i < a.k_dim; i += kCacheTile)
+      to[a.k_dim / 2 + i / kCacheTile] =
+          code_tile(from + i, reinterpret_cast<std::int16_t*>(to) + i);
+    for (int i = 0; !is_tiled && i < a.k_dim; i += 16) {
       const int left = a.k_dim - i;
       Lanes part = left >= 16 ? load(from + i) : load_part(from + i, left);
       if (a.k_type == CacheType::kBF16) part = round_to_bf16(part);
@@ -561,7 +482,7 @@ void attend_kernel(const AttentionArgs& a) noexcept {
   merge_ranges_kernel(a, 1, states);
 }
 
-#undef WICK_INLINE_BODY
+#undef WICK_INLINE_BODY  // of attention_pairs.h
 
 }  // namespace
 }  // namespace wick

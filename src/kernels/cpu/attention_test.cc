@@ -100,7 +100,7 @@ void put_tiles(CacheType type, bool is_key, const Floats& x, std::byte* block, s
       scale = coded.d_f16;
       for (std::size_t i = 0; i < 32; ++i) {
         codes[i] = coded.qs[i];
-        const std::size_t at = is_key ? i * 16 + slot : slot * 32 + i;
+        const std::size_t at = is_key ? (i / 2 * 16 + slot) * 2 + i % 2 : slot * 32 + i;
         tile[32 + at] = static_cast<std::byte>(codes[i]);
       }
     } else {
@@ -175,18 +175,35 @@ int term(CacheType type, int n) {
   return type == CacheType::kBF16 || type == CacheType::kF16 ? n ^ 1 : n;
 }
 
+// Quantised keys: the query in units of its largest magnitude over 32,767, tile by tile.
+float coded_score_reference(const Case& c, const Cache& cache, const float* q, int p) {
+  float sum = 0;
+  for (int tile = 0; tile < c.k_dim; tile += 32) {
+    float top = 0;
+    for (int i = 0; i < 32; ++i)
+      top = std::max(top, std::abs(q[tile + i]));
+    const float inverse = top < 0x1p-100F ? 0 : 32767 / top;
+    const float unit = top < 0x1p-100F ? 0 : top / 32767;
+    const auto at = static_cast<std::size_t>(p * c.k_dim + tile);
+    std::int64_t count = 0;
+    for (int i = 0; i < 32; ++i)
+      count += static_cast<std::int64_t>(std::nearbyint(q[tile + i] * inverse)) *
+               static_cast<std::int64_t>(cache.keys.codes[at + static_cast<std::size_t>(i)]);
+    sum = std::fma(static_cast<float>(count), cache.keys.scales[at] * unit, sum);
+  }
+  return sum;
+}
+
 float score_reference(const Case& c, const Cache& cache, const float* q, int p) {
-  float sum = 0, part = 0;
+  if (is_tiled(c.k_type)) return coded_score_reference(c, cache, q, p);
+  float sum = 0;
   for (int i = 0; i < c.k_dim; ++i) {
     const int d = term(c.k_type, i);
     const auto at = static_cast<std::size_t>(p * c.k_dim + d);
     const float query = c.k_type == CacheType::kBF16 ? as_stored(c.k_type, q[d]) : q[d];
-    part = std::fma(cache.keys.codes[at], query, part);
-    if (!is_tiled(c.k_type) || i % 32 != 31) continue;
-    sum = std::fma(cache.keys.scales[at], part, sum);
-    part = 0;
+    sum = std::fma(cache.keys.codes[at], query, sum);
   }
-  return is_tiled(c.k_type) ? sum : part;
+  return sum;
 }
 
 struct State {
@@ -424,13 +441,15 @@ TEST(Attention, DefinitionIsCloseToDouble) {
     Floats q(static_cast<std::size_t>(c.k_dim));
     for (float& x : q)
       x = normal(engine);
-    // bf16 rounds queries and weights to 8 bits, so values near 1 to about 2^-9 each.
+    // bf16 rounds queries and weights to 8 bits, so values near 1 to about 2^-9 each; queries of
+    // quantised keys keep 16.
     const bool has_bf16 = c.k_type == CacheType::kBF16 || c.v_type == CacheType::kBF16;
+    const double bound = has_bf16 ? 2e-2 : is_tiled(c.k_type) ? 1e-4 : 1e-5;
     for (const int position : {0, 1, 15, 16, c.n / 2, c.n - 1}) {
       const Floats got = attend_reference(c, cache, q.data(), position);
       const Floats want = attend_in_double(c, cache, q.data(), position);
       for (std::size_t d = 0; d < want.size(); ++d) {
-        EXPECT_NEAR(got[d], want[d], has_bf16 ? 2e-2 : 1e-5) << c.label() << " at " << position;
+        EXPECT_NEAR(got[d], want[d], bound) << c.label() << " at " << position;
       }
     }
   }

@@ -175,5 +175,50 @@ inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   high = signed_bytes(_mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(bytes, 4), mask), eight));
 }
 
+struct Words {
+  __m256i lo, hi;
+};
+
+struct Counts {
+  __m256i lo = _mm256_setzero_si256(), hi = _mm256_setzero_si256();
+};
+
+inline Words widen_pairs(const std::byte* p) {
+  return {_mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
+}
+
+inline Words widen_nibble_pairs(const std::byte* p) {
+  const auto eight = [](const std::byte* at) {
+    const __m256i bytes =
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at)));
+    const __m256i both = _mm256_or_si256(bytes, _mm256_slli_epi32(bytes, 12));
+    return _mm256_sub_epi16(_mm256_and_si256(both, _mm256_set1_epi16(15)), _mm256_set1_epi16(8));
+  };
+  return {eight(p), eight(p + 8)};
+}
+
+inline void add_pairs(Counts& to, Words a, const std::int16_t* b) {
+  std::int32_t pair;
+  __builtin_memcpy(&pair, b, sizeof(pair));
+  const __m256i factors = _mm256_set1_epi32(pair);
+  __m256i product;
+  __asm__("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0"
+          : "+x"(to.lo), "=&x"(product)
+          : "x"(a.lo), "x"(factors));
+  __asm__("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0"
+          : "+x"(to.hi), "=&x"(product)
+          : "x"(a.hi), "x"(factors));
+}
+
+inline Lanes to_floats(Counts a) {
+  return {_mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi)};
+}
+
+inline void store_words(std::int16_t* to, Lanes a) {
+  const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(words, 0xd8));
+}
+
 }  // namespace
 }  // namespace wick

@@ -172,5 +172,53 @@ inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   high = signed_bytes(_mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(bytes, 4), mask), eight));
 }
 
+struct Words {
+  __m512i v;
+};
+
+struct Counts {
+  __m512i v = _mm512_setzero_si512();
+};
+
+inline Words widen_pairs(const std::byte* p) {
+  return {_mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+
+inline Words widen_nibble_pairs(const std::byte* p) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i mask = _mm_set1_epi8(15), eight = _mm_set1_epi8(8);
+  const __m128i first = _mm_sub_epi8(_mm_and_si128(bytes, mask), eight);
+  const __m128i second = _mm_sub_epi8(_mm_and_si128(_mm_srli_epi16(bytes, 4), mask), eight);
+  const __m256i pairs =
+      _mm256_set_m128i(_mm_unpackhi_epi8(first, second), _mm_unpacklo_epi8(first, second));
+  return {_mm512_cvtepi8_epi16(pairs)};
+}
+
+inline void add_pairs(Counts& to, Words a, const std::int16_t* b) {
+  std::int32_t pair;
+  __builtin_memcpy(&pair, b, sizeof(pair));
+  to.v = _mm512_dpwssd_epi32(to.v, a.v, _mm512_set1_epi32(pair));
+}
+
+inline Lanes to_floats(Counts a) {
+#ifdef WICK_SIMDE  // it lacks the conversion of sixteen
+  return join(_mm256_cvtepi32_ps(_mm512_castsi512_si256(a.v)),
+              _mm256_cvtepi32_ps(_mm512_extracti64x4_epi64(a.v, 1)));
+#else
+  return {_mm512_cvtepi32_ps(a.v)};
+#endif
+}
+
+inline void store_words(std::int16_t* to, Lanes a) {
+  alignas(64) float x[16];
+  _mm512_store_ps(x, a.v);
+  for (int i = 0; i < 16; i += 8) {
+    const __m256i words = _mm256_cvtps_epi32(_mm256_load_ps(x + i));
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(to + i),
+        _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  }
+}
+
 }  // namespace
 }  // namespace wick

@@ -65,12 +65,12 @@ inline Lanes fma(Lanes a, Lanes b, Lanes c) {
   return each([&](int i) { return vfmaq_f32(c.v[i], a.v[i], b.v[i]); });
 }
 
-// Not vmaxq_f32, which orders zeros and returns NaN from either side.
 // to += a * b
 inline void add_product(Lanes& to, Lanes a, float b) {
   to = fma(a, all(b), to);
 }
 
+// Not vmaxq_f32, which orders zeros and returns NaN from either side.
 inline Lanes max(Lanes a, Lanes b) {
   return each([&](int i) { return vbslq_f32(vcgtq_f32(a.v[i], b.v[i]), a.v[i], b.v[i]); });
 }
@@ -154,6 +154,47 @@ inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   const int8x16_t eight = vdupq_n_s8(8);
   low = signed_bytes(vsubq_s8(vreinterpretq_s8_u8(vandq_u8(bytes, vdupq_n_u8(15))), eight));
   high = signed_bytes(vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(bytes, 4)), eight));
+}
+
+struct Words {  // [2][16]: the two features apart
+  int16x8_t first[2], second[2];
+};
+
+struct Counts {
+  int32x4_t v[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
+};
+
+inline Words widen_pairs(const std::byte* p) {
+  const int8x16x2_t codes = vld2q_s8(reinterpret_cast<const std::int8_t*>(p));
+  return {{vmovl_s8(vget_low_s8(codes.val[0])), vmovl_high_s8(codes.val[0])},
+          {vmovl_s8(vget_low_s8(codes.val[1])), vmovl_high_s8(codes.val[1])}};
+}
+
+inline Words widen_nibble_pairs(const std::byte* p) {
+  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(p));
+  const int8x16_t eight = vdupq_n_s8(8);
+  const int8x16_t first = vsubq_s8(vreinterpretq_s8_u8(vandq_u8(bytes, vdupq_n_u8(15))), eight);
+  const int8x16_t second = vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(bytes, 4)), eight);
+  return {{vmovl_s8(vget_low_s8(first)), vmovl_high_s8(first)},
+          {vmovl_s8(vget_low_s8(second)), vmovl_high_s8(second)}};
+}
+
+inline void add_pairs(Counts& to, const Words& a, const std::int16_t* b) {
+  for (int i = 0; i < 2; ++i) {
+    to.v[2 * i] = vmlal_n_s16(to.v[2 * i], vget_low_s16(a.first[i]), b[0]);
+    to.v[2 * i] = vmlal_n_s16(to.v[2 * i], vget_low_s16(a.second[i]), b[1]);
+    to.v[2 * i + 1] = vmlal_high_n_s16(to.v[2 * i + 1], a.first[i], b[0]);
+    to.v[2 * i + 1] = vmlal_high_n_s16(to.v[2 * i + 1], a.second[i], b[1]);
+  }
+}
+
+inline Lanes to_floats(const Counts& a) {
+  return each([&](int i) { return vcvtq_f32_s32(a.v[i]); });
+}
+
+inline void store_words(std::int16_t* to, Lanes a) {
+  for (int i = 0; i < 4; ++i)
+    vst1_s16(to + 4 * i, vqmovn_s32(vcvtnq_s32_f32(a.v[i])));
 }
 
 }  // namespace

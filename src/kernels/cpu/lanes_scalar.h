@@ -170,5 +170,50 @@ inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   high = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] >> 4) - 8); });
 }
 
+// Keys of a quantised cache, two features of sixteen positions: [16][2]; and their products with a
+// query's codes, added up as integers.
+struct Words {
+  std::int16_t v[32];
+};
+
+struct Counts {
+  std::int32_t v[16] = {};
+};
+
+// From bytes, and from nibbles: code - 8, the first feature in the low one.
+inline Words widen_pairs(const std::byte* p) {
+  Words out;
+  for (int i = 0; i < 32; ++i)
+    out.v[i] = static_cast<std::int8_t>(p[i]);
+  return out;
+}
+
+inline Words widen_nibble_pairs(const std::byte* p) {
+  Words out;
+  for (int i = 0; i < 16; ++i) {
+    out.v[2 * i] = static_cast<std::int16_t>(static_cast<int>(p[i] & std::byte{15}) - 8);
+    out.v[2 * i + 1] = static_cast<std::int16_t>(static_cast<int>(p[i] >> 4) - 8);
+  }
+  return out;
+}
+
+// to[i] += a[i][0] * b[0] + a[i][1] * b[1]
+inline __attribute__((always_inline)) void add_pairs(Counts& to, const Words& a,
+                                                     const std::int16_t* b) {
+  for (int i = 0; i < 16; ++i)
+    to.v[i] += a.v[2 * i] * b[0] + a.v[2 * i + 1] * b[1];
+}
+
+// To the nearest float, ties to even.
+inline Lanes to_floats(const Counts& a) {
+  return each([&](int i) { return static_cast<float>(a.v[i]); });
+}
+
+// To the nearest integers, ties to even; magnitudes of at most 32,767.
+inline void store_words(std::int16_t* to, const Lanes& a) {
+  for (int i = 0; i < 16; ++i)
+    to[i] = static_cast<std::int16_t>(__builtin_nearbyintf(a.v[i]));
+}
+
 }  // namespace
 }  // namespace wick

@@ -47,8 +47,8 @@ inline constexpr int kAttentionRange = 256;  // positions whose scores share one
 //   block of keys, per head:    f32 [k_dim][16]     bf16, f16 [k_dim / 2][16][2]
 //   block of values, per head:  f32 [16][v_dim]     bf16, f16 [8][v_dim][2]
 //   q8_0, q4_0: [dim / 32] tiles of 16 f16 scales, one for each position, and codes:
-//     keys  q8_0 [32][16]   q4_0 [16][16], two features a byte, the even one in the low nibble
-//     values  q8_0 [16][32]   q4_0 [8][32], two positions a byte
+//     keys  q8_0 [16][16][2]   q4_0 [16][16], two features a byte, the even one in the low nibble
+//     values  q8_0 [16][32]    q4_0 [8][32], two positions a byte
 //
 // Positions of a block that hold nothing must be finite. k_dim and v_dim are even, multiples of
 // 32 for q8_0 and q4_0.
