@@ -23,7 +23,7 @@ struct Header {
 };
 
 static_assert(sizeof(Header) == 72 && std::is_trivially_copyable_v<Header>);
-constexpr char kMagic[8] = {'w', 'i', 'c', 'k', ' ', 'k', 'v', 1};
+constexpr char kMagic[8] = {'w', 'i', 'c', 'k', ' ', 'k', 'v', 2};
 
 Fingerprint end(Sha256& sum) {
   const std::string hex = sum.hex();

@@ -3,7 +3,7 @@
 // else, and any byte that is not as it was written, is refused before the cache is touched. Any
 // thread.
 //
-//   "wick kv\1"            8 bytes
+//   "wick kv\2"            8 bytes; the last one counts up when the blocks' layout changes
 //   model                 32 bytes, SHA-256: model_fingerprint()
 //   k type, v type        2 × u32
 //   conversation bytes, tokens, bytes of a block of 16 positions     3 × u64
