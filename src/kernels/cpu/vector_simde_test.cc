@@ -34,7 +34,7 @@ bool same_bits(const Floats& a, const Floats& b) {
 class SameBitsEmulatedAvx512 : public testing::Test {
  protected:
   void SetUp() override {
-    if (!is_supported(Isa::kAvx2)) GTEST_SKIP() << "the emulation runs on AVX2";
+    if (!is_supported(Isa::kAvx2)) GTEST_SKIP() << "the emulation runs on AVX2 (issue 4)";
   }
 
   const VectorKernels& scalar_ = vector_kernels(Isa::kScalar);
