@@ -120,7 +120,8 @@ volatile std::uint64_t sink;
 
 void measure(const Options& options, Isa isa, DType type, int width, const Memory& memory) {
   const std::size_t row = *row_bytes(type, width);
-  const int rows = static_cast<int>((options.kib << 10) / row);
+  // Rows of y lie on lines of the cache, as the engine's do.
+  const int rows = static_cast<int>((options.kib << 10) / row) / 16 * 16;
   const std::size_t bytes = row * static_cast<std::size_t>(rows);
   const double macs = static_cast<double>(rows) * width * options.tokens;
   const auto tokens = static_cast<std::size_t>(options.tokens);
@@ -139,7 +140,8 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
       std::memcpy(x + t * stride, values.data(), stride);
     }
   }
-  std::vector<float> y(static_cast<std::size_t>(rows) * tokens);
+  std::vector<float> results(static_cast<std::size_t>(rows) * tokens + 16);
+  float* y = results.data() + (64 - reinterpret_cast<std::uintptr_t>(results.data()) % 64) / 4;
   std::vector<double> speeds, shares, of_multiplies;
   for (int round = 0; round < options.rounds; ++round) {
     const int repeats = static_cast<int>((64u << 20) / bytes) + 1;
@@ -156,7 +158,7 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
                                               .x = x,
                                               .x_stride = stride,
                                               .n_tokens = options.tokens,
-                                              .y = y.data(),
+                                              .y = y,
                                               .y_stride = rows});
     }
     const double t2 = seconds();

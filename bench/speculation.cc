@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/cpu/cpu_device.h"
 #include "base/check.h"
 #include "bench/measure.h"
 #include "engine/engine.h"
@@ -64,18 +65,20 @@ struct Reader final : DeltaSink {
   bool offer(const TextDelta& delta) noexcept override {
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
     usage = delta.usage;
-    is_over = delta.stop != StopReason::kNone;
+    is_over = delta.stop != FinishReason::kNone;
     return true;
   }
 };
 
-std::unique_ptr<Engine> make_engine(const ModelFile& file, Backend& backend, const Options& o,
+std::unique_ptr<Engine> make_engine(const ModelFile& file, Device& device, const Options& o,
                                     int draft_max) {
-  auto decoder = Decoder::load(
-      file, backend,
-      {.max_batch_tokens = 512, .max_logit_rows = 1 + draft_max, .context = o.context});
+  auto decoder = Decoder::load(file, device,
+                               {.max_batch_tokens = 512,
+                                .max_logit_rows = 1 + draft_max,
+                                .context = o.context,
+                                .threads = 1});
   WICK_CHECK(decoder, "the model loads");
-  auto engine = Engine::create(*std::move(decoder), backend, *Tokenizer::from(file.metadata()),
+  auto engine = Engine::create(*std::move(decoder), *Tokenizer::from(file.metadata()),
                                {.max_seqs = 1, .context = o.context, .draft_max = draft_max});
   WICK_CHECK(engine, "the engine starts");
   return *std::move(engine);
@@ -121,7 +124,7 @@ GenerateRequest make_request(const Tokenizer& tokenizer, bool is_copying, int pa
     r.sampling = {.temperature = 1.5F, .top_k = 0, .top_p = 1, .min_p = 0};
     r.sampling.seed = static_cast<std::uint64_t>(pair);
   }
-  r.prompt = tokenizer.encode_plain(text);
+  r.prompt = *tokenizer.encode_plain(text);
   return r;
 }
 
@@ -139,8 +142,8 @@ void measure(const Options& o, Engine& plain, Engine& guessing, bool is_copying)
     WICK_CHECK(with.tokens == without.tokens, "guesses change no token");
     ratios.push_back(without.seconds / with.seconds);
     drawn += with.usage.generated_tokens;
-    guessed += with.usage.guessed_tokens;
-    right += with.usage.right_guesses;
+    guessed += with.usage.draft_tokens;
+    right += with.usage.accepted_tokens;
   }
   const Spread ratio = spread(ratios);
   std::printf(
@@ -169,10 +172,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", to_string(file.error()).c_str());
     return 1;
   }
-  const auto backend = make_cpu_backend({.threads = 1});
-  WICK_CHECK(backend, "the backend starts");
-  const auto plain = make_engine(*file, **backend, o, 0);
-  const auto guessing = make_engine(*file, **backend, o, o.draft_max);
+  const auto device = CpuDevice::create();
+  WICK_CHECK(device, "the processor has kernels");
+  const auto plain = make_engine(*file, **device, o, 0);
+  const auto guessing = make_engine(*file, **device, o, o.draft_max);
   for (const bool is_copying : {true, false}) {
     if (o.kind.empty() || (o.kind == "copying") == is_copying) {
       measure(o, *plain, *guessing, is_copying);

@@ -15,29 +15,42 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "wick/message.h"
 #include "wick/parameter.h"
 #include "wick/result.h"
 #include "wick/token.h"
+#include "wick/usage.h"
 
 namespace wick {
-
-struct Message {
-  std::string role = "user";  // "system", "user", "assistant", or what the model's template knows
-  std::string content = {};
-};
 
 // Changes `logits` [vocabulary] in place before the sampler sees them; `history` is the prompt and
 // the answer so far. The model's own thread calls it once for each token and waits for it, so other
 // requests of that model wait too. The same arguments must give the same edit, or the same seed no
-// longer gives the same text. It must not own a Model, Session or Stream. If it throws, the request
-// ends with an error (id "callback_failed").
+// longer gives the same text. Inside it that model answers nothing (id "called_in_hook"), and
+// nobody may wait there for a Stream. If it throws, the request ends with an error (id
+// "callback_failed").
 using LogitsHook = std::function<void(std::span<float> logits, std::span<const TokenId> history)>;
 
 // Gets the text as it is made, whole characters, on the calling thread. False ends the answer. Who
 // wants each piece's log-probabilities beside it pulls a Stream.
 using TextSink = std::function<bool(std::string_view text)>;
+
+// A number added to a token's logit, -infinity bans it; with a text, to each of its tokens.
+struct TokenBias {
+  TokenId id = -1;
+  double bias = 0;
+  std::string text = {};  // read if there is no id
+};
+
+// No provider holds an answer to a form yet: all but "text" are refused, id
+// "response_format_unsupported".
+struct ResponseFormat {
+  std::string type = "text";  // "json_object", "json_schema", "grammar"
+  std::string schema = {};    // JSON schema or grammar
+};
 
 // What is left out comes from the model file's own hints, else from the default. A value out of its
 // range is refused, with the range in the message.
@@ -47,50 +60,53 @@ struct Generation {
   std::optional<double> top_p = {};           // default 0.95; 1 = off
   std::optional<double> min_p = {};           // default 0.05; 0 = off
   std::optional<double> repeat_penalty = {};  // default 1 = off
-  std::optional<std::uint64_t> seed = {};     // below 2^53; random unless set
+  std::optional<std::uint64_t> seed = {};     // random unless set
   // Any other parameter of the sampler by the name of its flag: {"xtc_probability", 0.5}.
   std::vector<std::pair<std::string, double>> more = {};
   int max_tokens = 0;                   // 0 = to the context's end
   std::vector<std::string> stops = {};  // text that ends the answer, and is not part of it
   std::vector<TokenId> stop_ids = {};   // tokens that do the same
-  std::vector<std::pair<TokenId, double>> logit_bias = {};  // added; -infinity bans a token
+  std::vector<TokenBias> logit_bias = {};
   std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
   LogitsHook logits = {};
   bool logprobs = false;         // of each token how likely it was: Completion::logprobs, and
                                  // Stream::scores() piece by piece
   bool prompt_logprobs = false;  // Completion::prompt_logprobs; the prompt then reuses no cache
   int top_logprobs = 0;          // with either: so many of the likeliest beside each, 0 to 20
-  std::stop_token cancel = {};   // from any thread; the answer so far is kept (kCancelled)
+  std::stop_token cancel = {};   // from any thread; the answer so far is kept (kCancelled); while
+                                 // the chat template still runs, an error, kCancelled
   int time_limit_ms = 0;         // from the call on; then an error, id "time_limit". 0 = none
   int priority = 0;              // -2 (in the background) to 2; waiting raises it
   std::uint64_t tenant = 0;      // tenants share time fairly, and of the cache nothing
+
+  // Of a prompt that is messages:
+  std::vector<Tool> tools = {};
+  std::string tool_choice = {};  // "" or "auto", "none"; "required" and a tool's name: refused yet
+  // The template's variable enable_thinking: whether a model that can think before it answers does.
+  std::optional<bool> thinking = {};
+  // Any other variable of the template by its name, the value as JSON: {"date", "\"1 May 2026\""}.
+  std::vector<std::pair<std::string, std::string>> template_variables = {};
+  ResponseFormat response_format = {};
+
+  // Texts that no repetition of DRY reaches past; std::nullopt = newline, colon, quote, asterisk.
+  std::optional<std::vector<std::string>> dry_breakers = {};
+  // Who set what stands above, by key ("temperature", "max_tokens"): "flag --temp". Whom this does
+  // not name, the request set.
+  std::vector<std::pair<std::string, std::string>> origins = {};
 };
 
-enum class FinishReason : std::uint8_t {
-  kEnd,        // the model ended its answer
-  kStopText,   // one of Generation::stops
-  kLength,     // max_tokens, or the context's end
-  kCancelled,  // by Generation::cancel, Stream::cancel() or a sink
-};
-
-// "stop" (the first two), "length", "cancelled": OpenAI's words where it has one.
-WICK_API std::string_view name(FinishReason reason) noexcept;
-
-struct TokenUsage {
-  int prompt_tokens = 0;
-  int cached_tokens = 0;     // of the prompt: already in the cache, not computed again
-  int generated_tokens = 0;  // the end token included
-  double queue_ms = 0;       // from the call to admission
-  double prompt_ms = 0;      // from admission to the first generated token
-  double generate_ms = 0;    // from the first to the last generated token
-};
+// What is to be answered: a conversation by the model's chat template, or text or tokens to go on
+// from. A text gets the model's own prefix (BOS), tokens are taken as they are.
+using Prompt = std::variant<std::string, std::vector<Message>, std::vector<TokenId>>;
 
 struct Completion {
   std::string text = {};
+  std::string reasoning = {};  // what the model thought before: not part of `text`
+  std::vector<ToolCall> tool_calls = {};
   FinishReason finish = FinishReason::kEnd;
-  TokenUsage usage = {};
+  Usage usage = {};
   std::vector<EffectiveParameter> parameters = {};  // every one; the seed of a random answer, too
-  // As many as TokenUsage::generated_tokens: the end token, and those of a stop text, too.
+  // As many as Usage::generated_tokens: the end token, and those of a stop text, too.
   std::vector<ScoredToken> logprobs = {};
   std::vector<ScoredToken> prompt_logprobs = {};  // without the first, which nothing foretells
 };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "wick/generation.h"
+#include "wick/model_info.h"
 #include "wick/plan.h"
 #include "wick/result.h"
 #include "wick/session.h"
@@ -26,22 +27,20 @@ namespace wick {
 WICK_API const char* version() noexcept;  // "0.1.0"
 
 struct ModelOptions {
-  int threads = 0;         // 0 = what this process may use
+  int threads = 0;              // 0 = what this process may use
+  std::string device = "auto";  // "cpu" …; "auto" = the first one that starts
   int context = 0;         // positions; 0 = the smaller of the model's and what the cache holds
   int max_concurrent = 4;  // answers under way at once, 1 to 256; more wait their turn
   std::uint64_t cache_limit_bytes = 1'000'000'000;  // for all of them together, if context is 0
   std::string cache_type = "bf16";  // f32, bf16, f16, q8_0, q4_0; "q8_0,q4_0": keys, values
   std::string chat_template = {};   // instead of the model's own
   bool may_download = false;        // a model that is not on this machine may be fetched
-};
-
-struct ModelDescription {
-  std::string name = {}, architecture = {};
-  int context = 0;     // positions one answer may use, prompt included
-  int vocabulary = 0;  // tokens
-  // At most: weights lie in the mapped file, the cache fills as it is used, and scratch is what a
-  // forward pass and the bookkeeping of the cache need.
-  std::uint64_t weight_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
+  // Speculative decoding, as the program's --spec: "none", "ngram" (from the text so far) or
+  // "draft" (by draft_model, a file or name as in Model::open() of a smaller model with the same
+  // vocabulary). The model checks each drafted token: the answer is the same.
+  std::string speculation = "none";
+  std::string draft_model = {};
+  int draft_max = 0;  // tokens drafted in a step at most, up to 64; 0 = 16, with a draft model 3
 };
 
 class WICK_API Model {
@@ -50,28 +49,35 @@ class WICK_API Model {
   // quant].
   static Result<Model> open(std::string_view path_or_name, const ModelOptions& options = {});
 
-  ModelDescription describe() const;
+  ModelInfo describe() const;  // an empty one at the end of memory
 
-  // Goes on from plain text, or answers a conversation by the model's chat template. Blocks until
-  // done. A prompt that does not fit is refused with the numbers (id "context_length_exceeded"),
-  // never cut.
+  // Goes on from plain text or from tokens, or answers a conversation by the model's chat template.
+  // Tokens are taken as they are, without a BOS before them. Blocks until done. A prompt that does
+  // not fit is refused with the numbers (id "context_length_exceeded"), never cut.
   Result<Completion> complete(std::string_view prompt, const Generation& generation = {},
+                              const TextSink& sink = {}) const;
+  Result<Completion> complete(const std::vector<TokenId>& prompt, const Generation& generation = {},
                               const TextSink& sink = {}) const;
   Result<Completion> chat(const std::vector<Message>& messages, const Generation& generation = {},
                           const TextSink& sink = {}) const;
 
   // The same, to be pulled. They return once the request is queued.
   Result<Stream> stream(std::string_view prompt, const Generation& generation = {}) const;
+  Result<Stream> stream(const std::vector<TokenId>& prompt,
+                        const Generation& generation = {}) const;
   Result<Stream> stream(const std::vector<Message>& messages,
                         const Generation& generation = {}) const;
 
   // What complete() or chat() with the same arguments would take now; computes nothing of it, and
   // waits for the step under way at most. What cannot run is refused as it would be there.
   Result<RequestPlan> plan(std::string_view prompt, const Generation& generation = {}) const;
+  Result<RequestPlan> plan(const std::vector<TokenId>& prompt,
+                           const Generation& generation = {}) const;
   Result<RequestPlan> plan(const std::vector<Message>& messages,
                            const Generation& generation = {}) const;
 
-  // A conversation that remembers; `system` empty: without a system message.
+  // A conversation that remembers; `system` empty: without a system message. One that there is no
+  // memory for says so when it is asked.
   Session session(std::string_view system = {}) const;
   // One that Session::save() wrote. Refused, with nothing changed, when it was made with another
   // model or cache type (kInvalid) or is not byte for byte as it was written (kCorrupt).
@@ -85,12 +91,15 @@ class WICK_API Model {
   // A tenant that is gone (Generation::tenant): its requests end as cancelled, what is cached of
   // its texts is dropped, and with `wipes` no byte of it stays in the cache. Waits for the step
   // that is under way. Returns how many blocks of 16 tokens were dropped.
-  int close_tenant(std::uint64_t tenant, bool wipes = false) const;
+  Result<int> close_tenant(std::uint64_t tenant, bool wipes = false) const;
 
   // A person's text: names of control tokens are ordinary text, no BOS or EOS.
-  std::vector<TokenId> tokenize(std::string_view text) const;
+  Result<std::vector<TokenId>> tokenize(std::string_view text) const;
   // Control tokens are left out, invalid UTF-8 becomes U+FFFD. kInvalid for an id out of range.
   Result<std::string> detokenize(std::span<const TokenId> ids) const;
+  // The text that chat() would give the model, control tokens by their names.
+  Result<std::string> apply_template(const std::vector<Message>& messages,
+                                     const Generation& generation = {}) const;
 
   struct State;
   explicit Model(std::shared_ptr<State> state) noexcept;  // the library's

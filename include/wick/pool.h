@@ -26,13 +26,6 @@ struct PoolOptions {
   ModelOptions model = {};
 };
 
-struct PooledModel {
-  std::string name = {}, source = {};  // source: path or name that it was loaded from
-  std::uint64_t bytes = 0;
-  bool is_pinned = false;
-  bool is_used = false;
-};
-
 class WICK_API ModelPool {
  public:
   explicit ModelPool(const PoolOptions& options);
@@ -48,7 +41,7 @@ class WICK_API ModelPool {
   Result<Model> replace(std::string_view name, std::string_view source);
   bool unload(std::string_view name);               // false if it is not there
   bool pin(std::string_view name, bool is_pinned);  // likewise; a pinned model never goes by itself
-  std::vector<PooledModel> list() const;            // longest unused first
+  std::vector<ModelInfo> list() const;              // longest unused first
 
  private:
   struct State;

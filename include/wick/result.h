@@ -44,6 +44,7 @@ struct Error {
       {};  // one sentence naming the file, tensor or field at fault, value seen and value wanted
   std::string hint = {};  // what to try next, may be empty
   std::shared_ptr<const Error> cause = {};
+  std::string partial_text = {};  // of an answer that the error ended: what had been said
 };
 
 // The message of `error` followed by those of its causes: "load model: shard 2: unexpected end at

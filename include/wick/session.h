@@ -1,5 +1,5 @@
 // A conversation with a model that remembers what was said. Its past stays in the model's cache: a
-// new question costs its own tokens only (TokenUsage::cached_tokens tells), for as long as other
+// new question costs its own tokens only (Usage::cached_tokens tells), for as long as other
 // requests leave it room there; then it is computed again, with the same result. One thread at a
 // time; several sessions of one model run side by side. It keeps its model loaded.
 //
@@ -35,6 +35,9 @@ class WICK_API Session {
   // came when the stream is dropped. Until then say(), stream() and plan() are refused (id
   // "session_busy").
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
+
+  // The same with any message: the result of a tool that the model called, for one.
+  Result<Stream> send(const Message& message, const Generation& generation = {});
 
   // What say() with the same arguments would take now; refused as that would be. The conversation
   // stays as it is.

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "wick/event.h"
 #include "wick/generation.h"
 #include "wick/result.h"
 
@@ -29,8 +30,10 @@ class WICK_API Stream {
   // Waits for the next piece: whole characters, never empty, valid until the next call. Nothing
   // once the answer is over, or has failed: finish() tells which.
   std::optional<std::string_view> next();
-  // Reads the rest. The answer, or why it failed; text() then still holds what came before. Asked
-  // again, it says the same again.
+  // The same, but all that comes: reasoning, tool calls, scores, the end (wick/event.h).
+  std::optional<Event> next_event();
+  // Reads the rest. The answer, or why it failed; text() and Error::partial_text then hold what
+  // came before. Asked again, it says the same again.
   Result<Completion> finish();
   // With Generation::logprobs: the tokens that came with what next() or finish() read last, valid
   // until the next call. Those of all pieces and of the end, in order, are Completion::logprobs; a

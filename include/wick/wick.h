@@ -59,6 +59,7 @@ typedef struct wick_error {
   const char* message;            /* one sentence, value seen and value wanted */
   const char* hint;               /* what to try next, may be "" */
   const struct wick_error* cause; /* may be NULL; freed with this one */
+  const char* partial_text;       /* of an answer that it ended: what had been said, else "" */
 } wick_error;
 
 WICK_API void wick_error_free(wick_error* error);
@@ -76,6 +77,10 @@ typedef struct wick_model_options {
   const char* cache_type;     /* "bf16"; NULL means that too */
   const char* chat_template;  /* NULL = the model's own */
   int may_download;           /* not 0: a model that is not here may be fetched */
+  const char* speculation;    /* "none" (NULL means that too), "ngram" or "draft": wick/model.h */
+  const char* draft_model;    /* with "draft": file or name of the smaller model */
+  int draft_max;              /* tokens drafted in a step at most; 0 = 16, with a draft model 3 */
+  const char* device;         /* "cpu" …; "auto" (NULL means that too): the first that starts */
 } wick_model_options;
 
 WICK_API void wick_model_options_init(wick_model_options* options);
@@ -117,7 +122,8 @@ WICK_API void wick_cancel_free(wick_cancel* cancel);
 /* Requests. */
 
 /* Changes `logits` [vocabulary] in place before a token is drawn, on the model's thread. Not 0: the
- * request fails (id "callback_failed"). */
+ * request fails (id "callback_failed"). Inside it that model answers nothing (id "called_in_hook"),
+ * and nobody may wait there for a stream. */
 typedef int (*wick_logits_hook)(void* user, float* logits, size_t vocabulary,
                                 const int32_t* history, size_t n_history);
 
@@ -125,6 +131,13 @@ typedef struct wick_parameter {
   const char* key; /* "temperature", "top_k", "seed", …: the sampler's flags */
   double value;
 } wick_parameter;
+
+/* Whether a model that can think before it answers does: the template's enable_thinking. */
+typedef enum wick_thinking {
+  WICK_THINKING_DEFAULT = 0, /* as the template has it */
+  WICK_THINKING_ON,
+  WICK_THINKING_OFF
+} wick_thinking;
 
 typedef struct wick_generation {
   size_t size;
@@ -142,6 +155,13 @@ typedef struct wick_generation {
   int logprobs;        /* not 0: completion and stream have each token's log-probability */
   int prompt_logprobs; /* not 0: the prompt's, too; it then reuses no cache */
   int top_logprobs;    /* with either: so many of the likeliest beside each, 0 to 20 */
+  int has_seed;        /* not 0: `seed` holds */
+  uint64_t seed;       /* all 64 bits */
+  /* Of a prompt that is messages. JSON as wick/message.h shows it; NULL = none: */
+  const char* tools;              /* an array */
+  const char* tool_choice;        /* "auto", "none" */
+  const char* template_variables; /* an object: any variable of the chat template */
+  wick_thinking thinking;
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);
@@ -150,8 +170,17 @@ typedef enum wick_finish {
   WICK_FINISH_END = 0, /* the model ended its answer */
   WICK_FINISH_STOP_TEXT,
   WICK_FINISH_LENGTH,
-  WICK_FINISH_CANCELLED
+  WICK_FINISH_CANCELLED,
+  WICK_FINISH_TOOL_CALLS, /* the model waits for the results of the tools it called */
+  WICK_FINISH_CONTENT_FILTER,
+  WICK_FINISH_ERROR
 } wick_finish;
+
+/* A model's wish that a tool be run. */
+typedef struct wick_tool_call {
+  const char *id, *name;
+  const char* arguments; /* a JSON object, as the model wrote it */
+} wick_tool_call;
 
 typedef struct wick_effective {
   const char* key;    /* "temperature", "seed", "samplers", "max_tokens", ... */
@@ -182,6 +211,11 @@ typedef struct wick_completion {
   size_t n_logprobs;
   const wick_scored_token* prompt_logprobs; /* without the first, which nothing foretells */
   size_t n_prompt_logprobs;
+  int draft_tokens, accepted_tokens; /* proposed by speculative decoding, and right */
+  uint64_t seed;         /* that held for this answer; as a double in `parameters` it is rounded */
+  const char* reasoning; /* what the model thought before, no part of text; "" = nothing */
+  const wick_tool_call* tool_calls;
+  size_t n_tool_calls;
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);
@@ -203,6 +237,15 @@ WICK_API wick_completion* wick_chat(const wick_model* model, const char* questio
 WICK_API wick_completion* wick_chat_messages(const wick_model* model, const wick_message* messages,
                                              size_t n_messages, const wick_generation* generation,
                                              wick_text_sink sink, void* user, wick_error** error);
+
+/* The same for tokens, taken as they are, and for messages as JSON (wick/message.h): with tool
+ * calls, their results, what was thought. */
+WICK_API wick_completion* wick_complete_ids(const wick_model* model, const int32_t* ids,
+                                            size_t n_ids, const wick_generation* generation,
+                                            wick_text_sink sink, void* user, wick_error** error);
+WICK_API wick_completion* wick_chat_json(const wick_model* model, const char* messages,
+                                         const wick_generation* generation, wick_text_sink sink,
+                                         void* user, wick_error** error);
 
 /* Plans: what wick_complete() or wick_chat_messages() would take now, told without computing. */
 
@@ -245,6 +288,11 @@ WICK_API wick_stream* wick_complete_stream(const wick_model* model, const char* 
 WICK_API wick_stream* wick_chat_stream(const wick_model* model, const wick_message* messages,
                                        size_t n_messages, const wick_generation* generation,
                                        wick_error** error);
+WICK_API wick_stream* wick_complete_ids_stream(const wick_model* model, const int32_t* ids,
+                                               size_t n_ids, const wick_generation* generation,
+                                               wick_error** error);
+WICK_API wick_stream* wick_chat_json_stream(const wick_model* model, const char* messages,
+                                            const wick_generation* generation, wick_error** error);
 /* The next piece, valid until the next call; NULL once the answer is over or has failed. */
 WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
 /* With wick_generation::logprobs: the *n tokens that came with what was read last, valid until the
@@ -252,6 +300,30 @@ WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
  * that no text follows, the end token for one. NULL, *n = 0: there are none, or *error is set. */
 WICK_API const wick_scored_token* wick_stream_scores(wick_stream* stream, size_t* n,
                                                      wick_error** error);
+
+typedef enum wick_event_kind {
+  WICK_EVENT_TEXT = 1,
+  WICK_EVENT_REASONING,
+  WICK_EVENT_TOOL_CALL, /* call `index` begins: id and name */
+  WICK_EVENT_ARGUMENTS, /* the next bytes of its JSON: text */
+  WICK_EVENT_SCORES,    /* before the text they came with: wick_stream_scores() */
+  WICK_EVENT_USAGE,     /* what was used so far */
+  WICK_EVENT_DONE       /* the last one; wick_stream_finish() says the rest */
+} wick_event_kind;
+
+typedef struct wick_event {
+  wick_event_kind kind;
+  const char* text;
+  size_t length; /* of text, which may hold zeros */
+  int index;
+  const char *id, *name;
+  int prompt_tokens, generated_tokens; /* WICK_EVENT_USAGE and _DONE */
+  wick_finish finish;                  /* WICK_EVENT_DONE */
+} wick_event;
+
+/* All that comes, where wick_stream_next() gives the text alone: valid until the next call. NULL
+ * behind the last one, or *error is set. */
+WICK_API const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error);
 WICK_API wick_completion* wick_stream_finish(wick_stream* stream, wick_error** error);
 WICK_API void wick_stream_cancel(wick_stream* stream); /* any thread */
 WICK_API void wick_stream_free(wick_stream* stream);   /* not over: it is cancelled */

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import sys
 import threading
 
 import numpy
@@ -14,6 +15,8 @@ MODEL = os.environ.get(
     "WICK_TEST_MODEL",
     str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"),
 )
+if not os.path.exists(MODEL):
+    sys.exit(f"this test needs {MODEL}, which is not there: run tools/fetch_test_data")
 TOKYO = "The capital of Japan is Tokyo."
 GREEDY = {"temperature": 0, "max_tokens": 24}
 
@@ -303,3 +306,79 @@ def test_a_model_may_go_before_its_streams():
     del model
     gc.collect()
     assert "three" in "".join(stream)
+
+
+def test_speculation_drafts_and_changes_no_token():
+    ask = {"temperature": 0, "max_tokens": 40}
+    prompt = "one two three one two three one two three"
+    plain = wick.Model(MODEL, context=512).complete(prompt, **ask)
+    assert plain.draft_tokens == 0
+    for options in ({"speculation": "ngram"}, {"speculation": "draft", "draft_model": MODEL, "draft_max": 4}):
+        answer = wick.Model(MODEL, context=512, **options).complete(prompt, **ask)
+        assert answer.text == plain.text
+        assert answer.draft_tokens > 0
+    with pytest.raises(wick.Error) as caught:
+        wick.Model(MODEL, speculation="draft")
+    assert caught.value.id == "bad_speculation"
+
+
+def test_an_error_keeps_what_had_been_said(model):
+    seen = []
+
+    def fail_later(logits, history):
+        seen.append(len(history))
+        if len(seen) > 5:
+            raise ValueError("enough")
+
+    with pytest.raises(wick.Error) as caught:
+        model.chat("What is the capital of Japan?", logits=fail_later, **GREEDY)
+    assert caught.value.id == "callback_failed"
+    assert caught.value.partial_text and TOKYO.startswith(caught.value.partial_text)
+
+
+SHOWS_ALL = """{% if tools %}{{ tools | tojson }}|{% endif %}{% for m in messages %}{{ m.role }}:{{ m.content }}\
+{% if m.tool_calls %}{{ m.tool_calls[0].function.name }}({{ m.tool_calls[0].function.arguments.city }}){% endif %};{% endfor %}\
+{{ date }}{% if enable_thinking is defined %} think={{ enable_thinking }}{% endif %}"""
+WEATHER = {"type": "function", "function": {"name": "weather", "description": "", "parameters": {"type": "object"}}}
+
+
+def test_tools_their_results_and_variables_reach_the_template():
+    model = wick.Model(MODEL, context=512, chat_template=SHOWS_ALL)
+    call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+    talk = [
+        {"role": "user", "content": [{"type": "text", "text": "Warm?"}]},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "17 degrees"},
+    ]
+    text = model.apply_template(talk, tools=[WEATHER], template_variables={"date": "1 May"}, thinking=False)
+    assert '"name": "weather"' in text
+    assert text.endswith("user:Warm?;assistant:weather(Rome);tool:17 degrees;1 May think=False")
+    assert model.apply_template("Hi") == "user:Hi;"
+    with pytest.raises(wick.Error) as caught:
+        model.complete("Hi", tools=[WEATHER])
+    assert caught.value.id == "not_a_chat"
+
+
+def test_token_ids_are_a_prompt(model):
+    ids = model.tokenize("The capital of Japan is")
+    prefixed = model.complete("The capital of Japan is", **GREEDY)
+    assert model.plan(ids).prompt_tokens == len(ids) == prefixed.prompt_tokens
+    assert model.complete(ids, **GREEDY).text == prefixed.text == "".join(model.stream(ids, **GREEDY))
+
+
+def test_a_seed_has_64_bits(model):
+    ask = {"temperature": 3, "max_tokens": 12}
+    answer = model.complete("Once", seed=2**64 - 1, **ask)
+    assert answer.parameters["seed"] == (2**64 - 1, "request")
+    assert answer.text != model.complete("Once", seed=2**64 - 2, **ask).text
+    assert answer.text == "".join(model.stream("Once", seed=2**64 - 1, **ask))
+
+
+def test_events_are_the_answer_bit_for_bit(model):
+    ask = {"temperature": 2, "seed": 5, "max_tokens": 20, "logprobs": True}
+    whole = model.complete("Once", **ask)
+    events = list(iter(model.stream("Once", **ask).next_event, None))
+    assert "".join(value for kind, value in events if kind == "text") == whole.text
+    scores = [(token.id, token.logprob) for kind, value in events if kind == "scores" for token in value]
+    assert scores == [(token.id, token.logprob) for token in whole.logprobs]
+    assert events[-1] == ("done", whole.finish)

@@ -10,4 +10,5 @@ class Error(Exception):
     id: str = ""  # a stable name for programs: "context_length_exceeded"
     message: str = ""
     hint: str = ""
+    partial_text: str = ""  # of an answer that it ended: what had been said
     cause: Error | None = None

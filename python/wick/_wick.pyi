@@ -7,18 +7,26 @@ from typing_extensions import Self, Unpack
 
 __version__: str
 
-class Message(TypedDict):
+# As OpenAI's API has messages and tools. `content` is a text, or a list of parts ({"type": "text", …}).
+class Message(TypedDict, total=False):
     role: str
-    content: str
+    content: object
+    reasoning_content: str
+    tool_calls: Sequence[Mapping[str, object]]
+    tool_call_id: str
 
 class ModelOptions(TypedDict, total=False):
     threads: int  # 0 = what this process may use
+    device: str  # "cpu" …; "auto": the first one that starts
     context: int  # positions; 0 = the smaller of the model's and what the cache holds
     max_concurrent: int  # answers under way at once; 4
     cache_limit_bytes: int
     cache_type: str  # "bf16", "q8_0,q4_0", …
     chat_template: str
     may_download: bool
+    speculation: str  # "none", "ngram", "draft": drafted tokens are checked, the answer is the same
+    draft_model: str | os.PathLike[str]  # with "draft"
+    draft_max: int  # tokens drafted in a step at most; 0 = 16, with a draft model 3
 
 class Settings(TypedDict, total=False):
     """What is left out, or None, comes from the model file's own hints, else from the default."""
@@ -48,13 +56,14 @@ class Settings(TypedDict, total=False):
     mirostat_eta: float | None
     adaptive_target: float | None
     adaptive_decay: float | None
-    seed: int | None
+    seed: int | None  # 64 bits
     max_tokens: int | None  # 0 = to the context's end
     stop: str | Sequence[str] | None
     stop_ids: Sequence[int] | None
     logit_bias: Mapping[int, float] | None  # added; -infinity bans a token
     samplers: str | None  # their order: "top_k;temperature"
-    # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far.
+    # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far. The model waits for it: what
+    # waits for the model is refused in it ("called_in_hook"). tokenize(), properties and other models may be used.
     logits: Callable[[memoryview, memoryview], object] | None
     logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.scores
     prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
@@ -63,8 +72,14 @@ class Settings(TypedDict, total=False):
     time_limit_ms: int | None  # then wick.Error, id "time_limit"
     priority: int | None  # -2 (in the background) to 2
     tenant: int | None  # tenants share time fairly, and of the cache nothing
+    # Of messages:
+    tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
+    tool_choice: str | None  # "auto" or "none"
+    thinking: bool | None  # whether a model that can think before it answers does
+    template_variables: Mapping[str, object] | None  # any variable of the chat template
 
-# Gets text as it is made; False ends the answer.
+# Gets text as it is made, on the calling thread; it may ask the model. False ends the answer. A fast model may be ahead by then:
+# the result holds all it made, and its `finish` may be "length" or "stop" rather than "cancelled".
 TextSink = Callable[[str], object]
 
 class Cancel:
@@ -118,13 +133,21 @@ class Completion:
     @property
     def text(self) -> str: ...
     @property
-    def finish(self) -> str: ...  # "stop", "length" or "cancelled"
+    def reasoning(self) -> str: ...  # what the model thought before; no part of text
+    @property
+    def tool_calls(self) -> list[dict[str, str]]: ...  # "id", "name", "arguments" (JSON)
+    @property
+    def finish(self) -> str: ...  # "stop", "length", "cancelled", "tool_calls", "content_filter"
     @property
     def prompt_tokens(self) -> int: ...
     @property
     def cached_tokens(self) -> int: ...
     @property
     def generated_tokens(self) -> int: ...
+    @property
+    def draft_tokens(self) -> int: ...  # proposed by speculative decoding
+    @property
+    def accepted_tokens(self) -> int: ...  # of these
     @property
     def queue_ms(self) -> float: ...
     @property
@@ -133,7 +156,7 @@ class Completion:
     def generate_ms(self) -> float: ...
     # By name: the value that held, and who set it ("request", "model file", "default").
     @property
-    def parameters(self) -> dict[str, tuple[float | str, str]]: ...
+    def parameters(self) -> dict[str, tuple[float | int | str, str]]: ...
     # Of all generated tokens, the end token too; of the prompt's but the first.
     @property
     def logprobs(self) -> list[ScoredToken]: ...
@@ -141,12 +164,18 @@ class Completion:
     def prompt_logprobs(self) -> list[ScoredToken]: ...
 
 class Stream(Iterator[str]):
-    """An answer on its way. Leaving a `with` block, or dropping it, cancels it."""
+    """An answer on its way. Leaving a `with` block, or dropping it, cancels it.
+
+    Threads take turns at it, and at its Session; only cancel() does not wait.
+    """
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> str: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
+    # All that comes, where the iterator gives the text alone: ("text", str), ("reasoning", str), ("tool_call", (index, id,
+    # name)), ("arguments", (index, str)), ("scores", list), ("usage", (prompt tokens, generated)), ("done", finish); then None.
+    def next_event(self) -> tuple[str, object] | None: ...
     def finish(self) -> Completion: ...
     def cancel(self) -> None: ...
     @property
@@ -157,12 +186,14 @@ class Stream(Iterator[str]):
     def scores(self) -> list[ScoredToken]: ...
 
 class Session:
-    """A conversation that remembers; its past stays in the model's cache."""
+    """A conversation that remembers; its past stays in the model's cache. Threads take turns at it."""
 
     def say(
         self, text: str, on_text: TextSink | None = None, **settings: Unpack[Settings]
     ) -> Completion: ...
     def stream(self, text: str, **settings: Unpack[Settings]) -> Stream: ...
+    # The same with any message: the result of a tool that the model called, for one.
+    def send(self, message: Message, **settings: Unpack[Settings]) -> Stream: ...
     # What say() would take now; the conversation stays as it is.
     def plan(self, text: str, **settings: Unpack[Settings]) -> RequestPlan: ...
     @property
@@ -173,13 +204,19 @@ class Session:
     def reset(self) -> None: ...
 
 class Model:
-    """A loaded model. Any thread may call it, many at once: the interpreter's lock is released."""
+    """A loaded model. Any thread may call it, many at once: the interpreter's lock is released.
+
+    Ctrl-C ends a call on the main thread, KeyboardInterrupt. When the interpreter ends, calls of daemon threads are cancelled, and
+    it waits up to 5 seconds for them. A child of os.fork() cannot ask it ("model_of_other_process"), and should load none of its own if
+    the parent was computing: start it by multiprocessing's "spawn". The main interpreter alone can import wick.
+    """
 
     def __init__(
         self, path_or_name: str | os.PathLike[str], **options: Unpack[ModelOptions]
     ) -> None: ...
+    # A text, or tokens, which are taken as they are.
     def complete(
-        self, prompt: str, on_text: TextSink | None = None, **settings: Unpack[Settings]
+        self, prompt: str | Sequence[int], on_text: TextSink | None = None, **settings: Unpack[Settings]
     ) -> Completion: ...
     def chat(
         self,
@@ -188,11 +225,11 @@ class Model:
         **settings: Unpack[Settings],
     ) -> Completion: ...
     def stream(
-        self, prompt: str | Iterable[Message], **settings: Unpack[Settings]
+        self, prompt: str | Sequence[int] | Iterable[Message], **settings: Unpack[Settings]
     ) -> Stream: ...
     # What complete() with a str, or chat() with messages, would take now; computes nothing of it.
     def plan(
-        self, prompt: str | Iterable[Message], **settings: Unpack[Settings]
+        self, prompt: str | Sequence[int] | Iterable[Message], **settings: Unpack[Settings]
     ) -> RequestPlan: ...
     def session(self, system: str = "") -> Session: ...
     def load_session(self, path: str | os.PathLike[str]) -> Session: ...
@@ -200,6 +237,8 @@ class Model:
     # Its requests end, what is cached of its texts is dropped, and with `wipes` zeroed; how many blocks that were.
     def close_tenant(self, tenant: int, wipes: bool = False) -> int: ...
     def tokenize(self, text: str) -> list[int]: ...
+    # The text that chat() would give the model.
+    def apply_template(self, messages: str | Iterable[Message], **settings: Unpack[Settings]) -> str: ...
     def detokenize(self, ids: Sequence[int]) -> str: ...
     @property
     def name(self) -> str: ...

@@ -1,55 +1,28 @@
-// Where and how a model computes. A Backend owns memory and kernels; the forward pass in model/ is
-// ordinary C++ that calls these verbs in order. A verb is a phase: one barrier on a CPU, one or two
-// kernels on a GPU; what surrounds a product travels with it, so that a row is read, normalised and
-// quantised once. One thread (the engine's) calls a Backend.
+// How one model computes on a device: the verbs, and the scratch and rotations behind them. The
+// forward pass in model/ is ordinary C++ that calls these verbs in order. A verb is a phase: one
+// barrier on a CPU, one or two kernels on a GPU; norms and activations are fused into the adjacent
+// product, so that a row is read, normalised and quantised once. One thread (the engine's) calls a
+// Backend. Memory and threads belong to its Device, which other models use, too.
 //
-//   auto cpu = *make_cpu_backend({.threads = 2});
-//   auto w = *cpu->upload(*file.find("blk.0.attn_q.weight"), {});
+//   auto w = *device.upload(*file.find("blk.0.attn_q.weight"), {});
+//   auto backend = *device.create_backend({.max_batch_tokens = 64, …}, ropes);
+//   backend->begin_pass();
+//   backend->linear(y, x, {.w = …});
+//   backend->end_pass();
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 
+#include "backend/device.h"
 #include "base/result.h"
 #include "base/types.h"
-#include "format/model_file.h"
-#include "quant/dtype.h"
 
 namespace wick {
 
-// Memory of a backend. On the CPU: zeroed, 64-byte aligned, address space that becomes memory page
-// by page as it is touched.
-class Buffer {
- public:
-  virtual ~Buffer() = default;
-  virtual std::byte* data() noexcept = 0;
-  virtual std::size_t bytes() const noexcept = 0;
-};
-
-// A tensor of the model where the backend can use it. On the CPU matrices stay in the mapped file;
-// vectors become floats.
-class Weight {
- public:
-  virtual ~Weight() = default;
-  DType type = DType::kF32;
-  Shape shape = {};  // {out_features, in_features}, or {n}
-};
-
-// How a tensor of a file becomes the canonical one (GGUF's conventions); a matrix is never copied
-// for it.
-struct WeightFix {
-  bool add_one = false;         // gains that are stored minus one; vectors only
-  int permute_heads = 0;        // rows of each of so many heads from half-split (Hugging Face) to
-                                // adjacent pairs (GGUF's llama)
-  std::int64_t row_begin = 0;   // a part of the rows (fused QKV) …
-  std::int64_t row_count = -1;  // … -1 = all
-};
-
-struct Tensor {  // activations, float: rows = tokens, cols = features; memory of the backend that
-                 // made it
+struct Tensor {  // activations, float: rows = tokens, cols = features; an address of the device
   float* data = nullptr;
   int rows = 0;
   int cols = 0;
@@ -87,6 +60,9 @@ inline constexpr int kBlockTokens = 16;  // positions in a cache block
 // Bytes of one block (16 positions) of one head with `dim` features: the layouts of
 // docs/numerics.md, "Attention".
 std::size_t kv_head_block_bytes(KvType type, int dim) noexcept;
+// Whether whole blocks of heads hold only what a store of finite numbers writes: no NaN, no
+// infinity, no code -128.
+bool kv_is_valid(KvType type, std::span<const std::byte> blocks) noexcept;
 
 // One layer's share of the cache. Block b of the keys starts at k + b * n_kv_heads *
 // kv_head_block_bytes(k_type, k_dim), inside it the heads follow each other; values likewise.
@@ -98,6 +74,12 @@ struct KvView {
   int n_kv_heads = 0, k_dim = 0, v_dim = 0;
   const std::int32_t* tables = nullptr;
   int table_stride = 0;
+};
+
+// One layer's recurrent states: that of sequence s lies at state + s * stride, in floats.
+struct StateView {
+  float* state = nullptr;
+  std::size_t stride = 0;
 };
 
 struct Batch {  // spans into engine-owned arrays; entries of one sequence are contiguous and
@@ -114,8 +96,8 @@ struct Linear {
   std::span<const Weight* const> bias = {};  // empty, or one for each matrix, nullptr = none
   const Weight* gain = nullptr;              // normalise x by `norm` first; nullptr = x as it is
   NormParams norm = {};
-  // r = W·x + bias; kStore: y = r; kAdd: y = fma(scale, r, y); kGate: y = act(first half of r) *
-  // second half
+  // r = W·x + bias; kStore: y = scale * r; kAdd: y = fma(scale, r, y); kGate: y = act(first half of
+  // r) * second half, which takes no scale
   enum class Then : std::uint8_t { kStore, kAdd, kGate } then = Then::kStore;
   float scale = 1;
   Act act = Act::kSilu;
@@ -131,59 +113,86 @@ struct HeadStep {  // what happens to each head of q and k before it is used or 
 
 struct AttendParams {
   int n_heads = 0, n_kv_heads = 0, k_dim = 0, v_dim = 0;
-  float scale = 1;    // multiplies q·k
-  int window = 0;     // tokens seen, itself included; 0 = all
-  float softcap = 0;  // 0 = off
+  float scale = 1;  // multiplies q·k
+  int window = 0;   // tokens seen, itself included; 0 = all
 };
 
-struct BackendLimits {  // what the verbs must be ready for without allocating; given once, at load
+// A gated delta layer without its projections: causal convolution over q, k and v, the recurrence,
+// the gated norm. A row of x holds, side by side, the heads of q, k and v, the output gate (as many
+// as v), then for each head of values beta and alpha. Head h of values goes with head
+// h / (n_v_heads / n_k_heads) of q and k.
+struct DeltaParams {
+  int n_k_heads = 0, n_v_heads = 0, k_dim = 0, v_dim = 0, conv_width = 0;
+  const Weight* conv = nullptr;  // [channels * conv_width], a channel's taps side by side
+  const Weight* rate = nullptr;  // [n_v_heads] a: the state decays by exp(a * softplus(alpha + dt))
+  const Weight* dt = nullptr;    // [n_v_heads]
+  const Weight* gain = nullptr;  // [v_dim]
+  NormParams norm = {};
+
+  int keys() const noexcept { return n_k_heads * k_dim; }
+
+  int values() const noexcept { return n_v_heads * v_dim; }
+
+  int channels() const noexcept { return 2 * keys() + values(); }
+
+  int cols() const noexcept { return channels() + values() + 2 * n_v_heads; }
+
+  // Floats of a sequence's state: the inputs that the convolution still sees [conv_width - 1,
+  // channels], then [n_v_heads][k_dim][v_dim].
+  std::size_t state_floats() const noexcept {
+    return static_cast<std::size_t>(conv_width - 1) * static_cast<std::size_t>(channels()) +
+           static_cast<std::size_t>(values()) * static_cast<std::size_t>(k_dim);
+  }
+};
+
+struct BackendLimits {  // what the verbs must be ready for without allocating
   int max_batch_tokens = 512;
   int max_cols = 0;  // widest activation row
   int max_heads = 0, max_head_dim = 0;
   int max_context = 0;  // positions
   int max_seqs = 1;
+  int threads = 0;  // of a CPU; 0 = what this process may use: affinity and cgroup quota
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual std::string_view name() const noexcept = 0;  // "cpu/avx2", "cuda:0"
-  virtual int threads() const noexcept = 0;
+  virtual int threads() const noexcept = 0;  // that compute for this model
 
-  // Cold: load time.
-  virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
-  virtual Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
-                                                 const WeightFix& fix) = 0;
-  // Allocates all scratch; angles of `ropes` (cos and sin in double, stored as f32) up to
-  // max_context positions are made when first needed, block by block. Call once, after every upload
-  // and before the first verb.
-  virtual Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) = 0;
-  virtual std::size_t scratch_bytes() const noexcept = 0;  // what prepare() took, once all is used
+  virtual std::size_t scratch_bytes() const noexcept = 0;  // once all of it is used
 
-  // Hot: run or enqueue, in order; never allocates, locks or fails. Device faults surface in
-  // sync().
+  // Hot: a pass is what a model computes at once. begin_pass() waits until the other models of the
+  // device have ended theirs, in order of arrival; between two layers yield() lets one go first
+  // that waits, once this pass has had its share of time. Devices with a queue of their own do
+  // nothing here.
+  virtual void begin_pass() noexcept {}
+
+  virtual void yield() noexcept {}
+
+  virtual void end_pass() noexcept {}
+
+  // Hot: run or enqueue, in order, inside a pass; never allocates, locks or fails. Spans are read
+  // before the call returns. Device faults surface in sync().
   virtual void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
                      float scale) noexcept = 0;
   virtual void linear(Tensor y, Tensor x, const Linear& step) noexcept = 0;
   // The product of `step` (w = q, k, v), then HeadStep for each head of q and k. q goes to `q` [n,
-  // n_heads * k_dim], k and v go to the cache at the batch's positions. A q of zero columns: keys
-  // and values only.
+  // n_heads * k_dim], k and v go to the cache at the batch's positions. w = q alone: queries for
+  // keys and values that another layer wrote, the cache stays as it is. w = k, v and a q of zero
+  // columns: keys and values only.
   virtual void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
                    const Batch& batch) noexcept = 0;
   virtual void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
                       const AttendParams& p) noexcept = 0;
+  // y [n, n_v_heads * v_dim]; x is overwritten, the states of the batch's sequences go on.
+  virtual void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
+                     const Batch& batch) noexcept = 0;
   // y [m, vocab]: the head's product (normalised first, as in `head`) for the given rows of x.
   virtual void logits(Tensor y, Tensor x, const Linear& head,
                       std::span<const int> rows) noexcept = 0;
-  // Each row of x becomes its norm times `gain`.
+  // Each row of x becomes its norm times `gain`. Also outside a pass.
   virtual void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
   virtual Result<void> sync() = 0;
 };
-
-struct CpuOptions {
-  int threads = 0;  // 0 = what this process may use: affinity and cgroup quota
-};
-
-Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options);
 
 }  // namespace wick

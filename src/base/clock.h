@@ -1,4 +1,4 @@
-// Time that only goes forward.
+// Time that only goes forward. Who decides by time is given a Clock, so that a test can move it.
 #pragma once
 
 #include <chrono>
@@ -11,5 +11,18 @@ inline std::int64_t monotonic_ns() noexcept {
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+
+  virtual std::int64_t now_ns() const noexcept { return monotonic_ns(); }  // any thread
+
+  // The machine's.
+  static const Clock& machine() noexcept {
+    static const Clock kMachine;
+    return kMachine;
+  }
+};
 
 }  // namespace wick

@@ -1,11 +1,14 @@
-// A bounded queue from many threads to one, without locks: push() is a compare-and-swap on an
-// intrusive list, take_all() one exchange. FIFO for each pushing thread. The consumer may sleep in
-// wait().
+// A queue from many threads to one, without locks and without a bound: push() always takes the
+// item, so whoever pushes says beforehand how many there may be (the engine: max_queue). push() is
+// a compare-and-swap on an intrusive list, take_all() one exchange. FIFO for each pushing thread.
+// The consumer may sleep in wait().
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <semaphore>
 #include <utility>
 
 namespace wick {
@@ -14,8 +17,7 @@ namespace wick {
 template <class T>
 class Inbox {
  public:
-  explicit Inbox(int capacity) : capacity_(capacity) {}
-
+  Inbox() noexcept = default;
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
@@ -26,19 +28,14 @@ class Inbox {
     }
   }
 
-  // Any thread. Full: false, and `item` stays with the caller.
-  bool push(std::unique_ptr<T>& item) noexcept {
-    if (count_.fetch_add(1, std::memory_order_relaxed) >= capacity_) {
-      count_.fetch_sub(1, std::memory_order_relaxed);
-      return false;
-    }
+  // Any thread.
+  void push(std::unique_ptr<T> item) noexcept {
     T* raw = item.release();
     raw->inbox_next = head_.load(std::memory_order_relaxed);
     while (!head_.compare_exchange_weak(raw->inbox_next, raw, std::memory_order_seq_cst,
                                         std::memory_order_relaxed)) {
     }
     wake();
-    return true;
   }
 
   // The consumer: everything there is, oldest first, as a list through inbox_next; ownership passes
@@ -51,7 +48,6 @@ class Inbox {
       newest->inbox_next = oldest;
       oldest = newest;
       newest = next;
-      count_.fetch_sub(1, std::memory_order_relaxed);
     }
     return oldest;
   }
@@ -60,22 +56,27 @@ class Inbox {
   // the order of all threads (both sides sequentially consistent).
   bool is_empty() const noexcept { return head_.load(std::memory_order_seq_cst) == nullptr; }
 
-  // Any thread: makes wait() return, also without an item.
+  // Any thread: makes one wait() return, this one or the next, also without an item.
   void wake() noexcept {
-    signal_.fetch_add(1, std::memory_order_release);
-    signal_.notify_one();
+    if (!is_awake_.exchange(true, std::memory_order_acq_rel)) signal_.release();
   }
 
-  // The consumer: what wait() compares against; read it before looking for work.
-  std::uint32_t signal() const noexcept { return signal_.load(std::memory_order_acquire); }
+  // The consumer: until there was a wake() since the last wait(). Look for work afterwards.
+  void wait() noexcept {
+    signal_.acquire();
+    is_awake_.exchange(false, std::memory_order_acq_rel);
+  }
 
-  void wait(std::uint32_t seen) const noexcept { signal_.wait(seen, std::memory_order_acquire); }
+  // The same, for no longer than `ns`.
+  void wait_for(std::int64_t ns) noexcept {
+    if (signal_.try_acquire_for(std::chrono::nanoseconds(ns)))
+      is_awake_.exchange(false, std::memory_order_acq_rel);
+  }
 
  private:
   std::atomic<T*> head_ = nullptr;
-  std::atomic<int> count_ = 0;
-  std::atomic<std::uint32_t> signal_ = 0;
-  int capacity_;
+  std::atomic<bool> is_awake_ = false;  // `signal_` is released, or about to be
+  std::binary_semaphore signal_{0};
 };
 
 }  // namespace wick

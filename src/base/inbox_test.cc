@@ -5,9 +5,12 @@
 #include <array>
 #include <memory>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/ring.h"
+#include "support/hot_counters.h"
 
 namespace wick {
 namespace {
@@ -23,22 +26,18 @@ std::unique_ptr<Item> item(int producer, int number) {
 
 TEST(Inbox, KeepsEachProducersOrderAndLosesNothing) {
   constexpr int kProducers = 3, kItems = 2000;
-  Inbox<Item> inbox(kProducers * kItems);
+  Inbox<Item> inbox;
   std::vector<std::thread> producers;
   for (int p = 0; p < kProducers; ++p) {
     producers.emplace_back([&inbox, p] {
-      for (int i = 0; i < kItems; ++i) {
-        auto next = item(p, i);
-        while (!inbox.push(next))
-          std::this_thread::yield();
-      }
+      for (int i = 0; i < kItems; ++i)
+        inbox.push(item(p, i));
     });
   }
   std::array<int, kProducers> seen = {};
   for (int total = 0; total < kProducers * kItems;) {
-    const std::uint32_t signal = inbox.signal();
     Item* list = inbox.take_all();
-    if (list == nullptr) inbox.wait(signal);
+    if (list == nullptr) inbox.wait();
     while (list != nullptr) {
       const std::unique_ptr<Item> taken(list);
       ASSERT_EQ(taken->number, seen[static_cast<std::size_t>(taken->producer)]++);
@@ -50,13 +49,30 @@ TEST(Inbox, KeepsEachProducersOrderAndLosesNothing) {
     producer.join();
 }
 
-TEST(Inbox, RefusesWhatExceedsItsCapacityAndFreesTheRest) {
-  Inbox<Item> inbox(2);
-  auto a = item(0, 0), b = item(0, 1), c = item(0, 2);
-  EXPECT_TRUE(inbox.push(a));
-  EXPECT_TRUE(inbox.push(b));
-  EXPECT_FALSE(inbox.push(c));
-  EXPECT_NE(c, nullptr);  // still the caller's
+TEST(Inbox, AWakeBeforeTheWaitIsNotLostAndATimedWaitEnds) {
+  Inbox<Item> inbox;
+  inbox.wake();
+  inbox.wake();
+  inbox.wait();               // both were one
+  inbox.wait_for(1'000'000);  // nobody wakes: ends by itself
+  inbox.push(item(0, 1));
+  inbox.wait_for(3'600'000'000'000);
+  EXPECT_FALSE(inbox.is_empty());
+  const std::unique_ptr<Item> taken(inbox.take_all());
+}
+
+TEST(Inbox, TakesWhatComesWithoutABoundAndFreesWhatNobodyTook) {
+  static_assert(std::is_void_v<decltype(std::declval<Inbox<Item>&>().push(item(0, 0)))>,
+                "nothing can be refused, so there is no answer that somebody could pass over");
+  constexpr int kMany = 100'000;
+  const long before = test::live_allocations();
+  {
+    Inbox<Item> inbox;
+    for (int i = 0; i < kMany; ++i)
+      inbox.push(item(0, i));
+    EXPECT_EQ(test::live_allocations(), before + kMany);
+  }
+  EXPECT_EQ(test::live_allocations(), before);
 }
 
 TEST(ByteRing, CarriesEveryByteInOrderThroughASmallRing) {
@@ -72,9 +88,8 @@ TEST(ByteRing, CarriesEveryByteInOrderThroughASmallRing) {
     ring.close();
   });
   std::string seen;
-  do
-    ring.wait();
-  while (ring.read(seen));
+  while (ring.read(seen))
+    std::this_thread::yield();
   writer.join();
   EXPECT_EQ(seen, wanted);
 }

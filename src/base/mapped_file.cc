@@ -26,6 +26,12 @@ Error io_error(const std::filesystem::path& path, int code) {
 
 }  // namespace
 
+std::optional<FileId> file_id(const std::filesystem::path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileId{.device = info.st_dev, .inode = info.st_ino};
+}
+
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   // O_NONBLOCK: opening a pipe or a device must fail below, not hang here.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -42,16 +48,17 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
                  .id = "not_a_file",
                  .message = cat(printable(path.string()), " is not a regular file")};
   }
+  const FileId id{.device = info.st_dev, .inode = info.st_ino};
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size == 0) {
     ::close(fd);
-    return MappedFile(std::span<const std::byte>{});
+    return MappedFile(std::span<const std::byte>{}, id);
   }
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   const int code = errno;
   ::close(fd);
   if (data == MAP_FAILED) return io_error(path, code);
-  return MappedFile(std::span(static_cast<const std::byte*>(data), size));
+  return MappedFile(std::span(static_cast<const std::byte*>(data), size), id);
 }
 
 MappedFile::~MappedFile() {

@@ -1,23 +1,27 @@
-// Where the end of memory becomes an error: loading and asking allocate all over the house, in the
-// standard library too, so one door at the outside turns std::bad_alloc into a Result. What was
-// half made has been destroyed by then.
+// Where exceptions become errors. We do not throw, but the standard library and others do: loading
+// and asking allocate all over the house, so one door at the outside turns what is thrown into a
+// Result. What was half made has been destroyed by then.
 //
 //   return memory_door([&]() -> Result<Engine> { … });
 #pragma once
 
-#include <new>
 #include <utility>
 
 #include "base/result.h"
 
 namespace wick {
 
+// What the exception that is being handled means: kNoMemory (id "out_of_memory") for the end of
+// memory and for a length that no memory could hold, else kIo (id "unexpected") with what it says.
+// In a catch block only.
+Error error_of_exception() noexcept;
+
 template <class Work>
 auto memory_door(Work&& work) noexcept -> decltype(work()) {
   try {
     return std::forward<Work>(work)();
-  } catch (const std::bad_alloc&) {  // texts this short need no memory
-    return Error{.code = ErrorCode::kNoMemory, .id = "out_of_memory", .message = "out of memory"};
+  } catch (...) {
+    return error_of_exception();
   }
 }
 

@@ -4,34 +4,9 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/utf8.h"
+
 namespace wick {
-
-namespace {
-
-// How a UTF-8 sequence at the start of `text` stands: its length if whole, 0 if it may still become
-// whole, and minus the length of its maximal invalid part otherwise (Unicode 15, §3.9, table 3-7).
-int utf8_sequence(std::string_view text) noexcept {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2 || lead > 0xF4) return -1;
-  const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  for (int i = 1; i < length; ++i) {
-    if (static_cast<std::size_t>(i) >= text.size()) return 0;
-    unsigned char low = 0x80, high = 0xBF;
-    if (i == 1) {
-      if (lead == 0xE0) low = 0xA0;
-      if (lead == 0xED) high = 0x9F;
-      if (lead == 0xF0) low = 0x90;
-      if (lead == 0xF4) high = 0x8F;
-    }
-    const unsigned char byte = at(static_cast<std::size_t>(i));
-    if (byte < low || byte > high) return -i;
-  }
-  return length;
-}
-
-}  // namespace
 
 namespace internal {
 void append(std::string& out, double part) {
@@ -70,28 +45,6 @@ std::string human_bytes(std::uint64_t bytes) {
   std::snprintf(text.data(), text.size(), value < 99.95 ? "%.1f %s" : "%.0f %s", value,
                 kUnits[unit]);
   return text.data();
-}
-
-std::string printable(std::string_view text, std::size_t limit) {
-  std::string out;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (out.size() >= limit) return out + "…";
-    const int length = utf8_sequence(text.substr(i));
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1 =
-        byte == 0xC2 && length == 2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (length <= 0 || byte < 0x20 || byte == 0x7F || is_c1) {
-      std::array<char, 8> hex;
-      std::snprintf(hex.data(), hex.size(), "\\x%02X", byte);
-      out += hex.data();
-      ++i;
-      continue;
-    }
-    out.append(text, i, static_cast<std::size_t>(length));
-    i += static_cast<std::size_t>(length);
-  }
-  return out;
 }
 
 std::size_t complete_utf8(std::string_view text) noexcept {

@@ -6,11 +6,17 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace wick {
 
 namespace internal {
 inline void append(std::string& out, std::string_view part) {
   out += part;
+}
+
+inline void append(std::string& out, const Printable& part) {
+  out += part.view();
 }
 
 inline void append(std::string& out, char part) {
@@ -48,11 +54,6 @@ std::string human_bytes(std::uint64_t bytes);
 
 // A to Z as a to z; all other bytes stay.
 std::string ascii_lower(std::string_view text);
-
-// `text` as it may be shown on a terminal or quoted in a message: control characters and invalid
-// UTF-8 become \xNN, and what is longer than `limit` bytes ends in "…". Every foreign string goes
-// through this on its way into an error.
-std::string printable(std::string_view text, std::size_t limit = 200);
 
 // Length of the longest prefix of `text` that ends on a whole UTF-8 character; what lies behind it
 // is an unfinished one (bytes that can never become a character count as finished, so that nothing

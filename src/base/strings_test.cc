@@ -17,11 +17,6 @@ TEST(Strings, HumanBytesUsesDecimalUnits) {
   EXPECT_EQ(human_bytes(999'960), "1.0 MB");
 }
 
-TEST(Strings, PrintableEscapesControlAndInvalidBytes) {
-  EXPECT_EQ(printable("a\x1b[31m\xff\xc2\x9bé"), "a\\x1B[31m\\xFF\\xC2\\x9Bé");
-  EXPECT_EQ(printable("abcdef", 3), "abc…");
-}
-
 TEST(Strings, CompleteUtf8StopsBeforeAnUnfinishedCharacter) {
   const std::string euro = "a€";
   EXPECT_EQ(complete_utf8(euro), 4U);

@@ -23,12 +23,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
 #include "base/hot_scope.h"
+#include "base/thread.h"
 
 namespace wick {
 namespace {
@@ -115,13 +115,16 @@ struct ThreadTeam::State {
   alignas(kCacheLine) std::atomic<std::uint32_t> n_chunks{0};
   std::atomic<Thunk> thunk{nullptr};
   std::atomic<const void*> context{nullptr};
+  std::atomic<int> most{0};  // members that take part
   std::atomic<bool> stop{false};
-  std::chrono::microseconds spin{kSpin};
-  std::vector<std::thread> helpers;
+  std::atomic<std::chrono::microseconds> spin{kSpin};
+  std::vector<std::jthread> helpers;
 
   // Claims and runs chunks of the phase `current` until none is left or it is over.
   void work(std::uint32_t current, int member) noexcept;
   void help(int member) noexcept;
+
+  ~State();  // ends the helpers, also those of a team that could not be completed
 };
 
 void ThreadTeam::State::work(std::uint32_t current, int member) noexcept {
@@ -129,6 +132,7 @@ void ThreadTeam::State::work(std::uint32_t current, int member) noexcept {
   const std::uint32_t total = n_chunks.load(std::memory_order_acquire);
   const Thunk call = thunk.load(std::memory_order_acquire);
   const void* const with = context.load(std::memory_order_acquire);
+  if (member >= most.load(std::memory_order_acquire)) return;
   std::uint32_t done = 0;
   while (static_cast<std::uint32_t>(claim >> 32) == current) {
     const auto chunk = static_cast<std::uint32_t>(claim);
@@ -155,34 +159,46 @@ void ThreadTeam::State::help(int member) noexcept {
   }
 }
 
-ThreadTeam::ThreadTeam(int members) : state_(std::make_unique<State>()) {
-  WICK_CHECK(members >= 1, "a team has at least its caller");
-  // Spinning helps only while every member has a processor of its own.
-  if (members > usable_threads()) state_->spin = std::chrono::microseconds{0};
-  state_->helpers.reserve(static_cast<std::size_t>(members - 1));
-  for (int member = 1; member < members; ++member) {
-    try {  // a thread's door: the system may refuse one more thread
-      state_->helpers.emplace_back([state = state_.get(), member] { state->help(member); });
-    } catch (const std::system_error&) {
-      break;  // the team is smaller; size() says so
-    }
-  }
-}
-
-ThreadTeam::~ThreadTeam() {
-  state_->stop.store(true, std::memory_order_release);
-  state_->generation.set(state_->generation.value() + 2);
-  for (std::thread& helper : state_->helpers)
+ThreadTeam::State::~State() {
+  stop.store(true, std::memory_order_release);
+  generation.set(generation.value() + 2);
+  for (std::jthread& helper : helpers)
     helper.join();
 }
+
+Result<ThreadTeam> ThreadTeam::create(int members) {
+  WICK_CHECK(members >= 1, "a team has at least its caller");
+  ThreadTeam team(std::make_unique<State>());
+  WICK_DO(team.grow(members));
+  return team;
+}
+
+Result<void> ThreadTeam::grow(int members) {
+  State& state = *state_;
+  // Spinning helps only while every member has a processor of its own.
+  if (members > usable_threads()) state.spin = std::chrono::microseconds{0};
+  // Room first: no memory for a helper that runs already would leave it to nobody who ends it.
+  state.helpers.reserve(static_cast<std::size_t>(members) - 1);
+  for (int member = size(); member < members; ++member) {
+    WICK_TRY(std::jthread helper, start_thread([s = &state, member] { s->help(member); }));
+    state.helpers.push_back(std::move(helper));
+  }
+  return {};
+}
+
+ThreadTeam::ThreadTeam(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+ThreadTeam::ThreadTeam(ThreadTeam&&) noexcept = default;
+ThreadTeam& ThreadTeam::operator=(ThreadTeam&&) noexcept = default;
+ThreadTeam::~ThreadTeam() = default;
 
 int ThreadTeam::size() const noexcept {
   return static_cast<int>(state_->helpers.size()) + 1;
 }
 
-void ThreadTeam::run_erased(int n_chunks, Thunk thunk, const void* context) noexcept {
+void ThreadTeam::run_erased(int n_chunks, int most, Thunk thunk, const void* context) noexcept {
   State& state = *state_;
-  if (state.helpers.empty() || n_chunks <= 1) {
+  if (state.helpers.empty() || n_chunks <= 1 || most <= 1) {
     for (int chunk = 0; chunk < n_chunks; ++chunk)
       thunk(context, chunk, 0);
     return;
@@ -193,6 +209,7 @@ void ThreadTeam::run_erased(int n_chunks, Thunk thunk, const void* context) noex
   state.n_chunks.store(total, std::memory_order_release);
   state.thunk.store(thunk, std::memory_order_release);
   state.context.store(context, std::memory_order_release);
+  state.most.store(most, std::memory_order_release);
   state.finished.reset();
   state.next.store(word(current, 0), std::memory_order_release);  // open
   state.generation.set(current);

@@ -3,29 +3,39 @@
 // computes too. Between phases members spin briefly, yield, then park on a futex: an idle team
 // costs nothing. run() may be called by one thread at a time; it neither allocates nor locks.
 //
+//   WICK_TRY(ThreadTeam team, ThreadTeam::create(4));
 //   team.run(n_chunks, [&](int chunk, int member) noexcept { … });
 #pragma once
 
 #include <memory>
 #include <type_traits>
 
+#include "base/result.h"
+
 namespace wick {
 
 class ThreadTeam {
  public:
-  explicit ThreadTeam(int members);  // ≥ 1, the caller included
+  static constexpr int kMaxMembers = 1024;
+
+  // members ≥ 1, the caller included. All of them or an error (base/thread.h): a smaller team would
+  // be slower than what was asked for, without a word.
+  static Result<ThreadTeam> create(int members);
+  ThreadTeam(ThreadTeam&&) noexcept;
+  ThreadTeam& operator=(ThreadTeam&&) noexcept;
   ~ThreadTeam();
-  ThreadTeam(const ThreadTeam&) = delete;
-  ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const noexcept;
 
+  // Cold: at least so many members from now on. Not while a phase runs.
+  Result<void> grow(int members);
+
   // Calls work(chunk, member) once for each chunk in [0, n_chunks); returns when all are done. What
-  // the chunks wrote is visible.
+  // the chunks wrote is visible. Only members [0, most) take part.
   template <class Work>
-  void run(int n_chunks, const Work& work) noexcept {
+  void run(int n_chunks, const Work& work, int most = kMaxMembers) noexcept {
     run_erased(
-        n_chunks,
+        n_chunks, most,
         [](const void* context, int chunk, int member) noexcept {
           (*static_cast<const Work*>(context))(chunk, member);
         },
@@ -34,9 +44,10 @@ class ThreadTeam {
 
  private:
   using Thunk = void (*)(const void* context, int chunk, int member) noexcept;
-  void run_erased(int n_chunks, Thunk thunk, const void* context) noexcept;
+  void run_erased(int n_chunks, int most, Thunk thunk, const void* context) noexcept;
 
   struct State;
+  explicit ThreadTeam(std::unique_ptr<State> state) noexcept;
   std::unique_ptr<State> state_;
 };
 

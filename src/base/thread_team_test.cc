@@ -13,6 +13,7 @@
 #include "base/cgroup.h"
 #include "base/hot_scope.h"
 #include "support/hot_counters.h"
+#include "support/no_threads.h"
 #include "support/temp_dir.h"
 
 namespace wick {
@@ -20,7 +21,7 @@ namespace {
 
 TEST(ThreadTeam, RunsEveryChunkExactlyOnce) {
   for (const int members : {1, 2, 4}) {
-    ThreadTeam team(members);
+    ThreadTeam team = *ThreadTeam::create(members);
     for (const int n_chunks : {0, 1, 2, 3, 17, 1000}) {
       std::vector<std::atomic<int>> runs(static_cast<std::size_t>(n_chunks));
       team.run(n_chunks, [&](int chunk, int) noexcept { ++runs[static_cast<std::size_t>(chunk)]; });
@@ -32,7 +33,7 @@ TEST(ThreadTeam, RunsEveryChunkExactlyOnce) {
 }
 
 TEST(ThreadTeam, MembersAreNumberedFromTheCaller) {
-  ThreadTeam team(3);
+  ThreadTeam team = *ThreadTeam::create(3);
   ASSERT_EQ(team.size(), 3);
   std::atomic<bool> all_in_range = true;
   std::atomic<bool> caller_is_zero = true;
@@ -49,7 +50,7 @@ TEST(ThreadTeam, MembersAreNumberedFromTheCaller) {
 
 TEST(ThreadTeam, WhatChunksWroteIsVisibleAfterRun) {
   // Plain ints, no atomics: ThreadSanitizer fails this if run() does not order the accesses.
-  ThreadTeam team(4);
+  ThreadTeam team = *ThreadTeam::create(4);
   std::vector<int> cells(64, 0);
   for (int phase = 1; phase <= 2000; ++phase) {
     team.run(64, [&](int chunk, int) noexcept {
@@ -73,7 +74,7 @@ void meet(ThreadTeam& team) {
 
 TEST(ThreadTeam, HundredThousandPhasesLoseNoChunk) {
   for (const int members : {2, 3}) {  // on two processors: one that spins, one that parks at once
-    ThreadTeam team(members);
+    ThreadTeam team = *ThreadTeam::create(members);
     std::int64_t want = 0;
     std::atomic<std::int64_t> got = 0;
     for (int phase = 0; phase < 50'000; ++phase) {
@@ -87,7 +88,7 @@ TEST(ThreadTeam, HundredThousandPhasesLoseNoChunk) {
 }
 
 TEST(ThreadTeam, WakesMembersThatParked) {
-  ThreadTeam team(2);
+  ThreadTeam team = *ThreadTeam::create(2);
   for (int phase = 0; phase < 20; ++phase) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // longer than any spin
     meet(team);
@@ -95,7 +96,7 @@ TEST(ThreadTeam, WakesMembersThatParked) {
 }
 
 TEST(HotPathThreadTeam, RunNeitherAllocatesNorLocks) {
-  ThreadTeam team(2);
+  ThreadTeam team = *ThreadTeam::create(2);
   std::atomic<int> sum = 0;
   test::reset_hot_counts();
   {
@@ -108,6 +109,15 @@ TEST(HotPathThreadTeam, RunNeitherAllocatesNorLocks) {
   EXPECT_EQ(sum, 28'000);
   EXPECT_EQ(test::hot_counts().allocations, 0);
   EXPECT_EQ(test::hot_counts().locks, 0);
+}
+
+TEST(ThreadTeam, IsAnErrorWhereTheSystemStartsNoFurtherThread) {
+  const test::NoThreads refused;
+  const auto team = ThreadTeam::create(2);
+  ASSERT_FALSE(team);
+  EXPECT_EQ(team.error().id, "no_thread");
+  EXPECT_NE(team.error().message.find("Resource temporarily unavailable"), std::string::npos);
+  EXPECT_TRUE(ThreadTeam::create(1)) << "the caller alone needs no thread";
 }
 
 TEST(UsableThreads, IsAtLeastOneAndAtMostTheProcessors) {

@@ -93,7 +93,7 @@ struct Expr {
   CallArguments args = {};
   const Builtin* builtin = nullptr;  // of a filter or test; null if there is none of that name
   const Text* constant = nullptr;    // kString, kData: `text` as the run sees it
-  const Text* key = nullptr;         // kGetAttr, kGetItem: the name, if to a dict it is_only_a_key
+  const Text* key = nullptr;         // kNsAttr: attr; kGetAttr, kGetItem: if it is_only_a_key
 };
 
 // What happens to a slot when its scope is entered.

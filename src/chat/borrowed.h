@@ -1,46 +1,36 @@
 // A T with memory that one use hands on to the next: vectors and strings grow once in a render, not
-// in every call. One thread.
+// in every call. T is made of a Spare's `from` (a Run or its Memory) and has clear(). One thread.
 //
-//   Borrowed<Arguments> args(spare_arguments_);
-//   args->positional.push_back(value);
+//   Borrowed<TextBuilder, Run> text(spare_texts_);
+//   text->append(part, true);
 #pragma once
 
 #include <cstddef>
 #include <utility>
-#include <vector>
 
-#include "base/marked_text.h"
-#include "chat/builtin.h"
+#include "chat/memory.h"
 
 namespace wick::jinja {
 
-inline void clear(Arguments& args) noexcept {
-  args.positional.clear();
-  args.named.clear();
-}
+template <class T, class From>
+struct Spares {
+  Spares(From& made_from, Memory& memory) : from(made_from), items(memory) {}
 
-inline void clear(MarkedText& text) noexcept {
-  text.text.clear();
-  text.trusted.clear();
-}
+  From& from;
+  Vector<T> items;
+};
 
-template <class T>
+template <class T, class From>
 class Borrowed {
  public:
-  using Spare = std::vector<T>;
-
-  explicit Borrowed(Spare& spare) : spare_(spare) {
-    constexpr std::size_t kMost = 16;
-    if (spare_.capacity() == 0) spare_.reserve(kMost);
-    if (spare_.empty()) return;
-    own_ = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  explicit Borrowed(Spares<T, From>& spares) : spares_(spares), own_(take(spares)) {}
 
   ~Borrowed() {
-    if (spare_.size() == spare_.capacity()) return;  // a destructor must not need memory
-    clear(own_);
-    spare_.push_back(std::move(own_));
+    if (spares_.items.size() == spares_.items.capacity())
+      return;  // a destructor must not need
+               // memory
+    own_.clear();
+    spares_.items.push_back(std::move(own_));
   }
 
   Borrowed(const Borrowed&) = delete;
@@ -51,8 +41,17 @@ class Borrowed {
   T* operator->() noexcept { return &own_; }
 
  private:
-  Spare& spare_;
-  T own_ = {};
+  static T take(Spares<T, From>& spares) {
+    constexpr std::size_t kMost = 16;
+    if (spares.items.capacity() == 0) spares.items.reserve(kMost);
+    if (spares.items.empty()) return T(spares.from);
+    T own = std::move(spares.items.back());
+    spares.items.pop_back();
+    return own;
+  }
+
+  Spares<T, From>& spares_;
+  T own_;
 };
 
 }  // namespace wick::jinja

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "chat/limits.h"
 #include "chat/number_format.h"
 #include "chat/operators.h"
 #include "chat/printf_format.h"
@@ -17,6 +16,7 @@ constexpr std::size_t kMaxWidth = 100'000;
 // [[fill]align][sign][#][0][width][grouping][.precision][type]
 struct Spec {
   std::string fill = " ";
+  bool is_trusted = true;  // whether the template wrote all of it
   char align = '\0';
   bool zero = false;
   std::size_t width = 0;
@@ -32,15 +32,16 @@ class Brace {
   Brace(Run& run, const Arguments& args, bool is_markup)
       : run_(run), args_(args), is_markup_(is_markup) {}
 
-  bool format(const Text& text, MarkedText& out, int depth) {
+  bool format(const Text& text, TextBuilder& out, int depth) {
     const std::string_view bytes = text.bytes;
+    if (!run_.charge(bytes.size(), Rate::kDecode)) return false;
     std::size_t at = 0;
     while (at < bytes.size()) {
       const std::size_t brace = bytes.find_first_of("{}", at);
-      append(out, text, at, std::min(brace, bytes.size()));
+      if (!out.append(text, at, std::min(brace, bytes.size()))) return false;
       if (brace == std::string_view::npos) break;
       if (brace + 1 < bytes.size() && bytes[brace + 1] == bytes[brace]) {
-        append(out, text, brace, brace + 1);
+        if (!out.append(text, brace, brace + 1)) return false;
         at = brace + 2;
         continue;
       }
@@ -51,11 +52,10 @@ class Brace {
         if (bytes[end] == '}' && --open == 0) break;
       }
       if (end >= bytes.size()) return fail("a '{' in a format is not closed");
-      if (!field(text, brace + 1, end, out, depth)) return false;
-      if (out.text.size() > kMaxTextBytes) return fail("a text grows too large");
+      if (!run_.charge(8) || !field(text, brace + 1, end, out, depth)) return false;
       at = end + 1;
     }
-    return run_.spend_bytes(64 + bytes.size());
+    return true;
   }
 
  private:
@@ -64,7 +64,7 @@ class Brace {
     return false;
   }
 
-  bool field(const Text& text, std::size_t begin, std::size_t end, MarkedText& out, int depth) {
+  bool field(const Text& text, std::size_t begin, std::size_t end, TextBuilder& out, int depth) {
     if (depth > 1) return fail("a format is nested too deeply");
     const std::string_view bytes = text.bytes.substr(0, end);
     std::size_t name_end = begin;
@@ -83,12 +83,12 @@ class Brace {
       if (at < end && bytes[at] != ':')
         return fail("expected ':' behind the conversion of a format");
     }
-    MarkedText spec;
+    TextBuilder spec(run_);
     if (at < end) {
       const Val inner = run_.cut(text, at + 1, end);
       if (inner.failed() || !format(*inner.text, spec, depth + 1)) return false;
     }
-    return is_markup_ ? put_escaped(value, spec.text, out) : put(value, spec.text, out);
+    return is_markup_ ? put_escaped(value, spec, out) : put(value, spec, out);
   }
 
   bool convert(char conversion, Val& value) {
@@ -151,9 +151,8 @@ class Brace {
       out = args_.positional[static_cast<std::size_t>(number)];
       return true;
     }
-    for (const auto& [key, value] : args_.named) {
-      if (key != name) continue;
-      out = value;
+    if (const Val* const found = args_.find(run_, name)) {
+      out = *found;
       return true;
     }
     return fail(cat("the format wants an argument named '", printable(name, 60), "'"));
@@ -199,31 +198,33 @@ class Brace {
   }
 
   // Into markup goes markup as it is, and the text of all else escaped.
-  bool put_escaped(const Val& value, std::string_view spec, MarkedText& out) {
+  bool put_escaped(const Val& value, const TextBuilder& spec, TextBuilder& out) {
     if (value.is_string() && value.text->is_markup) {
-      if (!spec.empty()) return fail("markup takes no format");
+      if (spec.size() > 0) return fail("markup takes no format");
       return append_text(run_, out, value);
     }
-    MarkedText plain;
+    TextBuilder plain(run_);
     if (!put(value, spec, plain)) return false;
     const Val made = run_.text(std::move(plain));
     const Val safe = made.failed() ? made : escape(run_, made);
     return !safe.failed() && append_text(run_, out, safe);
   }
 
-  bool put(const Val& value, std::string_view spec_text, MarkedText& out) {
-    if (spec_text.empty()) return append_text(run_, out, value);
-    Spec spec;
-    if (!parse(spec_text, spec)) return false;
+  bool put(const Val& value, const TextBuilder& spec_text, TextBuilder& out) {
+    if (spec_text.size() == 0) return append_text(run_, out, value);
+    Spec spec{.is_trusted = is_trusted(spec_text)};
+    if (!parse(spec_text.text(), spec)) return false;
     if (value.is_string()) return put_text(*value.text, spec, out);
     if (!value.is_number())
       return fail(cat("a value of type ", type_name(value), " takes no format"));
     const char type = spec.number.type;
     std::string digits;
     if (type != '\0' && std::string_view("eEfFgG%").find(type) != std::string_view::npos) {
+      if (!run_.charge(kDigitsWork)) return false;
       digits = format_real(value.as_real(), spec.number);
     } else if (value.kind == Kind::kFloat) {
       if (type != '\0') return fail("unknown format code for a float");
+      if (!run_.charge(kDigitsWork)) return false;
       digits = plain_real(value.real, spec.number);
     } else if (type == 'c') {
       if (value.as_int() < 0 || value.as_int() > 0x10FFFF)
@@ -236,9 +237,13 @@ class Brace {
       return fail("unknown format code for an integer");
     }
     const char align = spec.align == '\0' ? '>' : spec.align;
-    out.append(aligned(digits, count_code_points(digits), spec.width, align, spec.fill),
-               !value.tainted);
-    return true;
+    const bool trusted = spec.is_trusted && !value.tainted;
+    const Filling f = filling(digits, count_code_points(digits), spec.width, align);
+    const std::string_view number = digits;
+    return out.append(number.substr(0, f.head), trusted) &&
+           out.append_repeated(spec.fill, f.left, trusted) &&
+           out.append(number.substr(f.head), trusted) &&
+           out.append_repeated(spec.fill, f.right, trusted);
   }
 
   // A float without a type: as str() if no precision is given, else like g with a point.
@@ -252,7 +257,7 @@ class Brace {
     return shortest;
   }
 
-  bool put_text(const Text& text, const Spec& spec, MarkedText& out) {
+  bool put_text(const Text& text, const Spec& spec, TextBuilder& out) {
     const bool implied =
         spec.zero && spec.align == '=';  // a 0 before the width aligns numbers only
     if ((spec.number.type != '\0' && spec.number.type != 's') || (spec.align == '=' && !implied) ||
@@ -261,20 +266,16 @@ class Brace {
     }
     std::size_t end = text.bytes.size();
     if (spec.number.precision >= 0)
-      end = byte_of(text.bytes, static_cast<std::size_t>(spec.number.precision));
-    const std::size_t n = count_code_points(text.bytes.substr(0, end));
+      end = run_.byte_of(text.bytes, static_cast<std::size_t>(spec.number.precision));
+    const std::size_t n = spec.width > 0 ? run_.count_chars(text.bytes.substr(0, end)) : 0;
     const std::size_t room = spec.width > n ? spec.width - n : 0;
     const std::size_t left = spec.align == '>' ? room : spec.align == '^' ? room / 2 : 0;
-    for (std::size_t i = 0; i < left; ++i)
-      out.append(spec.fill, true);
-    append(out, text, 0, end);
-    for (std::size_t i = left; i < room; ++i)
-      out.append(spec.fill, true);
-    return run_.spend_bytes(end + room);
+    return out.append_repeated(spec.fill, left, spec.is_trusted) && out.append(text, 0, end) &&
+           out.append_repeated(spec.fill, room - left, spec.is_trusted);
   }
 
   Run& run_;
-  const Arguments& args_;
+  const Arguments args_;
   bool is_markup_ = false;
   std::int64_t next_ = 0;
   bool manual_ = false;
@@ -283,7 +284,7 @@ class Brace {
 }  // namespace
 
 Val brace_format(Run& run, const Text& format, const Arguments& args) {
-  MarkedText out;
+  TextBuilder out(run);
   if (!Brace(run, args, format.is_markup).format(format, out, 0)) return Val::failure();
   return run.text(std::move(out), format.is_markup);
 }

@@ -5,17 +5,45 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <utility>
-#include <vector>
 
+#include "chat/memory.h"
 #include "chat/val.h"
 
 namespace wick::jinja {
 
-struct Arguments {
-  std::vector<Val> positional;
-  std::vector<std::pair<std::string_view, Val>> named;
+// name=value of a call. `key` is the text that a name out of **mapping came from, null for a name
+// that the template wrote, which lives as long as the template.
+struct NamedArgument {
+  std::string_view name = {};
+  Val value = {};
+  const Text* key = nullptr;
 };
+
+struct Arguments {
+  std::span<const Val> positional = {};
+  std::span<const NamedArgument> named = {};
+
+  // The value of the argument of that name, null if there is none.
+  const Val* find(Run& run, std::string_view name) const;
+};
+
+// Arguments in the making.
+struct ArgumentBuffer {
+  explicit ArgumentBuffer(Memory& memory) : positional(memory), named(memory) {}
+
+  Arguments view() const noexcept { return {positional, named}; }
+
+  void clear() noexcept {
+    positional.clear();
+    named.clear();
+  }
+
+  Vector<Val> positional;
+  Vector<NamedArgument> named;
+};
+
+// The name as a text, with its trust.
+Val name_of(Run& run, const NamedArgument& argument);
 
 // `self` is what stands before the | or the point. args has one value for each parameter of the
 // row, kind kMissing where none was given. A failure comes back as Run::fail's value.
@@ -37,6 +65,16 @@ inline constexpr std::size_t kMaxParams = 6;
 
 // Tables are sorted by name.
 const Builtin* find_in(std::span<const Builtin> table, std::string_view name) noexcept;
+
+// All rows that a template can reach by name, as the tests walk them.
+std::span<const Builtin> all_filters() noexcept;
+std::span<const Builtin> all_tests() noexcept;
+std::span<const Builtin> all_globals() noexcept;
+std::span<const Builtin> all_string_methods() noexcept;
+std::span<const Builtin> all_dict_methods() noexcept;
+std::span<const Builtin> all_list_methods() noexcept;
+std::span<const Builtin> all_range_methods() noexcept;
+std::span<const Builtin> all_number_methods() noexcept;
 
 const Builtin* find_filter(std::string_view name) noexcept;
 const Builtin* find_test(std::string_view name) noexcept;

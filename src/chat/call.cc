@@ -26,7 +26,20 @@ std::size_t n_params(const Builtin& builtin) noexcept {
 
 }  // namespace
 
+const Val* Arguments::find(Run& run, std::string_view name) const {
+  if (!run.charge(1 + named.size() / 4)) return nullptr;
+  for (const NamedArgument& argument : named) {
+    if (argument.name == name) return &argument.value;
+  }
+  return nullptr;
+}
+
+Val name_of(Run& run, const NamedArgument& argument) {
+  return argument.key != nullptr ? Val::of(argument.key) : run.text(argument.name, Trust::kAll);
+}
+
 Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Arguments& args) {
+  if (!run.charge(2)) return Val::failure();
   if (builtin.call_open != nullptr) return builtin.call_open(run, self, args);
   Val bound[kMaxParams];
   const std::size_t n = n_params(builtin);
@@ -35,9 +48,11 @@ Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Argume
                         args.positional.size()));
   }
   std::copy(args.positional.begin(), args.positional.end(), bound);
-  for (const auto& [name, value] : args.named) {
+  for (const auto& [name, value, key] : args.named) {
     const int at = builtin.positional_only ? -1 : parameter(builtin.params, name);
-    if (at < 0) return run.fail(cat("'", builtin.name, "' takes no argument named '", name, "'"));
+    if (at < 0)
+      return run.fail(
+          cat("'", builtin.name, "' takes no argument named '", printable(name, 60), "'"));
     if (!bound[at].is_missing()) {
       return run.fail(cat("'", builtin.name, "' got the argument '", name, "' twice"));
     }
@@ -51,7 +66,7 @@ Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Argume
   return builtin.call(run, self, {bound, n});
 }
 
-Val Interpreter::call(const Val& callee, Arguments& args) {
+Val Interpreter::call(const Val& callee, const Arguments& args) {
   if (callee.kind == Kind::kLoop) return call_loop(*callee.loop, args);
   if (callee.kind == Kind::kJoiner) {
     if (!callee.joiner->used) {
@@ -65,59 +80,65 @@ Val Interpreter::call(const Val& callee, Arguments& args) {
   return call_builtin(run_, *callee.callable->builtin, callee.callable->self, args);
 }
 
-Val Interpreter::call_macro(const Callable& callable, Arguments& args) {
+Val Interpreter::call_macro(const Callable& callable, const Arguments& args) {
   Frame* frame = new_frame(callable.macro->function, *callable.frame);
   if (frame == nullptr || !bind_macro(callable, args, *frame)) return Val::failure();
   Val text;
   return capture(callable.macro->body, *frame, text) == Flow::kNext ? text : Val::failure();
 }
 
-bool Interpreter::bind_macro(const Callable& callable, Arguments& args, Frame& frame) {
+bool Interpreter::bind_macro(const Callable& callable, const Arguments& args, Frame& frame) {
   const Function& function = callable.macro->function;
   const std::size_t n = function.params.size();
   const std::size_t n_given = std::min(n, args.positional.size());
-  const auto take = [&args](std::string_view name) {
-    Val value;
-    for (std::size_t i = 0; i < args.named.size(); ++i) {
-      if (args.named[i].first != name) continue;
-      value = args.named[i].second;
-      args.named.erase(args.named.begin() + static_cast<std::ptrdiff_t>(i));
-      break;
-    }
-    return value;
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    const Expr& param = *function.params[i];
-    slot(param.ref, frame) = i < n_given ? args.positional[i] : take(param.text);
-  }
+  for (std::size_t i = 0; i < n_given; ++i)
+    slot(function.params[i]->ref, frame) = args.positional[i];
   if (function.caller_slot >= 0) {
-    const Val caller = take("caller");
+    const Val* const caller = args.find(run_, "caller");
     frame.slots[function.caller_slot] =
-        caller.is_missing() || caller.is_none() ? run_.undefined("no caller is defined") : caller;
+        caller == nullptr || caller->is_none() ? run_.undefined("no caller is defined") : *caller;
   }
-  if (function.kwargs_slot >= 0) {
-    std::vector<Entry> entries;
-    for (const auto& [name, value] : args.named) {
-      entries.push_back({run_.text_copy(name, true), value});
-    }
-    frame.slots[function.kwargs_slot] = run_.dict(entries);
-  } else if (!args.named.empty()) {
-    run_.fail(cat("the macro takes no argument named '", printable(args.named[0].first, 60), "'"));
-    return false;
-  }
+  if (!bind_named(callable, args, frame)) return false;
   if (function.varargs_slot >= 0) {
-    frame.slots[function.varargs_slot] =
-        run_.list(std::span<const Val>(args.positional).subspan(n_given), Kind::kTuple);
+    frame.slots[function.varargs_slot] = run_.list(args.positional.subspan(n_given), Kind::kTuple);
   } else if (args.positional.size() > n) {
     run_.fail(cat("the macro takes at most ", n, " arguments, it got ", args.positional.size()));
     return false;
   }
-  if (run_.failed() || !enter(function.scope, frame)) return false;
+  return run_.charge(n) && enter(function.scope, frame) && bind_defaults(function, frame);
+}
+
+// Named arguments to the parameters that no position filled, the rest to kwargs.
+bool Interpreter::bind_named(const Callable& callable, const Arguments& args, Frame& frame) {
+  const Function& function = callable.macro->function;
+  const std::size_t n_given = std::min(function.params.size(), args.positional.size());
+  const auto open = std::span(function.params).subspan(n_given);
+  Vector<Entry> rest(run_.memory());
+  for (const NamedArgument& argument : args.named) {
+    if (!run_.charge(1 + open.size() / 4)) return false;
+    if (function.caller_slot >= 0 && argument.name == "caller") continue;
+    const auto param = std::find_if(open.begin(), open.end(),
+                                    [&](const Expr* one) { return one->text == argument.name; });
+    if (param != open.end()) {
+      slot((*param)->ref, frame) = argument.value;
+    } else if (function.kwargs_slot >= 0) {
+      rest.push_back({name_of(run_, argument), argument.value});
+    } else {
+      run_.fail(cat("the macro takes no argument named '", printable(argument.name, 60), "'"));
+      return false;
+    }
+  }
+  if (function.kwargs_slot >= 0) frame.slots[function.kwargs_slot] = run_.dict(rest);
+  return !run_.failed();
+}
+
+bool Interpreter::bind_defaults(const Function& function, Frame& frame) {
+  const std::size_t n = function.params.size();
+  const std::size_t first_default = n - function.defaults.size();
   for (std::size_t i = 0; i < n; ++i) {
     const Expr& param = *function.params[i];
     Val& value = slot(param.ref, frame);
     if (!value.is_missing()) continue;
-    const std::size_t first_default = n - function.defaults.size();
     value = i >= first_default
                 ? eval(*function.defaults[i - first_default], frame)
                 : run_.undefined(cat("parameter '", param.text, "' was not provided"));
@@ -133,8 +154,8 @@ Val Interpreter::call_loop(Loop& loop, const Arguments& args) {
   }
   Frame* frame = new_frame(loop.stmt->function, *loop.frame);
   if (frame == nullptr) return Val::failure();
-  MarkedText* const before = out_;
-  Borrowed<MarkedText> own(spare_texts_);
+  TextBuilder* const before = out_;
+  BorrowedText own(spare_texts_);
   out_ = &*own;
   const Flow flow = run_loop(*loop.stmt, args.positional[0], loop.depth0 + 1, *loop.frame, *frame);
   out_ = before;

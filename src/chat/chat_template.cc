@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <new>
 
 #include "base/strings.h"
 #include "chat/interpreter.h"
 #include "chat/limits.h"
 #include "chat/parser.h"
 #include "chat/run.h"
+#include "chat/text_builder.h"
 
 namespace wick {
 namespace {
@@ -41,37 +44,47 @@ class Import {
   Val object(const Object& from, bool is_top) {
     jinja::DataLevel level(run_);
     if (level.too_deep()) return Val::failure();
+    run_.admit(0);
     Entry* const entries = run_.array<Entry>(from.size());
-    if (entries == nullptr) return Val::failure();
     std::size_t n = 0;
     for (const auto& [key, value] : from) {
       const std::string* text = value.string();
       const bool trusted = text != nullptr && (is_top ? is_one_of(kTokenNames, key)
                                                       : key == "role" && is_one_of(kRoles, *text));
+      run_.admit(key.size());
       ::new (entries + n++)
-          Entry{run_.text(key, Trust::kNone), trusted ? run_.text(*text, Trust::kAll) : any(value)};
-      if (run_.failed()) return Val::failure();
+          Entry{run_.text(key, Trust::kNone), any(value, trusted ? Trust::kAll : Trust::kNone)};
+      if (!run_.charge(2)) return Val::failure();
     }
     return run_.dict_of({entries, n});
   }
 
  private:
-  Val any(const Value& value) {
-    if (value.is_null()) return Val::none().with_taint(true);
+  Val any(const Value& value, Trust trust) {
+    if (const std::string* text = value.string()) {
+      run_.admit(text->size());
+      return run_.text(*text, trust);
+    }
+    if (const Object* from = value.object()) return object(*from, false);
+    run_.admit(0);
     if (const bool* truth = value.boolean()) return Val::of(*truth).with_taint(true);
     if (const std::int64_t* integer = value.integer()) return Val::of(*integer).with_taint(true);
     if (const double* number = value.number()) return Val::of(*number).with_taint(true);
-    if (const std::string* text = value.string()) return run_.text(*text, Trust::kNone);
-    if (const Object* from = value.object()) return object(*from, false);
+    if (const Array* from = value.array()) return array(*from);
+    return Val::none().with_taint(true);
+  }
+
+  Val array(const Array& from) {
     jinja::DataLevel level(run_);
     if (level.too_deep()) return Val::failure();
-    std::vector<Val> items;
-    items.reserve(value.array()->size());
-    for (const Value& item : *value.array()) {
-      items.push_back(any(item));
-      if (items.back().failed()) return Val::failure();
+    if (from.size() > kMaxItems) return run_.too_many_items();
+    Val* const items = run_.array<Val>(from.size());
+    std::size_t n = 0;
+    for (const Value& item : from) {
+      ::new (items + n) Val(any(item, Trust::kNone));
+      if (!run_.charge(1) || items[n++].failed()) return Val::failure();
     }
-    return run_.list(items);
+    return Val::of(run_.make<jinja::List>(items, n), jinja::Kind::kList);
   }
 
   Run& run_;
@@ -96,21 +109,41 @@ Result<ChatTemplate> ChatTemplate::parse(std::string_view jinja) {
   return ChatTemplate(std::move(state));
 }
 
+namespace {
+
+MarkedText marked(const jinja::TextBuilder& built) {
+  return {.text = std::string(built.text()),
+          .trusted = {built.trusted().begin(), built.trusted().end()}};
+}
+
+Result<MarkedText> render_within(const jinja::Ast& ast, const Object& context, Run& run) {
+  jinja::TextBuilder out(run);
+  jinja::Interpreter interpreter(ast, run, out);
+  try {  // the door for a Memory at its limit
+    out.reserve(kUsualBytes);
+    const Val variables = Import(run).object(context, true);
+    const bool is_done = !variables.failed() && interpreter.render(*variables.dict);
+    if (is_done && run.has_room(out.size(), 1)) return marked(out);
+  } catch (const std::bad_alloc&) {
+    if (!run.memory().is_over()) throw;
+    run.has_room(SIZE_MAX, 1);
+    interpreter.note_last_place();
+  }
+  return *std::move(run.error());
+}
+
+}  // namespace
+
 Result<MarkedText> ChatTemplate::render(const Object& context, const RenderOptions& options) const {
   std::int64_t now = options.now_seconds;
   if (now < 0) {
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     now = std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
   }
-  Run run({.steps = options.max_steps, .bytes = kMaxRenderBytes}, now);
-  const Val variables = Import(run).object(context, true);
-  MarkedText out;
-  out.text.reserve(kUsualBytes);
-  if (!variables.failed()) {
-    jinja::Interpreter interpreter(*state_->ast, run, *variables.dict, out);
-    if (interpreter.render()) return out;
-  }
-  return *std::move(run.error());
+  Run run(options.limits, options.stop, now);
+  auto prompt = render_within(*state_->ast, context, run);
+  if (options.usage != nullptr) *options.usage = run.usage();
+  return prompt;
 }
 
 const std::vector<std::string>& ChatTemplate::variables() const noexcept {

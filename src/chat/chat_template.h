@@ -2,7 +2,7 @@
 // Python's jinja2 renders it in the environment that transformers builds (trim_blocks,
 // lstrip_blocks, loop controls, tojson without HTML escapes, raise_exception, strftime_now).
 // Immutable after parse; any thread. Nothing in a template reaches anything outside its context:
-// there are no attributes of the host, no imports, no files. Steps, output and depth are limited
+// there are no attributes of the host, no imports, no files. Work, memory and depth are limited
 // (chat/limits.h). A construct that the language here does not know is an error with line and
 // column, at parse.
 //
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,9 @@ namespace wick {
 
 struct RenderOptions {
   std::int64_t now_seconds = -1;  // what strftime_now sees, Unix time in UTC; -1 = the clock
-  std::int64_t max_steps = kMaxRenderSteps;  // beyond, kInvalid with id "template_limit"
+  RenderLimits limits = {};       // beyond, kInvalid with id "template_limit"
+  std::stop_token stop = {};      // then kCancelled, within milliseconds
+  RenderUsage* usage = nullptr;   // if given, what the render took, failed or not
 };
 
 class ChatTemplate {

@@ -158,7 +158,7 @@ TEST(HostileChat, EndlessWorkEndsAtTheLimits) {
   for (const char* source : templates) {
     const auto tmpl = ChatTemplate::parse(source);
     ASSERT_TRUE(tmpl) << source;
-    EXPECT_FALSE(tmpl->render({}, {.now_seconds = 0, .max_steps = 1'000'000})) << source;
+    EXPECT_FALSE(tmpl->render({}, {.now_seconds = 0, .limits = {.work = 1'000'000}})) << source;
   }
 }
 

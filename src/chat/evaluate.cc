@@ -13,16 +13,13 @@ Val Interpreter::fail_at(const Expr& expr, std::string_view what) {
 
 Val Interpreter::eval(const Expr& expr, Frame& frame) {
   // What cannot fail or go deeper, which is half of all.
-  if (expr.constant != nullptr && run_.spend(1)) return Val::of(expr.constant);
-  if (expr.kind == ExprKind::kName && run_.spend(1)) {
+  if (expr.constant != nullptr && run_.charge(1)) return Val::of(expr.constant);
+  if (expr.kind == ExprKind::kName && run_.charge(1 + static_cast<std::size_t>(expr.ref.hops))) {
     const Val& value = slot(expr.ref, frame);
     if (!value.is_missing()) return value;
   }
-  if (run_.depth >= kMaxCallDepth) {
-    run_.fail("the template calls itself too deeply", "template_limit");
-    return Val::failure();
-  }
-  if (!run_.spend(1)) return Val::failure();
+  if (run_.is_too_deep()) return Val::failure();
+  if (!run_.charge(1)) return Val::failure();
   ++run_.depth;
   const Val value = eval_kind(expr, frame);
   --run_.depth;
@@ -109,7 +106,7 @@ Val Interpreter::eval_name(const Expr& expr, Frame& frame) {
 }
 
 Val Interpreter::eval_items(const Expr& expr, Frame& frame, Kind kind) {
-  std::vector<Val> items;
+  Vector<Val> items(run_.memory());
   items.reserve(expr.items.size());
   for (const Expr* item : expr.items) {
     items.push_back(eval(*item, frame));
@@ -119,7 +116,7 @@ Val Interpreter::eval_items(const Expr& expr, Frame& frame, Kind kind) {
 }
 
 Val Interpreter::eval_dict(const Expr& expr, Frame& frame) {
-  std::vector<Entry> entries;
+  Vector<Entry> entries(run_.memory());
   entries.reserve(expr.items.size() / 2);
   for (std::size_t i = 0; i < expr.items.size(); i += 2) {
     const Val key = eval(*expr.items[i], frame);
@@ -164,14 +161,15 @@ Val Interpreter::eval_compare(const Expr& expr, Frame& frame) {
 }
 
 Val Interpreter::eval_concat(const Expr& expr, Frame& frame) {
-  Borrowed<MarkedText> out(spare_texts_);
-  for (const Expr* item : expr.items) {
-    const Val value = eval(*item, frame);
+  BorrowedText out(spare_texts_);
+  const Val first = eval(*expr.items[0], frame);
+  const bool is_long = first.is_string() && first.bytes().size() >= GrowingTexts::kLeast;
+  if (first.failed() || (!is_long && !append_text(run_, *out, first))) return Val::failure();
+  for (std::size_t i = 1; i < expr.items.size(); ++i) {
+    const Val value = eval(*expr.items[i], frame);
     if (value.failed() || !append_text(run_, *out, value)) return Val::failure();
-    if (out->text.size() > kMaxTextBytes)
-      return run_.fail("a text grows too large", "template_limit");
   }
-  return run_.text(std::move(*out));
+  return is_long ? run_.joined(*first.text, out->view(), false) : run_.text(std::move(*out));
 }
 
 Val Interpreter::eval_condition(const Expr& expr, Frame& frame) {
@@ -194,56 +192,58 @@ Val Interpreter::eval_filter(const Expr& expr, const Val* captured, Frame& frame
     value = eval(*below, frame);
   }
   if (value.failed()) return value;
-  Borrowed<Arguments> args(spare_arguments_);
+  BorrowedArguments args(spare_arguments_);
   if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
   if (expr.builtin == nullptr) return fail_at(expr, cat("no filter named '", expr.attr, "'"));
-  return call_builtin(run_, *expr.builtin, value, *args);
+  return call_builtin(run_, *expr.builtin, value, args->view());
 }
 
 Val Interpreter::eval_test(const Expr& expr, Frame& frame) {
   const Val value = eval(*expr.items[0], frame);
   if (value.failed()) return value;
-  Borrowed<Arguments> args(spare_arguments_);
+  BorrowedArguments args(spare_arguments_);
   if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
   if (expr.builtin == nullptr) return fail_at(expr, cat("no test named '", expr.attr, "'"));
-  return call_builtin(run_, *expr.builtin, value, *args);
+  return call_builtin(run_, *expr.builtin, value, args->view());
 }
 
 Val Interpreter::eval_call(const Expr& expr, Frame& frame, const Val* caller) {
   const Val callee = eval(*expr.items[0], frame);
   if (callee.failed()) return callee;
-  Borrowed<Arguments> args(spare_arguments_);
+  BorrowedArguments args(spare_arguments_);
   if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
-  if (caller != nullptr) args->named.emplace_back("caller", *caller);
-  return call(callee, *args);
+  if (caller != nullptr) args->named.push_back({"caller", *caller});
+  return call(callee, args->view());
 }
 
-bool Interpreter::eval_arguments(const CallArguments& args, Frame& frame, Arguments& out) {
+bool Interpreter::eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out) {
   for (const Expr* arg : args.positional) {
     out.positional.push_back(eval(*arg, frame));
     if (out.positional.back().failed()) return false;
   }
   for (const auto& [name, arg] : args.named) {
-    out.named.emplace_back(name, eval(*arg, frame));
-    if (out.named.back().second.failed()) return false;
+    out.named.push_back({name, eval(*arg, frame)});
+    if (out.named.back().value.failed()) return false;
   }
   if (args.star != nullptr) {
-    std::vector<Val> more;
     const Val value = eval(*args.star, frame);
+    Vector<Val> more(run_.memory());
     if (value.failed() || !run_.collect(value, more)) return false;
     out.positional.insert(out.positional.end(), more.begin(), more.end());
   }
-  if (args.star_star != nullptr) {
-    const Val value = eval(*args.star_star, frame);
-    if (value.failed()) return false;
-    if (value.kind != Kind::kDict) return !run_.fail_type("given as **arguments", value).failed();
-    for (const Entry& entry : *value.dict) {
-      if (!entry.key.is_string()) return !run_.fail("names of arguments must be text").failed();
-      for (const auto& [name, other] : out.named) {
-        if (name == entry.key.bytes()) return !run_.fail("an argument is given twice").failed();
-      }
-      out.named.emplace_back(entry.key.bytes(), entry.value);
+  if (args.star_star == nullptr) return true;
+  const Val value = eval(*args.star_star, frame);
+  if (value.failed()) return false;
+  if (value.kind != Kind::kDict) return !run_.fail_type("given as **arguments", value).failed();
+  const std::size_t n_written = out.named.size();  // a dict's keys differ from each other
+  for (const Entry& entry : *value.dict) {
+    if (!entry.key.is_string()) return !run_.fail("names of arguments must be text").failed();
+    if (!run_.charge(1 + n_written / 4)) return false;
+    for (std::size_t i = 0; i < n_written; ++i) {
+      if (out.named[i].name == entry.key.bytes())
+        return !run_.fail("an argument is given twice").failed();
     }
+    out.named.push_back({entry.key.bytes(), entry.value, entry.key.text});
   }
   return true;
 }

@@ -47,22 +47,24 @@ Val ignore_case(Run& run, const Val& value) {
 bool AttributePath::parse(Run& run, const Val& attribute) {
   if (attribute.is_missing() || attribute.is_none()) return true;
   if (!attribute.is_string()) {
-    parts_.push_back(attribute);
+    parts_ = run.keep(std::span(&attribute, 1));
     return true;
   }
   const std::string_view path = attribute.bytes();
+  Vector<Val> parts(run.memory());
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find('.', at), path.size());
     const std::string_view part = path.substr(at, end - at);
     const bool is_number =
         !part.empty() && part.size() < 18 &&
         std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-    parts_.push_back(is_number ? Val::of(static_cast<std::int64_t>(std::stoll(std::string(part))))
-                               : run.cut(*attribute.text, at, end));
-    if (!run.spend(1) || parts_.back().failed()) return false;
+    parts.push_back(is_number ? Val::of(static_cast<std::int64_t>(std::stoll(std::string(part))))
+                              : run.cut(*attribute.text, at, end));
+    if (!run.charge(2 + part.size() / 16)) return false;
     at = end + 1;
   }
-  return true;
+  parts_ = run.keep(std::span<const Val>(parts));
+  return !run.failed();
 }
 
 Val AttributePath::get(Run& run, const Val& item, const Val& otherwise) const {
@@ -155,6 +157,10 @@ constexpr Builtin kFilters[] = {
 };
 
 }  // namespace
+
+std::span<const Builtin> all_filters() noexcept {
+  return kFilters;
+}
 
 const Builtin* find_filter(std::string_view name) noexcept {
   return find_in(kFilters, name);

@@ -92,7 +92,7 @@ class AttributePath {
   Val get(Run& run, const Val& item, const Val& otherwise = {}) const;
 
  private:
-  std::vector<Val> parts_;
+  std::span<const Val> parts_;  // in the run's arena
 };
 
 // Text in lower case, anything else as it is.

@@ -13,10 +13,10 @@ namespace wick::jinja::filters {
 namespace {
 
 // map('filter', …), select('test', …) and their kin. Nothing is looked at before the first item is
-// asked for, and nothing at all where the value is false. What has a destructor is kept by the run.
+// asked for, and nothing at all where the value is false.
 struct Mapping {
   Val value = {};
-  Arguments given = {};
+  Arguments given = {};  // in the run's arena
   bool negated = false, by_attribute = false;
   // Of prepare():
   Iterator* items = nullptr;
@@ -27,6 +27,9 @@ struct Mapping {
   std::optional<std::string_view> missing = {};  // no filter or test has that name
   bool maps_attribute = false;
 
+  Mapping(Run& run, const Val& mapped, const Arguments& arguments)
+      : value(mapped), given{run.keep(arguments.positional), run.keep(arguments.named)} {}
+
   // Whether there are items; false and failed() if the arguments are wrong.
   template <class Prepare>
   bool start(Run& run, const Prepare& prepare) {
@@ -36,11 +39,7 @@ struct Mapping {
     return items != nullptr;
   }
 
-  void take_rest(std::size_t used) {
-    args.positional.assign(given.positional.begin() + static_cast<std::ptrdiff_t>(used),
-                           given.positional.end());
-    args.named = given.named;
-  }
+  void take_rest(std::size_t used) { args = {given.positional.subspan(used), given.named}; }
 };
 
 class Map final : public Iterator {
@@ -76,13 +75,13 @@ class Map final : public Iterator {
       return true;
     }
     Val attribute;
-    for (const auto& [name, value] : given.named) {
+    for (const auto& [name, value, key] : given.named) {
       if (name == "attribute") {
         attribute = value;
       } else if (name == "default") {
         mapping_.otherwise = value;
       } else {
-        return !run.fail(cat("map takes no argument named '", name, "'")).failed();
+        return !run.fail(cat("map takes no argument named '", printable(name, 60), "'")).failed();
       }
     }
     if (attribute.is_missing()) return !run.fail("map needs the name of a filter").failed();
@@ -118,7 +117,7 @@ class Selection final : public Iterator {
 
  private:
   bool prepare(Run& run) {
-    const std::vector<Val>& given = mapping_.given.positional;
+    const std::span<const Val> given = mapping_.given.positional;
     std::size_t used = 0;
     if (mapping_.by_attribute) {
       if (given.empty()) return !run.fail("the name of an attribute is missing").failed();
@@ -138,8 +137,7 @@ class Selection final : public Iterator {
 
 template <class T>
 Val lazily(Run& run, Mapping& mapping) {
-  Iterator* made = run.make<T>(mapping);
-  return made == nullptr ? Val::failure() : Val::of(made);
+  return Val::of(static_cast<Iterator*>(run.make<T>(mapping)));
 }
 
 // A filter that does its work when the first item is asked for.
@@ -166,9 +164,7 @@ class LateFilter final : public Iterator {
 };
 
 Val choose(Run& run, const Val& value, const Arguments& args, bool negated, bool by_attribute) {
-  Mapping& mapping = run.keep<Mapping>();
-  mapping.value = value;
-  mapping.given = args;
+  Mapping& mapping = *run.make<Mapping>(run, value, args);
   mapping.negated = negated;
   mapping.by_attribute = by_attribute;
   return lazily<Selection>(run, mapping);
@@ -178,11 +174,31 @@ Val no_item(Run& run, std::string_view which) {
   return run.undefined(cat("there is no ", which, " item, the sequence is empty"));
 }
 
-struct Rows {  // kept by the run, because of its destructor
+struct Rows {
   Iterator* items = nullptr;
   Val size = {}, filler = {};
   std::int64_t n = -1;  // items of a row; what is no whole number is the length of none
-  std::vector<Val> row = {};
+  Val* row = nullptr;   // that one in the making
+  std::size_t n_row = 0, room = 0;
+
+  bool push(Run& run, const Val& item) {
+    if (n_row == kMaxItems) return !run.too_many_items().failed();
+    if (n_row == room) {
+      room = std::max<std::size_t>(4, room * 2);
+      Val* const larger = run.array<Val>(room);
+      if (!run.charge(n_row / 4)) return false;
+      std::uninitialized_copy_n(row, n_row, larger);
+      row = larger;
+    }
+    ::new (row + n_row++) Val(item);
+    return true;
+  }
+
+  Val give(Run& run) {
+    const Val list = run.list({row, n_row});
+    n_row = 0;
+    return list;
+  }
 };
 
 // Gives a row once it has the first item of the next one.
@@ -193,36 +209,29 @@ class Batch final : public Iterator {
   bool next(Run& run, Val& out) override {
     Val item;
     while (rows_.items->next(run, item)) {
-      const bool is_full = static_cast<std::int64_t>(rows_.row.size()) == rows_.n;
-      if (is_full) out = give(run);
-      if (rows_.row.size() == kMaxItems) return !run.too_many_items().failed();
-      rows_.row.push_back(item);
+      const bool is_full = static_cast<std::int64_t>(rows_.n_row) == rows_.n;
+      if (is_full) out = rows_.give(run);
+      if (!rows_.push(run, item)) return false;
       if (is_full) return !out.failed();
     }
-    if (run.failed() || rows_.row.empty() || !fill(run)) return false;
-    out = give(run);
+    if (run.failed() || rows_.n_row == 0 || !fill(run)) return false;
+    out = rows_.give(run);
     return !out.failed();
   }
 
  private:
-  Val give(Run& run) {
-    const Val row = run.list(rows_.row);
-    rows_.row.clear();
-    return row;
-  }
-
   // The last row; false if failed.
   bool fill(Run& run) {
     const Val& size = rows_.size;
-    std::vector<Val>& row = rows_.row;
     if (rows_.filler.is_missing() || rows_.filler.is_none()) return true;
     const bool is_filled_up = size.kind == Kind::kFloat
-                                  ? static_cast<double>(row.size()) >= size.real
+                                  ? static_cast<double>(rows_.n_row) >= size.real
                                   : size.is_integral();
     if (!is_filled_up) return !run.fail_type("the size of a batch", size).failed();
-    if (rows_.n > 100'000) return !run.fail("a batch is too large", "template_limit").failed();
-    while (static_cast<std::int64_t>(row.size()) < rows_.n)
-      row.push_back(rows_.filler);
+    if (rows_.n > 100'000) return !run.fail_limit("a batch is too large").failed();
+    while (static_cast<std::int64_t>(rows_.n_row) < rows_.n) {
+      if (!run.charge(1) || !rows_.push(run, rows_.filler)) return false;
+    }
     return true;
   }
 
@@ -230,8 +239,9 @@ class Batch final : public Iterator {
 };
 
 Val batch_now(Run& run, const Val& value, Args args) {
-  Rows& rows = run.keep<Rows>();
+  Rows& rows = *run.make<Rows>();
   rows.items = run.iterate(value);
+  if (rows.items == nullptr) return Val::failure();
   rows.size = args[0];
   rows.filler = args[1];
   if (args[0].is_integral()) rows.n = args[0].as_int();
@@ -239,26 +249,27 @@ Val batch_now(Run& run, const Val& value, Args args) {
       std::fabs(args[0].real) < 1e15) {
     rows.n = static_cast<std::int64_t>(args[0].real);
   }
-  Iterator* made = rows.items == nullptr ? nullptr : run.make<Batch>(rows);
-  return made == nullptr ? Val::failure() : Val::of(made);
+  return Val::of(static_cast<Iterator*>(run.make<Batch>(rows)));
 }
 
 Val slice_now(Run& run, const Val& value, Args args) {
   std::int64_t slices = 0;
-  std::vector<Val> all, out;
+  Vector<Val> all(run.memory()), out(run.memory());
   if (!take_int(run, args[0], "a number of slices", slices) || !run.collect(value, all)) {
     return Val::failure();
   }
   if (slices == 0) return run.fail("integer division or modulo by zero");
-  if (slices > 100'000) return run.fail("too many slices", "template_limit");
+  if (slices > 100'000) return run.fail_limit("too many slices");
   const auto n = static_cast<std::int64_t>(all.size());
+  Vector<Val> row(run.memory());
   for (std::int64_t i = 0, from = 0; i < slices; ++i) {
     const bool extra = i < n % slices;
     const auto size = static_cast<std::size_t>(n / slices + (extra ? 1 : 0));
     const std::span<const Val> part(all.data() + from, size);
-    std::vector<Val> row(part.begin(), part.end());
+    row.assign(part.begin(), part.end());
     if (!extra && !args[1].is_missing() && !args[1].is_none()) row.push_back(args[1]);
     out.push_back(run.list(row));
+    if (out.back().failed()) return Val::failure();
     from += static_cast<std::int64_t>(size);
   }
   return run.failed() ? Val::failure() : run.list(out);
@@ -277,8 +288,8 @@ Val items_now(Run& run, const Val& value, Args) {
 
 Val late(Run& run, Native filter, const Val& value, Args args) {
   const Val kept = run.list(args);
-  Iterator* made = kept.failed() ? nullptr : run.make<LateFilter>(filter, value, kept.list->span());
-  return made == nullptr ? Val::failure() : Val::of(made);
+  if (kept.failed()) return kept;
+  return Val::of(static_cast<Iterator*>(run.make<LateFilter>(filter, value, kept.list->span())));
 }
 
 Val batch(Run& run, const Val& value, Args args) {
@@ -294,10 +305,7 @@ Val items(Run& run, const Val& value, Args args) {
 }
 
 Val map(Run& run, const Val& value, const Arguments& args) {
-  Mapping& mapping = run.keep<Mapping>();
-  mapping.value = value;
-  mapping.given = args;
-  return lazily<Map>(run, mapping);
+  return lazily<Map>(run, *run.make<Mapping>(run, value, args));
 }
 
 Val select(Run& run, const Val& value, const Arguments& args) {
@@ -325,7 +333,7 @@ Val first(Run& run, const Val& value, Args) {
 
 Val last(Run& run, const Val& value, Args) {
   if (value.kind == Kind::kIterator) return run.fail_type("reversed", value);
-  std::vector<Val> all;
+  Vector<Val> all(run.memory());
   if (value.is_string() && !value.bytes().empty())
     return get_item(run, value, Val::of(std::int64_t{-1}));
   if (!run.collect(value, all)) return Val::failure();
@@ -337,7 +345,7 @@ Val join(Run& run, const Val& value, Args args) {
   const Text* separator = args[0].is_missing() ? &none : to_text(run, args[0]);
   AttributePath path;
   if (separator == nullptr || !path.parse(run, args[1])) return Val::failure();
-  std::vector<const Text*> parts;
+  Vector<const Text*> parts(run.memory());
   Iterator* all = run.iterate(value);
   Val item;
   while (all != nullptr && all->next(run, item)) {
@@ -359,14 +367,14 @@ Val length(Run& run, const Val& value, Args) {
 }
 
 Val list(Run& run, const Val& value, Args) {
-  std::vector<Val> all;
+  Vector<Val> all(run.memory());
   return run.collect(value, all) ? run.list(all) : Val::failure();
 }
 
 Val reverse(Run& run, const Val& value, Args) {
   const Val back = Val::of(std::int64_t{-1});
   if (value.is_string()) return get_slice(run, value, {}, {}, back);
-  std::vector<Val> all;
+  Vector<Val> all(run.memory());
   if (!run.collect(value, all)) return Val::failure();
   std::reverse(all.begin(), all.end());
   // A generator has no order to reverse: Python makes a list of it.

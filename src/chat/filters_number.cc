@@ -18,7 +18,9 @@ namespace {
 // nullopt where one stands elsewhere.
 std::optional<std::string> digits_of(Run& run, const Text& text) {
   const Val bare = strip(run, text, nullptr, true, true);
-  if (bare.failed() || bare.bytes().size() > 400) return std::nullopt;
+  if (bare.failed() || bare.bytes().size() > 400 || !run.charge(8 + bare.bytes().size())) {
+    return std::nullopt;
+  }
   std::string out;
   const std::string_view bytes = bare.bytes();
   const auto is_digit = [&](std::size_t at) {
@@ -152,7 +154,7 @@ Val integer(Run& run, const Val& value, Args args) {
   const bool is_base = wanted.is_missing() || wanted.is_integral();
   const std::int64_t base = wanted.is_integral() ? wanted.as_int() : is_base ? 10 : -1;
   const Val otherwise = args[0].is_missing() ? Val::of(std::int64_t{0}) : args[0];
-  const bool taint = value.tainted || (value.is_string() && value.text->trust != Trust::kAll);
+  const bool taint = is_tainted(value);
   if (value.is_string()) {
     const auto digits = digits_of(run, *value.text);
     if (!digits) return run.failed() ? Val::failure() : otherwise;
@@ -175,7 +177,7 @@ Val integer(Run& run, const Val& value, Args args) {
 Val real(Run& run, const Val& value, Args args) {
   const std::optional<double> parsed = to_real(run, value);
   if (run.failed()) return Val::failure();
-  const bool taint = value.tainted || (value.is_string() && value.text->trust != Trust::kAll);
+  const bool taint = is_tainted(value);
   if (parsed) return Val::of(*parsed).with_taint(taint);
   return args[0].is_missing() ? Val::of(0.0) : args[0];
 }
@@ -187,8 +189,8 @@ Val round(Run& run, const Val& value, Args args) {
   if (!take_text(run, args[1], "a method", method)) return Val::failure();
   const std::string_view how = method->bytes;
   if (args[0].is_none() && how == "common" && value.is_number()) {  // round(x): an integer
-    const auto whole = value.is_integral() ? std::optional(value.as_int())
-                                           : truncated(std::nearbyint(value.real));
+    const auto whole =
+        value.is_integral() ? std::optional(value.as_int()) : truncated(std::nearbyint(value.real));
     return whole ? Val::of(*whole).with_taint(value.tainted)
                  : run.fail("an integer does not fit into 64 bits");
   }
@@ -197,6 +199,7 @@ Val round(Run& run, const Val& value, Args args) {
     return run.fail("the method of round is 'common', 'ceil' or 'floor'");
   }
   if (!value.is_number()) return run.fail_type("rounded", value);
+  if (!run.charge(kDigitsWork)) return Val::failure();
   const auto digits = static_cast<int>(std::clamp<std::int64_t>(precision, -400, 400));
   if (how == "common") {
     if (value.is_integral())
@@ -216,6 +219,7 @@ Val filesizeformat(Run& run, const Val& value, Args args) {
   const std::optional<double> bytes = to_real(run, value);
   if (!take_bool(run, args[0], binary)) return Val::failure();
   if (!bytes) return run.fail_type("formatted as a file size", value);
+  if (!run.charge(kDigitsWork)) return Val::failure();
   const double base = binary ? 1024 : 1000;
   std::string text;
   if (*bytes == 1) {
@@ -234,7 +238,7 @@ Val filesizeformat(Run& run, const Val& value, Args args) {
     text = cat(format_real(base * *bytes / unit, {.type = 'f', .precision = 1}), ' ',
                binary ? "KMGTPEZY"[prefix] : "kMGTPEZY"[prefix], binary ? "iB" : "B");
   }
-  return run.text_copy(text, !value.tainted);
+  return run.text_copy(text, !is_tainted(value));
 }
 
 }  // namespace wick::jinja::filters

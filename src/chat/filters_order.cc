@@ -1,9 +1,9 @@
 // Filters that compare items: sorting, grouping, extremes, sums.
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/strings.h"
 #include "chat/filters.h"
+#include "chat/merge_sort.h"
 #include "chat/operators.h"
 
 namespace wick::jinja::filters {
@@ -21,27 +21,25 @@ Val key_of(Run& run, const AttributePath& path, const Val& item, bool exact,
 
 // The items with their keys; false if failed.
 bool keyed_items(Run& run, const Val& value, const AttributePath& path, bool exact,
-                 std::vector<Keyed>& out) {
+                 Vector<Keyed>& out) {
   Iterator* all = run.iterate(value);
   Val item;
   while (all != nullptr && all->next(run, item)) {
     out.push_back({key_of(run, path, item, exact), item});
-    if (out.back().key.failed()) return false;
+    if (out.back().key.failed() || !run.charge(3)) return false;
   }
   return !run.failed();
 }
 
-// Stable, as Python's sorted(). Once two keys have no order, all compare equal and the sort ends.
-bool sort_keyed(Run& run, std::vector<Keyed>& items, bool reverse) {
-  std::stable_sort(items.begin(), items.end(), [&run, reverse](const Keyed& a, const Keyed& b) {
-    if (run.failed() || !run.spend(1)) return false;
+// As Python's sorted(). Once two keys have no order the sort ends.
+bool sort_keyed(Run& run, Vector<Keyed>& items, bool reverse) {
+  return merge_sort(run, items, [&run, reverse](const Keyed& a, const Keyed& b) {
     return order(run, reverse ? b.key : a.key, reverse ? a.key : b.key) == -1;
   });
-  return !run.failed();
 }
 
-Val items_of(Run& run, const std::vector<Keyed>& keyed) {
-  std::vector<Val> items;
+Val items_of(Run& run, const Vector<Keyed>& keyed) {
+  Vector<Val> items(run.memory());
   for (const Keyed& each : keyed)
     items.push_back(each.item);
   return run.list(items);
@@ -50,7 +48,7 @@ Val items_of(Run& run, const std::vector<Keyed>& keyed) {
 Val extreme(Run& run, const Val& value, Args args, int wanted) {
   bool exact = false;
   AttributePath path;
-  std::vector<Keyed> items;
+  Vector<Keyed> items(run.memory());
   if (!take_bool(run, args[0], exact) || !path.parse(run, args[1]) ||
       !keyed_items(run, value, path, exact, items)) {
     return Val::failure();
@@ -79,7 +77,7 @@ Val sort(Run& run, const Val& value, Args args) {
   bool reverse = false, exact = false;
   if (!take_flag(run, args[0], reverse) || !take_bool(run, args[1], exact)) return Val::failure();
   // "age,name" sorts by both; the key is always a list, as jinja2's is.
-  std::vector<AttributePath> paths(1);
+  Vector<AttributePath> paths(1, AttributePath(), run.memory());
   if (args[2].is_string()) {
     const Text& text = *args[2].text;
     paths.clear();
@@ -91,11 +89,11 @@ Val sort(Run& run, const Val& value, Args args) {
   } else if (!paths[0].parse(run, args[2])) {
     return Val::failure();
   }
-  std::vector<Keyed> items;
+  Vector<Keyed> items(run.memory());
   Iterator* all = run.iterate(value);
   Val item;
   while (all != nullptr && all->next(run, item)) {
-    std::vector<Val> keys;
+    Vector<Val> keys(run.memory());
     for (const AttributePath& path : paths)
       keys.push_back(key_of(run, path, item, exact));
     if (run.failed()) return Val::failure();
@@ -117,7 +115,7 @@ Val dictsort(Run& run, const Val& value, Args args) {
     return run.fail("dictsort sorts by either 'key' or 'value'");
   }
   if (value.kind != Kind::kDict) return run.fail_type("sorted as a dict", value);
-  std::vector<Keyed> items;
+  Vector<Keyed> items(run.memory());
   for (const Entry& entry : *value.dict) {
     const Val& sorted = by->bytes == "key" ? entry.key : entry.value;
     items.push_back(
@@ -131,7 +129,7 @@ Val groupby(Run& run, const Val& value, Args args) {
   bool exact = false;
   AttributePath path;
   if (!path.parse(run, args[0]) || !take_bool(run, args[2], exact)) return Val::failure();
-  std::vector<Keyed> items;
+  Vector<Keyed> items(run.memory());
   Iterator* all = run.iterate(value);
   Val item;
   while (all != nullptr && all->next(run, item)) {
@@ -139,10 +137,10 @@ Val groupby(Run& run, const Val& value, Args args) {
     if (run.failed()) return Val::failure();
   }
   if (run.failed() || !sort_keyed(run, items, false)) return Val::failure();
-  std::vector<Val> groups;
+  Vector<Val> groups(run.memory());
   for (std::size_t from = 0; from < items.size();) {
     std::size_t to = from;
-    std::vector<Val> members;
+    Vector<Val> members(run.memory());
     while (to < items.size() && equal(run, items[to].key, items[from].key)) {
       members.push_back(items[to++].item);
     }
@@ -153,7 +151,6 @@ Val groupby(Run& run, const Val& value, Args args) {
     Val group = run.failed() ? Val::failure() : run.tuple({grouper, list});
     if (group.failed()) return group;
     List* named = run.make<List>(*group.list);
-    if (named == nullptr) return Val::failure();
     named->is_group = true;
     groups.push_back(Val::of(named, Kind::kTuple));
     from = to;
@@ -178,53 +175,37 @@ Val sum(Run& run, const Val& value, Args args) {
 
 namespace {
 
-struct Seen {  // kept by the run, because of its destructor
-  bool exact = false;
-  AttributePath path = {};
-  Iterator* items = nullptr;
-  std::unordered_multimap<std::size_t, Val> keys = {};  // by hash
-
-  // Whether `key` is new; it is noted. False, too, if failed.
-  bool add(Run& run, const Val& key) {
-    std::size_t hash = 0;
-    if (!hash_of(run, key, hash)) return false;
-    const auto [begin, end] = keys.equal_range(hash);
-    for (auto each = begin; each != end; ++each) {
-      if (!run.spend(1) || equal(run, each->second, key)) return false;
-    }
-    if (keys.size() == kMaxItems) return !run.too_many_items().failed();
-    keys.emplace(hash, key);
-    return !run.failed();
-  }
-};
-
 // Gives an item before it looks at the next, which may not be fit to be a key.
 class Unique final : public Iterator {
  public:
-  explicit Unique(Seen& seen) : seen_(seen) {}
+  Unique(Iterator& items, const AttributePath& path, bool exact)
+      : items_(items), path_(path), exact_(exact) {}
 
   bool next(Run& run, Val& out) override {
-    while (seen_.items->next(run, out)) {
-      const Val key = key_of(run, seen_.path, out, seen_.exact);
+    while (items_.next(run, out)) {
+      const Val key = key_of(run, path_, out, exact_);
       if (key.failed()) return false;
-      if (seen_.add(run, key)) return true;
-      if (run.failed()) return false;
+      const std::size_t n = seen_.dict.size;
+      if (!run.insert(seen_, key, {})) return false;
+      if (seen_.dict.size > n) return true;
     }
     return false;
   }
 
  private:
-  Seen& seen_;
+  Iterator& items_;
+  AttributePath path_;
+  bool exact_;
+  GrowingDict seen_ = {};  // its keys
 };
 
 Val unique_now(Run& run, const Val& value, Args args) {
-  Seen& seen = run.keep<Seen>();
-  if (!take_bool(run, args[0], seen.exact) || !seen.path.parse(run, args[1])) {
-    return Val::failure();
-  }
-  seen.items = run.iterate(value);
-  Iterator* made = seen.items == nullptr ? nullptr : run.make<Unique>(seen);
-  return made == nullptr ? Val::failure() : Val::of(made);
+  bool exact = false;
+  AttributePath path;
+  if (!take_bool(run, args[0], exact) || !path.parse(run, args[1])) return Val::failure();
+  Iterator* const items = run.iterate(value);
+  if (items == nullptr) return Val::failure();
+  return Val::of(static_cast<Iterator*>(run.make<Unique>(*items, path, exact)));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <algorithm>
+#include <array>
 
 #include "base/strings.h"
 #include "chat/filters.h"
-#include "chat/limits.h"
 #include "chat/operators.h"
 #include "chat/printf_format.h"
 #include "chat/text_ops.h"
@@ -12,6 +12,7 @@ namespace wick::jinja::filters {
 namespace {
 
 constexpr std::size_t kUsualJson = 1024;  // bytes
+constexpr std::size_t kMaxIndent = 1000;  // of tojson
 
 Val with_case(Run& run, const Val& value, Case to) {
   const Text* text = soft_text(run, value);
@@ -24,13 +25,14 @@ bool take_separators(Run& run, const Val& arg, JsonStyle& style) {
     if (style.indent) style.item_separator = ",";
     return true;
   }
-  std::vector<Val> both;
+  Vector<Val> both(run.memory());
   if (!run.collect(arg, both)) return false;
   if (both.size() != 2 || !both[0].is_string() || !both[1].is_string()) {
     return !run.fail("separators of tojson must be two texts").failed();
   }
   style.item_separator = both[0].bytes();
   style.key_separator = both[1].bytes();
+  style.is_trusted = style.is_trusted && !is_tainted(both[0]) && !is_tainted(both[1]);
   return true;
 }
 
@@ -38,12 +40,21 @@ bool take_indent(Run& run, const Val& arg, JsonStyle& style) {
   if (arg.is_missing() || arg.is_none()) return true;
   if (arg.is_string()) {
     style.indent = arg.bytes();
+    style.is_trusted = !is_tainted(arg);
     return true;
   }
   std::int64_t n = 0;
   if (!take_int(run, arg, "the indent of tojson", n)) return false;
-  if (n > 1000) return !run.fail("the indent of tojson is too wide").failed();
-  style.indent = std::string(static_cast<std::size_t>(std::max<std::int64_t>(n, 0)), ' ');
+  if (n > static_cast<std::int64_t>(kMaxIndent))
+    return !run.fail("the indent of tojson is too wide").failed();
+  style.is_blank = true;
+  static constexpr auto kBlanks = [] {
+    std::array<char, kMaxIndent> blanks{};
+    blanks.fill(' ');
+    return blanks;
+  }();
+  style.indent =
+      std::string_view(kBlanks.data(), static_cast<std::size_t>(std::max<std::int64_t>(n, 0)));
   return true;
 }
 
@@ -52,23 +63,21 @@ bool is_url_safe(char c, bool slash) noexcept {
          c == '.' || c == '-' || c == '~' || (slash && c == '/');
 }
 
-bool append_url(Run& run, MarkedText& out, const Val& value, bool in_query) {
+bool append_url(Run& run, TextBuilder& out, const Val& value, bool in_query) {
   const Text* text = to_text(run, value);
-  if (text == nullptr || !run.spend_bytes(text->bytes.size() * 4)) return false;
-  std::string piece;
-  for (std::size_t at = 0; at < text->bytes.size(); ++at) {
-    const char c = text->bytes[at];
-    if (is_url_safe(c, !in_query)) {
-      piece = c;
-    } else if (in_query && c == ' ') {
-      piece = "+";
-    } else {
+  if (text == nullptr) return false;
+  TrustCursor trust(*text);
+  return in_slices(run, text->bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && !run.failed(); ++at) {
+      const char c = text->bytes[at];
       const auto byte = static_cast<unsigned char>(c);
-      piece = {'%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+      const char escaped[] = {'%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+      const std::string_view piece = is_url_safe(c, !in_query) ? std::string_view(&c, 1)
+                                     : in_query && c == ' '    ? "+"
+                                                               : std::string_view(escaped, 3);
+      out.append(piece, trust.is_trusted(at, at + 1));
     }
-    out.append(piece, is_trusted(*text, at, at + 1));
-  }
-  return true;
+  });
 }
 
 }  // namespace
@@ -124,9 +133,10 @@ Val format(Run& run, const Val& value, const Arguments& args) {
   }
   if (args.named.empty())
     return percent_format(run, *text, run.list(args.positional, Kind::kTuple));
-  std::vector<Entry> entries;
-  for (const auto& [name, named] : args.named)
-    entries.push_back({run.text_copy(name, true), named});
+  Vector<Entry> entries(run.memory());
+  for (const NamedArgument& argument : args.named)
+    entries.push_back({name_of(run, argument), argument.value});
+  if (run.failed()) return Val::failure();
   const Val dict = run.dict(entries);
   return dict.failed() ? dict : percent_format(run, *text, dict);
 }
@@ -146,16 +156,13 @@ Val indent(Run& run, const Val& value, Args args) {
   const Val whole = concat(run, *value.text, *newline.text);
   const Val lines = whole.failed() ? whole : split_lines(run, *whole.text, false);
   if (lines.failed()) return lines;
-  MarkedText out;
-  if (first) append(out, *by.text);
+  TextBuilder out(run);
+  if (first) out.append(*by.text);
   for (std::size_t i = 0; i < lines.list->size; ++i) {
     const Text& line = *lines.list->items[i].text;
     if (i > 0) out.append("\n", true);
-    if (i > 0 && (blank || !line.bytes.empty())) append(out, *by.text);
-    append(out, line);
-    if (!run.spend_bytes(64 + by.bytes().size())) return Val::failure();
-    if (out.text.size() > kMaxTextBytes)
-      return run.fail("a text grows too large", "template_limit");
+    if (i > 0 && (blank || !line.bytes.empty())) out.append(*by.text);
+    if (!out.append(line)) return Val::failure();
   }
   return run.text(std::move(out), value.text->is_markup);
 }
@@ -182,9 +189,9 @@ Val string(Run& run, const Val& value, Args) {
 // Tags and comments go, runs of whitespace become one blank; entities that |escape writes are read.
 Val striptags(Run& run, const Val& value, Args) {
   const Text* text = to_text(run, value);
-  if (text == nullptr || !run.spend_bytes(text->bytes.size())) return Val::failure();
+  if (text == nullptr || !run.charge(text->bytes.size(), Rate::kScan)) return Val::failure();
   const std::string_view bytes = text->bytes;
-  MarkedText out;
+  TextBuilder out(run);
   std::size_t at = 0;
   while (at < bytes.size()) {
     const std::size_t open = std::min(bytes.find('<', at), bytes.size());
@@ -192,14 +199,14 @@ Val striptags(Run& run, const Val& value, Args) {
     const bool comment = bytes.substr(open, 4) == "<!--";
     const std::size_t close = comment ? bytes.find("-->", open + 4) : bytes.find('>', open);
     if (close == std::string_view::npos) break;
-    append(out, *text, at, open);
+    if (!run.charge(6) || !out.append(*text, at, open)) return Val::failure();
     at = close + (comment ? 3 : 1);
   }
-  append(out, *text, at, bytes.size());
+  out.append(*text, at, bytes.size());
   const Val bare = run.text(std::move(out));
   const Val words = bare.failed() ? bare : split(run, *bare.text, nullptr, -1, false);
   if (words.failed()) return words;
-  std::vector<const Text*> parts;
+  Vector<const Text*> parts(run.memory());
   for (const Val& word : words.list->span())
     parts.push_back(word.text);
   const Text blank = {" ", Trust::kAll};
@@ -216,23 +223,7 @@ Val striptags(Run& run, const Val& value, Args) {
 }
 
 Val title(Run& run, const Val& value, Args) {
-  const Text* text = soft_text(run, value);
-  if (text == nullptr || !run.spend_bytes(text->bytes.size() * 4)) return Val::failure();
-  const std::string_view bytes = text->bytes;
-  MarkedText out;
-  const auto breaks = [](char32_t c) {
-    return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
-  };
-  bool starts_word = true;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const CodePoint c = code_point(bytes, at);
-    const bool is_break = breaks(c.value);
-    const Case to = starts_word && !is_break ? Case::kUpper : Case::kLower;
-    if (!append_case(run, out, *text, at, at + c.size, to)) return Val::failure();
-    starts_word = is_break;
-    at += c.size;
-  }
-  return run.text(std::move(out), text->is_markup);
+  return with_case(run, value, Case::kWords);
 }
 
 Val tojson(Run& run, const Val& value, Args args) {
@@ -243,7 +234,7 @@ Val tojson(Run& run, const Val& value, Args args) {
       !take_separators(run, args[2], style) || !take_bool(run, args[3], style.sort_keys)) {
     return Val::failure();
   }
-  Written out;
+  Written out(run);
   out.text.reserve(kUsualJson);
   if (!write_json(run, out, value, style)) return Val::failure();
   return run.text_copy(out.text, out.is_trusted);
@@ -294,20 +285,20 @@ Val truncate(Run& run, const Val& value, Args args) {
   if (!value.is_string()) return run.fail_type("truncated", value);
   if (args[0].kind == Kind::kFloat) return run.fail_type("a length to cut at", args[0]);
   if (!take_text(run, args[2], "an end", end)) return Val::failure();
-  std::size_t cut =
-      byte_of(value.bytes(), static_cast<std::size_t>(length) - static_cast<std::size_t>(n_end));
+  std::size_t cut = run.byte_of(value.bytes(),
+                                static_cast<std::size_t>(length) - static_cast<std::size_t>(n_end));
   if (!kill_words) {
-    const std::size_t blank = value.bytes().substr(0, cut).rfind(' ');
+    const std::size_t blank = find_backward(run, value.bytes(), " ", cut);
     if (blank != std::string_view::npos) cut = blank;
   }
-  MarkedText out;
-  append(out, *value.text, 0, cut);
-  append(out, *end);
+  TextBuilder out(run);
+  out.append(*value.text, 0, cut);
+  out.append(*end);
   return run.text(std::move(out), value.text->is_markup);
 }
 
 Val urlencode(Run& run, const Val& value, Args) {
-  MarkedText out;
+  TextBuilder out(run);
   const bool is_one = value.is_string() || value.is_none() || value.is_number() ||
                       value.kind == Kind::kCallable || value.kind == Kind::kNamespace;
   if (is_one) {
@@ -315,7 +306,7 @@ Val urlencode(Run& run, const Val& value, Args) {
     return run.text(std::move(out));
   }
   const Val all = value.kind == Kind::kDict ? run.view(value.dict, ViewKind::kItems) : value;
-  std::vector<Val> pairs, pair;
+  Vector<Val> pairs(run.memory()), pair(run.memory());
   if (!run.collect(all, pairs)) return Val::failure();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     pair.clear();
@@ -331,17 +322,19 @@ Val urlencode(Run& run, const Val& value, Args) {
 
 Val wordcount(Run& run, const Val& value, Args) {
   const Text* text = soft_text(run, value);
-  if (text == nullptr || !run.spend_bytes(text->bytes.size() * 4)) return Val::failure();
+  if (text == nullptr) return Val::failure();
   std::int64_t n = 0;
   bool in_word = false;
-  for (std::size_t at = 0; at < text->bytes.size();) {
-    const CodePoint c = code_point(text->bytes, at);
-    const bool word = is_word(c.value);
-    if (word && !in_word) ++n;
-    in_word = word;
-    at += c.size;
-  }
-  return Val::of(n);
+  in_slices(run, text->bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end;) {
+      const CodePoint c = code_point(text->bytes, at);
+      const bool word = is_word(c.value);
+      if (word && !in_word) ++n;
+      in_word = word;
+      at += c.size;
+    }
+  });
+  return run.failed() ? Val::failure() : Val::of(n);
 }
 
 }  // namespace wick::jinja::filters

@@ -27,6 +27,7 @@ Val range(Run& run, const Val&, std::span<const Val> args) {
   const bool backward = step < 0;
   const bool wide =
       __builtin_sub_overflow(backward ? start : stop, backward ? stop : start, &distance);
+  const bool tainted = args[0].tainted || args[1].tainted || args[2].tainted;
   std::int64_t size = 0;
   if (distance > 0 || wide) {
     if (wide || step == INT64_MIN) return run.fail("the range is too big");
@@ -34,19 +35,20 @@ Val range(Run& run, const Val&, std::span<const Val> args) {
   }
   if (size > kMaxRange)
     return run.fail(cat("the range has ", size, " items, the limit is ", kMaxRange));
-  return run.range({start, stop, step, size});
+  return run.range({start, stop, step, size, tainted});
 }
 
 // dict(mapping or pairs, name=value …) as entries.
-bool dict_entries(Run& run, const Arguments& args, std::vector<Entry>& out) {
+bool dict_entries(Run& run, const Arguments& args, Vector<Entry>& out) {
   if (args.positional.size() > 1) return !run.fail("dict takes at most one argument").failed();
   if (!args.positional.empty()) {
     const Val& from = args.positional[0];
     if (from.is_undefined()) return !run.fail_undefined(from).failed();
     if (from.kind == Kind::kDict) {
+      if (!run.charge(from.dict->size / 2)) return false;
       out.assign(from.dict->begin(), from.dict->end());
     } else {
-      std::vector<Val> pairs, pair;
+      Vector<Val> pairs(run.memory()), pair(run.memory());
       if (!run.collect(from, pairs)) return false;
       for (const Val& each : pairs) {
         pair.clear();
@@ -56,26 +58,28 @@ bool dict_entries(Run& run, const Arguments& args, std::vector<Entry>& out) {
       }
     }
   }
-  for (const auto& [name, value] : args.named)
-    out.push_back({run.text_copy(name, true), value});
+  if (!run.charge(args.named.size())) return false;
+  for (const NamedArgument& argument : args.named)
+    out.push_back({name_of(run, argument), argument.value});
   return !run.failed();
 }
 
 Val dict(Run& run, const Val&, const Arguments& args) {
-  std::vector<Entry> entries;
+  Vector<Entry> entries(run.memory());
   return dict_entries(run, args, entries) ? run.dict(entries) : Val::failure();
 }
 
 Val name_space(Run& run, const Val&, const Arguments& args) {
-  std::vector<Entry> entries;
-  const Val out = run.name_space();
-  if (out.failed() || !dict_entries(run, args, entries)) return Val::failure();
+  Vector<Entry> entries(run.memory());
+  if (!dict_entries(run, args, entries)) return Val::failure();
+  Val out = Val::of(Kind::kNamespace);
+  out.space = run.make<GrowingDict>();
   for (const Entry& entry : entries) {
     if (!entry.key.is_string()) return run.fail("names of a namespace must be text");
     if (entry.key.bytes().substr(0, 1) == "_") {
       return run.fail("attributes of a namespace must not start with an underscore");
     }
-    out.space->set(entry.key.bytes(), entry.value);
+    if (!run.insert(*out.space, entry.key, entry.value)) return Val::failure();
   }
   return out;
 }
@@ -83,16 +87,19 @@ Val name_space(Run& run, const Val&, const Arguments& args) {
 Val raise_exception(Run& run, const Val&, std::span<const Val> args) {
   const Text* message = to_text(run, args[0]);
   if (message == nullptr) return Val::failure();
-  return run.fail(message->bytes, "template_raised");
+  return run.raise(message->bytes);
 }
 
 // strftime in UTC and the C locale, as the C library does it but for what Python answers itself:
 // %f is the microseconds, %z and %Z are empty.
 Val strftime_now(Run& run, const Val&, std::span<const Val> args) {
+  constexpr std::size_t kMostResult = 16 << 10;
   if (!args[0].is_string()) return run.fail_type("a format of strftime_now()", args[0]);
   std::string format;
   const std::string_view given = args[0].bytes();
   if (given.size() > 1000) return run.fail("the format of strftime_now() is too long");
+  // A directive of two bytes may take a microsecond, one of five write a thousand bytes.
+  if (!run.charge(kMostResult / 16 + given.size() * 32)) return Val::failure();
   for (std::size_t i = 0; i < given.size(); ++i) {
     const char next = given[i] == '%' && i + 1 < given.size() ? given[i + 1] : '\0';
     if (next == 'f' || next == 'z' || next == 'Z') {
@@ -107,7 +114,7 @@ Val strftime_now(Run& run, const Val&, std::span<const Val> args) {
   std::tm parts = {};
   gmtime_r(&now, &parts);
   const locale_t plain = newlocale(LC_ALL_MASK, "C", locale_t{});
-  std::string out(16 << 10, '\0');
+  std::string out(kMostResult, '\0');
   out.resize(strftime_l(out.data(), out.size(), (format + ' ').c_str(), &parts, plain));
   if (plain != locale_t{}) freelocale(plain);
   if (!out.empty()) out.pop_back();  // the blank that tells an empty result from one too long
@@ -120,7 +127,7 @@ Val cycler(Run& run, const Val&, const Arguments& args) {
   Val out = Val::of(Kind::kCycler);
   if (items.failed()) return items;
   out.cycler = run.make<Cycler>(items.list);
-  return out.cycler == nullptr ? Val::failure() : out;
+  return out;
 }
 
 Val joiner(Run& run, const Val&, std::span<const Val> args) {
@@ -129,7 +136,7 @@ Val joiner(Run& run, const Val&, std::span<const Val> args) {
   if (text == nullptr) return Val::failure();
   Val out = Val::of(Kind::kJoiner);
   out.joiner = run.make<Joiner>(text);
-  return out.joiner == nullptr ? Val::failure() : out;
+  return out;
 }
 
 constexpr Builtin kGlobals[] = {
@@ -153,6 +160,10 @@ const Builtin* find_in(std::span<const Builtin> table, std::string_view name) no
       table.begin(), table.end(), name,
       [](const Builtin& row, std::string_view wanted) { return row.name < wanted; });
   return at != table.end() && at->name == name ? &*at : nullptr;
+}
+
+std::span<const Builtin> all_globals() noexcept {
+  return kGlobals;
 }
 
 const Builtin* find_global(std::string_view name) noexcept {

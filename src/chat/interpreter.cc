@@ -54,21 +54,22 @@ void Interpreter::note_place(std::uint32_t at) {
 
 Frame* Interpreter::new_frame(const Function& function, Frame& parent) {
   const auto n = static_cast<std::size_t>(function.n_slots);
+  if (!run_.charge(1 + n / 8)) return nullptr;
   Val* slots = run_.array<Val>(n);
-  if (slots == nullptr || !run_.spend(n / 8)) return nullptr;
   std::uninitialized_fill_n(slots, n, Val());
   return run_.make<Frame>(&parent, slots);
 }
 
 bool Interpreter::enter(const Scope& scope, Frame& frame) {
-  if (!run_.spend(scope.size())) return false;
+  if (!run_.charge(scope.size())) return false;
   for (const SlotLoad& load : scope) {
     Val& to = frame.slots[load.slot];
     if (load.action == SlotLoad::Action::kUndefined) {
       to = {};
     } else if (load.action == SlotLoad::Action::kAlias) {
       to = slot(load.from, frame);
-    } else if (const Entry* entry = find(run_, context_, load.name)) {
+      run_.charge(static_cast<std::size_t>(load.from.hops));
+    } else if (const Entry* entry = find(run_, *context_, load.name)) {
       to = entry->value;
     } else if (const Builtin* builtin = find_global(load.name)) {
       to = Val::of(Kind::kCallable);
@@ -80,7 +81,8 @@ bool Interpreter::enter(const Scope& scope, Frame& frame) {
   return !run_.failed();
 }
 
-bool Interpreter::render() {
+bool Interpreter::render(const Dict& context) {
+  context_ = &context;
   Frame none;
   Frame* frame = new_frame(ast_.root, none);
   if (frame == nullptr || !enter(ast_.root.scope, *frame)) return false;
@@ -97,10 +99,9 @@ Flow Interpreter::exec(const Block& block, Frame& frame) {
 
 Flow Interpreter::exec(const Stmt& stmt, Frame& frame) {
   Flow flow = Flow::kFailed;
-  if (run_.depth >= kMaxCallDepth) {
-    run_.fail("the template calls itself too deeply", "template_limit");
-  } else if (run_.spend(1)) {
+  if (!run_.is_too_deep() && run_.charge(1)) {
     ++run_.depth;
+    at_ = stmt.at;
     flow = exec_kind(stmt, frame);
     --run_.depth;
   }
@@ -140,12 +141,7 @@ Flow Interpreter::exec_kind(const Stmt& stmt, Frame& frame) {
 }
 
 Flow Interpreter::print(const Val& value) {
-  if (value.failed() || !append_text(run_, *out_, value)) return Flow::kFailed;
-  if (out_->text.size() > kMaxTextBytes) {
-    run_.fail(cat("the output grows beyond ", kMaxTextBytes, " bytes"), "template_limit");
-    return Flow::kFailed;
-  }
-  return Flow::kNext;
+  return !value.failed() && append_text(run_, *out_, value) ? Flow::kNext : Flow::kFailed;
 }
 
 Flow Interpreter::exec_output(const Stmt& stmt, Frame& frame) {
@@ -176,12 +172,12 @@ Flow Interpreter::exec_for(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::run_loop(const Stmt& stmt, const Val& items, std::int64_t depth0, Frame& outer,
                            Frame& frame) {
-  Loop* loop = run_.make<Loop>();
+  Loop unseen;  // where nobody says `loop`
+  Loop* const loop = stmt.loop_slot < 0 ? &unseen : run_.make<Loop>();
   Iterator* each = run_.iterate(items);
-  if (loop == nullptr || each == nullptr) return Flow::kFailed;
+  if (each == nullptr) return Flow::kFailed;
   if (stmt.test != nullptr) {
     each = run_.make<TestedItems>(*this, stmt, *each, frame);
-    if (each == nullptr) return Flow::kFailed;
   } else {
     loop->length = run_.length(items);
   }
@@ -210,7 +206,7 @@ bool Interpreter::assign(const Expr& target, const Val& value, Frame& frame) {
   if (value.failed()) return false;
   if (target.kind == ExprKind::kName) {
     slot(target.ref, frame) = value;
-    return true;
+    return run_.charge(static_cast<std::size_t>(target.ref.hops));
   }
   if (target.kind == ExprKind::kNsAttr) {
     const Val& space = slot(target.ref, frame);
@@ -222,10 +218,9 @@ bool Interpreter::assign(const Expr& target, const Val& value, Frame& frame) {
       run_.fail(cat("attributes of a namespace must not start with an underscore: ", target.attr));
       return false;
     }
-    space.space->set(target.attr, value);
-    return true;
+    return run_.insert(*space.space, Val::of(target.key), value);
   }
-  std::vector<Val> items;
+  Vector<Val> items(run_.memory());
   if (!run_.collect(value, items)) return false;
   if (items.size() != target.items.size()) {
     run_.fail(cat(items.size(), " values cannot be unpacked into ", target.items.size(), " names"));
@@ -245,7 +240,7 @@ bool Interpreter::check_spaces(const Expr& target, Frame& frame) {
   for (const Expr* item : target.items) {
     if (!check_spaces(*item, frame)) return false;
   }
-  return true;
+  return run_.charge(target.items.size());
 }
 
 Flow Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
@@ -254,8 +249,8 @@ Flow Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
 }
 
 Flow Interpreter::capture(const Block& block, Frame& frame, Val& text) {
-  MarkedText* const before = out_;
-  Borrowed<MarkedText> own(spare_texts_);
+  TextBuilder* const before = out_;
+  BorrowedText own(spare_texts_);
   out_ = &*own;
   const Flow flow = exec(block, frame);
   out_ = before;
@@ -297,7 +292,6 @@ Flow Interpreter::exec_with(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::exec_macro(const Stmt& stmt, Frame& frame) {
   const Callable* made = run_.make<Callable>(nullptr, &stmt, &frame);
-  if (made == nullptr) return Flow::kFailed;
   Val macro = Val::of(Kind::kCallable);
   macro.callable = made;
   return assign(*stmt.target, macro, frame) ? Flow::kNext : Flow::kFailed;
@@ -305,12 +299,10 @@ Flow Interpreter::exec_macro(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::exec_call_block(const Stmt& stmt, Frame& frame) {
   const Callable* made = run_.make<Callable>(nullptr, &stmt, &frame);
-  if (made == nullptr) return Flow::kFailed;
   Val caller = Val::of(Kind::kCallable);
   caller.callable = made;
   if (stmt.value != nullptr) return print(eval_call(*stmt.value, frame, &caller));
-  Arguments none;
-  return print(call(caller, none));  // a generation block
+  return print(call(caller, {}));  // a generation block
 }
 
 }  // namespace wick::jinja

@@ -9,6 +9,7 @@
 #include "chat/builtin.h"
 #include "chat/objects.h"
 #include "chat/run.h"
+#include "chat/text_builder.h"
 
 namespace wick::jinja {
 
@@ -17,11 +18,14 @@ enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kFailed };
 
 class Interpreter {
  public:
-  // `context` holds the variables of the render; all of the arguments outlive the interpreter.
-  Interpreter(const Ast& ast, Run& run, const Dict& context, MarkedText& out)
-      : ast_(ast), run_(run), context_(context), out_(&out) {}
+  // All of the arguments outlive the interpreter.
+  Interpreter(const Ast& ast, Run& run, TextBuilder& out) : ast_(ast), run_(run), out_(&out) {}
 
-  bool render();  // false: run.error() says why, with the place in the template
+  // `context` holds the variables. False: run.error() says why, with the place in the template.
+  bool render(const Dict& context);
+
+  // Where a render was that ran out of memory: the error that says so.
+  void note_last_place() { note_place(at_); }
 
   Val eval(const Expr& expr, Frame& frame);
 
@@ -65,13 +69,18 @@ class Interpreter {
   Val eval_filter(const Expr& expr, const Val* captured, Frame& frame);
   Val eval_test(const Expr& expr, Frame& frame);
   Val eval_call(const Expr& expr, Frame& frame, const Val* caller);
-  bool eval_arguments(const CallArguments& args, Frame& frame, Arguments& out);
+  bool eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out);
 
   // call.cc
-  Val call(const Val& callee, Arguments& args);
-  Val call_macro(const Callable& callable, Arguments& args);
-  bool bind_macro(const Callable& callable, Arguments& args, Frame& frame);
+  Val call(const Val& callee, const Arguments& args);
+  Val call_macro(const Callable& callable, const Arguments& args);
+  bool bind_macro(const Callable& callable, const Arguments& args, Frame& frame);
+  bool bind_named(const Callable& callable, const Arguments& args, Frame& frame);
+  bool bind_defaults(const Function& function, Frame& frame);
   Val call_loop(Loop& loop, const Arguments& args);
+
+  using BorrowedText = Borrowed<TextBuilder, Run>;
+  using BorrowedArguments = Borrowed<ArgumentBuffer, Memory>;
 
   Val fail_at(const Expr& expr, std::string_view what);
   void note_place(std::uint32_t at);
@@ -79,11 +88,12 @@ class Interpreter {
 
   const Ast& ast_;
   Run& run_;
-  const Dict& context_;
-  MarkedText* out_;
-  Borrowed<Arguments>::Spare spare_arguments_ = {};
-  Borrowed<MarkedText>::Spare spare_texts_ = {};
-  bool placed_ = false;  // the error knows where it happened
+  const Dict* context_ = nullptr;
+  TextBuilder* out_;
+  Spares<ArgumentBuffer, Memory> spare_arguments_{run_.memory(), run_.memory()};
+  Spares<TextBuilder, Run> spare_texts_{run_, run_.memory()};
+  std::uint32_t at_ = 0;  // the statement that began last
+  bool placed_ = false;   // the error knows where it happened
 };
 
 }  // namespace wick::jinja

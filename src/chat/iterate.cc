@@ -13,7 +13,7 @@ class ListIterator final : public Iterator {
   explicit ListIterator(std::span<const Val> items) : items_(items) {}
 
   bool next(Run& run, Val& out) override {
-    if (at_ >= items_.size() || !run.spend(1)) return false;
+    if (at_ >= items_.size() || !run.charge(1)) return false;
     out = items_[at_++];
     return true;
   }
@@ -28,7 +28,7 @@ class TextIterator final : public Iterator {
   explicit TextIterator(const Text& text) : text_(text) { text_.is_markup = false; }
 
   bool next(Run& run, Val& out) override {
-    if (at_ >= text_.bytes.size() || !run.spend(1)) return false;
+    if (at_ >= text_.bytes.size() || !run.charge(1)) return false;
     const std::size_t end = at_ + code_point(text_.bytes, at_).size;
     out = run.cut(text_, at_, end);
     at_ = end;
@@ -45,7 +45,7 @@ class DictIterator final : public Iterator {
   DictIterator(const Dict& dict, ViewKind kind) : dict_(dict), kind_(kind) {}
 
   bool next(Run& run, Val& out) override {
-    if (at_ >= dict_.size || !run.spend(1)) return false;
+    if (at_ >= dict_.size || !run.charge(1)) return false;
     const Entry& entry = dict_.entries[at_++];
     out = kind_ == ViewKind::kKeys     ? entry.key
           : kind_ == ViewKind::kValues ? entry.value
@@ -64,8 +64,8 @@ class RangeIterator final : public Iterator {
   explicit RangeIterator(const Range& range) : range_(range) {}
 
   bool next(Run& run, Val& out) override {
-    if (at_ >= range_.size || !run.spend(1)) return false;
-    out = Val::of(range_.at(at_++));
+    if (at_ >= range_.size || !run.charge(1)) return false;
+    out = Val::of(range_.at(at_++)).with_taint(range_.tainted);
     return true;
   }
 
@@ -99,10 +99,11 @@ Iterator* Run::iterate(const Val& value) {
   }
 }
 
-bool Run::collect(const Val& value, std::vector<Val>& out) {
+bool Run::collect(const Val& value, Vector<Val>& out) {
   if (value.is_sequence()) {
+    if (!charge(value.list->size / 4)) return false;
     out.assign(value.list->begin(), value.list->end());
-    return spend(out.size() / 4);
+    return true;
   }
   Iterator* all = iterate(value);
   Val each;

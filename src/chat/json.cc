@@ -16,6 +16,8 @@ using nlohmann::json;
 // valid, because a parent grows only after its child is closed.
 class Builder : public nlohmann::json_sax<json> {
  public:
+  explicit Builder(DuplicateKeys duplicates) : duplicates_(duplicates) {}
+
   bool null() override { return put(nullptr); }
 
   bool boolean(bool value) override { return put(value); }
@@ -43,7 +45,11 @@ class Builder : public nlohmann::json_sax<json> {
 
   bool key(string_t& value) override {
     key_ = std::move(value);
-    return true;
+    if (duplicates_ == DuplicateKeys::kError && stack_.back()->object()->find(key_) != nullptr) {
+      message = cat("JSON has the key \"", printable(key_), "\" twice in one object");
+      return false;
+    }
+    return counts();
   }
 
   bool parse_error(std::size_t at, const std::string&, const json::exception& error) override {
@@ -62,12 +68,20 @@ class Builder : public nlohmann::json_sax<json> {
     return &(*stack_.back()->object())[key_];
   }
 
+  bool counts() {
+    if (++n_values_ <= kMaxJsonValues) return true;
+    message = cat("JSON has more than ", kMaxJsonValues, " values and keys");
+    return false;
+  }
+
   bool put(Value&& value) {
+    if (!counts()) return false;
     *place() = std::move(value);
     return true;
   }
 
   bool open(Value&& value) {
+    if (!counts()) return false;
     if (stack_.size() >= static_cast<std::size_t>(kMaxJsonDepth)) {
       message = cat("JSON is nested deeper than ", kMaxJsonDepth, " levels");
       return false;
@@ -82,8 +96,10 @@ class Builder : public nlohmann::json_sax<json> {
     return true;
   }
 
+  DuplicateKeys duplicates_;
   std::vector<Value*> stack_;
   std::string key_;
+  std::size_t n_values_ = 0;
 };
 
 void write(std::string& out, const Value& value) {
@@ -120,8 +136,12 @@ void write(std::string& out, const Value& value) {
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text) {
-  Builder builder;
+Result<Value> parse_json(std::string_view text, DuplicateKeys duplicates) {
+  if (text.size() > kMaxJsonBytes) {
+    return Error{ErrorCode::kInvalid, "json_syntax",
+                 cat("JSON has ", text.size(), " bytes, the limit is ", kMaxJsonBytes)};
+  }
+  Builder builder(duplicates);
   if (!json::sax_parse(text, &builder)) {
     return Error{ErrorCode::kInvalid, "json_syntax", builder.message};
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/strings.h"
+#include "chat/limits.h"
 #include "chat/unicode.h"
 
 namespace wick::jinja {
@@ -64,8 +65,10 @@ class Lexer {
   explicit Lexer(std::string_view source) : source_(source) {}
 
   Result<std::vector<Token>> run() {
-    while (at_ < source_.size())
+    while (at_ < source_.size()) {
       WICK_DO(root());
+      if (tokens_.size() > kMaxTemplateTokens) return too_long();
+    }
     add(TokenKind::kEnd, source_.size(), source_.size());
     return std::move(tokens_);
   }
@@ -82,6 +85,13 @@ class Lexer {
 
   bool starts(std::size_t at, std::string_view with) const noexcept {
     return source_.substr(at, with.size()) == with;
+  }
+
+  Error too_long() const {
+    Error error = syntax_error(source_, at_,
+                               cat("the template has more than ", kMaxTemplateTokens, " tokens"));
+    error.id = "template_limit";
+    return error;
   }
 
   Error error(std::size_t at, std::string_view what) const {
@@ -191,6 +201,7 @@ class Lexer {
         return error(at_, cat("unexpected character '", source_.substr(at_, c.size), "'"));
       }
       at_ = end;
+      if (tokens_.size() > kMaxTemplateTokens) return too_long();
       if (tokens_.back().kind == TokenKind::kOperator) WICK_DO(balance(open));
       if (tokens_.back().kind == TokenKind::kName && !is_identifier(tokens_.back().text)) {
         return error(tokens_.back().at, cat("'", tokens_.back().text, "' is no name"));

@@ -1,6 +1,6 @@
-// What a chat template may use up. A template comes out of a model file that somebody uploaded, so
-// each of these bounds what a hostile one can do; real templates stay far below (the largest we
-// know has 40 kB and takes some thousand steps for a message).
+// What chat templates and conversations may use up. A template comes out of a model file that
+// somebody uploaded, so each of these bounds what a hostile one can do; docs/templates.md says what
+// real templates take.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,40 @@
 
 namespace wick {
 
-inline constexpr std::size_t kMaxTemplateBytes = 512 << 10;
-inline constexpr int kMaxTemplateDepth = 200;              // nesting of statements and expressions
-inline constexpr std::size_t kMaxAnalysisSteps = 8 << 20;  // work of resolving names
-inline constexpr std::int64_t kMaxRenderSteps = 64 << 20;  // one for each node, one for 64 bytes
-inline constexpr std::size_t kMaxRenderBytes = 512 << 20;  // all memory of one render
-inline constexpr std::size_t kMaxTextBytes = 16 << 20;     // one text, the output too
-inline constexpr std::size_t kMaxItems = 1 << 20;          // of one list
+inline constexpr std::size_t kMaxTemplateBytes = 512 << 10;   // the largest we know has 40 kB
+inline constexpr std::size_t kMaxTemplateTokens = 128 << 10;  // of the lexer
+inline constexpr int kMaxTemplateDepth = 200;                 // nesting of statements, expressions
+inline constexpr std::size_t kMaxArguments = 1000;  // named ones of a call; parameters of a macro
+inline constexpr std::size_t kMaxAnalysisSteps = 512 << 10;  // work of resolving names
+
+// What one render may take: these, and for each byte of its input (texts, and kValueBytes for each
+// value) the two factors below more. A unit of work takes 2 to 12 ns of a core of 2.5 GHz, so the
+// default ends within 0.4 seconds.
+struct RenderLimits {
+  std::int64_t work = 32 << 20;
+  std::size_t bytes = std::size_t{32} << 20;  // of memory, the output with it
+};
+
+// What one took.
+struct RenderUsage {
+  std::int64_t work = 0;
+  std::size_t bytes = 0;  // the most at a time
+};
+
+inline constexpr std::int64_t kWorkPerInputByte = 4;
+inline constexpr std::size_t kBytesPerInputByte = 16;
+inline constexpr std::size_t kValueBytes = 32;
+
+inline constexpr std::size_t kMaxItems = 1 << 20;  // of one list
 inline constexpr int kMaxCallDepth =
-    1200;                                  // expressions and statements in progress, through macros
+    1200;  // expressions and statements in progress, through macros
+inline constexpr std::size_t kLeastStack =
+    64 << 10;  // left of the thread's, for a few levels and a filter at their end
 inline constexpr int kMaxDataDepth = 120;  // lists in lists, of the context and of the template
 inline constexpr std::int64_t kMaxRange = 100'000;  // as jinja2's sandbox
+
 inline constexpr int kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxJsonValues = 1 << 20;  // with the keys of objects
 
 }  // namespace wick

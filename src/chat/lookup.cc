@@ -7,6 +7,7 @@
 #include "chat/builtin.h"
 #include "chat/objects.h"
 #include "chat/operators.h"
+#include "chat/text_builder.h"
 #include "chat/unicode.h"
 
 namespace wick::jinja {
@@ -33,24 +34,25 @@ Val unsafe(Run& run, const Val& object, std::string_view name) {
 Val method(Run& run, const Builtin* builtin, const Val& self) {
   if (builtin == nullptr) return {};
   const Callable* made = run.make<Callable>(builtin, nullptr, nullptr, self);
-  if (made == nullptr) return Val::failure();
   Val out = Val::of(Kind::kCallable);
   out.callable = made;
   return out;
 }
 
 Val range_attribute(Run& run, const Val& value, std::string_view name) {
-  if (name == "start") return Val::of(value.range->start);
-  if (name == "stop") return Val::of(value.range->stop);
-  if (name == "step") return Val::of(value.range->step);
+  const Range& range = *value.range;
+  if (name == "start") return Val::of(range.start).with_taint(range.tainted);
+  if (name == "stop") return Val::of(range.stop).with_taint(range.tainted);
+  if (name == "step") return Val::of(range.step).with_taint(range.tainted);
   return method(run, find_range_method(name), value);
 }
 
 Val number_attribute(Run& run, const Val& value, std::string_view name) {
   const bool is_real = value.kind == Kind::kFloat;
-  if (name == "real") return is_real ? value : Val::of(value.as_int());
+  const auto taken = [&](const Val& part) { return part.with_taint(value.tainted); };
+  if (name == "real") return is_real ? value : taken(Val::of(value.as_int()));
   if (name == "imag") return is_real ? Val::of(0.0) : Val::of(std::int64_t{0});
-  if (!is_real && name == "numerator") return Val::of(value.as_int());
+  if (!is_real && name == "numerator") return taken(Val::of(value.as_int()));
   if (!is_real && name == "denominator") return Val::of(std::int64_t{1});
   return method(run, find_number_method(name), value);
 }
@@ -69,7 +71,7 @@ Val macro_attribute(Run& run, const Callable& callable, std::string_view name) {
   if (name == "catch_varargs") return Val::of(function.varargs_slot >= 0);
   if (name == "caller") return Val::of(function.caller_slot >= 0 || function.explicit_caller);
   if (name != "arguments") return {};
-  std::vector<Val> names;
+  Vector<Val> names(run.memory());
   for (const Expr* param : function.params)
     names.push_back(run.text(param->text, Trust::kAll));
   return run.list(names, Kind::kTuple);
@@ -104,8 +106,8 @@ Val find_attribute(Run& run, const Val& object, std::string_view name) {
     case Kind::kRange:
       return range_attribute(run, object, name);
     case Kind::kNamespace: {
-      const Val* value = object.space->find(name);
-      return value != nullptr ? *value : Val();
+      const Entry* entry = find(run, object.space->dict, name);
+      return run.failed() ? Val::failure() : entry != nullptr ? entry->value : Val();
     }
     case Kind::kCallable:
       return macro_attribute(run, *object.callable, name);
@@ -133,11 +135,13 @@ Val find_item(Run& run, const Val& object, const Val& key) {
   if (at < 0) at += size;
   if (at < 0 || at >= size) return {};
   if (object.is_sequence()) return object.list->items[at];
-  if (object.kind == Kind::kRange) return Val::of(object.range->at(at));
+  if (object.kind == Kind::kRange) {
+    return Val::of(object.range->at(at)).with_taint(object.range->tainted);
+  }
   const bool is_ascii = static_cast<std::size_t>(size) == object.bytes().size();
-  run.spend_bytes(is_ascii ? 0 : object.bytes().size());
   const auto index = static_cast<std::size_t>(at);
-  const std::size_t begin = is_ascii ? index : byte_of(object.bytes(), index);
+  const std::size_t begin = is_ascii ? index : run.byte_of(object.bytes(), index);
+  if (run.failed()) return Val::failure();
   return run.cut(*object.text, begin, begin + code_point(object.bytes(), begin).size);
 }
 
@@ -152,28 +156,31 @@ std::int64_t clip(const Val& bound, std::int64_t otherwise, std::int64_t size, b
 
 Val slice_text(Run& run, const Val& object, const Range& places) {
   const std::string_view bytes = object.bytes();
-  run.spend_bytes(bytes.size());
   const bool is_ascii = run.n_chars(object) == bytes.size();
   if (places.step == 1) {
     const auto first = static_cast<std::size_t>(places.start);
     const auto n = static_cast<std::size_t>(places.size);
-    const std::size_t begin = is_ascii ? first : byte_of(bytes, first);
-    const std::size_t size = is_ascii ? n : byte_of(bytes.substr(begin), n);
-    return run.cut(*object.text, begin, begin + size);
+    const std::size_t begin = is_ascii ? first : run.byte_of(bytes, first);
+    const std::size_t size = is_ascii ? n : run.byte_of(bytes.substr(begin), n);
+    return run.failed() ? Val::failure() : run.cut(*object.text, begin, begin + size);
   }
-  std::vector<std::uint32_t> starts;  // of each character, and the end; ASCII needs none
-  if (!run.spend(run.n_chars(object))) return Val::failure();
+  Vector<std::size_t> starts(run.memory());  // of each character, and the end; ASCII needs none
   if (!is_ascii) {
     starts.reserve(run.n_chars(object) + 1);
-    for (std::size_t at = 0; at < bytes.size(); at += code_point(bytes, at).size) {
-      starts.push_back(static_cast<std::uint32_t>(at));
-    }
-    starts.push_back(static_cast<std::uint32_t>(bytes.size()));
+    const bool is_done =
+        in_slices(run, bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t at = begin; at < end; at += code_point(bytes, at).size)
+            starts.push_back(at);
+        });
+    if (!is_done) return Val::failure();
+    starts.push_back(bytes.size());
   }
-  MarkedText out;
+  if (run.failed()) return Val::failure();
+  TextBuilder out(run);
   for (std::int64_t i = 0; i < places.size; ++i) {
     const auto at = static_cast<std::size_t>(places.at(i));
-    append(out, *object.text, is_ascii ? at : starts[at], is_ascii ? at + 1 : starts[at + 1]);
+    if (!out.append(*object.text, is_ascii ? at : starts[at], is_ascii ? at + 1 : starts[at + 1]))
+      return Val::failure();
   }
   return run.text(std::move(out), object.text->is_markup);
 }
@@ -183,7 +190,7 @@ Val slice_text(Run& run, const Val& object, const Range& places) {
 bool hash_of(Run& run, const Val& key, std::size_t& out) {
   switch (key.kind) {
     case Kind::kString:
-      run.spend_bytes(key.bytes().size());
+      run.charge(key.bytes().size(), Rate::kScan);
       out = std::hash<std::string_view>{}(key.bytes());
       return true;
     case Kind::kBool:
@@ -225,7 +232,7 @@ bool hash_of(Run& run, const Val& key, std::size_t& out) {
 
 const Entry* find(Run& run, const Dict& dict, const Val& key) {
   if (dict.index == nullptr && key.is_string()) {
-    if (!run.spend(1) || !run.spend_bytes(key.bytes().size())) return nullptr;
+    if (!run.charge(1 + key.bytes().size() / 16)) return nullptr;
     for (const Entry& entry : dict) {
       if (entry.key.is_string() && is_same(entry.key.bytes(), key.bytes())) return &entry;
     }
@@ -243,7 +250,7 @@ const Entry* find(Run& run, const Dict& dict, const Val& key) {
   if (!hash_of(run, key, hash)) return nullptr;
   for (std::size_t at = hash & dict.mask; dict.index[at] != 0; at = (at + 1) & dict.mask) {
     const Entry& entry = dict.entries[dict.index[at] - 1];
-    if (!run.spend(1)) return nullptr;
+    if (!run.charge(1)) return nullptr;
     if (equal(run, entry.key, key)) return &entry;
   }
   return nullptr;
@@ -255,6 +262,7 @@ const Entry* find(Run& run, const Dict& dict, std::string_view key) {
 }
 
 Val get_attribute(Run& run, const Val& object, std::string_view name) {
+  if (!run.charge(1)) return Val::failure();
   Val found = find_attribute(run, object, name);
   if (!found.is_missing()) return found;
   const Text text = {name, Trust::kAll};
@@ -276,6 +284,7 @@ Val get_key(Run& run, const Dict& dict, const Text& name) {
 }
 
 Val get_item(Run& run, const Val& object, const Val& key) {
+  if (!run.charge(1)) return Val::failure();
   Val found = find_item(run, object, key);
   if (found.is_missing() && key.is_string()) found = find_attribute(run, object, key.bytes());
   return found.is_missing() ? run.no_attribute(object, key) : found;
@@ -306,15 +315,15 @@ Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, co
     const Range& range = *object.range;
     std::int64_t wide = 0;
     if (__builtin_mul_overflow(range.step, by, &wide)) wide = range.step;
-    return run.range({range.at(from), range.at(to), wide, places.size});
+    return run.range({range.at(from), range.at(to), wide, places.size, range.tainted});
   }
   if (by == 1) {
-    const List* cut =
-        run.make<List>(object.list->items + places.start, static_cast<std::size_t>(places.size));
-    return cut == nullptr ? Val::failure() : Val::of(cut, object.kind);
+    return Val::of(
+        run.make<List>(object.list->items + places.start, static_cast<std::size_t>(places.size)),
+        object.kind);
   }
-  if (!run.spend(static_cast<std::size_t>(places.size))) return Val::failure();
-  std::vector<Val> items;
+  if (!run.charge(static_cast<std::size_t>(places.size))) return Val::failure();
+  Vector<Val> items(run.memory());
   for (std::int64_t i = 0; i < places.size; ++i)
     items.push_back(object.list->items[places.at(i)]);
   return run.list(items, object.kind);

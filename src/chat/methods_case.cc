@@ -11,13 +11,16 @@ using Args = std::span<const Val>;
 template <class Holds>
 Val all_of(Run& run, const Val& self, const Holds& holds, bool if_empty = false) {
   const std::string_view text = self.bytes();
-  if (!run.spend_bytes(text.size() * 4)) return Val::failure();
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point(text, at);
-    if (!holds(c.value)) return Val::of(false);
-    at += c.size;
-  }
-  return Val::of(if_empty || !text.empty());
+  bool all = if_empty || !text.empty();
+  in_slices(run, text, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && all;) {
+      const CodePoint c = code_point(text, at);
+      all = holds(c.value);
+      at += c.size;
+    }
+    return all;
+  });
+  return run.failed() ? Val::failure() : Val::of(all);
 }
 
 Val one_case(Run& run, const Val& self, bool upper_case) {
@@ -90,7 +93,8 @@ Val isspace(Run& run, const Val& self, Args) {
 }
 
 Val isidentifier(Run& run, const Val& self, Args) {
-  if (!run.spend_bytes(self.bytes().size() * 4)) return Val::failure();
+  // Names are ASCII or short: the whole is charged at once.
+  if (!run.charge(self.bytes().size(), Rate::kTables)) return Val::failure();
   return Val::of(is_identifier(self.bytes()));
 }
 

@@ -27,8 +27,8 @@ Val same(Run&, const Val& self, Args) {
 }  // a copy of what never changes
 
 Val from_keys(Run& run, const Val&, Args args) {
-  std::vector<Val> keys;
-  std::vector<Entry> entries;
+  Vector<Val> keys(run.memory());
+  Vector<Entry> entries(run.memory());
   if (!run.collect(args[0], keys)) return Val::failure();
   for (const Val& key : keys)
     entries.push_back({key, args[1].is_missing() ? Val::none() : args[1]});
@@ -39,7 +39,7 @@ Val list_count(Run& run, const Val& self, Args args) {
   std::int64_t n = 0;
   for (const Val& item : self.list->span()) {
     if (equal(run, item, args[0])) ++n;
-    if (!run.spend(1)) return Val::failure();
+    if (!run.charge(1)) return Val::failure();
   }
   return Val::of(n);
 }
@@ -54,7 +54,7 @@ Val list_index(Run& run, const Val& self, Args args) {
     bounds[i] = arg.as_int() < 0 ? std::max<std::int64_t>(arg.as_int() + size, 0) : arg.as_int();
   }
   for (std::int64_t i = bounds[0]; i < std::min(bounds[1], size); ++i) {
-    if (!run.spend(1)) return Val::failure();
+    if (!run.charge(1)) return Val::failure();
     if (equal(run, self.list->items[i], args[0])) return Val::of(i);
   }
   return run.fail("the item that index() looks for is not in the list");
@@ -63,7 +63,7 @@ Val list_index(Run& run, const Val& self, Args args) {
 // The first place of args[0] in the range; its size if there is none.
 std::int64_t place_in(Run& run, const Range& range, const Val& wanted) {
   std::int64_t at = 0;
-  while (at < range.size && run.spend(1) && !equal(run, Val::of(range.at(at)), wanted))
+  while (at < range.size && run.charge(1) && !equal(run, Val::of(range.at(at)), wanted))
     ++at;
   return at;
 }
@@ -88,7 +88,7 @@ Val bit_length(Run&, const Val& self, Args) {
     ++bits;
   }
   const bool is_power = self.as_int() < 0 && ((-(self.as_int() + 1)) & -self.as_int()) == 0;
-  return Val::of(is_power ? bits + 1 : bits);
+  return Val::of(is_power ? bits + 1 : bits).with_taint(self.tainted);
 }
 
 Val is_integer(Run& run, const Val& self, Args) {
@@ -148,16 +148,32 @@ constexpr Builtin kNumberMethods[] = {
 
 }  // namespace
 
+std::span<const Builtin> all_dict_methods() noexcept {
+  return kDictMethods;
+}
+
 const Builtin* find_dict_method(std::string_view name) noexcept {
   return find_in(kDictMethods, name);
+}
+
+std::span<const Builtin> all_list_methods() noexcept {
+  return kListMethods;
 }
 
 const Builtin* find_list_method(std::string_view name) noexcept {
   return find_in(kListMethods, name);
 }
 
+std::span<const Builtin> all_range_methods() noexcept {
+  return kRangeMethods;
+}
+
 const Builtin* find_range_method(std::string_view name) noexcept {
   return find_in(kRangeMethods, name);
+}
+
+std::span<const Builtin> all_number_methods() noexcept {
+  return kNumberMethods;
 }
 
 const Builtin* find_number_method(std::string_view name) noexcept {

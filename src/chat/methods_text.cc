@@ -4,7 +4,6 @@
 
 #include "base/strings.h"
 #include "chat/filters.h"
-#include "chat/limits.h"
 #include "chat/methods.h"
 #include "chat/operators.h"
 #include "chat/printf_format.h"
@@ -37,10 +36,17 @@ bool take_part(Run& run, const Val& self, const Val& start, const Val& stop, Par
   out.beyond = from > size;
   from = std::min(from, size);
   to = std::min(to, size);
-  out.begin = byte_of(self.bytes(), static_cast<std::size_t>(from));
-  out.end = to <= from ? out.begin : byte_of(self.bytes(), static_cast<std::size_t>(to));
+  const bool is_ascii = static_cast<std::size_t>(size) == self.bytes().size();
+  const auto byte_at = [&](std::int64_t place) {
+    const auto index = static_cast<std::size_t>(place);
+    return is_ascii        ? index
+           : place == size ? self.bytes().size()
+                           : run.byte_of(self.bytes(), index);
+  };
+  out.begin = byte_at(from);
+  out.end = to <= from ? out.begin : byte_at(to);
   if (to < from) out.beyond = true;
-  return run.spend_bytes(self.bytes().size());
+  return !run.failed();
 }
 
 const Text* need_text(Run& run, const Val& arg, std::string_view what) {
@@ -61,7 +67,7 @@ Val find_text(Run& run, const Val& self, Args args) {
   if (search == Search::kCount) {
     if (part.beyond) return Val::of(std::int64_t{0});
     if (wanted->bytes.empty()) {
-      return Val::of(count_code_points(hay.substr(part.begin)) + 1);
+      return Val::of(run.count_chars(hay.substr(part.begin)) + 1);
     }
     std::int64_t n = 0;
     for (std::size_t at = part.begin;
@@ -77,7 +83,7 @@ Val find_text(Run& run, const Val& self, Args args) {
                   : find_forward(run, hay, wanted->bytes, part.begin);
   }
   if (run.failed()) return Val::failure();
-  if (at != npos && at >= part.begin) return Val::of(count_code_points(hay.substr(0, at)));
+  if (at != npos && at >= part.begin) return Val::of(run.count_chars(hay.substr(0, at)));
   if (search == Search::kFind || search == Search::kFindLast) return Val::of(std::int64_t{-1});
   return run.fail("the text that index() looks for is not there");
 }
@@ -93,6 +99,7 @@ Val has_affix(Run& run, const Val& self, Args args) {
     const Text* affix = need_text(run, choice, "a text to compare with");
     if (affix == nullptr) return Val::failure();
     const std::size_t size = affix->bytes.size();
+    if (!run.charge(1 + size / 64)) return Val::failure();
     if (size > text.size() || (part.beyond && size == 0) || part.beyond) continue;
     if (text.substr(at_end ? text.size() - size : 0, size) == affix->bytes) return Val::of(true);
   }
@@ -142,9 +149,9 @@ Val partition(Run& run, const Val& self, Args args) {
 }
 
 Val join_text(Run& run, const Val& self, Args args) {
-  std::vector<Val> all;
+  Vector<Val> all(run.memory());
   if (!run.collect(args[0], all)) return Val::failure();
-  std::vector<const Text*> parts;
+  Vector<const Text*> parts(run.memory());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].is_string()) {
       return run.fail(cat("join() takes texts only, item ", i, " is of type ", type_name(all[i])));
@@ -176,6 +183,7 @@ Val remove_affix(Run& run, const Val& self, Args args) {
   const std::string_view bytes = self.bytes();
   const std::size_t size = affix->bytes.size();
   if (size == 0 || size > bytes.size()) return self;
+  if (!run.charge(size, Rate::kCopy)) return Val::failure();
   const std::size_t at = suffix ? bytes.size() - size : 0;
   if (bytes.substr(at, size) != affix->bytes) return self;
   return suffix ? run.cut(*self.text, 0, at) : run.cut(*self.text, size, bytes.size());
@@ -216,21 +224,19 @@ Val expandtabs(Run& run, const Val& self, Args args) {
   if (!take_int(run, args[0], "a tab size", size)) return Val::failure();
   if (size > 1000) return run.fail("the tab size is too large");
   const std::string_view bytes = self.bytes();
-  MarkedText out;
+  TextBuilder out(run);
   std::int64_t column = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const CodePoint c = code_point(bytes, at);
-    if (!run.spend(1)) return Val::failure();
+    if (!run.charge(1)) return Val::failure();
     if (c.value == '\t') {
       const std::int64_t n = size > 0 ? size - column % size : 0;
-      out.append(std::string(static_cast<std::size_t>(n), ' '), is_trusted(*self.text, at, at + 1));
+      out.append_repeated(" ", static_cast<std::size_t>(n), is_trusted(*self.text, at, at + 1));
       column += n;
     } else {
-      append(out, *self.text, at, at + c.size);
+      out.append(*self.text, at, at + c.size);
       column = c.value == '\n' || c.value == '\r' ? 0 : column + 1;
     }
-    if (out.text.size() > kMaxTextBytes)
-      return run.fail("a text grows too large", "template_limit");
     at += c.size;
   }
   return run.text(std::move(out), self.text->is_markup);
@@ -242,11 +248,12 @@ Val format_text(Run& run, const Val& self, const Arguments& args) {
 
 Val format_map(Run& run, const Val& self, Args args) {
   if (args[0].kind != Kind::kDict) return run.fail_type("used as a mapping", args[0]);
-  Arguments named;
+  if (!run.charge(args[0].dict->size)) return Val::failure();
+  Vector<NamedArgument> named(run.memory());
   for (const Entry& entry : *args[0].dict) {
-    if (entry.key.is_string()) named.named.emplace_back(entry.key.bytes(), entry.value);
+    if (entry.key.is_string()) named.push_back({entry.key.bytes(), entry.value, entry.key.text});
   }
-  return brace_format(run, *self.text, named);
+  return brace_format(run, *self.text, {{}, named});
 }
 
 // A row whose parameters Python takes by position only.
@@ -302,6 +309,10 @@ constexpr Builtin kMethods[] = {
 };
 
 }  // namespace
+
+std::span<const Builtin> all_string_methods() noexcept {
+  return kMethods;
+}
 
 const Builtin* find_string_method(std::string_view name) noexcept {
   return find_in(kMethods, name);

@@ -103,25 +103,18 @@ std::string format_real(double value, const NumberFormat& format) {
   return with_sign(std::signbit(value) && !std::isnan(value), format.sign, digits);
 }
 
-std::string aligned(std::string_view text, std::size_t n_chars, std::size_t width, char align,
-                    std::string_view fill) {
-  if (width <= n_chars) return std::string(text);
+Filling filling(std::string_view digits, std::size_t n_chars, std::size_t width, char align) {
+  if (width <= n_chars) return {};
   const std::size_t room = width - n_chars;
-  const std::size_t left = align == '<' ? 0 : align == '^' ? room / 2 : room;
-  std::size_t head = 0;  // sign and prefix, which stay in front of the filling
-  if (align == '=') {
-    if (!text.empty() && (text[0] == '-' || text[0] == '+' || text[0] == ' ')) head = 1;
-    if (text.size() >= head + 2 && text[head] == '0' &&
-        std::string_view("xXob").find(text[head + 1]) != std::string_view::npos) {
-      head += 2;
-    }
+  Filling out;
+  out.left = align == '<' ? 0 : align == '^' ? room / 2 : room;
+  out.right = room - out.left;
+  if (align != '=') return out;
+  if (!digits.empty() && (digits[0] == '-' || digits[0] == '+' || digits[0] == ' ')) out.head = 1;
+  if (digits.size() >= out.head + 2 && digits[out.head] == '0' &&
+      std::string_view("xXob").find(digits[out.head + 1]) != std::string_view::npos) {
+    out.head += 2;
   }
-  std::string out(text.substr(0, head));
-  for (std::size_t i = 0; i < left; ++i)
-    out += fill;
-  out += text.substr(head);
-  for (std::size_t i = left; i < room; ++i)
-    out += fill;
   return out;
 }
 

@@ -40,7 +40,6 @@ constexpr Builtin kReset = {.name = "reset", .call = cycler_reset};
 
 Val method(Run& run, const Builtin& builtin, const Val& self) {
   const Callable* made = run.make<Callable>(&builtin, nullptr, nullptr, self);
-  if (made == nullptr) return Val::failure();
   Val out = Val::of(Kind::kCallable);
   out.callable = made;
   return out;
@@ -65,7 +64,7 @@ bool Loop::peek(Run& run) {
 
 std::int64_t Loop::count(Run& run) {
   if (length >= 0) return length;
-  std::vector<Val> rest;
+  Vector<Val> rest(run.memory());
   Val each;
   while (items->next(run, each))
     rest.push_back(each);

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/printf_format.h"
+#include "chat/text_ops.h"
 
 namespace wick::jinja {
 namespace {
@@ -49,7 +50,7 @@ bool equal_dicts(Run& run, const Dict& a, const Dict& b) {
 bool equal_lists(Run& run, const List& a, const List& b) {
   if (a.size != b.size) return false;
   for (std::size_t i = 0; i < a.size; ++i) {
-    if (!equal(run, a.items[i], b.items[i])) return false;
+    if (!run.charge(1) || !equal(run, a.items[i], b.items[i])) return false;
   }
   return true;
 }
@@ -184,30 +185,32 @@ Val real_arithmetic(Run& run, Op op, double a, double b) {
 Val repeat(Run& run, const Val& what, std::int64_t times) {
   const bool is_string = what.is_string();
   const std::size_t size = is_string ? what.bytes().size() : what.list->size;
-  const std::size_t n = times > 0 ? static_cast<std::size_t>(times) : 0;
-  if (size > 0 && n > kMaxTextBytes / size) {
-    return run.fail("a repetition is too large", "template_limit");
+  const std::size_t n = times > 0 && size > 0 ? static_cast<std::size_t>(times) : 0;
+  if (is_string) {
+    TextBuilder out(run);
+    if (what.text->trust != Trust::kMixed) {
+      out.append_repeated(what.bytes(), n, what.text->trust == Trust::kAll);
+    } else if (run.has_room(n, size)) {
+      out.reserve(n * size);
+      for (std::size_t i = 0; i < n && out.append(*what.text); ++i) {
+      }
+    }
+    return run.text(std::move(out), what.text->is_markup);
   }
-  if (!is_string) {
-    if (n * size > kMaxItems) return run.too_many_items();
-    if (!run.spend(n * size)) return Val::failure();
-    std::vector<Val> items;
-    items.reserve(n * size);
-    for (std::size_t i = 0; i < n; ++i)
-      items.insert(items.end(), what.list->begin(), what.list->end());
-    return run.list(items, what.kind);
-  }
-  if (!run.spend(n) || !run.spend_bytes(n * size)) return Val::failure();
-  MarkedText out;
-  out.text.reserve(n * size);
-  for (std::size_t i = 0; i < n && size > 0; ++i)
-    append(out, *what.text);
-  return run.text(std::move(out), what.text->is_markup);
+  if (size > 0 && n > kMaxItems / size) return run.too_many_items();
+  if (!run.charge(1 + n + n * size / 4)) return Val::failure();
+  Vector<Val> items(run.memory());
+  items.reserve(n * size);
+  for (std::size_t i = 0; i < n; ++i)
+    items.insert(items.end(), what.list->begin(), what.list->end());
+  return run.list(items, what.kind);
 }
 
 Val join_lists(Run& run, const Val& a, const Val& b) {
-  if (!run.spend(a.list->size + b.list->size)) return Val::failure();
-  std::vector<Val> items(a.list->begin(), a.list->end());
+  if (!run.charge(1 + (a.list->size + b.list->size) / 4)) return Val::failure();
+  Vector<Val> items(run.memory());
+  items.reserve(a.list->size + b.list->size);
+  items.insert(items.end(), a.list->begin(), a.list->end());
   items.insert(items.end(), b.list->begin(), b.list->end());
   return run.list(items, a.kind);
 }
@@ -245,7 +248,7 @@ bool equal(Run& run, const Val& a, const Val& b) {
   if (a.is_number() && b.is_number()) return order_numbers(a, b) == 0;
   if (a.kind != b.kind) return false;
   if (a.is_string()) {
-    run.spend_bytes(std::min(a.bytes().size(), b.bytes().size()));
+    run.charge(std::min(a.bytes().size(), b.bytes().size()), Rate::kCopy);
     return is_same(a.bytes(), b.bytes());
   }
   DataLevel level(run);
@@ -276,7 +279,7 @@ bool equal(Run& run, const Val& a, const Val& b) {
 std::optional<int> order(Run& run, const Val& a, const Val& b) {
   if (a.is_number() && b.is_number()) return order_numbers(a, b);
   if (a.is_string() && b.is_string()) {
-    run.spend_bytes(std::min(a.bytes().size(), b.bytes().size()));
+    run.charge(std::min(a.bytes().size(), b.bytes().size()), Rate::kCopy);
     return sign_of(a.bytes().compare(b.bytes()));  // UTF-8 sorts as its characters do
   }
   DataLevel level(run);
@@ -288,6 +291,7 @@ std::optional<int> order(Run& run, const Val& a, const Val& b) {
   if (is_set(a)) return order_sets(run, a, b);
   const std::size_t n = std::min(a.list->size, b.list->size);
   for (std::size_t i = 0; i < n; ++i) {
+    if (!run.charge(1)) return std::nullopt;
     if (!equal(run, a.list->items[i], b.list->items[i])) {
       return order(run, a.list->items[i], b.list->items[i]);
     }
@@ -301,10 +305,7 @@ bool contains(Run& run, const Val& container, const Val& item) {
       wrong_types(run, "in", item, container);
       return false;
     }
-    run.spend_bytes(container.bytes().size() + item.bytes().size());
-    if (item.bytes().empty()) return true;
-    return ::memmem(container.bytes().data(), container.bytes().size(), item.bytes().data(),
-                    item.bytes().size()) != nullptr;
+    return find_forward(run, container.bytes(), item.bytes(), 0) != std::string_view::npos;
   }
   const bool is_keys = container.kind == Kind::kView && container.view->kind == ViewKind::kKeys;
   if (container.kind == Kind::kDict || is_keys) {
@@ -380,21 +381,7 @@ Val concat(Run& run, const Text& a, const Text& b) {
     if (run.failed()) return Val::failure();
     return concat(run, *safe_a.text, *safe_b.text);
   }
-  const std::size_t size = a.bytes.size() + b.bytes.size();
-  if (size > kMaxTextBytes) return run.fail("a text grows too large", "template_limit");
-  if (!run.spend_bytes(size)) return Val::failure();
-  if (a.trust == b.trust && a.trust != Trust::kMixed) {
-    char* room = run.array<char>(size);
-    if (room == nullptr) return Val::failure();
-    if (!a.bytes.empty()) std::memcpy(room, a.bytes.data(), a.bytes.size());
-    if (!b.bytes.empty()) std::memcpy(room + a.bytes.size(), b.bytes.data(), b.bytes.size());
-    return run.text({room, size}, a.trust, a.is_markup);
-  }
-  MarkedText out;
-  out.text.reserve(size);
-  append(out, a);
-  append(out, b);
-  return run.text(std::move(out), a.is_markup);
+  return run.joined(a, b, a.is_markup);
 }
 
 }  // namespace wick::jinja

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "chat/ast.h"
 #include "chat/run.h"
+#include "chat/text_builder.h"
 
 namespace wick::jinja {
 
@@ -36,10 +37,13 @@ const Entry* find(Run& run, const Dict& dict, std::string_view key);
 const Text* to_text(Run& run, const Val& value);
 
 // Appends str(value).
-bool append_text(Run& run, MarkedText& out, const Val& value);
+bool append_text(Run& run, TextBuilder& out, const Val& value);
 
+// What repr and JSON are written into: text that is trusted as a whole or not at all.
 struct Written {
-  std::string text = {};
+  explicit Written(Run& run) : text(run.memory()) {}
+
+  String text;
   bool is_trusted = true;
 };
 
@@ -52,9 +56,11 @@ Val repr_of(Run& run, const Val& value, bool ascii_only);
 struct JsonStyle {
   bool ascii_only = false;
   bool sort_keys = false;
-  std::optional<std::string> indent = {};  // one level's; none: all on one line
-  std::string item_separator = ", ";
-  std::string key_separator = ": ";
+  std::optional<std::string_view> indent = {};  // one level's; none: all on one line
+  std::string_view item_separator = ", ";
+  std::string_view key_separator = ": ";
+  bool is_blank = false;   // of the indent: blanks only, as a number asks for
+  bool is_trusted = true;  // whether the template wrote the indent and the separators
 };
 
 // Appends json.dumps(value); false if failed.

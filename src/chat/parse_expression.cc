@@ -446,6 +446,9 @@ bool Parser::parse_arguments(CallArguments& out) {
       if (out.star_star != nullptr) return wrong();
       const std::string_view name = next().text;
       next();
+      if (out.named.size() == kMaxArguments) {
+        return fail_here(cat("a call has more than ", kMaxArguments, " named arguments")), false;
+      }
       for (const auto& [other, value] : out.named) {
         if (other == name) return fail_here(cat("the argument '", name, "' is given twice")), false;
       }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stack_room.h"
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/parser_impl.h"
@@ -10,8 +11,12 @@
 namespace wick::jinja {
 
 bool Parser::Level::too_deep() {
-  if (parser_.depth_ <= kMaxTemplateDepth) return false;
-  parser_.fail_here(cat("nested deeper than ", kMaxTemplateDepth, " levels"));
+  if (parser_.depth_ > kMaxTemplateDepth) {
+    parser_.fail_here(cat("nested deeper than ", kMaxTemplateDepth, " levels"));
+    return true;
+  }
+  if (has_stack(kLeastStack)) return false;
+  parser_.fail_here("nested deeper than this thread's stack allows");
   return true;
 }
 
@@ -228,6 +233,10 @@ bool Parser::parse_signature(Function& out) {
       out.defaults.push_back(value);
     } else if (!out.defaults.empty()) {
       fail_here("a parameter without default follows one that has one");
+      return false;
+    }
+    if (out.params.size() == kMaxArguments) {
+      fail(param->at, cat("a macro has more than ", kMaxArguments, " parameters"));
       return false;
     }
     out.params.push_back(param);

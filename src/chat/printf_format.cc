@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "chat/limits.h"
 #include "chat/number_format.h"
 #include "chat/operators.h"
+#include "chat/text_builder.h"
 #include "chat/unicode.h"
 
 namespace wick::jinja {
@@ -19,25 +19,24 @@ struct Directive {
   bool left = false, zero = false;
   std::int64_t width = 0;
   NumberFormat number = {};
+  bool is_trusted = true;  // whether the template wrote it
 };
 
 class Percent {
  public:
   Percent(Run& run, const Text& format, const Val& values)
-      : run_(run), format_(format), bytes_(format.bytes), values_(values) {}
+      : run_(run), format_(format), bytes_(format.bytes), values_(values), out_(run) {}
 
   Val result() {
     std::size_t done = 0;
+    if (!run_.charge(bytes_.size(), Rate::kScan)) return Val::failure();
     while ((at_ = bytes_.find('%', done)) != std::string_view::npos) {
-      append(out_, format_, done, at_);
+      out_.append(format_, done, at_);
       ++at_;
-      if (!directive()) return Val::failure();
+      if (!directive() || !run_.charge(4)) return Val::failure();
       done = at_;
-      if (!run_.spend_bytes(64) || out_.text.size() > kMaxTextBytes) {
-        return run_.fail("a text grows too large", "template_limit");
-      }
     }
-    append(out_, format_, done, bytes_.size());
+    out_.append(format_, done, bytes_.size());
     const bool list = values_.kind == Kind::kTuple;
     const bool may_rest = values_.kind == Kind::kDict || values_.kind == Kind::kList ||
                           values_.kind == Kind::kRange || values_.is_undefined();
@@ -91,6 +90,7 @@ class Percent {
   }
 
   bool directive() {
+    const std::size_t begin = at_ - 1;
     if (now() == '%') {
       out_.append("%", is_trusted(format_, at_, at_ + 1));
       ++at_;
@@ -130,6 +130,7 @@ class Percent {
     d.number.type = now();
     if (at_ >= bytes_.size()) return fail("the format ends inside of a %");
     ++at_;
+    d.is_trusted = is_trusted(format_, begin, at_);
     if (value.is_missing() && !next_value(value)) return false;
     return convert(d, value);
   }
@@ -159,8 +160,8 @@ class Percent {
       case 'G':
         if (!value.is_number()) return fail("a format wants a number");
         if (d.number.precision > 500) return fail("a precision in a format is too large");
-        put_number(d, format_real(value.as_real(), d.number), value.tainted);
-        return true;
+        return run_.charge(kDigitsWork) &&
+               put_number(d, format_real(value.as_real(), d.number), value.tainted);
       default:
         return fail(cat("unknown conversion '%", d.number.type, "' in a format"));
     }
@@ -177,16 +178,20 @@ class Percent {
       return fail("a format wants an integer");
     }
     if (d.number.precision > 1000) return fail("a precision in a format is too large");
-    put_number(d, format_int(number, d.number), value.tainted);
-    return true;
+    const auto n_zeros = static_cast<std::size_t>(std::max(d.number.precision, 0));
+    return run_.charge(4 + n_zeros / 16) &&
+           put_number(d, format_int(number, d.number), value.tainted);
   }
 
-  void put_number(const Directive& d, const std::string& digits, bool tainted) {
+  bool put_number(const Directive& d, std::string_view digits, bool tainted) {
     const char align = d.left ? '<' : d.zero ? '=' : '>';
-    const bool zero = d.zero && !d.left;
-    out_.append(
-        aligned(digits, digits.size(), static_cast<std::size_t>(d.width), align, zero ? "0" : " "),
-        !tainted);
+    const bool trusted = d.is_trusted && !tainted;
+    const std::string_view fill = d.zero && !d.left ? "0" : " ";
+    const Filling f = filling(digits, digits.size(), static_cast<std::size_t>(d.width), align);
+    return out_.append(digits.substr(0, f.head), trusted) &&
+           out_.append_repeated(fill, f.left, trusted) &&
+           out_.append(digits.substr(f.head), trusted) &&
+           out_.append_repeated(fill, f.right, trusted);
   }
 
   bool put_char(const Directive& d, const Val& value) {
@@ -196,17 +201,17 @@ class Percent {
     }
     std::string text;
     append_code(text, static_cast<char32_t>(value.as_int()));
-    pad_around(d, 1, [&] { out_.append(text, !value.tainted); });
-    return true;
+    return pad_around(d, 1, [&] { out_.append(text, d.is_trusted && !value.tainted); });
   }
 
   template <class Put>
-  void pad_around(const Directive& d, std::size_t n_chars, const Put& put) {
+  bool pad_around(const Directive& d, std::size_t n_chars, const Put& put) {
     const auto width = static_cast<std::size_t>(d.width);
-    const std::string blanks(width > n_chars ? width - n_chars : 0, ' ');
-    if (!d.left) out_.append(blanks, true);
+    const std::size_t n_blanks = width > n_chars ? width - n_chars : 0;
+    if (!d.left) out_.append_repeated(" ", n_blanks, d.is_trusted);
     put();
-    if (d.left) out_.append(blanks, true);
+    if (d.left) out_.append_repeated(" ", n_blanks, d.is_trusted);
+    return !run_.failed();
   }
 
   bool put_text(const Directive& d, const Val& value) {
@@ -224,17 +229,16 @@ class Percent {
     if (text == nullptr) return false;
     std::size_t end = text->bytes.size();
     if (d.number.precision >= 0)
-      end = byte_of(text->bytes, static_cast<std::size_t>(d.number.precision));
-    const std::size_t n = d.width > 0 ? count_code_points(text->bytes.substr(0, end)) : 0;
-    pad_around(d, n, [&] { append(out_, *text, 0, end); });
-    return run_.spend_bytes(text->bytes.size());
+      end = run_.byte_of(text->bytes, static_cast<std::size_t>(d.number.precision));
+    const std::size_t n = d.width > 0 ? run_.count_chars(text->bytes.substr(0, end)) : 0;
+    return pad_around(d, n, [&] { out_.append(*text, 0, end); });
   }
 
   Run& run_;
   const Text& format_;
   std::string_view bytes_;
   const Val& values_;
-  MarkedText out_ = {};
+  TextBuilder out_;
   std::size_t at_ = 0;
   std::size_t used_ = 0;
 };

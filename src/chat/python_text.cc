@@ -5,18 +5,21 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "chat/memory.h"
 #include "chat/unicode.h"
 
 namespace wick {
 namespace {
 
-void append_hex(std::string& out, char32_t value, int digits) {
+template <class String>
+void append_hex(String& out, char32_t value, int digits) {
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
     out += "0123456789abcdef"[value >> shift & 15];
   }
 }
 
-void append_json_escape(std::string& out, char32_t unit) {
+template <class String>
+void append_json_escape(String& out, char32_t unit) {
   out += "\\u";
   append_hex(out, unit, 4);
 }
@@ -65,7 +68,8 @@ std::string json_float(double value) {
   return python_float(value);
 }
 
-void append_json_string(std::string& out, std::string_view text, bool ascii_only) {
+template <class String>
+void append_json_escaped(String& out, std::string_view text, bool ascii_only) {
   enum Plain : std::uint8_t { kNever, kUnlessAsciiOnly, kAlways };
 
   static constexpr auto kPlain = [] {
@@ -77,7 +81,6 @@ void append_json_string(std::string& out, std::string_view text, bool ascii_only
     return plain;
   }();
   const Plain wanted = ascii_only ? kAlways : kUnlessAsciiOnly;
-  out += '"';
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t begin = at;
     while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])] >= wanted) {
@@ -111,13 +114,10 @@ void append_json_string(std::string& out, std::string_view text, bool ascii_only
       at += c.size;
     }
   }
-  out += '"';
 }
 
-void append_python_repr(std::string& out, std::string_view text) {
-  const bool single = text.find('\'') != std::string_view::npos;
-  const char quote = single && text.find('"') == std::string_view::npos ? '"' : '\'';
-  out += quote;
+template <class String>
+void append_repr_escaped(String& out, std::string_view text, char quote) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point(text, at);
     if (c.value == static_cast<char32_t>(quote) || c.value == '\\') {
@@ -136,6 +136,28 @@ void append_python_repr(std::string& out, std::string_view text) {
     }
     at += c.size;
   }
+}
+
+template void append_json_escaped(std::string&, std::string_view, bool);
+template void append_json_escaped(jinja::String&, std::string_view, bool);
+template void append_repr_escaped(std::string&, std::string_view, char);
+template void append_repr_escaped(jinja::String&, std::string_view, char);
+
+void append_json_string(std::string& out, std::string_view text, bool ascii_only) {
+  out += '"';
+  append_json_escaped(out, text, ascii_only);
+  out += '"';
+}
+
+char repr_quote(std::string_view text) noexcept {
+  const bool has_single = text.find('\'') != std::string_view::npos;
+  return has_single && text.find('"') == std::string_view::npos ? '"' : '\'';
+}
+
+void append_python_repr(std::string& out, std::string_view text) {
+  const char quote = repr_quote(text);
+  out += quote;
+  append_repr_escaped(out, text, quote);
   out += quote;
 }
 

@@ -22,4 +22,14 @@ void append_json_string(std::string& out, std::string_view text, bool ascii_only
 // escaped as \n, \xXX, \uXXXX or \UXXXXXXXX.
 void append_python_repr(std::string& out, std::string_view text);
 
+// What both write between the quotes, for a text or a part of one that ends between characters.
+// String is std::string or that of a render (chat/memory.h).
+template <class String>
+void append_json_escaped(String& out, std::string_view text, bool ascii_only);
+template <class String>
+void append_repr_escaped(String& out, std::string_view text, char quote);
+
+// The quote that repr(str) takes.
+char repr_quote(std::string_view text) noexcept;
+
 }  // namespace wick

@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "chat/builtin.h"
-#include "chat/limits.h"
+#include "chat/merge_sort.h"
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/python_text.h"
@@ -15,9 +15,12 @@
 namespace wick::jinja {
 namespace {
 
-bool fits(Run& run, const Written& out) {
-  if (out.text.size() <= kMaxTextBytes) return true;
-  return !run.fail("a text grows too large", "template_limit").failed();
+constexpr std::size_t kFloatWork = 16;  // the shortest digits of a double
+
+// Appends text of any length.
+bool put(Run& run, Written& out, std::string_view text) {
+  out.text += text;
+  return run.charge(text.size(), Rate::kCopy);
 }
 
 std::string_view view_name(const View& view) noexcept {
@@ -62,24 +65,34 @@ bool write_view(Run& run, Written& out, const View& view) {
   return true;
 }
 
-bool write_space(Run& run, Written& out, const Namespace& space) {
-  out.text += "<Namespace {";
-  for (std::size_t i = 0; i < space.items.size(); ++i) {
-    if (i > 0) out.text += ", ";
-    append_python_repr(out.text, space.items[i].first);
-    out.text += ": ";
-    if (!write_repr(run, out, space.items[i].second)) return false;
-  }
-  out.text += "}>";
-  return true;
-}
-
-void write_text(Run& run, Written& out, const Text& text) {
-  run.spend_bytes(text.bytes.size());
+bool write_text(Run& run, Written& out, const Text& text) {
   if (text.trust != Trust::kAll) out.is_trusted = false;
   if (text.is_markup) out.text += "Markup(";
-  append_python_repr(out.text, text.bytes);
+  const char quote = repr_quote(text.bytes);
+  out.text += quote;
+  const bool is_done =
+      in_slices(run, text.bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+        const std::size_t before = out.text.size();
+        append_repr_escaped(out.text, text.bytes.substr(begin, end - begin), quote);
+        // What is not ASCII is looked up, and what does not print grows.
+        run.charge((out.text.size() - before) / 2);
+      });
+  out.text += quote;
   if (text.is_markup) out.text += ')';
+  return is_done;
+}
+
+bool write_json_text(Run& run, Written& out, const Text& text, bool ascii_only) {
+  if (text.trust != Trust::kAll) out.is_trusted = false;
+  out.text += '"';
+  const bool is_done =
+      in_slices(run, text.bytes, Rate::kCopy, [&](std::size_t begin, std::size_t end) {
+        const std::size_t before = out.text.size();
+        append_json_escaped(out.text, text.bytes.substr(begin, end - begin), ascii_only);
+        run.charge(out.text.size() - before, Rate::kScan);
+      });
+  out.text += '"';
+  return is_done;
 }
 
 std::string callable_text(const Callable& callable) {
@@ -115,8 +128,12 @@ bool write_object(Run& run, Written& out, const Val& value) {
     case Kind::kView:
       return write_view(run, out, *value.view);
     case Kind::kNamespace:
-      return write_space(run, out, *value.space);
+      out.text += "<Namespace ";
+      if (!write_dict(run, out, value.space->dict)) return false;
+      out.text += '>';
+      return true;
     case Kind::kRange:
+      if (value.range->tainted) out.is_trusted = false;
       out.text += range_text(*value.range);
       return true;
     case Kind::kCallable:
@@ -151,19 +168,21 @@ bool is_plain(const Val& value) noexcept {
   return value.is_none() || value.is_number();
 }
 
-void new_line(Written& out, const JsonStyle& style, int depth) {
-  if (!style.indent) return;
+bool new_line(Run& run, Written& out, const JsonStyle& style, int depth) {
+  if (!style.indent) return true;
   out.text += '\n';
-  for (int i = 0; i < depth; ++i)
-    out.text += *style.indent;
+  const auto n = static_cast<std::size_t>(depth);
+  if (style.is_blank) {
+    out.text.append(n * style.indent->size(), ' ');
+  } else {
+    for (std::size_t i = 0; i < n; ++i)
+      out.text += *style.indent;
+  }
+  return run.charge(1 + n * (style.indent->size() + 16) / 64);
 }
 
 bool json_key(Run& run, Written& out, const Val& key, const JsonStyle& style) {
-  if (key.is_string()) {
-    if (key.text->trust != Trust::kAll) out.is_trusted = false;
-    append_json_string(out.text, key.bytes(), style.ascii_only);
-    return true;
-  }
+  if (key.is_string()) return write_json_text(run, out, *key.text, style.ascii_only);
   if (key.tainted) out.is_trusted = false;
   if (key.is_none()) {
     out.text += "\"null\"";
@@ -185,44 +204,44 @@ bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style
 bool json_list(Run& run, Written& out, const List& list, const JsonStyle& style, int depth) {
   out.text += '[';
   for (std::size_t i = 0; i < list.size; ++i) {
-    if (i > 0) out.text += style.item_separator;
-    new_line(out, style, depth + 1);
-    if (!json_value(run, out, list.items[i], style, depth + 1)) return false;
+    if ((i > 0 && !put(run, out, style.item_separator)) || !new_line(run, out, style, depth + 1) ||
+        !json_value(run, out, list.items[i], style, depth + 1)) {
+      return false;
+    }
   }
-  if (list.size > 0) new_line(out, style, depth);
+  if (list.size > 0 && !new_line(run, out, style, depth)) return false;
   out.text += ']';
   return true;
 }
 
 bool json_dict(Run& run, Written& out, const Dict& dict, const JsonStyle& style, int depth) {
-  std::vector<const Entry*> entries;
+  Vector<Entry> sorted(run.memory());
   if (style.sort_keys) {
-    for (const Entry& entry : dict)
-      entries.push_back(&entry);
-    std::stable_sort(entries.begin(), entries.end(), [&run](const Entry* a, const Entry* b) {
-      return !run.failed() && order(run, a->key, b->key) == -1;
-    });
-    if (run.failed()) return false;
+    if (!run.charge(1 + dict.size / 4)) return false;
+    sorted.assign(dict.begin(), dict.end());
+    const auto is_before = [&run](const Entry& a, const Entry& b) {
+      return order(run, a.key, b.key) == -1;
+    };
+    if (!merge_sort(run, sorted, is_before)) return false;
   }
   out.text += '{';
   for (std::size_t i = 0; i < dict.size; ++i) {
-    const Entry& entry = style.sort_keys ? *entries[i] : dict.entries[i];
-    if (i > 0) out.text += style.item_separator;
-    new_line(out, style, depth + 1);
-    if (!json_key(run, out, entry.key, style)) return false;
-    out.text += style.key_separator;
-    if (!json_value(run, out, entry.value, style, depth + 1)) return false;
+    const Entry& entry = style.sort_keys ? sorted[i] : dict.entries[i];
+    if ((i > 0 && !put(run, out, style.item_separator)) || !new_line(run, out, style, depth + 1) ||
+        !json_key(run, out, entry.key, style) || !put(run, out, style.key_separator) ||
+        !json_value(run, out, entry.value, style, depth + 1)) {
+      return false;
+    }
   }
-  if (dict.size > 0) new_line(out, style, depth);
+  if (dict.size > 0 && !new_line(run, out, style, depth)) return false;
   out.text += '}';
   return true;
 }
 
 bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style, int depth) {
-  if (!fits(run, out)) return false;
   if (value.tainted) out.is_trusted = false;
   DataLevel level(run);
-  if (level.too_deep()) return false;
+  if (level.too_deep() || !run.charge(2)) return false;
   switch (value.kind) {
     case Kind::kNone:
       out.text += "null";
@@ -235,11 +254,9 @@ bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style
       return true;
     case Kind::kFloat:
       out.text += json_float(value.real);
-      return true;
+      return run.charge(kFloatWork);
     case Kind::kString:
-      if (value.text->trust != Trust::kAll) out.is_trusted = false;
-      append_json_string(out.text, value.bytes(), style.ascii_only);
-      return run.spend_bytes(value.bytes().size());
+      return write_json_text(run, out, *value.text, style.ascii_only);
     case Kind::kList:
     case Kind::kTuple:
       return json_list(run, out, *value.list, style, depth);
@@ -297,65 +314,65 @@ std::string_view type_name(const Val& value) noexcept {
 }
 
 bool write_repr(Run& run, Written& out, const Val& value) {
-  if (!fits(run, out)) return false;
   if (value.tainted) out.is_trusted = false;
   if (is_plain(value)) {
     out.text += plain_text(value);
+    if (value.kind == Kind::kFloat) run.charge(kFloatWork);
   } else if (value.is_string()) {
-    write_text(run, out, *value.text);
+    if (!write_text(run, out, *value.text)) return false;
   } else if (value.is_undefined()) {
     out.text += "Undefined";
   } else {
     return write_object(run, out, value);
   }
-  return run.spend(1);
+  return run.charge(2);
 }
 
 Val repr_of(Run& run, const Val& value, bool ascii_only) {
-  Written written;
+  Written written(run);
   if (!write_repr(run, written, value)) return Val::failure();
   if (!ascii_only) return run.text_copy(written.text, written.is_trusted);
-  std::string ascii;
-  for (std::size_t at = 0; at < written.text.size();) {
-    const CodePoint c = code_point(written.text, at);
-    if (c.value < 0x80 || c.value >= kInvalidByte) {
-      ascii.append(written.text, at, c.size);
-    } else {
-      std::array<char, 16> escaped = {};
-      const char* const form = c.value < 0x100     ? "\\x%02x"
-                               : c.value < 0x10000 ? "\\u%04x"
-                                                   : "\\U%08x";
-      std::snprintf(escaped.data(), escaped.size(), form, static_cast<unsigned>(c.value));
-      ascii += escaped.data();
+  const std::string_view text = written.text;
+  TextBuilder ascii(run);
+  const bool is_done = in_slices(run, text, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && !run.failed();) {
+      const CodePoint c = code_point(text, at);
+      if (c.value < 0x80 || c.value >= kInvalidByte) {
+        ascii.append(text.substr(at, c.size), written.is_trusted);
+      } else {
+        std::array<char, 16> escaped = {};
+        const char* const form = c.value < 0x100     ? "\\x%02x"
+                                 : c.value < 0x10000 ? "\\u%04x"
+                                                     : "\\U%08x";
+        std::snprintf(escaped.data(), escaped.size(), form, static_cast<unsigned>(c.value));
+        ascii.append(escaped.data(), written.is_trusted);
+        run.charge(8);
+      }
+      at += c.size;
     }
-    at += c.size;
-  }
-  return run.text_copy(ascii, written.is_trusted);
+  });
+  return is_done ? run.text(std::move(ascii)) : Val::failure();
 }
 
 bool write_json(Run& run, Written& out, const Val& value, const JsonStyle& style) {
+  if (!style.is_trusted) out.is_trusted = false;
   return json_value(run, out, value, style, 0);
 }
 
-bool append_text(Run& run, MarkedText& out, const Val& value) {
-  if (value.is_string()) {
-    append(out, *value.text);
-    return run.spend_bytes(value.bytes().size());
-  }
+bool append_text(Run& run, TextBuilder& out, const Val& value) {
+  if (value.is_string()) return out.append(*value.text);
   if (value.is_undefined()) return true;
   if (is_plain(value)) {
-    out.append(plain_text(value), !value.tainted);
-    return true;
+    if (value.kind == Kind::kFloat) run.charge(kFloatWork);
+    return out.append(plain_text(value), !value.tainted);
   }
-  Written written;
-  if (!write_repr(run, written, value)) return false;
-  out.append(written.text, written.is_trusted);
-  return true;
+  Written written(run);
+  return write_repr(run, written, value) && out.append(written.text, written.is_trusted);
 }
 
 const Text* to_text(Run& run, const Val& value) {
   if (value.is_string()) return value.text;
-  MarkedText out;
+  TextBuilder out(run);
   if (!append_text(run, out, value)) return nullptr;
   const Val made = run.text(std::move(out));
   return made.failed() ? nullptr : made.text;
@@ -364,23 +381,26 @@ const Text* to_text(Run& run, const Val& value) {
 Val escape(Run& run, const Val& value) {
   if (value.is_string() && value.text->is_markup) return value;
   const Text* text = to_text(run, value);
-  if (text == nullptr || !run.spend_bytes(text->bytes.size())) return Val::failure();
-  MarkedText out;
+  if (text == nullptr) return Val::failure();
+  TextBuilder out(run);
+  TrustCursor trust(*text);
   std::size_t done = 0;
-  for (std::size_t at = 0; at < text->bytes.size(); ++at) {
-    const char c = text->bytes[at];
-    const std::string_view entity = c == '&'    ? "&amp;"
-                                    : c == '<'  ? "&lt;"
-                                    : c == '>'  ? "&gt;"
-                                    : c == '"'  ? "&#34;"
-                                    : c == '\'' ? "&#39;"
-                                                : "";
-    if (entity.empty()) continue;
-    append(out, *text, done, at);
-    out.append(entity, is_trusted(*text, at, at + 1));
-    done = at + 1;
-  }
-  append(out, *text, done, text->bytes.size());
+  in_slices(run, text->bytes, Rate::kScan, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && !run.failed(); ++at) {
+      const char c = text->bytes[at];
+      const std::string_view entity = c == '&'    ? "&amp;"
+                                      : c == '<'  ? "&lt;"
+                                      : c == '>'  ? "&gt;"
+                                      : c == '"'  ? "&#34;"
+                                      : c == '\'' ? "&#39;"
+                                                  : "";
+      if (entity.empty()) continue;
+      out.append(*text, done, at);
+      out.append(entity, trust.is_trusted(at, at + 1));
+      done = at + 1;
+    }
+  });
+  out.append(*text, done, text->bytes.size());
   return run.text(std::move(out), true);
 }
 

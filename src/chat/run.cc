@@ -4,48 +4,31 @@
 #include <cstring>
 
 #include "base/strings.h"
-#include "chat/limits.h"
 #include "chat/operators.h"
+#include "chat/text_builder.h"
 #include "chat/unicode.h"
 
 namespace wick::jinja {
 namespace {
 
 constexpr std::size_t kScanEntries = 8;  // as many keys are found faster by looking at each
-constexpr std::size_t kBlock = std::size_t{16} << 10;  // of the arena
-
-// Enters the last entry into the dict's index.
-void note(Dict& dict, std::size_t hash) {
-  std::size_t at = hash & dict.mask;
-  while (dict.index[at] != 0)
-    at = (at + 1) & dict.mask;
-  dict.index[at] = static_cast<std::uint32_t>(dict.size);
-}
+constexpr std::size_t kMaxMessage = 400;
+constexpr std::size_t kMaxRaised = 4000;  // of a template's own message
 
 }  // namespace
 
-const Val* Namespace::find(std::string_view name) const noexcept {
-  for (const auto& [key, value] : items) {
-    if (key == name) return &value;
-  }
-  return nullptr;
-}
-
-void Namespace::set(std::string_view name, const Val& value) {
-  for (auto& [key, old] : items) {
-    if (key == name) {
-      old = value;
-      return;
-    }
-  }
-  items.emplace_back(name, value);
-}
-
-Run::Run(Limits limits, std::int64_t now_seconds)
-    : limits_(limits), now_seconds_(now_seconds), arena_(kBlock) {}
-
 Val Run::fail(std::string_view what, std::string_view id) {
-  if (!error_) error_ = Error{ErrorCode::kInvalid, std::string(id), std::string(what)};
+  if (!error_) error_ = Error{ErrorCode::kInvalid, std::string(id), printable(what, kMaxMessage)};
+  look_at_ = -1;
+  return Val::failure();
+}
+
+// As it is: who shows it escapes it (base/printable.h), and programs compare it.
+Val Run::raise(std::string_view message) {
+  message = message.substr(0, kMaxRaised);
+  message = message.substr(0, complete_utf8(message));
+  if (!error_) error_ = Error{ErrorCode::kInvalid, "template_raised", std::string(message)};
+  look_at_ = -1;
   return Val::failure();
 }
 
@@ -63,95 +46,129 @@ Val Run::fail_type(std::string_view doing, const Val& value) {
   return fail(cat("a value of type ", type_name(value), " cannot be ", doing));
 }
 
-bool Run::fail_steps() {
-  fail(cat("the template takes more than ", limits_.steps, " steps"), "template_limit");
-  return false;
+bool Run::look() {
+  if (failed()) return false;
+  if (work_ > limits_.work) {
+    return !fail_limit(cat("the template takes more than ", limits_.work, " units of work"))
+                .failed();
+  }
+  if (stop_.stop_requested()) {
+    error_ = Error{ErrorCode::kCancelled, "cancelled", "the render was cancelled"};
+    look_at_ = -1;
+    return false;
+  }
+  look_at_ = std::min(limits_.work, work_ + kWorkBetweenLooks);
+  return true;
 }
 
-void* Run::allocate_more(std::size_t bytes) {
-  if (bytes > limits_.bytes - bytes_ || failed()) {
-    fail(cat("the template needs more than ", limits_.bytes, " bytes of memory"), "template_limit");
-    return nullptr;
-  }
-  bytes_ += bytes;
-  if (bytes > kBlock / 4) return arena_.allocate(bytes, alignof(std::max_align_t));
-  char* const block = static_cast<char*>(arena_.allocate(kBlock, alignof(std::max_align_t)));
-  free_ = block + bytes;
-  n_free_ = kBlock - bytes;
-  return block;
+void Run::admit(std::size_t text_bytes) {
+  const std::size_t bytes = text_bytes + kValueBytes;
+  limits_.work += static_cast<std::int64_t>(bytes) * kWorkPerInputByte;
+  memory_.allow(bytes * kBytesPerInputByte);
+}
+
+bool Run::has_room(std::size_t n, std::size_t size) {
+  std::size_t bytes = 0;
+  if (!__builtin_mul_overflow(n, size, &bytes) && memory_.has_room(bytes)) return !failed();
+  return !fail_limit(cat("the template needs more than ", memory_.limit(), " bytes of memory"))
+              .failed();
 }
 
 std::string_view Run::copy(std::string_view bytes) {
-  if (bytes.empty()) return {};
-  char* room = array<char>(bytes.size());
-  if (room == nullptr || !spend_bytes(bytes.size())) return {};
-  std::memcpy(room, bytes.data(), bytes.size());
-  return {room, bytes.size()};
+  const auto kept = keep(std::span<const char>(bytes));
+  return {kept.data(), kept.size()};
 }
 
 Val Run::text(std::string_view bytes, Trust trust, bool is_markup) {
-  if (bytes.size() > kMaxTextBytes) {
-    return fail(cat("a text has ", bytes.size(), " bytes, the limit is ", kMaxTextBytes),
-                "template_limit");
-  }
-  const Text* made = make<Text>(bytes, trust, is_markup);
-  return made == nullptr ? Val::failure() : Val::of(made);
+  return Val::of(make<Text>(bytes, trust, is_markup));
 }
 
-Val Run::text(MarkedText&& built, bool is_markup) {
-  const std::string_view bytes = copy(built.text);
-  const auto& spans = built.trusted;
+Val Run::text(TextBuilder&& built, bool is_markup) {
+  if (failed()) return Val::failure();
+  const std::string_view bytes = copy(built.text());
+  const auto spans = built.trusted();
   if (spans.empty()) return text(bytes, Trust::kNone, is_markup);
-  if (spans[0].begin == 0 && spans[0].end == bytes.size())
-    return text(bytes, Trust::kAll, is_markup);
-  Span* room = array<Span>(spans.size());
-  if (room == nullptr) return Val::failure();
-  std::copy(spans.begin(), spans.end(), room);
-  const Text* made = make<Text>(bytes, Trust::kMixed, is_markup, std::int64_t{-1},
-                                std::span<const Span>(room, spans.size()));
-  return made == nullptr ? Val::failure() : Val::of(made);
+  if (is_trusted(built)) return text(bytes, Trust::kAll, is_markup);
+  return Val::of(make<Text>(bytes, Trust::kMixed, is_markup, std::int64_t{-1}, keep(spans)));
 }
 
 Val Run::cut(const Text& from, std::size_t begin, std::size_t end) {
   const std::string_view bytes = from.bytes.substr(begin, end - begin);
   if (from.trust != Trust::kMixed) return text(bytes, from.trust, from.is_markup);
-  const auto first = std::upper_bound(from.trusted.begin(), from.trusted.end(), begin,
-                                      [](std::size_t x, const Span& span) { return x < span.end; });
+  const auto first = first_span_behind(from.trusted, begin);
   auto last = first;
   while (last != from.trusted.end() && last->begin < end)
     ++last;
   const auto n = static_cast<std::size_t>(last - first);
+  if (!charge(4 + n)) return Val::failure();
   if (n == 0) return text(bytes, Trust::kNone, from.is_markup);
   if (first->begin <= begin && first->end >= end) return text(bytes, Trust::kAll, from.is_markup);
-  Span* room = array<Span>(n);
-  if (room == nullptr || !spend(n)) return Val::failure();
+  Span* const room = array<Span>(n);
   std::transform(first, last, room, [&](const Span& span) {
     return Span{std::max(span.begin, begin) - begin, std::min(span.end, end) - begin};
   });
-  const Text* made = make<Text>(bytes, Trust::kMixed, from.is_markup, std::int64_t{-1},
-                                std::span<const Span>(room, n));
-  return made == nullptr ? Val::failure() : Val::of(made);
+  return Val::of(make<Text>(bytes, Trust::kMixed, from.is_markup, std::int64_t{-1},
+                            std::span<const Span>(room, n)));
+}
+
+Val Run::joined(const Text& a, const Text& b, bool is_markup) {
+  Text made = {.is_markup = is_markup};
+  if (a.bytes.size() >= GrowingTexts::kLeast) {
+    if (!growing_.join(*this, a, b, made)) return Val::failure();
+    return Val::of(make<Text>(made));
+  }
+  const std::size_t size = a.bytes.size() + b.bytes.size();
+  if (a.trust == b.trust && a.trust != Trust::kMixed) {
+    if (!charge(size, Rate::kCopy)) return Val::failure();
+    char* const room = array<char>(size);
+    std::copy(b.bytes.begin(), b.bytes.end(), std::copy(a.bytes.begin(), a.bytes.end(), room));
+    return text({room, size}, a.trust, is_markup);
+  }
+  TextBuilder out(*this);
+  out.reserve(size);
+  out.append(a);
+  out.append(b);
+  return text(std::move(out), is_markup);
+}
+
+std::size_t Run::count_chars(std::string_view text) {
+  std::size_t n = 0;
+  in_slices(*this, text, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+    n += count_code_points(text.substr(begin, end - begin));
+  });
+  return n;
 }
 
 std::size_t Run::n_chars(const Val& string) {
-  if (string.text->n_chars < 0) {
-    spend_bytes(string.bytes().size());
-    string.text->n_chars = static_cast<std::int64_t>(count_code_points(string.bytes()));
-  }
-  return static_cast<std::size_t>(string.text->n_chars);
+  std::int64_t& n = string.text->n_chars;
+  if (n < 0) n = static_cast<std::int64_t>(count_chars(string.bytes()));
+  return static_cast<std::size_t>(n);
+}
+
+std::size_t Run::byte_of(std::string_view text, std::size_t index) {
+  std::size_t at = text.size();
+  in_slices(*this, text, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+    const std::string_view slice = text.substr(begin, end - begin);
+    const std::size_t n = count_code_points(slice);
+    if (n <= index) {
+      index -= n;
+      return true;
+    }
+    at = begin + wick::byte_of(slice, index);
+    return false;
+  });
+  return at;
 }
 
 Val Run::list(std::span<const Val> items, Kind kind) {
   if (items.size() > kMaxItems) return too_many_items();
-  Val* room = array<Val>(items.size());
-  if (room == nullptr || !spend(items.size() / 4)) return Val::failure();
-  std::uninitialized_copy(items.begin(), items.end(), room);
-  const List* made = make<List>(room, items.size());
-  return made == nullptr ? Val::failure() : Val::of(made, kind);
+  if (!charge(2)) return Val::failure();
+  const std::span<const Val> kept = keep(items);
+  return Val::of(make<List>(kept.data(), kept.size()), kind);
 }
 
 Val Run::too_many_items() {
-  return fail(cat("a list grows beyond ", kMaxItems, " items"), "template_limit");
+  return fail_limit(cat("a list grows beyond ", kMaxItems, " items"));
 }
 
 Val Run::undefined(std::string_view why) {
@@ -159,10 +176,8 @@ Val Run::undefined(std::string_view why) {
 }
 
 Val Run::undefined(const Undefined& what) {
-  const Undefined* made = make<Undefined>(what);
-  if (made == nullptr) return Val::failure();
   Val out = Val::of(Kind::kUndefined);
-  out.undefined = made;
+  out.undefined = make<Undefined>(what);
   return out;
 }
 
@@ -174,84 +189,112 @@ Val Run::no_attribute(const Val& object, const Val& name) {
   if (!name.is_string()) {
     return undefined(Undefined{.owner = type_name(object), .is_element = true});
   }
-  return undefined(Undefined{.name = name.bytes(), .owner = type_name(object)});
+  // A loop over messages asks each for the same names: one object is enough for all.
+  const std::string_view asked = name.bytes(), owner = type_name(object);
+  const auto place = reinterpret_cast<std::uintptr_t>(asked.data()) / 16 % std::size(missing_);
+  const Undefined*& known = missing_[place];
+  const bool is_known = known != nullptr && known->name.data() == asked.data() &&
+                        known->name.size() == asked.size() && known->owner.data() == owner.data();
+  if (!is_known) known = make<Undefined>(Undefined{.name = asked, .owner = owner});
+  Val out = Val::of(Kind::kUndefined);
+  out.undefined = known;
+  return out;
 }
 
-// Room for the index of a dict that will have as many entries as it has now, if it is worth one.
-bool Run::add_index(Dict& dict) {
-  if (dict.size <= kScanEntries) return true;
+// An empty index for a dict that will have `n_entries`, if it is worth one.
+void Run::add_index(Dict& dict, std::size_t n_entries) {
+  if (n_entries <= kScanEntries) return;
   std::size_t slots = 32;
-  while (slots < dict.size * 2)
+  while (slots < n_entries * 2)
     slots *= 2;
-  auto* const index = array<std::uint32_t>(slots);
-  if (index == nullptr) return false;
-  std::fill_n(index, slots, 0U);
-  dict.index = index;
+  charge(slots * sizeof(std::uint32_t), Rate::kCopy);
+  dict.index = array<std::uint32_t>(slots);
+  std::fill_n(dict.index, slots, 0U);
   dict.mask = slots - 1;
-  return true;
+}
+
+// Enters the last entry into the dict's index.
+bool Run::note(Dict& dict, std::size_t hash) {
+  std::size_t at = hash & dict.mask;
+  for (; dict.index[at] != 0; at = (at + 1) & dict.mask) {
+    if (!charge(1)) return false;
+  }
+  dict.index[at] = static_cast<std::uint32_t>(dict.size);
+  return charge(1);
 }
 
 Val Run::dict(std::span<const Entry> entries) {
-  Entry* room = array<Entry>(entries.size());
-  Dict* made = make<Dict>(room, entries.size());
-  if (made == nullptr || !spend(entries.size()) || !add_index(*made)) return Val::failure();
-  made->size = 0;
+  GrowingDict made;
+  made.room = entries.size();
+  made.dict.entries = made.entries = array<Entry>(entries.size());
+  add_index(made.dict, entries.size());
   for (const Entry& entry : entries) {
-    std::size_t hash = 0;
-    const bool is_text = entry.key.is_string();
-    if ((made->index != nullptr || !is_text) && !hash_of(*this, entry.key, hash)) {
-      return Val::failure();
-    }
-    if (const Entry* same = find(*this, *made, entry.key)) {
-      room[same - room].value = entry.value;
-    } else {
-      ::new (room + made->size) Entry(entry);
-      ++made->size;
-      if (made->index != nullptr) note(*made, hash);
-    }
-    if (failed()) return Val::failure();
+    if (!insert(made, entry.key, entry.value)) return Val::failure();
   }
-  return Val::of(made);
+  return Val::of(make<Dict>(made.dict));
+}
+
+bool Run::insert(GrowingDict& to, const Val& key, const Val& value) {
+  Dict& dict = to.dict;
+  const Entry* const same = find(*this, dict, key);
+  if (failed()) return false;
+  if (same != nullptr) {
+    to.entries[same - dict.entries].value = value;
+    return true;
+  }
+  if (dict.size == kMaxItems) return !too_many_items().failed();
+  if (dict.size == to.room && !grow(to)) return false;
+  std::size_t hash = 0;
+  if (dict.index != nullptr && !hash_of(*this, key, hash)) return false;
+  ::new (to.entries + dict.size) Entry{key, value};
+  ++dict.size;
+  return dict.index == nullptr || note(dict, hash);
+}
+
+bool Run::grow(GrowingDict& to) {
+  Dict& dict = to.dict;
+  to.room = std::max<std::size_t>(4, to.room * 2);
+  Entry* const entries = array<Entry>(to.room);
+  charge(dict.size * sizeof(Entry), Rate::kCopy);
+  std::uninitialized_copy(dict.begin(), dict.end(), entries);
+  dict.entries = to.entries = entries;
+  add_index(dict, to.room);
+  return dict.index == nullptr || note_all(dict);
+}
+
+// Enters all entries into an index that is empty.
+bool Run::note_all(Dict& dict) {
+  const std::size_t n = dict.size;
+  for (dict.size = 0; dict.size < n;) {
+    std::size_t hash = 0;
+    if (!hash_of(*this, dict.entries[dict.size].key, hash)) return false;
+    ++dict.size;
+    if (!note(dict, hash)) return false;
+  }
+  return true;
 }
 
 Val Run::dict_of(std::span<const Entry> entries) {
-  Dict* made = make<Dict>(entries.data(), entries.size());
-  if (made == nullptr || !spend(entries.size()) || !add_index(*made)) return Val::failure();
-  if (made->index == nullptr) return Val::of(made);
-  for (made->size = 0; made->size < entries.size();) {
-    std::size_t hash = 0;
-    if (!hash_of(*this, entries[made->size].key, hash)) return Val::failure();
-    ++made->size;
-    note(*made, hash);
-  }
-  return Val::of(made);
+  Dict* const made = make<Dict>(entries.data(), entries.size());
+  add_index(*made, entries.size());
+  const bool is_done = charge(1) && (made->index == nullptr || note_all(*made));
+  return is_done ? Val::of(made) : Val::failure();
 }
 
 bool DataLevel::fail() {
-  run_.fail(cat("data is nested deeper than ", kMaxDataDepth, " levels"), "template_limit");
+  run_.fail_limit(cat("data is nested deeper than ", kMaxDataDepth, " levels"));
   return true;
 }
 
 Val Run::view(const Dict* dict, ViewKind kind) {
-  const View* made = make<View>(dict, kind);
-  if (made == nullptr) return Val::failure();
   Val out = Val::of(Kind::kView);
-  out.view = made;
+  out.view = make<View>(dict, kind);
   return out;
 }
 
 Val Run::range(const Range& value) {
-  const Range* made = make<Range>(value);
-  if (made == nullptr) return Val::failure();
   Val out = Val::of(Kind::kRange);
-  out.range = made;
-  return out;
-}
-
-Val Run::name_space() {
-  if (!spend(4)) return Val::failure();
-  Val out = Val::of(Kind::kNamespace);
-  out.space = &keep<Namespace>();
+  out.range = make<Range>(value);
   return out;
 }
 

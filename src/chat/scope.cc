@@ -27,6 +27,7 @@ using Names = std::map<std::string_view, int>;
 
 // What is known of one frame.
 struct Symbols {
+  std::size_t* steps = nullptr;  // the work of all frames together
   Symbols* parent = nullptr;
   Function* function = nullptr;
   int function_depth = 0;
@@ -37,7 +38,7 @@ struct Symbols {
 
   const Symbols* owner(std::string_view name) const {
     const Symbols* at = this;
-    while (at != nullptr && at->refs.count(name) == 0)
+    for (++*steps; at != nullptr && at->refs.count(name) == 0; ++*steps)
       at = at->parent;
     return at;
   }
@@ -81,8 +82,11 @@ struct Symbols {
   // What is stored in a branch only may not have been stored: it starts as what it was outside.
   void merge(std::initializer_list<const Symbols*> branches) {
     std::set<std::string_view> stored;
-    for (const Symbols* branch : branches)
+    *steps += stores.size();
+    for (const Symbols* branch : branches) {
+      *steps += branch->refs.size() + branch->loads.size() + branch->stores.size();
       stored.insert(branch->stores.begin(), branch->stores.end());
+    }
     for (const std::string_view name : stores)
       stored.erase(name);
     for (const Symbols* branch : branches) {
@@ -110,9 +114,9 @@ struct Symbols {
     return out;
   }
 
-  Symbols inner() { return {this, function, function_depth}; }
+  Symbols inner() { return {steps, this, function, function_depth}; }
 
-  Symbols inner_function(Function& own) { return {this, &own, function_depth + 1}; }
+  Symbols inner_function(Function& own) { return {steps, this, &own, function_depth + 1}; }
 };
 
 template <class Do>
@@ -180,7 +184,7 @@ class Resolver {
   explicit Resolver(Ast& ast) : ast_(ast) {}
 
   Result<void> run() {
-    Symbols symbols = {nullptr, &ast_.root, 0};
+    Symbols symbols = {&steps_, nullptr, &ast_.root, 0};
     collect(ast_.body, symbols);
     ast_.root.scope = enter(symbols);
     resolve(ast_.body, symbols, false);
@@ -301,7 +305,7 @@ class Resolver {
   // only where it is used; so it is behind an "and" or "or" whose left side is constant, since
   // jinja2 takes such a right side out if it can.
   bool resolve(Expr* expr, Symbols& symbols, bool soft) {
-    if (expr == nullptr || error_) return true;
+    if (expr == nullptr || error_ || !spend(1, expr->at)) return true;
     bool is_constant = true;
     switch (expr->kind) {
       case ExprKind::kName:
@@ -311,6 +315,7 @@ class Resolver {
         } else {  // only what collect() does not see, in the arguments of a set block's filter
           fail(expr->at, cat("'", expr->text, "' is not known here"));
         }
+        if (expr->kind == ExprKind::kNsAttr) expr->key = constant(expr->attr);
         return false;
       case ExprKind::kString:
       case ExprKind::kData:
@@ -368,7 +373,7 @@ class Resolver {
 
   void resolve(Block& block, Symbols& symbols, bool soft) {
     for (Stmt* stmt : block) {
-      if (error_) return;
+      if (error_ || !spend(1, stmt->at)) return;
       resolve(*stmt, symbols, soft);
     }
   }

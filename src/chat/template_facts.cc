@@ -7,7 +7,7 @@ namespace wick {
 namespace {
 
 constexpr std::string_view kProbe = "probe4711";  // no template has this of its own
-constexpr std::int64_t kProbeSteps = 1 << 20;
+constexpr RenderLimits kProbeLimits = {.work = 1 << 20, .bytes = std::size_t{8} << 20};
 
 Object message(std::string_view role, std::string_view content) {
   Object out;
@@ -21,7 +21,7 @@ bool reaches(const ChatTemplate& tmpl, Object context) {
   context["bos_token"] = "<s>";
   context["eos_token"] = "</s>";
   context["add_generation_prompt"] = true;
-  const auto prompt = tmpl.render(context, {.now_seconds = 0, .max_steps = kProbeSteps});
+  const auto prompt = tmpl.render(context, {.now_seconds = 0, .limits = kProbeLimits});
   return prompt && prompt->text.find(kProbe) != std::string::npos;
 }
 

@@ -112,15 +112,19 @@ Val is_a_test(Run& run, const Val& value, Args) {
 // str.islower and str.isupper: a cased character, and none of the other case.
 Val has_case(Run& run, const Val& value, bool upper) {
   const Text* text = to_text(run, value);
-  if (text == nullptr || !run.spend_bytes(text->bytes.size())) return Val::failure();
+  if (text == nullptr) return Val::failure();
   bool cased = false;
-  for (std::size_t at = 0; at < text->bytes.size();) {
-    const CodePoint c = code_point(text->bytes, at);
-    if (is_title(c.value) || (upper ? is_lower(c.value) : is_upper(c.value))) return Val::of(false);
-    cased = cased || (upper ? is_upper(c.value) : is_lower(c.value));
-    at += c.size;
-  }
-  return Val::of(cased);
+  in_slices(run, text->bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end;) {
+      const CodePoint c = code_point(text->bytes, at);
+      const bool is_other = is_title(c.value) || (upper ? is_lower(c.value) : is_upper(c.value));
+      if (is_other) return cased = false;
+      cased = cased || (upper ? is_upper(c.value) : is_lower(c.value));
+      at += c.size;
+    }
+    return true;
+  });
+  return run.failed() ? Val::failure() : Val::of(cased);
 }
 
 Val lower(Run& run, const Val& value, Args) {
@@ -178,6 +182,10 @@ constexpr Builtin kTests[] = {
 };
 
 }  // namespace
+
+std::span<const Builtin> all_tests() noexcept {
+  return kTests;
+}
 
 const Builtin* find_test(std::string_view name) noexcept {
   return find_in(kTests, name);

@@ -41,13 +41,29 @@ inline bool is_same(std::string_view a, std::string_view b) noexcept {
   return n == 0 || a[0] == b[0];
 }
 
-// Appends `text` with its marks.
-void append(MarkedText& out, const Text& text);
-
-// Appends bytes [begin, end) of `text` with their marks.
-void append(MarkedText& out, const Text& text, std::size_t begin, std::size_t end);
+// The first of the spans that ends behind byte `at`.
+std::span<const Span>::iterator first_span_behind(std::span<const Span> spans,
+                                                  std::size_t at) noexcept;
 
 // Whether every byte of [begin, end) is trusted.
 bool is_trusted(const Text& text, std::size_t begin, std::size_t end) noexcept;
+
+// The same for pieces that come in ascending order: all of them together take one walk.
+class TrustCursor {
+ public:
+  explicit TrustCursor(const Text& text) noexcept : text_(text) {}
+
+  bool is_trusted(std::size_t begin, std::size_t end) noexcept {
+    if (text_.trust != Trust::kMixed) return text_.trust == Trust::kAll;
+    while (at_ < text_.trusted.size() && text_.trusted[at_].end <= begin)
+      ++at_;
+    return at_ < text_.trusted.size() && text_.trusted[at_].begin <= begin &&
+           end <= text_.trusted[at_].end;
+  }
+
+ private:
+  const Text& text_;
+  std::size_t at_ = 0;
+};
 
 }  // namespace wick::jinja

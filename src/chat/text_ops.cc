@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chat/limits.h"
 #include "chat/operators.h"
 #include "chat/unicode.h"
 #include "chat/unicode_data.h"
@@ -26,11 +25,12 @@ bool is_case_ignorable(char32_t c) noexcept {
 }
 
 // Whether the Σ in [at, at + 2) ends a word: a cased letter before it, none behind it.
-bool is_final_sigma(std::string_view text, std::size_t at) noexcept {
+bool is_final_sigma(Run& run, std::string_view text, std::size_t at) {
   constexpr std::size_t kFar = 64;  // ignorable characters in a row; more is no word
   std::size_t back = at;
   bool cased = false;
   for (std::size_t i = 0; i < kFar && back > 0; ++i) {
+    run.charge(2);
     back = before(text, back);
     const char32_t c = code_point(text, back).value;
     if (is_case_ignorable(c)) continue;
@@ -40,6 +40,7 @@ bool is_final_sigma(std::string_view text, std::size_t at) noexcept {
   if (!cased) return false;
   std::size_t next = at + 2;
   for (std::size_t i = 0; i < kFar && next < text.size(); ++i) {
+    run.charge(2);
     const CodePoint c = code_point(text, next);
     if (!is_case_ignorable(c.value)) return !is_cased(c.value);
     next += c.size;
@@ -47,55 +48,123 @@ bool is_final_sigma(std::string_view text, std::size_t at) noexcept {
   return true;
 }
 
-void append_lower_at(std::string& out, std::string_view text, std::size_t at, char32_t c) {
-  if (c == 0x3A3 && is_final_sigma(text, at)) return append_code(out, 0x3C2);
-  append_lower(out, c);
+// The letter case that one character gets.
+enum class Letter : std::uint8_t { kKeep, kUpper, kLower, kTitle, kFold };
+
+void append_letter(Run& run, std::string& out, std::string_view text, std::size_t at, char32_t c,
+                   Letter to) {
+  if (c < 0x80) {
+    const bool raises = to == Letter::kUpper || to == Letter::kTitle;
+    const bool is_low = c >= 'a' && c <= 'z', is_high = c >= 'A' && c <= 'Z';
+    if (raises ? is_low : is_high && to != Letter::kKeep) c ^= 0x20;
+    out += static_cast<char>(c);
+  } else if (to == Letter::kUpper) {
+    append_upper(out, c);
+  } else if (to == Letter::kTitle) {
+    append_title(out, c);
+  } else if (to == Letter::kFold) {
+    append_folded(out, c);
+  } else if (to == Letter::kKeep) {
+    append_code(out, c);
+  } else if (c == 0x3A3 && is_final_sigma(run, text, at)) {
+    append_code(out, 0x3C2);
+  } else {
+    append_lower(out, c);
+  }
 }
+
+bool starts_words(char32_t c) noexcept {
+  return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+}
+
+// Which case each character of a text gets, in order.
+class Letters {
+ public:
+  explicit Letters(Case to) : to_(to) {}
+
+  Letter next(char32_t c) {
+    const bool is_within = is_within_;
+    switch (to_) {
+      case Case::kUpper:
+        return Letter::kUpper;
+      case Case::kLower:
+        return Letter::kLower;
+      case Case::kFold:
+        return Letter::kFold;
+      case Case::kSwap:
+        return is_lower(c) ? Letter::kUpper : is_upper(c) ? Letter::kLower : Letter::kKeep;
+      case Case::kTitle:
+        is_within_ = is_cased(c);
+        return is_within ? Letter::kLower : Letter::kTitle;
+      case Case::kWords:
+        is_within_ = !starts_words(c);
+        return is_within || !is_within_ ? Letter::kLower : Letter::kUpper;
+      case Case::kCapitalize:
+        is_within_ = true;
+        return is_within ? Letter::kLower : Letter::kTitle;
+    }
+    return Letter::kKeep;
+  }
+
+ private:
+  Case to_;
+  bool is_within_ = false;  // a word, or behind the first character
+};
 
 bool is_line_end(char32_t c) noexcept {
   return (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 ||
          c == 0x2029;
 }
 
-std::vector<char32_t> characters(std::string_view text) {
-  std::vector<char32_t> out;
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point(text, at);
-    out.push_back(c.value);
-    at += c.size;
+// Whether a character is one of `text`'s.
+class CharacterSet {
+ public:
+  CharacterSet(Run& run, std::string_view text) : sorted_(run.memory()) {
+    const bool is_read =
+        in_slices(run, text, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t at = begin; at < end;) {
+            const CodePoint c = code_point(text, at);
+            sorted_.push_back(c.value);
+            at += c.size;
+          }
+        });
+    if (is_read) std::sort(sorted_.begin(), sorted_.end());
   }
-  std::sort(out.begin(), out.end());
-  return out;
-}
+
+  bool holds(char32_t c) const { return std::binary_search(sorted_.begin(), sorted_.end(), c); }
+
+ private:
+  Vector<char32_t> sorted_;
+};
 
 struct Piece {
   std::size_t begin, end;
 };
 
-Val list_of(Run& run, const Text& text, std::vector<Piece>& pieces, bool reversed) {
+using Pieces = Vector<Piece>;
+
+Val list_of(Run& run, const Text& text, Pieces& pieces, bool reversed) {
   if (pieces.size() > kMaxItems) return run.too_many_items();
   if (reversed) std::reverse(pieces.begin(), pieces.end());
-  std::vector<Val> items;
+  Vector<Val> items(run.memory());
   items.reserve(pieces.size());
   for (const Piece& piece : pieces) {
-    if (!run.spend(1)) return Val::failure();
+    if (!run.charge(2)) return Val::failure();
     items.push_back(run.cut(text, piece.begin, piece.end));
-    if (items.back().failed()) return Val::failure();
   }
   return run.list(items);
 }
 
-std::vector<Piece> split_blanks(std::string_view text, std::int64_t max) {
-  std::vector<Piece> pieces;
+void split_blanks(std::string_view text, std::int64_t max, Pieces& pieces) {
   std::size_t at = 0;
   while (true) {
     while (at < text.size() && is_space(code_point(text, at).value))
       at += code_point(text, at).size;
-    if (at == text.size() || pieces.size() > kMaxItems) return pieces;
+    if (at == text.size() || pieces.size() > kMaxItems) return;
     const std::size_t begin = at;
     if (max >= 0 && static_cast<std::int64_t>(pieces.size()) == max) {
       pieces.push_back({begin, text.size()});
-      return pieces;
+      return;
     }
     while (at < text.size() && !is_space(code_point(text, at).value))
       at += code_point(text, at).size;
@@ -103,17 +172,16 @@ std::vector<Piece> split_blanks(std::string_view text, std::int64_t max) {
   }
 }
 
-std::vector<Piece> rsplit_blanks(std::string_view text, std::int64_t max) {
-  std::vector<Piece> pieces;
+void rsplit_blanks(std::string_view text, std::int64_t max, Pieces& pieces) {
   std::size_t end = text.size();
   const auto last_is_space = [&] { return is_space(code_point(text, before(text, end)).value); };
   while (true) {
     while (end > 0 && last_is_space())
       end = before(text, end);
-    if (end == 0 || pieces.size() > kMaxItems) return pieces;
+    if (end == 0 || pieces.size() > kMaxItems) return;
     if (max >= 0 && static_cast<std::int64_t>(pieces.size()) == max) {
       pieces.push_back({0, end});
-      return pieces;
+      return;
     }
     const std::size_t from = end;
     while (end > 0 && !last_is_space())
@@ -126,44 +194,48 @@ std::vector<Piece> rsplit_blanks(std::string_view text, std::int64_t max) {
 
 std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle,
                          std::size_t from) {
-  if (from > hay.size()) return npos;
-  if (needle.empty()) return from;
-  // An empty view may point nowhere, which memmem must not see.
-  const void* found = from == hay.size() ? nullptr
-                                         : ::memmem(hay.data() + from, hay.size() - from,
-                                                    needle.data(), needle.size());
-  const std::size_t at =
-      found == nullptr ? npos
-                       : static_cast<std::size_t>(static_cast<const char*>(found) - hay.data());
-  if (!run.spend(1) || !run.spend_bytes(needle.size() + std::min(at, hay.size()) - from))
-    return npos;
-  return at;
+  if (from > hay.size() || needle.size() > hay.size() - from) return npos;
+  if (needle.empty()) return run.charge(1) ? from : npos;
+  const std::size_t last = hay.size() - needle.size();  // where it may begin
+  while (from <= last) {
+    const void* const found = std::memchr(hay.data() + from, needle[0], last - from + 1);
+    const std::size_t at =
+        found == nullptr ? last + 1
+                         : static_cast<std::size_t>(static_cast<const char*>(found) - hay.data());
+    if (!run.charge(1 + (at - from) / 64) || at > last) return npos;
+    if (hay.compare(at, needle.size(), needle) == 0) return at;
+    run.charge(needle.size(), Rate::kCopy);
+    from = at + 1;
+  }
+  return npos;
 }
 
 std::size_t find_backward(Run& run, std::string_view hay, std::string_view needle,
                           std::size_t end) {
   if (needle.size() > end) return npos;
-  if (needle.empty()) return end;
-  for (std::size_t at = end - needle.size() + 1; at-- > 0;) {
-    if (hay[at] != needle[0]) {
-      if (at % 64 == 0 && !run.spend(1)) return npos;
-      continue;
-    }
-    if (!run.spend(1) || !run.spend_bytes(needle.size())) return npos;
-    if (hay.substr(at, needle.size()) == needle) return at;
+  if (needle.empty()) return run.charge(1) ? end : npos;
+  std::size_t behind = end - needle.size() + 1;  // of the places where it may begin
+  while (behind > 0) {
+    const void* const found = ::memrchr(hay.data(), needle[0], behind);
+    const std::size_t skipped =
+        found == nullptr
+            ? behind
+            : behind - static_cast<std::size_t>(static_cast<const char*>(found) - hay.data());
+    if (!run.charge(1 + skipped / 64) || found == nullptr) return npos;
+    const std::size_t at = behind - skipped;
+    if (hay.compare(at, needle.size(), needle) == 0) return at;
+    run.charge(needle.size(), Rate::kCopy);
+    behind = at;
   }
   return npos;
 }
 
 Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right) {
   const std::string_view bytes = text.bytes;
-  std::vector<char32_t> set;
-  if (chars != nullptr) {
-    if (!run.spend(chars->bytes.size())) return Val::failure();
-    set = characters(chars->bytes);
-  }
+  const CharacterSet set(run, chars != nullptr ? chars->bytes : std::string_view());
   const auto goes = [&](char32_t c) {
-    return chars == nullptr ? is_space(c) : std::binary_search(set.begin(), set.end(), c);
+    if (!run.charge(chars == nullptr ? 1 : 4)) return false;
+    return chars == nullptr ? is_space(c) : set.holds(c);
   };
   std::size_t begin = 0, end = bytes.size();
   while (left && begin < end) {
@@ -176,16 +248,20 @@ Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right) 
     if (last < begin || !goes(code_point(bytes, last).value)) break;
     end = last;
   }
-  if (!run.spend_bytes(bytes.size() - (end - begin))) return Val::failure();
+  if (run.failed()) return Val::failure();
   return begin == 0 && end == bytes.size() ? Val::of(&text) : run.cut(text, begin, end);
 }
 
 Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, bool from_right) {
   const std::string_view bytes = text.bytes;
-  if (!run.spend(bytes.size() / 8)) return Val::failure();
-  std::vector<Piece> pieces;
+  Pieces pieces(run.memory());
   if (separator == nullptr) {
-    pieces = from_right ? rsplit_blanks(bytes, max) : split_blanks(bytes, max);
+    if (!run.charge(1 + bytes.size())) return Val::failure();
+    if (from_right) {
+      rsplit_blanks(bytes, max, pieces);
+    } else {
+      split_blanks(bytes, max, pieces);
+    }
     return list_of(run, text, pieces, from_right);
   }
   const std::string_view by = separator->bytes;
@@ -214,8 +290,8 @@ Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, b
 
 Val split_lines(Run& run, const Text& text, bool keep_ends) {
   const std::string_view bytes = text.bytes;
-  if (!run.spend(bytes.size() / 8)) return Val::failure();
-  std::vector<Piece> pieces;
+  if (!run.charge(bytes.size(), Rate::kDecode)) return Val::failure();
+  Pieces pieces(run.memory());
   std::size_t begin = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const CodePoint c = code_point(bytes, at);
@@ -233,95 +309,70 @@ Val split_lines(Run& run, const Text& text, bool keep_ends) {
 
 Val replace(Run& run, const Text& text, const Text& from, const Text& to, std::int64_t max) {
   const std::string_view bytes = text.bytes;
-  MarkedText out;
+  TextBuilder out(run);
   std::size_t done = 0;    // copied up to here
   std::size_t search = 0;  // where the next match may start
   for (std::int64_t n = 0; max < 0 || n < max; ++n) {
     const std::size_t at = find_forward(run, bytes, from.bytes, search);
     if (run.failed()) return Val::failure();
     if (at == npos) break;
-    append(out, text, done, at);
-    append(out, to);
-    if (!run.spend_bytes(to.bytes.size() + from.bytes.size())) return Val::failure();
-    if (out.text.size() > kMaxTextBytes)
-      return run.fail("a text grows too large", "template_limit");
+    out.append(text, done, at);
+    out.append(to);
     done = at + from.bytes.size();
     search = done;
     if (!from.bytes.empty()) continue;
     // An empty text is found before each character and at the end.
     if (at == bytes.size()) break;
     search = at + code_point(bytes, at).size;
-    append(out, text, at, search);
+    out.append(text, at, search);
     done = search;
   }
-  if (done == 0 && out.text.empty()) return Val::of(&text);
-  append(out, text, done, bytes.size());
+  if (done == 0 && out.size() == 0) return run.failed() ? Val::failure() : Val::of(&text);
+  out.append(text, done, bytes.size());
   return run.text(std::move(out), text.is_markup);
 }
 
-Val join(Run& run, const Text& separator, const std::vector<const Text*>& parts) {
-  MarkedText out;
+Val join(Run& run, const Text& separator, std::span<const Text* const> parts) {
+  if (!run.charge(parts.size())) return Val::failure();
   std::size_t size = 0;
   for (const Text* part : parts)
     size += part->bytes.size();
   if (!parts.empty()) size += separator.bytes.size() * (parts.size() - 1);
-  if (size > kMaxTextBytes) return run.fail("a text grows too large", "template_limit");
-  if (!run.spend_bytes(size) || !run.spend(parts.size())) return Val::failure();
-  out.text.reserve(size);
+  if (!run.has_room(size, 1)) return Val::failure();
+  TextBuilder out(run);
+  out.reserve(size);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) append(out, separator);
-    append(out, *parts[i]);
+    if ((i > 0 && !out.append(separator)) || !out.append(*parts[i])) return Val::failure();
   }
   return run.text(std::move(out), separator.is_markup);
 }
 
-bool append_case(Run& run, MarkedText& out, const Text& text, std::size_t begin, std::size_t end,
-                 Case to) {
-  if (!run.spend_bytes((end - begin) * 4)) return false;
-  std::string piece;
-  bool in_word = false;
-  for (std::size_t at = begin; at < end;) {
-    const CodePoint c = code_point(text.bytes, at);
-    piece.clear();
-    const bool raises = to == Case::kTitle ? !in_word : at == begin;
-    if (to == Case::kFold) {
-      append_folded(piece, c.value);
-    } else if (to == Case::kUpper || (to == Case::kSwap && is_lower(c.value))) {
-      append_upper(piece, c.value);
-    } else if (to == Case::kLower || (to == Case::kSwap && is_upper(c.value))) {
-      append_lower_at(piece, text.bytes, at, c.value);
-    } else if (to == Case::kSwap) {
-      append_code(piece, c.value);
-    } else if (raises) {
-      append_title(piece, c.value);
-    } else {
-      append_lower_at(piece, text.bytes, at, c.value);
-    }
-    in_word = is_cased(c.value);
-    out.append(piece, is_trusted(text, at, at + c.size));
-    at += c.size;
-  }
-  return true;
-}
-
 Val change_case(Run& run, const Text& text, Case to) {
-  MarkedText out;
-  if (!append_case(run, out, text, 0, text.bytes.size(), to)) return Val::failure();
+  TextBuilder out(run);
+  TrustCursor trust(text);
+  Letters letters(to);
+  std::string piece;
+  in_slices(run, text.bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && !run.failed();) {
+      const CodePoint c = code_point(text.bytes, at);
+      piece.clear();
+      append_letter(run, piece, text.bytes, at, c.value, letters.next(c.value));
+      out.append(piece, trust.is_trusted(at, at + c.size));
+      run.charge(c.size > 1 ? 6 : 1);  // look-ups
+      at += c.size;
+    }
+  });
   return run.text(std::move(out), text.is_markup);
 }
 
 Val pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
         bool fill_is_trusted) {
-  const std::int64_t n = std::max<std::int64_t>(left, 0) + std::max<std::int64_t>(right, 0);
-  if (n > static_cast<std::int64_t>(kMaxTextBytes / 4))
-    return run.fail("a text grows too large", "template_limit");
-  if (!run.spend(static_cast<std::size_t>(n) / 8)) return Val::failure();
-  MarkedText out;
-  for (std::int64_t i = 0; i < left; ++i)
-    out.append(fill, fill_is_trusted);
-  append(out, text);
-  for (std::int64_t i = 0; i < right; ++i)
-    out.append(fill, fill_is_trusted);
+  const auto n_left = static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
+  const auto n_right = static_cast<std::size_t>(std::max<std::int64_t>(right, 0));
+  TextBuilder out(run);
+  out.append_repeated(fill, n_left, fill_is_trusted);
+  out.append(text);
+  out.append_repeated(fill, n_right, fill_is_trusted);
   return run.text(std::move(out), text.is_markup);
 }
 

@@ -3,15 +3,16 @@
 // everywhere: Run::fail.
 #pragma once
 
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "chat/run.h"
+#include "chat/text_builder.h"
 
 namespace wick::jinja {
 
-// The first `needle` at or behind byte `from`; npos if there is none. Linear in both; an empty
-// needle is found at `from`.
+// The first `needle` at or behind byte `from`; npos if there is none, or failed. An empty needle is
+// found at `from`. Each place that is looked at is charged.
 std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle, std::size_t from);
 
 // The last `needle` that ends at or before byte `end`; npos if there is none.
@@ -29,13 +30,19 @@ Val split_lines(Run& run, const Text& text, bool keep_ends);
 Val replace(Run& run, const Text& text, const Text& from, const Text& to, std::int64_t max);
 
 // separator.join(parts); `parts` are all text.
-Val join(Run& run, const Text& separator, const std::vector<const Text*>& parts);
+Val join(Run& run, const Text& separator, std::span<const Text* const> parts);
 
-enum class Case : std::uint8_t { kUpper, kLower, kTitle, kCapitalize, kSwap, kFold };
+enum class Case : std::uint8_t {
+  kUpper,
+  kLower,
+  kTitle,       // str.title: behind a letter lower, else title
+  kWords,       // |title: behind a blank, a hyphen and opening brackets upper, else lower
+  kCapitalize,  // the first character title, the rest lower
+  kSwap,
+  kFold,
+};
+
 Val change_case(Run& run, const Text& text, Case to);
-// The same, appended: text.trust as it was.
-bool append_case(Run& run, MarkedText& out, const Text& text, std::size_t begin, std::size_t end,
-                 Case to);
 
 // `n` times `fill` (trusted if it is), then or before `text`: ljust, rjust, center.
 Val pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,

@@ -47,6 +47,19 @@ void append_mapped(std::string& out, char32_t c, const Table<Run>& runs,
   append_code(out, c);
 }
 
+// Most text is ASCII, and needs no table.
+bool is_ascii(char32_t c) noexcept {
+  return c < 0x80;
+}
+
+bool is_ascii_upper(char32_t c) noexcept {
+  return c >= 'A' && c <= 'Z';
+}
+
+bool is_ascii_digit(char32_t c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
 // Bytes of the character that starts with `lead`, 0 for a byte that starts none.
 std::size_t length_of(unsigned char lead) noexcept {
   if (lead < 0x80) return 1;
@@ -118,35 +131,35 @@ bool is_space(char32_t c) noexcept {
 }
 
 bool is_alpha(char32_t c) noexcept {
-  return holds(unicode_data::kAlpha, c);
+  return is_ascii(c) ? is_ascii_upper(c & ~char32_t{0x20}) : holds(unicode_data::kAlpha, c);
 }
 
 bool is_decimal(char32_t c) noexcept {
-  return holds(unicode_data::kDecimal, c);
+  return is_ascii(c) ? is_ascii_digit(c) : holds(unicode_data::kDecimal, c);
 }
 
 bool is_digit(char32_t c) noexcept {
-  return holds(unicode_data::kDigit, c);
+  return is_ascii(c) ? is_ascii_digit(c) : holds(unicode_data::kDigit, c);
 }
 
 bool is_numeric(char32_t c) noexcept {
-  return holds(unicode_data::kNumeric, c);
+  return is_ascii(c) ? is_ascii_digit(c) : holds(unicode_data::kNumeric, c);
 }
 
 bool is_lower(char32_t c) noexcept {
-  return holds(unicode_data::kLower, c);
+  return is_ascii(c) ? c >= 'a' && c <= 'z' : holds(unicode_data::kLower, c);
 }
 
 bool is_upper(char32_t c) noexcept {
-  return holds(unicode_data::kUpper, c);
+  return is_ascii(c) ? is_ascii_upper(c) : holds(unicode_data::kUpper, c);
 }
 
 bool is_title(char32_t c) noexcept {
-  return holds(unicode_data::kTitle, c);
+  return !is_ascii(c) && holds(unicode_data::kTitle, c);
 }
 
 bool is_printable(char32_t c) noexcept {
-  return holds(unicode_data::kPrintable, c);
+  return is_ascii(c) ? c >= 0x20 && c < 0x7F : holds(unicode_data::kPrintable, c);
 }
 
 bool is_word(char32_t c) noexcept {

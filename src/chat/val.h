@@ -73,6 +73,14 @@ struct Dict {  // insertion-ordered
   const Entry* end() const noexcept;
 };
 
+// A dict that still grows: a namespace, or what |unique has seen. Its arrays are replaced by larger
+// ones.
+struct GrowingDict {
+  Dict dict = {};
+  Entry* entries = nullptr;  // those of `dict`
+  std::size_t room = 0;
+};
+
 enum class ViewKind : std::uint8_t { kItems, kKeys, kValues };
 
 struct View {
@@ -82,6 +90,7 @@ struct View {
 
 struct Range {
   std::int64_t start = 0, stop = 0, step = 1, size = 0;
+  bool tainted = false;  // as Val's
 
   // Item i. In bits, because step · i alone may leave the range that the sum is in.
   std::int64_t at(std::int64_t i) const noexcept {
@@ -103,7 +112,6 @@ class Iterator {
 
 struct Frame;
 struct Callable;
-struct Namespace;
 struct Loop;
 struct Cycler;
 struct Joiner;
@@ -123,7 +131,7 @@ struct Val {
     const View* view;
     const Range* range;
     Iterator* iterator;
-    Namespace* space;
+    GrowingDict* space;  // kNamespace
     const Callable* callable;
     Loop* loop;
     Cycler* cycler;
@@ -233,6 +241,11 @@ struct Callable {
   Frame* frame = nullptr;            // the frame it was made in
   Val self = {};                     // of a method
 };
+
+// Whether printing a text, number or truth value prints what came out of the context.
+inline bool is_tainted(const Val& value) noexcept {
+  return value.is_string() ? value.text->trust != Trust::kAll : value.tainted;
+}
 
 inline std::span<const Val> List::span() const noexcept {
   return {items, size};

@@ -112,10 +112,15 @@ inline std::vector<Object::Item>::const_iterator Object::end() const noexcept {
   return items_.end();
 }
 
-// JSON text to a Value and back. Depth is limited to 64; of two equal keys the later
-// one wins; an integer beyond 64 bits becomes a floating-point number. to_json writes what Python's
+// Two equal keys of one object: the later one wins, as in Python; or an error, for a text that
+// another program will read too and may understand the other way.
+enum class DuplicateKeys : std::uint8_t { kLastWins, kError };
+
+// JSON text to a Value and back. Bytes, values and depth are limited (chat/limits.h); an integer
+// beyond 64 bits becomes a floating-point number. to_json writes what Python's
 // json.dumps(ensure_ascii=False) writes: ", " and ": " between, floats as repr prints them.
-Result<Value> parse_json(std::string_view text);
+Result<Value> parse_json(std::string_view text,
+                         DuplicateKeys duplicates = DuplicateKeys::kLastWins);
 std::string to_json(const Value& value);
 
 }  // namespace wick

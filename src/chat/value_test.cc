@@ -46,6 +46,12 @@ TEST(HostileJson, BrokenAndDeepTextIsRefused) {
   EXPECT_TRUE(parse_json(cat(std::string(64, '['), std::string(64, ']'))));
   EXPECT_FALSE(parse_json(cat(std::string(65, '['), std::string(65, ']'))));
   EXPECT_FALSE(parse_json(std::string(1'000'000, '[')));
+  std::string many = "[0";  // 2 bytes a value, 50 in memory
+  for (int i = 0; i < 1'100'000; ++i)
+    many += ",0";
+  const auto refused = parse_json(many + "]");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "JSON has more than 1048576 values and keys");
 }
 
 TEST(PythonText, FloatsPrintAsRepr) {

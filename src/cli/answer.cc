@@ -1,18 +1,21 @@
 #include "cli/answer.h"
 
-#include <pthread.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
+#include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
-#include <iostream>
+#include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/strings.h"
+#include "base/thread.h"
+#include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/out.h"
 #include "cli/report.h"
 
 namespace wick {
@@ -23,7 +26,7 @@ namespace {
 // requests the stop.
 std::array<int, 2> pipe_ends = {-1, -1};
 std::stop_source* target = nullptr;
-std::thread watcher;
+std::jthread watcher;
 
 void on_signal(int /*number*/) {
   const char byte = 'i';
@@ -32,58 +35,82 @@ void on_signal(int /*number*/) {
 
 }  // namespace
 
-Interrupt::Interrupt() {
-  if (::pipe(pipe_ends.data()) != 0) return;  // Ctrl-C then keeps its ordinary meaning
-  target = &source_;
-  watcher = std::thread([] {
-    char byte = 0;
-    while (::read(pipe_ends[0], &byte, 1) == 1 && byte == 'i')
-      target->request_stop();
-  });
-  previous_ = std::signal(SIGINT, on_signal);
+Result<std::unique_ptr<Interrupt>> Interrupt::begin() {
+  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
+    return Error{.code = ErrorCode::kUnavailable,
+                 .id = "no_pipe",
+                 .message = cat("a pipe cannot be opened: ", std::strerror(errno))};
+  }
+  std::unique_ptr<Interrupt> interrupt(new Interrupt);
+  target = &interrupt->source_;
+  WICK_TRY(watcher, start_thread([] {
+             char byte = 0;
+             while (::read(pipe_ends[0], &byte, 1) == 1 && byte == 'i')
+               target->request_stop();
+           }));
+  interrupt->previous_ = std::signal(SIGINT, on_signal);
+  return interrupt;
 }
 
 Interrupt::~Interrupt() {
-  if (!watcher.joinable()) return;
-  std::signal(SIGINT, previous_);
+  if (previous_ != SIG_ERR) std::signal(SIGINT, previous_);
   const char byte = 'q';
   static_cast<void>(::write(pipe_ends[1], &byte, 1) == 1);
-  watcher.join();
+  if (watcher.joinable()) watcher.join();
   ::close(pipe_ends[0]);
   ::close(pipe_ends[1]);
 }
 
-EventSink collect(Answer& answer, bool is_printing) {
-  const bool is_shown = is_terminal(STDOUT_FILENO);
-  return [&answer, is_printing, is_shown](const ChatEvent& event) {
-    if (const auto* text = std::get_if<TextEvent>(&event)) {
-      answer.text += text->text;
-      if (!is_printing) return;
-      if (is_shown) {
-        std::cout << terminal_safe(text->text) << std::flush;
-      } else {
-        std::cout << text->text << std::flush;
-      }
-    } else if (const auto* scores = std::get_if<ScoresEvent>(&event)) {
-      answer.scores = *scores;
-    } else if (const auto* done = std::get_if<DoneEvent>(&event)) {
-      answer.done = *done;
+namespace {
+
+// What the model thinks is dimmed, and only a terminal sees it.
+class Printer {
+ public:
+  bool operator()(const Event& event) {
+    if (const auto* const text = std::get_if<TextEvent>(&event)) {
+      if (std::exchange(is_thinking_, false)) print({"\n\n"});
+      print_answer(text->text);
+      flush_output();
     }
-  };
+    const auto* const thought = std::get_if<ReasoningEvent>(&event);
+    if (thought != nullptr && is_terminal(STDOUT_FILENO)) {
+      is_thinking_ = true;
+      constexpr int kOut = STDOUT_FILENO;
+      print({color(kOut, Color::kDim), printable_answer(thought->text), color(kOut, Color::kNone)});
+      flush_output();
+    }
+    return true;
+  }
+
+ private:
+  bool is_thinking_ = false;
+};
+
+}  // namespace
+
+Result<Gather> ask(Provider& provider, Request request, bool is_printing) {
+  WICK_TRY(const auto interrupt, Interrupt::begin());
+  request.generation.cancel = interrupt->token();
+  auto answer = provider.start(request);
+  if (!answer && answer.error().code == ErrorCode::kCancelled) {  // before there was a prompt
+    Gather nothing;
+    nothing.completion.finish = FinishReason::kCancelled;
+    return nothing;
+  }
+  if (!answer) return std::move(answer).error();
+  return read_all(**answer, is_printing ? Printer() : EventSink(), interrupt->token());
 }
 
 namespace {
 
-std::string per_second(int tokens, double ms) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.1f", ms > 0 ? tokens / ms * 1000 : 0);
-  return text.data();
+Printable per_second(int tokens, double ms) {
+  return fixed(ms > 0 ? tokens / ms * 1000 : 0, 1);
 }
 
 }  // namespace
 
-std::string figures(const DoneEvent& done) {
-  const Usage& u = done.usage;
+Printable figures(const Completion& answer) {
+  const Usage& u = answer.usage;
   std::string line = cat(u.prompt_tokens, " prompt tokens");
   if (u.cached_tokens > 0) line += cat(" (", u.cached_tokens, " cached)");
   line += cat(" at ", per_second(u.prompt_tokens - u.cached_tokens, u.prompt_ms), " tokens/s, ",
@@ -91,7 +118,7 @@ std::string figures(const DoneEvent& done) {
   if (u.generated_tokens > 1) {  // the first one belongs to the prompt's time
     line += cat(" at ", per_second(u.generated_tokens - 1, u.generate_ms), " tokens/s");
   }
-  return cat(line, ", ", name(done.stop));
+  return printable(cat(line, ", ", name(answer.finish)));
 }
 
 namespace {
@@ -129,34 +156,61 @@ Value to_value(const std::vector<ScoredToken>& tokens) {
 Value to_value(const std::vector<EffectiveParameter>& parameters) {
   Object object;
   for (const EffectiveParameter& one : parameters) {
-    const auto* const text = std::get_if<std::string>(&one.value);
-    object[one.key] = json_object(
-        {{"value", text != nullptr ? Value(*text) : number(std::get<double>(one.value))},
-         {"origin", one.origin}});
+    Value value;
+    if (const auto* const text = std::get_if<std::string>(&one.value)) value = *text;
+    if (const auto* const real = std::get_if<double>(&one.value)) value = number(*real);
+    // Beyond 2^63 a text: JSON's readers lose digits of such a number.
+    if (const auto* const whole = std::get_if<std::uint64_t>(&one.value)) {
+      const auto small = static_cast<std::int64_t>(*whole);
+      value = small >= 0 ? Value(small) : Value(cat(*whole));
+    }
+    object[one.key] = json_object({{"value", value}, {"origin", one.origin}});
   }
   return Value(std::move(object));
 }
 
-Value to_value(const Answer& answer) {
-  const Usage& u = answer.done.usage;
+Value to_value(const Gather& whole) {
+  const Completion& answer = whole.completion;
+  const Usage& u = answer.usage;
   Value value = json_object({{"text", answer.text},
-                             {"stop", name(answer.done.stop)},
+                             {"stop", name(answer.finish)},
                              {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
                                                     {"cached_tokens", u.cached_tokens},
                                                     {"cache_miss", to_value(u.miss)},
                                                     {"generated_tokens", u.generated_tokens},
-                                                    {"guessed_tokens", u.guessed_tokens},
-                                                    {"right_guesses", u.right_guesses},
+                                                    {"draft_tokens", u.draft_tokens},
+                                                    {"accepted_tokens", u.accepted_tokens},
                                                     {"queue_ms", u.queue_ms},
                                                     {"prompt_ms", u.prompt_ms},
                                                     {"generate_ms", u.generate_ms}})},
-                             {"parameters", to_value(answer.done.parameters)}});
+                             {"parameters", to_value(answer.parameters)}});
   Object& object = *value.object();
-  if (answer.scores) object["logprobs"] = to_value(answer.scores->tokens);
-  if (answer.scores && !answer.scores->prompt.empty()) {
-    object["prompt_logprobs"] = to_value(answer.scores->prompt);
-  }
+  if (!answer.reasoning.empty()) object["reasoning"] = answer.reasoning;
+  Array calls;
+  for (const ToolCall& call : answer.tool_calls)
+    calls.push_back(
+        json_object({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}}));
+  if (!calls.empty()) object["tool_calls"] = std::move(calls);
+  if (!answer.logprobs.empty()) object["logprobs"] = to_value(answer.logprobs);
+  if (!answer.prompt_logprobs.empty()) object["prompt_logprobs"] = to_value(answer.prompt_logprobs);
+  if (whole.error) object["error"] = to_value(*whole.error);
   return value;
+}
+
+Result<int> end_answer(const Gather& whole, AnswerForm form) {
+  const Completion& answer = whole.completion;
+  if (form.is_json) {
+    print_json(to_value(whole));
+    if (whole.error) return exit_code(*whole.error);
+  } else {
+    if (!whole.error || !answer.text.empty()) print({"\n"});
+    flush_output();
+    if (whole.error) return *whole.error;
+    constexpr int kErr = STDERR_FILENO;
+    if (!form.is_quiet && is_terminal(kErr))
+      note({color(kErr, Color::kDim), figures(answer), color(kErr, Color::kNone), "\n"});
+  }
+  return answer.finish == FinishReason::kCancelled ? kExitInterrupted : kExitOk;
 }
 
 }  // namespace wick

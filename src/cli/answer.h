@@ -2,19 +2,24 @@
 // of figures behind it.
 #pragma once
 
-#include <optional>
+#include <csignal>
+#include <memory>
 #include <stop_token>
 #include <string>
 
+#include "base/printable.h"
 #include "base/result.h"
+#include "chat/value.h"
+#include "provider/gather.h"
 #include "provider/provider.h"
 
 namespace wick {
 
-// While it lives, SIGINT asks this stop source to stop instead of ending the program.
+// One at a time. While it lives, SIGINT asks this stop source to stop instead of ending the
+// program.
 class Interrupt {
  public:
-  Interrupt();
+  static Result<std::unique_ptr<Interrupt>> begin();
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
@@ -24,27 +29,39 @@ class Interrupt {
   bool was_hit() const noexcept { return source_.stop_requested(); }
 
  private:
+  Interrupt() = default;
+
   std::stop_source source_;
-  void (*previous_)(int) = nullptr;
+  void (*previous_)(int) = SIG_ERR;  // until ours is in its place
 };
 
-struct Answer {
-  std::string text = {};
-  std::optional<ScoresEvent> scores = {};
-  DoneEvent done = {};
+inline constexpr char kAnswersGo[] =
+    "On a terminal control characters of an answer are escaped; to a pipe or a file it goes as it "
+    "is.";
+
+struct AnswerForm {
+  bool is_json = false, is_quiet = false;
 };
 
-// Collects events; prints text to stdout as it comes if `is_printing`.
-EventSink collect(Answer& answer, bool is_printing);
+// Waits for an answer; its text goes to stdout as it comes if `is_printing` (print_answer()), on a
+// terminal what the model thinks before it, too. An error behind the beginning of an answer is
+// Gather::error.
+Result<Gather> ask(Provider& provider, Request request, bool is_printing);
+
+// What chat and run end with, and their status: the answer as JSON, or the line of figures on a
+// terminal behind the text that was printed. If an error ended the answer, the JSON has both: what
+// there is of the answer, and "error".
+Result<int> end_answer(const Gather& whole, AnswerForm form);
 
 // "12 prompt tokens (8 cached) at 310.2 tokens/s, 40 generated at 95.1 tokens/s, stop": how an
 // answer went.
-std::string figures(const DoneEvent& done);
+Printable figures(const Completion& answer);
 
 // {"temperature":{"value":0.8,"origin":"default"},…}
 Value to_value(const std::vector<EffectiveParameter>& parameters);
 
-// {"text","stop","usage":{…},"parameters":{…}}, and with scores "logprobs" and "prompt_logprobs"
-Value to_value(const Answer& answer);
+// {"text","stop","usage":{…},"parameters":{…}}, and where there are any "reasoning", "tool_calls",
+// "logprobs", "prompt_logprobs" and "error".
+Value to_value(const Gather& whole);
 
 }  // namespace wick

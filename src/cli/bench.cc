@@ -7,11 +7,8 @@
 #include "cli/bench.h"
 
 #include <algorithm>
-#include <iomanip>
-#include <iostream>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <vector>
 
 #include "base/clock.h"
@@ -22,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
 #include "kernels/cpu/isa.h"
@@ -57,10 +55,10 @@ struct Figures {
 
 class Bench {
  public:
-  Bench(Decoder& decoder, KvCache& kv, std::span<const std::byte> probe, ThreadTeam& team,
-        const MatmulKernels& kernels, std::size_t kv_position_bytes)
+  Bench(Decoder& decoder, SequenceMemory& memory, std::span<const std::byte> probe,
+        ThreadTeam& team, const MatmulKernels& kernels, std::size_t kv_position_bytes)
       : decoder_(decoder),
-        kv_(kv),
+        memory_(memory),
         probe_(probe),
         team_(team),
         kernels_(kernels),
@@ -97,8 +95,7 @@ class Bench {
 
   // Leaves `depth` positions in the cache; what an earlier run left there is kept.
   Result<void> reach(int depth) {
-    const int kept = std::min(depth, n_cached_);
-    kv_.truncate(0, kept);
+    const int kept = memory_.rollback(0, std::min(depth, n_cached_));
     return advance(kept, depth - kept);
   }
 
@@ -106,7 +103,7 @@ class Bench {
   Result<void> advance(int begin, int n) {
     std::uniform_int_distribution<TokenId> any(0, decoder_.spec().vocab - 1);
     const int chunk = decoder_.options().max_batch_tokens;
-    WICK_CHECK(kv_.reserve(0, begin + n), "the cache was made for the deepest test");
+    WICK_CHECK(memory_.extend(0, begin + n), "the cache was made for the deepest test");
     for (int done = 0; done < n; done += chunk) {
       const int count = std::min(chunk, n - done);
       tokens_.clear();
@@ -122,7 +119,7 @@ class Bench {
                        .positions = positions_,
                        .seqs = seqs_,
                        .logit_rows = std::span(&row, is_last ? 1 : 0)},
-                      kv_);
+                      memory_);
       WICK_TRY(const auto logits, decoder_.logits());
       static_cast<void>(logits);
     }
@@ -147,7 +144,7 @@ class Bench {
   }
 
   Decoder& decoder_;
-  KvCache& kv_;
+  SequenceMemory& memory_;
   std::span<const std::byte> probe_;
   ThreadTeam& team_;
   const MatmulKernels& kernels_;
@@ -159,7 +156,7 @@ class Bench {
   std::vector<SeqId> seqs_;
 };
 
-void print(const Test& test, int threads, const Figures& f, bool is_json) {
+void show(const Test& test, int threads, const Figures& f, bool is_json) {
   if (is_json) {
     print_json(BenchRecord{.test = name_of(test),
                            .threads = threads,
@@ -169,12 +166,12 @@ void print(const Test& test, int threads, const Figures& f, bool is_json) {
                                        {"share_of_multiply_peak", f.of_multiply}}});
     return;
   }
-  std::ostringstream row;
-  row << std::left << std::setw(16) << name_of(test) << std::right << std::setw(7) << threads
-      << std::fixed << std::setprecision(1) << std::setw(12) << f.tokens_per_second.median
-      << std::setw(9) << f.gb_per_s.median << std::setw(10) << f.of_read.median * 100 << " %"
-      << std::setw(13) << f.of_multiply.median * 100 << " %";
-  std::cout << row.str() << std::endl;
+  print({padded(printable(name_of(test)), 16), right_aligned(joined({threads}), 7),
+         right_aligned(fixed(f.tokens_per_second.median, 1), 12),
+         right_aligned(fixed(f.gb_per_s.median, 1), 9),
+         right_aligned(fixed(f.of_read.median * 100, 1), 10), " %",
+         right_aligned(fixed(f.of_multiply.median * 100, 1), 13), " %\n"});
+  flush_output();
 }
 
 std::vector<Test> tests_of(const Options& o) {
@@ -205,26 +202,30 @@ Result<int> run(const Options& o) {
       MappedFile::open(std::filesystem::is_directory(path) ? path / "model.safetensors" : path));
   const auto bytes = probe.bytes().first(std::min(kProbeBytes, probe.bytes().size()));
   if (!o.is_json) {
-    std::cout << path.filename().string() << ", " << human_bytes(file.bytes()) << "\n"
-              << "test            threads    tokens/s     GB/s  of a plain read  of multiplies\n";
+    print({printable(path.filename().string()), ", ", human(file.bytes()), "\n",
+           "test            threads    tokens/s     GB/s  of a plain read  of multiplies\n"});
   }
   std::vector<int> threads = o.threads;
   if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
   WICK_TRY(const Isa isa, choose_isa());
   for (const int wanted : threads) {
-    WICK_TRY(const auto backend, make_cpu_backend({.threads = wanted}));
-    WICK_TRY(Decoder decoder,
-             Decoder::load(file, *backend,
-                           {.max_batch_tokens = o.chunk, .max_logit_rows = 1, .context = context}));
-    WICK_TRY(KvCache kv,
-             KvCache::create(*backend, decoder.spec(),
-                             {.k_type = types.k, .v_type = types.v, .context = context}));
-    ThreadTeam team(backend->threads());
-    Bench bench(decoder, kv, bytes, team, matmul_kernels(isa),
+    WICK_TRY(Device* const device, open_device(config));
+    WICK_TRY(Decoder decoder, Decoder::load(file, *device,
+                                            {.max_batch_tokens = o.chunk,
+                                             .max_logit_rows = 1,
+                                             .context = context,
+                                             .threads = wanted}));
+    WICK_TRY(SequenceMemory memory, SequenceMemory::create(*device, decoder.spec(),
+                                                           {.k_type = types.k,
+                                                            .v_type = types.v,
+                                                            .context = context,
+                                                            .max_batch_tokens = o.chunk}));
+    WICK_TRY(ThreadTeam team, ThreadTeam::create(decoder.threads()));
+    Bench bench(decoder, memory, bytes, team, matmul_kernels(isa),
                 kv_bytes_per_position(decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {
       WICK_TRY(const Figures figures, bench.measure(test, o.repeats, !o.is_cold));
-      print(test, backend->threads(), figures, o.is_json);
+      show(test, decoder.threads(), figures, o.is_json);
     }
   }
   return kExitOk;
@@ -235,7 +236,7 @@ Result<int> run(const Options& o) {
 Action setup_bench(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, false);
-  o->settings.add(flags, {"cache.kv_type"});
+  o->settings.add(flags, {"local.device", "cache.kv_type"});
   constexpr Range<int> kTokens = {0, 1 << 20};
   flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = no such test");
   flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = no such test");

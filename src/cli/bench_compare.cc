@@ -1,14 +1,13 @@
 // wick bench compare: two files of --json lines; exit status 4 where the second is worse. Worse
 // means by more than the limit, and beyond what both spread: their quartiles don't overlap.
 #include <cmath>
-#include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <map>
 
 #include "base/strings.h"
 #include "chat/value.h"
 #include "cli/bench.h"
+#include "cli/out.h"
 
 namespace wick {
 
@@ -88,8 +87,10 @@ Result<int> run(const Options& o) {
     const bool is_apart = more ? now.q3 < was.q1 : now.q1 > was.q3;
     const bool is_worse = is_apart && (more ? -change : change) > o.percent;
     worse += is_worse ? 1 : 0;
-    std::printf("%-60s %12.2f %12.2f %+7.1f %%%s\n", name.c_str(), was.median, now.median, change,
-                is_worse ? "  worse" : "");
+    print({padded(printable(name), 61), right_aligned(fixed(was.median, 2), 12),
+           right_aligned(fixed(now.median, 2), 13),
+           right_aligned(joined({change < 0 ? Shown("") : Shown("+"), fixed(change, 1)}), 8), " %",
+           is_worse ? Shown("  worse\n") : Shown("\n")});
   }
   if (compared == 0) {
     return Error{.code = ErrorCode::kInvalid,
@@ -97,7 +98,7 @@ Result<int> run(const Options& o) {
                  .message = cat(printable(o.before), " and ", printable(o.after),
                                 " have no test in common")};
   }
-  std::printf("%d figures, %d worse by more than %d %%\n", compared, worse, o.percent);
+  print({compared, " figures, ", worse, " worse by more than ", o.percent, " %\n"});
   return worse == 0 ? kExitOk : kExitFailure;
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <random>
 
-#include "backend/backend.h"
+#include "backend/device_registry.h"
 #include "base/clock.h"
+#include "base/strings.h"
 #include "model/decoder.h"
 
 namespace wick {
@@ -15,19 +16,26 @@ double ms_between(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to - from) * 1e-6;
 }
 
+constexpr std::size_t kMaxMessage = 256;  // bytes kept of an error
+
 // Notes when text came.
 class Stopwatch final : public DeltaSink {
  public:
   explicit Stopwatch(int max_tokens) {
     times_.reserve(static_cast<std::size_t>(max_tokens) + 1);
+    message_.reserve(kMaxMessage);
     started_ns_ = monotonic_ns();
   }
 
   bool offer(const TextDelta& delta) noexcept override {
     if (!delta.text.empty() && times_.size() < times_.capacity()) times_.push_back(monotonic_ns());
-    if (delta.stop == StopReason::kNone) return true;
+    if (delta.stop == FinishReason::kNone) return true;
     usage_ = delta.usage;
-    failed_ = delta.stop == StopReason::kError;
+    failed_ = delta.stop == FinishReason::kError;
+    if (failed_ && delta.error != nullptr) {
+      code_ = delta.error->code;
+      message_.assign(delta.error->message, 0, kMaxMessage);  // has room: allocates nothing
+    }
     is_over_ = true;
     return true;
   }
@@ -38,13 +46,18 @@ class Stopwatch final : public DeltaSink {
 
   bool has_begun() const noexcept { return !times_.empty(); }
 
+  Error error() const {
+    return {.code = code_,
+            .id = "bench_failed",
+            .message = cat("a request failed: ", message_.empty() ? "it has no end" : message_)};
+  }
+
   // Gaps that began before `from_ns` are left out.
   TimedAnswer answer(std::int64_t from_ns = 0) const {
     TimedAnswer answer{.usage = usage_};
     if (!times_.empty()) answer.ttft_ms = ms_between(started_ns_, times_.front());
     for (std::size_t i = 1; i < times_.size(); ++i)
-      if (times_[i - 1] >= from_ns)
-        answer.gaps_ms.push_back(ms_between(times_[i - 1], times_[i]));
+      if (times_[i - 1] >= from_ns) answer.gaps_ms.push_back(ms_between(times_[i - 1], times_[i]));
     return answer;
   }
 
@@ -53,13 +66,9 @@ class Stopwatch final : public DeltaSink {
   std::vector<std::int64_t> times_ = {};
   Usage usage_ = {};
   bool is_over_ = false, failed_ = false;
+  ErrorCode code_ = ErrorCode::kDevice;
+  std::string message_ = {};
 };
-
-Error gave_up() {
-  return {.code = ErrorCode::kDevice,
-          .id = "bench_failed",
-          .message = "the engine gave up a request"};
-}
 
 }  // namespace
 
@@ -67,19 +76,20 @@ Result<TimedEngine> TimedEngine::open(const std::filesystem::path& path, int thr
                                       const EngineOptions& options) {
   const std::int64_t start = monotonic_ns();
   WICK_TRY(ModelFile file, ModelFile::open(path));
-  WICK_TRY(auto backend, make_cpu_backend({.threads = threads}));
-  TimedEngine timed(std::move(file), std::move(backend));
+  WICK_TRY(const OpenDevice open, process_devices().open("auto"));
+  TimedEngine timed(std::move(file), *open.device);
   WICK_TRY(Decoder decoder,
-           Decoder::load(*timed.file_, *timed.backend_,
+           Decoder::load(*timed.file_, *timed.device_,
                          {.max_batch_tokens = std::max(options.prefill_chunk, options.max_seqs),
                           .max_logit_rows = options.max_seqs,
                           .context = options.context,
-                          .max_seqs = options.max_seqs}));
+                          .max_seqs = options.max_seqs,
+                          .threads = threads}));
+  timed.threads_ = decoder.threads();
   timed.vocab_ = decoder.spec().vocab;
   WICK_TRY(auto tokenizer, Tokenizer::from(timed.file_->metadata()));
   timed.vocab_ = std::min(timed.vocab_, tokenizer->size());
-  WICK_TRY(timed.engine_,
-           Engine::create(std::move(decoder), *timed.backend_, std::move(tokenizer), options));
+  WICK_TRY(timed.engine_, Engine::create(std::move(decoder), std::move(tokenizer), options));
   timed.load_ms_ = ms_between(start, monotonic_ns());
   return timed;
 }
@@ -100,7 +110,7 @@ Result<TimedRun> TimedEngine::run(const std::vector<GenerateRequest>& requests, 
   } while (engine_->step() || watches.size() < requests.size());
   TimedRun run{.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9};
   for (const auto& watch : watches) {
-    if (watch->has_failed() || !watch->is_over()) return gave_up();
+    if (watch->has_failed() || !watch->is_over()) return watch->error();
     run.answers.push_back(watch->answer());
     run.generated_tokens += run.answers.back().usage.generated_tokens;
     run.prompt_tokens += run.answers.back().usage.prompt_tokens;
@@ -132,7 +142,7 @@ Result<TimedRun> TimedEngine::run_beside(const std::vector<GenerateRequest>& str
   while (engine_->step()) {
   }
   for (const auto& watch : watches) {
-    if (watch->has_failed() || !watch->has_begun()) return gave_up();
+    if (watch->has_failed() || !watch->has_begun()) return watch->error();
     run.answers.push_back(watch->answer(came));
   }
   return run;

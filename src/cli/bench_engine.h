@@ -32,7 +32,7 @@ class TimedEngine {
 
   const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
 
-  int threads() const noexcept { return backend_->threads(); }
+  int threads() const noexcept { return threads_; }
 
   int vocab() const noexcept { return vocab_; }
 
@@ -45,11 +45,12 @@ class TimedEngine {
   Result<TimedRun> run_beside(const std::vector<GenerateRequest>& streams, GenerateRequest late);
 
  private:
-  TimedEngine(ModelFile file, std::unique_ptr<Backend> backend)
-      : file_(std::make_unique<ModelFile>(std::move(file))), backend_(std::move(backend)) {}
+  TimedEngine(ModelFile file, Device& device)
+      : file_(std::make_unique<ModelFile>(std::move(file))), device_(&device) {}
 
   std::unique_ptr<ModelFile> file_;  // the weights lie in it
-  std::unique_ptr<Backend> backend_;
+  Device* device_;
+  int threads_ = 0;
   std::unique_ptr<Engine> engine_;
   int vocab_ = 0;
   double load_ms_ = 0;

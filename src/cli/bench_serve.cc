@@ -1,12 +1,10 @@
 // wick bench serve: many streams at once; wick bench matrix: what prefix reuse and batching each
 // bring.
-#include <cstdio>
-#include <iostream>
-
 #include "base/strings.h"
 #include "cli/bench.h"
 #include "cli/bench_engine.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/settings.h"
 
 namespace wick {
@@ -34,18 +32,26 @@ void append(std::vector<double>& to, const std::vector<double>& values) {
   to.insert(to.end(), values.begin(), values.end());
 }
 
-// Measures each of `cases` and shows it at once: as a line of JSON, or as `print` does.
-template <class Cases, class Measure, class Print>
+Printable column(int value, std::size_t width) {
+  return right_aligned(joined({value}), width);
+}
+
+Printable column(const std::pair<std::string, Quartiles>& figure, std::size_t width, int decimals) {
+  return right_aligned(fixed(figure.second.median, decimals), width);
+}
+
+// Measures each of `cases` and shows it at once: as a line of JSON, or as `show` does.
+template <class Cases, class Measure, class Show>
 Result<int> report_each(const Cases& cases, bool is_json, const Measure& measure,
-                        const Print& print) {
+                        const Show& show) {
   for (const auto& one : cases) {
     WICK_TRY(const BenchRecord record, measure(one));
     if (is_json) {
       print_json(record);
       continue;
     }
-    print(one, record.figures);
-    std::fflush(stdout);
+    show(one, record.figures);
+    flush_output();
   }
   return kExitOk;
 }
@@ -111,13 +117,13 @@ Result<BenchRecord> serve_beside(const std::filesystem::path& path, const Option
 Result<int> run_beside(const Options& o, const std::filesystem::path& path, EngineOptions engine,
                        int threads) {
   if (engine.context == 0) engine.context = std::max(o.late_prompt + 1, o.prompt + o.generate);
-  if (!o.is_json) std::cout << "streams  next text, ms p50  p99   long prompt's first text, ms\n";
+  if (!o.is_json) print({"streams  next text, ms p50  p99   long prompt's first text, ms\n"});
   return report_each(
       o.concurrency, o.is_json,
       [&](int streams) { return serve_beside(path, o, engine, threads, streams); },
       [](int streams, const auto& f) {
-        std::printf("%7d %18.1f %6.1f %28.0f\n", streams, f[1].second.median, f[2].second.median,
-                    f[0].second.median);
+        print({column(streams, 7), column(f[1], 19, 1), column(f[2], 7, 1), column(f[0], 29, 0),
+               "\n"});
       });
 }
 
@@ -129,14 +135,14 @@ Result<int> run_serve(const Options& o) {
   if (o.late_prompt > 0) return run_beside(o, path, engine, threads);
   if (engine.context == 0) engine.context = o.prompt + o.generate;
   if (!o.is_json) {
-    std::cout << "streams  tokens/s   first text, ms p50  p99   next text, ms p50  p99\n";
+    print({"streams  tokens/s   first text, ms p50  p99   next text, ms p50  p99\n"});
   }
   return report_each(
       o.concurrency, o.is_json,
       [&](int streams) { return serve(path, o, engine, threads, streams); },
       [](int streams, const auto& f) {
-        std::printf("%7d %9.1f %20.1f %6.1f %18.1f %6.1f\n", streams, f[0].second.median,
-                    f[1].second.median, f[2].second.median, f[3].second.median, f[4].second.median);
+        print({column(streams, 7), column(f[0], 10, 1), column(f[1], 21, 1), column(f[2], 7, 1),
+               column(f[3], 19, 1), column(f[4], 7, 1), "\n"});
       });
 }
 
@@ -184,13 +190,13 @@ Result<int> run_matrix(const Options& o) {
   if (engine.context == 0) engine.context = o.prompt + 2 * o.generate;
   constexpr Mode kModes[] = {
       {"baseline", 1, false}, {"reuse", 1, true}, {"batch", 8, false}, {"all", 8, true}};
-  if (!o.is_json) std::cout << "             ms, median (quartiles)        tokens/s\n";
+  if (!o.is_json) print({"             ms, median (quartiles)        tokens/s\n"});
   return report_each(
       kModes, o.is_json, [&](const Mode& mode) { return measure(path, o, engine, threads, mode); },
       [](const Mode& mode, const auto& f) {
         const Quartiles& ms = f[0].second;
-        std::printf("%-9s %9.1f (%.1f to %.1f) %15.1f\n", mode.name, ms.median, ms.q1, ms.q3,
-                    f[1].second.median);
+        print({padded(printable(mode.name), 10), right_aligned(fixed(ms.median, 1), 9), " (",
+               fixed(ms.q1, 1), " to ", fixed(ms.q3, 1), ")", column(f[1], 16, 1), "\n"});
       });
 }
 

@@ -1,17 +1,16 @@
 // wick bench single: one prompt and its answer, short, medium and long; wick bench chat: five turns
 // of a conversation, each behind all before it.
-#include <cstdio>
-#include <iostream>
 #include <optional>
 
 #include "base/strings.h"
-#include "cli/answer.h"
 #include "cli/bench.h"
 #include "cli/bench_engine.h"
-#include "cli/conversation.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/settings.h"
-#include "provider/local.h"
+#include "local/local.h"
+#include "provider/conversation.h"
+#include "provider/gather.h"
 
 namespace wick {
 
@@ -47,6 +46,11 @@ std::string long_prompt() {
   return text;
 }
 
+// "(1.2 to 1.4)"
+Printable spread(const Quartiles& figure) {
+  return joined({"(", fixed(figure.q1, 1), " to ", fixed(figure.q3, 1), ")"});
+}
+
 Result<int> run_single(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
@@ -65,9 +69,9 @@ Result<int> run_single(const Options& o) {
   }
   if (!o.is_json) {
     const Quartiles load = quartiles(load_ms);
-    std::printf("loaded in %.1f ms (%.1f to %.1f), with %.1f MiB of memory of its own\n",
-                load.median, load.q1, load.q3, own_mib);
-    std::cout << "prompt      tokens  first text, ms (quartiles)     tokens/s (quartiles)\n";
+    print({"loaded in ", fixed(load.median, 1), " ms ", spread(load), ", with ", fixed(own_mib, 1),
+           " MiB of memory of its own\n",
+           "prompt      tokens  first text, ms (quartiles)     tokens/s (quartiles)\n"});
   }
   const std::pair<const char*, std::string> prompts[] = {
       {"short", std::string(kQuestion)}, {"medium", std::string(kPage)}, {"long", long_prompt()}};
@@ -75,7 +79,7 @@ Result<int> run_single(const Options& o) {
     std::vector<TokenId> ids;
     MarkedText marked;
     marked.append(text, false);
-    timed->tokenizer().encode(marked, ids);
+    WICK_DO(timed->tokenizer().encode(marked, ids));
     std::vector<double> ttft, speed;
     for (int run = -1; run < o.runs; ++run) {  // -1: warm-up; a tenant of its own finds no cache
       WICK_TRY(const TimedRun done, timed->run({{.prompt = ids,
@@ -100,11 +104,12 @@ Result<int> run_single(const Options& o) {
       continue;
     }
     const Quartiles &first = record.figures[0].second, &rate = record.figures[1].second;
-    std::printf("%-9s %8zu %12.1f (%.1f to %.1f) %14.1f (%.1f to %.1f)\n", name, ids.size(),
-                first.median, first.q1, first.q3, rate.median, rate.q1, rate.q3);
-    std::fflush(stdout);
+    print({padded(printable(name), 10), right_aligned(joined({ids.size()}), 8),
+           right_aligned(fixed(first.median, 1), 13), " ", spread(first),
+           right_aligned(fixed(rate.median, 1), 15), " ", spread(rate), "\n"});
+    flush_output();
   }
-  if (!o.is_json) std::printf("most memory at a time: %.0f MiB\n", peak_rss_mib());
+  if (!o.is_json) print({"most memory at a time: ", fixed(peak_rss_mib(), 0), " MiB\n"});
   return kExitOk;
 }
 
@@ -131,22 +136,23 @@ Result<int> run_chat(const Options& o) {
 
   std::vector<Turn> turns(std::size(kTurns));
   for (int run = 0; run < o.runs; ++run) {
-    Conversation conversation(
-        {.sampling = {{"temperature", 0.0}, {"seed", 1.0}}, .max_tokens = o.generate});
+    Conversation conversation;
     conversation.set_system(cat("You are a gardener. This is conversation ", run + 1, "."));
     for (std::size_t i = 0; i < turns.size(); ++i) {
       conversation.say(kTurns[i]);
-      Answer answer;
-      WICK_DO(provider->chat(conversation.request(), collect(answer, false), {}));
-      conversation.answer(answer.text);
-      turns[i].usage = answer.done.usage;
-      turns[i].first_ms.push_back(answer.done.usage.prompt_ms);
-      if (answer.done.usage.generated_tokens < 2) continue;
-      turns[i].speed.push_back((answer.done.usage.generated_tokens - 1) /
-                               answer.done.usage.generate_ms * 1e3);
+      WICK_TRY(
+          const Completion answer,
+          ask(*provider, {.prompt = conversation.messages(),
+                          .generation = {.temperature = 0, .seed = 1, .max_tokens = o.generate}}));
+      conversation.answer(answer);
+      turns[i].usage = answer.usage;
+      turns[i].first_ms.push_back(answer.usage.prompt_ms);
+      if (answer.usage.generated_tokens < 2) continue;
+      turns[i].speed.push_back((answer.usage.generated_tokens - 1) / answer.usage.generate_ms *
+                               1e3);
     }
   }
-  if (!o.is_json) std::cout << "turn  prompt  of it cached  first token, ms  tokens/s\n";
+  if (!o.is_json) print({"turn  prompt  of it cached  first token, ms  tokens/s\n"});
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const Turn& turn = turns[i];
     const Quartiles first = quartiles(turn.first_ms), speed = quartiles(turn.speed);
@@ -155,8 +161,11 @@ Result<int> run_chat(const Options& o) {
                              .threads = threads,
                              .figures = {{"first_ms", first}, {"tokens_per_second", speed}}});
     } else {
-      std::printf("%4zu %7d %13d %16.1f %9.1f\n", i + 1, turn.usage.prompt_tokens,
-                  turn.usage.cached_tokens, first.median, speed.median);
+      print({right_aligned(joined({i + 1}), 4),
+             right_aligned(joined({turn.usage.prompt_tokens}), 8),
+             right_aligned(joined({turn.usage.cached_tokens}), 14),
+             right_aligned(fixed(first.median, 1), 17), right_aligned(fixed(speed.median, 1), 10),
+             "\n"});
     }
   }
   return kExitOk;

@@ -15,5 +15,7 @@ Action setup_bench(Flags flags);
 Action setup_config(Flags flags);
 Action setup_plan(Flags flags);
 Action setup_doctor(Flags flags);
+Action setup_check(Flags flags);
+Action setup_explain(Flags flags);
 
 }  // namespace wick

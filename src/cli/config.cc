@@ -1,11 +1,11 @@
 // wick config: what every switch is set to and by whom, where the files lie, and the table of
 // switches for programs and for docs/config.md.
-#include <iostream>
 #include <memory>
 
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/out.h"
 #include "cli/settings.h"
 
 namespace wick {
@@ -26,6 +26,10 @@ struct ValueMaker {
   template <class T>
   Value operator()(const std::vector<T>& list) const {
     return Array(list.begin(), list.end());
+  }
+
+  Value operator()(std::uint64_t u) const {
+    return u >> 63 == 0 ? Value(static_cast<std::int64_t>(u)) : Value(cat(u));
   }
 
   template <class T>
@@ -51,12 +55,14 @@ Result<int> show(const Options& o) {
       continue;
     }
     const std::string text = to_toml(value);
-    std::string line = text.empty() ? cat("# ", row.key, " is not set") : cat(row.key, " = ", text);
+    const Printable key = printable(row.key);
+    const Printable line = text.empty() ? joined({"# ", key, " is not set"})
+                                        : joined({key, " = ", printable_lines(text)});
     if (o.shows_origin) {
-      line.resize(std::max<std::size_t>(line.size() + 1, 40), ' ');
-      line += cat("# ", printable(origin, kMaxShown));
+      print({padded(line, 40), "# ", printable(origin, kMaxShown), "\n"});
+    } else {
+      print({line, "\n"});
     }
-    std::cout << line << "\n";
   }
   if (o.is_json) print_json(Value(std::move(all)));
   return kExitOk;
@@ -70,7 +76,8 @@ Result<int> path(const Options& o) {
     if (o.is_json) {
       files.push_back(json_object({{"path", file.string()}, {"is_there", is_there}}));
     } else {
-      std::cout << printable(file.string(), kMaxShown) << (is_there ? "" : "\t(not there)") << "\n";
+      print({printable(file.string(), kMaxShown), is_there ? Shown("") : Shown("\t(not there)"),
+             "\n"});
     }
   }
   if (o.is_json) print_json(json_object({{"files", std::move(files)}}));
@@ -101,6 +108,11 @@ Value schema_of(const Switch& row) {
                             {"minimum", row.min},
                             {"maximum", row.max},
                             {"pattern", "^[0-9.]+ *([kKmMgGtT][iI]?)?[bB]?$"}});
+      break;
+    case SwitchKind::kUnsigned:  // a text where a reader of JSON or TOML would lose digits
+      schema = json_object({{"type", Array{Value("integer"), Value("string")}},
+                            {"minimum", 0},
+                            {"pattern", "^[0-9]+$"}});
       break;
     case SwitchKind::kText:
       schema = json_object({{"type", "string"}});
@@ -148,8 +160,9 @@ Result<int> schema(const Options& /*o*/) {
 
 // The rows of docs/config.md.
 Result<int> table(const Options& /*o*/) {
-  std::cout << "| key | default | allowed | flag | environment | what it does |\n"
-               "|---|---|---|---|---|---|\n";
+  print(
+      {"| key | default | allowed | flag | environment | what it does |\n"
+       "|---|---|---|---|---|---|\n"});
   for (const Switch& row : switches()) {
     std::string variables, flags;
     for (const std::string& name : row.environment)
@@ -158,9 +171,10 @@ Result<int> table(const Options& /*o*/) {
       if (c != '!') flags += c == ',' ? ' ' : c;
     }
     const std::string fallback = to_toml(row.fallback);
-    std::cout << "| `" << row.key << "` | " << (fallback.empty() ? "" : cat("`", fallback, "`"))
-              << " | " << allowed(row) << " | `" << flags << "` | " << variables << " | "
-              << row.help << " |\n";
+    print({printable_lines(cat("| `", row.key, "` | ",
+                               fallback.empty() ? "" : cat("`", fallback, "`"), " | ", allowed(row),
+                               " | `", flags, "` | ", variables, " | ", row.help, " |")),
+           "\n"});
   }
   return kExitOk;
 }

@@ -1,34 +1,15 @@
 #include "cli/conversation.h"
 
-#include <algorithm>
-#include <charconv>
 #include <fstream>
 
 #include "base/strings.h"
+#include "config/switches.h"
 
 namespace wick {
 
 namespace {
 
 constexpr std::size_t kMaxSessionBytes = 64U << 20;
-
-Value message(std::string_view role, std::string_view content) {
-  Object object;
-  object["role"] = role;
-  object["content"] = content;
-  return Value(std::move(object));
-}
-
-std::string field(const Value& value, std::string_view key) {
-  const Object* object = value.object();
-  const Value* found = object == nullptr ? nullptr : object->find(key);
-  const std::string* text = found == nullptr ? nullptr : found->string();
-  return text == nullptr ? std::string() : *text;
-}
-
-std::string role_of(const Value& value) {
-  return field(value, "role");
-}
 
 Error file_error(std::string_view path, std::string_view what) {
   return {
@@ -37,126 +18,73 @@ Error file_error(std::string_view path, std::string_view what) {
 
 }  // namespace
 
-ChatRequest Conversation::request() const {
-  ChatRequest request;
-  request.input["messages"] = messages_;
-  request.settings = settings_;
-  return request;
+namespace {
+
+bool is_number(const Switch& row) {
+  return row.kind == SwitchKind::kBoolean || row.kind == SwitchKind::kInteger ||
+         row.kind == SwitchKind::kReal || row.kind == SwitchKind::kUnsigned;
 }
 
-void Conversation::say(std::string_view text) {
-  messages_.push_back(message("user", text));
+Error unknown_key(std::string_view key) {
+  std::string known;
+  for (const Switch& row : switches()) {
+    constexpr std::string_view kTable = "generation.";
+    if (!row.key.starts_with(kTable) || !is_number(row)) continue;
+    known += cat(known.empty() ? "" : ", ", row.key.substr(kTable.size()));
+  }
+  return {.code = ErrorCode::kInvalid,
+          .id = "unknown_parameter",
+          .message = cat("'", printable(key), "' cannot be set"),
+          .hint = cat("settings are ", known)};
 }
 
-void Conversation::answer(std::string_view text) {
-  messages_.push_back(message("assistant", text));
+double to_number(const SettingValue& value) {
+  if (const auto* const truth = std::get_if<bool>(&value)) return *truth ? 1 : 0;
+  if (const auto* const whole = std::get_if<std::int64_t>(&value))
+    return static_cast<double>(*whole);
+  return std::get<double>(value);
 }
 
-void Conversation::set_system(std::string_view text) {
-  std::erase_if(messages_, [](const Value& m) { return role_of(m) == "system"; });
-  if (!text.empty()) messages_.insert(messages_.begin(), message("system", text));
-}
+}  // namespace
 
-void Conversation::reset() {
-  std::erase_if(messages_, [](const Value& m) { return role_of(m) != "system"; });
-}
-
-bool Conversation::undo() {
-  drop_answer();
-  if (messages_.empty() || role_of(messages_.back()) != "user") return false;
-  messages_.pop_back();
-  return true;
-}
-
-bool Conversation::drop_answer() {
-  if (messages_.empty() || role_of(messages_.back()) != "assistant") return false;
-  messages_.pop_back();
-  return true;
-}
-
-std::string Conversation::last_question() const {
-  const auto last = std::find_if(messages_.rbegin(), messages_.rend(),
-                                 [](const Value& m) { return role_of(m) == "user"; });
-  return last == messages_.rend() ? std::string() : field(*last, "content");
-}
-
-Result<void> Conversation::set(std::string_view key, std::string_view text) {
+Result<void> set_parameter(Generation& generation, std::string_view key, std::string_view text) {
+  const Switch* const row = find_switch(cat("generation.", key));
+  if (row == nullptr || !is_number(*row)) return unknown_key(key);
+  WICK_TRY(const SettingValue checked, parse_setting(*row, text));
   const auto is_key = [&](const auto& pair) { return pair.first == key; };
-  double value = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end.ec != std::errc() || end.ptr != text.data() + text.size()) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "bad_number",
-                 .message = cat("'", printable(text), "' is not a number")};
-  }
+  std::erase_if(generation.origins, is_key);
   if (key == "max_tokens") {
-    if (!(value >= 0 && value <= 1 << 24)) {
-      return Error{.code = ErrorCode::kInvalid,
-                   .id = "bad_max_tokens",
-                   .message = cat("max_tokens is ", value, ", allowed are 0 to ", 1 << 24)};
-    }
-    settings_.max_tokens = static_cast<int>(value);
-    std::erase_if(settings_.origins, is_key);
-    return {};
+    generation.max_tokens = static_cast<int>(to_number(checked));
+  } else if (key == "seed") {
+    generation.seed = std::get<std::uint64_t>(checked);
+  } else {
+    std::erase_if(generation.more, is_key);
+    generation.more.emplace_back(key, to_number(checked));
   }
-  const auto rows = sampler_params();
-  const auto row =
-      std::find_if(rows.begin(), rows.end(), [&](const SamplerParam& r) { return r.key == key; });
-  if (row == rows.end() && key != "seed") {
-    std::string known = "seed, max_tokens";
-    for (const SamplerParam& r : rows)
-      known += cat(", ", r.key);
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "unknown_parameter",
-                 .message = cat("'", printable(key), "' cannot be set"),
-                 .hint = cat("settings are ", known)};
-  }
-  if (row != rows.end() && !(value >= row->min && value <= row->max)) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "sampling_out_of_range",
-                 .message = cat(key, " is ", value, ", allowed are ", row->min, " to ", row->max)};
-  }
-  std::erase_if(settings_.sampling, is_key);
-  std::erase_if(settings_.origins, is_key);
-  settings_.sampling.emplace_back(key, value);
   return {};
 }
 
-Result<void> Conversation::save(const std::string& path) const {
-  Object root;
-  root["messages"] = messages_;
-  std::ofstream out(path, std::ios::binary);
-  out << to_json(Value(std::move(root))) << "\n";
-  out.close();
-  if (!out) return file_error(path, "cannot be written");
-  return {};
+Result<void> save(const Conversation& conversation, const std::string& path,
+                  std::span<const FileId> inputs) {
+  WICK_TRY(AtomicFile file, AtomicFile::create(path, inputs));
+  WICK_DO(file.add(conversation.to_json() + "\n"));
+  return file.commit();
 }
 
-Result<void> Conversation::load(const std::string& path) {
+Result<void> load(Conversation& conversation, const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return file_error(path, "is a folder");
   std::ifstream in(path, std::ios::binary);
   if (!in) return file_error(path, "cannot be read");
-  std::string text;
-  text.resize(kMaxSessionBytes + 1);
+  std::string text(kMaxSessionBytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return file_error(path, "cannot be read");
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kMaxSessionBytes)
     return file_error(path, cat("is larger than ", human_bytes(kMaxSessionBytes)));
-  WICK_TRY(const Value root, parse_json(text));
-  const Object* object = root.object();
-  const Value* messages = object == nullptr ? nullptr : object->find("messages");
-  if (messages == nullptr || messages->array() == nullptr)
-    return file_error(path, "holds no array \"messages\"");
-  return set_messages(*messages->array(), path);
-}
-
-Result<void> Conversation::set_messages(const Array& messages, std::string_view path) {
-  for (const Value& m : messages) {
-    const std::string role = role_of(m);
-    if (role != "system" && role != "user" && role != "assistant") {
-      return file_error(path, cat("has a message with the role '", printable(role), "'"));
-    }
-  }
-  messages_ = messages;
+  Conversation read;
+  if (auto parsed = read.read_json(text); !parsed) return file_error(path, parsed.error().message);
+  conversation = std::move(read);
   return {};
 }
 

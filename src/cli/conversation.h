@@ -1,46 +1,24 @@
-// A conversation: the messages so far and the settings that hold for the next answer. Plain data of
-// one thread.
+// What the program does with a conversation besides talking: settings by name, and files.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include "chat/value.h"
-#include "provider/provider.h"
+#include "hub/atomic_file.h"
+#include "provider/conversation.h"
+#include "wick/generation.h"
 
 namespace wick {
 
-class Conversation {
- public:
-  explicit Conversation(GenerationSettings settings) : settings_(std::move(settings)) {}
+// "temperature" "0.2"; "seed"; "max_tokens": a number of the table generation, checked as the
+// flag is (config/switches.h).
+Result<void> set_parameter(Generation& generation, std::string_view key, std::string_view value);
 
-  const GenerationSettings& settings() const noexcept { return settings_; }
-
-  const Array& messages() const noexcept { return messages_; }
-
-  // The request for an answer to what was said last.
-  ChatRequest request() const;
-
-  void say(std::string_view text);         // the user
-  void answer(std::string_view text);      // the model
-  void set_system(std::string_view text);  // empty = none
-  void reset();                            // forgets all but the system message
-  bool undo();         // takes back the last question and its answer; false if there is none
-  bool drop_answer();  // takes back the last answer only
-  std::string last_question() const;  // empty if there is none
-
-  // "temperature" "0.2"; "seed"; "max_tokens". The value is checked when it is used.
-  Result<void> set(std::string_view key, std::string_view value);
-
-  Result<void> save(const std::string& path) const;
-  Result<void> load(const std::string& path);
-  // Takes over what a file held; its path goes into the error about a message that makes no sense.
-  Result<void> set_messages(const Array& messages, std::string_view path);
-
- private:
-  Array messages_;
-  GenerationSettings settings_;
-};
+// As JSON, by the rules of hub/atomic_file.h; `inputs`: files not to replace.
+Result<void> save(const Conversation& conversation, const std::string& path,
+                  std::span<const FileId> inputs);
+Result<void> load(Conversation& conversation, const std::string& path);
 
 }  // namespace wick

@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <string>
 
+#include "backend/device_registry.h"
 #include "base/aligned.h"
 #include "base/strings.h"
 #include "base/thread_team.h"
 #include "cli/bandwidth.h"
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/out.h"
 #include "cli/plan.h"
 #include "hub/pull.h"
 #include "hub/store.h"
@@ -54,13 +55,20 @@ Result<int> run(bool is_json) {
   rows.push_back({"instruction_sets", isas()});
   rows.push_back({"kernels", isa ? std::string(name(*isa)) : to_string(isa.error()),
                   isa ? "" : "unset WICK_ISA, or set it to one of the instruction sets above"});
+  std::string devices;
+  for (const DeviceInfo& device : process_devices().devices())
+    devices += cat(devices.empty() ? "" : ", ", device.name);
+  rows.push_back({"devices", devices});
+  const auto open = process_devices().open("auto");
+  rows.push_back({"device", open ? open->device->info().description : to_string(open.error()),
+                  open ? open->warning : open.error().hint});
   rows.push_back({"threads", std::to_string(usable_threads())});
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   rows.push_back({"memory", human_bytes(machine_memory_bytes())});
   rows.push_back(
       {"memory_free", human_bytes(static_cast<std::uint64_t>(::sysconf(_SC_AVPHYS_PAGES)) * page)});
   if (const auto buffer = AlignedBuffer::create(kProbeBytes, AlignedBuffer::Pages::kHuge)) {
-    ThreadTeam team(usable_threads());
+    WICK_TRY(ThreadTeam team, ThreadTeam::create(usable_threads()));
     std::fill_n(buffer->data(), kProbeBytes,
                 std::byte{1});  // pages are in place before the clock starts
     const double speed = read_bandwidth(team, {buffer->data(), kProbeBytes});
@@ -82,8 +90,8 @@ Result<int> run(bool is_json) {
     if (is_json) {
       object[row.key] = row.value;
     } else {
-      std::cout << row.key << std::string(18 - row.key.size(), ' ') << printable(row.value) << "\n";
-      if (!row.advice.empty()) std::cout << std::string(18, ' ') << "→ " << row.advice << "\n";
+      print({padded(printable(row.key), 18), printable(row.value), "\n"});
+      if (!row.advice.empty()) print({padded({}, 18), "→ ", printable(row.advice), "\n"});
     }
   }
   if (is_json) print_json(Value(object));

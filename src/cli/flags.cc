@@ -6,6 +6,18 @@
 
 namespace wick {
 
+namespace {
+
+// An option whose arguments are taken as they are. Without this, CLI11 takes [a,b] for a list: it
+// strips the brackets and splits at commas. Every option that holds a list goes through here; the
+// values of the others are single, where CLI11 does not look for brackets.
+CLI::Option& verbatim(CLI::Option* option) {
+  option->allow_extra_args(false);  // also: of `-m MODEL TEXT` the text is no second model
+  return *option;
+}
+
+}  // namespace
+
 void Flags::toggle(const std::string& names, bool& value, const std::string& help) {
   app_->add_flag(names, value, help);
 }
@@ -27,7 +39,7 @@ void Flags::required_text(const std::string& names, std::string& value, const st
 
 void Flags::texts(const std::string& names, std::vector<std::string>& values,
                   const std::string& help) {
-  app_->add_option(names, values, help)->expected(1)->take_all();
+  verbatim(app_->add_option(names, values, help)).expected(1)->take_all();
 }
 
 void Flags::integer(const std::string& names, int& value, Range<int> range,
@@ -39,8 +51,8 @@ void Flags::integer(const std::string& names, int& value, Range<int> range,
 
 void Flags::integers(const std::string& names, std::vector<int>& values, Range<int> range,
                      const std::string& help) {
-  app_->add_option(names, values, help)
-      ->delimiter(',')
+  verbatim(app_->add_option(names, values, help))
+      .delimiter(',')
       ->check(CLI::Range(range.min, range.max))
       ->capture_default_str();
 }
@@ -52,10 +64,14 @@ void Flags::setting(const std::string& names, const std::string& type, bool is_l
       set(text);
   };
   CLI::Option* const option =
-      app_->add_option_function<std::vector<std::string>>(names, set_all, help)
-          ->expected(1)
+      verbatim(app_->add_option_function<std::vector<std::string>>(names, set_all, help))
+          .expected(1)
           ->type_name(type);
   if (is_list) option->take_all();
+}
+
+void Flags::remark(const std::string& text) {
+  app_->footer(text);
 }
 
 void Flags::exclude(const std::string& a, const std::string& b) {

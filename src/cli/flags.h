@@ -42,6 +42,7 @@ class Flags {
   void setting(const std::string& names, const std::string& type, bool is_list,
                const std::string& help, std::function<void(const std::string&)> set);
 
+  void remark(const std::string& text);                      // the end of --help
   void exclude(const std::string& a, const std::string& b);  // not both
   bool is_given(const std::string& name) const;              // after the parsing: "--prompt"
 

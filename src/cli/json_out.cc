@@ -1,8 +1,6 @@
 #include "cli/json_out.h"
 
-#include <iostream>
-
-#include "base/strings.h"
+#include "cli/out.h"
 
 namespace wick {
 
@@ -14,7 +12,8 @@ Value json_object(std::initializer_list<Field> fields) {
 }
 
 void print_json(const Value& value) {
-  std::cout << repair_utf8(to_json(value)) << std::endl;
+  print({printable_json(to_json(value)), "\n"});
+  flush_output();
 }
 
 }  // namespace wick

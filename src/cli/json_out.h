@@ -13,7 +13,8 @@ using Field = std::pair<std::string_view, Value>;
 
 Value json_object(std::initializer_list<Field> fields);
 
-// Bytes that are not UTF-8 come out as U+FFFD: a line is always JSON.
+// Bytes that are not UTF-8 come out as U+FFFD: a line is always JSON. Characters that a terminal
+// would obey or not show come out as \u escapes.
 void print_json(const Value& value);
 
 }  // namespace wick

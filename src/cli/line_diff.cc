@@ -2,12 +2,14 @@
 // at the start and at the end.
 #include "cli/line_diff.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <span>
 
 #include "base/strings.h"
+#include "cli/out.h"
 
 namespace wick {
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxCells = std::size_t{1} << 24;
 constexpr std::size_t kContext = 3;
+constexpr int kOut = STDOUT_FILENO;
 
 using Lines = std::vector<std::string_view>;
 
@@ -88,29 +91,27 @@ std::vector<std::string> line_diff(std::string_view before, std::string_view beh
   return out;
 }
 
-void print_line_diff(std::string_view before, std::string_view behind, bool is_coloured) {
+void print_line_diff(std::string_view before, std::string_view behind) {
   const std::vector<std::string> lines = line_diff(before, behind);
   std::size_t shown = 0;  // lines before this one are done with
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].front() == ' ') continue;
     const std::size_t from = std::max(shown, i - std::min(i, kContext));
     const std::size_t to = std::min(lines.size(), i + kContext + 1);
-    if (from > shown) std::cout << "@@ line " << from + 1 << "\n";
+    if (from > shown) print({"@@ line ", from + 1, "\n"});
     for (std::size_t k = from; k < to; ++k) {
       std::string_view line = lines[k];
       const bool is_whole = line.ends_with('\n');
       line.remove_suffix(is_whole ? 1 : 0);
       const char mark = line.front();
-      const char* const colour = !is_coloured || mark == ' ' ? ""
-                                 : mark == '-'               ? "\x1b[31m"
-                                                             : "\x1b[32m";
-      std::cout << colour << printable(line, line.size() * 4) << (*colour != '\0' ? "\x1b[0m" : "")
-                << "\n";
-      if (!is_whole) std::cout << "\\ no line feed at the end\n";
+      const bool is_plain = mark == ' ';
+      print({is_plain ? Shown("") : color(kOut, mark == '-' ? Color::kRed : Color::kGreen),
+             printable(line, line.size() * 10), is_plain ? Shown("") : color(kOut, Color::kNone),
+             "\n"});
+      if (!is_whole) print({"\\ no line feed at the end\n"});
     }
     shown = std::max(shown, to);
   }
-  std::cout.flush();
 }
 
 }  // namespace wick

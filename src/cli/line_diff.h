@@ -14,6 +14,6 @@ std::vector<std::string> line_diff(std::string_view before, std::string_view beh
 
 // The differing lines with three around them on standard output, control characters spelled out;
 // nothing if there is no difference.
-void print_line_diff(std::string_view before, std::string_view behind, bool is_coloured);
+void print_line_diff(std::string_view before, std::string_view behind);
 
 }  // namespace wick

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "cli/report.h"
+#include "cli/out.h"
 
 namespace wick {
 
@@ -67,6 +67,7 @@ LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
   if (s.editor == nullptr) {
     return std::getline(std::cin, line) ? End::kLine : End::kEof;
   }
+  flush_output();  // libedit writes by itself
   s.prompt = prompt;
   struct sigaction action = {}, previous = {};
   action.sa_handler = on_interrupt;  // without SA_RESTART
@@ -77,7 +78,7 @@ LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
   const bool is_interrupted = errno == EINTR;
   ::sigaction(SIGINT, &previous, nullptr);
   if (text == nullptr || length <= 0) {
-    std::cout << "\n" << std::flush;
+    print({"\n"});
     if (!is_interrupted) return End::kEof;
     el_reset(s.editor);
     return End::kInterrupted;

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <bit>
 #include <fstream>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <sstream>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
+#include "hub/atomic_file.h"
 #include "model/decoder.h"
 
 namespace wick {
@@ -72,13 +74,13 @@ std::string npy_header(std::size_t rows, std::size_t cols) {
   return header + dict;
 }
 
-Result<void> write_logits(Decoder& decoder, KvCache& kv, const std::vector<TokenId>& ids, int chunk,
-                          std::ostream& out) {
+Result<void> write_logits(Decoder& decoder, SequenceMemory& memory, const std::vector<TokenId>& ids,
+                          int chunk, AtomicFile& out) {
   const int n = static_cast<int>(ids.size());
   std::vector<Pos> positions;
   std::vector<SeqId> seqs;
   std::vector<int> rows;
-  WICK_CHECK(kv.reserve(0, n), "the cache was made for this many positions");
+  WICK_CHECK(memory.extend(0, n), "the cache was made for this many positions");
   for (int begin = 0; begin < n; begin += chunk) {
     const int count = std::min(chunk, n - begin);
     positions.clear();
@@ -93,10 +95,9 @@ Result<void> write_logits(Decoder& decoder, KvCache& kv, const std::vector<Token
                     .positions = positions,
                     .seqs = seqs,
                     .logit_rows = rows},
-                   kv);
+                   memory);
     WICK_TRY(const auto logits, decoder.logits());
-    out.write(reinterpret_cast<const char*>(logits.data()),
-              static_cast<std::streamsize>(logits.size_bytes()));
+    WICK_DO(out.add(std::as_bytes(logits)));
   }
   return {};
 }
@@ -106,9 +107,10 @@ Result<int> run(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
-  WICK_TRY(const auto backend,
-           make_cpu_backend({.threads = static_cast<int>(config.integer("local.threads"))}));
+  WICK_TRY(Device* const device, open_device(config));
   WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
+  std::vector<FileId> inputs = file.files();
+  inputs.insert(inputs.end(), config.files().begin(), config.files().end());
   std::string text = o.ids;
   if (!o.ids_file.empty()) {
     std::ifstream in(o.ids_file);
@@ -118,13 +120,16 @@ Result<int> run(const Options& o) {
                    .message = cat(printable(o.ids_file), ": cannot be read")};
     }
     text.assign(std::istreambuf_iterator<char>(in), {});
+    if (const auto id = file_id(o.ids_file)) inputs.push_back(*id);
   }
   WICK_TRY(const auto ids, parse_ids(text));
   const int context = static_cast<int>(ids.size());
-  WICK_TRY(
-      Decoder decoder,
-      Decoder::load(file, *backend,
-                    {.max_batch_tokens = o.chunk, .max_logit_rows = o.chunk, .context = context}));
+  WICK_TRY(Decoder decoder,
+           Decoder::load(file, *device,
+                         {.max_batch_tokens = o.chunk,
+                          .max_logit_rows = o.chunk,
+                          .context = context,
+                          .threads = static_cast<int>(config.integer("local.threads"))}));
   const int vocab = decoder.spec().vocab;
   const TokenId largest = *std::max_element(ids.begin(), ids.end());
   if (largest >= vocab) {
@@ -132,21 +137,17 @@ Result<int> run(const Options& o) {
                  .id = "bad_token",
                  .message = cat("token ", largest, " is outside the vocabulary of ", vocab)};
   }
-  WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
-                                       {.k_type = types.k, .v_type = types.v, .context = context}));
-  std::ofstream out(o.out, std::ios::binary);
-  out << npy_header(ids.size(), static_cast<std::size_t>(vocab));
-  WICK_DO(write_logits(decoder, kv, ids, o.chunk, out));
-  out.close();
-  if (!out) {
-    return Error{.code = ErrorCode::kIo,
-                 .id = "write_failed",
-                 .message = cat(printable(o.out), ": cannot be written")};
-  }
+  WICK_TRY(SequenceMemory memory,
+           SequenceMemory::create(*device, decoder.spec(),
+                                  {.k_type = types.k, .v_type = types.v, .context = context}));
+  WICK_TRY(AtomicFile out, AtomicFile::create(o.out, inputs));
+  WICK_DO(out.add(npy_header(ids.size(), static_cast<std::size_t>(vocab))));
+  WICK_DO(write_logits(decoder, memory, ids, o.chunk, out));
+  WICK_DO(out.commit());
   if (o.is_json) {
-    std::cout << "{\"tokens\":" << ids.size() << ",\"vocab\":" << vocab << "}\n";
+    print({"{\"tokens\":", ids.size(), ",\"vocab\":", vocab, "}\n"});
   } else {
-    std::cerr << o.out << ": [" << ids.size() << ", " << vocab << "] float32\n";
+    note({printable(o.out), ": [", ids.size(), ", ", vocab, "] float32\n"});
   }
   return kExitOk;
 }
@@ -156,7 +157,7 @@ Result<int> run(const Options& o) {
 Action setup_logits(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, false);
-  o->settings.add(flags, {"local.threads", "cache.kv_type"});
+  o->settings.add(flags, {"local.device", "local.threads", "cache.kv_type"});
   flags.text("--ids", o->ids, "token ids: 1,2,3");
   flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");

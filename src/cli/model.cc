@@ -1,7 +1,6 @@
 // wick model: what is on this machine, what can be fetched, what a file says about itself, and
 // whether it is whole.
 #include <algorithm>
-#include <iostream>
 #include <memory>
 
 #include "base/strings.h"
@@ -10,6 +9,7 @@
 #include "cli/json_out.h"
 #include "cli/model_info.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
@@ -19,6 +19,8 @@
 namespace wick {
 
 namespace {
+
+constexpr std::size_t kMaxPath = 4096;  // bytes of one that are shown
 
 struct Options {
   std::string name = {};
@@ -56,22 +58,21 @@ Result<int> list(const Options& o) {
                               {"source", what}}));
       return;
     }
-    std::cout << (here ? "* " : "  ") << name
-              << std::string(name.size() < 24 ? 24 - name.size() : 1, ' ') << human_bytes(bytes)
-              << "\t" << printable(what) << "\n";
+    print({here ? Shown("* ") : Shown("  "), padded(printable(name), 24), human(bytes), "\t",
+           printable(what), "\n"});
   };
   for (const StoredModel& model : stored)
     show(model.name, true, bytes_of(model), model.source);
   for (const CatalogueRow& row : catalogue()) {
     if (works(row) && !is_here(row.name)) show(row.name, false, row.bytes, row.title);
   }
-  if (!o.is_json) std::cerr << "* is on this machine; fetch another with: wick model pull NAME\n";
+  if (!o.is_json) note({"* is on this machine; fetch another with: wick model pull NAME\n"});
   return kExitOk;
 }
 
 Result<int> pull_model(const Options& o) {
   WICK_TRY(Store store, Store::open());
-  const Interrupt interrupt;
+  WICK_TRY(const auto interrupt, Interrupt::begin());
   Progress progress(o.name);
   WICK_TRY(const StoredModel model,
            pull(store, o.name,
@@ -83,17 +84,17 @@ Result<int> pull_model(const Options& o) {
                  .note =
                      [&](std::string_view line) {
                        progress.done();
-                       std::cerr << line << "\n";
+                       note({printable(line, 2000), "\n"});
                      },
-                 .stop = interrupt.token()}));
+                 .stop = interrupt->token()}));
   progress.done();
   if (o.is_json) {
     print_json(json_object({{"name", model.name},
                             {"path", store.path_of(model).string()},
                             {"bytes", static_cast<std::int64_t>(bytes_of(model))}}));
   } else {
-    std::cout << model.name << "\t" << human_bytes(bytes_of(model)) << "\t"
-              << store.path_of(model).string() << "\n";
+    print({printable(model.name), "\t", human(bytes_of(model)), "\t",
+           printable(store.path_of(model).string(), kMaxPath), "\n"});
   }
   return kExitOk;
 }
@@ -109,8 +110,8 @@ Result<int> info(const Options& o) {
   }
   for (const auto& [key, value] : *facts.object()) {
     const std::string* text = value.string();
-    std::cout << key << std::string(20 - key.size(), ' ')
-              << printable(text != nullptr ? *text : to_json(value), 500) << "\n";
+    print({padded(printable(key), 20), printable(text != nullptr ? *text : to_json(value), 500),
+           "\n"});
   }
   return kExitOk;
 }
@@ -126,7 +127,7 @@ Result<int> verify(const Options& o) {
     print_json(json_object({{"name", model.name}, {"ok", true}}));
   } else {
     for (const StoredFile& file : model.files)
-      std::cout << "ok  sha256-" << file.sha256 << "  " << file.name << "\n";
+      print({"ok  sha256-", printable(file.sha256), "  ", printable(file.name), "\n"});
   }
   return kExitOk;
 }
@@ -138,7 +139,7 @@ Result<int> remove(const Options& o) {
   if (o.is_json) {
     print_json(json_object({{"name", model.name}, {"removed", true}}));
   } else {
-    std::cout << "removed " << model.name << ", " << human_bytes(bytes_of(model)) << "\n";
+    print({"removed ", printable(model.name), ", ", human(bytes_of(model)), "\n"});
   }
   return kExitOk;
 }

@@ -5,9 +5,9 @@
 #include "base/strings.h"
 #include "chat/template_facts.h"
 #include "cli/json_out.h"
-#include "model/kv_cache.h"
+#include "local/chat_templates.h"
+#include "model/sequence_memory.h"
 #include "model/spec.h"
-#include "provider/chat_templates.h"
 
 namespace wick {
 
@@ -41,6 +41,18 @@ Value describe_templates(const Metadata& meta) {
   return out;
 }
 
+struct HeadCounts {
+  int heads = 0, kv_heads = 0, head_dim = 0;
+};
+
+HeadCounts heads_of(const GqaSpec& gqa) noexcept {
+  return {gqa.n_heads, gqa.n_kv_heads, gqa.head_dim};
+}
+
+HeadCounts heads_of(const DeltaSpec& delta) noexcept {
+  return {delta.n_v_heads, delta.n_k_heads, delta.k_dim};
+}
+
 }  // namespace
 
 Result<Value> describe(const ModelFile& file) {
@@ -60,7 +72,8 @@ Result<Value> describe(const ModelFile& file) {
   Object mix;
   for (const auto& [type, n] : types)
     mix[type] = count(n);
-  const auto& first = std::get<GqaSpec>(spec.blocks.front().mixer);
+  const HeadCounts first =
+      std::visit([](const auto& mixer) { return heads_of(mixer); }, spec.blocks.front().mixer);
   return json_object(
       {{"name", meta.string("general.name").value_or("")},
        {"architecture", arch->gguf_name},
@@ -70,8 +83,8 @@ Result<Value> describe(const ModelFile& file) {
        {"context", spec.ctx_train},
        {"layers", count(spec.blocks.size())},
        {"d_model", spec.d_model},
-       {"heads", first.n_heads},
-       {"kv_heads", first.n_kv_heads},
+       {"heads", first.heads},
+       {"kv_heads", first.kv_heads},
        {"head_dim", first.head_dim},
        {"vocabulary", spec.vocab},
        {"kv_bytes_per_token", count(kv_bytes_per_position(spec, KvType::kBF16, KvType::kBF16))},

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iostream>
 
+#include "backend/device_registry.h"
 #include "base/strings.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "engine/limits.h"
-#include "hub/pull.h"
+#include "hub/find_model.h"
+#include "provider/openers.h"
 
 namespace wick {
 
@@ -24,8 +26,17 @@ Result<EngineOptions> engine_options(const Config& config) {
       .reuses_prefixes = config.boolean("cache.kv_reuse")};
 }
 
+Result<Device*> open_device(const Config& config) {
+  WICK_TRY(const OpenDevice open, process_devices().open(config.text("local.device")));
+  if (!open.warning.empty()) note({"warning: ", printable(open.warning, 1000), "\n"});
+  return open.device;
+}
+
 Result<LocalOptions> local_options(const Config& config) {
-  LocalOptions options{.threads = static_cast<int>(config.integer("local.threads"))};
+  WICK_TRY([[maybe_unused]] const Device* const device, open_device(config));
+  LocalOptions options{.threads = static_cast<int>(config.integer("local.threads")),
+                       .inputs = config.files()};
+  options.device = config.text("local.device");
   WICK_TRY(options.engine, engine_options(config));
   options.engine.context = static_cast<int>(config.integer("local.context"));
   options.memory_limit_bytes = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
@@ -37,7 +48,7 @@ Result<LocalOptions> local_options(const Config& config) {
                  .message = "--spec draft and --draft-model belong together",
                  .hint = "wick config show --origin tells who set either"};
   }
-  const int usual = speculation == "draft" ? 3 : 16;
+  const int usual = speculation == "draft" ? LocalOptions::kModelDraft : LocalOptions::kNgramDraft;
   const auto most = static_cast<int>(config.integer("optimize.draft_max"));
   if (speculation != "none") options.engine.draft_max = most > 0 ? most : usual;
   if (!draft_model.empty()) {
@@ -46,26 +57,29 @@ Result<LocalOptions> local_options(const Config& config) {
   return options;
 }
 
-Result<GenerationSettings> generation_settings(const Config& config) {
-  GenerationSettings settings;
+Result<Generation> generation_settings(const Config& config) {
+  Generation settings;
   const auto take = [&](std::string_view key) {
     const std::string full = cat("generation.", key);
     if (!config.is_set(full)) return;
-    settings.sampling.emplace_back(key, config.number(full));
+    settings.more.emplace_back(key, config.number(full));
     settings.origins.emplace_back(key, config.origin(full));
   };
   for (const char* const key : {"samplers", "max_tokens"})
     settings.origins.emplace_back(key, config.origin(cat("generation.", key)));
   for (const SamplerParam& row : sampler_params())
     take(row.key);
-  take("seed");
+  if (config.is_set("generation.seed")) {
+    settings.seed = config.unsigned_integer("generation.seed");
+    settings.origins.emplace_back("seed", config.origin("generation.seed"));
+  }
   if (config.is_set("generation.samplers")) settings.samplers = config.text("generation.samplers");
   settings.max_tokens = static_cast<int>(config.integer("generation.max_tokens"));
   settings.stops = config.texts("generation.stop");
   for (const std::int64_t id : config.integers("generation.stop_id"))
     settings.stop_ids.push_back(static_cast<TokenId>(id));
   for (const std::string& text : config.texts("generation.logit_bias")) {
-    WICK_TRY(BiasSetting bias, parse_logit_bias(text));
+    WICK_TRY(TokenBias bias, parse_logit_bias(text));
     settings.logit_bias.push_back(std::move(bias));
   }
   if (config.is_set("generation.dry_sequence_breaker")) {
@@ -75,12 +89,12 @@ Result<GenerationSettings> generation_settings(const Config& config) {
   return settings;
 }
 
-Result<BiasSetting> parse_logit_bias(std::string_view text) {
+Result<TokenBias> parse_logit_bias(std::string_view text) {
   const Error bad{.code = ErrorCode::kInvalid,
                   .id = "bad_logit_bias",
                   .message = cat("'", printable(text), "' is not a logit bias"),
                   .hint = "an id and a number, 15043+1 or 15043-inf, or a text and one: Hello=-2"};
-  BiasSetting out;
+  TokenBias out;
   std::size_t at = std::min(text.find_first_not_of("0123456789"), text.size());
   const bool is_id = at > 0 && at < text.size() && (text[at] == '+' || text[at] == '-');
   if (is_id) {
@@ -99,45 +113,48 @@ Result<BiasSetting> parse_logit_bias(std::string_view text) {
   return out;
 }
 
+Result<OpenModel> open_model(const Config& config) {
+  if (const FoundOpener found = find_opener(config.text("local.model_path")); found.open) {
+    WICK_TRY(auto provider, (*found.open)(found.name));
+    return OpenModel{.provider = std::move(provider)};
+  }
+  WICK_TRY(const LocalOptions options, local_options(config));
+  WICK_TRY(const auto path, find_model(config));
+  WICK_TRY(std::shared_ptr<LocalModel> local, LocalModel::open(path, options));
+  LocalModel* const borrowed = local.get();
+  return OpenModel{.provider = std::move(local), .local = borrowed};
+}
+
 Result<std::filesystem::path> find_model(const Config& config) {
   return find_model(config.text("local.model_path"), config.boolean("hub.offline"));
 }
 
 Result<std::filesystem::path> find_model(std::string_view name, bool is_offline) {
-  const std::string wanted(name);
-  std::error_code ignored;
-  if (std::filesystem::exists(wanted, ignored)) return std::filesystem::path(wanted);
-  WICK_TRY(Store store, Store::open());
-  WICK_TRY(const Located located, locate(store, wanted));
-  if (!located.path.empty()) return located.path;
-  const std::string spec = located.row != nullptr ? std::string(located.row->name) : wanted;
-  if (is_offline) {
-    return Error{.code = ErrorCode::kNotFound,
-                 .id = "model_not_here",
-                 .message = cat("the model '", printable(wanted),
-                                "' is not on this machine, and hub.offline forbids fetching it"),
-                 .hint = cat("wick model pull ", spec, ", or name a file: wick chat ./model.gguf")};
-  }
-  if (located.row != nullptr) {
-    std::cerr << "Fetching " << located.row->title << " (" << human_bytes(located.row->bytes)
-              << ", " << located.row->licence << ") from " << located.row->sources.front().spec
-              << "\n";
-  }
-  Progress progress(spec);
-  WICK_TRY(const StoredModel model,
-           pull(store, spec,
-                {.progress =
-                     [&](const PullProgress& p) {
-                       progress.rename(cat(p.is_checking ? "checking " : "", p.what));
-                       progress.update(p.done, p.all);
-                     },
-                 .note =
-                     [&](std::string_view line) {
-                       progress.done();
-                       std::cerr << line << "\n";
-                     }}));
+  Progress progress{std::string(name)};
+  FindOptions options{
+      .may_pull = !is_offline,
+      .refusal = ", and hub.offline forbids fetching it",
+      .hint = ", or name a file: wick chat ./model.gguf",
+      .before_pull =
+          [&](std::string_view spec, const CatalogueRow* row) {
+            progress.rename(spec);
+            if (row == nullptr) return;
+            note({"Fetching ", printable(row->title), " (", human(row->bytes), ", ",
+                  printable(row->licence), ") from ", printable(row->sources.front().spec), "\n"});
+          },
+      .pull = {.progress =
+                   [&](const PullProgress& p) {
+                     progress.rename(cat(p.is_checking ? "checking " : "", p.what));
+                     progress.update(p.done, p.all);
+                   },
+               .note =
+                   [&](std::string_view line) {
+                     progress.done();
+                     note({printable(line, 2000), "\n"});
+                   }}};
+  auto path = find_model(name, options);
   progress.done();
-  return store.path_of(model);
+  return path;
 }
 
 Result<std::string> read_stdin(std::size_t limit) {

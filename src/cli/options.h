@@ -2,25 +2,37 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "config/config.h"
 #include "engine/engine.h"
-#include "provider/local.h"
+#include "local/local.h"
 
 namespace wick {
 
 // Threads, context, speculation (finds the draft model), and what engine_options() says.
 Result<LocalOptions> local_options(const Config& config);
+// The device of local.device; says on standard error if another one had to be taken.
+Result<Device*> open_device(const Config& config);
 // The cache and the size of a prompt's chunks, for one sequence.
 Result<EngineOptions> engine_options(const Config& config);
 // [generation]; what nobody set is left to the model file's hints.
-Result<GenerationSettings> generation_settings(const Config& config);
+Result<Generation> generation_settings(const Config& config);
 
 // "15043+1", "15043-inf", " Hello=-2.5": a token by its id, or all tokens of a text.
-Result<BiasSetting> parse_logit_bias(std::string_view text);
+Result<TokenBias> parse_logit_bias(std::string_view text);
+
+// The model of local.model_path and who answers for it: the opener of its scheme
+// (provider/openers.h), else the local provider.
+struct OpenModel {
+  std::shared_ptr<Provider> provider = {};
+  LocalModel* local = nullptr;  // the same, if it is local
+};
+
+Result<OpenModel> open_model(const Config& config);
 
 // The file of a model: a path, or a name. A missing catalogue model is pulled after one line with
 // size and source, unless it is forbidden to touch the network.

@@ -4,13 +4,13 @@
 
 #include <unistd.h>
 
-#include <iostream>
 #include <memory>
 
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/settings.h"
 
 namespace wick {
@@ -32,10 +32,10 @@ Result<int> run(const Options& o) {
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto model, LocalModel::open(path, local));
   if (!o.is_json) {
-    print_plan(std::cout, *model, config);
+    print_plan(print, *model, config);
     return kExitOk;
   }
-  const LocalMemory memory = model->memory();
+  const ModelMemory memory = model->memory();
   print_json(json_object({{"weight_bytes", count(memory.weight_bytes)},
                           {"cache_bytes", count(memory.cache_bytes)},
                           {"scratch_bytes", count(memory.scratch_bytes)},
@@ -54,13 +54,12 @@ std::uint64_t machine_memory_bytes() {
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void print_plan(std::ostream& out, const LocalModel& model, const Config& config) {
-  const auto row = [&](std::string_view what, std::uint64_t bytes, std::string_view note) {
-    const std::string size = human_bytes(bytes);
-    out << what << std::string(14 - what.size(), ' ')
-        << std::string(size.size() < 9 ? 9 - size.size() : 0, ' ') << size << "  " << note << "\n";
+void print_plan(PrintFunction out, const LocalModel& model, const Config& config) {
+  const auto row = [&](std::string_view what, std::uint64_t bytes, std::string_view remark) {
+    out({padded(printable(what), 14), right_aligned(human(bytes), 9), "  ", printable(remark, 1000),
+         "\n"});
   };
-  const LocalMemory memory = model.memory();
+  const ModelMemory memory = model.memory();
   row("weights", memory.weight_bytes, "in the mapped file; the system may take them back");
   row("cache", memory.cache_bytes,
       cat("at most, as it fills: ", config.text("cache.kv_type"), ", context ", model.context()));

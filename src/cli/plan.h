@@ -2,16 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 
+#include "cli/out.h"
 #include "config/config.h"
-#include "provider/local.h"
+#include "local/local.h"
 
 namespace wick {
 
 std::uint64_t machine_memory_bytes();
 
-// A row each: weights, cache, scratch, the draft model, all together, the limits.
-void print_plan(std::ostream& out, const LocalModel& model, const Config& config);
+// With print or note, a row each: weights, cache, scratch, the draft model, all together, the
+// limits.
+void print_plan(PrintFunction out, const LocalModel& model, const Config& config);
 
 }  // namespace wick

@@ -3,12 +3,15 @@
 #include <CLI/Formatter.hpp>
 #include <array>
 #include <exception>
-#include <iostream>
+#include <sstream>
 
+#include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/out.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 
 namespace wick {
 
@@ -22,6 +25,8 @@ std::span<const Command> commands() noexcept {
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
       Command{"plan", "what memory a model may take, before it takes it", setup_plan},
       Command{"bench", "measure tokens per second", setup_bench},
+      Command{"check", "how risky a shell command is: exit 0, 10, 11 or 12", setup_check},
+      Command{"explain", "what a shell command would do", setup_explain},
       Command{"config", "what every switch is set to, and by whom", setup_config},
       Command{"doctor", "what this machine offers and what wick makes of it", setup_doctor},
   };
@@ -38,8 +43,71 @@ bool wants_json(int argc, const char* const* argv) {
   return false;
 }
 
+// Help without CLI11's mark of a flag that switches off: --kv-reuse,--no-kv-reuse{false}.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    constexpr std::string_view kMark = "{false}";
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    for (std::size_t at = 0; (at = name.find(kMark)) != std::string::npos;)
+      name.erase(at, kMark.size());
+    return name;
+  }
+};
+
+// What a word that `app` does not know may stand for: its commands, or its long flags.
+std::string nearest_of(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  if (!word.starts_with("-")) {
+    for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(command->get_name());
+    return nearest_names(word, names);
+  }
+  for (const CLI::Option* const option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back(name);
+  }
+  const std::string near = nearest_names(word.substr(std::min<std::size_t>(2, word.size())), names);
+  std::string flags;
+  for (std::size_t at = 0; at < near.size();) {
+    const std::size_t end = std::min(near.find(", ", at), near.size());
+    flags += cat(flags.empty() ? "--" : ", --", near.substr(at, end - at));
+    at = end + 2;
+  }
+  return flags;
+}
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc,
+                  const char* const* argv) {
+  const CLI::App* chosen = &app;
+  std::string where = "wick", message = error.what(), near;
+  for (int i = 1; i < argc && near.empty(); ++i) {
+    const std::string word = argv[i];
+    const std::string flag = word.substr(0, word.find('='));
+    const auto found =
+        chosen->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (!found.empty()) {
+      chosen = found.front();
+      where += cat(" ", word);
+    } else if (flag.starts_with("--") && flag.size() > 2 &&
+               chosen->get_option_no_throw(flag) == nullptr) {
+      near = nearest_of(*chosen, flag);
+    } else if (!word.starts_with("-") && chosen->get_require_subcommand_min() > 0) {
+      message = cat("there is no command '", word, "'");
+      near = nearest_of(*chosen, word);
+      break;
+    }
+  }
+  const std::string help = cat(where, " --help");
+  return {.code = ErrorCode::kInvalid,
+          .id = "usage",
+          .message = std::move(message),
+          .hint = near.empty() ? help : cat("did you mean: ", near, "? See ", help)};
+}
+
 Result<int> dispatch(int argc, const char* const* argv) {
   CLI::App app("Run language models on your own machine.", "wick");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.set_version_flag("--version", "wick " WICK_VERSION);
   app.footer("Start with: wick chat");
@@ -52,31 +120,37 @@ Result<int> dispatch(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success, std::cout, std::cerr);
+    std::ostringstream text;
+    const int status = app.exit(success, text, text);
+    print({printable_lines(text.str())});
+    return status;
   } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    const std::string where = chosen.empty() ? "wick" : cat("wick ", chosen.front()->get_name());
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "usage",
-                 .message = error.what(),
-                 .hint = where + " --help"};
+    return usage_error(app, error, argc, argv);
   }
   return action();
+}
+
+// The status of the whole, after its error has been told. What could not be written is an error of
+// a command that had none; an error whose JSON stdout does not take goes to stderr.
+int end(const Result<int>& status, bool as_json) {
+  if (!status) report(status.error(), as_json);
+  const auto written = end_output();
+  if (status && written) return *status;
+  if (!written && (status || as_json)) report(status ? written.error() : status.error(), false);
+  return exit_code(status ? written.error() : status.error());
 }
 
 }  // namespace
 
 int run_program(int argc, const char* const* argv) {
   const bool as_json = wants_json(argc, argv);
+  set_up_output();
+  set_up_signals(as_json);
   try {  // the door for what libraries and bad_alloc throw
-    const Result<int> status = dispatch(argc, argv);
-    std::cout.flush();
-    if (status) return *status;
-    report(status.error(), as_json);
-    return exit_code(status.error());
+    return end(dispatch(argc, argv), as_json);
   } catch (const std::exception& error) {
-    report({.code = ErrorCode::kNoMemory, .id = "internal", .message = error.what()}, as_json);
-    return kExitFailure;
+    return end(Error{.code = ErrorCode::kNoMemory, .id = "internal", .message = error.what()},
+               as_json);
   }
 }
 

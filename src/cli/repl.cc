@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <iostream>
 
 #include "base/strings.h"
 #include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/line_editor.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "hub/store.h"
 
@@ -16,7 +16,9 @@ namespace wick {
 
 namespace {
 
-constexpr std::string_view kHelp =
+constexpr int kOut = STDOUT_FILENO;
+
+constexpr char kHelp[] =
     "/system [TEXT]    set the system message, or remove it\n"
     "/reset            forget the conversation\n"
     "/undo             take back the last question and its answer\n"
@@ -32,13 +34,21 @@ constexpr std::string_view kHelp =
 
 class Talk {
  public:
-  Talk(Provider& provider, Conversation& conversation, std::filesystem::path history)
-      : provider_(provider), conversation_(conversation), editor_(std::move(history)) {}
+  Talk(Provider& provider, Conversation& conversation, Generation generation,
+       std::vector<FileId> inputs, std::filesystem::path history)
+      : provider_(provider),
+        conversation_(conversation),
+        generation_(std::move(generation)),
+        inputs_(std::move(inputs)),
+        history_(std::move(history)),
+        editor_(history_) {}
 
   int run() {
-    const ModelInfo model = provider_.models().front();
-    std::cout << model.id << dim(cat("  context ", model.context, " tokens, /help for commands"))
-              << "\n";
+    const auto models = provider_.models();
+    for (const ModelInfo& model : models ? *models : std::vector<ModelInfo>()) {
+      print({printable(model.name), color(kOut, Color::kDim), "  context ", model.context,
+             " tokens, /help for commands", color(kOut, Color::kNone), "\n"});
+    }
     std::string text;
     while (read(text)) {
       if (text.empty()) continue;
@@ -88,19 +98,17 @@ class Talk {
   }
 
   void answer() {
-    const Interrupt interrupt;
-    Answer answer;
-    const auto result =
-        provider_.chat(conversation_.request(), collect(answer, true), interrupt.token());
-    std::cout << "\n" << std::flush;
-    if (!result) {
-      report(result.error(), false);
+    const auto whole =
+        ask(provider_, {.prompt = conversation_.messages(), .generation = generation_}, true);
+    print({"\n"});
+    if (!whole || whole->error) {
+      report(whole ? *whole->error : whole.error(), false);
       conversation_.undo();  // a question without an answer would spoil the next one
       return;
     }
-    conversation_.answer(answer.text);
-    last_ = figures(answer.done);
-    std::cout << dim(last_) << "\n";
+    conversation_.answer(whole->completion);
+    last_ = figures(whole->completion);
+    print({color(kOut, Color::kDim), last_, color(kOut, Color::kNone), "\n"});
   }
 
   // False to quit.
@@ -112,27 +120,27 @@ class Talk {
     const std::string rest = begin == std::string::npos ? std::string() : line.substr(begin);
     if (command == "/quit" || command == "/exit" || command == "/bye") return false;
     if (command == "/help" || command == "/?") {
-      std::cout << kHelp;
+      print({kHelp});
     } else if (command == "/system") {
       conversation_.set_system(rest);
     } else if (command == "/reset") {
       conversation_.reset();
     } else if (command == "/undo") {
-      if (!conversation_.undo()) std::cout << "There is nothing to take back.\n";
+      if (!conversation_.undo()) print({"There is nothing to take back.\n"});
     } else if (command == "/retry") {
       retry();
     } else if (command == "/set") {
       const std::size_t gap = rest.find(' ');
-      show(conversation_.set(rest.substr(0, gap),
-                             gap == std::string::npos ? "" : rest.substr(gap + 1)));
+      show(set_parameter(generation_, rest.substr(0, gap),
+                         gap == std::string::npos ? "" : rest.substr(gap + 1)));
     } else if (command == "/save") {
-      show(conversation_.save(rest));
+      show(save(rest));
     } else if (command == "/load") {
-      show(conversation_.load(rest));
+      show(rest.empty() ? no_name("/load") : load(conversation_, rest));
     } else if (command == "/stats") {
-      std::cout << (last_.empty() ? "There is no answer yet." : last_) << "\n";
+      print({last_.size() == 0 ? Shown("There is no answer yet.") : Shown(last_), "\n"});
     } else {
-      std::cout << "There is no " << printable(command) << "; /help lists the commands.\n";
+      print({"There is no ", printable(command), "; /help lists the commands.\n"});
     }
     return true;
   }
@@ -140,10 +148,24 @@ class Talk {
   void retry() {
     conversation_.drop_answer();
     if (conversation_.last_question().empty()) {
-      std::cout << "There is no question to answer again.\n";
+      print({"There is no question to answer again.\n"});
     } else {
       answer();
     }
+  }
+
+  static Result<void> no_name(std::string_view command) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "usage",
+                 .message = cat(command, " needs the name of a file"),
+                 .hint = cat(command, " talk.json")};
+  }
+
+  Result<void> save(const std::string& path) const {
+    if (path.empty()) return no_name("/save");
+    std::vector<FileId> inputs = inputs_;
+    if (const auto id = file_id(history_)) inputs.push_back(*id);
+    return wick::save(conversation_, path, inputs);
   }
 
   static void show(const Result<void>& result) {
@@ -152,15 +174,20 @@ class Talk {
 
   Provider& provider_;
   Conversation& conversation_;
+  Generation generation_;
+  std::vector<FileId> inputs_;
+  std::filesystem::path history_;
   LineEditor editor_;
-  std::string last_;
+  Printable last_;
 };
 
 }  // namespace
 
-Result<int> talk(Provider& provider, Conversation& conversation) {
+Result<int> talk(Provider& provider, Conversation& conversation, Generation generation,
+                 std::vector<FileId> inputs) {
   const auto store = Store::open();
-  return Talk(provider, conversation, store ? store->root() / "history" : std::filesystem::path())
+  return Talk(provider, conversation, std::move(generation), std::move(inputs),
+              store ? store->root() / "history" : std::filesystem::path())
       .run();
 }
 

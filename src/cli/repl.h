@@ -7,7 +7,9 @@
 
 namespace wick {
 
-// Until /quit or the end of input; returns the exit status.
-Result<int> talk(Provider& provider, Conversation& conversation);
+// Until /quit or the end of input; returns the exit status. `inputs`: files that /save does not
+// replace.
+Result<int> talk(Provider& provider, Conversation& conversation, Generation generation,
+                 std::vector<FileId> inputs);
 
 }  // namespace wick

@@ -5,15 +5,18 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <iostream>
 
 #include "base/clock.h"
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/json_out.h"
+#include "cli/out.h"
 
 namespace wick {
+
+namespace {
+constexpr std::size_t kMaxMessage = 4096;  // bytes of an error's text that are shown
+}
 
 int exit_code(const Error& error) noexcept {
   if (error.id == "hash_mismatch") return kExitIntegrity;
@@ -29,48 +32,20 @@ int exit_code(const Error& error) noexcept {
   }
 }
 
+Value to_value(const Error& error) {
+  return json_object({{"code", error.id.empty() ? name(error.code) : error.id},
+                      {"message", to_string(error)},
+                      {"hint", error.hint}});
+}
+
 void report(const Error& error, bool as_json) {
-  if (as_json) {
-    const std::string code = error.id.empty() ? name(error.code) : error.id;
-    print_json(json_object(
-        {{"error",
-          json_object({{"code", code}, {"message", to_string(error)}, {"hint", error.hint}})}}));
-    return;
-  }
-  std::cerr << "wick: " << to_string(error) << "\n";
-  if (!error.hint.empty()) std::cerr << "hint: " << error.hint << "\n";
+  if (as_json) return print_json(json_object({{"error", to_value(error)}}));
+  note({"wick: ", printable(to_string(error), kMaxMessage), "\n"});
+  if (!error.hint.empty()) note({"hint: ", printable(error.hint, kMaxMessage), "\n"});
 }
 
-bool is_terminal(int fd) noexcept {
-  return ::isatty(fd) == 1;
-}
-
-bool has_colour(int fd) noexcept {
-  const char* no_colour = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return is_terminal(fd) && (no_colour == nullptr || *no_colour == '\0') && term != nullptr &&
-         std::string_view(term) != "dumb";
-}
-
-std::string dim(const std::string& text) {
-  return has_colour(STDOUT_FILENO) ? cat("\x1b[2m", text, "\x1b[0m") : text;
-}
-
-std::string terminal_safe(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool is_c1 =
-        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (is_c1) ++i;
-    if (is_c1 || byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t')) continue;
-    out += text[i];
-  }
-  return out;
-}
-
-Progress::Progress(std::string what)
-    : what_(std::move(what)),
+Progress::Progress(std::string_view what)
+    : what_(printable(what)),
       started_ns_(monotonic_ns()),
       is_terminal_(is_terminal(STDERR_FILENO)) {}
 
@@ -79,8 +54,9 @@ Progress::~Progress() {
 }
 
 void Progress::rename(std::string_view what) {
-  if (what == what_) return;
-  what_ = what;
+  const Printable name = printable(what);
+  if (name.view() == what_.view()) return;
+  what_ = name;
   has_first_ = false;
 }
 
@@ -124,12 +100,12 @@ void Progress::update(std::uint64_t done, std::uint64_t all) {
   if (all > done && speed > 0)
     line += cat("  ", time_left(static_cast<double>(all - done) / speed), " left");
   line = line.substr(0, complete_utf8(line.substr(0, terminal_width() - 1)));
-  std::cerr << "\r\x1b[K" << line << std::flush;
+  note({"\r\x1b[K", printable(line, line.size())});
   is_shown_ = true;
 }
 
 void Progress::done() {
-  if (is_shown_) std::cerr << "\r\x1b[K" << std::flush;
+  if (is_shown_) note({"\r\x1b[K"});
   is_shown_ = false;
 }
 

@@ -2,17 +2,16 @@
 // made.
 #include <unistd.h>
 
-#include <iostream>
+#include <algorithm>
 #include <memory>
 
 #include "cli/answer.h"
 #include "cli/commands.h"
-#include "cli/json_out.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/plan.h"
-#include "cli/report.h"
 #include "cli/settings.h"
-#include "provider/local.h"
+#include "local/local.h"
 
 namespace wick {
 
@@ -38,24 +37,16 @@ Result<int> run(const Options& o) {
     }
     WICK_TRY(prompt, read_piped_prompt());
   }
-  WICK_TRY(GenerationSettings settings, generation_settings(config));
-  settings.top_logprobs = o.top_logprobs;
-  settings.scores_prompt = o.scores_prompt;
-  WICK_TRY(const LocalOptions local, local_options(config));
-  WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(const auto provider, LocalModel::open(path, local));
-  if (o.is_verbose) print_plan(std::cerr, *provider, config);
-  const Interrupt interrupt;
-  Answer answer;
-  WICK_DO(provider->complete({.prompt = prompt, .settings = settings}, collect(answer, !o.is_json),
-                             interrupt.token()));
-  if (o.is_json) {
-    print_json(to_value(answer));
-  } else {
-    std::cout << "\n";
-    if (!o.is_quiet && is_terminal(STDERR_FILENO)) std::cerr << figures(answer.done) << "\n";
-  }
-  return interrupt.was_hit() ? kExitInterrupted : kExitOk;
+  WICK_TRY(Generation generation, generation_settings(config));
+  generation.logprobs = o.top_logprobs >= 0;
+  generation.top_logprobs = std::max(o.top_logprobs, 0);
+  generation.prompt_logprobs = o.scores_prompt;
+  WICK_TRY(const OpenModel model, open_model(config));
+  if (o.is_verbose && model.local != nullptr) print_plan(note, *model.local, config);
+  WICK_TRY(
+      const Gather whole,
+      ask(*model.provider, {.prompt = std::move(prompt), .generation = generation}, !o.is_json));
+  return end_answer(whole, {.is_json = o.is_json, .is_quiet = o.is_quiet});
 }
 
 }  // namespace
@@ -73,6 +64,7 @@ Action setup_run(Flags flags) {
   flags.toggle("--prompt-logprobs", o->scores_prompt,
                "with --logprobs: of the prompt's tokens, too");
   flags.toggle("--json", o->is_json, "one JSON object instead of text");
+  flags.remark(kAnswersGo);
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");
     return run(*o);

@@ -11,6 +11,7 @@ namespace {
 std::string type_of(const Switch& row) {
   switch (row.kind) {
     case SwitchKind::kInteger:
+    case SwitchKind::kUnsigned:
       return "N";
     case SwitchKind::kReal:
       return "X";
@@ -30,6 +31,8 @@ std::string help_of(const Switch& row) {
   std::string range;
   if (row.kind == SwitchKind::kInteger || row.kind == SwitchKind::kReal) {
     range = cat(row.min, " to ", row.max);
+  } else if (row.kind == SwitchKind::kUnsigned) {
+    range = "0 to 18446744073709551615";
   } else if (row.kind == SwitchKind::kChoice) {
     range = allowed(row);
   }

@@ -4,19 +4,19 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <optional>
 
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/json_out.h"
 #include "cli/line_diff.h"
 #include "cli/options.h"
-#include "cli/report.h"
+#include "cli/out.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
-#include "provider/chat_templates.h"
+#include "local/chat_templates.h"
 #include "text/tokenizer.h"
 
 namespace wick {
@@ -25,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kOut = STDOUT_FILENO;
 constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
 
 struct Options {
@@ -82,10 +83,11 @@ Result<Source> find_source(const Options& o) {
 }
 
 Error bad_conversation(std::string_view where, std::string_view what) {
-  return {.code = ErrorCode::kInvalid,
-          .id = "bad_conversation",
-          .message = cat(where.empty() ? "standard input" : printable(where), ": ", what),
-          .hint = "an array of messages, or an object with \"messages\", \"tools\" and the like"};
+  return {
+      .code = ErrorCode::kInvalid,
+      .id = "bad_conversation",
+      .message = cat(where.empty() ? std::string("standard input") : printable(where), ": ", what),
+      .hint = "an array of messages, or an object with \"messages\", \"tools\" and the like"};
 }
 
 Result<std::string> read_text(const std::string& path) {
@@ -137,10 +139,11 @@ Result<Object> context_of(const Options& o) {
   return context;
 }
 
-Result<MarkedText> render(const Source& source, std::string_view name, Object context) {
+Result<MarkedText> render(const Source& source, std::string_view name, Object context,
+                          const Interrupt& interrupt) {
   WICK_TRY(const ChatTemplate* const tmpl, source.templates.pick(name, has_tools(context)));
   add_defaults(source.tokenizer.get(), context);
-  return tmpl->render(context);
+  return tmpl->render(context, {.stop = interrupt.token()});
 }
 
 // A token of a prompt, and whose words it is.
@@ -162,10 +165,10 @@ const char* whose(const MarkedText& prompt, std::size_t begin, std::size_t end) 
 
 // Token by token along the text. What a tokenizer puts before a text of its own (one space) or
 // changes (normal forms) is looked past.
-std::vector<Piece> pieces_of(const Tokenizer& tokenizer, const MarkedText& prompt) {
+Result<std::vector<Piece>> pieces_of(const Tokenizer& tokenizer, const MarkedText& prompt) {
   constexpr std::size_t kFar = 64;
   std::vector<TokenId> ids;
-  tokenizer.encode(prompt, ids);
+  WICK_DO(tokenizer.encode(prompt, ids));
   const std::string_view text = prompt.text;
   std::vector<Piece> out;
   std::size_t at = 0;
@@ -187,39 +190,33 @@ std::vector<Piece> pieces_of(const Tokenizer& tokenizer, const MarkedText& promp
 }
 
 void print_pieces(const std::vector<Piece>& pieces) {
-  const bool is_coloured = has_colour(STDOUT_FILENO);
   for (const Piece& piece : pieces) {
     const bool is_input = std::string_view(piece.from) == "input";
-    std::cout << piece.id << "\t" << piece.from << "\t"
-              << (!is_coloured ? "'"
-                  : is_input   ? "\x1b[33m'"
-                               : "\x1b[36m'")
-              << printable(piece.bytes) << (is_coloured ? "'\x1b[0m\n" : "'\n");
+    print({piece.id, "\t", printable(piece.from), "\t",
+           color(kOut, is_input ? Color::kYellow : Color::kCyan), "'", printable(piece.bytes), "'",
+           color(kOut, Color::kNone), "\n"});
   }
-  std::cout.flush();
-  std::cerr << pieces.size() << " tokens\n";
+  note({pieces.size(), " tokens\n"});
 }
 
-// The prompt as it is; on a terminal what the template wrote is coloured, and no control character
-// of the conversation reaches it.
-void print_text(const MarkedText& prompt) {
-  if (!is_terminal(STDOUT_FILENO)) {
-    std::cout << prompt.text << std::flush;
-    return;
-  }
+// The prompt as it is; on a terminal what the template wrote is colored, and what a terminal would
+// obey is escaped.
+void print_prompt(const MarkedText& prompt) {
   const std::string_view text = prompt.text;
-  const bool is_coloured = has_colour(STDOUT_FILENO);
   std::size_t at = 0;
   for (const Span& span : prompt.trusted) {
-    std::cout << terminal_safe(text.substr(at, span.begin - at)) << (is_coloured ? "\x1b[36m" : "")
-              << terminal_safe(text.substr(span.begin, span.end - span.begin))
-              << (is_coloured ? "\x1b[0m" : "");
+    print_text(text.substr(at, span.begin - at));
+    print({color(kOut, Color::kCyan)});
+    print_text(text.substr(span.begin, span.end - span.begin));
+    print({color(kOut, Color::kNone)});
     at = span.end;
   }
-  std::cout << terminal_safe(text.substr(at)) << "\n";
+  print_text(text.substr(at));
+  if (is_terminal(kOut)) print({"\n"});
 }
 
-Value as_json(const std::string& name, const MarkedText& prompt, const Tokenizer* tokenizer) {
+Result<Value> as_json(const std::string& name, const MarkedText& prompt,
+                      const Tokenizer* tokenizer) {
   Array spans;
   for (const Span& span : prompt.trusted) {
     Array ends;
@@ -230,7 +227,8 @@ Value as_json(const std::string& name, const MarkedText& prompt, const Tokenizer
   Value out = json_object({{"template", name}, {"text", prompt.text}, {"trusted", spans}});
   if (tokenizer == nullptr) return out;
   Array tokens;
-  for (const Piece& piece : pieces_of(*tokenizer, prompt)) {
+  WICK_TRY(const auto pieces, pieces_of(*tokenizer, prompt));
+  for (const Piece& piece : pieces) {
     tokens.push_back(
         json_object({{"id", std::int64_t{piece.id}}, {"text", piece.bytes}, {"from", piece.from}}));
   }
@@ -246,12 +244,14 @@ std::string text_or_error(const Result<MarkedText>& prompt) {
 Result<int> diff(const Options& o, const Source& source, const Object& context) {
   WICK_TRY(Source other, open_source(o.other));
   if (other.tokenizer == nullptr) other.tokenizer = source.tokenizer;
-  const std::string before = text_or_error(render(source, o.name, context));
-  const std::string behind = text_or_error(render(other, o.name, context));
+  WICK_TRY(const auto interrupt, Interrupt::begin());
+  const std::string before = text_or_error(render(source, o.name, context, *interrupt));
+  const std::string behind = text_or_error(render(other, o.name, context, *interrupt));
+  if (interrupt->was_hit()) return kExitInterrupted;
   if (o.is_json) {
     print_json(json_object({{"is_same", before == behind}, {"text", before}, {"other", behind}}));
   } else {
-    print_line_diff(before, behind, has_colour(STDOUT_FILENO));
+    print_line_diff(before, behind);
   }
   return before == behind ? kExitOk : kExitDeclined;
 }
@@ -266,14 +266,17 @@ Result<int> run(const Options& o) {
                  .message = "--tokens needs a tokenizer, and a template alone has none",
                  .hint = "name the model, too: -m MODEL"};
   }
-  WICK_TRY(const MarkedText prompt, render(source, o.name, context));
+  WICK_TRY(const auto interrupt, Interrupt::begin());
+  WICK_TRY(const MarkedText prompt, render(source, o.name, context, *interrupt));
   if (o.is_json) {
     const auto name = source.templates.picked_name(o.name, has_tools(context));
-    print_json(as_json(name.value_or(""), prompt, source.tokenizer.get()));
+    WICK_TRY(const Value shown, as_json(name.value_or(""), prompt, source.tokenizer.get()));
+    print_json(shown);
   } else if (o.is_tokens) {
-    print_pieces(pieces_of(*source.tokenizer, prompt));
+    WICK_TRY(const auto pieces, pieces_of(*source.tokenizer, prompt));
+    print_pieces(pieces);
   } else {
-    print_text(prompt);
+    print_prompt(prompt);
   }
   return kExitOk;
 }

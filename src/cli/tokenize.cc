@@ -5,18 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <memory>
 #include <vector>
 
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "cli/settings.h"
 #include "text/growing_text.h"
@@ -27,7 +24,6 @@ namespace wick {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-constexpr std::size_t kOutputBytes = std::size_t{1} << 16;
 
 struct Options {
   SettingFlags settings = {};
@@ -37,21 +33,21 @@ struct Options {
 };
 
 // What is printed of each text: its ids as JSON, its number of tokens, or a token a line, its id
-// and its piece, in alternating colours on a terminal. The sums go to stderr.
+// and its piece, in alternating colors on a terminal. The sums go to stderr.
 class Printer {
  public:
   Printer(const Tokenizer& tokenizer, const Options& options)
-      : tokenizer_(tokenizer), options_(options), is_coloured_(has_colour(STDOUT_FILENO)) {}
+      : tokenizer_(tokenizer), options_(options), is_colored_(has_color(STDOUT_FILENO)) {}
 
   void begin() {
     n_ = 0;
-    if (options_.is_json && !options_.is_count) out_ += "{\"ids\":[";
+    if (options_.is_json && !options_.is_count) print({"{\"ids\":["});
     if (options_.adds_special) add(tokenizer_.prefix());
   }
 
   void add(std::span<const TokenId> ids) {
     for (const TokenId id : ids) {
-      if (!options_.is_count) print(id);
+      if (!options_.is_count) show(id);
       ++n_;
     }
   }
@@ -59,43 +55,30 @@ class Printer {
   void end() {
     if (options_.adds_special) add(tokenizer_.suffix());
     if (options_.is_count) {
-      out_ += options_.is_json ? cat("{\"tokens\":", n_, "}\n") : cat(n_, "\n");
+      const bool is_json = options_.is_json;
+      print(
+          {is_json ? Shown("{\"tokens\":") : Shown(""), n_, is_json ? Shown("}\n") : Shown("\n")});
     } else if (options_.is_json) {
-      out_ += "]}\n";
+      print({"]}\n"});
     }
     all_ += n_;
-    if (out_.size() >= kOutputBytes) flush();
   }
-
-  void flush() {
-    std::cout.write(out_.data(), static_cast<std::streamsize>(out_.size()));
-    std::cout.flush();
-    out_.clear();
-  }
-
-  bool has_failed() const { return !std::cout.good(); }
 
   std::uint64_t tokens() const noexcept { return all_; }
 
  private:
-  void print(TokenId id) {
-    std::array<char, 16> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), id);
-    if (options_.is_json && n_ > 0) out_ += ',';
-    out_.append(digits.data(), end.ptr);
-    if (!options_.is_json) {
-      if (is_coloured_) out_ += n_ % 2 == 0 ? "\t\x1b[36m'" : "\t\x1b[33m'";
-      if (!is_coloured_) out_ += "\t'";
-      out_ += printable(tokenizer_.bytes(id));
-      out_ += is_coloured_ ? "'\x1b[0m\n" : "'\n";
-    }
-    if (out_.size() >= kOutputBytes) flush();
+  void show(TokenId id) {
+    if (options_.is_json) return print({n_ > 0 ? Shown(",") : Shown(""), id});
+    const Shown begin = !is_colored_  ? Shown("\t'")
+                        : n_ % 2 == 0 ? Shown("\t\x1b[36m'")
+                                      : Shown("\t\x1b[33m'");
+    print({id, begin, printable(tokenizer_.bytes(id)),
+           is_colored_ ? Shown("'\x1b[0m\n") : Shown("'\n")});
   }
 
   const Tokenizer& tokenizer_;
   const Options& options_;
-  bool is_coloured_;
-  std::string out_ = {};
+  bool is_colored_;
   std::uint64_t n_ = 0, all_ = 0;
 };
 
@@ -105,23 +88,26 @@ class Stream {
   Stream(const Tokenizer& tokenizer, const Options& options, Printer& printer)
       : tokenizer_(tokenizer), options_(options), printer_(printer), text_(tokenizer) {}
 
-  void push(std::string_view part) {
+  Result<void> push(std::string_view part) {
     while (options_.is_null && !part.empty()) {
       const std::size_t end = part.find('\0');
       if (end == std::string_view::npos) break;
-      finish(part.substr(0, end));
+      WICK_DO(finish(part.substr(0, end)));
       part.remove_prefix(end + 1);
     }
-    if (part.empty()) return;
+    if (part.empty()) return {};
     begin();
     text_.append(part, is_trusted());
-    printer_.add(text_.settled());
+    WICK_TRY(const auto settled, text_.settled());
+    printer_.add(settled);
     text_.forget_settled();
+    return {};
   }
 
   // The end of the input; without any text at all there is an empty one.
-  void finish() {
-    if (is_open_ || n_texts_ == 0) finish({});
+  Result<void> finish() {
+    if (is_open_ || n_texts_ == 0) return finish({});
+    return {};
   }
 
  private:
@@ -133,10 +119,11 @@ class Stream {
     printer_.begin();
   }
 
-  void finish(std::string_view last) {
+  Result<void> finish(std::string_view last) {
     if (is_open_) {
       text_.append(last, is_trusted());
-      printer_.add(text_.ids());
+      WICK_TRY(const auto ids, text_.ids());
+      printer_.add(ids);
       text_ = GrowingText(tokenizer_);
     } else {  // whole at once, as most texts are
       begin();
@@ -144,12 +131,13 @@ class Stream {
       whole_.trusted.clear();
       if (is_trusted() && !last.empty()) whole_.trusted.push_back({0, last.size()});
       ids_.clear();
-      tokenizer_.encode(whole_, ids_);
+      WICK_DO(tokenizer_.encode(whole_, ids_));
       printer_.add(ids_);
     }
     printer_.end();
     is_open_ = false;
     ++n_texts_;
+    return {};
   }
 
   const Tokenizer& tokenizer_;
@@ -207,10 +195,10 @@ class Input {
   std::uint64_t bytes_;
 };
 
-Result<std::uint64_t> read_all(const Options& o, Stream& stream, const Printer& printer) {
+Result<std::uint64_t> read_all(const Options& o, Stream& stream) {
   if (o.has_text) {
-    stream.push(o.text);
-    stream.finish();
+    WICK_DO(stream.push(o.text));
+    WICK_DO(stream.finish());
     return std::uint64_t{o.text.size()};
   }
   WICK_TRY(const Input input, Input::open(o.file));
@@ -220,12 +208,12 @@ Result<std::uint64_t> read_all(const Options& o, Stream& stream, const Printer& 
   for (;;) {
     WICK_TRY(const std::string_view part, input.read(buffer));
     if (part.empty()) break;
-    stream.push(part);
+    WICK_DO(stream.push(part));
     done += part.size();
     if (!is_terminal(STDOUT_FILENO)) progress.update(done, input.bytes());
-    if (printer.has_failed()) break;
+    if (output_has_failed()) break;
   }
-  stream.finish();
+  WICK_DO(stream.finish());
   return done;
 }
 
@@ -235,9 +223,8 @@ Result<int> run(const Options& o) {
   WICK_TRY(const auto tokenizer, Tokenizer::open(path));
   Printer printer(*tokenizer, o);
   Stream stream(*tokenizer, o, printer);
-  WICK_TRY(const std::uint64_t bytes, read_all(o, stream, printer));
-  printer.flush();
-  if (!o.is_json) std::cerr << printer.tokens() << " tokens, " << bytes << " bytes\n";
+  WICK_TRY(const std::uint64_t bytes, read_all(o, stream));
+  if (!o.is_json) note({printer.tokens(), " tokens, ", bytes, " bytes\n"});
   return kExitOk;
 }
 

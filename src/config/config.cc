@@ -79,6 +79,7 @@ Result<Config> Config::load(const ConfigSources& sources) {
     if (!is_named && !fs::exists(file, ignored)) continue;
     WICK_TRY(const auto entries, read_toml(file));
     WICK_DO(config.set_file(entries, file.string()));
+    if (const auto id = file_id(file)) config.files_.push_back(*id);
   }
   WICK_DO(config.set_environment(sources.variable));
   return config;
@@ -104,7 +105,7 @@ Result<void> Config::set_environment(const ReadVariable& variable) {
       const std::string text = read(variable, name);
       if (text.empty()) continue;
       const std::string place = cat("environment ", name);
-      auto parsed = parse_setting(row, text);
+      auto parsed = parse_variable(row, name, text);
       if (!parsed) return placed(std::move(parsed).error(), place);
       at(row) = {.value = *std::move(parsed), .origin = place};
       break;
@@ -149,6 +150,10 @@ bool Config::boolean(std::string_view key) const {
 
 std::int64_t Config::integer(std::string_view key) const {
   return std::get<std::int64_t>(at(key).value);
+}
+
+std::uint64_t Config::unsigned_integer(std::string_view key) const {
+  return std::get<std::uint64_t>(at(key).value);
 }
 
 double Config::number(std::string_view key) const {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "base/result.h"
 #include "config/switches.h"
 #include "config/toml_file.h"
@@ -50,7 +51,8 @@ class Config {
   // `key` must be in the table, and of that type.
   bool is_set(std::string_view key) const;  // by somebody; not the default
   bool boolean(std::string_view key) const;
-  std::int64_t integer(std::string_view key) const;     // of a number of bytes, too
+  std::int64_t integer(std::string_view key) const;  // of a number of bytes, too
+  std::uint64_t unsigned_integer(std::string_view key) const;
   double number(std::string_view key) const;            // of a whole one and a boolean (0, 1), too
   const std::string& text(std::string_view key) const;  // "" if it is not set
   std::vector<std::string> texts(std::string_view key) const;
@@ -58,6 +60,9 @@ class Config {
   // "default", "/path/config.toml:12", "environment LLAMA_ARG_THREADS", "flag --threads".
   const std::string& origin(std::string_view key) const;
   const SettingValue& value(std::string_view key) const;
+
+  // The files that were read: what this program writes must not replace them.
+  const std::vector<FileId>& files() const noexcept { return files_; }
 
  private:
   struct Setting {
@@ -69,6 +74,7 @@ class Config {
   const Setting& at(std::string_view key) const;
   Setting& at(const Switch& row);
 
+  std::vector<FileId> files_;
   std::vector<Setting> settings_;  // one for each row of switches()
 };
 

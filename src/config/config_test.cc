@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "config/limits.h"
+#include "engine/limits.h"
 #include "support/temp_dir.h"
 
 namespace wick {
@@ -100,7 +101,7 @@ TEST_F(ConfigFiles, EveryVariableTakesGoodValuesAndNamesItselfWithBadOnes) {
         EXPECT_NE(said.find("environment " + name + ": " + row.key + " is '\\x01never'"),
                   std::string::npos)
             << said;
-        EXPECT_NE(said.find(allowed(row)), std::string::npos) << said;
+        EXPECT_NE(said.find(allowed(as_variable(row, name))), std::string::npos) << said;
       }
       const std::string fallback = to_toml(row.fallback);
       if (fallback.empty() || fallback[0] == '"') continue;
@@ -110,6 +111,28 @@ TEST_F(ConfigFiles, EveryVariableTakesGoodValuesAndNamesItselfWithBadOnes) {
       EXPECT_EQ(config->origin(row.key), "environment " + name);
     }
   }
+}
+
+// What 0 means there is not what it means to wick's own variable and flag (docs/config.md).
+TEST_F(ConfigFiles, VariablesOfOtherProgramsKeepTheirMeaningOfZero) {
+  const auto window = load("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "0"}});
+  ASSERT_TRUE(window) << to_string(window.error());
+  EXPECT_EQ(window->integer("generation.repeat_window"), -1);  // all tokens
+  EXPECT_EQ(load("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "32"}})->integer("generation.repeat_window"),
+            32);
+  EXPECT_EQ(message("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "-1"}}),
+            "environment CANDLE_REPEAT_PENALTY_WINDOW: generation.repeat_window is -1, allowed are "
+            "whole numbers from 0 to 16777216|");
+  EXPECT_EQ(load("", {{"WICK_GENERATION_REPEAT_WINDOW", "0"}})->integer("generation.repeat_window"),
+            0);  // off
+  EXPECT_EQ(load("", {})->integer("generation.repeat_window"), 64);
+
+  const auto chunk = load("", {{"CANDLE_PREFILL_CHUNK_SIZE", "0"}});
+  ASSERT_TRUE(chunk) << to_string(chunk.error());
+  EXPECT_EQ(chunk->integer("optimize.prefill_chunk"), kMaxBatchTokens);  // the largest there is
+  EXPECT_EQ(chunk->origin("optimize.prefill_chunk"), "environment CANDLE_PREFILL_CHUNK_SIZE");
+  EXPECT_EQ(load("", {{"CANDLE_PREFILL_CHUNK_SIZE", "64"}})->integer("optimize.prefill_chunk"), 64);
+  EXPECT_NE(message("", {{"LLAMA_ARG_UBATCH", "0"}}), "accepted");
 }
 
 TEST_F(ConfigFiles, ABadValueNamesThePlaceTheKeyTheValueAndTheRange) {
@@ -130,6 +153,10 @@ TEST_F(ConfigFiles, ABadValueNamesThePlaceTheKeyTheValueAndTheRange) {
   EXPECT_NE(message("[\nb = 2").find(path() + ":1:2: "), std::string::npos);
   EXPECT_NE(message("local.threads =\u00e4 2").find(path() + ":1:16: "), std::string::npos);
   EXPECT_NE(message("generation.seed = 2021-01-01").find("is nothing"), std::string::npos);
+  EXPECT_NE(message("generation.seed = -1").find("seed is -1, allowed are"), std::string::npos);
+  EXPECT_NE(
+      message("generation.seed = '18446744073709551616'").find("seed is '18446744073709551616'"),
+      std::string::npos);
   EXPECT_NE(message("cache.kv_type = 'f16,f16,f16'").find("or two"), std::string::npos);
 }
 

@@ -92,8 +92,8 @@ bool is_choice(const Switch& row, std::string_view text) {
 // What a value of another type is called in the message about it.
 std::string_view type_of(const SettingValue& value) {
   static constexpr std::string_view kNames[] = {
-      "nothing", "a boolean",       "a whole number",         "a number",
-      "a text",  "a list of texts", "a list of whole numbers"};
+      "nothing", "a boolean",       "a whole number",          "a number",
+      "a text",  "a list of texts", "a list of whole numbers", "a whole number"};
   return kNames[value.index()];
 }
 
@@ -112,8 +112,8 @@ Result<void> check_number(const Switch& row, double value) {
 }  // namespace
 
 std::string_view name(SwitchKind kind) noexcept {
-  static constexpr std::string_view kNames[] = {"boolean", "integer", "number", "bytes",
-                                                "text",    "choice",  "texts",  "integers"};
+  static constexpr std::string_view kNames[] = {"boolean", "integer", "number",   "bytes",   "text",
+                                                "choice",  "texts",   "integers", "unsigned"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -134,6 +134,8 @@ std::string allowed(const Switch& row) {
       return cat("up to ", kMaxConfigListItems, " texts of up to ", kMaxConfigText, " bytes");
     case kIntegers:
       return cat("up to ", kMaxConfigListItems, " whole numbers from ", row.min, " to ", row.max);
+    case kUnsigned:
+      return "whole numbers from 0 to 18446744073709551615";
     case kChoice:
       break;
   }
@@ -156,6 +158,10 @@ Result<SettingValue> parse_setting(const Switch& row, std::string_view text) {
       return refused(row, in_quotes(text));
     case kIntegers:
       return parse_integers(row, text);
+    case kUnsigned:
+      if (const auto value = number<std::uint64_t>(text)) return SettingValue(*value);
+      if (const auto value = number<std::int64_t>(text)) return check_setting(row, *value);
+      return refused(row, in_quotes(text));
     case kTexts:
       return check_setting(row, std::vector<std::string>{std::string(text)});
     case kBytes:
@@ -170,7 +176,7 @@ namespace {
 
 // Which of SettingValue's types a switch of each kind has.
 std::size_t type_index(SwitchKind kind) {
-  static constexpr std::size_t kTypes[] = {1, 2, 3, 2, 4, 4, 5, 6};
+  static constexpr std::size_t kTypes[] = {1, 2, 3, 2, 4, 4, 5, 6, 7};
   return kTypes[static_cast<std::size_t>(kind)];
 }
 
@@ -180,6 +186,8 @@ struct RangeCheck {
   Result<void> operator()(std::monostate) const { return {}; }
 
   Result<void> operator()(bool) const { return {}; }
+
+  Result<void> operator()(std::uint64_t) const { return {}; }
 
   Result<void> operator()(std::int64_t i) const {
     return check_number(row, static_cast<double>(i));
@@ -215,6 +223,13 @@ Result<SettingValue> check_setting(const Switch& row, SettingValue value) {
       none && none->empty() && row.kind == kIntegers) {
     value = std::vector<std::int64_t>{};  // [] has no type of its own
   }
+  if (const auto* const whole = std::get_if<std::int64_t>(&value); whole && row.kind == kUnsigned) {
+    if (*whole < 0) return refused(row, cat(*whole));
+    value = static_cast<std::uint64_t>(*whole);
+  }
+  if (const auto* const text = std::get_if<std::string>(&value); text && row.kind == kUnsigned) {
+    return parse_setting(row, *text);
+  }
   if (const auto* const text = std::get_if<std::string>(&value); text && row.kind == kBytes) {
     const auto bytes = parse_bytes(*text);
     if (!bytes) return refused(row, in_quotes(*text));
@@ -227,23 +242,8 @@ Result<SettingValue> check_setting(const Switch& row, SettingValue value) {
 
 namespace {
 
-// A basic string of TOML 1.0: quote, backslash and control characters are escaped.
 std::string toml_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += cat('\\', c);
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      constexpr std::string_view kHex = "0123456789abcdef";
-      out += cat("\\u00", kHex[byte >> 4], kHex[byte & 15]);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
+  return cat("\"", printable_toml(text), "\"");
 }
 
 template <class List, class Write>
@@ -263,6 +263,10 @@ std::string to_toml(const SettingValue& value) {
     std::string operator()(bool b) const { return cat(b); }
 
     std::string operator()(std::int64_t i) const { return cat(i); }
+
+    std::string operator()(std::uint64_t u) const {
+      return u >> 63 == 0 ? cat(u) : toml_text(cat(u));
+    }
 
     std::string operator()(double d) const { return cat(d); }
 

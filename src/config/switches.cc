@@ -1,6 +1,7 @@
 #include "config/switches.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "backend/backend.h"
 #include "base/strings.h"
@@ -31,13 +32,15 @@ std::string flags_of(std::string_view key) {
   return flag;
 }
 
-// Variables that llama.cpp (common/arg.cpp), Ollama and Hugging Face read for the same thing.
-std::vector<std::string> foreign_variables(std::string_view key) {
-  struct Row {
-    std::string_view key, variable;
-  };
+// Variables that other programs read for the same thing: llama.cpp (common/arg.cpp), Ollama,
+// Hugging Face's libraries, and spnl with its Candle backend.
+struct ForeignVariable {
+  std::string_view key, variable;
+  std::optional<std::int64_t> zero = {};  // what 0 means there, where it does not mean 0
+};
 
-  static constexpr Row kRows[] = {
+std::span<const ForeignVariable> foreign_variables() {
+  static constexpr ForeignVariable kRows[] = {
       {"local.model_path", "LLAMA_ARG_MODEL"},
       {"local.threads", "LLAMA_ARG_THREADS"},
       {"local.context", "LLAMA_ARG_CTX_SIZE"},
@@ -46,7 +49,7 @@ std::vector<std::string> foreign_variables(std::string_view key) {
       {"cache.kv_reuse", "CANDLE_KV_CACHE_REUSE"},
       {"cache.kv_reuse", "CANDLE_CACHE_REUSE"},
       {"optimize.prefill_chunk", "LLAMA_ARG_UBATCH"},
-      {"optimize.prefill_chunk", "CANDLE_PREFILL_CHUNK_SIZE"},
+      {"optimize.prefill_chunk", "CANDLE_PREFILL_CHUNK_SIZE", kMaxBatchTokens},  // no chunks
       {"optimize.draft_model", "LLAMA_ARG_SPEC_DRAFT_MODEL"},
       {"optimize.draft_max", "LLAMA_ARG_SPEC_DRAFT_N_MAX"},
       {"generation.temperature", "LLAMA_ARG_TEMPERATURE"},
@@ -56,15 +59,11 @@ std::vector<std::string> foreign_variables(std::string_view key) {
       {"generation.repeat_penalty", "LLAMA_ARG_REPEAT_PENALTY"},
       {"generation.presence_penalty", "LLAMA_ARG_PRESENCE_PENALTY"},
       {"generation.frequency_penalty", "LLAMA_ARG_FREQUENCY_PENALTY"},
-      {"generation.repeat_window", "CANDLE_REPEAT_PENALTY_WINDOW"},
+      {"generation.repeat_window", "CANDLE_REPEAT_PENALTY_WINDOW", -1},  // all tokens
       {"hub.offline", "HF_HUB_OFFLINE"},
       {"hub.offline", "LLAMA_ARG_OFFLINE"},
   };
-  std::vector<std::string> names;
-  for (const Row& row : kRows) {
-    if (row.key == key) names.emplace_back(row.variable);
-  }
-  return names;
+  return kRows;
 }
 
 std::vector<std::string> kv_type_names() {
@@ -82,6 +81,12 @@ void add_local(std::vector<Switch>& table) {
                    .fallback = std::string(kDefaultModel),
                    .flags = "-m,--model",
                    .help = "path, name (wick model list), or hf:org/repo[:file or quant]"});
+  table.push_back(
+      {.key = "local.device",
+       .kind = kText,
+       .fallback = std::string("auto"),
+       .flags = "--device",
+       .help = "device that computes, as in wick doctor; auto = the first that starts"});
   table.push_back({.key = "local.threads",
                    .kind = kInteger,
                    .fallback = std::int64_t{0},
@@ -186,8 +191,7 @@ void add_samplers(std::vector<Switch>& table) {
 void add_generation(std::vector<Switch>& table) {
   add_samplers(table);
   table.push_back({.key = "generation.seed",
-                   .kind = kInteger,
-                   .max = 0x1p53 - 1,
+                   .kind = kUnsigned,
                    .flags = "--seed",
                    .help = "the same seed gives the same text; random unless set"});
   table.push_back({.key = "generation.samplers",
@@ -238,8 +242,10 @@ std::vector<Switch> make_table() {
   add_generation(table);
   add_hub(table);
   for (Switch& row : table) {
-    row.environment = foreign_variables(row.key);
-    row.environment.insert(row.environment.begin(), own_variable(row.key));
+    row.environment = {own_variable(row.key)};
+    for (const ForeignVariable& foreign : foreign_variables()) {
+      if (foreign.key == row.key) row.environment.emplace_back(foreign.variable);
+    }
   }
   return table;
 }
@@ -256,6 +262,24 @@ const Switch* find_switch(std::string_view key) {
   const auto row =
       std::find_if(table.begin(), table.end(), [&](const Switch& s) { return s.key == key; });
   return row == table.end() ? nullptr : &*row;
+}
+
+Switch as_variable(const Switch& row, std::string_view name) {
+  Switch read = row;
+  for (const ForeignVariable& foreign : foreign_variables()) {
+    if (foreign.variable == name && foreign.zero) read.min = 0;
+  }
+  return read;
+}
+
+Result<SettingValue> parse_variable(const Switch& row, std::string_view name,
+                                    std::string_view text) {
+  WICK_TRY(SettingValue value, parse_setting(as_variable(row, name), text));
+  for (const ForeignVariable& foreign : foreign_variables()) {
+    if (foreign.variable != name || !foreign.zero) continue;
+    if (value == SettingValue(std::int64_t{0})) value = *foreign.zero;
+  }
+  return value;
 }
 
 std::string_view flag_name(const Switch& row) noexcept {

@@ -27,13 +27,16 @@ enum class SwitchKind : std::uint8_t {
   kChoice,    // one of `choices`, or up to `max` of them with commas between
   kTexts,     // as flag given several times, in the file an array
   kIntegers,  // as flag 1,2,3
+  kUnsigned,  // all 64 bits; in the file a text where TOML has no such number
 };
-// "boolean", "integer", "number", "bytes", "text", "choice", "texts", "integers".
+// "boolean", "integer", "number", "bytes", "text", "choice", "texts", "integers",
+// "unsigned".
 std::string_view name(SwitchKind kind) noexcept;
 
 // std::monostate: not set, which is a state of its own (a seed, a chat's stop texts).
-using SettingValue = std::variant<std::monostate, bool, std::int64_t, double, std::string,
-                                  std::vector<std::string>, std::vector<std::int64_t>>;
+using SettingValue =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>,
+                 std::vector<std::int64_t>, std::uint64_t>;
 
 struct Switch {
   std::string key;  // "local.threads": table and name
@@ -57,6 +60,11 @@ std::string allowed(const Switch& row);
 // The value that `text` spells, as flags and the environment do. kInvalid, with key, value and what
 // is allowed in the message.
 Result<SettingValue> parse_setting(const Switch& row, std::string_view text);
+// The same as the variable `name`, one of row.environment, spells it. Where 0 means something else
+// to the program that the variable comes from, it means that here, too.
+Result<SettingValue> parse_variable(const Switch& row, std::string_view name,
+                                    std::string_view text);
+Switch as_variable(const Switch& row, std::string_view name);  // with the range of that variable
 // `value` as it is, if its type and range are the switch's; an integer may stand for a number.
 Result<SettingValue> check_setting(const Switch& row, SettingValue value);
 // As TOML writes it: 4, 0.8, "bf16", ["a", "b"]. "" if it is not set.

@@ -113,7 +113,7 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_vie
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
     const toml::source_position at = error.source().begin;
-    return bad_file(cat(path, ":", at.line, ":", at.column), printable(error.description()));
+    return bad_file(cat(path, ":", at.line, ":", at.column), printable(error.description()).view());
   }
   std::vector<TomlEntry> entries;
   flatten(parsed.table(), "", entries);

@@ -28,13 +28,15 @@ int close(Fixture& f, std::uint64_t tenant, bool wipes) {
 // Bytes of keys and values, of all layers, that are not zero.
 std::ptrdiff_t bytes_in_cache(const Fixture& f) {
   std::ptrdiff_t n = 0;
-  for (const auto buffer : f.backend->buffers) {
+  for (Buffer* buffer : f.device->buffers) {
     const bool is_cache =
-        std::any_of(f.backend->caches.begin(), f.backend->caches.end(), [&](const std::byte* keys) {
-          return keys >= buffer.data() && keys < buffer.data() + buffer.size();
+        std::any_of(f.device->caches.begin(), f.device->caches.end(), [&](const std::byte* keys) {
+          return keys >= buffer->data() && keys < buffer->data() + buffer->bytes();
         });
     if (!is_cache) continue;
-    n += std::count_if(buffer.begin(), buffer.end(), [](std::byte b) { return b != std::byte{}; });
+    std::vector<std::byte> bytes(buffer->bytes());
+    buffer->read(0, bytes);
+    n += std::count_if(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{}; });
   }
   return n;
 }
@@ -46,7 +48,7 @@ TEST(CloseTenant, NoByteOfItsTextsStaysInTheCache) {
   EXPECT_GT(bytes_in_cache(f), 10'000);
   // 219 and 81 positions were computed: the last token of an answer never is.
   EXPECT_EQ(close(f, kAnn, true), 14 + 6);
-  EXPECT_EQ(f.backend->caches.size(), 2U) << "a layer each";
+  EXPECT_EQ(f.device->caches.size(), 2U) << "a layer each";
   EXPECT_EQ(bytes_in_cache(f), 0);
 }
 
@@ -86,11 +88,11 @@ TEST(CloseTenant, ItsRequestsEndAndOthersGoOn) {
   f.finish();
   for (const auto& reader : {running, waiting, arriving}) {
     ASSERT_TRUE(reader->last);
-    EXPECT_EQ(reader->last->stop, StopReason::kCancelled);
+    EXPECT_EQ(reader->last->stop, FinishReason::kCancelled);
   }
   EXPECT_FALSE(running->text.empty()) << "what was said stands";
   ASSERT_TRUE(other->last);
-  EXPECT_EQ(other->last->stop, StopReason::kLength);
+  EXPECT_EQ(other->last->stop, FinishReason::kLength);
   EXPECT_EQ(other->text, alone);
 }
 

@@ -7,10 +7,10 @@
 
 namespace wick {
 
-DraftModel::DraftModel(Decoder decoder, KvCache kv, const Sizes& sizes)
+DraftModel::DraftModel(Decoder decoder, SequenceMemory memory, const Sizes& sizes)
     : decoder_(std::move(decoder)),
-      kv_(std::move(kv)),
-      context_(kv_.context()),
+      memory_(std::move(memory)),
+      context_(memory_.context()),
       vocab_(std::min(sizes.vocab, decoder_.spec().vocab)),
       fed_(static_cast<std::size_t>(sizes.max_seqs)) {
   for (auto& text : fed_)
@@ -20,12 +20,14 @@ DraftModel::DraftModel(Decoder decoder, KvCache kv, const Sizes& sizes)
   seqs_.resize(most);
 }
 
-Result<std::unique_ptr<DraftModel>> DraftModel::create(Decoder decoder, Backend& backend,
-                                                       const Sizes& sizes) {
+Result<std::unique_ptr<DraftModel>> DraftModel::create(Decoder decoder, const Sizes& sizes) {
   const int context = std::min(sizes.context, static_cast<int>(decoder.spec().ctx_train));
-  WICK_TRY(KvCache kv, KvCache::create(backend, decoder.spec(),
-                                       {.max_seqs = sizes.max_seqs, .context = context}));
-  return std::unique_ptr<DraftModel>(new DraftModel(std::move(decoder), std::move(kv), sizes));
+  WICK_TRY(SequenceMemory memory,
+           SequenceMemory::create(decoder.device(), decoder.spec(),
+                                  {.max_seqs = sizes.max_seqs,
+                                   .context = context,
+                                   .max_batch_tokens = decoder.options().max_batch_tokens}));
+  return std::unique_ptr<DraftModel>(new DraftModel(std::move(decoder), std::move(memory), sizes));
 }
 
 int DraftModel::guess(SeqId slot, std::span<const TokenId> tokens,
@@ -39,10 +41,11 @@ int DraftModel::guess(SeqId slot, std::span<const TokenId> tokens,
       std::mismatch(fed.begin(), fed.begin() + static_cast<std::ptrdiff_t>(limit), tokens.begin())
           .first -
       fed.begin());
-  fed.resize(same);
-  kv_.truncate(slot, static_cast<Pos>(same));
-  if (!kv_.reserve(slot, static_cast<int>(most))) return 0;
-  TokenId next = feed(slot, tokens.subspan(same));
+  const auto kept = static_cast<std::size_t>(memory_.rollback(slot, static_cast<Pos>(same)));
+  fed.resize(kept);
+  if (!memory_.extend(slot, static_cast<int>(most))) return 0;
+  TokenId next = feed(slot, tokens.subspan(kept));
+  memory_.mark(slot);  // behind what is certain
   for (std::size_t n = 0; n < out.size(); ++n) {
     if (next < 0 || next >= vocab_) return static_cast<int>(n);
     out[n] = next;
@@ -53,11 +56,11 @@ int DraftModel::guess(SeqId slot, std::span<const TokenId> tokens,
 
 void DraftModel::forget(bool wipes) noexcept {
   for (std::size_t slot = 0; slot < fed_.size(); ++slot) {
-    kv_.release(static_cast<SeqId>(slot));
+    memory_.release(static_cast<SeqId>(slot));
     if (wipes) std::fill(fed_[slot].begin(), fed_[slot].end(), 0);
     fed_[slot].clear();
   }
-  if (wipes) kv_.wipe_free();
+  if (wipes) memory_.wipe_free();
 }
 
 // The likeliest token behind `tokens`, which go on behind what was fed; -1 if there is none.
@@ -75,7 +78,7 @@ TokenId DraftModel::feed(SeqId slot, std::span<const TokenId> tokens) noexcept {
                      .positions = std::span(positions_).first(n),
                      .seqs = std::span(seqs_).first(n),
                      .logit_rows = std::span(&last, is_end ? 1 : 0)},
-                    kv_);
+                    memory_);
     fed.insert(fed.end(), tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n));
     tokens = tokens.subspan(n);
   }

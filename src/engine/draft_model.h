@@ -1,9 +1,9 @@
-// Guesses by a smaller model of the same vocabulary: its likeliest tokens, one after another. It
-// has a backend of its own, because a backend is prepared for one model, and a cache with a place
-// for each slot of the engine; what a slot's text has in common with the last one is kept there.
+// Guesses by a smaller model of the same vocabulary: its likeliest tokens, one after another. Its
+// cache has a place for each slot of the engine; what a slot's text has in common with the last one
+// is kept there.
 // Engine thread only; create() allocates, guess() does not.
 //
-//   WICK_TRY(auto draft, DraftModel::create(std::move(decoder), *backend, {.max_seqs = 4}));
+//   WICK_TRY(auto draft, DraftModel::create(std::move(decoder), {.max_seqs = 4}));
 //   const int n = draft->guess(slot, tokens, out);
 #pragma once
 
@@ -11,11 +11,10 @@
 #include <span>
 #include <vector>
 
-#include "backend/backend.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "model/decoder.h"
-#include "model/kv_cache.h"
+#include "model/sequence_memory.h"
 #include "text/tokenizer.h"
 
 namespace wick {
@@ -28,9 +27,7 @@ class DraftModel {
     int vocab = 0;    // of the model it guesses for
   };
 
-  // `backend` must outlive it.
-  static Result<std::unique_ptr<DraftModel>> create(Decoder decoder, Backend& backend,
-                                                    const Sizes& sizes);
+  static Result<std::unique_ptr<DraftModel>> create(Decoder decoder, const Sizes& sizes);
 
   // Hot:
   // Fills `out` with guesses at what follows `tokens`, the text in `slot`; returns how many.
@@ -41,16 +38,16 @@ class DraftModel {
 
   std::size_t weight_bytes() const noexcept { return decoder_.weight_bytes(); }
 
-  std::size_t cache_bytes() const noexcept { return kv_.bytes(); }
+  std::size_t cache_bytes() const noexcept { return memory_.bytes(); }
 
   std::size_t scratch_bytes() const noexcept { return decoder_.scratch_bytes(); }
 
  private:
-  DraftModel(Decoder decoder, KvCache kv, const Sizes& sizes);
+  DraftModel(Decoder decoder, SequenceMemory memory, const Sizes& sizes);
   TokenId feed(SeqId slot, std::span<const TokenId> tokens) noexcept;
 
   Decoder decoder_;
-  KvCache kv_;
+  SequenceMemory memory_;
   int context_ = 0, vocab_ = 0;
   std::vector<std::vector<TokenId>> fed_;  // what lies in the cache, a text for each slot
   std::vector<Pos> positions_;

@@ -16,7 +16,11 @@ class Emission {
   // Once `bytes` have gathered, or `ms` after the first of them, they are due.
   Emission(int bytes, int ms, std::size_t longest_piece)
       : bytes_(static_cast<std::size_t>(bytes)), wait_ns_(ms * std::int64_t{1'000'000}) {
-    text_.reserve(bytes_ + longest_piece + kMaxStopBytes + 64);
+    text_.reserve(most_bytes(bytes, longest_piece));
+  }
+
+  static std::size_t most_bytes(int bytes, std::size_t longest_piece) noexcept {
+    return static_cast<std::size_t>(bytes) + longest_piece + kMaxStopBytes + 64;
   }
 
   // Hot:

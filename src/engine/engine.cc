@@ -1,37 +1,15 @@
 #include "engine/engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <new>
-#include <thread>
 
-#include "base/clock.h"
 #include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "engine/state.h"
 
 namespace wick {
-
-std::string_view name(StopReason reason) noexcept {
-  switch (reason) {
-    case StopReason::kNone:
-      return "";
-    case StopReason::kEnd:
-    case StopReason::kStopText:
-      return "stop";
-    case StopReason::kLength:
-      return "length";
-    case StopReason::kCancelled:
-      return "cancelled";
-    case StopReason::kError:
-      return "error";
-    case StopReason::kPlanned:
-      return "planned";
-  }
-  return "";
-}
 
 namespace {
 
@@ -52,18 +30,30 @@ int blocks_for(std::int64_t positions) noexcept {
   return static_cast<int>((positions + kBlockTokens - 1) / kBlockTokens);
 }
 
-std::uint64_t positions_in_budget(const DecoderSpec& spec, const EngineOptions& options) noexcept {
-  const std::size_t position = kv_bytes_per_position(spec, options.k_type, options.v_type);
-  return options.kv_limit_bytes / std::max<std::size_t>(1, position);
+MemoryOptions memory_options(const EngineOptions& options, int context, int max_batch_tokens) {
+  return {.k_type = options.k_type,
+          .v_type = options.v_type,
+          .max_seqs = options.max_seqs,
+          .context = context,
+          .max_batch_tokens = max_batch_tokens};
+}
+
+// Blocks that the budget holds beside what does not grow with positions.
+std::uint64_t blocks_in_budget(const MemoryCost& cost, const EngineOptions& options) noexcept {
+  const std::uint64_t limit = options.kv_limit_bytes;
+  const std::uint64_t left = limit - std::min<std::uint64_t>(limit, cost.fixed);
+  constexpr std::uint64_t kMost = 1U << 30;
+  if (cost.per_position == 0) return kMost;
+  return std::min(left / cost.per_position / kBlockTokens, kMost);
 }
 
 // Positions of all sequences and earlier prompts together: what the budget holds, but no more than
 // is of use, and always one context with a block to copy into.
-std::int64_t plan_positions(const DecoderSpec& spec, const EngineOptions& options, int context) {
-  const std::int64_t one = blocks_for(context);
+std::int64_t positions_for(const DecoderSpec& spec, const EngineOptions& options,
+                           const MemoryOptions& memory) {
+  const std::int64_t one = blocks_for(memory.context);
   const std::int64_t useful = one * (options.max_seqs + kSpareContexts);
-  const auto fits = static_cast<std::int64_t>(
-      std::min<std::uint64_t>(positions_in_budget(spec, options) / kBlockTokens, 1U << 30));
+  const auto fits = static_cast<std::int64_t>(blocks_in_budget(memory_cost(spec, memory), options));
   return std::max(one + 1, std::min(useful, fits)) * kBlockTokens;
 }
 
@@ -71,27 +61,25 @@ std::int64_t plan_positions(const DecoderSpec& spec, const EngineOptions& option
 
 int plan_context(const DecoderSpec& spec, const EngineOptions& options) noexcept {
   if (options.context > 0) return std::min(options.context, kMaxContext);
-  const std::uint64_t fits = positions_in_budget(spec, options) / kBlockTokens;
-  const std::uint64_t blocks = std::max<std::uint64_t>(2, fits) - 1;
+  const MemoryCost cost =
+      memory_cost(spec, memory_options(options, spec.ctx_train, options.prefill_chunk));
+  const std::uint64_t blocks = std::max<std::uint64_t>(2, blocks_in_budget(cost, options)) - 1;
   return static_cast<int>(std::min<std::uint64_t>(
       {blocks * kBlockTokens, static_cast<std::uint64_t>(spec.ctx_train), kMaxContext}));
 }
 
-Engine::State::State(Decoder d, KvCache c, std::shared_ptr<const Tokenizer> t,
+Engine::State::State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenizer> t,
                      const EngineOptions& o, int context_tokens)
     : decoder(std::move(d)),
-      kv(std::move(c)),
+      memory(std::move(c)),
       tokenizer(std::move(t)),
       options(o),
       context(context_tokens),
-      inbox(1 << 30),
-      cancels(1 << 30),
-      tasks(1 << 30),
-      scheduler(kv, {.max_seqs = o.max_seqs,
-                     .max_batch_tokens = decoder.options().max_batch_tokens,
-                     .max_rows = decoder.options().max_logit_rows,
-                     .reuses_prefixes = o.reuses_prefixes,
-                     .explains_tenants = o.explains_tenants}),
+      scheduler(memory, {.max_seqs = o.max_seqs,
+                         .max_batch_tokens = decoder.options().max_batch_tokens,
+                         .max_rows = decoder.options().max_logit_rows,
+                         .reuses_prefixes = o.reuses_prefixes,
+                         .explains_tenants = o.explains_tenants}),
       cost(o.step_target_ms * std::int64_t{1'000'000}) {
   options.prefill_chunk = std::min(options.prefill_chunk, decoder.options().max_batch_tokens);
   const auto n_tokens = static_cast<std::size_t>(decoder.options().max_batch_tokens);
@@ -114,21 +102,24 @@ int Engine::d_model() const noexcept {
 }
 
 std::uint64_t Engine::cache_bytes() const noexcept {
-  const State& s = *state_;
-  return static_cast<std::uint64_t>(s.kv.total_blocks()) * kBlockTokens *
-         kv_bytes_per_position(s.decoder.spec(), s.options.k_type, s.options.v_type);
+  return state_->memory.content_bytes();
 }
 
 std::uint64_t Engine::scratch_bytes() const noexcept {
   const State& s = *state_;
-  return s.decoder.scratch_bytes() + s.scheduler.bytes() + (s.kv.bytes() - cache_bytes());
+  return s.decoder.scratch_bytes() + s.scheduler.bytes() + (s.memory.bytes() - cache_bytes());
+}
+
+std::size_t Engine::max_delta_bytes(int emit_bytes) const noexcept {
+  const State& s = *state_;
+  return Emission::most_bytes(emit_bytes, longest_piece(*s.tokenizer, s.options.draft_max));
 }
 
 const Tokenizer& Engine::tokenizer() const noexcept {
   return *state_->tokenizer;
 }
 
-Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend,
+Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
                                                std::shared_ptr<const Tokenizer> tokenizer,
                                                const EngineOptions& options,
                                                std::unique_ptr<DraftModel> draft) {
@@ -146,14 +137,11 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder, Backend& backend
                                 " sequences need as many of both")};
   }
   const int context = plan_context(decoder.spec(), options);
-  WICK_TRY(KvCache kv,
-           KvCache::create(backend, decoder.spec(),
-                           {.k_type = options.k_type,
-                            .v_type = options.v_type,
-                            .max_seqs = options.max_seqs,
-                            .context = context,
-                            .positions = plan_positions(decoder.spec(), options, context)}));
-  auto state = std::make_unique<State>(std::move(decoder), std::move(kv), std::move(tokenizer),
+  MemoryOptions sizes_of_memory = memory_options(options, context, sizes.max_batch_tokens);
+  sizes_of_memory.positions = positions_for(decoder.spec(), options, sizes_of_memory);
+  WICK_TRY(SequenceMemory memory,
+           SequenceMemory::create(decoder.device(), decoder.spec(), sizes_of_memory));
+  auto state = std::make_unique<State>(std::move(decoder), std::move(memory), std::move(tokenizer),
                                        options, context);
   state->draft = std::move(draft);
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
@@ -230,7 +218,7 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
   auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
     const Pooling pooling = request.pooling;
     auto sequence = std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer,
-                                               vocab, s.options.draft_max);
+                                               vocab, s.options.draft_max, s.now_ns());
     sequence->pool = StatePool(pooling, s.decoder.spec().d_model);
     return sequence;
   });
@@ -238,8 +226,7 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
     s.n_queued.fetch_sub(1, std::memory_order_relaxed);
     return std::move(made).error();
   }
-  std::unique_ptr<Sequence> sequence = *std::move(made);
-  s.inbox.push(sequence);
+  s.inbox.push(*std::move(made));
   return id;
 }
 
@@ -247,21 +234,25 @@ void Engine::cancel(RequestId id) noexcept {
   State& s = *state_;
   auto message = std::unique_ptr<Cancel>(new (std::nothrow) Cancel{.id = id});
   if (message == nullptr) return;  // out of memory: the request runs to its end
-  s.cancels.push(message);
+  s.cancels.push(std::move(message));
   if (s.alone.load() == id) s.gives_up.store(true);
   s.inbox.wake();
+}
+
+void Engine::wake() noexcept {
+  state_->inbox.wake();
 }
 
 void Engine::run(const std::stop_token& stop) {
   State& s = *state_;
   const std::stop_callback wake(stop, [&s] { s.inbox.wake(); });
   while (!stop.stop_requested()) {
-    const std::uint32_t signal = s.inbox.signal();
-    if (step()) continue;
-    if (s.sequences.empty()) {
-      s.inbox.wait(signal);
-    } else {  // every reader is behind
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // A step without work counts, too: those who wait take the place of one that nobody reads.
+    if (step() || s.scheduler.has_ready()) continue;
+    if (const std::int64_t deadline_ns = s.next_deadline_ns(); deadline_ns == 0) {
+      s.inbox.wait();
+    } else {
+      s.inbox.wait_for(std::max<std::int64_t>(1, deadline_ns - s.now_ns()));
     }
   }
   s.take_requests();

@@ -4,7 +4,7 @@
 // model, the prompt, the parameters and the seed alone: never on who else is in the batch, on chunk
 // sizes, cache hits, evictions or pre-emptions.
 //
-//   WICK_TRY(auto engine, Engine::create(std::move(decoder), *backend, tokenizer, {}));
+//   WICK_TRY(auto engine, Engine::create(std::move(decoder), tokenizer, {}));
 //   WICK_TRY(const RequestId id, engine->submit({.prompt = ids, .max_tokens = 64, .sink = sink}));
 //   while (engine->step()) {}
 #pragma once
@@ -19,47 +19,22 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "engine/draft_model.h"
 #include "engine/pooling.h"
 #include "engine/prefix_cache.h"
 #include "model/decoder.h"
-#include "model/kv_cache.h"
+#include "model/sequence_memory.h"
 #include "sample/logprobs.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
-#include "wick/plan.h"
+#include "wick/usage.h"
 
 namespace wick {
 
 using RequestId = std::uint64_t;
-
-enum class StopReason : std::uint8_t {
-  kNone,
-  kEnd,
-  kLength,
-  kStopText,
-  kCancelled,
-  kError,
-  kPlanned,  // GenerateRequest::only_plans
-};
-// "stop" (end token or stop text), "length", "cancelled", "error", "planned": OpenAI's words where
-// it has one.
-std::string_view name(StopReason reason) noexcept;
-
-struct Usage {
-  int prompt_tokens = 0;
-  int cached_tokens = 0;     // of the prompt: already in the cache, not computed again
-  int generated_tokens = 0;  // the end token included
-  int guessed_tokens = 0;    // computed ahead of their turn
-  int right_guesses = 0;     // of these
-  int preemptions = 0;       // how often it had to give its place and go on later
-  CacheMiss miss = {};       // why not more was cached
-  double queue_ms = 0;       // from submit() to admission
-  double prompt_ms = 0;      // from admission to the first generated token
-  double generate_ms = 0;    // from the first to the last generated token
-};
 
 struct TextDelta {
   std::string_view text = {};  // whole characters; valid during the call
@@ -73,21 +48,23 @@ struct TextDelta {
   // With scores_prompt, in the last delta: the same for each token of the prompt. Of the first one,
   // which nothing foretells, all ids are -1.
   std::span<const TokenScore> prompt_scores = {};
-  StopReason stop = StopReason::kNone;    // not kNone: the last delta of this request
-  Usage usage = {};                       // of the last delta
-  const Error* error = nullptr;           // with kError; what was said before it stands
-  const RequestPlan* plan = nullptr;      // with kPlanned
-  std::span<const float> embedding = {};  // with GenerateRequest::pooling, [d_model]
+  FinishReason stop = FinishReason::kNone;  // not kNone: the last delta of this request
+  Usage usage = {};                         // of the last delta
+  const Error* error = nullptr;             // with kError; what was said before it stands
+  const RequestPlan* plan = nullptr;        // with GenerateRequest::only_plans
+  std::span<const float> embedding = {};    // with GenerateRequest::pooling, [d_model]
 };
 
 class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
                    // lock nor block
  public:
   virtual ~DeltaSink() = default;
-  virtual bool offer(const TextDelta& delta) noexcept = 0;  // false = reader too slow; the sequence
-                                                            // pauses and offers again
+  // False: the reader is behind. The sequence pauses, and offers again once somebody has called
+  // Engine::wake().
+  virtual bool offer(const TextDelta& delta) noexcept = 0;
 
-  // Nobody will ever read again: the request ends as cancelled, without a last delta.
+  // Nobody will ever read again: the request ends as cancelled, without a last delta. Who closes it
+  // calls Engine::wake().
   virtual bool is_closed() const noexcept { return false; }
 };
 
@@ -134,7 +111,8 @@ struct EngineOptions {
   int draft_max = 0;
   bool drafts_must_pay = true;  // guessing pauses while the clock says that it costs time
   bool reuses_prefixes = true;
-  bool explains_tenants = false;  // misses may name other tenants; these may not want it
+  bool explains_tenants = false;           // misses may name other tenants; these may not want it
+  const Clock* clock = &Clock::machine();  // outlives the engine; not null
 };
 
 // The context that these options give a model, in positions.
@@ -144,12 +122,17 @@ int plan_context(const DecoderSpec& spec, const EngineOptions& options) noexcept
 // types can take in again.
 struct SavedPrefix {
   std::vector<TokenId> tokens = {};
-  std::vector<std::byte> blocks = {};  // block_bytes() for each 16 tokens begun
+  std::vector<std::byte> blocks = {};  // for each 16 tokens begun
+};
+
+struct EngineLoad {
+  int running = 0, waiting = 0;           // requests
+  int cache_blocks = 0, free_blocks = 0;  // of 16 tokens; free: no request under way holds them
 };
 
 class Engine {
  public:
-  static Result<std::unique_ptr<Engine>> create(Decoder decoder, Backend& backend,
+  static Result<std::unique_ptr<Engine>> create(Decoder decoder,
                                                 std::shared_ptr<const Tokenizer> tokenizer,
                                                 const EngineOptions& options,
                                                 std::unique_ptr<DraftModel> draft = nullptr);
@@ -161,6 +144,7 @@ class Engine {
   // What the forward pass and the bookkeeping of the cache take, likewise; not the draft model's.
   std::uint64_t scratch_bytes() const noexcept;
   const Tokenizer& tokenizer() const noexcept;
+  std::size_t max_delta_bytes(int emit_bytes) const noexcept;  // of TextDelta::text
 
   // Any thread. Refused: an empty prompt, ids out of range, parameters out of range (kInvalid); a
   // prompt that does not fit, or prompt + max_tokens that does not (kInvalid, id
@@ -168,12 +152,21 @@ class Engine {
   Result<RequestId> submit(GenerateRequest request);
   void cancel(RequestId id) noexcept;  // takes effect at the next step; a step of this request
                                        // alone (a long prompt) is given up between two layers
+  // Any thread: a reader that refused text has room, or is gone.
+  void wake() noexcept;
 
   // Any thread but the engine's, while that runs: they wait until it has done it, between two
   // steps.
-  SavedPrefix save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens);  // as far as cached
-  int restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix);  // tokens that found room
-  std::size_t block_bytes() const noexcept;  // of 16 positions of all layers
+  // As far as cached, and up to the first block that holds a value that is not finite.
+  SavedPrefix save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens);
+  // Tokens that found room. The prefix may be anybody's bytes: check_prefix() comes first.
+  Result<int> restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix);
+  // kCorrupt, id "bad_prefix": tokens outside the vocabulary, blocks of other sizes, values that no
+  // cache writes (NaN, infinities). Any thread, waits for nobody.
+  Result<void> check_prefix(const SavedPrefix& prefix) const;
+  // Of a saved block, 16 positions; windows and snapshots of states come on top where they are.
+  std::size_t least_block_bytes() const noexcept;
+  EngineLoad load();
   // A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
   // with `wipes` no byte of it stays in the cache. Returns the number of blocks that were dropped.
   // Who asks with the same number later begins anew.

@@ -26,12 +26,12 @@ TEST(EngineFaults, AFailedPassEndsWhoWasInItAndKeepsWhatTheySaid) {
     const auto waits = f.submit(request(30, 3, 20));
     for (int i = 0; i < steps; ++i)
       f.engine->step();
-    f.backend->fails_sync = 1;
+    f.device->fails_sync = 1;
     f.finish();
     ASSERT_TRUE(first->last && second->last && waits->last) << steps;
     int n_failed = 0;
     for (const auto& reader : {first, second}) {
-      if (reader->last->stop != StopReason::kError) continue;
+      if (reader->last->stop != FinishReason::kError) continue;
       ++n_failed;
       EXPECT_EQ(reader->error, "device_lost");
     }
@@ -46,13 +46,13 @@ TEST(EngineFaults, AFailedPassEndsWhoWasInItAndKeepsWhatTheySaid) {
 TEST(EngineFaults, ADeviceThatStaysLostFailsEveryRequestUntilItIsBack) {
   Fixture f;
   const auto wanted = Fixture().alone(request(10, 1, 5));
-  f.backend->fails_sync = 1 << 30;
+  f.device->fails_sync = 1 << 30;
   for (int i = 0; i < 3; ++i) {
     const auto reader = f.submit(request(10, 1, 5));
     f.finish();
     EXPECT_EQ(reader->error, "device_lost");
   }
-  f.backend->fails_sync = 0;
+  f.device->fails_sync = 0;
   EXPECT_EQ(f.alone(request(10, 1, 5)), wanted);
 }
 
@@ -61,12 +61,48 @@ TEST(EngineFaults, LogitsThatAreNoNumbersEndTheAnswerAsAnError) {
   const auto wanted = Fixture().alone(request(10, 1, 5));
   const auto reader = f.submit(request(10, 1, 5));
   f.engine->step();
-  f.backend->spoils_logits = true;
+  f.device->spoils_logits = true;
   f.finish();
   EXPECT_EQ(reader->error, "no_token");
   EXPECT_EQ(reader->tokens.size(), 1U);
-  f.backend->spoils_logits = false;
+  f.device->spoils_logits = false;
   EXPECT_EQ(f.alone(request(10, 1, 5)), wanted);
+}
+
+TEST(EngineFaults, AFailedPassLeavesNothingInThePrefixCache) {
+  Fixture f;
+  f.device->spoils_logits = true;
+  const auto failed = f.submit(request(40, 1, 5));
+  f.finish();
+  ASSERT_EQ(failed->error, "no_token");
+  f.device->spoils_logits = false;
+  const auto again = f.submit(request(40, 1, 5));
+  f.finish();
+  ASSERT_TRUE(again->last);
+  EXPECT_EQ(again->last->usage.cached_tokens, 0);
+}
+
+TEST(EngineFaults, WholeBlocksOfThePassesBeforeAFailedOneStay) {
+  const auto wanted = Fixture().alone(request(40, 1, 5));
+  for (const bool loses_device : {true, false}) {
+    for (int steps = 0; steps < 6; ++steps) {  // three passes of the prompt, then one token each
+      Fixture f({}, 1, 16);
+      const auto failed = f.submit(request(40, 1, 5));
+      for (int i = 0; i < steps; ++i)
+        f.engine->step();
+      f.device->fails_sync = loses_device ? 1 : 0;
+      f.device->spoils_logits = !loses_device;
+      f.finish();
+      EXPECT_EQ(failed->error, loses_device ? "device_lost" : "no_token");
+      f.device->spoils_logits = false;
+      const auto again = f.submit(request(40, 1, 5));
+      f.finish();
+      ASSERT_TRUE(again->last);
+      // Without a row of logits a pass of the prompt is not known to be bad.
+      EXPECT_EQ(again->last->usage.cached_tokens, loses_device ? std::min(16 * steps, 32) : 32);
+      EXPECT_EQ(again->text, wanted) << "after " << steps;
+    }
+  }
 }
 
 TEST(EngineFaults, ARequestForWhichTheEngineFindsNoMemoryFailsAlone) {
@@ -97,7 +133,7 @@ TEST(EngineFaults, ACacheThatIsTooSmallForAllMakesThemWaitNotFail) {
   for (int i = 0; i < 12; ++i) {
     const Reader& reader = *readers[static_cast<std::size_t>(i)];
     ASSERT_TRUE(reader.last);
-    EXPECT_EQ(reader.last->stop, StopReason::kLength);
+    EXPECT_EQ(reader.last->stop, FinishReason::kLength);
     EXPECT_EQ(reader.text, Fixture({.context = 128}).alone(request(20 + 3 * i, i, 60)));
     preemptions += reader.last->usage.preemptions;
   }
@@ -108,7 +144,7 @@ struct Taker final : DeltaSink {  // reads nothing, waits for the end
   std::atomic<bool> is_over = false;
 
   bool offer(const TextDelta& delta) noexcept override {
-    if (delta.stop != StopReason::kNone) is_over = true;
+    if (delta.stop != FinishReason::kNone) is_over = true;
     return true;
   }
 };

@@ -1,5 +1,5 @@
 // An engine over a tiny model, readers that keep what they were given, requests made of noise, and
-// a backend that counts, fails and interrupts.
+// a device that counts, fails and interrupts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "format/model_file.h"
 #include "support/temp_dir.h"
+#include "support/test_device.h"
 #include "support/tiny_model.h"
 
 namespace wick {
@@ -39,6 +40,7 @@ struct Reader final : DeltaSink {
   }
 
   std::atomic<bool> is_gone = false;
+  std::atomic<bool> is_over = false;  // `last` is there, for another thread
   std::optional<RequestPlan> plan = {};
   std::vector<float> embedding;
 
@@ -50,7 +52,7 @@ struct Reader final : DeltaSink {
     text += delta.text;
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
     scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
-    if (delta.stop != StopReason::kNone) {
+    if (delta.stop != FinishReason::kNone) {
       if (delta.error != nullptr) error = delta.error->id;
       if (delta.plan != nullptr) plan = *delta.plan;
       embedding.assign(delta.embedding.begin(), delta.embedding.end());
@@ -62,16 +64,15 @@ struct Reader final : DeltaSink {
       last->error = nullptr;
       last->plan = nullptr;
       last->embedding = {};
+      is_over = true;
     }
     return true;
   }
 };
 
-// Does what another backend does; tells the tokens of each pass, and lets a test step in.
-class WatchedBackend final : public Backend {
+// Does what another device does; tells the tokens of each pass, and lets a test step in.
+class WatchedDevice final : public Device {
  public:
-  explicit WatchedBackend(int threads) : inner_(*make_cpu_backend({.threads = threads})) {}
-
   int passes = 0;      // begun
   int verbs = 0;       // in all passes
   int n_tokens = 0;    // in all passes
@@ -81,16 +82,16 @@ class WatchedBackend final : public Backend {
       .code = ErrorCode::kDevice, .id = "device_lost", .message = "the device is gone"};
   bool spoils_logits = false;
   std::function<void()> before_verb = {};
-  std::vector<std::span<const std::byte>> buffers = {};  // all that were allocated
-  std::set<const std::byte*> caches = {};                // where layers' keys begin
+  std::vector<Buffer*> buffers = {};       // all that were allocated
+  std::set<const std::byte*> caches = {};  // where layers' keys begin
 
-  std::string_view name() const noexcept override { return inner_->name(); }
+  const DeviceInfo& info() const noexcept override { return inner_->info(); }
 
-  int threads() const noexcept override { return inner_->threads(); }
+  std::size_t bytes_in_use() const noexcept override { return inner_->bytes_in_use(); }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
     auto buffer = inner_->allocate(bytes);
-    if (buffer) buffers.emplace_back((*buffer)->data(), (*buffer)->bytes());
+    if (buffer) buffers.push_back(buffer->get());
     return buffer;
   }
 
@@ -98,86 +99,140 @@ class WatchedBackend final : public Backend {
     return inner_->upload(tensor, fix);
   }
 
-  Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) override {
-    return inner_->prepare(limits, ropes);
+  Result<std::unique_ptr<Backend>> create_backend(const BackendLimits& limits,
+                                                  std::span<const RopeParams> ropes) override;
+
+  void copy_positions(const KvView& kv, std::int32_t from, std::int32_t to,
+                      int n) noexcept override {
+    inner_->copy_positions(kv, from, to, n);
   }
 
-  std::size_t scratch_bytes() const noexcept override { return inner_->scratch_bytes(); }
-
-  void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
-             float scale) noexcept override {
-    ++passes;
-    n_tokens += static_cast<int>(ids.size());
-    watch();
-    inner_->embed(y, table, ids, scale);
-  }
-
-  void linear(Tensor y, Tensor x, const Linear& step) noexcept override {
-    watch();
-    inner_->linear(y, x, step);
-  }
-
-  void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
-           const Batch& batch) noexcept override {
-    watch();
-    caches.insert(kv.k);
-    inner_->qkv(q, x, step, head, kv, batch);
-  }
-
-  void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
-              const AttendParams& p) noexcept override {
-    watch();
-    inner_->attend(y, q, kv, batch, p);
-  }
-
-  void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override {
-    watch();
-    n_logits += static_cast<int>(rows.size());
-    inner_->logits(y, x, head, rows);
-    if (!spoils_logits) return;
-    for (int row = 0; row < y.rows; ++row)
-      std::fill_n(y.data + std::ptrdiff_t{row} * y.row_stride, y.cols, std::nanf(""));
-  }
-
-  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
-    watch();
-    inner_->normalise(x, gain, norm);
-  }
-
-  Result<void> sync() override {
-    if (fails_sync > 0) {
-      --fails_sync;
-      return failure;
-    }
-    return inner_->sync();
-  }
-
- private:
   void watch() {
     ++verbs;
     if (before_verb) before_verb();
   }
 
+  // NaN wherever logits were.
+  void spoil(const Tensor& y) {
+    const auto* const address = reinterpret_cast<const std::byte*>(y.data);
+    const std::vector<float> nans(
+        static_cast<std::size_t>(y.rows) * static_cast<std::size_t>(y.cols), std::nanf(""));
+    for (Buffer* buffer : buffers) {
+      if (address < buffer->data() || address >= buffer->data() + buffer->bytes()) continue;
+      buffer->write(static_cast<std::size_t>(address - buffer->data()),
+                    std::as_bytes(std::span(nans)));
+      return;
+    }
+  }
+
+ private:
+  std::unique_ptr<Device> inner_ = test::make_device();
+};
+
+class WatchedBackend final : public Backend {
+ public:
+  WatchedBackend(std::unique_ptr<Backend> inner, WatchedDevice& watch)
+      : inner_(std::move(inner)), watch_(watch) {}
+
+  int threads() const noexcept override { return inner_->threads(); }
+
+  std::size_t scratch_bytes() const noexcept override { return inner_->scratch_bytes(); }
+
+  void begin_pass() noexcept override { inner_->begin_pass(); }
+
+  void yield() noexcept override { inner_->yield(); }
+
+  void end_pass() noexcept override { inner_->end_pass(); }
+
+  void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
+             float scale) noexcept override {
+    ++watch_.passes;
+    watch_.n_tokens += static_cast<int>(ids.size());
+    watch_.watch();
+    inner_->embed(y, table, ids, scale);
+  }
+
+  void linear(Tensor y, Tensor x, const Linear& step) noexcept override {
+    watch_.watch();
+    inner_->linear(y, x, step);
+  }
+
+  void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
+           const Batch& batch) noexcept override {
+    watch_.watch();
+    watch_.caches.insert(kv.k);
+    inner_->qkv(q, x, step, head, kv, batch);
+  }
+
+  void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
+              const AttendParams& p) noexcept override {
+    watch_.watch();
+    inner_->attend(y, q, kv, batch, p);
+  }
+
+  void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
+             const Batch& batch) noexcept override {
+    watch_.watch();
+    inner_->delta(y, x, p, states, batch);
+  }
+
+  void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override {
+    watch_.watch();
+    watch_.n_logits += static_cast<int>(rows.size());
+    inner_->logits(y, x, head, rows);
+    if (watch_.spoils_logits) watch_.spoil(y);
+  }
+
+  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
+    watch_.watch();
+    inner_->normalise(x, gain, norm);
+  }
+
+  Result<void> sync() override {
+    if (watch_.fails_sync > 0) {
+      --watch_.fails_sync;
+      return watch_.failure;
+    }
+    return inner_->sync();
+  }
+
+ private:
   std::unique_ptr<Backend> inner_;
+  WatchedDevice& watch_;
+};
+
+inline Result<std::unique_ptr<Backend>> WatchedDevice::create_backend(
+    const BackendLimits& limits, std::span<const RopeParams> ropes) {
+  WICK_TRY(auto backend, inner_->create_backend(limits, ropes));
+  return std::unique_ptr<Backend>(std::make_unique<WatchedBackend>(std::move(backend), *this));
+}
+
+// Goes forward when a test says so.
+struct HandClock final : Clock {
+  std::atomic<std::int64_t> ns = 1'000'000'000;
+
+  std::int64_t now_ns() const noexcept override { return ns; }
+
+  void advance_ms(std::int64_t ms) noexcept { ns += ms * 1'000'000; }
 };
 
 struct Fixture {
   test::TempDir dir;
   std::optional<ModelFile> file;
-  std::unique_ptr<WatchedBackend> backend;
+  std::unique_ptr<WatchedDevice> device;
   std::unique_ptr<Engine> engine;
 
   explicit Fixture(const EngineOptions& options = {}, int threads = 1, int chunk = 512,
                    const test::TinyModel& model = {}) {
     test::write_tiny_model(dir.path() / "tiny.gguf", model);
     file = *ModelFile::open(dir.path() / "tiny.gguf");
-    backend = std::make_unique<WatchedBackend>(threads);
-    auto decoder = Decoder::load(*file, *backend,
+    device = std::make_unique<WatchedDevice>();
+    auto decoder = Decoder::load(*file, *device,
                                  {.max_batch_tokens = std::max(chunk, options.max_seqs),
                                   .max_logit_rows = options.max_seqs + options.draft_max,
-                                  .max_seqs = options.max_seqs});
-    engine =
-        *Engine::create(*std::move(decoder), *backend, *Tokenizer::from(file->metadata()), options);
+                                  .max_seqs = options.max_seqs,
+                                  .threads = threads});
+    engine = *Engine::create(*std::move(decoder), *Tokenizer::from(file->metadata()), options);
   }
 
   std::shared_ptr<Reader> submit(GenerateRequest request, RequestId* id = nullptr) {

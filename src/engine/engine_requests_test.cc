@@ -6,6 +6,7 @@
 
 #include "engine/engine_fixture_test.h"
 #include "support/test_data.h"
+#include "support/test_device.h"
 
 namespace wick {
 namespace {
@@ -16,13 +17,13 @@ TEST(EngineReuse, TurnsOfAConversationComputeOnlyWhatIsNew) {
   for (int turn = 0; turn < 5; ++turn) {
     GenerateRequest r = request(1, turn, 60);
     r.prompt = said;
-    f.backend->n_tokens = 0;
+    f.device->n_tokens = 0;
     const auto reader = f.submit(r);
     f.finish();
     const Usage& usage = reader->last->usage;
     const int known = turn == 0 ? 0 : 200;  // not computed: the question, and the answer's last
     EXPECT_EQ(usage.prompt_tokens - usage.cached_tokens, turn == 0 ? 3200 : known + 1);
-    EXPECT_EQ(f.backend->n_tokens, usage.prompt_tokens - usage.cached_tokens + 59);
+    EXPECT_EQ(f.device->n_tokens, usage.prompt_tokens - usage.cached_tokens + 59);
     EXPECT_EQ(usage.miss.reason, turn == 0 ? MissReason::kNeverSeen : MissReason::kNew);
     said.insert(said.end(), reader->tokens.begin(), reader->tokens.end());
     const auto question = prompt(200, 7 + turn);
@@ -55,7 +56,7 @@ TEST(EngineReuse, RequestsThatComeTogetherComputeTheirPromptOnce) {
     readers.push_back(f.submit(std::move(r)));
   }
   f.finish();
-  EXPECT_EQ(f.backend->n_tokens, 400 + 7 * 16 + 8 * 3) << "a block each at most, then decode";
+  EXPECT_EQ(f.device->n_tokens, 400 + 7 * 16 + 8 * 3) << "a block each at most, then decode";
   for (int i = 0; i < 8; ++i) {
     GenerateRequest r = request(400, 1, 4);
     r.sampling.seed = static_cast<std::uint64_t>(i);
@@ -69,9 +70,9 @@ TEST(EngineReuse, TenantsShareNothing) {
   for (std::uint64_t tenant = 1; tenant <= 32; ++tenant) {
     GenerateRequest r = request(300, 1, 2);
     r.tenant = tenant;
-    f.backend->n_tokens = 0;
+    f.device->n_tokens = 0;
     f.alone(std::move(r));
-    EXPECT_EQ(f.backend->n_tokens, 301);
+    EXPECT_EQ(f.device->n_tokens, 301);
   }
 }
 
@@ -82,12 +83,12 @@ TEST(EnginePlan, TellsWhatARequestWouldTakeWithoutRunningIt) {
   std::copy_n(request(300, 1, 5).prompt.begin(), 300, r.prompt.begin());
   r.prompt[300] = 9;
   r.only_plans = true;
-  f.backend->n_tokens = 0;
+  f.device->n_tokens = 0;
   const auto reader = f.submit(r);
   f.finish();
-  EXPECT_EQ(f.backend->n_tokens, 0);
+  EXPECT_EQ(f.device->n_tokens, 0);
   ASSERT_TRUE(reader->plan);
-  EXPECT_EQ(reader->last->stop, StopReason::kPlanned);
+  EXPECT_EQ(reader->last->stop, FinishReason::kEnd);
   EXPECT_EQ(reader->plan->prompt_tokens, 400);
   EXPECT_EQ(reader->plan->max_tokens, 50);
   EXPECT_EQ(reader->plan->cached_tokens, 300);
@@ -191,7 +192,7 @@ struct PickyReader final : DeltaSink {
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
     scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
     EXPECT_EQ(scores.size(), 2 * tokens.size());
-    is_over = delta.stop != StopReason::kNone;
+    is_over = delta.stop != FinishReason::kNone;
     EXPECT_EQ(delta.text.empty(), is_over);
     if (!is_over) check();
     return true;
@@ -251,44 +252,54 @@ TEST(EngineStreams, ATokenComesWithTheFirstTextBehindItAtAnyPace) {
 }
 
 TEST(EngineStreams, TextThatHasWaitedLongEnoughIsHandedOver) {
-  Fixture f({.context = 256});
+  HandClock clock;
+  Fixture f({.context = 256, .clock = &clock});
   GenerateRequest r = request(4, 1, 200);
   r.emit_bytes = 10'000;
   r.emit_ms = 5;
   const auto reader = f.submit(std::move(r));
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  while (std::chrono::steady_clock::now() < until)
+  for (int i = 0; i < 10; ++i)
     f.engine->step();
+  clock.advance_ms(4);
+  f.engine->step();
+  EXPECT_TRUE(reader->text.empty());
+  clock.advance_ms(1);
   f.engine->step();
   EXPECT_FALSE(reader->text.empty());
 }
 
 TEST(EngineEnds, ATimeLimitEndsWithAnErrorAndKeepsWhatWasSaid) {
-  Fixture f({.context = 256});
+  HandClock clock;
+  Fixture f({.context = 256, .clock = &clock});
   GenerateRequest r = request(4, 1, 250);
   r.time_limit_ms = 30;
-  f.backend->before_verb = [] { std::this_thread::sleep_for(std::chrono::microseconds(300)); };
   const auto late = f.submit(std::move(r));
+  for (int i = 0; i < 10; ++i)
+    f.engine->step();
+  clock.advance_ms(29);
+  f.engine->step();
+  EXPECT_FALSE(late->last);
+  clock.advance_ms(1);
   f.finish();
-  f.backend->before_verb = {};
   ASSERT_TRUE(late->last);
-  EXPECT_EQ(late->last->stop, StopReason::kError);
+  EXPECT_EQ(late->last->stop, FinishReason::kError);
   EXPECT_EQ(late->error, "time_limit");
   EXPECT_GT(late->tokens.size(), 0U);
   const auto next = f.submit(request(4, 1, 250));
   f.finish();
-  EXPECT_EQ(next->last->stop, StopReason::kLength);
+  EXPECT_EQ(next->last->stop, FinishReason::kLength);
   EXPECT_TRUE(std::equal(late->tokens.begin(), late->tokens.end(), next->tokens.begin()));
 }
 
 TEST(EngineEnds, ARequestThatWaitsEndsWithItsTimeToo) {
-  Fixture f({.max_seqs = 1, .context = 256});
+  HandClock clock;
+  Fixture f({.max_seqs = 1, .context = 256, .clock = &clock});
   const auto live = f.submit(request(4, 1, 200));
   GenerateRequest r = request(4, 2, 5);
   r.time_limit_ms = 1;
   const auto waits = f.submit(std::move(r));
   f.engine->step();
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  clock.advance_ms(1);
   f.engine->step();
   EXPECT_EQ(waits->error, "time_limit");
   EXPECT_FALSE(live->last);
@@ -322,14 +333,14 @@ TEST(EngineEnds, APromptAloneIsGivenUpBetweenTwoLayers) {
   Fixture f({.context = 2048}, 1, 512, {.n_layers = 8, .context = 2048});
   RequestId id = 0;
   const auto reader = f.submit(request(500, 1, 5), &id);
-  f.backend->before_verb = [&, verb = 0]() mutable {
+  f.device->before_verb = [&, verb = 0]() mutable {
     if (++verb == 10) f.engine->cancel(id);  // in the third of eight layers
   };
   f.engine->step();
-  EXPECT_LE(f.backend->verbs, 14) << "a layer has five verbs";
+  EXPECT_LE(f.device->verbs, 14) << "a layer has five verbs";
   f.engine->step();
   ASSERT_TRUE(reader->last);
-  EXPECT_EQ(reader->last->stop, StopReason::kCancelled);
+  EXPECT_EQ(reader->last->stop, FinishReason::kCancelled);
 }
 
 // A cancel at any moment of any pass: the request is over one step later, its slot is free for the
@@ -346,15 +357,15 @@ void cancel_at_any_moment(int n_moments) {
     const auto stays = is_alone ? nullptr : f.submit(request(60, 8, 25));
     const auto gone = f.submit(request(100, 10 + moment, 100), &id);
     int verbs = 1 + static_cast<int>(random() % 300);
-    f.backend->before_verb = [&] {
+    f.device->before_verb = [&] {
       if (--verbs == 0) f.engine->cancel(id);
     };
     while (verbs > 0)
       ASSERT_TRUE(f.engine->step());
     f.engine->step();
-    f.backend->before_verb = {};
+    f.device->before_verb = {};
     ASSERT_TRUE(gone->last) << "moment " << moment;
-    EXPECT_EQ(gone->last->stop, StopReason::kCancelled);
+    EXPECT_EQ(gone->last->stop, FinishReason::kCancelled);
     const auto next = f.submit(request(30, 9, 3));
     f.finish();
     EXPECT_EQ(next->text, next_alone);
@@ -376,10 +387,10 @@ TEST(SlowEngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
 TEST(ModelReuse, QuestionsAboutALongTextWaitForItOnlyOnce) {
   const auto file = ModelFile::open(test::default_model());
   ASSERT_TRUE(file) << to_string(file.error());
-  const auto backend = *make_cpu_backend({.threads = 2});
-  auto decoder = Decoder::load(*file, *backend, {.max_logit_rows = 4, .max_seqs = 4});
+  const auto device = test::make_device();
+  auto decoder = Decoder::load(*file, *device, {.max_logit_rows = 4, .max_seqs = 4, .threads = 2});
   const auto tokenizer = *Tokenizer::from(file->metadata());
-  const auto engine = *Engine::create(*std::move(decoder), *backend, tokenizer, {});
+  const auto engine = *Engine::create(*std::move(decoder), tokenizer, {});
   const char* const names[] = {"river",   "stone",  "garden", "letter",
                                "morning", "bridge", "paper",  "window"};
   std::string words;
@@ -388,7 +399,7 @@ TEST(ModelReuse, QuestionsAboutALongTextWaitForItOnlyOnce) {
   double first_ms = 0;
   for (const char* question : {" What is it about?", " Who wrote it?", " When was that?"}) {
     auto reader = std::make_shared<Reader>();
-    ASSERT_TRUE(engine->submit({.prompt = tokenizer->encode_plain(words + question),
+    ASSERT_TRUE(engine->submit({.prompt = *tokenizer->encode_plain(words + question),
                                 .max_tokens = 4,
                                 .ignore_end = true,
                                 .sink = reader}));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/engine_fixture_test.h"
+#include "engine/limits.h"
 #include "support/hot_counters.h"
 
 namespace wick {
@@ -17,7 +18,7 @@ TEST(Engine, AnswersWithMaxTokensAndCountsThem) {
   const auto reader = f.submit(request(5, 1, 7));
   f.finish();
   ASSERT_TRUE(reader->last);
-  EXPECT_EQ(reader->last->stop, StopReason::kLength);
+  EXPECT_EQ(reader->last->stop, FinishReason::kLength);
   EXPECT_EQ(reader->last->usage.prompt_tokens, 5);
   EXPECT_EQ(reader->last->usage.generated_tokens, 7);
 }
@@ -27,7 +28,7 @@ TEST(Engine, WithoutMaxTokensGoesToTheContextsEnd) {
   const auto reader = f.submit(request(8, 1, 0));
   f.finish();
   ASSERT_TRUE(reader->last);
-  EXPECT_EQ(reader->last->stop, StopReason::kLength);
+  EXPECT_EQ(reader->last->stop, FinishReason::kLength);
   EXPECT_EQ(reader->last->usage.generated_tokens, 40);
 }
 
@@ -59,9 +60,9 @@ TEST(Engine, RefusesEmptyPromptsForeignTokensAndBadSampling) {
 TEST(Engine, RefusesOptionsAndParametersOutOfRangeByName) {
   const auto refused = [](const EngineOptions& options) {
     const Fixture f;
-    auto decoder = Decoder::load(*f.file, *f.backend, {.max_logit_rows = 4, .max_seqs = 4});
-    const auto engine = Engine::create(*std::move(decoder), *f.backend,
-                                       *Tokenizer::from(f.file->metadata()), options);
+    auto decoder = Decoder::load(*f.file, *f.device, {.max_logit_rows = 4, .max_seqs = 4});
+    const auto engine =
+        Engine::create(*std::move(decoder), *Tokenizer::from(f.file->metadata()), options);
     return engine ? std::string() : engine.error().message;
   };
   EXPECT_EQ(refused({.max_seqs = 0}), "max_seqs is 0, allowed are 1 to 256");
@@ -102,7 +103,7 @@ TEST(Engine, StopTextIsNotShown) {
   const auto reader = f.submit(std::move(r));
   f.finish();
   EXPECT_EQ(reader->text, all.substr(0, all.find(all[at])));
-  EXPECT_EQ(reader->last->stop, StopReason::kStopText);
+  EXPECT_EQ(reader->last->stop, FinishReason::kStopText);
 }
 
 TEST(Engine, EndTokenEndsTheAnswer) {
@@ -117,7 +118,7 @@ TEST(Engine, EndTokenEndsTheAnswer) {
     r.ignore_end = false;
     const auto reader = f.submit(std::move(r));
     f.finish();
-    if (reader->last->stop == StopReason::kEnd) ++ended;
+    if (reader->last->stop == FinishReason::kEnd) ++ended;
     EXPECT_EQ(reader->text.find("<|im_end|>"), std::string::npos);
   }
   EXPECT_GT(ended, 5);
@@ -151,7 +152,7 @@ TEST(Engine, CancelEndsOneRequestDuringPrefillAndDecode) {
     f.engine->cancel(id);
     f.finish();
     ASSERT_TRUE(gone->last) << steps;
-    EXPECT_EQ(gone->last->stop, StopReason::kCancelled);
+    EXPECT_EQ(gone->last->stop, FinishReason::kCancelled);
     EXPECT_EQ(stays->text, wanted);
   }
 }
@@ -169,6 +170,14 @@ TEST(Engine, APromptThatGoesOnComputesOnlyWhatIsNew) {
   EXPECT_EQ(reader->text, fresh);
 }
 
+TEST(Engine, APromptGoesThroughInPassesOfTheChunkAsked) {
+  for (const auto& [chunk, passes] : {std::pair(64, 4), std::pair(kMaxBatchTokens, 1)}) {
+    Fixture f({.context = 256, .prefill_chunk = chunk}, 1, chunk);
+    f.alone(request(200, 1, 1));
+    EXPECT_EQ(f.device->passes, passes) << "chunks of " << chunk;
+  }
+}
+
 TEST(Engine, RunSleepsUntilWorkComesAndEndsWhatIsLeft) {
   Fixture f;
   std::jthread thread([&](const std::stop_token& stop) { f.engine->run(stop); });
@@ -179,6 +188,70 @@ TEST(Engine, RunSleepsUntilWorkComesAndEndsWhatIsLeft) {
   thread.request_stop();
   thread.join();
   EXPECT_TRUE(reader->last);
+}
+
+// No step while nothing can be done: each would be counted.
+TEST(Engine, RunSleepsWhileReadersAreBehindAndGoesOnWhenOneIsWoken) {
+  const std::string wanted = Fixture().alone(request(4, 1, 20));
+
+  struct CountingClock final : Clock {
+    mutable std::atomic<long> n_reads = 0;
+
+    std::int64_t now_ns() const noexcept override {
+      ++n_reads;
+      return monotonic_ns();
+    }
+  } clock;
+
+  Fixture f({.clock = &clock});
+  const auto reader = f.submit(request(4, 1, 20));
+  reader->room = 2;
+  std::jthread thread([&](const std::stop_token& stop) { f.engine->run(stop); });
+  while (reader->room > 0)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const long asleep = clock.n_reads;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(clock.n_reads, asleep);
+  reader->room = 1 << 30;
+  f.engine->wake();
+  while (!reader->is_over)
+    std::this_thread::yield();
+  thread.request_stop();
+  thread.join();
+  EXPECT_EQ(reader->text, wanted);
+}
+
+TEST(Engine, ATimeLimitEndsARequestWhoseReaderIsBehind) {
+  Fixture f;
+  GenerateRequest late = request(4, 1, 200);
+  late.time_limit_ms = 20;
+  const auto reader = f.submit(std::move(late));
+  reader->room = 2;
+  std::jthread thread([&](const std::stop_token& stop) { f.engine->run(stop); });
+  while (reader->room > 0)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  reader->room = 1 << 30;
+  f.engine->wake();
+  while (!reader->is_over)
+    std::this_thread::yield();
+  EXPECT_EQ(reader->error, "time_limit");
+}
+
+// The two slots belong to sequences that nobody reads; nobody wakes the engine for the third.
+TEST(Engine, AReaderThatIsBehindGivesUpItsPlace) {
+  Fixture f({.max_seqs = 2});
+  const auto first = f.submit(request(4, 1, 20));
+  const auto second = f.submit(request(4, 2, 20));
+  first->room = second->room = 1;
+  std::jthread thread([&](const std::stop_token& stop) { f.engine->run(stop); });
+  while (first->room > 0 || second->room > 0)
+    std::this_thread::yield();
+  const auto third = f.submit(request(4, 3, 20));
+  while (!third->is_over)
+    std::this_thread::yield();
+  EXPECT_EQ(third->last->stop, FinishReason::kLength);
 }
 
 class SameBitsEngine : public testing::TestWithParam<int> {};

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,8 +42,10 @@ class StatePool {
         sum_[i] = (is_sum ? sum_[i] : 0) + static_cast<double>(states[i]);
     }
     const double scale = pooling_ == Pooling::kMean ? 1.0 / std::max(1, n_) : 1.0;
-    std::transform(sum_.begin(), sum_.end(), values_.begin(),
-                   [scale](double sum) { return static_cast<float>(sum * scale); });
+    std::transform(sum_.begin(), sum_.end(), values_.begin(), [scale](double sum) {
+      const auto value = static_cast<float>(sum * scale);
+      return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;  // one NaN
+    });
   }
 
   std::span<const float> values() const noexcept { return values_; }

@@ -15,7 +15,7 @@ GenerateRequest pooled(Pooling pooling, std::vector<TokenId> tokens) {
 std::vector<float> embed(Fixture& f, Pooling pooling, std::vector<TokenId> tokens) {
   const auto reader = f.submit(pooled(pooling, std::move(tokens)));
   f.finish();
-  EXPECT_TRUE(reader->last && reader->last->stop == StopReason::kEnd);
+  EXPECT_TRUE(reader->last && reader->last->stop == FinishReason::kEnd);
   EXPECT_TRUE(reader->tokens.empty());
   return reader->embedding;
 }
@@ -23,7 +23,7 @@ std::vector<float> embed(Fixture& f, Pooling pooling, std::vector<TokenId> token
 TEST(Pooling, TheLastStateTimesTheTableIsTheNextTokensLogits) {
   Fixture f;
   const auto state = embed(f, Pooling::kLast, prompt(40, 1));
-  EXPECT_EQ(f.backend->n_logits, 0);
+  EXPECT_EQ(f.device->n_logits, 0);
   ASSERT_EQ(state.size(), std::size_t{32});
   const TensorView* table = f.file->find("token_embd.weight");
   ASSERT_NE(table, nullptr);

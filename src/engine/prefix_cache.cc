@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <random>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "engine/limits.h"
 
 namespace wick {
@@ -16,6 +16,12 @@ std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
   return x ^ (x >> 33);
+}
+
+// A client cannot prepare texts whose keys collide: collisions would only cost time.
+std::uint64_t make_salt() {
+  std::random_device random;
+  return mix(std::uint64_t{random()} << 32 | random());
 }
 
 std::uint64_t key_of(std::uint64_t parent_key, std::span<const TokenId> ids) noexcept {
@@ -32,33 +38,10 @@ int common(std::span<const TokenId> a, std::span<const TokenId> b) noexcept {
 
 }  // namespace
 
-std::string_view name(MissReason reason) noexcept {
-  switch (reason) {
-    case MissReason::kNone:
-      return "none";
-    case MissReason::kNew:
-      return "new";
-    case MissReason::kEdited:
-      return "edited";
-    case MissReason::kEvicted:
-      return "evicted";
-    case MissReason::kOtherTenant:
-      return "other tenant";
-    case MissReason::kNeverSeen:
-      return "never seen";
-    case MissReason::kOff:
-      return "off";
-  }
-  return "";
-}
-
-PrefixCache::PrefixCache(KvCache& kv, bool explains_tenants)
-    : kv_(kv),
-      explains_tenants_(explains_tenants),
-      // A client cannot prepare texts whose keys collide: collisions would only cost time.
-      salt_(mix(static_cast<std::uint64_t>(monotonic_ns()))) {
+PrefixCache::PrefixCache(SequenceMemory& memory, bool explains_tenants)
+    : memory_(memory), explains_tenants_(explains_tenants), salt_(make_salt()) {
   // Each block has one node, each root at least one child.
-  const auto n = 2 * static_cast<std::size_t>(kv.total_blocks());
+  const auto n = 2 * static_cast<std::size_t>(memory.total_blocks());
   nodes_.resize(n);
   for (std::size_t i = n; i-- > 0;) {
     nodes_[i].parent = free_node_;
@@ -66,7 +49,7 @@ PrefixCache::PrefixCache(KvCache& kv, bool explains_tenants)
   }
   buckets_.assign(std::bit_ceil(n), -1);
   evicted_.assign(std::bit_ceil(n), 0);
-  path_.resize(static_cast<std::size_t>(kv.total_blocks()));
+  path_.resize(static_cast<std::size_t>(memory.total_blocks()));
 }
 
 int PrefixCache::root(std::uint64_t tenant) const noexcept {
@@ -97,23 +80,35 @@ int PrefixCache::next(std::uint64_t tenant, int node, std::span<const TokenId> i
 PrefixCache::Match PrefixCache::find(std::uint64_t tenant, std::span<const TokenId> tokens,
                                      int limit) const noexcept {
   Match match;
-  int parent = root(tenant);
+  const int own_root = root(tenant);
+  int node = own_root;
+  SequenceMemory::Path path;
+  // The last node where a sequence can go on; the walk may lead past it.
+  int parent = own_root;
   std::uint64_t key = parent >= 0 ? at(parent).key : mix(salt_ ^ tenant);
-  const int own_root = parent;
-  while (parent >= 0 && match.whole + kBlockTokens <= limit) {
-    const auto ids = tokens.subspan(static_cast<std::size_t>(match.whole), kBlockTokens);
-    const int node = child(parent, ids);
+  SequenceMemory::Path resumed;
+  for (int end = kBlockTokens; node >= 0 && end <= limit; end += kBlockTokens) {
+    const auto begin = static_cast<std::size_t>(end - kBlockTokens);
+    node = child(node, tokens.subspan(begin, kBlockTokens));
     if (node < 0) break;
+    memory_.append(path, at(node).block);
+    if (!memory_.can_resume(path)) continue;
     parent = match.node = node;
     key = at(node).key;
-    match.whole += kBlockTokens;
+    match.whole = end;
+    resumed = path;
   }
   const auto begin = static_cast<std::size_t>(match.whole);
-  if (parent >= 0) {
+  if (parent >= 0 && memory_.can_cut_blocks()) {
     find_tail(parent, tokens.subspan(begin, static_cast<std::size_t>(limit) - begin), match);
+    if (match.extra > 0 && !memory_.can_resume(resumed, at(match.tail).block, match.extra)) {
+      match.extra = 0;
+      match.tail = -1;
+    }
   }
   if (match.tokens() < limit) {
     match.miss = explain(key, parent, tokens, match);
+    if (path.n_blocks > resumed.n_blocks) match.miss.reason = MissReason::kEvicted;
     if (explains_tenants_ && match.miss.reason != MissReason::kEvicted &&
         another_tenant_has(own_root, tokens.first(std::min(begin + kBlockTokens, tokens.size())))) {
       match.miss.reason = MissReason::kOtherTenant;
@@ -182,9 +177,9 @@ void PrefixCache::attach(const Match& match, SeqId seq) noexcept {
   std::size_t n = 0;
   for (int node = match.node; node >= 0 && at(node).n_ids > 0; node = at(node).parent)
     path_[n++] = at(node).block;
-  while (n > 0)
-    kv_.borrow(seq, path_[--n], kBlockTokens);
-  if (match.extra > 0) kv_.borrow(seq, at(match.tail).block, match.extra);
+  std::reverse(path_.begin(), path_.begin() + static_cast<std::ptrdiff_t>(n));
+  memory_.attach(seq, std::span(path_).first(n), match.extra > 0 ? at(match.tail).block : -1,
+                 match.extra);
   touch(match.extra > 0 ? match.tail : match.node);
 }
 
@@ -196,7 +191,7 @@ void PrefixCache::touch(int node) noexcept {
 }
 
 int PrefixCache::add(std::uint64_t tenant, int node, std::span<const TokenId> ids,
-                     std::int32_t block) noexcept {
+                     BlockId block) noexcept {
   const int parent = node >= 0 ? node : make_root(tenant);
   const int known = find_saying(parent, ids);
   if (known >= 0) return known;
@@ -206,7 +201,7 @@ int PrefixCache::add(std::uint64_t tenant, int node, std::span<const TokenId> id
   std::copy(ids.begin(), ids.end(), fresh.ids.begin());
   fresh.n_ids = static_cast<int>(ids.size());
   fresh.block = block;
-  kv_.keep(block);
+  memory_.keep(block);
   ++n_blocks_;
   if (is_whole) link_bucket(added);
   // Older than its parent, newer than all that may go before it.
@@ -241,7 +236,7 @@ int PrefixCache::evict(int n_blocks) noexcept {
   for (int node = oldest_; node >= 0 && freed < n_blocks;) {
     const Node& n = at(node);
     const int newer = n.newer;
-    if (n.first_child < 0 && kv_.is_idle(n.block)) {
+    if (n.first_child < 0 && memory_.is_idle(n.block)) {
       if (n.key != 0) evicted_[n.key & (evicted_.size() - 1)] = n.key;
       remove(node);
       ++freed;
@@ -301,7 +296,7 @@ void PrefixCache::remove(int node) noexcept {
   if (n.n_ids == 0 || n.n_ids == kBlockTokens) unlink_bucket(node);
   if (n.n_ids > 0) {
     unlink_age(node);
-    kv_.unkeep(n.block);
+    memory_.unkeep(n.block);
     --n_blocks_;
   }
   n = {.parent = free_node_};

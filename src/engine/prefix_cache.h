@@ -1,15 +1,17 @@
 // What was computed before, found again by its token ids: a tree whose edges are blocks of 16 ids,
-// so that a path from the root spells a text and its nodes name the cache blocks that hold its keys
-// and values. The last block of a text may be half full; such a node is a leaf. Each tenant has a
-// root of its own, so tenants share nothing and cannot even tell by the clock what others said.
-// Engine thread only; after the constructor nothing allocates.
+// so that a path from the root spells a text and its nodes own the blocks of its memory, each with
+// what every group of layers needs to go on from there. The last block of a text may be half full;
+// such a node is a leaf. Each tenant has a root of its own, so tenants share nothing and cannot
+// even tell by the clock what others said. Engine thread only; after the constructor nothing
+// allocates.
 //
 //   const PrefixCache::Match m = cache.find(tenant, prompt, limit);
 //   cache.attach(m, seq);                       // `seq` now begins with m.tokens() positions
 //   node = cache.add(tenant, node, ids, block); // a block that was computed
 //
-// Invariant: each node keeps its block (KvCache::keep), each block has at most one node. A node is
-// nearer to the fresh end of the list by age than all nodes below it, so the oldest is a leaf.
+// Invariant: each node keeps its block (SequenceMemory::keep), each block has at most one node. A
+// node is nearer to the fresh end of the list by age than all nodes below it, so the oldest is a
+// leaf.
 #pragma once
 
 #include <array>
@@ -18,14 +20,14 @@
 #include <vector>
 
 #include "base/types.h"
-#include "model/kv_cache.h"
+#include "model/sequence_memory.h"
 #include "wick/plan.h"
 
 namespace wick {
 
 class PrefixCache {
  public:
-  PrefixCache(KvCache& kv, bool explains_tenants);
+  PrefixCache(SequenceMemory& memory, bool explains_tenants);
 
   struct Match {
     int node = -1;  // of the last whole block, -1 = none matches
@@ -37,7 +39,7 @@ class PrefixCache {
     int tokens() const noexcept { return whole + extra; }
   };
 
-  // How much of tokens[0, limit) is cached.
+  // How much of tokens[0, limit) is cached, up to where every group of layers can go on.
   Match find(std::uint64_t tenant, std::span<const TokenId> tokens, int limit) const noexcept;
 
   // Hot:
@@ -46,14 +48,13 @@ class PrefixCache {
   // The node behind `node` (-1 = the tenant's root) that holds these 16 ids, -1 = none.
   int next(std::uint64_t tenant, int node, std::span<const TokenId> ids) const noexcept;
   // The same, made of `block` if there is none. 1 to 16 ids; of fewer than 16 nothing may follow.
-  int add(std::uint64_t tenant, int node, std::span<const TokenId> ids,
-          std::int32_t block) noexcept;
+  int add(std::uint64_t tenant, int node, std::span<const TokenId> ids, BlockId block) noexcept;
   void touch(int node) noexcept;     // with all above it: used just now
   int evict(int n_blocks) noexcept;  // the longest unused first; returns how many became free
 
   int drop(std::uint64_t tenant) noexcept;  // all of it; returns how many blocks it let go
 
-  std::int32_t block(int node) const noexcept { return nodes_[index(node)].block; }
+  BlockId block(int node) const noexcept { return nodes_[index(node)].block; }
 
   std::size_t bytes() const noexcept;
 
@@ -62,9 +63,9 @@ class PrefixCache {
  private:
   struct Node {
     std::array<TokenId, kBlockTokens> ids = {};
-    int n_ids = 0;            // 0 = a root
-    std::int32_t block = -1;  // -1 = a root
-    std::uint64_t key = 0;    // of the text from the root to here, tenant included
+    int n_ids = 0;          // 0 = a root
+    BlockId block = -1;     // -1 = a root
+    std::uint64_t key = 0;  // of the text from the root to here, tenant included
     int parent = -1, first_child = -1, previous_sibling = -1, next_sibling = -1;
     int newer = -1, older = -1;  // by age; roots are not listed
     int next_in_bucket = -1;     // roots and whole blocks are found by key
@@ -94,16 +95,16 @@ class PrefixCache {
                     const Match& match) const noexcept;
   bool another_tenant_has(int own_root, std::span<const TokenId> tokens) const noexcept;
 
-  KvCache& kv_;
+  SequenceMemory& memory_;
   bool explains_tenants_;
   std::uint64_t salt_;
   std::vector<Node> nodes_;
   std::vector<int> buckets_;  // heads of chains through next_in_bucket
   std::vector<std::uint64_t>
-      evicted_;                     // keys of blocks that had to go, by key; later ones overwrite
-  std::vector<std::int32_t> path_;  // scratch of attach()
-  int free_node_ = -1;              // chained through `parent`
-  int first_root_ = -1;             // roots are siblings of each other
+      evicted_;                // keys of blocks that had to go, by key; later ones overwrite
+  std::vector<BlockId> path_;  // scratch of attach()
+  int free_node_ = -1;         // chained through `parent`
+  int first_root_ = -1;        // roots are siblings of each other
   int newest_ = -1, oldest_ = -1;
   int n_blocks_ = 0;
 };

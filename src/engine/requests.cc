@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <future>
 
-#include "base/clock.h"
 #include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
@@ -30,8 +29,8 @@ void Engine::State::take_arrivals() {
     });
     if (taken) continue;
     arrived->error = &kNoMemory;
-    arrived->stop = StopReason::kError;
-    deliver(*arrived, monotonic_ns());
+    arrived->stop = FinishReason::kError;
+    deliver(*arrived, now_ns());
     n_queued.fetch_sub(1, std::memory_order_relaxed);
   }
 }
@@ -51,26 +50,21 @@ void Engine::State::wait_for(const std::function<void()>& work) {
     work();
     done->set_value();
   };
-  tasks.push(task);
+  tasks.push(std::move(task));
   inbox.wake();
   done->get_future().wait();
 }
 
-SavedPrefix Engine::save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens) {
-  SavedPrefix saved;
-  // All the memory that may be needed, so that the engine's thread asks for none.
-  saved.blocks.reserve((tokens.size() + kBlockTokens - 1) / kBlockTokens * block_bytes());
-  int n = 0;
-  state_->wait_for([&] { n = state_->scheduler.save(tenant, tokens, saved.blocks); });
-  tokens.resize(static_cast<std::size_t>(n));
-  saved.tokens = std::move(tokens);
-  return saved;
-}
-
-int Engine::restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix) {
-  int n = 0;
-  state_->wait_for([&] { n = state_->scheduler.restore(tenant, prefix.tokens, prefix.blocks); });
-  return n;
+EngineLoad Engine::load() {
+  EngineLoad load;
+  state_->wait_for([&] {
+    const SequenceMemory& memory = state_->memory;
+    load = {.running = static_cast<int>(state_->scheduler.live().size()),
+            .waiting = state_->n_queued.load(std::memory_order_relaxed),
+            .cache_blocks = memory.total_blocks(),
+            .free_blocks = memory.free_blocks() + memory.idle_blocks()};
+  });
+  return load;
 }
 
 int Engine::close_tenant(std::uint64_t tenant, bool wipes) {
@@ -83,17 +77,13 @@ int Engine::close_tenant(std::uint64_t tenant, bool wipes) {
 int Engine::State::close_tenant(std::uint64_t tenant, bool wipes) {
   take_arrivals();
   for (const auto& s : sequences) {
-    if (s->tenant != tenant || s->stop != StopReason::kNone) continue;
-    s->stop = StopReason::kCancelled;
-    deliver(*s, monotonic_ns());
+    if (s->tenant != tenant || s->stop != FinishReason::kNone) continue;
+    s->stop = FinishReason::kCancelled;
+    deliver(*s, now_ns());
   }
   retire();
   if (draft != nullptr) draft->forget(wipes);
   return scheduler.close_tenant(tenant, wipes);
-}
-
-std::size_t Engine::block_bytes() const noexcept {
-  return state_->kv.block_bytes();
 }
 
 // Moves `arrived` in; without memory nothing has happened.
@@ -101,7 +91,7 @@ void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
   if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
   if (arrived->only_plans) {
     make_plan(*arrived);
-    arrived->stop = StopReason::kPlanned;
+    arrived->stop = FinishReason::kEnd;
   } else {
     scheduler.add(*arrived);
   }
@@ -113,21 +103,21 @@ void Engine::State::apply_cancels() noexcept {
     const std::unique_ptr<Cancel> message(list);
     list = message->inbox_next;
     for (const auto& s : sequences) {
-      if (s->id != message->id || s->stop != StopReason::kNone) continue;
-      s->stop = StopReason::kCancelled;
-      deliver(*s, monotonic_ns());
+      if (s->id != message->id || s->stop != FinishReason::kNone) continue;
+      s->stop = FinishReason::kCancelled;
+      deliver(*s, now_ns());
     }
   }
 }
 
 void Engine::State::end_late_and_unread() {
-  const std::int64_t now = monotonic_ns();
+  const std::int64_t now = now_ns();
   for (const auto& s : sequences) {
     if (!s->is_over && s->sink->is_closed()) {
-      if (s->stop == StopReason::kNone) s->stop = StopReason::kCancelled;
+      if (s->stop == FinishReason::kNone) s->stop = FinishReason::kCancelled;
       s->is_over = true;
     }
-    if (s->stop != StopReason::kNone || s->deadline_ns == 0 || now < s->deadline_ns) continue;
+    if (s->stop != FinishReason::kNone || s->deadline_ns == 0 || now < s->deadline_ns) continue;
     const std::int64_t limit_ms = (s->deadline_ns - s->submitted_ns) / 1'000'000;
     const std::int64_t took_ms = (now - s->submitted_ns) / 1'000'000;
     s->own_error = {.code = ErrorCode::kCancelled,
@@ -136,9 +126,19 @@ void Engine::State::end_late_and_unread() {
                                    s->usage.generated_tokens, " tokens and ", took_ms, " ms"),
                     .hint = "raise the limit, lower max_tokens, or ask when less is going on"};
     s->error = &s->own_error;
-    s->stop = StopReason::kError;
+    s->stop = FinishReason::kError;
     deliver(*s, now);
   }
+}
+
+// The earliest time limit of those under way, 0 = none has one.
+std::int64_t Engine::State::next_deadline_ns() const noexcept {
+  std::int64_t first = 0;
+  for (const auto& s : sequences) {
+    if (s->stop != FinishReason::kNone || s->deadline_ns == 0) continue;
+    first = first == 0 ? s->deadline_ns : std::min(first, s->deadline_ns);
+  }
+  return first;
 }
 
 void Engine::State::make_plan(Sequence& s) const noexcept {
@@ -149,7 +149,7 @@ void Engine::State::make_plan(Sequence& s) const noexcept {
   plan.cached_tokens = match.tokens();
   plan.miss = match.miss;
   plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
-  plan.free_blocks = kv.free_blocks() + kv.idle_blocks();
+  plan.free_blocks = memory.free_blocks() + memory.idle_blocks();
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
@@ -165,7 +165,7 @@ void Engine::State::make_plan(Sequence& s) const noexcept {
 }
 
 void Engine::State::begin_admitted() noexcept {
-  const std::int64_t now = monotonic_ns();
+  const std::int64_t now = now_ns();
   for (Job* job : scheduler.live()) {
     auto& s = static_cast<Sequence&>(*job);
     if (s.started_ns != 0) continue;
@@ -179,7 +179,7 @@ void Engine::State::begin_admitted() noexcept {
 // last delta.
 void Engine::State::retire() {
   for (auto& s : sequences) {
-    if (s->stop == StopReason::kNone) continue;
+    if (s->stop == FinishReason::kNone) continue;
     if (s->share != nullptr) scheduler.remove(*s);
     if (!s->is_over) continue;
     if (s->started_ns == 0) n_queued.fetch_sub(1, std::memory_order_relaxed);
@@ -190,8 +190,8 @@ void Engine::State::retire() {
 
 void Engine::State::cancel_all() noexcept {
   for (const auto& s : sequences) {
-    if (s->stop == StopReason::kNone) s->stop = StopReason::kCancelled;
-    deliver(*s, monotonic_ns());
+    if (s->stop == FinishReason::kNone) s->stop = FinishReason::kCancelled;
+    deliver(*s, now_ns());
     s->is_over = true;
   }
 }

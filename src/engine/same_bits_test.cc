@@ -1,332 +1,43 @@
-// What a request yields is what it yields alone. Random schedules: how many share a step, how
-// prompts are cut, how large the cache is (so that prefixes are shared, evicted, and sequences
-// pre-empted), its type, how many threads compute, who comes when, who is cancelled, who reads
-// slowly. A schedule that fails is made smaller while it still fails, then printed.
+// What a request yields is what it yields alone (schedules_fixture_test.h), on one model for each
+// kind of cache.
 //
 // The default suite tries some for each model; SlowSchedules tries WICK_TEST_SCHEDULES of them for
 // each kind of cache (2,000 in all unless it says otherwise), ModelSchedules 50 on the real model.
 #include <gtest/gtest.h>
 
-#include <bit>
-#include <functional>
-#include <map>
-#include <random>
-#include <sstream>
-#include <utility>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <string>
 
-#include "engine/engine_fixture_test.h"
+#include "engine/schedules_fixture_test.h"
 #include "support/test_data.h"
 
 namespace wick {
 namespace {
-
-struct Ask {  // one request and what its client does; every request of a seed is another one
-  int prompt_seed = 0, n_prompt = 1, edit = -1;  // position where it differs from its family
-  int n_answer = 1;
-  int sampling = 0;  // kind
-  int seed = 0;
-  int tenant = 0, priority = 0, emit_bytes = 0;
-  int arrives = 0;      // step
-  int cancelled = -1;   // so many steps later, -1 = never
-  int reads_every = 1;  // takes one delta in so many steps
-};
-
-struct Schedule {
-  int max_seqs = 1, chunk = 512, threads = 1, spare_blocks = 0, target_ms = 0, draft_max = 0;
-  bool reuses_prefixes = true;
-  std::vector<Ask> asks = {};
-};
-
-std::string to_string(const Schedule& s) {
-  std::ostringstream out;
-  out << "max_seqs " << s.max_seqs << ", chunk " << s.chunk << ", threads " << s.threads
-      << ", guesses " << s.draft_max << ", spare blocks " << s.spare_blocks << ", target "
-      << s.target_ms << " ms, reuse " << s.reuses_prefixes << "\n";
-  for (const Ask& a : s.asks) {
-    out << "  prompt " << a.prompt_seed << " x " << a.n_prompt << " edit " << a.edit << ", answer "
-        << a.n_answer << ", sampling " << a.sampling << ", seed " << a.seed << ", tenant "
-        << a.tenant << ", priority " << a.priority << ", emit " << a.emit_bytes << ", arrives "
-        << a.arrives << ", cancelled " << a.cancelled << ", reads every " << a.reads_every << "\n";
-  }
-  return out.str();
-}
-
-SamplingParams sampling_of(const Ask& ask) {
-  SamplingParams params{.seed = static_cast<std::uint64_t>(ask.seed)};
-  switch (ask.sampling) {
-    case 0:
-      params.temperature = 0;
-      break;
-    case 1:
-      params.temperature = 0.9F;
-      break;
-    case 2:
-      params.temperature = 2;
-      params.top_k = 0;
-      params.repeat_penalty = 1.3F;
-      break;
-    default:
-      params.typical_p = 0.9F;
-      params.xtc_probability = 0.5F;
-      params.frequency_penalty = 0.4F;
-  }
-  return params;
-}
-
-struct Outcome {  // all that a request yields; what deltas come to carry besides belongs here
-  std::vector<TokenId> tokens = {};
-  std::string text = {};
-  StopReason stop = StopReason::kNone;
-  std::vector<TokenId> likeliest = {};  // with their log-probabilities, as bits
-  std::vector<std::uint32_t> logprobs = {};
-
-  bool operator==(const Outcome&) const = default;
-};
-
-struct Subject {  // a model and its kind of cache
-  std::filesystem::path path;
-  KvType k = KvType::kF32, v = KvType::kF32;
-  int context = 192, longest_prompt = 120, longest_answer = 24;
-};
-
-class Schedules {
- public:
-  explicit Schedules(Subject subject) : subject_(std::move(subject)) {
-    file_ = *ModelFile::open(subject_.path);
-    tokenizer_ = *Tokenizer::from(file_->metadata());
-  }
-
-  // Schedules `first`, `first` + 1, …; stops at the first that fails.
-  void run(int first, int count) {
-    for (int seed = first; seed < first + count; ++seed) {
-      Schedule schedule = random(static_cast<std::uint32_t>(seed));
-      if (difference(schedule).empty()) continue;
-      shrink(schedule);
-      ADD_FAILURE() << "seed " << seed << ": " << difference(schedule) << "\n"
-                    << to_string(schedule);
-      return;
-    }
-  }
-
-  int preemptions = 0, reuses = 0, right_guesses = 0, wrong_guesses = 0;
-
- private:
-  Schedule random(std::uint32_t seed) const {
-    std::mt19937 bits(seed);
-    const auto below = [&](int n) { return static_cast<int>(bits() % static_cast<unsigned>(n)); };
-    const int chunks[] = {1, 2, 7, 16, 33, 64, 200, 512, 2048};
-    Schedule s{.max_seqs = 1 + below(16),
-               .chunk = chunks[below(9)],
-               .threads = below(8) == 0 ? 3 + below(2) : 1 + below(2),
-               .spare_blocks = below(3) == 0 ? 200 : below(4),
-               .target_ms = below(2) * 5,
-               .draft_max = seed % 2 == 0 ? 0 : 1 + static_cast<int>(seed / 2 % 20),
-               .reuses_prefixes = below(8) != 0};
-    const int n = 1 + below(9);
-    for (int i = 0; i < n; ++i) {
-      // Few families, so that prompts share beginnings, and few kinds, so that solos are known.
-      Ask a{.prompt_seed = below(3), .n_prompt = 1 + below(8) * subject_.longest_prompt / 8};
-      if (below(3) == 0) a.edit = a.n_prompt / 2;
-      a.n_answer = below(4) == 0 ? 1 : subject_.longest_answer - below(2) * 7;
-      a.sampling = below(4);
-      a.seed = below(2);
-      a.tenant = below(4) == 0 ? 1 : 0;
-      a.priority = below(5) - 2;
-      a.emit_bytes = below(4) == 0 ? 12 : 0;
-      a.arrives = below(30);
-      if (below(6) == 0) a.cancelled = below(20);
-      if (below(6) == 0) a.reads_every = 2 + below(40);
-      s.asks.push_back(a);
-    }
-    return s;
-  }
-
-  GenerateRequest request_of(const Ask& ask) const {
-    const int vocab = tokenizer_->size();
-    GenerateRequest r{.max_tokens = ask.n_answer,
-                      .sampling = sampling_of(ask),
-                      .tenant = static_cast<std::uint64_t>(ask.tenant),
-                      .priority = ask.priority,
-                      .emit_bytes = ask.emit_bytes};
-    r.top_logprobs = ask.prompt_seed;
-    r.scores_prompt = ask.seed == 1 && ask.prompt_seed == 1;
-    for (int i = 0; i < ask.n_prompt; ++i) {
-      const int value = i * 37 + ask.prompt_seed * 1009 + i / 50 * 3;
-      r.prompt.push_back((i == ask.edit ? value + 1 : value) % vocab);
-    }
-    return r;
-  }
-
-  std::unique_ptr<Engine> make_engine(Backend& backend, const Schedule& s) const {
-    const int batch = std::max(s.chunk, s.max_seqs);
-    auto decoder = Decoder::load(*file_, backend,
-                                 {.max_batch_tokens = batch,
-                                  .max_logit_rows = s.max_seqs + s.draft_max,
-                                  .context = subject_.context,
-                                  .max_seqs = s.max_seqs});
-    WICK_CHECK(decoder, "the subject loads");
-    const auto blocks =
-        static_cast<std::uint64_t>(subject_.context / kBlockTokens + 1 + s.spare_blocks);
-    const std::uint64_t bytes =
-        blocks * kBlockTokens * kv_bytes_per_position(decoder->spec(), subject_.k, subject_.v);
-    auto engine = Engine::create(*std::move(decoder), backend, tokenizer_,
-                                 {.max_seqs = s.max_seqs,
-                                  .context = subject_.context,
-                                  .kv_limit_bytes = bytes,
-                                  .prefill_chunk = s.chunk,
-                                  .step_target_ms = s.target_ms,
-                                  .k_type = subject_.k,
-                                  .v_type = subject_.v,
-                                  .draft_max = s.draft_max,
-                                  .drafts_must_pay = false,
-                                  .reuses_prefixes = s.reuses_prefixes});
-    WICK_CHECK(engine, "the engine starts");
-    return *std::move(engine);
-  }
-
-  static Outcome outcome_of(const Reader& reader) {
-    Outcome out{.tokens = reader.tokens,
-                .text = reader.text,
-                .stop = reader.last ? reader.last->stop : StopReason::kNone};
-    for (const auto* scores : {&reader.scores, &reader.prompt_scores}) {
-      for (const TokenScore& score : *scores) {
-        out.likeliest.push_back(score.id);
-        out.logprobs.push_back(std::bit_cast<std::uint32_t>(score.logprob));
-      }
-    }
-    return out;
-  }
-
-  // What the request yields alone, on one thread, in an engine that knows nothing.
-  const Outcome& solo(const Ask& ask) {
-    const auto key =
-        std::tuple(ask.prompt_seed, ask.n_prompt, ask.edit, ask.n_answer, ask.sampling, ask.seed);
-    const auto known = solos_.find(key);
-    if (known != solos_.end()) return known->second;
-    if (solo_backend_ == nullptr) {
-      solo_backend_ = *make_cpu_backend({.threads = 1});
-      solo_engine_ = make_engine(*solo_backend_, {.reuses_prefixes = false});
-    }
-    const auto reader = std::make_shared<Reader>();
-    GenerateRequest request = request_of(ask);
-    request.sink = reader;
-    WICK_CHECK(solo_engine_->submit(std::move(request)), "a solo is accepted");
-    while (solo_engine_->step()) {
-    }
-    return solos_.emplace(key, outcome_of(*reader)).first->second;
-  }
-
-  // Plays the schedule; empty = every request yielded what it yields alone.
-  std::string difference(const Schedule& s) {
-    const auto backend = *make_cpu_backend({.threads = s.threads});
-    const auto engine = make_engine(*backend, s);
-    std::vector<std::shared_ptr<Reader>> readers(s.asks.size());
-    std::vector<RequestId> ids(s.asks.size());
-    bool is_open = true;
-    for (int step = 0; is_open; ++step) {
-      if (step > 100'000) return "it does not end";
-      is_open = false;
-      for (std::size_t i = 0; i < s.asks.size(); ++i) {
-        const Ask& ask = s.asks[i];
-        if (step == ask.arrives) {
-          readers[i] = std::make_shared<Reader>();
-          if (ask.reads_every > 1) readers[i]->room = 0;
-          GenerateRequest request = request_of(ask);
-          request.sink = readers[i];
-          const auto id = engine->submit(std::move(request));
-          if (!id) return id.error().message;
-          ids[i] = *id;
-        }
-        if (readers[i] != nullptr && step % ask.reads_every == 0 && ask.reads_every > 1) {
-          readers[i]->room = 1;
-        }
-        if (ask.cancelled >= 0 && step == ask.arrives + ask.cancelled) engine->cancel(ids[i]);
-        is_open = is_open || readers[i] == nullptr || !readers[i]->last;
-      }
-      engine->step();
-    }
-    for (std::size_t i = 0; i < s.asks.size(); ++i) {
-      const std::string what = compare(s.asks[i], *readers[i]);
-      if (!what.empty()) return "request " + std::to_string(i) + what;
-    }
-    return {};
-  }
-
-  std::string compare(const Ask& ask, const Reader& reader) {
-    const Outcome seen = outcome_of(reader);
-    preemptions += reader.last->usage.preemptions;
-    reuses += reader.last->usage.cached_tokens > 0 ? 1 : 0;
-    right_guesses += reader.last->usage.right_guesses;
-    wrong_guesses += reader.last->usage.guessed_tokens - reader.last->usage.right_guesses;
-    const Outcome& alone = solo(ask);
-    if (ask.cancelled < 0 || seen.stop != StopReason::kCancelled) {
-      return seen == alone ? "" : " differs from its solo run";
-    }
-    const bool begins_like_it =
-        seen.tokens.size() <= alone.tokens.size() &&
-        std::equal(seen.tokens.begin(), seen.tokens.end(), alone.tokens.begin());
-    return begins_like_it ? "" : ", cancelled, does not begin like its solo run";
-  }
-
-  // Takes away and simplifies as long as it still fails.
-  void shrink(Schedule& schedule) {
-    for (bool is_smaller = true; is_smaller;) {
-      is_smaller = false;
-      for (std::size_t i = 0; i < schedule.asks.size(); ++i) {
-        Schedule smaller = schedule;
-        smaller.asks.erase(smaller.asks.begin() + static_cast<std::ptrdiff_t>(i));
-        is_smaller = keep_if_failing(schedule, std::move(smaller)) || is_smaller;
-      }
-    }
-    const std::function<void(Schedule&)> simpler[] = {
-        [](Schedule& s) { s.threads = 1; },        [](Schedule& s) { s.chunk = 2048; },
-        [](Schedule& s) { s.spare_blocks = 200; }, [](Schedule& s) { s.max_seqs = 2; },
-        [](Schedule& s) { s.target_ms = 0; },      [](Schedule& s) { s.reuses_prefixes = false; }};
-    for (const auto& change : simpler) {
-      Schedule changed = schedule;
-      change(changed);
-      keep_if_failing(schedule, std::move(changed));
-    }
-    for (std::size_t i = 0; i < schedule.asks.size(); ++i) {
-      const std::function<void(Ask&)> plainer[] = {
-          [](Ask& a) { a.cancelled = -1; }, [](Ask& a) { a.reads_every = 1; },
-          [](Ask& a) { a.priority = 0; },   [](Ask& a) { a.emit_bytes = 0; },
-          [](Ask& a) { a.sampling = 0; },   [](Ask& a) { a.arrives = 0; }};
-      for (const auto& change : plainer) {
-        Schedule changed = schedule;
-        change(changed.asks[i]);
-        keep_if_failing(schedule, std::move(changed));
-      }
-    }
-  }
-
-  bool keep_if_failing(Schedule& schedule, Schedule&& other) {
-    if (other.asks.empty() || difference(other).empty()) return false;
-    schedule = std::move(other);
-    return true;
-  }
-
-  Subject subject_;
-  std::optional<ModelFile> file_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
-  std::unique_ptr<Backend> solo_backend_;
-  std::unique_ptr<Engine> solo_engine_;
-  std::map<std::tuple<int, int, int, int, int, int>, Outcome> solos_;
-};
 
 struct Kind {
   const char* name;
   const char* arch;
   DType weights;
   KvType k, v;
+  int window = 0;
+  bool window_alternates = false;
+  int delta_heads = 0;
+  int n_schedules = 40;  // of the fast run, so many that tokens are guessed
 };
 
-constexpr Kind kKinds[] = {{"f32", "llama", DType::kF32, KvType::kF32, KvType::kF32},
-                           {"bf16", "llama", DType::kQ4_1, KvType::kBF16, KvType::kBF16},
-                           {"f16", "qwen2", DType::kQ8_0, KvType::kF16, KvType::kF16},
-                           {"q8_0", "qwen3", DType::kQ4_0, KvType::kQ8_0, KvType::kQ8_0},
-                           {"q4_0", "llama", DType::kF32, KvType::kQ4_0, KvType::kQ4_0},
-                           {"q8_0_f16", "qwen2", DType::kF32, KvType::kQ8_0, KvType::kF16}};
+constexpr Kind kKinds[] = {
+    {"f32", "llama", DType::kF32, KvType::kF32, KvType::kF32},
+    {"bf16", "llama", DType::kQ4_1, KvType::kBF16, KvType::kBF16},
+    {"f16", "qwen2", DType::kQ8_0, KvType::kF16, KvType::kF16},
+    {"q8_0", "qwen3", DType::kQ4_0, KvType::kQ8_0, KvType::kQ8_0},
+    {"q4_0", "llama", DType::kF32, KvType::kQ4_0, KvType::kQ4_0},
+    {"q8_0_f16", "qwen2", DType::kF32, KvType::kQ8_0, KvType::kF16},
+    {"window", "llama", DType::kF32, KvType::kF32, KvType::kF32, 24},
+    {"windows_and_all", "qwen3", DType::kQ4_0, KvType::kQ8_0, KvType::kQ8_0, 37, true},
+    {"delta", "tiny-delta", DType::kF32, KvType::kF32, KvType::kF32, 0, false, 2, 160},
+    {"delta_window", "tiny-delta", DType::kQ8_0, KvType::kBF16, KvType::kBF16, 33, false, 3, 160}};
 
 void try_schedules(const Kind& kind, int first, int count) {
   const test::TempDir dir;
@@ -335,8 +46,14 @@ void try_schedules(const Kind& kind, int first, int count) {
                                                  .n_heads = 2,
                                                  .n_kv_heads = 1,
                                                  .head_dim = 32,
+                                                 .window = kind.window,
+                                                 .window_alternates = kind.window_alternates,
+                                                 .delta_heads = kind.delta_heads,
                                                  .type = kind.weights});
-  Schedules schedules({.path = dir.path() / "m.gguf", .k = kind.k, .v = kind.v});
+  Schedules schedules({.path = dir.path() / "m.gguf",
+                       .k = kind.k,
+                       .v = kind.v,
+                       .arch = test::tiny_arch(kind.arch)});
   schedules.run(first, count);
   std::printf("%s: schedules %d to %d, %d pre-emptions, %d reuses, %d right and %d wrong guesses\n",
               kind.name, first, first + count - 1, schedules.preemptions, schedules.reuses,
@@ -346,15 +63,11 @@ void try_schedules(const Kind& kind, int first, int count) {
   EXPECT_GT(schedules.right_guesses + schedules.wrong_guesses, 0) << "nothing was ever guessed";
 }
 
-int env_number(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 class SameBitsSchedules : public testing::TestWithParam<int> {};
 
 TEST_P(SameBitsSchedules, YieldWhatEachRequestYieldsAlone) {
-  try_schedules(kKinds[GetParam()], 1 + 100 * GetParam(), 40);
+  const Kind& kind = kKinds[GetParam()];
+  try_schedules(kind, 1 + 100 * GetParam(), kind.n_schedules);
 }
 
 class SlowSchedules : public testing::TestWithParam<int> {};

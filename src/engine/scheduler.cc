@@ -7,9 +7,9 @@
 
 namespace wick {
 
-Scheduler::Scheduler(KvCache& kv, const SchedulerOptions& options)
-    : kv_(kv), options_(options), prefixes_(kv, options.explains_tenants) {
-  WICK_CHECK(options.max_seqs <= kv.max_seqs(), "the cache has a table for each slot");
+Scheduler::Scheduler(SequenceMemory& memory, const SchedulerOptions& options)
+    : memory_(memory), options_(options), prefixes_(memory, options.explains_tenants) {
+  WICK_CHECK(options.max_seqs <= memory.max_seqs(), "the cache has a table for each slot");
   WICK_CHECK(options.max_seqs <= options.max_batch_tokens, "each slot can decode in one step");
   const auto n = static_cast<std::size_t>(options.max_seqs);
   live_.reserve(n);
@@ -67,6 +67,11 @@ void Scheduler::admit() noexcept {
   }
 }
 
+bool Scheduler::has_ready() const noexcept {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [](const Job* job) { return !job->is_paused; });
+}
+
 // A slot of a sequence that nobody reads, for those who wait.
 bool Scheduler::park_one() noexcept {
   for (Job* job : live_) {
@@ -92,21 +97,21 @@ bool Scheduler::place(Job& job) noexcept {
   const int known = static_cast<int>(job.tokens.size());
   PrefixCache::Match match = find(job);
   prefixes_.attach(match, slot);
-  int spare = kv_.free_blocks() + kv_.idle_blocks();
-  if (live_.empty() && kv_.blocks_needed(slot, known) > spare) {
+  int spare = memory_.free_blocks() + memory_.idle_blocks();
+  if (live_.empty() && memory_.blocks_needed(slot, known) > spare) {
     // Alone, all there is is its own but for the copy of a half-used block.
-    kv_.release(slot);
+    memory_.release(slot);
     match.extra = 0;
     prefixes_.attach(match, slot);
-    spare = kv_.free_blocks() + kv_.idle_blocks();
+    spare = memory_.free_blocks() + memory_.idle_blocks();
   }
   const int growth = live_.empty() ? 0 : static_cast<int>(live_.size()) + 1;
-  const int needed = kv_.blocks_needed(slot, known);
+  const int needed = memory_.blocks_needed(slot, known);
   if (needed + growth > spare) {
-    kv_.release(slot);
+    memory_.release(slot);
     return false;
   }
-  const bool is_placed = make_room(needed) && kv_.reserve(slot, known);
+  const bool is_placed = make_room(needed) && memory_.extend(slot, known);
   WICK_CHECK(is_placed, "idle blocks can be had");
   free_slots_.pop_back();
   job.slot = slot;
@@ -126,20 +131,21 @@ bool Scheduler::place(Job& job) noexcept {
 
 // What `job` computed goes to the prefix cache, its slot to the next.
 void Scheduler::vacate(Job& job) noexcept {
-  kv_.truncate(job.slot, job.done);
   if (options_.reuses_prefixes) {
     const auto begin = static_cast<std::size_t>(job.n_shared) * kBlockTokens;
     const auto end = static_cast<std::size_t>(job.done);
-    WICK_CHECK(end < begin + kBlockTokens, "full blocks are published as they come");
-    if (end > begin) {
-      const std::int32_t tail = kv_.blocks(job.slot).back();
+    WICK_CHECK(job.is_failed || end < begin + kBlockTokens,
+               "full blocks are published as they come");
+    if (!job.is_failed && end > begin && memory_.can_cut_blocks() &&
+        memory_.rollback(job.slot, job.done) == job.done) {
+      const BlockId tail = memory_.blocks(job.slot).back();
       prefixes_.touch(prefixes_.add(job.tenant, job.node,
                                     std::span(job.tokens).subspan(begin, end - begin), tail));
     } else {
       prefixes_.touch(job.node);
     }
   }
-  kv_.release(job.slot);
+  memory_.release(job.slot);
   free_slots_.push_back(job.slot);
   job.slot = -1;
   job.node = -1;
@@ -157,12 +163,12 @@ void Scheduler::preempt(Job& job) noexcept {
 int Scheduler::close_tenant(std::uint64_t tenant, bool wipes) noexcept {
   const int n_blocks = prefixes_.drop(tenant);
   // Blocks that it lost earlier are free too, or were zeroed when another tenant took them.
-  if (wipes) kv_.wipe_free();
+  if (wipes) memory_.wipe_free();
   return n_blocks;
 }
 
 bool Scheduler::make_room(int n_blocks) noexcept {
-  const int lacking = n_blocks - kv_.free_blocks();
+  const int lacking = n_blocks - memory_.free_blocks();
   return lacking <= 0 || prefixes_.evict(lacking) >= lacking;
 }
 
@@ -199,23 +205,26 @@ void Scheduler::add_drafts() noexcept {
   for (Slice& slice : slices_) {
     Job& job = *slice.job;
     const int end = job.done + 1 + std::min({job.n_draft, room, free_rows()});
-    if (end <= job.done + 1 || end > kv_.context()) continue;
-    if (!make_room(kv_.blocks_needed(job.slot, end)) || !kv_.reserve(job.slot, end)) continue;
+    if (end <= job.done + 1 || end > memory_.context()) continue;
+    if (!make_room(memory_.blocks_needed(job.slot, end)) || !memory_.extend(job.slot, end))
+      continue;
     slice.n_draft = end - job.done - 1;
     slice.count += slice.n_draft;
     slice.n_rows = slice.count;
+    memory_.mark(job.slot);
     room -= slice.n_draft;
   }
 }
 
-// A block for each decoding job's next position. Who came last goes first if there are too few,
-// sequences that nobody reads before all others.
+// Blocks for all that each job knows: a prompt has them since its admission, a decoding job takes
+// one for its next position. Who came last goes first if there are too few, sequences that nobody
+// reads before all others.
 void Scheduler::take_growth() noexcept {
   for (std::size_t i = 0; i < live_.size();) {
     Job* const job = live_[i];
-    const bool grows = !job->is_paused && job->is_decoding();
-    if (!grows || (make_room(kv_.blocks_needed(job->slot, job->done + 1)) &&
-                   kv_.reserve(job->slot, job->done + 1))) {
+    const int known = static_cast<int>(job->tokens.size());
+    if (job->is_paused ||
+        (make_room(memory_.blocks_needed(job->slot, known)) && memory_.extend(job->slot, known))) {
       ++i;
       continue;
     }
@@ -267,6 +276,7 @@ void Scheduler::add_slice(Job& job, int count) noexcept {
   // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
   const int rest = (job.done + count) % kBlockTokens;
   if (count < missing && count > rest) count -= rest;
+  count = memory_.stop_for_snapshot(job.done, job.done + count) - job.done;
   job.share->served += count;
   int n_rows = count == missing ? 1 : 0;
   if (is_scored) n_rows = count;
@@ -289,7 +299,7 @@ void Scheduler::extend(Job& job) noexcept {
   while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
     const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
     if (node < 0) return;
-    kv_.replace(job.slot, job.n_shared, prefixes_.block(node));
+    if (!memory_.adopt(job.slot, job.n_shared, prefixes_.block(node))) return;
     job.node = node;
     job.done += kBlockTokens;
     const bool is_all_cached = job.cached == job.n_shared++ * kBlockTokens;
@@ -321,26 +331,30 @@ bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
 }
 
 void Scheduler::computed(const Slice& slice) noexcept {
-  slice.job->done += slice.count - slice.n_draft;
+  Job& job = *slice.job;
+  job.done += slice.count - slice.n_draft;
+  memory_.advance(job.slot, job.done);
 }
 
 void Scheduler::judged(const Slice& slice, int n_right) noexcept {
-  slice.job->done += n_right;
-  kv_.truncate(slice.job->slot, slice.job->done);
+  Job& job = *slice.job;
+  job.done = memory_.rollback(job.slot, job.done + n_right);
 }
 
 void Scheduler::publish() noexcept {
   if (!options_.reuses_prefixes) return;
   for (Job* job : live_) {
+    if (job->is_failed) continue;
     while (job->done >= (job->n_shared + 1) * kBlockTokens) {
-      const std::int32_t own = kv_.blocks(job->slot)[static_cast<std::size_t>(job->n_shared)];
+      const BlockId own = memory_.blocks(job->slot)[static_cast<std::size_t>(job->n_shared)];
       const int node = prefixes_.add(job->tenant, job->node, block_ids(*job, job->n_shared), own);
       // Somebody was quicker with the same block: one copy is enough.
       if (prefixes_.block(node) != own)
-        kv_.replace(job->slot, job->n_shared, prefixes_.block(node));
+        memory_.replace(job->slot, job->n_shared, prefixes_.block(node));
       job->node = node;
       ++job->n_shared;
     }
+    if (job->done == job->n_shared * kBlockTokens) memory_.snapshot(job->slot, job->is_decoding());
   }
 }
 

@@ -24,7 +24,7 @@
 #include "base/types.h"
 #include "engine/fair_shares.h"
 #include "engine/prefix_cache.h"
-#include "model/kv_cache.h"
+#include "model/sequence_memory.h"
 
 namespace wick {
 
@@ -42,6 +42,7 @@ struct Job {                         // what the scheduler knows of a request; m
   int priority = 0;                  // -kMaxPriority (in the background) to kMaxPriority
   std::vector<TokenId> tokens = {};  // prompt and answer so far; the caller appends
   bool is_paused = false;            // its reader is behind: compute nothing
+  bool is_failed = false;            // nothing of its last pass goes to the prefix cache
   std::vector<TokenId> draft = {};   // guesses at the tokens behind, as many as n_draft
   int n_draft = 0;                   // set before each plan()
   PromptWish wish = PromptWish::kNext;
@@ -89,12 +90,14 @@ struct SchedulerOptions {
 
 class Scheduler {
  public:
-  // `kv` has as many sequences and blocks for at least one whole context, and one more.
-  Scheduler(KvCache& kv, const SchedulerOptions& options);
+  // `memory` has as many sequences and blocks for at least one whole context, and one more.
+  Scheduler(SequenceMemory& memory, const SchedulerOptions& options);
 
-  void add(Job& job);              // it waits
-  void remove(Job& job) noexcept;  // waiting or live; what it computed stays in the prefix cache
+  void add(Job& job);  // it waits
+  // Waiting or live; what it computed stays in the prefix cache, unless its last pass failed.
+  void remove(Job& job) noexcept;
   void admit() noexcept;
+  bool has_ready() const noexcept;  // a job waits, and not for its reader
 
   // Hot:
   // The next step's work, room in the cache taken. Counts sum to at most max_batch_tokens.
@@ -148,7 +151,7 @@ class Scheduler {
 
   std::span<const TokenId> block_ids(const Job& job, int index) const noexcept;
 
-  KvCache& kv_;
+  SequenceMemory& memory_;
   SchedulerOptions options_;
   PrefixCache prefixes_;
   FairShares shares_;

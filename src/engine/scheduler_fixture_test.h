@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "engine/scheduler.h"
+#include "support/test_device.h"
 
 namespace wick {
 
@@ -26,30 +27,47 @@ inline std::vector<TokenId> text(int n, int seed) {
 struct SchedulerFixture {
   struct Sizes {
     int max_seqs = 4, batch = 64, context = 256, blocks = 64;
+    int window = 0;              // 0 = the layer keeps every position
+    bool has_paged_too = false;  // a second layer does
+    bool has_state = false;      // and one with a state
     bool reuses_prefixes = true, explains_tenants = false;
   };
 
-  std::unique_ptr<Backend> backend = *make_cpu_backend({.threads = 1});
-  KvCache kv;
+  std::unique_ptr<Device> device = test::make_device();
+  SequenceMemory memory;
   Scheduler scheduler;
   std::uint64_t last_id = 0;
+  int window, n_layers;
+  bool has_state;
 
   explicit SchedulerFixture(const Sizes& s)
-      : kv(make_cache(s)),
-        scheduler(kv, {.max_seqs = s.max_seqs,
-                       .max_batch_tokens = s.batch,
-                       .reuses_prefixes = s.reuses_prefixes,
-                       .explains_tenants = s.explains_tenants}) {}
+      : memory(make_memory(s)),
+        scheduler(memory, {.max_seqs = s.max_seqs,
+                           .max_batch_tokens = s.batch,
+                           .reuses_prefixes = s.reuses_prefixes,
+                           .explains_tenants = s.explains_tenants}),
+        window(s.window),
+        n_layers(s.has_paged_too ? 2 : 1),
+        has_state(s.has_state) {}
 
-  KvCache make_cache(const Sizes& s) {
+  SequenceMemory make_memory(const Sizes& s) {
     DecoderSpec spec;
-    spec.blocks.push_back({.mixer = GqaSpec{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2}});
-    auto cache = KvCache::create(*backend, spec,
-                                 {.k_type = KvType::kF32,
-                                  .v_type = KvType::kF32,
-                                  .max_seqs = s.max_seqs,
-                                  .context = s.context,
-                                  .positions = s.blocks * kBlockTokens});
+    const GqaSpec layer{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2, .window = s.window};
+    spec.blocks.push_back({.mixer = layer});
+    if (s.has_paged_too) {
+      spec.blocks.push_back({.mixer = GqaSpec{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2}});
+    }
+    if (s.has_state) {
+      spec.blocks.push_back(
+          {.mixer = DeltaSpec{.n_k_heads = 1, .n_v_heads = 1, .k_dim = 2, .v_dim = 2}});
+    }
+    auto cache = SequenceMemory::create(*device, spec,
+                                        {.k_type = KvType::kF32,
+                                         .v_type = KvType::kF32,
+                                         .max_seqs = s.max_seqs,
+                                         .context = s.context,
+                                         .positions = s.blocks * kBlockTokens,
+                                         .max_batch_tokens = s.batch});
     WICK_CHECK(cache, "a small cache can be made");
     return *std::move(cache);
   }
@@ -58,32 +76,53 @@ struct SchedulerFixture {
     return {.id = ++last_id, .tenant = tenant, .priority = priority, .tokens = std::move(tokens)};
   }
 
-  // The key of a position of `job`: [2][16] floats a block.
-  std::byte* key(const Job& job, Pos pos) const {
-    const KvView view = kv.view(0);
+  // The key of a position of `job` in a layer: [2][16] floats a block.
+  std::byte* key(const Job& job, Pos pos, int layer) const {
+    const KvView& view = memory.layer(layer).kv;
+    const std::int32_t* const table = test::for_kernels(*device, view.tables);
     const auto block =
-        static_cast<std::size_t>(kv.blocks(job.slot)[static_cast<std::size_t>(pos / kBlockTokens)]);
-    return view.k + block * kv_head_block_bytes(KvType::kF32, 2) +
+        static_cast<std::size_t>(table[job.slot * view.table_stride + pos / kBlockTokens]);
+    return test::for_kernels(*device, view.k) + block * kv_head_block_bytes(KvType::kF32, 2) +
            static_cast<std::size_t>(pos % kBlockTokens) * sizeof(float);
+  }
+
+  // The state of the layer behind the others holds the hash of all that was computed.
+  float* state(const Job& job) const {
+    const StateView& view = memory.layer(n_layers).state;
+    return test::for_kernels(*device, view.state) +
+           static_cast<std::size_t>(job.slot) * view.stride;
   }
 
   static std::uint32_t extend_hash(std::uint32_t hash, TokenId id) {
     return (hash ^ static_cast<std::uint32_t>(id + 1)) * 0x9E3779B1U + (hash >> 15);
   }
 
-  // Finds the hashes of the job's text below `begin`, and writes those from there on.
+  // Finds the hashes of the job's text below `begin`, as far as a layer looks back, and writes
+  // those from there on.
   void compute(const Job& job, int begin, int count) {
+    memory.begin(job.slot, begin, count);
     auto hash = static_cast<std::uint32_t>(job.tenant + 1);
+    if (begin == 0 && has_state) std::memcpy(state(job), &hash, sizeof hash);
     for (Pos pos = 0; pos < begin + count; ++pos) {
-      hash = extend_hash(hash, job.tokens[static_cast<std::size_t>(pos)]);
-      if (pos >= begin) {
-        std::memcpy(key(job, pos), &hash, sizeof hash);
-        continue;
+      if (has_state && pos == begin) {
+        std::uint32_t seen = 0;
+        std::memcpy(&seen, state(job), sizeof seen);
+        ASSERT_EQ(seen, hash) << "the state of job " << job.id << " behind " << begin;
       }
-      std::uint32_t seen = 0;
-      std::memcpy(&seen, key(job, pos), sizeof seen);
-      ASSERT_EQ(seen, hash) << "job " << job.id << ", position " << pos << " of " << begin;
+      hash = extend_hash(hash, job.tokens[static_cast<std::size_t>(pos)]);
+      for (int layer = 0; layer < n_layers; ++layer) {
+        if (pos >= begin) {
+          std::memcpy(key(job, pos, layer), &hash, sizeof hash);
+          continue;
+        }
+        if (layer == 0 && window > 0 && pos <= begin - window) continue;
+        std::uint32_t seen = 0;
+        std::memcpy(&seen, key(job, pos, layer), sizeof seen);
+        ASSERT_EQ(seen, hash) << "job " << job.id << ", position " << pos << " of " << begin
+                              << ", layer " << layer;
+      }
     }
+    if (has_state) std::memcpy(state(job), &hash, sizeof hash);
   }
 
   // One step: the slices that were computed. `answer` appends to a job whose slice gives logits.
@@ -118,11 +157,11 @@ struct SchedulerFixture {
   void check_blocks() const {
     std::set<std::int32_t> held;
     for (const Job* job : scheduler.live()) {
-      const auto blocks = kv.blocks(job->slot);
+      const auto blocks = memory.blocks(job->slot);
       held.insert(blocks.begin(), blocks.end());
     }
-    ASSERT_EQ(kv.free_blocks() + kv.idle_blocks() + static_cast<int>(held.size()),
-              kv.total_blocks());
+    ASSERT_EQ(memory.free_blocks() + memory.idle_blocks() + static_cast<int>(held.size()),
+              memory.total_blocks());
   }
 };
 

@@ -1,4 +1,4 @@
-// Cached prefixes out of a scheduler and into one. The bytes of a block are KvCache's.
+// Cached prefixes out of a scheduler and into one. The bytes of a block are SequenceMemory's.
 #include <algorithm>
 
 #include "engine/scheduler.h"
@@ -8,11 +8,7 @@ namespace wick {
 int Scheduler::save(std::uint64_t tenant, std::span<const TokenId> tokens,
                     std::vector<std::byte>& out) const {
   const PrefixCache::Match match = prefixes_.find(tenant, tokens, static_cast<int>(tokens.size()));
-  const auto append = [&](int node) {
-    const std::size_t at = out.size();
-    out.resize(at + kv_.block_bytes());
-    kv_.read_block(prefixes_.block(node), std::span(out).subspan(at));
-  };
+  const auto append = [&](int node) { memory_.export_block(prefixes_.block(node), out); };
   int node = -1;
   for (int done = 0; done < match.whole; done += kBlockTokens) {
     node =
@@ -27,28 +23,28 @@ int Scheduler::restore(std::uint64_t tenant, std::span<const TokenId> tokens,
                        std::span<const std::byte> blocks) noexcept {
   if (!options_.reuses_prefixes || free_slots_.empty()) return 0;
   const SeqId slot = free_slots_.back();  // lent, to take blocks by
-  const std::size_t block_bytes = kv_.block_bytes();
   int node = -1;
   std::size_t done = 0;
-  for (; done < tokens.size(); blocks = blocks.subspan(block_bytes)) {
+  while (done < tokens.size()) {
     const auto ids =
         tokens.subspan(done, std::min<std::size_t>(kBlockTokens, tokens.size() - done));
+    const std::size_t n_bytes = memory_.exported_bytes(blocks);
+    if (n_bytes == 0) break;
     const int known = ids.size() == kBlockTokens ? prefixes_.next(tenant, node, ids) : -1;
     if (known >= 0) {
       node = known;
     } else {
       // What was just put in must not make room for what follows.
-      const bool is_full =
-          kv_.free_blocks() == 0 && kv_.idle_blocks() <= static_cast<int>(done) / kBlockTokens;
-      if (is_full || !make_room(1) || !kv_.reserve(slot, static_cast<int>(ids.size()))) {
-        break;
-      }
-      const std::int32_t block = kv_.blocks(slot)[0];
-      kv_.write_block(block, blocks.first(block_bytes));
+      const bool is_full = memory_.free_blocks() == 0 &&
+                           memory_.idle_blocks() <= static_cast<int>(done) / kBlockTokens;
+      if (is_full || !make_room(1) || !memory_.extend(slot, static_cast<int>(ids.size()))) break;
+      const BlockId block = memory_.blocks(slot)[0];
+      memory_.import_block(block, blocks.first(n_bytes));
       node = prefixes_.add(tenant, node, ids, block);
-      kv_.release(slot);
+      memory_.release(slot);
     }
     prefixes_.touch(node);
+    blocks = blocks.subspan(n_bytes);
     done += ids.size();
   }
   return static_cast<int>(done);

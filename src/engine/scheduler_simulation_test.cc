@@ -50,7 +50,7 @@ class Simulation {
       step();
     }
     f_.check_blocks();
-    EXPECT_EQ(f_.kv.free_blocks() + f_.kv.idle_blocks(), f_.kv.total_blocks());
+    EXPECT_EQ(f_.memory.free_blocks() + f_.memory.idle_blocks(), f_.memory.total_blocks());
   }
 
   std::int64_t longest_wait() const { return longest_wait_; }
@@ -145,12 +145,27 @@ void simulate(int steps) {
       {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 30},
       {.max_seqs = 4, .batch = 8, .context = 224, .blocks = 15},
       {.max_seqs = 8, .batch = 64, .context = 224, .blocks = 200},
-      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 40, .reuses_prefixes = false}};
+      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 40, .reuses_prefixes = false},
+      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 30, .window = 20},
+      {.max_seqs = 4,
+       .batch = 32,
+       .context = 224,
+       .blocks = 60,
+       .window = 45,
+       .has_paged_too = true},
+      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 40, .has_state = true},
+      {.max_seqs = 4,
+       .batch = 32,
+       .context = 224,
+       .blocks = 60,
+       .window = 45,
+       .has_paged_too = true,
+       .has_state = true}};
   std::uint32_t seed = 1;
   for (const auto& sizes : cases) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << sizes.blocks << " blocks");
     Simulation simulation(seed++, sizes);
-    simulation.run(steps / 4);
+    simulation.run(steps / static_cast<int>(std::size(cases)));
     if (testing::Test::HasFatalFailure()) return;
     n_preempted += simulation.n_preempted();
     n_reused += simulation.n_reused();

@@ -162,7 +162,7 @@ TEST(Scheduler, WithoutReuseNothingIsKept) {
   Fixture f({.reuses_prefixes = false});
   Job first = f.job(text(50, 1)), second = f.job(text(50, 1));
   f.run(first);
-  EXPECT_EQ(f.kv.free_blocks(), 64);
+  EXPECT_EQ(f.memory.free_blocks(), 64);
   f.run(second);
   EXPECT_EQ(second.cached, 0);
   EXPECT_EQ(second.miss.reason, MissReason::kOff);

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "engine/draft_control.h"
 #include "engine/emission.h"
 #include "engine/engine.h"
@@ -27,9 +26,14 @@ inline std::vector<TokenId> find_ends(const GenerateRequest& request, const Toke
   return ends;
 }
 
+// That one step can show.
+inline std::size_t longest_piece(const Tokenizer& tokenizer, int draft_max) noexcept {
+  return tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max);
+}
+
 struct Sequence : Job {
   Sequence(RequestId request_id, GenerateRequest request, int most_tokens,
-           const Tokenizer& tokenizer, int vocab, int draft_max)
+           const Tokenizer& tokenizer, int vocab, int draft_max, std::int64_t now_ns)
       : max_tokens(most_tokens),
         ends(find_ends(request, tokenizer)),
         only_plans(request.only_plans),
@@ -40,10 +44,9 @@ struct Sequence : Job {
                 std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
         sink(std::move(request.sink)),
-        emission(request.emit_bytes, request.emit_ms,
-                 tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max)),
+        emission(request.emit_bytes, request.emit_ms, longest_piece(tokenizer, draft_max)),
         scorer(vocab, request.top_logprobs),
-        submitted_ns(monotonic_ns()) {
+        submitted_ns(now_ns) {
     id = request_id;
     tenant = request.tenant;
     priority = request.priority;
@@ -98,9 +101,9 @@ struct Sequence : Job {
   std::int64_t submitted_ns = 0, started_ns = 0, first_token_ns = 0;
   std::int64_t deadline_ns = 0;  // 0 = none
 
-  StopReason stop = StopReason::kNone;  // decided; the last delta may still be on its way
-  bool is_flushed = false;              // `emission` holds the stream's last text
-  bool is_over = false;                 // the last delta is delivered
+  FinishReason stop = FinishReason::kNone;  // decided; the last delta may still be on its way
+  bool is_flushed = false;                  // `emission` holds the stream's last text
+  bool is_over = false;                     // the last delta is delivered
   const Error* error = nullptr;
   Error own_error = {};  // what `error` points at, if it is this request's alone
   RequestPlan plan = {};

@@ -8,6 +8,7 @@
 
 #include "engine/engine_fixture_test.h"
 #include "support/test_data.h"
+#include "support/test_device.h"
 
 namespace wick {
 namespace {
@@ -42,7 +43,7 @@ GenerateRequest ask(const Tokenizer& tokenizer, int number) {
     text += std::string(sentences[i]) + " ";
   text += "\n" + std::string(kTasks[static_cast<std::size_t>(number) % kTasks.size()]);
   text += "<|im_end|>\n<|im_start|>assistant\n";
-  GenerateRequest r{.prompt = tokenizer.encode_special(text), .max_tokens = kAnswer};
+  GenerateRequest r{.prompt = *tokenizer.encode_special(text), .max_tokens = kAnswer};
   r.sampling = {.temperature = number % 2 == 0 ? 0.0F : 0.8F,
                 .seed = static_cast<std::uint64_t>(number)};
   return r;
@@ -57,30 +58,27 @@ class Answers {
 
   Answers(const ModelFile& file, const std::filesystem::path& draft_path, Guesser guesser) {
     const int draft_max = guesser == Guesser::kNone ? 0 : 4;
-    const auto backend = *make_cpu_backend({.threads = 2});
-    const auto draft_backend = *make_cpu_backend({.threads = 1});
-    const EngineOptions options{.max_seqs = kSlots,
-                                .context = kContext,
-                                .draft_max = draft_max,
-                                .drafts_must_pay = false};
-    auto decoder = *Decoder::load(file, *backend,
+    const auto device = test::make_device();
+    const EngineOptions options{
+        .max_seqs = kSlots, .context = kContext, .draft_max = draft_max, .drafts_must_pay = false};
+    auto decoder = *Decoder::load(file, *device,
                                   {.max_batch_tokens = 512,
                                    .max_logit_rows = kSlots + draft_max,
                                    .context = kContext,
-                                   .max_seqs = kSlots});
+                                   .max_seqs = kSlots,
+                                   .threads = 2});
     std::optional<ModelFile> draft_file;
     std::unique_ptr<DraftModel> draft;
     if (guesser == Guesser::kDraft) {
       draft_file = *ModelFile::open(draft_path);
       draft = *DraftModel::create(
-          *Decoder::load(*draft_file, *draft_backend,
-                         {.max_batch_tokens = 32, .max_logit_rows = 1, .max_seqs = kSlots}),
-          *draft_backend,
+          *Decoder::load(
+              *draft_file, *device,
+              {.max_batch_tokens = 32, .max_logit_rows = 1, .max_seqs = kSlots, .threads = 1}),
           {.max_seqs = kSlots, .context = kContext, .vocab = decoder.spec().vocab});
     }
-    const auto engine =
-        *Engine::create(std::move(decoder), *backend, *Tokenizer::from(file.metadata()), options,
-                        std::move(draft));
+    const auto engine = *Engine::create(std::move(decoder), *Tokenizer::from(file.metadata()),
+                                        options, std::move(draft));
     answer(*engine);
   }
 
@@ -98,8 +96,8 @@ class Answers {
     for (const auto& reader : readers) {
       ASSERT_TRUE(reader->last);
       tokens.push_back(reader->tokens);
-      guessed += reader->last->usage.guessed_tokens;
-      right += reader->last->usage.right_guesses;
+      guessed += reader->last->usage.draft_tokens;
+      right += reader->last->usage.accepted_tokens;
     }
   }
 };

@@ -142,8 +142,8 @@ TEST(SameBitsSpeculation, TokensAreThoseWithoutGuessesWhateverTheSampler) {
       if (draft_max == 0) tokens = reader->tokens;
       EXPECT_EQ(reader->tokens, tokens) << i << " " << draft_max;
       const Usage& usage = reader->last->usage;
-      EXPECT_EQ(usage.guessed_tokens > 0, draft_max > 0) << i;
-      EXPECT_LE(usage.right_guesses, usage.guessed_tokens);
+      EXPECT_EQ(usage.draft_tokens > 0, draft_max > 0) << i;
+      EXPECT_LE(usage.accepted_tokens, usage.draft_tokens);
     }
   }
 }
@@ -153,14 +153,14 @@ TEST(Speculation, RightGuessesSaveSteps) {
   const auto reader = f.submit(repetitive(0, 1));
   f.finish();
   EXPECT_EQ(reader->tokens.size(), 120U);
-  EXPECT_LT(f.backend->passes, 30);
+  EXPECT_LT(f.device->passes, 30);
 }
 
 // A model beside a smaller one that guesses for it.
 struct DraftFixture {
   test::TempDir dir;
   std::optional<ModelFile> file, draft_file;
-  std::unique_ptr<WatchedBackend> backend, draft_backend;
+  std::unique_ptr<WatchedDevice> device, draft_device;
   std::unique_ptr<Engine> engine;
 
   explicit DraftFixture(bool is_same_model, int draft_max) {
@@ -170,18 +170,20 @@ struct DraftFixture {
     test::write_tiny_model(dir.path() / "draft.gguf", small);
     file = *ModelFile::open(dir.path() / "model.gguf");
     draft_file = *ModelFile::open(dir.path() / "draft.gguf");
-    backend = std::make_unique<WatchedBackend>(1);
-    draft_backend = std::make_unique<WatchedBackend>(1);
-    auto draft = Decoder::load(*draft_file, *draft_backend,
-                               {.max_batch_tokens = 32, .max_logit_rows = 1, .max_seqs = 3});
+    device = std::make_unique<WatchedDevice>();
+    draft_device = std::make_unique<WatchedDevice>();
+    auto draft =
+        Decoder::load(*draft_file, *draft_device,
+                      {.max_batch_tokens = 32, .max_logit_rows = 1, .max_seqs = 3, .threads = 1});
     auto model = Decoder::load(
-        *file, *backend, {.max_batch_tokens = 512, .max_logit_rows = 3 + draft_max, .max_seqs = 3});
+        *file, *device,
+        {.max_batch_tokens = 512, .max_logit_rows = 3 + draft_max, .max_seqs = 3, .threads = 1});
     const EngineOptions options = guessing(draft_max, 3);
     const int context = plan_context(model->spec(), options);
     const int vocab = model->spec().vocab;
     engine =
-        *Engine::create(*std::move(model), *backend, *Tokenizer::from(file->metadata()), options,
-                        *DraftModel::create(*std::move(draft), *draft_backend,
+        *Engine::create(*std::move(model), *Tokenizer::from(file->metadata()), options,
+                        *DraftModel::create(*std::move(draft),
                                             {.max_seqs = 3, .context = context, .vocab = vocab}));
   }
 };
@@ -214,8 +216,8 @@ TEST(SameBitsSpeculation, ADraftModelChangesNoToken) {
       }
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         EXPECT_EQ(readers[i]->tokens, wanted[i]);
-        n_right += readers[i]->last->usage.right_guesses;
-        n_wrong += readers[i]->last->usage.guessed_tokens - readers[i]->last->usage.right_guesses;
+        n_right += readers[i]->last->usage.accepted_tokens;
+        n_wrong += readers[i]->last->usage.draft_tokens - readers[i]->last->usage.accepted_tokens;
       }
     }
     EXPECT_GT(n_right, 0);
@@ -233,8 +235,8 @@ TEST(Speculation, TheModelItselfGuessesItsGreedyTokens) {
   while (f.engine->step()) {
   }
   const Usage& usage = reader->last->usage;
-  EXPECT_EQ(usage.right_guesses, usage.guessed_tokens);
-  EXPECT_LT(f.backend->passes, 20);
+  EXPECT_EQ(usage.accepted_tokens, usage.draft_tokens);
+  EXPECT_LT(f.device->passes, 20);
 }
 
 TEST(HotPathSpeculation, ADraftModelNeitherAllocatesNorLocks) {
@@ -289,7 +291,7 @@ TEST(Speculation, FirstTokensHaveTheDistributionTheyHaveWithoutGuesses) {
       for (const auto& reader : readers) {
         ++counts[reader->tokens[1] % 64];
         ++counts[64 + reader->tokens[2] % 64];
-        n_guessed += reader->last->usage.guessed_tokens;
+        n_guessed += reader->last->usage.draft_tokens;
       }
     }
   };

@@ -28,11 +28,11 @@ struct Task {
 };
 
 struct Engine::State {
-  State(Decoder d, KvCache c, std::shared_ptr<const Tokenizer> t, const EngineOptions& o,
+  State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenizer> t, const EngineOptions& o,
         int context_tokens);
 
   Decoder decoder;
-  KvCache kv;
+  SequenceMemory memory;
   std::shared_ptr<const Tokenizer> tokenizer;
   EngineOptions options;
   int context;
@@ -55,7 +55,8 @@ struct Engine::State {
   std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
   std::int64_t guess_ns = 0;          // that the guesses of this step took
   Error failure = {};                 // of the last forward pass that failed
-  const Error no_token = {.code = ErrorCode::kDevice,
+  // The numbers of the file are at fault, not the device that computes with them.
+  const Error no_token = {.code = ErrorCode::kCorrupt,
                           .id = "no_token",
                           .message = "the model's logits are all NaN",
                           .hint = "check the file with: wick model verify"};
@@ -66,6 +67,8 @@ struct Engine::State {
   std::vector<SeqId> seqs;
   std::vector<int> logit_rows;
 
+  std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
+
   // Between two steps.
   void take_requests();
   void take_arrivals();
@@ -75,6 +78,7 @@ struct Engine::State {
   void apply_cancels() noexcept;
   int close_tenant(std::uint64_t tenant, bool wipes);
   void end_late_and_unread();
+  std::int64_t next_deadline_ns() const noexcept;
   void make_plan(Sequence& s) const noexcept;
   void begin_admitted() noexcept;
   void retire();

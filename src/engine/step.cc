@@ -2,7 +2,6 @@
 // engine_test.cc counts.
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/hot_scope.h"
 #include "engine/state.h"
 
@@ -27,7 +26,7 @@ bool Engine::step() {
 }
 
 void Engine::State::deliver_all() noexcept {
-  const std::int64_t now = monotonic_ns();
+  const std::int64_t now = now_ns();
   for (const auto& s : sequences)
     s->is_paused = !deliver(*s, now);
 }
@@ -35,12 +34,12 @@ void Engine::State::deliver_all() noexcept {
 // Before a step: what each decoding sequence may go on with.
 void Engine::State::guess() noexcept {
   if (options.draft_max == 0) return;
-  const std::int64_t began = monotonic_ns();
+  const std::int64_t began = now_ns();
   const bool is_worth_it = !options.drafts_must_pay || draft_pay.is_worth_it();
   for (Job* job : scheduler.live()) {
     auto& s = static_cast<Sequence&>(*job);
     s.n_draft = 0;
-    if (!is_worth_it || s.is_paused || !s.is_decoding() || s.stop != StopReason::kNone) continue;
+    if (!is_worth_it || s.is_paused || !s.is_decoding() || s.stop != FinishReason::kNone) continue;
     const int left = s.max_tokens - s.usage.generated_tokens - 1;
     const int n = s.drafts.length(std::min(options.draft_max, left));
     if (n <= 0) continue;
@@ -48,7 +47,7 @@ void Engine::State::guess() noexcept {
     s.n_draft =
         draft != nullptr ? draft->guess(s.slot, s.tokens, out) : s.ngrams.guess(s.tokens, out);
   }
-  guess_ns = monotonic_ns() - began;
+  guess_ns = now_ns() - began;
 }
 
 // A step that sequences share is short, so that those who decode wait for nobody's prompt and a
@@ -79,19 +78,19 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
 }
 
 void Engine::State::compute(std::span<const Slice> slices) noexcept {
-  const std::int64_t began = monotonic_ns();
+  const std::int64_t began = now_ns();
   // cancel() first leaves its message, then looks at `alone`; here it is the other way round, so
   // one of the two sees the other.
   gives_up.store(false);
   alone.store(slices.size() == 1 ? slices[0].job->id : 0);
   if (slices.size() == 1 && !cancels.is_empty()) gives_up.store(true);
   const Batch batch = gather(slices);
-  const bool is_whole = decoder.launch(batch, kv, gives_up);
+  const bool is_whole = decoder.launch(batch, memory, gives_up);
   alone.store(0);
   if (!is_whole) return;  // the step never was; whom it was for is ended by the next one
   sample_and_emit(slices);
   scheduler.publish();
-  learn_cost(slices, monotonic_ns() - began);
+  learn_cost(slices, now_ns() - began);
 }
 
 void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) noexcept {
@@ -139,9 +138,9 @@ void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
   rows = rows.last(static_cast<std::size_t>(1 + slice.n_draft) * vocab);
   for (;;) {
     accept(s, rows.first(vocab));
-    deliver(s, monotonic_ns());
+    deliver(s, now_ns());
     s.drafts.drew();
-    if (s.stop != StopReason::kNone || n_right == slice.n_draft ||
+    if (s.stop != FinishReason::kNone || n_right == slice.n_draft ||
         s.tokens.back() != s.draft[static_cast<std::size_t>(n_right)]) {
       break;
     }
@@ -152,8 +151,8 @@ void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
   scheduler.judged(slice, n_right);
   s.drafts.judged(slice.n_draft, n_right);
   s.n_right = n_right;
-  s.usage.guessed_tokens += slice.n_draft;
-  s.usage.right_guesses += n_right;
+  s.usage.draft_tokens += slice.n_draft;
+  s.usage.accepted_tokens += n_right;
 }
 
 void Engine::State::pool(const Slice& slice, int first) noexcept {
@@ -165,9 +164,9 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
   }
   s.pool.add(slice.begin, *states);
   if (!slice.is_last) return;
-  const std::int64_t now = monotonic_ns();
+  const std::int64_t now = now_ns();
   s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
-  s.stop = StopReason::kEnd;
+  s.stop = FinishReason::kEnd;
   deliver(s, now);
 }
 
@@ -199,7 +198,7 @@ void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
 // Draws the next token and decides whether the answer ends with it.
 void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   const TokenId id = s.sampler.sample(logits, {}, s.tokens);
-  const std::int64_t now = monotonic_ns();
+  const std::int64_t now = now_ns();
   if (s.usage.generated_tokens == 0) {
     s.first_token_ns = now;
     s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
@@ -207,7 +206,8 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
   if (id < 0) {
     s.error = &no_token;
-    s.stop = StopReason::kError;
+    s.is_failed = true;
+    s.stop = FinishReason::kError;
     return;
   }
   s.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
@@ -218,15 +218,15 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
     s.scorer.score(logits, id, std::span(s.scores).subspan(n));
   }
   if (s.ends_with(id)) {
-    s.stop = StopReason::kEnd;
+    s.stop = FinishReason::kEnd;
     return;
   }
   show(s, s.stream.push(id), now);
   if (s.stream.stopped()) {
-    s.stop = StopReason::kStopText;
+    s.stop = FinishReason::kStopText;
     s.is_flushed = true;  // what is held back belongs to the stop string
   } else if (s.usage.generated_tokens == s.max_tokens) {
-    s.stop = StopReason::kLength;
+    s.stop = FinishReason::kLength;
   }
 }
 
@@ -234,14 +234,15 @@ void Engine::State::fail(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
     auto& s = static_cast<Sequence&>(*slice.job);
     s.error = &failure;
-    s.stop = StopReason::kError;
-    deliver(s, monotonic_ns());
+    s.is_failed = true;
+    s.stop = FinishReason::kError;
+    deliver(s, now_ns());
   }
 }
 
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
-  const bool ends = s.stop != StopReason::kNone;
+  const bool ends = s.stop != FinishReason::kNone;
   if (ends && !s.is_flushed) {
     show(s, s.stream.finish(), now_ns);
     s.is_flushed = true;
@@ -265,8 +266,8 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
        .stop = s.stop,
        .usage = s.usage,
        .error = s.error,
-       .plan = s.stop == StopReason::kPlanned ? &s.plan : nullptr,
-       .embedding = s.stop == StopReason::kEnd ? s.pool.values() : std::span<const float>()});
+       .plan = s.only_plans ? &s.plan : nullptr,
+       .embedding = s.stop == FinishReason::kEnd ? s.pool.values() : std::span<const float>()});
   return s.is_over;
 }
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/kv_cache.h"
+#include "model/sequence_memory.h"
 
 namespace wick {
 

@@ -123,4 +123,11 @@ std::uint64_t ModelFile::bytes() const noexcept {
   return state_->bytes;
 }
 
+std::vector<FileId> ModelFile::files() const {
+  std::vector<FileId> ids;
+  for (const MappedFile& file : state_->parts.files)
+    ids.push_back(file.id());
+  return ids;
+}
+
 }  // namespace wick

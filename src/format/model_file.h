@@ -15,7 +15,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "base/mapped_file.h"
 #include "base/result.h"
 #include "format/metadata.h"
 #include "quant/dtype.h"
@@ -61,6 +63,7 @@ class ModelFile {
   std::span<const TensorView> tensors() const noexcept;
   const TensorView* find(std::string_view name) const noexcept;  // nullptr if absent
   std::uint64_t bytes() const noexcept;                          // of all files together
+  std::vector<FileId> files() const;  // all that were read: parts, config.json, tokenizer files
 
  private:
   struct State;

@@ -2,22 +2,17 @@
 // One mapping serves all of them: a truncated file is a shorter view of it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
 
 #include "base/mapped_file.h"
 #include "format/gguf.h"
+#include "support/test_data.h"
 
 namespace wick {
 namespace {
 
-std::filesystem::path default_model() {
-  if (const char* path = std::getenv("WICK_TEST_MODEL"); path != nullptr) return path;
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home == nullptr ? "" : home) / ".cache/wick-test" /
-         "SmolLM2-135M-Instruct.Q4_1.gguf";
-}
+using test::default_model;
 
 constexpr int kPlaces = 2000;
 

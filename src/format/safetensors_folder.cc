@@ -49,8 +49,9 @@ Result<MappedFile> map_json(const fs::path& path) {
   return file;
 }
 
-Result<WeightMap> read_index(const fs::path& path) {
-  WICK_TRY(const MappedFile file, map_json(path));
+Result<WeightMap> read_index(ModelParts& parts, const fs::path& path) {
+  WICK_TRY(MappedFile mapped, map_json(path));
+  const MappedFile& file = parts.files.emplace_back(std::move(mapped));
   WICK_TRY(const nlohmann::json index, parse_json_object(text_of(file), path.string()));
   const auto listed = index.find("weight_map");
   if (listed == index.end() || !listed->is_object() || listed->empty()) {
@@ -210,7 +211,7 @@ Result<ModelParts> open_safetensors(const fs::path& path) {
   ModelParts parts;
   WeightMap map;
   if (is_there(folder / kIndexName)) {
-    WICK_TRY(map, read_index(folder / kIndexName));
+    WICK_TRY(map, read_index(parts, folder / kIndexName));
   }
   const std::string file = path.filename().string();
   const bool is_listed =

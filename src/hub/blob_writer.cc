@@ -35,6 +35,11 @@ Result<StoredFile> BlobWriter::finish(const Store& store, std::string_view name,
                  .message = cat(name, " has SHA-256 ", file.sha256, ", wanted ", wanted),
                  .hint = "the source holds another file; nothing of it was kept"};
   }
+  if (bytes_ == 0) {
+    return Error{.code = ErrorCode::kCorrupt,
+                 .id = "empty_file",
+                 .message = cat(name, " has 0 bytes, wanted is a file that holds something")};
+  }
   WICK_DO(sync_file(file_, path_));
   WICK_DO(move_durably(path_, store.blob_path(file.sha256)));
   path_.clear();

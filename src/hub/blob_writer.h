@@ -29,7 +29,8 @@ class BlobWriter {
   ~BlobWriter();
 
   Result<void> add(std::span<const std::byte> bytes);
-  // kCorrupt (id "hash_mismatch") when `wanted` is not empty and not the hash of what was added.
+  // kCorrupt (id "hash_mismatch") when `wanted` is not empty and not the hash of what was added;
+  // kCorrupt (id "empty_file") when nothing was.
   Result<StoredFile> finish(const Store& store, std::string_view name, std::string_view wanted);
 
  private:

@@ -51,7 +51,7 @@ class Download {
         record_path_(std::move(record_path)),
         url_(std::move(plain_url)) {}
 
-  Result<StoredFile> run();
+  Result<StoredFile> run();  // a failure leaves what can be resumed, and nothing else
 
  private:
   bool is_resumable() const;
@@ -199,6 +199,12 @@ Result<void> Download::begin_anew(const HttpResponse& response) {
                  .message = cat(printable(url_),
                                 ": the server does not say how long the file is, "
                                 "so that a cut could not be noticed")};
+  }
+  if (total == 0) {
+    return Error{.code = ErrorCode::kCorrupt,
+                 .id = "empty_file",
+                 .message = cat(request_.name, " at ", printable(url_),
+                                " has 0 bytes, wanted is a file that holds something")};
   }
   const auto piece_bytes = std::clamp(request_.piece_bytes, kMinPieceBytes, kMaxPieceBytes);
   ::unlink(record_path_.c_str());
@@ -367,7 +373,13 @@ Result<StoredFile> Download::run() {
   }
   WICK_TRY(file_, open_for_writing(part_));
   if (!is_known_) ::unlink(record_path_.c_str());
-  WICK_DO(fetch_all());
+  if (auto fetched = fetch_all(); !fetched) {
+    const auto& pieces = record_.pieces;
+    const bool is_empty = std::all_of(pieces.begin(), pieces.end(),
+                                      [](const std::string& piece) { return piece.empty(); });
+    if (is_empty) forget();  // there is nothing that another try could go on from
+    return std::move(fetched).error();
+  }
   return finish();
 }
 

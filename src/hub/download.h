@@ -30,10 +30,10 @@ struct DownloadRequest {
 };
 
 // A blob of the wanted hash that is there is taken without a request. kCorrupt (id "hash_mismatch")
-// when the bytes are not the wanted ones: then nothing of them stays. kUnavailable for anything
-// that a later try may mend: then the good pieces stay.
-// After success blobs/<key>.json still tells which blob the URL gave, so that nothing is fetched
-// again before the model's record does: then drop_finished_parts.
+// when the bytes are not the wanted ones, (id "empty_file") when there are none: then nothing of
+// them stays. kUnavailable for anything that a later try may mend: then the good pieces stay. After
+// success blobs/<key>.json still tells which blob the URL gave, so that nothing is fetched again
+// before the model's record does: then drop_finished_parts.
 Result<StoredFile> download(const Store& store, const DownloadRequest& request);
 
 }  // namespace wick

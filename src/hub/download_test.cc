@@ -130,11 +130,22 @@ TEST_F(DownloadTest, BringsTheFileInOneRequest) {
   expect_whole(got);
 }
 
-TEST_F(DownloadTest, EmptyFileIsAFileToo) {
+// A server that has lost a file says so with 0 bytes more often than a model has an empty one.
+TEST_F(DownloadTest, AnEmptyFileIsRefusedAndLeavesNothing) {
   serve("", 0);
   const auto got = fetch();
-  ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(got->sha256, sha256_text(""));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().id, "empty_file");
+  EXPECT_TRUE(fs::is_empty(store_.root() / "blobs"));
+}
+
+TEST_F(DownloadTest, AFailureBeforeTheFirstPieceLeavesNothing) {
+  const auto absent = fetch();
+  ASSERT_FALSE(absent);
+  EXPECT_TRUE(fs::is_empty(store_.root() / "blobs")) << absent.error().message;
+  serve("\"cut_after\": 1, \"cut_times\": 99, \"etag\": \"\"");
+  ASSERT_FALSE(fetch());
+  EXPECT_TRUE(fs::is_empty(store_.root() / "blobs"));
 }
 
 TEST_F(DownloadTest, ResumeFetchesOnlyWhatIsMissing) {

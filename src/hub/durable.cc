@@ -130,16 +130,22 @@ Result<std::string> read_small_file(const std::filesystem::path& path, std::size
 Result<void> write_small_file(const std::filesystem::path& path, std::string_view text) {
   std::filesystem::path temporary = path;
   temporary += ".tmp";  // a fixed name: what a killed writer leaves, the next one overwrites
-  WICK_TRY(const FileHandle file, open_for_writing(temporary));
-  if (::ftruncate(file.fd(), 0) != 0) return file_error(temporary, "write", errno);
-  WICK_DO(write_at(file, temporary, std::as_bytes(std::span(text.data(), text.size())), 0));
-  WICK_DO(sync_file(file, temporary));
-  return move_durably(temporary, path);
+  const auto write = [&]() -> Result<void> {
+    WICK_TRY(const FileHandle file, open_for_writing(temporary));
+    if (::ftruncate(file.fd(), 0) != 0) return file_error(temporary, "write", errno);
+    WICK_DO(write_at(file, temporary, std::as_bytes(std::span(text.data(), text.size())), 0));
+    WICK_DO(sync_file(file, temporary));
+    return move_durably(temporary, path);
+  };
+  auto written = write();
+  if (!written) ::unlink(temporary.c_str());
+  return written;
 }
 
 Result<void> move_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) return file_error(to, "write", errno);
-  return sync_folder(to.parent_path());
+  const std::filesystem::path folder = to.parent_path();
+  return sync_folder(folder.empty() ? "." : folder);
 }
 
 Result<std::uint64_t> regular_file_size(const std::filesystem::path& path) {

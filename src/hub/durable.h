@@ -54,9 +54,11 @@ Result<void> sync_folder(const std::filesystem::path& folder);
 // A small file as text; kCorrupt when it is longer than `limit`, is a link or no regular file.
 Result<std::string> read_small_file(const std::filesystem::path& path, std::size_t limit);
 // Temporary file, fsync, rename, fsync of the folder: afterwards `path` holds the old or the new
-// text, whatever happens. Two writers of one path need a lock between them.
+// text, whatever happens. For records of the store: two writers of one path need a lock between
+// them. hub/atomic_file.h writes what a person names.
 Result<void> write_small_file(const std::filesystem::path& path, std::string_view text);
-// rename and fsync of the folder; both paths lie in the same file system.
+// rename and fsync of the folder, which is the current one for a bare name; both paths lie in the
+// same file system.
 Result<void> move_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Bytes of a regular file; kNotFound for anything else (a link too).

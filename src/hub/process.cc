@@ -89,7 +89,7 @@ Result<int> wait_for(pid_t child, const std::stop_token& stop, const std::functi
 
 }  // namespace
 
-Result<int> run_command(const Command& command, const std::stop_token& stop,
+Result<int> run_command(const ChildProgram& command, const std::stop_token& stop,
                         const std::function<void()>& tick) {
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = merged_environment(command.environment);

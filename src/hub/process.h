@@ -11,7 +11,7 @@
 
 namespace wick {
 
-struct Command {
+struct ChildProgram {
   std::vector<std::string> arguments = {};    // the program first, looked up in PATH
   std::vector<std::string> environment = {};  // "NAME=value", beside or in place of our own
   std::filesystem::path error_log = {};       // takes what it says on standard error
@@ -20,7 +20,7 @@ struct Command {
 // Its exit status (128 + n after signal n). Standard input and output are /dev/null; the program is
 // ended with us, also by kill -9. `tick` is called about ten times a second. kNotFound (id
 // "no_such_program") when there is no such program; kCancelled after a stop, when it has ended.
-Result<int> run_command(const Command& command, const std::stop_token& stop,
+Result<int> run_command(const ChildProgram& command, const std::stop_token& stop,
                         const std::function<void()>& tick);
 
 }  // namespace wick

@@ -64,7 +64,7 @@ std::string last_error_line(const fs::path& log) {
     if (line.starts_with("ERROR: ") || last.empty()) last = line.empty() ? last : line;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return last.empty() ? "it gives no reason" : printable(last, 300);
+  return last.empty() ? std::string("it gives no reason") : printable(last, 300);
 }
 
 Result<void> run_pip(const PackageRequest& request, const fs::path& folder) {
@@ -81,10 +81,10 @@ Result<void> run_pip(const PackageRequest& request, const fs::path& folder) {
     if (request.progress) request.progress(bytes_below(folder), 0, false);
   };
   for (const std::vector<std::string>& program : programs) {
-    Command command{.arguments = program,
-                    .environment = {cat("TMPDIR=", folder.string()), "PIP_NO_INPUT=1",
-                                    "PIP_DISABLE_PIP_VERSION_CHECK=1"},
-                    .error_log = folder / "log"};
+    ChildProgram command{.arguments = program,
+                         .environment = {cat("TMPDIR=", folder.string()), "PIP_NO_INPUT=1",
+                                         "PIP_DISABLE_PIP_VERSION_CHECK=1"},
+                         .error_log = folder / "log"};
     command.arguments.insert(command.arguments.end(), download.begin(), download.end());
     const auto status = run_command(command, request.stop, tick);
     if (!status && status.error().id == "no_such_program") continue;

@@ -3,8 +3,8 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <new>
 
-#include "base/check.h"
 #include "base/strings.h"
 #include "hub/durable.h"
 #include "hub/store.h"
@@ -12,28 +12,32 @@
 namespace wick {
 
 namespace {
+
 constexpr std::size_t kReadBytes = 1 << 20;
+
+// SHA-256 itself cannot fail: what OpenSSL says no to is the memory that it wants.
+void want(bool is_done) {
+  if (!is_done) throw std::bad_alloc();
 }
 
+}  // namespace
+
 struct Sha256::State {
-  State() : context(EVP_MD_CTX_new()) {
-    WICK_CHECK(context != nullptr, "no memory for a hash");
-    start();
-  }
+  State() : context(EVP_MD_CTX_new()) { want(context != nullptr); }
 
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   ~State() { EVP_MD_CTX_free(context); }
 
-  void start() {
-    WICK_CHECK(EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1, "SHA-256 does not start");
-  }
+  void start() { want(EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1); }
 
   EVP_MD_CTX* context;
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) {}
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  state_->start();
+}
 
 Sha256::Sha256(const Sha256& other) : Sha256() {
   *this = other;
@@ -41,7 +45,7 @@ Sha256::Sha256(const Sha256& other) : Sha256() {
 
 Sha256& Sha256::operator=(const Sha256& other) {
   if (this != &other) {
-    WICK_CHECK(EVP_MD_CTX_copy_ex(state_->context, other.state_->context) == 1, "hash copy");
+    want(EVP_MD_CTX_copy_ex(state_->context, other.state_->context) == 1);
   }
   return *this;
 }
@@ -49,12 +53,12 @@ Sha256& Sha256::operator=(const Sha256& other) {
 Sha256::~Sha256() = default;
 
 void Sha256::add(std::span<const std::byte> bytes) {
-  WICK_CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1, "hash update");
+  want(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
 }
 
 std::string Sha256::hex() {
   std::array<unsigned char, 32> digest = {};
-  WICK_CHECK(EVP_DigestFinal_ex(state_->context, digest.data(), nullptr) == 1, "hash end");
+  want(EVP_DigestFinal_ex(state_->context, digest.data(), nullptr) == 1);
   state_->start();
   static constexpr std::string_view kHex = "0123456789abcdef";
   std::string text;

@@ -209,7 +209,7 @@ std::string source_label(std::string_view spec) {
     return cat("the Python package ", printable(package));
   }
   const auto url = parse_url(std::string(spec));
-  return url ? printable(url->origin) : "the URL";
+  return url ? printable(url->origin) : std::string("the URL");
 }
 
 const StoredModel* find_by_source(const std::vector<StoredModel>& models, std::string_view spec) {

@@ -43,6 +43,30 @@ Out* ask(const wick_model* model, const wick_message* messages, size_t n_message
   });
 }
 
+template <class Out, class Call>
+Out* ask_ids(const wick_model* model, const int32_t* ids, size_t n_ids,
+             const wick_generation* generation, wick_error** error, const Call& call) {
+  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
+    if (model == nullptr || ids == nullptr) return null_argument("the model or ids");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    return to_c(call(std::vector<wick::TokenId>(ids, ids + n_ids), *settings));
+  });
+}
+
+template <class Out, class Call>
+Out* ask_json(const wick_model* model, const char* messages, const wick_generation* generation,
+              wick_error** error, const Call& call) {
+  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
+    if (model == nullptr || messages == nullptr) return null_argument("the model or messages");
+    auto settings = to_cpp(generation);
+    if (!settings) return settings.error();
+    auto list = wick::messages_from_json(messages);
+    if (!list) return list.error();
+    return to_c(call(*list, *settings));
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -83,6 +107,10 @@ wick_model* wick_model_open(const char* path_or_name, const wick_model_options* 
                            .may_download = read->may_download != 0};
     if (read->cache_type != nullptr) out.cache_type = read->cache_type;
     if (read->chat_template != nullptr) out.chat_template = read->chat_template;
+    if (read->speculation != nullptr) out.speculation = read->speculation;
+    if (read->draft_model != nullptr) out.draft_model = read->draft_model;
+    out.draft_max = read->draft_max;
+    if (read->device != nullptr) out.device = read->device;
     auto model = wick::Model::open(path_or_name, out);
     if (!model) return std::move(model).error();
     return std::make_unique<wick_model>(wick_model{*std::move(model)}).release();
@@ -120,8 +148,9 @@ ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length
     if (text == nullptr && length > 0) return null_argument("text");
     if (ids == nullptr && capacity > 0) return null_argument("ids");
     const auto all = model->model.tokenize({text, length});
-    std::copy_n(all.begin(), std::min(all.size(), capacity), ids);
-    return static_cast<ptrdiff_t>(all.size());
+    if (!all) return all.error();
+    std::copy_n(all->begin(), std::min(all->size(), capacity), ids);
+    return static_cast<ptrdiff_t>(all->size());
   });
 }
 
@@ -202,6 +231,24 @@ wick_completion* wick_chat_messages(const wick_model* model, const wick_message*
                               });
 }
 
+wick_completion* wick_complete_ids(const wick_model* model, const int32_t* ids, size_t n_ids,
+                                   const wick_generation* generation, wick_text_sink sink,
+                                   void* user, wick_error** error) {
+  return ask_ids<wick_completion>(
+      model, ids, n_ids, generation, error, [&](const auto& input, const auto& settings) {
+        return model->model.complete(input, settings, to_cpp(sink, user));
+      });
+}
+
+wick_completion* wick_chat_json(const wick_model* model, const char* messages,
+                                const wick_generation* generation, wick_text_sink sink, void* user,
+                                wick_error** error) {
+  return ask_json<wick_completion>(model, messages, generation, error,
+                                   [&](const auto& input, const auto& settings) {
+                                     return model->model.chat(input, settings, to_cpp(sink, user));
+                                   });
+}
+
 wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
                               const wick_generation* generation, wick_error** error) {
   return ask<wick_plan>(
@@ -235,6 +282,33 @@ wick_stream* wick_chat_stream(const wick_model* model, const wick_message* messa
                           [&](const auto& input, const auto& settings) {
                             return model->model.stream(input, settings);
                           });
+}
+
+wick_stream* wick_complete_ids_stream(const wick_model* model, const int32_t* ids, size_t n_ids,
+                                      const wick_generation* generation, wick_error** error) {
+  return ask_ids<wick_stream>(model, ids, n_ids, generation, error,
+                              [&](const auto& input, const auto& settings) {
+                                return model->model.stream(input, settings);
+                              });
+}
+
+wick_stream* wick_chat_json_stream(const wick_model* model, const char* messages,
+                                   const wick_generation* generation, wick_error** error) {
+  return ask_json<wick_stream>(model, messages, generation, error,
+                               [&](const auto& input, const auto& settings) {
+                                 return model->model.stream(input, settings);
+                               });
+}
+
+const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error) {
+  return guarded<const wick_event*>(error, nullptr, [&]() -> Result<const wick_event*> {
+    if (stream == nullptr) return null_argument("stream");
+    auto event = stream->stream.next_event();
+    if (!event) return static_cast<const wick_event*>(nullptr);
+    stream->event = *std::move(event);
+    stream->c_event = to_c(stream->event);
+    return &stream->c_event;
+  });
 }
 
 const char* wick_stream_next(wick_stream* stream, size_t* length) {

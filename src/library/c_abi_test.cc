@@ -1,12 +1,15 @@
 // The C functions as C sees them: what they give, what they refuse, and that nothing leaks (the
 // sanitizer of the preset clang watches).
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "support/no_threads.h"
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
 #include "wick/model.h"
@@ -93,6 +96,18 @@ TEST(CAbi, SaysTheSameBlockingPushedAndPulled) {
   wick_stream_free(stream);
 }
 
+TEST(CAbi, AThreadThatCannotStartIsAnErrorOfOpeningAndNotTheEndOfTheHost) {
+  Fixture f;
+  {
+    const wick::test::NoThreads refused;
+    EXPECT_EQ(wick_model_open(f.path.c_str(), nullptr, &f.error), nullptr);
+    EXPECT_EQ(f.error_id(), "no_thread");
+  }
+  wick_model* const model = wick_model_open(f.path.c_str(), nullptr, &f.error);
+  EXPECT_NE(model, nullptr) << f.error_id();
+  wick_model_free(model);
+}
+
 TEST(CAbi, AChatMayOutliveTheHandleOfItsModel) {
   Fixture f;
   const Settings s;
@@ -132,6 +147,26 @@ TEST(CAbi, ASessionGoesToAFileAndBack) {
   wick_session_free(again);
   EXPECT_EQ(wick_session_load(f.model, f.path.c_str(), &f.error), nullptr);
   EXPECT_EQ(f.error_id(), "bad_session_file");
+}
+
+TEST(CAbi, ASessionIsSavedUnderABareNameAndOverNothingButAFile) {
+  Fixture f;
+  const Settings s;
+  wick_session* session = wick_session_new(f.model, nullptr, &f.error);
+  wick_completion_free(wick_session_say(session, "one", &s.generation, nullptr, nullptr, nullptr));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(f.dir.path());
+  EXPECT_EQ(wick_session_save(session, "bare.bin", &f.error), 0) << f.error_id();
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(std::filesystem::exists(f.dir.path() / "bare.bin"));
+  EXPECT_NE(wick_session_save(session, f.path.c_str(), &f.error), 0);
+  EXPECT_EQ(f.error_id(), "output_is_input");
+  const std::string pipe = (f.dir.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_NE(wick_session_save(session, pipe.c_str(), &f.error), 0);
+  EXPECT_EQ(f.error_id(), "not_a_file");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  wick_session_free(session);
 }
 
 TEST(CAbi, TokensAreCountedAlsoWhereThereIsNoRoomForThem) {
@@ -407,6 +442,42 @@ TEST(CAbi, AnErrorHasCodeNameMessageAndHint) {
   EXPECT_NE(std::strstr(f.error->message, "/no/such/model.gguf"), nullptr);
   EXPECT_STRNE(f.error->hint, "");
   EXPECT_EQ(wick_abi(), WICK_ABI);
+}
+
+TEST(CAbi, SpeculationIsAnOptionAndTheAnswerTellsOfIt) {
+  Fixture f;
+  const auto answer = [&](const char* speculation, const char* draft) {
+    wick_model_options options;
+    wick_model_options_init(&options);
+    options.threads = 1;
+    options.speculation = speculation;
+    options.draft_model = draft;
+    wick_model* const model = wick_model_open(f.path.c_str(), &options, &f.error);
+    EXPECT_NE(model, nullptr) << f.error_id();
+    const wick_parameter greedy{"temperature", 0};
+    wick_generation generation;
+    wick_generation_init(&generation);
+    generation.max_tokens = 60;
+    generation.parameters = &greedy;
+    generation.n_parameters = 1;
+    wick_completion* const all =
+        wick_complete(model, "one two three one two three one two three one two", &generation,
+                      nullptr, nullptr, &f.error);
+    EXPECT_NE(all, nullptr) << f.error_id();
+    const auto out = std::pair(std::string(all->text), all->draft_tokens);
+    EXPECT_LE(all->accepted_tokens, all->draft_tokens);
+    wick_completion_free(all);
+    wick_model_free(model);
+    return out;
+  };
+  const auto [text, none] = answer(nullptr, nullptr);
+  EXPECT_EQ(none, 0);
+  for (const auto& [kind, draft] : {std::pair("ngram", static_cast<const char*>(nullptr)),
+                                    std::pair("draft", f.path.c_str())}) {
+    const auto [same, drafted] = answer(kind, draft);
+    EXPECT_EQ(same, text) << kind;
+    EXPECT_GT(drafted, 0) << kind;
+  }
 }
 
 }  // namespace

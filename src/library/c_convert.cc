@@ -8,12 +8,14 @@ static_assert(static_cast<int>(ErrorCode::kInvalid) + 1 == WICK_INVALID);
 static_assert(static_cast<int>(ErrorCode::kUnavailable) + 1 == WICK_UNAVAILABLE);
 static_assert(static_cast<int>(FinishReason::kEnd) == WICK_FINISH_END);
 static_assert(static_cast<int>(FinishReason::kCancelled) == WICK_FINISH_CANCELLED);
+static_assert(static_cast<int>(FinishReason::kError) == WICK_FINISH_ERROR);
+static_assert(std::variant_size_v<Event> == WICK_EVENT_DONE);
 static_assert(static_cast<int>(MissReason::kNone) == WICK_MISS_NONE);
 static_assert(static_cast<int>(MissReason::kOtherTenant) == WICK_MISS_OTHER_TENANT);
 static_assert(static_cast<int>(MissReason::kOff) == WICK_MISS_OFF);
 
-wick_error out_of_memory{WICK_NO_MEMORY, "out_of_memory", "there is not enough memory", "",
-                         nullptr};
+wick_error out_of_memory{
+    WICK_NO_MEMORY, "out_of_memory", "there is not enough memory", "", nullptr, ""};
 
 wick_error* to_c(const Error& error) {
   auto owned = std::make_unique<OwnedError>();
@@ -24,6 +26,8 @@ wick_error* to_c(const Error& error) {
   owned->id = owned->id_text.c_str();
   owned->message = owned->message_text.c_str();
   owned->hint = owned->hint_text.c_str();
+  owned->partial = error.partial_text;
+  owned->partial_text = owned->partial.c_str();
   owned->cause = error.cause == nullptr ? nullptr : to_c(*error.cause);
   return owned.release();
 }
@@ -69,6 +73,15 @@ Result<Generation> to_cpp(const wick_generation* given) {
     };
   }
   if (g.cancel != nullptr) out.cancel = g.cancel->source.get_token();
+  if (g.has_seed != 0) out.seed = g.seed;
+  if (g.tool_choice != nullptr) out.tool_choice = g.tool_choice;
+  if (g.thinking != WICK_THINKING_DEFAULT) out.thinking = g.thinking == WICK_THINKING_ON;
+  if (g.tools != nullptr) {
+    WICK_TRY(out.tools, tools_from_json(g.tools));
+  }
+  if (g.template_variables != nullptr) {
+    WICK_TRY(out.template_variables, variables_from_json(g.template_variables));
+  }
   return out;
 }
 
@@ -140,8 +153,13 @@ Result<wick_completion*> to_c(Result<Completion> result) {
   for (const EffectiveParameter& one : whole.parameters) {
     const auto* const number = std::get_if<double>(&one.value);
     const auto* const text = std::get_if<std::string>(&one.value);
+    const auto* const whole_number = std::get_if<std::uint64_t>(&one.value);
+    if (one.key == "seed" && whole_number != nullptr) owned->seed = *whole_number;
     owned->effective_list.push_back({.key = one.key.c_str(),
-                                     .value = number == nullptr ? 0 : *number,
+                                     .value = number != nullptr ? *number
+                                              : whole_number != nullptr
+                                                  ? static_cast<double>(*whole_number)
+                                                  : 0,
                                      .text = text == nullptr ? nullptr : text->c_str(),
                                      .origin = one.origin.c_str()});
   }
@@ -153,7 +171,45 @@ Result<wick_completion*> to_c(Result<Completion> result) {
   fill(owned->scored_prompt, whole.prompt_logprobs);
   owned->prompt_logprobs = owned->scored_prompt.tokens.data();
   owned->n_prompt_logprobs = owned->scored_prompt.tokens.size();
+  owned->draft_tokens = whole.usage.draft_tokens;
+  owned->accepted_tokens = whole.usage.accepted_tokens;
+  owned->reasoning = whole.reasoning.c_str();
+  for (const ToolCall& call : whole.tool_calls)
+    owned->call_list.push_back({call.id.c_str(), call.name.c_str(), call.arguments.c_str()});
+  owned->tool_calls = owned->call_list.data();
+  owned->n_tool_calls = owned->call_list.size();
   return owned.release();
+}
+
+wick_event to_c(const Event& event) {
+  wick_event out = {};
+  out.kind = static_cast<wick_event_kind>(event.index() + 1);
+  out.text = out.id = out.name = "";
+  const auto say = [&](const std::string& text) {
+    out.text = text.c_str();
+    out.length = text.size();
+  };
+  const auto count = [&](const Usage& usage) {
+    out.prompt_tokens = usage.prompt_tokens;
+    out.generated_tokens = usage.generated_tokens;
+  };
+  if (const auto* const piece = std::get_if<TextEvent>(&event)) say(piece->text);
+  if (const auto* const thought = std::get_if<ReasoningEvent>(&event)) say(thought->text);
+  if (const auto* const call = std::get_if<ToolCallEvent>(&event)) {
+    out.index = call->index;
+    out.id = call->id.c_str();
+    out.name = call->name.c_str();
+  }
+  if (const auto* const more = std::get_if<ArgumentsEvent>(&event)) {
+    out.index = more->index;
+    say(more->text);
+  }
+  if (const auto* const used = std::get_if<UsageEvent>(&event)) count(used->usage);
+  if (const auto* const done = std::get_if<DoneEvent>(&event)) {
+    count(done->usage);
+    out.finish = static_cast<wick_finish>(done->finish);
+  }
+  return out;
 }
 
 Result<wick_stream*> to_c(Result<Stream> stream) {

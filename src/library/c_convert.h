@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/strings.h"
 #include "wick/model.h"
 #include "wick/wick.h"
@@ -35,6 +36,8 @@ struct ScoredList {
 struct wick_stream {
   wick::Stream stream;
   wick::c_abi::ScoredList scored = {};  // what wick_stream_scores() gave last
+  wick::Event event = {};               // what wick_stream_next_event() gave last, and as C has it
+  wick_event c_event = {};
 };
 
 struct wick_cancel {
@@ -45,13 +48,14 @@ namespace wick::c_abi {
 
 // What the plain structs of the header point into lies behind them.
 struct OwnedError : wick_error {
-  std::string id_text, message_text, hint_text;
+  std::string id_text, message_text, hint_text, partial;
 };
 
 struct OwnedCompletion : wick_completion {
   Completion whole;
   std::vector<wick_effective> effective_list;
   ScoredList scored, scored_prompt;
+  std::vector<wick_tool_call> call_list;
 };
 
 // For when there is no memory even for an error.
@@ -60,6 +64,7 @@ extern wick_error out_of_memory;
 wick_error* to_c(const Error& error);
 Result<wick_completion*> to_c(Result<Completion> result);
 void fill(ScoredList& list, std::span<const ScoredToken> scored);
+wick_event to_c(const Event& event);
 Result<wick_stream*> to_c(Result<Stream> stream);
 Result<wick_plan*> to_c(const Result<RequestPlan>& plan);
 

@@ -85,7 +85,7 @@ TEST(LibraryModel, AnEmbeddingThatCannotBeIsAnErrorThatSaysWhy) {
 
 TEST(LibraryModel, TokensComeBackAsTheTextTheyWereMadeOf) {
   const Fixture f;
-  const auto ids = f.model->tokenize("the heat, <|im_end|>!");
+  const auto ids = *f.model->tokenize("the heat, <|im_end|>!");
   EXPECT_EQ(*f.model->detokenize(ids), "the heat, <|im_end|>!");
   const auto bad = f.model->detokenize(std::vector<TokenId>{test::kTinyVocab});
   ASSERT_FALSE(bad);
@@ -94,12 +94,12 @@ TEST(LibraryModel, TokensComeBackAsTheTextTheyWereMadeOf) {
 
 TEST(LibraryModel, DescribesItself) {
   const Fixture f({.context = 512}, {.max_concurrent = 2});
-  const ModelDescription d = f.model->describe();
+  const ModelInfo d = f.model->describe();
   EXPECT_EQ(d.architecture, "llama");
   EXPECT_EQ(d.context, 512);
   EXPECT_EQ(d.vocabulary, test::kTinyVocab);
-  EXPECT_GT(d.weight_bytes, 10'000U);
-  EXPECT_GT(d.cache_bytes, 10'000U);
+  EXPECT_GT(d.memory.weight_bytes, 10'000U);
+  EXPECT_GT(d.memory.cache_bytes, 10'000U);
 }
 
 TEST(LibraryModel, AnAnswerSaysWhichParametersHeldAndWhoSetThem) {
@@ -116,7 +116,7 @@ TEST(LibraryModel, AnAnswerSaysWhichParametersHeldAndWhoSetThem) {
   EXPECT_EQ(find("temperature").origin, "default");
   EXPECT_EQ(std::get<double>(find("max_tokens").value), 8);
   // The seed that was drawn repeats the answer.
-  const auto seed = static_cast<std::uint64_t>(std::get<double>(find("seed").value));
+  const auto seed = std::get<std::uint64_t>(find("seed").value);
   const auto again = f.model->complete("abc", {.top_k = 7, .seed = seed, .max_tokens = 8});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->text, drawn->text);
@@ -204,6 +204,49 @@ TEST(LibraryModel, AHookThatThrowsEndsItsRequestOnly) {
   EXPECT_TRUE(f.model->complete("abc", noise(1)));
 }
 
+TEST(LibraryModel, AHookThatAsksItsOwnModelIsRefusedAndDoesNotWait) {
+  const Fixture f;
+  std::vector<std::string> ids;
+  Generation g = noise(1, 1);
+  g.logits = [&](std::span<float>, std::span<const TokenId>) {
+    const auto note = [&](const auto& result) {
+      ids.push_back(result ? "answered" : result.error().id);
+    };
+    note(f.model->complete("x", noise(1)));
+    note(f.model->stream("x", noise(1)));
+    note(f.model->plan("x"));
+    note(f.model->embed({"x"}));
+    note(f.model->close_tenant(3));
+    note(f.model->session().say("x"));
+  };
+  ASSERT_TRUE(f.model->complete("abc", g));
+  EXPECT_EQ(ids, std::vector<std::string>(6, "called_in_hook"));
+  EXPECT_TRUE(f.model->complete("abc", noise(1)));
+}
+
+// The hook owns the model and the stream: both go when it does, on the model's thread.
+TEST(LibraryModel, AHookMayDropTheLastOwnerOfItsModel) {
+  struct Owned {
+    std::optional<Fixture> fixture;
+    std::optional<Stream> stream;
+  };
+
+  std::atomic<bool> is_dropped = false;
+  {
+    auto owned = std::make_shared<std::optional<Owned>>(std::in_place);
+    (*owned)->fixture.emplace(test::TinyModel{.context = 8192});
+    Generation g = noise(1, 8000);
+    g.logits = [&is_dropped, owned](std::span<float>, std::span<const TokenId> history) {
+      if (history.size() < 8) return;
+      owned->reset();
+      is_dropped = true;
+    };
+    (*owned)->stream = *(*owned)->fixture->model->stream("abc", g);
+  }
+  while (!is_dropped)
+    std::this_thread::yield();
+}
+
 TEST(LibraryModel, ATimeLimitIsAnErrorThatLeavesTheTextThereWas) {
   const Fixture f({.context = 8192});
   Generation g = noise(1, 8000);
@@ -252,7 +295,7 @@ TEST(LibrarySession, TheNextTurnComputesOnlyWhatIsNew) {
   ASSERT_TRUE(second);
   EXPECT_EQ(session.messages().size(), 5U);
   EXPECT_EQ(session.messages()[0].role, "system");
-  EXPECT_EQ(session.messages()[4].content, second->text);
+  EXPECT_EQ(session.messages()[4].content.text(), second->text);
   EXPECT_GT(second->usage.cached_tokens, 30);
 
   // The same conversation in one piece gives the same answer.
@@ -270,7 +313,7 @@ TEST(LibrarySession, AStreamedAnswerJoinsAtItsEndAndKeepsTheSessionBusyUntilThen
   EXPECT_EQ(refused.error().id, "session_busy");
   const std::string text = stream->finish()->text;
   ASSERT_EQ(session.messages().size(), 2U);
-  EXPECT_EQ(session.messages()[1].content, text);
+  EXPECT_EQ(session.messages()[1].content.text(), text);
   { auto dropped = *session.stream("two", noise(2)); }
   EXPECT_EQ(session.messages().size(), 4U);
   EXPECT_TRUE(session.undo());
@@ -306,7 +349,7 @@ TEST(LibraryModel, BiasesAndStopIdsAreTheSamplers) {
   const Fixture f;
   Generation g = noise(1, 5);
   for (TokenId id = 0; id < test::kTinyVocab; ++id) {
-    if (id != 'x') g.logit_bias.emplace_back(id, -std::numeric_limits<double>::infinity());
+    if (id != 'x') g.logit_bias.push_back({id, -std::numeric_limits<double>::infinity()});
   }
   EXPECT_EQ(f.model->complete("abc", g)->text, "xxxxx");
   g.stop_ids = {'x'};
@@ -323,8 +366,7 @@ TEST(LibraryPython, TypeHintsNameEveryParameterOfTheSampler) {
 
 TEST(LibraryPool, HandsOutModelsWithinItsBudgetAndSwapsThem) {
   const Fixture a({.seed = 1}), b({.seed = 2});
-  const ModelDescription one = a.model->describe();
-  const std::uint64_t bytes = one.weight_bytes + one.cache_bytes + one.scratch_bytes;
+  const std::uint64_t bytes = a.model->describe().memory.total();
   ModelPool pool({.budget_bytes = 2 * bytes, .warm_up = true, .model = {.threads = 1}});
   const auto text_of = [](const Result<Model>& model) {
     EXPECT_TRUE(model) << (model ? "" : to_string(model.error()));
@@ -341,6 +383,44 @@ TEST(LibraryPool, HandsOutModelsWithinItsBudgetAndSwapsThem) {
   EXPECT_EQ(pool.list()[1].source, b.path);
   EXPECT_TRUE(pool.unload(a.path));
   EXPECT_FALSE(pool.get("/no/such/model"));
+}
+
+// A text that repeats itself, so that there is something to draft.
+TEST(LibrarySpeculation, DraftsAndChangesNoToken) {
+  const std::string prompt = "one two three one two three one two three one two";
+  const Generation ask{.temperature = 0, .max_tokens = 60};
+  Fixture plain;
+  const auto want = plain.model->complete(prompt, ask);
+  ASSERT_TRUE(want) << to_string(want.error());
+  EXPECT_EQ(want->usage.draft_tokens, 0);
+  ModelOptions draft{.speculation = "draft", .draft_model = plain.path, .draft_max = 4};
+  for (const ModelOptions& options : {ModelOptions{.speculation = "ngram"}, draft}) {
+    SCOPED_TRACE(options.speculation);
+    Fixture f({.context = 1024}, options);
+    ASSERT_TRUE(f.model);
+    const auto got = f.model->complete(prompt, ask);
+    ASSERT_TRUE(got) << to_string(got.error());
+    EXPECT_EQ(got->text, want->text);
+    EXPECT_GT(got->usage.draft_tokens, 0);
+    if (options.speculation == "draft") {
+      EXPECT_GT(got->usage.accepted_tokens, 0);
+    }
+  }
+}
+
+TEST(LibrarySpeculation, RefusesWhatDoesNotBelongTogether) {
+  Fixture f;
+  const auto message = [&](const ModelOptions& options) {
+    const auto model = Model::open(f.path, options);
+    return model ? "" : model.error().message;
+  };
+  EXPECT_EQ(message({.speculation = "guess"}),
+            "speculation is 'guess', allowed are none, ngram and draft");
+  EXPECT_EQ(message({.speculation = "draft"}),
+            "speculation is 'draft' and draft_model '': 'draft' and a draft_model belong together");
+  EXPECT_EQ(message({.draft_model = f.path}).find("speculation is 'none' and draft_model"), 0U);
+  EXPECT_EQ(message({.speculation = "ngram", .draft_max = 65}),
+            "draft_max is 65, allowed are 0 to 64");
 }
 
 }  // namespace

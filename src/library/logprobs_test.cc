@@ -160,7 +160,7 @@ TEST(LibraryLogprobs, APromptIsScoredAsIfItsTokensHadBeenDrawn) {
   const Fixture f;
   Generation drawn = scored(4, 40);
   for (TokenId id = 0; id < test::kTinyVocab; ++id) {
-    if (id < 'A' || id > 'Z') drawn.logit_bias.emplace_back(id, -1e6);  // one token a letter
+    if (id < 'A' || id > 'Z') drawn.logit_bias.push_back({id, -1e6});  // one token a letter
   }
   const auto answer = f.model->complete("ABC", drawn);
   ASSERT_TRUE(answer);

@@ -1,7 +1,6 @@
 #include "wick/session.h"
 
-#include <algorithm>
-
+#include "base/memory_door.h"
 #include "library/model_state.h"
 #include "library/stream_state.h"
 
@@ -14,6 +13,28 @@ Error busy() {
           .id = "session_busy",
           .message = "an answer of this session is still on its way",
           .hint = "finish or drop its stream first"};
+}
+
+// Of a session that there was no memory for, and of one that is not free.
+Result<void> check(const Session::State* state) {
+  if (state == nullptr) {
+    return Error{.code = ErrorCode::kNoMemory,
+                 .id = "out_of_memory",
+                 .message = "there was no memory for this session"};
+  }
+  if (state->is_busy) return busy();
+  return {};
+}
+
+// The answer joins the conversation; without one, or without room for it, the question goes, too.
+Result<void> end(Session::State& state, const Completion* answer) noexcept {
+  state.is_busy = false;
+  auto kept = memory_door([&]() -> Result<void> {
+    if (answer != nullptr) state.conversation.answer(*answer);
+    return {};
+  });
+  if (answer == nullptr || !kept) state.conversation.forget_last();
+  return kept;
 }
 
 }  // namespace
@@ -31,54 +52,56 @@ Result<Completion> Session::say(std::string_view text, const Generation& generat
 }
 
 Result<Stream> Session::stream(std::string_view text, const Generation& generation) {
+  return memory_door([&] { return send({.content = text}, generation); });
+}
+
+Result<Stream> Session::send(const Message& message, const Generation& generation) {
+  WICK_DO(check(state_.get()));
   State& s = *state_;
-  if (s.is_busy) return busy();
-  s.messages.push_back({.role = "user", .content = std::string(text)});
-  auto stream = begin_stream(s.model, to_request(s.messages), generation);
+  WICK_DO(memory_door([&]() -> Result<void> {
+    s.conversation.add(message);
+    return {};
+  }));
+  auto stream = memory_door([&]() -> Result<std::unique_ptr<Stream::State>> {
+    WICK_TRY(auto begun, begin_stream(s.provider, s.conversation.messages(), generation));
+    begun->on_end = [state = state_](const Completion* answer) { return end(*state, answer); };
+    return begun;
+  });
   if (!stream) {
-    s.messages.pop_back();
+    s.conversation.forget_last();
     return std::move(stream).error();
   }
   s.is_busy = true;
-  (*stream)->on_end = [state = state_](const std::string* answer) {
-    state->is_busy = false;
-    if (answer == nullptr) {
-      state->messages.pop_back();
-    } else {
-      state->messages.push_back({.role = "assistant", .content = *answer});
-    }
-  };
   return Stream(*std::move(stream));
 }
 
 Result<RequestPlan> Session::plan(std::string_view text, const Generation& generation) const {
-  if (state_->is_busy) return busy();
-  std::vector<Message> messages = state_->messages;
-  messages.push_back({.role = "user", .content = std::string(text)});
-  ChatRequest request = to_request(messages);
-  WICK_TRY(request.settings, to_settings(generation));
-  return state_->model->plan(request);
+  WICK_DO(check(state_.get()));
+  return memory_door([&]() -> Result<RequestPlan> {
+    std::vector<Message> messages = state_->conversation.messages();
+    messages.push_back({.content = text});
+    return state_->provider->estimate({.prompt = std::move(messages), .generation = generation});
+  });
 }
 
 Result<void> Session::save(std::string_view path) const {
-  if (state_->is_busy) return busy();
-  return state_->model->save_session(std::string(path), to_array(state_->messages));
+  WICK_DO(check(state_.get()));
+  return memory_door([&] {
+    return state_->provider->save_session(std::string(path), state_->conversation.messages());
+  });
 }
 
 const std::vector<Message>& Session::messages() const noexcept {
-  return state_->messages;
+  static const std::vector<Message> kNone;
+  return state_ == nullptr ? kNone : state_->conversation.messages();
 }
 
 bool Session::undo() {
-  auto& all = state_->messages;
-  if (state_->is_busy || all.size() < 2 || all.back().role != "assistant") return false;
-  all.resize(all.size() - 2);  // with the question it answers
-  return true;
+  return state_ != nullptr && !state_->is_busy && state_->conversation.undo();
 }
 
 void Session::reset() {
-  if (state_->is_busy) return;
-  std::erase_if(state_->messages, [](const Message& m) { return m.role != "system"; });
+  if (state_ != nullptr && !state_->is_busy) state_->conversation.reset();
 }
 
 }  // namespace wick

@@ -1,99 +1,35 @@
 #include "wick/stream.h"
 
-#include <exception>
+#include <utility>
 
-#include "base/strings.h"
+#include "base/memory_door.h"
 #include "library/stream_state.h"
 
 namespace wick {
 
-std::string_view name(FinishReason reason) noexcept {
-  switch (reason) {
-    case FinishReason::kEnd:
-    case FinishReason::kStopText:
-      return "stop";
-    case FinishReason::kLength:
-      return "length";
-    case FinishReason::kCancelled:
-      return "cancelled";
-  }
-  return "";
-}
-
-bool HookEditor::edit(std::span<float> logits, std::span<const TokenId> history) noexcept {
-  const auto fail = [this](std::string_view what) {
-    failure_ = Error{.code = ErrorCode::kInvalid,
-                     .id = "callback_failed",
-                     .message = cat("the logits hook failed: ", printable(what))};
-    return false;
-  };
-  // The hook is the caller's code, which may throw; the engine's thread must not end by it.
-  try {
-    hook_(logits, history);
-    return true;
-  } catch (const std::exception& e) {
-    return fail(e.what());
-  } catch (...) {
-    return fail("it threw something that is no std::exception");
-  }
-}
-
-namespace {
-
-FinishReason to_finish(StopReason stop) noexcept {
-  switch (stop) {
-    case StopReason::kStopText:
-      return FinishReason::kStopText;
-    case StopReason::kLength:
-      return FinishReason::kLength;
-    case StopReason::kCancelled:
-      return FinishReason::kCancelled;
-    default:
-      return FinishReason::kEnd;
-  }
-}
-
-TokenUsage to_usage(const Usage& u) noexcept {
-  return {.prompt_tokens = u.prompt_tokens,
-          .cached_tokens = u.cached_tokens,
-          .generated_tokens = u.generated_tokens,
-          .queue_ms = u.queue_ms,
-          .prompt_ms = u.prompt_ms,
-          .generate_ms = u.generate_ms};
-}
-
-}  // namespace
-
 Stream::State::~State() {
-  if (on_end) on_end(&text);
+  if (on_end) static_cast<void>(on_end(&whole.completion));
 }
 
-bool Stream::State::read() {
-  if (result) return false;
-  const bool has_more = answer->read(text);
-  if (keeps_logprobs) answer->take_scores(scores);
-  if (!has_more) end();
-  return has_more;
-}
-
-void Stream::State::end() {
-  const DoneEvent done = answer->done();
-  if (done.stop == StopReason::kError) {
-    const bool is_hook = hook != nullptr && hook->failure();
-    result.emplace(is_hook ? *hook->failure() : answer->error());
-  } else {
-    result.emplace(Completion{.text = text,
-                              .finish = to_finish(done.stop),
-                              .usage = to_usage(done.usage),
-                              .parameters = done.parameters,
-                              .logprobs = std::move(scores),
-                              .prompt_logprobs = answer->prompt_scores()});
+Result<std::optional<Event>> Stream::State::take() {
+  std::optional<Event> event = answer->wait();
+  if (!event) return event;
+  whole.add(*event);
+  if (answer->is_over() && on_end) {
+    WICK_DO(std::exchange(on_end, nullptr)(whole.error ? nullptr : &whole.completion));
   }
-  if (on_end) std::exchange(on_end, nullptr)(*result ? &text : nullptr);
+  return event;
 }
 
-const std::vector<ScoredToken>& Stream::State::all_scores() const noexcept {
-  return result && *result ? (*result)->logprobs : scores;
+std::optional<Event> Stream::State::read() noexcept {
+  if (has_broken) return std::nullopt;
+  auto taken = memory_door([this] { return take(); });
+  if (taken) return *std::move(taken);
+  has_broken = true;
+  answer->cancel();
+  whole.error = std::move(taken).error();
+  if (on_end) static_cast<void>(std::exchange(on_end, nullptr)(nullptr));
+  return std::nullopt;
 }
 
 Stream::Stream(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -102,30 +38,53 @@ Stream::Stream(Stream&&) noexcept = default;
 Stream& Stream::operator=(Stream&&) noexcept = default;
 Stream::~Stream() = default;
 
+std::optional<Event> Stream::next_event() {
+  state_->first_score = state_->whole.completion.logprobs.size();
+  return state_->read();
+}
+
 std::optional<std::string_view> Stream::next() {
-  const std::size_t before = state_->text.size();
-  state_->first_score = state_->all_scores().size();
-  if (!state_->read()) return std::nullopt;
-  return std::string_view(state_->text).substr(before);
+  const std::string& text = state_->whole.completion.text;
+  const std::size_t before = text.size();
+  state_->first_score = state_->whole.completion.logprobs.size();
+  while (text.size() == before) {
+    if (!state_->read()) return std::nullopt;
+  }
+  return std::string_view(text).substr(before);
 }
 
 Result<Completion> Stream::finish() {
-  if (!state_->result) state_->first_score = state_->scores.size();
+  if (!state_->has_broken && !state_->answer->is_over())
+    state_->first_score = state_->whole.completion.logprobs.size();
   while (state_->read()) {
   }
-  return *state_->result;
+  return memory_door([this]() -> Result<Completion> {
+    if (!state_->whole.error) return state_->whole.completion;
+    Error error = *state_->whole.error;
+    error.partial_text = state_->whole.completion.text;
+    return error;
+  });
 }
 
 std::string_view Stream::text() const noexcept {
-  return state_->text;
+  return state_->whole.completion.text;
 }
 
 std::span<const ScoredToken> Stream::scores() const noexcept {
-  return std::span(state_->all_scores()).subspan(state_->first_score);
+  return std::span(state_->whole.completion.logprobs).subspan(state_->first_score);
 }
 
 void Stream::cancel() noexcept {
   state_->answer->cancel();
+}
+
+Result<std::unique_ptr<Stream::State>> begin_stream(const std::shared_ptr<Provider>& provider,
+                                                    Prompt prompt, const Generation& generation) {
+  auto state = std::make_unique<Stream::State>();
+  state->provider = provider;
+  WICK_TRY(state->answer, provider->start({.prompt = std::move(prompt), .generation = generation}));
+  state->cancel.emplace(generation.cancel, [answer = state->answer.get()] { answer->cancel(); });
+  return state;
 }
 
 Result<Completion> drain(Stream& stream, const TextSink& sink) {

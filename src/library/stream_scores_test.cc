@@ -14,6 +14,7 @@
 #include "library/library_fixture_test.h"
 #include "library/model_state.h"
 #include "library/stream_state.h"
+#include "local/local.h"
 #include "support/hot_counters.h"
 
 namespace wick {
@@ -198,14 +199,13 @@ TEST(LibraryStreamScores, GuessesChangeNoneOfThem) {
   ASSERT_TRUE(plain);
   const std::shared_ptr<LocalModel> guesses = *LocalModel::open(
       f.path, {.threads = 1, .engine = {.draft_max = 8, .drafts_must_pay = false}});
-  auto state = begin_stream(guesses, CompletionRequest{.prompt = "abc"}, g);
+  auto state = begin_stream(guesses, "abc", g);
   ASSERT_TRUE(state);
-  const RunningAnswer& answer = *(*state)->answer;
   Stream stream(*std::move(state));
   Kept kept;
   while (kept.read(stream))
     EXPECT_EQ(tokens_until(stream.text(), kept.scores, guesses->tokenizer()), kept.scores.size());
-  EXPECT_GT(answer.done().usage.right_guesses, 100);
+  EXPECT_GT(stream.finish()->usage.accepted_tokens, 100);
   expect_same(kept.scores, plain->logprobs);
   EXPECT_EQ(stream.text(), plain->text);
 }

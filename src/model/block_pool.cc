@@ -9,19 +9,19 @@ BlockPool::BlockPool(int n_blocks)
       kept_(static_cast<std::size_t>(n_blocks)),
       n_free_(n_blocks) {}
 
-bool BlockPool::is_kept(std::int32_t block) const noexcept {
+bool BlockPool::is_kept(BlockId block) const noexcept {
   return kept_[static_cast<std::size_t>(block)] != 0;
 }
 
-int BlockPool::references(std::int32_t block) const noexcept {
+int BlockPool::references(BlockId block) const noexcept {
   const std::int32_t state = state_[static_cast<std::size_t>(block)];
   return state > 0 ? state : 0;
 }
 
-std::int32_t BlockPool::take() noexcept {
+BlockId BlockPool::take() noexcept {
   WICK_CHECK(n_free_ > 0, "a block was taken from an empty pool");
   --n_free_;
-  std::int32_t block = first_free_;
+  BlockId block = first_free_;
   if (block >= 0) {
     first_free_ = -state_[static_cast<std::size_t>(block)] - 1;
   } else {
@@ -31,13 +31,13 @@ std::int32_t BlockPool::take() noexcept {
   return block;
 }
 
-void BlockPool::add_reference(std::int32_t block) noexcept {
+void BlockPool::add_reference(BlockId block) noexcept {
   std::int32_t& state = state_[static_cast<std::size_t>(block)];
   WICK_CHECK(state > 0, "a free block was shared");
   if (++state == 2 && is_kept(block)) --n_idle_;
 }
 
-void BlockPool::drop_reference(std::int32_t block) noexcept {
+void BlockPool::drop_reference(BlockId block) noexcept {
   std::int32_t& state = state_[static_cast<std::size_t>(block)];
   WICK_CHECK(state > 0, "a block was given back twice");
   if (--state > 0) {
@@ -49,13 +49,13 @@ void BlockPool::drop_reference(std::int32_t block) noexcept {
   ++n_free_;
 }
 
-void BlockPool::keep(std::int32_t block) noexcept {
+void BlockPool::keep(BlockId block) noexcept {
   WICK_CHECK(!is_kept(block), "a block was kept twice");
   add_reference(block);
   kept_[static_cast<std::size_t>(block)] = 1;
 }
 
-void BlockPool::unkeep(std::int32_t block) noexcept {
+void BlockPool::unkeep(BlockId block) noexcept {
   WICK_CHECK(is_kept(block), "a block that is not kept was given up");
   if (references(block) == 1) --n_idle_;
   kept_[static_cast<std::size_t>(block)] = 0;

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/types.h"
+
 namespace wick {
 
 class BlockPool {
@@ -22,29 +24,29 @@ class BlockPool {
 
   int idle() const noexcept { return n_idle_; }
 
-  int references(std::int32_t block) const noexcept;  // 0 = free
+  int references(BlockId block) const noexcept;  // 0 = free
 
-  bool is_kept(std::int32_t block) const noexcept;
+  bool is_kept(BlockId block) const noexcept;
 
   // Blocks from this one on were never taken.
-  std::int32_t first_fresh() const noexcept { return fresh_; }
+  BlockId first_fresh() const noexcept { return fresh_; }
 
   // Hot:
   // A block with one reference. Blocks given back last come first (their memory is warm), then
   // those never used. At least one must be free.
-  std::int32_t take() noexcept;
-  void add_reference(std::int32_t block) noexcept;   // of a block in use
-  void drop_reference(std::int32_t block) noexcept;  // the last one frees it
-  void keep(std::int32_t block) noexcept;            // a reference of its own, once for each block
-  void unkeep(std::int32_t block) noexcept;
+  BlockId take() noexcept;
+  void add_reference(BlockId block) noexcept;   // of a block in use
+  void drop_reference(BlockId block) noexcept;  // the last one frees it
+  void keep(BlockId block) noexcept;            // a reference of its own, once for each block
+  void unkeep(BlockId block) noexcept;
 
  private:
   // state_[b] > 0: references of b. state_[b] <= 0: b is free, the next free block is
   // -state_[b] - 1 (-1 = none). Blocks from fresh_ on were never used and are not on the list.
   std::vector<std::int32_t> state_;
   std::vector<std::uint8_t> kept_;
-  std::int32_t first_free_ = -1;
-  std::int32_t fresh_ = 0;
+  BlockId first_free_ = -1;
+  BlockId fresh_ = 0;
   int n_free_ = 0, n_idle_ = 0;
 };
 

@@ -1,10 +1,10 @@
 // A loaded model: weights bound to their places, and the forward pass as one page of verbs. Engine
 // thread only. After load, launch() and logits() neither allocate nor lock.
 //
-//   WICK_TRY(Decoder decoder, Decoder::load(file, *backend, {.context = 4096}));
-//   WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(), {.context = 4096}));
-//   kv.reserve(0, n);
-//   decoder.launch({.tokens = ids, .positions = pos, .seqs = seqs, .logit_rows = rows}, kv);
+//   WICK_TRY(Decoder decoder, Decoder::load(file, *device, {.context = 4096}));
+//   WICK_TRY(auto memory, SequenceMemory::create(*device, decoder.spec(), {.context = 4096}));
+//   memory.extend(0, n);
+//   decoder.launch({.tokens = ids, .positions = pos, .seqs = seqs, .logit_rows = rows}, memory);
 //   WICK_TRY(const auto logits, decoder.logits());   // [rows, vocab]
 #pragma once
 
@@ -13,9 +13,10 @@
 #include <span>
 
 #include "backend/backend.h"
+#include "backend/device.h"
 #include "base/result.h"
 #include "format/model_file.h"
-#include "model/kv_cache.h"
+#include "model/sequence_memory.h"
 #include "model/spec.h"
 
 namespace wick {
@@ -25,12 +26,15 @@ struct DecoderOptions {
   int max_logit_rows = 64;     // rows of one launch that may need logits
   int context = 0;             // positions to be ready for; 0 = what the model was trained for
   int max_seqs = 1;
+  int threads = 0;  // of a CPU; 0 = what this process may use
 };
 
 class Decoder {
  public:
-  // `file` must outlive the decoder: matrices stay in its mapping. `backend` likewise.
-  static Result<Decoder> load(const ModelFile& file, Backend& backend,
+  // `file` must outlive the decoder: matrices stay in its mapping. `device` likewise.
+  static Result<Decoder> load(const ModelFile& file, Device& device, const DecoderOptions& options);
+  // The same for an architecture that is not in archs(): tests try mechanisms that no row has.
+  static Result<Decoder> load(const ModelFile& file, const Arch& arch, Device& device,
                               const DecoderOptions& options);
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
@@ -38,6 +42,8 @@ class Decoder {
 
   const DecoderSpec& spec() const noexcept;
   const DecoderOptions& options() const noexcept;
+  Device& device() const noexcept;
+  int threads() const noexcept;                       // that compute for it
   std::size_t weight_bytes() const noexcept;          // of all tensors in use
   std::size_t bytes_read_per_token() const noexcept;  // weights that one decode step reads
   // Multiply-adds with weights: of a token in the layers, and of a row of logits.
@@ -47,12 +53,15 @@ class Decoder {
   std::size_t scratch_bytes() const noexcept;
 
   // Hot:
-  // Enqueues the whole pass; positions must be reserved in `kv`. Once `gives_up` is set it ends
+  // Enqueues the whole pass; positions must be reserved in `memory`. Once `gives_up` is set it ends
   // between two layers: false, and nothing may be read of what it wrote.
-  bool launch(const Batch& batch, KvCache& kv, const std::atomic<bool>& gives_up) noexcept;
-  void launch(const Batch& batch, KvCache& kv) noexcept;
-  Result<std::span<float>> logits();  // waits; [m, vocab] row-major, valid until the next launch
-  // Waits; the states behind the last norm of so many rows of the batch from `first` on, [count,
+  bool launch(const Batch& batch, SequenceMemory& memory,
+              const std::atomic<bool>& gives_up) noexcept;
+  void launch(const Batch& batch, SequenceMemory& memory) noexcept;
+  // Waits, and reads back what the device computed: [m, vocab] row-major, the caller's until the
+  // next launch.
+  Result<std::span<float>> logits();
+  // The same; the states behind the last norm of so many rows of the batch from `first` on, [count,
   // d_model], valid until the next launch. No row may be asked for twice.
   Result<std::span<const float>> states(int first, int count) noexcept;
 

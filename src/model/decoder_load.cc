@@ -57,11 +57,20 @@ bool same(const RopeParams& a, const RopeParams& b) noexcept {
   return all(a) == all(b);
 }
 
+RopeParams rotation_of(const GqaMixer& mixer) noexcept {
+  return mixer.head.rope;
+}
+
+RopeParams rotation_of(const DeltaMixer&) noexcept {
+  return {.layout = RopeParams::kNone};
+}
+
 // Angles are made once for each kind of rotation that some layer uses.
 std::vector<RopeParams> rotations(const std::vector<BoundBlock>& blocks) {
   std::vector<RopeParams> ropes;
   for (const BoundBlock& block : blocks) {
-    const RopeParams& rope = std::get<GqaMixer>(block.mixer).head.rope;
+    const RopeParams rope =
+        std::visit([](const auto& mixer) { return rotation_of(mixer); }, block.mixer);
     const auto is_same = [&](const RopeParams& other) { return same(rope, other); };
     if (std::none_of(ropes.begin(), ropes.end(), is_same)) ropes.push_back(rope);
   }
@@ -70,16 +79,21 @@ std::vector<RopeParams> rotations(const std::vector<BoundBlock>& blocks) {
 
 }  // namespace
 
-Result<Decoder> Decoder::load(const ModelFile& file, Backend& backend,
+Result<Decoder> Decoder::load(const ModelFile& file, Device& device,
                               const DecoderOptions& options) {
   WICK_TRY(const Arch* const arch, find_arch(file));
+  return load(file, *arch, device, options);
+}
+
+Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, Device& device,
+                              const DecoderOptions& options) {
   auto state = std::make_unique<State>();
-  state->backend = &backend;
-  WICK_TRY(state->spec, arch->spec(file));
+  state->device = &device;
+  WICK_TRY(state->spec, arch.spec(file));
   const DecoderSpec& spec = state->spec;
   WICK_TRY(state->options, checked(options, spec));
 
-  Binder binder(file, backend, arch->names);
+  Binder binder(file, device, arch.names);
   const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
   WICK_TRY(state->table, binder.matrix("token_embd.weight", vocab_rows));
   const std::size_t table_bytes = binder.bytes();
@@ -99,14 +113,22 @@ Result<Decoder> Decoder::load(const ModelFile& file, Backend& backend,
   state->weights = std::move(binder).take();
 
   const Widest w = widest(spec);
-  WICK_DO(backend.prepare({.max_batch_tokens = state->options.max_batch_tokens,
-                           .max_cols = std::max({spec.d_model, w.attended, w.hidden}),
-                           .max_heads = w.heads,
-                           .max_head_dim = w.head_dim,
-                           .max_context = state->options.context,
-                           .max_seqs = state->options.max_seqs},
-                          rotations(state->blocks)));
-  WICK_TRY(state->memory, make_activations(backend, spec, w, state->options));
+  const BackendLimits limits{.max_batch_tokens = state->options.max_batch_tokens,
+                             .max_cols = std::max({spec.d_model, w.attended, w.hidden}),
+                             .max_heads = w.heads,
+                             .max_head_dim = w.head_dim,
+                             .max_context = state->options.context,
+                             .max_seqs = state->options.max_seqs,
+                             .threads = state->options.threads};
+  WICK_TRY(state->backend, device.create_backend(limits, rotations(state->blocks)));
+  WICK_TRY(state->memory, make_activations(device, spec, w, state->options));
+  if (state->memory.memory->host() == nullptr) {
+    const auto floats = [](const Tensor& all) {
+      return static_cast<std::size_t>(all.rows) * static_cast<std::size_t>(all.cols);
+    };
+    state->host_logits.resize(floats(state->memory.logits));
+    state->host_states.resize(floats(state->memory.x));
+  }
   return Decoder(std::move(state));
 }
 

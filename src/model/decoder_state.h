@@ -7,17 +7,19 @@
 
 #include "model/decoder.h"
 #include "model/ffn_dense.h"
+#include "model/mixer_delta.h"
 #include "model/mixer_gqa.h"
 
 namespace wick {
 
 struct BoundBlock {
-  std::variant<GqaMixer> mixer = {};
+  std::variant<GqaMixer, DeltaMixer> mixer = {};
   std::variant<DenseFfn> ffn = {};
 };
 
 struct Decoder::State {
-  Backend* backend = nullptr;
+  Device* device = nullptr;
+  std::unique_ptr<Backend> backend = {};
   DecoderSpec spec = {};
   DecoderOptions options = {};
   Weights weights = {};
@@ -29,6 +31,11 @@ struct Decoder::State {
   std::size_t bytes_read_per_token = 0;
   std::int64_t products_per_token = 0;
   int n_logit_rows = 0;  // of the last launch
+  // What was read back, where the host cannot read the activations in place.
+  std::vector<float> host_logits = {}, host_states = {};
+
+  // Hot: `count` floats of the activations from `from` on, in place or in `host`.
+  std::span<float> read_back(const float* from, std::size_t count, std::span<float> host) noexcept;
 };
 
 }  // namespace wick

@@ -8,6 +8,7 @@
 #include "support/gguf_writer.h"
 #include "support/hot_counters.h"
 #include "support/temp_dir.h"
+#include "support/test_device.h"
 #include "support/tiny_model.h"
 
 namespace wick {
@@ -42,13 +43,13 @@ TEST(Decoder, AnswersOnlyTheRowsThatWereAskedFor) {
   Running& m = **model;
   const auto ids = some_ids(10, test::kTinyVocab);
   const auto all = logits_of(m, ids, 10);
-  m.kv.release(0);
-  ASSERT_TRUE(m.kv.reserve(0, 10));
+  m.memory.release(0);
+  ASSERT_TRUE(m.memory.extend(0, 10));
   Slice slice;
   for (Pos pos = 0; pos < 10; ++pos)
     slice.add(0, pos, ids[static_cast<std::size_t>(pos)]);
   slice.rows = {2, 9};
-  m.decoder.launch(slice.batch(), m.kv);
+  m.decoder.launch(slice.batch(), m.memory);
   const auto two = m.decoder.logits();
   ASSERT_TRUE(two);
   ASSERT_EQ(two->size(), std::size_t{2} * test::kTinyVocab);
@@ -56,7 +57,7 @@ TEST(Decoder, AnswersOnlyTheRowsThatWereAskedFor) {
   EXPECT_TRUE(std::equal(two->begin(), two->begin() + vocab, all.begin() + 2 * vocab));
   EXPECT_TRUE(std::equal(two->begin() + vocab, two->end(), all.begin() + 9 * vocab));
   slice.rows = {};
-  m.decoder.launch(slice.batch(), m.kv);
+  m.decoder.launch(slice.batch(), m.memory);
   EXPECT_TRUE(m.decoder.logits()->empty());
 }
 
@@ -67,13 +68,42 @@ TEST(Decoder, TakesTheModelsContextUnlessToldOtherwise) {
   EXPECT_EQ((*run_model(dir.path() / "m.gguf", {.context = 64}))->decoder.options().context, 64);
 }
 
+// As llama, but the logits are scaled (Cohere, Granite).
+constexpr float kLogitScale = 0.0625F * 1.1F;
+
+Result<DecoderSpec> scaled_spec(const ModelFile& file) {
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  WICK_TRY(DecoderSpec spec, arch->spec(file));
+  spec.logit_scale = kLogitScale;
+  return spec;
+}
+
+TEST(Decoder, ScalesTheLogitsAsTheSpecSays) {
+  const test::TempDir dir;
+  const fs::path path = dir.path() / "m.gguf";
+  const auto ids = some_ids(10, test::kTinyVocab);
+  for (const DType type : {DType::kF32, DType::kQ8_0}) {
+    test::write_tiny_model(path, {.type = type});
+    const auto plain = run_model(path, {});
+    ASSERT_TRUE(plain) << to_string(plain.error());
+    Arch arch = **find_arch((*plain)->file);
+    arch.spec = scaled_spec;
+    const auto scaled = run_model(path, {.threads = 2, .arch = &arch});
+    ASSERT_TRUE(scaled) << to_string(scaled.error());
+    std::vector<float> want = logits_of(**plain, ids, 10);
+    for (float& logit : want)
+      logit *= kLogitScale;
+    EXPECT_TRUE(want == logits_of(**scaled, ids, 3)) << dtype_info(type).name;
+  }
+}
+
 void decode_without_heap_or_lock(const fs::path& path, RunSetup setup) {
   setup.context = 128;
   auto made = run_model(path, setup);
   ASSERT_TRUE(made) << to_string(made.error());
   Running& m = **made;
   const auto ids = some_ids(40, m.decoder.spec().vocab);
-  ASSERT_TRUE(m.kv.reserve(0, 40));
+  ASSERT_TRUE(m.memory.extend(0, 40));
   Slice prompt;
   for (Pos pos = 0; pos < 40; ++pos)
     prompt.add(0, pos, ids[static_cast<std::size_t>(pos)]);
@@ -85,15 +115,15 @@ void decode_without_heap_or_lock(const fs::path& path, RunSetup setup) {
   test::reset_hot_counts();
   {
     const HotScope hot;
-    m.decoder.launch(prompt.batch(), m.kv);
+    m.decoder.launch(prompt.batch(), m.memory);
     for (Pos pos = 40; pos < 104; ++pos) {
       const auto logits = m.decoder.logits();
       const auto best = std::max_element(logits->begin(), logits->end());
       token[0] = static_cast<TokenId>(best - logits->begin());
       position[0] = pos;
-      WICK_CHECK(m.kv.reserve(0, pos + 1), "the context has room");
+      WICK_CHECK(m.memory.extend(0, pos + 1), "the context has room");
       m.decoder.launch({.tokens = token, .positions = position, .seqs = seq, .logit_rows = row},
-                       m.kv);
+                       m.memory);
     }
   }
   const test::HotCounts counts = test::hot_counts();
@@ -119,11 +149,11 @@ TEST(ModelHotPath, DecodesWithoutHeapOrLock) {
 TEST(ModelLoad, TakesLessThan30Milliseconds) {
   double best_ms = 1e9;
   for (int round = 0; round < 5; ++round) {
-    const auto backend = *make_cpu_backend({.threads = 1});
+    const auto device = test::make_device();
     const auto start = std::chrono::steady_clock::now();
     const auto file = ModelFile::open(default_model());
     ASSERT_TRUE(file) << to_string(file.error());
-    const auto decoder = Decoder::load(*file, *backend, {});
+    const auto decoder = Decoder::load(*file, *device, {.threads = 1});
     ASSERT_TRUE(decoder) << to_string(decoder.error());
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     best_ms = std::min(best_ms, took.count());
@@ -223,6 +253,20 @@ TEST(DecoderErrors, RefuseWhatWouldChangeTheResultSilently) {
             "m.gguf: is a mixture of 8 experts, which wick cannot run yet");
   EXPECT_EQ(error_of([](auto& gguf) {
               add_keys(gguf);
+              gguf.add_number("llama.attn_logit_softcapping", 50);
+              add_matrix(gguf, "token_embd.weight", 4, 8);
+            }),
+            "m.gguf: has a soft cap on attention scores (llama.attn_logit_softcapping is 50), "
+            "which wick cannot run yet");
+  EXPECT_EQ(error_of([](auto& gguf) {
+              add_keys(gguf);
+              gguf.add_number("llama.final_logit_softcapping", 30);
+              add_matrix(gguf, "token_embd.weight", 4, 8);
+            }),
+            "m.gguf: has a soft cap on logits (llama.final_logit_softcapping is 30), which wick "
+            "cannot run yet");
+  EXPECT_EQ(error_of([](auto& gguf) {
+              add_keys(gguf);
               gguf.add_string("llama.rope.scaling.type", "longrope");
               add_matrix(gguf, "token_embd.weight", 4, 8);
             }),
@@ -234,11 +278,11 @@ TEST(DecoderErrors, RefuseOptionsOutOfRange) {
   const test::TempDir dir;
   test::write_tiny_model(dir.path() / "m.gguf");
   const auto file = *ModelFile::open(dir.path() / "m.gguf");
-  const auto backend = *make_cpu_backend({.threads = 1});
+  const auto device = test::make_device();
   for (const DecoderOptions& options :
        {DecoderOptions{.max_batch_tokens = 0}, DecoderOptions{.max_logit_rows = 0},
         DecoderOptions{.context = -1}, DecoderOptions{.max_seqs = 100000}}) {
-    const auto decoder = Decoder::load(file, *backend, options);
+    const auto decoder = Decoder::load(file, *device, options);
     ASSERT_FALSE(decoder);
     EXPECT_EQ(decoder.error().code, ErrorCode::kInvalid);
   }

@@ -68,7 +68,7 @@ Result<GqaMixer> bind(Binder& binder, const GqaSpec& spec, const BlockSpec& bloc
   return mixer;
 }
 
-void forward(const GqaMixer& mixer, const KvView& kv, const Pass& pass) noexcept {
+void forward(const GqaMixer& mixer, const LayerMemory& memory, const Pass& pass) noexcept {
   const AttendParams& p = mixer.attend;
   const Tensor q = part(pass.memory.q, pass.n, p.n_heads * p.k_dim);
   const Tensor attended = part(pass.memory.attended, pass.n, p.n_heads * p.v_dim);
@@ -77,8 +77,8 @@ void forward(const GqaMixer& mixer, const KvView& kv, const Pass& pass) noexcept
   Linear out{.w = mixer.out, .then = Linear::Then::kAdd};
   if (mixer.has_out_bias) out.bias = mixer.out_bias;
 
-  pass.backend.qkv(q, pass.x, qkv, mixer.head, kv, pass.batch);
-  pass.backend.attend(attended, q, kv, pass.batch, p);
+  pass.backend.qkv(q, pass.x, qkv, mixer.head, memory.kv, pass.batch);
+  pass.backend.attend(attended, q, memory.kv, pass.batch, p);
   pass.backend.linear(pass.x, attended, out);
 }
 

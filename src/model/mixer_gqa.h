@@ -23,6 +23,6 @@ Result<GqaMixer> bind(Binder& binder, const GqaSpec& spec, const BlockSpec& bloc
                       int layer);
 
 // Hot:
-void forward(const GqaMixer& mixer, const KvView& kv, const Pass& pass) noexcept;
+void forward(const GqaMixer& mixer, const LayerMemory& memory, const Pass& pass) noexcept;
 
 }  // namespace wick

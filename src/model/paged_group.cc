@@ -15,13 +15,13 @@ int blocks_for(int n_tokens) noexcept {
 
 }  // namespace
 
-PagedGroup::PagedGroup(int n_blocks, int max_seqs, std::span<std::int32_t> tables)
+PagedGroup::PagedGroup(int n_blocks, int max_seqs, int stride)
     : pool_(n_blocks),
-      tables_(tables),
-      stride_(static_cast<int>(tables.size()) / max_seqs),
+      lists_(static_cast<std::size_t>(max_seqs) * static_cast<std::size_t>(stride)),
+      stride_(stride),
       ends_(static_cast<std::size_t>(max_seqs)) {}
 
-std::span<const std::int32_t> PagedGroup::blocks(SeqId seq) const noexcept {
+std::span<const BlockId> PagedGroup::blocks(SeqId seq) const noexcept {
   return {row(seq), static_cast<std::size_t>(blocks_for(positions(seq)))};
 }
 
@@ -40,9 +40,9 @@ PagedGroup::Copy PagedGroup::reserve(SeqId seq, int n_tokens) noexcept {
   int& end = ends_[static_cast<std::size_t>(seq)];
   Copy copy = {};
   if (n_tokens <= end) return copy;
-  std::int32_t* const table = row(seq);
+  BlockId* const table = row(seq);
   if (has_shared_tail(seq)) {
-    std::int32_t& tail = table[end / kBlockTokens];
+    BlockId& tail = table[end / kBlockTokens];
     copy = {.from = tail, .to = pool_.take()};
     pool_.drop_reference(tail);
     tail = copy.to;
@@ -62,7 +62,7 @@ void PagedGroup::truncate(SeqId seq, Pos end) noexcept {
   old_end = end;
 }
 
-void PagedGroup::borrow(SeqId seq, std::int32_t block, int n) noexcept {
+void PagedGroup::borrow(SeqId seq, BlockId block, int n) noexcept {
   int& end = ends_[static_cast<std::size_t>(seq)];
   WICK_CHECK(end % kBlockTokens == 0, "a block was borrowed behind a half-used one");
   WICK_CHECK(end / kBlockTokens < stride_ && n > 0 && n <= kBlockTokens, "positions borrowed");
@@ -71,9 +71,9 @@ void PagedGroup::borrow(SeqId seq, std::int32_t block, int n) noexcept {
   end += n;
 }
 
-void PagedGroup::replace(SeqId seq, int index, std::int32_t block) noexcept {
+void PagedGroup::replace(SeqId seq, int index, BlockId block) noexcept {
   WICK_CHECK(index * kBlockTokens < positions(seq), "a block beyond the sequence was replaced");
-  std::int32_t& place = row(seq)[index];
+  BlockId& place = row(seq)[index];
   pool_.add_reference(block);
   pool_.drop_reference(place);
   place = block;

@@ -1,6 +1,5 @@
-// The block tables of the layers that keep every position (kind "paged"): which block holds which
-// 16 positions of which sequence. All layers of a group share one table, each has its own slab that
-// the block ids index. Engine thread only; only the constructor allocates.
+// Which block holds which 16 positions of which sequence. Knows nothing of bytes. Engine thread
+// only; only the constructor allocates.
 //
 // Invariant: a sequence of n reserved positions holds ceil(n / 16) blocks, and each block has one
 // reference for each table that lists it (and one more if it is kept).
@@ -17,24 +16,20 @@ namespace wick {
 
 class PagedGroup {
  public:
-  // `tables` [max_seqs, stride] is memory of the backend; it outlives this object.
-  PagedGroup(int n_blocks, int max_seqs, std::span<std::int32_t> tables);
+  // Up to `stride` blocks a sequence.
+  PagedGroup(int n_blocks, int max_seqs, int stride);
 
   BlockPool& pool() noexcept { return pool_; }
 
   const BlockPool& pool() const noexcept { return pool_; }
 
-  const std::int32_t* tables() const noexcept { return tables_.data(); }
-
-  int stride() const noexcept { return stride_; }
-
   int positions(SeqId seq) const noexcept { return ends_[static_cast<std::size_t>(seq)]; }
 
-  std::span<const std::int32_t> blocks(SeqId seq) const noexcept;
+  std::span<const BlockId> blocks(SeqId seq) const noexcept;
 
   // Hot:
   struct Copy {  // the first block's content belongs into the second; from -1 = nothing to copy
-    std::int32_t from = -1, to = -1;
+    BlockId from = -1, to = -1;
   };
 
   // Free blocks that reserve() would take.
@@ -46,19 +41,23 @@ class PagedGroup {
   void truncate(SeqId seq, Pos end) noexcept;
   // `seq`, which ends where a block does, goes on with the first n positions of `block`, which
   // another holds too.
-  void borrow(SeqId seq, std::int32_t block, int n) noexcept;
+  void borrow(SeqId seq, BlockId block, int n) noexcept;
   // Block `index` of `seq` is given back, `block`, which another holds too, stands in its place.
-  void replace(SeqId seq, int index, std::int32_t block) noexcept;
+  void replace(SeqId seq, int index, BlockId block) noexcept;
 
  private:
-  std::int32_t* row(SeqId seq) const noexcept {
-    return tables_.data() + static_cast<std::ptrdiff_t>(seq) * stride_;
+  BlockId* row(SeqId seq) noexcept {
+    return lists_.data() + static_cast<std::ptrdiff_t>(seq) * stride_;
+  }
+
+  const BlockId* row(SeqId seq) const noexcept {
+    return lists_.data() + static_cast<std::ptrdiff_t>(seq) * stride_;
   }
 
   bool has_shared_tail(SeqId seq) const noexcept;
 
   BlockPool pool_;
-  std::span<std::int32_t> tables_;
+  std::vector<BlockId> lists_;  // [max_seqs, stride]
   int stride_;
   std::vector<int> ends_;  // positions reserved, by sequence
 };

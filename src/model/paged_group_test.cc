@@ -13,8 +13,7 @@ namespace {
 constexpr int kSeqs = 6, kStride = 9, kBlocks = 24, kContext = kStride * kBlockTokens;
 
 struct Fixture {
-  std::vector<std::int32_t> tables = std::vector<std::int32_t>(kSeqs * kStride);
-  PagedGroup group{kBlocks, kSeqs, tables};
+  PagedGroup group{kBlocks, kSeqs, kStride};
 
   bool reserve(SeqId seq, int n) {
     if (group.blocks_needed(seq, n) > group.pool().free()) return false;

@@ -2,24 +2,46 @@
 
 #include <algorithm>
 #include <array>
+#include <variant>
+
+#include "model/mixer_delta.h"
 
 namespace wick {
 
+namespace {
+
+void widen(Widest& w, const GqaSpec& gqa) noexcept {
+  const int v_dim = gqa.v_dim > 0 ? gqa.v_dim : gqa.head_dim;
+  w.q = std::max(w.q, gqa.n_heads * gqa.head_dim);
+  w.attended = std::max(w.attended, gqa.n_heads * v_dim);
+  w.heads = std::max(w.heads, gqa.n_heads);
+  w.head_dim = std::max({w.head_dim, gqa.head_dim, v_dim});
+}
+
+void widen(Widest& w, const DeltaSpec& delta) noexcept {
+  const DeltaParams p = sizes_of(delta);
+  w.hidden = std::max(w.hidden, p.cols());
+  w.attended = std::max(w.attended, p.values());
+  w.heads = std::max(w.heads, p.n_v_heads);
+  w.head_dim = std::max({w.head_dim, p.k_dim, p.v_dim});
+}
+
+}  // namespace
+
 Widest widest(const DecoderSpec& spec) noexcept {
   Widest w;
+  const auto of_mixer = [&w](const auto& mixer) noexcept { widen(w, mixer); };
+  const auto of_ffn = [&w](const DenseSpec& ffn) noexcept {
+    w.hidden = std::max(w.hidden, ffn.hidden);
+  };
   for (const BlockSpec& block : spec.blocks) {
-    const auto& gqa = std::get<GqaSpec>(block.mixer);
-    const int v_dim = gqa.v_dim > 0 ? gqa.v_dim : gqa.head_dim;
-    w.q = std::max(w.q, gqa.n_heads * gqa.head_dim);
-    w.attended = std::max(w.attended, gqa.n_heads * v_dim);
-    w.hidden = std::max(w.hidden, std::get<DenseSpec>(block.ffn).hidden);
-    w.heads = std::max(w.heads, gqa.n_heads);
-    w.head_dim = std::max({w.head_dim, gqa.head_dim, v_dim});
+    std::visit(of_mixer, block.mixer);
+    std::visit(of_ffn, block.ffn);
   }
   return w;
 }
 
-Result<Activations> make_activations(Backend& backend, const DecoderSpec& spec, const Widest& w,
+Result<Activations> make_activations(Device& device, const DecoderSpec& spec, const Widest& w,
                                      const DecoderOptions& options) {
   const int n = options.max_batch_tokens;
   Activations all;
@@ -40,7 +62,7 @@ Result<Activations> make_activations(Backend& backend, const DecoderSpec& spec, 
   std::size_t total = 0;
   for (const Part& p : parts)
     total += floats(p);
-  WICK_TRY(all.memory, backend.allocate(total * sizeof(float)));
+  WICK_TRY(all.memory, device.allocate(total * sizeof(float)));
   auto* at = reinterpret_cast<float*>(all.memory->data());
   for (const Part& p : parts) {
     *p.tensor = {.data = at, .rows = p.rows, .cols = p.cols, .row_stride = p.cols};

@@ -25,8 +25,8 @@ struct Widest {  // over all layers, in features of one token
 
 Widest widest(const DecoderSpec& spec) noexcept;
 
-Result<Activations> make_activations(Backend& backend, const DecoderSpec& spec,
-                                     const Widest& widest, const DecoderOptions& options);
+Result<Activations> make_activations(Device& device, const DecoderSpec& spec, const Widest& widest,
+                                     const DecoderOptions& options);
 
 // The first `rows` rows and `cols` columns of `all`, packed: the widths of layers may differ, each
 // row follows the one before.

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/cpu/cpu_backend.h"
 #include "model/decoder.h"
 #include "support/test_data.h"
+#include "support/test_device.h"
 
 namespace wick {
 
@@ -27,31 +27,37 @@ struct RunSetup {
   int context = 0;  // 0 = the model's
   int max_batch_tokens = 64;
   int max_seqs = 1;
+  const Arch* arch = nullptr;  // instead of the one that the file names
 };
 
 struct Running {
   ModelFile file;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Device> device;
   Decoder decoder;
-  KvCache kv;
+  SequenceMemory memory;
 };
 
 inline Result<std::unique_ptr<Running>> run_model(const std::filesystem::path& path,
                                                   const RunSetup& setup) {
   WICK_TRY(ModelFile file, ModelFile::open(path));
-  std::unique_ptr<Backend> backend = std::make_unique<CpuBackend>(setup.isa, setup.threads);
-  WICK_TRY(Decoder decoder, Decoder::load(file, *backend,
+  std::unique_ptr<Device> device = test::make_device(setup.isa);
+  const Arch* arch = setup.arch;
+  if (arch == nullptr) {
+    WICK_TRY(arch, find_arch(file));
+  }
+  WICK_TRY(Decoder decoder, Decoder::load(file, *arch, *device,
                                           {.max_batch_tokens = setup.max_batch_tokens,
                                            .max_logit_rows = setup.max_batch_tokens,
                                            .context = setup.context,
-                                           .max_seqs = setup.max_seqs}));
-  WICK_TRY(KvCache kv, KvCache::create(*backend, decoder.spec(),
-                                       {.k_type = setup.kv,
-                                        .v_type = setup.kv,
-                                        .max_seqs = setup.max_seqs,
-                                        .context = decoder.options().context}));
+                                           .max_seqs = setup.max_seqs,
+                                           .threads = setup.threads}));
+  WICK_TRY(SequenceMemory memory, SequenceMemory::create(*device, decoder.spec(),
+                                                         {.k_type = setup.kv,
+                                                          .v_type = setup.kv,
+                                                          .max_seqs = setup.max_seqs,
+                                                          .context = decoder.options().context}));
   return std::make_unique<Running>(
-      Running{std::move(file), std::move(backend), std::move(decoder), std::move(kv)});
+      Running{std::move(file), std::move(device), std::move(decoder), std::move(memory)});
 }
 
 // The tokens of one launch, all of one sequence, logits wanted for each.
@@ -77,15 +83,15 @@ struct Slice {
 // called with every chunk's rows.
 template <class Each>
 void for_each_logits(Running& model, const std::vector<TokenId>& ids, int chunk, Each&& each) {
-  model.kv.release(0);
+  model.memory.release(0);
   const int n = static_cast<int>(ids.size());
   for (int begin = 0; begin < n; begin += chunk) {
     const int end = std::min(n, begin + chunk);
-    ASSERT_TRUE(model.kv.reserve(0, end));
+    ASSERT_TRUE(model.memory.extend(0, end));
     Slice slice;
     for (int pos = begin; pos < end; ++pos)
       slice.add(0, pos, ids[static_cast<std::size_t>(pos)]);
-    model.decoder.launch(slice.batch(), model.kv);
+    model.decoder.launch(slice.batch(), model.memory);
     const auto logits = model.decoder.logits();
     ASSERT_TRUE(logits) << logits.error().message;
     each(*logits);

@@ -105,13 +105,13 @@ TEST_P(SameBitsTiny, AloneAndBesideOtherSequences) {
     for (SeqId seq = 0; seq < 3; ++seq) {
       const int n = seq == 1 ? kStep : 3 + seq;
       const int at = seq == 1 ? begin : begin / kStep * n;
-      ASSERT_TRUE(model->kv.reserve(seq, at + n));
+      ASSERT_TRUE(model->memory.extend(seq, at + n));
       for (int i = 0; i < n; ++i) {
         const auto id = static_cast<std::size_t>(at + i);
         slice.add(seq, at + i, seq == 1 ? ids_[id] : ids_[kTokens - 1 - id]);
       }
     }
-    model->decoder.launch(slice.batch(), model->kv);
+    model->decoder.launch(slice.batch(), model->memory);
     const auto logits = model->decoder.logits();
     ASSERT_TRUE(logits);
     const auto own = logits->subspan(3 * vocab, kStep * vocab);
@@ -126,16 +126,15 @@ TEST_P(SameBitsTiny, FromASharedPrefix) {
   const auto model = load(setup_);
   ASSERT_NE(model, nullptr);
   logits_of(*model, ids_, kTokens);
-  for (const int at : {0, 16, 32, 48})  // 50 positions, the last block only in part
-    model->kv.borrow(1, model->kv.blocks(0)[static_cast<std::size_t>(at / 16)],
-                     std::min(16, 50 - at));
-  model->kv.truncate(0, 40);  // sequence 0 goes elsewhere, in a block that 1 still reads
+  const auto blocks = model->memory.blocks(0);
+  model->memory.attach(1, blocks.first(3), blocks[3], 2);  // 50 positions
+  model->memory.rollback(0, 40);  // sequence 0 goes elsewhere, in a block that 1 still reads
   const auto append = [&](SeqId seq, Pos begin, const std::vector<TokenId>& ids) {
-    EXPECT_TRUE(model->kv.reserve(seq, kTokens));
+    EXPECT_TRUE(model->memory.extend(seq, kTokens));
     Slice slice;
     for (Pos pos = begin; pos < kTokens; ++pos)
       slice.add(seq, pos, ids[static_cast<std::size_t>(pos)]);
-    model->decoder.launch(slice.batch(), model->kv);
+    model->decoder.launch(slice.batch(), model->memory);
     const auto logits = model->decoder.logits();
     return std::vector<float>(logits->begin(), logits->end());
   };

@@ -26,6 +26,11 @@ struct GqaSpec {                                             // grouped-query at
   int window = 0;                 // tokens; 0 = whole context
 };
 
+struct DeltaSpec {  // gated delta rule (Qwen 3.5), see backend.h's DeltaParams
+  int n_k_heads = 0, n_v_heads = 0, k_dim = 0, v_dim = 0, conv_width = 4;
+  NormParams norm = {};  // of each head's output
+};
+
 struct DenseSpec {  // down(act(gate(x)) * up(x))
   int hidden = 0;
   Act act = Act::kSilu;
@@ -33,8 +38,7 @@ struct DenseSpec {  // down(act(gate(x)) * up(x))
 };
 
 struct BlockSpec {
-  std::variant<GqaSpec> mixer =
-      {};  // later: MLA, Gated DeltaNet; see docs/ARCHITECTURE.md, "What is to come"
+  std::variant<GqaSpec, DeltaSpec> mixer = {};
   std::variant<DenseSpec> ffn = {};
   std::optional<NormParams> pre_mixer = {}, pre_ffn = {};
 };

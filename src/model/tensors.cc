@@ -42,13 +42,13 @@ Error missing_tensor(const ModelFile& file, std::string_view name) {
 }
 
 Result<const Weight*> Binder::upload(const TensorView& view, const WeightFix& fix) {
-  WICK_TRY(std::unique_ptr<Weight> weight, backend_.upload(view, fix));
+  WICK_TRY(std::unique_ptr<Weight> weight, device_.upload(view, fix));
   weights_.owned.push_back(std::move(weight));
   return weights_.owned.back().get();
 }
 
 Result<const Weight*> Binder::bind(std::string_view canonical, const Shape& want, int layer,
-                                   int heads) {
+                                   int heads, bool flat) {
   const FoundTensor found = find_tensor(file_, names_, canonical, layer);
   if (found.view == nullptr) return missing_tensor(file_, found.name);
   if (found.view->shape != want) {
@@ -57,12 +57,21 @@ Result<const Weight*> Binder::bind(std::string_view canonical, const Shape& want
                      to_string(found.view->shape), ", the model needs ", to_string(want))};
   }
   weights_.bytes += found.view->bytes.size();
+  if (flat) {
+    TensorView vector = *found.view;
+    vector.shape = {.dim = {want.dim[0] * want.dim[1], 1, 1, 1}, .rank = 1};
+    return upload(vector, {});
+  }
   return upload(*found.view, {.permute_heads = found.fix == NameRule::Fix::kNone ? 0 : heads});
 }
 
 Result<const Weight*> Binder::matrix(std::string_view canonical, const Matrix& want, int layer) {
   matrix_weights_ += want.out * want.in;
   return bind(canonical, {.dim = {want.out, want.in, 1, 1}, .rank = 2}, layer, want.heads);
+}
+
+Result<const Weight*> Binder::table(std::string_view canonical, const Matrix& want, int layer) {
+  return bind(canonical, {.dim = {want.out, want.in, 1, 1}, .rank = 2}, layer, 0, true);
 }
 
 Result<const Weight*> Binder::vector(std::string_view canonical, std::int64_t n, int layer,

@@ -1,8 +1,8 @@
-// Tensors of a file under canonical names (GGUF's), and their way into a backend: found through the
+// Tensors of a file under canonical names (GGUF's), and their way into a device: found through the
 // architecture's name rules where the file is safetensors, checked for shape, repaired, uploaded.
 // Load time only.
 //
-//   Binder binder(file, backend, arch.names);
+//   Binder binder(file, device, arch.names);
 //   WICK_TRY(const Weight* q, binder.matrix("blk.{}.attn_q.weight", {n_heads * dim, d_model}, 3));
 #pragma once
 
@@ -40,8 +40,8 @@ struct Weights {
 
 class Binder {
  public:
-  Binder(const ModelFile& file, Backend& backend, std::span<const NameRule> names)
-      : file_(file), backend_(backend), names_(names) {}
+  Binder(const ModelFile& file, Device& device, std::span<const NameRule> names)
+      : file_(file), device_(device), names_(names) {}
 
   // `heads`: of q and k, whose rows some files order differently; 0 elsewhere.
   struct Matrix {
@@ -53,6 +53,8 @@ class Binder {
   // A gain or bias of n values.
   Result<const Weight*> vector(std::string_view canonical, std::int64_t n, int layer = 0,
                                int heads = 0);
+  // A matrix that is read as numbers, not multiplied: rows side by side, as one vector.
+  Result<const Weight*> table(std::string_view canonical, const Matrix& want, int layer = 0);
   // The divisors of the rotation's frequencies [dim / 2]: the file's tensor, or computed from its
   // keys. One weight for all layers.
   Result<const Weight*> rope_factors(int dim);
@@ -65,11 +67,13 @@ class Binder {
   Weights take() && noexcept { return std::move(weights_); }
 
  private:
-  Result<const Weight*> bind(std::string_view canonical, const Shape& want, int layer, int heads);
+  // `flat`: the tensor as one vector.
+  Result<const Weight*> bind(std::string_view canonical, const Shape& want, int layer, int heads,
+                             bool flat = false);
   Result<const Weight*> upload(const TensorView& view, const WeightFix& fix);
 
   const ModelFile& file_;
-  Backend& backend_;
+  Device& device_;
   std::span<const NameRule> names_;
   Weights weights_ = {};
   std::int64_t matrix_weights_ = 0;  // numbers in matrices

@@ -1,108 +1,78 @@
-// Everything that answers a chat is a Provider: the local engine, later remote APIs, the router,
-// and in tests a scripted one. Server, assistant and command line know exactly this type. Methods
-// block until done and may be called from several threads; events arrive in order on the calling
-// thread.
+// Everything that answers is a Provider: a local model, a pool of them, later remote APIs and the
+// router, in tests a scripted one. Server, assistant, library and program know exactly this type;
+// it sees no engine. Any thread, many at once.
 //
-//   WICK_TRY(auto provider, LocalModel::open("model.gguf", {}));
-//   provider->chat({.input = messages}, [](const ChatEvent& e) { … }, stop_token);
+//   WICK_TRY(const auto answer, provider->start({.prompt = messages}));
+//   while (const auto event = answer->wait()) …
+//
+// start() is what each has. What else a server needs of models a provider may lack; it then refuses
+// by kUnsupported, id "not_supported", with its name and that of the function.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <stop_token>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
-#include "chat/value.h"
-#include "engine/engine.h"
-#include "wick/parameter.h"
-#include "wick/token.h"
+#include "provider/answer.h"
+#include "provider/statistics.h"
+#include "wick/generation.h"
+#include "wick/model_info.h"
+#include "wick/plan.h"
 
 namespace wick {
 
-// What a request may set; what it leaves out is taken from the model file's own hints, then from
-// the defaults.
-struct BiasSetting {
-  std::string text = {};  // each of its tokens, unless there is an id
-  TokenId id = -1;
-  double bias = 0;
-};
-
-struct GenerationSettings {
-  std::vector<std::pair<std::string, double>> sampling =
-      {};              // keys of sampler_params(): {"temperature", 0.2}
-  int max_tokens = 0;  // 0 = to the context's end
-  std::vector<std::string> stops = {};
-  std::vector<TokenId> stop_ids = {};
-  int top_logprobs = -1;  // -1 = none
-  bool scores_prompt = false;
-  std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
-  std::vector<BiasSetting> logit_bias = {};
-  // Texts that no repetition reaches past; std::nullopt = kDryBreakers.
-  std::optional<std::vector<std::string>> dry_breakers = {};
-  std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
-  int priority = 0;          // -2 (in the background) to 2
-  int time_limit_ms = 0;     // 0 = none
-  // Who set what stands above, by key ("temperature", "max_tokens"): "flag --temp",
-  // "config.toml:3". Whom this does not name, the request set.
-  std::vector<std::pair<std::string, std::string>> origins = {};
-};
-
-inline constexpr std::string_view kDryBreakers[] = {"\n", ":", "\"", "*"};  // llama.cpp's
-
-struct ChatRequest {
-  Object input =
-      {};  // the template's context: "messages", "tools", "documents", any other variable
-  GenerationSettings settings = {};
-};
-
-struct CompletionRequest {
-  std::string prompt = {};  // plain text: the model's own prefix (BOS) is put before it, control
-                            // tokens are not recognised
-  GenerationSettings settings = {};
-};
-
-struct TextEvent {
-  std::string_view text;
-};
-
-// With GenerationSettings::top_logprobs, once, before the end. The first token of a prompt, which
-// nothing foretells, is left out.
-struct ScoresEvent {
-  std::vector<ScoredToken> tokens, prompt;
-};
-
-struct DoneEvent {
-  StopReason stop = StopReason::kNone;
-  Usage usage = {};
-  // The table of samplers, "seed", "samplers" and "max_tokens".
-  std::vector<EffectiveParameter> parameters = {};
-};
-
-using ChatEvent = std::variant<TextEvent, ScoresEvent, DoneEvent>;
-using EventSink = std::function<void(const ChatEvent&)>;
-
-struct ModelInfo {
-  std::string id = {};
-  int context = 0;
+struct Request {
+  std::string model = {};  // of a provider that has several
+  Prompt prompt = {};
+  // A stop of `cancel` ends a chat template that still runs (start() refuses by kCancelled); behind
+  // that it is for those who wait (provider/gather.h).
+  Generation generation = {};
 };
 
 class Provider {
  public:
   virtual ~Provider() = default;
   virtual std::string_view name() const noexcept = 0;
-  virtual std::vector<ModelInfo> models() const = 0;
-  // After the first event no retry is legal. A stop request ends with DoneEvent{kCancelled}, not
-  // with an error.
-  virtual Result<void> chat(const ChatRequest& request, const EventSink& sink,
-                            std::stop_token stop) = 0;
-  virtual Result<void> complete(const CompletionRequest& request, const EventSink& sink,
-                                std::stop_token stop) = 0;
+
+  // Returns once the request is queued, or refused: then no event ever comes. An answer keeps what
+  // it needs of its provider. `wake` is set whenever there is more to poll.
+  virtual Result<std::unique_ptr<Answer>> start(const Request& request,
+                                                std::shared_ptr<Wake> wake = {}) = 0;
+
+  // What the request would take if it ran now; refused as start() would refuse it.
+  virtual Result<RequestPlan> estimate(const Request& request);
+
+  // Models. An empty name is the only one, or the one that is there by default.
+  virtual Result<std::vector<ModelInfo>> models();
+  virtual Result<ModelInfo> load(const std::string& name);
+  virtual Result<ModelInfo> replace(const std::string& name, const std::string& source);
+  virtual Result<void> unload(const std::string& name);
+  virtual Result<void> pin(const std::string& name, bool is_pinned);
+
+  // Tokens. A person's text: names of control tokens are ordinary text, no BOS or EOS.
+  virtual Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text);
+  // Control tokens are left out, invalid UTF-8 becomes U+FFFD.
+  virtual Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids);
+  virtual Result<std::string> apply_template(const Request& request);          // the prompt as text
+  virtual Result<std::vector<TokenId>> prompt_tokens(const Request& request);  // and as tokens
+
+  virtual Result<std::vector<Embedding>> embed(const std::string& model,
+                                               std::span<const std::string> texts,
+                                               const EmbedOptions& options);
+  virtual Result<Statistics> statistics(const std::string& model);
+
+  // A conversation to a file and back, with what the cache holds of it.
+  virtual Result<void> save_session(const std::string& path, std::span<const Message> messages);
+  virtual Result<std::vector<Message>> load_session(const std::string& path);
+  // A tenant that is gone (wick/model.h). Returns the number of cache blocks that were dropped.
+  virtual Result<int> close_tenant(std::uint64_t tenant, bool wipes);
+
+ protected:
+  Error refusal(std::string_view function) const;
 };
 
 }  // namespace wick

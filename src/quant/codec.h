@@ -12,7 +12,8 @@
 //   };
 //
 // decode defines the values: it makes the float operations of gguf-py 0.19.0 in the same order, so
-// both give the same bits. encode takes finite values; others give a block without meaning.
+// both give the same bits. encode takes finite values; others give a block without meaning, but for
+// Q8_0 and Q4_0, which caches store.
 #pragma once
 
 #include <bit>

@@ -63,4 +63,24 @@ constexpr std::uint16_t f32_to_bf16(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
+// Narrowing for caches: what is finite stays so (too large a value becomes the largest one),
+// infinities stay, and every NaN becomes the same one.
+constexpr std::uint16_t saturated(float value, std::uint16_t rounded, std::uint16_t infinity,
+                                  std::uint16_t nan) noexcept {
+  if ((rounded & 0x7fffu) < infinity) return rounded;
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return nan;
+  return static_cast<std::uint16_t>(magnitude < 0x7f800000u ? rounded - 1u : rounded);
+}
+
+constexpr std::uint16_t f32_to_f16_saturated(float value) noexcept {
+  return saturated(value, f32_to_f16(value), 0x7c00u, 0x7e00u);
+}
+
+constexpr std::uint16_t f32_to_bf16_saturated(float value) noexcept {
+  return saturated(value, f32_to_bf16(value), 0x7f80u, 0x7fc0u);
+}
+
+inline constexpr float kLargestF16 = 65504.0f;
+
 }  // namespace wick

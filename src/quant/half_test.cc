@@ -74,6 +74,29 @@ TEST(Half, NansStayNansAndBecomeQuiet) {
   EXPECT_EQ(f32_to_bf16(std::bit_cast<float>(0xffffffffu)), 0xffff);
 }
 
+TEST(Half, SaturatedNarrowingKeepsWhatIsFiniteFinite) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float most = std::numeric_limits<float>::max();
+  EXPECT_EQ(f32_to_f16_saturated(65519.0f), 0x7bff);
+  EXPECT_EQ(f32_to_f16_saturated(65520.0f), 0x7bff);
+  EXPECT_EQ(f32_to_f16_saturated(-8e6f), 0xfbff);
+  EXPECT_EQ(f32_to_f16_saturated(most), 0x7bff);
+  EXPECT_EQ(f32_to_f16_saturated(inf), 0x7c00);
+  EXPECT_EQ(f32_to_f16_saturated(-inf), 0xfc00);
+  EXPECT_EQ(f32_to_bf16_saturated(most), 0x7f7f);
+  EXPECT_EQ(f32_to_bf16_saturated(-most), 0xff7f);
+  EXPECT_EQ(f32_to_bf16_saturated(inf), 0x7f80);
+  EXPECT_EQ(f32_to_bf16_saturated(-inf), 0xff80);
+  for (const std::uint32_t nan : {0x7fc00000u, 0xffffffffu, 0x7f800001u}) {
+    EXPECT_EQ(f32_to_f16_saturated(std::bit_cast<float>(nan)), 0x7e00) << nan;
+    EXPECT_EQ(f32_to_bf16_saturated(std::bit_cast<float>(nan)), 0x7fc0) << nan;
+  }
+  for (const float x : {0.0f, -0.0f, 1.5f, -3e-8f, 65504.0f, 0x1p-149f}) {
+    EXPECT_EQ(f32_to_f16_saturated(x), f32_to_f16(x)) << x;
+    EXPECT_EQ(f32_to_bf16_saturated(x), f32_to_bf16(x)) << x;
+  }
+}
+
 TEST(Bfloat16, WidensToTheUpperHalfOfAFloat) {
   for (std::uint32_t h = 0; h < 0x10000u; ++h) {
     ASSERT_EQ(bits_of(bf16_to_f32(static_cast<std::uint16_t>(h))), h << 16);

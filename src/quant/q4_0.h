@@ -4,6 +4,9 @@
 //   x = d * (q - 8)
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "quant/bits.h"
 #include "quant/blocks.h"
 #include "quant/codec.h"
@@ -26,9 +29,15 @@ struct Q4_0 {
     }
   }
 
-  // The extreme value gets code 0, which reaches one step further than code 15 does.
+  // The extreme value gets code 0, which reaches one step further than code 15 does. Caches store
+  // any values: the scale saturates; of a block that is not all finite it is NaN, and codes are 8.
   static void encode(const float* in, Block& out) noexcept {
-    const float d = extreme({in, 32}) / -8.0f;
+    if (!all_finite({in, 32})) {
+      out.d_f16 = 0x7e00u;
+      std::fill(std::begin(out.qs), std::end(out.qs), pack_nibbles(8, 8));
+      return;
+    }
+    const float d = std::clamp(extreme({in, 32}) / -8.0f, -kLargestF16, kLargestF16);
     const float inverse = d == 0 ? 0.0f : 1.0f / d;
     const auto code = [inverse](float x) { return truncated(x * inverse + 8.5f, 15); };
     out.d_f16 = f32_to_f16(d);

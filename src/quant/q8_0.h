@@ -25,9 +25,14 @@ struct Q8_0 {
       out[i] = d * static_cast<float>(block.qs[i]);
   }
 
-  // Codes stay within ±127; halves round away from zero.
+  // Codes stay within ±127; halves round away from zero. Caches store any values: the scale
+  // saturates; of a block that is not all finite it is NaN.
   static void encode(const float* in, Block& out) noexcept {
-    const float d = std::fabs(extreme({in, 32})) / 127.0f;
+    if (!all_finite({in, 32})) {
+      out = {.d_f16 = 0x7e00u, .qs = {}};
+      return;
+    }
+    const float d = std::fmin(std::fabs(extreme({in, 32})) / 127.0f, kLargestF16);
     const float inverse = d == 0 ? 0.0f : 1.0f / d;
     out.d_f16 = f32_to_f16(d);
     for (int i = 0; i < 32; ++i) {

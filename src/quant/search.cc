@@ -7,6 +7,7 @@
 #include "quant/search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
@@ -94,6 +95,13 @@ float extreme(std::span<const float> x) noexcept {
     if (std::fabs(value) > std::fabs(found)) found = value;
   }
   return found;
+}
+
+bool all_finite(std::span<const float> x) noexcept {
+  bool is_finite = true;
+  for (const float value : x)
+    is_finite &= (std::bit_cast<std::uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
+  return is_finite;
 }
 
 float in_steps(float x, float scale) noexcept {

@@ -27,6 +27,8 @@ int truncated(float value, int high) noexcept;
 // The element of largest magnitude, with its sign (the first of several); 0 if x is empty.
 float extreme(std::span<const float> x) noexcept;
 
+bool all_finite(std::span<const float> x) noexcept;
+
 // x[i] ≈ scale * q - min with q in 0..q_max; scale >= 0 and min >= 0, as the K formats store them.
 struct AffineScale {
   float scale = 0;

@@ -1,5 +1,8 @@
 #include "sample/logprobs.h"
 
+#include <cmath>
+#include <limits>
+
 namespace wick {
 
 Scorer::Scorer(int vocab, int n_likeliest) : n_likeliest_(n_likeliest) {
@@ -12,7 +15,8 @@ void Scorer::score(std::span<const float> logits, TokenId token,
                    std::span<TokenScore> out) noexcept {
   const double all = log_sum_exp(logits);
   const auto logprob = [&](float logit) {
-    return static_cast<float>(static_cast<double>(logit) - all);
+    const auto value = static_cast<float>(static_cast<double>(logit) - all);
+    return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;  // one NaN
   };
   out[0] = {token, logprob(logits[static_cast<std::size_t>(token)])};
   if (likeliest_.empty()) return;

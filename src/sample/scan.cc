@@ -4,8 +4,9 @@
 // reaches it are looked at again, and in them hardly more than k logits are candidates; a heap
 // keeps the best k of those.
 //
-// Loops over a chunk exist twice on x86-64, compiled for every processor and for AVX2; the numbers
-// are the same, as comparisons are exact and the sums have a fixed order of eight lanes.
+// Loops over a chunk exist twice on x86-64, compiled for every processor and for AVX2, as
+// choose_isa() says; the numbers are the same, as comparisons are exact and the sums have a fixed
+// order of eight lanes.
 #include "sample/scan.h"
 
 #include <algorithm>
@@ -208,8 +209,11 @@ constexpr Kernels kAvx2 = {avx2::max, avx2::find, avx2::moments, avx2::exp_sum, 
 
 const Kernels& kernels() noexcept {
 #if defined(__x86_64__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return kAvx2;
+  static const bool wants_avx2 = [] {
+    const Result<Isa> isa = choose_isa();
+    return isa && (*isa == Isa::kAvx2 || *isa == Isa::kAvx512);
+  }();
+  if (wants_avx2) return kAvx2;
 #endif
   return kPlain;
 }
@@ -244,6 +248,10 @@ bool is_better(const Candidate& a, const Candidate& b) noexcept {  // and, in a 
 }
 
 }  // namespace
+
+Isa scan_isa() noexcept {
+  return &kernels() == &kPlain ? Isa::kScalar : Isa::kAvx2;
+}
 
 TokenId find_largest(const Vocabulary& v) noexcept {
   const Kernels& k = kernels();

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "base/isa.h"
 #include "base/types.h"
 
 namespace wick {
@@ -27,6 +28,10 @@ struct Vocabulary {
 constexpr std::size_t count_chunks(std::size_t vocab) {
   return (vocab + kScanChunk - 1) / kScanChunk;
 }
+
+// What the loops over a chunk run on: kAvx2, or kScalar for all else. WICK_ISA (base/isa.h) counts
+// here, too.
+Isa scan_isa() noexcept;
 
 // Hot:
 // The lowest id among the largest logits; -1 if there is none above -infinity.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -150,6 +151,20 @@ TEST(SameBitsScan, SumsHaveOneOrderWhateverTheProcessor) {
     EXPECT_EQ(m.n, sum_in_order(logits, [&](double x) { return counts(x) ? 1 : 0; }));
     EXPECT_EQ(m.sum, sum_in_order(logits, below));
     EXPECT_EQ(m.squares, sum_in_order(logits, [&](double x) { return below(x) * below(x); }));
+  }
+}
+
+// In a process of its own, for the choice is made once.
+TEST(Scan, RunsOnTheInstructionSetThatWickIsaNames) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto runs_on = [](const char* wanted, Isa isa) {
+    ::setenv("WICK_ISA", wanted, 1);
+    std::_Exit(scan_isa() == isa ? 0 : 1);
+  };
+  EXPECT_EXIT(runs_on("scalar", Isa::kScalar), testing::ExitedWithCode(0), "");
+  if (is_supported(Isa::kAvx2)) {
+    EXPECT_EXIT(runs_on("avx2", Isa::kAvx2), testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(runs_on("", Isa::kAvx2), testing::ExitedWithCode(0), "");
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/unicode_table.h"
 #include "text/char_classes.h"
-#include "text/unicode_table.h"
 #include "text/utf8.h"
 
 namespace wick {

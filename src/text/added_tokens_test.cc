@@ -25,7 +25,7 @@ TokenizerPtr tokenizer_of(const std::string& json) {
 // Of an object with these members, all of `text` trusted.
 Ids ids_of(const std::string& members, const std::string& text) {
   const TokenizerPtr tokenizer = tokenizer_of("{" + members + "}");
-  return tokenizer ? tokenizer->encode_special(text) : Ids{};
+  return tokenizer ? *tokenizer->encode_special(text) : Ids{};
 }
 
 const std::string kLowercase = R"("normalizer": {"type": "Lowercase"},)";

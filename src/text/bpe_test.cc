@@ -172,13 +172,13 @@ TEST(HotPathTokenizer, EncodeAllocatesNothingOnceItIsWarm) {
     text.append("<|x|>", true);
   }
   std::vector<TokenId> ids;
-  (*tokenizer)->encode(text, ids);
+  ASSERT_TRUE((*tokenizer)->encode(text, ids));
   const std::vector<TokenId> first = ids;
   ids.clear();
   test::reset_hot_counts();
   {
     const HotScope hot;
-    (*tokenizer)->encode(text, ids);
+    ASSERT_TRUE((*tokenizer)->encode(text, ids));
   }
   EXPECT_EQ(test::hot_counts().allocations, 0);
   EXPECT_EQ(test::hot_counts().frees, 0);

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/unicode_table.h"
+#include "base/unicode_table.h"
 
 namespace wick {
 

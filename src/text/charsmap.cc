@@ -155,8 +155,8 @@ class Precompiled final : public NormaliserStep {
   explicit Precompiled(Charsmap map) : map_(std::move(map)) {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
-    while (!text.empty()) {
+              NormaliserScratch& scratch) const override {
+    while (!text.empty() && !scratch.is_full(out)) {
       const std::size_t bytes = cluster_bytes(text);
       append_cluster(out, text.substr(0, bytes));
       text.remove_prefix(bytes);
@@ -210,7 +210,7 @@ class SentencePiece final : public NormaliserStep {
       : how_(std::move(how)), space_(how_.escapes_spaces ? "▁" : " ") {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
+              NormaliserScratch& scratch) const override {
     const std::size_t begin = out.size();
     while (how_.removes_extra_spaces && !text.empty()) {
       const Charsmap::Match first = next(text);
@@ -220,7 +220,7 @@ class SentencePiece final : public NormaliserStep {
     if (text.empty()) return;
     if (how_.adds_prefix && !how_.is_prefix_behind) out += space_;
     bool is_behind_space = how_.removes_extra_spaces;
-    while (!text.empty()) {
+    while (!text.empty() && !scratch.is_full(out)) {
       const Charsmap::Match part = next(text);
       append_spaced(out, part.text, is_behind_space);
       text.remove_prefix(part.bytes);

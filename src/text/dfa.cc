@@ -310,9 +310,8 @@ std::optional<Span> Dfa::search(std::string_view text, std::size_t from, std::si
                                 const AtEnd& at_end) const noexcept {
   const auto* const begin = reinterpret_cast<const unsigned char*>(text.data());
   const unsigned char* const end = begin + text.size();
-  const std::size_t most_work = kWorkPerByte * (text.size() + 16);
   const unsigned char* start = begin + from;
-  while (start < end && work <= most_work) {
+  while (start < end && !is_too_much(work, text)) {
     if (is_barren_[*start]) {
       ++start;
       continue;

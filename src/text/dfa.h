@@ -15,6 +15,7 @@
 
 #include "base/marked_text.h"
 #include "text/char_set.h"
+#include "text/limits.h"
 #include "text/regex.h"
 
 namespace wick {
@@ -24,9 +25,14 @@ class Dfa {
   // Nothing where the pattern is outside of the subset (text/regex.h) or too large.
   static std::optional<Dfa> compile(std::string_view pattern);
 
+  // The search in `text` was given up, since `work` is more than kMaxVainBytes for each byte.
+  static bool is_too_much(std::size_t work, std::string_view text) noexcept {
+    return work > kMaxVainBytes * (text.size() + 16);
+  }
+
   // Hot: the first match in `text` (valid UTF-8) that starts at or after `from`. `work` counts the
-  // bytes that were read and belong to no match; above kWorkPerByte for each byte of the text the
-  // search is given up, so that no pattern costs the square of a text's length.
+  // bytes that were read and belong to no match; above kMaxVainBytes for each byte of the text
+  // (text/limits.h) the search is given up, so that no pattern costs the square of a text's length.
   std::optional<Span> find(std::string_view text, std::size_t from,
                            std::size_t& work) const noexcept;
   // The same in a text that may go on: a match is found only if that is certain whatever may
@@ -46,7 +52,6 @@ class Dfa {
   static constexpr Next kWide = 0x7FFF;  // in bytes_: not ASCII, look at wide_
   static constexpr Next kDead = 0;
   static constexpr Next kStart = 1;
-  static constexpr std::size_t kWorkPerByte = 256;
   static constexpr char32_t kBlocksEnd = 0x10000;
   static constexpr std::uint8_t kMixed = 0xFF;
 

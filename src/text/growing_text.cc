@@ -33,12 +33,12 @@ void GrowingText::append(const MarkedText& part) {
   append(text.substr(at), false);
 }
 
-void GrowingText::settle() {
+Result<void> GrowingText::settle() {
   ids_.resize(n_settled_);
   // A long piece without an end would be looked through again for each part that is appended.
-  if (open_bytes() < next_try_) return;
+  if (open_bytes() < next_try_) return {};
   const std::size_t before = point_.at;
-  point_ = tokenizer_->encode_settled(text_, point_, ids_);
+  WICK_TRY(point_, tokenizer_->encode_settled(text_, point_, ids_));
   n_settled_ = ids_.size();
   next_try_ = point_.at > before ? 0 : 2 * open_bytes();
   const std::size_t kept = point_.taken + kEncodeContext;
@@ -46,16 +46,17 @@ void GrowingText::settle() {
     drop_front(text_, point_.at - kept);
     point_.at = kept;
   }
+  return {};
 }
 
-std::span<const TokenId> GrowingText::ids() {
-  settle();
-  tokenizer_->encode_rest(text_, point_, ids_);
-  return ids_;
+Result<std::span<const TokenId>> GrowingText::ids() {
+  WICK_DO(settle());
+  WICK_DO(tokenizer_->encode_rest(text_, point_, ids_));
+  return std::span<const TokenId>(ids_);
 }
 
-std::span<const TokenId> GrowingText::settled() {
-  settle();
+Result<std::span<const TokenId>> GrowingText::settled() {
+  WICK_DO(settle());
   return std::span<const TokenId>(ids_).first(n_settled_);
 }
 

@@ -6,13 +6,12 @@
 //   GrowingText text(*tokenizer);
 //   text.append("<|im_start|>user\n", true);
 //   text.append(typed, false);
-//   use(text.ids());                       // all of them
+//   use(*text.ids());                      // all of them
 //
 //   text.append(next_megabyte, false);     // or, of an endless text:
-//   use(text.settled()); text.forget_settled();
+//   use(*text.settled()); text.forget_settled();
 //
-// (Where a hostile pattern gives up at its limit of work, what is left of a text is one piece;
-// where that happens depends on how much of the text there is.)
+// Errors are those of Tokenizer::encode(); the text is then of no more use.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +33,17 @@ class GrowingText {
   void append(const MarkedText& part);
 
   // The ids of the whole text; of what was not forgotten. Valid until the next call.
-  std::span<const TokenId> ids();
+  Result<std::span<const TokenId>> ids();
   // Those at their front that no text to come can change; fewer than there could be, so that asking
   // often is cheap.
-  std::span<const TokenId> settled();
+  Result<std::span<const TokenId>> settled();
   void forget_settled() noexcept;
 
   // Bytes of text that are kept because they are not settled.
   std::size_t open_bytes() const noexcept { return text_.text.size() - point_.at; }
 
  private:
-  void settle();
+  Result<void> settle();
 
   const Tokenizer* tokenizer_;
   MarkedText text_ = {};  // what is not settled, and the context before it

@@ -10,6 +10,7 @@
 
 #include "base/strings.h"
 #include "text/limits.h"
+#include "text/normaliser.h"
 #include "text/pattern.h"
 #include "text/tokenizer.h"
 
@@ -149,7 +150,7 @@ TEST(HostileTokenizer, AnUnknownTokenThatIsCalledControlIsNoControlToken) {
   meta.set_integers("tokenizer.ggml.token_type", Integers{3, 3, 3, 6, 1, 1, 1, 1, 1});
   const auto tokenizer = must(meta);
   ASSERT_NE(tokenizer, nullptr);
-  const std::vector<TokenId> ids = tokenizer->encode_plain("日");
+  const std::vector<TokenId> ids = *tokenizer->encode_plain("日");
   EXPECT_EQ(ids, (std::vector<TokenId>{4, 0}));
   EXPECT_EQ(tokenizer->kind(0), TokenKind::kUnknown);
 }
@@ -164,7 +165,7 @@ TEST(HostileTokenizer, ATokenThatIsListedTwiceIsWhatTheLastListingSays) {
     const auto tokenizer = must(meta);
     ASSERT_NE(tokenizer, nullptr);
     EXPECT_EQ(tokenizer->kind(4), is_control ? TokenKind::kControl : TokenKind::kUserDefined);
-    const auto ids = tokenizer->encode_plain("ab<|x|>");
+    const auto ids = *tokenizer->encode_plain("ab<|x|>");
     EXPECT_EQ(std::count(ids.begin(), ids.end(), 4), is_control ? 0 : 1);
   }
 }
@@ -175,7 +176,7 @@ TEST(HostileTokenizer, MergesThatNameNoTokensAreSkipped) {
                    Strings{"", " ", "a", "a  b", "x y", "b b", "a <|x|>", "日 本", "a b"});
   const auto tokenizer = must(meta);
   ASSERT_NE(tokenizer, nullptr);
-  EXPECT_EQ(tokenizer->encode_plain("ab"), std::vector<TokenId>{4});
+  EXPECT_EQ(*tokenizer->encode_plain("ab"), std::vector<TokenId>{4});
 }
 
 TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
@@ -306,7 +307,7 @@ TEST(HostileTokenizer, ACyclicCharsmapEndsWithTheText) {
   const auto tokenizer = must(meta);
   ASSERT_NE(tokenizer, nullptr);
   const std::string text(100'000, 'a');
-  EXPECT_LE(tokenizer->encode_plain(text).size(), 4 * text.size());
+  EXPECT_LE(tokenizer->encode_plain(text)->size(), 4 * text.size());
   std::vector<std::int64_t> long_text = charsmap;
   long_text.insert(long_text.end(), 65, 'a');
   const std::string error = error_of(std::move(meta), [&](Metadata& m) {
@@ -351,17 +352,17 @@ TEST(HostileTokenizer, AcceptsAnyBytes) {
   }
   const auto spm = must(sentence_piece());
   ASSERT_NE(spm, nullptr);
-  EXPECT_EQ(spm->encode_plain("a\xFF\xE9").size(), 3U);  // "▁a", the byte, and one unknown
-  EXPECT_EQ(spm->decode(spm->encode_plain("a\xFF")), "a\uFFFD");
+  EXPECT_EQ(spm->encode_plain("a\xFF\xE9")->size(), 3U);  // "▁a", the byte, and one unknown
+  EXPECT_EQ(spm->decode(*spm->encode_plain("a\xFF")), "a\uFFFD");
   for (const char* const pre : {"gpt-2", "qwen2", "llama-bpe", "smollm", "deepseek-v3"}) {
     const auto tokenizer = must(byte_level(pre));
     ASSERT_NE(tokenizer, nullptr);
     // A bad byte cuts the text; what has no token is left out.
-    EXPECT_EQ(tokenizer->encode_plain("ab\x80"
-                                      "ab"),
+    EXPECT_EQ(*tokenizer->encode_plain("ab\x80"
+                                       "ab"),
               (std::vector<TokenId>{4, 4}))
         << pre;
-    tokenizer->encode_plain(bytes + bytes);
+    *tokenizer->encode_plain(bytes + bytes);
   }
 }
 
@@ -396,9 +397,87 @@ TEST(SlowTokenizer, TakesTimeInProportionToOneMegabyteOfAnything) {
     const auto tokenizer = must(meta);
     ASSERT_NE(tokenizer, nullptr);
     for (const std::string& text : texts) {
-      EXPECT_LT(seconds([&] { tokenizer->encode_special(text); }), kLimitSeconds)
+      EXPECT_LT(seconds([&] { EXPECT_TRUE(tokenizer->encode_special(text)); }), kLimitSeconds)
           << printable(text, 20);
     }
+  }
+}
+
+Result<std::vector<TokenId>> encode_split_by(const std::string& regex, const std::string& text) {
+  Json json = tiny_json();
+  json["pre_tokenizer"] = {{"type", "Split"},
+                           {"pattern", {{"Regex", regex}}},
+                           {"behavior", "Isolated"},
+                           {"invert", false}};
+  Metadata meta;
+  meta.set_string("tokenizer.huggingface.json", json.dump());
+  WICK_TRY(const auto tokenizer, Tokenizer::from(meta));
+  return tokenizer->encode_plain(text);
+}
+
+TEST(HostileTokenizer, APatternThatCostsTheSquareOfATextIsAnErrorThatNamesIt) {
+  const std::string text(100'000, 'a');
+  for (const char* const regex : {"[a-z]+(?=12)|[a-z]", "(?:[a-z](?![a-z]*+9))*+8(?=q)|[a-z]",
+                                  "[a-z](?=[a-z]*)", "[a-z]{1,500}[a-z]*(?=12)|a"}) {
+    const auto ids = encode_split_by(regex, text);
+    ASSERT_FALSE(ids) << regex;
+    EXPECT_EQ(ids.error().id, "tokenizer_work");
+    EXPECT_EQ(ids.error().message,
+              cat("the tokenizer's pattern '", regex, "' takes more than ",
+                  kMaxPatternSteps + kMaxPatternStepsPerByte * text.size(), " steps in this text"));
+    EXPECT_TRUE(encode_split_by(regex, "ab aab 12 b")) << regex;
+  }
+  const auto own = encode_split_by("(?:a|b)*c|a", text);  // the house's own automaton
+  ASSERT_FALSE(own);
+  EXPECT_EQ(own.error().message,
+            "the tokenizer's pattern '(?:a|b)*c|a' takes more than 256 bytes read for each of its "
+            "bytes in this text");
+}
+
+TEST(HostileTokenizer, APatternThatCountsFarIsRefused) {
+  EXPECT_TRUE(encode_split_by(R"(\s{512}(?!\S)|\s{256}(?!\S)|\s{1,2}(?!\S))", "a  b"));
+  for (const char* const regex :
+       {"a{2100}(?=q)", "(?:a{60}){60}(?=q)", "(?:a{500}b{500}c{500}){2}q\\b"}) {
+    const auto ids = encode_split_by(regex, "a");
+    ASSERT_FALSE(ids) << regex;
+    EXPECT_TRUE(has(ids.error().message, "of 2048 allowed")) << ids.error().message;
+  }
+}
+
+TEST(HostileTokenizer, NormalisersThatBlowATextUpAreAnErrorThatSaysTheLimit) {
+  Json json = tiny_json();
+  for (int i = 0; i < 10; ++i) {
+    json["normalizer"]["normalizers"].push_back(
+        {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
+  }
+  json["normalizer"]["type"] = "Sequence";
+  Metadata meta;
+  meta.set_string("tokenizer.huggingface.json", json.dump());
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->encode_plain("a")->size(), 1024U);  // 64 KiB are always allowed
+  const auto ids = tokenizer->encode_plain(std::string(100'000, 'a'));
+  ASSERT_FALSE(ids);
+  EXPECT_EQ(ids.error().id, "tokenizer_growth");
+  EXPECT_EQ(ids.error().message,
+            "the tokenizer's steps make this text longer than 3265536 bytes, which is 32 for each "
+            "of its bytes");
+}
+
+TEST(HostileTokenizer, ANormaliserThatBlowsUpTakesNoMoreMemoryThanItMay) {
+  constexpr std::size_t kMost = 1'000'000;
+  const auto regex = [] { return *Pattern::compile("a"); };
+  for (int kind = 0; kind < 2; ++kind) {
+    Normaliser steps;
+    for (int i = 0; i < 2; ++i) {
+      const std::string many(64, 'a');
+      steps.add(kind == 0 ? make_replace("a", many) : make_replace(regex(), many));
+    }
+    NormaliserScratch scratch;
+    scratch.most_bytes = kMost;
+    EXPECT_EQ(steps.apply(std::string(100'000, 'a'), RunPlace::kTextStart, scratch), "");
+    EXPECT_TRUE(scratch.is_overgrown);
+    EXPECT_LE(scratch.a.capacity() + scratch.b.capacity(), 4 * kMost);
   }
 }
 
@@ -419,7 +498,7 @@ TEST(HostileTokenizer, ManyControlTokensAreFoundInOnePass) {
     text += "<|xxxxxx";  // looks like the start of all of them
     wanted.push_back(i);
   }
-  EXPECT_LT(seconds([&] { EXPECT_EQ(tokenizer->encode_special(text), wanted); }), 20);
+  EXPECT_LT(seconds([&] { EXPECT_EQ(*tokenizer->encode_special(text), wanted); }), 20);
 }
 
 }  // namespace

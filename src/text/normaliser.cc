@@ -52,8 +52,8 @@ class Replace final : public NormaliserStep {
   Replace(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
-    for (;;) {
+              NormaliserScratch& scratch) const override {
+    while (!scratch.is_full(out)) {
       const std::size_t at = text.find(from_);
       out.append(text.substr(0, at));
       if (at == std::string_view::npos) return;
@@ -83,7 +83,7 @@ class ReplacePattern final : public NormaliserStep {
               NormaliserScratch& scratch) const override {
     while (!text.empty()) {
       const std::size_t good = valid_utf8_prefix(text);
-      append_valid(out, text.substr(0, good), scratch.matcher);
+      append_valid(out, text.substr(0, good), scratch);
       text.remove_prefix(good);
       if (text.empty()) return;
       out += text.front();
@@ -94,11 +94,11 @@ class ReplacePattern final : public NormaliserStep {
   std::size_t growth() const noexcept override { return 1 + to_.size(); }
 
  private:
-  void append_valid(std::string& out, std::string_view text, Matcher& matcher) const {
+  void append_valid(std::string& out, std::string_view text, NormaliserScratch& scratch) const {
     std::size_t done = 0;
     bool has_matched = false;
-    for (std::size_t from = 0; from <= text.size();) {
-      const auto match = matcher.find(from_, text, from);
+    for (std::size_t from = 0; from <= text.size() && !scratch.is_full(out);) {
+      const auto match = scratch.matcher.find(from_, text, from);
       if (!match) break;
       const bool is_empty = match->end == match->begin;
       if (!is_empty || !has_matched || match->begin > done) {  // no empty one right behind another
@@ -136,6 +136,10 @@ std::string_view Normaliser::apply(std::string_view text, RunPlace place,
     if (place == RunPlace::kInside && step->reach() == Reach::kStart) continue;
     scratch.a.clear();
     step->append(scratch.a, text, place == RunPlace::kTextStart, scratch);
+    if (scratch.is_full(scratch.a)) {
+      scratch.is_overgrown = true;
+      return {};
+    }
     std::swap(scratch.a, scratch.b);
     text = scratch.b;
   }

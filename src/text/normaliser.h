@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,13 +38,18 @@ struct NormaliserScratch {            // memory that outlives a call
   std::string inner = {}, more = {};  // of a single step
   std::vector<std::int32_t> codes = {};
   Matcher matcher = {};
+  // No text may become longer (kMaxNormalisedGrowth); one that does is dropped, and says so here.
+  std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
+  bool is_overgrown = false;
+
+  bool is_full(const std::string& out) const noexcept { return out.size() > most_bytes; }
 };
 
 class NormaliserStep {
  public:
   virtual ~NormaliserStep() = default;
   // Appends `text` rewritten. Bytes that are not UTF-8 stay. `is_first`: the run stands at the very
-  // start of what is encoded.
+  // start of what is encoded. A step whose growth a file decides stops once scratch.is_full(out).
   virtual void append(std::string& out, std::string_view text, bool is_first,
                       NormaliserScratch& scratch) const = 0;
 
@@ -66,7 +72,8 @@ class Normaliser {
   // Of all steps together.
   std::size_t growth() const noexcept;
 
-  // `text` after all steps; the result lies in `text` itself or in the scratch.
+  // `text` after all steps; the result lies in `text` itself or in the scratch. Nothing where it
+  // would be longer than scratch.most_bytes.
   std::string_view apply(std::string_view text, RunPlace place, NormaliserScratch& scratch) const;
 
   // Of each step, in order.

@@ -1,9 +1,9 @@
 // A regular expression as tokenizer files spell it (Oniguruma's Ruby syntax), over UTF-8. The
-// house's own automaton (text/dfa.h) runs those of all known families. What it does not take,
-// PCRE2's just-in-time compiler runs: the pattern is translated so that the classes mean what they
-// mean in Hugging Face's library: \s is White_Space, and \p{..} covers what Unicode added after
-// PCRE2's tables (tools/goldens/text_unicode.py). A Pattern is immutable and shared by threads; a
-// Matcher holds the state of one search and belongs to one thread.
+// house's own automaton (text/dfa.h) runs those of nearly all known families. What it does not
+// take, PCRE2 runs: the pattern is translated so that the classes mean what they mean in Hugging
+// Face's library: \s is White_Space, and \p{..} covers what Unicode added after PCRE2's tables
+// (tools/goldens/text_unicode.py). A Pattern is immutable and shared by threads; a Matcher holds
+// the state of one search and belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -49,16 +49,31 @@ class Matcher {
   Matcher(const Matcher&) = delete;
   Matcher& operator=(const Matcher&) = delete;
 
-  // The first match in `text` (valid UTF-8) that starts at or after `from`; none also when the
-  // pattern gives up at its limit of work. A search through a text starts with `from` = 0.
+  // The first match in `text` (valid UTF-8) that starts at or after `from`. A search through a text
+  // starts with `from` = 0. None also once a pattern has reached its limit of work (text/limits.h).
   std::optional<Span> find(const Pattern& pattern, std::string_view text, std::size_t from);
+
+  // The first limit that was reached since forget_error(), with the pattern's name. What the
+  // matches are worth is then nothing.
+  const std::optional<Error>& error() const noexcept { return error_; }
+
+  void forget_error() noexcept { error_.reset(); }
+
+  void release() noexcept;  // memory that a long match took
+
+  // PCRE2's steps in this text, as far as they are more than each start of a match has free.
+  std::uint64_t steps() const noexcept { return steps_; }
 
  private:
   std::optional<Span> find_pcre2(const Pattern& pattern, std::string_view text, std::size_t from);
+  std::optional<Span> find_counted(const Pattern& pattern, std::string_view text,
+                                   std::size_t start);
 
   struct State;
   std::unique_ptr<State> state_;  // PCRE2's, made when there is something to do for it
   std::size_t work_ = 0;          // the automaton's, in this text
+  std::uint64_t steps_ = 0;
+  std::optional<Error> error_ = {};
 };
 
 // `regex` in PCRE2's syntax. For tests and for compile().

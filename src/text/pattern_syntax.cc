@@ -2,11 +2,13 @@
 // what they do not agree on is either spelled out here (\s, \w, \b, \d, \p, \u) or refused by name.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/strings.h"
+#include "base/unicode_table.h"
+#include "text/limits.h"
 #include "text/pattern.h"
 #include "text/unicode_data.h"
-#include "text/unicode_table.h"
 
 namespace wick {
 namespace {
@@ -30,6 +32,10 @@ class Translator {
   Result<std::string> run() {
     while (at_ < regex_.size()) {
       WICK_DO(in_class_ ? class_item() : item());
+      if (longest() > kMaxPatternCharacters) {
+        return refuse(cat("counted repetitions of ", longest(), " characters in all, of ",
+                          kMaxPatternCharacters, " allowed,"));
+      }
     }
     return std::move(out_);
   }
@@ -54,6 +60,25 @@ class Translator {
 
   Result<void> item() {
     const char c = regex_[at_];
+    if (c == '{') return counted();
+    if (c == '*' || c == '+' || c == '?') {
+      repeat(1, c != '?');
+      copy(1);
+      if (starts("?") || starts("+")) copy(1);  // lazy, possessive
+      return {};
+    }
+    if (c == '|') {
+      last_ = {};
+      copy(1);
+      return {};
+    }
+    if (c == '(') return group();
+    if (c == ')') {
+      close_group();
+      copy(1);
+      return {};
+    }
+    begin_item(1);
     if (c == '\\') return escape();
     if (c == '[') {
       in_class_ = true;
@@ -61,26 +86,88 @@ class Translator {
       if (starts("]")) return refuse("']' as the first member of a class");
       return {};
     }
-    if (c == '{') return counted();
-    if (c == '(' && starts("(?")) return group();
-    if (c == '(' && starts("(*")) return refuse("a verb");
     copy(1);
     return {};
   }
 
-  // {n,m}: Ruby reads a '+' behind it as a second quantifier, PCRE2 as possessive.
+  // --- what repeats ------------------------------------------------------------------------------
+  // PCRE2 counts its steps (text/pattern.cc limits them), but runs through a repetition of one
+  // character, a* or [a-z]*+, in a single one; so that is spelled as that of a group, which costs a
+  // step for each time. What is counted, a{512}, keeps its form: how many characters a pattern may
+  // so pass in one step is limited.
+
+  struct Item {
+    std::size_t begin = 0;  // in out_
+    std::size_t length =
+        0;  // characters that it passes at most, apart from repetitions without end
+    bool is_single = false;  // no group
+  };
+
+  void begin_item(std::size_t length) {
+    last_ = {.begin = out_.size(), .length = length, .is_single = true};
+    open_.back().length += length;
+  }
+
+  void open_group() { open_.push_back({.begin = out_.size()}); }
+
+  void close_group() {
+    if (open_.size() == 1) return;  // PCRE2 says what is wrong
+    last_ = open_.back();
+    open_.pop_back();
+    open_.back().length += last_.length;
+  }
+
+  // The last item, `most` times, or without an end.
+  void repeat(std::size_t most, bool is_endless) {
+    open_.back().length += last_.length * (std::max<std::size_t>(most, 1) - 1);
+    if (is_endless && last_.is_single) {
+      out_.insert(last_.begin, "(?:");
+      out_ += ')';
+    }
+    last_ = {};
+  }
+
+  std::size_t longest() const noexcept {
+    std::size_t all = 0;
+    for (const Item& group : open_)
+      all += group.length;
+    return all;
+  }
+
+  // {n}, {n,m} and {n,}. Ruby reads a '+' behind it as a second quantifier, PCRE2 as possessive.
   Result<void> counted() {
     const std::size_t end = regex_.find_first_not_of("0123456789,", at_ + 1);
     const bool is_counted = end != std::string_view::npos && regex_[end] == '}' && end > at_ + 1;
-    if (is_counted && end + 1 < regex_.size() && regex_[end + 1] == '+') {
-      return refuse("a possessive {n,m}+");
+    if (!is_counted) {
+      begin_item(1);
+      copy(1);
+      return {};
     }
-    copy(is_counted ? end + 1 - at_ : 1);
+    const std::string_view counts = regex_.substr(at_ + 1, end - at_ - 1);
+    if (end + 1 < regex_.size() && regex_[end + 1] == '+') return refuse("a possessive {n,m}+");
+    if (counts.front() == ',') return refuse("{,m}");
+    const std::size_t comma = std::min(counts.find(','), counts.size());
+    const bool is_endless = comma + 1 == counts.size();
+    const std::string_view most =
+        is_endless || comma == counts.size() ? counts.substr(0, comma) : counts.substr(comma + 1);
+    if (most.size() > 5) return refuse("a repetition of more than 99999 times");
+    std::size_t n = 0;
+    for (const char digit : most)
+      n = n * 10 + (digit == ',' ? 0 : static_cast<std::size_t>(digit - '0'));
+    repeat(n, is_endless);
+    copy(end + 1 - at_);
+    if (starts("?")) copy(1);
     return {};
   }
 
   // (?flags) and (?flags:…): only i has the same meaning in both.
   Result<void> group() {
+    if (starts("(*")) return refuse("a verb");
+    open_group();
+    if (!starts("(?")) {
+      copy(1);
+      return {};
+    }
     std::size_t end = at_ + 2;
     while (end < regex_.size() &&
            (regex_[end] == '-' || (regex_[end] >= 'a' && regex_[end] <= 'z'))) {
@@ -91,6 +178,11 @@ class Translator {
     if (end < regex_.size() &&
         std::string_view(":=!<>)").find(regex_[end]) == std::string_view::npos) {
       return refuse("a special group");
+    }
+    if (end < regex_.size() && regex_[end] != ')') ++end;  // ':', '=', '!', '>' or '<'
+    if (regex_[end - 1] == '<' && end < regex_.size() &&
+        (regex_[end] == '=' || regex_[end] == '!')) {
+      ++end;
     }
     copy(end - at_);
     return {};
@@ -179,6 +271,8 @@ class Translator {
       case 'K':
       case 'G':
       case 'C':
+      case 'k':
+      case 'g':
         return refuse(cat("\\", c));
       default:
         copy(2);
@@ -214,6 +308,8 @@ class Translator {
   std::size_t at_ = 0;
   bool in_class_ = false;
   std::string out_ = {};
+  Item last_ = {};                     // what a quantifier repeats
+  std::vector<Item> open_ = {Item{}};  // groups, the pattern itself first
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "text/limits.h"
 #include "text/pre_tokenizer.h"
 
 namespace wick {
@@ -103,11 +104,45 @@ TEST(Pattern, RefusesWhatMeansSomethingElseToPcre2) {
   EXPECT_NE(matches("(a", "a").find("is not a regular expression"), std::string::npos);
 }
 
-TEST(Pattern, GivesUpInsteadOfBacktrackingForEver) {
-  const auto pattern = Pattern::compile_pcre2("(a+)+b");
-  ASSERT_TRUE(pattern);
-  Matcher matcher;
-  EXPECT_FALSE(matcher.find(*pattern, std::string(5000, 'a'), 0));
+TEST(Pattern, StopsAtItsLimitOfStepsAndSaysSo) {
+  const std::string text(5000, 'a');
+  for (const char* const regex : {"(a+)+(?=b)", "a*a*a*a*(?=b)"}) {
+    const auto pattern = Pattern::compile_pcre2(regex);
+    ASSERT_TRUE(pattern);
+    Matcher matcher;
+    EXPECT_FALSE(matcher.find(*pattern, text, 0));
+    ASSERT_TRUE(matcher.error());
+    EXPECT_NE(matcher.error()->message.find(regex), std::string::npos);
+    EXPECT_LE(matcher.steps(), kMaxPatternSteps + kMaxPatternStepsPerByte * text.size());
+    EXPECT_FALSE(matcher.find(*pattern, "ab", 0)) << "the error stays";
+    matcher.forget_error();
+    EXPECT_TRUE(matcher.find(*pattern, "aab", 0));
+  }
+}
+
+// Matches longer than what PCRE2 sees at first, at any place of its window.
+TEST(Pattern, LongMatchesAreThoseOfShortOnes) {
+  for (const std::size_t before : {0U, 1U, 200U, 254U, 255U, 256U, 257U, 1000U}) {
+    for (const std::size_t run : {1U, 2U, 255U, 256U, 257U, 300U, 5000U}) {
+      const std::string text = std::string(before, 'b') + std::string(run, 'a') + "\u00e9x";
+      const auto of = [&](const char* regex) {
+        const auto pattern = Pattern::compile_pcre2(regex);
+        EXPECT_TRUE(pattern) << regex;
+        Matcher matcher;
+        const auto match = matcher.find(*pattern, text, 0);
+        EXPECT_FALSE(matcher.error()) << regex;
+        return match ? std::pair(match->begin, match->end) : std::pair(text.size(), text.size());
+      };
+      EXPECT_EQ(of("a+"), std::pair(before, before + run));
+      EXPECT_EQ(of("a++"), std::pair(before, before + run));
+      EXPECT_EQ(of("a+(?=\u00e9x)"), std::pair(before, before + run));
+      EXPECT_EQ(of("a+?(?!a)"), std::pair(before, before + run));
+      EXPECT_EQ(of("(?<=a)\u00e9"), std::pair(before + run, before + run + 2));
+      EXPECT_EQ(of("(?:a{1,3})(?=(?:a{3})*(?!a))"), std::pair(before, before + (run - 1) % 3 + 1));
+      EXPECT_EQ(of("x$"), std::pair(before + run + 2, before + run + 3));
+      EXPECT_EQ(of("y"), std::pair(text.size(), text.size()));
+    }
+  }
 }
 
 TEST(PreTokenizer, EveryNamedPatternCompiles) {

@@ -64,16 +64,44 @@ void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_con
   }
 }
 
-void PipelineTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
-  encode_rest(text, {}, out);
+void PipelineTokenizer::Scratch::begin(std::size_t text_bytes) noexcept {
+  for (NormaliserScratch* const one : {&normaliser, &split.normaliser}) {
+    one->most_bytes = kMinNormalisedBytes + kMaxNormalisedGrowth * text_bytes;
+    one->is_overgrown = false;
+    one->matcher.forget_error();
+  }
+  split.matcher.forget_error();
 }
 
-void PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
-                                    std::vector<TokenId>& out) const {
+bool PipelineTokenizer::Scratch::has_failed() const noexcept {
+  return normaliser.is_overgrown || split.normaliser.is_overgrown || normaliser.matcher.error() ||
+         split.normaliser.matcher.error() || split.matcher.error();
+}
+
+Error PipelineTokenizer::Scratch::error() const {
+  for (const Matcher* const one :
+       {&normaliser.matcher, &split.matcher, &split.normaliser.matcher}) {
+    if (one->error()) return *one->error();
+  }
+  return {.code = ErrorCode::kUnsupported,
+          .id = "tokenizer_growth",
+          .message = cat("the tokenizer's steps make this text longer than ", normaliser.most_bytes,
+                         " bytes, which is ", kMaxNormalisedGrowth, " for each of its bytes"),
+          .hint = "check the normalizer of the tokenizer's file"};
+}
+
+Result<void> PipelineTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
+  return encode_rest(text, {}, out);
+}
+
+Result<void> PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
+                                            std::vector<TokenId>& out) const {
   std::unique_ptr<Scratch> scratch = scratches_.take();
+  const std::size_t n_before = out.size();
   const std::string_view all = text.text;
+  scratch->begin(all.size());
   auto last = AddedTokens::start_at(from.at, from.taken);
-  for (;;) {
+  while (!scratch->has_failed()) {
     const auto match = parts_.added.find(all, last, text.trusted);
     const std::size_t end = match ? match->span.begin : all.size();
     if (end > from.at) encode_run(all.substr(from.at, end - from.at), from.place, *scratch, out);
@@ -82,7 +110,14 @@ void PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
     from = {.at = match->span.end, .place = Place::kRunStart};
     last = *match;
   }
+  Result<void> result;
+  if (scratch->has_failed()) {
+    result = scratch->error();
+    out.resize(n_before);
+  }
+  scratch->split.matcher.release();
   scratches_.give(std::move(scratch));
+  return result;
 }
 
 void PipelineTokenizer::encode_run(std::string_view run, Place place, Scratch& scratch,

@@ -72,11 +72,11 @@ class PipelineTokenizer final : public Tokenizer {
   explicit PipelineTokenizer(TokenizerParts parts);
   ~PipelineTokenizer() override;
 
-  void encode(const MarkedText& text, std::vector<TokenId>& out) const override;
-  EncodePoint encode_settled(const MarkedText& text, EncodePoint from,
-                             std::vector<TokenId>& out) const override;
-  void encode_rest(const MarkedText& text, EncodePoint from,
-                   std::vector<TokenId>& out) const override;
+  Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const override;
+  Result<EncodePoint> encode_settled(const MarkedText& text, EncodePoint from,
+                                     std::vector<TokenId>& out) const override;
+  Result<void> encode_rest(const MarkedText& text, EncodePoint from,
+                           std::vector<TokenId>& out) const override;
 
   std::string_view bytes(TokenId id) const noexcept override { return parts_.vocab.bytes(id); }
 
@@ -95,6 +95,10 @@ class PipelineTokenizer final : public Tokenizer {
     NormaliserScratch normaliser = {};
     SplitScratch split = {};
     ScratchesOf<PieceModel>::Type models = {};
+
+    void begin(std::size_t text_bytes) noexcept;  // a text of that length
+    bool has_failed() const noexcept;             // at one of its limits
+    Error error() const;
   };
 
   void encode_run(std::string_view run, Place place, Scratch& scratch,

@@ -174,6 +174,8 @@ void rewrite_all(const Normaliser& steps, const PlaceOf& place_of, SplitScratch&
     const std::string_view text = scratch.text.substr(piece.begin, piece.end - piece.begin);
     const std::size_t begin = scratch.other.size();
     scratch.other += steps.apply(text, place_of(piece), scratch.normaliser);
+    if (scratch.normaliser.is_full(scratch.other)) scratch.normaliser.is_overgrown = true;
+    if (scratch.normaliser.is_overgrown) break;
     if (scratch.other.size() > begin) scratch.pieces.push_back({begin, scratch.other.size()});
   }
   scratch.rewritten.swap(scratch.other);

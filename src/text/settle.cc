@@ -214,11 +214,13 @@ EncodePoint PipelineTokenizer::encode_open_run(std::string_view run, Place place
   return {};
 }
 
-EncodePoint PipelineTokenizer::encode_settled(const MarkedText& text, EncodePoint from,
-                                              std::vector<TokenId>& out) const {
+Result<EncodePoint> PipelineTokenizer::encode_settled(const MarkedText& text, EncodePoint from,
+                                                      std::vector<TokenId>& out) const {
   const std::string_view known = std::string_view(text.text).substr(0, complete_utf8(text.text));
   if (from.at >= known.size()) return from;
   std::unique_ptr<Scratch> scratch = scratches_.take();
+  const std::size_t n_before = out.size();
+  scratch->begin(known.size());
   const OpenRun open = walk_added(
       parts_.added, known, from, text.trusted,
       [&](std::string_view run, Place place) { encode_run(run, place, *scratch, out); },
@@ -230,8 +232,14 @@ EncodePoint PipelineTokenizer::encode_settled(const MarkedText& text, EncodePoin
   const EncodePoint taken =
       encode_open_run(known.substr(from.at, open.end - from.at), from.place, *scratch, out);
   if (taken.at > 0) from = {.at = from.at + taken.at, .place = taken.place};
+  Result<EncodePoint> result = from;
+  if (scratch->has_failed()) {
+    result = scratch->error();
+    out.resize(n_before);
+  }
+  scratch->split.matcher.release();
   scratches_.give(std::move(scratch));
-  return from;
+  return result;
 }
 
 }  // namespace wick

@@ -21,7 +21,7 @@ class TokenList final : public Tokenizer {
     }
   }
 
-  void encode(const MarkedText&, std::vector<TokenId>&) const override {}
+  Result<void> encode(const MarkedText&, std::vector<TokenId>&) const override { return {}; }
 
   std::string_view bytes(TokenId id) const noexcept override {
     return tokens_[static_cast<std::size_t>(id)].first;

@@ -117,28 +117,28 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::
   return from(file.metadata());
 }
 
-EncodePoint Tokenizer::encode_settled(const MarkedText& /*text*/, EncodePoint from,
-                                      std::vector<TokenId>& /*out*/) const {
+Result<EncodePoint> Tokenizer::encode_settled(const MarkedText& /*text*/, EncodePoint from,
+                                              std::vector<TokenId>& /*out*/) const {
   return from;
 }
 
-void Tokenizer::encode_rest(const MarkedText& text, EncodePoint from,
-                            std::vector<TokenId>& out) const {
+Result<void> Tokenizer::encode_rest(const MarkedText& text, EncodePoint from,
+                                    std::vector<TokenId>& out) const {
   WICK_CHECK(from.at == 0, "nothing was settled before");
-  encode(text, out);
+  return encode(text, out);
 }
 
-std::vector<TokenId> Tokenizer::encode_plain(std::string_view text) const {
+Result<std::vector<TokenId>> Tokenizer::encode_plain(std::string_view text) const {
   std::vector<TokenId> ids;
-  encode(MarkedText{.text = std::string(text)}, ids);
+  WICK_DO(encode(MarkedText{.text = std::string(text)}, ids));
   return ids;
 }
 
-std::vector<TokenId> Tokenizer::encode_special(std::string_view text) const {
+Result<std::vector<TokenId>> Tokenizer::encode_special(std::string_view text) const {
   MarkedText marked;
   marked.append(text, true);
   std::vector<TokenId> ids;
-  encode(marked, ids);
+  WICK_DO(encode(marked, ids));
   return ids;
 }
 

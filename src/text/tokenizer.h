@@ -2,7 +2,7 @@
 // after load and may be used from any thread; a TextStream belongs to one reader.
 //
 //   WICK_TRY(const auto tokenizer, Tokenizer::from(file.metadata()));
-//   tokenizer->encode(marked, ids);              // control tokens only in the trusted spans
+//   WICK_DO(tokenizer->encode(marked, ids));     // control tokens only in the trusted spans
 //   TextStream stream(*tokenizer);
 //   show(stream.push(id));                       // never half a character
 #pragma once
@@ -54,22 +54,25 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Appends the ids of `text`. Control tokens are recognised in trusted spans only; user-defined
-  // ones everywhere. Any bytes are accepted. Never adds a token of its own.
-  virtual void encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
+  // ones everywhere. Any bytes are accepted. Never adds a token of its own. Refused, with nothing
+  // appended, where the tokenizer's own rules take too much work (id "tokenizer_work") or make the
+  // text too long ("tokenizer_growth"): the limits are text/limits.h's, and no honest file has been
+  // seen to reach them with a text that people write.
+  virtual Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
 
   // For a text that may go on: appends the ids that no text to come can change, and returns how far
   // they reach. What is before that point may then be dropped, but for `taken` and kEncodeContext
   // bytes. A kind of tokenizer that cannot tell returns `from`.
-  virtual EncodePoint encode_settled(const MarkedText& text, EncodePoint from,
-                                     std::vector<TokenId>& out) const;
+  virtual Result<EncodePoint> encode_settled(const MarkedText& text, EncodePoint from,
+                                             std::vector<TokenId>& out) const;
   // The rest of the text, as if there was never an end before it.
-  virtual void encode_rest(const MarkedText& text, EncodePoint from,
-                           std::vector<TokenId>& out) const;
+  virtual Result<void> encode_rest(const MarkedText& text, EncodePoint from,
+                                   std::vector<TokenId>& out) const;
 
   // A person's text: nothing trusted, no BOS or EOS.
-  std::vector<TokenId> encode_plain(std::string_view text) const;
+  Result<std::vector<TokenId>> encode_plain(std::string_view text) const;
   // All of it trusted, as Hugging Face's encode(text, add_special_tokens=False).
-  std::vector<TokenId> encode_special(std::string_view text) const;
+  Result<std::vector<TokenId>> encode_special(std::string_view text) const;
 
   // The bytes a token stands for when text goes on; may be a fragment of a UTF-8 character. Control
   // tokens have their name

@@ -9,11 +9,11 @@ import sys
 import tempfile
 import unittest
 
+import tiny
+
 WICK = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = os.environ.get(
-    "WICK_TEST_MODEL",
-    str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
+MODEL = tiny.default_model()
 
 
 def sessions():

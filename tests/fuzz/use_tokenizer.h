@@ -22,7 +22,12 @@ inline void use_tokenizer(const Tokenizer& tokenizer, FuzzedDataProvider& in) {
     marked.append(in.ConsumeRandomLengthString(200), in.ConsumeBool());
   }
   std::vector<TokenId> ids;
-  tokenizer.encode(marked, ids);
+  if (const auto encoded = tokenizer.encode(marked, ids); !encoded) {
+    const std::string& id = encoded.error().id;
+    WICK_CHECK(id == "tokenizer_work" || id == "tokenizer_growth", "an error of another kind");
+    WICK_CHECK(ids.empty(), "an error leaves nothing behind");
+    return;
+  }
   std::string streamed;
   TextStream stream(tokenizer, false, {in.ConsumeRandomLengthString(6)});
   for (const TokenId id : ids) {

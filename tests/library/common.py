@@ -3,9 +3,19 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MODEL = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
+
+
+def default_model():
+    path = os.environ.get("WICK_TEST_MODEL", str(pathlib.Path.home() / ".cache/wick-test/SmolLM2-135M-Instruct.Q4_1.gguf"))
+    if not os.path.exists(path):
+        sys.exit(f"this test needs {path}, which is not there: run tools/fetch_test_data")
+    return path
+
+
+MODEL = default_model()
 
 
 def run(*command, timeout=300, **options):

@@ -31,6 +31,18 @@ class Python(unittest.TestCase):
         run(VENV / "bin/python", "-m", "pytest", "-q", ROOT / "python/tests", cwd=BUILD,
             env={**os.environ, "WICK_TEST_MODEL": MODEL})
 
+    # The objects that pip has built, linked once more with the provider that tests script.
+    def test_a_remote_provider_through_the_module(self):
+        folder, objects, support = BUILD / "python-scripted", ROOT / "build/python", ROOT / "tests/support"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(ROOT / "python/wick", folder / "wick")
+        run("c++", "-std=c++20", "-O1", "-fPIC", "-shared", f"-I{ROOT}/src", f"-I{ROOT}/include", f"-I{ROOT}/tests",
+            objects / "CMakeFiles/wick_python.dir/python/module.cc.o", support / "scripted_provider.cc", support / "scripted_opener.cc",
+            objects / "libwick.a", *(f"-l{name}" for name in ("curl", "crypto", "zip", "pcre2-8", "utf8proc")),
+            "-o", folder / "wick/_wick.so")
+        run(VENV / "bin/python", "-m", "pytest", "-q", ROOT / "tests/library/scripted", cwd=BUILD,
+            env={**os.environ, "PYTHONPATH": str(folder)})
+
     def test_type_hints_name_what_there_is(self):
         run(VENV / "bin/python", "-m", "mypy.stubtest", "wick", "--ignore-unused-allowlist", "--allowlist",
             ROOT / "python/tests/stubtest_allowlist", cwd=BUILD)

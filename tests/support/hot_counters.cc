@@ -5,6 +5,7 @@
 #include "support/hot_counters.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -19,6 +20,8 @@ std::atomic<long> allocations{0};
 std::atomic<long> frees{0};
 std::atomic<long> locks{0};
 std::atomic<long> live{0};
+std::atomic<long> live_size{0};
+std::atomic<long> peak_size{0};
 
 void count(std::atomic<long>& counter) noexcept {
   if (wick::HotScope::is_active()) counter.fetch_add(1, std::memory_order_relaxed);
@@ -27,25 +30,46 @@ void count(std::atomic<long>& counter) noexcept {
 thread_local long allocations_left = 0;  // until one fails; 0 = none does
 thread_local bool has_failed = false;
 
+std::atomic<long> left_anywhere{0};
+std::atomic<bool> has_failed_anywhere{false};
+
+bool fails_anywhere() noexcept {
+  if (left_anywhere.load(std::memory_order_relaxed) == 0) return false;
+  if (left_anywhere.fetch_sub(1) != 1) return false;  // past it the count is negative: none fails
+  has_failed_anywhere = true;
+  return true;
+}
+
 bool fails_now() noexcept {
+  if (fails_anywhere()) return true;
   if (allocations_left == 0 || --allocations_left > 0) return false;
   has_failed = true;
   return true;
 }
 
+// Counts a block that was made; null passes through.
+void* noted(void* at) noexcept {
+  if (at == nullptr) return at;
+  live.fetch_add(1, std::memory_order_relaxed);
+  const auto size = static_cast<long>(::malloc_usable_size(at));
+  const long now = live_size.fetch_add(size, std::memory_order_relaxed) + size;
+  long peak = peak_size.load(std::memory_order_relaxed);
+  while (now > peak && !peak_size.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+  return at;
+}
+
 void* allocate(std::size_t bytes) noexcept {
   count(allocations);
   if (fails_now()) return nullptr;
-  live.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(bytes == 0 ? 1 : bytes);
+  return noted(std::malloc(bytes == 0 ? 1 : bytes));
 }
 
 void* allocate(std::size_t bytes, std::align_val_t align) noexcept {
   count(allocations);
   if (fails_now()) return nullptr;
-  live.fetch_add(1, std::memory_order_relaxed);
   const auto alignment = static_cast<std::size_t>(align);
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  return noted(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
 }
 
 void* or_throw(void* at) {
@@ -57,6 +81,7 @@ void release(void* at) noexcept {
   if (at != nullptr) {
     count(frees);
     live.fetch_sub(1, std::memory_order_relaxed);
+    live_size.fetch_sub(static_cast<long>(::malloc_usable_size(at)), std::memory_order_relaxed);
   }
   std::free(at);
 }
@@ -79,13 +104,30 @@ long live_allocations() noexcept {
   return live.load(std::memory_order_relaxed);
 }
 
+long live_bytes() noexcept {
+  return live_size.load(std::memory_order_relaxed);
+}
+
+long peak_bytes() noexcept {
+  return peak_size.load(std::memory_order_relaxed);
+}
+
+void reset_peak_bytes() noexcept {
+  peak_size = live_size.load();
+}
+
 void fail_allocation(long n) noexcept {
   allocations_left = n;
   has_failed = false;
 }
 
+void fail_allocation_anywhere(long n) noexcept {
+  has_failed_anywhere = false;
+  left_anywhere = n;
+}
+
 bool allocation_has_failed() noexcept {
-  return has_failed;
+  return has_failed || has_failed_anywhere;
 }
 
 }  // namespace wick::test

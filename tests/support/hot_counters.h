@@ -21,10 +21,17 @@ void reset_hot_counts() noexcept;
 // Blocks of operator new that have not been given back, of all threads, inside a HotScope or not.
 long live_allocations() noexcept;
 
+// Bytes of these blocks, as the allocator has them, and the most of them since reset_peak_bytes().
+long live_bytes() noexcept;
+long peak_bytes() noexcept;
+void reset_peak_bytes() noexcept;
+
 // The n-th next operator new of this thread, inside a HotScope or not, finds no memory; 0 = none
 // does.
 void fail_allocation(long n) noexcept;
-// Whether that has happened since.
+// The same for the n-th next one of any thread.
+void fail_allocation_anywhere(long n) noexcept;
+// Whether that has happened since: on this thread, or anywhere.
 bool allocation_has_failed() noexcept;
 
 }  // namespace wick::test

@@ -9,7 +9,14 @@ namespace wick::test {
 
 std::filesystem::path test_data(std::string_view name);
 
+// Where tools/fetch_test_data puts files: ~/.cache/wick-test. May be missing.
+std::filesystem::path cache();
+// A file there. Throws where it is missing, and
+// says so: GoogleTest makes that a failure of the one test.
+std::filesystem::path fetched(const std::filesystem::path& name);
+
 // What tests of the label model run: WICK_TEST_MODEL, else where tools/fetch_test_data puts it.
+// Throws as fetched() does.
 std::filesystem::path default_model();
 
 }  // namespace wick::test

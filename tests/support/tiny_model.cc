@@ -56,7 +56,7 @@ void add_tokenizer(GgufWriter& gguf) {
 class Weights {
  public:
   Weights(GgufWriter& gguf, const TinyModel& model)
-      : gguf_(gguf), type_(model.type), random_(model.seed) {}
+      : gguf_(gguf), type_(model.type), random_(model.seed), edit_(model.edit) {}
 
   // Uniform values whose products with a normalised row have a variance of about 2.
   void matrix(const std::string& name, int rows, int cols) {
@@ -70,14 +70,21 @@ class Weights {
         value = reach * uniform();
       encode_row(type_, values, std::span(bytes).subspan(r * *row, *row));
     }
-    gguf_.add_tensor(name, type_, {rows, cols}, std::move(bytes));
+    add(name, type_, rows, cols, 2, std::move(bytes));
+  }
+
+  void table(const std::string& name, int rows, int cols) {
+    std::vector<float> values(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+    for (float& value : values)
+      value = uniform();
+    add(name, DType::kF32, rows, cols, 2, bytes_of(values));
   }
 
   void vector(const std::string& name, int n, float middle, float reach) {
     std::vector<float> values(static_cast<std::size_t>(n));
     for (float& value : values)
       value = middle + reach * uniform();
-    gguf_.add_tensor(name, DType::kF32, {n}, bytes_of(values));
+    add(name, DType::kF32, 1, n, 1, bytes_of(values));
   }
 
  private:
@@ -85,15 +92,37 @@ class Weights {
     return static_cast<float>(random_() >> 8) * 0x1p-23F - 1;
   }
 
+  void add(const std::string& name, DType type, int rows, int cols, int rank, Bytes bytes) {
+    if (edit_) edit_(name, type, rows, cols, bytes);
+    if (rank == 1) {
+      gguf_.add_tensor(name, type, {cols}, std::move(bytes));
+    } else {
+      gguf_.add_tensor(name, type, {rows, cols}, std::move(bytes));
+    }
+  }
+
   GgufWriter& gguf_;
   DType type_;
   std::mt19937 random_;
+  const TinyModel::Edit& edit_;
 };
 
-void add_layer(Weights& weights, const TinyModel& m, int layer) {
-  const std::string blk = cat("blk.", layer, ".");
+// As many heads of keys as of values, all of head_dim.
+void add_delta(Weights& weights, const TinyModel& m, const std::string& blk) {
+  const int values = m.delta_heads * m.head_dim;
+  weights.matrix(blk + "attn_qkv.weight", 3 * values, m.d_model);
+  weights.matrix(blk + "attn_gate.weight", values, m.d_model);
+  weights.matrix(blk + "ssm_beta.weight", m.delta_heads, m.d_model);
+  weights.matrix(blk + "ssm_alpha.weight", m.delta_heads, m.d_model);
+  weights.matrix(blk + "ssm_out.weight", m.d_model, values);
+  weights.table(blk + "ssm_conv1d.weight", 3 * values, kTinyConvWidth);
+  weights.vector(blk + "ssm_a", m.delta_heads, -0.3F, 0.2F);
+  weights.vector(blk + "ssm_dt.bias", m.delta_heads, 0, 1);
+  weights.vector(blk + "ssm_norm.weight", m.head_dim, 1, 0.3F);
+}
+
+void add_attention(Weights& weights, const TinyModel& m, const std::string& blk) {
   const int q = m.n_heads * m.head_dim, kv = m.n_kv_heads * m.head_dim;
-  weights.vector(blk + "attn_norm.weight", m.d_model, 1, 0.3F);
   weights.matrix(blk + "attn_q.weight", q, m.d_model);
   weights.matrix(blk + "attn_k.weight", kv, m.d_model);
   weights.matrix(blk + "attn_v.weight", kv, m.d_model);
@@ -106,6 +135,16 @@ void add_layer(Weights& weights, const TinyModel& m, int layer) {
   if (m.arch == "qwen3") {
     weights.vector(blk + "attn_q_norm.weight", m.head_dim, 1, 0.3F);
     weights.vector(blk + "attn_k_norm.weight", m.head_dim, 1, 0.3F);
+  }
+}
+
+void add_layer(Weights& weights, const TinyModel& m, int layer) {
+  const std::string blk = cat("blk.", layer, ".");
+  weights.vector(blk + "attn_norm.weight", m.d_model, 1, 0.3F);
+  if (m.delta_heads > 0 && layer % 2 == 0) {
+    add_delta(weights, m, blk);
+  } else {
+    add_attention(weights, m, blk);
   }
   weights.vector(blk + "ffn_norm.weight", m.d_model, 1, 0.3F);
   weights.matrix(blk + "ffn_gate.weight", m.hidden, m.d_model);
@@ -131,6 +170,13 @@ void write_tiny_model(const std::filesystem::path& path, const TinyModel& model)
       .add_integer(key("rope.dimension_count"), model.head_dim)
       .add_number(key("rope.freq_base"), 10000)
       .add_number(key("attention.layer_norm_rms_epsilon"), 1e-5);
+  if (model.window > 0) gguf.add_integer(key("attention.sliding_window"), model.window);
+  if (model.window_alternates) {
+    std::vector<std::int64_t> pattern(static_cast<std::size_t>(model.n_layers));
+    for (std::size_t i = 0; i < pattern.size(); i += 2)
+      pattern[i] = 1;
+    gguf.add_integers(key("attention.sliding_window_pattern"), pattern);
+  }
   if (model.has_tokenizer) add_tokenizer(gguf);
   WICK_CHECK(model.vocab == 0 || !model.has_tokenizer, "the tiny tokenizer has its own vocabulary");
   const int vocab = model.vocab > 0 ? model.vocab : kTinyVocab;

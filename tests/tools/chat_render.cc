@@ -1,6 +1,7 @@
 // Renders chat templates for tools/parity/templates_diff.py: each line of standard input is a JSON
 // object {"template": …, "context": {…}, "now": seconds}, each line of output {"text": …,
-// "trusted": [[begin, end], …]} or {"error": id, "message": …}.
+// "trusted": [[begin, end], …]} or {"error": id, "message": …}, both with "usage": {"work",
+// "bytes"}.
 #include <iostream>
 #include <string>
 
@@ -15,20 +16,11 @@ wick::Object failed(const wick::Error& error) {
   return out;
 }
 
-wick::Object answer(const std::string& line) {
-  const auto request = wick::parse_json(line);
-  if (!request) return failed(request.error());
-  const wick::Object& fields = *request->object();
-  const auto tmpl = wick::ChatTemplate::parse(*fields.find("template")->string());
-  if (!tmpl) return failed(tmpl.error());
-  const wick::Value* now = fields.find("now");
-  const auto text = tmpl->render(*fields.find("context")->object(),
-                                 {.now_seconds = now != nullptr ? *now->integer() : 0});
-  if (!text) return failed(text.error());
+wick::Object answer(const wick::MarkedText& text) {
   wick::Object out;
-  out["text"] = text->text;
+  out["text"] = text.text;
   wick::Array spans;
-  for (const wick::Span& span : text->trusted) {
+  for (const wick::Span& span : text.trusted) {
     spans.push_back(
         wick::Array{static_cast<std::int64_t>(span.begin), static_cast<std::int64_t>(span.end)});
   }
@@ -36,10 +28,29 @@ wick::Object answer(const std::string& line) {
   return out;
 }
 
+wick::Object render(const std::string& line) {
+  const auto request = wick::parse_json(line);
+  if (!request) return failed(request.error());
+  const wick::Object& fields = *request->object();
+  const auto tmpl = wick::ChatTemplate::parse(*fields.find("template")->string());
+  if (!tmpl) return failed(tmpl.error());
+  const wick::Value* now = fields.find("now");
+  wick::RenderUsage usage;
+  const auto text =
+      tmpl->render(*fields.find("context")->object(),
+                   {.now_seconds = now != nullptr ? *now->integer() : 0, .usage = &usage});
+  wick::Object out = text ? answer(*text) : failed(text.error());
+  wick::Object used;
+  used["work"] = usage.work;
+  used["bytes"] = static_cast<std::int64_t>(usage.bytes);
+  out["usage"] = std::move(used);
+  return out;
+}
+
 }  // namespace
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << wick::to_json(answer(line)) << std::endl;
+    std::cout << wick::to_json(render(line)) << std::endl;
   }
 }

@@ -111,7 +111,6 @@ void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvVi
 
 void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
                         const AttendParams& p) noexcept {
-  WICK_CHECK(p.softcap == 0, "attention has no soft cap yet");
   WICK_CHECK(p.n_kv_heads > 0 && p.n_heads % p.n_kv_heads == 0 && p.n_heads <= limits_.max_heads,
              "query heads are a multiple of the heads of keys, within the limits");
   WICK_CHECK(p.n_kv_heads == kv.n_kv_heads && p.k_dim == kv.k_dim && p.v_dim == kv.v_dim &&

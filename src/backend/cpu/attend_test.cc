@@ -22,7 +22,8 @@ struct Variant {
 
 class AttendVerbs {
  public:
-  explicit AttendVerbs(const Variant& v) : v_(v), backend_(Isa::kScalar, 2), weights_(backend_) {
+  explicit AttendVerbs(const Variant& v)
+      : v_(v), device_(make_device(Isa::kScalar)), weights_(*device_) {
     const int q_cols = v.n_heads * v.head_dim;
     const int kv_cols = v.n_kv_heads * v.head_dim;
     w_ = {weights_.matrix(v.type, q_cols, kModel, 1), weights_.matrix(v.type, kv_cols, kModel, 2),
@@ -38,19 +39,21 @@ class AttendVerbs {
                                .max_heads = v.n_heads,
                                .max_head_dim = v.head_dim,
                                .max_context = kTokens,
-                               .max_seqs = 2};
-    EXPECT_TRUE(backend_.prepare(limits, std::span(&head_.rope, 1)));
+                               .max_seqs = 2,
+                               .threads = 2};
+    backend_ = *device_->create_backend(limits, std::span(&head_.rope, 1));
     x_ = random_floats(2 * kTokens * kModel, 8);
   }
 
-  // [sequence][token][head * dim], all of both sequences in one batch.
-  Floats run() {
+  // [sequence][token][head * dim], all of both sequences in one batch. `shares`: the queries are
+  // those of another layer, which has no keys and values of its own.
+  Floats run(bool shares = false) {
     const int n = 2 * kTokens;
     const std::size_t bytes =
         kv_head_block_bytes(v_.kv_type, v_.head_dim) * static_cast<std::size_t>(6 * v_.n_kv_heads);
-    const auto k = *backend_.allocate(bytes);
-    const auto v = *backend_.allocate(bytes);
-    const std::vector<std::int32_t> table = {5, 1, 3, 0, 4, 2};
+    const auto k = allocate(*device_, bytes);
+    const auto v = allocate(*device_, bytes);
+    const auto table = make_table(*device_, std::array{5, 1, 3, 0, 4, 2});
     const KvView view{.k = k->data(),
                       .v = v->data(),
                       .k_type = v_.kv_type,
@@ -58,7 +61,7 @@ class AttendVerbs {
                       .n_kv_heads = v_.n_kv_heads,
                       .k_dim = v_.head_dim,
                       .v_dim = v_.head_dim,
-                      .tables = table.data(),
+                      .tables = table_in(*table),
                       .table_stride = 3};
     std::vector<Pos> positions;
     std::vector<SeqId> seqs;
@@ -69,17 +72,29 @@ class AttendVerbs {
     const Batch batch{.positions = positions, .seqs = seqs};
     const int q_cols = v_.n_heads * v_.head_dim;
     Floats q(static_cast<std::size_t>(n * q_cols)), y(q.size());
-    backend_.qkv(tensor(q, n, q_cols), tensor(x_, n, kModel), {.w = w_, .bias = bias_}, head_, view,
-                 batch);
+    backend_->qkv(tensor(q, n, q_cols), tensor(x_, n, kModel), {.w = w_, .bias = bias_}, head_,
+                  view, batch);
+    if (shares) {
+      const std::vector<std::byte> keys = bytes_of(*k);
+      const std::vector<std::byte> values = bytes_of(*v);
+      std::fill(q.begin(), q.end(), 0.0F);
+      backend_->qkv(tensor(q, n, q_cols), tensor(x_, n, kModel),
+                    {.w = std::span(w_).first(1), .bias = std::span(bias_).first(1)}, head_, view,
+                    batch);
+      EXPECT_EQ(bytes_of(*k), keys) << "keys are as they were";
+      EXPECT_EQ(bytes_of(*v), values) << "values, too";
+    }
     const AttendParams p{.n_heads = v_.n_heads,
                          .n_kv_heads = v_.n_kv_heads,
                          .k_dim = v_.head_dim,
                          .v_dim = v_.head_dim,
                          .scale = 0.3F,
                          .window = v_.window};
-    backend_.attend(tensor(y, n, q_cols), tensor(q, n, q_cols), view, batch, p);
+    backend_->attend(tensor(y, n, q_cols), tensor(q, n, q_cols), view, batch, p);
     return y;
   }
+
+  OnDevice tensor(Floats& data, int rows, int cols) { return {*device_, data, rows, cols}; }
 
   // Head `head` of projection `which` (0 q, 1 k, 2 v) of row `i`, normed and rotated.
   Row project(int which, int i, int head) const {
@@ -146,8 +161,9 @@ class AttendVerbs {
   }
 
   Variant v_;
-  CpuBackend backend_;
+  std::unique_ptr<Device> device_;
   Weights weights_;
+  std::unique_ptr<Backend> backend_;
   std::vector<const Weight*> w_, bias_;
   HeadStep head_ = {};
   Floats x_;
@@ -177,6 +193,16 @@ TEST(AttendVerbs, EqualAPlainComputationInDouble) {
               << "row " << i << ", head " << head << ", feature " << d;
         }
       }
+    }
+  }
+}
+
+// A layer that shares another's keys and values (docs/model.md) computes queries alone.
+TEST(AttendVerbs, QueriesAloneLeaveTheCacheAsItIs) {
+  for (const DType type : {DType::kF32, DType::kQ8_0}) {
+    for (const KvType kv_type : {KvType::kF32, KvType::kBF16}) {
+      AttendVerbs verbs({.kv_type = kv_type, .type = type});
+      EXPECT_EQ(verbs.run(true), verbs.run(false)) << name(kv_type);
     }
   }
 }

@@ -5,24 +5,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/strings.h"
 
 namespace wick {
 namespace {
-
-class CpuBuffer final : public Buffer {
- public:
-  explicit CpuBuffer(AlignedBuffer memory) noexcept : memory_(std::move(memory)) {}
-
-  std::byte* data() noexcept override { return memory_.data(); }
-
-  std::size_t bytes() const noexcept override { return memory_.bytes(); }
-
- private:
-  AlignedBuffer memory_;
-};
-
-constexpr int kMaxThreads = 1024;
 
 std::size_t product_of(std::initializer_list<std::size_t> factors) {
   std::size_t product = 1;
@@ -33,20 +18,17 @@ std::size_t product_of(std::initializer_list<std::size_t> factors) {
 
 }  // namespace
 
-CpuBackend::CpuBackend(Isa isa, int threads)
-    : team_(threads),
-      matmul_(matmul_kernels(isa)),
-      vector_(vector_kernels(isa)),
-      name_(cat("cpu/", wick::name(isa))) {}
+CpuBackend::CpuBackend(Isa isa, TeamShare team)
+    : team_(std::move(team)), matmul_(matmul_kernels(isa)), vector_(vector_kernels(isa)) {}
 
-Result<std::unique_ptr<Buffer>> CpuBackend::allocate(std::size_t bytes) {
-  WICK_TRY(AlignedBuffer memory, AlignedBuffer::create(bytes));
-  return std::unique_ptr<Buffer>(std::make_unique<CpuBuffer>(std::move(memory)));
-}
-
-Result<std::unique_ptr<Weight>> CpuBackend::upload(const TensorView& tensor, const WeightFix& fix) {
-  WICK_TRY(std::unique_ptr<CpuWeight> weight, make_cpu_weight(tensor, fix));
-  return std::unique_ptr<Weight>(std::move(weight));
+Result<std::unique_ptr<CpuBackend>> CpuBackend::create(Isa isa, TeamShare team,
+                                                       MemoryAccount& account,
+                                                       const BackendLimits& limits,
+                                                       std::span<const RopeParams> ropes) {
+  std::unique_ptr<CpuBackend> backend(new CpuBackend(isa, std::move(team)));
+  WICK_DO(backend->prepare(limits, ropes));
+  backend->hold_ = MemoryHold(account, backend->scratch_bytes());
+  return backend;
 }
 
 Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) {
@@ -59,8 +41,13 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   const auto members = static_cast<std::size_t>(team_.size());
   const int cols = (limits.max_cols + 31) / 32 * 32;
   const std::size_t row_bytes = activation_layout(cols).bytes;
-  const int chunk_rows = std::max(kMaxChunkRows, limits.max_head_dim);
-  results_floats_ = product_of({2, tokens, static_cast<std::size_t>(chunk_rows)});
+  const auto floats_of = [&](int n, int chunk_rows) {
+    return product_of({2, static_cast<std::size_t>(n),
+                       static_cast<std::size_t>(std::max(chunk_rows, limits.max_head_dim))});
+  };
+  results_floats_ =
+      std::max(floats_of(std::min(limits.max_batch_tokens, kFewTokens), kMaxChunkRows),
+               floats_of(limits.max_batch_tokens, kManyChunkRows));
   attention_floats_ = (attention_scratch_floats(kBlockTokens * limits.max_heads,
                                                 limits.max_head_dim, limits.max_head_dim) +
                        15) /
@@ -76,9 +63,9 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   WICK_TRY(attention_, AlignedBuffer::create(members * attention_floats_ * kFloat));
   WICK_TRY(states_, AlignedBuffer::create(states * kFloat));
   tiles_.resize(tokens);
+  runs_.resize(tokens);
   n_pending_ = kMaxSplitTiles * heads;
   pending_ = std::make_unique<std::atomic<int>[]>(n_pending_);
-  ropes_.clear();
   for (const RopeParams& rope : ropes) {
     const auto is_same = [&](const RopeTable& table) { return table.is_for(rope); };
     if (rope.layout == RopeParams::kNone || std::any_of(ropes_.begin(), ropes_.end(), is_same)) {
@@ -91,9 +78,9 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
 }
 
 std::size_t CpuBackend::scratch_bytes() const noexcept {
-  std::size_t bytes = quantised_.bytes() + floats_.bytes() + results_.bytes() + attention_.bytes() +
-                      states_.bytes() + tiles_.capacity() * sizeof(Tile) +
-                      n_pending_ * sizeof(pending_[0]);
+  std::size_t bytes = quantised_.bytes() + left_over_.bytes() + floats_.bytes() + results_.bytes() +
+                      attention_.bytes() + states_.bytes() + tiles_.capacity() * sizeof(Tile) +
+                      runs_.capacity() * sizeof(Run) + n_pending_ * sizeof(pending_[0]);
   for (const RopeTable& table : ropes_)
     bytes += table.bytes();
   return bytes;
@@ -124,19 +111,6 @@ void CpuBackend::embed(Tensor y, const Weight& table, std::span<const TokenId> i
   } else {
     team_.run(y.rows, [&](int t, int) noexcept { one(t); });
   }
-}
-
-Result<std::unique_ptr<Backend>> make_cpu_backend(const CpuOptions& options) {
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "bad_threads",
-                 .message = cat(options.threads, " threads are not possible, 0 (automatic) to ",
-                                kMaxThreads, " are"),
-                 .hint = "leave out -t to use what this process may use"};
-  }
-  WICK_TRY(const Isa isa, choose_isa());
-  const int threads = options.threads == 0 ? usable_threads() : options.threads;
-  return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(isa, threads));
 }
 
 }  // namespace wick

@@ -1,5 +1,5 @@
-// The verbs on processors: phases on a team of threads over kernels of one instruction set. Owns
-// all scratch; nothing is allocated after prepare(). One thread (the engine's) calls it.
+// The verbs on processors: phases on a team of threads over kernels of one instruction set. Owns a
+// model's scratch; nothing is allocated after create(). One thread (the engine's) calls it.
 //
 // What a verb is made of:
 //   rows    activations are normalised and quantised once, by the caller when they are few, else as
@@ -15,32 +15,35 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/cpu/rope_table.h"
+#include "backend/cpu/shared_team.h"
 #include "backend/cpu/weight.h"
+#include "backend/memory_account.h"
 #include "base/aligned.h"
-#include "base/thread_team.h"
 #include "kernels/cpu/isa.h"
 
 namespace wick {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(Isa isa, int threads);
-
-  std::string_view name() const noexcept override { return name_; }
+  static Result<std::unique_ptr<CpuBackend>> create(Isa isa, TeamShare team, MemoryAccount& account,
+                                                    const BackendLimits& limits,
+                                                    std::span<const RopeParams> ropes);
 
   int threads() const noexcept override { return team_.size(); }
 
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
-  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override;
-  Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes) override;
   std::size_t scratch_bytes() const noexcept override;
 
   // Hot:
+  void begin_pass() noexcept override { team_.begin(); }
+
+  void yield() noexcept override { team_.yield(); }
+
+  void end_pass() noexcept override { team_.end(); }
+
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
              float scale) noexcept override;
   void linear(Tensor y, Tensor x, const Linear& step) noexcept override;
@@ -48,6 +51,8 @@ class CpuBackend final : public Backend {
            const Batch& batch) noexcept override;
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
               const AttendParams& p) noexcept override;
+  void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
+             const Batch& batch) noexcept override;
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override;
   void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override;
 
@@ -56,8 +61,10 @@ class CpuBackend final : public Backend {
  private:
   static constexpr int kMaxMatrices = 4;      // that share x in one step
   static constexpr int kInlineValues = 8192;  // activations the caller prepares by itself
-  static constexpr int kMaxChunkRows = 256;   // of a product
-  static constexpr int kMaxSplitTiles = 8;    // tiles whose ranges are computed apart
+  static constexpr int kFewTokens = 32;
+  static constexpr int kMaxChunkRows = 512;  // of a product with few tokens: long streams
+  static constexpr int kManyChunkRows = 64;  // with more: much work for each row
+  static constexpr int kMaxSplitTiles = 8;   // tiles whose ranges are computed apart
 
   // Activations ready for products: quantised, as floats, or both, as the matrices of a step need.
   struct Rows {
@@ -86,11 +93,19 @@ class CpuBackend final : public Backend {
     int part = 0, row = 0, count = 0;
   };
 
+  struct Run {  // tokens of one sequence in a batch
+    int token = 0, count = 0;
+    SeqId seq = 0;
+  };
+
   struct Tile {  // queries of one sequence inside one block of 16 positions
     int token = 0, count = 0;
     int first_job = 0;
     RangeSpan ranges = {};
   };
+
+  CpuBackend(Isa isa, TeamShare team);
+  Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes);
 
   // rows.cc
   Rows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
@@ -117,6 +132,11 @@ class CpuBackend final : public Backend {
               Pos pos) const noexcept;
   const RopeTable* table_for(const HeadStep& step, const Batch& batch) noexcept;
 
+  // delta.cc
+  int make_runs(const Batch& batch) noexcept;
+  void delta_head(Tensor y, Tensor x, const DeltaParams& p, const StateView& states, const Run& run,
+                  int head, float* scratch) noexcept;
+
   // attend.cc
   int make_tiles(const Batch& batch, const AttentionArgs& args) noexcept;
   void attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, const Batch& batch,
@@ -126,23 +146,24 @@ class CpuBackend final : public Backend {
   AttentionArgs tile_args(const AttentionArgs& args, const Tile& tile, int kv_head,
                           const KvView& kv, const Batch& batch, Tensor y, Tensor q) const noexcept;
 
-  ThreadTeam team_;
+  TeamShare team_;
   const MatmulKernels& matmul_;
   const VectorKernels& vector_;
-  std::string name_;
   BackendLimits limits_ = {};
   std::vector<RopeTable> ropes_ = {};
   AlignedBuffer quantised_ = {};  // [2][tokens][activation row]: rows, what they leave over
   AlignedBuffer left_over_ = {};  // [members][cols], before it is quantised
   AlignedBuffer floats_ = {};     // [tokens][cols], normalised
-  AlignedBuffer results_ = {};    // [members][2][tokens][chunk rows]
+  AlignedBuffer results_ = {};    // [members][2][tokens * chunk rows]
   std::size_t results_floats_ = 0;
   AlignedBuffer attention_ = {};  // [members][attention scratch]
   std::size_t attention_floats_ = 0;
   AlignedBuffer states_ = {};  // of ranges computed apart
   std::vector<Tile> tiles_ = {};
+  std::vector<Run> runs_ = {};
   std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges not yet done, by (tile, head)
   std::size_t n_pending_ = 0;
+  MemoryHold hold_ = {};  // all of these
 };
 
 }  // namespace wick

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/check.h"
 #include "kernels/cpu/vector.h"
 #include "quant/half.h"
 #include "quant/q4_0.h"
@@ -16,7 +17,7 @@ void clear_rest(KvType type, int dim, std::byte* block, int slot) noexcept {
 }
 
 std::uint16_t narrow(KvType type, float x) noexcept {
-  return type == KvType::kBF16 ? f32_to_bf16(x) : f32_to_f16(x);
+  return type == KvType::kBF16 ? f32_to_bf16_saturated(x) : f32_to_f16_saturated(x);
 }
 
 // Tiles of quantised caches (kernels/cpu/vector.h): scales [16], then codes.
@@ -92,6 +93,33 @@ void store_value(KvType type, const float* value, int dim, std::byte* block, int
              static_cast<std::ptrdiff_t>(slot / 2) * dim * 2 + slot % 2;
   for (int d = 0; d < dim; ++d)
     to[2 * d] = narrow(type, value[d]);
+}
+
+namespace {
+
+// Features that are zeroed at a time; a multiple of every type's granule.
+constexpr int kZeros = 1024;
+
+// A zero is stored as any other value is, so each type's layout stays in one place.
+template <class Store>
+void copy(KvType type, int dim, const std::byte* from, std::byte* to, int n,
+          Store&& store) noexcept {
+  static constexpr float zeros[kZeros] = {};
+  WICK_CHECK(n > 0 && n <= kBlockTokens && dim <= kZeros,
+             "positions of a block, and a head's size");
+  std::memcpy(to, from, kv_head_block_bytes(type, dim));
+  for (int slot = n; slot < kBlockTokens; ++slot)
+    store(type, zeros, dim, to, slot);
+}
+
+}  // namespace
+
+void copy_keys(KvType type, int dim, const std::byte* from, std::byte* to, int n) noexcept {
+  copy(type, dim, from, to, n, store_key);
+}
+
+void copy_values(KvType type, int dim, const std::byte* from, std::byte* to, int n) noexcept {
+  copy(type, dim, from, to, n, store_value);
 }
 
 }  // namespace wick

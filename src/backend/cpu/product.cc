@@ -2,6 +2,7 @@
 // a chunk computes its rows for every token and finishes them (bias, sum, gate) while they are in
 // the cache. How rows are cut never changes a bit: a row's arithmetic is the kernel's alone.
 #include <algorithm>
+#include <limits>
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/check.h"
@@ -10,8 +11,17 @@ namespace wick {
 namespace {
 
 constexpr int kPanel = 32;  // rows that the kernels for many tokens take at once
-constexpr std::size_t kChunkBytes = 256 * 1024;  // of weights: 10 to 30 us of one thread's reading
+constexpr std::size_t kChunkBytes = 512 * 1024;  // of weights: 20 to 60 us of one thread's reading
 constexpr int kChunksPerThread = 4;              // so that a late thread costs a quarter of a share
+
+GateKind gate_kind(Act act) noexcept {
+  static_assert(kGateSilu == static_cast<int>(Act::kSilu) &&
+                kGateGelu == static_cast<int>(Act::kGelu) &&
+                kGateGeluTanh == static_cast<int>(Act::kGeluTanh) &&
+                kGateRelu2 == static_cast<int>(Act::kRelu2) &&
+                kGateKinds == static_cast<int>(Act::kRelu2) + 1);
+  return static_cast<GateKind>(act);
+}
 
 int rounded_up(int n, int to) noexcept {
   return (n + to - 1) / to * to;
@@ -22,6 +32,25 @@ void add_bias(const float* bias, int n_tokens, int count, float* y,
   for (int t = 0; t < n_tokens; ++t) {
     for (int i = 0; i < count; ++i)
       y[t * y_stride + i] += bias[i];
+  }
+}
+
+void multiply_all(float scale, int n_tokens, int count, float* y,
+                  std::ptrdiff_t y_stride) noexcept {
+  for (int t = 0; t < n_tokens; ++t) {
+    for (int i = 0; i < count; ++i)
+      y[t * y_stride + i] *= scale;
+  }
+}
+
+// Every NaN becomes the same one: its bits depend on the order of operands, which kernels choose.
+void unify_nans(int n_tokens, int count, float* y, std::ptrdiff_t y_stride) noexcept {
+  for (int t = 0; t < n_tokens; ++t, y += y_stride) {
+    int n_nans = 0;
+    for (int i = 0; i < count; ++i)
+      n_nans += y[i] != y[i] ? 1 : 0;
+    for (int i = 0; n_nans > 0 && i < count; ++i)
+      y[i] = y[i] != y[i] ? std::numeric_limits<float>::quiet_NaN() : y[i];
   }
 }
 
@@ -53,8 +82,8 @@ CpuBackend::Cut CpuBackend::cut(const Linear& step, const int* granule,
   for (int i = 0; i < n; ++i) {
     const auto by_bytes = static_cast<int>(
         std::min<std::size_t>(kChunkBytes / cut.weight[i]->row_bytes + 1, kMaxChunkRows));
-    int rows = std::min({kMaxChunkRows, share, std::max(rounded_up(by_bytes, kPanel), 2 * kPanel)});
-    if (n_tokens > kPanel) rows = std::min(rows, 2 * kPanel);  // much work for each row
+    const int most = n_tokens <= kFewTokens ? kMaxChunkRows : kManyChunkRows;
+    int rows = std::min({most, share, std::max(rounded_up(by_bytes, kPanel), 2 * kPanel)});
     if (granule != nullptr) rows = std::max(1, rows / granule[i]) * granule[i];
     cut.chunk_rows[i] = rows;
     cut.first_chunk[i] = cut.n_chunks;
@@ -116,6 +145,8 @@ void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcep
     float* const to = y.data + parts.column[chunk.part] + chunk.row;
     if (step.then == Linear::Then::kStore) {
       multiply(w, bias, chunk.row, chunk.count, rows, to, y.row_stride);
+      if (step.scale != 1) multiply_all(step.scale, rows.n, chunk.count, to, y.row_stride);
+      unify_nans(rows.n, chunk.count, to, y.row_stride);
       return;
     }
     float* const r = results(member);
@@ -130,6 +161,7 @@ void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcep
 // The gate is the first half of all rows, what it multiplies the second: two matrices of one
 // height, or one of twice it.
 void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept {
+  WICK_CHECK(step.scale == 1, "a gated step has no scale");
   Cut parts = cut(step, nullptr, rows.n);
   const bool is_fused = parts.n_parts == 1;
   const int half = is_fused ? parts.rows[0] / 2 : parts.rows[0];
@@ -142,7 +174,7 @@ void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) n
   const CpuWeight& second = *parts.weight[is_fused ? 0 : 1];
   const float* const second_bias = parts.bias[is_fused ? 0 : 1];
   const int second_row = is_fused ? half : 0;
-  const GateFn gate = vector_.gate[static_cast<std::size_t>(step.act)];
+  const GateFn gate = vector_.gate[gate_kind(step.act)];
   team_.run(parts.n_chunks, [&](int index, int member) noexcept {
     const Chunk chunk = chunk_at(parts, index);
     const int n = chunk.count;

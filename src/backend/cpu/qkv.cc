@@ -36,14 +36,16 @@ void CpuBackend::rotate(float* head, int dim, const float* gain, const HeadStep&
 void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
                      const Batch& batch) noexcept {
   const bool has_q = q.cols > 0;
-  WICK_CHECK(step.w.size() == (has_q ? 3U : 2U), "q, k and v; or k and v where q has no columns");
+  const bool has_kv = step.w.size() > 1;
+  WICK_CHECK(step.w.size() == (has_q ? 1U : 0U) + (has_kv ? 2U : 0U),
+             "q, k and v; q alone; or k and v where q has no columns");
   WICK_CHECK(batch.positions.size() == static_cast<std::size_t>(x.rows) &&
                  batch.seqs.size() == batch.positions.size(),
              "a position and a sequence for each row of x");
   const RopeTable* const table = table_for(head, batch);
   // Values keep the rounding of x that wrote them as long as they lie in the cache, and every later
   // token mixes them without a softmax's damping: they alone read x in two terms.
-  const bool is_fine = needs_quantised(step.w.back()->type);
+  const bool is_fine = has_kv && needs_quantised(step.w.back()->type);
   const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
 
   enum Kind { kQuery, kKey, kValue };
@@ -51,9 +53,10 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& hea
   const int dims[] = {kv.k_dim, kv.k_dim, kv.v_dim};
   const int first_kind = has_q ? kQuery : kKey;
   const Cut parts = cut(step, dims + first_kind, rows.n);
+  WICK_CHECK(step.scale == 1, "queries, keys and values have no scale");
   WICK_CHECK(!has_q || parts.rows[0] == q.cols, "q has one column for each row of its matrix");
-  WICK_CHECK(parts.rows[parts.n_parts - 2] == kv.n_kv_heads * kv.k_dim &&
-                 parts.rows[parts.n_parts - 1] == kv.n_kv_heads * kv.v_dim,
+  WICK_CHECK(!has_kv || (parts.rows[parts.n_parts - 2] == kv.n_kv_heads * kv.k_dim &&
+                         parts.rows[parts.n_parts - 1] == kv.n_kv_heads * kv.v_dim),
              "keys and values have the cache's heads");
   const auto gain_of = [&](int kind) {
     const Weight* gain = kind == kQuery ? head.q_gain : kind == kKey ? head.k_gain : nullptr;

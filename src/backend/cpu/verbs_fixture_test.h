@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/cpu/cpu_backend.h"
+#include "backend/backend.h"
 #include "quant/dtype.h"
+#include "support/test_device.h"
 
 namespace wick::test {
 
@@ -59,7 +60,7 @@ inline Stored store(DType type, const Floats& values, int rows, int cols, int ra
 // Uploads tensors and keeps their bytes.
 class Weights {
  public:
-  explicit Weights(Backend& backend) : backend_(backend) {}
+  explicit Weights(Device& device) : device_(device) {}
 
   const Weight* matrix(DType type, int rows, int cols, unsigned seed, const WeightFix& fix = {}) {
     const auto n = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
@@ -85,20 +86,69 @@ class Weights {
   const Weight* keep(Stored stored, const WeightFix& fix) {
     stored_.push_back(std::move(stored));
     stored_.back().view.bytes = stored_.back().bytes;
-    auto weight = backend_.upload(stored_.back().view, fix);
+    auto weight = device_.upload(stored_.back().view, fix);
     EXPECT_TRUE(weight) << to_string(weight.error());
     weights_.push_back(std::move(*weight));
     return weights_.back().get();
   }
 
-  Backend& backend_;
+  Device& device_;
   std::deque<Stored> stored_ = {};
   std::vector<std::unique_ptr<Weight>> weights_ = {};
 };
 
-inline Tensor tensor(Floats& data, int rows, int cols) {
-  return {.data = data.data(), .rows = rows, .cols = cols, .row_stride = cols};
+inline std::unique_ptr<Buffer> allocate(Device& device, std::size_t bytes) {
+  auto buffer = device.allocate(bytes);
+  EXPECT_TRUE(buffer) << to_string(buffer.error());
+  return *std::move(buffer);
 }
+
+inline std::vector<std::byte> bytes_of(const Buffer& buffer) {
+  std::vector<std::byte> bytes(buffer.bytes());
+  buffer.read(0, bytes);
+  return bytes;
+}
+
+inline std::unique_ptr<Buffer> make_table(Device& device, std::span<const std::int32_t> blocks) {
+  auto buffer = allocate(device, blocks.size_bytes());
+  buffer->write(0, std::as_bytes(blocks));
+  return buffer;
+}
+
+inline const std::int32_t* table_in(Buffer& buffer) {
+  return reinterpret_cast<const std::int32_t*>(buffer.data());
+}
+
+inline Tensor tensor_in(Buffer& buffer, int rows, int cols) {
+  return {.data = reinterpret_cast<float*>(buffer.data()),
+          .rows = rows,
+          .cols = cols,
+          .row_stride = cols};
+}
+
+// Floats of the host where the device computes: written there, and read back when the expression
+// that made this object ends.
+class OnDevice {
+ public:
+  OnDevice(Device& device, Floats& data, int rows, int cols)
+      : data_(data),
+        buffer_(allocate(device, data.size() * sizeof(float))),
+        tensor_(tensor_in(*buffer_, rows, cols)) {
+    buffer_->write(0, std::as_bytes(std::span(data_)));
+  }
+
+  ~OnDevice() { buffer_->read(0, std::as_writable_bytes(std::span(data_))); }
+
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  operator Tensor() const { return tensor_; }  // NOLINT(google-explicit-constructor): an argument
+
+ private:
+  Floats& data_;
+  std::unique_ptr<Buffer> buffer_;
+  Tensor tensor_;
+};
 
 struct LayerShape {
   DType type = DType::kF32;
@@ -113,7 +163,7 @@ struct LayerShape {
 class Layer {
  public:
   Layer(Isa isa, int threads, const LayerShape& shape)
-      : shape_(shape), backend_(isa, threads), weights_(backend_) {
+      : shape_(shape), device_(make_device(isa)), weights_(*device_) {
     const LayerShape& s = shape_;
     const int q_cols = s.n_heads * s.head_dim;
     const int kv_cols = s.n_kv_heads * s.head_dim;
@@ -136,9 +186,9 @@ class Layer {
                                .max_heads = s.n_heads,
                                .max_head_dim = s.head_dim,
                                .max_context = s.context,
-                               .max_seqs = s.max_seqs};
-    const auto prepared = backend_.prepare(limits, std::span(&head_step_.rope, 1));
-    EXPECT_TRUE(prepared);
+                               .max_seqs = s.max_seqs,
+                               .threads = threads};
+    backend_ = *device_->create_backend(limits, std::span(&head_step_.rope, 1));
     make_cache();
   }
 
@@ -147,18 +197,19 @@ class Layer {
     const LayerShape& s = shape_;
     const int n = static_cast<int>(batch.tokens.size());
     Floats out(static_cast<std::size_t>(n * s.vocab));
-    run(batch, out.data());
+    run(batch);
+    logits_->read(0, std::as_writable_bytes(std::span(out)));
     return out;
   }
 
-  void run(const Batch& batch, float* logits_out) noexcept {
+  void run(const Batch& batch) noexcept {
     const LayerShape& s = shape_;
     const int n = static_cast<int>(batch.tokens.size());
     const int q_cols = s.n_heads * s.head_dim;
-    const Tensor x = tensor(x_, n, s.d_model);
-    const Tensor q = tensor(q_, n, q_cols);
-    const Tensor attended = tensor(attended_, n, q_cols);
-    const Tensor hidden = tensor(hidden_, n, s.hidden);
+    const Tensor x = tensor_in(*x_, n, s.d_model);
+    const Tensor q = tensor_in(*q_, n, q_cols);
+    const Tensor attended = tensor_in(*attended_, n, q_cols);
+    const Tensor hidden = tensor_in(*hidden_, n, s.hidden);
     const Linear qkv{.w = qkv_, .bias = qkv_bias_, .gain = gain_};
     const AttendParams attend{.n_heads = s.n_heads,
                               .n_kv_heads = s.n_kv_heads,
@@ -166,14 +217,16 @@ class Layer {
                               .v_dim = s.head_dim,
                               .scale = 1 / std::sqrt(static_cast<float>(s.head_dim)),
                               .window = s.window};
-    backend_.embed(x, *embedding_, batch.tokens, 2);
-    backend_.qkv(q, x, qkv, head_step_, view_, batch);
-    backend_.attend(attended, q, view_, batch, attend);
-    backend_.linear(x, attended, {.w = out_, .then = Linear::Then::kAdd});
-    backend_.linear(hidden, x, {.w = gate_up_, .gain = gain_, .then = Linear::Then::kGate});
-    backend_.linear(x, hidden, {.w = down_, .then = Linear::Then::kAdd, .scale = 0.5F});
-    backend_.logits({.data = logits_out, .rows = n, .cols = s.vocab, .row_stride = s.vocab}, x,
-                    {.w = head_, .gain = gain_}, std::span(rows_).first(batch.tokens.size()));
+    backend_->begin_pass();
+    backend_->embed(x, *embedding_, batch.tokens, 2);
+    backend_->qkv(q, x, qkv, head_step_, view_, batch);
+    backend_->attend(attended, q, view_, batch, attend);
+    backend_->linear(x, attended, {.w = out_, .then = Linear::Then::kAdd});
+    backend_->linear(hidden, x, {.w = gate_up_, .gain = gain_, .then = Linear::Then::kGate});
+    backend_->linear(x, hidden, {.w = down_, .then = Linear::Then::kAdd, .scale = 0.5F});
+    backend_->logits(tensor_in(*logits_, n, s.vocab), x, {.w = head_, .gain = gain_},
+                     std::span(rows_).first(batch.tokens.size()));
+    backend_->end_pass();
   }
 
   // A prompt of `n` tokens of sequence `seq` from position 0, in chunks.
@@ -193,23 +246,21 @@ class Layer {
     return all;
   }
 
-  CpuBackend& backend() { return backend_; }
-
-  const KvView& view() const { return view_; }
-
  private:
   void make_cache() {
     const LayerShape& s = shape_;
     const int per_seq = (s.context + kBlockTokens - 1) / kBlockTokens;
     const int blocks = per_seq * s.max_seqs;
+    std::vector<std::int32_t> table;
     for (int seq = 0; seq < s.max_seqs; ++seq) {
       for (int b = 0; b < per_seq; ++b)
-        table_.push_back(b * s.max_seqs + seq);
+        table.push_back(b * s.max_seqs + seq);
     }
+    table_ = make_table(*device_, table);
     const std::size_t bytes = kv_head_block_bytes(s.kv_type, s.head_dim) *
                               static_cast<std::size_t>(s.n_kv_heads * blocks);
-    k_ = *backend_.allocate(bytes);
-    v_ = *backend_.allocate(bytes);
+    k_ = allocate(*device_, bytes);
+    v_ = allocate(*device_, bytes);
     view_ = {.k = k_->data(),
              .v = v_->data(),
              .k_type = s.kv_type,
@@ -217,27 +268,31 @@ class Layer {
              .n_kv_heads = s.n_kv_heads,
              .k_dim = s.head_dim,
              .v_dim = s.head_dim,
-             .tables = table_.data(),
+             .tables = table_in(*table_),
              .table_stride = per_seq};
-    x_.resize(static_cast<std::size_t>(64 * s.d_model));
-    q_.resize(static_cast<std::size_t>(64 * s.n_heads * s.head_dim));
-    attended_ = q_;
-    hidden_.resize(static_cast<std::size_t>(64 * s.hidden));
+    const auto floats = [&](int cols) {
+      return allocate(*device_, sizeof(float) * 64 * static_cast<std::size_t>(cols));
+    };
+    x_ = floats(s.d_model);
+    q_ = floats(s.n_heads * s.head_dim);
+    attended_ = floats(s.n_heads * s.head_dim);
+    hidden_ = floats(s.hidden);
+    logits_ = floats(s.vocab);
     for (int i = 0; i < 64; ++i)
       rows_.push_back(i);
   }
 
   LayerShape shape_;
-  CpuBackend backend_;
+  std::unique_ptr<Device> device_;
   Weights weights_;
+  std::unique_ptr<Backend> backend_;
   const Weight* embedding_ = nullptr;
   const Weight* gain_ = nullptr;
   std::vector<const Weight*> qkv_, qkv_bias_, out_, gate_up_, down_, head_;
   HeadStep head_step_ = {};
-  std::unique_ptr<Buffer> k_, v_;
-  std::vector<std::int32_t> table_;
+  std::unique_ptr<Buffer> k_, v_, table_;
   KvView view_ = {};
-  Floats x_, q_, attended_, hidden_;
+  std::unique_ptr<Buffer> x_, q_, attended_, hidden_, logits_;
   std::vector<int> rows_;
 };
 

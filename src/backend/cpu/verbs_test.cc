@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/cpu/verbs_fixture_test.h"
+#include "kernels/cpu/matmul.h"
 
 namespace wick::test {
 namespace {
@@ -66,17 +67,21 @@ double silu(double x) {
 
 class LinearOf : public testing::TestWithParam<DType> {
  protected:
-  LinearOf() : backend_(Isa::kScalar, 2), weights_(backend_) {
-    EXPECT_TRUE(backend_.prepare({.max_batch_tokens = 64,
-                                  .max_cols = 512,
-                                  .max_heads = 1,
-                                  .max_head_dim = 2,
-                                  .max_context = 16},
-                                 {}));
+  LinearOf() : device_(make_device(Isa::kScalar)), weights_(*device_) {
+    backend_ = *device_->create_backend({.max_batch_tokens = 64,
+                                         .max_cols = 512,
+                                         .max_heads = 1,
+                                         .max_head_dim = 2,
+                                         .max_context = 16,
+                                         .threads = 2},
+                                        {});
   }
 
-  CpuBackend backend_;
+  OnDevice tensor(Floats& data, int rows, int cols) { return {*device_, data, rows, cols}; }
+
+  std::unique_ptr<Device> device_;
   Weights weights_;
+  std::unique_ptr<Backend> backend_;
 };
 
 TEST_P(LinearOf, StoresAddsAndGates) {
@@ -101,8 +106,8 @@ TEST_P(LinearOf, StoresAddsAndGates) {
       const std::vector<const Weight*> biases = {bias, nullptr};
 
       Floats stored(static_cast<std::size_t>(2 * n * rows));
-      backend_.linear(tensor(stored, n, 2 * rows), tensor(x, n, cols),
-                      {.w = both, .bias = biases, .gain = gain});
+      backend_->linear(tensor(stored, n, 2 * rows), tensor(x, n, cols),
+                       {.w = both, .bias = biases, .gain = gain});
       Doubles side_by_side, gated;
       const Doubles* const halves[] = {&of_a, &of_b};
       for (std::size_t t = 0; t < static_cast<std::size_t>(n); ++t) {
@@ -117,8 +122,8 @@ TEST_P(LinearOf, StoresAddsAndGates) {
       for (std::size_t i = 0; i < of_a.size(); ++i)
         gated.push_back(silu(of_a[i]) * of_b[i]);
       Floats product(static_cast<std::size_t>(n * rows));
-      backend_.linear(tensor(product, n, rows), tensor(x, n, cols),
-                      {.w = both, .bias = biases, .gain = gain, .then = Linear::Then::kGate});
+      backend_->linear(tensor(product, n, rows), tensor(x, n, cols),
+                       {.w = both, .bias = biases, .gain = gain, .then = Linear::Then::kGate});
       EXPECT_LT(relative_error(product, gated), 4 * bound_for(type));
 
       const Doubles added = multiply(plain, weights_.values_of(a), n, rows, cols);
@@ -126,10 +131,28 @@ TEST_P(LinearOf, StoresAddsAndGates) {
       Doubles want(sum.begin(), sum.end());
       for (std::size_t i = 0; i < want.size(); ++i)
         want[i] += 0.5 * added[i];
-      backend_.linear(tensor(sum, n, rows), tensor(x, n, cols),
-                      {.w = std::span(both).first(1), .then = Linear::Then::kAdd, .scale = 0.5F});
+      backend_->linear(tensor(sum, n, rows), tensor(x, n, cols),
+                       {.w = std::span(both).first(1), .then = Linear::Then::kAdd, .scale = 0.5F});
       EXPECT_LT(relative_error(sum, want), bound_for(type));
     }
+  }
+}
+
+// The scale is one multiplication behind the sum and its bias (docs/numerics.md).
+TEST_P(LinearOf, AStoredProductIsTimesItsScale) {
+  const int cols = dtype_info(GetParam()).block_len == 256 ? 512 : 96;
+  const std::vector<const Weight*> w = {weights_.matrix(GetParam(), 70, cols, 1),
+                                        weights_.matrix(GetParam(), 33, cols, 2)};
+  const std::vector<const Weight*> bias = {weights_.vector(70, 3), nullptr};
+  for (const int n : {1, 3, 40}) {
+    Floats x = random_floats(static_cast<std::size_t>(n * cols), 4);
+    Floats plain(static_cast<std::size_t>(n * 103)), scaled(plain.size());
+    backend_->linear(tensor(plain, n, 103), tensor(x, n, cols), {.w = w, .bias = bias});
+    backend_->linear(tensor(scaled, n, 103), tensor(x, n, cols),
+                     {.w = w, .bias = bias, .scale = 0.3F});
+    for (float& value : plain)
+      value *= 0.3F;
+    EXPECT_EQ(scaled, plain) << n << " tokens";
   }
 }
 
@@ -143,9 +166,9 @@ TEST_F(LinearOf, MixesFormatsThatShareActivations) {
                                             weights_.matrix(DType::kF32, 24, 64, 2)};
   Floats x = random_floats(3 * 64, 3);
   Floats together(3 * 64), first(3 * 40), second(3 * 24);
-  backend_.linear(tensor(together, 3, 64), tensor(x, 3, 64), {.w = mixed});
-  backend_.linear(tensor(first, 3, 40), tensor(x, 3, 64), {.w = std::span(mixed).first(1)});
-  backend_.linear(tensor(second, 3, 24), tensor(x, 3, 64), {.w = std::span(mixed).last(1)});
+  backend_->linear(tensor(together, 3, 64), tensor(x, 3, 64), {.w = mixed});
+  backend_->linear(tensor(first, 3, 40), tensor(x, 3, 64), {.w = std::span(mixed).first(1)});
+  backend_->linear(tensor(second, 3, 24), tensor(x, 3, 64), {.w = std::span(mixed).last(1)});
   for (std::size_t t = 0; t < 3; ++t) {
     for (std::size_t r = 0; r < 64; ++r) {
       EXPECT_EQ(together[t * 64 + r], r < 40 ? first[t * 40 + r] : second[t * 24 + r - 40]);
@@ -161,8 +184,8 @@ TEST_F(LinearOf, AFusedGateEqualsTwoMatrices) {
   Floats x = random_floats(5 * 64, 3);
   Floats a(5 * 48), b(5 * 48);
   const auto gate = Linear::Then::kGate;
-  backend_.linear(tensor(a, 5, 48), tensor(x, 5, 64), {.w = fused, .then = gate});
-  backend_.linear(tensor(b, 5, 48), tensor(x, 5, 64), {.w = halves, .then = gate});
+  backend_->linear(tensor(a, 5, 48), tensor(x, 5, 64), {.w = fused, .then = gate});
+  backend_->linear(tensor(b, 5, 48), tensor(x, 5, 64), {.w = halves, .then = gate});
   EXPECT_EQ(a, b);
 }
 
@@ -173,8 +196,8 @@ TEST_F(LinearOf, PermutedHeadsComeOutInPairs) {
         weights_.matrix(type, 24, 32, 1, {.permute_heads = 2})};
     Floats x = random_floats(2 * 32, 3);
     Floats a(2 * 24), b(2 * 24);
-    backend_.linear(tensor(a, 2, 24), tensor(x, 2, 32), {.w = plain});
-    backend_.linear(tensor(b, 2, 24), tensor(x, 2, 32), {.w = permuted});
+    backend_->linear(tensor(a, 2, 24), tensor(x, 2, 32), {.w = plain});
+    backend_->linear(tensor(b, 2, 24), tensor(x, 2, 32), {.w = permuted});
     for (std::size_t t = 0; t < 2; ++t) {
       for (std::size_t head = 0; head < 2; ++head) {
         for (std::size_t i = 0; i < 6; ++i) {
@@ -194,9 +217,9 @@ TEST_F(LinearOf, LogitsAreThoseOfTheRowsAskedFor) {
     Floats x = random_floats(6 * 64, 3);
     Floats all(6 * 70), some(2 * 70);
     for (const Weight* norm : {gain, static_cast<const Weight*>(nullptr)}) {
-      backend_.linear(tensor(all, 6, 70), tensor(x, 6, 64), {.w = head, .gain = norm});
+      backend_->linear(tensor(all, 6, 70), tensor(x, 6, 64), {.w = head, .gain = norm});
       const int rows[] = {5, 2};
-      backend_.logits(tensor(some, 2, 70), tensor(x, 6, 64), {.w = head, .gain = norm}, rows);
+      backend_->logits(tensor(some, 2, 70), tensor(x, 6, 64), {.w = head, .gain = norm}, rows);
       for (std::size_t i = 0; i < 70; ++i) {
         EXPECT_EQ(some[i], all[5 * 70 + i]);
         EXPECT_EQ(some[70 + i], all[2 * 70 + i]);
@@ -209,9 +232,9 @@ TEST_F(LinearOf, NormalisedRowsAreWhatAProductReads) {
   Floats x = random_floats(3 * 64, 3), y(3 * 70), z(3 * 70);
   const std::vector<const Weight*> head = {weights_.matrix(DType::kF32, 70, 64, 1)};
   const Weight* gain = weights_.vector(64, 2, 1);
-  backend_.linear(tensor(y, 3, 70), tensor(x, 3, 64), {.w = head, .gain = gain});
-  backend_.normalise(tensor(x, 3, 64), *gain, {});
-  backend_.linear(tensor(z, 3, 70), tensor(x, 3, 64), {.w = head});
+  backend_->linear(tensor(y, 3, 70), tensor(x, 3, 64), {.w = head, .gain = gain});
+  backend_->normalise(tensor(x, 3, 64), *gain, {});
+  backend_->linear(tensor(z, 3, 70), tensor(x, 3, 64), {.w = head});
   EXPECT_EQ(y, z);
 }
 
@@ -219,7 +242,7 @@ TEST_F(LinearOf, EmbeddingsAreScaledRowsOfTheTable) {
   const Weight* table = weights_.matrix(DType::kQ8_0, 20, 64, 1);
   Floats y(3 * 64);
   const TokenId ids[] = {19, 0, 7};
-  backend_.embed(tensor(y, 3, 64), *table, ids, 3);
+  backend_->embed(tensor(y, 3, 64), *table, ids, 3);
   for (int t = 0; t < 3; ++t) {
     for (int i = 0; i < 64; ++i) {
       EXPECT_EQ(at(y, t, 64, i), 3 * at(weights_.values_of(table), ids[t], 64, i));

@@ -8,7 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/device.h"
+#include "backend/memory_account.h"
 
 namespace wick {
 
@@ -19,6 +20,12 @@ struct CpuWeight final : Weight {
   std::size_t row_bytes = 0;
   std::vector<std::int32_t> row_map = {};
   std::vector<float> values = {};  // vector only
+  MemoryHold hold = {};
+
+  // Not the file's.
+  std::size_t own_bytes() const noexcept {
+    return row_map.size() * sizeof(row_map[0]) + values.size() * sizeof(values[0]);
+  }
 };
 
 // What upload() does. kUnsupported for more than two dimensions or a matrix the kernels cannot

@@ -52,24 +52,5 @@ TEST(CpuWeight, RefusesShapesTheVerbsCannotUse) {
   EXPECT_EQ(make_cpu_weight(matrix.view, {}).error().code, ErrorCode::kUnsupported);
 }
 
-TEST(CpuBackend, RefusesImpossibleNumbersOfThreads) {
-  EXPECT_EQ(make_cpu_backend({.threads = -1}).error().id, "bad_threads");
-  EXPECT_EQ(make_cpu_backend({.threads = 100000}).error().id, "bad_threads");
-  const auto backend = make_cpu_backend({.threads = 2});
-  ASSERT_TRUE(backend) << to_string(backend.error());
-  EXPECT_EQ((*backend)->threads(), 2);
-  EXPECT_EQ((*backend)->name().substr(0, 4), "cpu/");
-}
-
-TEST(CpuBackend, BuffersAreZeroedAndAligned) {
-  CpuBackend backend(Isa::kScalar, 1);
-  const auto buffer = backend.allocate(100'000);
-  ASSERT_TRUE(buffer);
-  EXPECT_EQ((*buffer)->bytes(), 100'000U);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*buffer)->data()) % 64, 0U);
-  for (std::size_t i = 0; i < 100'000; ++i)
-    ASSERT_EQ((*buffer)->data()[i], std::byte{0});
-}
-
 }  // namespace
 }  // namespace wick::test

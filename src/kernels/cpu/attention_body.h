@@ -9,34 +9,22 @@
 // ranges are merged in ascending order. Inside a range every sum is one chain over ascending
 // positions (or dimensions); lanes never mix but in one fixed tree.
 //
-// Invariant: a position that the query does not see has weight +0. It adds +0 or -0 to each sum, so
-// it could at most turn the sign of a zero; the zero's sign is put right (+0) at the end of each
-// range. So queries of a tile may visit more blocks than each of them needs, and what lies in the
-// cache behind P does not matter as long as it is finite.
+// Invariant: what lies at a position that the query does not see changes no bit, NaN included. Its
+// score is replaced by -infinity, so that it adds +0 to the sum of weights, and its value is left
+// out. So queries of a tile may visit more blocks than each of them needs, and a cache may hold
+// anything behind P. The sign of a zero is put right (+0) at the end of each range.
 //
 // Cost: 2 (k_dim + v_dim) multiply-adds a position and query head, from the first two caches; keys
 // and values are widened once for each tile of rows.
 #pragma once
 
 #include "kernels/cpu/attention_pairs.h"
+#include "kernels/cpu/attention_pass.h"
+#include "kernels/cpu/attention_values.h"
 #include "kernels/cpu/vector.h"
 
 namespace wick {
 namespace {
-
-constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
-constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
-
-// What one pass over a range works on.
-struct Pass {
-  int rows = 0;
-  int first_block = 0, end_block = 0;  // of the sequence
-  int range_block = 0;                 // where the range begins
-  const float* q = nullptr;            // [rows][k_dim]
-  float* x = nullptr;                  // [rows][256] scores, then weights
-  float* state = nullptr;              // [rows][state_floats]: values, maximum, sum of weights
-  std::ptrdiff_t state_floats = 0;
-};
 
 // Blocks of keys, and what memory is asked for while they are multiplied, a line with each pair:
 // the keys of the blocks that follow and the values at the same positions. Each block lies
@@ -106,13 +94,6 @@ inline __attribute__((always_inline)) void add_tiles(const KeyBlocks<kBlocks>& b
   }
 }
 
-template <int kRows, int kBlocks>
-inline __attribute__((always_inline)) void clear(Lanes (&sum)[kRows][kBlocks]) {
-  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-    repeat<kBlocks>([&](auto b) WICK_INLINE_BODY { sum[r.value][b.value] = all(0.0F); });
-  });
-}
-
 // x = (q · key) * factor for kRows rows and kBlocks blocks.
 template <class Pairs, int kRows, int kBlocks>
 inline void score_tile(const KeyBlocks<kBlocks>& blocks, int k_dim, const float* q, float factor,
@@ -160,114 +141,12 @@ void score_rows(const AttentionArgs& a, const Pass& pass, int row) {
   score_blocks_from<Pairs, kRows, 1>(left, a, pass, row);
 }
 
-// Values [column, column + 16 * kVectors) of kRows rows: a chain over the positions of the range.
-// weights: [rows][256] for the first 32 columns, then for the next; without tiles, for all.
-template <class Pairs, int kRows, int kVectors, bool kIsPart>
-void weigh_tile(const AttentionArgs& a, const Pass& pass, int row, int column,
-                const float* weights) {
-  constexpr bool kIsTiled = kTileBytes<Pairs> != 0;
-  Lanes sum[kRows][kVectors];
-  clear(sum);
-  for (int b = pass.first_block; b < pass.end_block; ++b) {
-    const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
-    const float* const of_block = weights + (b - pass.range_block) * kCacheBlock;
-    for (int pair = 0; pair < kCacheBlock / 2; ++pair) {
-      repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
-        const int at = column + 16 * v.value;
-        add_pair<Pairs, kRows>(
-            [&](Lanes(&value)[2]) WICK_INLINE_BODY {
-              if constexpr (kIsPart) {
-                Pairs::read_part(block, pair, a.v_dim, a.v_dim, value[0], value[1]);
-              } else if constexpr (kIsTiled) {
-                const std::byte* tile = block + at / kCacheTile * kTileBytes<Pairs>;
-                Pairs::read(again<Pairs, kRows>(tile), pair, kCacheTile, at % kCacheTile, value[0],
-                            value[1]);
-              } else {
-                Pairs::read(again<Pairs, kRows>(block), pair, a.v_dim, at, value[0], value[1]);
-              }
-            },
-            [&](auto r) WICK_INLINE_BODY {
-              constexpr int kTile = kIsTiled ? 16 * v.value / kCacheTile : 0;
-              return of_block + (kTile * kRows + r.value) * kAttentionRange + 2 * pair;
-            },
-            [&](auto r) WICK_INLINE_BODY -> Lanes& { return sum[r.value][v.value]; });
-      });
-    }
-  }
-  repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-    repeat<kVectors>([&](auto v) WICK_INLINE_BODY {
-      float* to = pass.state + (row + r.value) * pass.state_floats + column + 16 * v.value;
-      store(to, add(sum[r.value][v.value], all(0.0F)));  // -0 becomes +0
-    });
-  });
-}
-
-// The same for kTiles tiles of columns: the weights times the scales of each tile's positions.
-template <class Pairs, int kRows, int kTiles>
-void weigh_tiles(const AttentionArgs& a, const Pass& pass, int row, int column) {
-  alignas(64) float weights[kTiles][kRows][kAttentionRange];
-  for (int b = pass.first_block; b < pass.end_block; ++b) {
-    const std::byte* block = a.v + static_cast<std::size_t>(a.table[b]) * a.v_stride;
-    const int at = (b - pass.range_block) * kCacheBlock;
-    for (int t = 0; t < kTiles; ++t) {
-      const Lanes scales = widen_halves(block + (column / kCacheTile + t) * kTileBytes<Pairs>);
-      for (int r = 0; r < kRows; ++r)
-        store(weights[t][r] + at, mul(load(pass.x + (row + r) * kAttentionRange + at), scales));
-    }
-  }
-  constexpr int kVectors = value_vectors(kRows) == 1 ? 1 : 2 * kTiles;
-  for (int v = 0; v < 2 * kTiles; v += kVectors)
-    weigh_tile<Pairs, kRows, kVectors, false>(a, pass, row, column + 16 * v, weights[0][0]);
-}
-
-// All values of kRows rows. Where v_dim is no multiple of 16 the last vector overlaps the one
-// before it and computes the same bits again.
-template <class Pairs, int kRows>
-void weigh_rows(const AttentionArgs& a, const Pass& pass, int row) {
-  constexpr int kVectors = value_vectors(kRows);
-  int column = 0;
-  if constexpr (kTileBytes<Pairs> != 0) {
-    constexpr int kTiles = kVectors > 2 ? kVectors / 2 : 1;
-    for (; column + kTiles * kCacheTile <= a.v_dim; column += kTiles * kCacheTile)
-      weigh_tiles<Pairs, kRows, kTiles>(a, pass, row, column);
-    for (; column < a.v_dim; column += kCacheTile)
-      weigh_tiles<Pairs, kRows, 1>(a, pass, row, column);
-  } else {
-    const float* const weights = pass.x + row * kAttentionRange;
-    if (a.v_dim < 16) {
-      weigh_tile<Pairs, kRows, 1, true>(a, pass, row, 0, weights);
-      return;
-    }
-    for (; column + 16 * kVectors <= a.v_dim; column += 16 * kVectors)
-      weigh_tile<Pairs, kRows, kVectors, false>(a, pass, row, column, weights);
-    const int last = a.v_dim - 16;
-    for (; column < a.v_dim; column += 16)
-      weigh_tile<Pairs, kRows, 1, false>(a, pass, row, column < last ? column : last, weights);
-  }
-}
-
-// How many of the `left` rows the next tile takes, so that all tiles are about as large.
-inline int next_tile(int left) {
-  const int tiles = (left + kTileRows - 1) / kTileRows;
-  return (left + tiles - 1) / tiles;
-}
-
 template <class Pairs>
 void score_pass(const AttentionArgs& a, const Pass& pass) {
   for (int row = 0, n; row < pass.rows; row += n) {
     n = next_tile(pass.rows - row);
     repeat<kTileRows + 1, 1>([&](auto rows) WICK_INLINE_BODY {
       if (n == rows.value) score_rows<Pairs, rows.value>(a, pass, row);
-    });
-  }
-}
-
-template <class Pairs>
-void weigh_pass(const AttentionArgs& a, const Pass& pass) {
-  for (int row = 0, n; row < pass.rows; row += n) {
-    n = next_tile(pass.rows - row);
-    repeat<kTileRows + 1, 1>([&](auto rows) WICK_INLINE_BODY {
-      if (n == rows.value) weigh_rows<Pairs, rows.value>(a, pass, row);
     });
   }
 }
@@ -287,54 +166,59 @@ inline void score(const AttentionArgs& a, const Pass& pass) {
   }
 }
 
-inline void weigh(const AttentionArgs& a, const Pass& pass) {
-  switch (a.v_type) {
-    case CacheType::kF32:
-      return weigh_pass<PairsF32>(a, pass);
-    case CacheType::kBF16:
-      return weigh_pass<PairsBF16>(a, pass);
-    case CacheType::kF16:
-      return weigh_pass<PairsF16>(a, pass);
-    case CacheType::kQ8_0:
-      return weigh_pass<PairsQ8>(a, pass);
-    case CacheType::kQ4_0:
-      return weigh_pass<PairsQ4>(a, pass);
-  }
-}
-
 // Where a row's state keeps its maximum and sum.
 inline float* totals(const AttentionArgs& a, float* state) {
   return state + (a.v_dim + 15) / 16 * 16;
 }
 
-inline int first_seen(const AttentionArgs& a, int position) {
-  return a.window > 0 && position >= a.window ? position - a.window + 1 : 0;
+// Of a block's sixteen positions those in [first, last), elsewhere `otherwise`.
+inline Lanes keep_seen(Lanes a, int first, int last, float otherwise) {
+  alignas(64) float part[3 * kCacheBlock];
+  store(part + 16, a);
+  if (first > 0) store(part + (first < 16 ? first : 16), all(otherwise));
+  if (last < 16) store(part + 16 + (last > 0 ? last : 0), all(otherwise));
+  return load(part + 16);
 }
 
 // Scores → weights in place; the maximum and the sum of weights go to the row's state. A row that
-// sees nothing of the range (another row of its tile does) gets sum 0.
-inline void softmax_row(const AttentionArgs& a, const Pass& pass, int row, int position) {
-  float* x = pass.x + row * kAttentionRange;
-  const int origin = pass.range_block * kCacheBlock;
+// sees nothing of the range (another row of its tile does) gets sum 0. A NaN is no maximum, but its
+// weight is NaN and so is the sum.
+template <bool kRounds>
+void softmax_row(const AttentionArgs& a, const Pass& pass, int row) {
+  float* const x = pass.x + row * kAttentionRange;
+  const int position = position_of(a, pass, row), origin = pass.range_block * kCacheBlock;
   const int begin = (pass.first_block - pass.range_block) * kCacheBlock;
   const int end = (pass.end_block - pass.range_block) * kCacheBlock;
-  const int first = first_seen(a, position) - origin;
-  for (int i = begin; i < first && i < end; ++i)
-    x[i] = -__builtin_inff();
-  for (int i = position - origin + 1; i < end; ++i)
-    x[i] = -__builtin_inff();
+  const int first = first_seen(a, position) - origin, last = position + 1 - origin;
+  const auto fill_unseen = [&](int from, int to, float value) {
+    for (int i = from; i < first && i < to; ++i)
+      x[i] = value;
+    for (int i = last > from ? last : from; i < to; ++i)
+      x[i] = value;
+  };
+  fill_unseen(begin, end, -__builtin_inff());
   Lanes top = all(-__builtin_inff());
   for (int i = begin; i < end; i += 16)
-    top = max(top, load(x + i));
+    top = max(load(x + i), top);
   const float maximum = largest_of_lanes(top);
   Lanes sum = all(0.0F);
-  for (int i = begin; i < end; i += 16) {
-    const Lanes score_here = load(x + i);
-    Lanes weight = zero_where_masked(score_here, exp2_weight(sub(score_here, all(maximum))));
+  int i = begin;
+  const auto weigh_scores = [&](auto is_edge) WICK_INLINE_BODY {
+    Lanes weight = exp2_weight(sub(load(x + i), all(maximum)));
+    if constexpr (is_edge.value != 0) {
+      store(x + i, weight);
+      fill_unseen(i, i + 16, 0.0F);
+      weight = load(x + i);
+    }
     sum = add(sum, weight);
-    if (a.v_type == CacheType::kBF16) weight = round_to_bf16(weight);
-    store(x + i, weight);
-  }
+    store(x + i, kRounds ? round_to_bf16(weight) : weight);
+  };
+  for (; i < end && i < first; i += 16)
+    weigh_scores(Index<1>{});
+  for (; i + 16 <= end && i + 16 <= last; i += 16)
+    weigh_scores(Index<0>{});
+  for (; i < end; i += 16)
+    weigh_scores(Index<1>{});
   float* const to = totals(a, pass.state + row * pass.state_floats);
   to[0] = maximum;
   to[1] = sum_of_lanes(sum);
@@ -402,7 +286,7 @@ inline void gather_queries(const AttentionArgs& a, int row, int n, float* to) {
     for (int i = 0; !is_tiled && i < a.k_dim; i += 16) {
       const int left = a.k_dim - i;
       Lanes part = left >= 16 ? load(from + i) : load_part(from + i, left);
-      if (a.k_type == CacheType::kBF16) part = round_to_bf16(part);
+      if (a.k_type == CacheType::kBF16) part = keep_nan(part, round_to_bf16(part));
       if (left >= 16) {
         store(to + i, part);
       } else {
@@ -435,19 +319,20 @@ void attend_range_kernel(const AttentionArgs& a, int range, float* states) noexc
   const int rows = a.n_tokens * a.group;
   for (int row = 0; row < rows; row += kPassRows) {
     Pass pass;
+    pass.first_row = row;
     pass.rows = rows - row < kPassRows ? rows - row : kPassRows;
     pass.first_block = first_block > range_block ? first_block : range_block;
     pass.end_block = last_block + 1 < range_end ? last_block + 1 : range_end;
     pass.range_block = range_block;
+    find_whole(a, pass);
     pass.q = scratch.q;
     pass.x = scratch.x;
     pass.state = states + row * state_floats;
     pass.state_floats = state_floats;
     gather_queries(a, row, pass.rows, scratch.q);
     score(a, pass);
-    for (int r = 0; r < pass.rows; ++r) {
-      softmax_row(a, pass, r, a.position + (row + r) / a.group);
-    }
+    for (int r = 0; r < pass.rows; ++r)
+      (a.v_type == CacheType::kBF16 ? softmax_row<true> : softmax_row<false>)(a, pass, r);
     weigh(a, pass);
   }
 }

@@ -41,11 +41,12 @@ struct PairsF32 {  // [2 * pair + element][width]
     odd = load(p + width);
   }
 
-  static void read_part(const std::byte* block, int pair, int width, int n, Lanes& even,
+  // The columns from `column` on, fewer than sixteen.
+  static void read_rest(const std::byte* block, int pair, int width, int column, Lanes& even,
                         Lanes& odd) {
-    const auto* p = reinterpret_cast<const float*>(block) + 2 * pair * width;
-    even = load_part(p, n);
-    odd = load_part(p + width, n);
+    const auto* p = reinterpret_cast<const float*>(block) + 2 * pair * width + column;
+    even = load_part(p, width - column);
+    odd = load_part(p + width, width - column);
   }
 };
 
@@ -60,11 +61,11 @@ struct Pairs16 {  // [pair][width][element]
     kWiden(block + 4 * (pair * width + column), even, odd);
   }
 
-  static void read_part(const std::byte* block, int pair, int width, int n, Lanes& even,
+  static void read_rest(const std::byte* block, int pair, int width, int column, Lanes& even,
                         Lanes& odd) {
     alignas(64) std::byte part[64] = {};
-    for (int i = 0; i < 4 * n; ++i)
-      part[i] = block[4 * pair * width + i];
+    for (int i = 0; i < 4 * (width - column); ++i)
+      part[i] = block[4 * (pair * width + column) + i];
     kWiden(part, even, odd);
   }
 };

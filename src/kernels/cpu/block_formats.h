@@ -7,7 +7,9 @@
 //   kOffset    kernels unpack q + kOffset, a whole number of 0 ..
 //   kMaxCode   .. at most this much
 //   kScales    of a super-block: 8 for 32 weights each or 16 for 16
-//   kTable     what the stored nibbles stand for, where that is not q + kOffset itself
+//   kTable     what the stored nibbles stand for, where that is not q + kOffset itself: if
+//   kHasTable
+//              (g++ 12 with -fsanitize=undefined takes no comparison with null for constant)
 #pragma once
 
 #include "quant/blocks.h"
@@ -20,7 +22,7 @@ struct Block32Format {
   using Block = BlockType;
   static constexpr bool kHasMin = HasMin;
   static constexpr int kOffset = Offset, kMaxCode = MaxCode;
-  static constexpr const std::int8_t* kTable = nullptr;
+  static constexpr bool kHasTable = false;
 };
 
 struct Q4_0 : Block32Format<BlockQ4_0, false, 8, 15> {};
@@ -34,11 +36,13 @@ struct Q5_1 : Block32Format<BlockQ5_1, true, 0, 31> {};
 struct Q8_0 : Block32Format<BlockQ8_0, false, 128, 255> {};
 
 struct IQ4_NL : Block32Format<BlockIQ4_NL, false, 128, 241> {
+  static constexpr bool kHasTable = true;
   static constexpr const std::int8_t* kTable = kIq4Values;
 };
 
 // 12 would do; 16 is what activation rows have sums for.
 struct MXFP4 : Block32Format<BlockMXFP4, false, 16, 28> {
+  static constexpr bool kHasTable = true;
   static constexpr const std::int8_t* kTable = kMxfp4Doubled;
 };
 

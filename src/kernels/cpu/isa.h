@@ -1,27 +1,11 @@
-// Which instruction set the kernels run on. The scalar table is complete; each ISA overrides
-// entries. WICK_ISA=scalar|avx2|avx512|neon forces one (avx512 needs F, BW, DQ, VL, VNNI, VBMI and
-// BF16). Decided once, at the first call; any thread.
+// The kernels of an instruction set. The scalar table is complete; each ISA overrides entries.
 #pragma once
 
-#include <string_view>
-
-#include "base/result.h"
+#include "base/isa.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/vector.h"
 
 namespace wick {
-
-enum class Isa { kScalar, kAvx2, kAvx512, kNeon };
-
-inline constexpr Isa kAllIsas[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon};
-
-std::string_view name(Isa isa) noexcept;
-bool is_supported(Isa isa) noexcept;  // by this processor and this build
-// The best supported one, or what WICK_ISA names: kInvalid for an unknown name, kUnsupported for
-// one that cannot run here.
-Result<Isa> choose_isa();
-// The same for a given name; empty means the best supported one.
-Result<Isa> choose_isa(std::string_view wanted);
 
 // The kernels of `isa`; where it is not supported, the scalar ones.
 const MatmulKernels& matmul_kernels(Isa isa) noexcept;

@@ -95,10 +95,9 @@ inline Lanes scale_by_power(Lanes y, Lanes n) {
   return {scale_half_by_power(y.lo, n.lo), scale_half_by_power(y.hi, n.hi)};
 }
 
-inline Lanes zero_where_masked(Lanes x, Lanes a) {
-  const __m256 masked = _mm256_set1_ps(-__builtin_inff());
-  return {_mm256_andnot_ps(_mm256_cmp_ps(x.lo, masked, _CMP_EQ_OQ), a.lo),
-          _mm256_andnot_ps(_mm256_cmp_ps(x.hi, masked, _CMP_EQ_OQ), a.hi)};
+inline Lanes keep_nan(Lanes x, Lanes a) {
+  return {_mm256_blendv_ps(a.lo, x.lo, _mm256_cmp_ps(x.lo, x.lo, _CMP_UNORD_Q)),
+          _mm256_blendv_ps(a.hi, x.hi, _mm256_cmp_ps(x.hi, x.hi, _CMP_UNORD_Q))};
 }
 
 inline Lanes pick_negative(Lanes x, Lanes a, Lanes b) {

@@ -96,10 +96,8 @@ inline Lanes scale_by_power(Lanes y, Lanes n) {
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(n.v, n.v, _CMP_UNORD_Q), scaled, n.v)};
 }
 
-inline Lanes zero_where_masked(Lanes x, Lanes a) {
-  const __m512 masked = _mm512_set1_ps(-__builtin_inff());
-  return {
-      _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x.v, masked, _CMP_EQ_OQ), a.v, _mm512_setzero_ps())};
+inline Lanes keep_nan(Lanes x, Lanes a) {
+  return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(x.v, x.v, _CMP_UNORD_Q), a.v, x.v)};
 }
 
 inline Lanes pick_negative(Lanes x, Lanes a, Lanes b) {

@@ -95,10 +95,8 @@ inline Lanes scale_by_power(Lanes y, Lanes n) {
   });
 }
 
-inline Lanes zero_where_masked(Lanes x, Lanes a) {
-  const float32x4_t masked = vdupq_n_f32(-__builtin_inff());
-  return each(
-      [&](int i) { return vbslq_f32(vceqq_f32(x.v[i], masked), vdupq_n_f32(0.0F), a.v[i]); });
+inline Lanes keep_nan(Lanes x, Lanes a) {
+  return each([&](int i) { return vbslq_f32(vceqq_f32(x.v[i], x.v[i]), a.v[i], x.v[i]); });
 }
 
 inline Lanes pick_negative(Lanes x, Lanes a, Lanes b) {

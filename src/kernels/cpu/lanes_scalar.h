@@ -99,9 +99,9 @@ inline Lanes scale_by_power(const Lanes& y, const Lanes& n) {
   });
 }
 
-// `a` where x is anything but minus infinity, there +0
-inline Lanes zero_where_masked(const Lanes& x, const Lanes& a) {
-  return each([&](int i) { return x.v[i] == -__builtin_inff() ? 0.0F : a.v[i]; });
+// x where it is NaN, elsewhere a
+inline Lanes keep_nan(const Lanes& x, const Lanes& a) {
+  return each([&](int i) { return x.v[i] == x.v[i] ? a.v[i] : x.v[i]; });
 }
 
 // `a` where x < 0, elsewhere b
@@ -109,7 +109,7 @@ inline Lanes pick_negative(const Lanes& x, const Lanes& a, const Lanes& b) {
   return each([&](int i) { return x.v[i] < 0.0F ? a.v[i] : b.v[i]; });
 }
 
-// Rounded to bfloat16 (nearest even) and widened again; a is finite.
+// Rounded to bfloat16 (nearest even) and widened again. What becomes of a NaN hangs on its bits.
 inline Lanes round_to_bf16(const Lanes& a) {
   return each([&](int i) {
     const auto bits = __builtin_bit_cast(std::uint32_t, a.v[i]);

@@ -94,10 +94,10 @@ struct FloatKernel {
   }
 };
 
-// Up to two passes of four tokens by rows, more by panels (docs/kernels/q4_1.md).
-template <class Rows, class Panels>
+// A few tokens by rows, from kFrom on by panels (docs/kernels/q4_1.md).
+template <class Rows, class Panels, int kFrom>
 void product(const MatmulArgs& args) noexcept {
-  if (args.n_tokens > 2 * kPassTokens) return run_panels<Panels>(args);
+  if (args.n_tokens >= kFrom) return run_panels<Panels>(args);
   run_passes<Rows>(args);
 }
 
@@ -110,9 +110,9 @@ std::uint64_t peak_avx512(std::uint64_t rounds) noexcept {
 }
 
 template <class Format, class Codes>
-constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Codes>, Panel512<Format>>;
+constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Codes>, Panel512<Format>, 5>;
 template <class Format>
-constexpr MatmulFn kSuperBlocks = product<SuperBlockKernel<Format>, SuperPanel512<Format>>;
+constexpr MatmulFn kSuperBlocks = product<SuperBlockKernel<Format>, SuperPanel512<Format>, 4>;
 
 }  // namespace
 

@@ -6,17 +6,20 @@
 // of the values, which lies ready in the activation row, and end as S. A group of a panel:
 //
 //   blocks of 32   for each block: [8 steps][32 rows][4] codes; [32] d, [32] m, floats
-//   super-blocks   [64 steps][32 rows][4] codes; [kScales][32] scales, 32 bits; [kScales / 2][32]
-//                  minima 2i and 2i + 1, 16 bits; [32] d, [32] dmin, floats
+//   super-blocks   [64 steps][32 rows][4] codes; [kScales][32] scale and 256 * scale, 16 bits;
+//                  [kScales / 2][32] minima 2i and 2i + 1, 16 bits; [32] d, [32] dmin, floats
 //
 // A token's four values are broadcast into a register and meet both registers of codes: three loads
 // for two vpdpbusd of one token, eight for twelve of six; as memory operands they would be
 // fourteen. Twelve sums, twelve results, two codes and a broadcast fill 27 of 32 registers; the
 // chains stay in y, which is touched once for 256 weights. No shuffle, no spill in the loops over
-// steps: tests/kernel_loops_test.py holds the compiler to that.
+// steps: tests/kernel_loops_test.py holds the compiler to that. At the end of a super-block's part
+// each sum is shuffled once (split_words).
 //
 // Bound: the pipes of vpdpbusd. Cost for 32 weights of 32 rows and six tokens: 96 vpdpbusd, 64
-// loads, and for blocks of 32 twelve shifts, conversions and fma besides.
+// loads, and for blocks of 32 twelve shifts, conversions and fma besides. On Zen 4 all multiplies
+// share two pipes of 256 bits, so each costs one vpdpbusd; loads, shifts, adds and conversions cost
+// nothing beside them (measured, docs/kernels/q4_1.md).
 #pragma once
 
 #include "kernels/cpu/avx512.h"
@@ -28,13 +31,16 @@ namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul
 constexpr int kVectors512 = 4;
 constexpr std::ptrdiff_t kRow32Bytes = 128;        // four bytes of each row
 constexpr std::size_t kPanelBytes512 = 96 * 1024;  // of the second-level cache
+// Of activations, in the same; a kernel reads 60 % of them.
+constexpr std::size_t kTokenBytes512 = 768 * 1024;
 
-// Keeps a sum in its register at this point of the program (panel_avx2.h, pin()).
+// Keeps a sum in its register at this point of the program (panel_avx2.h, pin()), also where nobody
+// reads it (peak_avx512).
 inline void pin512(__m512i& v) noexcept {
 #if defined(WICK_SIMDE)
   (void)v;
 #else
-  __asm__("" : "+v"(v));
+  __asm__ volatile("" : "+v"(v));
 #endif
 }
 
@@ -92,17 +98,23 @@ inline void sums_of_part(const std::byte* codes, const Tokens512<T>& tokens, std
   dot512<kSteps, T>(codes, tokens.rows, tokens.values + part * kSteps * 4, sums);
 }
 
-// The last fma of a group: chain = fma(unit, term, chain).
+// The last fma of a group: chain = fma(unit, term, chain), the first one from 0. As a function of
+// its own the terms would go through memory.
 template <int T>
-inline void end_group512(const ActivationLayout& layout, const std::byte* const (&x)[T], int g,
-                         const __m512 (&term)[2][T], const Chains& chains) noexcept {
+[[gnu::always_inline]] inline void end_group512(const ActivationLayout& layout,
+                                                const std::byte* const (&x)[T], int g,
+                                                const __m512 (&term)[2][T],
+                                                const Chains& chains) noexcept {
+  const auto has_begun = static_cast<__mmask16>(g == 0 ? 0 : -1);
 #pragma GCC unroll 6
   for (int t = 0; t < T; ++t) {
     const __m512 unit =
         _mm512_castsi512_ps(spread(x[t] + layout.units + 4 * static_cast<std::size_t>(g)));
-    float* const y = chains.at(t);
-    _mm512_storeu_ps(y, _mm512_fmadd_ps(unit, term[0][t], _mm512_loadu_ps(y)));
-    _mm512_storeu_ps(y + 16, _mm512_fmadd_ps(unit, term[1][t], _mm512_loadu_ps(y + 16)));
+    for (int v = 0; v < 2; ++v) {
+      float* const y = chains.at(t) + 16 * v;
+      const __m512 chain = _mm512_maskz_mov_ps(has_begun, _mm512_loadu_ps(y));
+      _mm512_storeu_ps(y, _mm512_fmadd_ps(unit, term[v][t], chain));
+    }
   }
 }
 
@@ -111,7 +123,8 @@ struct Panel512 {
   static constexpr bool kReadsWide = false;
   static constexpr int kVectors = kVectors512;
   static constexpr int kTokens = 6;
-  static constexpr int kGroups = 8;
+  static constexpr int kGroups = 8, kFewGroups = 2;
+  static constexpr std::size_t kTokenCache = kTokenBytes512;
   static constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(typename Format::Block);
   static constexpr std::ptrdiff_t kScalesAt = 8 * kRow32Bytes;
   static constexpr std::ptrdiff_t kMinimaAt = kScalesAt + kRow32Bytes;
@@ -135,11 +148,13 @@ struct Panel512 {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains,
+                       Ahead& ahead) noexcept {
     const Tokens512<T> tokens(layout, layout.starts, x);
     const std::byte* block = panel.codes;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
     for (int g = panel.group; g < panel.group + panel.groups; ++g) {
+      ahead.fetch_share();
       const std::ptrdiff_t end = blocks_end(layout, g);
       __m512 sum[2][T] = {};
       for (; j < end; ++j, block += kBlockBytes) {
@@ -186,7 +201,8 @@ struct SuperPanel512 {
   static constexpr bool kReadsWide = false;
   static constexpr int kVectors = kVectors512;
   static constexpr int kTokens = 6;
-  static constexpr int kGroups = 8;
+  static constexpr int kGroups = 8, kFewGroups = 2;
+  static constexpr std::size_t kTokenCache = kTokenBytes512;
   static constexpr std::ptrdiff_t kGroupBytes = sizeof(typename Format::Block);
   static constexpr std::ptrdiff_t kScalesAt = 64 * kRow32Bytes;
   static constexpr std::ptrdiff_t kMinimaAt = kScalesAt + kParts * kRow32Bytes;
@@ -203,10 +219,12 @@ struct SuperPanel512 {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains,
+                       Ahead& ahead) noexcept {
     const Tokens512<T> tokens(layout, kParts == 8 ? layout.starts : layout.half_starts, x);
     const std::byte* block = panel.codes;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
+      ahead.fetch_share();
       __m512i total[2][T] = {};
       for (std::ptrdiff_t p = 0; p < kParts; ++p)
         add_part(block, tokens, p, kParts * std::ptrdiff_t{g} + p, total);
@@ -227,15 +245,20 @@ struct SuperPanel512 {
  private:
   // Where one vector of eight rows of a super-block goes.
   struct Out {
+    static constexpr int kAdd = 128 - Format::kOffset;
     std::byte* to;
 
     void codes(std::ptrdiff_t step, __m256i codes) const noexcept {
-      constexpr char kAdd = static_cast<char>(128 - Format::kOffset);
-      store256(to + step * kRow32Bytes, _mm256_add_epi8(codes, _mm256_set1_epi8(kAdd)));
+      store(step, plus<kAdd>(codes));
+    }
+
+    void store(std::ptrdiff_t step, __m256i codes) const noexcept {
+      store256(to + step * kRow32Bytes, codes);
     }
 
     void scale(std::ptrdiff_t i, __m256i words) const noexcept {
-      store256(to + kScalesAt + i * kRow32Bytes, _mm256_srai_epi32(words, 16));
+      store256(to + kScalesAt + i * kRow32Bytes,
+               _mm256_blend_epi16(words, _mm256_slli_epi16(words, 8), 0xaa));
     }
 
     void minima(std::ptrdiff_t i, __m256i words) const noexcept {
@@ -247,6 +270,14 @@ struct SuperPanel512 {
       if constexpr (Format::kHasMin) store256(to + kSuperAt + kRow32Bytes, scales.m);
     }
   };
+
+  // Each dword n, below 2^23 in magnitude (k * S is: docs/numerics.md), as the words n mod 256 and
+  // n / 256, so that one vpdpwssd by scale and 256 * scale adds scale * n. A multiply of 32 bits
+  // would be two instructions to Intel's processors, and the addition a third.
+  static __m512i split_words(__m512i n) noexcept {
+    const __m128i places = _mm_setr_epi8(0, -1, 1, 2, 4, -1, 5, 6, 8, -1, 9, 10, 12, -1, 13, 14);
+    return _mm512_shuffle_epi8(n, _mm512_broadcast_i32x4(places));
+  }
 
   // total += scale * k * S of part p of the super-block, which is part `at` of the row.
   template <int T>
@@ -260,8 +291,8 @@ struct SuperPanel512 {
     for (int t = 0; t < T; ++t) {
       const __m512i shift = spread(tokens.rows[t] + tokens.shifts + at / (kParts / 8) * 4);
       for (int v = 0; v < 2; ++v) {
-        const __m512i product = _mm512_mullo_epi32(s[v][t], scale[v]);
-        total[v][t] = _mm512_add_epi32(total[v][t], _mm512_sllv_epi32(product, shift));
+        const __m512i words = split_words(_mm512_sllv_epi32(s[v][t], shift));
+        total[v][t] = _mm512_dpwssd_epi32(total[v][t], words, scale[v]);
       }
     }
   }

@@ -50,7 +50,8 @@ struct Panel32 {
   static constexpr bool kReadsWide = false;
   static constexpr int kVectors = 2;
   static constexpr int kTokens = 4;
-  static constexpr int kGroups = 4;
+  static constexpr int kGroups = 4, kFewGroups = kGroups;
+  static constexpr std::size_t kTokenCache = kTokenBytes;
   static constexpr std::ptrdiff_t kGroupBytes = 8 * sizeof(typename Format::Block);
   static constexpr std::ptrdiff_t kScalesAt = 8 * kPair;
   static constexpr std::ptrdiff_t kMinimaAt = kScalesAt + kVectors * kVectorBytes;
@@ -75,13 +76,15 @@ struct Panel32 {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains,
+                       Ahead& ahead) noexcept {
     __m256 acc[kVectors][T];
-    load_chains(chains, acc);
+    load_chains(panel, chains, acc);
     const Tokens32<T> tokens(layout, x);
     const std::byte* block = panel.codes;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
     for (int g = panel.group; g < panel.group + panel.groups; ++g) {
+      ahead.fetch_share();
       const std::ptrdiff_t end = blocks_end(layout, g);
       __m256 sum[kVectors][T] = {};
       for (; j < end; ++j, block += kBlockBytes) {

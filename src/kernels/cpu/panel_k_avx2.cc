@@ -49,7 +49,8 @@ struct PanelK {
   static constexpr std::ptrdiff_t kSuperBytes = kSuperAt + (Format::kHasMin ? 2 : 1) * kStride;
 
   static constexpr int kTokens = 4;
-  static constexpr int kGroups = 4;
+  static constexpr int kGroups = 4, kFewGroups = kGroups;
+  static constexpr std::size_t kTokenCache = kTokenBytes;
   static constexpr std::ptrdiff_t kGroupBytes = sizeof(typename Format::Block);
   static constexpr std::size_t kBytes = std::size_t{kGroups} * kSuperBytes;
   static_assert(kBytes <= kPanelBytes);
@@ -62,12 +63,14 @@ struct PanelK {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains,
+                       Ahead& ahead) noexcept {
     __m256 acc[kVectors][T];
-    load_chains(chains, acc);
+    load_chains(panel, chains, acc);
     const TokensK<T> tokens(layout, x);
     const std::byte* block = panel.codes;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
+      ahead.fetch_share();
       __m256i total[2][T] = {};
       add_parts(block, tokens, g, total);
       for (int t = 0; t < T; ++t) {
@@ -88,10 +91,15 @@ struct PanelK {
  private:
   // Where one vector of eight rows of a super-block goes.
   struct Out {
+    static constexpr int kAdd = 0;
     std::byte* to;
 
     void codes(std::ptrdiff_t step, __m256i codes) const noexcept {
-      store256(to + step * kPair, _mm256_slli_epi16(codes, kShift));
+      store(step, _mm256_slli_epi16(codes, kShift));
+    }
+
+    void store(std::ptrdiff_t step, __m256i codes) const noexcept {
+      store256(to + step * kPair, codes);
     }
 
     void scale(std::ptrdiff_t i, __m256i words) const noexcept {

@@ -3,9 +3,9 @@
 // file brings the kernel. Included by *_avx2.cc and *_avx512.cc only.
 //
 // A panel is a slice of a few groups of 256 weights, so that it stays in a near cache while all
-// tokens of a block pass; the block (kTokenBytes) stays in the second-level cache while all rows
-// pass. The chain of a row goes on from slice to slice in y. While a panel is multiplied, the next
-// one's weights are on their way (Ahead).
+// tokens of a block pass; the tokens' slice (kTokenCache) stays in the second-level cache while all
+// rows pass. The chain of a row goes on from slice to slice in y. While a panel is multiplied, the
+// next one's weights are on their way (Ahead), and the tile's part of y.
 #pragma once
 
 #include "kernels/cpu/unpack_avx2.h"
@@ -17,6 +17,7 @@ constexpr std::ptrdiff_t kVectorBytes = 32;
 constexpr std::ptrdiff_t kPair = 2 * kVectorBytes;  // a step of two vectors of eight rows
 constexpr std::size_t kPanelBytes = 24 * 1024;      // of the first-level cache's 32 KiB
 constexpr std::size_t kTokenBytes = 256 * 1024;     // of activations, in the second-level cache
+constexpr int kFewTokens = 64;                      // of a product that unpacks more than it reuses
 
 // Keeps a value in a register at this point of the program: without it g++ 12 reorders the adds of
 // a tile's sums and spills (67 GMAC/s instead of 99, Q4_1).
@@ -39,11 +40,12 @@ inline void store256(std::byte* at, __m256 v) noexcept {
 // A slice of groups [group, group + groups) of the product's rows [row, row + rows), unpacked.
 struct Panel {
   const std::byte* codes = nullptr;
-  int row = 0, rows = 0;  // the panel's or fewer; a short panel repeats the last row
+  int row = 0, rows = 0;  // rows: Kernel::kVectors * 8 or fewer; a short panel repeats its last one
   int group = 0, groups = 0;
 };
 
-// The chains of a tile: those of token t in y[t * stride + row].
+// The chains of a tile: those of token t in y[t * stride + row]. What is there before the first
+// group is not read.
 struct Chains {
   float* y;
   std::ptrdiff_t stride;
@@ -53,10 +55,11 @@ struct Chains {
 
 // The same in registers: lane = row.
 template <int V, int T>
-inline void load_chains(const Chains& chains, __m256 (&acc)[V][T]) noexcept {
+inline void load_chains(const Panel& panel, const Chains& chains, __m256 (&acc)[V][T]) noexcept {
   for (int t = 0; t < T; ++t) {
     for (int v = 0; v < V; ++v)
-      acc[v][t] = _mm256_loadu_ps(chains.at(t) + kRows8 * v);
+      acc[v][t] =
+          panel.group == 0 ? _mm256_setzero_ps() : _mm256_loadu_ps(chains.at(t) + kRows8 * v);
   }
 }
 
@@ -91,125 +94,185 @@ inline void end_group(const ActivationLayout& layout, const std::byte* const (&x
   }
 }
 
-// Asks for the weights of the next panel while this one is multiplied, a share before each tile:
-// rows [row, end), bytes [begin, stop) of each.
+// Asks for the weights of the next panel while this one is multiplied, a share with each group of
+// each tile: rows [row, end), bytes [begin, stop) of each. Many at once would wait for one another,
+// and what the tile reads for them.
 class Ahead {
  public:
   Ahead(const MatmulArgs& args, int row, int end, std::ptrdiff_t begin,
         std::ptrdiff_t stop) noexcept
-      : args_(args), row_(row), end_(end), begin_(begin), stop_(stop), at_(begin) {}
+      : args_(args),
+        row_(row),
+        end_(end),
+        begin_(begin),
+        stop_(stop),
+        at_(begin),
+        share_(lines()) {}
 
-  void fetch(int lines) noexcept {
-    for (; lines > 0 && row_ < end_; --lines) {
-      _mm_prefetch(reinterpret_cast<const char*>(row_at(args_, row_) + at_), _MM_HINT_T1);
-      at_ += 64;
-      if (at_ < stop_) continue;
+  // Until then a share is the whole panel.
+  void cut_in(int shares) noexcept { share_ = lines() / shares + 1; }
+
+  void fetch_share() noexcept {
+    int left = share_;
+    while (left > 0 && row_ < end_) {
+      const std::byte* const row = row_at(args_, row_);
+      for (; left > 0 && at_ < stop_; --left, at_ += 64)
+        _mm_prefetch(reinterpret_cast<const char*>(row + at_), _MM_HINT_T1);
+      if (at_ < stop_) return;
       at_ = begin_;
       ++row_;
     }
   }
 
+ private:
   int lines() const noexcept {
     return row_ < end_ ? static_cast<int>((stop_ - begin_) / 64 + 1) * (end_ - row_) : 0;
   }
 
- private:
   const MatmulArgs& args_;
   int row_, end_;
   std::ptrdiff_t begin_, stop_, at_;
+  int share_;  // lines of the cache
 };
 
-// What follows `panel`: its rows' next slice, or the first one of the next rows.
+// Groups of a strip and of its slices. A rest too short for a slice goes with the last one.
+struct Cut {
+  int strip, slice;
+};
+
+// Few tokens get slices that the first-level cache holds while it takes the weights, too.
 template <class Kernel>
-inline Ahead ahead_of(const MatmulArgs& args, const ActivationLayout& layout,
-                      const Panel& panel) noexcept {
-  constexpr int kRows = Kernel::kVectors * kRows8;
-  const bool is_last = panel.group + panel.groups == layout.groups;
-  const int row = panel.row + (is_last ? kRows : 0);
-  const std::ptrdiff_t group = is_last ? 0 : panel.group + panel.groups;
-  const std::ptrdiff_t begin = group * Kernel::kGroupBytes;
-  const std::ptrdiff_t all = std::ptrdiff_t{Kernel::kGroupBytes} * layout.blocks / 8;
-  const std::ptrdiff_t stop = begin + Kernel::kGroups * Kernel::kGroupBytes;
-  return {args, row, row + kRows < args.row_end ? row + kRows : args.row_end, begin,
-          stop < all ? stop : all};
+inline Cut cut_of(const MatmulArgs& args, const ActivationLayout& layout) noexcept {
+  const std::size_t tokens_bytes =
+      static_cast<std::size_t>(args.n_tokens) * token_bytes<Kernel>(layout);
+  return {.strip = tokens_bytes <= Kernel::kTokenCache ? layout.groups : Kernel::kGroups,
+          .slice = args.n_tokens <= kFewTokens ? Kernel::kFewGroups : Kernel::kGroups};
 }
 
-// T tokens times the rows of a panel. A short panel's results pass through a whole one.
+// What follows `panel` (the first one follows an empty one): the next slice of its rows' strip,
+// the same strip of the next rows, the next strip of the first rows. Behind the last panel there
+// are no rows.
+template <class Kernel>
+inline Panel next_of(const MatmulArgs& args, const ActivationLayout& layout, const Cut& cut,
+                     Panel panel) noexcept {
+  constexpr int kRows = Kernel::kVectors * kRows8;
+  const int begin = panel.group / cut.strip * cut.strip;
+  panel.group += panel.groups;
+  if (panel.group == layout.groups || panel.group == begin + cut.strip) {
+    panel.row += kRows;
+    if (panel.row < args.row_end) {
+      panel.group = begin;
+    } else {
+      panel.row = args.row_begin;
+    }
+  }
+  const int left = layout.groups - panel.group;
+  const int below = left > 0 ? args.row_end - panel.row : 0;
+  panel.rows = below < kRows ? below : kRows;
+  const bool is_last = left < 2 * cut.slice && left <= Kernel::kGroups;
+  panel.groups = is_last ? left : cut.slice;
+  return panel;
+}
+
+// The weights of `next`.
+template <class Kernel>
+inline Ahead ahead_of(const MatmulArgs& args, const ActivationLayout& layout,
+                      const Panel& next) noexcept {
+  const std::ptrdiff_t begin = next.group * Kernel::kGroupBytes;
+  const std::ptrdiff_t all = std::ptrdiff_t{Kernel::kGroupBytes} * layout.blocks / 8;
+  const std::ptrdiff_t stop = begin + next.groups * Kernel::kGroupBytes;
+  return {args, next.row, next.row + next.rows, begin, stop < all ? stop : all};
+}
+
+// T tokens times the rows of a panel. A short panel's chains pass through a whole one. y is asked
+// for at once: stores that wait for memory would hold up the next tile's.
 template <class Kernel, int T>
 __attribute__((noinline)) void run_tile(const MatmulArgs& args, const ActivationLayout& layout,
-                                        const Panel& panel, int first_token) noexcept {
+                                        const Panel& panel, Ahead& ahead,
+                                        int first_token) noexcept {
   constexpr int kRows = Kernel::kVectors * kRows8;
-  const std::byte* x[T];
-  for (int t = 0; t < T; ++t)
-    x[t] = token_at(args, first_token + t);
   float* const y = args.y + first_token * args.y_stride + panel.row;
-  const bool is_short = panel.rows < kRows;
-  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(is_short ? panel.rows : kRows);
-  if (panel.group == 0) {
-    for (int t = 0; t < T; ++t)
-      __builtin_memset(y + t * args.y_stride, 0, bytes);
+  const std::byte* x[T];
+  const std::byte* at = token_at(args, first_token);
+  for (int t = 0; t < T; ++t, at += args.x_stride) {
+    x[t] = at;
+    for (int i = 0; i < kRows; i += 16)
+      _mm_prefetch(reinterpret_cast<const char*>(y + t * args.y_stride + i), _MM_HINT_T0);
   }
   alignas(64) float whole[T * kRows];
+  const bool is_short = panel.rows < kRows;
+  const auto bytes = sizeof(float) * static_cast<std::size_t>(panel.rows);
   if (is_short) {
     __builtin_memset(whole, 0, sizeof whole);
-    for (int t = 0; t < T; ++t)
+    for (int t = 0; panel.group > 0 && t < T; ++t)
       __builtin_memcpy(whole + t * kRows, y + t * args.y_stride, bytes);
   }
   Kernel::template multiply<T>(panel, layout, x,
-                               is_short ? Chains{whole, kRows} : Chains{y, args.y_stride});
-  if (!is_short) return;
-  for (int t = 0; t < T; ++t)
+                               is_short ? Chains{whole, kRows} : Chains{y, args.y_stride}, ahead);
+  for (int t = 0; is_short && t < T; ++t)
     __builtin_memcpy(y + t * args.y_stride, whole + t * kRows, bytes);
 }
 
 template <class Kernel>
 inline void run_tokens(const MatmulArgs& args, const ActivationLayout& layout, const Panel& panel,
-                       int begin, int end) noexcept {
+                       Ahead ahead, int begin, int end) noexcept {
   constexpr int kTile = Kernel::kTokens;
-  Ahead ahead = ahead_of<Kernel>(args, layout, panel);
-  const int share = ahead.lines() / ((end - begin + kTile - 1) / kTile) + 1;
+  ahead.cut_in((end - begin + kTile - 1) / kTile * panel.groups);
   int t = begin;
-  for (; t + kTile <= end; t += kTile) {
-    ahead.fetch(share);
-    run_tile<Kernel, kTile>(args, layout, panel, t);
+  for (; t + kTile <= end; t += kTile)
+    run_tile<Kernel, kTile>(args, layout, panel, ahead, t);
+  if constexpr (kTile > 5) {
+    if (t + 5 == end) return run_tile<Kernel, 5>(args, layout, panel, ahead, t);
+    if (t + 4 == end) return run_tile<Kernel, 4>(args, layout, panel, ahead, t);
   }
-  ahead.fetch(share);
   for (; t + 3 <= end; t += 3)
-    run_tile<Kernel, 3>(args, layout, panel, t);
-  if (t + 2 == end) return run_tile<Kernel, 2>(args, layout, panel, t);
-  if (t + 1 == end) run_tile<Kernel, 1>(args, layout, panel, t);
+    run_tile<Kernel, 3>(args, layout, panel, ahead, t);
+  if (t + 2 == end) return run_tile<Kernel, 2>(args, layout, panel, ahead, t);
+  if (t + 1 == end) run_tile<Kernel, 1>(args, layout, panel, ahead, t);
 }
 
-// Kernel: kVectors of eight rows, kTokens of a tile, kGroups of a slice, kGroupBytes of 256 weights
-// of a row (kGroupBytes / 8 of 32), kBytes of the panel, kReadsWide values; unpack(rows, layout,
-// panel, out) for one vector's rows; multiply<T>(panel, layout, x, chains), which adds the slice's
-// links to the chains.
+// A group of all rows after the other, while its weights are in the first-level cache.
+template <class Kernel>
+inline void unpack_panel(const MatmulArgs& args, const ActivationLayout& layout, const Panel& panel,
+                         std::byte* out) noexcept {
+  RowPointers rows[Kernel::kVectors];
+  for (int i = 0; i < Kernel::kVectors * kRows8; ++i)
+    rows[i / kRows8][i % kRows8] = row_at(args, panel.row + (i < panel.rows ? i : panel.rows - 1));
+  for (int g = panel.group; g < panel.group + panel.groups; ++g) {
+    for (int v = 0; v < Kernel::kVectors; ++v)
+      Kernel::unpack(rows[v], layout, {.group = g, .groups = 1}, out + kVectorBytes * v);
+    out += Kernel::kBytes / Kernel::kGroups;
+  }
+}
+
+// Few tokens, whose rows stay in the cache, meet the weights in the order of memory. More go
+// through a strip of one slice after the other, as many as leave their slices in the cache.
+//
+// Kernel: kVectors of eight rows, kTokens of a tile, kGroups of a slice (kFewGroups for few
+// tokens), kGroupBytes of 256 weights of a row (kGroupBytes / 8 of 32), kBytes of the panel,
+// kTokenCache, kReadsWide values; unpack(rows, layout, panel, out) for one vector's rows;
+// multiply<T>(panel, layout, x, chains, ahead), which adds the slice's links to the chains and
+// fetches a share with each group.
 template <class Kernel>
 inline void run_panels(const MatmulArgs& args) noexcept {
-  constexpr int kRows = Kernel::kVectors * kRows8;
   alignas(64) std::byte codes[Kernel::kBytes];
   const ActivationLayout layout = activation_layout(args.width);
-  int block = static_cast<int>(kTokenBytes / token_bytes<Kernel>(layout)) / Kernel::kTokens *
-              Kernel::kTokens;
-  if (block < 32) block = 8 * Kernel::kTokens;
+  const std::size_t bytes = token_bytes<Kernel>(layout);
+  const auto slices =
+      static_cast<std::size_t>(layout.groups + Kernel::kGroups - 1) / Kernel::kGroups;
+  const Cut cut = cut_of<Kernel>(args, layout);
+  // A slice of a token has less than 8 KiB: never 0.
+  const int block =
+      static_cast<int>(Kernel::kTokenCache * slices / bytes) / Kernel::kTokens * Kernel::kTokens;
   for (int begin = 0; begin < args.n_tokens; begin += block) {
     const int end = args.n_tokens - begin < block ? args.n_tokens : begin + block;
-    for (int row = args.row_begin; row < args.row_end; row += kRows) {
-      Panel panel = {.codes = codes, .row = row, .rows = args.row_end - row};
-      for (int g = 0; g < layout.groups; g += Kernel::kGroups) {
-        const int left = layout.groups - g;
-        panel.group = g;
-        panel.groups = left < Kernel::kGroups ? left : Kernel::kGroups;
-        for (int v = 0; v < Kernel::kVectors; ++v) {
-          RowPointers rows;
-          for (int i = 0; i < kRows8; ++i) {
-            const int r = row + kRows8 * v + i;
-            rows[i] = row_at(args, r < args.row_end ? r : args.row_end - 1);
-          }
-          Kernel::unpack(rows, layout, panel, codes + kVectorBytes * v);
-        }
-        run_tokens<Kernel>(args, layout, panel, begin, end);
-      }
+    Panel panel = next_of<Kernel>(args, layout, cut, {.codes = codes, .row = args.row_begin});
+    ahead_of<Kernel>(args, layout, panel).fetch_share();
+    while (panel.rows > 0) {
+      const Panel next = next_of<Kernel>(args, layout, cut, panel);
+      unpack_panel<Kernel>(args, layout, panel, codes);
+      run_tokens<Kernel>(args, layout, panel, ahead_of<Kernel>(args, layout, next), begin, end);
+      panel = next;
     }
   }
 }

@@ -48,7 +48,8 @@ struct WidePanel {
   static constexpr bool kReadsWide = true;
   static constexpr int kVectors = 2;
   static constexpr int kTokens = 4;
-  static constexpr int kGroups = 2;
+  static constexpr int kGroups = 2, kFewGroups = kGroups;
+  static constexpr std::size_t kTokenCache = kTokenBytes;
   static constexpr std::ptrdiff_t kGroupBytes = sizeof(typename Format::Block) * 8 / kBlocks;
   static constexpr std::size_t kBytes = std::size_t{kGroups} * 8 / kBlocks * kLinkBytes;
   static_assert(kBytes <= kPanelBytes);
@@ -71,15 +72,17 @@ struct WidePanel {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains) noexcept {
+                       const std::byte* const (&x)[T], const Chains& chains,
+                       Ahead& ahead) noexcept {
     __m256 acc[kVectors][T];
-    load_chains(chains, acc);
+    load_chains(panel, chains, acc);
     const std::byte* values[T];
     for (int t = 0; t < T; ++t)
       values[t] = x[t] + layout.wide;
     const std::byte* link = panel.codes;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
     for (int g = panel.group; g < panel.group + panel.groups; ++g) {
+      ahead.fetch_share();
       const std::ptrdiff_t end = blocks_end(layout, g);
       __m256 sum[kVectors][T] = {};
       for (; j < end; j += kBlocks, link += kLinkBytes) {

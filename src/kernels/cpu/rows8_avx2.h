@@ -65,9 +65,8 @@ struct FourBitCodes {
       constexpr std::ptrdiff_t kHighAt = offsetof(Block, qh);
       out.add_fifth_bits(dwords_at(rows, at + kHighAt));
     }
-    if constexpr (Format::kTable != nullptr)
-      return out.through(table_plus(Format::kTable, kOffset));
-    static_assert(Format::kTable != nullptr || kOffset == Format::kOffset);
+    if constexpr (Format::kHasTable) return out.through(table_plus(Format::kTable, kOffset));
+    static_assert(Format::kHasTable || kOffset == Format::kOffset);
     return out;
   }
 

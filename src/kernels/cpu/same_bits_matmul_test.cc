@@ -218,6 +218,54 @@ INSTANTIATE_TEST_SUITE_P(Isas, SameBitsMatmul,
                                   std::string(dtype_info(std::get<1>(p.param)).name);
                          });
 
+// Block formats only: floats have no panels.
+class SameBitsPanels : public testing::TestWithParam<std::tuple<Table, DType>> {};
+
+int differences_at(const std::tuple<Table, DType>& param, int rows, int tokens, int width) {
+  const auto& [table, type] = param;
+  const std::vector<std::byte> w = make_weights(type, rows, width, Fill::kRandom, 16);
+  std::size_t stride = 0;
+  const AlignedBytes x = make_activations(type, width, tokens, Fill::kRandom, stride);
+  const Case c = {.type = type,
+                  .width = width,
+                  .rows = rows,
+                  .tokens = tokens,
+                  .w = &w,
+                  .x = &x,
+                  .stride = stride};
+  const std::vector<float> want = run(matmul_kernels_scalar(), c, tokens, 0, rows, nullptr);
+  return differences(want, run(table.kernels, c, tokens, 0, rows, nullptr), c, tokens, 0, rows);
+}
+
+// More tokens than fit in the second-level cache with a slice each.
+TEST_P(SameBitsPanels, OfSeveralBlocksOfTokens) {
+  EXPECT_EQ(differences_at(GetParam(), 5, 300, 2304), 0);
+}
+
+// More tokens than fit with whole rows: all rows of a strip before those of the next.
+TEST_P(SameBitsPanels, InStripsOfSeveralPanels) {
+  EXPECT_EQ(differences_at(GetParam(), 37, 40, 35 * 256), 0);
+}
+
+// The widest rows of a model (model/limits.h, kMaxHidden), of which not one may fit.
+TEST_P(SameBitsPanels, OfRowsThatNoCacheHolds) {
+  EXPECT_EQ(differences_at(GetParam(), 1, 9, 1 << 18), 0);
+}
+
+std::vector<DType> block_types() {
+  std::vector<DType> types = all_types();
+  std::erase_if(types, [](DType type) { return !needs_quantised(type); });
+  return types;
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, SameBitsPanels,
+                         testing::Combine(testing::ValuesIn(tables()),
+                                          testing::ValuesIn(block_types())),
+                         [](const auto& p) {
+                           return std::get<0>(p.param).name + "_" +
+                                  std::string(dtype_info(std::get<1>(p.param)).name);
+                         });
+
 class SameBitsQuantise : public testing::TestWithParam<Table> {};
 
 void expect_same_bytes(const Table& table, const std::vector<float>& x) {

@@ -48,6 +48,15 @@ inline __m256i high_nibbles(__m256i bytes) noexcept {
   return move_bits(bytes, 4, 0, 15);
 }
 
+// Codes below 128 plus kAdd. 128 is a bit of its own: with the mask that made the codes it is one
+// instruction of AVX-512 (vpternlogd).
+template <int kAdd>
+inline __m256i plus(__m256i codes) noexcept {
+  const __m256i add = _mm256_set1_epi8(static_cast<char>(kAdd));
+  if constexpr (kAdd == 128) return _mm256_or_si256(codes, add);
+  return kAdd == 0 ? codes : _mm256_add_epi8(codes, add);
+}
+
 // Bits 4 * step to 4 * step + 3 of each dword → 16 in the byte of each that is set.
 inline __m256i fifth_bits(__m256i bits, int step) noexcept {
   const __m256i dwords = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404,
@@ -63,8 +72,7 @@ template <class Format, int kOffset, class Put>
 inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) noexcept {
   using Block = typename Format::Block;
   constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
-  constexpr int kAdd = kOffset - (Format::kTable == nullptr ? Format::kOffset : kOffset);
-  const __m256i add = _mm256_set1_epi8(static_cast<char>(kAdd));
+  constexpr int kAdd = kOffset - (Format::kHasTable ? kOffset : Format::kOffset);
   __m256i q[4];
   if constexpr (sizeof(Block::qs) == 32) {
     for (int half = 0; half < 2; ++half) {
@@ -86,14 +94,14 @@ inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) 
       for (int step = 0; step < 8; ++step)
         codes[step] = _mm256_or_si256(codes[step], fifth_bits(fifth, step));
     }
-    if constexpr (Format::kTable != nullptr) {
+    if constexpr (Format::kHasTable) {
       const __m256i table = table_plus(Format::kTable, kOffset);
       for (__m256i& code : codes)
         code = _mm256_shuffle_epi8(table, code);
     }
 #pragma GCC unroll 8
     for (int step = 0; step < 8; ++step)
-      put(step, kAdd == 0 ? codes[step] : _mm256_add_epi8(codes[step], add));
+      put(step, plus<kAdd>(codes[step]));
   }
 }
 
@@ -108,13 +116,18 @@ inline __m256i words_of(__m256i bytes, int low, int high) noexcept {
 
 // Byte `at` of each dword, signed, as both words.
 inline __m256i signed_words_of(__m256i bytes, int at) noexcept {
-  return _mm256_srai_epi16(_mm256_slli_epi16(words_of(bytes, at, at), 8), 8);
+  const __m256i dwords = _mm256_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12);
+  const __m256i first = _mm256_add_epi32(dwords, _mm256_set1_epi32(at));
+  const __m256i both = _mm256_or_si256(_mm256_slli_epi32(first, 8), _mm256_slli_epi32(first, 24));
+  const __m256i high = _mm256_or_si256(both, _mm256_set1_epi32(0x00ff00ff));
+  return _mm256_srai_epi16(_mm256_shuffle_epi8(bytes, high), 8);
 }
 
 // The super-block at `at` of eight rows, brought to
 //
 //   struct Out {
-//     void codes(int step, __m256i codes);      // of 64; of IQ4_XS after all scales
+//     void codes(int step, __m256i codes);      // of 64, adds kAdd; of IQ4_XS after all scales
+//     void store(int step, __m256i codes);      // codes that have it already, of Q6_K
 //     void scale(int i, __m256i words);         // i of Format::kScales: of each row, twice
 //     void minima(int i, __m256i words);        // 2i and 2i + 1 of each row
 //     void super(RowScales scales);             // d and dmin
@@ -264,6 +277,19 @@ struct Unpack<Q5_K> {
   }
 };
 
+// 16 * (nibble / divisor % 4) + add, a multiple of 16, for each nibble.
+struct PairTable {
+  alignas(16) std::int8_t at[16] = {};
+
+  constexpr PairTable(int divisor, int add) noexcept {
+    for (int i = 0; i < 16; ++i)
+      at[i] = static_cast<std::int8_t>(16 * (i / divisor % 4) + add);
+  }
+};
+
+template <int kDivisor, int kAdd>
+constexpr PairTable kPairs(kDivisor, kAdd);
+
 template <>
 struct Unpack<Q6_K> {
   static constexpr std::ptrdiff_t kQhAt = offsetof(BlockQ6_K, qh),
@@ -272,22 +298,25 @@ struct Unpack<Q6_K> {
 
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
+    // Two pairs of bits in a nibble number the upper parts of two codes, kAdd with them.
+    const __m256i first = load_twice(kPairs<1, Out::kAdd>.at);
+    const __m256i second = load_twice(kPairs<4, Out::kAdd>.at);
     for (int i = 0; i < 4; ++i) {  // quarter i % 2 of half i / 2
       const int half = i / 2, quarter = i % 2;
       const std::ptrdiff_t low_at = at + 64 * half + 16 * quarter;
-      __m256i even[4], odd[4], two[4];
+      __m256i even[4], odd[4], pairs[4];
       transpose(rows, low_at, even);
       transpose(rows, low_at + 32, odd);
-      transpose(rows, at + kQhAt + 32 * half + 16 * quarter, two);
-      const auto put = [&](int block, int c, __m256i low) {
-        out.codes(32 * half + 4 * quarter + 8 * block + c,
-                  _mm256_or_si256(low, move_bits(two[c], 2 * block, 4, 0x30)));
+      transpose(rows, at + kQhAt + 32 * half + 16 * quarter, pairs);
+      const auto put = [&](int block, int c, __m256i low, __m256i high) {
+        out.store(32 * half + 4 * quarter + 8 * block + c, _mm256_or_si256(low, high));
       };
       for (int c = 0; c < 4; ++c) {
-        put(0, c, low_nibbles(even[c]));
-        put(1, c, low_nibbles(odd[c]));
-        put(2, c, high_nibbles(even[c]));
-        put(3, c, high_nibbles(odd[c]));
+        const __m256i of_01 = low_nibbles(pairs[c]), of_23 = high_nibbles(pairs[c]);
+        put(0, c, low_nibbles(even[c]), _mm256_shuffle_epi8(first, of_01));
+        put(1, c, low_nibbles(odd[c]), _mm256_shuffle_epi8(second, of_01));
+        put(2, c, high_nibbles(even[c]), _mm256_shuffle_epi8(first, of_23));
+        put(3, c, high_nibbles(odd[c]), _mm256_shuffle_epi8(second, of_23));
       }
     }
     __m256i scales[4];

@@ -21,7 +21,7 @@ struct NormArgs {
   float* y = nullptr;
 };
 
-// The order of backend.h's Act.
+// The order of backend.h's Act, which backend/cpu/product.cc asserts.
 enum GateKind { kGateSilu, kGateGelu, kGateGeluTanh, kGateRelu2, kGateKinds };
 
 // y[i] = act(gate[i]) * up[i] over n values; `up` may be null: y[i] = act(gate[i]). y may be
@@ -50,8 +50,8 @@ inline constexpr int kAttentionRange = 256;  // positions whose scores share one
 //     keys  q8_0 [16][16][2]   q4_0 [16][16], two features a byte, the even one in the low nibble
 //     values  q8_0 [16][32]    q4_0 [8][32], two positions a byte
 //
-// Positions of a block that hold nothing must be finite. k_dim and v_dim are even, multiples of
-// 32 for q8_0 and q4_0.
+// Positions that a query does not see may hold anything. k_dim and v_dim are even, multiples of 32
+// for q8_0 and q4_0.
 struct AttentionArgs {
   const std::byte* k = nullptr;  // this head in block 0
   const std::byte* v = nullptr;
@@ -70,6 +70,37 @@ struct AttentionArgs {
   float* scratch = nullptr;  // attention_scratch_floats(…) of them, 64-byte aligned
 };
 
+// A causal convolution over consecutive tokens of one sequence, each channel by itself, then SiLU:
+// x[t][c] becomes silu(sum of weight[c][j] * x[t - width + 1 + j][c]), oldest first. `past` holds
+// the width - 1 inputs before the first token, [width - 1][past_stride], and then those of the
+// last.
+struct ConvArgs {
+  float* x = nullptr;  // [n_tokens][stride]
+  std::ptrdiff_t stride = 0;
+  const float* weight = nullptr;  // [n_channels][width]
+  float* past = nullptr;
+  std::ptrdiff_t past_stride = 0;
+  int n_tokens = 0, n_channels = 0, width = 0;  // width at most kMaxConvWidth
+};
+
+inline constexpr int kMaxConvWidth = 8;
+
+// The gated delta rule (Yang et al. 2024) for consecutive tokens of one sequence and one head of
+// values. With q and k at length 1, q times `scale`, and S the state [k_dim][v_dim]:
+//   S = decay * S;  S = S + k (x) beta * (v - k . S);  y = q . S
+struct DeltaArgs {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;  // of the first token
+  const float* beta = nullptr;                           // before its sigmoid
+  std::ptrdiff_t stride = 0;                             // floats from one token to the next
+  const float* decay = nullptr;                          // [n_tokens]
+  int n_tokens = 0, k_dim = 0, v_dim = 0;
+  float scale = 1, eps = 1e-6F;
+  float* state = nullptr;
+  float* y = nullptr;
+  std::ptrdiff_t y_stride = 0;
+  float* scratch = nullptr;  // [2 * k_dim]
+};
+
 struct VectorKernels {
   void (*rms_norm)(const NormArgs& args) noexcept;
   void (*layer_norm)(const NormArgs& args) noexcept;
@@ -85,6 +116,8 @@ struct VectorKernels {
   // y written. `states` holds those of range `first`, first + 1, …, one behind the other.
   void (*attend_range)(const AttentionArgs& args, int range, float* states) noexcept;
   void (*merge_ranges)(const AttentionArgs& args, int n_ranges, float* states) noexcept;
+  void (*conv_silu)(const ConvArgs& args) noexcept;
+  void (*delta)(const DeltaArgs& args) noexcept;
 };
 
 // Floats of one row's state: v_dim sums, the maximum, the sum of weights.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/attention_body.h"
+#include "kernels/cpu/delta_body.h"
 #include "kernels/cpu/elementary_body.h"
 #include "kernels/cpu/vector.h"
 
@@ -19,6 +20,8 @@ constexpr VectorKernels kLaneKernels = {
     .attend = attend_kernel,
     .attend_range = attend_range_kernel,
     .merge_ranges = merge_ranges_kernel,
+    .conv_silu = conv_silu_kernel,
+    .delta = delta_kernel,
 };
 
 }  // namespace

@@ -31,6 +31,26 @@ bool same_bits(const Floats& a, const Floats& b) {
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
+// The value of one position becomes zero.
+void clear_value(CacheType type, int dim, std::byte* block, int slot) {
+  const auto zero = [block](int at, int n) {
+    std::memset(block + at, 0, static_cast<std::size_t>(n));
+  };
+  const int tile_bytes = type == CacheType::kQ8_0 ? 32 + 512 : 32 + 256;
+  switch (type) {
+    case CacheType::kF32:
+      return zero(4 * slot * dim, 4 * dim);
+    case CacheType::kBF16:
+    case CacheType::kF16:
+      for (int d = 0; d < dim; ++d)
+        zero(4 * (slot / 2 * dim + d) + 2 * (slot % 2), 2);
+      return;
+    default:
+      for (int tile = 0; tile < dim / 32; ++tile)
+        zero(tile * tile_bytes + 2 * slot, 2);
+  }
+}
+
 class SameBitsEmulatedAvx512 : public testing::Test {
  protected:
   void SetUp() override {
@@ -120,6 +140,52 @@ TEST_F(SameBitsEmulatedAvx512, AttentionWithEveryCacheType) {
         EXPECT_TRUE(same_bits(got, want))
             << "type " << static_cast<int>(type) << " at " << position;
       }
+    }
+  }
+}
+
+// Caches whose unseen bytes are all 0xff, which is NaN in every type and as a scale of tiles.
+TEST_F(SameBitsEmulatedAvx512, AttentionLeavesOutWhatAQueryDoesNotSee) {
+  constexpr int kDim = 64, kGroup = 3, kPosition = 21;
+  constexpr std::size_t kBytes[] = {64, 32, 32, 17, 9};  // of a feature in a block, by CacheType
+  const std::int32_t table[] = {0, 1};
+  const Floats q = random_floats(16 * kGroup * kDim, 6);
+  Floats scratch(attention_scratch_floats(16 * kGroup, kDim, kDim));
+  for (const CacheType type :
+       {CacheType::kF32, CacheType::kBF16, CacheType::kF16, CacheType::kQ8_0, CacheType::kQ4_0}) {
+    const std::size_t block = kDim * kBytes[static_cast<int>(type)];
+    AttentionArgs args{.k_stride = block,
+                       .v_stride = block,
+                       .k_type = type,
+                       .v_type = type,
+                       .table = table,
+                       .k_dim = kDim,
+                       .v_dim = kDim,
+                       .group = kGroup,
+                       .position = kPosition,
+                       .n_tokens = 1,
+                       .scale = 0.01F,
+                       .q = q.data(),
+                       .q_stride = kGroup * kDim,
+                       .y_stride = kGroup * kDim,
+                       .scratch = scratch.data()};
+    for (const int window : {0, 9}) {
+      Floats y[2] = {Floats(kGroup * kDim), Floats(kGroup * kDim)};
+      for (const int fill : {0, 0xff}) {
+        std::vector<std::byte> values(2 * block, static_cast<std::byte>(fill));
+        const std::vector<std::byte> keys(2 * block, std::byte{0});
+        // What the query sees of the values is zero: with rows of a position that follow each other
+        // that is a range of bytes, in tiles the scales.
+        const int first = window == 0 ? 0 : kPosition - window + 1;
+        for (int p = first; p <= kPosition; ++p)
+          clear_value(type, kDim, values.data() + static_cast<std::size_t>(p / 16) * block, p % 16);
+        args.k = keys.data();
+        args.v = values.data();
+        args.window = window;
+        args.y = y[fill == 0 ? 0 : 1].data();
+        attend_kernel(args);
+      }
+      EXPECT_TRUE(same_bits(y[0], y[1])) << "type " << static_cast<int>(type);
     }
   }
 }

@@ -1,6 +1,8 @@
 #include "model/arch/common.h"
 
 #include <cmath>
+#include <limits>
+#include <variant>
 
 #include "base/check.h"
 #include "base/strings.h"
@@ -103,8 +105,18 @@ Result<HeadShape> head_shape(const Hparams& hparams, int d_model, int n_heads, i
   return HeadShape{n_heads, n_kv_heads, head_dim, v_dim};
 }
 
+// x becomes cap * tanh(x / cap), as in Gemma 2.
+Result<void> refuse_soft_cap(const Hparams& hparams, std::string_view key, std::string_view of) {
+  WICK_TRY(const double cap, hparams.number_or(key, 0, 0, std::numeric_limits<double>::max()));
+  if (cap == 0) return {};
+  return hparams.unsupported(cat("has a soft cap on ", of, " (", hparams.key(key), " is ", cap,
+                                 "), which wick cannot run yet"));
+}
+
 // What a file may ask for that would change the result if it were passed over.
 Result<void> refuse_unknown(const Hparams& hparams) {
+  WICK_DO(refuse_soft_cap(hparams, "attn_logit_softcapping", "attention scores"));
+  WICK_DO(refuse_soft_cap(hparams, "final_logit_softcapping", "logits"));
   WICK_TRY(const int experts, hparams.integer_or("expert_count", 0, 0, kMaxHidden));
   if (experts > 0) {
     return hparams.unsupported(
@@ -162,8 +174,18 @@ Result<int> vocab_of(const Hparams& hparams, std::span<const NameRule> names) {
 
 }  // namespace
 
+namespace {
+
+struct AttentionOf {
+  GqaSpec* operator()(GqaSpec& mixer) const noexcept { return &mixer; }
+
+  GqaSpec* operator()(DeltaSpec&) const noexcept { return nullptr; }
+};
+
+}  // namespace
+
 GqaSpec& gqa(DecoderSpec& spec, int i) noexcept {
-  auto* const mixer = std::get_if<GqaSpec>(&spec.blocks[static_cast<std::size_t>(i)].mixer);
+  GqaSpec* const mixer = std::visit(AttentionOf{}, spec.blocks[static_cast<std::size_t>(i)].mixer);
   WICK_CHECK(mixer != nullptr, "a layer without attention was asked for its attention");
   return *mixer;
 }

@@ -1,0 +1,251 @@
+// Python's values as the library takes them, and callables as it calls them. With the interpreter's
+// lock held; a wrong type is a TypeError, a number out of range a ValueError, both name the option.
+#pragma once
+
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "calls.h"
+#include "wick/model.h"
+
+namespace pywick {
+
+// Python's wick.Cancel.
+struct Cancel : ZeroedMemory {
+  std::unique_ptr<std::stop_source> source = std::make_unique<std::stop_source>();
+
+  std::stop_source& operator*() {
+    if (source == nullptr) raise_not_made();
+    return *source;
+  }
+};
+
+template <class T>
+T as(const py::handle& value, const std::string& option) {
+  try {
+    return py::cast<T>(value);
+  } catch (const py::cast_error&) {
+    if constexpr (std::is_integral_v<T>) {
+      if (PyLong_Check(value.ptr())) {
+        throw py::value_error("'" + option + "' is out of range, allowed are " +
+                              std::to_string(std::numeric_limits<T>::min()) + " to " +
+                              std::to_string(std::numeric_limits<T>::max()));
+      }
+    }
+    if (std::is_floating_point_v<T> && PyLong_Check(value.ptr()))
+      throw py::value_error("'" + option + "' is out of range");
+    throw py::type_error("'" + option + "' has the wrong type: " + Py_TYPE(value.ptr())->tp_name);
+  }
+}
+
+// A thread of the library inside Python. It is refused once the interpreter closes.
+class Visit {
+ public:
+  explicit Visit(const ModelIds& waiting) : before_(waiting_models) { waiting_models = &waiting; }
+
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+  ~Visit() {
+    acquire_.reset();
+    waiting_models = before_;
+  }
+
+ private:
+  const Busy busy_ = {};
+  const ModelIds* before_;
+  std::optional<py::gil_scoped_acquire> acquire_{std::in_place};
+};
+
+// A Python callable that any thread may drop.
+inline std::shared_ptr<py::function> share(py::function f) {
+  return {new py::function(std::move(f)), [](py::function* gone) {
+            static const ModelIds kUnknown;  // whose thread this may be
+            try {
+              const Visit visit(waiting_models == nullptr ? kUnknown : *waiting_models);
+              delete gone;
+            } catch (const std::runtime_error&) {
+              gone->release();  // with the interpreter goes all it holds
+              delete gone;
+            }
+          }};
+}
+
+// The hook gets copies, so that views kept in Python never point at memory that is gone.
+inline wick::LogitsHook to_hook(py::function f, std::uint64_t model) {
+  return [f = share(std::move(f)), waiting = waiting_with(model)](
+             std::span<float> logits, std::span<const wick::TokenId> history) {
+    const Visit visit(waiting);
+    try {
+      py::bytearray copy(reinterpret_cast<const char*>(logits.data()), logits.size_bytes());
+      const py::bytes past(reinterpret_cast<const char*>(history.data()), history.size_bytes());
+      const py::object view = py::module_::import("builtins").attr("memoryview");
+      (*f)(view(copy).attr("cast")("f"), view(past).attr("cast")("i"));
+      std::memcpy(logits.data(), PyByteArray_AS_STRING(copy.ptr()), logits.size_bytes());
+    } catch (py::error_already_set& e) {  // to be told without the interpreter
+      throw std::runtime_error(e.what());
+    }
+  };
+}
+
+// Also where Ctrl-C is noticed while an answer is made.
+inline wick::TextSink to_sink(const py::object& on_text) {
+  return [on_text](std::string_view piece) {
+    std::optional<Busy> busy;
+    try {
+      busy.emplace();
+    } catch (const std::runtime_error&) {
+      return false;  // the interpreter closes
+    }
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (on_text.is_none()) return true;
+    const py::object answer = on_text(piece);
+    return answer.is_none() || py::cast<bool>(answer);
+  };
+}
+
+// What json.dumps makes of it: messages and tools come as OpenAI's API takes them.
+inline std::string to_json(const py::handle& value) {
+  return py::cast<std::string>(py::module_::import("json").attr("dumps")(value));
+}
+
+inline py::object from_json(const std::string& json) {
+  return py::module_::import("json").attr("loads")(json);
+}
+
+inline void set_callable(wick::Generation& g, const py::handle& value, std::uint64_t model) {
+  if (PyCallable_Check(value.ptr()) == 0) throw py::type_error("'logits' is not callable");
+  g.logits = to_hook(py::reinterpret_borrow<py::function>(value), model);
+}
+
+inline void set_cancel(wick::Generation& g, const py::handle& value) {
+  if (!py::isinstance<Cancel>(value)) throw py::type_error("'cancel' is not a wick.Cancel");
+  g.cancel = (*py::cast<Cancel&>(value)).get_token();
+}
+
+inline void set_bias(wick::Generation& g, const py::handle& value) {
+  if (!py::isinstance<py::dict>(value)) throw py::type_error("'logit_bias' is not a dict");
+  for (const auto& [id, bias] : py::cast<py::dict>(value)) {
+    g.logit_bias.push_back({as<wick::TokenId>(id, "logit_bias"), as<double>(bias, "logit_bias")});
+  }
+}
+
+// `model` is the one that the request is for.
+inline wick::Generation to_generation(const py::kwargs& settings, const Origin& origin) {
+  wick::Generation g;
+  for (const auto& [name, value] : settings) {
+    if (value.is_none()) continue;
+    const auto key = py::cast<std::string>(name);
+    if (key == "max_tokens") {
+      g.max_tokens = as<int>(value, key);
+    } else if (key == "stop") {
+      g.stops = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
+                                               : as<std::vector<std::string>>(value, key);
+    } else if (key == "stop_ids") {
+      g.stop_ids = as<std::vector<wick::TokenId>>(value, key);
+    } else if (key == "samplers") {
+      g.samplers = as<std::string>(value, key);
+    } else if (key == "logit_bias") {
+      set_bias(g, value);
+    } else if (key == "seed") {
+      g.seed = as<std::uint64_t>(value, key);
+    } else if (key == "tools") {
+      g.tools = take(wick::tools_from_json(to_json(value)));
+    } else if (key == "tool_choice") {
+      g.tool_choice = as<std::string>(value, key);
+    } else if (key == "thinking") {
+      g.thinking = as<bool>(value, key);
+    } else if (key == "template_variables") {
+      g.template_variables = take(wick::variables_from_json(to_json(value)));
+    } else if (key == "logits") {
+      set_callable(g, value, origin.model);
+    } else if (key == "logprobs") {
+      g.logprobs = as<bool>(value, key);
+    } else if (key == "prompt_logprobs") {
+      g.prompt_logprobs = as<bool>(value, key);
+    } else if (key == "top_logprobs") {
+      g.top_logprobs = as<int>(value, key);
+    } else if (key == "cancel") {
+      set_cancel(g, value);
+    } else if (key == "time_limit_ms") {
+      g.time_limit_ms = as<int>(value, key);
+    } else if (key == "priority") {
+      g.priority = as<int>(value, key);
+    } else if (key == "tenant") {
+      g.tenant = as<std::uint64_t>(value, key);
+    } else {
+      g.more.emplace_back(key, as<double>(value, key));
+    }
+  }
+  return g;
+}
+
+// A question, or messages as {"role": …, "content": …}.
+inline std::vector<wick::Message> to_messages(const py::object& messages) {
+  if (py::isinstance<py::str>(messages))
+    return {{.content = as<std::string>(messages, "messages")}};
+  return take(wick::messages_from_json(to_json(py::list(messages))));
+}
+
+// Tokens to go on from, rather than messages.
+inline bool are_ids(const py::object& prompt) {
+  return py::isinstance<py::sequence>(prompt) && py::len(prompt) > 0 &&
+         PyIndex_Check(py::object(prompt[py::int_(0)]).ptr()) != 0;
+}
+
+// A str is text to go on from, a sequence of ints are tokens, all else are messages.
+inline wick::Prompt to_prompt(const py::object& prompt) {
+  if (py::isinstance<py::str>(prompt)) return as<std::string>(prompt, "prompt");
+  if (are_ids(prompt)) return as<std::vector<wick::TokenId>>(prompt, "prompt");
+  return to_messages(prompt);
+}
+
+// A str, or a path object.
+inline std::string to_path(const py::object& path) {
+  auto text = py::cast<std::string>(py::module_::import("os").attr("fspath")(path));
+  if (text.find('\0') != std::string::npos)
+    throw py::value_error("embedded null character in a path");
+  return text;
+}
+
+inline wick::ModelOptions to_options(const py::kwargs& given) {
+  wick::ModelOptions o;
+  for (const auto& [name, value] : given) {
+    const auto key = py::cast<std::string>(name);
+    if (key == "threads") {
+      o.threads = as<int>(value, key);
+    } else if (key == "device") {
+      o.device = as<std::string>(value, key);
+    } else if (key == "context") {
+      o.context = as<int>(value, key);
+    } else if (key == "max_concurrent") {
+      o.max_concurrent = as<int>(value, key);
+    } else if (key == "cache_limit_bytes") {
+      o.cache_limit_bytes = as<std::uint64_t>(value, key);
+    } else if (key == "cache_type") {
+      o.cache_type = as<std::string>(value, key);
+    } else if (key == "chat_template") {
+      o.chat_template = as<std::string>(value, key);
+    } else if (key == "may_download") {
+      o.may_download = as<bool>(value, key);
+    } else if (key == "speculation") {
+      o.speculation = as<std::string>(value, key);
+    } else if (key == "draft_model") {
+      o.draft_model = to_path(py::reinterpret_borrow<py::object>(value));
+    } else if (key == "draft_max") {
+      o.draft_max = as<int>(value, key);
+    } else {
+      throw py::type_error("'" + key + "' is not an option of a model");
+    }
+  }
+  return o;
+}
+
+}  // namespace pywick

@@ -1,0 +1,341 @@
+"""What a program may do to the module without meaning to: objects half made, threads that meet, a process that ends, forks or is
+interrupted in the middle of an answer. Most cases run in an interpreter of their own, which must end by itself."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+
+import wick
+from test_wick import GREEDY, MODEL
+
+BEGIN = f"""
+import gc, os, signal, sys, threading, time
+import wick
+PATH = {MODEL!r}
+model = wick.Model(PATH, context=2048, threads=1)
+ENDLESS = dict(max_tokens=1500, ignore_eos=True, temperature=0)
+LONG = "sheep and " * 900
+"""
+
+
+def alone(code, before="", timeout=60):
+    """What `code` prints in an interpreter of its own, which must end with exit status 0."""
+    done = subprocess.run([sys.executable, "-c", before + BEGIN + code], capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, (done.returncode, done.stdout[-500:], done.stderr[-1500:])
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def model():
+    return wick.Model(MODEL, context=2048)
+
+
+def names_of(cls):
+    return [name for name in dir(cls) if isinstance(getattr(cls, name), property)]
+
+
+def test_a_property_of_what_no_constructor_made_is_an_error():
+    out = alone("""
+class Sub(wick.Model):
+    def __init__(self, fails=False):
+        if fails: raise ValueError
+    def __del__(self):
+        try: self.name
+        except RuntimeError as e: print("refused", e)
+try: Sub(fails=True)
+except ValueError: pass
+empty = wick.Model.__new__(wick.Model)
+for name in [n for n in dir(wick.Model) if isinstance(getattr(wick.Model, n), property)]:
+    try: getattr(empty, name)
+    except RuntimeError as e: print("refused", e)
+for call in (lambda: empty.complete("a"), lambda: empty.tokenize("a"), lambda: empty.session(), lambda: empty.embed(["a"]),
+             lambda: wick.Cancel.__new__(wick.Cancel).request(),
+             lambda: model.complete("a", cancel=wick.Cancel.__new__(wick.Cancel))):
+    try: call()
+    except RuntimeError as e: print("refused", e)
+for cls in (wick.Session, wick.Stream, wick.Completion, wick.ScoredToken, wick.RequestPlan):
+    for make in (lambda: cls.__new__(cls), cls, type("Sub", (cls,), {}), lambda: object.__new__(cls),
+                 lambda: cls.__mro__[1].__new__(cls)):
+        try: print("made", make())
+        except TypeError: print("no object")
+""")
+    assert out.count("refused the object is not made") == 1 + len(names_of(wick.Model)) + 6
+    assert len(names_of(wick.Model)) >= 7
+    assert out.count("no object") == 25 and "made <" not in out
+
+
+def test_the_last_reference_may_go_on_the_models_own_thread():
+    for owner in ("model", "model.session()"):
+        out = alone(f"""
+box = []
+def hook(logits, past):
+    box.clear()
+owner = {owner}
+stream = owner.stream("Once", logits=hook, **ENDLESS)
+box.extend([owner, stream])
+del model, owner, stream
+while box: time.sleep(0.01)
+time.sleep(0.5)
+print("alive")
+""")
+        assert out == "alive\n"
+
+
+def test_a_cycle_of_model_and_stream_may_be_collected_in_the_hook():
+    out = alone("""
+gc.disable()
+cycle = [model, model.stream("Once", logits=lambda logits, past: gc.collect(), **ENDLESS)]
+cycle.append(cycle)
+del model, cycle
+time.sleep(0.5)
+print("alive")
+""")
+    assert out == "alive\n"
+
+
+def test_a_hook_may_own_its_model_and_stream():
+    out = alone("""
+class Hook:
+    def __call__(self, logits, past): pass
+hook = Hook()
+hook.model, hook.stream = model, model.stream("Once", logits=hook, max_tokens=3)
+del model, hook
+time.sleep(0.5)
+print("alive")
+""")
+    assert out == "alive\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "model.complete('Once', **SHORT)",
+        "model.complete('Once', **ENDLESS)",
+        "model.complete('Once', on_text=lambda text: None, **ENDLESS)",
+        "[piece for piece in model.stream('Once', **ENDLESS)]",
+        "model.stream('Once', **SHORT).finish()",
+        "model.complete('Once', logits=lambda logits, past: None, **SHORT)",
+        "model.session().say('Once', **ENDLESS)",
+        "model.embed(['Once'])",
+        "model.tokenize('Once')",
+        "[session.messages, time.sleep(0.01)]",
+    ],
+)
+def test_daemon_threads_in_a_call_when_the_interpreter_ends(call):
+    out = alone(f"""
+class Slow:
+    def __del__(self, sleep=time.sleep): sleep(0.3)
+keeps_the_end_from_coming_at_once = Slow()
+SHORT = dict(ENDLESS, max_tokens=2)
+session = model.session()
+def asks():
+    while True: {call}
+for i in range(3): threading.Thread(target=asks, daemon=True).start()
+threading.Thread(target=lambda: session.say("Once", **ENDLESS), daemon=True).start()
+time.sleep(0.5)
+print("over")
+""")
+    assert out == "over\n"
+
+
+def test_a_hook_that_never_returns_does_not_keep_the_interpreter():
+    began = os.times()
+    out = alone("""
+entered = threading.Event()
+def hook(logits, past):
+    entered.set()
+    threading.Event().wait()
+stream = model.stream("Once", logits=hook)
+entered.wait()
+print("over")
+""")
+    assert out == "over\n"
+    assert os.times().elapsed - began.elapsed < 30
+    assert os.times().children_user + os.times().children_system - began.children_user - began.children_system < 4
+
+
+def test_calls_after_the_interpreters_end_are_refused():
+    registered_first_so_called_last = """
+import atexit
+@atexit.register
+def late():
+    try: model.complete("a")
+    except RuntimeError as e: print(e)
+"""
+    assert alone("", before=registered_first_so_called_last) == "the interpreter is closing\n"
+
+
+def run_all(calls):
+    raised = []
+
+    def run(call):
+        try:
+            call()
+        except Exception as e:
+            raised.append(e)
+
+    threads = [threading.Thread(target=run, args=(call,), daemon=True) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    return raised
+
+
+def test_one_session_serves_one_thread_after_the_other(model):
+    talk = model.session()
+    ask = dict(max_tokens=4, ignore_eos=True)
+
+    def again(act):
+        return lambda: [act() for _ in range(6)]
+
+    acts = [lambda: talk.say("Once", **ask)] * 2 + [talk.reset, talk.undo, lambda: talk.plan("x"), lambda: talk.messages] * 2
+    assert run_all([again(act) for act in acts]) == []
+    talk.reset()
+    assert talk.messages == []
+    assert run_all([lambda: talk.say("Once", **ask)] * 3) == []
+    assert [m["role"] for m in talk.messages] == ["user", "assistant"] * 3
+
+
+def test_one_stream_serves_one_thread_after_the_other(model):
+    ask = dict(temperature=0, max_tokens=60, ignore_eos=True, logprobs=True)
+    whole = model.complete("Once upon a time", **ask).text
+    for _ in range(5):
+        stream = model.stream("Once upon a time", **ask)
+        pieces = [[], [], []]
+        readers = [lambda mine=mine: mine.extend(stream) for mine in pieces]
+        looks = [lambda: [(stream.text, stream.scores) for _ in range(50)]] * 2
+        assert run_all(readers + looks) == []
+        assert sorted("".join(sum(pieces, []))) == sorted(whole)
+        assert stream.text == stream.finish().text == whole
+
+
+def test_a_hook_may_not_wait_for_its_own_model(model):
+    other = wick.Model(MODEL, context=256)
+    talk = model.session()
+    stream = model.stream("Once", max_tokens=3)
+    calls = [
+        lambda: model.complete("x", max_tokens=1),
+        lambda: model.stream("x", max_tokens=1),
+        lambda: model.plan("x"),
+        lambda: model.embed(["x"]),
+        lambda: talk.say("x", max_tokens=1),
+        lambda: stream.finish(),
+        lambda: model.close_tenant(5),
+        lambda: other.complete("x", max_tokens=1, logits=lambda logits, past: model.plan("x")),
+    ]
+    ids = []
+    for call in calls:
+        def hook(logits, past):
+            try:
+                call()
+            except wick.Error as e:
+                ids.append(e.id)
+                raise
+
+        with pytest.raises(wick.Error, match="a logits hook cannot ask the model that calls it") as caught:
+            model.complete("Once", logits=hook, max_tokens=2)
+        assert caught.value.id == "callback_failed"
+    assert ids == ["called_in_hook"] * 7 + ["callback_failed"]
+    with pytest.raises(wick.Error, match="a logits hook cannot ask the model that calls it"):
+        talk.say("Once", logits=lambda logits, past: talk.messages, max_tokens=2)
+    told = []
+    allowed = lambda logits, past: told.append((model.detokenize(model.tokenize("a")), model.apply_template("x"), other.plan("x"), model.name))
+    model.complete("Once", logits=allowed, max_tokens=2)
+    assert len(told) == 2
+    assert stream.finish().finish == "length"
+
+
+def test_on_text_may_ask_its_own_model(model):
+    told = []
+
+    def on_text(text):
+        told.append(model.complete("The capital of Japan is", **GREEDY).text)
+        return False
+
+    model.complete("Once", on_text=on_text, max_tokens=20)
+    assert told == [model.complete("The capital of Japan is", **GREEDY).text]
+
+
+def test_a_forked_child_is_told_at_once():
+    out = alone("""
+stream, session, before = model.stream("Once", max_tokens=2), model.session(), model.tokenize("Once")
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    for call in (lambda: model.complete("x"), lambda: model.embed(["x"]), lambda: next(stream), lambda: session.say("x"),
+                 lambda: model.plan("x"), session.reset):
+        try: call()
+        except wick.Error as e: print(e.id, flush=True)
+    assert model.tokenize("Once") == before
+    del stream, session, model
+    sys.exit(0)
+print("child", os.waitpid(child, 0)[1])
+stream.finish()
+""")
+    assert out == "model_of_other_process\n" * 6 + "child 0\n"
+
+
+def test_a_null_character_in_a_path_is_refused(model, tmp_path):
+    talk = model.session()
+    wrong = str(tmp_path / "a") + "\0b"
+    for call in (lambda: talk.save(wrong), lambda: model.load_session(wrong), lambda: wick.Model(wrong),
+                 lambda: wick.Model(MODEL, speculation="draft", draft_model=wrong)):
+        with pytest.raises(ValueError, match="null character"):
+            call()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "model.complete(LONG, max_tokens=1)",
+        "next(model.stream(LONG, max_tokens=1))",
+        "model.stream('Once', **ENDLESS).finish()",
+        "model.complete('Once', **ENDLESS)",
+        "model.session().say(LONG)",
+        "model.embed([LONG])",
+    ],
+)
+def test_ctrl_c_ends_a_call(call):
+    out = alone(f"""
+def interrupt():
+    global asked
+    asked = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.4, interrupt).start()
+try: {call}; print("not interrupted")
+except KeyboardInterrupt: took = time.monotonic() - asked; print("interrupted" if took < 1 else took)
+print("next", model.complete("a", max_tokens=1).finish)
+""")
+    assert out == "interrupted\nnext length\n"
+
+
+def test_numpys_integers_are_token_ids(model):
+    ids = model.tokenize("The capital of Japan is")
+    want = model.complete(ids, **GREEDY).text
+    assert model.complete(numpy.array(ids), **GREEDY).text == want
+    assert "".join(model.stream([numpy.int64(i) for i in ids], **GREEDY)) == want
+
+
+def test_wrong_types_and_ranges_name_the_option(model):
+    for wrong in (dict(max_tokens="x"), dict(temperature="hot"), dict(stop=5), dict(stop_ids="x"), dict(samplers=1), dict(seed=1.5),
+                  dict(logit_bias=3), dict(logit_bias={"a": 1}), dict(logits=3), dict(cancel=3), dict(tenant="x"), dict(priority=[])):
+        with pytest.raises(TypeError, match=f"'{next(iter(wrong))}'"):
+            model.complete("a", **wrong)
+    for wrong in (dict(max_tokens=2**70), dict(seed=-1), dict(seed=2**64), dict(tenant=-1), dict(logit_bias={2**40: 1})):
+        with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' is out of range"):
+            model.complete("a", **wrong)
+    for wrong in (dict(context="x"), dict(threads=None), dict(device=1), dict(cache_limit_bytes=1.5)):
+        with pytest.raises(TypeError, match=f"'{next(iter(wrong))}'"):
+            wick.Model(MODEL, **wrong)
+    with pytest.raises(ValueError, match="'context' is out of range"):
+        wick.Model(MODEL, context=2**40)
+    for wrong in (3, None, [], ["x"]):
+        with pytest.raises(TypeError, match="'prompt'"):
+            model.complete(wrong)

@@ -1,0 +1,91 @@
+// What the models of a process share: the memory of one device, and the threads (or the stream)
+// that compute on it. What belongs to one model, its scratch and rotations, is a Backend, which the
+// device makes. Cold functions may be called from any thread; a device outlives whatever it made.
+//
+//   WICK_TRY(auto device, CpuDevice::create({}));
+//   WICK_TRY(auto buffer, device->allocate(bytes));
+//   buffer->write(0, std::as_bytes(values));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "format/model_file.h"
+#include "quant/dtype.h"
+
+namespace wick {
+
+class Backend;
+struct BackendLimits;
+struct KvView;
+struct RopeParams;
+
+// Memory of a device. Its address is for kernels only: the host reads and writes through these
+// functions, in order with the verbs. Zeroed and 64-byte aligned; on the CPU address space that
+// becomes memory page by page as it is touched.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::byte* data() noexcept = 0;
+  // Where the host may read and write the same bytes in place, after sync(); nullptr = nowhere.
+  virtual std::byte* host() noexcept = 0;
+  virtual std::size_t bytes() const noexcept = 0;
+
+  // Hot: ranges lie inside the buffer; those of copy() do not overlap.
+  virtual void write(std::size_t at, std::span<const std::byte> bytes) noexcept = 0;
+  virtual void read(std::size_t at, std::span<std::byte> out) const noexcept = 0;
+  virtual void copy(std::size_t to, std::size_t from, std::size_t bytes) noexcept = 0;
+  virtual void zero(std::size_t at, std::size_t bytes) noexcept = 0;
+};
+
+// A tensor of the model where kernels can use it. On the CPU matrices stay in the mapped file;
+// vectors become floats.
+class Weight {
+ public:
+  virtual ~Weight() = default;
+  DType type = DType::kF32;
+  Shape shape = {};  // {out_features, in_features}, or {n}
+};
+
+// How a tensor of a file becomes the canonical one (GGUF's conventions); a matrix is never copied
+// for it.
+struct WeightFix {
+  bool add_one = false;         // gains that are stored minus one; vectors only
+  int permute_heads = 0;        // rows of each of so many heads from half-split (Hugging Face) to
+                                // adjacent pairs (GGUF's llama)
+  std::int64_t row_begin = 0;   // a part of the rows (fused QKV) …
+  std::int64_t row_count = -1;  // … -1 = all
+};
+
+struct DeviceInfo {
+  std::string name = {};           // "cpu", "cuda:0": what --device takes
+  std::string description = {};    // "cpu/avx2": what computes there
+  std::uint64_t memory_bytes = 0;  // that the device has; 0 = unknown
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const noexcept = 0;
+  // Of all buffers, weights and scratch that live; not what a CPU reads from a mapped file.
+  virtual std::size_t bytes_in_use() const noexcept = 0;
+
+  virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
+  virtual Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
+                                                 const WeightFix& fix) = 0;
+  // A model's own: all scratch for these limits, and the angles of `ropes` (cos and sin in double,
+  // stored as f32) up to max_context positions, made block by block when first needed.
+  virtual Result<std::unique_ptr<Backend>> create_backend(const BackendLimits& limits,
+                                                          std::span<const RopeParams> ropes) = 0;
+
+  // Hot: the first n positions of cache block `from` to block `to`, whose other positions become
+  // zeros; in order with the verbs.
+  virtual void copy_positions(const KvView& kv, std::int32_t from, std::int32_t to,
+                              int n) noexcept = 0;
+};
+
+}  // namespace wick

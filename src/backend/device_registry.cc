@@ -1,0 +1,116 @@
+#include "backend/device_registry.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "backend/cpu/cpu_device.h"
+#include "backend/limits.h"
+#include "base/memory_door.h"
+#include "base/strings.h"
+
+namespace wick {
+namespace {
+
+std::vector<DeviceInfo> detect_cpu() {
+  return {{.name = "cpu"}};
+}
+
+Result<std::unique_ptr<Device>> start_cpu(const DeviceInfo&) {
+  WICK_TRY(auto device, CpuDevice::create());
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace
+
+std::span<const DeviceKind> device_kinds() noexcept {
+  static constexpr std::array kKinds = {
+      DeviceKind{.name = "cpu", .detect = detect_cpu, .start = start_cpu}};
+  return kKinds;
+}
+
+DeviceRegistry& process_devices() {
+  static DeviceRegistry registry(device_kinds());
+  return registry;
+}
+
+void DeviceRegistry::detect() {
+  std::call_once(is_detected_, [this] {
+    slots_.clear();  // of an attempt that memory ended
+    for (const DeviceKind& kind : kinds_) {
+      for (DeviceInfo& info : kind.detect()) {
+        if (slots_.size() == kMaxDevices) return;
+        Slot& slot = slots_.emplace_back();
+        slot.kind = &kind;
+        slot.info = std::move(info);
+      }
+    }
+  });
+}
+
+std::vector<DeviceInfo> DeviceRegistry::devices() {
+  detect();
+  std::vector<DeviceInfo> all;
+  for (const Slot& slot : slots_)
+    all.push_back(slot.info);
+  return all;
+}
+
+Result<Device*> DeviceRegistry::start(Slot& slot) {
+  for (;;) {
+    State seen = State::kFound;
+    if (slot.state.compare_exchange_strong(seen, State::kStarting)) {
+      auto device = memory_door([&] { return slot.kind->start(slot.info); });
+      State next = State::kReady;
+      if (device) {
+        slot.device = *std::move(device);
+      } else if (device.error().code == ErrorCode::kNoMemory) {
+        next = State::kFound;  // there may be memory later
+      } else {
+        slot.error = device.error();
+        next = State::kFailed;
+      }
+      slot.state = next;
+      slot.state.notify_all();
+      if (next == State::kFound) return std::move(device).error();
+    }
+    slot.state.wait(State::kStarting);
+    seen = slot.state;
+    if (seen == State::kReady) return slot.device.get();
+    if (seen == State::kFailed) return slot.error;
+  }
+}
+
+Result<OpenDevice> DeviceRegistry::open(std::string_view name) {
+  detect();
+  std::string failed, names;
+  for (Slot& slot : slots_) {
+    names += cat(names.empty() ? "" : ", ", slot.info.name);
+    if (name != "auto" && name != slot.info.name && name != slot.kind->name) continue;
+    auto device = start(slot);
+    if (device) {
+      OpenDevice open{.device = *device};
+      if (!failed.empty() && !has_warned_.exchange(true)) {
+        open.warning = cat(failed, "; using '", slot.info.name, "'");
+      }
+      return open;
+    }
+    if (name != "auto") {
+      return Error{.code = ErrorCode::kDevice,
+                   .id = "device_failed",
+                   .message = cat("the device '", slot.info.name,
+                                  "' does not start: ", device.error().message),
+                   .hint = "--device auto takes the first one that starts"};
+    }
+    failed += cat(failed.empty() ? "" : "; ", "the device '", slot.info.name,
+                  "' does not start: ", device.error().message);
+  }
+  return Error{.code = ErrorCode::kDevice,
+               .id = failed.empty() ? "no_such_device" : "device_failed",
+               .message = !failed.empty() ? failed
+                                          : cat("there is no device '", printable(name),
+                                                "', this machine has: ", names),
+               .hint = "--device auto takes the first one that starts"};
+}
+
+}  // namespace wick

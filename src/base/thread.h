@@ -1,0 +1,28 @@
+// The one place where a thread starts. The system may refuse one (limits of processes, of memory),
+// and std::thread then throws; here that is an error like any other. tools/tidy.py refuses a thread
+// constructed anywhere else under src/.
+//
+//   WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { engine_->run(stop); }));
+#pragma once
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/result.h"
+
+namespace wick {
+
+// kUnavailable, id "no_thread".
+Error thread_refused(const std::system_error& error);
+
+template <class Work>
+Result<std::jthread> start_thread(Work&& work) {
+  try {
+    return std::jthread(std::forward<Work>(work));
+  } catch (const std::system_error& error) {
+    return thread_refused(error);
+  }
+}
+
+}  // namespace wick

@@ -1,0 +1,47 @@
+// The names of the words that the public headers share with the rooms (tools/rooms.txt, `words`).
+#include "wick/usage.h"
+
+namespace wick {
+
+std::string_view name(FinishReason reason) noexcept {
+  switch (reason) {
+    case FinishReason::kEnd:
+    case FinishReason::kStopText:
+      return "stop";
+    case FinishReason::kLength:
+      return "length";
+    case FinishReason::kCancelled:
+      return "cancelled";
+    case FinishReason::kToolCalls:
+      return "tool_calls";
+    case FinishReason::kContentFilter:
+      return "content_filter";
+    case FinishReason::kError:
+      return "error";
+    case FinishReason::kNone:
+      return "";
+  }
+  return "";
+}
+
+std::string_view name(MissReason reason) noexcept {
+  switch (reason) {
+    case MissReason::kNone:
+      return "none";
+    case MissReason::kNew:
+      return "new";
+    case MissReason::kEdited:
+      return "edited";
+    case MissReason::kEvicted:
+      return "evicted";
+    case MissReason::kOtherTenant:
+      return "other tenant";
+    case MissReason::kNeverSeen:
+      return "never seen";
+    case MissReason::kOff:
+      return "off";
+  }
+  return "";
+}
+
+}  // namespace wick

@@ -1,0 +1,70 @@
+#include "chat/reasoning.h"
+
+#include <gtest/gtest.h>
+
+namespace wick {
+namespace {
+
+struct Split {
+  std::string reasoning, text;
+
+  friend bool operator==(const Split&, const Split&) = default;
+};
+
+// The same for every cut of `whole` into two pieces, and byte by byte.
+Split split(const std::string& whole, bool is_inside = false) {
+  Split first;
+  for (std::size_t cut = 0; cut <= whole.size() + 1; ++cut) {
+    ReasoningSplit parts(is_inside);
+    Split out;
+    if (cut <= whole.size()) {
+      parts.push(whole.substr(0, cut), out.reasoning, out.text);
+      EXPECT_LE(out.reasoning.size() + out.text.size() + parts.held(), cut);
+      parts.push(whole.substr(cut), out.reasoning, out.text);
+    } else {
+      for (const char byte : whole)
+        parts.push({&byte, 1}, out.reasoning, out.text);
+    }
+    parts.finish(out.reasoning, out.text);
+    if (cut == 0) first = out;
+    EXPECT_EQ(out.reasoning, first.reasoning) << cut;
+    EXPECT_EQ(out.text, first.text) << cut;
+  }
+  return first;
+}
+
+TEST(ReasoningSplit, TakesThePairAtTheBeginningAlone) {
+  EXPECT_EQ(split("<think>\nHm. 2 < 3?\n</think>\n\nYes."), (Split{"Hm. 2 < 3?", "Yes."}));
+  EXPECT_EQ(split(" \n<think></think>\n\nYes."), (Split{"", "Yes."}));
+  EXPECT_EQ(split("Use <think>a</think> so."), (Split{"", "Use <think>a</think> so."}));
+  EXPECT_EQ(split("<think>a</think>b<think>c</think>"), (Split{"a", "b<think>c</think>"}));
+}
+
+TEST(ReasoningSplit, WithoutThePairNoByteChanges) {
+  for (const char* const whole :
+       {"", " ", "\n\n a ", "<", "<thin", "<thinking>", " <b> ", "a<think>"})
+    EXPECT_EQ(split(whole), (Split{"", whole})) << whole;
+}
+
+TEST(ReasoningSplit, WhatIsNeverClosedIsReasoning) {
+  EXPECT_EQ(split("<think>So many < words </thi"), (Split{"So many < words </thi", ""}));
+  EXPECT_EQ(split("<think>a  \n"), (Split{"a", ""}));
+}
+
+TEST(ReasoningSplit, MayBeginInside) {
+  EXPECT_EQ(split("\nHm.\n</think>\nYes.", true), (Split{"Hm.", "Yes."}));
+  EXPECT_TRUE(ends_inside_reasoning("<|im_start|>assistant\n<think>\n"));
+  EXPECT_FALSE(ends_inside_reasoning("<|im_start|>assistant\n<think>\n\n</think>\n\n"));
+  EXPECT_FALSE(ends_inside_reasoning(""));
+}
+
+TEST(ReasoningSplit, OffAllIsText) {
+  ReasoningSplit parts = ReasoningSplit::off();
+  Split out;
+  parts.push("<think>a</think>", out.reasoning, out.text);
+  parts.finish(out.reasoning, out.text);
+  EXPECT_EQ(out, (Split{"", "<think>a</think>"}));
+}
+
+}  // namespace
+}  // namespace wick

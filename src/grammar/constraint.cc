@@ -1,0 +1,71 @@
+#include "grammar/constraint.h"
+
+#include <algorithm>
+
+#include "grammar/limits.h"
+
+namespace wick::grammar {
+
+Constraint::Constraint(std::shared_ptr<TokenMasks> masks) : masks_(std::move(masks)) {
+  states_.push_back({.state = masks_->recognizer().start()});
+}
+
+Result<std::shared_ptr<const TokenMask>> Constraint::mask() {
+  if (is_ended() || states_.back().state == kDeadState) {
+    return std::shared_ptr<const TokenMask>(std::make_shared<TokenMask>());
+  }
+  return masks_->mask(states_.back().state);
+}
+
+Result<bool> Constraint::accept(TokenId id) {
+  if (is_ended()) return false;
+  Recognizer& recognizer = masks_->recognizer();
+  StateId state = states_.back().state;
+  if (masks_->trie().is_end(id)) {
+    if (!recognizer.accepts(state)) return false;
+    states_.push_back({.state = state, .is_ended = true});
+    return true;
+  }
+  const std::string_view bytes = masks_->trie().bytes(id);
+  if (bytes.empty()) return false;
+  recognizer.begin(kMaskFuel);
+  for (const char c : bytes) {
+    state = recognizer.step(state, static_cast<unsigned char>(c));
+    if (state == kFailedState) return recognizer.failure();
+    if (state == kDeadState) return false;
+  }
+  states_.push_back({.state = state});
+  return true;
+}
+
+Result<int> Constraint::validate(std::span<const TokenId> draft) {
+  int n = 0;
+  for (const TokenId id : draft) {
+    auto accepted = accept(id);
+    if (!accepted) {
+      rollback(n);
+      return std::move(accepted).error();
+    }
+    if (!*accepted) break;
+    ++n;
+  }
+  rollback(n);
+  return n;
+}
+
+void Constraint::rollback(int n_tokens) noexcept {
+  const int n = std::clamp(n_tokens, 0, this->n_tokens());
+  states_.resize(states_.size() - static_cast<std::size_t>(n));
+}
+
+bool Constraint::is_complete() const noexcept {
+  return masks_->recognizer().accepts(states_.back().state);
+}
+
+Result<std::string> Constraint::forced(std::size_t max_bytes) {
+  StateId state = states_.back().state;
+  if (is_ended() || state == kDeadState) return std::string();
+  return masks_->recognizer().forced(state, max_bytes);
+}
+
+}  // namespace wick::grammar

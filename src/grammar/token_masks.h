@@ -1,0 +1,59 @@
+// Exact masks: in a state of a recognizer a token is allowed if and only if some document goes on
+// with its bytes, and an end of generation if and only if the document may end. Masks are computed
+// by one walk over the token trie, and kept by state up to kMaxMaskCacheBytes.
+//
+// Shared by all sequences with the same constraint and vocabulary; one thread at a time, as the
+// recognizer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "grammar/recognizer.h"
+#include "grammar/token_trie.h"
+
+namespace wick::grammar {
+
+// The allowed tokens: as ascending ids where they are at most kMaxSparseIds, else as bits.
+struct TokenMask {
+  bool is_sparse = true;
+  std::vector<TokenId> ids = {};
+  std::vector<std::uint64_t> bits = {};
+  int n_allowed = 0;
+
+  bool allows(TokenId id) const noexcept;
+  // Bit t of `out` = token t is allowed. Bits behind the vocabulary (padded logits) are 0.
+  void fill(std::span<std::uint64_t> out) const noexcept;
+};
+
+class TokenMasks {
+ public:
+  TokenMasks(std::unique_ptr<Recognizer> recognizer, std::shared_ptr<const TokenTrie> trie)
+      : recognizer_(std::move(recognizer)), trie_(std::move(trie)) {}
+
+  // Valid as long as someone holds it, also when the cache has dropped it.
+  Result<std::shared_ptr<const TokenMask>> mask(StateId state);
+
+  Recognizer& recognizer() noexcept { return *recognizer_; }
+
+  const TokenTrie& trie() const noexcept { return *trie_; }
+
+  std::uint64_t n_computed() const noexcept { return n_computed_; }
+
+ private:
+  Result<std::shared_ptr<const TokenMask>> compute(StateId state);
+
+  std::unique_ptr<Recognizer> recognizer_;
+  std::shared_ptr<const TokenTrie> trie_;
+  std::unordered_map<StateId, std::shared_ptr<const TokenMask>> cache_ = {};
+  std::size_t cache_bytes_ = 0;
+  std::uint64_t n_computed_ = 0;
+  std::vector<StateId> path_ = {};           // scratch: by depth
+  std::vector<std::uint64_t> scratch_ = {};  // scratch: bits
+};
+
+}  // namespace wick::grammar

@@ -1,0 +1,63 @@
+// The file that a person asked for: a session, a conversation, an array. It is replaced whole or
+// not at all: the bytes go to a new file beside it, under a name of this writer's own, which is
+// renamed at the end and removed if there is none. One thread.
+//
+//   WICK_TRY(AtomicFile file, AtomicFile::create(path, model.files()));
+//   WICK_DO(file.add(bytes));
+//   WICK_DO(file.commit());
+//
+// One rule for what stands at the path already: a regular file is replaced and keeps its owner and
+// mode. A symbolic link stays, and the file that it leads to is replaced; a link that leads nowhere
+// is refused. Folders, devices, pipes and sockets are refused (id "not_a_file"), and so is a file
+// that is an input (id "output_is_input"), by whatever name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/mapped_file.h"
+#include "base/result.h"
+#include "hub/durable.h"
+
+namespace wick {
+
+class AtomicFile {
+ public:
+  // `inputs`: files that are read meanwhile.
+  static Result<AtomicFile> create(const std::filesystem::path& path,
+                                   std::span<const FileId> inputs);
+  // Whether create() would succeed now. Leaves nothing behind.
+  static Result<void> check(const std::filesystem::path& path, std::span<const FileId> inputs);
+
+  AtomicFile(AtomicFile&& other) noexcept
+      : path_(std::move(other.path_)),
+        target_(std::move(other.target_)),
+        temporary_(std::exchange(other.temporary_, {})),
+        file_(std::move(other.file_)),
+        bytes_(other.bytes_) {}
+
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  Result<void> add(std::span<const std::byte> bytes);
+  Result<void> add(std::string_view text);
+  Result<void> commit();
+
+ private:
+  explicit AtomicFile(std::filesystem::path path) : path_(std::move(path)) {}
+
+  Result<void> look_at_target(std::span<const FileId> inputs);
+  Result<void> open_temporary();
+
+  std::filesystem::path path_;            // as it was given, for messages
+  std::filesystem::path target_ = {};     // behind links
+  std::filesystem::path temporary_ = {};  // empty once it is renamed
+  FileHandle file_ = {};
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace wick

@@ -1,0 +1,380 @@
+// The library when memory ends: at each allocation of each call, C++ and C, on the caller's thread
+// and on the engine's. Each such call gives an error of the kind kNoMemory or its usual answer,
+// throws nothing, leaks nothing, and the next one answers as ever.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "library/library_fixture_test.h"
+#include "support/hot_counters.h"
+#include "wick/pool.h"
+#include "wick/wick.h"
+
+namespace wick {
+namespace {
+
+// What a call of the C library gave.
+template <class T>
+struct FromC {
+  T value = {};
+  wick_error* error = nullptr;
+};
+
+struct Outcome {
+  bool has_failed = false;  // the allocation that was to fail was reached
+  bool is_error = false;
+  ErrorCode code = ErrorCode::kInvalid;
+  std::string text = {};  // of the answer, or of the error
+};
+
+template <class T, class Show>
+Outcome outcome(Result<T>& result, const Show& show) {
+  if (!result) {
+    return {.is_error = true, .code = result.error().code, .text = to_string(result.error())};
+  }
+  return {.text = show(*result)};
+}
+
+template <class T, class Show>
+Outcome outcome(FromC<T>& result, const Show& show) {
+  Outcome out;
+  if (result.error != nullptr) {
+    out = {.is_error = true,
+           .code = static_cast<ErrorCode>(result.error->code - WICK_INVALID),
+           .text = result.error->message};
+    wick_error_free(result.error);
+  } else {
+    out.text = show(result.value);
+  }
+  return out;
+}
+
+// `run(arm)` makes one call, after arm(), and says how it ended.
+struct Door {
+  const char* name;
+  std::function<Outcome(const std::function<void()>& arm)> run;
+};
+
+bool disarm() {
+  const bool has_failed = test::allocation_has_failed();
+  test::fail_allocation_anywhere(0);
+  test::fail_allocation(0);
+  return has_failed;
+}
+
+// `call` gives a Result or a FromC and allocates nothing of its own; `show` makes text of a value.
+template <class Call, class Show>
+Door door(const char* name, const Call& call, const Show& show) {
+  return {name, [=](const std::function<void()>& arm) -> Outcome {
+            try {
+              arm();
+              auto result = call();
+              const bool has_failed = disarm();
+              Outcome out = outcome(result, show);
+              out.has_failed = has_failed;
+              return out;
+            } catch (const std::exception& e) {
+              disarm();
+              ADD_FAILURE() << name << " threw: " << e.what();
+              return {};
+            }
+          }};
+}
+
+struct Doors {
+  Fixture f;
+  const Generation generation = noise(7, 12);
+  const Model& model = *f.model;
+  const std::string prompt = "a prompt of some length, so that its text has a buffer of its own";
+  const std::vector<Message> messages = {{.role = "system", .content = "be brief"},
+                                         {.content = prompt}};
+  const std::vector<std::string> texts = {prompt, "and another text that is embedded beside it"};
+  const std::vector<TokenId> ids = std::vector<TokenId>(40, 65);
+  const std::string session_path = (f.dir.path() / "session.bin").string();
+  const std::string other_path = (f.dir.path() / "other.bin").string();
+  const ModelOptions one_thread{.threads = 1, .max_concurrent = 2};
+  const ModelOptions two_threads{.threads = 2, .max_concurrent = 2};
+  Session kept = model.session("be brief");
+  wick_model* c_model = nullptr;
+  const std::vector<wick_parameter> parameters = {{"temperature", 3}, {"seed", 7}};
+  wick_generation c_generation = {};
+
+  Doors() {
+    EXPECT_TRUE(kept.say("one", generation));
+    EXPECT_TRUE(kept.save(session_path));
+    wick_model_options options;
+    wick_model_options_init(&options);
+    options.threads = 1;
+    wick_error* error = nullptr;
+    c_model = wick_model_open(f.path.c_str(), &options, &error);
+    EXPECT_NE(c_model, nullptr);
+    wick_generation_init(&c_generation);
+    c_generation.parameters = parameters.data();
+    c_generation.n_parameters = parameters.size();
+    c_generation.max_tokens = 12;
+  }
+
+  ~Doors() { wick_model_free(c_model); }
+
+  std::vector<Door> all() const;
+  void add_cpp(std::vector<Door>& doors) const;
+  void add_sessions(std::vector<Door>& doors) const;
+  void add_c(std::vector<Door>& doors) const;
+};
+
+std::string text_of(const Completion& answer) {
+  return answer.text;
+}
+
+void Doors::add_cpp(std::vector<Door>& doors) const {
+  const auto opened = [](const Model& m) { return std::to_string(m.describe().vocabulary); };
+  doors.push_back(door(
+      "Model::open", [this] { return Model::open(f.path, one_thread); }, opened));
+  doors.push_back(door(
+      "Model::open, two threads", [this] { return Model::open(f.path, two_threads); }, opened));
+  doors.push_back(door(
+      "Model::complete", [this] { return model.complete(prompt, generation); }, text_of));
+  doors.push_back(door(
+      "Model::chat", [this] { return model.chat(messages, generation); }, text_of));
+  doors.push_back(door(
+      "Model::stream",
+      [this]() -> Result<Completion> {
+        auto stream = model.stream(messages, generation);
+        if (!stream) return std::move(stream).error();
+        while (stream->next()) {
+        }
+        return stream->finish();
+      },
+      text_of));
+  doors.push_back(door(
+      "Model::plan", [this] { return model.plan(messages, generation); },
+      [](const RequestPlan& plan) { return std::to_string(plan.prompt_tokens); }));
+  doors.push_back(door(
+      "Model::embed", [this] { return model.embed(texts); },
+      [](const std::vector<Embedding>& all) { return std::to_string(all.at(1).values.at(0)); }));
+  doors.push_back(door(
+      "Model::tokenize", [this] { return model.tokenize(prompt); },
+      [](const std::vector<TokenId>& got) { return std::to_string(got.size()); }));
+  doors.push_back(door(
+      "Model::detokenize", [this] { return model.detokenize(ids); },
+      [](const std::string& text) { return text; }));
+  doors.push_back(door(
+      "ModelPool::get",
+      [this]() -> Result<Completion> {
+        ModelPool pool({.model = one_thread});
+        auto got = pool.get(f.path);
+        if (!got) return std::move(got).error();
+        return got->complete(prompt, generation);
+      },
+      text_of));
+}
+
+void Doors::add_sessions(std::vector<Door>& doors) const {
+  doors.push_back(door(
+      "Session::say",
+      [this]() -> Result<Completion> {
+        Session session = model.session("a system message that is longer than a short text");
+        return session.say(prompt, generation);
+      },
+      text_of));
+  doors.push_back(door(
+      "Session::save",
+      [this]() -> Result<int> {
+        auto saved = kept.save(other_path);
+        if (!saved) return std::move(saved).error();
+        return 0;
+      },
+      [](int) { return std::string("saved"); }));
+  doors.push_back(door(
+      "Model::load_session",
+      [this]() -> Result<Completion> {
+        auto session = model.load_session(session_path);
+        if (!session) return std::move(session).error();
+        return session->say(prompt, generation);
+      },
+      text_of));
+}
+
+void Doors::add_c(std::vector<Door>& doors) const {
+  const auto text = [](wick_completion* answer) {
+    const std::string out = answer->text;
+    wick_completion_free(answer);
+    return out;
+  };
+  doors.push_back(door(
+      "wick_complete",
+      [this] {
+        FromC<wick_completion*> out;
+        out.value =
+            wick_complete(c_model, prompt.c_str(), &c_generation, nullptr, nullptr, &out.error);
+        return out;
+      },
+      text));
+  doors.push_back(door(
+      "wick_complete_stream",
+      [this] {
+        FromC<wick_completion*> out;
+        wick_stream* const stream =
+            wick_complete_stream(c_model, prompt.c_str(), &c_generation, &out.error);
+        if (stream == nullptr) return out;
+        std::size_t length = 0;
+        while (wick_stream_next(stream, &length) != nullptr) {
+        }
+        out.value = wick_stream_finish(stream, &out.error);
+        wick_stream_free(stream);
+        return out;
+      },
+      text));
+  doors.push_back(door(
+      "wick_session_say",
+      [this] {
+        FromC<wick_completion*> out;
+        wick_session* const session = wick_session_new(c_model, "be brief", &out.error);
+        if (session == nullptr) return out;
+        out.value =
+            wick_session_say(session, prompt.c_str(), &c_generation, nullptr, nullptr, &out.error);
+        wick_session_free(session);
+        return out;
+      },
+      text));
+  doors.push_back(door(
+      "wick_session_load",
+      [this] {
+        FromC<int> out;
+        wick_session* const session = wick_session_load(c_model, session_path.c_str(), &out.error);
+        wick_session_free(session);
+        return out;
+      },
+      [](int) { return std::string("loaded"); }));
+  doors.push_back(door(
+      "wick_embed",
+      [this] {
+        FromC<std::ptrdiff_t> out;
+        float value = 0;
+        out.value =
+            wick_embed(c_model, prompt.data(), prompt.size(), "mean", &value, 1, &out.error);
+        return out;
+      },
+      [](std::ptrdiff_t n) { return std::to_string(n); }));
+  doors.push_back(door(
+      "wick_complete_plan",
+      [this] {
+        FromC<wick_plan*> out;
+        out.value = wick_complete_plan(c_model, prompt.c_str(), &c_generation, &out.error);
+        return out;
+      },
+      [](wick_plan* plan) {
+        const std::string out = std::to_string(plan->prompt_tokens);
+        wick_plan_free(plan);
+        return out;
+      }));
+  doors.push_back(door(
+      "wick_tokenize",
+      [this] {
+        FromC<std::ptrdiff_t> out;
+        out.value = wick_tokenize(c_model, prompt.data(), prompt.size(), nullptr, 0, &out.error);
+        return out;
+      },
+      [](std::ptrdiff_t n) { return std::to_string(n); }));
+  doors.push_back(door(
+      "wick_model_open",
+      [this] {
+        FromC<int> out;
+        wick_model_options options;
+        wick_model_options_init(&options);
+        options.threads = 1;
+        wick_model_free(wick_model_open(f.path.c_str(), &options, &out.error));
+        return out;
+      },
+      [](int) { return std::string("opened"); }));
+}
+
+std::vector<Door> Doors::all() const {
+  std::vector<Door> doors;
+  add_cpp(doors);
+  add_sessions(doors);
+  add_c(doors);
+  return doors;
+}
+
+enum class Where { kCaller, kAnywhere };
+
+void arm(Where where, long n) {
+  if (where == Where::kCaller) {
+    test::fail_allocation(n);
+  } else {
+    test::fail_allocation_anywhere(n);
+  }
+}
+
+// Every allocation of `door` fails once if `is_every`, else the first 24 and then fewer and fewer.
+void sweep(const Door& door, Where where, bool is_every) {
+  SCOPED_TRACE(door.name);
+  const auto none = [] {};
+  const std::string wanted = door.run(none).text;
+  EXPECT_EQ(door.run(none).text, wanted);
+  int n_errors = 0;
+  for (long n = 1; !testing::Test::HasFailure(); n += is_every || n < 24 ? 1 : n / 6) {
+    const Outcome out = door.run([&] { arm(where, n); });
+    if (out.is_error) {
+      ++n_errors;
+      EXPECT_EQ(out.code, ErrorCode::kNoMemory) << "allocation " << n << ": " << out.text;
+    } else {
+      EXPECT_EQ(out.text, wanted) << "allocation " << n;
+    }
+    EXPECT_EQ(door.run(none).text, wanted) << "the call after allocation " << n << " failed";
+    if (!out.has_failed) break;
+  }
+  EXPECT_GT(n_errors, 0);
+}
+
+void sweep_all(bool is_every) {
+  const Doors doors;
+  for (const Door& door : doors.all()) {
+    for (const Where where : {Where::kCaller, Where::kAnywhere})
+      sweep(door, where, is_every);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// What gives no Result gives less, or nothing.
+TEST(LibraryMemoryFaults, CallsWithoutAResultThrowNothing) {
+  const Doors doors;
+  for (long n = 1; n < 40; ++n) {
+    test::fail_allocation(n);
+    EXPECT_NO_THROW(static_cast<void>(doors.model.describe())) << n;
+    test::fail_allocation(n);
+    EXPECT_NO_THROW({
+      const Session session = doors.model.session("a system message that is longer than others");
+      static_cast<void>(session.messages());
+    }) << n;
+    test::fail_allocation(n);
+    EXPECT_NO_THROW({
+      ModelPool pool({.model = doors.one_thread});
+      static_cast<void>(pool.list());
+      static_cast<void>(pool.pin("a name that is long enough for a buffer of its own", true));
+      static_cast<void>(pool.unload("a name that is long enough for a buffer of its own"));
+    }) << n;
+  }
+  test::fail_allocation(0);
+  EXPECT_GT(doors.model.describe().vocabulary, 0);
+}
+
+// The first round also makes what lives as long as the process.
+void sweep_twice(bool is_every) {
+  sweep_all(is_every);
+  const long before = test::live_allocations();
+  sweep_all(is_every);
+  EXPECT_EQ(test::live_allocations(), before) << "calls that failed have left something";
+}
+
+TEST(LibraryMemoryFaults, AFailedAllocationIsAnErrorAndTheNextCallWorks) {
+  sweep_twice(false);
+}
+
+TEST(SlowLibraryMemoryFaults, EveryAllocationMayFail) {
+  sweep_twice(true);
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,183 @@
+#include "local/local.h"
+
+#include <algorithm>
+
+#include "base/memory_door.h"
+#include "base/strings.h"
+#include "base/thread.h"
+#include "model/decoder.h"
+
+namespace wick {
+
+namespace {
+
+// Rows of logits a step, besides one for each sequence: those of prompts.
+constexpr int kScoredRows = 7;
+
+// Until here all but the tokenizer is address space: nothing has been touched.
+Result<void> check_limit(const ModelMemory& memory, std::uint64_t limit) {
+  if (limit == 0 || memory.total() <= limit) return {};
+  std::string parts =
+      cat("weights ", human_bytes(memory.weight_bytes), ", cache ", human_bytes(memory.cache_bytes),
+          ", scratch ", human_bytes(memory.scratch_bytes));
+  if (memory.draft_bytes() > 0) parts += cat(", draft model ", human_bytes(memory.draft_bytes()));
+  return Error{.code = ErrorCode::kNoMemory,
+               .id = "memory_limit",
+               .message = cat("the model may take ", human_bytes(memory.total()), " (", parts,
+                              "), the limit is ", human_bytes(limit)),
+               .hint =
+                   "shorten the context (-c), lower --kv-limit, take --kv-type q8_0, or raise "
+                   "the limit"};
+}
+
+}  // namespace
+
+LocalModel::LocalModel(ModelFile file, Device& device) : file_(std::move(file)), device_(device) {}
+
+LocalModel::~LocalModel() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+}
+
+// The model's own thread cannot wait for its own end: another one does.
+void LocalModel::release(LocalModel* model) noexcept {
+  if (model->thread_.get_id() != std::this_thread::get_id()) {
+    delete model;
+    return;
+  }
+  model->thread_.request_stop();
+  auto other = start_thread([model] { delete model; });
+  if (other) other->detach();  // else the model stays, stopped: nothing can wait for it
+}
+
+// Whoever asks for something that the model's own thread does would wait for ever on that thread.
+Result<void> LocalModel::refuse_own_thread() const {
+  if (thread_.get_id() != std::this_thread::get_id()) return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "called_in_hook",
+               .message = "a logits hook cannot ask the model that calls it",
+               .hint = "ask from another thread, without waiting for it in the hook"};
+}
+
+Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path& path,
+                                                     const LocalOptions& options) {
+  return memory_door([&]() -> Result<std::shared_ptr<LocalModel>> {
+    WICK_TRY(ModelFile file, ModelFile::open(path));
+    DeviceRegistry& devices = options.devices != nullptr ? *options.devices : process_devices();
+    WICK_TRY(const OpenDevice open, devices.open(options.device));
+    const std::shared_ptr<LocalModel> model(new LocalModel(std::move(file), *open.device), release);
+    WICK_DO(model->load_parts(options));
+    return model;
+  });
+}
+
+Result<void> LocalModel::load_parts(const LocalOptions& options) {
+  inputs_ = options.inputs;
+  EngineOptions engine = options.engine;
+  const DecoderOptions sizes{
+      .max_batch_tokens = std::max(engine.prefill_chunk, engine.max_seqs),
+      .max_logit_rows = engine.max_seqs + std::max(kScoredRows, engine.draft_max),
+      .context = engine.context,
+      .max_seqs = engine.max_seqs,
+      .threads = options.threads};
+  WICK_TRY(Decoder decoder, Decoder::load(file_, device_, sizes));
+  WICK_TRY(auto tokenizer, Tokenizer::from(file_.metadata()));
+  if (tokenizer->size() > decoder.spec().vocab) {
+    return Error{
+        .code = ErrorCode::kCorrupt,
+        .id = "vocabulary_mismatch",
+        .message = cat(printable(file_.path().string()), ": the tokenizer has ", tokenizer->size(),
+                       " tokens, the model has ", decoder.spec().vocab)};
+  }
+  memory_.weight_bytes = decoder.weight_bytes();
+  std::unique_ptr<DraftModel> draft;
+  if (!options.draft_model.empty()) {
+    WICK_TRY(draft, load_draft(options, decoder.spec(), *tokenizer));
+    memory_.draft_weight_bytes = draft->weight_bytes();
+    memory_.draft_cache_bytes = draft->cache_bytes();
+    memory_.draft_scratch_bytes = draft->scratch_bytes();
+  }
+  WICK_TRY(engine_,
+           Engine::create(std::move(decoder), std::move(tokenizer), engine, std::move(draft)));
+  memory_.cache_bytes = engine_->cache_bytes();
+  memory_.scratch_bytes = engine_->scratch_bytes();
+  WICK_DO(check_limit(memory_, options.memory_limit_bytes));
+  kind_.k_type = engine.k_type;
+  kind_.v_type = engine.v_type;
+  templates_ = options.chat_template.empty()
+                   ? std::make_unique<const ChatTemplates>(file_.metadata())
+                   : std::make_unique<const ChatTemplates>(options.chat_template);
+  WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { engine_->run(stop); }));
+  return {};
+}
+
+Result<std::unique_ptr<DraftModel>> LocalModel::load_draft(const LocalOptions& options,
+                                                           const DecoderSpec& spec,
+                                                           const Tokenizer& tokenizer) {
+  WICK_TRY(draft_file_, ModelFile::open(options.draft_model));
+  WICK_TRY(const auto draft_tokenizer, Tokenizer::from(draft_file_->metadata()));
+  WICK_DO(check_same_vocabulary(tokenizer, *draft_tokenizer));
+  const EngineOptions& engine = options.engine;
+  const int context = plan_context(spec, engine);
+  WICK_TRY(Decoder decoder, Decoder::load(*draft_file_, device_,
+                                          {.max_batch_tokens = engine.prefill_chunk,
+                                           .max_logit_rows = 1,
+                                           .context = context,
+                                           .max_seqs = engine.max_seqs,
+                                           .threads = options.threads}));
+  return DraftModel::create(
+      std::move(decoder),
+      {.max_seqs = engine.max_seqs, .context = context, .vocab = tokenizer.size()});
+}
+
+Result<std::vector<ModelInfo>> LocalModel::models() {
+  return std::vector<ModelInfo>{info()};
+}
+
+ModelInfo LocalModel::info() const {
+  const Metadata& meta = metadata();
+  const auto title = meta.string("general.name");
+  return {.name = title ? std::string(*title) : file_.path().stem().string(),
+          .architecture = std::string(meta.string("general.architecture").value_or("")),
+          .source = file_.path().string(),
+          .context = engine_->context(),
+          .vocabulary = tokenizer().size(),
+          .memory = memory_};
+}
+
+Result<std::vector<TokenId>> LocalModel::tokenize(const std::string& /*model*/,
+                                                  std::string_view text) {
+  return tokenizer().encode_plain(text);
+}
+
+Result<std::string> LocalModel::detokenize(const std::string& /*model*/,
+                                           std::span<const TokenId> ids) {
+  for (const TokenId id : ids) {
+    if (id >= 0 && id < tokenizer().size()) continue;
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "bad_token",
+        .message = cat("token ", id, " is outside the vocabulary of ", tokenizer().size())};
+  }
+  return tokenizer().decode(ids);
+}
+
+Result<Statistics> LocalModel::statistics(const std::string& /*model*/) {
+  WICK_DO(refuse_own_thread());
+  Statistics all = counters_->read();
+  const EngineLoad load = engine_->load();
+  all.running = load.running;
+  all.waiting = load.waiting;
+  all.cache_blocks = load.cache_blocks;
+  all.free_blocks = load.free_blocks;
+  return all;
+}
+
+Result<int> LocalModel::close_tenant(std::uint64_t tenant, bool wipes) {
+  WICK_DO(refuse_own_thread());
+  return engine_->close_tenant(tenant, wipes);
+}
+
+}  // namespace wick

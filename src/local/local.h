@@ -1,0 +1,145 @@
+// The local provider: a model file, its tokenizer and chat template, and the engine with its
+// thread. Everything here may be called from several threads at once; answers share forward passes
+// and never influence each other. A model that a shared_ptr holds stays for its answers; another
+// must outlive them.
+//
+//   WICK_TRY(const std::shared_ptr<LocalModel> model, LocalModel::open("model.gguf", {}));
+//   WICK_TRY(const auto answer, model->start({.prompt = "Once"}));
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "backend/device_registry.h"
+#include "engine/engine.h"
+#include "format/metadata.h"
+#include "format/model_file.h"
+#include "local/chat_templates.h"
+#include "local/counters.h"
+#include "local/session_file.h"
+#include "provider/provider.h"
+#include "sample/sampler.h"
+
+namespace wick {
+
+struct LocalOptions {
+  int threads = 0;  // 0 = what this process may use
+  // A device of `devices` by name, or "auto": the first one that starts.
+  std::string device = "auto";
+  DeviceRegistry* devices = nullptr;  // null = those of this process, which all models share
+  EngineOptions engine = {};
+  std::filesystem::path draft_model = {};  // guesses tokens ahead; empty = none
+  std::vector<FileId> inputs = {};         // further files that this program reads, for files()
+
+  // engine.draft_max unless somebody says another: of guesses from the text, and by a draft model.
+  static constexpr int kNgramDraft = 16, kModelDraft = 3;
+
+  std::string chat_template = {};  // instead of the model's own
+  // A model that may need more is refused before any of it is touched (id "memory_limit"). 0 =
+  // none.
+  std::uint64_t memory_limit_bytes = 0;
+};
+
+class LocalModel final : public Provider, public std::enable_shared_from_this<LocalModel> {
+ public:
+  // Loads and starts. The model's general.sampling.* hints become defaults. A model without a chat
+  // template goes on from text and tokens; messages then fail with id "no_chat_template".
+  // The last owner may be on any thread, the model's own too (a hook).
+  static Result<std::shared_ptr<LocalModel>> open(const std::filesystem::path& path,
+                                                  const LocalOptions& options);
+  ~LocalModel() override;  // what runs ends as cancelled
+  LocalModel(const LocalModel&) = delete;
+  LocalModel& operator=(const LocalModel&) = delete;
+
+  std::string_view name() const noexcept override { return "local"; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake = {}) override;
+  Result<RequestPlan> estimate(const Request& request) override;
+  Result<std::vector<ModelInfo>> models() override;
+  Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override;
+  Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
+  Result<std::string> apply_template(const Request& request) override;
+  Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
+  // BOS and EOS stand around a text where the model has them.
+  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
+                                       const EmbedOptions& options) override;
+  Result<Statistics> statistics(const std::string& model) override;
+  // provider/messages.h and local/session_file.h. A file that does not fit this model and its cache
+  // types, or is damaged, is refused. The next answer then computes only what is new.
+  Result<void> save_session(const std::string& path, std::span<const Message> messages) override;
+  Result<std::vector<Message>> load_session(const std::string& path) override;
+  // A session file that was written stays.
+  Result<int> close_tenant(std::uint64_t tenant, bool wipes) override;
+
+  ModelInfo info() const;
+
+  const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
+
+  const Metadata& metadata() const noexcept { return file_.metadata(); }
+
+  // The files that answers read, those of the draft model too, and LocalOptions::inputs: a session
+  // must not replace them.
+  std::vector<FileId> files() const;
+
+  int context() const noexcept { return engine_->context(); }
+
+  const ModelMemory& memory() const noexcept { return memory_; }
+
+ private:
+  struct Prepared;
+
+  LocalModel(ModelFile file, Device& device);
+  static void release(LocalModel* model) noexcept;
+  Result<void> refuse_own_thread() const;
+  Result<void> load_parts(const LocalOptions& options);
+  Result<std::unique_ptr<DraftModel>> load_draft(const LocalOptions& options,
+                                                 const DecoderSpec& spec,
+                                                 const Tokenizer& tokenizer);
+  Result<MarkedText> render(Object context, std::stop_token stop = {}) const;
+  const SessionKind& session_kind();
+  Result<Prepared> prepare(const Request& request) const;
+  Result<void> read_prompt(const Request& request, Prepared& prepared) const;
+
+  ModelFile file_;
+  Device& device_;
+  std::optional<ModelFile> draft_file_;
+  std::vector<FileId> inputs_;
+  std::unique_ptr<Engine> engine_;
+  ModelMemory memory_ = {};
+  std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
+  std::once_flag kind_once_;
+  SessionKind kind_ = {};
+  std::unique_ptr<const ChatTemplates> templates_;
+  std::jthread thread_;
+};
+
+// What of the sampling depends on the vocabulary: biases of texts, and where DRY stops comparing.
+Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settings,
+                            SamplingParams& params);
+
+// What sampling a request gets: its own settings, else the file's hints, else SamplingParams{}; the
+// seed is random unless it is set ("seed" is a key like the others). Errors name the key, the value
+// and the range.
+struct ResolvedSampling {
+  SamplingParams params = {};
+  std::vector<EffectiveParameter> effective = {};  // each parameter and who set it
+};
+
+Result<ResolvedSampling> resolve_sampling(const Metadata& meta, const Generation& settings);
+
+// Who set `key`: what settings.origins says, else "request".
+std::string origin_of(const Generation& settings, std::string_view key);
+
+// "q8_0", or "q8_0,q4_0" for keys and values apart: the numbers that a cache may hold.
+struct KvTypes {
+  KvType k = KvType::kBF16, v = KvType::kBF16;
+};
+
+Result<KvTypes> parse_kv_types(std::string_view text);
+
+}  // namespace wick

@@ -1,0 +1,175 @@
+#include "local/local_answer.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/ring.h"
+#include "local/limits.h"
+#include "local/score_log.h"
+
+namespace wick {
+
+// The last delta's facts are written before the ring is closed and read after it, which orders
+// them.
+class LocalAnswer::Sink final : public DeltaSink {
+ public:
+  Sink(std::size_t ring_bytes, std::shared_ptr<Wake> wake, std::shared_ptr<Counters> counters)
+      : ring(ring_bytes), wake_(std::move(wake)), counters_(std::move(counters)) {}
+
+  bool offer(const TextDelta& delta) noexcept override {
+    if (!has_room(delta.text.size())) return false;
+    n_bytes_ += delta.text.size();
+    scores.add(delta.scores, delta.stop == FinishReason::kNone ? n_bytes_ : ScoreLog::kEnd);
+    if (delta.stop == FinishReason::kNone) {
+      ring.write(delta.text);
+    } else {
+      finish = delta.stop;
+      usage = delta.usage;
+      // There is room for them.
+      prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());
+      if (delta.error != nullptr) error = *delta.error;  // cold: the request has failed
+      counters_->add(finish, usage);
+      ring.close();
+    }
+    wake_->set();
+    return true;
+  }
+
+  // The reader has read: whether the engine waits for that.
+  bool ends_wait() noexcept { return is_behind_.exchange(false); }
+
+  bool is_closed() const noexcept override { return is_dropped.load(std::memory_order_relaxed); }
+
+  ByteRing ring;
+  std::atomic<bool> is_dropped = false;
+  ScoreLog scores;
+  std::vector<TokenScore> prompt_scores;  // as many as its capacity, if any
+  FinishReason finish = FinishReason::kNone;
+  Usage usage = {};
+  Error error = {};
+
+ private:
+  // What the reader frees between the two looks, or later, it tells the engine.
+  bool has_room(std::size_t bytes) noexcept {
+    if (ring.has_room(bytes)) return true;
+    is_behind_.store(true);
+    return ring.has_room(bytes);
+  }
+
+  std::atomic<bool> is_behind_ = false;
+  std::shared_ptr<Wake> wake_;
+  std::shared_ptr<Counters> counters_;
+  std::uint64_t n_bytes_ = 0;  // written
+};
+
+LocalAnswer::LocalAnswer(Engine& engine, std::shared_ptr<Sink> sink, AnswerParts parts)
+    : Answer(parts.wake), parts_(std::move(parts)), engine_(&engine), sink_(std::move(sink)) {}
+
+LocalAnswer::~LocalAnswer() {
+  sink_->is_dropped.store(true, std::memory_order_relaxed);
+  if (!is_over()) cancel();  // the sink is shared: the engine may still write into it
+}
+
+Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateRequest request,
+                                                   AnswerParts parts) {
+  if (parts.wake == nullptr) parts.wake = std::make_shared<Wake>();
+  auto sink = std::make_shared<Sink>(engine.max_delta_bytes(request.emit_bytes) + kRingBytes,
+                                     parts.wake, parts.counters);
+  std::size_t per_token = 1;
+  if (request.top_logprobs >= 0 && request.top_logprobs <= kMaxTopLogprobs) {
+    per_token += static_cast<std::size_t>(request.top_logprobs);
+    const int most =
+        request.max_tokens > 0 ? std::min(request.max_tokens, engine.context()) : engine.context();
+    sink->scores.reserve(static_cast<std::size_t>(most), per_token);
+    if (request.scores_prompt) sink->prompt_scores.reserve(per_token * request.prompt.size());
+  }
+  request.sink = sink;
+  request.editor = parts.hook;
+  std::unique_ptr<LocalAnswer> answer(new LocalAnswer(engine, std::move(sink), std::move(parts)));
+  answer->scores_per_token_ = per_token;
+  WICK_TRY(answer->id_, engine.submit(std::move(request)));
+  return std::unique_ptr<Answer>(std::move(answer));
+}
+
+void LocalAnswer::cancel() noexcept {
+  if (id_ != 0) engine_->cancel(id_);
+}
+
+std::optional<Event> LocalAnswer::next() {
+  // What was read may all be held back; and the end shows only behind the last bytes, of which
+  // nobody is told any more.
+  for (bool has_read = true; pending_.empty() && has_read;) {
+    const std::uint64_t before = n_read_;
+    read();
+    has_read = n_read_ != before;
+  }
+  if (pending_.empty()) return std::nullopt;
+  Event event = std::move(pending_.back());
+  pending_.pop_back();
+  return event;
+}
+
+// Fills `pending_` with what has arrived.
+void LocalAnswer::read() {
+  raw_.clear();
+  reasoning_.clear();
+  text_.clear();
+  const bool is_end = !sink_->ring.read(raw_);
+  if (sink_->ends_wait()) engine_->wake();
+  n_read_ += raw_.size();
+  if (is_end) {
+    parts_.split.finish(reasoning_, text_);
+  } else if (!raw_.empty()) {
+    parts_.split.push(raw_, reasoning_, text_);
+  }
+  if (!is_end && raw_.empty()) return;
+  // Text that was held back to the end comes before the tokens that no text follows.
+  if (parts_.has_logprobs) add_scores(n_read_ - parts_.split.held());
+  if (!reasoning_.empty()) pending_.emplace_back(ReasoningEvent{reasoning_});
+  if (!text_.empty()) pending_.emplace_back(TextEvent{text_});
+  if (is_end) {
+    if (parts_.has_logprobs) add_scores(ScoreLog::kEnd);
+    add_done();
+  }
+  std::reverse(pending_.begin(), pending_.end());
+}
+
+namespace {
+
+void append_named(std::span<const TokenScore> scores, std::size_t per_token,
+                  const Tokenizer& tokenizer, std::vector<ScoredToken>& out) {
+  const auto name = [&](const TokenScore& score) {
+    return ScoredToken{.id = score.id,
+                       .bytes = std::string(tokenizer.bytes(score.id)),
+                       .logprob = static_cast<double>(score.logprob)};
+  };
+  for (; scores.size() >= per_token; scores = scores.subspan(per_token)) {
+    if (scores[0].id < 0) continue;
+    out.push_back(name(scores[0]));
+    for (const TokenScore& likely : scores.subspan(1, per_token - 1)) {
+      if (likely.id >= 0) out.back().likeliest.push_back(name(likely));
+    }
+  }
+}
+
+}  // namespace
+
+void LocalAnswer::add_scores(std::uint64_t text_end) {
+  ScoresEvent scores;
+  append_named(sink_->scores.take(text_end), scores_per_token_, engine_->tokenizer(),
+               scores.tokens);
+  if (!scores.tokens.empty()) pending_.emplace_back(std::move(scores));
+}
+
+void LocalAnswer::add_done() {
+  DoneEvent done{
+      .finish = sink_->finish, .usage = sink_->usage, .parameters = std::move(parts_.parameters)};
+  append_named(sink_->prompt_scores, scores_per_token_, engine_->tokenizer(), done.prompt_logprobs);
+  if (done.finish == FinishReason::kError) {
+    const bool is_hook = parts_.hook != nullptr && parts_.hook->failure();
+    done.error = is_hook ? *parts_.hook->failure() : sink_->error;
+  }
+  pending_.emplace_back(std::move(done));
+}
+
+}  // namespace wick

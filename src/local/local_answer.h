@@ -1,0 +1,59 @@
+// The answer of a local model on its way: the engine's thread writes its text into a ring and its
+// scores into a log, and sets the reader's Wake; the reader makes events of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "chat/reasoning.h"
+#include "engine/engine.h"
+#include "local/counters.h"
+#include "local/hook_editor.h"
+#include "provider/answer.h"
+
+namespace wick {
+
+// What an answer needs beside its request, and hands on.
+struct AnswerParts {
+  std::shared_ptr<void> model = {};  // kept until the answer is gone; may be null
+  std::shared_ptr<Counters> counters = {};
+  std::shared_ptr<Wake> wake = {};        // may be null
+  std::shared_ptr<HookEditor> hook = {};  // may be null
+  std::vector<EffectiveParameter> parameters = {};
+  ReasoningSplit split = ReasoningSplit::off();
+  bool has_logprobs = false;
+};
+
+class LocalAnswer final : public Answer {
+ public:
+  // Submits `request`, whose sink and editor are set here.
+  static Result<std::unique_ptr<Answer>> begin(Engine& engine, GenerateRequest request,
+                                               AnswerParts parts);
+  ~LocalAnswer() override;
+
+  void cancel() noexcept override;  // takes effect at the engine's next step
+
+ protected:
+  std::optional<Event> next() override;
+
+ private:
+  class Sink;
+  LocalAnswer(Engine& engine, std::shared_ptr<Sink> sink, AnswerParts parts);
+  void read();
+  void add_scores(std::uint64_t text_end);
+  void add_done();
+
+  AnswerParts parts_;
+  Engine* engine_;
+  std::shared_ptr<Sink> sink_;
+  std::size_t scores_per_token_ = 1;
+  RequestId id_ = 0;
+  std::uint64_t n_read_ = 0;    // bytes of text
+  std::vector<Event> pending_;  // read, but not told; the next one last
+  std::string raw_, reasoning_, text_;
+};
+
+}  // namespace wick

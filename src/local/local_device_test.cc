@@ -1,0 +1,86 @@
+// Models and the devices they share.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <string>
+
+#include "local/local.h"
+#include "provider/gather.h"
+#include "support/fake_device.h"
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+
+namespace wick {
+namespace {
+
+class LocalDevices : public testing::Test {
+ protected:
+  LocalDevices() { test::write_tiny_model(path_, {}); }
+
+  std::shared_ptr<LocalModel> open(const LocalOptions& options) {
+    auto model = LocalModel::open(path_, options);
+    EXPECT_TRUE(model) << (model ? "" : to_string(model.error()));
+    return model ? *std::move(model) : nullptr;
+  }
+
+  test::TempDir dir_;
+  std::filesystem::path path_ = dir_.path() / "tiny.gguf";
+};
+
+int threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+std::string text_of(LocalModel& model) {
+  const auto answer = ask(
+      model, {.prompt = "Once upon a time there was", .generation = {.seed = 7, .max_tokens = 30}});
+  EXPECT_TRUE(answer) << (answer ? "" : to_string(answer.error()));
+  return answer ? answer->text : std::string();
+}
+
+Result<std::unique_ptr<Device>> start_fake(const DeviceInfo&) {
+  return std::unique_ptr<Device>(std::make_unique<test::FakeDevice>(Isa::kScalar));
+}
+
+constexpr DeviceKind kFake = {.name = "fake",
+                              .detect = [] { return std::vector<DeviceInfo>{{.name = "fake"}}; },
+                              .start = start_fake};
+
+TEST_F(LocalDevices, TwoModelsOfAProcessHaveOneThreadTeam) {
+  const int before = threads_of_process();
+  const auto first = open({.threads = 3});
+  EXPECT_EQ(threads_of_process(), before + 1 + 2) << "the engine's thread, which computes, too";
+  const auto second = open({.threads = 3});
+  EXPECT_EQ(threads_of_process(), before + 2 + 2) << "another engine, the same team";
+  EXPECT_EQ(text_of(*first), text_of(*second));
+}
+
+TEST_F(LocalDevices, BytesInUseReturnToWhatTheyWere) {
+  Device& cpu = *process_devices().open("cpu")->device;
+  const std::size_t before = cpu.bytes_in_use();
+  for (int i = 0; i < 100; ++i) {
+    const auto model = open({.threads = 1});
+    ASSERT_GT(cpu.bytes_in_use(), before + model->memory().cache_bytes);
+  }
+  EXPECT_EQ(cpu.bytes_in_use(), before);
+}
+
+TEST_F(LocalDevices, ADeviceThatTheHostCannotTouchGivesTheSameText) {
+  DeviceRegistry devices({&kFake, 1});
+  const auto on_cpu = open({.threads = 2});
+  const auto on_fake = open({.threads = 2, .device = "fake", .devices = &devices});
+  EXPECT_GT(devices.open("fake")->device->bytes_in_use(), on_fake->memory().weight_bytes);
+  EXPECT_EQ(text_of(*on_fake), text_of(*on_cpu));
+}
+
+TEST_F(LocalDevices, ADeviceThatIsNotThereIsAnError) {
+  const auto model = LocalModel::open(path_, {.device = "cuda:7"});
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kDevice);
+  EXPECT_EQ(model.error().id, "no_such_device");
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,117 @@
+// Texts as vectors.
+#include <cmath>
+#include <numeric>
+
+#include "base/strings.h"
+#include "local/last_delta.h"
+#include "local/local.h"
+
+namespace wick {
+
+namespace {
+
+Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {
+  if (wanted == "mean") return Pooling::kMean;
+  if (wanted == "first") return Pooling::kFirst;
+  if (wanted == "last") return Pooling::kLast;
+  if (!wanted.empty()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_pooling",
+                 .message = cat("pooling '", printable(wanted), "' is not mean, first or last")};
+  }
+  const auto arch = meta.string("general.architecture").value_or("");
+  switch (meta.integer(cat(arch, ".pooling_type")).value_or(0)) {  // llama.cpp's numbers
+    case 0:                                                        // unspecified
+    case 1:
+      return Pooling::kMean;
+    case 2:
+      return Pooling::kFirst;
+    case 3:
+      return Pooling::kLast;
+    default:
+      return Error{
+          .code = ErrorCode::kUnsupported,
+          .id = "bad_pooling",
+          .message = cat("the model's pooling_type is ", *meta.integer(cat(arch, ".pooling_type")),
+                         ", known are 1 (mean), 2 (first) and 3 (last)"),
+          .hint = "say which pooling is wanted"};
+  }
+}
+
+void normalise(std::vector<float>& values) {
+  const double squares =
+      std::accumulate(values.begin(), values.end(), 0.0, [](double sum, float value) {
+        return sum + static_cast<double>(value) * static_cast<double>(value);
+      });
+  const double scale = squares > 0 ? 1 / std::sqrt(squares) : 0;
+  for (float& value : values)
+    value = static_cast<float>(static_cast<double>(value) * scale);
+}
+
+// Requests on their way; those that are left behind are cancelled.
+class Pending {
+ public:
+  explicit Pending(Engine& engine) : engine_(&engine) {}
+
+  ~Pending() { cancel(); }
+
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  Result<void> add(GenerateRequest request) {
+    auto reader = std::make_shared<LastDelta>(engine_->d_model());
+    request.sink = reader;
+    WICK_TRY(const RequestId id, engine_->submit(std::move(request)));
+    ids_.push_back(id);
+    readers_.push_back(std::move(reader));
+    return {};
+  }
+
+  void cancel() noexcept {
+    for (const RequestId id : ids_)
+      engine_->cancel(id);
+  }
+
+  std::span<const std::shared_ptr<LastDelta>> readers() const noexcept { return readers_; }
+
+ private:
+  Engine* engine_;
+  std::vector<RequestId> ids_ = {};
+  std::vector<std::shared_ptr<LastDelta>> readers_ = {};
+};
+
+constexpr std::size_t kTogether = 64;  // texts in the queue at once
+
+}  // namespace
+
+Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
+                                                 std::span<const std::string> texts,
+                                                 const EmbedOptions& options) {
+  WICK_DO(refuse_own_thread());
+  WICK_TRY(const Pooling pooling, pooling_of(metadata(), options.pooling));
+  std::vector<Embedding> out;
+  for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {
+    Pending pending(*engine_);
+    for (const std::string& text : texts.first(std::min(kTogether, texts.size()))) {
+      GenerateRequest request{.tenant = options.tenant,
+                              .priority = options.priority,
+                              .time_limit_ms = options.time_limit_ms,
+                              .pooling = pooling};
+      const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
+      request.prompt.assign(prefix.begin(), prefix.end());
+      WICK_TRY(const auto ids, tokenizer().encode_plain(text));
+      request.prompt.insert(request.prompt.end(), ids.begin(), ids.end());
+      request.prompt.insert(request.prompt.end(), suffix.begin(), suffix.end());
+      WICK_DO(pending.add(std::move(request)));
+    }
+    const std::stop_callback cancel(options.cancel, [&pending] { pending.cancel(); });
+    for (const auto& reader : pending.readers()) {
+      WICK_DO(reader->wait());
+      if (options.normalise) normalise(reader->values);
+      out.push_back({.values = std::move(reader->values), .tokens = reader->usage.prompt_tokens});
+    }
+  }
+  return out;
+}
+
+}  // namespace wick

@@ -1,0 +1,92 @@
+// Loaded models by name, within a budget of bytes. Any thread; a load blocks those who want that
+// model, and nobody else. Who holds a model keeps it: unloading and replacing take it out of the
+// pool, and its memory goes when the last answer on it is over. Until then its bytes still count.
+//
+//   LocalPool pool({.budget_bytes = 8'000'000'000}, load);   // load: path → LocalModel
+//   WICK_TRY(const auto model, pool.get("smollm2-135m"));     // loaded now, or already there
+//
+// When there is no room, what nobody uses and nobody has pinned goes, longest unused first.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "local/local.h"
+
+namespace wick {
+
+struct PoolLimits {
+  std::uint64_t budget_bytes = 0;  // of weights and caches together; 0 = no limit
+  int max_models = 32;
+};
+
+class LocalPool final : public Provider {
+ public:
+  using Held = std::shared_ptr<LocalModel>;
+  using Loader = std::function<Result<Held>(std::string_view source)>;
+
+  LocalPool(PoolLimits limits, Loader loader);
+  ~LocalPool() override;
+  LocalPool(const LocalPool&) = delete;
+  LocalPool& operator=(const LocalPool&) = delete;
+
+  // The model of that name, loaded from the source of the same name if it is not there yet. Callers
+  // that come while it loads wait and share it, or its error. kUnavailable, id "pool_full", with
+  // the numbers, when it does not fit beside what is used or pinned.
+  Result<Held> get(std::string_view name);
+  // Loads `source` and gives it the name, whatever had it before. Answers that run end on the old
+  // model; who asks from now on gets the new one. On an error the old one stays.
+  Result<Held> put(std::string_view name, std::string_view source);
+
+  // The same for those who know a Provider alone. What asks by name loads that model first, and
+  // blocks meanwhile.
+  std::string_view name() const noexcept override { return "local pool"; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake = {}) override;
+  Result<RequestPlan> estimate(const Request& request) override;
+  Result<std::vector<ModelInfo>> models() override;  // longest unused first
+  Result<ModelInfo> load(const std::string& name) override;
+  Result<ModelInfo> replace(const std::string& name, const std::string& source) override;
+  Result<void> unload(const std::string& name) override;               // kNotFound: not there
+  Result<void> pin(const std::string& name, bool is_pinned) override;  // never evicted then
+  Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override;
+  Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
+  Result<std::string> apply_template(const Request& request) override;
+  Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
+  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
+                                       const EmbedOptions& options) override;
+  Result<Statistics> statistics(const std::string& model) override;
+
+ private:
+  struct Loading;
+  struct Entry;
+  struct Leaving;
+
+  Result<Held> load(std::string_view name, std::string_view source,
+                    std::unique_lock<std::mutex>& lock);
+  Result<ModelInfo> info_of(const std::string& name, const Result<Held>& held);
+  Result<void> admit(std::string_view name, std::string_view source, Held model,
+                     std::vector<Held>& gone);
+  Entry* find(std::string_view name) noexcept;
+  std::shared_ptr<Loading> find_loading(std::string_view name) const;
+  void retire(std::size_t index, std::vector<Held>& gone);
+  std::uint64_t bytes_in_use();
+
+  PoolLimits limits_;
+  Loader loader_;
+  mutable std::mutex mutex_;
+  std::condition_variable loaded_;
+  std::vector<Entry> entries_;                      // longest unused first
+  std::vector<std::shared_ptr<Loading>> loadings_;  // by name, one each
+  std::vector<Leaving> leaving_;                    // out of the pool, but still used
+};
+
+}  // namespace wick

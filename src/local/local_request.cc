@@ -1,0 +1,174 @@
+// From a Request to what the engine gets.
+#include <algorithm>
+
+#include "base/memory_door.h"
+#include "base/strings.h"
+#include "local/last_delta.h"
+#include "local/local.h"
+#include "local/local_answer.h"
+#include "provider/messages.h"
+
+namespace wick {
+
+struct LocalModel::Prepared {
+  GenerateRequest generate = {};
+  std::vector<EffectiveParameter> parameters = {};
+  ReasoningSplit split = ReasoningSplit::off();
+};
+
+namespace {
+
+// As OpenAI has it: how many of the likeliest says nothing without the switch.
+Result<void> check_logprobs(const Generation& g) {
+  const auto bad = [](std::string message) {
+    return Error{
+        .code = ErrorCode::kInvalid, .id = "bad_top_logprobs", .message = std::move(message)};
+  };
+  if (g.top_logprobs < 0 || g.top_logprobs > kMaxTopLogprobs) {
+    return bad(cat("top_logprobs is ", g.top_logprobs, ", allowed are 0 to ", kMaxTopLogprobs));
+  }
+  if (g.top_logprobs > 0 && !g.logprobs && !g.prompt_logprobs) {
+    return bad(
+        cat("top_logprobs is ", g.top_logprobs, ", which needs logprobs or prompt_logprobs"));
+  }
+  return {};
+}
+
+Result<void> check_form(const Request& request) {
+  const Generation& g = request.generation;
+  if (g.response_format.type != "text") {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "response_format_unsupported",
+                 .message = cat("the response format '", printable(g.response_format.type),
+                                "' is not supported, 'text' is")};
+  }
+  const bool is_chat = std::holds_alternative<std::vector<Message>>(request.prompt);
+  if (!is_chat && (!g.tools.empty() || g.thinking || !g.template_variables.empty())) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "not_a_chat",
+                 .message = "tools, thinking and template variables need a prompt of messages",
+                 .hint = "a text or tokens to go on from go through no chat template"};
+  }
+  return {};
+}
+
+// What the prompt ends with is the template's word, not a person's.
+bool begins_inside_reasoning(const MarkedText& prompt) {
+  const bool is_trusted =
+      !prompt.trusted.empty() && prompt.trusted.back().end == prompt.text.size();
+  return is_trusted &&
+         ends_inside_reasoning(std::string_view(prompt.text).substr(prompt.trusted.back().begin));
+}
+
+}  // namespace
+
+Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared) const {
+  std::vector<TokenId>& tokens = prepared.generate.prompt;
+  if (const auto* const ids = std::get_if<std::vector<TokenId>>(&request.prompt)) {
+    tokens = *ids;
+    prepared.generate.is_continuing = true;
+    return {};
+  }
+  if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
+    const auto prefix = tokenizer().prefix();
+    tokens.assign(prefix.begin(), prefix.end());
+    prepared.generate.is_continuing = !text->empty();
+    MarkedText marked;
+    marked.append(*text, false);
+    WICK_DO(tokenizer().encode(marked, tokens));
+    return {};
+  }
+  const auto& messages = std::get<std::vector<Message>>(request.prompt);
+  WICK_TRY(Object context, template_context(messages, request.generation));
+  WICK_TRY(const MarkedText prompt, render(std::move(context), request.generation.cancel));
+  prepared.split = ReasoningSplit(begins_inside_reasoning(prompt));
+  WICK_DO(tokenizer().encode(prompt, tokens));
+  return {};
+}
+
+// The conversation as the model reads it.
+Result<MarkedText> LocalModel::render(Object context, std::stop_token stop) const {
+  if (templates_->is_empty()) {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "no_chat_template",
+                 .message = cat(printable(file_.path().string()), " carries no chat template"),
+                 .hint = "complete plain text with: wick run -m MODEL -p TEXT"};
+  }
+  WICK_TRY(const ChatTemplate* const tmpl, templates_->pick("", has_tools(context)));
+  add_defaults(&tokenizer(), context);
+  return tmpl->render(context, {.stop = std::move(stop)});
+}
+
+Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
+  const Generation& g = request.generation;
+  WICK_DO(check_logprobs(g));
+  WICK_DO(check_form(request));
+  Prepared prepared;
+  WICK_DO(read_prompt(request, prepared));
+  GenerateRequest& generate = prepared.generate;
+  WICK_TRY(ResolvedSampling resolved, resolve_sampling(metadata(), g));
+  WICK_DO(resolve_tokens(tokenizer(), g, resolved.params));
+  const int room = engine_->context() - static_cast<int>(generate.prompt.size());
+  prepared.parameters = std::move(resolved.effective);
+  prepared.parameters.push_back({"max_tokens",
+                                 static_cast<double>(g.max_tokens > 0 ? g.max_tokens : room),
+                                 g.max_tokens > 0 ? origin_of(g, "max_tokens") : "default"});
+  generate.sampling = std::move(resolved.params);
+  generate.max_tokens = g.max_tokens;
+  generate.stops = g.stops;
+  generate.stop_ids = g.stop_ids;
+  generate.tenant = g.tenant;
+  generate.priority = g.priority;
+  generate.time_limit_ms = g.time_limit_ms;
+  generate.top_logprobs = g.logprobs || g.prompt_logprobs ? g.top_logprobs : -1;
+  generate.scores_prompt = g.prompt_logprobs;
+  return prepared;
+}
+
+Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
+                                                  std::shared_ptr<Wake> wake) {
+  return memory_door([&]() -> Result<std::unique_ptr<Answer>> {
+    WICK_DO(refuse_own_thread());
+    WICK_TRY(Prepared prepared, prepare(request));
+    const LogitsHook& hook = request.generation.logits;
+    return LocalAnswer::begin(*engine_, std::move(prepared.generate),
+                              {.model = weak_from_this().lock(),
+                               .counters = counters_,
+                               .wake = std::move(wake),
+                               .hook = hook ? std::make_shared<HookEditor>(hook) : nullptr,
+                               .parameters = std::move(prepared.parameters),
+                               .split = std::move(prepared.split),
+                               .has_logprobs = request.generation.logprobs});
+  });
+}
+
+Result<RequestPlan> LocalModel::estimate(const Request& request) {
+  WICK_DO(refuse_own_thread());
+  WICK_TRY(Prepared prepared, prepare(request));
+  prepared.generate.only_plans = true;
+  const auto last = std::make_shared<LastDelta>(0);
+  prepared.generate.sink = last;
+  WICK_DO(engine_->submit(std::move(prepared.generate)));
+  WICK_DO(last->wait());
+  return last->plan;
+}
+
+Result<std::string> LocalModel::apply_template(const Request& request) {
+  const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt);
+  if (messages == nullptr) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "not_a_chat",
+                 .message = "a chat template needs a prompt of messages"};
+  }
+  WICK_TRY(Object context, template_context(*messages, request.generation));
+  WICK_TRY(MarkedText prompt, render(std::move(context), request.generation.cancel));
+  return std::move(prompt.text);
+}
+
+Result<std::vector<TokenId>> LocalModel::prompt_tokens(const Request& request) {
+  Prepared prepared;
+  WICK_DO(read_prompt(request, prepared));
+  return std::move(prepared.generate.prompt);
+}
+
+}  // namespace wick

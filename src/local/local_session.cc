@@ -1,0 +1,53 @@
+// A session on disk: the conversation as JSON beside what the cache holds of its text.
+#include "base/strings.h"
+#include "local/local.h"
+#include "provider/conversation.h"
+#include "provider/messages.h"
+
+namespace wick {
+
+const SessionKind& LocalModel::session_kind() {
+  std::call_once(kind_once_, [this] {
+    kind_.model = model_fingerprint(file_);
+    kind_.least_block_bytes = engine_->least_block_bytes();
+  });
+  return kind_;
+}
+
+std::vector<FileId> LocalModel::files() const {
+  std::vector<FileId> all = file_.files();
+  all.insert(all.end(), inputs_.begin(), inputs_.end());
+  if (draft_file_) {
+    const std::vector<FileId> draft = draft_file_->files();
+    all.insert(all.end(), draft.begin(), draft.end());
+  }
+  return all;
+}
+
+Result<void> LocalModel::save_session(const std::string& path, std::span<const Message> messages) {
+  WICK_DO(refuse_own_thread());
+  WICK_TRY(Object context, template_context(messages, {}));
+  context["add_generation_prompt"] = false;
+  WICK_TRY(const MarkedText prompt, render(std::move(context)));
+  std::vector<TokenId> tokens;
+  WICK_DO(tokenizer().encode(prompt, tokens));
+  Conversation conversation;
+  conversation.set_messages({messages.begin(), messages.end()});
+  SavedSession session{.conversation = conversation.to_json(),
+                       .prefix = engine_->save_prefix(0, std::move(tokens))};
+  return write_session(path, session_kind(), session, files());
+}
+
+Result<std::vector<Message>> LocalModel::load_session(const std::string& path) {
+  WICK_DO(refuse_own_thread());
+  WICK_TRY(const SavedSession session, read_session(path, session_kind()));
+  Conversation conversation;
+  if (const auto parsed = conversation.read_json(session.conversation); !parsed) {
+    return bad_session_file(path, parsed.error().message);
+  }
+  const Result<int> restored = engine_->restore_prefix(0, session.prefix);
+  if (!restored) return bad_session_file(path, restored.error().message);
+  return conversation.messages();
+}
+
+}  // namespace wick

@@ -1,0 +1,37 @@
+// The events of an answer put together, for those who want it whole. One thread.
+//
+//   WICK_TRY(const auto answer, provider->start(request));
+//   const Gather whole = read_all(*answer, {}, request.generation.cancel);
+//   whole.completion.text;             // also when whole.error ended it
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include "provider/answer.h"
+#include "provider/provider.h"
+#include "wick/event.h"
+#include "wick/generation.h"
+
+namespace wick {
+
+struct Gather {
+  Completion completion = {};       // so far; `finish` is kNone until the end
+  std::optional<Error> error = {};  // why the answer ended, with kError
+
+  Gather() { completion.finish = FinishReason::kNone; }
+
+  void add(const Event& event);
+};
+
+// Sees each event before it is put to the rest. False ends the answer, as cancelled.
+using EventSink = std::function<bool(const Event& event)>;
+
+// Waits for the end. A request of `stop` cancels.
+Gather read_all(Answer& answer, const EventSink& sink = {}, const std::stop_token& stop = {});
+
+// The same, with the error alone where one ended the answer.
+Result<Completion> ask(Provider& provider, const Request& request, const EventSink& sink = {});
+
+}  // namespace wick

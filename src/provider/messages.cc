@@ -1,0 +1,275 @@
+#include "provider/messages.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/strings.h"
+
+namespace wick {
+
+namespace {
+
+Object object_of(std::initializer_list<std::pair<std::string_view, Value>> items) {
+  Object object;
+  for (const auto& [key, value] : items)
+    object[key] = value;
+  return object;
+}
+
+Value to_value(const ToolCall& call) {
+  return object_of({{"id", call.id},
+                    {"type", "function"},
+                    {"function", object_of({{"name", call.name}, {"arguments", call.arguments}})}});
+}
+
+// One object for what is neither result nor image; a result is a message of its own.
+void append(const Message& message, Array& out) {
+  Object object = object_of({{"role", message.role}, {"content", message.content.text()}});
+  const std::string reasoning = message.content.text<ReasoningPart>();
+  if (!reasoning.empty()) object["reasoning_content"] = reasoning;
+  Array calls;
+  bool has_result = false, has_other = message.content.parts.empty();
+  for (const Part& part : message.content.parts) {
+    if (const auto* const call = std::get_if<ToolCall>(&part)) calls.push_back(to_value(*call));
+    if (const auto* const result = std::get_if<ToolResult>(&part)) {
+      has_result = true;
+      out.emplace_back(object_of(
+          {{"role", "tool"}, {"content", result->text}, {"tool_call_id", result->call_id}}));
+    } else {
+      has_other = true;
+    }
+  }
+  if (has_result && !has_other) return;
+  if (!calls.empty()) object["tool_calls"] = std::move(calls);
+  out.emplace_back(std::move(object));
+}
+
+std::string_view field(const Value& value, std::string_view key) {
+  const Object* const object = value.object();
+  const Value* const found = object == nullptr ? nullptr : object->find(key);
+  const std::string* const text = found == nullptr ? nullptr : found->string();
+  return text == nullptr ? std::string_view() : *text;
+}
+
+const Value* find(const Value& value, std::string_view key) {
+  const Object* const object = value.object();
+  return object == nullptr ? nullptr : object->find(key);
+}
+
+Error bad_message(std::size_t index, std::string_view what) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "bad_message",
+          .message = cat("message ", index + 1, " ", what)};
+}
+
+Result<void> read_content(const Value& content, std::size_t index, std::vector<Part>& parts) {
+  if (content.is_null()) return {};
+  if (const std::string* const text = content.string()) {
+    if (!text->empty()) parts.emplace_back(TextPart{*text});
+    return {};
+  }
+  if (content.array() == nullptr) return bad_message(index, "has a content that is no text");
+  for (const Value& part : *content.array()) {
+    const std::string_view type = field(part, "type");
+    if (type == "text") {
+      parts.emplace_back(TextPart{std::string(field(part, "text"))});
+    } else if (type == "image_url") {
+      const Value* const image = find(part, "image_url");
+      parts.emplace_back(ImagePart{std::string(image == nullptr ? "" : field(*image, "url"))});
+    } else {
+      return bad_message(index, cat("has a part of the type '", printable(type),
+                                    "', known are text and image_url"));
+    }
+  }
+  return {};
+}
+
+Result<Message> read_message(const Value& value, std::size_t index) {
+  Message message{.role = std::string(field(value, "role"))};
+  if (message.role.empty()) return bad_message(index, "has no role");
+  std::vector<Part>& parts = message.content.parts;
+  if (message.role == "tool") {
+    parts.emplace_back(ToolResult{.call_id = std::string(field(value, "tool_call_id")),
+                                  .text = std::string(field(value, "content"))});
+    return message;
+  }
+  const std::string_view reasoning = field(value, "reasoning_content");
+  if (!reasoning.empty()) parts.emplace_back(ReasoningPart{std::string(reasoning)});
+  if (const Value* const content = find(value, "content")) {
+    WICK_DO(read_content(*content, index, parts));
+  }
+  const Value* const calls = find(value, "tool_calls");
+  if (calls == nullptr || calls->is_null()) return message;
+  if (calls->array() == nullptr) return bad_message(index, "has tool_calls that are no array");
+  for (const Value& call : *calls->array()) {
+    const Value* const function = find(call, "function");
+    const Value* const arguments = function == nullptr ? nullptr : find(*function, "arguments");
+    if (arguments == nullptr) return bad_message(index, "has a tool call without a function");
+    parts.emplace_back(ToolCall{
+        .id = std::string(field(call, "id")),
+        .name = std::string(field(*function, "name")),
+        .arguments = arguments->string() != nullptr ? *arguments->string() : to_json(*arguments)});
+  }
+  return message;
+}
+
+}  // namespace
+
+Array to_array(std::span<const Message> messages) {
+  Array array;
+  for (const Message& message : messages)
+    append(message, array);
+  return array;
+}
+
+Result<std::vector<Message>> to_messages(const Array& array) {
+  std::vector<Message> messages;
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    WICK_TRY(Message message, read_message(array[i], i));
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+Result<std::vector<Message>> messages_from_json(std::string_view json) {
+  WICK_TRY(const Value value, parse_json(json));
+  if (value.array() != nullptr) return to_messages(*value.array());
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_message",
+               .message = "messages are a JSON array of objects"};
+}
+
+std::string messages_to_json(const std::vector<Message>& messages) {
+  return to_json(Value(to_array(messages)));
+}
+
+Result<std::vector<Tool>> tools_from_json(std::string_view json) {
+  WICK_TRY(const Value value, parse_json(json));
+  std::vector<Tool> tools;
+  for (const Value& row : value.array() != nullptr ? *value.array() : Array{Value()}) {
+    const Value* const function = find(row, "function");
+    if (function == nullptr || field(*function, "name").empty()) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_tool",
+                   .message = cat("tool ", tools.size() + 1, " has no function with a name"),
+                   .hint = R"([{"type": "function", "function": {"name": …}}])"};
+    }
+    const Value* const parameters = find(*function, "parameters");
+    tools.push_back({.name = std::string(field(*function, "name")),
+                     .description = std::string(field(*function, "description")),
+                     .parameters = parameters == nullptr ? "" : to_json(*parameters)});
+  }
+  return tools;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> variables_from_json(
+    std::string_view json) {
+  WICK_TRY(const Value value, parse_json(json));
+  if (value.object() == nullptr) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_variable",
+                 .message = "template variables are a JSON object"};
+  }
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const auto& [name, one] : *value.object())
+    variables.emplace_back(name, to_json(one));
+  return variables;
+}
+
+namespace {
+
+Error unsupported(std::string id, std::string message) {
+  return {.code = ErrorCode::kUnsupported, .id = std::move(id), .message = std::move(message)};
+}
+
+// Templates read arguments as an object (transformers hands them one); what is none stays a text.
+void parse_arguments(Array& messages) {
+  for (Value& message : messages) {
+    Value* const calls = message.object()->find("tool_calls");
+    if (calls == nullptr) continue;
+    for (Value& call : *calls->array()) {
+      Value& arguments = *call.object()->find("function")->object()->find("arguments");
+      auto parsed = parse_json(*arguments.string());
+      if (parsed && parsed->object() != nullptr) arguments = *std::move(parsed);
+    }
+  }
+}
+
+Result<Array> tools_of(const Generation& generation) {
+  Array tools;
+  for (const Tool& tool : generation.tools) {
+    Object function = object_of({{"name", tool.name}, {"description", tool.description}});
+    auto schema = parse_json(tool.parameters.empty() ? R"({"type": "object", "properties": {}})"
+                                                     : tool.parameters);
+    if (tool.name.empty() || !schema || schema->object() == nullptr) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_tool",
+                   .message = cat("the tool '", printable(tool.name),
+                                  "' needs a name, and parameters that are a JSON object"),
+                   .hint = R"(parameters = {"type": "object", "properties": {…}})"};
+    }
+    function["parameters"] = *std::move(schema);
+    tools.emplace_back(object_of({{"type", "function"}, {"function", std::move(function)}}));
+  }
+  return tools;
+}
+
+// Names that a client must not set: the request's own, and those whose text a template writes as
+// control tokens (chat/chat_template.h).
+constexpr std::string_view kReserved[] = {"messages",  "tools",     "bos_token",
+                                          "cls_token", "eos_token", "mask_token",
+                                          "pad_token", "sep_token", "unk_token"};
+
+}  // namespace
+
+Result<Object> template_context(std::span<const Message> messages, const Generation& generation) {
+  for (const Message& message : messages) {
+    for (const Part& part : message.content.parts) {
+      if (std::holds_alternative<ImagePart>(part)) {
+        return unsupported("images_unsupported", "the model takes no images");
+      }
+    }
+  }
+  const std::string& choice = generation.tool_choice;
+  if (!choice.empty() && choice != "auto" && choice != "none") {
+    return unsupported("tool_choice_unsupported", cat("the tool choice '", printable(choice),
+                                                      "' is not supported, auto and none are"));
+  }
+  Object context;
+  Array array = to_array(messages);
+  parse_arguments(array);
+  context["messages"] = std::move(array);
+  WICK_TRY(Array tools, tools_of(generation));
+  if (!tools.empty() && choice != "none") context["tools"] = std::move(tools);
+  if (generation.thinking) {
+    for (const std::string_view name : {"enable_thinking", "thinking"})  // both names are in use
+      context[name] = *generation.thinking;
+  }
+  for (const auto& [name, json] : generation.template_variables) {
+    auto value = parse_json(json);
+    const auto* const reserved = std::find(std::begin(kReserved), std::end(kReserved), name);
+    if (!value || name.empty() || reserved != std::end(kReserved)) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_variable",
+                   .message = !value ? cat("the template variable '", printable(name),
+                                           "' is not JSON: ", printable(json))
+                                     : cat("'", printable(name),
+                                           "' cannot be set as a variable of the template"),
+                   .hint = !value ? "a text needs its quotes: date=\"1 May 2026\"" : ""};
+    }
+    context[name] = *std::move(value);
+  }
+  return context;
+}
+
+Message to_message(const Completion& completion) {
+  Message message{.role = "assistant"};
+  if (!completion.reasoning.empty())
+    message.content.parts.emplace_back(ReasoningPart{completion.reasoning});
+  if (!completion.text.empty()) message.content.parts.emplace_back(TextPart{completion.text});
+  for (const ToolCall& call : completion.tool_calls)
+    message.content.parts.emplace_back(call);
+  return message;
+}
+
+}  // namespace wick

@@ -1,0 +1,315 @@
+// From syntax to languages.
+//
+// Problem: assertions speak about what surrounds a match, expressions only about what is in it.
+// Idea: compile from the right, with the language of everything that follows in hand. Then
+// "x$" is x before what is empty, "(?=a)x" is (a·anything) ∩ x·…, and "(?!a)x" is the same with a
+// complement. What comes before is known as one of three contexts: the text's start, behind a word
+// character, behind another one; each step carries three languages of what follows, one for each
+// context. Most patterns have no assertion but ^ and $ at their ends, and the three stay equal.
+//
+// Invariant: compile(node, after)[c] are the texts that node, followed by what `after` says of the
+// context behind it, accepts when it begins in context c.
+//
+// Lookbehind would need the same from the left. It is honored where the text on its left is whole:
+// at the start of an alternative of the pattern (where any text may precede), and right before a
+// final $, where it is a condition on all of the text.
+#include "regex/ecma.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "regex/ecma_syntax.h"
+
+namespace wick::regex {
+namespace {
+
+enum Context : std::uint8_t { kAtStart, kBehindWord, kBehindOther };
+
+using After = std::array<ExprId, 3>;  // by context
+
+class Compiler {
+ public:
+  Compiler(ExprPool& pool, const SyntaxTree& tree)
+      : pool_(pool),
+        tree_(tree),
+        words_(word_characters()),
+        word_(character_of(pool, words_)),
+        other_(character_of(pool, words_.complement())),
+        text_(pool.any_text()) {}
+
+  Result<ExprId> whole() {
+    WICK_TRY(const After out, compile(tree_.root, {kEpsilon, kEpsilon, kEpsilon}));
+    return out[kAtStart];
+  }
+
+  Result<ExprId> search() {
+    const Syntax& root = tree_.nodes[tree_.root];
+    std::vector<ExprId> found;
+    if (root.kind != SyntaxKind::kAlternatives) {
+      WICK_TRY(const ExprId one, search_sequence(tree_.root));
+      return one;
+    }
+    for (const std::uint32_t part : root.parts) {
+      WICK_TRY(const ExprId one, search_sequence(part));
+      found.push_back(one);
+    }
+    return pool_.unite(found);
+  }
+
+ private:
+  const Syntax& at(std::uint32_t node) const { return tree_.nodes[node]; }
+
+  // An alternative of the whole pattern, where lookbehind at its ends has a meaning.
+  Result<ExprId> search_sequence(std::uint32_t node) {
+    std::vector<std::uint32_t> parts = {node};
+    if (at(node).kind == SyntaxKind::kSequence) parts = at(node).parts;
+    ExprId before = text_, all = text_;
+    std::size_t begin = 0, end = parts.size();
+    while (begin < end && at(parts[begin]).kind == SyntaxKind::kBehind) {
+      WICK_TRY(before, behind(before, at(parts[begin++])));
+    }
+    if (end > begin && at(parts[end - 1]).kind == SyntaxKind::kEnd) {
+      std::size_t last = end - 1;
+      while (last > begin && at(parts[last - 1]).kind == SyntaxKind::kBehind) {
+        WICK_TRY(all, behind(all, at(parts[--last])));
+      }
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(last), parts.end() - 1);
+      end = last + 1;
+    }
+    After after = {text_, text_, text_};
+    for (std::size_t i = end; i-- > begin;) {
+      WICK_TRY(after, compile(parts[i], after));
+    }
+    ExprId out = kEmptySet;
+    if (after[0] == after[1] && after[1] == after[2]) {
+      out = pool_.concat(before, after[0]);
+    } else {
+      const auto ending = [&](ExprId character) {
+        const ExprId any = pool_.concat(text_, character);
+        return before == text_ ? any : pool_.intersect({before, any});
+      };
+      out = pool_.unite({pool_.is_nullable(before) ? after[kAtStart] : kEmptySet,
+                         pool_.concat(ending(word_), after[kBehindWord]),
+                         pool_.concat(ending(other_), after[kBehindOther])});
+    }
+    return all == text_ ? out : pool_.intersect({out, all});
+  }
+
+  // Those texts of `texts` that the lookbehind accepts at their end.
+  Result<ExprId> behind(ExprId texts, const Syntax& look) {
+    if (at(look.parts[0]).has_assertion) {
+      return refused("an assertion within a lookbehind", look.at, "only characters may be there");
+    }
+    const ExprId ends = pool_.concat(text_, plain(look.parts[0]));
+    return pool_.intersect({texts, look.is_negative ? pool_.complement(ends) : ends});
+  }
+
+  CodePoints set_of(const Syntax& node) const {
+    return node.kind == SyntaxKind::kCharacter ? CodePoints(node.min, node.min)
+                                               : tree_.sets[node.set];
+  }
+
+  // Classes such as \p{L} occur many times in a pattern and cost some thousand steps.
+  ExprId character(const CodePoints& set) {
+    const auto [known, is_new] = characters_.try_emplace(set.ranges(), kNoExpr);
+    if (is_new) known->second = character_of(pool_, set);
+    return known->second;
+  }
+
+  // A node without assertions.
+  ExprId plain(std::uint32_t index) {
+    const Syntax& node = at(index);
+    switch (node.kind) {
+      case SyntaxKind::kCharacter: {
+        std::string text;
+        append_utf8(text, node.min);
+        const ExprId out = pool_.literal(text);
+        pool_.mark_text(out);
+        return out;
+      }
+      case SyntaxKind::kSet:
+        return character(tree_.sets[node.set]);
+      case SyntaxKind::kRepeat:
+        return pool_.repeat(plain(node.parts[0]), node.min, node.max);
+      case SyntaxKind::kSequence: {
+        ExprId out = kEpsilon;
+        for (std::size_t i = node.parts.size(); i-- > 0 && out != kNoExpr;) {
+          out = pool_.concat(plain(node.parts[i]), out);
+        }
+        return out;
+      }
+      default:
+        break;
+    }
+    std::vector<ExprId> parts;
+    for (const std::uint32_t part : node.parts) {
+      parts.push_back(plain(part));
+      if (parts.back() == kNoExpr) return kNoExpr;
+    }
+    return pool_.unite(parts);
+  }
+
+  Result<After> compile(std::uint32_t index, const After& after) {
+    const Syntax& node = at(index);
+    if (std::find(after.begin(), after.end(), kNoExpr) != after.end()) return pool_.failure();
+    if (!node.has_assertion && node.kind != SyntaxKind::kSequence) return without(index, after);
+    switch (node.kind) {
+      case SyntaxKind::kSequence: {
+        After out = after;
+        for (std::size_t i = node.parts.size(); i-- > 0;) {
+          WICK_TRY(out, compile(node.parts[i], out));
+        }
+        return out;
+      }
+      case SyntaxKind::kAlternatives:
+        return alternatives(node, after);
+      case SyntaxKind::kRepeat:
+        return repeat(node, after);
+      case SyntaxKind::kStart:
+        return After{after[kAtStart], kEmptySet, kEmptySet};
+      case SyntaxKind::kEnd:
+        return each(after, [&](ExprId e) { return pool_.is_nullable(e) ? kEpsilon : kEmptySet; });
+      case SyntaxKind::kBorder: {
+        const ExprId into_word = pool_.concat(word_, text_);
+        After out = after;
+        for (const Context c : {kAtStart, kBehindWord, kBehindOther}) {
+          const bool wants_word = (c == kBehindWord) == node.is_negative;
+          out[c] = wants_word ? pool_.intersect({after[c], into_word})
+                              : pool_.minus(after[c], into_word);
+        }
+        return out;
+      }
+      case SyntaxKind::kAhead: {
+        WICK_TRY(const After seen, compile(node.parts[0], {text_, text_, text_}));
+        After out = after;
+        for (std::size_t c = 0; c < out.size(); ++c) {
+          out[c] = node.is_negative ? pool_.minus(after[c], seen[c])
+                                    : pool_.intersect({after[c], seen[c]});
+        }
+        return out;
+      }
+      default:
+        return refused("a lookbehind", node.at,
+                       "only at the start of the pattern and before a final $");
+    }
+  }
+
+  template <class Change>
+  static After each(const After& from, const Change& change) {
+    return {change(from[0]), change(from[1]), change(from[2])};
+  }
+
+  // A part without assertions before `after`.
+  After without(std::uint32_t index, const After& after) {
+    const Syntax& node = at(index);
+    const bool words_differ = after[kBehindWord] != after[kBehindOther];
+    const bool is_character = node.kind == SyntaxKind::kSet || node.kind == SyntaxKind::kCharacter;
+    if (is_character && words_differ) {
+      const CodePoints set = set_of(node);
+      const ExprId word = character(set.intersection(words_));
+      const ExprId other = character(set.intersection(words_.complement()));
+      const ExprId out = pool_.unite(
+          {pool_.concat(word, after[kBehindWord]), pool_.concat(other, after[kBehindOther])});
+      return {out, out, out};
+    }
+    const ExprId it = plain(index);
+    if (!words_differ && (after[kAtStart] == after[kBehindWord] || !pool_.is_nullable(it))) {
+      const ExprId out = pool_.concat(it, after[kBehindWord]);
+      return {out, out, out};
+    }
+    const ExprId some = pool_.non_empty(it);
+    ExprId consumed = kEmptySet;
+    if (words_differ) {
+      const auto ending = [&](ExprId character) {
+        return pool_.intersect({some, pool_.concat(text_, character)});
+      };
+      consumed = pool_.unite({pool_.concat(ending(word_), after[kBehindWord]),
+                              pool_.concat(ending(other_), after[kBehindOther])});
+    } else {
+      consumed = pool_.concat(some, after[kBehindWord]);
+    }
+    if (!pool_.is_nullable(it)) return {consumed, consumed, consumed};
+    return each(after, [&](ExprId e) { return pool_.unite({consumed, e}); });
+  }
+
+  Result<After> alternatives(const Syntax& node, const After& after) {
+    std::array<std::vector<ExprId>, 3> found;
+    for (const std::uint32_t part : node.parts) {
+      WICK_TRY(const After one, compile(part, after));
+      for (std::size_t c = 0; c < found.size(); ++c) {
+        found[c].push_back(one[c]);
+      }
+    }
+    return After{pool_.unite(found[0]), pool_.unite(found[1]), pool_.unite(found[2])};
+  }
+
+  // A repeated part with assertions: unrolled, or one of the forms that need no unrolling.
+  Result<After> repeat(const Syntax& node, const After& after) {
+    const bool is_last = after == After{kEpsilon, kEpsilon, kEpsilon};
+    if (node.min == 0 && after == After{text_, text_, text_}) return after;  // no time is enough
+    if (node.max == kUnbounded && is_last) {
+      if (const auto out = guarded(node); out != kEmptySet) return After{out, out, out};
+    }
+    const std::uint32_t n = node.max == kUnbounded ? kUnbounded : node.max;
+    if (n > kMaxUnrolled) {
+      return refused("an assertion in a repetition", node.at,
+                     cat("only in one of at most ", kMaxUnrolled, " times"));
+    }
+    After out = after;
+    for (std::uint32_t i = n; i-- > 0;) {
+      WICK_TRY(After more, compile(node.parts[0], out));
+      if (i >= node.min) {
+        for (std::size_t c = 0; c < more.size(); ++c) {
+          more[c] = pool_.unite({more[c], after[c]});
+        }
+      }
+      out = more;
+    }
+    return out;
+  }
+
+  // ((?!a)x)* at the end of the text, x one character: x* where no suffix but the empty one begins
+  // with a. kEmptySet: not of this form.
+  ExprId guarded(const Syntax& node) {
+    const Syntax& body = at(node.parts[0]);
+    if (body.kind != SyntaxKind::kSequence || body.parts.size() < 2) return kEmptySet;
+    const std::size_t n_looks = body.parts.size() - 1;
+    const Syntax& last = at(body.parts[n_looks]);
+    if (last.kind != SyntaxKind::kSet && last.kind != SyntaxKind::kCharacter) return kEmptySet;
+    const ExprId some_text = pool_.concat(pool_.any_character(), text_);
+    std::vector<ExprId> bad;
+    for (std::size_t i = 0; i < n_looks; ++i) {
+      const Syntax& look = at(body.parts[i]);
+      if (look.kind != SyntaxKind::kAhead || at(look.parts[0]).has_assertion) return kEmptySet;
+      const ExprId seen = pool_.concat(plain(look.parts[0]), text_);
+      const ExprId suffix = look.is_negative ? pool_.non_empty(seen) : pool_.minus(some_text, seen);
+      bad.push_back(pool_.concat(text_, suffix));
+    }
+    const ExprId characters = pool_.repeat(plain(body.parts[n_looks]), node.min, node.max);
+    return pool_.minus(characters, pool_.unite(bad));
+  }
+
+  ExprPool& pool_;
+  const SyntaxTree& tree_;
+  CodePoints words_;
+  std::map<std::vector<CodeRange>, ExprId> characters_ = {};
+  ExprId word_, other_, text_;
+};
+
+}  // namespace
+
+Result<ExprId> parse_ecma(ExprPool& pool, std::string_view pattern, PatternUse use) {
+  WICK_TRY(const SyntaxTree tree, parse_syntax(pattern));
+  pool.refuel();
+  Compiler compiler(pool, tree);
+  WICK_TRY(const ExprId out, use == PatternUse::kSearch ? compiler.search() : compiler.whole());
+  if (out == kNoExpr) return pool.failure();
+  return out;
+}
+
+}  // namespace wick::regex

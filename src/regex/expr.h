@@ -1,0 +1,180 @@
+// Regular expressions over bytes as hash-consed nodes: two expressions that normalize to the same
+// form have the same id, so comparing languages that are written alike is comparing numbers.
+// Union, concatenation, repetition with counters, intersection and complement; constructors
+// normalize, derivatives (regex/automaton.h) take expressions apart byte by byte.
+//
+// An ExprPool owns its expressions and frees them together. One thread at a time. Memory and work
+// are bounded: a constructor that would exceed the budget returns kNoExpr, and so does every
+// constructor that is given kNoExpr, so callers ask once, at the end (`failure()`).
+//
+//   ExprPool pool;
+//   const ExprId a = pool.bytes(ByteSet::range('a', 'z'));
+//   const ExprId word = pool.repeat(a, 1, 64);
+//   const ExprId not_if = pool.intersect({word, pool.complement(pool.literal("if"))});
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "regex/byte_set.h"
+#include "regex/limits.h"
+
+namespace wick::regex {
+
+using ExprId = std::uint32_t;
+
+inline constexpr ExprId kEmptySet = 0;    // no string at all
+inline constexpr ExprId kEpsilon = 1;     // the empty string
+inline constexpr ExprId kAnyByte = 2;     // one byte
+inline constexpr ExprId kEverything = 3;  // any bytes
+inline constexpr ExprId kNoExpr = ~ExprId{0};
+inline constexpr std::uint32_t kUnbounded = ~std::uint32_t{0};  // of counts and lengths
+
+enum class ExprKind : std::uint8_t {
+  kNothing,       // no string
+  kEmptyText,     // the empty string
+  kBytes,         // a: index of the set
+  kConcat,        // a, then b; a is not itself a kConcat
+  kRepeat,        // a, from min to max times
+  kUnion,         // b children from index a on, ascending ids
+  kIntersection,  // the same
+  kComplement,    // all strings of bytes that are not in a
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::kNothing;
+  bool is_nullable = false;  // holds the empty string
+  bool is_positive = true;   // neither ∩ nor ¬ within: then non-empty unless it is kEmptySet
+  bool is_text = false;      // every string in it is known to be valid UTF-8
+  std::uint32_t a = 0, b = 0;
+  std::uint32_t min = 0, max = 0;          // kRepeat
+  std::uint32_t min_len = 0, max_len = 0;  // bytes: bounds; min_len is exact where is_positive
+};
+
+struct PoolLimits {
+  std::size_t max_bytes = kMaxAutomatonBytes;
+  std::uint64_t fuel = kDefaultFuel;
+};
+
+class ExprPool {
+ public:
+  explicit ExprPool(PoolLimits limits = {});
+
+  ExprId bytes(const ByteSet& set);
+  ExprId literal(std::string_view text);
+  // Any of `texts`, which may be thousands, as a tree over their common prefixes.
+  ExprId literals(std::span<const std::string_view> texts);
+  ExprId concat(ExprId first, ExprId then);
+  ExprId concat(std::initializer_list<ExprId> parts);
+  ExprId unite(std::span<const ExprId> parts);
+  ExprId intersect(std::span<const ExprId> parts);
+  ExprId complement(ExprId of);
+  // `max` may be kUnbounded.
+  ExprId repeat(ExprId of, std::uint32_t min, std::uint32_t max);
+
+  ExprId unite(std::initializer_list<ExprId> parts) { return unite(as_span(parts)); }
+
+  ExprId intersect(std::initializer_list<ExprId> parts) { return intersect(as_span(parts)); }
+
+  // `of` without the empty string.
+  ExprId non_empty(ExprId of);
+
+  // a ∩ ¬b
+  ExprId minus(ExprId a, ExprId b) { return intersect({a, complement(b)}); }
+
+  // Any one character, any text: valid UTF-8.
+  ExprId any_character() const noexcept { return any_character_; }
+
+  ExprId any_text() const noexcept { return any_text_; }
+
+  const Expr& at(ExprId id) const noexcept { return exprs_[id]; }
+
+  std::span<const ExprId> children(const Expr& e) const noexcept {
+    return {children_.data() + e.a, e.b};
+  }
+
+  const ByteSet& set_of(const Expr& e) const noexcept { return sets_[e.a]; }
+
+  bool is_nullable(ExprId id) const noexcept { return id != kNoExpr && exprs_[id].is_nullable; }
+
+  // Says that `id` holds valid UTF-8 only, where the constructors cannot see it.
+  void mark_text(ExprId id) noexcept {
+    if (id != kNoExpr) exprs_[id].is_text = true;
+  }
+
+  std::size_t size() const noexcept { return exprs_.size(); }
+
+  // Sets of bytes in the order in which they appeared; automata refine their classes by new ones.
+  std::span<const ByteSet> sets() const noexcept { return sets_; }
+
+  std::uint32_t set_id(const ByteSet& set);  // kUnbounded: out of memory
+
+  // Whether `extra_bytes` more may be taken. What a user of the pool keeps beside it counts, too:
+  // it says how much that is.
+  bool reserve(std::size_t extra_bytes);
+
+  void set_bytes_beside(std::size_t bytes) noexcept { bytes_beside_ = bytes; }
+
+  std::size_t used_bytes() const noexcept;
+
+  // A new operation begins: it has `fuel` steps (0: as many as the pool's limit says).
+  void refuel(std::uint64_t fuel = 0) noexcept { fuel_ = fuel == 0 ? limits_.fuel : fuel; }
+
+  // False when the operation's steps are used up.
+  bool spend(std::uint64_t steps) noexcept {
+    if (fuel_ < steps) {
+      fuel_ = 0;
+      return false;
+    }
+    fuel_ -= steps;
+    return true;
+  }
+
+  std::uint64_t full_fuel() const noexcept { return limits_.fuel; }
+
+  std::uint64_t fuel() const noexcept { return fuel_; }
+
+  // Why the last operation gave kNoExpr.
+  Error failure() const;
+
+ private:
+  struct Counted {  // base{min,max} and then tail
+    ExprId base, tail;
+    std::uint32_t min, max;
+  };
+
+  static std::span<const ExprId> as_span(std::initializer_list<ExprId> parts) noexcept {
+    return {parts.begin(), parts.size()};
+  }
+
+  ExprId add(Expr e, std::span<const ExprId> children = {});
+  ExprId add_many(ExprKind kind, std::span<const ExprId> children);
+  void measure(Expr& e, std::span<const ExprId> children) const;
+  void measure_many(Expr& e, std::span<const ExprId> children) const;
+  std::uint64_t hash_of(const Expr& e, std::span<const ExprId> children) const noexcept;
+  bool equals(const Expr& a, std::span<const ExprId> a_children, const Expr& b) const noexcept;
+  void grow_table();
+  bool flatten(ExprKind kind, std::span<const ExprId> parts, std::vector<ExprId>& out);
+  Counted counted(ExprId id) const noexcept;
+  ExprId from(const Counted& c);
+  bool join_counted(std::vector<ExprId>& parts);
+  bool unite_sets(std::vector<ExprId>& parts);
+  ExprId any_character_of_utf8();
+
+  PoolLimits limits_ = {};
+  std::uint64_t fuel_ = 0;
+  std::vector<Expr> exprs_ = {};
+  std::vector<ExprId> children_ = {};
+  std::vector<ByteSet> sets_ = {};
+  std::vector<std::uint32_t> table_ = {};      // open addressing over exprs_, id + 1
+  std::vector<std::uint32_t> set_table_ = {};  // the same over sets_
+  std::size_t bytes_beside_ = 0;
+  ExprId any_character_ = kNoExpr, any_text_ = kNoExpr;
+};
+
+}  // namespace wick::regex

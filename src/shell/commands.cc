@@ -1,0 +1,142 @@
+#include "shell/commands.h"
+
+#include <algorithm>
+
+namespace wick::shell {
+
+namespace {
+
+constexpr Command kCommands[] = {
+    {":", Commands::nothing},
+    {"true", Commands::nothing},
+    {"false", Commands::nothing},
+    {"alias", Commands::alias},
+    {"cd", Commands::cd},
+    {"chdir", Commands::cd},
+    {"pushd", Commands::cd},
+    {"popd", Commands::cd},
+    {"declare", Commands::declare},
+    {"typeset", Commands::declare},
+    {"local", Commands::declare},
+    {"export", Commands::declare},
+    {"readonly", Commands::declare},
+    {"eval", Commands::eval},
+    {"let", Commands::let},
+    {"read", Commands::read},
+    {"readarray", Commands::read},
+    {"mapfile", Commands::read},
+    {"getopts", Commands::read},
+    {"set", Commands::set},
+    {"shift", Commands::shift},
+    {"source", Commands::source},
+    {".", Commands::source},
+    {"test", Commands::test},
+    {"[", Commands::test},
+    {"trap", Commands::trap},
+    {"unset", Commands::unset},
+    {"unalias", Commands::alias},
+    {"command", Commands::command},
+    {"builtin", Commands::command},
+    {"base64", Commands::base64},
+    {"base32", Commands::base64},
+    {"cat", Commands::cat},
+    {"echo", Commands::echo},
+    {"printf", Commands::print_format},
+    {"pwd", Commands::pwd},
+    {"rev", Commands::rev},
+    {"tac", Commands::rev},
+    {"tee", Commands::tee},
+    {"tr", Commands::tr},
+    {"xxd", Commands::xxd},
+    {"yes", Commands::yes},
+    {"gunzip", Commands::unpack},
+    {"gzip", Commands::unpack},
+    {"zcat", Commands::unpack},
+    {"bunzip2", Commands::unpack},
+    {"bzip2", Commands::unpack},
+    {"xz", Commands::unpack},
+    {"unxz", Commands::unpack},
+    {"openssl", Commands::unpack},
+    {"uudecode", Commands::unpack},
+    {"sh", Commands::shell},
+    {"bash", Commands::shell},
+    {"dash", Commands::shell},
+    {"zsh", Commands::shell},
+    {"ksh", Commands::shell},
+    {"ash", Commands::shell},
+    {"mksh", Commands::shell},
+    {"rbash", Commands::shell},
+    {"fish", Commands::shell},
+    {"csh", Commands::shell},
+    {"tcsh", Commands::shell},
+    {"pwsh", Commands::shell},
+    {"awk", Commands::awk},
+    {"gawk", Commands::awk},
+    {"mawk", Commands::awk},
+    {"nawk", Commands::awk},
+    {"original-awk", Commands::awk},
+    {"sed", Commands::sed},
+    {"gsed", Commands::sed},
+    {"sudo", Commands::sudo},
+    {"doas", Commands::sudo},
+    {"pkexec", Commands::sudo},
+    {"gksudo", Commands::sudo},
+    {"run0", Commands::sudo},
+    {"dzdo", Commands::sudo},
+    {"su", Commands::su},
+    {"env", Commands::env},
+    {"xargs", Commands::xargs},
+    {"ssh", Commands::ssh},
+    {"docker", Commands::docker},
+    {"podman", Commands::docker},
+    {"watch", Commands::watch},
+    {"busybox", Commands::command},
+    {"toybox", Commands::command},
+    {"dd", Commands::dd},
+    {"find", Commands::find},
+    {"gfind", Commands::find},
+    {"git", Commands::git},
+    {"tar", Commands::tar},
+    {"bsdtar", Commands::tar},
+    {"gtar", Commands::tar},
+    {"curl", Commands::curl},
+    {"wget", Commands::curl},
+    {"nc", Commands::nc},
+    {"ncat", Commands::nc},
+    {"netcat", Commands::nc},
+    {"crontab", Commands::crontab},
+    {"kill", Commands::kill},
+    {"rsync", Commands::transfer},
+    {"scp", Commands::transfer},
+};
+
+constexpr std::string_view kBuiltins[] = {
+    "alias",   "bg",       "bind",     "break",   "builtin", "caller", "cd",        "command",
+    "compgen", "complete", "continue", "declare", "dirs",    "disown", "echo",      "enable",
+    "eval",    "exec",     "exit",     "export",  "false",   "fc",     "fg",        "getopts",
+    "hash",    "help",     "history",  "jobs",    "kill",    "let",    "local",     "logout",
+    "mapfile", "popd",     "printf",   "pushd",   "pwd",     "read",   "readarray", "readonly",
+    "return",  "set",      "shift",    "shopt",   "source",  ".",      ":",         "[",
+    "suspend", "test",     "times",    "trap",    "true",    "type",   "typeset",   "ulimit",
+    "umask",   "unalias",  "unset",    "wait"};
+
+}  // namespace
+
+const Command* find_command(std::string_view name) noexcept {
+  for (const Command& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  const Row* row = find_row(name);
+  if (row == nullptr) return nullptr;
+  static constexpr Command kInterpreter{"", Commands::interpreter};
+  static constexpr Command kProject{"", Commands::project};
+  if (row->effects.find('C') != std::string_view::npos) return &kInterpreter;
+  if (row->effects.find("jE") != std::string_view::npos) return &kProject;
+  return nullptr;
+}
+
+bool is_builtin(std::string_view name) noexcept {
+  return std::find(std::begin(kBuiltins), std::end(kBuiltins), name) != std::end(kBuiltins);
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,83 @@
+// Commands whose meaning is more than a row: builtins that change the shell, tools with a language
+// of their own (find, sed, awk, tar), wrappers, and those whose output is known exactly. Each is
+// one function; the table is in commands.cc.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "shell/evaluator.h"
+
+namespace wick::shell {
+
+// The functions see the evaluator's inside.
+struct Commands {
+  using Argv = std::vector<Arg>;
+
+#define WICK_SHELL_COMMAND(name) \
+  static Stream name(Evaluator& e, Argv& argv, State& s, const Stream& in)
+  // builtins (eval_builtins.cc)
+  WICK_SHELL_COMMAND(alias);
+  WICK_SHELL_COMMAND(cd);
+  WICK_SHELL_COMMAND(declare);
+  WICK_SHELL_COMMAND(eval);
+  WICK_SHELL_COMMAND(let);
+  WICK_SHELL_COMMAND(nothing);
+  WICK_SHELL_COMMAND(read);
+  WICK_SHELL_COMMAND(set);
+  WICK_SHELL_COMMAND(shift);
+  WICK_SHELL_COMMAND(source);
+  WICK_SHELL_COMMAND(test);
+  WICK_SHELL_COMMAND(trap);
+  WICK_SHELL_COMMAND(unset);
+  WICK_SHELL_COMMAND(command);
+  // text (eval_text.cc)
+  WICK_SHELL_COMMAND(base64);
+  WICK_SHELL_COMMAND(cat);
+  WICK_SHELL_COMMAND(echo);
+  WICK_SHELL_COMMAND(print_format);
+  WICK_SHELL_COMMAND(pwd);
+  WICK_SHELL_COMMAND(rev);
+  WICK_SHELL_COMMAND(tee);
+  WICK_SHELL_COMMAND(tr);
+  WICK_SHELL_COMMAND(xxd);
+  WICK_SHELL_COMMAND(yes);
+  WICK_SHELL_COMMAND(unpack);  // gunzip and the like: decoders that are not run
+  // code (eval_code.cc)
+  WICK_SHELL_COMMAND(shell);
+  WICK_SHELL_COMMAND(interpreter);
+  WICK_SHELL_COMMAND(awk);
+  WICK_SHELL_COMMAND(sed);
+  // wrappers (eval_wrappers.cc)
+  WICK_SHELL_COMMAND(sudo);
+  WICK_SHELL_COMMAND(su);
+  WICK_SHELL_COMMAND(env);
+  WICK_SHELL_COMMAND(xargs);
+  WICK_SHELL_COMMAND(ssh);
+  WICK_SHELL_COMMAND(docker);
+  WICK_SHELL_COMMAND(watch);
+  // tools (eval_tools.cc, eval_net.cc)
+  WICK_SHELL_COMMAND(dd);
+  WICK_SHELL_COMMAND(find);
+  WICK_SHELL_COMMAND(git);
+  WICK_SHELL_COMMAND(tar);
+  WICK_SHELL_COMMAND(project);
+  WICK_SHELL_COMMAND(curl);
+  WICK_SHELL_COMMAND(nc);
+  WICK_SHELL_COMMAND(crontab);
+  WICK_SHELL_COMMAND(kill);
+  WICK_SHELL_COMMAND(transfer);
+#undef WICK_SHELL_COMMAND
+};
+
+struct Command {
+  std::string_view name;
+  Stream (*run)(Evaluator& e, std::vector<Arg>& argv, State& s, const Stream& in);
+};
+
+const Command* find_command(std::string_view name) noexcept;
+
+// Runs in the shell itself, whatever PATH says.
+bool is_builtin(std::string_view name) noexcept;
+
+}  // namespace wick::shell

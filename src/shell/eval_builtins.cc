@@ -1,0 +1,355 @@
+// Builtins that change what the rest of the script means.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/commands.h"
+
+namespace wick::shell {
+
+namespace {
+
+// NAME=value as an argument: the name, and what is known of the value.
+bool cut_assignment(const Arg& arg, std::string& name, Value& value) {
+  const bool is_known = arg.value.is_known;
+  const std::string& text = is_known ? arg.text() : arg.value.prefix;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || (is_known && !arg.is_exact())) return false;
+  name = text.substr(0, equals);
+  if (name.ends_with('+')) {
+    name.pop_back();
+    value = Value::unknown();
+    return is_variable_name(name);
+  }
+  value = arg.value;
+  if (is_known) {
+    value.set = {text.substr(equals + 1)};
+  } else {
+    value.prefix = text.substr(equals + 1);
+    value.may_be_empty = value.prefix.empty();
+  }
+  return is_variable_name(name);
+}
+
+}  // namespace
+
+Stream Commands::alias(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  const bool removes = argv[0].text() == "unalias";
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const Arg& arg = argv[i];
+    if (removes) {
+      if (arg.is_exact()) s.aliases.erase(arg.text());
+      e.add(EffectKind::kShellHooks, Scope::kNone, arg.text(), arg.span, "removes an alias");
+      continue;
+    }
+    const std::size_t equals = arg.text().find('=');
+    if (!arg.is_exact()) {
+      s.has_hidden_alias = true;
+      e.unknown(arg.span, "", "an alias of text that is not known");
+    } else if (equals != std::string::npos && equals > 0) {
+      s.aliases[arg.text().substr(0, equals)] = arg.text().substr(equals + 1);
+      e.add(EffectKind::kShellHooks, Scope::kNone, arg.text().substr(0, equals), arg.span,
+            "defines an alias");
+    }
+  }
+  return Stream::unknown();
+}
+
+Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  std::size_t i = 1;
+  while (i < argv.size() && (argv[i].text() == "-P" || argv[i].text() == "-L" ||
+                             argv[i].text() == "-e" || argv[i].text() == "--"))
+    ++i;
+  const bool is_pop = argv[0].text() == "popd";
+  const std::vector<std::string> old = s.cwd;
+  const auto lose = [&] {
+    s.cwd.clear();
+    s.before.clear();
+    s.is_cwd_lost = true;
+  };
+  e.add(EffectKind::kShellState, Scope::kNone, "cwd", argv[0].span,
+        "changes the working directory");
+  Value target = i < argv.size() ? argv[i].value : e.variable("HOME", s);
+  if (is_pop || (i >= argv.size() && argv[0].text() == "pushd") || argv.size() > i + 1) {
+    lose();
+    return Stream::unknown();
+  }
+  const bool is_plain = target.is_known &&
+                        !(i < argv.size() && (argv[i].is_many || argv[i].is_glob)) &&
+                        target.set.front() != "-" && !target.set.front().starts_with('+') &&
+                        !s.variables.contains("CDPATH");
+  if (!is_plain) {
+    lose();
+    return Stream::unknown();
+  }
+  std::vector<std::string> next;
+  for (const std::string& path : target.set) {
+    if (path.empty()) {
+      next.insert(next.end(), old.begin(), old.end());
+    } else if (path.starts_with('/')) {
+      next.push_back(normal_path(path, ""));
+    } else if (old.empty()) {
+      // Below a directory that is not known, unless the path leads out of it.
+      if (path.find("..") != std::string::npos || s.is_cwd_lost) lose();
+      return Stream::none();
+    } else {
+      for (const std::string& folder : old)
+        next.push_back(normal_path(path, folder));
+    }
+  }
+  s.before = old;
+  if (old.empty()) s.is_cwd_lost = s.is_cwd_lost || false;
+  s.cwd = std::move(next);
+  return Stream::none();
+}
+
+Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  bool is_integer = false, is_array = false, is_map = false;
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const Arg& arg = argv[i];
+    if (arg.is_exact() && (arg.text().starts_with('-') || arg.text().starts_with('+'))) {
+      if (arg.text() == "--") continue;
+      if (arg.text().find_first_not_of("-+aAfFgiIlprtuxn") != std::string::npos)
+        e.unknown(arg.span, arg.text(), "an option that is not known");
+      if (arg.text().find('n') != std::string::npos && argv[0].text() != "export")
+        e.unknown(arg.span, arg.text(), "a reference to a variable is not followed");
+      const auto has = [&](char flag) { return arg.text().find(flag) != std::string::npos; };
+      is_integer = is_integer || has('i');
+      is_map = is_map || (has('A') && arg.text().starts_with('-'));
+      is_array = is_array || has('a') || has('A');
+      continue;
+    }
+    std::string name;
+    Value value;
+    const bool has_value = cut_assignment(arg, name, value);
+    if (!has_value && arg.is_exact() && is_variable_name(arg.text())) name = arg.text();
+    if (!name.empty() && is_integer) s.integers.insert(name);
+    if (const auto old = s.variables.find(name);
+        has_value && old != s.variables.end() && old->second.is_array && arg.text() == name + "=") {
+      const Variable array = old->second;  // its elements were read as an assignment
+      e.keep(name, array, arg.span, s);
+      if (is_map && e.calls_.empty()) s.variables[name].is_map = true;
+    } else if (has_value) {
+      const bool is_list = !value.is_known || value.set.front().starts_with('(');
+      if (is_array && is_list)
+        e.unknown(arg.span, name, "a text that is read as an array's elements: code in it runs");
+      e.note_assignment(name, value, arg.span, false, s);
+      e.keep(name, {.value = value}, arg.span, s);
+    } else if (is_map && !name.empty()) {
+      s.variables[name] = {.value = Value::unknown(), .is_array = true, .is_map = e.calls_.empty()};
+    } else if (!arg.is_exact() || !is_variable_name(arg.text())) {
+      e.unknown(arg.span, arg.text(), "the name of a variable is not known");
+    }
+  }
+  return Stream::unknown();
+}
+
+Stream Commands::eval(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  Value text = Value::exact("");
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    if (i == 1 && argv[i].text() == "--") continue;
+    if (!text.set.empty() && (!text.is_known || !text.set.front().empty()))
+      text = concat(text, Value::exact(" "));
+    Value next = argv[i].value;
+    if (argv[i].is_many || argv[i].is_glob) next = Value::unknown();
+    text = concat(text, next);
+  }
+  return e.run_text(text,
+                    argv.size() > 1 ? Span{argv[1].span.begin, argv.back().span.end} : argv[0].span,
+                    s, in, e.dialect_);
+}
+
+Stream Commands::let(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    if (!argv[i].is_exact()) {
+      e.unknown(argv[i].span, "",
+                "an unknown word as arithmetic: bash runs code in its subscripts");
+      continue;
+    }
+    std::vector<WordPart> parts;
+    parts.emplace_back(PartKind::kLiteral, argv[i].span, argv[i].text());
+    e.arithmetic(parts, s, argv[i].span);
+  }
+  return Stream::none();
+}
+
+Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const std::string name = argv[0].text();
+  const Usage usage = read_usage(*find_row(name), argv, 1);
+  e.apply_row(*find_row(name), argv, 1, s, in);
+  std::vector<Arg> names = usage.operands;
+  for (const Usage::Item& item : usage.items) {
+    if (usage.has("-a") && item.arg.is_exact() && is_variable_name(item.arg.text()))
+      names.push_back(item.arg);
+  }
+  if (names.empty())
+    names.push_back(
+        {.value = Value::exact(name == "read" ? "REPLY" : "MAPFILE"), .span = argv[0].span});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_text = name == "getopts" && i == 0;
+    if (is_text) continue;
+    if (!names[i].is_exact() || !is_variable_name(names[i].text())) {
+      e.unknown(names[i].span, "",
+                "reads into a text that is no plain name: bash runs code in subscripts");
+      continue;
+    }
+    Value value = Value::unknown();
+    // Lines of names are names, if nothing but lines is cut off.
+    const bool is_whole = in.is_names && names.size() == 1 && usage.has("-r") && name == "read";
+    if (is_whole) {
+      value = Value::below(in.prefix);
+      value.is_everything = in.is_everything;
+    }
+    value.is_secret = in.is_secret;
+    value.is_fetched = in.is_fetched;
+    const bool is_array = name != "read" || usage.has("-a");
+    e.set_variable(names[i].text(), {.value = value, .is_array = is_array && name != "getopts"},
+                   names[i].span, s);
+  }
+  return Stream::none();
+}
+
+Stream Commands::set(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const Arg& arg = argv[i];
+    const std::string& text = arg.text();
+    if (arg.is_exact() && text != "--" && text.size() > 1 && (text[0] == '-' || text[0] == '+')) {
+      if (text.find('f') != std::string::npos) s.has_no_glob = text[0] == '-';
+      if (text.back() == 'o') ++i;
+      e.add(EffectKind::kShellHooks, Scope::kNone, text, arg.span,
+            wick::cat("sets the shell option ", printable(text)));
+      continue;
+    }
+    if (!arg.value.is_known && arg.may_be_option())
+      e.unknown(arg.span, "", "a word that is not known may be an option of set");
+    const std::size_t first = text == "--" ? i + 1 : i;
+    s.args.assign(argv.begin() + static_cast<std::ptrdiff_t>(first), argv.end());
+    s.has_args = std::none_of(s.args.begin(), s.args.end(), [](const Arg& a) { return a.is_glob; });
+    if (!s.has_args) s.args.clear();
+    e.add(EffectKind::kShellState, Scope::kNone, "$@", argv[0].span,
+          "sets the positional parameters");
+    break;
+  }
+  return Stream::unknown();
+}
+
+Stream Commands::shift(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(e);
+  static_cast<void>(in);
+  const bool is_one = argv.size() == 1 && s.has_args && !s.args.empty() && !s.args.front().is_many;
+  if (is_one) {
+    s.args.erase(s.args.begin());
+  } else {
+    s.args.clear();
+    s.has_args = false;
+  }
+  return Stream::none();
+}
+
+Stream Commands::source(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  if (argv.size() < 2) {
+    e.unknown(argv[0].span, "", "no file is named");
+    return Stream::unknown();
+  }
+  e.run_file(argv[1], {argv.begin() + 2, argv.end()}, s);
+  return Stream::unknown();
+}
+
+Stream Commands::test(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(s);
+  static_cast<void>(in);
+  for (std::size_t i = 1; i + 1 < argv.size(); ++i) {
+    if (argv[i].text() == "-v")
+      e.name_of_variable(argv[i + 1].is_many ? Value::unknown() : argv[i + 1].value,
+                         argv[i + 1].span);
+  }
+  return Stream::none();
+}
+
+Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  std::size_t i = 1;
+  if (i < argv.size() && argv[i].text() == "--") ++i;
+  if (i >= argv.size() || argv[i].text() == "-p" || argv[i].text() == "-l")
+    return Stream::unknown();
+  if (argv[i].text() == "-" || argv.size() == i + 1) return Stream::none();
+  State copy = s;
+  ++e.nested_;
+  if (argv[i].is_many || argv[i].is_glob) {
+    e.unknown(argv[i].span, "", "a trap whose code is not known");
+  } else {
+    e.run_text(argv[i].value, argv[i].span, copy, Stream::none(), e.dialect_);
+  }
+  --e.nested_;
+  s = Evaluator::joined(s, copy);
+  e.add(EffectKind::kShellState, Scope::kNone, "trap", argv[0].span, "sets code that runs later");
+  return Stream::none();
+}
+
+Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const Arg& arg = argv[i];
+    const std::string& text = arg.text();
+    if (text == "-v" || text == "-f" || text == "--") continue;
+    if (!arg.is_exact() || !is_variable_name(text)) {
+      e.unknown(arg.span, text,
+                "unset of a text that is not a plain name: bash runs code in subscripts");
+      continue;
+    }
+    e.note_assignment(text, Value::exact(""), arg.span, false, s);
+    Value value = Value::exact("");
+    value.is_set = false;
+    s.variables[text] = {.value = value};
+    if (text == "IFS") s.variables.erase("IFS");
+    s.functions.erase(text);
+  }
+  return Stream::none();
+}
+
+// Takes any words, does nothing.
+Stream Commands::nothing(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(e);
+  static_cast<void>(argv);
+  static_cast<void>(s);
+  static_cast<void>(in);
+  return Stream::of("");
+}
+
+// command, builtin, busybox: the rest, without functions and aliases.
+Stream Commands::command(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  std::size_t i = 1;
+  bool looks_up = false;
+  for (; i < argv.size() && argv[i].text().starts_with('-'); ++i) {
+    const std::string& text = argv[i].text();
+    if (text == "--") {
+      ++i;
+      break;
+    }
+    looks_up = looks_up || text == "-v" || text == "-V";
+    if (text != "-v" && text != "-V" && text != "-p" && text != "-pv" && text != "--list")
+      e.unknown(argv[i].span, text, "an option that is not known");
+  }
+  if (looks_up || i >= argv.size()) {
+    if (looks_up)
+      e.add(EffectKind::kReadsNames, Scope::kNone, "", argv[0].span, "looks up a command");
+    return Stream::unknown();
+  }
+  Argv rest(argv.begin() + static_cast<std::ptrdiff_t>(i), argv.end());
+  State copy = s;
+  copy.functions.clear();
+  copy.aliases.clear();
+  Stream out = e.invoke(std::move(rest), copy, in);
+  copy.functions = s.functions;
+  copy.aliases = s.aliases;
+  s = std::move(copy);
+  return out;
+}
+
+}  // namespace wick::shell

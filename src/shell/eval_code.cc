@@ -1,0 +1,275 @@
+// Text that is run: by a shell, by eval, by an interpreter. Known text is parsed and walked;
+// anything else is unknown, fetched or decoded code.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/commands.h"
+#include "shell/limits.h"
+
+namespace wick::shell {
+
+Stream Evaluator::run_code(const std::string& text, Span span, State& s, const Stream& in,
+                           Dialect dialect) {
+  if (++nested_ > kMaxNested || !step(span)) {
+    step(span);
+    --nested_;
+    return Stream::unknown();
+  }
+  built_ += text.size();
+  Parsed parsed = parse(text, dialect, Mode::kScript);
+  Stream out = Stream::unknown();
+  const Span* const outer = outer_;
+  const Span place = outer_ != nullptr ? *outer_ : span;
+  if (const auto* error = std::get_if<SyntaxError>(&parsed)) {
+    unknown(span, "", cat("cannot analyse the code in it: ", error->message));
+  } else {
+    scripts_.push_back(std::move(std::get<Script>(parsed)));
+    const Script& script = scripts_.back();
+    const Dialect before = std::exchange(dialect_, dialect);
+    outer_ = &place;
+    scan_hidden(script);
+    out = list(script.body, s, in);
+    outer_ = outer;
+    dialect_ = before;
+  }
+  --nested_;
+  return out;
+}
+
+Stream Evaluator::run_text(const Value& text, Span span, State& s, const Stream& in,
+                           Dialect dialect) {
+  if (!text.is_known) {
+    if (text.is_fetched) {
+      add(EffectKind::kFetchedCode, Scope::kNone, "", span,
+          "runs code that comes from the network");
+    } else {
+      unknown(span, "", "runs code that is not known");
+    }
+    s.has_hidden_alias = s.has_hidden_alias || false;
+    s.variables.clear();  // it may have set anything
+    s.cwd.clear();
+    s.is_cwd_lost = true;
+    return Stream::unknown();
+  }
+  Stream out;
+  for (const std::string& one : text.set) {
+    if (decoded_.contains(one))
+      add(EffectKind::kDecodedCode, Scope::kNone, "", span, "runs code that was encoded");
+    out = run_code(one, span, s, in, dialect);
+  }
+  return text.set.size() == 1 ? out : Stream::unknown();
+}
+
+Stream Evaluator::run_stream(const Stream& code, Span span, State& s, Dialect dialect) {
+  if (code.is_socket)
+    add(EffectKind::kSocketShell, Scope::kNone, "", span,
+        "a shell reads its commands from a connection");
+  if (code.is_fetched)
+    add(EffectKind::kFetchedCode, Scope::kNone, "", span, "runs code that comes from the network");
+  if (code.is_decoded)
+    add(EffectKind::kDecodedCode, Scope::kNone, "", span, "runs code that was encoded");
+  if (code.is_known) return run_code(code.text, span, s, Stream::unknown(), dialect);
+  if (code.is_none) {
+    unknown(span, "", "starts a shell that runs what is typed");
+  } else if (!code.is_fetched && !code.is_decoded) {
+    unknown(span, "", "runs code that nobody has read");
+  }
+  return Stream::unknown();
+}
+
+void Evaluator::run_file(const Arg& file, const std::vector<Arg>& args, State& s) {
+  const std::string path =
+      file.is_exact() ? normal_path(file.text(), s.cwd.size() == 1 ? s.cwd[0] : "") : "";
+  if (const auto known = files_.find(path); known != files_.end()) {
+    const std::vector<Arg> outer = std::exchange(s.args, args);
+    const bool had = std::exchange(s.has_args, true);
+    run_stream(known->second.is_none ? Stream::of("") : known->second, file.span, s, dialect_);
+    s.args = outer;
+    s.has_args = had;
+    return;
+  }
+  unknown(file.span, path,
+          path.empty() ? "runs a file whose name is not known"
+                       : cat("runs ", shown(path, s), ", which nobody has read"));
+}
+
+Level Evaluator::level_of_code(const std::string& text, const State& s) {
+  static_cast<void>(s);
+  if (nested_ >= kMaxNested) return Level::kCritical;
+  return judge(text, dialect_, Mode::kScript, profile_).level;
+}
+
+namespace {
+
+struct ShellCall {
+  bool has_code = false, reads_stdin = false, is_help = false;
+  std::size_t rest = 0;  // code or script, then its arguments
+};
+
+ShellCall read_shell_call(Evaluator&, const std::vector<Arg>& argv, std::string& bad, Span& place) {
+  ShellCall call;
+  std::size_t i = 1;
+  for (; i < argv.size(); ++i) {
+    const std::string& text = argv[i].text();
+    if (!argv[i].is_exact() && argv[i].may_be_option()) {
+      bad = "a word that is not known may be an option";
+      place = argv[i].span;
+      break;
+    }
+    if (text == "--" || text == "-") {
+      ++i;
+      break;
+    }
+    if (text.size() < 2 || (text[0] != '-' && text[0] != '+')) break;
+    if (text.starts_with("--")) {
+      static constexpr std::string_view kKnown[] = {"--login", "--norc",       "--noprofile",
+                                                    "--posix", "--restricted", "--verbose"};
+      call.is_help = call.is_help || text == "--version" || text == "--help";
+      const bool is_known =
+          call.is_help || std::find(std::begin(kKnown), std::end(kKnown), text) != std::end(kKnown);
+      if (!is_known) {
+        bad = text;
+        place = argv[i].span;
+      }
+      continue;
+    }
+    if (text.find_first_not_of("abcefhiklmnoprstuvxBCEHPTD", 1) != std::string::npos) {
+      bad = text;
+      place = argv[i].span;
+    }
+    call.has_code = call.has_code || text.find('c') != std::string::npos;
+    call.reads_stdin = call.reads_stdin || text.find('s') != std::string::npos;
+    if (text.find('o') != std::string::npos) ++i;
+  }
+  call.rest = i;
+  return call;
+}
+
+}  // namespace
+
+Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const std::string name = Evaluator::command_name(argv[0]);
+  const Dialect dialect = dialect_named(name).value_or(Dialect::kPowershell);
+  std::string bad;
+  Span place;
+  const ShellCall call = read_shell_call(e, argv, bad, place);
+  if (!bad.empty()) e.unknown(place, bad, wick::cat(name, ": ", printable(bad), " is not known"));
+  if (call.is_help) return Stream::unknown();
+  State copy = s;
+  copy.functions.clear();
+  copy.aliases.clear();
+  const auto args_from = [&](std::size_t first) {
+    copy.args.clear();
+    if (first < argv.size())
+      copy.args.assign(argv.begin() + static_cast<std::ptrdiff_t>(first), argv.end());
+    copy.has_args = true;
+  };
+  Stream out;
+  if (call.has_code) {
+    if (call.rest >= argv.size()) {
+      e.unknown(argv[0].span, name, "-c without code");
+      return Stream::unknown();
+    }
+    args_from(call.rest + 2);
+    const Arg& code = argv[call.rest];
+    if (code.is_many || code.is_glob) {
+      e.unknown(code.span, "", "runs code that is not known");
+    } else {
+      out = e.run_text(code.value, code.span, copy, in, dialect);
+    }
+  } else if (call.rest < argv.size() && !call.reads_stdin) {
+    args_from(call.rest + 1);
+    const Dialect before = std::exchange(e.dialect_, dialect);
+    const std::string& path = argv[call.rest].text();
+    if (path == "/dev/stdin") {
+      e.run_stream(in, argv[0].span, copy, dialect);
+    } else {
+      e.run_file(argv[call.rest], copy.args, copy);
+    }
+    e.dialect_ = before;
+    out = Stream::unknown();
+  } else {
+    args_from(call.rest);
+    out = e.run_stream(in, argv[0].span, copy, dialect);
+  }
+  return out;
+}
+
+namespace {
+
+// A text in another language that deletes a tree: a word for deleting, and root, home or a system
+// tree as a string.
+bool deletes_a_tree(std::string_view text, const Profile& profile) {
+  static constexpr std::string_view kVerbs[] = {
+      "rmtree",          "remove_tree", "rm_rf",     "rm_r",       "rm -",  "removedirs",
+      "rimraf",          "rmSync",      "rmdirSync", "unlink",     "rmdir", "remove_entry",
+      "deleteDirectory", "delete_tree", "RemoveAll", "Remove-Item"};
+  if (std::none_of(std::begin(kVerbs), std::end(kVerbs),
+                   [&](auto v) { return text.find(v) != std::string_view::npos; }))
+    return false;
+  if (text.find("expanduser") != std::string_view::npos ||
+      text.find("Path.home") != std::string_view::npos ||
+      text.find("HOME") != std::string_view::npos)
+    return true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char quote = text[i];
+    if (quote != '\'' && quote != '"' && quote != '`' && quote != ' ') continue;
+    const std::size_t end = std::min(
+        text.find_first_of(quote == ' ' ? " '\";)" : std::string(1, quote), i + 1), text.size());
+    const std::string_view inside = text.substr(i + 1, end - i - 1);
+    if (inside == "~" || inside == "~/") return true;
+    if (inside.starts_with('/') &&
+        scope_of(normal_path(inside, ""), {.is_tree = true, .is_glob = true}, profile) >=
+            Scope::kTree)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const std::string name = Evaluator::command_name(argv[0]);
+  const Span span = argv[0].span;
+  const auto text = [&](std::size_t i) { return i < argv.size() ? argv[i].text() : std::string(); };
+  const bool asks_version =
+      argv.size() == 2 && (text(1) == "--version" || text(1) == "-V" || text(1) == "--help" ||
+                           text(1) == "-v" || text(1) == "-h");
+  if (asks_version) return Stream::unknown();
+  if (name.starts_with("python") && text(1) == "-m" &&
+      (text(2) == "json.tool" || text(2) == "calendar" || text(2) == "this" || text(2) == "site")) {
+    std::size_t n = 0;
+    for (std::size_t i = 3; i < argv.size(); ++i) {
+      if (argv[i].is_exact() && argv[i].text().starts_with("--")) continue;
+      if (argv[i].may_be_option()) e.unknown(argv[i].span, "", "an option that is not known");
+      e.touch(n++ == 0 ? EffectKind::kReadsContent : EffectKind::kOverwrites, argv[i], s, {});
+    }
+    return Stream::unknown();
+  }
+  if (name.starts_with("python") && text(1) == "-m" &&
+      (text(2) == "pytest" || text(2) == "unittest")) {
+    e.apply_effect('j', span, name);
+    return Stream::unknown();
+  }
+  for (const Arg& arg : argv) {
+    for (const std::string& code : arg.value.set) {
+      if (deletes_a_tree(code, e.profile_))
+        e.add(EffectKind::kDeletes, Scope::kTree, "", arg.span,
+              "the code names a deletion, and root, home or a system directory");
+    }
+  }
+  if (in.is_known && deletes_a_tree(in.text, e.profile_))
+    e.add(EffectKind::kDeletes, Scope::kTree, "", span,
+          "the code names a deletion, and root, home or a system directory");
+  const bool reads_code = argv.size() == 1 || text(1) == "-";
+  if (reads_code && in.is_fetched)
+    e.add(EffectKind::kFetchedCode, Scope::kNone, "", span,
+          "runs code that comes from the network");
+  if (reads_code && in.is_decoded)
+    e.add(EffectKind::kDecodedCode, Scope::kNone, "", span, "runs code that was encoded");
+  e.unknown(span, name, wick::cat(name, " runs code that is not analysed"));
+  return Stream::unknown();
+}
+
+}  // namespace wick::shell

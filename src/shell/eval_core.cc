@@ -1,0 +1,285 @@
+// Effects as they are noted: limits, places, paths and what is special about them; check() and
+// judge().
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/evaluator.h"
+#include "shell/limits.h"
+
+namespace wick::shell {
+
+Evaluator::Evaluator(const Profile& profile, Dialect dialect)
+    : profile_(profile), dialect_(dialect) {}
+
+bool Evaluator::step(Span span) {
+  if (is_too_complex_) return false;
+  if (++steps_ <= kMaxSteps && built_ <= kMaxBuilt && nested_ <= kMaxNested) return true;
+  is_too_complex_ = true;
+  unknown(span, "",
+          nested_ > kMaxNested ? "too complex: code nests deeper than 16"
+                               : "too complex: more steps than the limit of 20,000");
+  return false;
+}
+
+void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span, std::string why) {
+  if (outer_ != nullptr) span = *outer_;
+  const bool is_lifted = lifted_ > 0 && !profile_.is_root;
+  std::string key = cat(name(kind), "|", name(scope), "|", is_lifted, "|", target, "|", span.begin,
+                        "-", span.end, "|", why);
+  if (effects_.size() >= kMaxEffects) {
+    const Effect effect{.kind = kind, .scope = scope, .is_lifted = is_lifted};
+    const bool is_worse = std::all_of(effects_.begin(), effects_.end(), [&](const Effect& e) {
+      return level_of(e) < level_of(effect);
+    });
+    if (!is_worse) return;
+  }
+  if (!seen_.insert(std::move(key)).second) return;
+  effects_.push_back({.kind = kind,
+                      .scope = scope,
+                      .is_lifted = is_lifted,
+                      .target = std::move(target),
+                      .span = span,
+                      .why = std::move(why)});
+}
+
+void Evaluator::unknown(Span span, std::string target, std::string why) {
+  add(EffectKind::kUnknown, Scope::kNone, std::move(target), span, std::move(why));
+}
+
+Profile Evaluator::profile_at(const std::string& cwd) const {
+  Profile out = profile_;
+  out.cwd = cwd;
+  return out;
+}
+
+std::string Evaluator::shown(const std::string& path, const State& s) const {
+  if (s.cwd.size() != 1 || s.cwd[0] == "/") return path;
+  const std::string folder = s.cwd[0] + "/";
+  if (path.starts_with(folder)) return path.substr(folder.size());
+  return path == s.cwd[0] ? "." : path;
+}
+
+namespace {
+
+std::string_view verb_of(EffectKind kind) {
+  switch (kind) {
+    case EffectKind::kReadsNames:
+      return "reads names of";
+    case EffectKind::kReadsContent:
+      return "reads";
+    case EffectKind::kCreates:
+      return "creates or appends to";
+    case EffectKind::kOverwrites:
+      return "overwrites";
+    case EffectKind::kDeletes:
+      return "deletes";
+    case EffectKind::kDestroys:
+      return "destroys beyond recovery";
+    case EffectKind::kChangesMode:
+      return "changes mode or owner of";
+    default:
+      return "touches";
+  }
+}
+
+bool writes(EffectKind kind) {
+  return kind != EffectKind::kReadsNames && kind != EffectKind::kReadsContent &&
+         kind != EffectKind::kReadsCredentials;
+}
+
+std::string sentence(EffectKind kind, Scope scope, const std::string& target, Reach reach) {
+  const std::string_view verb = verb_of(kind);
+  switch (scope) {
+    case Scope::kTree:
+      return cat(verb, " everything below ", target);
+    case Scope::kCwdAll:
+      return cat(verb, " everything in ", target == "." ? "the working directory" : target);
+    case Scope::kDevice:
+      return cat(verb, " the device ", target);
+    case Scope::kUnknown:
+      return cat(verb, " files that are not known");
+    default:
+      if (reach.is_glob || reach.is_narrowed) return cat(verb, " files matching ", target);
+      return cat(verb, " ", target, reach.is_tree ? " and what is below" : "");
+  }
+}
+
+}  // namespace
+
+// What stands out about a path besides its scope.
+void Evaluator::touch_special(EffectKind kind, const std::string& path, const std::string& shown,
+                              Span span) {
+  if (kind == EffectKind::kReadsContent) {
+    const bool is_pattern = path.find_first_of("*?[") != std::string::npos;
+    if (is_credential(path, profile_.home) ||
+        (is_pattern && may_be_credential(path, profile_.home)))
+      add(EffectKind::kReadsCredentials, Scope::kNamed, shown, span,
+          cat("reads ", shown, ", which holds credentials"));
+    return;
+  }
+  if (!writes(kind)) return;
+  if (path == "/proc/sysrq-trigger")
+    return add(EffectKind::kKernelTrigger, Scope::kNone, path, span,
+               "triggers the kernel directly");
+  if (path.starts_with("/proc/sys") || path.starts_with("/sys/"))
+    return add(EffectKind::kPower, Scope::kNone, path, span,
+               cat("sets the kernel parameter ", path));
+  if (is_trust_root(path))
+    return add(EffectKind::kTrustRoot, Scope::kNone, path, span,
+               cat("changes ", path, ", on which all rights rest"));
+  if (is_persistence(path, profile_.home))
+    return add(EffectKind::kPersistence, Scope::kNone, shown, span,
+               cat("changes ", shown, ", which runs later by itself"));
+  if (is_history_file(path, profile_.home))
+    add(EffectKind::kTampering, Scope::kNone, shown, span, cat("changes ", shown, ", a record"));
+}
+
+void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, State& s,
+                           Reach reach) {
+  if (is_sink(normal_path(path, "")) && kind != EffectKind::kDeletes) return;
+  if (path.empty()) return;  // no file has an empty name
+  std::vector<std::string> folders = s.cwd;
+  const bool is_relative = !path.starts_with('/');
+  if (folders.empty() || !is_relative) folders = {is_relative || s.cwd.empty() ? "" : s.cwd[0]};
+  for (const std::string& folder : folders) {
+    const std::string full = normal_path(path, folder);
+    Scope scope = scope_of(full, reach, profile_at(folder));
+    if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
+    std::string target = shown(full, s);
+    touch_special(kind, full, target, span);
+    // A credential that is read, a history that goes: said already, the file itself is no more.
+    const EffectKind noted = kind;
+    std::string why = sentence(noted, scope, target, reach);
+    if (noted == EffectKind::kDeletes && (scope == Scope::kTree || scope == Scope::kCwdAll) &&
+        suggestion_.empty())
+      suggestion_ = "list it first: replace the deletion by `ls -d`, or move it to the trash";
+    add(noted, scope, std::move(target), span, std::move(why));
+  }
+  if (is_relative && s.is_cwd_lost && writes(kind))
+    add(kind, Scope::kUnknown, path, span,
+        cat(verb_of(kind), " ", path, " in a directory that is not known"));
+}
+
+void Evaluator::touch(EffectKind kind, const Arg& arg, State& s, Reach reach) {
+  const Value& v = arg.value;
+  if (v.is_known) {
+    reach.is_glob = reach.is_glob || arg.is_glob;
+    for (const std::string& path : v.set)
+      touch_path(kind, path, arg.span, s, reach);
+    return;
+  }
+  if (v.is_below || v.is_number) {
+    if (v.is_number && v.prefix.empty()) {
+      return add(kind, Scope::kNamed, "a number", arg.span,
+                 cat(verb_of(kind), " a file named by a number"));
+    }
+    const bool is_all = v.is_everything && v.tail.empty();
+    const std::string base = v.prefix.empty() ? "." : v.prefix;
+    return touch_path(kind, base, arg.span, s,
+                      {.is_tree = true, .is_glob = false, .is_narrowed = !is_all});
+  }
+  if (kind == EffectKind::kReadsNames)
+    return add(kind, Scope::kUnknown, "", arg.span, "reads names of files that are not known");
+  if (arg.is_unset_slash && writes(kind))
+    return add(
+        kind, Scope::kUnknown, v.tail, arg.span,
+        cat(verb_of(kind), " a path that begins with a word that is not known: empty means root"));
+  add(kind, Scope::kUnknown, v.prefix, arg.span, sentence(kind, Scope::kUnknown, v.prefix, reach));
+}
+
+namespace {
+
+// Bytes that a terminal or reader takes for something else: control characters, Unicode blanks,
+// characters without width, bidirectional controls, broken UTF-8.
+bool is_misleading(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c < 0x80) {
+      if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7F) return true;
+      ++i;
+      continue;
+    }
+    const int size = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+    if (c < 0xC2 || c > 0xF4 || text.size() - i < static_cast<std::size_t>(size)) return true;
+    char32_t code = c & (0x7F >> size);
+    for (int k = 1; k < size; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+      if ((next & 0xC0) != 0x80) return true;
+      code = code << 6 | (next & 0x3F);
+    }
+    const bool is_blank = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200F) ||
+                          (code >= 0x2028 && code <= 0x202F) || code == 0x205F || code == 0x3000 ||
+                          (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0xAD ||
+                          code < 0xA0 || code == 0x180E || code == 0x34F || code == 0x61C ||
+                          (code >= 0xE0000 && code <= 0xE0FFF) ||
+                          (code >= 0xFE00 && code <= 0xFE0F) || (code >= 0xD800 && code < 0xE000);
+    if (is_blank) return true;
+    i += static_cast<std::size_t>(size);
+  }
+  return false;
+}
+
+}  // namespace
+
+// Outside quotes, such bytes make the command read as another: the source without its quoted parts.
+void Evaluator::scan_hidden(const Script& script) {
+  if (!is_misleading(script.source)) return;
+  std::string open;
+  char quote = '\0';
+  for (std::size_t i = 0; i < script.source.size(); ++i) {
+    const char c = script.source[i];
+    if (quote == '\0' && c == '\\') {
+      if (++i < script.source.size()) open += script.source[i];
+    } else if (quote == '"' && c == '\\') {
+      ++i;
+    } else if (c == quote) {
+      quote = '\0';
+      open += ' ';
+    } else if (quote == '\0' && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (quote == '\0') {
+      open += c;
+    }
+  }
+  if (is_misleading(open))
+    unknown({0, static_cast<int>(script.source.size())}, "",
+            "holds control characters, invisible or broken characters outside quotes");
+}
+
+void Evaluator::run(const Script& script) {
+  State state;
+  if (!profile_.cwd.empty()) state.cwd = {normal_path(profile_.cwd, "/")};
+  scan_hidden(script);
+  list(script.body, state, Stream::none());
+}
+
+Verdict Evaluator::take() {
+  Verdict out;
+  for (const Effect& effect : effects_)
+    out.level = std::max(out.level, level_of(effect));
+  out.effects = std::move(effects_);
+  out.suggestion = std::move(suggestion_);
+  return out;
+}
+
+Verdict check(const Script& script, const Profile& profile) {
+  Evaluator evaluator(profile, script.dialect);
+  evaluator.run(script);
+  return evaluator.take();
+}
+
+Verdict judge(std::string_view text, Dialect dialect, Mode mode, const Profile& profile) {
+  const Parsed parsed = parse(text, dialect, mode);
+  if (const auto* script = std::get_if<Script>(&parsed)) return check(*script, profile);
+  Verdict out;
+  out.level = Level::kHigh;
+  out.error = std::get<SyntaxError>(parsed);
+  const std::string_view what = out.error->is_limit ? "too complex: " : "cannot analyse: ";
+  out.effects.push_back({.kind = EffectKind::kUnknown,
+                         .span = out.error->span,
+                         .why = cat(what, out.error->message)});
+  return out;
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,328 @@
+// Lists, pipelines, branches and loops. Both ways of a branch are walked; states are joined.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/evaluator.h"
+#include "shell/limits.h"
+
+namespace wick::shell {
+
+namespace {
+
+// Output of two commands, one after the other.
+Stream followed(Stream a, Stream b) {
+  if (a.is_none) return b;
+  if (b.is_none) return a;
+  Stream out;
+  out.is_fetched = a.is_fetched || b.is_fetched;
+  out.is_decoded = a.is_decoded || b.is_decoded;
+  out.is_secret = a.is_secret || b.is_secret;
+  if (a.is_known && b.is_known) {
+    Stream text = Stream::of(a.text + b.text);
+    text.is_fetched = out.is_fetched;
+    text.is_decoded = out.is_decoded;
+    text.is_secret = out.is_secret;
+    return text;
+  }
+  return out;
+}
+
+// Output of one of two commands.
+Stream either(const Stream& a, const Stream& b) {
+  if (a.is_known && b.is_known && a.text == b.text) return followed(a, Stream::none());
+  Stream out;
+  out.is_fetched = a.is_fetched || b.is_fetched;
+  out.is_decoded = a.is_decoded || b.is_decoded;
+  out.is_secret = a.is_secret || b.is_secret;
+  out.is_none = a.is_none && b.is_none;
+  return out;
+}
+
+std::vector<std::string> united(std::vector<std::string> a, const std::vector<std::string>& b) {
+  if (a.empty() || b.empty()) return {};
+  for (const std::string& path : b) {
+    if (std::find(a.begin(), a.end(), path) == a.end()) a.push_back(path);
+  }
+  return a.size() > kMaxSet ? std::vector<std::string>{} : a;
+}
+
+}  // namespace
+
+State Evaluator::joined(const State& a, const State& b) {
+  State out = a;
+  for (auto& [name, variable] : out.variables) {
+    const auto other = b.variables.find(name);
+    if (other == b.variables.end()) {
+      variable.value = join(variable.value, Value::unknown());
+      variable.has_elements = false;
+      variable.is_map = false;
+    } else if (!(variable == other->second)) {
+      variable.value = join(variable.value, other->second.value);
+      variable.has_elements = false;
+      variable.is_array = variable.is_array || other->second.is_array;
+      variable.is_map = variable.is_map && other->second.is_map;
+    }
+  }
+  for (const auto& [name, variable] : b.variables) {
+    if (a.variables.contains(name)) continue;
+    Variable& mine = out.variables[name];
+    mine = variable;
+    mine.value = join(variable.value, Value::unknown());
+    mine.has_elements = false;
+    mine.is_map = false;
+  }
+  out.integers.insert(b.integers.begin(), b.integers.end());
+  for (const auto& [name, body] : b.functions)
+    out.functions.insert({name, body});
+  for (const auto& [name, text] : b.aliases)
+    out.aliases.insert({name, text});
+  out.cwd = united(a.cwd, b.cwd);
+  out.is_cwd_lost =
+      a.is_cwd_lost || b.is_cwd_lost || (out.cwd.empty() && !(a.cwd.empty() && b.cwd.empty()));
+  out.before.clear();
+  out.is_path_changed = a.is_path_changed || b.is_path_changed;
+  out.has_no_glob = a.has_no_glob && b.has_no_glob;
+  out.has_hidden_alias = a.has_hidden_alias || b.has_hidden_alias;
+  if (a.args.size() != b.args.size()) {
+    out.has_args = false;
+    out.args.clear();
+  } else {
+    for (std::size_t i = 0; i < out.args.size(); ++i)
+      out.args[i].value = join(a.args[i].value, b.args[i].value);
+  }
+  return out;
+}
+
+// Behind anything but `&&`, the last cd may have failed.
+void Evaluator::settle_cwd(State& s) {
+  if (!s.before.empty()) s.cwd = united(s.cwd, s.before);
+  s.before.clear();
+}
+
+Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& in) {
+  Stream out = Stream::none();
+  for (const Node& item : nodes) {
+    if (item.is_background) {
+      State copy = s;
+      ++concurrent_;
+      out = followed(std::move(out), node(item, copy, Stream::none()));
+      --concurrent_;
+      continue;
+    }
+    out = followed(std::move(out), node(item, s, in));
+    settle_cwd(s);
+  }
+  return out;
+}
+
+Stream Evaluator::node(const Node& node, State& s, const Stream& in) {
+  if (!step(node.span)) return Stream::unknown();
+  const bool is_compound = node.kind != NodeKind::kSimple && node.kind != NodeKind::kFunction;
+  if (!is_compound || node.redirects.empty()) return inner_node(node, s, in);
+  const Stream from = redirects_in(node, s, in);
+  Stream out = inner_node(node, s, from);
+  redirects_out(node, s, out);
+  return out;
+}
+
+Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
+  switch (node.kind) {
+    case NodeKind::kSimple:
+      return simple(node, s, in);
+    case NodeKind::kPipeline:
+      return pipeline(node, s, in);
+    case NodeKind::kAndOr:
+      return and_or(node, s, in);
+    case NodeKind::kSubshell: {
+      State copy = s;
+      return list(node.bodies.front(), copy, in);
+    }
+    case NodeKind::kGroup:
+      return list(node.bodies.front(), s, in);
+    case NodeKind::kIf:
+      return if_node(node, s, in);
+    case NodeKind::kFor:
+    case NodeKind::kSelect:
+    case NodeKind::kArithFor:
+    case NodeKind::kWhile:
+    case NodeKind::kUntil:
+      return loop(node, s, in);
+    case NodeKind::kCase:
+      return case_node(node, s, in);
+    case NodeKind::kFunction:
+      s.functions[node.name] = &node.children.front();
+      add(EffectKind::kShellHooks, Scope::kNone, node.name, node.span,
+          cat("defines the function ", node.name));
+      return Stream::none();
+    case NodeKind::kDoubleTest:
+      test(*node.test, s);
+      return Stream::none();
+    case NodeKind::kArithmetic:
+      arithmetic(node.arithmetic.front(), s, node.span);
+      return Stream::none();
+    case NodeKind::kCoproc: {
+      State copy = s;
+      ++concurrent_;
+      this->node(node.children.front(), copy, Stream::unknown());
+      --concurrent_;
+      const std::string name = node.name.empty() ? "COPROC" : node.name;
+      set_variable(name, {.value = Value::number(), .is_array = true}, node.span, s);
+      set_variable(name + "_PID", {.value = Value::number()}, node.span, s);
+      return Stream::none();
+    }
+  }
+  return Stream::unknown();
+}
+
+Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
+  if (node.children.size() == 1) return this->node(node.children.front(), s, in);
+  Stream through = in;
+  ++concurrent_;
+  for (const Node& child : node.children) {
+    State copy = s;  // each command of a pipe runs in a shell of its own
+    through = this->node(child, copy, through);
+    if (through.is_none) through = Stream::of("");
+  }
+  --concurrent_;
+  return through;
+}
+
+Stream Evaluator::and_or(const Node& node, State& s, const Stream& in) {
+  Stream out = this->node(node.children.front(), s, in);
+  for (std::size_t i = 1; i < node.children.size(); ++i) {
+    State without = s;  // if this command does not run
+    settle_cwd(without);
+    if (!node.joins[i - 1]) settle_cwd(s);
+    const bool is_and = node.joins[i - 1];
+    s.before.clear();
+    const Stream next = this->node(node.children[i], s, in);
+    out = followed(out, next.is_none ? next : either(next, Stream::unknown()));
+    // The rest of an && chain runs only if this command did.
+    const bool goes_on = is_and && i + 1 < node.children.size() && node.joins[i];
+    if (!goes_on) {
+      State after = s;
+      settle_cwd(after);
+      s = joined(after, without);
+    }
+  }
+  return out;
+}
+
+Stream Evaluator::if_node(const Node& node, State& s, const Stream& in) {
+  Stream out = Stream::none();
+  std::optional<State> result;
+  const auto end = [&](State state) { result = result ? joined(*result, state) : state; };
+  std::size_t i = 0;
+  for (; i + 1 < node.bodies.size(); i += 2) {
+    out = either(out, list(node.bodies[i], s, in));
+    State branch = s;
+    out = either(out, list(node.bodies[i + 1], branch, in));
+    end(std::move(branch));
+  }
+  if (i < node.bodies.size()) {
+    State branch = s;
+    out = either(out, list(node.bodies[i], branch, in));
+    end(std::move(branch));
+  } else {
+    end(s);
+  }
+  s = *std::move(result);
+  return out;
+}
+
+void Evaluator::loop_variable(const Node& node, State& s) {
+  if (node.kind == NodeKind::kArithFor) {
+    for (const auto& clause : node.arithmetic)
+      arithmetic(clause, s, node.span);
+    return;
+  }
+  std::vector<Arg> items;
+  if (node.has_in) {
+    items = expand(node.words, s);
+  } else if (s.has_args) {
+    items = s.args;
+  } else {
+    items.push_back({.value = Value::unknown()});
+  }
+  if (items.empty()) return;
+  Value value = items.front().value;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Value item = items[i].value;
+    if (items[i].is_glob && item.is_known) {  // one of the names that match
+      const std::string& pattern = item.set.front();
+      const std::size_t glob = pattern.find_first_of("*?[");
+      const std::size_t slash = glob == std::string::npos ? glob : pattern.rfind('/', glob);
+      Value name = Value::below(slash == std::string::npos ? "" : pattern.substr(0, slash + 1));
+      name.is_everything = pattern.find_first_not_of("*?./") == std::string::npos;
+      if (item.set.size() > 1) name = Value::unknown();
+      item = name;
+    }
+    value = i == 0 ? item : join(value, item);
+  }
+  set_variable(node.name, {.value = std::move(value)}, node.span, s);
+}
+
+Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
+  const bool is_while = node.kind == NodeKind::kWhile || node.kind == NodeKind::kUntil;
+  Stream out = Stream::none();
+  if (!is_while) loop_variable(node, s);
+  Stream rest = in;
+  for (int pass = 0; pass < 3; ++pass) {
+    const State before = s;
+    if (is_while) out = either(out, list(node.bodies[0], s, rest));
+    State after = s;
+    const Stream body = list(node.bodies[is_while ? 1 : 0], after, rest);
+    out = body.is_none && out.is_none ? body : either(body, Stream::unknown());
+    s = joined(s, after);
+    const bool is_stable = s.variables == before.variables && s.cwd == before.cwd &&
+                           s.functions.size() == before.functions.size() &&
+                           s.aliases == before.aliases && s.args.size() == before.args.size();
+    if (is_stable) break;
+    if (pass == 1) {  // widen: what still changes is not known
+      for (auto& [name, variable] : s.variables) {
+        const auto old = before.variables.find(name);
+        if (old != before.variables.end() && old->second == variable) continue;
+        variable.value =
+            join(variable.value, variable.value.is_number ? Value::number() : Value::unknown());
+        variable.has_elements = false;
+      }
+      if (s.cwd != before.cwd) {
+        s.cwd.clear();
+        s.is_cwd_lost = true;
+      }
+    }
+  }
+  return out;
+}
+
+Stream Evaluator::case_node(const Node& node, State& s, const Stream& in) {
+  std::vector<Arg> ignored;
+  value_of(node.words.front().parts, s);
+  Stream out = Stream::none();
+  State result = s;
+  for (const CaseItem& item : node.items) {
+    for (const Word& pattern : item.patterns)
+      value_of(pattern.parts, s);
+    State branch = joined(s, result);  // ;& goes on into the next one
+    out = either(out, list(item.body, branch, in));
+    result = joined(result, branch);
+  }
+  s = std::move(result);
+  return out;
+}
+
+void Evaluator::test(const Test& test, State& s) {
+  for (const Test& inner : test.inner)
+    this->test(inner, s);
+  static constexpr std::string_view kNumeric[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+  const bool is_numeric =
+      std::find(std::begin(kNumeric), std::end(kNumeric), test.op) != std::end(kNumeric);
+  for (const Word& word : test.words) {
+    const Value v = value_of(word.parts, s);
+    if (test.op == "-v") name_of_variable(v, word.span);
+    if (is_numeric) arithmetic(word.parts, s, word.span);
+  }
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,328 @@
+// A command by its row: options, then a role for each operand.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/evaluator.h"
+
+namespace wick::shell {
+
+void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
+  struct Letter {
+    char letter;
+    EffectKind kind;
+    std::string_view why;
+  };
+
+  static constexpr Letter kLetters[] = {
+      {'n', EffectKind::kNetwork, "uses the network"},
+      {'l', EffectKind::kListens, "listens on the network"},
+      {'P', EffectKind::kPower, "changes power, clock, kernel or mounts"},
+      {'g', EffectKind::kGrantsPrivilege, "grants rights"},
+      {'S', EffectKind::kServiceSystem, "changes system services"},
+      {'s', EffectKind::kServiceUser, "changes user services"},
+      {'F', EffectKind::kFirewall, "changes the network or firewall"},
+      {'B', EffectKind::kDataStore, "deletes from a data store, container or cluster"},
+      {'T', EffectKind::kTampering, "changes records of what happened"},
+      {'I', EffectKind::kPackagesSystem, "changes packages of the system"},
+      {'i', EffectKind::kPackagesProject, "changes packages of the project or user"},
+      {'j', EffectKind::kProjectCode, "runs the project's own code"},
+      {'G', EffectKind::kGitLocal, "changes the local repository"},
+      {'L', EffectKind::kGitLost, "discards uncommitted work"},
+      {'H', EffectKind::kGitPublished, "replaces or deletes published history"},
+      {'h', EffectKind::kGitPublish, "publishes"},
+      {'U', EffectKind::kUnknown, "what it does in full is not known"},
+      {'Y', EffectKind::kPersistence, "sets up code that runs later by itself"},
+      {'q', EffectKind::kProcessByName, "ends processes by name"},
+      {'1', EffectKind::kProcess, "changes one process or container"},
+      {'A', EffectKind::kProcessAll, "ends all processes"},
+      {'k', EffectKind::kShellHooks, "changes options of this shell"},
+      {'f', EffectKind::kFloods, "writes without end"},
+      {'X', EffectKind::kSendsUnknown, "sends data that is not known"},
+      {'D', EffectKind::kDeletes, "deletes files at the destination"},
+      {'w', EffectKind::kOverwrites, "writes files into the working directory"},
+      {'a', EffectKind::kCreates, "creates files in the working directory"},
+      {'o', EffectKind::kCreates, "saves a file into the working directory"}};
+  for (const Letter& known : kLetters) {
+    if (known.letter != letter) continue;
+    const bool is_file = letter == 'w' || letter == 'a' || letter == 'o' || letter == 'D';
+    return add(known.kind, is_file ? Scope::kPattern : Scope::kNone, std::string(command), span,
+               cat(command, " ", known.why));
+  }
+}
+
+Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first,
+                            State& s, const Stream& in) {
+  const Usage usage = read_usage(row, argv, first);
+  const Span span = argv.front().span;
+  const std::string_view name = row.name.substr(0, row.name.find('|'));
+  Stream out = Stream::unknown();
+  out.is_fetched = in.is_fetched;
+  out.is_decoded = in.is_decoded;
+  out.is_secret = in.is_secret;
+  for (const auto& [option, place] : usage.unknown)
+    unknown(place, option, cat(name, ": the option ", printable(option), " is not known"));
+  if (usage.is_help) return out;
+  if (usage.rest > 0 && usage.rest_role == 'v') {
+    const Arg& verb = argv[usage.rest];
+    const std::string head = row.name.find(' ') == std::string_view::npos
+                                 ? command_name(argv.front())
+                                 : std::string(current_verb_);
+    const std::string full = cat(head, " ", verb.text());
+    const Row* next = verb.is_exact() ? find_row(full) : nullptr;
+    apply_roles(row, usage, s, in, out);
+    if (next == nullptr) {
+      unknown(verb.span, full, cat("'", printable(full), "' is not known"));
+      return out;
+    }
+    current_verb_ = full;
+    const bool outer_scope = std::exchange(is_user_scope_, is_user_scope_ || usage.has("--user"));
+    out = apply_row(*next, argv, usage.rest + 1, s, in);
+    is_user_scope_ = outer_scope;
+    return out;
+  }
+  std::string effects(row.effects);
+  for (const char harmless : std::string_view("bygKNRECVD=+-"))
+    effects.erase(std::remove(effects.begin(), effects.end(), harmless), effects.end());
+  if (row.effects.find('g') != std::string_view::npos) effects += 'g';
+  bool is_print_only = false;
+  for (const auto& [letter, place] : usage.effects)
+    is_print_only = is_print_only || letter == '0';
+  const bool is_user = usage.has("--user") || is_user_scope_;
+  for (char letter : effects) {
+    if (letter == 'S' && is_user) letter = 's';
+    if (!is_print_only) apply_effect(letter, span, name);
+  }
+  for (const auto& [letter, place] : usage.effects)
+    apply_effect(letter, place, name);
+  if (is_print_only) {
+    Usage reads = usage;
+    for (Usage::Item& item : reads.items)
+      item.role = item.role == '.' ? '.' : 'r';
+    apply_roles(row, reads, s, in, out);
+    return out;
+  }
+  if (row.effects.find('R') != std::string_view::npos) out.is_fetched = true;
+  apply_roles(row, usage, s, in, out);
+  const bool is_listing =
+      row.effects.find('b') != std::string_view::npos;  // git branch NAME makes one
+  if (is_listing && !usage.operands.empty() && !usage.has("-l") && !usage.has("--list") &&
+      !usage.has("--contains") && !usage.has("--merged") && !usage.has("-v"))
+    apply_effect('G', span, name);
+  if (row.effects.find('y') != std::string_view::npos && usage.operands.size() > 1)
+    add(EffectKind::kPersistence, Scope::kNone, "git config", span,
+        "changes git's configuration, which can name commands to run");
+  out.is_number = row.effects.find('=') != std::string_view::npos;
+  if (usage.rest > 0) {
+    std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
+    return invoke(std::move(rest), s, in);
+  }
+  return out;
+}
+
+void Evaluator::apply_roles(const Row& row, const Usage& usage, State& s, const Stream& in,
+                            Stream& out) {
+  static_cast<void>(row);
+  for (const Usage::Item& item : usage.items)
+    apply_role(item.role, item.arg, s, in, out);
+}
+
+void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out) {
+  const bool is_stdin = arg.text() == "-";
+  switch (role) {
+    case '.':
+    case 'i':
+      if (role == 'i' && arg.is_exact()) {
+        // iproute2 takes any beginning of a verb; `s` and `l` are show and list.
+        static constexpr std::string_view kReads[] = {"show", "list", "get", "dev"};
+        static constexpr std::string_view kChanges[] = {
+            "add", "del",  "delete", "set",     "flush",   "replace", "change", "append",
+            "up",  "down", "exec",   "restore", "prepend", "attach",  "move",   "chg"};
+        const auto begins = [&](std::string_view verb) { return verb.starts_with(arg.text()); };
+        if (!arg.text().empty() && std::none_of(std::begin(kReads), std::end(kReads), begins) &&
+            std::any_of(std::begin(kChanges), std::end(kChanges), begins))
+          apply_effect('F', arg.span, arg.text());
+      } else if (role == 'i' && !arg.is_exact()) {
+        unknown(arg.span, "", "a word that is not known may change the network");
+      }
+      return;
+    case 'n':
+      return touch(EffectKind::kReadsNames, arg, s, {});
+    case 'r': {
+      if (is_stdin) return;
+      touch(EffectKind::kReadsContent, arg, s, {});
+      for (const std::string& path : arg.value.set) {
+        const std::string full = normal_path(path, s.cwd.empty() ? "" : s.cwd[0]);
+        if (is_credential(full, profile_.home) ||
+            (arg.is_glob && may_be_credential(full, profile_.home)))
+          out.is_secret = true;
+        if (const auto file = files_.find(full); file != files_.end()) {
+          out.is_fetched = out.is_fetched || file->second.is_fetched;
+          out.is_decoded = out.is_decoded || file->second.is_decoded;
+          out.is_secret = out.is_secret || file->second.is_secret;
+        }
+      }
+      return;
+    }
+    case 'w':
+    case 'a': {
+      if (is_stdin) return;
+      Stream content = Stream::unknown();
+      content.is_fetched = out.is_fetched;
+      content.is_decoded = out.is_decoded;
+      content.is_secret = out.is_secret;
+      return write_stream(arg, content, role == 'a', s);
+    }
+    case 'W':
+      return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true});
+    case 'd':
+      return touch(EffectKind::kDeletes, arg, s, {});
+    case 'D':
+      return touch(EffectKind::kDeletes, arg, s, {.is_tree = true});
+    case 'm':
+      return touch(EffectKind::kChangesMode, arg, s, {});
+    case 'M':
+      return touch(EffectKind::kChangesMode, arg, s, {.is_tree = true});
+    case 'z':
+      return touch(EffectKind::kDestroys, arg, s, {.is_tree = true});
+    default:
+      return apply_other_role(role, arg, s, in, out);
+  }
+}
+
+void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stream& in,
+                                 Stream& out) {
+  const std::string& text = arg.text();
+  switch (role) {
+    case 'u':
+      if (text.starts_with("file:"))
+        return apply_role(
+            'r',
+            {.value = Value::exact(text.substr(text.find_first_not_of('/', 5) == std::string::npos
+                                                   ? 5
+                                                   : text.find_first_not_of('/', 5) - 1)),
+             .span = arg.span},
+            s, in, out);
+      if (!arg.value.is_known && (arg.value.is_secret || arg.value.tail.empty()))
+        return add(arg.value.is_secret ? EffectKind::kSendsCredentials : EffectKind::kNetwork,
+                   Scope::kNone, arg.value.prefix, arg.span,
+                   "asks an address that is not fully known");
+      return add(EffectKind::kNetwork, Scope::kNone, text, arg.span, cat("asks ", text));
+    case 's': {
+      apply_role('r', arg, s, in, out);
+      const bool is_secret = out.is_secret || arg.value.is_secret;
+      return add(is_secret                            ? EffectKind::kSendsCredentials
+                 : arg.value.is_known && !arg.is_glob ? EffectKind::kSends
+                                                      : EffectKind::kSendsUnknown,
+                 Scope::kNone, text, arg.span,
+                 cat("sends ", text.empty() ? "data that is not known" : text));
+    }
+    case 'q': {  // data, @FILE, name=@FILE
+      const std::size_t at = text.find('@');
+      if (at != std::string::npos && (at == 0 || text[at - 1] == '=')) {
+        const std::string path = text.substr(at + 1, text.find(';', at) - at - 1);
+        if (path == "-")
+          return add(in.is_secret  ? EffectKind::kSendsCredentials
+                     : in.is_known ? EffectKind::kSends
+                                   : EffectKind::kSendsUnknown,
+                     Scope::kNone, "-", arg.span, "sends what it reads");
+        return apply_other_role('s', {.value = Value::exact(path), .span = arg.span}, s, in, out);
+      }
+      return add(arg.value.is_secret  ? EffectKind::kSendsCredentials
+                 : arg.value.is_known ? EffectKind::kSends
+                                      : EffectKind::kSendsUnknown,
+                 Scope::kNone, "", arg.span, "sends data");
+    }
+    case 'p':
+      if (!arg.value.is_known && !arg.value.is_number)
+        return add(EffectKind::kProcessByName, Scope::kNone, "", arg.span,
+                   "signals processes that are not known");
+      return add(EffectKind::kProcess, Scope::kNone, text, arg.span,
+                 cat("signals the process ", text));
+    case 'x':
+      run_text(arg.value, arg.span, s, in, Dialect::kPosix);
+      return;
+    case 't':  // a shell on a socket
+      return add(EffectKind::kSocketShell, Scope::kNone, text, arg.span,
+                 "ties a program to a connection");
+    case 'k':
+      if (!arg.is_exact()) return unknown(arg.span, "", "a word that is not known");
+      return;
+    case 'h':
+      return touch(EffectKind::kReadsContent, arg, s, {});
+    case 'g':  // git push: +ref, :ref
+      if (text.starts_with('+') || text.starts_with(':'))
+        return apply_effect('H', arg.span, "git push");
+      if (!arg.value.is_known)
+        return unknown(arg.span, "", "a refspec that is not known may replace published history");
+      return;
+    case 'o': {  // ssh -o
+      static constexpr std::string_view kRuns[] = {"proxycommand",
+                                                   "localcommand",
+                                                   "knownhostscommand",
+                                                   "permitlocalcommand",
+                                                   "proxyusefdpass",
+                                                   "remotecommand",
+                                                   "match",
+                                                   "include",
+                                                   "pkcs11provider",
+                                                   "securitykeyprovider",
+                                                   "xauthlocation"};
+      const std::string key = ascii_lower(text);
+      const bool runs = !arg.is_exact() || std::any_of(std::begin(kRuns), std::end(kRuns),
+                                                       [&](auto k) { return key.starts_with(k); });
+      if (runs) unknown(arg.span, text, "an ssh option that runs a command");
+      return;
+    }
+    case 'f':  // less +!command
+      if (text.starts_with('+') ||
+          (!arg.value.is_known && arg.value.prefix.empty() && !arg.value.is_below))
+        return unknown(arg.span, text, "a command for the pager");
+      return apply_role('r', arg, s, in, out);
+    case 'T':  // date +FORMAT prints, anything else sets the clock
+      if (!arg.is_exact() ? !arg.value.prefix.starts_with('+') : !text.starts_with('+'))
+        apply_effect('P', arg.span, "date");
+      return;
+    case 'A':  // KEY or KEY=VALUE
+      if (!arg.is_exact() || text.find('=') != std::string::npos) apply_effect('P', arg.span, text);
+      return;
+    case 'l':
+      if (!arg.is_exact() || text.find_first_of("/.") != std::string::npos)
+        unknown(arg.span, text, "a file of code or settings that nobody has read");
+      return;
+    case 'N':
+      if (name_of_variable(arg.is_many ? Value::unknown() : arg.value, arg.span) && arg.is_exact())
+        set_variable(arg.text(), {.value = Value::number()}, arg.span, s);
+      return;
+    case 'H':
+      return apply_effect('k', arg.span, text);
+    case 'y': {  // a mode: setuid, setgid
+      const bool is_octal = text.size() == 4 &&
+                            text.find_first_not_of("01234567") == std::string::npos &&
+                            text[0] != '0' && text[0] != '1';
+      const bool is_symbolic =
+          text.find('s') != std::string::npos && text.find_first_of("+=") != std::string::npos;
+      if (!arg.is_exact()) return unknown(arg.span, "", "a mode that is not known");
+      if (is_octal || is_symbolic)
+        add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
+            "lets a program run with its owner's rights");
+      return;
+    }
+    case 'V':  // docker -v HOST:…
+      if (!arg.is_exact() || text.starts_with("/:") ||
+          text.find("docker.sock") != std::string::npos ||
+          text.find("source=/,") != std::string::npos)
+        return add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
+                   "mounts the host's file system: rights of root");
+      if (text.starts_with('/') &&
+          scope_of(normal_path(text.substr(0, text.find(':')), ""), {.is_tree = true},
+                   profile_at(s.cwd.empty() ? "" : s.cwd[0])) >= Scope::kSystem)
+        return add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
+                   "mounts a part of the system");
+      return;
+    default:
+      return unknown(arg.span, text, "an operand that is not known, or code that is not read");
+  }
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,420 @@
+// awk and sed programs: read for what leaves them (commands, files, network), not run.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/commands.h"
+#include "shell/escapes.h"
+
+namespace wick::shell {
+
+namespace {
+
+struct Token {
+  enum Kind : std::uint8_t { kWord, kString, kOther } kind = kOther;
+
+  std::string text = {};
+};
+
+// Cuts an awk program; false where a string or regular expression is not closed.
+bool cut_awk(std::string_view text, std::vector<Token>& out) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == ' ' || c == '\t' || c == '\r') {
+      ++i;
+    } else if (c == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
+      i += 2;
+    } else if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (c == '"') {
+      std::size_t end = i + 1;
+      while (end < text.size() && text[end] != '"')
+        end += text[end] == '\\' ? 2 : 1;
+      if (end >= text.size()) return false;
+      out.push_back({Token::kString, decode_ansi(text.substr(i + 1, end - i - 1))});
+      i = end + 1;
+    } else if (is_word(c)) {
+      std::size_t end = i;
+      while (end < text.size() && is_word(text[end]))
+        ++end;
+      out.push_back({Token::kWord, std::string(text.substr(i, end - i))});
+      i = end;
+    } else if (c == '/') {
+      const bool is_operand = !out.empty() && (out.back().kind != Token::kOther ||
+                                               out.back().text == ")" || out.back().text == "]" ||
+                                               out.back().text == "++" || out.back().text == "--");
+      const bool is_keyword =
+          !out.empty() && (out.back().text == "print" || out.back().text == "return" ||
+                           out.back().text == "in" || out.back().text == "case");
+      if (is_operand && !is_keyword) {
+        out.push_back({Token::kOther, "/"});
+        ++i;
+        continue;
+      }
+      std::size_t end = i + 1;
+      bool in_bracket = false;
+      while (end < text.size() && text[end] != '\n' && (in_bracket || text[end] != '/')) {
+        if (text[end] == '[') in_bracket = true;
+        if (text[end] == ']') in_bracket = false;
+        end += text[end] == '\\' ? 2 : 1;
+      }
+      if (end >= text.size() || text[end] != '/') return false;
+      out.push_back({Token::kString, ""});
+      i = end + 1;
+    } else {
+      static constexpr std::string_view kOps[] = {
+          "||", "&&", ">>", ">=", "<=", "==", "!=", "|&", "++", "--"};
+      std::string op(1, c);
+      for (const std::string_view two : kOps) {
+        if (text.substr(i, 2) == two) op = two;
+      }
+      out.push_back({Token::kOther, op});
+      i += op.size();
+    }
+  }
+  return true;
+}
+
+class AwkProgram {
+ public:
+  explicit AwkProgram(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+
+  std::vector<std::string> commands, files, reads;
+  bool has_unknown = false;
+
+  void read() {
+    int parens = 0;
+    int print_parens = -1;  // depth at which a print statement stands
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const Token& t = tokens_[i];
+      if (t.kind == Token::kWord) {
+        if (t.text == "print" || t.text == "printf") print_parens = parens;
+        if (t.text == "system") constant(i + 1, "(", commands);
+        if (t.text == "getline") redirected_getline(i + 1);
+        continue;
+      }
+      if (t.kind == Token::kString) continue;
+      if (t.text == "(" || t.text == "[") ++parens;
+      if (t.text == ")" || t.text == "]") --parens;
+      if (t.text == ";" || t.text == "\n" || t.text == "}") print_parens = -1;
+      if (t.text == "@" || t.text == "|&") has_unknown = true;
+      if (t.text == "|") pipe(i);
+      if ((t.text == ">" || t.text == ">>") && print_parens >= 0 && parens <= print_parens)
+        constant(i + 1, "", files);
+    }
+  }
+
+ private:
+  std::string at(std::size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind != Token::kString ? tokens_[i].text : "";
+  }
+
+  bool ends_at(std::size_t i) const {
+    if (i >= tokens_.size()) return true;
+    const Token& t = tokens_[i];
+    return t.kind == Token::kOther &&
+           (t.text == ")" || t.text == ";" || t.text == "\n" || t.text == "}");
+  }
+
+  // A constant string at `i` (behind `open`), and nothing more.
+  void constant(std::size_t i, std::string_view open, std::vector<std::string>& out) {
+    if (!open.empty() && at(i++) != open) return void(has_unknown = true);
+    const bool is_string =
+        i < tokens_.size() && tokens_[i].kind == Token::kString && !tokens_[i].text.empty();
+    if (!is_string || !ends_at(i + 1)) return void(has_unknown = true);
+    out.push_back(tokens_[i].text);
+  }
+
+  // getline [lvalue] < "file"
+  void redirected_getline(std::size_t i) {
+    int open = 0;
+    for (; i < tokens_.size(); ++i) {
+      const std::string text = at(i);
+      if (text == "[") ++open;
+      if (open == 0 && tokens_[i].kind != Token::kWord && text != "$") break;
+      if (text == "]") --open;
+    }
+    if (at(i) == "<") constant(i + 1, "", reads);
+  }
+
+  void pipe(std::size_t i) {
+    if (at(i + 1) == "getline") {
+      const bool is_constant = i > 0 && tokens_[i - 1].kind == Token::kString &&
+                               (i == 1 || ends_at(i - 2) || at(i - 2) == "{" || at(i - 2) == "(");
+      if (!is_constant) return void(has_unknown = true);
+      commands.push_back(tokens_[i - 1].text);
+      return;
+    }
+    constant(i + 1, "", commands);
+  }
+
+  std::vector<Token> tokens_;
+};
+
+void read_awk(Evaluator&, const std::string& text, AwkProgram& out, bool& is_bad) {
+  std::vector<Token> tokens;
+  is_bad = !cut_awk(text, tokens);
+  out = AwkProgram(std::move(tokens));
+  if (!is_bad) out.read();
+}
+
+}  // namespace
+
+Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("awk");
+  const Usage usage = read_usage(row, argv, 1);
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  if (usage.is_help) return out;
+  if (usage.has("-f") || usage.has("--file")) {
+    e.unknown(argv[0].span, "", "an awk program in a file that nobody has read");
+    return out;
+  }
+  if (usage.operands.empty()) return out;
+  const Arg& program = usage.operands.front();
+  if (!program.is_exact()) {
+    e.unknown(program.span, "", "an awk program that is not known");
+    return out;
+  }
+  AwkProgram found({});
+  bool is_bad = false;
+  read_awk(e, program.text(), found, is_bad);
+  if (is_bad || found.has_unknown)
+    e.unknown(program.span, "",
+              is_bad ? "an awk program that is not understood"
+                     : "an awk program that runs a command or writes a file of unknown name");
+  State copy = s;
+  for (const std::string& code : found.commands)
+    e.run_code(code, program.span, copy, Stream::unknown(), Dialect::kPosix);
+  for (const std::string& path : found.files) {
+    if (path.starts_with("/inet")) e.apply_effect('X', program.span, "awk");
+    e.write_stream({.value = Value::exact(path), .span = program.span}, Stream::unknown(), false,
+                   s);
+  }
+  for (const std::string& path : found.reads)
+    e.touch_path(EffectKind::kReadsContent, path, program.span, s, {});
+  return out;
+}
+
+namespace {
+
+// Reads a sed script; what it would run, write and read.
+class SedScript {
+ public:
+  explicit SedScript(std::string_view text) : text_(text) {}
+
+  std::vector<std::string> commands, writes, reads;
+  bool runs_unknown = false;
+
+  bool read() {
+    while (skip()) {
+      if (!address()) return false;
+      if (!command()) return false;
+    }
+    return true;
+  }
+
+ private:
+  char cur() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  bool skip() {
+    while (at_ < text_.size() &&
+           std::string_view(" \t\n;").find(text_[at_]) != std::string_view::npos)
+      ++at_;
+    return at_ < text_.size();
+  }
+
+  void blanks() {
+    while (cur() == ' ' || cur() == '\t')
+      ++at_;
+  }
+
+  // Up to an unescaped `end`, brackets minded.
+  bool delimited(char end) {
+    while (at_ < text_.size() && text_[at_] != end) {
+      if (text_[at_] == '\\') ++at_;
+      ++at_;
+    }
+    if (at_ >= text_.size()) return false;
+    ++at_;
+    return true;
+  }
+
+  bool one_address(bool& found) {
+    found = true;
+    if (cur() == '$') {
+      ++at_;
+    } else if (cur() >= '0' && cur() <= '9') {
+      while ((cur() >= '0' && cur() <= '9') || cur() == '~')
+        ++at_;
+    } else if (cur() == '/' || cur() == '\\') {
+      if (cur() == '\\') ++at_;
+      const char end = cur();
+      ++at_;
+      if (!delimited(end)) return false;
+      while (cur() == 'I' || cur() == 'M')
+        ++at_;
+    } else {
+      found = false;
+    }
+    return true;
+  }
+
+  bool address() {
+    bool found = false;
+    if (!one_address(found)) return false;
+    blanks();
+    if (found && cur() == ',') {
+      ++at_;
+      blanks();
+      if (cur() == '+' || cur() == '~') ++at_;
+      if (!one_address(found) || !found) return false;
+    }
+    blanks();
+    while (cur() == '!')
+      ++at_;
+    blanks();
+    return true;
+  }
+
+  std::string line() {
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    std::string out(text_.substr(at_, end - at_));
+    at_ = end;
+    return out;
+  }
+
+  bool is_end_of_command() {
+    blanks();
+    return cur() == '\0' || cur() == ';' || cur() == '\n' || cur() == '}' || cur() == '#';
+  }
+
+  bool command();
+  bool substitute();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+bool SedScript::command() {
+  const char c = cur();
+  if (c == '\0') return false;
+  ++at_;
+  if (c == '{' || c == '}') return true;
+  if (c == '#') {
+    line();
+    return true;
+  }
+  if (std::string_view("=dDgGhHnNpPxFz").find(c) != std::string_view::npos) {
+    return is_end_of_command();
+  }
+  if (std::string_view("qQlL").find(c) != std::string_view::npos) {
+    blanks();
+    while (cur() >= '0' && cur() <= '9')
+      ++at_;
+    return true;
+  }
+  if (std::string_view("aic").find(c) != std::string_view::npos) {
+    std::string text = line();
+    while (text.ends_with('\\') && at_ < text_.size()) {
+      ++at_;
+      text = line();
+    }
+    return true;
+  }
+  if (std::string_view("btT:").find(c) != std::string_view::npos) {
+    blanks();
+    while (at_ < text_.size() && std::string_view(" \t\n;}").find(cur()) == std::string_view::npos)
+      ++at_;
+    return is_end_of_command();  // GNU sed begins another one behind a blank
+  }
+  if (c == 's') return substitute();
+  if (c == 'y') {
+    const char end = cur();
+    ++at_;
+    return end != '\0' && delimited(end) && delimited(end);
+  }
+  blanks();
+  if (c == 'r' || c == 'R') {
+    reads.push_back(line());
+  } else if (c == 'w' || c == 'W') {
+    writes.push_back(line());
+  } else if (c == 'e') {
+    commands.push_back(line());
+    runs_unknown = runs_unknown || commands.back().empty();
+  } else if (c == 'v') {
+    line();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool SedScript::substitute() {
+  const char end = cur();
+  if (end == '\0' || end == '\n' || end == '\\') return false;
+  ++at_;
+  if (!delimited(end) || !delimited(end)) return false;
+  while (true) {
+    const char c = cur();
+    if (c == 'w') {
+      ++at_;
+      blanks();
+      writes.push_back(line());
+      return true;
+    }
+    if (c == 'e' || c == 'm' || c == 'M' || c == 'g' || c == 'p' || c == 'i' || c == 'I' ||
+        (c >= '0' && c <= '9')) {
+      runs_unknown = runs_unknown || c == 'e';
+      ++at_;
+      continue;
+    }
+    return is_end_of_command();
+  }
+}
+
+}  // namespace
+
+Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("sed");
+  const Usage usage = read_usage(row, argv, 1);
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  if (usage.is_help) return out;
+  if (usage.has("-f") || usage.has("--file")) {
+    e.unknown(argv[0].span, "", "a sed script in a file that nobody has read");
+    return out;
+  }
+  std::vector<Arg> scripts;
+  const bool has_option = usage.has("-e") || usage.has("--expression");
+  for (const Usage::Item& item : usage.items) {
+    if (item.role == '.') scripts.push_back(item.arg);
+  }
+  if (!has_option && usage.operands.empty()) return out;
+  std::string text;
+  for (const Arg& script : scripts) {
+    if (!script.is_exact()) {
+      // A known beginning and end with a word of unknown text between: it may end the expression.
+      e.unknown(script.span, "",
+                "a sed script that is not fully known: `e` and `w` in it run and write");
+      return out;
+    }
+    if (!text.empty()) text += '\n';
+    text += script.text();
+  }
+  SedScript parsed(text);
+  const Span span = scripts.empty() ? argv[0].span : scripts.front().span;
+  if (!parsed.read()) e.unknown(span, "", "a sed script that is not understood");
+  if (parsed.runs_unknown) e.unknown(span, "", "a sed script that runs what it reads");
+  State copy = s;
+  for (const std::string& code : parsed.commands)
+    e.run_code(code, span, copy, Stream::unknown(), Dialect::kPosix);
+  for (const std::string& path : parsed.writes)
+    e.write_stream({.value = Value::exact(path), .span = span}, Stream::unknown(), false, s);
+  for (const std::string& path : parsed.reads)
+    e.touch_path(EffectKind::kReadsContent, path, span, s, {});
+  return out;
+}
+
+}  // namespace wick::shell

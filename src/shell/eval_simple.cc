@@ -1,0 +1,301 @@
+// Simple commands: assignments, redirections, aliases, functions, and the way to a row.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/commands.h"
+#include "shell/evaluator.h"
+#include "shell/limits.h"
+
+namespace wick::shell {
+
+Stream Evaluator::redirects_in(const Node& node, State& s, const Stream& in) {
+  Stream out = in;
+  for (const Redirect& r : node.redirects) {
+    if (!r.variable.empty()) set_variable(r.variable, {.value = Value::number()}, r.span, s);
+    if (r.here_doc) {
+      const Value v = value_of(r.here_doc->parts, s);
+      out = v.is_known && v.set.size() == 1 ? Stream::of(v.set.front()) : Stream::unknown();
+      out.is_secret = v.is_secret;
+      out.is_fetched = v.is_fetched;
+      continue;
+    }
+    if (r.op == RedirectOp::kHereString) {
+      const Value v = value_of(r.target.parts, s);
+      out = v.is_known && v.set.size() == 1 ? Stream::of(v.set.front() + "\n") : Stream::unknown();
+      out.is_decoded = v.is_known && decoded_.contains(v.set.front());
+      out.is_fetched = v.is_fetched;
+      continue;
+    }
+    if (r.op == RedirectOp::kIn || r.op == RedirectOp::kReadWrite) {
+      const Arg target{.value = value_of(r.target.parts, s), .span = r.span};
+      const std::string path = target.is_exact() ? target.text() : "";
+      out = Stream::unknown();
+      if (is_socket(path) && dialect_ != Dialect::kPosix) {
+        add(EffectKind::kSends, Scope::kNone, path, r.span,
+            cat("opens a connection to ", path.substr(9)));
+        out.is_socket = true;
+        out.is_fetched = true;
+        continue;
+      }
+      touch(r.op == RedirectOp::kIn ? EffectKind::kReadsContent : EffectKind::kCreates, target, s,
+            {});
+      out.is_secret = is_credential(path, profile_.home);
+      if (const auto file = files_.find(normal_path(path, s.cwd.empty() ? "" : s.cwd[0]));
+          file != files_.end())
+        out = file->second;
+    }
+  }
+  return out;
+}
+
+// What the command prints goes where the redirections say; `out` becomes what is left for a pipe.
+void Evaluator::redirects_out(const Node& node, State& s, Stream& out) {
+  for (const Redirect& r : node.redirects) {
+    const bool is_dup = r.op == RedirectOp::kDupOut || r.op == RedirectOp::kDupIn;
+    const bool is_out = r.op == RedirectOp::kOut || r.op == RedirectOp::kAppend ||
+                        r.op == RedirectOp::kClobber || r.op == RedirectOp::kBoth ||
+                        r.op == RedirectOp::kBothAppend || is_dup;
+    if (!is_out || r.here_doc) continue;
+    const Arg target{.value = value_of(r.target.parts, s), .span = r.span};
+    if (is_dup) {
+      const std::string text = target.is_exact() ? target.text() : "?";
+      const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;
+      if (is_number || target.value.is_number) continue;
+      if (r.op == RedirectOp::kDupIn) {
+        unknown(r.span, text, "a descriptor that is not known");
+        continue;
+      }
+    }
+    const bool is_append = r.op == RedirectOp::kAppend || r.op == RedirectOp::kBothAppend;
+    const bool is_stdout = r.fd <= 1;
+    Stream none = Stream::of("");
+    const Stream& content = is_stdout ? out : none;
+    write_stream(target, is_stdout ? content : Stream::unknown(), is_append, s);
+    if (is_stdout) out = Stream::of("");
+  }
+}
+
+void Evaluator::write_stream(const Arg& target, const Stream& out, bool is_append, State& s) {
+  const std::string path =
+      target.is_exact() ? normal_path(target.text(), s.cwd.size() == 1 ? s.cwd[0] : "") : "";
+  if (is_socket(path) && dialect_ != Dialect::kPosix) {
+    const EffectKind kind = out.is_secret                 ? EffectKind::kSendsCredentials
+                            : out.is_known || out.is_none ? EffectKind::kSends
+                                                          : EffectKind::kSendsUnknown;
+    return add(kind, Scope::kNone, path, target.span, cat("sends output to ", path.substr(9)));
+  }
+  if (out.is_secret)
+    add(EffectKind::kReadsCredentials, Scope::kNamed, path, target.span,
+        "writes what may be a credential to a file");
+  if (out.is_endless)
+    add(EffectKind::kFloods, Scope::kNone, path, target.span, "writes without end to a file");
+  // Constant code that is judged no worse than moderate may go into one's own rc file.
+  const bool is_mild = is_append && out.is_known && is_own_rc(path, profile_.home) &&
+                       !out.is_decoded && level_of_code(out.text, s) <= Level::kModerate;
+  if (is_mild) {
+    add(EffectKind::kShellHooks, Scope::kNone, path, target.span,
+        cat("appends known lines to ", path));
+  } else {
+    touch(is_append ? EffectKind::kCreates : EffectKind::kOverwrites, target, s, {});
+  }
+  if (path.empty()) {  // any file may have been written
+    for (auto& [name, stream] : files_)
+      stream = Stream::unknown();
+    return;
+  }
+  if (is_sink(path) || files_.size() >= kMaxRead) return;
+  const auto old = files_.find(path);
+  if (old == files_.end() && !is_append) {
+    files_[path] = out;
+  } else {  // also: a loop or branch that writes it again
+    Stream mixed = old != files_.end() && is_append && old->second.is_known && out.is_known
+                       ? Stream::of(old->second.text + out.text)
+                       : Stream::unknown();
+    mixed.is_fetched = out.is_fetched || (old != files_.end() && old->second.is_fetched);
+    mixed.is_decoded = out.is_decoded || (old != files_.end() && old->second.is_decoded);
+    mixed.is_secret = out.is_secret;
+    files_[path] = mixed;
+  }
+}
+
+Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
+  if (!step(node.span)) return Stream::unknown();
+  const bool has_words = !node.words.empty();
+  std::vector<Arg> argv = expand(node.words, s);
+  std::map<std::string, Variable, std::less<>> saved;
+  if (has_words) saved = s.variables;
+  for (const Assignment& a : node.assignments)
+    assign(a, s, has_words);
+  const Stream from = redirects_in(node, s, in);
+  Stream out = Stream::none();
+  if (has_words && !node.assignments.empty()) {
+    s.variables = saved;  // they hold for this command alone
+  }
+  const bool was_path = s.is_path_changed;
+  if (!argv.empty()) note_socket(node, argv.front(), s);
+  if (!argv.empty()) {
+    for (Arg& arg : argv) {
+      if (arg.span.begin == arg.span.end) arg.span = node.span;
+    }
+    if (!call_alias(node, s, from)) out = invoke(std::move(argv), s, from);
+  }
+  if (has_words && !node.assignments.empty()) s.is_path_changed = was_path;
+  redirects_out(node, s, out);
+  return out;
+}
+
+// A shell or interpreter whose input or output is a connection.
+void Evaluator::note_socket(const Node& node, const Arg& name, State& s) {
+  const Row* row = name.is_exact() ? find_row(command_name(name)) : nullptr;
+  if (row == nullptr || row->effects.find('C') == std::string_view::npos) return;
+  for (const Redirect& r : node.redirects) {
+    if (r.here_doc) continue;
+    const Value target = value_of(r.target.parts, s);
+    if (target.is_known && is_socket(target.set.front()))
+      add(EffectKind::kSocketShell, Scope::kNone, target.set.front(), r.span,
+          "ties a shell to a connection");
+  }
+}
+
+// A word that is an alias by now is expanded in some shells and modes, and is the command in
+// others: both are walked.
+bool Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
+  if (s.has_hidden_alias)
+    unknown(node.span, "", "an alias of unknown text may stand for the command");
+  const std::string* name = plain_text(node.words.front());
+  const auto alias = name == nullptr ? s.aliases.end() : s.aliases.find(*name);
+  if (alias == s.aliases.end()) return false;
+  std::string text = alias->second;
+  for (std::size_t i = 1; i < node.words.size(); ++i)
+    text += " " + print(node.words[i]);
+  State copy = s;
+  copy.aliases.erase(*name);
+  run_code(text, node.span, copy, in, dialect_);
+  return false;
+}
+
+Stream Evaluator::call_function(const Node& body, const std::string& name,
+                                const std::vector<Arg>& argv, State& s, const Stream& in) {
+  for (const auto& [called, concurrency] : calls_) {
+    if (called != name) continue;
+    if (concurrent_ > concurrency) {
+      add(EffectKind::kForkBomb, Scope::kNone, name, argv[0].span,
+          cat("the function ", name, " starts itself again and again: a fork bomb"));
+    } else {
+      unknown(argv[0].span, name, cat("the function ", name, " calls itself without a known end"));
+    }
+    return Stream::unknown();
+  }
+  if (++nested_ > kMaxNested) {
+    step(argv[0].span);
+    --nested_;
+    return Stream::unknown();
+  }
+  calls_.emplace_back(name, concurrent_);
+  const std::vector<Arg> args = std::exchange(s.args, {argv.begin() + 1, argv.end()});
+  const bool had_args = std::exchange(s.has_args, true);
+  const Stream out = node(body, s, in);
+  s.args = args;
+  s.has_args = had_args;
+  calls_.pop_back();
+  --nested_;
+  return out;
+}
+
+// A wrapper invokes what stands behind it, so a line of wrappers is as deep as it is long.
+Stream Evaluator::invoke(std::vector<Arg> argv, State& s, const Stream& in) {
+  if (argv.empty()) return Stream::none();
+  if (invoked_ >= kMaxInvoked) {
+    unknown(argv[0].span, "", "too complex: commands stand behind one another too deep");
+    return Stream::unknown();
+  }
+  ++invoked_;
+  Stream out = invoke_one(std::move(argv), s, in);
+  --invoked_;
+  return out;
+}
+
+Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) {
+  const Arg name = argv.front();
+  if (!step(name.span)) return Stream::unknown();
+  if (!name.value.is_known || name.is_many || name.is_glob) {
+    unknown(name.span, "",
+            name.is_glob ? "the command's name is a pattern of file names"
+                         : "the command's name is not known");
+    return Stream::unknown();
+  }
+  Stream out = Stream::none();
+  bool first = true;
+  for (const std::string& one : name.value.set) {
+    argv.front() = name;
+    argv.front().value = Value::exact(one);
+    State copy = s;
+    Stream result = invoke_name(one, argv, first ? s : copy, in);
+    if (!first) s = joined(s, copy);
+    out = first ? result : Stream::unknown();
+    first = false;
+  }
+  return out;
+}
+
+namespace {
+
+std::string_view system_name_of(std::string_view path) {
+  for (const std::string_view folder : {"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"}) {
+    if (path.starts_with(folder) && path.find('/', folder.size()) == std::string_view::npos)
+      return path.substr(folder.size());
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Evaluator::command_name(const Arg& arg) {
+  const std::string_view plain = system_name_of(arg.text());
+  return plain.empty() ? arg.text() : std::string(plain);
+}
+
+Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, State& s,
+                              const Stream& in) {
+  const Span span = argv.front().span;
+  if (name.empty()) {
+    unknown(span, "", "the command's name is empty");
+    return Stream::unknown();
+  }
+  if (const auto function = s.functions.find(name); function != s.functions.end()) {
+    const Node* body = function->second;
+    const bool is_command = find_row(name) != nullptr;
+    State copy = s;
+    Stream out = call_function(*body, name, argv, s, in);
+    if (!is_command || !calls_.empty()) {
+      if (!is_command) return out;
+    }
+    const Stream plain =
+        run_command(name, argv, copy, in);  // the function may not be defined after all
+    s = joined(s, copy);
+    static_cast<void>(plain);
+    return Stream::unknown();
+  }
+  std::string_view plain = name;
+  if (name.find('/') != std::string::npos) {
+    plain = system_name_of(name);
+    if (plain.empty()) {
+      run_file(argv.front(), {argv.begin() + 1, argv.end()}, s);
+      return Stream::unknown();
+    }
+  } else if (s.is_path_changed && !is_builtin(name)) {
+    unknown(span, name, cat("PATH was changed: ", name, " may be another program"));
+  }
+  return run_command(std::string(plain), argv, s, in);
+}
+
+Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, State& s,
+                              const Stream& in) {
+  if (const Command* command = find_command(name)) return command->run(*this, argv, s, in);
+  if (const Row* row = find_row(name)) return apply_row(*row, argv, 1, s, in);
+  unknown(argv.front().span, name, cat("the command ", printable(name), " is not known"));
+  return Stream::unknown();
+}
+
+}  // namespace wick::shell

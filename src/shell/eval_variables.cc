@@ -1,0 +1,195 @@
+// Variables: what setting one does besides, by whatever command or expansion it is set.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/evaluator.h"
+
+namespace wick::shell {
+
+namespace {
+
+// Variables that make a program run other code, or read other settings.
+bool is_hook(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"PATH",
+                                                "BASH_ENV",
+                                                "ENV",
+                                                "IFS",
+                                                "PS0",
+                                                "PS1",
+                                                "PS2",
+                                                "PS3",
+                                                "PS4",
+                                                "SHELL",
+                                                "PAGER",
+                                                "EDITOR",
+                                                "VISUAL",
+                                                "BROWSER",
+                                                "SHELLOPTS",
+                                                "BASHOPTS",
+                                                "PROMPT_COMMAND",
+                                                "HOME",
+                                                "TMPDIR",
+                                                "CDPATH",
+                                                "FPATH",
+                                                "MANPATH",
+                                                "GCONV_PATH",
+                                                "LOCPATH",
+                                                "TERMINFO",
+                                                "INPUTRC",
+                                                "HISTFILE",
+                                                "MAKEFLAGS",
+                                                "CC",
+                                                "CXX",
+                                                "LESSOPEN",
+                                                "LESSCLOSE",
+                                                "TAR_OPTIONS",
+                                                "RSYNC_RSH",
+                                                "SSH_ASKPASS",
+                                                "SUDO_ASKPASS",
+                                                "CURL_HOME",
+                                                "WGETRC",
+                                                "ZDOTDIR",
+                                                "GLOBIGNORE"};
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
+  for (const std::string_view begin :
+       {"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "NODE_", "BASH_FUNC", "JAVA", "_JAVA",
+        "XDG_CONFIG", "npm_", "PIP_", "CARGO", "DOCKER_", "KUBE"}) {
+    if (name.starts_with(begin)) return true;
+  }
+  for (const std::string_view end : {"PAGER", "EDITOR", "_OPTIONS", "_OPTS", "_COMMAND", "_CMD",
+                                     "ASKPASS", "_PRELOAD", "_PATH", "_CONFIG", "OPT"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
+}
+
+bool is_plain_name(std::string_view name) {
+  if (name.starts_with("LC_")) return true;
+  static constexpr std::string_view kNames[] = {
+      "LANG",     "LANGUAGE",        "TZ",       "COLUMNS", "LINES",
+      "NO_COLOR", "DEBIAN_FRONTEND", "CLICOLOR", "DEBUG"};
+  if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
+  return std::all_of(name.begin(), name.end(), [](char c) { return !(c >= 'A' && c <= 'Z'); });
+}
+
+}  // namespace
+
+bool is_variable_name(std::string_view text) noexcept {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         text.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+             std::string_view::npos;
+}
+
+void Evaluator::note_assignment(std::string_view name, const Value& v, Span span, bool is_prefix,
+                                State& s) {
+  if (name == "PATH") s.is_path_changed = s.is_path_changed || !v.is_path;
+  if (name == "POSIXLY_CORRECT")
+    return unknown(span, std::string(name),
+                   "POSIXLY_CORRECT makes programs read options behind operands as operands");
+  if (name == "BASH_ENV" || name == "ENV" || name == "LD_PRELOAD" || name == "LD_AUDIT")
+    return unknown(span, std::string(name),
+                   cat(name, " names code that later commands run, and nobody has read"));
+  if (name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE" || name == "HISTCONTROL")
+    return add(EffectKind::kTampering, Scope::kNone, std::string(name), span,
+               "changes what the history keeps");
+  if (name == "PROMPT_COMMAND" || name == "PS1" || name == "PS0" || name == "PS4") {
+    for (const std::string& code : v.is_known ? v.set : std::vector<std::string>{})
+      run_code(code.find("$(") == std::string::npos && name != "PROMPT_COMMAND" ? ":" : code, span,
+               s, Stream::none(), dialect_);
+    if (!v.is_known) unknown(span, std::string(name), cat(name, " runs code that is not known"));
+  }
+  if (is_hook(name) && is_prefix && name != "IFS" && name != "HOME")
+    return unknown(span, std::string(name),
+                   cat("the variable ", name, " makes the command run or read something else"));
+  if (is_hook(name))
+    return add(EffectKind::kShellHooks, Scope::kNone, std::string(name), span,
+               cat("sets ", name, ", which changes what later commands do"));
+  if (is_prefix && !is_plain_name(name))
+    return add(EffectKind::kShellHooks, Scope::kNone, std::string(name), span,
+               cat("sets ", name, " for the command"));
+  if (!is_prefix)
+    add(EffectKind::kShellState, Scope::kNone, std::string(name), span,
+        cat("sets the variable ", name));
+}
+
+void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
+  if (a.has_index) arithmetic(a.index, s, a.span);
+  Variable v;
+  if (a.is_array) {
+    v.is_array = true;
+    v.has_elements = true;
+    for (const ArrayElement& element : a.elements) {
+      if (element.has_index) {
+        arithmetic(element.index, s, a.span);
+        v.has_elements = false;
+      }
+      std::vector<Arg> items;
+      expand(element.value, s, items);
+      for (const Arg& item : items) {
+        v.has_elements = v.has_elements && !item.is_many && !item.is_glob;
+        v.elements.push_back(item.value);
+      }
+    }
+    if (a.is_append) {
+      const auto old = s.variables.find(a.name);
+      const bool is_known = old != s.variables.end() && old->second.has_elements;
+      if (is_known)
+        v.elements.insert(v.elements.begin(), old->second.elements.begin(),
+                          old->second.elements.end());
+      v.has_elements = v.has_elements && is_known;
+    }
+    v.value = Value::unknown();
+  } else {
+    v.value = value_of(a.value.parts, s, true);
+    if (a.is_append) v.value = concat(variable(a.name, s), v.value);
+    if (a.has_index) v = {.value = Value::unknown(), .is_array = true};
+  }
+  note_assignment(a.name, v.value, a.span, is_prefix, s);
+  v.is_map = is_map(a.name, s);
+  keep(a.name, std::move(v), a.span, s);
+}
+
+bool Evaluator::is_map(std::string_view name, const State& s) {
+  const auto found = s.variables.find(name);
+  return found != s.variables.end() && found->second.is_map;
+}
+
+// The value of a variable with the integer attribute is arithmetic, and code in its subscripts
+// runs.
+void Evaluator::keep(std::string_view name, Variable v, Span span, State& s) {
+  static constexpr std::string_view kIntegers[] = {"RANDOM",  "SECONDS",      "LINENO", "HISTCMD",
+                                                   "SRANDOM", "EPOCHSECONDS", "OPTIND", "BASHPID"};
+  const bool is_integer =
+      s.integers.contains(name) ||
+      std::find(std::begin(kIntegers), std::end(kIntegers), name) != std::end(kIntegers);
+  if (is_integer && dialect_ != Dialect::kPosix) {
+    for (const Value& element : v.elements)
+      arithmetic(element, s, span);
+    if (!v.is_array || !v.has_elements) arithmetic(v.value, s, span);
+    v.value = v.is_array ? Value::unknown() : Value::number();
+    v.has_elements = false;
+  }
+  s.variables[std::string(name)] = std::move(v);
+}
+
+// Where bash takes a text for a variable's name, it runs code in the text's subscript.
+bool Evaluator::name_of_variable(const Value& name, Span span) {
+  const bool is_plain =
+      name.is_known && std::all_of(name.set.begin(), name.set.end(), is_variable_name);
+  if (!is_plain)
+    unknown(span, "",
+            "a text that is no plain name of a variable: bash runs code in its subscripts");
+  return is_plain;
+}
+
+// Set by something that is no assignment: read, for, printf -v, ${v=d} …
+void Evaluator::set_variable(std::string_view name, Variable v, Span span, State& s) {
+  if (is_hook(name) || name.starts_with("HIST") || name == "POSIXLY_CORRECT")
+    note_assignment(name, v.value, span, false, s);
+  v.is_map = is_map(name, s);
+  keep(name, std::move(v), span, s);
+}
+
+}  // namespace wick::shell

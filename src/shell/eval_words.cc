@@ -1,0 +1,357 @@
+// Words to arguments: braces, tilde, expansions, splitting, globs.
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/escapes.h"
+#include "shell/evaluator.h"
+#include "shell/limits.h"
+
+namespace wick::shell {
+
+void Evaluator::cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out) {
+  for (const WordPart& part : parts) {
+    switch (part.kind) {
+      case PartKind::kLiteral:
+        out.push_back({part.text, nullptr, is_quoted});
+        break;
+      case PartKind::kEscape:
+      case PartKind::kSingle:
+        out.push_back({part.text, nullptr, true});
+        break;
+      case PartKind::kAnsiC:
+        out.push_back({decode_ansi(part.text), nullptr, true});
+        break;
+      case PartKind::kDouble:
+      case PartKind::kLocale:
+        out.push_back({"", nullptr, true});
+        cut(part.parts, true, out);
+        break;
+      default:
+        out.push_back({"", &part, is_quoted});
+    }
+  }
+}
+
+namespace {
+
+// Brace expansion over pieces. A place is (piece, byte).
+struct Place {
+  std::size_t piece = 0, byte = 0;
+};
+
+bool is_open(const Piece& piece) {
+  return !piece.is_quoted && piece.expansion == nullptr;
+}
+
+std::vector<Piece> slice(const std::vector<Piece>& pieces, Place from, Place to) {
+  std::vector<Piece> out;
+  for (std::size_t i = from.piece; i <= to.piece && i < pieces.size(); ++i) {
+    if (!is_open(pieces[i])) {
+      if (i < to.piece && (i > from.piece || from.byte == 0)) out.push_back(pieces[i]);
+      continue;
+    }
+    const std::size_t begin = i == from.piece ? from.byte : 0;
+    const std::size_t end = i == to.piece ? to.byte : pieces[i].text.size();
+    if (end > begin) out.push_back({pieces[i].text.substr(begin, end - begin), nullptr, false});
+  }
+  return out;
+}
+
+struct Braces {
+  Place open = {}, close = {};
+  std::vector<Place> commas = {};
+};
+
+bool find_braces(const std::vector<Piece>& pieces, Braces& out) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!is_open(pieces[i])) continue;
+    for (std::size_t b = 0; b < pieces[i].text.size(); ++b) {
+      if (pieces[i].text[b] != '{') continue;
+      int depth = 0;
+      out = {.open = {i, b}};
+      for (std::size_t k = i; k < pieces.size(); ++k) {
+        if (!is_open(pieces[k])) continue;
+        for (std::size_t c = k == i ? b : 0; c < pieces[k].text.size(); ++c) {
+          const char x = pieces[k].text[c];
+          if (x == '{') ++depth;
+          if (x == ',' && depth == 1) out.commas.push_back({k, c});
+          if (x == '}' && --depth == 0) {
+            out.close = {k, c};
+            const bool is_range =
+                k == i && pieces[k].text.substr(b, c - b).find("..") != std::string::npos;
+            if (!out.commas.empty() || is_range) return true;
+            k = pieces.size();
+            break;
+          }
+        }
+      }
+    }
+  }
+  return false;
+}
+
+bool range_items(const std::string& text, std::vector<std::string>& out) {
+  const std::size_t dots = text.find("..");
+  std::string from = text.substr(0, dots);
+  std::string to = text.substr(dots + 2);
+  long step = 1;
+  if (const std::size_t more = to.find(".."); more != std::string::npos) {
+    step = std::max(1L, std::labs(std::strtol(to.c_str() + more + 2, nullptr, 10)));
+    to.resize(more);
+  }
+  const auto is_integer = [](const std::string& s) {
+    const std::size_t sign = !s.empty() && (s[0] == '-' || s[0] == '+') ? 1 : 0;
+    return s.size() > sign && s.size() < 10 &&
+           s.find_first_not_of("0123456789", sign) == std::string::npos;
+  };
+  const auto is_letter = [](const std::string& s) {
+    return s.size() == 1 && ((s[0] >= 'a' && s[0] <= 'z') || (s[0] >= 'A' && s[0] <= 'Z'));
+  };
+  const bool letters = is_letter(from) && is_letter(to);
+  if (!letters && !(is_integer(from) && is_integer(to))) return false;
+  long a = letters ? from[0] : std::strtol(from.c_str(), nullptr, 10);
+  const long b = letters ? to[0] : std::strtol(to.c_str(), nullptr, 10);
+  if (std::labs(b - a) / step >= static_cast<long>(kMaxFields)) return false;
+  const bool is_padded =
+      !letters && ((from.size() > 1 && from[0] == '0') || (to.size() > 1 && to[0] == '0'));
+  const std::size_t width = std::max(from.size(), to.size());
+  const bool goes_up = a <= b;
+  for (; goes_up ? a <= b : a >= b; a += goes_up ? step : -step) {
+    std::string item = letters ? std::string(1, static_cast<char>(a)) : std::to_string(a);
+    if (is_padded && item.size() < width) item.insert(0, width - item.size(), '0');
+    out.push_back(std::move(item));
+  }
+  return true;
+}
+
+using Words = std::vector<std::vector<Piece>>;
+
+// False: more words than the limit.
+bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth) {
+  Braces braces;
+  if (!find_braces(pieces, braces)) {
+    out.push_back(pieces);
+    return out.size() <= kMaxFields;
+  }
+  if (depth > 16) return false;
+  const Place end{pieces.size(), 0};
+  const std::vector<Piece> before = slice(pieces, {}, braces.open);
+  const std::vector<Piece> behind = slice(pieces, {braces.close.piece, braces.close.byte + 1}, end);
+  Words items;
+  if (!braces.commas.empty()) {
+    Place from{braces.open.piece, braces.open.byte + 1};
+    for (const Place& comma : braces.commas) {
+      items.push_back(slice(pieces, from, comma));
+      from = {comma.piece, comma.byte + 1};
+    }
+    items.push_back(slice(pieces, from, braces.close));
+  } else {
+    std::vector<std::string> texts;
+    const std::string& text = pieces[braces.open.piece].text;
+    const std::size_t begin = braces.open.byte + 1;
+    const std::string inside = text.substr(begin, braces.close.byte - begin);
+    if (!range_items(inside, texts)) texts = {"{" + inside + "}"};
+    for (std::string& item : texts)
+      items.push_back({{std::move(item), nullptr, texts.size() == 1}});
+  }
+  for (const std::vector<Piece>& item : items) {
+    std::vector<Piece> whole = before;
+    whole.insert(whole.end(), item.begin(), item.end());
+    whole.insert(whole.end(), behind.begin(), behind.end());
+    if (!expand_braces(whole, out, depth + 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
+  std::vector<Arg> out;
+  for (const Word& word : words)
+    expand(word, s, out);
+  return out;
+}
+
+void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {
+  if (word.array) {  // declare a=(…): the values are assigned, the word is plain
+    assign(*word.array, s, false);
+    out.push_back({.value = Value::exact(word.array->name + "="), .span = word.span});
+    return;
+  }
+  std::vector<Piece> pieces;
+  cut(word.parts, false, pieces);
+  Words words;
+  if (dialect_ == Dialect::kPosix) {
+    words.push_back(std::move(pieces));
+  } else if (!expand_braces(pieces, words, 0)) {
+    is_too_complex_ = true;
+    unknown(word.span, "", "too complex: braces make more than 256 words");
+    return;
+  }
+  for (const std::vector<Piece>& one : words)
+    fields(one, s, word.span, out);
+}
+
+Value Evaluator::tilde(std::string& text, State& s) {
+  const std::size_t end = std::min(text.find('/'), text.size());
+  const std::string user = text.substr(1, end - 1);
+  const auto is_plain = [](const std::string& name) {
+    return name.find_first_not_of(
+               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+           std::string::npos;
+  };
+  if (!is_plain(user) && user != "+") return Value::exact("");
+  const std::string rest = text.substr(end);
+  if (user.empty()) {
+    text = rest;
+    return variable("HOME", s);
+  }
+  if (user == "+" || user == "-") {
+    text = rest;
+    return variable(user == "+" ? "PWD" : "OLDPWD", s);
+  }
+  text = rest;
+  return Value::exact(user == "root" ? "/root" : "/home/" + user);
+}
+
+namespace {
+
+// Collects the fields of one word.
+class Fields {
+ public:
+  Fields(Span span, std::vector<Arg>& out) : span_(span), out_(out) {}
+
+  void text(const std::string& text, bool is_quoted, bool globs) {
+    has_ = has_ || is_quoted || !text.empty();
+    if (!arg_.value.is_known && arg_.value.tail.empty() && text.starts_with('/') &&
+        arg_.value.prefix.empty() && !arg_.value.is_number && !arg_.value.is_below)
+      arg_.is_unset_slash = true;
+    arg_.value = concat(arg_.value, Value::exact(text));
+    if (!is_quoted && globs && text.find_first_of("*?[") != std::string::npos) arg_.is_glob = true;
+  }
+
+  void value(const Value& v, bool is_many) {
+    has_ = true;
+    arg_.value = concat(arg_.value, v);
+    arg_.is_many = arg_.is_many || is_many;
+  }
+
+  void end() {
+    if (has_) {
+      arg_.span = span_;
+      // `[` alone is no pattern: the command of that name.
+      const bool is_one = arg_.value.is_known && arg_.value.set.size() == 1;
+      if (is_one && arg_.value.set[0].find_first_of("*?") == std::string::npos &&
+          arg_.value.set[0].find(']') == std::string::npos)
+        arg_.is_glob = false;
+      out_.push_back(std::move(arg_));
+    }
+    arg_ = {};
+    has_ = false;
+  }
+
+ private:
+  Span span_;
+  std::vector<Arg>& out_;
+  Arg arg_ = {};
+  bool has_ = false;
+};
+
+void split(const std::string& text, std::string_view ifs, bool globs, Fields& fields) {
+  std::string field;
+  const bool has_blank = ifs.find_first_of(" \t\n") != std::string_view::npos;
+  bool any = false;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const bool is_end = i == text.size();
+    if (!is_end && ifs.find(text[i]) == std::string_view::npos) {
+      field += text[i];
+      continue;
+    }
+    if (!field.empty()) fields.text(field, false, globs);
+    if (is_end) break;
+    const bool is_blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\n';
+    if (!is_blank && field.empty() && !any && has_blank) fields.text("", true, false);
+    fields.end();
+    any = true;
+    field.clear();
+  }
+}
+
+}  // namespace
+
+void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
+                       std::vector<Arg>& out) {
+  Fields fields(span, out);
+  const Value ifs =
+      s.variables.contains("IFS") ? s.variables.find("IFS")->second.value : Value::exact(" \t\n");
+  const bool has_ifs = ifs.is_known && ifs.set.size() == 1;
+  const bool globs = !s.has_no_glob;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    if (piece.expansion == nullptr) {
+      std::string text = piece.text;
+      if (i == 0 && !piece.is_quoted && text.starts_with('~') &&
+          (pieces.size() == 1 || text.find('/') != std::string::npos)) {
+        const Value home = tilde(text, s);
+        if (!(home.is_known && home.set.front().empty())) fields.value(home, false);
+      }
+      fields.text(text, piece.is_quoted, globs);
+      continue;
+    }
+    std::vector<Value> all;
+    bool is_known = false;
+    if (all_fields(piece, s, all, is_known)) {  // "$@"
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        if (k > 0) fields.end();
+        fields.value(all[k], !is_known);
+      }
+      continue;
+    }
+    const Value v = expansion(*piece.expansion, s);
+    if (piece.is_quoted) {
+      fields.value(v, false);
+    } else if (!has_ifs) {
+      fields.value(Value::unknown(), true);
+    } else if (v.is_known && v.set.size() == 1) {
+      split(v.set.front(), ifs.set.front(), globs, fields);
+    } else if (v.is_known) {
+      const bool is_whole = std::all_of(v.set.begin(), v.set.end(), [&](const std::string& x) {
+        return !x.empty() && x.find_first_of(ifs.set.front() + "*?[") == std::string::npos;
+      });
+      is_whole ? fields.value(v, false) : fields.value(Value::unknown(), true);
+    } else if (v.is_number) {
+      fields.value(v, false);
+    } else {
+      Value loose = Value::unknown();
+      loose.is_secret = v.is_secret;
+      fields.value(loose, true);
+    }
+  }
+  fields.end();
+}
+
+// A word that is neither split nor globbed: an assignment, a redirect, a case.
+Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s, bool is_assignment) {
+  std::vector<Piece> pieces;
+  cut(parts, false, pieces);
+  Value out = Value::exact("");
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    if (piece.expansion != nullptr) {
+      out = concat(out, expansion(*piece.expansion, s));
+      continue;
+    }
+    std::string text = piece.text;
+    if (i == 0 && !piece.is_quoted && text.starts_with('~')) out = concat(out, tilde(text, s));
+    static_cast<void>(is_assignment);
+    out = concat(out, Value::exact(text));
+  }
+  if (out.is_known) {
+    for (const std::string& x : out.set)
+      built_ += x.size();
+  }
+  return out;
+}
+
+}  // namespace wick::shell

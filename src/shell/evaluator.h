@@ -1,0 +1,171 @@
+// The abstract interpreter's inside; the face is shell/verdict.h. It walks the tree with a State
+// (what is known of variables, cwd, functions) and collects effects. Where the run forks (branches,
+// loops,
+// `||`), both ways are walked and their states joined: no reachability is argued. One Evaluator
+// makes one verdict, on one thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/paths.h"
+#include "shell/rows.h"
+#include "shell/value.h"
+#include "shell/verdict.h"
+
+namespace wick::shell {
+
+struct Variable {
+  Value value;
+  std::vector<Value> elements = {};  // of an array whose elements are known by number
+  bool is_array = false;
+  bool has_elements = false;
+  bool is_map = false;  // surely associative: a subscript is a text
+
+  bool operator==(const Variable&) const = default;
+};
+
+struct State {
+  std::map<std::string, Variable, std::less<>> variables = {};
+  std::set<std::string, std::less<>> integers = {};  // may have the integer attribute
+  std::map<std::string, const Node*, std::less<>> functions = {};
+  std::map<std::string, std::string, std::less<>> aliases = {};
+  std::vector<Arg> args = {};            // $1 …
+  bool has_args = false;                 // they are known
+  std::vector<std::string> cwd = {};     // one of these; empty: not known
+  std::vector<std::string> before = {};  // … or, if the last cd failed, one of these
+  bool is_cwd_lost = false;              // a cd to an unknown place
+  bool is_path_changed = false;
+  bool has_no_glob = false;
+  bool has_hidden_alias = false;  // an alias or function of unknown text
+};
+
+// A word cut open: text, or an expansion, quoted or not.
+struct Piece {
+  std::string text = {};
+  const WordPart* expansion = nullptr;
+  bool is_quoted = false;
+};
+
+bool is_variable_name(std::string_view text) noexcept;
+
+class Evaluator {
+ public:
+  Evaluator(const Profile& profile, Dialect dialect);
+
+  void run(const Script& script);
+  Verdict take();
+
+ private:
+  friend struct Commands;
+
+  // Nodes (eval_nodes.cc). `in` is what stands on standard input; the result is standard output.
+  Stream list(const std::vector<Node>& nodes, State& s, const Stream& in);
+  Stream node(const Node& node, State& s, const Stream& in);
+  Stream inner_node(const Node& node, State& s, const Stream& in);
+  Stream pipeline(const Node& node, State& s, const Stream& in);
+  Stream and_or(const Node& node, State& s, const Stream& in);
+  Stream if_node(const Node& node, State& s, const Stream& in);
+  Stream loop(const Node& node, State& s, const Stream& in);
+  Stream case_node(const Node& node, State& s, const Stream& in);
+  void loop_variable(const Node& node, State& s);
+  void test(const Test& test, State& s);
+  void arithmetic(const std::vector<WordPart>& parts, State& s, Span span);
+  void arithmetic(const Value& text, State& s, Span span);
+  void arithmetic_names(std::string_view text, State& s, Span span);
+  void settle_cwd(State& s);
+  static State joined(const State& a, const State& b);
+
+  // Words (eval_words.cc, eval_parameters.cc).
+  std::vector<Arg> expand(const std::vector<Word>& words, State& s);
+  void expand(const Word& word, State& s, std::vector<Arg>& out);
+  Value value_of(const std::vector<WordPart>& parts, State& s, bool is_assignment = false);
+  void cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out);
+  void fields(const std::vector<Piece>& pieces, State& s, Span span, std::vector<Arg>& out);
+  Value expansion(const WordPart& part, State& s);
+  Value parameter(const WordPart& part, State& s);
+  Value variable(std::string_view name, State& s);
+  void subscript(const Parameter& p, const Value& index, State& s, Span span);
+  Value apply_operator(const Parameter& p, Value v, Span span, State& s);
+  Value default_value(const Parameter& p, Value v, Span span, State& s);
+  Value trimmed(const Parameter& p, const Value& v, const Value& pattern);
+  Value arithmetic_value(const WordPart& part, State& s);
+  Value substitution(const WordPart& part, State& s);
+  bool all_fields(const Piece& piece, State& s, std::vector<Value>& out, bool& is_known);
+  Value tilde(std::string& text, State& s);
+
+  // Variables (eval_variables.cc).
+  void assign(const Assignment& a, State& s, bool is_prefix);
+  void note_assignment(std::string_view name, const Value& v, Span span, bool is_prefix, State& s);
+  void set_variable(std::string_view name, Variable v, Span span, State& s);
+  void keep(std::string_view name, Variable v, Span span, State& s);
+  bool name_of_variable(const Value& name, Span span);
+  static bool is_map(std::string_view name, const State& s);
+
+  // Simple commands (eval_simple.cc).
+  Stream simple(const Node& node, State& s, const Stream& in);
+  Stream redirects_in(const Node& node, State& s, const Stream& in);
+  void redirects_out(const Node& node, State& s, Stream& out);
+  void write_stream(const Arg& target, const Stream& out, bool is_append, State& s);
+  Stream invoke(std::vector<Arg> argv, State& s, const Stream& in);
+  Stream invoke_one(std::vector<Arg> argv, State& s, const Stream& in);
+  Stream invoke_name(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
+  Stream run_command(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
+  void note_socket(const Node& node, const Arg& name, State& s);
+  bool call_alias(const Node& node, State& s, const Stream& in);
+  Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
+                       State& s, const Stream& in);
+  void scan_hidden(const Script& script);
+
+  // Rows (eval_rows.cc).
+  Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
+                   const Stream& in);
+  void apply_roles(const Row& row, const Usage& usage, State& s, const Stream& in, Stream& out);
+  void apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  static std::string command_name(const Arg& arg);  // without a system directory
+  void apply_effect(char letter, Span span, std::string_view command);
+  void touch(EffectKind kind, const Arg& arg, State& s, Reach reach);
+  void touch_path(EffectKind kind, const std::string& path, Span span, State& s, Reach reach);
+  void touch_special(EffectKind kind, const std::string& path, const std::string& shown, Span span);
+
+  // Code (eval_code.cc): text that a shell or interpreter runs.
+  Stream run_text(const Value& text, Span span, State& s, const Stream& in, Dialect dialect);
+  Stream run_code(const std::string& text, Span span, State& s, const Stream& in, Dialect dialect);
+  Stream run_stream(const Stream& code, Span span, State& s, Dialect dialect);
+  void run_file(const Arg& file, const std::vector<Arg>& args, State& s);
+  Level level_of_code(const std::string& text, const State& s);
+
+  void add(EffectKind kind, Scope scope, std::string target, Span span, std::string why);
+  void unknown(Span span, std::string target, std::string why);
+  bool step(Span span);  // false: the verdict has become too complex
+  Profile profile_at(const std::string& cwd) const;
+  std::string shown(const std::string& path, const State& s) const;
+
+  const Profile& profile_;
+  Dialect dialect_;
+  std::vector<Effect> effects_;
+  std::set<std::string> seen_;
+  std::deque<Script> scripts_;  // texts evaluated on the way; functions point into them
+  std::map<std::string, Stream, std::less<>> files_;  // written here, by normal path
+  std::vector<std::pair<std::string, int>> calls_;    // functions entered, with concurrency then
+  std::set<std::string, std::less<>> decoded_;        // texts that a decoder made
+  std::string suggestion_;
+  std::string current_verb_;     // "git remote" while its verb is looked up
+  const Span* outer_ = nullptr;  // the place of nested text
+  int concurrent_ = 0;           // pipes and background jobs around
+  int invoked_ = 0;              // commands that stand behind one another now
+  int nested_ = 0;
+  int steps_ = 0;
+  int lifted_ = 0;
+  std::size_t built_ = 0;
+  bool is_user_scope_ = false;  // systemctl --user
+  bool is_too_complex_ = false;
+};
+
+}  // namespace wick::shell

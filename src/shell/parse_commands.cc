@@ -1,0 +1,300 @@
+// Lists, pipelines, simple commands and assignments.
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/parser.h"
+
+namespace wick::shell {
+
+bool Parser::parse_all(std::vector<Node>& out) {
+  if (!newlines() || !list(out)) return false;
+  return at_end() || unexpected();
+}
+
+bool Parser::list(std::vector<Node>& out) {
+  const Nest nest(*this);
+  if (!nest.ok) return false;
+  while (true) {
+    if (!newlines()) return false;
+    if (at_list_end()) return true;
+    if (!and_or(out.emplace_back())) return false;
+    bool has_more = false;
+    if (!separator(out.back(), has_more)) return false;
+    if (!has_more) return true;
+  }
+}
+
+bool Parser::body(std::vector<Node>& out, const char* what) {
+  const int begin = pos_;
+  if (!list(out)) return false;
+  if (!out.empty()) return true;
+  return at_end() ? unexpected() : fail(begin, cat("no command ", what));
+}
+
+// Behind a command: `;`, `&`, a newline, or the end of the list.
+bool Parser::separator(Node& last, bool& has_more) {
+  blanks();
+  const char c = cur();
+  has_more = true;
+  if (c == '&') {
+    last.is_background = true;
+    take();
+    return true;
+  }
+  if (c == ';' && look(1) != ';' && !(look(1) == '&' && is_bash_like())) {
+    take();
+    return true;
+  }
+  if (c == '\n') return true;
+  has_more = false;
+  return at_list_end() || unexpected();
+}
+
+bool Parser::and_or(Node& out) {
+  const int begin = pos_;
+  if (!pipeline(out)) return false;
+  blanks();
+  if (!((cur() == '&' && look(1) == '&') || (cur() == '|' && look(1) == '|'))) return true;
+  Node joined;
+  joined.kind = NodeKind::kAndOr;
+  joined.children.push_back(std::move(out));
+  while ((cur() == '&' && look(1) == '&') || (cur() == '|' && look(1) == '|')) {
+    joined.joins.push_back(cur() == '&');
+    take(2);
+    if (!newlines() || !pipeline(joined.children.emplace_back())) return false;
+    blanks();
+  }
+  joined.span = span_from(begin);
+  out = std::move(joined);
+  return true;
+}
+
+bool Parser::pipeline(Node& out) {
+  const int begin = pos_;
+  bool is_negated = false;
+  bool is_timed = false;
+  while (true) {
+    blanks();
+    if (is_bash_like() && !is_timed && at_word("time")) {
+      take(4);
+      is_timed = true;
+      blanks();
+      if (at_word("-p")) take(2);
+      continue;
+    }
+    if (!at_word("!")) break;
+    take();
+    is_negated = !is_negated;
+    if (!is_bash_like()) break;
+  }
+  blanks();
+  const char next = cur();
+  if ((is_timed || is_negated) && (at_end() || next == '\n' || next == ';' || next == '&'))
+    return fail(begin, "no command behind '!' or 'time'");
+  if (!command(out)) return false;
+  blanks();
+  if (!is_negated && !is_timed && !(cur() == '|' && look(1) != '|')) return true;
+  Node whole;
+  whole.kind = NodeKind::kPipeline;
+  whole.is_negated = is_negated;
+  whole.is_timed = is_timed;
+  whole.children.push_back(std::move(out));
+  while (cur() == '|' && look(1) != '|') {
+    const bool takes_stderr = look(1) == '&';
+    if (takes_stderr && !is_bash_like()) return fail(pos_, "|& is not POSIX");
+    whole.children.back().pipes_stderr = takes_stderr;
+    take(takes_stderr ? 2 : 1);
+    if (!newlines() || !command(whole.children.emplace_back())) return false;
+    blanks();
+  }
+  whole.span = span_from(begin);
+  out = std::move(whole);
+  return true;
+}
+
+bool Parser::command(Node& out) {
+  const Nest nest(*this);
+  if (!nest.ok || !count()) return false;
+  blanks();
+  take(0);
+  const int begin = pos_;
+  bool is_compound = false;
+  if (!compound(out, is_compound)) return false;
+  if (!is_compound && !simple(out)) return false;
+  if (is_compound && out.kind != NodeKind::kFunction && out.kind != NodeKind::kCoproc &&
+      !redirects(out))
+    return false;
+  if (out.kind != NodeKind::kFunction || out.span.end == 0) out.span = span_from(begin);
+  return true;
+}
+
+bool Parser::redirects(Node& out) {
+  bool is_one = true;
+  while (is_one) {
+    blanks();
+    if (!try_redirect(out.redirects, is_one)) return false;
+  }
+  return true;
+}
+
+namespace {
+
+bool declares(std::string_view name) noexcept {
+  return name == "declare" || name == "typeset" || name == "export" || name == "readonly" ||
+         name == "local" || name == "alias" || name == "eval";
+}
+
+}  // namespace
+
+bool Parser::simple(Node& out) {
+  const int begin = pos_;
+  bool takes_assignments = false;
+  while (true) {
+    blanks();
+    bool is_one = false;
+    if (!try_redirect(out.redirects, is_one)) return false;
+    if (is_one) continue;
+    const char c = cur();
+    const bool is_process = (c == '<' || c == '>') && look(1) == '(' && is_bash_like();
+    if (is_meta(c) && !is_process) {
+      if (c != '(' || out.words.empty()) break;
+      const std::string* name = plain_text(out.words.front());
+      const bool can_name = out.words.size() == 1 && name != nullptr && out.redirects.empty() &&
+                            out.assignments.empty();
+      if (!can_name) return unexpected();
+      return function_command(out, begin, *name);
+    }
+    if (out.words.empty()) {
+      if (!try_assignment(out.assignments, is_one)) return false;
+      if (is_one) continue;
+    }
+    if (!simple_word(out, takes_assignments)) return false;
+  }
+  const bool is_empty = out.words.empty() && out.assignments.empty() && out.redirects.empty();
+  return is_empty ? unexpected() : true;
+}
+
+bool Parser::simple_word(Node& out, bool& takes_assignments) {
+  if (takes_assignments) {  // declare a=(1 2)
+    const int start = pos_;
+    const int nodes = state_.nodes;
+    std::vector<Assignment> found;
+    bool is_one = false;
+    if (!try_assignment(found, is_one)) return false;
+    if (is_one && found.front().is_array) {
+      Word& word = out.words.emplace_back();
+      word.span = found.front().span;
+      word.array = std::make_unique<Assignment>(std::move(found.front()));
+      return true;
+    }
+    state_.retried += static_cast<std::size_t>(pos_ - start);
+    if (state_.retried > 4 * kMaxSource) return fail_limit("has too many assignments");
+    if (pending_.empty() || !is_one) state_.nodes = nodes;
+    pos_ = start;
+  }
+  if (!word(out.words.emplace_back())) return false;
+  if (out.words.size() == 1) {
+    const std::string* name = plain_text(out.words.front());
+    takes_assignments = is_bash_like() && name != nullptr && declares(*name);
+  }
+  return true;
+}
+
+bool Parser::is_name_here(int begin) const {
+  return is_name_start(look(begin));
+}
+
+// NAME=, NAME+=, NAME[…]=: read with its value; otherwise nothing is read.
+bool Parser::try_assignment(std::vector<Assignment>& out, bool& is_one) {
+  is_one = false;
+  if (!is_name_here(0)) return true;
+  const int begin = pos_;
+  Assignment found;
+  int size = 0;
+  found.name = name_at(size);
+  char c = look(size);
+  if (c == '[' && is_bash_like()) {
+    const ParseState before = state_;
+    take(size + 1);
+    const bool closes = parts(found.index, In::kSubscript) && cur() == ']';
+    const bool assigns = closes && (look(1) == '=' || (look(1) == '+' && look(2) == '='));
+    if (!assigns || found.index.empty()) {
+      if (state_.is_failed && state_.error.is_limit) return false;
+      const std::size_t retried = before.retried + static_cast<std::size_t>(pos_ - begin);
+      const int nodes = state_.nodes;
+      state_ = before;
+      state_.retried = retried;
+      state_.nodes = nodes;
+      pos_ = begin;
+      if (retried > 4 * kMaxSource) return fail_limit("has too many '[' that are not closed");
+      return true;
+    }
+    found.has_index = true;
+    take();
+    size = 0;
+    c = cur();
+  }
+  found.is_append = c == '+' && look(size + 1) == '=' && is_bash_like();
+  if (c != '=' && !found.is_append) {
+    pos_ = begin;
+    return true;
+  }
+  take(size + (found.is_append ? 2 : 1));
+  is_one = true;
+  if (!count() || !assignment_value(found)) return false;
+  found.span = span_from(begin);
+  out.push_back(std::move(found));
+  return true;
+}
+
+bool Parser::assignment_value(Assignment& out) {
+  const char c = cur();
+  if (c == '(') {
+    if (!is_bash_like()) return fail(pos_, "arrays are not POSIX");
+    return array_elements(out);
+  }
+  const bool is_process = (c == '<' || c == '>') && look(1) == '(' && is_bash_like();
+  if (is_meta(c) && !is_process) {  // NAME= alone
+    out.value.span = span_from(pos_);
+    return true;
+  }
+  return word(out.value);
+}
+
+bool Parser::array_elements(Assignment& out) {
+  const Nest nest(*this);
+  if (!nest.ok) return false;
+  const int begin = pos_;
+  out.is_array = true;
+  take();
+  while (true) {
+    if (!newlines()) return false;
+    if (at_end()) return fail(begin, "( is not closed");
+    if (cur() == ')') break;
+    ArrayElement element;
+    if (cur() == '[') {  // [index]=value, if it is one
+      const int start = pos_;
+      const ParseState before = state_;
+      take();
+      if (parts(element.index, In::kSubscript) && cur() == ']' && look(1) == '=' &&
+          !element.index.empty()) {
+        take(2);
+        element.has_index = true;
+      } else {
+        if (state_.is_failed && state_.error.is_limit) return false;
+        state_ = before;
+        state_.retried += static_cast<std::size_t>(pos_ - start);
+        if (state_.retried > 4 * kMaxSource) return fail_limit("has too many '['");
+        element.index.clear();
+        pos_ = start;
+      }
+    }
+    const bool is_empty = element.has_index && is_meta(cur());
+    if (!is_empty && !word(element.value)) return false;
+    out.elements.push_back(std::move(element));
+  }
+  take();
+  return true;
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,191 @@
+// Words: literals, backslashes, quotes, and what ends each kind of text.
+#include <utility>
+
+#include "base/strings.h"
+#include "shell/parser.h"
+
+namespace wick::shell {
+
+namespace {
+
+bool is_quoted_text(In in) noexcept {  // only \ $ ` " are special
+  return in == In::kDouble || in == In::kHereDoc || in == In::kBraceDouble;
+}
+
+}  // namespace
+
+bool Parser::parse_text(std::vector<WordPart>& out, In in) {
+  return parts(out, in) && (at_end() || unexpected());
+}
+
+bool Parser::word(Word& out, In in) {
+  const int begin = pos_;
+  if (!count() || !parts(out.parts, in)) return false;
+  out.span = span_from(begin);
+  return !out.parts.empty() || unexpected();
+}
+
+bool Parser::parts(std::vector<WordPart>& out, In in) {
+  const Nest nest(*this);
+  if (!nest.ok) return false;
+  int parens = 0;  // open ones of an arithmetic expression or a regular expression
+  while (!ends(in, parens)) {
+    if (!part(out, in, parens)) return false;
+  }
+  return true;
+}
+
+// `parens`: an inner ) or ] does not end the text.
+bool Parser::ends(In in, int parens) const {
+  const char c = look(0);
+  if (c == '\0') return true;
+  switch (in) {
+    case In::kWord: {
+      const bool is_process = (c == '<' || c == '>') && look(1) == '(' && is_bash_like();
+      return is_meta(c) && !is_process;
+    }
+    case In::kDouble:
+      return c == '"';
+    case In::kHereDoc:
+      return false;
+    case In::kBrace:
+    case In::kBraceDouble:
+      return c == '}';
+    case In::kPattern:
+      return c == '}' || c == '/';
+    case In::kOffset:
+      return parens == 0 && (c == '}' || c == ':');
+    case In::kSubscript:
+      return parens == 0 && c == ']';
+    case In::kArithmetic:
+      return parens == 0 && c == ')';
+    case In::kArithClause:
+      return parens == 0 && (c == ')' || c == ';');
+    case In::kRegex:
+      return parens == 0 && (is_blank(c) || c == '\n' || c == ')');
+    case In::kExtGlob:
+      return parens == 0 && c == ')';
+  }
+  return true;
+}
+
+void Parser::literal(std::vector<WordPart>& out, char c, int begin) {
+  if (out.empty() || out.back().kind != PartKind::kLiteral) {
+    out.emplace_back(PartKind::kLiteral, span_from(begin));
+  }
+  out.back().text += c;
+  out.back().span.end = span_from(begin).end;
+}
+
+bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
+  const char c = cur();
+  const bool is_quoted = is_quoted_text(in);
+  if (out.empty() || out.back().kind != PartKind::kLiteral) {
+    if (!count()) return false;
+  }
+  const char skipped = text_[static_cast<std::size_t>(pos_)];
+  if (skipped == '\\' && c != '\\') take(0);  // continuation lines
+  if (c == '\\') return backslash(out, in);
+  if (c == '$') return dollar(out, in);
+  if (c == '`') return back_quote(out, in);
+  if (c == '"' && in != In::kDouble && in != In::kHereDoc)
+    return double_quote(out, PartKind::kDouble, pos_);
+  if (c == '\'' && !is_quoted) return single_quote(out);
+  if (c == '!' && in != In::kHereDoc && is_history())
+    return fail(pos_, "history expansion puts unknown text here");
+  if (!is_quoted && in != In::kArithmetic && in != In::kArithClause) {
+    if ((c == '<' || c == '>') && look(1) == '(' && in != In::kRegex && is_bash_like())
+      return process_sub(out);
+    const bool has_ext =
+        is_in_test_ || in == In::kBrace || in == In::kPattern || in == In::kExtGlob;
+    if (has_ext && look(1) == '(' && std::string_view("?*+@!").find(c) != std::string_view::npos &&
+        is_bash_like() && in != In::kRegex)
+      return ext_glob(out);
+  }
+  const int begin = pos_;
+  const bool nests = in == In::kArithmetic || in == In::kArithClause || in == In::kRegex ||
+                     in == In::kOffset || in == In::kExtGlob;
+  if (nests && c == '(') ++parens;
+  if (nests && c == ')') --parens;
+  if (in == In::kSubscript && c == '[') ++parens;
+  if (in == In::kSubscript && c == ']') --parens;
+  if (in == In::kOffset && c == '?') ++parens;  // a ? b : c, whose : does not end the offset
+  if (in == In::kOffset && c == ':') --parens;
+  take();
+  literal(out, c, begin);
+  return true;
+}
+
+bool Parser::backslash(std::vector<WordPart>& out, In in) {
+  const int begin = pos_;
+  const char next = static_cast<std::size_t>(pos_) + 1 < text_.size()
+                        ? text_[static_cast<std::size_t>(pos_) + 1]
+                        : '\0';
+  if (next == '\0' && in == In::kDouble) return fail(begin, "\" is not closed");
+  bool is_escape = true;
+  if (is_quoted_text(in)) {
+    is_escape = next == '$' || next == '`' || next == '\\' || (next == '"' && in != In::kHereDoc) ||
+                (next == '}' && in == In::kBraceDouble);
+  }
+  ++pos_;
+  if (!is_escape) {
+    literal(out, '\\', begin);
+    return true;
+  }
+  if (next != '\0') ++pos_;
+  out.emplace_back(PartKind::kEscape, span_from(begin), std::string(1, next == '\0' ? '\\' : next));
+  return true;
+}
+
+bool Parser::single_quote(std::vector<WordPart>& out) {
+  take(0);
+  const int begin = pos_++;
+  const std::size_t close = text_.find('\'', static_cast<std::size_t>(pos_));
+  if (close == std::string_view::npos) return fail(begin, "' is not closed");
+  const auto from = static_cast<std::size_t>(pos_);
+  pos_ = static_cast<int>(close) + 1;
+  out.emplace_back(PartKind::kSingle, span_from(begin),
+                   std::string(text_.substr(from, close - from)));
+  return true;
+}
+
+bool Parser::double_quote(std::vector<WordPart>& out, PartKind kind, int begin) {
+  take();  // "
+  WordPart quoted(kind, {});
+  const bool was_in_test = std::exchange(is_in_test_, false);
+  if (!parts(quoted.parts, In::kDouble)) return false;
+  is_in_test_ = was_in_test;
+  if (at_end()) return fail(begin, "\" is not closed");
+  take();
+  quoted.span = span_from(begin);
+  out.push_back(std::move(quoted));
+  return true;
+}
+
+// $'…': only \' and \\ matter for where it ends.
+bool Parser::ansi_quote(std::vector<WordPart>& out, int begin) {
+  take();
+  std::size_t at = static_cast<std::size_t>(pos_);
+  while (at < text_.size() && text_[at] != '\'')
+    at += text_[at] == '\\' ? 2 : 1;
+  if (at >= text_.size()) return fail(begin, "$' is not closed");
+  std::string body(
+      text_.substr(static_cast<std::size_t>(pos_), at - static_cast<std::size_t>(pos_)));
+  pos_ = static_cast<int>(at) + 1;
+  out.emplace_back(PartKind::kAnsiC, span_from(begin), std::move(body));
+  return true;
+}
+
+bool Parser::ext_glob(std::vector<WordPart>& out) {
+  const int begin = pos_;
+  WordPart glob(PartKind::kExtGlob, {}, std::string(1, cur()));
+  take(2);
+  if (!parts(glob.parts, In::kExtGlob)) return false;
+  if (cur() != ')') return fail(begin, "the pattern's ( is not closed");
+  take();
+  glob.span = span_from(begin);
+  out.push_back(std::move(glob));
+  return true;
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,193 @@
+// The parser's inside; the face is shell/parse.h. Recursive descent over characters: what a token
+// is depends on where it stands, so there is no separate lexer. Every method that returns bool
+// returns false after fail(); nothing is looked at behind a failure but by the two places that try
+// again
+// (`$((` and `((`). One Parser reads one text; back-quoted commands and here-documents are texts of
+// their own, with a map back to the source.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/limits.h"
+#include "shell/parse.h"
+
+namespace wick::shell {
+
+// Where parts of words are read: which characters end them, and what quotes mean.
+enum class In : std::uint8_t {
+  kWord,         // ends at blanks and operators
+  kDouble,       // until "
+  kHereDoc,      // until the end of the text
+  kBrace,        // ${x:-…} until }
+  kBraceDouble,  // the same inside "…": ' is plain
+  kPattern,      // ${x/…/: until / or }
+  kOffset,       // ${x:…: until : or }
+  kSubscript,    // until ]
+  kArithmetic,   // until ))
+  kArithClause,  // for ((…;…;…)): until ; or ))
+  kRegex,        // behind =~
+  kExtGlob,      // @(…: until )
+};
+
+// What all parsers of one parse() share.
+struct ParseState {
+  int nodes = 0;
+  int depth = 0;
+  std::size_t retried = 0;  // bytes read twice
+  bool is_failed = false;
+  SyntaxError error = {};
+};
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::vector<int>* map, Dialect dialect, Mode mode,
+         ParseState& state)
+      : text_(text), map_(map), dialect_(dialect), mode_(mode), state_(state) {}
+
+  bool parse_all(std::vector<Node>& out);              // a whole text of commands
+  bool parse_text(std::vector<WordPart>& out, In in);  // a whole text of parts
+
+ private:
+  struct Nest;  // counts depth
+
+  // Characters. A backslash before a newline vanishes wherever cur(), look() and take() are used.
+  char cur() { return look(0); }
+
+  char look(int ahead) const;
+  void take(int count = 1);
+  std::string name_at(int& ahead) const;  // letters, digits, _; `ahead` moves behind them
+
+  bool at_end() { return cur() == '\0'; }
+
+  bool is_bash_like() const { return dialect_ != Dialect::kPosix; }
+
+  Span span_from(int begin) const;  // places of this text to places of the source
+  bool fail(int begin, std::string message);
+  bool fail_limit(std::string message);
+  bool unexpected();
+  bool count();
+
+  // Words and their parts (parse_words.cc, parse_expansions.cc).
+  bool word(Word& out, In in = In::kWord);
+  bool parts(std::vector<WordPart>& out, In in);
+  bool part(std::vector<WordPart>& out, In in, int& parens);
+  bool ends(In in, int parens) const;
+  bool backslash(std::vector<WordPart>& out, In in);
+  void literal(std::vector<WordPart>& out, char c, int begin);
+  bool single_quote(std::vector<WordPart>& out);
+  bool double_quote(std::vector<WordPart>& out, PartKind kind, int begin);
+  bool ansi_quote(std::vector<WordPart>& out, int begin);
+  bool ext_glob(std::vector<WordPart>& out);
+  bool dollar(std::vector<WordPart>& out, In in);
+  bool parameter(std::vector<WordPart>& out, In in, int begin);
+  bool parameter_name(Parameter& p, int begin);
+  bool parameter_op(Parameter& p, In in, int begin);
+  bool substring(Parameter& p, int begin);
+  bool replacement(Parameter& p, int begin);
+  bool argument(std::vector<WordPart>& out, In in, bool is_pattern);
+  bool subscript(std::vector<WordPart>& out);
+  bool command_sub(std::vector<WordPart>& out, int begin);
+  bool back_quote(std::vector<WordPart>& out, In in);
+  bool process_sub(std::vector<WordPart>& out);
+  bool arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arithmetic);
+  bool old_arithmetic(std::vector<WordPart>& out, int begin);
+
+  // Commands (parse_commands.cc, parse_compound.cc).
+  bool list(std::vector<Node>& out);                    // until a word or character that ends lists
+  bool body(std::vector<Node>& out, const char* what);  // the same, at least one command
+  bool and_or(Node& out);
+  bool pipeline(Node& out);
+  bool command(Node& out);
+  bool simple(Node& out);
+  bool simple_word(Node& out, bool& takes_assignments);
+  bool try_assignment(std::vector<Assignment>& out, bool& is_one);
+  bool assignment_value(Assignment& out);
+  bool array_elements(Assignment& out);
+  bool redirects(Node& out);
+  bool try_redirect(std::vector<Redirect>& out, bool& is_one);
+  bool redirect_op(Redirect& out);
+  bool here_doc_start(Redirect& out);
+  bool read_here_docs();
+  bool read_here_doc(HereDoc& doc);
+  bool separator(Node& last, bool& has_more);
+
+  bool compound(Node& out, bool& is_compound);
+  bool group(Node& out, char close);
+  bool if_command(Node& out);
+  bool for_command(Node& out, NodeKind kind);
+  bool arith_for(Node& out);
+  bool for_words(Node& out);
+  bool do_group(Node& out);
+  bool while_command(Node& out, NodeKind kind);
+  bool case_command(Node& out);
+  bool case_item(CaseItem& out);
+  bool function_command(Node& out, int begin, std::string name);
+  bool coproc(Node& out);
+  bool arith_command(Node& out, bool& is_one);
+  bool double_test(Node& out);
+  bool test_or(Test& out);
+  bool test_and(Test& out);
+  bool test_not(Test& out);
+  bool test_primary(Test& out);
+  bool test_binary(Test& out);
+
+  void blanks();              // blanks and a comment
+  bool newlines();            // blanks, comments, newlines, and bodies of here-documents
+  std::string ahead() const;  // the plain word here, "" if there is none
+
+  bool at_word(std::string_view wanted) const { return ahead() == wanted; }
+
+  bool take_word(std::string_view wanted);  // or fails
+  bool at_list_end();
+  bool is_name_here(int begin) const;
+  bool is_history() const;
+
+  std::string_view text_;
+  const std::vector<int>* map_;  // place in text_ to place in the source; null: the same
+  Dialect dialect_;
+  Mode mode_;
+  ParseState& state_;
+  int pos_ = 0;
+  std::vector<HereDoc*> pending_;  // begun on this line, bodies follow it
+  bool is_in_test_ = false;
+};
+
+// Depth of nesting, for as long as it lives. `ok` is false past the limit, and then it has failed.
+struct Parser::Nest {
+  explicit Nest(Parser& parser) : state(parser.state_), ok(++state.depth <= kMaxDepth) {
+    if (!ok) parser.fail_limit("nests deeper than the limit of 64");
+  }
+
+  Nest(const Nest&) = delete;
+  Nest& operator=(const Nest&) = delete;
+
+  ~Nest() { --state.depth; }
+
+  ParseState& state;
+  bool ok;
+};
+
+inline bool is_blank(char c) noexcept {
+  return c == ' ' || c == '\t';
+}
+
+inline bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+inline bool is_name_start(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+inline bool is_name_char(char c) noexcept {
+  return is_name_start(c) || is_digit(c);
+}
+
+// Characters that end a word: blanks, newline, operators, the end.
+inline bool is_meta(char c) noexcept {
+  return c == '\0' || std::string_view(" \t\n;&|()<>").find(c) != std::string_view::npos;
+}
+
+}  // namespace wick::shell

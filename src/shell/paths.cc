@@ -1,0 +1,402 @@
+#include "shell/paths.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace wick::shell {
+
+std::string normal_path(std::string_view path, std::string_view cwd) {
+  const bool is_absolute = path.starts_with('/') || cwd.starts_with('/');
+  std::vector<std::string_view> names;
+  const auto add = [&](std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t slash = text.find('/');
+      const std::string_view name = text.substr(0, slash);
+      text.remove_prefix(slash == std::string_view::npos ? text.size() : slash + 1);
+      if (name.empty() || name == ".") continue;
+      if (name == ".." && !names.empty() && names.back() != "..") {
+        names.pop_back();
+      } else if (name != ".." || !is_absolute) {
+        names.push_back(name);
+      }
+    }
+  };
+  if (!path.starts_with('/')) add(cwd);
+  add(path);
+  std::string out;
+  for (const std::string_view name : names) {
+    if (is_absolute || !out.empty()) out += '/';
+    out += name;
+  }
+  if (out.empty()) out = is_absolute ? "/" : ".";
+  return out;
+}
+
+bool may_match(std::string_view pattern, std::string_view name) noexcept {
+  std::size_t p = 0;
+  std::size_t n = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t from = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      from = n;
+      continue;
+    }
+    bool is_match = p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]);
+    std::size_t next = p + 1;
+    if (p < pattern.size() && pattern[p] == '[') {
+      const std::size_t close = pattern.find(']', p + 2);
+      if (close != std::string_view::npos) {  // whatever the bracket holds: it may match
+        is_match = true;
+        next = close + 1;
+      }
+    }
+    if (is_match) {
+      p = next;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
+  return p == pattern.size();
+}
+
+namespace {
+
+bool below(std::string_view path, std::string_view folder) noexcept {  // or the same
+  if (folder.empty()) return false;
+  if (folder == "/") return true;
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+constexpr std::array<std::string_view, 25> kTops = {
+    "/bin", "/boot",  "/dev",  "/etc",   "/home",   "/lib",     "/lib32",       "/lib64", "/libx32",
+    "/opt", "/proc",  "/root", "/run",   "/sbin",   "/srv",     "/sys",         "/usr",   "/var",
+    "/mnt", "/media", "/nix",  "/Users", "/System", "/Library", "/Applications"};
+
+// Folders below those of the first level that a system cannot do without.
+constexpr std::array<std::string_view, 24> kDeep = {
+    "/usr/bin",         "/usr/lib",       "/usr/sbin",    "/usr/share",   "/usr/local",
+    "/usr/lib64",       "/usr/include",   "/usr/libexec", "/var/lib",     "/var/log",
+    "/var/spool",       "/var/mail",      "/var/cache",   "/var/www",     "/lib/modules",
+    "/etc/ssh",         "/etc/pam.d",     "/etc/ssl",     "/etc/systemd", "/var/lib/dpkg",
+    "/usr/lib/modules", "/etc/sudoers.d", "/private/etc", "/private/var"};
+
+bool has_glob(std::string_view text) noexcept {
+  return text.find_first_of("*?[") != std::string_view::npos;
+}
+
+bool is_home(std::string_view path, std::string_view home) {
+  if (!home.empty() && path == home) return true;
+  if (path == "/root") return true;
+  for (const std::string_view top : {std::string_view("/home/"), std::string_view("/Users/")}) {
+    if (path.starts_with(top) && path.find('/', top.size()) == std::string_view::npos &&
+        path.size() > top.size())
+      return true;
+  }
+  return false;
+}
+
+bool is_system_tree(std::string_view path) {
+  if (path == "/") return true;
+  const auto is = [&](std::string_view tree) { return path == tree; };
+  return std::any_of(kTops.begin(), kTops.end(), is) || std::any_of(kDeep.begin(), kDeep.end(), is);
+}
+
+bool is_tmp(std::string_view path) noexcept {
+  for (const std::string_view folder :
+       {"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run/user"}) {
+    if (below(path, folder) && path.size() > folder.size()) return true;
+  }
+  return false;
+}
+
+bool is_device(std::string_view path) noexcept {
+  if (!path.starts_with("/dev/")) return false;
+  return !is_tmp(path) && !is_sink(path) && path != "/dev/shm";
+}
+
+// The part in front of the first component with glob characters, and whether the pattern names all
+// entries there.
+struct Glob {
+  std::string folder;
+  std::string name;  // the first component with glob characters
+  bool is_all = false;
+};
+
+Glob split_glob(std::string_view path) {
+  Glob out;
+  std::size_t at = 0;
+  while (at < path.size()) {
+    std::size_t end = path.find('/', at + (path[at] == '/'));
+    end = std::min(end, path.size());
+    const std::string_view component = path.substr(at, end - at);
+    if (has_glob(component)) {
+      out.folder = path.substr(0, at);
+      std::string_view name = component;
+      if (name.starts_with('/')) name.remove_prefix(1);
+      out.name = name;
+      out.is_all = name.find_first_not_of("*?.[]!^") == std::string_view::npos;
+      break;
+    }
+    at = end;
+  }
+  if (out.folder.empty()) out.folder = path.starts_with('/') ? "/" : ".";
+  return out;
+}
+
+Scope scope_of_glob(std::string_view path, Reach reach, const Profile& profile) {
+  const Glob glob = split_glob(path);
+  if (glob.folder == "/dev") return Scope::kDevice;
+  if (glob.is_all && glob.folder != "/") {
+    return scope_of(glob.folder, {.is_tree = true, .is_narrowed = reach.is_narrowed}, profile);
+  }
+  if (glob.folder == "/") {  // /u*: may be a system tree
+    for (const std::string_view top : kTops) {
+      if (may_match(glob.name, top.substr(1)))
+        return reach.is_narrowed ? Scope::kSystem : Scope::kTree;
+    }
+    return Scope::kOutside;
+  }
+  if (glob.folder == "/home" || glob.folder == "/Users") {
+    return reach.is_narrowed ? Scope::kSystem : Scope::kTree;
+  }
+  for (const std::string_view deep : kDeep) {
+    const std::size_t slash = deep.rfind('/');
+    if (reach.is_tree && deep.substr(0, slash) == glob.folder &&
+        may_match(glob.name, deep.substr(slash + 1)))
+      return Scope::kTree;
+  }
+  const Scope folder = scope_of(glob.folder, {.is_tree = true}, profile);
+  switch (folder) {
+    case Scope::kCwdAll:
+      return below(glob.folder, profile.cwd) || glob.folder == "." ? Scope::kPattern
+                                                                   : Scope::kOutside;
+    case Scope::kTree:
+      return is_home(glob.folder, profile.home) ? Scope::kOutside : Scope::kSystem;
+    default:
+      return folder;
+  }
+}
+
+}  // namespace
+
+Scope scope_of(std::string_view path, Reach reach, const Profile& profile) {
+  if (is_sink(path)) return Scope::kNone;
+  if (reach.is_glob && has_glob(path)) return scope_of_glob(path, reach, profile);
+  if (is_device(path)) return Scope::kDevice;
+  const bool is_tree_root = is_system_tree(path) || is_home(path, profile.home);
+  if (is_tree_root) {
+    if (reach.is_narrowed) return Scope::kSystem;
+    if (reach.is_tree) return Scope::kTree;
+    return is_home(path, profile.home) && path != "/root" ? Scope::kNamed : Scope::kSystem;
+  }
+  if (!path.starts_with('/')) {  // the cwd is not known
+    if (path.starts_with(".."))
+      return path.find_first_not_of("./") == std::string_view::npos ? Scope::kCwdAll
+                                                                    : Scope::kOutside;
+    if (path == ".")
+      return reach.is_tree ? (reach.is_narrowed ? Scope::kPattern : Scope::kCwdAll) : Scope::kNamed;
+    return reach.is_tree ? Scope::kPattern : Scope::kNamed;
+  }
+  if (!profile.cwd.empty() && profile.cwd != "/" && below(profile.cwd, path)) {  // cwd or above
+    if (!reach.is_tree) return Scope::kNamed;
+    return reach.is_narrowed ? Scope::kPattern : Scope::kCwdAll;
+  }
+  if (is_tmp(path)) return reach.is_tree ? Scope::kPattern : Scope::kNamed;
+  const bool is_system_cwd = is_system_tree(profile.cwd);
+  if (!is_system_cwd && !profile.cwd.empty() && below(path, profile.cwd) &&
+      !is_home(profile.cwd, profile.home))
+    return reach.is_tree ? Scope::kPattern : Scope::kNamed;
+  const bool is_in_home = (!profile.home.empty() && below(path, profile.home)) ||
+                          path.starts_with("/home/") || path.starts_with("/Users/");
+  if (is_in_home) {
+    const bool is_own = !profile.home.empty() && below(path, profile.home);
+    if (!is_own) return Scope::kOutside;
+    return reach.is_tree ? Scope::kOutside : Scope::kNamed;
+  }
+  for (const std::string_view top : kTops) {
+    if (below(path, top) && top != "/mnt" && top != "/media") return Scope::kSystem;
+  }
+  return Scope::kOutside;
+}
+
+bool is_sink(std::string_view path) noexcept {
+  static constexpr std::string_view kSinks[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                                "/dev/stdout", "/dev/stderr",  "/dev/stdin",
+                                                "/dev/tty",    "/dev/urandom", "/dev/random"};
+  return path.starts_with("/dev/fd/") ||
+         std::find(std::begin(kSinks), std::end(kSinks), path) != std::end(kSinks);
+}
+
+bool is_socket(std::string_view path) noexcept {
+  return path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
+}
+
+namespace {
+
+bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(), [&](auto end) { return path.ends_with(end); });
+}
+
+bool has_part(std::string_view path, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](auto part) { return path.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
+bool is_credential(std::string_view path, std::string_view home) noexcept {
+  static_cast<void>(home);
+  if (path.ends_with(".pub") || path.ends_with("/known_hosts") || path.ends_with("/.ssh/config"))
+    return false;
+  return has_part(path, {"/.ssh/",
+                         "/.gnupg/",
+                         "/.aws/",
+                         "/.azure/",
+                         "/.config/gcloud",
+                         "/.kube/",
+                         "/.docker/config.json",
+                         "/.mozilla/",
+                         "/google-chrome/",
+                         "/chromium/",
+                         "/.password-store",
+                         "/Login Data",
+                         "/cookies.sqlite",
+                         "/key4.db",
+                         "/logins.json",
+                         "/keyrings/",
+                         "/Keychains/",
+                         "/etc/ssl/private",
+                         "/etc/ssh/ssh_host",
+                         "/.config/gh/hosts",
+                         "/secrets/"}) ||
+         ends_with_any(path, {"/etc/shadow",
+                              "/etc/gshadow",
+                              "/etc/sudoers",
+                              "/.netrc",
+                              "/.pgpass",
+                              "/.git-credentials",
+                              "/.npmrc",
+                              "/.pypirc",
+                              "/id_rsa",
+                              "/id_ed25519",
+                              "/id_ecdsa",
+                              "/id_dsa",
+                              ".pem",
+                              ".key",
+                              ".p12",
+                              ".pfx",
+                              ".kdbx",
+                              "/.env",
+                              "/credentials",
+                              "/.vault-token",
+                              "/.my.cnf",
+                              "/.htpasswd",
+                              "/proc/self/environ",
+                              "/wallet.dat",
+                              "/.ssh",
+                              "/.aws",
+                              "/.gnupg"}) ||
+         path == "id_rsa" || path == ".env" || path == "credentials";
+}
+
+namespace {
+
+// Component by component; a wildcard in front matches no dot.
+bool path_may_match(std::string_view pattern, std::string_view path) noexcept {
+  while (true) {
+    const std::size_t cut = pattern.find('/');
+    const std::size_t end = path.find('/');
+    const std::string_view part = pattern.substr(0, cut);
+    const std::string_view name = path.substr(0, end);
+    if (name.starts_with('.') && !part.starts_with('.') && !part.starts_with('[')) return false;
+    if (!may_match(part, name)) return false;
+    if (cut == std::string_view::npos || end == std::string_view::npos)
+      return cut == std::string_view::npos && end == std::string_view::npos;
+    pattern.remove_prefix(cut + 1);
+    path.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+bool may_be_credential(std::string_view pattern, std::string_view home) noexcept {
+  static constexpr std::string_view kSystem[] = {"/etc/shadow",
+                                                 "/etc/shadow-",
+                                                 "/etc/gshadow",
+                                                 "/etc/gshadow-",
+                                                 "/etc/sudoers",
+                                                 "/etc/ssh/ssh_host_rsa_key",
+                                                 "/etc/ssl/private/ssl-cert-snakeoil.key"};
+  static constexpr std::string_view kHome[] = {"/.ssh/id_rsa",
+                                               "/.ssh/id_ed25519",
+                                               "/.ssh/id_ecdsa",
+                                               "/.netrc",
+                                               "/.pgpass",
+                                               "/.npmrc",
+                                               "/.git-credentials",
+                                               "/.aws/credentials",
+                                               "/.pypirc",
+                                               "/.vault-token",
+                                               "/.my.cnf",
+                                               "/.docker/config.json",
+                                               "/.env",
+                                               "/.kube/config",
+                                               "/.config/gh/hosts.yml"};
+  const auto matches = [&](std::string_view file) { return path_may_match(pattern, file); };
+  if (std::any_of(std::begin(kSystem), std::end(kSystem), matches)) return true;
+  const std::size_t slash = pattern.rfind('/');
+  const std::string_view last = pattern.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  if (last.starts_with('.') && may_match(last, ".env")) return true;
+  if (home.empty()) return false;
+  return std::any_of(std::begin(kHome), std::end(kHome), [&](std::string_view file) {
+    std::string full(home);
+    full += file;
+    return matches(full);
+  });
+}
+
+bool is_own_rc(std::string_view path, std::string_view home) noexcept {
+  if (home.empty() || !path.starts_with(home)) return false;
+  const std::string_view rest = path.substr(home.size());
+  static constexpr std::string_view kFiles[] = {
+      "/.bashrc",      "/.bash_profile", "/.bash_login", "/.profile",
+      "/.zshrc",       "/.zshenv",       "/.zprofile",   "/.zlogin",
+      "/.bash_logout", "/.bash_aliases", "/.inputrc",    "/.vimrc",
+      "/.xprofile",    "/.xinitrc",      "/.gitconfig",  "/.config/fish/config.fish",
+      "/.ssh/config"};
+  return std::find(std::begin(kFiles), std::end(kFiles), rest) != std::end(kFiles);
+}
+
+bool is_persistence(std::string_view path, std::string_view home) noexcept {
+  return is_own_rc(path, home) ||
+         has_part(path, {"/.git/hooks/", "/etc/cron", "/var/spool/cron", "/etc/systemd/",
+                         "/.config/systemd/", "/.config/autostart", "/etc/init.d/", "/etc/profile",
+                         "/etc/rc.local", "/LaunchAgents/", "/LaunchDaemons/", "/etc/udev/",
+                         "/etc/ld.so.preload", "/.config/fish/"}) ||
+         path.starts_with(".git/hooks/") || path.ends_with("/authorized_keys");
+}
+
+bool is_trust_root(std::string_view path) noexcept {
+  static constexpr std::string_view kFiles[] = {
+      "/etc/passwd",  "/etc/shadow",   "/etc/group",        "/etc/gshadow",
+      "/etc/sudoers", "/etc/pam.conf", "/etc/ld.so.preload"};
+  return std::find(std::begin(kFiles), std::end(kFiles), path) != std::end(kFiles) ||
+         path.starts_with("/etc/sudoers.d/") || path.starts_with("/etc/pam.d/");
+}
+
+bool is_history_file(std::string_view path, std::string_view home) noexcept {
+  static_cast<void>(home);
+  return ends_with_any(path, {"/.bash_history", "/.zsh_history", "/.history", "/fish_history"}) ||
+         path.starts_with("/var/log/");
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,39 @@
+// Paths as a verdict sees them: normal forms without looking at a file system, and what kind of
+// place a path is. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "shell/verdict.h"
+
+namespace wick::shell {
+
+// `path` made absolute by `cwd` (left relative if cwd is empty), without `//`, `.` and `..`.
+// "" becomes the cwd.
+std::string normal_path(std::string_view path, std::string_view cwd);
+
+// How an operation reaches its target.
+struct Reach {
+  bool is_tree = false;      // everything below, too
+  bool is_glob = false;      // the last components hold glob characters
+  bool is_narrowed = false;  // a tree of which only names that match a pattern are touched
+};
+
+// `path` is normal. `home` may be empty. Devices are those that hold data.
+Scope scope_of(std::string_view path, Reach reach, const Profile& profile);
+
+bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev/tty …
+bool is_socket(std::string_view path) noexcept;  // bash's /dev/tcp/HOST/PORT
+bool is_credential(std::string_view path, std::string_view home) noexcept;
+// Whether a pattern of file names may match one of the well-known credential files.
+bool may_be_credential(std::string_view pattern, std::string_view home) noexcept;
+bool is_persistence(std::string_view path, std::string_view home) noexcept;
+bool is_own_rc(std::string_view path, std::string_view home) noexcept;
+bool is_trust_root(std::string_view path) noexcept;
+bool is_history_file(std::string_view path, std::string_view home) noexcept;
+
+// Whether a file name pattern (`*`, `?`, `[…]`) may match `name`.
+bool may_match(std::string_view pattern, std::string_view name) noexcept;
+
+}  // namespace wick::shell

@@ -1,0 +1,415 @@
+// Syntax tree to text, one command a line. Texts of here-documents follow the line that their
+// operator stands on, so they wait for the next newline, as in the parser.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shell/parse.h"
+
+namespace wick::shell {
+
+namespace {
+
+class Printer {
+ public:
+  void list(const std::vector<Node>& nodes);
+  void node(const Node& node);
+  void word(const Word& word);
+  void newline();
+
+  std::string take() {
+    if (!pending_.empty()) newline();
+    return std::move(out_);
+  }
+
+ private:
+  void parts(const std::vector<WordPart>& parts);
+  void part(const WordPart& part);
+  void parameter(const Parameter& p);
+  void simple(const Node& node);
+  void assignment(const Assignment& a);
+  void redirect(const Redirect& r);
+  void compound(const Node& node);
+  void inner(const std::vector<Node>& nodes);
+  void if_command(const Node& node);
+  void loop_head(const Node& node);
+  void case_command(const Node& node);
+  void pipeline(const Node& node);
+  void test(const Test& test);
+
+  std::string out_;
+  std::vector<const HereDoc*> pending_;
+};
+
+void Printer::newline() {
+  out_ += '\n';
+  for (const HereDoc* doc : std::exchange(pending_, {})) {
+    if (doc->is_quoted) {
+      for (const WordPart& part : doc->parts)
+        out_ += part.text;
+    } else {
+      parts(doc->parts);
+    }
+    if (!doc->parts.empty() && out_.back() != '\n') out_ += '\n';
+    out_ += doc->delimiter;
+    out_ += '\n';
+  }
+}
+
+void Printer::list(const std::vector<Node>& nodes) {
+  for (const Node& item : nodes) {
+    node(item);
+    if (item.is_background) out_ += " &";
+    newline();
+  }
+}
+
+void Printer::inner(const std::vector<Node>& nodes) {
+  newline();
+  list(nodes);
+}
+
+void Printer::node(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kSimple:
+      simple(node);
+      return;
+    case NodeKind::kPipeline:
+      pipeline(node);
+      return;
+    case NodeKind::kAndOr:
+      for (std::size_t i = 0; i < node.children.size(); ++i) {
+        if (i > 0) out_ += node.joins[i - 1] ? " && " : " || ";
+        this->node(node.children[i]);
+      }
+      return;
+    case NodeKind::kFunction:
+      if (node.has_in) out_ += "function ";
+      out_ += node.name + " () ";
+      this->node(node.children.front());
+      return;
+    case NodeKind::kCoproc:
+      out_ += "coproc ";
+      if (!node.name.empty()) out_ += node.name + " ";
+      this->node(node.children.front());
+      return;
+    default:
+      compound(node);
+      for (const Redirect& r : node.redirects) {
+        out_ += ' ';
+        redirect(r);
+      }
+  }
+}
+
+void Printer::pipeline(const Node& node) {
+  if (node.is_timed) out_ += "time ";
+  if (node.is_negated) out_ += "! ";
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    if (i > 0) out_ += node.children[i - 1].pipes_stderr ? " |& " : " | ";
+    this->node(node.children[i]);
+  }
+}
+
+void Printer::simple(const Node& node) {
+  const std::size_t begin = out_.size();
+  const auto space = [&] {
+    if (out_.size() > begin) out_ += ' ';
+  };
+  for (const Assignment& a : node.assignments) {
+    space();
+    assignment(a);
+  }
+  for (const Word& w : node.words) {
+    space();
+    word(w);
+  }
+  for (const Redirect& r : node.redirects) {
+    space();
+    redirect(r);
+  }
+}
+
+void Printer::assignment(const Assignment& a) {
+  out_ += a.name;
+  if (a.has_index) {
+    out_ += '[';
+    parts(a.index);
+    out_ += ']';
+  }
+  out_ += a.is_append ? "+=" : "=";
+  if (!a.is_array) {
+    word(a.value);
+    return;
+  }
+  out_ += '(';
+  for (std::size_t i = 0; i < a.elements.size(); ++i) {
+    if (i > 0) out_ += ' ';
+    if (a.elements[i].has_index) {
+      out_ += '[';
+      parts(a.elements[i].index);
+      out_ += "]=";
+    }
+    word(a.elements[i].value);
+  }
+  out_ += ')';
+}
+
+void Printer::redirect(const Redirect& r) {
+  static constexpr const char* kOps[] = {"<",  ">",  ">>",  "<>",  ">|", "<&",
+                                         ">&", "<<", "<<-", "<<<", "&>", "&>>"};
+  if (!r.variable.empty()) out_ += "{" + r.variable + "}";
+  if (r.fd >= 0) out_ += std::to_string(r.fd);
+  out_ += kOps[static_cast<int>(r.op)];
+  if (!r.here_doc) {
+    // `<<(…)` would be a here-document.
+    const bool is_process =
+        !r.target.parts.empty() && r.target.parts.front().kind == PartKind::kProcessSub;
+    if (is_process) out_ += ' ';
+    word(r.target);
+    return;
+  }
+  if (!r.here_doc->is_quoted) {
+    out_ += r.here_doc->delimiter;
+  } else {
+    for (const char c : r.here_doc->delimiter)
+      out_ += c == '\'' ? std::string("\\'") : "'" + std::string(1, c) + "'";
+    if (r.here_doc->delimiter.empty()) out_ += "''";
+  }
+  pending_.push_back(r.here_doc.get());
+}
+
+void Printer::word(const Word& word) {
+  if (word.array) return assignment(*word.array);
+  parts(word.parts);
+}
+
+void Printer::parts(const std::vector<WordPart>& parts) {
+  for (const WordPart& p : parts)
+    part(p);
+}
+
+void Printer::part(const WordPart& part) {
+  switch (part.kind) {
+    case PartKind::kLiteral:
+      out_ += part.text;
+      return;
+    case PartKind::kEscape:
+      out_ += "\\" + part.text;
+      return;
+    case PartKind::kSingle:
+      out_ += "'" + part.text + "'";
+      return;
+    case PartKind::kAnsiC:
+      out_ += "$'" + part.text + "'";
+      return;
+    case PartKind::kDouble:
+    case PartKind::kLocale:
+      out_ += part.kind == PartKind::kDouble ? "\"" : "$\"";
+      parts(part.parts);
+      out_ += '"';
+      return;
+    case PartKind::kParameter:
+      return parameter(*part.parameter);
+    case PartKind::kArithmetic:
+      out_ += part.text.empty() ? "$((" : "$[";
+      parts(part.parts);
+      out_ += part.text.empty() ? "))" : "]";
+      return;
+    case PartKind::kExtGlob:
+      out_ += part.text + "(";
+      parts(part.parts);
+      out_ += ')';
+      return;
+    case PartKind::kCommandSub:
+    case PartKind::kProcessSub: {
+      if (part.text.starts_with('`')) {
+        out_ += part.text;
+        return;
+      }
+      // The here-documents of the line around it wait until that line ends.
+      std::vector<const HereDoc*> outer = std::exchange(pending_, {});
+      out_ += (part.kind == PartKind::kCommandSub ? "$" : part.text) + "(";
+      const std::size_t begin = out_.size();
+      for (std::size_t i = 0; i < part.body.size(); ++i) {
+        node(part.body[i]);
+        if (part.body[i].is_background) out_ += " &";
+        if (!pending_.empty() || i + 1 < part.body.size()) newline();
+      }
+      if (out_[begin - 1] == '(' && out_.size() > begin && out_[begin] == '(')
+        out_.insert(begin, 1, ' ');  // $(( is arithmetic
+      out_ += ')';
+      pending_ = std::move(outer);
+      return;
+    }
+  }
+}
+
+void Printer::parameter(const Parameter& p) {
+  out_ += p.has_braces ? "${" : "$";
+  if (p.has_length) out_ += '#';
+  if (p.is_indirect) out_ += '!';
+  out_ += p.name;
+  if (p.has_index) {
+    out_ += '[';
+    parts(p.index);
+    out_ += ']';
+  }
+  out_ += p.op;
+  parts(p.argument);
+  if (p.has_pieces) {
+    out_ += p.op == ":" ? ':' : '/';
+    parts(p.second);
+  }
+  if (p.has_braces) out_ += '}';
+}
+
+void Printer::compound(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kSubshell:
+    case NodeKind::kGroup:
+      out_ += node.kind == NodeKind::kGroup ? "{" : "(";
+      inner(node.bodies.front());
+      out_ += node.kind == NodeKind::kGroup ? "}" : ")";
+      return;
+    case NodeKind::kIf:
+      return if_command(node);
+    case NodeKind::kFor:
+    case NodeKind::kSelect:
+    case NodeKind::kArithFor:
+      return loop_head(node);
+    case NodeKind::kWhile:
+    case NodeKind::kUntil:
+      out_ += node.kind == NodeKind::kWhile ? "while" : "until";
+      inner(node.bodies[0]);
+      out_ += "do";
+      inner(node.bodies[1]);
+      out_ += "done";
+      return;
+    case NodeKind::kCase:
+      return case_command(node);
+    case NodeKind::kDoubleTest:
+      out_ += "[[ ";
+      test(*node.test);
+      out_ += " ]]";
+      return;
+    case NodeKind::kArithmetic:
+      out_ += "((";
+      parts(node.arithmetic.front());
+      out_ += "))";
+      return;
+    default:
+      return;
+  }
+}
+
+void Printer::if_command(const Node& node) {
+  std::size_t i = 0;
+  for (; i + 1 < node.bodies.size(); i += 2) {
+    out_ += i == 0 ? "if" : "elif";
+    inner(node.bodies[i]);
+    out_ += "then";
+    inner(node.bodies[i + 1]);
+  }
+  if (i < node.bodies.size()) {
+    out_ += "else";
+    inner(node.bodies[i]);
+  }
+  out_ += "fi";
+}
+
+void Printer::loop_head(const Node& node) {
+  if (node.kind == NodeKind::kArithFor) {
+    out_ += "for ((";
+    for (std::size_t i = 0; i < node.arithmetic.size(); ++i) {
+      if (i > 0) out_ += ';';
+      parts(node.arithmetic[i]);
+    }
+    out_ += "))";
+  } else {
+    out_ += node.kind == NodeKind::kFor ? "for " : "select ";
+    out_ += node.name;
+    if (node.has_in) out_ += " in";
+    for (const Word& w : node.words) {
+      out_ += ' ';
+      word(w);
+    }
+  }
+  newline();
+  out_ += "do";
+  inner(node.bodies.front());
+  out_ += "done";
+}
+
+void Printer::case_command(const Node& node) {
+  out_ += "case ";
+  word(node.words.front());
+  out_ += " in";
+  newline();
+  for (const CaseItem& item : node.items) {
+    out_ += '(';
+    for (std::size_t i = 0; i < item.patterns.size(); ++i) {
+      if (i > 0) out_ += " | ";
+      word(item.patterns[i]);
+    }
+    out_ += ')';
+    inner(item.body);
+    out_ += item.end;
+    newline();
+  }
+  out_ += "esac";
+}
+
+void Printer::test(const Test& test) {
+  switch (test.kind) {
+    case TestKind::kWord:
+      word(test.words[0]);
+      return;
+    case TestKind::kUnary:
+      out_ += test.op + " ";
+      word(test.words[0]);
+      return;
+    case TestKind::kBinary:
+      word(test.words[0]);
+      out_ += " " + test.op + " ";
+      word(test.words[1]);
+      return;
+    case TestKind::kNot:
+      out_ += "! ";
+      this->test(test.inner[0]);
+      return;
+    case TestKind::kAnd:
+    case TestKind::kOr:
+      this->test(test.inner[0]);
+      out_ += test.kind == TestKind::kAnd ? " && " : " || ";
+      this->test(test.inner[1]);
+      return;
+    case TestKind::kGroup:
+      out_ += "( ";
+      this->test(test.inner[0]);
+      out_ += " )";
+      return;
+  }
+}
+
+}  // namespace
+
+std::string print(const Script& script) {
+  Printer printer;
+  printer.list(script.body);
+  return printer.take();
+}
+
+std::string print(const Node& node) {
+  Printer printer;
+  printer.node(node);
+  return printer.take();
+}
+
+std::string print(const Word& word) {
+  Printer printer;
+  printer.word(word);
+  return printer.take();
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,344 @@
+#include "shell/rows.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/strings.h"
+#include "shell/rows_data.h"
+
+namespace wick::shell {
+
+namespace {
+
+// One option of a row, cut out of its text.
+struct Option {
+  std::string_view name;  // "-a", "--all"; of a cluster "-ab" the whole
+  bool is_long = false;
+  char takes = ' ';  // ' ' nothing, ':' an argument, '?' an optional one
+  char role = '.';
+  char operand_role = ' ';  // @X
+  char effect = ' ';        // !X
+  bool drops_first = false;
+};
+
+bool read_option(std::string_view token, Option& out) {
+  out = {};
+  out.is_long = token.starts_with("--");
+  const std::size_t begin = out.is_long ? 2 : 1;
+  std::size_t at = token.find_first_of(":=?@!#", begin);
+  // `-?` is an option of some.
+  if (!out.is_long && at == 1) at = token.find_first_of(":=@!#", begin + 1);
+  out.name = token.substr(0, at);
+  while (at < token.size()) {
+    const char c = token[at++];
+    if (c == '#') {
+      out.drops_first = true;
+      continue;
+    }
+    if (at >= token.size()) return false;
+    const char what = token[at++];
+    if (c == '@') out.operand_role = what;
+    if (c == '!') out.effect = what;
+    if (c == ':' || c == '=' || c == '?') {
+      out.takes = c == '?' ? '?' : ':';
+      out.role = what;
+    }
+  }
+  return token.size() > 1 && token[0] == '-' && out.name.size() > begin;
+}
+
+template <class F>
+bool each_option(std::string_view options, F f) {
+  while (!options.empty()) {
+    const std::size_t space = options.find(' ');
+    const std::string_view token = options.substr(0, space);
+    options.remove_prefix(space == std::string_view::npos ? options.size() : space + 1);
+    if (token.empty()) continue;
+    Option option;
+    if (!read_option(token, option)) return false;
+    if (!f(option)) return true;
+  }
+  return true;
+}
+
+bool is_short_of(const Option& option, char c) {
+  return !option.is_long && option.name.substr(1).find(c) != std::string_view::npos;
+}
+
+class Reader {
+ public:
+  Reader(const Row& row, const std::vector<Arg>& argv, std::size_t first)
+      : row_(row), argv_(argv), at_(first) {}
+
+  Usage read();
+
+ private:
+  bool has_effect(char c) const { return row_.effects.find(c) != std::string_view::npos; }
+
+  bool stops_at_operand() const {
+    return has_effect('-') || row_.operands.find_first_of("cv") != std::string_view::npos;
+  }
+
+  void option(const Arg& arg);
+  void long_option(const Arg& arg, const std::string& text);
+  void short_options(const Arg& arg, const std::string& text);
+  void use(const Option& option, std::string name, Span span, const Arg* attached);
+  void unknown_word(const Arg& arg);
+  void place_operands();
+
+  const Row& row_;
+  const std::vector<Arg>& argv_;
+  std::size_t at_;
+  Usage out_;
+  std::vector<std::size_t> places_;  // of operands in argv
+  char operand_role_ = ' ';
+  bool drops_first_ = false;
+};
+
+Usage Reader::read() {
+  bool is_ended = false;
+  while (at_ < argv_.size()) {
+    const Arg& arg = argv_[at_];
+    const bool is_known = arg.value.is_known;
+    if (!is_ended && is_known && arg.text() == "--") {
+      is_ended = true;
+      ++at_;
+      continue;
+    }
+    if (!is_ended && arg.may_be_option() && !arg.is_glob) {
+      if (arg.is_exact()) {
+        option(arg);
+        continue;
+      }
+      unknown_word(arg);
+    }
+    places_.push_back(at_++);
+    if (stops_at_operand()) {
+      const std::size_t n = places_.size();
+      const std::size_t stop = row_.operands.find_first_of("cv");
+      if (has_effect('-') || n > stop) is_ended = true;
+      if (stop != std::string_view::npos && n == stop + 1) {
+        out_.rest = places_.back();
+        out_.rest_role = row_.operands[stop];
+        places_.pop_back();
+        break;
+      }
+    }
+  }
+  place_operands();
+  return std::move(out_);
+}
+
+void Reader::option(const Arg& arg) {
+  const std::string& text = arg.text();
+  ++at_;
+  if (text.starts_with("--")) return long_option(arg, text);
+  // find-like words (-name) are rows with a name of several letters: tried first.
+  bool found = false;
+  if (has_effect('+') && text.size() > 2) {
+    each_option(row_.options, [&](const Option& o) {
+      if (o.is_long || o.name != text ||
+          (o.takes == ' ' && o.operand_role == ' ' && o.effect == ' '))
+        return true;
+      use(o, text, arg.span, nullptr);
+      found = true;
+      return false;
+    });
+  }
+  if (!found) short_options(arg, text);
+}
+
+void Reader::long_option(const Arg& arg, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  Option match;
+  int n = 0;
+  bool is_exact = false;
+  each_option(row_.options, [&](const Option& o) {
+    if (!o.is_long) return true;
+    if (o.name == name) {
+      match = o;
+      is_exact = true;
+      return false;
+    }
+    if (!has_effect('+') && o.name.starts_with(name)) {
+      match = o;
+      ++n;
+    }
+    return true;
+  });
+  if (!is_exact && n != 1) {
+    const bool is_gnu = !has_effect('+');
+    if (is_gnu && n == 0 && equals == std::string::npos &&
+        (name == "--help" || name == "--version")) {
+      out_.is_help = true;
+      return;
+    }
+    out_.unknown.emplace_back(name, arg.span);
+    return;
+  }
+  if (equals == std::string::npos) return use(match, std::string(match.name), arg.span, nullptr);
+  Arg value = arg;
+  value.value = Value::exact(text.substr(equals + 1));
+  if (match.takes == ' ') out_.unknown.emplace_back(text, arg.span);
+  use(match, std::string(match.name), arg.span, &value);
+}
+
+void Reader::short_options(const Arg& arg, const std::string& text) {
+  const bool takes_numbers = row_.options.find("-0 ") == 0;  // head -20
+  if (takes_numbers && text.find_first_not_of("0123456789", 1) == std::string::npos) return;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    Option match;
+    bool found = false;
+    each_option(row_.options, [&](const Option& o) {
+      if (!is_short_of(o, text[i]) || (has_effect('+') && o.name.size() > 2 && o.takes != ' '))
+        return true;
+      match = o;
+      found = true;
+      return false;
+    });
+    if (!found) {
+      out_.unknown.emplace_back(cat("-", std::string_view(&text[i], 1)), arg.span);
+      return;
+    }
+    const std::string name = cat("-", std::string_view(&text[i], 1));
+    if (match.takes == ' ') {
+      use(match, name, arg.span, nullptr);
+      continue;
+    }
+    if (i + 1 < text.size()) {
+      Arg value = arg;
+      value.value = Value::exact(text.substr(i + 1));
+      return use(match, name, arg.span, &value);
+    }
+    return use(match, name, arg.span, nullptr);
+  }
+}
+
+void Reader::use(const Option& option, std::string name, Span span, const Arg* attached) {
+  out_.options.push_back(std::move(name));
+  if (option.effect != ' ') out_.effects.emplace_back(option.effect, span);
+  if (option.operand_role != ' ') operand_role_ = option.operand_role;
+  drops_first_ = drops_first_ || option.drops_first;
+  if (attached != nullptr) {
+    out_.items.push_back({option.role, *attached});
+  } else if (option.takes == ':') {
+    if (at_ < argv_.size()) out_.items.push_back({option.role, argv_[at_++]});
+  }
+}
+
+// An unknown word where an option may stand: everything that the row's options can do. Those that
+// only say how to print do nothing.
+void Reader::unknown_word(const Arg& arg) {
+  bool is_harmless = true;
+  each_option(row_.options, [&](const Option& o) {
+    const bool has_role =
+        o.takes != ' ' && std::string_view(".nrk").find(o.role) == std::string_view::npos;
+    if (has_role || o.effect != ' ' || o.operand_role != ' ') is_harmless = false;
+    return true;
+  });
+  if (!is_harmless)
+    out_.unknown.emplace_back("a word that is not known and may be an option", arg.span);
+}
+
+void Reader::place_operands() {
+  std::string roles;
+  std::string_view spec = row_.operands;
+  if (const std::size_t stop = spec.find_first_of("cv"); stop != std::string_view::npos)
+    spec = spec.substr(0, stop);
+  if (drops_first_ && !spec.empty()) spec.remove_prefix(1);
+  const std::size_t star = spec.find('*');
+  const std::size_t n = places_.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    char role = 'e';  // more operands than the row knows
+    if (star == std::string_view::npos || star == 0) {
+      if (i < spec.size()) role = spec[i];
+    } else {
+      const std::size_t before = star - 1;
+      const std::size_t behind = spec.size() - star - 1;
+      if (i < before) {
+        role = spec[i];
+      } else if (n - i <= behind) {
+        role = spec[spec.size() - (n - i)];
+      } else {
+        role = spec[star - 1];
+      }
+    }
+    if (operand_role_ != ' ' && role != '.' && role != 'y') role = operand_role_;
+    out_.items.push_back({role, argv_[places_[i]]});
+    out_.operands.push_back(argv_[places_[i]]);
+  }
+}
+
+bool is_named(const Row& row, std::string_view name) noexcept {
+  std::string_view names = row.name;
+  while (true) {
+    const std::size_t bar = names.find('|');
+    if (names.substr(0, bar) == name) return true;
+    if (bar == std::string_view::npos) return false;
+    names.remove_prefix(bar + 1);
+  }
+}
+
+}  // namespace
+
+bool Usage::has(std::string_view option) const noexcept {
+  return std::find(options.begin(), options.end(), option) != options.end();
+}
+
+const Row* find_row(std::string_view name) noexcept {
+  for (const std::span<const Row>* table : kTables) {
+    for (const Row& row : *table) {
+      if (is_named(row, name)) return &row;
+    }
+  }
+  return nullptr;
+}
+
+Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first) {
+  return Reader(row, argv, first).read();
+}
+
+RowCounts count_rows() noexcept {
+  RowCounts out;
+  for (const std::span<const Row>* table : kTables) {
+    for (const Row& row : *table) {
+      const int names = 1 + static_cast<int>(std::count(row.name.begin(), row.name.end(), '|'));
+      out.all += names;
+      if (row.name.find(' ') == std::string_view::npos) out.commands += names;
+      if (row.operands.find('c') != std::string_view::npos) out.wrappers += names;
+      if (row.effects.find('C') != std::string_view::npos) out.interpreters += names;
+    }
+  }
+  return out;
+}
+
+std::string first_bad_row() {
+  constexpr std::string_view kRoles = ".nrwadDWmMzusqpcxevhkgiotVyfAHTNl*";
+  constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a";
+  for (const std::span<const Row>* table : kTables) {
+    for (const Row& row : *table) {
+      bool is_good = row.operands.find_first_not_of(kRoles) == std::string_view::npos &&
+                     row.effects.find_first_not_of(kLetters) == std::string_view::npos;
+      std::string letters;  // one meaning each
+      const bool is_read = each_option(row.options, [&](const Option& o) {
+        const bool is_cluster = !o.is_long && (o.takes == ' ' || o.name.size() == 2);
+        for (const char c : o.name.substr(is_cluster ? 1 : o.name.size())) {
+          const bool is_new = letters.find(c) == std::string::npos || (o.name == "-0");
+          is_good &= is_new || row.effects.find('+') != std::string_view::npos;
+          letters += c;
+        }
+        is_good &= o.is_long || o.takes == ' ' || o.name.size() == 2 ||
+                   row.effects.find('+') != std::string_view::npos;
+        is_good &= kRoles.find(o.role) != std::string_view::npos;
+        is_good &= o.effect == ' ' || kLetters.find(o.effect) != std::string_view::npos;
+        is_good &= o.operand_role == ' ' || kRoles.find(o.operand_role) != std::string_view::npos;
+        return true;
+      });
+      if (!is_good || !is_read) return std::string(row.name);
+    }
+  }
+  return "";
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,84 @@
+// Commands as data: one row says which options a command knows, what its operands are, and what it
+// does besides. Rows lie in *_data.cc, by family. How to write one: docs/shell.md.
+//
+//   {"sort", "r*", "-bdfgiMhnRrVcCmsuz -k:. -o:w -S:. -t:. -T:. --output=w …", ""}
+//
+// operands  one letter each, `*` repeats the letter before it: "r*w" is sources and a destination
+// options   "-ab" flags, "-o:w" with an argument of role w, "--out=w", "--color?." optional
+// argument;
+//           behind any of them "@D" makes every operand D, "!U" adds effect U, "#" drops the first
+//           operand's role (grep -e)
+// effects   letters of kEffectLetters
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/value.h"
+#include "shell/verdict.h"
+
+namespace wick::shell {
+
+struct Row {
+  std::string_view name;  // "sort"; "git log" for a verb; "ls|dir" for several
+  std::string_view operands;
+  std::string_view options;
+  std::string_view effects;
+};
+
+// Roles of operands and of arguments of options:
+//   .  plain data            n  name is read         r  content is read
+//   w  overwritten           a  created, appended    d  deleted           D  deleted, a tree
+//   W  overwritten, a tree   m  mode, owner          M  mode of a tree    z  destroyed
+//   u  url or host           s  file that is sent    q  data; @FILE sends a file
+//   p  process               c  command with its arguments, to the end    x  shell code
+//   e  code nobody reads     v  verb: a row of its own                    h  path or HOST:PATH
+//   k  KEY=VALUE or target that is harmless    f  read by a pager    A  KEY=VALUE of the kernel
+//   y  file mode   T  date   H  limit of this shell   i  word of ip   g  refspec   o  ssh option
+//   t  program on a connection   V  container mount                    N  name of a variable   l
+//   name of a format; a path is code nobody reads D, M, W reach everything below
+//
+// Effects: n network  l listens  P power  g grants  V lifts  S system service  s user service
+//   F firewall  B data store  T tampering  I system packages  i project packages  j project code
+//   G git, local  L git, work lost  H git, published history  h git, publish  U unknown
+//   Y persistence  q processes by name  A all processes  k shell hooks  f floods
+//   X sends unknown data  =  prints a number  +  not getopt_long: no abbreviation, no --help
+//   -  options end at the first operand
+
+// What the options of one call say.
+struct Usage {
+  struct Item {
+    char role = '.';
+    Arg arg = {};
+  };
+
+  std::vector<Item> items = {};  // arguments of options, then operands, with roles
+  std::vector<std::pair<char, Span>> effects = {};
+  std::vector<std::pair<std::string, Span>> unknown = {};  // options that are in no row
+  std::size_t rest = 0;  // index of the first argument behind `c` or `v`, 0 if none
+  char rest_role = '.';
+  bool is_help = false;                   // --help or --version: nothing else happens
+  std::vector<std::string> options = {};  // names as the row spells them: "-n", "--number"
+  std::vector<Arg> operands = {};
+
+  bool has(std::string_view option) const noexcept;
+};
+
+// The row of a command, null if there is none. A verb is looked up as "git log".
+const Row* find_row(std::string_view name) noexcept;
+
+// argv[first …] by the row's grammar.
+Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first);
+
+// How many rows there are: in all, of wrappers (a `c` among the operands), of interpreters.
+struct RowCounts {
+  int all = 0, commands = 0, wrappers = 0, interpreters = 0;
+};
+
+RowCounts count_rows() noexcept;
+
+// A row that is not well formed, "" if there is none.
+std::string first_bad_row();
+
+}  // namespace wick::shell

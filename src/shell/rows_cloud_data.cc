@@ -1,0 +1,159 @@
+// Containers, clusters, clouds and data stores.
+// How a row reads: shell/rows.h.
+#include "shell/rows_data.h"
+
+namespace wick::shell {
+
+namespace {
+
+constexpr Row kRows[] = {
+    {"docker|podman|nerdctl", "v",
+     "-0Dv -H:. -c:. -l:. --host=. --context=. --log-level=. --debug --config=r", "-+"},
+    {"docker ps|docker images|docker logs|docker inspect|docker version|docker info|"
+     "docker stats|docker top|docker port|docker diff|docker history|docker events|"
+     "docker search|docker help|docker wait|podman ps|podman images|podman logs|"
+     "podman inspect|podman version|podman info|podman stats|podman top|podman port",
+     ".*",
+     "-0aqlstd -f:. -n:. --all --quiet --filter=. --format=. --no-trunc --last=. "
+     "--size --latest --tail=. --since=. --until=. --follow --timestamps --details "
+     "--type=. --no-stream --digests",
+     "+"},
+    {"docker start|docker stop|docker restart|docker pause|docker unpause|docker "
+     "kill|docker rename|docker tag|docker attach|docker commit|docker export|docker "
+     "save|docker import|docker load|podman start|podman stop|podman restart|podman "
+     "kill|podman tag",
+     ".*",
+     "-0aq -t:. -s:. -o:w -i:r --time=. --signal=. --attach --interactive --output=w "
+     "--input=r --message=.",
+     "1+"},
+    {"docker pull|docker build|docker buildx|podman pull|podman build", ".*",
+     "-0qa -t:. -f:r --tag=. --file=r --no-cache --pull --build-arg=. --target=. "
+     "--platform=. --quiet --progress=. --all-tags --rm --network=. --load --label=.",
+     "nj+"},
+    {"docker push|docker login|docker logout|podman push", ".*", "-0aq -u:. -p:.", "nX+"},
+    {"docker rm|docker rmi|docker context|docker volume|docker network|docker system|"
+     "docker image|docker container|docker builder|docker swarm|docker service|"
+     "docker stack|docker node|docker secret|docker config|docker plugin|docker "
+     "compose|docker manifest|docker trust|podman volume|podman network|podman "
+     "system|podman rm|podman rmi|podman image|podman container",
+     "v",
+     "-0vl -f:r -p:. --force --volumes --link --no-prune --file=r --project-name=. "
+     "--env-file=r --profile=.",
+     "B-+"},
+    {"docker context ls|docker context show|docker context inspect|docker volume ls|"
+     "docker network ls|docker image ls|docker container ls|docker system df|docker "
+     "volume inspect|docker network inspect|docker image inspect|docker container "
+     "inspect|docker container logs|docker service ls|docker service ps|docker "
+     "service logs|docker stack ls|docker stack ps|docker node ls|docker secret ls|"
+     "docker config ls|docker compose ps|docker compose logs|docker compose config|"
+     "docker compose images|docker compose top|docker compose ls|docker compose "
+     "version|docker system info|docker system events",
+     ".*",
+     "-0aqtv -f:. -n:. --all --quiet --filter=. --format=. --tail=. --follow "
+     "--no-trunc --timestamps --verbose --services",
+     "+"},
+    {"docker compose up|docker compose start|docker compose restart|docker compose "
+     "stop|docker compose build|docker compose pull|docker compose run|docker "
+     "compose exec|docker compose create|docker compose down|docker compose pause|"
+     "docker compose unpause|docker volume create|docker network create|docker "
+     "network connect|docker network disconnect",
+     ".*",
+     "-0Tq -t:. -u:. -d:. -f:r --detach --build --force-recreate --no-deps --scale=. "
+     "--remove-orphans --timeout=. --no-cache --quiet --wait --driver=. -v!B "
+     "--volumes!B --rmi=.!B",
+     "nj+"},
+    {"docker volume rm|docker volume prune|docker network rm|docker network prune|"
+     "docker image rm|docker image prune|docker container rm|docker container prune|"
+     "docker system prune|docker builder prune|docker swarm leave|docker service rm|"
+     "docker stack rm|docker node rm|docker secret rm|docker compose rm|docker "
+     "compose kill",
+     ".*", "-0afsvq --all --force --volumes --filter=.", "B+"},
+    {"docker run|docker exec|podman run|podman exec", ".c",
+     "-0diqtPT -e:. -p:. -u:. -w:. -l:. -h:. -m:. -c:. -a:. -v:V --detach "
+     "--interactive --tty --rm --name=. --env=. --env-file=r --publish=. "
+     "--publish-all --user=. --workdir=. --volume=V --mount=V --network=. --net=. "
+     "--hostname=. --memory=. --cpus=. --entrypoint=e --restart=. --privileged!g "
+     "--cap-add=.!g --device=.!g --pid=.!g --security-opt=.!g --platform=. --pull=. "
+     "--init --read-only --tmpfs=. --label=. --link=. --add-host=. --shm-size=. "
+     "--gpus=. --ulimit=. --quiet",
+     "nD-+"},
+    {"docker-compose|podman-compose", "v", "-f:r -p:. --file=r --project-name=.", "-+"},
+    {"docker-compose ps|docker-compose logs|docker-compose config|docker-compose "
+     "images|docker-compose top",
+     ".*", "-0qft --tail=. --follow", "+"},
+    {"docker-compose up|docker-compose start|docker-compose stop|docker-compose "
+     "restart|docker-compose build|docker-compose pull|docker-compose down|"
+     "docker-compose run|docker-compose exec",
+     ".*",
+     "-0dtTq --detach --build --force-recreate --no-deps --scale=. --remove-orphans "
+     "--no-cache -v!B --volumes!B --rmi=.!B",
+     "nj+"},
+    {"kubectl|oc|k", "v",
+     "-0 -n:. -s:. --namespace=. --context=. --kubeconfig=r --cluster=. --user=.", "-+"},
+    {"kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl version|kubectl "
+     "explain|kubectl api-resources|kubectl api-versions|kubectl cluster-info|"
+     "kubectl config view|kubectl config get-contexts|kubectl config current-context|"
+     "kubectl config get-clusters|kubectl auth|kubectl diff|kubectl events|kubectl "
+     "wait|kubectl options|oc get|oc describe|oc logs|oc status",
+     ".*",
+     "-0AwfpR -n:. -o:. -l:. -c:. -L:. --all-namespaces --namespace=. --output=. "
+     "--selector=. --watch --show-labels --sort-by=. --field-selector=. "
+     "--container=. --follow --tail=. --since=. --previous --timestamps --context=. "
+     "--no-headers --kubeconfig=r --for=. --timeout=. --all-containers --prefix "
+     "--recursive",
+     "n+K"},
+    {"kubectl apply|kubectl create|kubectl scale|kubectl set|kubectl label|kubectl "
+     "annotate|kubectl rollout|kubectl expose|kubectl autoscale|kubectl patch|"
+     "kubectl edit|kubectl replace|kubectl run|kubectl exec|kubectl cp|kubectl "
+     "port-forward|kubectl attach|kubectl debug|kubectl taint|kubectl cordon|kubectl "
+     "uncordon|kubectl proxy|kubectl certificate",
+     ".*", "", "nU+"},
+    {"kubectl config", "v", "", "-+"},
+    {"kubectl config use-context", ".", "", "k+"},
+    {"kubectl delete|kubectl drain|oc delete", ".*",
+     "-0AR -n:. -f:r -l:. --all --all-namespaces --namespace=. --force "
+     "--grace-period=. --selector=. --ignore-not-found --wait?. --cascade?. "
+     "--timeout=. --ignore-daemonsets --delete-emptydir-data --context=. --now",
+     "nB+"},
+    {"helm|kustomize|minikube|kind|k3d|eksctl|argocd|flux|istioctl|skaffold|tilt", "v",
+     "-0 -n:. --namespace=.", "-+"},
+    {"helm list|helm ls|helm status|helm history|helm get|helm search|helm show|helm "
+     "template|helm lint|helm version|helm repo-list|helm env|minikube status|"
+     "minikube ip|kind get",
+     ".*", "-0A -n:. -o:. -f:r --namespace=. --all-namespaces --output=. --values=r", "n+"},
+    {"helm uninstall|helm delete|helm rollback|minikube delete|kind delete", ".*",
+     "-0 -n:. --namespace=. --purge", "nB+"},
+    {"terraform|tofu|terragrunt|pulumi|ansible|ansible-playbook|vagrant|packer|nomad|"
+     "consul|vault",
+     "v", "-0 -chdir:n", "-+"},
+    {"terraform plan|terraform show|terraform output|terraform validate|terraform "
+     "version|terraform fmt-check|terraform graph|terraform providers|tofu plan|tofu "
+     "show|tofu output|tofu validate|vagrant status|vagrant global-status|consul "
+     "members|nomad status|vault status",
+     ".*", "-0 -json -no-clr -out:w -var:. -var-file:r -target:. -input:.", "nj+"},
+    {"terraform init|terraform fmt|terraform get|terraform workspace|tofu init|tofu "
+     "fmt|vagrant up|vagrant halt|vagrant reload|vagrant ssh",
+     ".*", "-0 -upgrade -reconfigure -backend-config:. -check -recursive", "nj+"},
+    {"terraform destroy|terraform apply|terraform import|terraform state|terraform "
+     "taint|tofu destroy|tofu apply|pulumi destroy|pulumi up|vagrant destroy",
+     ".*", "-0f -auto-prve -target:. -var:. -var-file:r -force", "nB+"},
+    {"aws|gcloud|az|doctl|heroku|fly|flyctl|vercel|netlify|firebase|linode-cli|oci|"
+     "ibmcloud|wrangler|railway|supabase",
+     "e*", "", "nBU"},
+    {"psql|mysql|mariadb|sqlite3|mongo|mongosh|redis-cli|cqlsh|influx|"
+     "clickhouse-client|duckdb|mysqladmin|mongodump|mongorestore|mysqldump|pg_dump|"
+     "pg_restore|pg_dumpall|sqlcmd|sqlplus|bq",
+     "e*", "", "BU"},
+    {"dropdb|dropuser|createdb|createuser|reindexdb|vacuumdb|pg_ctl|initdb|"
+     "mysql_install_db",
+     ".*", "-0efwW -U:. -h:. -p:. --if-exists --force", "B+"},
+    {"qemu-img|virsh|VBoxManage|lxc|lxc-destroy|multipass|incus|systemd-nspawn|"
+     "machinectl",
+     ".*", "", "U"},
+};
+
+}  // namespace
+
+constinit const std::span<const Row> kCloudRows = kRows;
+
+}  // namespace wick::shell

@@ -1,0 +1,304 @@
+// Commands that read, list, copy, move and delete files: coreutils, findutils, archives, disks.
+// How a row reads: shell/rows.h.
+#include "shell/rows_data.h"
+
+namespace wick::shell {
+
+namespace {
+
+constexpr Row kRows[] = {
+    {"ls|dir|vdir", "n*",
+     "-aAbBcCdDfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I:. -T:. -w:. --all --almost-all "
+     "--author --escape --block-size=. --ignore-backups --color?. --directory "
+     "--dired --classify?. --file-type --format=. --full-time "
+     "--group-directories-first --no-group --human-readable --si "
+     "--dereference-command-line --dereference-command-line-symlink-to-dir --hide=. "
+     "--hyperlink?. --indicator-style=. --inode --ignore=. --kibibytes --dereference "
+     "--numeric-uid-gid --literal --hide-control-chars --show-control-chars "
+     "--quote-name --quoting-style=. --reverse --recursive --size --sort=. --time=. "
+     "--time-style=. --tabsize=. --width=. --context --zero",
+     ""},
+    {"cat", "r*",
+     "-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank "
+     "--show-tabs --show-nonprinting",
+     ""},
+    {"tac", "r*", "-br -s:. --before --regex --separator=.", ""},
+    {"rev", "r*", "", ""},
+    {"head", "r*",
+     "-0 -qvz -n:. -c:. --bytes=. --lines=. --quiet --silent --verbose "
+     "--zero-terminated",
+     ""},
+    {"tail", "r*",
+     "-0 -fFqvz -n:. -c:. -s:. --bytes=. --follow?. --lines=. "
+     "--max-unchanged-stats=. --pid=. --quiet --silent --retry --sleep-interval=. "
+     "--verbose --zero-terminated",
+     ""},
+    {"wc", "r*",
+     "-clLmw --bytes --chars --lines --max-line-length --words --files0-from=r "
+     "--total=.",
+     "="},
+    {"nl", "r*",
+     "-p -b:. -d:. -f:. -h:. -i:. -l:. -n:. -s:. -v:. -w:. --body-numbering=. "
+     "--section-delimiter=. --footer-numbering=. --header-numbering=. "
+     "--line-increment=. --join-blank-lines=. --number-format=. --no-renumber "
+     "--number-separator=. --starting-line-number=. --number-width=.",
+     ""},
+    {"od", "r*",
+     "-abcdfilosxv -A:. -j:. -N:. -S:. -t:. -w:. --address-radix=. --endian=. "
+     "--skip-bytes=. --read-bytes=. --strings?. --format=. --output-duplicates "
+     "--width?. --traditional",
+     ""},
+    {"hexdump|hd", "r*", "-bcCdovx -e:. -f:r -L -n:. -s:.", "+"},
+    {"xxd", "rw", "-abeEhipruvC -c:. -g:. -l:. -n:. -o:. -s:. -d", "+"},
+    {"strings", "r*",
+     "-afwiv -n:. -t:. -e:. -T:. -o --all --data --print-file-name --bytes=. "
+     "--radix=. --include-all-whitespace --encoding=. --target=.",
+     ""},
+    {"stat", "n*", "-Lft -c:. --dereference --file-system --cached=. --format=. --printf=. --terse",
+     ""},
+    {"file", "r*",
+     "-bEhiIkLlnNprsSvzZ0dD -e:. -F:. -f:r -P:. -m:r --brief --exclude=. --extension "
+     "--mime --mime-type --mime-encoding --keep-going --list --dereference "
+     "--no-dereference --no-buffer --no-pad --print0 --preserve-date --parameter=. "
+     "--raw --special-files --uncompress --separator=. --files-from=r --magic-file=r "
+     "--apple --debug",
+     ""},
+    {"du", "n*",
+     "-0abcDHhklmLPSsx -B:. -d:. -t:. -X:r --null --all --apparent-size "
+     "--block-size=. --bytes --total --dereference-args --max-depth=. "
+     "--files0-from=r --human-readable --inodes --dereference --count-links "
+     "--no-dereference --separate-dirs --si --summarize --threshold=. --time?. "
+     "--time-style=. --exclude-from=r --exclude=. --one-file-system",
+     ""},
+    {"df", "n*",
+     "-ahHiklmPTv -B:. -t:. -x:. --all --block-size=. --human-readable --si --inodes "
+     "--local --no-sync --output?. --portability --print-type --total --type=. "
+     "--exclude-type=. --sync",
+     ""},
+    {"tree", "n*",
+     "-adflxqNQpugshDFtcrUiACSnXJv -R!w -L:. -P:. -I:. -H:. -T:. -o:w --du --si --inodes "
+     "--device --prune --dirsfirst --noreport --nolinks --charset=. --filelimit=. "
+     "--timefmt=. --sort=. --gitignore --matchdirs --ignore-case --fromfile",
+     "+"},
+    {"md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum", "r*",
+     "-bctwz -l:. --binary --check --tag --text --zero --ignore-missing --quiet "
+     "--status --strict --warn --length=.",
+     ""},
+    {"cksum|sum", "r*",
+     "-rscz -l:. -a:. --sysv --algorithm=. --length=. --untagged --debug --check "
+     "--zero --tag",
+     ""},
+    {"cmp", "rr..",
+     "-bls -i:. -n:. --print-bytes --ignore-initial=. --verbose --bytes=. --quiet "
+     "--silent",
+     ""},
+    {"diff", "rr*",
+     "-aBbcdeEilnNpqrsTtuwyZ -C:. -F:. -I:. -L:. -S:. -U:. -W:. -x:. -X:r -D:. "
+     "--normal --brief --report-identical-files --context?. --unified?. --ed --rcs "
+     "--side-by-side --width=. --left-column --suppress-common-lines "
+     "--show-c-function --show-function-line=. --label=. --expand-tabs --initial-tab "
+     "--tabsize=. --suppress-blank-empty --recursive --no-dereference --new-file "
+     "--unidirectional-new-file --ignore-file-name-case --exclude=. --exclude-from=r "
+     "--starting-file=. --from-file=r --to-file=r --ignore-case "
+     "--ignore-tab-expansion --ignore-trailing-space --ignore-space-change "
+     "--ignore-all-space --ignore-blank-lines --ignore-matching-lines=. --text "
+     "--strip-trailing-cr --ifdef=. --line-format=. --minimal --horizon-lines=. "
+     "--speed-large-files --color?. --palette=.",
+     ""},
+    {"diff3", "rrr",
+     "-AaeEimTxX3 -L:. --show-all --text --ed --show-overlap --merge --label=. "
+     "--initial-tab --easy-only",
+     ""},
+    {"comm", "rr",
+     "-123z --check-order --nocheck-order --output-delimiter=. --total "
+     "--zero-terminated",
+     ""},
+    {"readlink", "n*",
+     "-efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing "
+     "--no-newline --quiet --silent --verbose --zero",
+     ""},
+    {"realpath", "n*",
+     "-eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical "
+     "--quiet --relative-to=. --relative-base=. --strip --no-symlinks --zero",
+     ""},
+    {"basename", ".*", "-az -s:. --multiple --suffix=. --zero", ""},
+    {"dirname", ".*", "-z --zero", ""},
+    {"pathchk", ".*", "-pP --portability", ""},
+    {"namei", "n*", "-xmolnv --mountpoints --modes --owners --long --nosymlinks --vertical", ""},
+    {"touch", "a*",
+     "-acfhm -d:. -r:n -t:. --no-create --date=. --no-dereference --reference=n "
+     "--time=.",
+     ""},
+    {"mkdir", "a*", "-pvZ -m:. --mode=. --parents --verbose --context?.", ""},
+    {"rmdir", "d*", "-pv --ignore-fail-on-non-empty --parents --verbose", ""},
+    {"mktemp", ".*", "-dqV -u!0 -p:. -t --directory --dry-run --quiet --suffix=. --tmpdir?.", "a"},
+    {"mkfifo", "a*", "-Z -m:. --mode=. --context?.", ""},
+    {"mknod", "a..*", "-Z -m:. --mode=.", "P"},
+    {"rm", "d*",
+     "-dfiIv -R@D -r@D --recursive@D --dir --force --interactive?. --one-file-system "
+     "--no-preserve-root --preserve-root?. --verbose",
+     ""},
+    {"unlink", "d", "", ""},
+    {"cp", "r*w",
+     "-abdfHilLnPpRrsTuvxZ -S:. -t:w --archive --attributes-only --backup?. "
+     "--copy-contents --debug --force --interactive --link --dereference "
+     "--no-clobber --no-dereference --preserve?. --no-preserve=. --parents "
+     "--recursive --reflink?. --remove-destination --sparse=. "
+     "--strip-trailing-slashes --symbolic-link --suffix=. --target-directory=w "
+     "--no-target-directory --update?. --verbose --one-file-system --context?. "
+     "--keep-directory-symlink",
+     ""},
+    {"mv", "D*w",
+     "-bfinTuvZ -S:. -t:w --backup?. --debug --exchange --force --interactive "
+     "--no-clobber --no-copy --strip-trailing-slashes --suffix=. "
+     "--target-directory=w --no-target-directory --update?. --verbose --context",
+     ""},
+    {"rename|prename|file-rename", "eD*", "-fnvd -e:e --force --no-act --verbose --nono", "+"},
+    {"ln", "n*a",
+     "-bdfFiLnPrsTv -S:. -t:a --backup?. --directory --force@w --interactive "
+     "--logical --no-dereference --physical --relative --symbolic --suffix=. "
+     "--target-directory=a --no-target-directory --verbose",
+     ""},
+    {"link", "na", "", ""},
+    {"install", "r*w",
+     "-bcCdDpsTv -g:. -m:. -o:. -S:. -t:w --backup?. --compare --directory@a "
+     "--group=. --mode=. --owner=. --preserve-timestamps --strip --strip-program=e "
+     "--suffix=. --target-directory=w --no-target-directory --verbose",
+     ""},
+    {"chmod", "ym*",
+     "-cfv -R@M --changes --silent --quiet --verbose --no-preserve-root "
+     "--preserve-root --recursive@M --reference=n#",
+     ""},
+    {"chown|chgrp", ".m*",
+     "-cfhvHLP -R@M --changes --silent --quiet --verbose --dereference "
+     "--no-dereference --from=. --no-preserve-root --preserve-root --recursive@M "
+     "--reference=n#",
+     ""},
+    {"chattr", ".m*", "-fVR@M -v:. -p:.", "+"},
+    {"lsattr", "n*", "-RVadlvp", "+"},
+    {"setfacl", "m*",
+     "-m:. -x:. -M:r -X:r -bkndLP -R@M --modify=. --remove=. --remove-all "
+     "--recursive@M --restore=r!U",
+     ""},
+    {"getfacl", "n*",
+     "-aceEsRLPtpnd --access --default --recursive --numeric --absolute-names "
+     "--omit-header",
+     ""},
+    {"truncate", "w*", "-co -r:n -s:. --no-create --io-blocks --reference=n --size=.", ""},
+    {"shred", "z*",
+     "-fuvxz -n:. -s:. --force --iterations=. --random-source=r --size=. --remove?. "
+     "--verbose --exact --zero",
+     ""},
+    {"wipe|srm", "z*", "-cDfFikqrRsvz -b:. -Q:. -P:.", "+"},
+    {"split", "r.",
+     "-deuvxz -a:. -b:. -C:. -l:. -n:. -t:. --suffix-length=. --additional-suffix=. "
+     "--bytes=. --line-bytes=. --numeric-suffixes?. --hex-suffixes?. "
+     "--elide-empty-files --filter=x --lines=. --number=. --separator=. --unbuffered "
+     "--verbose",
+     "w"},
+    {"csplit", "r.*",
+     "-kqsz -b:. -f:a -n:. --suffix-format=. --prefix=a --keep-files --digits=. "
+     "--quiet --elide-empty-files --suppress-matched",
+     "w"},
+    {"tee", "w*", "-ip -a@a --append@a --ignore-interrupts --output-error?.", ""},
+    {"sync", "n*", "-df --data --file-system", ""},
+    {"gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|zstd|unzstd|lz4|compress|"
+     "uncompress|pigz",
+     "w*",
+     "-019fkLnNqrvV2345678 -d@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r --stdout@r "
+     "--to-stdout@r --decompress --uncompress --force --keep --list@r --no-name "
+     "--name --quiet --recursive@W --rm --suffix=. --synchronous --test@r --verbose "
+     "--fast --best --rsyncable --threads=. --compress --extreme",
+     ""},
+    {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*", "-cdfhlLnNqrtvV --stdout --force --quiet",
+     ""},
+    {"zgrep|bzgrep|xzgrep|zegrep|zfgrep", ".r*",
+     "-EFPivwxcLlqsbHhnoarUzIZy -e:.# -f:r# -m:. -A:. -B:. -C:. --color?.", ""},
+    {"zdiff|zcmp|xzdiff|bzdiff", "rr", "-abBcdiqrsuw", ""},
+    {"zless|zmore|bzless|xzless", "r*", "", ""},
+    {"bzip2recover", "r", "", "U"},
+    {"zip", "wr*",
+     "-0123456789bcdeEfFgGhjJklLoqrRSuvVXyz -x:. -i:. -n:. -P:. -s:. -t:. -m!U -T!U "
+     "--exclude=. --include=. --recurse-paths --quiet --junk-paths --password=.",
+     "+"},
+    {"unzip", "r.*", "-aACbjLnoquUVWXK -d:w -p!0 -l!0 -v!0 -t!0 -z!0 -Z!0 -c!0 -P:. -x", "w+"},
+    {"zipinfo", "r.*", "-12ChlMmstTvz", "+"},
+    {"ar", "..r*", "", "U"},
+    {"cpio", ".*",
+     "-tvV0acdfmouL -F:w -D:. -H:. -I:r -O:w -R:. -i!U -p!U --list --null --quiet "
+     "--verbose",
+     "+"},
+    {"7z|7za|7zr", ".*", "", "U"},
+    {"fsck|e2fsck|fsck.ext4|fsck.vfat|xfs_repair|tune2fs|resize2fs|e2label", "z*", "", "U"},
+    {"mkfs|mkfs.ext2|mkfs.ext3|mkfs.ext4|mkfs.xfs|mkfs.btrfs|mkfs.vfat|mkfs.ntfs|"
+     "mkfs.fat|mke2fs|mkswap|mkfs.exfat|mkfs.f2fs",
+     "z.",
+     "-cDFfIKjnqvV -b:. -C:. -E:. -G:. -g:. -i:. -J:. -L:. -l:. -m:. -N:. -O:. -r:. "
+     "-t:. -T:. -U:. -d:. -s:. -S:. -R:. --type=. --label=. --force",
+     "+"},
+    {"wipefs", "z*",
+     "-abfinpqJ -o:. -t:. --all --backup --force --noheadings --no-act@n --offset=. "
+     "--output=. --parsable --quiet --types=. --json",
+     ""},
+    {"blkdiscard", "z",
+     "-fszv -o:. -l:. -p:. --force --offset=. --length=. --step=. --secure --zeroout "
+     "--verbose",
+     ""},
+    {"hdparm", "z*", "-aAcdgIitTvBS", "+"},
+    {"fdisk|sfdisk|gdisk|sgdisk|cfdisk|parted|cryptsetup|dmsetup|mdadm|zpool|zfs|"
+     "btrfs|pvremove|vgremove|lvremove|pvcreate|vgcreate|lvcreate|lvresize",
+     "z*", "-l@n --list@n", "U"},
+    {"swapon|swapoff|losetup|umount", "n*", "-aflnrRvsde -o:. -t:. --all --show?. --list", "P"},
+    {"mount", "nn",
+     "-abfilnrsvwFhM -t:. -o:. -O:. -L:. -U:. -B --bind --move --rbind --all "
+     "--types=. --options=. --read-only",
+     "P"},
+    {"lsblk", "n*",
+     "-abdDzfiJlmnOpPrsStTVAMNqv -e:. -I:. -o:. -E:. -x:. -w:. --all --bytes "
+     "--nodeps --discard --exclude=. --fs --include=. --ascii --json --list --merge "
+     "--perms --noheadings --output=. --output-all --paths --pairs --raw --inverse "
+     "--scsi --topology --tree?. --sort=. --zoned",
+     ""},
+    {"blkid", "n*", "-giklpDdhv -c:. -L:. -O:. -o:. -s:. -t:. -U:.", "+"},
+    {"findmnt", "n*",
+     "-aAbcCDeEfFhiJklmnNPpRrsuUvVxyZ -O:. -o:. -t:. -S:. -T:. -M:. --df --all "
+     "--ascii --json --list --kernel --noheadings --output=. --pairs --raw "
+     "--target=. --types=. --submounts --verify",
+     ""},
+    {"locate|mlocate|plocate", ".*",
+     "-AbceiLNPpqSw0 -d:r -l:. -n:. -r:. --all --basename --count --existing "
+     "--ignore-case --limit=. --null --regex --regexp=. --statistics --wholename",
+     ""},
+    {"updatedb", "", "", "U"},
+    {"lsof", "n*", "-abCEhKlnNOPRtUvVxX -c:. -d:. -F?. -g:. -i?. -p:. -s:. -u:. -S:. -T:.", "+"},
+    {"fuser", "n*", "-acfilmMsuvVw46 -k!q -n:.", "+"},
+    {"dircolors", "r", "-bcp --sh --csh --print-database --print-ls-colors", ""},
+    {"chroot", "nc", "--groups=. --userspec=. --skip-chdir", "P"},
+    {"mountpoint", "n", "-dqx --nofollow --fs-devno --quiet --devno", ""},
+    {"vidir", "n*", "", "U"},
+    {"shuf", "r",
+     "-z -e@. -i:. -n:. -o:w -r --echo@. --input-range=. --head-count=. --output=w "
+     "--random-source=r --repeat --zero-terminated",
+     ""},
+    {"exiftool", "r*", "", "U"},
+    {"rsync", "hh*",
+     "-abcCdDEgHhiIklLmnoOpPqrRStuvWxXyzAUNFVJ0 -8@h -e:e -f:. -T:. -M:e -B:. "
+     "--archive --verbose --quiet --recursive --links --copy-links --perms --owner "
+     "--group --times --dry-run --human-readable --progress --partial --stats "
+     "--compress --exclude=. --exclude-from=r --include=. --include-from=r "
+     "--files-from=r --info=. --update --inplace --checksum --size-only "
+     "--ignore-existing --ignore-errors --bwlimit=. --timeout=. --max-size=. "
+     "--min-size=. --delete!D --delete-after!D --delete-before!D --delete-during!D "
+     "--delete-excluded!D --remove-source-files!D --rsh=e --rsync-path=e --backup "
+     "--backup-dir=. --suffix=. --mkpath --relative --hard-links --acls --xattrs "
+     "--numeric-ids --chmod=. --chown=. --itemize-changes --list-only --whole-file "
+     "--append --sparse --port=. --password-file=r --log-file=w --temp-dir=w "
+     "--out-format=.",
+     ""},
+};
+
+}  // namespace
+
+constinit const std::span<const Row> kFileRows = kRows;
+
+}  // namespace wick::shell

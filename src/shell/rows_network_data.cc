@@ -1,0 +1,128 @@
+// Commands that talk to other machines.
+// How a row reads: shell/rows.h.
+#include "shell/rows_data.h"
+
+namespace wick::shell {
+
+namespace {
+
+constexpr Row kRows[] = {
+    {"curl", "u*",
+     "-0 -fgGiIjJklLNnpqRsSvVZB2346a -d:q -F:q -T:s -o:w -O!o -c:w -D:w -A:. -b:r "
+     "-e:. -E:r -H:. -m:. -r:. -u:. -U:. -w:. -x:. -X:. -y:. -Y:. -z:. -C:. -P:. "
+     "-Q:. -K:e --data=q --data-raw=. --data-ascii=q --data-binary=q "
+     "--data-urlencode=q --form=q --form-string=. --json=q --upload-file=s "
+     "--output=w --output-dir=a --remote-name!o --remote-name-all!o "
+     "--remote-header-name --remote-time --create-dirs --cookie-jar=w "
+     "--dump-header=w --trace=w --trace-ascii=w --stderr=w --user-agent=. --cookie=r "
+     "--referer=. --cert=r --key=r --cacert=r --capath=r --header=. --max-time=. "
+     "--connect-timeout=. --range=. --user=. --proxy=. --proxy-user=. --request=. "
+     "--write-out=. --config=e --fail --fail-with-body --globoff --get --include "
+     "--head --insecure --location --location-trusted --no-buffer --silent "
+     "--show-error --no-progress-meter --progress-bar --verbose --compressed "
+     "--retry=. --retry-delay=. --retry-all-errors --retry-connrefused "
+     "--retry-max-time=. --http1.0 --http1.1 --http2 --http3 --ipv4 --ipv6 "
+     "--max-redirs=. --url=u --resolve=. --connect-to=. --interface=. --limit-rate=. "
+     "--basic --digest --ntlm --negotiate --anyauth --netrc --netrc-file=r "
+     "--noproxy=. --path-as-is --proto=. --proto-default=. --tlsv1 --tlsv1.0 "
+     "--tlsv1.1 --tlsv1.2 --tlsv1.3 --ssl --ssl-reqd --keepalive-time=. "
+     "--no-keepalive --unix-socket=n --oauth2-bearer=. --aws-sigv4=. --etag-save=w "
+     "--etag-compare=r --parallel --raw --tcp-nodelay --doh-url=. --dns-servers=. "
+     "--socks5=. --socks5-hostname=. --max-filesize=. --continue-at=. --disable "
+     "--post301 --post302 --hsts=w --alt-svc=w --engine=e --libcurl=w --quote=.",
+     "n+R"},
+    {"wget", "u*",
+     "-0bcdEFHhKkLmNnpqrSvVx46 -A:. -a:a -B:. -D:. -e:e -I:. -i:r -l:. -O:w -o:w "
+     "-P:a -Q:. -R:. -t:. -T:. -U:. -w:. -X:. --quiet --verbose --no-verbose "
+     "--output-document=w --output-file=w --append-output=a --directory-prefix=a "
+     "--continue --timestamping --server-response --spider --timeout=. --tries=. "
+     "--wait=. --random-wait --limit-rate=. --user=. --password=. --header=. "
+     "--user-agent=. --referer=. --post-data=. --post-file=s --body-data=. "
+     "--body-file=s --method=. --no-check-certificate --ca-certificate=r "
+     "--certificate=r --private-key=r --recursive --level=. --mirror --convert-links "
+     "--page-requisites --adjust-extension --no-parent --no-host-directories "
+     "--no-directories --cut-dirs=. --accept=. --reject=. --accept-regex=. "
+     "--reject-regex=. --domains=. --span-hosts --no-clobber --show-progress "
+     "--progress=. --no-cookies --load-cookies=r --save-cookies=w "
+     "--keep-session-cookies --max-redirect=. --content-disposition "
+     "--trust-server-names --inet4-only --inet6-only --no-proxy --no-cache "
+     "--no-dns-cache --https-only --input-file=r --background --waitretry=. "
+     "--retry-connrefused --use-askpass=e --execute=e --config=e "
+     "--restrict-file-names=. --delete-after --no-config",
+     "nR"},
+    {"aria2c|axel|lftp|ftp|sftp|tftp|ncftp|httrack", "u*", "", "nU"},
+    {"http|https|xh|httpie", ".*", "-0bdfhFIjpvq -A:. -a:. -o:w", "nX+"},
+    {"scp", "h*", "-0346ABCpqrRTvO -c:. -D:e -F:e -i:r -J:. -l:. -o:o -P:. -S:e -X:.", "n+"},
+    {"ssh", ".c",
+     "-0146AaCfGgKkMNnqsTtVvXxYy -B:. -b:. -c:. -D:. -E:w -e:. -F:e -I:e -i:n -J:. "
+     "-L:. -l:. -m:. -O:. -o:o -p:. -Q:. -R:. -S:. -W:. -w:.",
+     "n-+"},
+    {"mosh", ".c", "", "nU-"},
+    {"ssh-keygen", ".*",
+     "-0ABcDehiklLMpQqUuvX -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. -R:.!w -m:. "
+     "-O:. -y!0",
+     "a+"},
+    {"ssh-copy-id|ssh-add|ssh-agent|ssh-keyscan", ".*", "", "nU"},
+    {"telnet|rlogin|rsh", ".*", "", "nU"},
+    {"nc|ncat|netcat", ".*",
+     "-0 -46bCDdFhknNrStuUvZz -l!l -e:t -c:x -I:. -i:. -M:. -m:. -O:. -P:. -p:. -q:. "
+     "-s:. -T:. -V:. -W:. -w:. -X:. -x:. --listen!l --exec=t --sh-exec=x --keep-open "
+     "--ssl --udp --verbose",
+     "nN+"},
+    {"socat|stunnel|chisel|ngrok|autossh|cloudflared|localtunnel", ".*", "", "nlU"},
+    {"ping|ping6|fping", ".*",
+     "-0 -46aAbBCdDfhLnOqrRUvV3 -c:. -e:. -F:. -i:. -I:. -l:. -m:. -M:. -N:. -p:. "
+     "-Q:. -s:. -S:. -t:. -T:. -w:. -W:.",
+     "n+"},
+    {"traceroute|tracepath|mtr|traceroute6", ".*",
+     "-0 -46ABbCDdeFGIlLnorRtTUVWy -c:. -f:. -g:. -i:. -m:. -N:. -p:. -q:. -s:. -w:. "
+     "-z:. --report --report-wide --no-dns --raw --json",
+     "n+"},
+    {"dig|nslookup|host|whois|drill|delv|kdig", ".*",
+     "-0 -46aCdilmnrsTuvVwhHIQN -b:. -c:. -f:r -k:r -p:. -q:. -t:. -x:. -y:. -R:. -W:.", "n+"},
+    {"nmap|masscan|zmap|nikto|sqlmap|hydra|john|hashcat|aircrack-ng|metasploit|"
+     "msfconsole|tcpdump|tshark|wireshark|ettercap|arp-scan",
+     ".*", "", "nU"},
+    {"ss|netstat", ".*",
+     "-0 -460abcdeEgHhiIlLmMNnoOpPrsStTuUvVwWxZ -A:. -f:. -F:r -D:w -K!U --listening "
+     "--numeric --tcp --udp --processes --all --extended --route --interfaces "
+     "--statistics --programs --summary --no-header --kill!U",
+     "+"},
+    {"ip", "v",
+     "-046aBbcdDhiMNoprstTj -f:. -l:. -n:. -br -json -brief -color -details "
+     "-family:. -stats",
+     "-+"},
+    {"ip addr|ip address|ip a|ip link|ip l|ip route|ip r|ip neigh|ip neighbour|ip n|"
+     "ip rule|ip tunnel|ip maddr|ip mroute|ip netns|ip xfrm",
+     "i*", "", "+"},
+    {"ifconfig|route|arp", "i*", "-aensv", "+"},
+    {"iwconfig", ".*", "", "F+"},
+    {"ethtool|iw|nmcli|iwctl|rfkill|tc|brctl|bridge|wpa_cli|ifup|ifdown|dhclient|wg|"
+     "wg-quick|openvpn|tailscale|zerotier-cli|resolvectl|systemd-resolve",
+     ".*", "", "FU"},
+    {"iptables|ip6tables|iptables-save|iptables-restore|nft|ufw|firewall-cmd|"
+     "ebtables|ipset|pfctl",
+     ".*", "-L!0 -S!0", "F+"},
+    {"mail|mailx|mutt|sendmail|swaks|msmtp", ".*", "", "XU"},
+    {"nginx|apache2|httpd|caddy|apachectl|apache2ctl|nginx-debug", ".*", "", "SU"},
+    {"rclone|s3cmd|gsutil|mc|restic|borg|duplicity|unison|syncthing", ".*", "", "XU"},
+    {"jupyter|gunicorn|uvicorn|flask|hugo|jekyll", ".*", "", "U"},
+    {"openssl", "v", "", "-+"},
+    {"openssl version|openssl list|openssl help", ".*", "-a", "+"},
+    {"openssl x509|openssl verify|openssl dgst|openssl req|openssl crl", ".*",
+     "-nout -text -subject -issuer -dates -enddate -startdate -fingerprint -serial "
+     "-modulus -in:r -inform:. -outform:. -out:w -sha256 -1 -md -verify -CAfile:r "
+     "-hex -r -checkend:. -pubkey -key:r -new -nodes -x09 -days:. -keyout:w -subj:. "
+     "-newkey:.",
+     "+"},
+    {"openssl rand", ".", "-hex -bas64 -out:w", "+"},
+    {"openssl s_client", ".*", "-connect:. -servername:. -showcerts -brief -quiet -tls1_2 -3",
+     "n+"},
+    {"gpg|gpg2", ".*", "", "U"},
+};
+
+}  // namespace
+
+constinit const std::span<const Row> kNetworkRows = kRows;
+
+}  // namespace wick::shell

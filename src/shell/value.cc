@@ -1,0 +1,165 @@
+#include "shell/value.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "shell/limits.h"
+
+namespace wick::shell {
+
+Value Value::exact(std::string text) {
+  Value out;
+  out.set = {std::move(text)};
+  return out;
+}
+
+Value Value::unknown() {
+  Value out;
+  out.is_known = false;
+  out.set.clear();
+  out.may_be_empty = true;
+  return out;
+}
+
+Value Value::number() {
+  Value out = unknown();
+  out.is_number = true;
+  out.may_be_empty = false;
+  return out;
+}
+
+Value Value::below(std::string prefix) {
+  Value out = unknown();
+  out.prefix = std::move(prefix);
+  out.is_below = true;
+  out.may_be_empty = false;
+  return out;
+}
+
+namespace {
+
+std::string common_prefix(const std::string& a, const std::string& b) {
+  const auto [end, ignored] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  static_cast<void>(ignored);
+  return {a.begin(), end};
+}
+
+std::string prefix_of(const Value& v) {
+  if (!v.is_known) return v.prefix;
+  std::string out = v.set.front();
+  for (const std::string& s : v.set)
+    out = common_prefix(out, s);
+  return out;
+}
+
+bool is_digits(const Value& v) {
+  if (!v.is_known) return v.is_number;
+  for (const std::string& s : v.set) {
+    if (s.empty() || s.find_first_not_of("0123456789") != std::string::npos) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Value join(const Value& a, const Value& b) {
+  if (a == b) return a;
+  if (a.is_known && b.is_known) {
+    Value out = a;
+    for (const std::string& s : b.set) {
+      if (std::find(out.set.begin(), out.set.end(), s) == out.set.end()) out.set.push_back(s);
+    }
+    out.is_secret = a.is_secret || b.is_secret;
+    out.is_fetched = a.is_fetched || b.is_fetched;
+    out.is_set = a.is_set || b.is_set;
+    if (out.set.size() <= kMaxSet) return out;
+  }
+  Value out = Value::unknown();
+  out.prefix = common_prefix(prefix_of(a), prefix_of(b));
+  out.is_below = !a.is_known && !b.is_known && a.is_below && b.is_below && a.prefix == b.prefix;
+  out.is_everything = a.is_everything || b.is_everything;
+  out.is_number = is_digits(a) && is_digits(b);
+  if (out.is_number) out.prefix.clear();
+  out.is_secret = a.is_secret || b.is_secret;
+  out.is_fetched = a.is_fetched || b.is_fetched;
+  out.may_be_empty = !out.is_number && !out.is_below;
+  return out;
+}
+
+Value concat(const Value& a, const Value& b) {
+  if (a.is_known && b.is_known && a.set.size() * b.set.size() <= kMaxSet) {
+    Value out = a;
+    out.set.clear();
+    std::size_t bytes = 0;
+    for (const std::string& x : a.set) {
+      for (const std::string& y : b.set) {
+        out.set.push_back(x + y);
+        bytes += x.size() + y.size();
+      }
+    }
+    out.is_secret = a.is_secret || b.is_secret;
+    out.is_fetched = a.is_fetched || b.is_fetched;
+    if (bytes <= kMaxText) return out;
+  }
+  Value out = Value::unknown();
+  out.is_secret = a.is_secret || b.is_secret;
+  out.is_fetched = a.is_fetched || b.is_fetched;
+  if (a.is_known && a.set.size() == 1 && !b.is_known) {
+    out.prefix = a.set[0] + b.prefix;
+    out.tail = b.tail;
+    out.is_number = a.set[0].empty() && b.is_number;
+    out.is_below = b.is_below && (a.set[0].empty() || (b.prefix.empty() && a.set[0].back() == '/'));
+    out.is_everything = b.is_everything;
+    out.is_path = a.set[0].empty() && b.is_path;
+    out.may_be_empty = a.set[0].empty() && b.may_be_empty;
+    return out;
+  }
+  out.prefix = prefix_of(a);
+  out.is_path = a.is_path;
+  if (!a.is_known && b.is_known && b.set.size() == 1) {
+    out.tail = a.tail + b.set[0];
+    // A name below, and more of the name: still below. A slash and a name without `..` too.
+    out.is_below = a.is_below && b.set[0].find("..") == std::string::npos;
+    out.is_number = a.is_number && b.set[0].empty();
+  }
+  if (b.is_number && a.is_below) out.is_below = true;
+  out.is_everything = a.is_everything && b.is_known && b.set.size() == 1 && b.set[0].empty();
+  out.may_be_empty = a.may_be_empty && b.may_be_empty;
+  return out;
+}
+
+const std::string& Arg::text() const noexcept {
+  static const std::string kNone;
+  return is_exact() ? value.set.front() : kNone;
+}
+
+bool Arg::may_be_option() const noexcept {
+  if (value.is_known) {
+    for (const std::string& s : value.set) {
+      if (s.size() > 1 && s[0] == '-') return true;
+    }
+    return false;
+  }
+  if (value.is_number || value.is_below) return false;
+  return value.prefix.empty() || value.prefix[0] == '-';
+}
+
+Stream Stream::of(std::string text) {
+  if (text.size() > kMaxText) return unknown();
+  Stream out;
+  out.is_known = true;
+  out.text = std::move(text);
+  return out;
+}
+
+Stream Stream::none() {
+  Stream out;
+  out.is_none = true;
+  return out;
+}
+
+Stream Stream::unknown() {
+  return {};
+}
+
+}  // namespace wick::shell

@@ -1,0 +1,75 @@
+// What is known of a word at run time: one of a few strings, or a string of which only the
+// beginning is known. Plain data of the evaluator.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shell/syntax.h"
+
+namespace wick::shell {
+
+// A string. Known: one of `set`. Otherwise it begins with `prefix`, and ends in `tail`.
+struct Value {
+  bool is_known = true;
+  std::vector<std::string> set = {""};
+  std::string prefix = {}, tail = {};
+  bool is_below = false;  // unknown, but a name below `prefix` (or cwd): no `..`, no dash first
+  bool is_everything = false;  // … and any name there may be it: a glob `*`, a find without a test
+  bool is_number = false;      // unknown, but digits
+  bool is_path = false;        // begins with PATH as it was
+  bool is_secret = false;      // may hold a credential
+  bool is_fetched = false;     // came from the network
+  bool is_set = true;          // false: surely unset
+  bool may_be_empty = false;
+
+  static Value exact(std::string text);
+  static Value unknown();
+  static Value number();
+  static Value below(std::string prefix);
+
+  bool operator==(const Value&) const = default;
+};
+
+// Either of both.
+Value join(const Value& a, const Value& b);
+
+// `a` followed by `b`.
+Value concat(const Value& a, const Value& b);
+
+// An argument of a command, behind all expansions.
+struct Arg {
+  Value value;
+  Span span = {};
+  bool is_many = false;         // none, one or several words
+  bool is_glob = false;         // a pattern of file names
+  bool is_unset_slash = false;  // begins with an unknown word directly before a slash
+
+  bool is_exact() const noexcept { return value.is_known && value.set.size() == 1 && !is_many; }
+
+  // The one string, "" if it is not exact.
+  const std::string& text() const noexcept;
+
+  // May be an option: unknown without a beginning that forbids it.
+  bool may_be_option() const noexcept;
+};
+
+// What comes through a pipe or lies in a file.
+struct Stream {
+  bool is_known = false;
+  bool is_none = false;  // nothing was connected: the terminal, or no output
+  std::string text = {};
+  bool is_fetched = false, is_decoded = false, is_secret = false, is_socket = false;
+  bool is_number = false;
+  bool is_endless = false;  // yes, /dev/zero
+  bool is_names = false;    // lines are names below `prefix` (find, ls)
+  bool is_nul = false;      // … ended by NUL
+  bool is_everything = false;
+  std::string prefix = {};
+
+  static Stream of(std::string text);
+  static Stream none();
+  static Stream unknown();
+};
+
+}  // namespace wick::shell

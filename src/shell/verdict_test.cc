@@ -1,0 +1,92 @@
+// The verdict over the labelled corpora in tests/data/shell, and single claims.
+#include "shell/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "shell/rows.h"
+#include "support/test_data.h"
+
+namespace wick::shell {
+namespace {
+
+const Profile kProfile{.cwd = "/home/u/p", .home = "/home/u"};
+
+struct Labelled {
+  std::string id, level, shell, command;
+  bool is_at_least = false;
+};
+
+std::vector<Labelled> corpus(const std::string& name) {
+  std::ifstream file(test::test_data("shell/" + name));
+  std::vector<Labelled> out;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream cells(line);
+    Labelled row;
+    std::getline(cells, row.id, '\t');
+    std::getline(cells, row.level, '\t');
+    std::getline(cells, row.shell, '\t');
+    std::getline(cells, row.command, '\t');
+    for (std::size_t at = row.command.find("⏎"); at != std::string::npos;
+         at = row.command.find("⏎"))
+      row.command.replace(at, std::string("⏎").size(), "\n");
+    row.is_at_least = row.level.ends_with('+');
+    if (row.is_at_least) row.level.pop_back();
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string explain(const Verdict& v) {
+  std::string out;
+  for (const Effect& e : v.effects)
+    out +=
+        "  " + std::string(name(e.kind)) + " " + std::string(name(e.scope)) + ": " + e.why + "\n";
+  return out;
+}
+
+int count_wrong(const std::string& file) {
+  int wrong = 0;
+  for (const Labelled& row : corpus(file)) {
+    const auto dialect = dialect_named(row.shell);
+    EXPECT_TRUE(dialect.has_value()) << row.shell;
+    const Verdict v = judge(row.command, *dialect, Mode::kScript, kProfile);
+    const bool is_right = name(v.level) == row.level;
+    wrong += is_right ? 0 : 1;
+    EXPECT_TRUE(is_right) << row.id << " " << row.command << "\n  is " << name(v.level)
+                          << ", wanted " << row.level << "\n"
+                          << explain(v);
+  }
+  return wrong;
+}
+
+TEST(ShellVerdict, TheIssuesTableIsExact) {
+  EXPECT_EQ(corpus("issue.tsv").size(), 75U);
+  EXPECT_EQ(count_wrong("issue.tsv"), 0);
+}
+
+TEST(ShellVerdict, OurOwnCorpusIsExact) {
+  EXPECT_GE(corpus("own.tsv").size(), 200U);
+  EXPECT_EQ(count_wrong("own.tsv"), 0);
+}
+
+TEST(ShellVerdict, WhatAnAttackFoundIsNoLongerSafe) {
+  EXPECT_EQ(count_wrong("attack.tsv"), 0);
+}
+
+TEST(ShellRows, AreWellFormedAndMany) {
+  EXPECT_EQ(first_bad_row(), "");
+  const RowCounts counts = count_rows();
+  EXPECT_GE(counts.commands, 250);
+  EXPECT_GE(counts.wrappers, 60);
+  EXPECT_GE(counts.interpreters, 40);
+}
+
+}  // namespace
+}  // namespace wick::shell

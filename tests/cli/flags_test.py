@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Every flag that a message, the README or a page of docs/ names is one that the program has; a slip of the fingers gets a hint."""
+# labels: cli
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+import tiny
+
+WICK = sys.argv.pop(1)
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+# Flags of other programs, by the file that names them.
+# perf.md: bench/against_llama; shell.md: an option of ls in a row of a table.
+OTHERS = {"src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs"}, "shell.md": {"--color"}}
+# Other programs say theirs in full; a flag alone, or behind `wick`, is the program's.
+OURS = re.compile(r"(?:wick |-)")
+
+
+class Flags(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.home = tiny.Home(WICK, cls.folder.name)
+        cls.known = cls.flags_below()
+
+    @classmethod
+    def flags_below(cls, *path):
+        text = cls.home.wick(*path, "--help").stdout.decode()
+        found = set(FLAG.findall(text))
+        for name in re.findall(r"^  ([a-z]+) ", text.partition("ubcommands:\n")[2], re.M):
+            found |= cls.flags_below(*path, name)
+        return found
+
+    def test_messages_name_flags_that_there_are(self):
+        self.assertGreater(len(self.known), 60)
+        literal = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+        for path in sorted((ROOT / "src").rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.suffix not in (".h", ".cc") or "_test." in name or name.startswith("src/shell/"):  # options of what it analyzes
+                continue
+            code = re.sub(r"//[^\n]*", "", path.read_text())
+            named = {flag for text in literal.findall(code) for flag in FLAG.findall(text)}
+            self.assertLessEqual(named, self.known | OTHERS.get(name, set()), name)
+
+    def test_the_docs_name_flags_that_there_are(self):
+        for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+            for code in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", path.read_text(), flags=re.S)):
+                if OURS.match(code):
+                    unknown = set(FLAG.findall(code)) - self.known - OTHERS.get(path.name, set())
+                    self.assertEqual(unknown, set(), (path.name, code))
+
+    def test_help_shows_no_marks_of_the_parser(self):
+        for command in ("chat", "run", "plan"):
+            text = self.home.wick(command, "--help").stdout.decode()
+            self.assertIn("--kv-reuse,--no-kv-reuse ", " ".join(text.split()))
+            self.assertNotIn("{", text.partition("--json")[0])
+
+    def test_a_slip_gets_the_nearest_name(self):
+        for words, message, hint in ((["chta"], "there is no command 'chta'", "did you mean: chat? See wick --help"),
+                                     (["model", "lsit"], "there is no command 'lsit'", "did you mean: list? See wick model --help"),
+                                     (["chat", "--tepm", "0"], "--tepm", "did you mean: --temp? See wick chat --help"),
+                                     (["run", "--max-token=3"], "--max-token", "--max-tokens"),
+                                     (["xyzzy"], "there is no command 'xyzzy'", "hint: wick --help")):
+            done = self.home.wick(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(message, done.stderr.decode())
+            self.assertIn(hint, done.stderr.decode())
+
+    def test_a_text_behind_the_model_is_the_text(self):
+        done = self.home.wick("tokenize", "-m", self.home.model, "abc", "--count")
+        self.assertEqual((done.returncode, done.stdout), (0, b"2\n"), done)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Ctrl-C ends a chat template that still runs: one answer, and a prompt that is only shown."""
+# labels: cli
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tiny
+
+WICK = sys.argv.pop(1)
+# Work without an end. What it may take grows with the input: 60 MB keep it busy for more than a second.
+ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+LONG = 60_000_000
+SECONDS = 2.5  # generous: on a machine with nothing else to do it takes 20 ms
+
+
+def wait_for_handler(process):
+    """Until the program takes SIGINT itself, which it does right before it renders."""
+    status = pathlib.Path(f"/proc/{process.pid}/status")
+    for _ in range(6000):
+        caught = re.search(r"SigCgt:\s*(\w+)", status.read_text())
+        if caught and int(caught[1], 16) >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.005)
+    raise AssertionError("the program never took SIGINT")
+
+
+class Interrupt(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = tiny.Home(WICK, folder.name, template=ENDLESS)
+
+    def interrupted(self, *arguments, stdin):
+        file = self.home.folder / "input"
+        file.write_text(stdin)
+        with open(file, "rb") as data:
+            process = subprocess.Popen([self.home.program, *map(str, arguments)], stdin=data, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, cwd=self.home.folder, env=self.home.environment)
+        wait_for_handler(process)
+        time.sleep(0.05)
+        self.assertIsNone(process.poll(), "the render ended before the signal came")
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        print(f"{arguments[0]}: {(time.monotonic() - start) * 1000:.0f} ms", file=sys.stderr)
+        self.assertLess(time.monotonic() - start, SECONDS)
+        return process.returncode
+
+    def test_one_answer(self):
+        self.assertEqual(self.interrupted("chat", self.home.model, stdin="x" * LONG), 130)
+
+    def test_a_prompt_that_is_shown(self):
+        messages = json.dumps([{"role": "user", "content": "x" * LONG}])
+        self.assertEqual(self.interrupted("template", "-m", self.home.model, stdin=messages), 130)
+
+
+if __name__ == "__main__":
+    unittest.main()

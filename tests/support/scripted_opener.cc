@@ -1,0 +1,14 @@
+// In a program that links this file, "scripted:NAME" is a model that answers as remote_script(NAME)
+// has it.
+#include "provider/openers.h"
+#include "support/scripted_provider.h"
+
+namespace wick::test {
+namespace {
+
+const bool kIsAdded = add_opener("scripted", [](std::string_view name) {
+  return Result<std::shared_ptr<Provider>>(std::make_shared<ScriptedProvider>(remote_script(name)));
+});
+
+}  // namespace
+}  // namespace wick::test

@@ -1,0 +1,19 @@
+// Tiny models with values in them that no training makes: NaN of any bits, infinities, 1e30, 8e6 in
+// any tensor, in the scales of quantised ones, too. Which shape, format and places follow from a
+// seed.
+//
+//   test::write_tiny_model(path, test::wild_model(seed));
+#pragma once
+
+#include <cstdint>
+
+#include "support/tiny_model.h"
+
+namespace wick::test {
+
+inline constexpr int kWildTokens = 64;  // bad rows of the embedding are among the first so many
+
+// Heads of 32, so that every type of cache can hold them.
+TinyModel wild_model(std::uint32_t seed);
+
+}  // namespace wick::test
