@@ -231,17 +231,20 @@ TEST(LibraryModel, AHookMayDropTheLastOwnerOfItsModel) {
     std::optional<Stream> stream;
   };
 
-  std::atomic<bool> is_dropped = false;
+  std::atomic<bool> is_owned = false, is_dropped = false;
   {
     auto owned = std::make_shared<std::optional<Owned>>(std::in_place);
     (*owned)->fixture.emplace(test::TinyModel{.context = 8192});
     Generation g = noise(1, 8000);
-    g.logits = [&is_dropped, owned](std::span<float>, std::span<const TokenId> history) {
+    g.logits = [&, owned](std::span<float>, std::span<const TokenId> history) {
       if (history.size() < 8) return;
+      is_owned.wait(false);
       owned->reset();
       is_dropped = true;
     };
     (*owned)->stream = *(*owned)->fixture->model->stream("abc", g);
+    is_owned = true;
+    is_owned.notify_one();
   }
   while (!is_dropped)
     std::this_thread::yield();
