@@ -1,9 +1,12 @@
 #include "cli/options.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include "backend/device_registry.h"
 #include "base/strings.h"
@@ -157,26 +160,49 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
   return path;
 }
 
-Result<std::string> read_stdin(std::size_t limit) {
+namespace {
+
+// All that `fd` has; `name` is what an error calls it.
+Result<std::string> read_all(int fd, std::string_view name, std::size_t limit) {
   std::string text;
   for (;;) {
     const std::size_t at = text.size();
     text.resize(at + (1 << 16));
-    const ssize_t n = ::read(STDIN_FILENO, text.data() + at, text.size() - at);
+    const ssize_t n = ::read(fd, text.data() + at, text.size() - at);
+    text.resize(at + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       return Error{.code = ErrorCode::kIo,
-                   .id = "stdin_unreadable",
-                   .message = "standard input cannot be read"};
+                   .id = "input_unreadable",
+                   .message = cat(name, " cannot be read: ", std::strerror(errno))};
     }
-    text.resize(at + static_cast<std::size_t>(n));
     if (n == 0) return text;
     if (text.size() > limit) {
       return Error{.code = ErrorCode::kInvalid,
-                   .id = "stdin_too_long",
-                   .message = cat("standard input has more than ", human_bytes(limit),
-                                  ", which is the limit")};
+                   .id = "input_too_long",
+                   .message = cat(name, " has more than ", human_bytes(limit),
+                                  ", which is the limit"),
+                   .hint = "split it"};
     }
   }
+}
+
+}  // namespace
+
+Result<std::string> read_stdin(std::size_t limit) {
+  return read_all(STDIN_FILENO, "standard input", limit);
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "input_unreadable",
+                 .message = cat(printable(path), ": ", std::strerror(errno))};
+  }
+  auto text = read_all(fd, cat(printable(path)), limit);
+  ::close(fd);
+  return text;
 }
 
 Result<std::string> read_piped_prompt() {

@@ -40,8 +40,9 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
 // That of local.model_path.
 Result<std::filesystem::path> find_model(const Config& config);
 
-// Reads all of standard input, at most `limit` bytes.
+// All of standard input, or of a file; at most `limit` bytes.
 Result<std::string> read_stdin(std::size_t limit);
+Result<std::string> read_file(const std::string& path, std::size_t limit);
 
 // The same as a prompt: the end of the last line, which `echo` and editors write, does not belong
 // to it.

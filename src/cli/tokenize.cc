@@ -1,12 +1,8 @@
 // wick tokenize: a text's token ids. The text is taken as it is, a person's text without BOS or
-// EOS, unless asked. It is read by blocks and encoded as it comes (text/growing_text.h), so a file
-// may be larger than the memory; the ids are those of one encode of all of it.
-#include <fcntl.h>
-#include <sys/stat.h>
+// EOS, unless asked.
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -16,14 +12,13 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "cli/settings.h"
-#include "text/growing_text.h"
 #include "text/tokenizer.h"
 
 namespace wick {
 
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::size_t kMaxInput = std::size_t{256} << 20;
 
 struct Options {
   SettingFlags settings = {};
@@ -82,148 +77,42 @@ class Printer {
   std::uint64_t n_ = 0, all_ = 0;
 };
 
-// Takes the input part by part, cuts it into texts, and prints their ids as they become certain.
-class Stream {
- public:
-  Stream(const Tokenizer& tokenizer, const Options& options, Printer& printer)
-      : tokenizer_(tokenizer), options_(options), printer_(printer), text_(tokenizer) {}
+Result<void> show_text(const Tokenizer& tokenizer, const Options& o, std::string text,
+                       Printer& printer) {
+  MarkedText marked{.text = std::move(text)};
+  const bool is_trusted = o.is_special || o.adds_special;
+  if (is_trusted && !marked.text.empty()) marked.trusted.push_back({0, marked.text.size()});
+  std::vector<TokenId> ids;
+  WICK_DO(tokenizer.encode(marked, ids));
+  printer.begin();
+  printer.add(ids);
+  printer.end();
+  return {};
+}
 
-  Result<void> push(std::string_view part) {
-    while (options_.is_null && !part.empty()) {
-      const std::size_t end = part.find('\0');
-      if (end == std::string_view::npos) break;
-      WICK_DO(finish(part.substr(0, end)));
-      part.remove_prefix(end + 1);
-    }
-    if (part.empty()) return {};
-    begin();
-    text_.append(part, is_trusted());
-    WICK_TRY(const auto settled, text_.settled());
-    printer_.add(settled);
-    text_.forget_settled();
-    return {};
+// The texts of `input`: without --null all of it is one; a NUL at the end begins no other.
+Result<void> show_all(const Tokenizer& tokenizer, const Options& o, std::string input,
+                      Printer& printer) {
+  if (!o.is_null) return show_text(tokenizer, o, std::move(input), printer);
+  for (std::size_t at = 0; (at < input.size() || at == 0) && !output_has_failed();) {
+    const std::size_t end = std::min(input.find('\0', at), input.size());
+    WICK_DO(show_text(tokenizer, o, input.substr(at, end - at), printer));
+    at = end + 1;
   }
-
-  // The end of the input; without any text at all there is an empty one.
-  Result<void> finish() {
-    if (is_open_ || n_texts_ == 0) return finish({});
-    return {};
-  }
-
- private:
-  bool is_trusted() const noexcept { return options_.is_special || options_.adds_special; }
-
-  void begin() {
-    if (is_open_) return;
-    is_open_ = true;
-    printer_.begin();
-  }
-
-  Result<void> finish(std::string_view last) {
-    if (is_open_) {
-      text_.append(last, is_trusted());
-      WICK_TRY(const auto ids, text_.ids());
-      printer_.add(ids);
-      text_ = GrowingText(tokenizer_);
-    } else {  // whole at once, as most texts are
-      begin();
-      whole_.text.assign(last);
-      whole_.trusted.clear();
-      if (is_trusted() && !last.empty()) whole_.trusted.push_back({0, last.size()});
-      ids_.clear();
-      WICK_DO(tokenizer_.encode(whole_, ids_));
-      printer_.add(ids_);
-    }
-    printer_.end();
-    is_open_ = false;
-    ++n_texts_;
-    return {};
-  }
-
-  const Tokenizer& tokenizer_;
-  const Options& options_;
-  Printer& printer_;
-  GrowingText text_;
-  MarkedText whole_ = {};
-  std::vector<TokenId> ids_ = {};
-  bool is_open_ = false;
-  std::uint64_t n_texts_ = 0;
-};
-
-class Input {
- public:
-  static Result<Input> open(const std::string& path) {
-    if (path.empty()) return Input(STDIN_FILENO, 0);
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat info = {};
-    if (fd < 0 || ::fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-      const std::string why = fd < 0 ? std::strerror(errno) : "it is a folder";
-      if (fd >= 0) ::close(fd);
-      return Error{.code = ErrorCode::kNotFound,
-                   .id = "text_unreadable",
-                   .message = cat(printable(path), ": ", why)};
-    }
-    return Input(fd, static_cast<std::uint64_t>(info.st_size));
-  }
-
-  Input(Input&& other) noexcept : fd_(std::exchange(other.fd_, -1)), bytes_(other.bytes_) {}
-
-  Input& operator=(Input&&) = delete;
-
-  ~Input() {
-    if (fd_ > STDIN_FILENO) ::close(fd_);
-  }
-
-  std::uint64_t bytes() const noexcept { return bytes_; }  // 0 = not known
-
-  // What comes next, at most buffer.size() bytes; empty at the end.
-  Result<std::string_view> read(std::string& buffer) const {
-    for (;;) {
-      const ssize_t n = ::read(fd_, buffer.data(), buffer.size());
-      if (n >= 0) return std::string_view(buffer).substr(0, static_cast<std::size_t>(n));
-      if (errno == EINTR) continue;
-      return Error{.code = ErrorCode::kIo,
-                   .id = "text_unreadable",
-                   .message = cat("the text cannot be read: ", std::strerror(errno))};
-    }
-  }
-
- private:
-  Input(int fd, std::uint64_t bytes) : fd_(fd), bytes_(bytes) {}
-
-  int fd_;
-  std::uint64_t bytes_;
-};
-
-Result<std::uint64_t> read_all(const Options& o, Stream& stream) {
-  if (o.has_text) {
-    WICK_DO(stream.push(o.text));
-    WICK_DO(stream.finish());
-    return std::uint64_t{o.text.size()};
-  }
-  WICK_TRY(const Input input, Input::open(o.file));
-  Progress progress(o.file.empty() ? "standard input" : o.file);
-  std::string buffer(kBlock, '\0');
-  std::uint64_t done = 0;
-  for (;;) {
-    WICK_TRY(const std::string_view part, input.read(buffer));
-    if (part.empty()) break;
-    WICK_DO(stream.push(part));
-    done += part.size();
-    if (!is_terminal(STDOUT_FILENO)) progress.update(done, input.bytes());
-    if (output_has_failed()) break;
-  }
-  WICK_DO(stream.finish());
-  return done;
+  return {};
 }
 
 Result<int> run(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto tokenizer, Tokenizer::open(path));
+  std::string input = o.text;
+  if (!o.has_text) {
+    WICK_TRY(input, o.file.empty() ? read_stdin(kMaxInput) : read_file(o.file, kMaxInput));
+  }
+  const std::size_t bytes = input.size();
   Printer printer(*tokenizer, o);
-  Stream stream(*tokenizer, o, printer);
-  WICK_TRY(const std::uint64_t bytes, read_all(o, stream));
+  WICK_DO(show_all(*tokenizer, o, std::move(input), printer));
   if (!o.is_json) note({printer.tokens(), " tokens, ", bytes, " bytes\n"});
   return kExitOk;
 }
@@ -234,7 +123,7 @@ Action setup_tokenize(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, false);
   flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
-  flags.text("-f,--file", o->file, "read the text from this file; it may be larger than memory");
+  flags.text("-f,--file", o->file, "read the text from this file");
   flags.exclude("--prompt", "--file");
   flags.toggle("--special", o->is_special, "recognise control tokens in the text");
   flags.toggle("--add-special", o->adds_special, "also add what the tokenizer adds (BOS, EOS)");

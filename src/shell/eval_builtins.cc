@@ -287,7 +287,7 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.run_text(argv[i].value, argv[i].span, copy, Stream::none(), e.dialect_);
   }
   --e.nested_;
-  s = Evaluator::joined(s, copy);
+  s = e.joined(s, copy);
   e.add(EffectKind::kShellState, Scope::kNone, "trap", argv[0].span, "sets code that runs later");
   return Stream::none();
 }

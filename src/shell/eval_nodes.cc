@@ -50,6 +50,7 @@ std::vector<std::string> united(std::vector<std::string> a, const std::vector<st
 }  // namespace
 
 State Evaluator::joined(const State& a, const State& b) {
+  joined_ += a.variables.size() + b.variables.size();
   State out = a;
   for (auto& [name, variable] : out.variables) {
     const auto other = b.variables.find(name);
@@ -212,7 +213,9 @@ Stream Evaluator::and_or(const Node& node, State& s, const Stream& in) {
 Stream Evaluator::if_node(const Node& node, State& s, const Stream& in) {
   Stream out = Stream::none();
   std::optional<State> result;
-  const auto end = [&](State state) { result = result ? joined(*result, state) : state; };
+  const auto end = [&](State&& state) {
+    result = result ? joined(*result, state) : std::move(state);
+  };
   std::size_t i = 0;
   for (; i + 1 < node.bodies.size(); i += 2) {
     out = either(out, list(node.bodies[i], s, in));
@@ -225,7 +228,7 @@ Stream Evaluator::if_node(const Node& node, State& s, const Stream& in) {
     out = either(out, list(node.bodies[i], branch, in));
     end(std::move(branch));
   } else {
-    end(s);
+    end(std::move(s));
   }
   s = *std::move(result);
   return out;

@@ -79,7 +79,7 @@ class Evaluator {
   void arithmetic(const Value& text, State& s, Span span);
   void arithmetic_names(std::string_view text, State& s, Span span);
   void settle_cwd(State& s);
-  static State joined(const State& a, const State& b);
+  State joined(const State& a, const State& b);
 
   // Words (eval_words.cc, eval_parameters.cc).
   std::vector<Arg> expand(const std::vector<Word>& words, State& s);
@@ -164,6 +164,7 @@ class Evaluator {
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;
+  std::size_t joined_ = 0;  // variables of states
   bool is_user_scope_ = false;  // systemctl --user
   bool is_too_complex_ = false;
 };

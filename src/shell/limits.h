@@ -17,6 +17,7 @@ inline constexpr std::size_t kMaxFields = 256;       // words that braces may ma
 inline constexpr std::size_t kMaxText = kMaxSource;  // bytes of a value that is known exactly
 inline constexpr std::size_t kMaxBuilt = std::size_t{4}
                                          << 20;  // bytes of all values of one verdict
+inline constexpr std::size_t kMaxJoined = 1U << 19U;  // variables, at each end of a branch anew
 inline constexpr std::size_t kMaxEffects = 256;  // effects kept; equal ones count once
 inline constexpr std::size_t kMaxRead = 1024;    // symbolic files written by a command
 

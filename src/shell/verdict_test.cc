@@ -80,6 +80,19 @@ TEST(ShellVerdict, WhatAnAttackFoundIsNoLongerSafe) {
   EXPECT_EQ(count_wrong("attack.tsv"), 0);
 }
 
+// Each end of a branch compares all variables: 64 kB took 1 s.
+TEST(ShellVerdict, ManyVariablesInManyBranchesAreTooComplex) {
+  std::string script;
+  for (int i = 0; i < 2000; ++i) {
+    script += "if true; then v" + std::to_string(i) + "=1; fi; ";
+  }
+  const Verdict v = judge(script, Dialect::kBash, Mode::kScript, kProfile);
+  EXPECT_EQ(name(v.level), "high");
+  EXPECT_NE(explain(v).find("too many variables in too many branches"), std::string::npos);
+  const Verdict some = judge(script.substr(0, 9900), Dialect::kBash, Mode::kScript, kProfile);
+  EXPECT_EQ(explain(some).find("too complex"), std::string::npos);
+}
+
 TEST(ShellRows, AreWellFormedAndMany) {
   EXPECT_EQ(first_bad_row(), "");
   const RowCounts counts = count_rows();

@@ -68,11 +68,6 @@ void AddedTokens::build(std::vector<AddedToken> tokens) {
   std::stable_sort(tokens.begin(), tokens.end(),
                    [](const AddedToken& a, const AddedToken& b) { return a.text < b.text; });
   tokens_ = std::move(tokens);
-  for (const AddedToken& token : tokens_) {
-    longest_ = std::max(longest_, token.text.size());
-    takes_left_space_ = takes_left_space_ || token.takes_left_space;
-    has_single_words_ = has_single_words_ || token.is_single_word;
-  }
   nodes_.assign(1, Node{});
   edges_.clear();
   std::vector<Run> runs{{0, 0, static_cast<std::uint32_t>(tokens_.size()), 0}};
@@ -115,28 +110,11 @@ std::int32_t AddedTokens::step(std::uint32_t node, unsigned char byte) const noe
   return -1;
 }
 
-std::size_t AddedTokens::open_start(std::string_view text, std::size_t from) const noexcept {
-  if (tokens_.empty()) return text.size();
-  const std::size_t tail = text.size() - std::min(text.size(), longest_);
-  for (std::size_t begin = std::max(from, tail); begin < text.size(); ++begin) {
-    std::int32_t node = roots_[static_cast<unsigned char>(text[begin])];
-    for (std::size_t at = begin + 1; node >= 0 && at < text.size(); ++at) {
-      node = step(static_cast<std::uint32_t>(node), static_cast<unsigned char>(text[at]));
-    }
-    if (node >= 0) return begin;
-  }
-  return text.size();
-}
-
-std::size_t AddedTokens::without_taken_space(std::string_view text, std::size_t from,
-                                             std::size_t end) const noexcept {
-  return takes_left_space_ ? without_space_behind(text, from, end) : std::max(end, from);
-}
-
 std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const Match& last,
-                                                    const std::vector<Span>& trusted) const {
+                                                    const std::vector<Span>& trusted,
+                                                    AddedWork& work) const {
   if (tokens_.empty()) return std::nullopt;
-  for (std::size_t begin = last.next; begin < text.size(); ++begin) {
+  for (std::size_t begin = last.next; begin < text.size() && !work.is_too_much(); ++begin) {
     if (only_root_ >= 0)
       begin = std::min(text.find(static_cast<char>(only_root_), begin), text.size());
     if (begin == text.size()) break;
@@ -144,7 +122,8 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const
     if (node < 0) continue;
     const AddedToken* best = nullptr;
     std::size_t best_end = begin;
-    for (std::size_t end = begin + 1; node >= 0; ++end) {
+    std::size_t end = begin + 1;
+    for (; node >= 0; ++end) {
       const std::int32_t index = nodes_[static_cast<std::size_t>(node)].token;
       if (index >= 0) {
         const AddedToken& token = tokens_[static_cast<std::size_t>(index)];
@@ -156,6 +135,7 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const
       if (end >= text.size()) break;
       node = step(static_cast<std::uint32_t>(node), static_cast<unsigned char>(text[end]));
     }
+    work.done += end - best_end;
     if (best == nullptr) continue;
     if (best->is_single_word) {
       const Utf8Char before = last_char(text, begin);

@@ -12,6 +12,7 @@
 
 #include "base/marked_text.h"
 #include "base/types.h"
+#include "text/limits.h"
 
 namespace wick {
 
@@ -24,14 +25,21 @@ struct AddedToken {
   bool is_single_word = false;     // only where no word goes on before or behind it
 };
 
+// The bytes that were read to find tokens and belong to none, in a text of `bytes`.
+struct AddedWork {
+  std::size_t bytes = 0, done = 0;
+
+  bool is_too_much() const noexcept {
+    return done > kMaxAddedVainBytes * bytes + kMinAddedVainBytes;
+  }
+};
+
 class AddedTokens {
  public:
   // Of tokens with the same text the first counts; empty texts never match.
   void build(std::vector<AddedToken> tokens);
 
   bool is_empty() const noexcept { return tokens_.empty(); }
-
-  bool has_single_words() const noexcept { return has_single_words_; }
 
   struct Match {
     Span span = {};  // with the white space that it takes
@@ -40,28 +48,13 @@ class AddedTokens {
     // start, a token as well, and the text goes on behind that one.
     std::size_t next = 0;
     std::size_t space_end = 0;  // of the white space that was last looked through
-
-    std::size_t taken_behind() const noexcept { return span.end - next; }
   };
 
-  // What the first match of a text follows: all before `at` is done with, but that tokens may start
-  // in the last `taken` bytes of it.
-  static Match start_at(std::size_t at, std::size_t taken) noexcept {
-    return {.span = {at, at}, .next = at - taken};
-  }
-
   // The match that follows `last`. `trusted` are the spans where control tokens count, ascending; a
-  // control token must lie in one of them entirely.
+  // control token must lie in one of them entirely. Nothing, too, once `work`
+  // is too much.
   std::optional<Match> find(std::string_view text, const Match& last,
-                            const std::vector<Span>& trusted) const;
-
-  // In a text that may go on: the first place from `from` on where a token may start that is not
-  // yet seen whole; the text's size if there is none. A match that ends before it, and before the
-  // end of the text, is final.
-  std::size_t open_start(std::string_view text, std::size_t from) const noexcept;
-  // `end` without the white space in front of it that a token behind it may take.
-  std::size_t without_taken_space(std::string_view text, std::size_t from,
-                                  std::size_t end) const noexcept;
+                            const std::vector<Span>& trusted, AddedWork& work) const;
 
  private:
   struct Node {
@@ -82,9 +75,6 @@ class AddedTokens {
   std::vector<Edge> edges_ = {};
   std::array<std::int32_t, 256> roots_ = {};  // first step; -1 = none
   int only_root_ = -1;                        // the byte that all begin with, as '<'; -1: several
-  std::size_t longest_ = 0;                   // bytes of a token
-  bool takes_left_space_ = false;             // one of them does
-  bool has_single_words_ = false;
 };
 
 }  // namespace wick

@@ -353,16 +353,6 @@ void BpeModel::encode_word(std::string_view piece, const Vocab& vocab, BpeScratc
   scratch.words.add(piece, std::span<const TokenId>(out).subspan(before));
 }
 
-std::size_t BpeModel::last_cut(std::string_view piece) const noexcept {
-  const std::size_t n = kSpaceMark.size();
-  std::size_t at = cuts_before_mark_ ? piece.rfind(kSpaceMark) : std::string_view::npos;
-  while (at != std::string_view::npos && at >= n && piece.substr(at - n, n) == kSpaceMark) {
-    at -= n;
-    if (at == 0) break;
-  }
-  return at == std::string_view::npos ? 0 : at;
-}
-
 void BpeModel::encode(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
                       std::vector<TokenId>& out) const {
   while (cuts_before_mark_) {

@@ -82,8 +82,6 @@ class BpeModel {
   // Appends the ids of `piece`. `vocab` is the tokenizer's.
   void encode(std::string_view piece, const Vocab& vocab, BpeScratch& scratch,
               std::vector<TokenId>& out) const;
-  // The last place in `piece` that no merge crosses whatever may follow the piece; 0 = none.
-  std::size_t last_cut(std::string_view piece) const noexcept;
   // The token spelled `text`, -1 if there is none.
   TokenId find(std::string_view text, const Vocab& vocab) const noexcept;
 

@@ -59,8 +59,6 @@ class Lowercase final : public NormaliserStep {
     append_lower(out, text);
   }
 
-  Reach reach() const noexcept override { return Reach::kCharacter; }
-
   std::size_t growth() const noexcept override { return 2; }  // U+0130: 2 bytes to 3
 };
 
@@ -70,8 +68,6 @@ class StripAccents final : public NormaliserStep {
               NormaliserScratch& /*scratch*/) const override {
     append_without(out, text, accents());
   }
-
-  Reach reach() const noexcept override { return Reach::kCharacterOrNone; }
 };
 
 class Strip final : public NormaliserStep {
@@ -109,8 +105,6 @@ class ByteAlphabet final : public NormaliserStep {
     }
   }
 
-  Reach reach() const noexcept override { return Reach::kCharacter; }
-
   std::size_t growth() const noexcept override { return 2; }
 };
 
@@ -126,8 +120,6 @@ class Nmt final : public NormaliserStep {
       }
     });
   }
-
-  Reach reach() const noexcept override { return Reach::kCharacterOrNone; }
 
  private:
   static bool is_control(char32_t code) noexcept {
@@ -170,11 +162,6 @@ class Bert final : public NormaliserStep {
     } else {
       out += now;
     }
-  }
-
-  // Where accents go, marks change places, and form D is not asked how far.
-  Reach reach() const noexcept override {
-    return how_.strips_accents ? Reach::kRun : Reach::kCharacterOrNone;
   }
 
   // An ideograph gets two spaces; form D makes at most three bytes of one, and what it changes is

@@ -304,10 +304,8 @@ WideChar wide_char(const unsigned char* p) noexcept {
 
 }  // namespace
 
-// `at_end` is told where each try starts that comes to the end of the text.
-template <class AtEnd>
-std::optional<Span> Dfa::search(std::string_view text, std::size_t from, std::size_t& work,
-                                const AtEnd& at_end) const noexcept {
+std::optional<Span> Dfa::find(std::string_view text, std::size_t from,
+                              std::size_t& work) const noexcept {
   const auto* const begin = reinterpret_cast<const unsigned char*>(text.data());
   const unsigned char* const end = begin + text.size();
   const unsigned char* start = begin + from;
@@ -320,7 +318,6 @@ std::optional<Span> Dfa::search(std::string_view text, std::size_t from, std::si
     const unsigned char* at = start;
     for (Next state = kStart;;) {
       if (at == end) {
-        at_end(static_cast<std::size_t>(start - begin));
         if ((ends_[state] & kMatch) != 0) best = at;
         break;
       }
@@ -342,21 +339,7 @@ std::optional<Span> Dfa::search(std::string_view text, std::size_t from, std::si
     }
     start += *start < kFirstNonAscii ? 1 : wide_char(start).bytes;
   }
-  if (start < end) at_end(static_cast<std::size_t>(start - begin));
   return std::nullopt;
-}
-
-std::optional<Span> Dfa::find(std::string_view text, std::size_t from,
-                              std::size_t& work) const noexcept {
-  return search(text, from, work, [](std::size_t) {});
-}
-
-std::optional<Span> Dfa::find_open(std::string_view text, std::size_t from, std::size_t& work,
-                                   std::size_t& open) const noexcept {
-  open = text.size();
-  const auto match =
-      search(text, from, work, [&](std::size_t start) { open = std::min(open, start); });
-  return match && match->begin < open ? match : std::nullopt;
 }
 
 }  // namespace wick

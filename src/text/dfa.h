@@ -35,17 +35,9 @@ class Dfa {
   // (text/limits.h) the search is given up, so that no pattern costs the square of a text's length.
   std::optional<Span> find(std::string_view text, std::size_t from,
                            std::size_t& work) const noexcept;
-  // The same in a text that may go on: a match is found only if that is certain whatever may
-  // follow; otherwise `open` is the first place where one may yet start.
-  std::optional<Span> find_open(std::string_view text, std::size_t from, std::size_t& work,
-                                std::size_t& open) const noexcept;
 
  private:
   friend class DfaBuilder;
-  template <class AtEnd>
-  std::optional<Span> search(std::string_view text, std::size_t from, std::size_t& work,
-                             const AtEnd& at_end) const noexcept;
-
   // A transition: the next state, and whether the text matches up to where the character starts.
   using Next = std::uint16_t;
   static constexpr Next kMatch = 0x8000;

@@ -392,8 +392,8 @@ TEST(SlowTokenizer, TakesTimeInProportionToOneMegabyteOfAnything) {
     meta.set_string("tokenizer.ggml.model", model);
     return meta;
   };
-  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), sentence_piece(),
-                               called("t5"), called("bert")}) {
+  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), byte_level("jais-2"),
+                               sentence_piece(), called("t5"), called("bert")}) {
     const auto tokenizer = must(meta);
     ASSERT_NE(tokenizer, nullptr);
     for (const std::string& text : texts) {
@@ -418,7 +418,8 @@ Result<std::vector<TokenId>> encode_split_by(const std::string& regex, const std
 TEST(HostileTokenizer, APatternThatCostsTheSquareOfATextIsAnErrorThatNamesIt) {
   const std::string text(100'000, 'a');
   for (const char* const regex : {"[a-z]+(?=12)|[a-z]", "(?:[a-z](?![a-z]*+9))*+8(?=q)|[a-z]",
-                                  "[a-z](?=[a-z]*)", "[a-z]{1,500}[a-z]*(?=12)|a"}) {
+                                  "[a-z](?=[a-z]*)", "[a-z]{1,500}[a-z]*(?=12)|a",
+                                  "(a?){500}a{500}(?!a)|a", "(?:a{1,30}){1,30}b|a"}) {
     const auto ids = encode_split_by(regex, text);
     ASSERT_FALSE(ids) << regex;
     EXPECT_EQ(ids.error().id, "tokenizer_work");
@@ -432,6 +433,47 @@ TEST(HostileTokenizer, APatternThatCostsTheSquareOfATextIsAnErrorThatNamesIt) {
   EXPECT_EQ(own.error().message,
             "the tokenizer's pattern '(?:a|b)*c|a' takes more than 256 bytes read for each of its "
             "bytes in this text");
+}
+
+TEST(HostileTokenizer, APatternMayNotTakeItsWorkAnewInEachPiece) {
+  Json json = tiny_json();
+  for (const char* const regex : {" ", "(a?){15}(?:a{15}|b)"}) {
+    json["pre_tokenizer"]["pretokenizers"].push_back({{"type", "Split"},
+                                                      {"pattern", {{"Regex", regex}}},
+                                                      {"behavior", "Isolated"},
+                                                      {"invert", false}});
+  }
+  json["pre_tokenizer"]["type"] = "Sequence";
+  Metadata meta;
+  meta.set_string("tokenizer.huggingface.json", json.dump());
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  std::string text = std::string(14, 'a') + " ";
+  EXPECT_TRUE(tokenizer->encode_plain(text));
+  while (text.size() < 8192) {
+    text += text;
+  }
+  const auto ids = tokenizer->encode_plain(text);
+  ASSERT_FALSE(ids);
+  EXPECT_EQ(ids.error().id, "tokenizer_work");
+}
+
+TEST(HostileTokenizer, AddedTokensThatReadATextAgainAndAgainAreAnError) {
+  Json json = tiny_json();
+  for (int i = 1; i < 250; ++i) {
+    json["added_tokens"].push_back(
+        {{"id", 4 + i}, {"content", std::string(static_cast<std::size_t>(i), 'a') + "b"}});
+  }
+  Metadata meta;
+  meta.set_string("tokenizer.huggingface.json", json.dump());
+  const auto tokenizer = must(meta);
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(tokenizer->encode_plain(std::string(249, 'a') + "b")->back(), 4 + 249);
+  const auto ids = tokenizer->encode_plain(std::string(100'000, 'a'));
+  ASSERT_FALSE(ids);
+  EXPECT_EQ(ids.error().message,
+            "the tokenizer's added tokens take more than 3265536 bytes read in vain, which is 32 "
+            "for each byte of this text");
 }
 
 TEST(HostileTokenizer, APatternThatCountsFarIsRefused) {

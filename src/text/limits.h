@@ -18,11 +18,14 @@ inline constexpr std::size_t kMaxPutAround = 1024;           // before or behind
 inline constexpr std::size_t kMaxTokenizerJson = 1U << 27U;  // Gemma 3: 33 MB
 inline constexpr std::size_t kMaxPatternBytes = 4096;        // one regular expression
 // What a pattern may cost in one text: bytes read in vain by the house's own automaton, for each
-// byte of the text; steps of PCRE2 (some 10 ns each) that are more than a start of a match has
+// byte of the text; steps of PCRE2 (60 to 200 ns each) that are more than a start of a match has
 // free.
 inline constexpr std::size_t kMaxVainBytes = 256;
-inline constexpr std::uint64_t kMaxPatternSteps = 1U << 25U;  // besides so many for each byte:
-inline constexpr std::uint64_t kMaxPatternStepsPerByte = 128;
+inline constexpr std::uint64_t kMaxPatternSteps = 1U << 21U;  // besides so many for each byte:
+inline constexpr std::uint64_t kMaxPatternStepsPerByte = 24;
+// Bytes read to find added tokens that belong to none, for each byte of the text.
+inline constexpr std::size_t kMaxAddedVainBytes = 32;
+inline constexpr std::size_t kMinAddedVainBytes = 1U << 16U;  // always allowed
 inline constexpr std::size_t kMaxPatternCharacters = 2048;  // with {n} times each; jais-2: 1,040
 // How many times longer than the text it may become: real ones 11, a letter that NFKC spells out.
 inline constexpr std::size_t kMaxNormalisedGrowth = 32;

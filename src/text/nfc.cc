@@ -181,10 +181,6 @@ class Form final : public NormaliserStep {
     append_form(out, text, form_, scratch.codes);
   }
 
-  Reach reach() const noexcept override {
-    return form_ == UnicodeForm::kNfc ? Reach::kNfcPart : Reach::kRun;
-  }
-
   // U+0390 takes 2 bytes and becomes 6 in form D; U+FDFA takes 3 and becomes 33 in KD.
   std::size_t growth() const noexcept override { return is_compatible(form_) ? 11 : 3; }
 
@@ -193,11 +189,6 @@ class Form final : public NormaliserStep {
 };
 
 }  // namespace
-
-bool starts_nfc_part(std::string_view text) noexcept {
-  const Utf8Char first = decode_utf8(text);
-  return !first.is_valid || !is_active(first.code);
-}
 
 void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& scratch) {
   while (!text.empty()) {

@@ -18,8 +18,4 @@ using NfcScratch = std::vector<std::int32_t>;  // memory that a caller keeps
 // marks.
 void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& scratch);
 
-// Whether NFC never joins or reorders across the start of `text` (not empty), whatever comes
-// before.
-bool starts_nfc_part(std::string_view text) noexcept;
-
 }  // namespace wick

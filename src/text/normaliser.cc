@@ -7,10 +7,6 @@
 namespace wick {
 namespace {
 
-bool is_one_character(std::string_view text) noexcept {
-  return static_cast<std::size_t>(decode_utf8(text).length) == text.size();
-}
-
 class Prepend final : public NormaliserStep {
  public:
   explicit Prepend(std::string text) : text_(std::move(text)) {}
@@ -20,8 +16,6 @@ class Prepend final : public NormaliserStep {
     if (!text.empty()) out += text_;
     out += text;
   }
-
-  Reach reach() const noexcept override { return Reach::kStart; }
 
  private:
   std::string text_;
@@ -36,10 +30,6 @@ class Lead final : public NormaliserStep {
     const bool applies = is_first || !only_first_;
     if (applies && text.substr(0, text_.size()) != text_) out += text_;
     out += text;
-  }
-
-  Reach reach() const noexcept override {
-    return is_one_character(text_) ? Reach::kStart : Reach::kRun;
   }
 
  private:
@@ -60,11 +50,6 @@ class Replace final : public NormaliserStep {
       out.append(to_);
       text.remove_prefix(at + from_.size());
     }
-  }
-
-  Reach reach() const noexcept override {
-    if (!is_one_character(from_)) return Reach::kRun;
-    return to_.empty() ? Reach::kCharacterOrNone : Reach::kCharacter;
   }
 
   std::size_t growth() const noexcept override {
@@ -133,7 +118,6 @@ std::size_t Normaliser::growth() const noexcept {
 std::string_view Normaliser::apply(std::string_view text, RunPlace place,
                                    NormaliserScratch& scratch) const {
   for (const NormaliserStepPtr& step : steps_) {
-    if (place == RunPlace::kInside && step->reach() == Reach::kStart) continue;
     scratch.a.clear();
     step->append(scratch.a, text, place == RunPlace::kTextStart, scratch);
     if (scratch.is_full(scratch.a)) {
@@ -144,12 +128,6 @@ std::string_view Normaliser::apply(std::string_view text, RunPlace place,
     text = scratch.b;
   }
   return text;
-}
-
-void Normaliser::append_reaches(std::vector<Reach>& out) const {
-  for (const NormaliserStepPtr& step : steps_) {
-    out.push_back(step->reach());
-  }
 }
 
 NormaliserStepPtr make_prepend(std::string text) {

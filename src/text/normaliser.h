@@ -20,18 +20,9 @@
 
 namespace wick {
 
-// Where a text stands that is rewritten: at the very start of all, at that of a run, or behind a
-// part of the run that was rewritten before.
-enum class RunPlace : std::uint8_t { kTextStart, kRunStart, kInside };
-
-// How much of a run decides what a step makes of one of its characters.
-enum class Reach : std::uint8_t {
-  kCharacter,        // that character, which becomes something
-  kCharacterOrNone,  // that character, which may vanish
-  kNfcPart,          // what Normalisation Form C may join
-  kStart,            // that of the run's first: something may be put before the run
-  kRun               // all of it, as far as wick knows
-};
+// Where a text stands that is rewritten: at the very start of all, or behind an added token or a
+// cut.
+enum class RunPlace : std::uint8_t { kTextStart, kRunStart };
 
 struct NormaliserScratch {            // memory that outlives a call
   std::string a = {}, b = {};         // of the row of steps
@@ -53,8 +44,6 @@ class NormaliserStep {
   virtual void append(std::string& out, std::string_view text, bool is_first,
                       NormaliserScratch& scratch) const = 0;
 
-  virtual Reach reach() const noexcept { return Reach::kRun; }
-
   // At most so many bytes for each byte of a long text.
   virtual std::size_t growth() const noexcept { return 1; }
 };
@@ -75,9 +64,6 @@ class Normaliser {
   // `text` after all steps; the result lies in `text` itself or in the scratch. Nothing where it
   // would be longer than scratch.most_bytes.
   std::string_view apply(std::string_view text, RunPlace place, NormaliserScratch& scratch) const;
-
-  // Of each step, in order.
-  void append_reaches(std::vector<Reach>& out) const;
 
  private:
   std::vector<NormaliserStepPtr> steps_ = {};

@@ -194,7 +194,7 @@ std::optional<Span> Matcher::find(const Pattern& pattern, std::string_view text,
   const auto& dfa = pattern.code_->dfa;
   if (from == 0) {
     work_ = 0;
-    steps_ = 0;
+    most_steps_ += kMaxPatternStepsPerByte * text.size();
   }
   if (!dfa) return find_pcre2(pattern, text, from);
   auto found = dfa->find(text, from, work_);
@@ -242,6 +242,12 @@ std::optional<Span> Matcher::find_pcre2(const Pattern& pattern, std::string_view
   return std::nullopt;
 }
 
+void Matcher::begin() noexcept {
+  error_.reset();
+  steps_ = 0;
+  most_steps_ = kMaxPatternSteps;
+}
+
 void Matcher::release() noexcept {
   if (state_ && state_->has_grown) state_.reset();
 }
@@ -250,7 +256,6 @@ void Matcher::release() noexcept {
 std::optional<Span> Matcher::find_counted(const Pattern& pattern, std::string_view text,
                                           std::size_t start) {
   const Pattern::Code& code = *pattern.code_;
-  const std::uint64_t most = kMaxPatternSteps + kMaxPatternStepsPerByte * text.size();
   pcre2_set_offset_limit(state_->context.get(), start);
   for (std::uint32_t limit = std::max(kFreeSteps, state_->steps / 2);; limit *= 2) {
     pcre2_set_match_limit(state_->context.get(), limit);
@@ -266,10 +271,11 @@ std::optional<Span> Matcher::find_counted(const Pattern& pattern, std::string_vi
         n >= 0 ? std::optional<Span>(state_->span()) : std::optional<Span>();
     if (n >= 0) return span;
     if (n == PCRE2_ERROR_NOMATCH) return std::nullopt;
-    const bool may_go_on = steps_ + 2 * std::uint64_t{limit} <= most && limit <= UINT32_MAX / 2;
+    const bool may_go_on =
+        steps_ + 2 * std::uint64_t{limit} <= most_steps_ && limit <= UINT32_MAX / 2;
     if (n != PCRE2_ERROR_MATCHLIMIT || !may_go_on) {
       error_ =
-          too_much_work(code.shown, n == PCRE2_ERROR_MATCHLIMIT ? cat(most, " steps")
+          too_much_work(code.shown, n == PCRE2_ERROR_MATCHLIMIT ? cat(most_steps_, " steps")
                                                                 : cat(kHeapKib / 1024, " MiB"));
       return std::nullopt;
     }

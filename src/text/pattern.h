@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "base/marked_text.h"
 #include "base/result.h"
+#include "text/limits.h"
 
 namespace wick {
 
@@ -53,15 +55,16 @@ class Matcher {
   // starts with `from` = 0. None also once a pattern has reached its limit of work (text/limits.h).
   std::optional<Span> find(const Pattern& pattern, std::string_view text, std::size_t from);
 
-  // The first limit that was reached since forget_error(), with the pattern's name. What the
-  // matches are worth is then nothing.
+  // The first limit that was reached since begin(), with the pattern's name. What the matches are
+  // worth is then nothing.
   const std::optional<Error>& error() const noexcept { return error_; }
 
-  void forget_error() noexcept { error_.reset(); }
+  // What comes is new work, with limits of its own; each text that is searched adds to them.
+  void begin() noexcept;
 
   void release() noexcept;  // memory that a long match took
 
-  // PCRE2's steps in this text, as far as they are more than each start of a match has free.
+  // PCRE2's steps since begin(), as far as they are more than each start of a match has free.
   std::uint64_t steps() const noexcept { return steps_; }
 
  private:
@@ -72,7 +75,7 @@ class Matcher {
   struct State;
   std::unique_ptr<State> state_;  // PCRE2's, made when there is something to do for it
   std::size_t work_ = 0;          // the automaton's, in this text
-  std::uint64_t steps_ = 0;
+  std::uint64_t steps_ = 0, most_steps_ = kMaxPatternSteps;
   std::optional<Error> error_ = {};
 };
 

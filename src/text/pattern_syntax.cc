@@ -9,6 +9,7 @@
 #include "text/limits.h"
 #include "text/pattern.h"
 #include "text/unicode_data.h"
+#include "text/utf8.h"
 
 namespace wick {
 namespace {
@@ -86,15 +87,14 @@ class Translator {
       if (starts("]")) return refuse("']' as the first member of a class");
       return {};
     }
-    copy(1);
+    copy(static_cast<std::size_t>(decode_utf8(regex_.substr(at_)).length));
     return {};
   }
 
   // --- what repeats ------------------------------------------------------------------------------
   // PCRE2 counts its steps (text/pattern.cc limits them), but runs through a repetition of one
   // character, a* or [a-z]*+, in a single one; so that is spelled as that of a group, which costs a
-  // step for each time. What is counted, a{512}, keeps its form: how many characters a pattern may
-  // so pass in one step is limited.
+  // step for each time, and a{512} as (?:a{16}){32}.
 
   struct Item {
     std::size_t begin = 0;  // in out_
@@ -134,6 +134,32 @@ class Translator {
     return all;
   }
 
+  static std::size_t number(std::string_view digits) noexcept {
+    std::size_t n = 0;
+    for (const char digit : digits) {
+      n = n * 10 + static_cast<std::size_t>(digit - '0');
+    }
+    return n;
+  }
+
+  // The single item at the end of out_, at least and at most so many times.
+  void put_counted(std::string_view least, std::string_view most, bool is_lazy) {
+    constexpr std::size_t kAtOnce = 16;
+    const std::size_t n = number(least);
+    const std::size_t begin = last_.begin;
+    const std::size_t groups = last_.is_single && n <= number(most) ? n / kAtOnce : 0;
+    const std::string item = groups > 0 ? out_.substr(begin) : std::string();
+    if (groups > 0) {
+      out_.replace(begin, item.size(), cat("(?:(?:", item, "{", kAtOnce, "}){", groups, "}"));
+    }
+    const std::size_t taken = groups * kAtOnce;
+    if (groups > 0 && taken < number(most)) out_ += item;
+    if (taken < number(most) || groups == 0) {
+      out_ += cat("{", n - taken, ",", number(most) - taken, is_lazy ? "}?" : "}");
+    }
+    if (groups > 0) out_ += ')';
+  }
+
   // {n}, {n,m} and {n,}. Ruby reads a '+' behind it as a second quantifier, PCRE2 as possessive.
   Result<void> counted() {
     const std::size_t end = regex_.find_first_not_of("0123456789,", at_ + 1);
@@ -148,15 +174,22 @@ class Translator {
     if (counts.front() == ',') return refuse("{,m}");
     const std::size_t comma = std::min(counts.find(','), counts.size());
     const bool is_endless = comma + 1 == counts.size();
+    const std::string_view least = counts.substr(0, comma);
     const std::string_view most =
-        is_endless || comma == counts.size() ? counts.substr(0, comma) : counts.substr(comma + 1);
-    if (most.size() > 5) return refuse("a repetition of more than 99999 times");
-    std::size_t n = 0;
-    for (const char digit : most)
-      n = n * 10 + (digit == ',' ? 0 : static_cast<std::size_t>(digit - '0'));
-    repeat(n, is_endless);
-    copy(end + 1 - at_);
-    if (starts("?")) copy(1);
+        is_endless || comma == counts.size() ? least : counts.substr(comma + 1);
+    if (std::max(least.size(), most.size()) > 5) {
+      return refuse("a repetition of more than 99999 times");
+    }
+    if (most.find(',') != std::string_view::npos) return refuse("a second ','");
+    const bool is_lazy = regex_.substr(end + 1, 1) == "?";
+    if (!is_endless) put_counted(least, most, is_lazy);
+    repeat(number(most), is_endless);
+    if (is_endless) {
+      copy(end + 1 - at_);
+      if (is_lazy) copy(1);
+    } else {
+      at_ = end + 1 + (is_lazy ? 1 : 0);
+    }
     return {};
   }
 

@@ -104,6 +104,15 @@ TEST(Pattern, RefusesWhatMeansSomethingElseToPcre2) {
   EXPECT_NE(matches("(a", "a").find("is not a regular expression"), std::string::npos);
 }
 
+TEST(Pattern, CountedCharactersAreAStepForSixteen) {
+  EXPECT_EQ(*to_pcre2("a{500}"), "(?:(?:a{16}){31}a{4,4})");
+  EXPECT_EQ(*to_pcre2("[ab]{32}c"), "(?:(?:[ab]{16}){2})c");
+  EXPECT_EQ(*to_pcre2("a{20,45}?b{3}"), "(?:(?:a{16}){1}a{4,29}?)b{3,3}");
+  EXPECT_EQ(matches("a{20,45}?(?=b)|a{17}\\b", std::string(40, 'a') + "b " + std::string(17, 'a')),
+            cat("[", std::string(40, 'a'), "][", std::string(17, 'a'), "]"));
+  EXPECT_EQ(matches("日+\\b", "日日x 日"), "[日]");
+}
+
 TEST(Pattern, StopsAtItsLimitOfStepsAndSaysSo) {
   const std::string text(5000, 'a');
   for (const char* const regex : {"(a+)+(?=b)", "a*a*a*a*(?=b)"}) {
@@ -115,7 +124,7 @@ TEST(Pattern, StopsAtItsLimitOfStepsAndSaysSo) {
     EXPECT_NE(matcher.error()->message.find(regex), std::string::npos);
     EXPECT_LE(matcher.steps(), kMaxPatternSteps + kMaxPatternStepsPerByte * text.size());
     EXPECT_FALSE(matcher.find(*pattern, "ab", 0)) << "the error stays";
-    matcher.forget_error();
+    matcher.begin();
     EXPECT_TRUE(matcher.find(*pattern, "aab", 0));
   }
 }

@@ -30,7 +30,6 @@ PipelineTokenizer::PipelineTokenizer(TokenizerParts parts) : parts_(std::move(pa
     longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
   }
   parts_.vocab.index_short_tokens();
-  run_cuts_ = find_run_cuts();
 }
 
 PipelineTokenizer::~PipelineTokenizer() = default;
@@ -65,23 +64,33 @@ void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_con
 }
 
 void PipelineTokenizer::Scratch::begin(std::size_t text_bytes) noexcept {
+  added = {.bytes = text_bytes};
   for (NormaliserScratch* const one : {&normaliser, &split.normaliser}) {
     one->most_bytes = kMinNormalisedBytes + kMaxNormalisedGrowth * text_bytes;
     one->is_overgrown = false;
-    one->matcher.forget_error();
+    one->matcher.begin();
   }
-  split.matcher.forget_error();
+  split.matcher.begin();
 }
 
 bool PipelineTokenizer::Scratch::has_failed() const noexcept {
-  return normaliser.is_overgrown || split.normaliser.is_overgrown || normaliser.matcher.error() ||
-         split.normaliser.matcher.error() || split.matcher.error();
+  return added.is_too_much() || normaliser.is_overgrown || split.normaliser.is_overgrown ||
+         normaliser.matcher.error() || split.normaliser.matcher.error() || split.matcher.error();
 }
 
 Error PipelineTokenizer::Scratch::error() const {
   for (const Matcher* const one :
        {&normaliser.matcher, &split.matcher, &split.normaliser.matcher}) {
     if (one->error()) return *one->error();
+  }
+  if (added.is_too_much()) {
+    return {.code = ErrorCode::kUnsupported,
+            .id = "tokenizer_work",
+            .message = cat("the tokenizer's added tokens take more than ",
+                           kMaxAddedVainBytes * added.bytes + kMinAddedVainBytes,
+                           " bytes read in vain, which is ", kMaxAddedVainBytes,
+                           " for each byte of this text"),
+            .hint = "split the text, or use another tokenizer file of this model"};
   }
   return {.code = ErrorCode::kUnsupported,
           .id = "tokenizer_growth",
@@ -91,23 +100,19 @@ Error PipelineTokenizer::Scratch::error() const {
 }
 
 Result<void> PipelineTokenizer::encode(const MarkedText& text, std::vector<TokenId>& out) const {
-  return encode_rest(text, {}, out);
-}
-
-Result<void> PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint from,
-                                            std::vector<TokenId>& out) const {
   std::unique_ptr<Scratch> scratch = scratches_.take();
   const std::size_t n_before = out.size();
   const std::string_view all = text.text;
   scratch->begin(all.size());
-  auto last = AddedTokens::start_at(from.at, from.taken);
-  while (!scratch->has_failed()) {
-    const auto match = parts_.added.find(all, last, text.trusted);
+  auto place = RunPlace::kTextStart;
+  for (AddedTokens::Match last; !scratch->has_failed();) {
+    const auto match = parts_.added.find(all, last, text.trusted, scratch->added);
+    const std::size_t at = last.span.end;
     const std::size_t end = match ? match->span.begin : all.size();
-    if (end > from.at) encode_run(all.substr(from.at, end - from.at), from.place, *scratch, out);
+    if (end > at) encode_run(all.substr(at, end - at), place, *scratch, out);
     if (!match) break;
     out.push_back(match->id);
-    from = {.at = match->span.end, .place = Place::kRunStart};
+    place = RunPlace::kRunStart;
     last = *match;
   }
   Result<void> result;
@@ -120,19 +125,19 @@ Result<void> PipelineTokenizer::encode_rest(const MarkedText& text, EncodePoint 
   return result;
 }
 
-void PipelineTokenizer::encode_run(std::string_view run, Place place, Scratch& scratch,
+void PipelineTokenizer::encode_run(std::string_view run, RunPlace place, Scratch& scratch,
                                    std::vector<TokenId>& out) const {
-  const std::string_view text = parts_.normaliser.apply(run, in_run(place), scratch.normaliser);
+  const std::string_view text = parts_.normaliser.apply(run, place, scratch.normaliser);
   if (parts_.added_normalised.is_empty()) {
     encode_normalised(text, place, scratch, out);
     return;
   }
   for (AddedTokens::Match last;;) {
-    const auto match = parts_.added_normalised.find(text, last, {});
+    const auto match = parts_.added_normalised.find(text, last, {}, scratch.added);
     const std::size_t at = last.span.end;
     const std::size_t end = match ? match->span.begin : text.size();
     if (end > at) {
-      encode_normalised(text.substr(at, end - at), at == 0 ? place : Place::kPartStart, scratch,
+      encode_normalised(text.substr(at, end - at), at == 0 ? place : RunPlace::kRunStart, scratch,
                         out);
     }
     if (!match) return;
@@ -141,13 +146,13 @@ void PipelineTokenizer::encode_run(std::string_view run, Place place, Scratch& s
   }
 }
 
-void PipelineTokenizer::encode_normalised(std::string_view run, Place place, Scratch& scratch,
+void PipelineTokenizer::encode_normalised(std::string_view run, RunPlace place, Scratch& scratch,
                                           std::vector<TokenId>& out) const {
   if (parts_.pre.is_empty()) {
     scratch.split.text = run;
     scratch.split.pieces.assign(1, {0, run.size()});
   } else {
-    parts_.pre.split(run, in_part(place), scratch.split);
+    parts_.pre.split(run, place, scratch.split);
   }
   encode_pieces(scratch, out);
 }

@@ -49,23 +49,9 @@ struct TokenizerParts {
   TokenId bos = -1, eos = -1;
 };
 
-// Where a run that goes on may be cut, so that what is before is encoded without what follows.
-enum class RunCuts : std::uint8_t { kNowhere, kAtNfcParts, kAtCharacters };
-
 // The tokenizer of `parts`; refused where they may multiply a text's length by more than wick
 // allows.
 Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts);
-
-// What a place is to the normaliser, and to the pre-tokenizer.
-inline RunPlace in_run(EncodePoint::Place place) noexcept {
-  using Place = EncodePoint::Place;
-  if (place == Place::kTextStart) return RunPlace::kTextStart;
-  return place == Place::kRunStart ? RunPlace::kRunStart : RunPlace::kInside;
-}
-
-inline RunPlace in_part(EncodePoint::Place place) noexcept {
-  return place == EncodePoint::Place::kPartStart ? RunPlace::kRunStart : in_run(place);
-}
 
 class PipelineTokenizer final : public Tokenizer {
  public:
@@ -73,10 +59,6 @@ class PipelineTokenizer final : public Tokenizer {
   ~PipelineTokenizer() override;
 
   Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const override;
-  Result<EncodePoint> encode_settled(const MarkedText& text, EncodePoint from,
-                                     std::vector<TokenId>& out) const override;
-  Result<void> encode_rest(const MarkedText& text, EncodePoint from,
-                           std::vector<TokenId>& out) const override;
 
   std::string_view bytes(TokenId id) const noexcept override { return parts_.vocab.bytes(id); }
 
@@ -89,9 +71,8 @@ class PipelineTokenizer final : public Tokenizer {
                     std::string& out) const override;
 
  private:
-  using Place = EncodePoint::Place;
-
   struct Scratch {
+    AddedWork added = {};
     NormaliserScratch normaliser = {};
     SplitScratch split = {};
     ScratchesOf<PieceModel>::Type models = {};
@@ -101,25 +82,14 @@ class PipelineTokenizer final : public Tokenizer {
     Error error() const;
   };
 
-  void encode_run(std::string_view run, Place place, Scratch& scratch,
+  void encode_run(std::string_view run, RunPlace place, Scratch& scratch,
                   std::vector<TokenId>& out) const;
-  void encode_normalised(std::string_view text, Place place, Scratch& scratch,
+  void encode_normalised(std::string_view text, RunPlace place, Scratch& scratch,
                          std::vector<TokenId>& out) const;
   // Those in scratch.split.
   void encode_pieces(Scratch& scratch, std::vector<TokenId>& out) const;
 
-  // How a run that may go on is encoded as far as it is certain (text/settle.cc).
-  struct OpenPart;
-  RunCuts find_run_cuts() const;
-  OpenSplit split_open_part(std::string_view text, Scratch& scratch) const;
-  void encode_start(const OpenPart& part, std::size_t cut, Scratch& scratch,
-                    std::vector<TokenId>& out) const;
-  // How many bytes of the run were encoded, and what comes then.
-  EncodePoint encode_open_run(std::string_view run, Place place, Scratch& scratch,
-                              std::vector<TokenId>& out) const;
-
   TokenizerParts parts_;
-  RunCuts run_cuts_ = RunCuts::kNowhere;
   mutable ScratchPool<Scratch> scratches_;
 };
 

@@ -117,17 +117,6 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::
   return from(file.metadata());
 }
 
-Result<EncodePoint> Tokenizer::encode_settled(const MarkedText& /*text*/, EncodePoint from,
-                                              std::vector<TokenId>& /*out*/) const {
-  return from;
-}
-
-Result<void> Tokenizer::encode_rest(const MarkedText& text, EncodePoint from,
-                                    std::vector<TokenId>& out) const {
-  WICK_CHECK(from.at == 0, "nothing was settled before");
-  return encode(text, out);
-}
-
 Result<std::vector<TokenId>> Tokenizer::encode_plain(std::string_view text) const {
   std::vector<TokenId> ids;
   WICK_DO(encode(MarkedText{.text = std::string(text)}, ids));

@@ -22,18 +22,7 @@
 
 namespace wick {
 
-inline constexpr std::size_t kEncodeContext = 4;  // the longest character
-
 enum class TokenKind : std::uint8_t { kNormal, kUnknown, kControl, kUserDefined, kUnused, kByte };
-
-// How far a text that grows is encoded (text/growing_text.h).
-struct EncodePoint {
-  // A run is what stands between added tokens; a part, between those found in the normalised run.
-  enum class Place : std::uint8_t { kTextStart, kRunStart, kPartStart, kInside };
-  std::size_t at = 0;  // bytes that are encoded, or are kept as what comes before
-  Place place = Place::kTextStart;
-  std::size_t taken = 0;  // white space before `at` that a token took, but others may start in
-};
 
 // What a decoder does besides putting the tokens' bytes together.
 struct DecodingHabits {
@@ -59,15 +48,6 @@ class Tokenizer {
   // text too long ("tokenizer_growth"): the limits are text/limits.h's, and no honest file has been
   // seen to reach them with a text that people write.
   virtual Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
-
-  // For a text that may go on: appends the ids that no text to come can change, and returns how far
-  // they reach. What is before that point may then be dropped, but for `taken` and kEncodeContext
-  // bytes. A kind of tokenizer that cannot tell returns `from`.
-  virtual Result<EncodePoint> encode_settled(const MarkedText& text, EncodePoint from,
-                                             std::vector<TokenId>& out) const;
-  // The rest of the text, as if there was never an end before it.
-  virtual Result<void> encode_rest(const MarkedText& text, EncodePoint from,
-                                   std::vector<TokenId>& out) const;
 
   // A person's text: nothing trusted, no BOS or EOS.
   Result<std::vector<TokenId>> encode_plain(std::string_view text) const;

@@ -236,6 +236,14 @@ class Program(unittest.TestCase):
         lines = wick("tokenize", "-m", MODEL, "--null", "--json", stdin="a\0b b\0").stdout.splitlines()
         self.assertEqual(len(lines), 2)
 
+    def test_tokenize_takes_texts_up_to_a_limit(self):
+        endless = wick("tokenize", "-m", MODEL, "-f", "/dev/zero")
+        self.assertNotEqual(endless.returncode, 0)
+        self.assertIn("/dev/zero has more than 256 MiB, which is the limit", endless.stderr)
+        folder = wick("tokenize", "-m", MODEL, "-f", HOME.name)
+        self.assertNotEqual(folder.returncode, 0)
+        self.assertIn("cannot be read", folder.stderr)
+
     def test_tokenize_takes_a_text_in_any_parts_and_from_a_file(self):
         text = ("The 12 quick foxes\u2019 jumps, na\u00efve \u65e5\u672c\u8a9e <|im_end|>\r\n  \t{x: 3.14}" * 400).encode()
         path = os.path.join(HOME.name, "text.txt")
