@@ -18,7 +18,7 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxInput = std::size_t{256} << 20;
+constexpr std::size_t kMaxInput = 256'000'000;
 
 struct Options {
   SettingFlags settings = {};

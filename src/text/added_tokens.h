@@ -51,8 +51,7 @@ class AddedTokens {
   };
 
   // The match that follows `last`. `trusted` are the spans where control tokens count, ascending; a
-  // control token must lie in one of them entirely. Nothing, too, once `work`
-  // is too much.
+  // control token must lie in one of them entirely. Nothing, too, once `work` is too much.
   std::optional<Match> find(std::string_view text, const Match& last,
                             const std::vector<Span>& trusted, AddedWork& work) const;
 

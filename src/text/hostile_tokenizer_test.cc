@@ -392,8 +392,8 @@ TEST(SlowTokenizer, TakesTimeInProportionToOneMegabyteOfAnything) {
     meta.set_string("tokenizer.ggml.model", model);
     return meta;
   };
-  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), byte_level("jais-2"),
-                               sentence_piece(), called("t5"), called("bert")}) {
+  for (const Metadata& meta : {byte_level("llama-bpe"), byte_level("qwen2"), sentence_piece(),
+                               called("t5"), called("bert")}) {
     const auto tokenizer = must(meta);
     ASSERT_NE(tokenizer, nullptr);
     for (const std::string& text : texts) {
@@ -433,6 +433,20 @@ TEST(HostileTokenizer, APatternThatCostsTheSquareOfATextIsAnErrorThatNamesIt) {
   EXPECT_EQ(own.error().message,
             "the tokenizer's pattern '(?:a|b)*c|a' takes more than 256 bytes read for each of its "
             "bytes in this text");
+}
+
+TEST(HostileTokenizer, APatternThatCountsFarTakesWhatPeopleWrite) {
+  const auto tokenizer = must(byte_level("jais-2"));  // \s{512}(?!\S) and such
+  ASSERT_NE(tokenizer, nullptr);
+  std::string mixed;
+  while (mixed.size() < 1'000'000) {
+    mixed += "word  \n" + std::string(mixed.size() % 300, ' ') + "\t\n 12";
+  }
+  const Strings texts = {std::string(8'000, ' '), std::string(8'000, ' ') + "a",
+                         std::string(1'000'000, 'a'), mixed};
+  for (const std::string& text : texts) {
+    EXPECT_TRUE(tokenizer->encode_plain(text)) << printable(text, 20);
+  }
 }
 
 TEST(HostileTokenizer, APatternMayNotTakeItsWorkAnewInEachPiece) {

@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxPatternBytes = 4096;        // one regular expr
 // free.
 inline constexpr std::size_t kMaxVainBytes = 256;
 inline constexpr std::uint64_t kMaxPatternSteps = 1U << 21U;  // besides so many for each byte:
-inline constexpr std::uint64_t kMaxPatternStepsPerByte = 24;
+inline constexpr std::uint64_t kMaxPatternStepsPerByte = 16;
 // Bytes read to find added tokens that belong to none, for each byte of the text.
 inline constexpr std::size_t kMaxAddedVainBytes = 32;
 inline constexpr std::size_t kMinAddedVainBytes = 1U << 16U;  // always allowed

@@ -94,7 +94,8 @@ class Translator {
   // --- what repeats ------------------------------------------------------------------------------
   // PCRE2 counts its steps (text/pattern.cc limits them), but runs through a repetition of one
   // character, a* or [a-z]*+, in a single one; so that is spelled as that of a group, which costs a
-  // step for each time, and a{512} as (?:a{16}){32}.
+  // step for each time, and a{512} as (?:a{16}|(?!)){32}:
+  // a group with a second way, even to nothing, is a step.
 
   struct Item {
     std::size_t begin = 0;  // in out_
@@ -150,7 +151,7 @@ class Translator {
     const std::size_t groups = last_.is_single && n <= number(most) ? n / kAtOnce : 0;
     const std::string item = groups > 0 ? out_.substr(begin) : std::string();
     if (groups > 0) {
-      out_.replace(begin, item.size(), cat("(?:(?:", item, "{", kAtOnce, "}){", groups, "}"));
+      out_.replace(begin, item.size(), cat("(?:(?:", item, "{", kAtOnce, "}|(?!)){", groups, "}"));
     }
     const std::size_t taken = groups * kAtOnce;
     if (groups > 0 && taken < number(most)) out_ += item;

@@ -239,7 +239,7 @@ class Program(unittest.TestCase):
     def test_tokenize_takes_texts_up_to_a_limit(self):
         endless = wick("tokenize", "-m", MODEL, "-f", "/dev/zero")
         self.assertNotEqual(endless.returncode, 0)
-        self.assertIn("/dev/zero has more than 256 MiB, which is the limit", endless.stderr)
+        self.assertIn("/dev/zero has more than 256 MB, which is the limit", endless.stderr)
         folder = wick("tokenize", "-m", MODEL, "-f", HOME.name)
         self.assertNotEqual(folder.returncode, 0)
         self.assertIn("cannot be read", folder.stderr)
