@@ -35,7 +35,7 @@ struct ArgumentsEvent {
   std::string text = {};  // the next bytes of its JSON
 };
 
-// With Generation::logprobs, directly behind the text that these tokens came with.
+// With Generation::logprobs, directly before the text that these tokens came with.
 struct ScoresEvent {
   std::vector<ScoredToken> tokens = {};
 };

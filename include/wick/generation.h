@@ -78,6 +78,12 @@ struct Generation {
   int time_limit_ms = 0;         // from the call on; then an error, id "time_limit". 0 = none
   int priority = 0;              // -2 (in the background) to 2; waiting raises it
   std::uint64_t tenant = 0;      // tenants share time fairly, and of the cache nothing
+  // In what pieces a local model hands over its text; the text is the same. A piece goes once it
+  // has gathered so many tokens (1 to 256), or before its first character has waited so long, if
+  // the next token takes as long as the last one did; the end hands over the rest. 0 = not by this
+  // one; both 0 = each piece as it comes.
+  int emit_tokens = 0, emit_ms = 0;
+  int emit_bytes = 0;  // no event has more text, cut between characters: 4 to 16384; 0 = no limit
 
   // Of a prompt that is messages:
   std::vector<Tool> tools = {};

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "wick/generation.h"
 #include "wick/model_info.h"
 #include "wick/plan.h"
+#include "wick/progress.h"
 #include "wick/result.h"
 #include "wick/session.h"
 #include "wick/stream.h"
@@ -41,6 +43,11 @@ struct ModelOptions {
   std::string speculation = "none";
   std::string draft_model = {};
   int draft_max = 0;  // tokens drafted in a step at most, up to 64; 0 = 16, with a draft model 3
+  // "Q4_K_M": which of the files of "hf:org/repo", as behind a second colon of the name. Any other
+  // name stands for one file, whose weights are what they are: refused, id "bad_quantization".
+  std::string quantization = {};
+  ProgressSink progress = {};   // of the download and the load
+  std::stop_token cancel = {};  // ends both, from any thread: kCancelled. Nothing good is lost.
 };
 
 class WICK_API Model {

@@ -64,9 +64,41 @@ typedef struct wick_error {
 
 WICK_API void wick_error_free(wick_error* error);
 
+/* What the library has to say beside its results: wick/log.h. */
+
+typedef enum wick_log_level { WICK_LOG_INFO = 0, WICK_LOG_WARNING } wick_log_level;
+
+/* `message` is one line. On any thread, several at once. */
+typedef void (*wick_log_sink)(void* user, wick_log_level level, const char* message);
+/* For the whole process, instead of the one before; NULL: nobody is told any more. */
+WICK_API void wick_set_log(wick_log_sink sink, void* user);
+
+/* Cancellation: one handle may belong to many requests. Once requested, for good. */
+
+typedef struct wick_cancel wick_cancel;
+WICK_API wick_cancel* wick_cancel_new(void);
+WICK_API void wick_cancel_request(wick_cancel* cancel);
+WICK_API void wick_cancel_free(wick_cancel* cancel);
+
 /* Models. */
 
 typedef struct wick_model wick_model;
+
+typedef enum wick_phase {
+  WICK_PHASE_DOWNLOAD = 0,
+  WICK_PHASE_CHECK, /* the hash of what was fetched */
+  WICK_PHASE_LOAD
+} wick_phase;
+
+typedef struct wick_progress {
+  wick_phase phase;
+  const char* what;     /* the file, or where it comes from */
+  uint64_t done, total; /* bytes; total 0 = not known yet */
+} wick_progress;
+
+/* On the thread that opens the model; what it gets is valid during the call. Not 0: ends the
+ * opening, with WICK_CANCELLED. */
+typedef int (*wick_progress_sink)(void* user, const wick_progress* progress);
 
 typedef struct wick_model_options {
   size_t size;
@@ -81,6 +113,10 @@ typedef struct wick_model_options {
   const char* draft_model;    /* with "draft": file or name of the smaller model */
   int draft_max;              /* tokens drafted in a step at most; 0 = 16, with a draft model 3 */
   const char* device;         /* "cpu" …; "auto" (NULL means that too): the first that starts */
+  const char* quantization;   /* of the files of "hf:org/repo" this one; NULL: the name says it */
+  wick_progress_sink progress; /* of download and load; may be NULL */
+  void* progress_user;
+  wick_cancel* cancel; /* ends both; may be NULL */
 } wick_model_options;
 
 WICK_API void wick_model_options_init(wick_model_options* options);
@@ -112,13 +148,6 @@ WICK_API ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t 
                               const char* pooling, float* values, size_t capacity,
                               wick_error** error);
 
-/* Cancellation: one handle may belong to many requests. Once requested, for good. */
-
-typedef struct wick_cancel wick_cancel;
-WICK_API wick_cancel* wick_cancel_new(void);
-WICK_API void wick_cancel_request(wick_cancel* cancel);
-WICK_API void wick_cancel_free(wick_cancel* cancel);
-
 /* Requests. */
 
 /* Changes `logits` [vocabulary] in place before a token is drawn, on the model's thread. Not 0: the
@@ -138,6 +167,13 @@ typedef enum wick_thinking {
   WICK_THINKING_ON,
   WICK_THINKING_OFF
 } wick_thinking;
+
+/* Added to a token's logit, -HUGE_VAL bans it. */
+typedef struct wick_token_bias {
+  int32_t id;
+  double bias;
+  const char* text; /* read if `id` is negative: then it is each token of this text */
+} wick_token_bias;
 
 typedef struct wick_generation {
   size_t size;
@@ -162,6 +198,19 @@ typedef struct wick_generation {
   const char* tool_choice;        /* "auto", "none" */
   const char* template_variables; /* an object: any variable of the chat template */
   wick_thinking thinking;
+  const char* samplers; /* their order: "top_k;temperature"; NULL = the file's or the default */
+  const int32_t* stop_ids; /* tokens that end the answer */
+  size_t n_stop_ids;
+  const wick_token_bias* logit_bias;
+  size_t n_logit_bias;
+  const char* const* dry_breakers; /* texts that no repetition of DRY reaches past; with NULL the */
+  size_t n_dry_breakers;           /* usual ones, with n_dry_breakers 0 behind a pointer none */
+  /* In what pieces the text comes, 0 = not by this one (wick/generation.h): so many tokens, */
+  int emit_tokens;
+  int emit_ms;    /* so long waited, */
+  int emit_bytes; /* and no event has more text */
+  const char* response_format; /* "text" (NULL means that too), "json_object", … */
+  const char* response_schema; /* JSON schema or grammar; NULL = none */
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);
@@ -216,6 +265,8 @@ typedef struct wick_completion {
   const char* reasoning; /* what the model thought before, no part of text; "" = nothing */
   const wick_tool_call* tool_calls;
   size_t n_tool_calls;
+  int reasoning_tokens; /* of generated_tokens, where a provider counts them */
+  int preemptions;      /* how often it gave its place to another request and went on later */
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);

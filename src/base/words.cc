@@ -1,7 +1,25 @@
 // The names of the words that the public headers share with the rooms (tools/rooms.txt, `words`).
+#include "wick/log.h"
+#include "wick/progress.h"
 #include "wick/usage.h"
 
 namespace wick {
+
+std::string_view name(LogLevel level) noexcept {
+  return level == LogLevel::kInfo ? "info" : "warning";
+}
+
+std::string_view name(OpenPhase phase) noexcept {
+  switch (phase) {
+    case OpenPhase::kDownload:
+      return "download";
+    case OpenPhase::kCheck:
+      return "check";
+    case OpenPhase::kLoad:
+      return "load";
+  }
+  return "";
+}
 
 std::string_view name(FinishReason reason) noexcept {
   switch (reason) {

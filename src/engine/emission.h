@@ -1,9 +1,10 @@
-// Text on its way to a reader: pieces gather until there are enough bytes or the first has waited
+// Text on its way to a reader: pieces gather until there are tokens enough or the first has waited
 // long enough. Engine thread only; the constructor allocates for the longest that can gather.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -13,33 +14,40 @@ namespace wick {
 
 class Emission {
  public:
-  // Once `bytes` have gathered, or `ms` after the first of them, they are due.
-  Emission(int bytes, int ms, std::size_t longest_piece)
-      : bytes_(static_cast<std::size_t>(bytes)), wait_ns_(ms * std::int64_t{1'000'000}) {
-    text_.reserve(most_bytes(bytes, longest_piece));
+  // As GenerateRequest has them.
+  Emission(int tokens, int ms, std::size_t longest_piece)
+      : tokens_(tokens > 0 || ms == 0 ? tokens : std::numeric_limits<int>::max()),
+        wait_ns_(ms > 0 ? ms * std::int64_t{1'000'000} : std::numeric_limits<std::int64_t>::max()) {
+    text_.reserve(most_bytes(longest_piece, tokens_ > 1));
   }
 
-  static std::size_t most_bytes(int bytes, std::size_t longest_piece) noexcept {
-    return static_cast<std::size_t>(bytes) + longest_piece + kMaxStopBytes + 64;
+  static std::size_t most_bytes(std::size_t longest_piece, bool gathers) noexcept {
+    return (gathers ? kMaxEmitBytes : 0) + longest_piece + kMaxStopBytes + 64;
   }
 
   // Hot:
   void add(std::string_view piece, std::int64_t now_ns) noexcept {
     if (text_.empty()) since_ns_ = now_ns;
+    gap_ns_ = last_ns_ < 0 ? 0 : now_ns - last_ns_;
+    last_ns_ = now_ns;
     text_.append(piece);
   }
 
   std::string_view text() const noexcept { return text_; }
 
-  bool is_due(std::int64_t now_ns) const noexcept {
-    return !text_.empty() && (text_.size() >= bytes_ || now_ns - since_ns_ >= wait_ns_);
+  // `n_tokens` have gathered. Nobody looks again before the next piece: if that would be too late,
+  // the text goes now.
+  bool is_due(int n_tokens, std::int64_t now_ns) const noexcept {
+    return !text_.empty() && (n_tokens >= tokens_ || text_.size() >= kMaxEmitBytes ||
+                              now_ns - since_ns_ >= wait_ns_ - gap_ns_);
   }
 
   void taken() noexcept { text_.clear(); }
 
  private:
-  std::size_t bytes_;
-  std::int64_t wait_ns_, since_ns_ = 0;
+  int tokens_;
+  std::int64_t wait_ns_;
+  std::int64_t since_ns_ = 0, last_ns_ = -1, gap_ns_ = 0;  // of the first piece, the last, between
   std::string text_;
 };
 

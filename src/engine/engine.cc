@@ -110,9 +110,10 @@ std::uint64_t Engine::scratch_bytes() const noexcept {
   return s.decoder.scratch_bytes() + s.scheduler.bytes() + (s.memory.bytes() - cache_bytes());
 }
 
-std::size_t Engine::max_delta_bytes(int emit_bytes) const noexcept {
+std::size_t Engine::max_delta_bytes(const GenerateRequest& request) const noexcept {
   const State& s = *state_;
-  return Emission::most_bytes(emit_bytes, longest_piece(*s.tokenizer, s.options.draft_max));
+  return Emission::most_bytes(longest_piece(*s.tokenizer, s.options.draft_max),
+                              request.emit_tokens > 1 || request.emit_ms > 0);
 }
 
 const Tokenizer& Engine::tokenizer() const noexcept {
@@ -163,7 +164,7 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
   WICK_DO(check_range("max_tokens", request.max_tokens, 0, std::numeric_limits<int>::max()));
   WICK_DO(check_range("priority", request.priority, -kMaxPriority, kMaxPriority));
   WICK_DO(check_range("time_limit_ms", request.time_limit_ms, 0, kMaxMilliseconds));
-  WICK_DO(check_range("emit_bytes", request.emit_bytes, 0, kMaxEmitBytes));
+  WICK_DO(check_range("emit_tokens", request.emit_tokens, 0, kMaxEmitTokens));
   WICK_DO(check_range("emit_ms", request.emit_ms, 0, kMaxMilliseconds));
   if (request.stops.size() > kMaxStops) {
     return invalid("bad_stop", cat(request.stops.size(), " stop strings, allowed are ", kMaxStops));

@@ -84,10 +84,11 @@ struct GenerateRequest {
   std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
   int priority = 0;          // -2 (in the background) to 2; waiting raises it
   int time_limit_ms = 0;     // from submit(); then kError "time_limit". 0 = none
-  // Text is offered once there are so many bytes, or the first of them has waited so long; the end
-  // offers all. 0 bytes = each piece as it comes.
-  int emit_bytes = 0;
-  int emit_ms = 50;
+  // Text is offered once so many tokens have brought it, or before the first of it has waited so
+  // long, if the next token takes as long as the last one; the end offers all. 0 = not by this one;
+  // both 0 = each piece as it comes.
+  int emit_tokens = 0;
+  int emit_ms = 0;
   bool only_plans = false;  // compute nothing: the one delta has a RequestPlan
   // Not kNone: generate nothing; the one delta has the prompt's states as one vector. Nothing of
   // the prompt is reused, since the cache does not hold them.
@@ -144,7 +145,7 @@ class Engine {
   // What the forward pass and the bookkeeping of the cache take, likewise; not the draft model's.
   std::uint64_t scratch_bytes() const noexcept;
   const Tokenizer& tokenizer() const noexcept;
-  std::size_t max_delta_bytes(int emit_bytes) const noexcept;  // of TextDelta::text
+  std::size_t max_delta_bytes(const GenerateRequest& request) const noexcept;  // of TextDelta::text
 
   // Any thread. Refused: an empty prompt, ids out of range, parameters out of range (kInvalid); a
   // prompt that does not fit, or prompt + max_tokens that does not (kInvalid, id

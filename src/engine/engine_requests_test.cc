@@ -142,7 +142,7 @@ TEST(EngineQueue, AHigherPriorityStartsBeforeThoseThatWaitLonger) {
     EXPECT_TRUE(reader->text.empty());
 }
 
-TEST(EngineStreams, TextGathersUntilThereAreBytesEnoughAndTheEndHandsOverAll) {
+TEST(EngineStreams, TextGathersUntilThereAreTokensEnoughAndTheEndHandsOverAll) {
   Fixture f({.context = 256});
   const std::string wanted = f.alone(request(4, 1, 100));
 
@@ -151,26 +151,30 @@ TEST(EngineStreams, TextGathersUntilThereAreBytesEnoughAndTheEndHandsOverAll) {
     std::string text;
 
     bool offer(const TextDelta& delta) noexcept override {
-      sizes.push_back(delta.text.size());
+      sizes.push_back(delta.tokens.size());
       text += delta.text;
       return true;
     }
   };
 
-  const auto sizes = std::make_shared<Sizes>();
-  sizes->sizes.reserve(200);
-  GenerateRequest r = request(4, 1, 100);
-  r.emit_bytes = 32;
-  r.emit_ms = 1'000'000;
-  r.sink = sizes;
-  ASSERT_TRUE(f.engine->submit(std::move(r)));
-  f.finish();
-  EXPECT_EQ(sizes->text, wanted);
-  // Then the rest, and the last delta.
-  EXPECT_LE(sizes->sizes.size(), wanted.size() / 32 + 2);
-  for (std::size_t i = 0; i + 2 < sizes->sizes.size(); ++i)
-    EXPECT_GE(sizes->sizes[i], 32U);
-  EXPECT_EQ(sizes->sizes.back(), 0U);
+  for (const int tokens : {1, 8, 33, 256}) {
+    const auto sizes = std::make_shared<Sizes>();
+    sizes->sizes.reserve(200);
+    GenerateRequest r = request(4, 1, 100);
+    r.emit_tokens = tokens;
+    r.sink = sizes;
+    ASSERT_TRUE(f.engine->submit(std::move(r)));
+    f.finish();
+    EXPECT_EQ(sizes->text, wanted);
+    const auto wanted_size = static_cast<std::size_t>(tokens);
+    EXPECT_LE(sizes->sizes.size(), 100 / wanted_size + 2);  // then the rest, and the last delta
+    for (std::size_t i = 0; i + 2 < sizes->sizes.size(); ++i)
+      EXPECT_GE(sizes->sizes[i], wanted_size);
+  }
+  GenerateRequest many = request(4, 1, 100);
+  many.emit_tokens = 257;
+  many.sink = std::make_shared<Sizes>();
+  EXPECT_FALSE(f.engine->submit(std::move(many)));
 }
 
 // Takes one offer of `one_of`, and holds each against what a TextStream shows of its tokens.
@@ -230,14 +234,14 @@ struct Recitation final : LogitsEditor {
 // With guesses several tokens come in one step, of which the last may show nothing yet.
 TEST(EngineStreams, ATokenComesWithTheFirstTextBehindItAtAnyPace) {
   for (const int draft_max : {0, 4}) {
-    for (const int emit_bytes : {0, 16}) {
+    for (const int emit_tokens : {0, 16}) {
       Fixture f({.context = 256, .draft_max = draft_max, .drafts_must_pay = false});
       for (const int one_of : {1, 2, 3, 7, 40}) {
         GenerateRequest r = request(6, 2, 200);
         r.ignore_end = false;
         r.editor = std::make_shared<Recitation>();
         r.top_logprobs = 1;
-        r.emit_bytes = emit_bytes;
+        r.emit_tokens = emit_tokens;
         r.stops = {"no such"};
         const auto reader = std::make_shared<PickyReader>(f.engine->tokenizer(), r.stops, one_of);
         r.sink = reader;
@@ -251,21 +255,33 @@ TEST(EngineStreams, ATokenComesWithTheFirstTextBehindItAtAnyPace) {
   }
 }
 
-TEST(EngineStreams, TextThatHasWaitedLongEnoughIsHandedOver) {
+// A letter every 20 ms.
+struct OneLetter final : LogitsEditor {
+  HandClock& clock;
+
+  explicit OneLetter(HandClock& c) : clock(c) {}
+
+  bool edit(std::span<float> logits, std::span<const TokenId>) noexcept override {
+    clock.advance_ms(20);
+    std::fill(logits.begin(), logits.end(), -1e9F);
+    logits['a'] = 0;
+    return true;
+  }
+};
+
+// The fourth would come 60 ms behind the first, so three go 40 ms behind it.
+TEST(EngineStreams, NoTextWaitsLongerThanItMay) {
   HandClock clock;
   Fixture f({.context = 256, .clock = &clock});
   GenerateRequest r = request(4, 1, 200);
-  r.emit_bytes = 10'000;
-  r.emit_ms = 5;
+  r.editor = std::make_shared<OneLetter>(clock);
+  r.emit_tokens = 8;
+  r.emit_ms = 50;
   const auto reader = f.submit(std::move(r));
-  for (int i = 0; i < 10; ++i)
+  for (std::size_t n = 1; n <= 30; ++n) {
     f.engine->step();
-  clock.advance_ms(4);
-  f.engine->step();
-  EXPECT_TRUE(reader->text.empty());
-  clock.advance_ms(1);
-  f.engine->step();
-  EXPECT_FALSE(reader->text.empty());
+    EXPECT_EQ(reader->text.size(), n / 3 * 3);
+  }
 }
 
 TEST(EngineEnds, ATimeLimitEndsWithAnErrorAndKeepsWhatWasSaid) {

@@ -291,7 +291,7 @@ TEST(HotPathEngine, DecodeStepTouchesNeitherHeapNorLock) {
     if (i % 2 == 0) r.sampling.repeat_penalty = 1.2F;
     if (i == 3) r.sampling.temperature = 0;
     if (i == 5) r.stops = {"no such text"};
-    if (i == 6) r.emit_bytes = 40;
+    if (i == 6) r.emit_tokens = 12;
     if (i == 7) r.top_logprobs = 5;
     r.tenant = static_cast<std::uint64_t>(i / 4);
     r.time_limit_ms = 100'000;

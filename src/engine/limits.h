@@ -1,6 +1,8 @@
 // What the engine refuses to exceed.
 #pragma once
 
+#include <cstddef>
+
 namespace wick {
 
 inline constexpr int kMaxSeqs = 256;
@@ -13,7 +15,8 @@ inline constexpr int kMaxDraft = 64;           // tokens guessed ahead in one st
 inline constexpr int kMaxStops = 16;           // stop strings of a request
 inline constexpr int kMaxStopIds = 64;         // token ids that end a request
 inline constexpr int kMaxStopBytes = 512;      // of each
-inline constexpr int kMaxEmitBytes = 1 << 14;  // below the ring of the local provider
+inline constexpr int kMaxEmitTokens = 256;     // that gather before they are offered
+inline constexpr std::size_t kMaxEmitBytes = 1 << 14;  // so much text waits for no more
 // Texts that go on differently behind one block: so many are compared, the latest first, for the
 // one that agrees longest inside the next block.
 inline constexpr int kMaxSiblings = 1024;

@@ -32,7 +32,7 @@ struct Ask {  // one request and what its client does; every request of a seed i
   int n_answer = 1;
   int sampling = 0;  // kind
   int seed = 0;
-  int tenant = 0, priority = 0, emit_bytes = 0;
+  int tenant = 0, priority = 0, emit_tokens = 0;
   int arrives = 0;      // step
   int cancelled = -1;   // so many steps later, -1 = never
   int reads_every = 1;  // takes one delta in so many steps
@@ -52,7 +52,7 @@ inline std::string to_string(const Schedule& s) {
   for (const Ask& a : s.asks) {
     out << "  prompt " << a.prompt_seed << " x " << a.n_prompt << " edit " << a.edit << ", answer "
         << a.n_answer << ", sampling " << a.sampling << ", seed " << a.seed << ", tenant "
-        << a.tenant << ", priority " << a.priority << ", emit " << a.emit_bytes << ", arrives "
+        << a.tenant << ", priority " << a.priority << ", emit " << a.emit_tokens << ", arrives "
         << a.arrives << ", cancelled " << a.cancelled << ", reads every " << a.reads_every << "\n";
   }
   return out.str();
@@ -142,7 +142,7 @@ class Schedules {
       a.seed = below(2);
       a.tenant = below(4) == 0 ? 1 : 0;
       a.priority = below(5) - 2;
-      a.emit_bytes = below(4) == 0 ? 12 : 0;
+      a.emit_tokens = below(4) == 0 ? 5 : 0;
       a.arrives = below(30);
       if (below(6) == 0) a.cancelled = below(20);
       if (below(6) == 0) a.reads_every = 2 + below(40);
@@ -157,7 +157,7 @@ class Schedules {
                       .sampling = sampling_of(ask),
                       .tenant = static_cast<std::uint64_t>(ask.tenant),
                       .priority = ask.priority,
-                      .emit_bytes = ask.emit_bytes};
+                      .emit_tokens = ask.emit_tokens};
     r.top_logprobs = ask.prompt_seed;
     r.scores_prompt = ask.seed == 1 && ask.prompt_seed == 1;
     for (int i = 0; i < ask.n_prompt; ++i) {
@@ -305,7 +305,7 @@ class Schedules {
     for (std::size_t i = 0; i < schedule.asks.size(); ++i) {
       const std::function<void(Ask&)> plainer[] = {
           [](Ask& a) { a.cancelled = -1; }, [](Ask& a) { a.reads_every = 1; },
-          [](Ask& a) { a.priority = 0; },   [](Ask& a) { a.emit_bytes = 0; },
+          [](Ask& a) { a.priority = 0; },   [](Ask& a) { a.emit_tokens = 0; },
           [](Ask& a) { a.sampling = 0; },   [](Ask& a) { a.arrives = 0; }};
       for (const auto& change : plainer) {
         Schedule changed = schedule;

@@ -44,7 +44,7 @@ struct Sequence : Job {
                 std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
         sink(std::move(request.sink)),
-        emission(request.emit_bytes, request.emit_ms, longest_piece(tokenizer, draft_max)),
+        emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, draft_max)),
         scorer(vocab, request.top_logprobs),
         submitted_ns(now_ns) {
     id = request_id;

@@ -247,7 +247,7 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
     show(s, s.stream.finish(), now_ns);
     s.is_flushed = true;
   }
-  if (ends ? !s.emission.text().empty() : s.emission.is_due(now_ns)) {
+  if (ends ? !s.emission.text().empty() : s.emission.is_due(s.n_shown - s.n_offered, now_ns)) {
     if (!s.sink->offer({.text = s.emission.text(),
                         .tokens = s.new_tokens(s.n_shown),
                         .scores = s.new_scores(s.n_shown)}))

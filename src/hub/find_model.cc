@@ -9,7 +9,10 @@ Result<std::filesystem::path> find_model(std::string_view name, const FindOption
   std::error_code ignored;
   if (std::filesystem::exists(wanted, ignored)) return std::filesystem::path(wanted);
   WICK_TRY(Store store, Store::open());
-  WICK_TRY(const Located located, locate(store, wanted));
+  const auto found = locate(store, wanted);
+  // A source that nothing has come from yet.
+  if (!found && found.error().id != "not_here") return found.error();
+  const Located located = found ? *found : Located{};
   if (!located.path.empty()) return located.path;
   const std::string spec = located.row != nullptr ? std::string(located.row->name) : wanted;
   if (!options.may_pull) {

@@ -65,7 +65,8 @@ struct Located {
   const CatalogueRow* row = nullptr;
 };
 
-// kNotFound, with what to do in the hint, for anything that is neither here nor in the catalogue.
+// kNotFound, with what to do in the hint, for anything that is neither here nor in the catalogue;
+// id "not_here" for what can be pulled.
 Result<Located> locate(const Store& store, std::string_view model);
 
 }  // namespace wick

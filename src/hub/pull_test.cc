@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "hub/download.h"
+#include "hub/find_model.h"
 #include "hub/hf.h"
 #include "hub/pypi.h"
 #include "hub/sha256.h"
@@ -320,6 +321,18 @@ TEST_F(PullTest, LocateKnowsFilesNamesAndTheCatalogue) {
   EXPECT_TRUE(row->path.empty());
   ASSERT_NE(row->row, nullptr);
   EXPECT_EQ(row->row->name, "qwen3-4b");
+}
+
+TEST_F(PullTest, FindModelFetchesASourceThatNothingHasComeFrom) {
+  const Variable store("WICK_HOME", store_.root().string());
+  serve_repo("org/wanted", {"m-Q4_0.gguf"});
+  const auto refused = find_model("hf:org/wanted", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "model_not_here");
+  const auto path = find_model("hf:org/wanted", {.may_pull = true});
+  ASSERT_TRUE(path) << path.error().message;
+  EXPECT_EQ(read(*path), "bytes of m-Q4_0.gguf");
+  EXPECT_TRUE(find_model("hf:org/wanted", {})) << "it is here now";
 }
 
 TEST_F(PullTest, LocateSaysWhatToDoAboutTheRest) {

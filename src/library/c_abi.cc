@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "library/c_convert.h"
+#include "wick/log.h"
 
 using wick::Result;
 using wick::c_abi::fill;
@@ -12,7 +13,6 @@ using wick::c_abi::null_argument;
 using wick::c_abi::out_of_memory;
 using wick::c_abi::OwnedCompletion;
 using wick::c_abi::OwnedError;
-using wick::c_abi::read_options;
 using wick::c_abi::to_c;
 using wick::c_abi::to_cpp;
 
@@ -79,6 +79,13 @@ const char* wick_version(void) {
   return wick::version();
 }
 
+void wick_set_log(wick_log_sink sink, void* user) {
+  if (sink == nullptr) return wick::set_log({});
+  wick::set_log([sink, user](wick::LogLevel level, std::string_view message) {
+    sink(user, static_cast<wick_log_level>(level), std::string(message).c_str());
+  });
+}
+
 void wick_error_free(wick_error* error) {
   if (error == nullptr || error == &out_of_memory) return;
   wick_error_free(const_cast<wick_error*>(error->cause));
@@ -98,20 +105,9 @@ wick_model* wick_model_open(const char* path_or_name, const wick_model_options* 
                             wick_error** error) {
   return guarded<wick_model*>(error, nullptr, [&]() -> Result<wick_model*> {
     if (path_or_name == nullptr) return null_argument("path_or_name");
-    auto read = read_options(options, wick_model_options_init, "wick_model_options_init");
-    if (!read) return read.error();
-    wick::ModelOptions out{.threads = read->threads,
-                           .context = read->context,
-                           .max_concurrent = read->max_concurrent,
-                           .cache_limit_bytes = read->cache_limit_bytes,
-                           .may_download = read->may_download != 0};
-    if (read->cache_type != nullptr) out.cache_type = read->cache_type;
-    if (read->chat_template != nullptr) out.chat_template = read->chat_template;
-    if (read->speculation != nullptr) out.speculation = read->speculation;
-    if (read->draft_model != nullptr) out.draft_model = read->draft_model;
-    out.draft_max = read->draft_max;
-    if (read->device != nullptr) out.device = read->device;
-    auto model = wick::Model::open(path_or_name, out);
+    auto settings = to_cpp(options);
+    if (!settings) return settings.error();
+    auto model = wick::Model::open(path_or_name, *settings);
     if (!model) return std::move(model).error();
     return std::make_unique<wick_model>(wick_model{*std::move(model)}).release();
   });

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "wick/log.h"
+
 namespace wick::c_abi {
 
 static_assert(static_cast<int>(ErrorCode::kInvalid) + 1 == WICK_INVALID);
@@ -10,6 +12,8 @@ static_assert(static_cast<int>(FinishReason::kEnd) == WICK_FINISH_END);
 static_assert(static_cast<int>(FinishReason::kCancelled) == WICK_FINISH_CANCELLED);
 static_assert(static_cast<int>(FinishReason::kError) == WICK_FINISH_ERROR);
 static_assert(std::variant_size_v<Event> == WICK_EVENT_DONE);
+static_assert(static_cast<int>(LogLevel::kWarning) == WICK_LOG_WARNING);
+static_assert(static_cast<int>(OpenPhase::kLoad) == WICK_PHASE_LOAD);
 static_assert(static_cast<int>(MissReason::kNone) == WICK_MISS_NONE);
 static_assert(static_cast<int>(MissReason::kOtherTenant) == WICK_MISS_OTHER_TENANT);
 static_assert(static_cast<int>(MissReason::kOff) == WICK_MISS_OFF);
@@ -44,43 +48,95 @@ Error bad_struct_size(std::size_t seen, std::size_t wanted, const char* init_nam
                       "() first; a program must not be newer than its library")};
 }
 
+namespace {
+
+// A field of wick/fields.h from C. What is NULL keeps its default.
+template <class T>
+void take(T from, T& to) {
+  to = from;
+}
+
+void take(int from, bool& to) {
+  to = from != 0;
+}
+
+void take(const char* from, std::string& to) {
+  if (from != nullptr) to = from;
+}
+
+Result<std::vector<std::string>> texts(const char* const* from, std::size_t n, const char* what) {
+  if (n > 0 && from == nullptr) return null_argument(what);
+  for (std::size_t i = 0; i < n; ++i)
+    if (from[i] == nullptr) return null_argument(what);
+  return std::vector<std::string>(from, from + n);
+}
+
+Result<void> take_biases(const wick_generation& g, Generation& out) {
+  if (g.n_logit_bias > 0 && g.logit_bias == nullptr) return null_argument("logit_bias");
+  for (const wick_token_bias& bias : std::span(g.logit_bias, g.n_logit_bias)) {
+    if (bias.id < 0 && bias.text == nullptr) return null_argument("the text of a bias without id");
+    out.logit_bias.push_back(
+        {.id = bias.id, .bias = bias.bias, .text = bias.text == nullptr ? "" : bias.text});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ModelOptions> to_cpp(const wick_model_options* given) {
+  WICK_TRY(const wick_model_options c,
+           read_options(given, wick_model_options_init, "wick_model_options_init"));
+  ModelOptions out;
+#define WICK_TAKE(name) take(c.name, out.name);
+  WICK_MODEL_FIELDS(WICK_TAKE)
+  if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
+  if (c.progress == nullptr) return out;
+  out.progress = [sink = c.progress, user = c.progress_user](const OpenProgress& p) {
+    const std::string what(p.what);
+    const wick_progress progress{.phase = static_cast<wick_phase>(p.phase),
+                                 .what = what.c_str(),
+                                 .done = p.done,
+                                 .total = p.total};
+    return sink(user, &progress) == 0;
+  };
+  return out;
+}
+
 Result<Generation> to_cpp(const wick_generation* given) {
-  auto read = read_options(given, wick_generation_init, "wick_generation_init");
-  if (!read) return read.error();
-  const wick_generation& g = *read;
-  Generation out{.max_tokens = g.max_tokens,
-                 .logprobs = g.logprobs != 0,
-                 .prompt_logprobs = g.prompt_logprobs != 0,
-                 .top_logprobs = g.top_logprobs,
-                 .time_limit_ms = g.time_limit_ms,
-                 .priority = g.priority,
-                 .tenant = g.tenant};
-  if (g.n_parameters > 0 && g.parameters == nullptr) return null_argument("parameters");
-  for (std::size_t i = 0; i < g.n_parameters; ++i) {
-    if (g.parameters[i].key == nullptr) return null_argument("the key of a parameter");
-    out.more.emplace_back(g.parameters[i].key, g.parameters[i].value);
+  WICK_TRY(const wick_generation c,
+           read_options(given, wick_generation_init, "wick_generation_init"));
+  Generation out;
+  WICK_GENERATION_FIELDS(WICK_TAKE)
+#undef WICK_TAKE
+  take(c.response_format, out.response_format.type);
+  take(c.response_schema, out.response_format.schema);
+  if (c.n_parameters > 0 && c.parameters == nullptr) return null_argument("parameters");
+  for (std::size_t i = 0; i < c.n_parameters; ++i) {
+    if (c.parameters[i].key == nullptr) return null_argument("the key of a parameter");
+    out.more.emplace_back(c.parameters[i].key, c.parameters[i].value);
   }
-  if (g.n_stops > 0 && g.stops == nullptr) return null_argument("stops");
-  for (std::size_t i = 0; i < g.n_stops; ++i) {
-    if (g.stops[i] == nullptr) return null_argument("a stop text");
-    out.stops.emplace_back(g.stops[i]);
+  WICK_TRY(out.stops, texts(c.stops, c.n_stops, "a stop text, or stops,"));
+  if (c.dry_breakers != nullptr) {
+    WICK_TRY(out.dry_breakers, texts(c.dry_breakers, c.n_dry_breakers, "a text of dry_breakers"));
   }
-  if (g.logits != nullptr) {
-    out.logits = [hook = g.logits, user = g.logits_user](std::span<float> logits,
+  if (c.n_stop_ids > 0 && c.stop_ids == nullptr) return null_argument("stop_ids");
+  out.stop_ids.assign(c.stop_ids, c.stop_ids + c.n_stop_ids);
+  WICK_DO(take_biases(c, out));
+  if (c.logits != nullptr) {
+    out.logits = [hook = c.logits, user = c.logits_user](std::span<float> logits,
                                                          std::span<const TokenId> history) {
       const int status = hook(user, logits.data(), logits.size(), history.data(), history.size());
       if (status != 0) throw std::runtime_error(cat("it returned ", status));
     };
   }
-  if (g.cancel != nullptr) out.cancel = g.cancel->source.get_token();
-  if (g.has_seed != 0) out.seed = g.seed;
-  if (g.tool_choice != nullptr) out.tool_choice = g.tool_choice;
-  if (g.thinking != WICK_THINKING_DEFAULT) out.thinking = g.thinking == WICK_THINKING_ON;
-  if (g.tools != nullptr) {
-    WICK_TRY(out.tools, tools_from_json(g.tools));
+  if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
+  if (c.has_seed != 0) out.seed = c.seed;
+  if (c.thinking != WICK_THINKING_DEFAULT) out.thinking = c.thinking == WICK_THINKING_ON;
+  if (c.tools != nullptr) {
+    WICK_TRY(out.tools, tools_from_json(c.tools));
   }
-  if (g.template_variables != nullptr) {
-    WICK_TRY(out.template_variables, variables_from_json(g.template_variables));
+  if (c.template_variables != nullptr) {
+    WICK_TRY(out.template_variables, variables_from_json(c.template_variables));
   }
   return out;
 }
@@ -144,12 +200,9 @@ Result<wick_completion*> to_c(Result<Completion> result) {
   owned->text = whole.text.c_str();
   owned->length = whole.text.size();
   owned->finish = static_cast<wick_finish>(whole.finish);
-  owned->prompt_tokens = whole.usage.prompt_tokens;
-  owned->cached_tokens = whole.usage.cached_tokens;
-  owned->generated_tokens = whole.usage.generated_tokens;
-  owned->queue_ms = whole.usage.queue_ms;
-  owned->prompt_ms = whole.usage.prompt_ms;
-  owned->generate_ms = whole.usage.generate_ms;
+#define WICK_GIVE(name) owned->name = whole.usage.name;
+  WICK_USAGE_FIELDS(WICK_GIVE)
+#undef WICK_GIVE
   for (const EffectiveParameter& one : whole.parameters) {
     const auto* const number = std::get_if<double>(&one.value);
     const auto* const text = std::get_if<std::string>(&one.value);
@@ -171,8 +224,6 @@ Result<wick_completion*> to_c(Result<Completion> result) {
   fill(owned->scored_prompt, whole.prompt_logprobs);
   owned->prompt_logprobs = owned->scored_prompt.tokens.data();
   owned->n_prompt_logprobs = owned->scored_prompt.tokens.size();
-  owned->draft_tokens = whole.usage.draft_tokens;
-  owned->accepted_tokens = whole.usage.accepted_tokens;
   owned->reasoning = whole.reasoning.c_str();
   for (const ToolCall& call : whole.tool_calls)
     owned->call_list.push_back({call.id.c_str(), call.name.c_str(), call.arguments.c_str()});
@@ -219,19 +270,16 @@ Result<wick_stream*> to_c(Result<Stream> stream) {
 
 Result<wick_plan*> to_c(const Result<RequestPlan>& plan) {
   if (!plan) return plan.error();
-  return std::make_unique<wick_plan>(wick_plan{.prompt_tokens = plan->prompt_tokens,
-                                               .max_tokens = plan->max_tokens,
-                                               .cached_tokens = plan->cached_tokens,
-                                               .miss = static_cast<wick_miss>(plan->miss.reason),
-                                               .miss_position = plan->miss.position,
-                                               .miss_wanted = plan->miss.wanted,
-                                               .miss_cached = plan->miss.cached,
-                                               .blocks = plan->blocks,
-                                               .free_blocks = plan->free_blocks,
-                                               .cache_bytes = plan->cache_bytes,
-                                               .requests_before = plan->requests_before,
-                                               .ttft_ms = plan->ttft_ms.value_or(-1)})
-      .release();
+  auto out = std::make_unique<wick_plan>();
+#define WICK_GIVE(name) out->name = plan->name;
+  WICK_PLAN_FIELDS(WICK_GIVE)
+#undef WICK_GIVE
+  out->miss = static_cast<wick_miss>(plan->miss.reason);
+  out->miss_position = plan->miss.position;
+  out->miss_wanted = plan->miss.wanted;
+  out->miss_cached = plan->miss.cached;
+  out->ttft_ms = plan->ttft_ms.value_or(-1);
+  return out.release();
 }
 
 }  // namespace wick::c_abi

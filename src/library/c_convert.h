@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/strings.h"
+#include "wick/fields.h"
 #include "wick/model.h"
 #include "wick/wick.h"
 
@@ -68,6 +69,7 @@ wick_event to_c(const Event& event);
 Result<wick_stream*> to_c(Result<Stream> stream);
 Result<wick_plan*> to_c(const Result<RequestPlan>& plan);
 
+Result<ModelOptions> to_cpp(const wick_model_options* given);
 Result<Generation> to_cpp(const wick_generation* given);
 Result<std::vector<Message>> to_cpp(const wick_message* messages, std::size_t n);
 TextSink to_cpp(wick_text_sink sink, void* user);

@@ -1,4 +1,7 @@
 // From the name of a model to the loaded model.
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "hub/find_model.h"
@@ -9,12 +12,76 @@ namespace wick {
 
 namespace {
 
-Result<std::filesystem::path> find_file(std::string_view name, const ModelOptions& options) {
-  return find_model(name, {.may_pull = options.may_download, .hint = ", or set may_download"});
+constexpr std::int64_t kReportPause_ns = 100'000'000;  // between two reports of a phase
+
+// Between what downloads and loads, and the caller's sink: the sink is the caller's code, which may
+// throw where nothing may, and both its word and the caller's token end the work.
+class Opening {
+ public:
+  explicit Opening(const ModelOptions& options)
+      : options_(options), by_token_(options.cancel, [this] { stop_.request_stop(); }) {}
+
+  bool tell(const OpenProgress& progress) noexcept {
+    const std::int64_t now = monotonic_ns();
+    const bool is_new = told_ns_ == 0 || progress.phase != phase_ ||
+                        progress.done == progress.total || now - told_ns_ >= kReportPause_ns;
+    if (!options_.progress || !is_new || stop_.stop_requested()) return !stop_.stop_requested();
+    told_ns_ = now;
+    phase_ = progress.phase;
+    auto answer = memory_door([&]() -> Result<bool> { return options_.progress(progress); });
+    if (!answer) failure_ = std::move(answer).error();
+    if (failure_ || !*answer) stop_.request_stop();
+    return !stop_.stop_requested();
+  }
+
+  Result<std::filesystem::path> find_file(std::string_view name) {
+    const auto on_pull = [this](const PullProgress& p) {
+      tell({.phase = p.is_checking ? OpenPhase::kCheck : OpenPhase::kDownload,
+            .what = p.what,
+            .done = p.done,
+            .total = p.all});
+    };
+    return find_model(
+        name,
+        {.may_pull = options_.may_download,
+         .hint = ", or set may_download",
+         .pull = {.progress = on_pull,
+                  .note = [](std::string_view line) { log_message(LogLevel::kInfo, line); },
+                  .stop = stop_.get_token()}});
+  }
+
+  // Why it did not go on, if that is the sink's doing.
+  Error reason(Error error) const {
+    if (!failure_) return error;
+    return {.code = ErrorCode::kInvalid,
+            .id = "callback_failed",
+            .message = cat("the progress callback failed: ", printable(failure_->message))};
+  }
+
+ private:
+  const ModelOptions& options_;
+  std::stop_source stop_ = {};
+  std::optional<Error> failure_ = {};
+  std::int64_t told_ns_ = 0;
+  OpenPhase phase_ = {};
+  std::stop_callback<std::function<void()>> by_token_;
+};
+
+// "hf:org/repo" with the quantization behind it.
+Result<std::string> full_name(std::string_view name, const std::string& quantization) {
+  if (quantization.empty()) return std::string(name);
+  if (name.starts_with("hf:") && name.find(':', 3) == std::string_view::npos) {
+    return cat(name, ":", quantization);
+  }
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_quantization",
+               .message = cat("quantization is '", printable(quantization),
+                              "', which picks a file of hf:org/repo, and the model is '",
+                              printable(name), "'")};
 }
 
 // The words and rules of the program's --spec, --draft-model and --draft-max.
-Result<void> set_speculation(const ModelOptions& from, LocalOptions& out) {
+Result<void> set_speculation(const ModelOptions& from, Opening& opening, LocalOptions& out) {
   const std::string& kind = from.speculation;
   const auto bad = [](std::string message) {
     return Error{
@@ -34,15 +101,17 @@ Result<void> set_speculation(const ModelOptions& from, LocalOptions& out) {
   const int usual = kind == "draft" ? LocalOptions::kModelDraft : LocalOptions::kNgramDraft;
   out.engine.draft_max = from.draft_max > 0 ? from.draft_max : usual;
   if (kind == "draft") {
-    WICK_TRY(out.draft_model, find_file(from.draft_model, from));
+    WICK_TRY(out.draft_model, opening.find_file(from.draft_model));
   }
   return {};
 }
 
 }  // namespace
 
-Result<std::shared_ptr<LocalModel>> load_model(std::string_view path_or_name,
-                                               const ModelOptions& options) {
+namespace {
+
+Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const ModelOptions& options,
+                                         Opening& opening) {
   if (options.max_concurrent < 1 || options.max_concurrent > kMaxSeqs) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_max_concurrent",
@@ -57,11 +126,22 @@ Result<std::shared_ptr<LocalModel>> load_model(std::string_view path_or_name,
                                 .kv_limit_bytes = options.cache_limit_bytes,
                                 .k_type = cache.k,
                                 .v_type = cache.v},
-                     .chat_template = options.chat_template};
-  WICK_DO(set_speculation(options, local));
-  WICK_TRY(const auto path, find_file(path_or_name, options));
-  WICK_TRY(auto model, LocalModel::open(path, local));
-  return std::shared_ptr<LocalModel>(std::move(model));
+                     .chat_template = options.chat_template,
+                     .progress = [&](const OpenProgress& p) { return opening.tell(p); }};
+  WICK_DO(set_speculation(options, opening, local));
+  WICK_TRY(const std::string name, full_name(path_or_name, options.quantization));
+  WICK_TRY(const auto path, opening.find_file(name));
+  return LocalModel::open(path, local);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<LocalModel>> load_model(std::string_view path_or_name,
+                                               const ModelOptions& options) {
+  Opening opening(options);
+  auto model = load(path_or_name, options, opening);
+  if (!model) return opening.reason(std::move(model).error());
+  return model;
 }
 
 }  // namespace wick

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "base/memory_door.h"
 #include "base/strings.h"
 #include "base/thread.h"
@@ -28,6 +29,14 @@ Result<void> check_limit(const ModelMemory& memory, std::uint64_t limit) {
                .hint =
                    "shorten the context (-c), lower --kv-limit, take --kv-type q8_0, or raise "
                    "the limit"};
+}
+
+std::function<bool(std::uint64_t, std::uint64_t)> loading(const ProgressSink& sink,
+                                                          const ModelFile& file) {
+  if (!sink) return nullptr;
+  return [&sink, what = file.path().string()](std::uint64_t done, std::uint64_t all) {
+    return sink({.phase = OpenPhase::kLoad, .what = what, .done = done, .total = all});
+  };
 }
 
 }  // namespace
@@ -67,8 +76,12 @@ Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path
     WICK_TRY(ModelFile file, ModelFile::open(path));
     DeviceRegistry& devices = options.devices != nullptr ? *options.devices : process_devices();
     WICK_TRY(const OpenDevice open, devices.open(options.device));
+    if (!open.warning.empty()) log_message(LogLevel::kWarning, open.warning);
     const std::shared_ptr<LocalModel> model(new LocalModel(std::move(file), *open.device), release);
     WICK_DO(model->load_parts(options));
+    log_message(LogLevel::kInfo,
+                cat(printable(path.string()), " is loaded: ", human_bytes(model->memory_.total()),
+                    " at most, context ", model->context()));
     return model;
   });
 }
@@ -81,7 +94,8 @@ Result<void> LocalModel::load_parts(const LocalOptions& options) {
       .max_logit_rows = engine.max_seqs + std::max(kScoredRows, engine.draft_max),
       .context = engine.context,
       .max_seqs = engine.max_seqs,
-      .threads = options.threads};
+      .threads = options.threads,
+      .progress = loading(options.progress, file_)};
   WICK_TRY(Decoder decoder, Decoder::load(file_, device_, sizes));
   WICK_TRY(auto tokenizer, Tokenizer::from(file_.metadata()));
   if (tokenizer->size() > decoder.spec().vocab) {
@@ -126,7 +140,8 @@ Result<std::unique_ptr<DraftModel>> LocalModel::load_draft(const LocalOptions& o
                                            .max_logit_rows = 1,
                                            .context = context,
                                            .max_seqs = engine.max_seqs,
-                                           .threads = options.threads}));
+                                           .threads = options.threads,
+                                           .progress = loading(options.progress, *draft_file_)}));
   return DraftModel::create(
       std::move(decoder),
       {.max_seqs = engine.max_seqs, .context = context, .vocab = tokenizer.size()});

@@ -23,6 +23,7 @@
 #include "local/session_file.h"
 #include "provider/provider.h"
 #include "sample/sampler.h"
+#include "wick/progress.h"
 
 namespace wick {
 
@@ -42,6 +43,7 @@ struct LocalOptions {
   // A model that may need more is refused before any of it is touched (id "memory_limit"). 0 =
   // none.
   std::uint64_t memory_limit_bytes = 0;
+  ProgressSink progress = {};  // of kLoad; may be empty, and must not throw
 };
 
 class LocalModel final : public Provider, public std::enable_shared_from_this<LocalModel> {

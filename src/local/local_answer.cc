@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/ring.h"
+#include "base/strings.h"
 #include "local/limits.h"
 #include "local/score_log.h"
 
@@ -73,7 +74,7 @@ LocalAnswer::~LocalAnswer() {
 Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateRequest request,
                                                    AnswerParts parts) {
   if (parts.wake == nullptr) parts.wake = std::make_shared<Wake>();
-  auto sink = std::make_shared<Sink>(engine.max_delta_bytes(request.emit_bytes) + kRingBytes,
+  auto sink = std::make_shared<Sink>(engine.max_delta_bytes(request) + kRingBytes,
                                      parts.wake, parts.counters);
   std::size_t per_token = 1;
   if (request.top_logprobs >= 0 && request.top_logprobs <= kMaxTopLogprobs) {
@@ -106,7 +107,19 @@ std::optional<Event> LocalAnswer::next() {
   if (pending_.empty()) return std::nullopt;
   Event event = std::move(pending_.back());
   pending_.pop_back();
+  cut(std::get_if<TextEvent>(&event));
+  cut(std::get_if<ReasoningEvent>(&event));
   return event;
+}
+
+// What is too long for one event is the next one's.
+template <class Piece>
+void LocalAnswer::cut(Piece* piece) {
+  const auto most = static_cast<std::size_t>(parts_.emit_bytes);
+  if (piece == nullptr || most == 0 || piece->text.size() <= most) return;
+  const std::size_t n = complete_utf8(std::string_view(piece->text).substr(0, most));
+  pending_.emplace_back(Piece{piece->text.substr(n)});
+  piece->text.resize(n);
 }
 
 // Fills `pending_` with what has arrived.

@@ -25,6 +25,7 @@ struct AnswerParts {
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
   bool has_logprobs = false;
+  int emit_bytes = 0;  // of an event's text at most; 0 = no limit
 };
 
 class LocalAnswer final : public Answer {
@@ -43,6 +44,8 @@ class LocalAnswer final : public Answer {
   class Sink;
   LocalAnswer(Engine& engine, std::shared_ptr<Sink> sink, AnswerParts parts);
   void read();
+  template <class Piece>
+  void cut(Piece* piece);
   void add_scores(std::uint64_t text_end);
   void add_done();
 

@@ -3,6 +3,7 @@
 
 #include "base/memory_door.h"
 #include "base/strings.h"
+#include "engine/limits.h"
 #include "local/last_delta.h"
 #include "local/local.h"
 #include "local/local_answer.h"
@@ -32,6 +33,15 @@ Result<void> check_logprobs(const Generation& g) {
         cat("top_logprobs is ", g.top_logprobs, ", which needs logprobs or prompt_logprobs"));
   }
   return {};
+}
+
+Result<void> check_emission(const Generation& g) {
+  const bool fits = g.emit_bytes >= 4 && g.emit_bytes <= static_cast<int>(kMaxEmitBytes);
+  if (g.emit_bytes == 0 || fits) return {};
+  return Error{
+      .code = ErrorCode::kInvalid,
+      .id = "bad_emit_bytes",
+      .message = cat("emit_bytes is ", g.emit_bytes, ", allowed are 0, and 4 to ", kMaxEmitBytes)};
 }
 
 Result<void> check_form(const Request& request) {
@@ -103,6 +113,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   const Generation& g = request.generation;
   WICK_DO(check_logprobs(g));
   WICK_DO(check_form(request));
+  WICK_DO(check_emission(g));
   Prepared prepared;
   WICK_DO(read_prompt(request, prepared));
   GenerateRequest& generate = prepared.generate;
@@ -120,6 +131,8 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   generate.tenant = g.tenant;
   generate.priority = g.priority;
   generate.time_limit_ms = g.time_limit_ms;
+  generate.emit_tokens = g.emit_tokens;
+  generate.emit_ms = g.emit_ms;
   generate.top_logprobs = g.logprobs || g.prompt_logprobs ? g.top_logprobs : -1;
   generate.scores_prompt = g.prompt_logprobs;
   return prepared;
@@ -138,7 +151,8 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
                                .hook = hook ? std::make_shared<HookEditor>(hook) : nullptr,
                                .parameters = std::move(prepared.parameters),
                                .split = std::move(prepared.split),
-                               .has_logprobs = request.generation.logprobs});
+                               .has_logprobs = request.generation.logprobs,
+                               .emit_bytes = request.generation.emit_bytes});
   });
 }
 

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -27,6 +29,9 @@ struct DecoderOptions {
   int context = 0;             // positions to be ready for; 0 = what the model was trained for
   int max_seqs = 1;
   int threads = 0;  // of a CPU; 0 = what this process may use
+  // While it loads, on that thread: bytes of the file's tensors that are in their place, and of
+  // all. False ends it (kCancelled).
+  std::function<bool(std::uint64_t done, std::uint64_t all)> progress = {};
 };
 
 class Decoder {

@@ -29,10 +29,25 @@ Result<DecoderOptions> checked(DecoderOptions options, const DecoderSpec& spec) 
     return bad_option("the number of rows with logits", options.max_logit_rows, kMaxBatchTokens);
   }
   options.max_logit_rows = std::min(options.max_logit_rows, options.max_batch_tokens);
+  options.progress = nullptr;  // it was of the load alone
   if (options.max_seqs < 1 || options.max_seqs > kMaxSeqs) {
     return bad_option("the number of sequences", options.max_seqs, kMaxSeqs);
   }
   return options;
+}
+
+std::uint64_t tensor_bytes(const ModelFile& file) noexcept {
+  std::uint64_t all = 0;
+  for (const TensorView& tensor : file.tensors())
+    all += tensor.bytes.size();
+  return all;
+}
+
+Result<void> report(const DecoderOptions& options, std::uint64_t done, std::uint64_t all) {
+  if (!options.progress || options.progress(done, all)) return {};
+  return Error{.code = ErrorCode::kCancelled,
+               .id = "cancelled",
+               .message = cat("stopped after ", done, " of ", all, " bytes of weights")};
 }
 
 Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, int layer) {
@@ -93,6 +108,8 @@ Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, Device& d
   const DecoderSpec& spec = state->spec;
   WICK_TRY(state->options, checked(options, spec));
 
+  const std::uint64_t all_bytes = tensor_bytes(file);
+  WICK_DO(report(options, 0, all_bytes));
   Binder binder(file, device, arch.names);
   const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
   WICK_TRY(state->table, binder.matrix("token_embd.weight", vocab_rows));
@@ -101,6 +118,7 @@ Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, Device& d
   for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
     WICK_TRY(BoundBlock block, bind_block(binder, spec, layer));
     state->blocks.push_back(std::move(block));
+    WICK_DO(report(options, binder.bytes(), all_bytes));
   }
   state->products_per_token = binder.matrix_weights() - table_weights;
   WICK_TRY(state->final_gain, binder.vector("output_norm.weight", spec.d_model));
@@ -129,6 +147,7 @@ Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, Device& d
     state->host_logits.resize(floats(state->memory.logits));
     state->host_states.resize(floats(state->memory.x));
   }
+  WICK_DO(report(options, all_bytes, all_bytes));
   return Decoder(std::move(state));
 }
 

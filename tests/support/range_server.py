@@ -4,7 +4,7 @@
 It listens on 127.0.0.1, prints its port and serves until its standard input ends. What lies at a path is set by
 GET /control?JSON (percent-encoded), an object with "path" and any of
 
-  size, seed     deterministic bytes (see `content`)        body          this text instead
+  size, seed     deterministic bytes (see `content`)        body, file    this text, or that file's bytes instead
   status         answer so, with no file                    redirect      answer 302 to this URL
   etag           default: of the content; "" sends none     ignore_range  always 200 and the whole file
   ignore_if_range  serve the range although the ETag is another
@@ -29,6 +29,13 @@ def content(seed, size):
         blocks = (size + BLOCK - 1) // BLOCK
         CONTENT[seed, size] = b"".join(struct.pack(">Q", i) + base[8:] for i in range(blocks))[:size]
     return CONTENT[seed, size]
+
+
+def body(setting):
+    if "file" in setting:
+        with open(setting["file"], "rb") as file:
+            return file.read()
+    return setting["body"].encode() if "body" in setting else content(setting.get("seed", 0), setting["size"])
 
 
 def parse_range(text, size):
@@ -86,7 +93,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "status" in setting:
             entry["status"] = setting["status"]
             return self.reply(setting["status"], b"no")
-        data = setting["body"].encode() if "body" in setting else content(setting.get("seed", 0), setting["size"])
+        data = body(setting)
         self.serve_file(setting, entry, data)
 
     def serve_file(self, setting, entry, data):
