@@ -64,6 +64,13 @@ Value& Object::operator[](std::string_view key) {
   return items_.back().second;
 }
 
+Object json_object(std::initializer_list<std::pair<std::string_view, Value>> fields) {
+  Object object;
+  for (const auto& [key, value] : fields)
+    object[key] = value;
+  return object;
+}
+
 void Object::erase(std::string_view key) {
   const std::size_t at = position(key);
   if (at == items_.size()) return;

@@ -4,7 +4,9 @@
 // thread at a time.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,9 +55,17 @@ class Value {
 
   Value(bool value) : data_(value) {}  // NOLINT(google-explicit-constructor)
 
-  Value(int value) : data_(std::int64_t{value}) {}  // NOLINT(google-explicit-constructor)
+  // Beyond 2^63 a text: readers of JSON lose digits of such a number.
+  template <std::integral T>
 
-  Value(std::int64_t value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>)
+      Value(T value) {  // NOLINT(google-explicit-constructor)
+    if (std::in_range<std::int64_t>(value)) {
+      data_ = static_cast<std::int64_t>(value);
+    } else {
+      data_ = std::to_string(value);
+    }
+  }
 
   Value(double value) : data_(value) {}  // NOLINT(google-explicit-constructor)
 
@@ -111,6 +121,9 @@ inline std::vector<Object::Item>::const_iterator Object::begin() const noexcept 
 inline std::vector<Object::Item>::const_iterator Object::end() const noexcept {
   return items_.end();
 }
+
+// json_object({{"id", 7}, {"name", "x"}})
+Object json_object(std::initializer_list<std::pair<std::string_view, Value>> fields);
 
 // Two equal keys of one object: the later one wins, as in Python; or an error, for a text that
 // another program will read too and may understand the other way.

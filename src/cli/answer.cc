@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/json_out.h"
 #include "cli/out.h"
+#include "cli/plan.h"
 #include "cli/report.h"
 
 namespace wick {
@@ -88,6 +89,29 @@ class Printer {
 
 }  // namespace
 
+void add_ask_flags(Flags& flags, AskOptions& options) {
+  options.settings.add_run(flags);
+  options.settings.add_generation(flags);
+  flags.toggle("-v,--verbose", options.is_verbose, "first what memory the model may take");
+  flags.toggle("-q,--quiet", options.is_quiet, "no line of figures");
+  flags.toggle("--json", options.is_json, "one JSON object instead of text");
+  flags.remark(
+      "On a terminal control characters of an answer are escaped; to a pipe or a file it goes as "
+      "it is.");
+}
+
+Result<Asking> begin(const AskOptions& options) {
+  WICK_TRY(const Config config, options.settings.resolve());
+  Asking out{.prompt = options.prompt};
+  if (!options.has_prompt && !is_terminal(STDIN_FILENO)) {
+    WICK_TRY(out.prompt, read_piped_prompt());
+  }
+  WICK_TRY(out.generation, generation_settings(config));
+  WICK_TRY(out.model, open_model(config));
+  if (options.is_verbose && out.model.local != nullptr) print_plan(note, *out.model.local, config);
+  return out;
+}
+
 Result<Gather> ask(Provider& provider, Request request, bool is_printing) {
   WICK_TRY(const auto interrupt, Interrupt::begin());
   request.generation.cancel = interrupt->token();
@@ -143,10 +167,10 @@ Value number(double value) {
 Value to_value(const std::vector<ScoredToken>& tokens) {
   Array array;
   for (const ScoredToken& token : tokens) {
-    Value value =
+    Object one =
         json_object({{"id", token.id}, {"token", token.bytes}, {"logprob", token.logprob}});
-    if (!token.likeliest.empty()) (*value.object())["top"] = to_value(token.likeliest);
-    array.push_back(std::move(value));
+    if (!token.likeliest.empty()) one["top"] = to_value(token.likeliest);
+    array.emplace_back(std::move(one));
   }
   return Value(std::move(array));
 }
@@ -159,11 +183,7 @@ Value to_value(const std::vector<EffectiveParameter>& parameters) {
     Value value;
     if (const auto* const text = std::get_if<std::string>(&one.value)) value = *text;
     if (const auto* const real = std::get_if<double>(&one.value)) value = number(*real);
-    // Beyond 2^63 a text: JSON's readers lose digits of such a number.
-    if (const auto* const whole = std::get_if<std::uint64_t>(&one.value)) {
-      const auto small = static_cast<std::int64_t>(*whole);
-      value = small >= 0 ? Value(small) : Value(cat(*whole));
-    }
+    if (const auto* const whole = std::get_if<std::uint64_t>(&one.value)) value = *whole;
     object[one.key] = json_object({{"value", value}, {"origin", one.origin}});
   }
   return Value(std::move(object));
@@ -172,32 +192,31 @@ Value to_value(const std::vector<EffectiveParameter>& parameters) {
 Value to_value(const Gather& whole) {
   const Completion& answer = whole.completion;
   const Usage& u = answer.usage;
-  Value value = json_object({{"text", answer.text},
-                             {"stop", name(answer.finish)},
-                             {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
-                                                    {"cached_tokens", u.cached_tokens},
-                                                    {"cache_miss", to_value(u.miss)},
-                                                    {"generated_tokens", u.generated_tokens},
-                                                    {"draft_tokens", u.draft_tokens},
-                                                    {"accepted_tokens", u.accepted_tokens},
-                                                    {"queue_ms", u.queue_ms},
-                                                    {"prompt_ms", u.prompt_ms},
-                                                    {"generate_ms", u.generate_ms}})},
-                             {"parameters", to_value(answer.parameters)}});
-  Object& object = *value.object();
-  if (!answer.reasoning.empty()) object["reasoning"] = answer.reasoning;
+  Object out = json_object({{"text", answer.text},
+                            {"stop", name(answer.finish)},
+                            {"usage", json_object({{"prompt_tokens", u.prompt_tokens},
+                                                   {"cached_tokens", u.cached_tokens},
+                                                   {"cache_miss", to_value(u.miss)},
+                                                   {"generated_tokens", u.generated_tokens},
+                                                   {"draft_tokens", u.draft_tokens},
+                                                   {"accepted_tokens", u.accepted_tokens},
+                                                   {"queue_ms", u.queue_ms},
+                                                   {"prompt_ms", u.prompt_ms},
+                                                   {"generate_ms", u.generate_ms}})},
+                            {"parameters", to_value(answer.parameters)}});
+  if (!answer.reasoning.empty()) out["reasoning"] = answer.reasoning;
   Array calls;
   for (const ToolCall& call : answer.tool_calls)
-    calls.push_back(
+    calls.emplace_back(
         json_object({{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}}));
-  if (!calls.empty()) object["tool_calls"] = std::move(calls);
-  if (!answer.logprobs.empty()) object["logprobs"] = to_value(answer.logprobs);
-  if (!answer.prompt_logprobs.empty()) object["prompt_logprobs"] = to_value(answer.prompt_logprobs);
-  if (whole.error) object["error"] = to_value(*whole.error);
-  return value;
+  if (!calls.empty()) out["tool_calls"] = std::move(calls);
+  if (!answer.logprobs.empty()) out["logprobs"] = to_value(answer.logprobs);
+  if (!answer.prompt_logprobs.empty()) out["prompt_logprobs"] = to_value(answer.prompt_logprobs);
+  if (whole.error) out["error"] = to_value(*whole.error);
+  return out;
 }
 
-Result<int> end_answer(const Gather& whole, AnswerForm form) {
+Result<int> end_answer(const Gather& whole, const AskOptions& form) {
   const Completion& answer = whole.completion;
   if (form.is_json) {
     print_json(to_value(whole));

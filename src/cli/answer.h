@@ -10,6 +10,8 @@
 #include "base/printable.h"
 #include "base/result.h"
 #include "chat/value.h"
+#include "cli/options.h"
+#include "cli/settings.h"
 #include "provider/gather.h"
 #include "provider/provider.h"
 
@@ -35,13 +37,21 @@ class Interrupt {
   void (*previous_)(int) = SIG_ERR;  // until ours is in its place
 };
 
-inline constexpr char kAnswersGo[] =
-    "On a terminal control characters of an answer are escaped; to a pipe or a file it goes as it "
-    "is.";
-
-struct AnswerForm {
-  bool is_json = false, is_quiet = false;
+// The flags that both have, and what they come to.
+struct AskOptions {
+  SettingFlags settings = {};
+  std::string prompt = {};
+  bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
+
+struct Asking {
+  OpenModel model;
+  std::string prompt;  // of the flag, else piped in
+  Generation generation;
+};
+
+void add_ask_flags(Flags& flags, AskOptions& options);
+Result<Asking> begin(const AskOptions& options);
 
 // Waits for an answer; its text goes to stdout as it comes if `is_printing` (print_answer()), on a
 // terminal what the model thinks before it, too. An error behind the beginning of an answer is
@@ -51,7 +61,7 @@ Result<Gather> ask(Provider& provider, Request request, bool is_printing);
 // What chat and run end with, and their status: the answer as JSON, or the line of figures on a
 // terminal behind the text that was printed. If an error ended the answer, the JSON has both: what
 // there is of the answer, and "error".
-Result<int> end_answer(const Gather& whole, AnswerForm form);
+Result<int> end_answer(const Gather& whole, const AskOptions& form);
 
 // "12 prompt tokens (8 cached) at 310.2 tokens/s, 40 generated at 95.1 tokens/s, stop": how an
 // answer went.

@@ -48,11 +48,6 @@ std::string name_of(const Test& test) {
   return test.depth > 0 ? cat(name, "@d", test.depth) : name;
 }
 
-struct Figures {
-  Quartiles tokens_per_second = {}, gb_per_s = {};
-  Quartiles of_read = {}, of_multiply = {};  // shares of the limits; 0 where there is none
-};
-
 class Bench {
  public:
   Bench(Decoder& decoder, SequenceMemory& memory, std::span<const std::byte> probe,
@@ -64,7 +59,7 @@ class Bench {
         kernels_(kernels),
         kv_position_bytes_(kv_position_bytes) {}
 
-  Result<Figures> measure(const Test& test, int repeats, bool has_warmup) {
+  Result<BenchRecord> measure(const Test& test, int repeats, bool has_warmup) {
     std::vector<double> speed, bytes, of_read, of_multiply;
     for (int i = has_warmup ? -1 : 0; i < repeats; ++i) {
       WICK_DO(reach(test.depth));
@@ -83,7 +78,12 @@ class Bench {
       const double peak = (before.multiply + after.multiply) / 2;
       of_multiply.push_back(peak > 0 ? products(test) / seconds / peak : 0);
     }
-    return Figures{quartiles(speed), quartiles(bytes), quartiles(of_read), quartiles(of_multiply)};
+    return BenchRecord{.test = name_of(test),
+                       .threads = decoder_.threads(),
+                       .figures = {{"tokens_per_second", quartiles(speed)},
+                                   {"gb_per_s", quartiles(bytes)},
+                                   {"share_of_read_bandwidth", quartiles(of_read)},
+                                   {"share_of_multiply_peak", quartiles(of_multiply)}}};
   }
 
  private:
@@ -156,24 +156,6 @@ class Bench {
   std::vector<SeqId> seqs_;
 };
 
-void show(const Test& test, int threads, const Figures& f, bool is_json) {
-  if (is_json) {
-    print_json(BenchRecord{.test = name_of(test),
-                           .threads = threads,
-                           .figures = {{"tokens_per_second", f.tokens_per_second},
-                                       {"gb_per_s", f.gb_per_s},
-                                       {"share_of_read_bandwidth", f.of_read},
-                                       {"share_of_multiply_peak", f.of_multiply}}});
-    return;
-  }
-  print({padded(printable(name_of(test)), 16), right_aligned(joined({threads}), 7),
-         right_aligned(fixed(f.tokens_per_second.median, 1), 12),
-         right_aligned(fixed(f.gb_per_s.median, 1), 9),
-         right_aligned(fixed(f.of_read.median * 100, 1), 10), " %",
-         right_aligned(fixed(f.of_multiply.median * 100, 1), 13), " %\n"});
-  flush_output();
-}
-
 std::vector<Test> tests_of(const Options& o) {
   std::vector<Test> tests;
   for (const int depth : o.depth) {
@@ -224,8 +206,11 @@ Result<int> run(const Options& o) {
     Bench bench(decoder, memory, bytes, team, matmul_kernels(isa),
                 kv_bytes_per_position(decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {
-      WICK_TRY(const Figures figures, bench.measure(test, o.repeats, !o.is_cold));
-      show(test, decoder.threads(), figures, o.is_json);
+      WICK_TRY(const BenchRecord record, bench.measure(test, o.repeats, !o.is_cold));
+      const Printable head =
+          joined({padded(printable(record.test), 16), column(decoder.threads(), 7)});
+      show(record, o.is_json, head,
+           {{0, 12}, {1, 9}, {2, 10, Column::Form::kPercent}, {3, 13, Column::Form::kPercent}});
     }
   }
   return kExitOk;

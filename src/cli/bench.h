@@ -1,15 +1,18 @@
-// What the kinds of wick bench share: a table for people, a line of JSON for programs, and the
-// spread of their runs.
+// What the kinds of wick bench share: flags, a table for people, a line of JSON for programs, and
+// the spread of their runs.
 #pragma once
 
+#include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "cli/flags.h"
+#include "cli/out.h"
+#include "cli/settings.h"
+#include "engine/engine.h"
 
 namespace wick {
 
@@ -28,13 +31,44 @@ struct BenchRecord {
   std::vector<std::pair<std::string, Quartiles>> figures;
 };
 
+// How a row shows a figure, right-aligned.
+struct Column {
+  std::size_t figure, width;
+  enum class Form : std::uint8_t { kMedian, kWithQuartiles, kPercent } form = Form::kMedian;
+  int decimals = 1;
+};
+
+// A row, `head` and then the columns; as JSON the line that bench compare reads:
+// {"test","threads","NAME","NAME_q1","NAME_q3",…,"peak_rss"}.
+void show(const BenchRecord& record, bool is_json, const Printable& head,
+          std::initializer_list<Column> columns);
+Printable spread(const Quartiles& figure);  // "(1.2 to 1.4)"
+
+template <std::integral T>
+Printable column(T value, std::size_t width) {
+  return right_aligned(joined({value}), width);
+}
+
 // Memory of this process that no file holds, now (0 where /proc does not say); and the most memory
 // it held at a time, files included.
 double anonymous_mib();
 double peak_rss_mib();
 
-// {"test","threads","NAME","NAME_q1","NAME_q3",…,"peak_rss"}: what bench compare reads.
-void print_json(const BenchRecord& record);
+struct BenchOptions {
+  SettingFlags settings = {};
+  int prompt = 128, generate = 64, runs = 3, warm_up = 1;
+  bool is_json = false;
+};
+
+// What they come to, with the settings.
+struct BenchSetup {
+  std::filesystem::path path = {};
+  EngineOptions engine = {};
+  int threads = 0;  // 0 = what this process may use
+};
+
+void add_common(Flags& flags, BenchOptions& options, int least_generated);
+Result<BenchSetup> set_up(const BenchOptions& options);
 
 // Adds a kind of bench below `bench`; `chosen` receives what it does when it was asked for.
 using ChosenAction = std::shared_ptr<Action>;

@@ -1,12 +1,12 @@
 // wick bench compare: two files of --json lines; exit status 4 where the second is worse. Worse
 // means by more than the limit, and beyond what both spread: their quartiles don't overlap.
 #include <cmath>
-#include <fstream>
 #include <map>
 
 #include "base/strings.h"
 #include "chat/value.h"
 #include "cli/bench.h"
+#include "cli/options.h"
 #include "cli/out.h"
 
 namespace wick {
@@ -44,13 +44,10 @@ void add_figures(const Object& line, Figures& figures) {
 }
 
 Result<Figures> read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text(kMaxFileBytes + 1, 0);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  WICK_TRY(const std::string text, read_text(path, kMaxFileBytes));
   Figures figures;
   std::size_t begin = 0;
-  while (begin < text.size() && text.size() <= kMaxFileBytes) {
+  while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     if (end > begin) {
       WICK_TRY(const Value line, parse_json(std::string_view(text).substr(begin, end - begin)));
@@ -59,12 +56,10 @@ Result<Figures> read(const std::string& path) {
     begin = end + 1;
   }
   if (figures.empty()) {
-    return Error{
-        .code = ErrorCode::kInvalid,
-        .id = "no_figures",
-        .message = cat(printable(path), " holds no line of wick bench --json, or more than ",
-                       human_bytes(kMaxFileBytes)),
-        .hint = "wick bench single --json > before.jsonl"};
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "no_figures",
+                 .message = cat(printable(path), " holds no line of wick bench --json"),
+                 .hint = "wick bench single --json > before.jsonl"};
   }
   return figures;
 }

@@ -1,6 +1,7 @@
 #include "cli/bench_engine.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 
 #include "backend/device_registry.h"
@@ -16,14 +17,11 @@ double ms_between(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to - from) * 1e-6;
 }
 
-constexpr std::size_t kMaxMessage = 256;  // bytes kept of an error
-
 // Notes when text came.
 class Stopwatch final : public DeltaSink {
  public:
   explicit Stopwatch(int max_tokens) {
     times_.reserve(static_cast<std::size_t>(max_tokens) + 1);
-    message_.reserve(kMaxMessage);
     started_ns_ = monotonic_ns();
   }
 
@@ -31,29 +29,23 @@ class Stopwatch final : public DeltaSink {
     if (!delta.text.empty() && times_.size() < times_.capacity()) times_.push_back(monotonic_ns());
     if (delta.stop == FinishReason::kNone) return true;
     usage_ = delta.usage;
-    failed_ = delta.stop == FinishReason::kError;
-    if (failed_ && delta.error != nullptr) {
-      code_ = delta.error->code;
-      message_.assign(delta.error->message, 0, kMaxMessage);  // has room: allocates nothing
-    }
+    if (delta.error != nullptr) error_ = *delta.error;  // cold: the request has failed
     is_over_ = true;
     return true;
   }
 
   bool is_over() const noexcept { return is_over_; }
 
-  bool has_failed() const noexcept { return failed_; }
-
   bool has_begun() const noexcept { return !times_.empty(); }
 
-  Error error() const {
-    return {.code = code_,
-            .id = "bench_failed",
-            .message = cat("a request failed: ", message_.empty() ? "it has no end" : message_)};
-  }
-
   // Gaps that began before `from_ns` are left out.
-  TimedAnswer answer(std::int64_t from_ns = 0) const {
+  Result<TimedAnswer> answer(std::int64_t from_ns) const {
+    if (error_ || !is_over_) {
+      return Error{
+          .code = error_ ? error_->code : ErrorCode::kDevice,
+          .id = "bench_failed",
+          .message = cat("a request failed: ", error_ ? error_->message : "it has no end")};
+    }
     TimedAnswer answer{.usage = usage_};
     if (!times_.empty()) answer.ttft_ms = ms_between(started_ns_, times_.front());
     for (std::size_t i = 1; i < times_.size(); ++i)
@@ -65,92 +57,91 @@ class Stopwatch final : public DeltaSink {
   std::int64_t started_ns_ = 0;
   std::vector<std::int64_t> times_ = {};
   Usage usage_ = {};
-  bool is_over_ = false, failed_ = false;
-  ErrorCode code_ = ErrorCode::kDevice;
-  std::string message_ = {};
+  bool is_over_ = false;
+  std::optional<Error> error_ = {};
+};
+
+// Requests on their way, each with its watch.
+struct Live {
+  Engine& engine;
+  std::vector<std::shared_ptr<Stopwatch>> watches = {};
+  std::vector<RequestId> ids = {};
+
+  Result<void> submit(GenerateRequest request) {
+    request.sink = watches.emplace_back(std::make_shared<Stopwatch>(request.max_tokens));
+    WICK_TRY(ids.emplace_back(), engine.submit(std::move(request)));
+    return {};
+  }
+
+  Result<TimedRun> answers(std::int64_t from_ns, std::int64_t end_ns) const {
+    TimedRun run{.seconds = ms_between(from_ns, end_ns) * 1e-3};
+    for (const auto& watch : watches) {
+      WICK_TRY(run.answers.emplace_back(), watch->answer(from_ns));
+      run.generated_tokens += run.answers.back().usage.generated_tokens;
+    }
+    return run;
+  }
 };
 
 }  // namespace
 
-Result<TimedEngine> TimedEngine::open(const std::filesystem::path& path, int threads,
-                                      const EngineOptions& options) {
+Result<TimedEngine> TimedEngine::open(const BenchSetup& setup) {
   const std::int64_t start = monotonic_ns();
-  WICK_TRY(ModelFile file, ModelFile::open(path));
+  const EngineOptions& options = setup.engine;
+  WICK_TRY(ModelFile file, ModelFile::open(setup.path));
   WICK_TRY(const OpenDevice open, process_devices().open("auto"));
-  TimedEngine timed(std::move(file), *open.device);
+  TimedEngine timed(std::move(file));
   WICK_TRY(Decoder decoder,
-           Decoder::load(*timed.file_, *timed.device_,
+           Decoder::load(*timed.file_, *open.device,
                          {.max_batch_tokens = std::max(options.prefill_chunk, options.max_seqs),
                           .max_logit_rows = options.max_seqs,
                           .context = options.context,
                           .max_seqs = options.max_seqs,
-                          .threads = threads}));
+                          .threads = setup.threads}));
   timed.threads_ = decoder.threads();
-  timed.vocab_ = decoder.spec().vocab;
   WICK_TRY(auto tokenizer, Tokenizer::from(timed.file_->metadata()));
-  timed.vocab_ = std::min(timed.vocab_, tokenizer->size());
+  timed.vocab_ = std::min(decoder.spec().vocab, tokenizer->size());
   WICK_TRY(timed.engine_, Engine::create(std::move(decoder), std::move(tokenizer), options));
   timed.load_ms_ = ms_between(start, monotonic_ns());
   return timed;
 }
 
 Result<TimedRun> TimedEngine::run(const std::vector<GenerateRequest>& requests, int concurrency) {
-  std::vector<std::shared_ptr<Stopwatch>> watches;
+  Live live{*engine_};
   const auto n_live = [&] {
-    return std::count_if(watches.begin(), watches.end(),
+    return std::count_if(live.watches.begin(), live.watches.end(),
                          [](const auto& watch) { return !watch->is_over(); });
   };
   const std::int64_t start = monotonic_ns();
   do {
-    while (watches.size() < requests.size() && n_live() < concurrency) {
-      GenerateRequest request = requests[watches.size()];
-      request.sink = watches.emplace_back(std::make_shared<Stopwatch>(request.max_tokens));
-      WICK_TRY([[maybe_unused]] const RequestId id, engine_->submit(std::move(request)));
-    }
-  } while (engine_->step() || watches.size() < requests.size());
-  TimedRun run{.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9};
-  for (const auto& watch : watches) {
-    if (watch->has_failed() || !watch->is_over()) return watch->error();
-    run.answers.push_back(watch->answer());
-    run.generated_tokens += run.answers.back().usage.generated_tokens;
-    run.prompt_tokens += run.answers.back().usage.prompt_tokens;
-  }
-  return run;
+    while (live.ids.size() < requests.size() && n_live() < concurrency)
+      WICK_DO(live.submit(requests[live.ids.size()]));
+  } while (engine_->step() || live.ids.size() < requests.size());
+  return live.answers(start, monotonic_ns());
 }
 
-Result<TimedRun> TimedEngine::run_beside(const std::vector<GenerateRequest>& streams,
-                                         GenerateRequest late) {
-  std::vector<std::shared_ptr<Stopwatch>> watches;
-  std::vector<RequestId> ids;
-  const auto submit = [&](GenerateRequest request) -> Result<void> {
-    request.sink = watches.emplace_back(std::make_shared<Stopwatch>(request.max_tokens));
-    WICK_TRY(ids.emplace_back(), engine_->submit(std::move(request)));
-    return {};
-  };
-  for (const GenerateRequest& request : streams)
-    WICK_DO(submit(request));
+Result<TimedRun> TimedEngine::run_beside(const std::vector<GenerateRequest>& requests) {
+  Live live{*engine_};
+  for (std::size_t i = 0; i + 1 < requests.size(); ++i)
+    WICK_DO(live.submit(requests[i]));
   const auto has_begun = [](const auto& watch) { return watch->has_begun(); };
-  while (!std::all_of(watches.begin(), watches.end(), has_begun) && engine_->step()) {
+  while (!std::all_of(live.watches.begin(), live.watches.end(), has_begun) && engine_->step()) {
   }
   const std::int64_t came = monotonic_ns();
-  WICK_DO(submit(std::move(late)));
-  while (!watches.back()->is_over() && engine_->step()) {
+  WICK_DO(live.submit(requests.back()));
+  while (!live.watches.back()->is_over() && engine_->step()) {
   }
-  TimedRun run{.seconds = static_cast<double>(monotonic_ns() - came) * 1e-9};
-  for (const RequestId id : ids)
+  const std::int64_t end = monotonic_ns();
+  for (const RequestId id : live.ids)
     engine_->cancel(id);
   while (engine_->step()) {
   }
-  for (const auto& watch : watches) {
-    if (watch->has_failed() || !watch->has_begun()) return watch->error();
-    run.answers.push_back(watch->answer(came));
-  }
-  return run;
+  return live.answers(came, end);
 }
 
-std::vector<TokenId> random_tokens(int n, int vocab, unsigned seed) {
+std::vector<TokenId> TimedEngine::random_tokens(int n, unsigned seed) const {
   std::mt19937 random(seed);
-  std::uniform_int_distribution<TokenId> any(0, vocab - 1);
+  std::uniform_int_distribution<TokenId> any(0, vocab_ - 1);
   std::vector<TokenId> tokens(static_cast<std::size_t>(n));
   std::generate(tokens.begin(), tokens.end(), [&] { return any(random); });
   return tokens;

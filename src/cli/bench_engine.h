@@ -2,11 +2,11 @@
 // it.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/bench.h"
 #include "engine/engine.h"
 #include "format/model_file.h"
 
@@ -21,42 +21,36 @@ struct TimedAnswer {
 struct TimedRun {
   std::vector<TimedAnswer> answers = {};  // in the order of the requests
   double seconds = 0;
-  int generated_tokens = 0, prompt_tokens = 0;
+  int generated_tokens = 0;
 };
 
 class TimedEngine {
  public:
-  // `threads` 0 = what this process may use.
-  static Result<TimedEngine> open(const std::filesystem::path& path, int threads,
-                                  const EngineOptions& options);
+  static Result<TimedEngine> open(const BenchSetup& setup);
 
   const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
 
   int threads() const noexcept { return threads_; }
 
-  int vocab() const noexcept { return vocab_; }
-
   double load_ms() const noexcept { return load_ms_; }
+
+  // n token ids of the vocabulary, another sequence for each seed.
+  std::vector<TokenId> random_tokens(int n, unsigned seed) const;
 
   // Answers all of `requests`, at most `concurrency` at a time: when one is over the next begins.
   Result<TimedRun> run(const std::vector<GenerateRequest>& requests, int concurrency);
-  // Lets `streams` say their first text, then submits `late` and ends when that is answered. The
-  // streams are cancelled; their gaps are those beside `late`, whose answer comes last.
-  Result<TimedRun> run_beside(const std::vector<GenerateRequest>& streams, GenerateRequest late);
+  // Lets all but the last request say their first text, then submits that and ends when it is
+  // answered. The others are cancelled; their gaps are those beside it.
+  Result<TimedRun> run_beside(const std::vector<GenerateRequest>& requests);
 
  private:
-  TimedEngine(ModelFile file, Device& device)
-      : file_(std::make_unique<ModelFile>(std::move(file))), device_(&device) {}
+  explicit TimedEngine(ModelFile file) : file_(std::make_unique<ModelFile>(std::move(file))) {}
 
   std::unique_ptr<ModelFile> file_;  // the weights lie in it
-  Device* device_;
   int threads_ = 0;
   std::unique_ptr<Engine> engine_;
   int vocab_ = 0;
   double load_ms_ = 0;
 };
-
-// n token ids below `vocab`, another sequence for each seed.
-std::vector<TokenId> random_tokens(int n, int vocab, unsigned seed);
 
 }  // namespace wick

@@ -8,6 +8,8 @@
 #include "base/strings.h"
 #include "cli/bench.h"
 #include "cli/json_out.h"
+#include "cli/options.h"
+#include "cli/out.h"
 
 namespace wick {
 
@@ -39,17 +41,55 @@ double peak_rss_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+Printable spread(const Quartiles& figure) {
+  return joined({"(", fixed(figure.q1, 1), " to ", fixed(figure.q3, 1), ")"});
+}
+
+namespace {
+
 void print_json(const BenchRecord& record) {
-  Object line;
-  line["test"] = record.test;
-  line["threads"] = record.threads;
-  for (const auto& [name, spread] : record.figures) {
-    line[name] = spread.median;
-    line[cat(name, "_q1")] = spread.q1;
-    line[cat(name, "_q3")] = spread.q3;
+  Object line = json_object({{"test", record.test}, {"threads", record.threads}});
+  for (const auto& [name, figure] : record.figures) {
+    line[name] = figure.median;
+    line[cat(name, "_q1")] = figure.q1;
+    line[cat(name, "_q3")] = figure.q3;
   }
   line["peak_rss"] = static_cast<std::int64_t>(peak_rss_mib() * (1 << 20));
-  print_json(Value(std::move(line)));
+  print_json(std::move(line));
+}
+
+}  // namespace
+
+void show(const BenchRecord& record, bool is_json, const Printable& head,
+          std::initializer_list<Column> columns) {
+  if (is_json) return print_json(record);
+  print({head});
+  for (const Column& one : columns) {
+    const Quartiles& figure = record.figures[one.figure].second;
+    const bool is_percent = one.form == Column::Form::kPercent;
+    print({right_aligned(fixed(figure.median * (is_percent ? 100 : 1), one.decimals), one.width)});
+    if (is_percent) print({" %"});
+    if (one.form == Column::Form::kWithQuartiles) print({" ", spread(figure)});
+  }
+  print({"\n"});
+  flush_output();
+}
+
+void add_common(Flags& flags, BenchOptions& options, int least_generated) {
+  options.settings.add_model(flags, false);
+  options.settings.add(flags, {"local.threads", "cache.kv_type"});
+  flags.integer("-n,--n-gen", options.generate, {least_generated, 1 << 20},
+                "generated tokens of an answer");
+  flags.integer("-r,--repetitions", options.runs, {1, 1000}, "runs of which the median counts");
+  flags.toggle("--json", options.is_json, "one JSON object a line");
+}
+
+Result<BenchSetup> set_up(const BenchOptions& options) {
+  WICK_TRY(const Config config, options.settings.resolve());
+  BenchSetup out{.threads = static_cast<int>(config.integer("local.threads"))};
+  WICK_TRY(out.path, find_model(config));
+  WICK_TRY(out.engine, engine_options(config));
+  return out;
 }
 
 }  // namespace wick

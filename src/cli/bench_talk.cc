@@ -5,9 +5,7 @@
 #include "base/strings.h"
 #include "cli/bench.h"
 #include "cli/bench_engine.h"
-#include "cli/options.h"
 #include "cli/out.h"
-#include "cli/settings.h"
 #include "local/local.h"
 #include "provider/conversation.h"
 #include "provider/gather.h"
@@ -15,13 +13,6 @@
 namespace wick {
 
 namespace {
-
-struct Options {
-  SettingFlags settings = {};
-  int generate = 64;
-  int runs = 5;
-  bool is_json = false;
-};
 
 // The prompts that are shipped: a question, a page, and the page eight times with a number before
 // each.
@@ -46,26 +37,22 @@ std::string long_prompt() {
   return text;
 }
 
-// "(1.2 to 1.4)"
-Printable spread(const Quartiles& figure) {
-  return joined({"(", fixed(figure.q1, 1), " to ", fixed(figure.q3, 1), ")"});
+// Tokens per second behind the first, which is the prompt's.
+double decode_speed(const Usage& usage) {
+  return (usage.generated_tokens - 1) / usage.generate_ms * 1e3;
 }
 
-Result<int> run_single(const Options& o) {
-  WICK_TRY(const Config config, o.settings.resolve());
-  WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(const EngineOptions engine, engine_options(config));
-  const auto threads = static_cast<int>(config.integer("local.threads"));
+Result<int> run_single(const BenchOptions& o) {
+  WICK_TRY(const BenchSetup setup, set_up(o));
   std::optional<TimedEngine> timed;
   std::vector<double> load_ms;
   double own_mib = 0;  // of the first time: later ones find memory that was given back
   for (int run = 0; run < o.runs; ++run) {
     timed.reset();
     const double before = anonymous_mib();
-    WICK_TRY(TimedEngine next, TimedEngine::open(path, threads, engine));
+    WICK_TRY(timed, TimedEngine::open(setup));
     if (run == 0) own_mib = anonymous_mib() - before;
-    load_ms.push_back(next.load_ms());
-    timed.emplace(std::move(next));
+    load_ms.push_back(timed->load_ms());
   }
   if (!o.is_json) {
     const Quartiles load = quartiles(load_ms);
@@ -76,10 +63,7 @@ Result<int> run_single(const Options& o) {
   const std::pair<const char*, std::string> prompts[] = {
       {"short", std::string(kQuestion)}, {"medium", std::string(kPage)}, {"long", long_prompt()}};
   for (const auto& [name, text] : prompts) {
-    std::vector<TokenId> ids;
-    MarkedText marked;
-    marked.append(text, false);
-    WICK_DO(timed->tokenizer().encode(marked, ids));
+    WICK_TRY(const std::vector<TokenId> ids, timed->tokenizer().encode_plain(text));
     std::vector<double> ttft, speed;
     for (int run = -1; run < o.runs; ++run) {  // -1: warm-up; a tenant of its own finds no cache
       WICK_TRY(const TimedRun done, timed->run({{.prompt = ids,
@@ -89,25 +73,17 @@ Result<int> run_single(const Options& o) {
                                                  .tenant = static_cast<std::uint64_t>(run + 2)}},
                                                1));
       if (run < 0) continue;
-      const Usage& usage = done.answers[0].usage;
       ttft.push_back(done.answers[0].ttft_ms);
-      speed.push_back((usage.generated_tokens - 1) / usage.generate_ms * 1e3);
+      speed.push_back(decode_speed(done.answers[0].usage));
     }
-    const BenchRecord record{.test = cat("single ", name, " p", ids.size(), " n", o.generate),
-                             .threads = timed->threads(),
-                             .figures = {{"ttft_ms", quartiles(ttft)},
-                                         {"tokens_per_second", quartiles(speed)},
-                                         {"load_ms", quartiles(load_ms)},
-                                         {"own_mib", quartiles({own_mib})}}};
-    if (o.is_json) {
-      print_json(record);
-      continue;
-    }
-    const Quartiles &first = record.figures[0].second, &rate = record.figures[1].second;
-    print({padded(printable(name), 10), right_aligned(joined({ids.size()}), 8),
-           right_aligned(fixed(first.median, 1), 13), " ", spread(first),
-           right_aligned(fixed(rate.median, 1), 15), " ", spread(rate), "\n"});
-    flush_output();
+    show({.test = cat("single ", name, " p", ids.size(), " n", o.generate),
+          .threads = timed->threads(),
+          .figures = {{"ttft_ms", quartiles(ttft)},
+                      {"tokens_per_second", quartiles(speed)},
+                      {"load_ms", quartiles(load_ms)},
+                      {"own_mib", quartiles({own_mib})}}},
+         o.is_json, joined({padded(printable(name), 10), column(ids.size(), 8)}),
+         {{0, 13, Column::Form::kWithQuartiles}, {1, 15, Column::Form::kWithQuartiles}});
   }
   if (!o.is_json) print({"most memory at a time: ", fixed(peak_rss_mib(), 0), " MiB\n"});
   return kExitOk;
@@ -121,19 +97,16 @@ constexpr std::string_view kTurns[] = {
     "Put everything you told me into a short plan for one year.",
 };
 
-Result<int> run_chat(const Options& o) {
-  WICK_TRY(const Config config, o.settings.resolve());
-  WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(const EngineOptions engine, engine_options(config));
-  const auto threads = static_cast<int>(config.integer("local.threads"));
-  WICK_TRY(const auto provider, LocalModel::open(path, {.threads = threads, .engine = engine}));
+// Figures of a turn, one for each run.
+struct Turn {
+  Usage usage = {};
+  std::vector<double> first_ms = {}, speed = {};
+};
 
-  // Figures of a turn, one for each run.
-  struct Turn {
-    Usage usage = {};
-    std::vector<double> first_ms = {}, speed = {};
-  };
-
+Result<int> run_chat(const BenchOptions& o) {
+  WICK_TRY(const BenchSetup setup, set_up(o));
+  WICK_TRY(const auto provider,
+           LocalModel::open(setup.path, {.threads = setup.threads, .engine = setup.engine}));
   std::vector<Turn> turns(std::size(kTurns));
   for (int run = 0; run < o.runs; ++run) {
     Conversation conversation;
@@ -147,52 +120,40 @@ Result<int> run_chat(const Options& o) {
       conversation.answer(answer);
       turns[i].usage = answer.usage;
       turns[i].first_ms.push_back(answer.usage.prompt_ms);
-      if (answer.usage.generated_tokens < 2) continue;
-      turns[i].speed.push_back((answer.usage.generated_tokens - 1) / answer.usage.generate_ms *
-                               1e3);
+      if (answer.usage.generated_tokens > 1) turns[i].speed.push_back(decode_speed(answer.usage));
     }
   }
   if (!o.is_json) print({"turn  prompt  of it cached  first token, ms  tokens/s\n"});
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    const Turn& turn = turns[i];
-    const Quartiles first = quartiles(turn.first_ms), speed = quartiles(turn.speed);
-    if (o.is_json) {
-      print_json(BenchRecord{.test = cat("chat turn ", i + 1, " n", o.generate),
-                             .threads = threads,
-                             .figures = {{"first_ms", first}, {"tokens_per_second", speed}}});
-    } else {
-      print({right_aligned(joined({i + 1}), 4),
-             right_aligned(joined({turn.usage.prompt_tokens}), 8),
-             right_aligned(joined({turn.usage.cached_tokens}), 14),
-             right_aligned(fixed(first.median, 1), 17), right_aligned(fixed(speed.median, 1), 10),
-             "\n"});
-    }
+    const Usage& usage = turns[i].usage;
+    show(
+        {.test = cat("chat turn ", i + 1, " n", o.generate),
+         .threads = setup.threads,
+         .figures = {{"first_ms", quartiles(turns[i].first_ms)},
+                     {"tokens_per_second", quartiles(turns[i].speed)}}},
+        o.is_json,
+        joined({column(i + 1, 4), column(usage.prompt_tokens, 8), column(usage.cached_tokens, 14)}),
+        {{0, 17}, {1, 10}});
   }
   return kExitOk;
 }
 
-void add_common(Flags& flags, Options& o) {
-  o.settings.add_model(flags, false);
-  o.settings.add(flags, {"local.threads", "cache.kv_type"});
-  flags.integer("-n,--n-gen", o.generate, {2, 1 << 20}, "generated tokens of an answer");
-  flags.integer("-r,--repetitions", o.runs, {1, 1000}, "runs of which the median counts");
-  flags.toggle("--json", o.is_json, "one JSON object a line");
+void add(Flags& bench, const ChosenAction& chosen, const char* name, const char* help,
+         Result<int> (*run)(const BenchOptions&)) {
+  const auto o = std::make_shared<BenchOptions>();
+  o->runs = 5;
+  Flags flags = bench.command(name, help, [=] { *chosen = [=] { return run(*o); }; });
+  add_common(flags, *o, 2);
 }
 
 }  // namespace
 
 void add_bench_single(Flags& bench, const ChosenAction& chosen) {
-  const auto o = std::make_shared<Options>();
-  Flags flags = bench.command("single", "load, first text and speed for three prompts",
-                              [=] { *chosen = [o] { return run_single(*o); }; });
-  add_common(flags, *o);
+  add(bench, chosen, "single", "load, first text and speed for three prompts", run_single);
 }
 
 void add_bench_chat(Flags& bench, const ChosenAction& chosen) {
-  const auto o = std::make_shared<Options>();
-  Flags flags = bench.command("chat", "five turns of a conversation",
-                              [=] { *chosen = [o] { return run_chat(*o); }; });
-  add_common(flags, *o);
+  add(bench, chosen, "chat", "five turns of a conversation", run_chat);
 }
 
 }  // namespace wick

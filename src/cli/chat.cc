@@ -4,15 +4,10 @@
 
 #include <memory>
 
-#include "base/strings.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
-#include "cli/conversation.h"
-#include "cli/options.h"
 #include "cli/out.h"
-#include "cli/plan.h"
 #include "cli/repl.h"
-#include "cli/settings.h"
 #include "hub/atomic_file.h"
 #include "local/local.h"
 
@@ -20,12 +15,10 @@ namespace wick {
 
 namespace {
 
-struct Options {
-  SettingFlags settings = {};
-  std::string prompt = {}, system = {}, session_file = {};
+struct Options : AskOptions {
+  std::string system = {}, session_file = {};
   std::vector<std::string> variables = {};
   bool thinks = false, thinks_not = false;
-  bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
 
 Result<int> answer_once(Provider& provider, Conversation& conversation,
@@ -41,37 +34,15 @@ Result<int> answer_once(Provider& provider, Conversation& conversation,
       const Gather whole,
       ask(provider, {.prompt = conversation.messages(), .generation = generation}, !o.is_json));
   if (!whole.error) conversation.answer(whole.completion);
-  return end_answer(whole, {.is_json = o.is_json, .is_quiet = o.is_quiet});
-}
-
-// "KEY=JSON", as `wick template` takes it.
-Result<void> add_variables(const Options& o, Generation& generation) {
-  for (const std::string& variable : o.variables) {
-    const std::size_t equals = variable.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Error{.code = ErrorCode::kInvalid,
-                   .id = "bad_variable",
-                   .message = cat("--set '", printable(variable), "' is not KEY=JSON"),
-                   .hint = "a text needs its quotes: --set 'date=\"1 May 2026\"'"};
-    }
-    generation.template_variables.emplace_back(variable.substr(0, equals),
-                                               variable.substr(equals + 1));
-  }
-  if (o.thinks || o.thinks_not) generation.thinking = o.thinks;
-  return {};
+  return end_answer(whole, o);
 }
 
 Result<int> run(const Options& o) {
-  WICK_TRY(const Config config, o.settings.resolve());
-  const bool is_talk = !o.has_prompt && is_terminal(STDIN_FILENO);
-  std::string prompt = o.prompt;
-  if (!is_talk && !o.has_prompt) {
-    WICK_TRY(prompt, read_piped_prompt());
-  }
-  WICK_TRY(Generation generation, generation_settings(config));
-  WICK_DO(add_variables(o, generation));
-  WICK_TRY(const OpenModel model, open_model(config));
-  if (o.is_verbose && model.local != nullptr) print_plan(note, *model.local, config);
+  WICK_TRY(auto variables, parse_variables(o.variables));
+  WICK_TRY(Asking asking, begin(o));
+  auto& [model, prompt, generation] = asking;
+  generation.template_variables = std::move(variables);
+  if (o.thinks || o.thinks_not) generation.thinking = o.thinks;
   const std::vector<FileId> files =
       model.local != nullptr ? model.local->files() : std::vector<FileId>();
   Conversation conversation;
@@ -84,8 +55,9 @@ Result<int> run(const Options& o) {
   }
   if (!o.system.empty()) conversation.set_system(o.system);
   WICK_TRY(const int status,
-           is_talk ? talk(*model.provider, conversation, std::move(generation), files)
-                   : answer_once(*model.provider, conversation, generation, prompt, o));
+           !o.has_prompt && is_terminal(STDIN_FILENO)
+               ? talk(*model.provider, conversation, std::move(generation), files)
+               : answer_once(*model.provider, conversation, generation, prompt, o));
   const bool is_answered = status == kExitOk || status == kExitInterrupted;
   if (!o.session_file.empty() && is_answered) {
     WICK_DO(model.provider->save_session(o.session_file, conversation.messages()));
@@ -98,8 +70,6 @@ Result<int> run(const Options& o) {
 Action setup_chat(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, true);
-  o->settings.add_run(flags);
-  o->settings.add_generation(flags);
   flags.text("-p,--prompt", o->prompt, "answer this and exit");
   flags.text("-s,--system", o->system, "the system message");
   flags.text(
@@ -109,10 +79,7 @@ Action setup_chat(Flags flags) {
   flags.toggle("--think", o->thinks, "let a model that can think before it answers do so");
   flags.toggle("--no-think", o->thinks_not, "let it not (the template's enable_thinking)");
   flags.exclude("--think", "--no-think");
-  flags.toggle("-v,--verbose", o->is_verbose, "first what memory the model may take");
-  flags.toggle("-q,--quiet", o->is_quiet, "no line of figures");
-  flags.toggle("--json", o->is_json, "with -p or piped input: one JSON object instead of text");
-  flags.remark(kAnswersGo);
+  add_ask_flags(flags, *o);
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");
     return run(*o);

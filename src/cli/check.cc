@@ -47,13 +47,13 @@ Value to_value(const shell::Verdict& verdict) {
                                       {"span", Array{effect.span.begin, effect.span.end}},
                                       {"why", effect.why}}));
   }
-  Value out = json_object({{"level", shell::name(verdict.level)},
-                           {"effects", std::move(effects)},
-                           {"suggestion", verdict.suggestion}});
+  Object out = json_object({{"level", shell::name(verdict.level)},
+                            {"effects", std::move(effects)},
+                            {"suggestion", verdict.suggestion}});
   if (verdict.error) {
-    (*out.object())["error"] = json_object({{"line", verdict.error->line},
-                                            {"column", verdict.error->column},
-                                            {"message", verdict.error->message}});
+    out["error"] = json_object({{"line", verdict.error->line},
+                                {"column", verdict.error->column},
+                                {"message", verdict.error->message}});
   }
   return out;
 }
@@ -123,8 +123,8 @@ Result<int> run_batch(const Options& options) {
       continue;
     }
     is_bad = true;  // the line still gets its answer, at a level that passes nothing
-    Value out = json_object({{"level", "high"}, {"effects", Array{}}, {"suggestion", ""}});
-    (*out.object())["error"] = json_object({{"message", to_string(verdict.error())}});
+    Object out = json_object({{"level", "high"}, {"effects", Array{}}, {"suggestion", ""}});
+    out["error"] = json_object({{"message", to_string(verdict.error())}});
     print_json(out);
   }
   return is_bad ? kExitUsage : kExitOk;
@@ -168,7 +168,7 @@ void print_verdict(const std::string& command, const shell::Verdict& verdict, bo
 Result<int> run_one(const Options& options, bool is_long) {
   std::string command = options.command;
   if (command == "-") {
-    WICK_TRY(command, read_stdin(kMaxBatch));
+    WICK_TRY(command, read_text("-", kMaxBatch));
   }
   if (command.empty()) return bad("no command is given", "wick check 'rm -rf build'");
   const char* home = std::getenv("HOME");

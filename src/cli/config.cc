@@ -28,10 +28,6 @@ struct ValueMaker {
     return Array(list.begin(), list.end());
   }
 
-  Value operator()(std::uint64_t u) const {
-    return u >> 63 == 0 ? Value(static_cast<std::int64_t>(u)) : Value(cat(u));
-  }
-
   template <class T>
   Value operator()(const T& one) const {
     return Value(one);
@@ -64,7 +60,7 @@ Result<int> show(const Options& o) {
       print({line, "\n"});
     }
   }
-  if (o.is_json) print_json(Value(std::move(all)));
+  if (o.is_json) print_json(std::move(all));
   return kExitOk;
 }
 
@@ -92,7 +88,7 @@ Value schema_of(const Switch& row) {
   const auto number = [&](const char* type) {
     return json_object({{"type", type}, {"minimum", row.min}, {"maximum", row.max}});
   };
-  Value schema;
+  Object schema;
   switch (row.kind) {
     case SwitchKind::kBoolean:
       schema = json_object({{"type", "boolean"}});
@@ -132,9 +128,8 @@ Value schema_of(const Switch& row) {
       schema = list_of(number("integer"));
       break;
   }
-  Object& object = *schema.object();
-  object["description"] = row.help;
-  if (row.fallback.index() != 0) object["default"] = to_value(row.fallback);
+  schema["description"] = row.help;
+  if (row.fallback.index() != 0) schema["default"] = to_value(row.fallback);
   return schema;
 }
 

@@ -1,17 +1,9 @@
 // JSON on standard output, one object a line.
 #pragma once
 
-#include <initializer_list>
-#include <string_view>
-#include <utility>
-
 #include "chat/value.h"
 
 namespace wick {
-
-using Field = std::pair<std::string_view, Value>;
-
-Value json_object(std::initializer_list<Field> fields);
 
 // Bytes that are not UTF-8 come out as U+FFFD: a line is always JSON. Characters that a terminal
 // would obey or not show come out as \u escapes.

@@ -2,7 +2,6 @@
 // against another engine.
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <sstream>
@@ -22,6 +21,7 @@ namespace wick {
 
 namespace {
 
+constexpr std::size_t kMaxIdsBytes = std::size_t{1} << 30;
 constexpr int kRows = 64;  // logits of so many positions at once
 
 struct Options {
@@ -113,13 +113,7 @@ Result<int> run(const Options& o) {
   inputs.insert(inputs.end(), config.files().begin(), config.files().end());
   std::string text = o.ids;
   if (!o.ids_file.empty()) {
-    std::ifstream in(o.ids_file);
-    if (!in) {
-      return Error{.code = ErrorCode::kNotFound,
-                   .id = "file_not_found",
-                   .message = cat(printable(o.ids_file), ": cannot be read")};
-    }
-    text.assign(std::istreambuf_iterator<char>(in), {});
+    WICK_TRY(text, read_text(o.ids_file, kMaxIdsBytes));
     if (const auto id = file_id(o.ids_file)) inputs.push_back(*id);
   }
   WICK_TRY(const auto ids, parse_ids(text));

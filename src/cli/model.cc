@@ -10,10 +10,8 @@
 #include "cli/model_info.h"
 #include "cli/options.h"
 #include "cli/out.h"
-#include "cli/report.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
-#include "hub/pull.h"
 #include "model/spec.h"
 
 namespace wick {
@@ -52,10 +50,8 @@ Result<int> list(const Options& o) {
   const auto show = [&](std::string_view name, bool here, std::uint64_t bytes,
                         std::string_view what) {
     if (o.is_json) {
-      print_json(json_object({{"name", name},
-                              {"is_here", here},
-                              {"bytes", static_cast<std::int64_t>(bytes)},
-                              {"source", what}}));
+      print_json(
+          json_object({{"name", name}, {"is_here", here}, {"bytes", bytes}, {"source", what}}));
       return;
     }
     print({here ? Shown("* ") : Shown("  "), padded(printable(name), 24), human(bytes), "\t",
@@ -74,24 +70,14 @@ Result<int> pull_model(const Options& o) {
   WICK_TRY(Store store, Store::open());
   WICK_TRY(const auto interrupt, Interrupt::begin());
   Progress progress(o.name);
-  WICK_TRY(const StoredModel model,
-           pull(store, o.name,
-                {.progress =
-                     [&](const PullProgress& p) {
-                       progress.rename(cat(p.is_checking ? "checking " : "", p.what));
-                       progress.update(p.done, p.all);
-                     },
-                 .note =
-                     [&](std::string_view line) {
-                       progress.done();
-                       note({printable(line, 2000), "\n"});
-                     },
-                 .stop = interrupt->token()}));
+  PullOptions options = shown_by(progress);
+  options.stop = interrupt->token();
+  WICK_TRY(const StoredModel model, pull(store, o.name, options));
   progress.done();
   if (o.is_json) {
     print_json(json_object({{"name", model.name},
                             {"path", store.path_of(model).string()},
-                            {"bytes", static_cast<std::int64_t>(bytes_of(model))}}));
+                            {"bytes", bytes_of(model)}}));
   } else {
     print({printable(model.name), "\t", human(bytes_of(model)), "\t",
            printable(store.path_of(model).string(), kMaxPath), "\n"});
@@ -103,12 +89,12 @@ Result<int> info(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
-  WICK_TRY(const Value facts, describe(file));
+  WICK_TRY(const Object facts, describe(file));
   if (o.is_json) {
     print_json(facts);
     return kExitOk;
   }
-  for (const auto& [key, value] : *facts.object()) {
+  for (const auto& [key, value] : facts) {
     const std::string* text = value.string();
     print({padded(printable(key), 20), printable(text != nullptr ? *text : to_json(value), 500),
            "\n"});

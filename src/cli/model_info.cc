@@ -13,10 +13,6 @@ namespace wick {
 
 namespace {
 
-Value count(std::uint64_t n) {
-  return Value(static_cast<std::int64_t>(n));
-}
-
 Value describe_template(const ChatTemplates& templates, std::string_view name) {
   const auto tmpl = templates.pick(name, false);
   if (!tmpl) return cat("not understood: ", to_string(tmpl.error()));
@@ -55,7 +51,7 @@ HeadCounts heads_of(const DeltaSpec& delta) noexcept {
 
 }  // namespace
 
-Result<Value> describe(const ModelFile& file) {
+Result<Object> describe(const ModelFile& file) {
   const Metadata& meta = file.metadata();
   WICK_TRY(const Arch* const arch, find_arch(file));
   WICK_TRY(const DecoderSpec spec, arch->spec(file));
@@ -71,23 +67,23 @@ Result<Value> describe(const ModelFile& file) {
   }
   Object mix;
   for (const auto& [type, n] : types)
-    mix[type] = count(n);
+    mix[type] = n;
   const HeadCounts first =
       std::visit([](const auto& mixer) { return heads_of(mixer); }, spec.blocks.front().mixer);
   return json_object(
       {{"name", meta.string("general.name").value_or("")},
        {"architecture", arch->gguf_name},
-       {"parameters", count(parameters)},
-       {"bytes", count(file.bytes())},
+       {"parameters", parameters},
+       {"bytes", file.bytes()},
        {"types", mix},
        {"context", spec.ctx_train},
-       {"layers", count(spec.blocks.size())},
+       {"layers", spec.blocks.size()},
        {"d_model", spec.d_model},
        {"heads", first.heads},
        {"kv_heads", first.kv_heads},
        {"head_dim", first.head_dim},
        {"vocabulary", spec.vocab},
-       {"kv_bytes_per_token", count(kv_bytes_per_position(spec, KvType::kBF16, KvType::kBF16))},
+       {"kv_bytes_per_token", kv_bytes_per_position(spec, KvType::kBF16, KvType::kBF16)},
        {"tokenizer", meta.string("tokenizer.ggml.model").value_or("tokenizer.json")},
        {"chat_template", describe_templates(meta)}});
 }

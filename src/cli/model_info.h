@@ -8,6 +8,6 @@
 namespace wick {
 
 // An object: name, architecture, sizes, number formats, tokenizer, what its chat template can do.
-Result<Value> describe(const ModelFile& file);
+Result<Object> describe(const ModelFile& file);
 
 }  // namespace wick

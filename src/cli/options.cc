@@ -11,7 +11,6 @@
 #include "backend/device_registry.h"
 #include "base/strings.h"
 #include "cli/out.h"
-#include "cli/report.h"
 #include "engine/limits.h"
 #include "hub/find_model.h"
 #include "provider/openers.h"
@@ -116,6 +115,23 @@ Result<TokenBias> parse_logit_bias(std::string_view text) {
   return out;
 }
 
+Result<std::vector<std::pair<std::string, std::string>>> parse_variables(
+    std::span<const std::string> texts) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string_view text : texts) {
+    const std::size_t equals = std::min(text.find('='), text.size() - 1);
+    const std::string_view key = text.substr(0, equals), json = text.substr(equals + 1);
+    if (key.empty() || !parse_json(json)) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_variable",
+                   .message = cat("--set '", printable(text), "' is not KEY=JSON"),
+                   .hint = "a text needs its quotes: --set 'date=\"1 May 2026\"'"};
+    }
+    variables.emplace_back(key, json);
+  }
+  return variables;
+}
+
 Result<OpenModel> open_model(const Config& config) {
   if (const FoundOpener found = find_opener(config.text("local.model_path")); found.open) {
     WICK_TRY(auto provider, (*found.open)(found.name));
@@ -145,69 +161,60 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
             note({"Fetching ", printable(row->title), " (", human(row->bytes), ", ",
                   printable(row->licence), ") from ", printable(row->sources.front().spec), "\n"});
           },
-      .pull = {.progress =
-                   [&](const PullProgress& p) {
-                     progress.rename(cat(p.is_checking ? "checking " : "", p.what));
-                     progress.update(p.done, p.all);
-                   },
-               .note =
-                   [&](std::string_view line) {
-                     progress.done();
-                     note({printable(line, 2000), "\n"});
-                   }}};
+      .pull = shown_by(progress)};
   auto path = find_model(name, options);
   progress.done();
   return path;
 }
 
-namespace {
+PullOptions shown_by(Progress& progress) {
+  return {.progress =
+              [&](const PullProgress& p) {
+                progress.rename(cat(p.is_checking ? "checking " : "", p.what));
+                progress.update(p.done, p.all);
+              },
+          .note =
+              [&](std::string_view line) {
+                progress.done();
+                note({printable(line, 2000), "\n"});
+              }};
+}
 
-// All that `fd` has; `name` is what an error calls it.
-Result<std::string> read_all(int fd, std::string_view name, std::size_t limit) {
+Result<std::string> read_text(const std::string& path, std::size_t limit) {
+  constexpr std::size_t kBlock = 1 << 16;
+  const bool is_stdin = path.empty() || path == "-";
+  const Printable name = printable(is_stdin ? "standard input" : path.c_str());
+  const int fd = is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::string text;
-  for (;;) {
+  ssize_t n = fd < 0 ? -1 : 1;
+  while (fd >= 0 && n != 0 && text.size() <= limit) {
     const std::size_t at = text.size();
-    text.resize(at + (1 << 16));
-    const ssize_t n = ::read(fd, text.data() + at, text.size() - at);
+    text.resize(at + kBlock);
+    n = ::read(fd, text.data() + at, kBlock);
     text.resize(at + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      return Error{.code = ErrorCode::kIo,
-                   .id = "input_unreadable",
-                   .message = cat(name, " cannot be read: ", std::strerror(errno))};
-    }
-    if (n == 0) return text;
-    if (text.size() > limit) {
-      return Error{.code = ErrorCode::kInvalid,
-                   .id = "input_too_long",
-                   .message = cat(name, " has more than ", human_bytes(limit),
-                                  ", which is the limit"),
-                   .hint = "split it"};
-    }
+    if (n < 0 && errno != EINTR) break;
   }
-}
-
-}  // namespace
-
-Result<std::string> read_stdin(std::size_t limit) {
-  return read_all(STDIN_FILENO, "standard input", limit);
-}
-
-Result<std::string> read_file(const std::string& path, std::size_t limit) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return Error{.code = ErrorCode::kNotFound,
+  const std::string why = errno == EISDIR ? "is a folder, which cannot be read"
+                                          : cat("cannot be read: ", std::strerror(errno));
+  if (fd > STDIN_FILENO) ::close(fd);
+  if (n < 0) {
+    return Error{.code = fd < 0 ? ErrorCode::kNotFound : ErrorCode::kIo,
                  .id = "input_unreadable",
-                 .message = cat(printable(path), ": ", std::strerror(errno))};
+                 .message = cat(name, ": ", why)};
   }
-  auto text = read_all(fd, cat(printable(path)), limit);
-  ::close(fd);
+  if (text.size() > limit) {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "input_too_long",
+        .message = cat(name, " has more than ", human_bytes(limit), ", which is the limit"),
+        .hint = "split it"};
+  }
   return text;
 }
 
 Result<std::string> read_piped_prompt() {
   constexpr std::size_t kMaxPrompt = std::size_t{64} << 20;
-  WICK_TRY(std::string text, read_stdin(kMaxPrompt));
+  WICK_TRY(std::string text, read_text("", kMaxPrompt));
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return text;

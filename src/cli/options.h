@@ -3,12 +3,17 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "cli/report.h"
 #include "config/config.h"
 #include "engine/engine.h"
+#include "hub/pull.h"
 #include "local/local.h"
 
 namespace wick {
@@ -25,6 +30,10 @@ Result<Generation> generation_settings(const Config& config);
 // "15043+1", "15043-inf", " Hello=-2.5": a token by its id, or all tokens of a text.
 Result<TokenBias> parse_logit_bias(std::string_view text);
 
+// "KEY=JSON" each, the variables of a chat template.
+Result<std::vector<std::pair<std::string, std::string>>> parse_variables(
+    std::span<const std::string> texts);
+
 // The model of local.model_path and who answers for it: the opener of its scheme
 // (provider/openers.h), else the local provider.
 struct OpenModel {
@@ -40,12 +49,14 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
 // That of local.model_path.
 Result<std::filesystem::path> find_model(const Config& config);
 
-// All of standard input, or of a file; at most `limit` bytes.
-Result<std::string> read_stdin(std::size_t limit);
-Result<std::string> read_file(const std::string& path, std::size_t limit);
+// What is shown while `progress` lasts: how far a pull is, and what it says.
+PullOptions shown_by(Progress& progress);
 
-// The same as a prompt: the end of the last line, which `echo` and editors write, does not belong
-// to it.
+// All of a file, or of standard input ("" or "-"), at most `limit` bytes.
+Result<std::string> read_text(const std::string& path, std::size_t limit);
+
+// Standard input as a prompt: the end of the last line, which `echo` and editors write, does not
+// belong to it.
 Result<std::string> read_piped_prompt();
 
 }  // namespace wick

@@ -22,10 +22,6 @@ struct Options {
   bool is_json = false;
 };
 
-Value count(std::uint64_t n) {
-  return Value(static_cast<std::int64_t>(n));
-}
-
 Result<int> run(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const LocalOptions local, local_options(config));
@@ -36,13 +32,13 @@ Result<int> run(const Options& o) {
     return kExitOk;
   }
   const ModelMemory memory = model->memory();
-  print_json(json_object({{"weight_bytes", count(memory.weight_bytes)},
-                          {"cache_bytes", count(memory.cache_bytes)},
-                          {"scratch_bytes", count(memory.scratch_bytes)},
-                          {"draft_bytes", count(memory.draft_bytes())},
-                          {"total_bytes", count(memory.total())},
-                          {"limit_bytes", count(local.memory_limit_bytes)},
-                          {"machine_bytes", count(machine_memory_bytes())},
+  print_json(json_object({{"weight_bytes", memory.weight_bytes},
+                          {"cache_bytes", memory.cache_bytes},
+                          {"scratch_bytes", memory.scratch_bytes},
+                          {"draft_bytes", memory.draft_bytes()},
+                          {"total_bytes", memory.total()},
+                          {"limit_bytes", local.memory_limit_bytes},
+                          {"machine_bytes", machine_memory_bytes()},
                           {"context", model->context()}}));
   return kExitOk;
 }

@@ -7,9 +7,11 @@
 #include "base/strings.h"
 #include "cli/answer.h"
 #include "cli/cli.h"
+#include "cli/conversation.h"
 #include "cli/line_editor.h"
+#include "cli/options.h"
 #include "cli/out.h"
-#include "cli/report.h"
+#include "hub/atomic_file.h"
 #include "hub/store.h"
 
 namespace wick {
@@ -17,6 +19,7 @@ namespace wick {
 namespace {
 
 constexpr int kOut = STDOUT_FILENO;
+constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
 
 constexpr char kHelp[] =
     "/system [TEXT]    set the system message, or remove it\n"
@@ -136,7 +139,7 @@ class Talk {
     } else if (command == "/save") {
       show(save(rest));
     } else if (command == "/load") {
-      show(rest.empty() ? no_name("/load") : load(conversation_, rest));
+      show(load(rest));
     } else if (command == "/stats") {
       print({last_.size() == 0 ? Shown("There is no answer yet.") : Shown(last_), "\n"});
     } else {
@@ -165,7 +168,22 @@ class Talk {
     if (path.empty()) return no_name("/save");
     std::vector<FileId> inputs = inputs_;
     if (const auto id = file_id(history_)) inputs.push_back(*id);
-    return wick::save(conversation_, path, inputs);
+    WICK_TRY(AtomicFile file, AtomicFile::create(path, inputs));
+    WICK_DO(file.add(conversation_.to_json() + "\n"));
+    return file.commit();
+  }
+
+  Result<void> load(const std::string& path) {
+    if (path.empty()) return no_name("/load");
+    WICK_TRY(const std::string text, read_text(path, kMaxConversation));
+    Conversation read;
+    if (const auto parsed = read.read_json(text); !parsed) {
+      return Error{.code = ErrorCode::kIo,
+                   .id = "bad_conversation",
+                   .message = cat(printable(path), ": ", parsed.error().message)};
+    }
+    conversation_ = std::move(read);
+    return {};
   }
 
   static void show(const Result<void>& result) {

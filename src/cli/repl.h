@@ -2,7 +2,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/conversation.h"
+#include "hub/atomic_file.h"
+#include "provider/conversation.h"
 #include "provider/provider.h"
 
 namespace wick {

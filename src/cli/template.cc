@@ -3,7 +3,6 @@
 // differs.
 #include <unistd.h>
 
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -90,28 +89,9 @@ Error bad_conversation(std::string_view where, std::string_view what) {
       .hint = "an array of messages, or an object with \"messages\", \"tools\" and the like"};
 }
 
-Result<std::string> read_text(const std::string& path) {
-  if (path.empty() || path == "-") return read_stdin(kMaxConversation);
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) {
-    return Error{.code = ErrorCode::kNotFound,
-                 .id = "no_conversation",
-                 .message = cat(printable(path), ": cannot be read")};
-  }
-  const auto bytes = static_cast<std::size_t>(std::max<std::streamoff>(0, file.tellg()));
-  if (bytes > kMaxConversation) {
-    return bad_conversation(
-        path, cat("has ", human_bytes(bytes), ", the limit is ", human_bytes(kMaxConversation)));
-  }
-  std::string text(bytes, '\0');
-  file.seekg(0);
-  file.read(text.data(), static_cast<std::streamsize>(bytes));
-  return text;
-}
-
 // The template's context: the conversation with the variables of --set.
 Result<Object> context_of(const Options& o) {
-  WICK_TRY(const std::string text, read_text(o.messages));
+  WICK_TRY(const std::string text, read_text(o.messages, kMaxConversation));
   auto parsed = parse_json(text);
   if (!parsed) return bad_conversation(o.messages, parsed.error().message);
   Object context;
@@ -122,17 +102,9 @@ Result<Object> context_of(const Options& o) {
   } else {
     return bad_conversation(o.messages, "is no conversation");
   }
-  for (const std::string& variable : o.variables) {
-    const std::size_t equals = variable.find('=');
-    auto value =
-        parse_json(std::string_view(variable).substr(std::min(equals, variable.size() - 1) + 1));
-    if (equals == std::string::npos || equals == 0 || !value) {
-      return Error{.code = ErrorCode::kInvalid,
-                   .id = "bad_variable",
-                   .message = cat("--set '", printable(variable), "' is not KEY=JSON"),
-                   .hint = "a text needs its quotes: --set 'date=\"1 May 2026\"'"};
-    }
-    context[variable.substr(0, equals)] = *std::move(value);
+  WICK_TRY(const auto variables, parse_variables(o.variables));
+  for (const auto& [key, json] : variables) {
+    WICK_TRY(context[key], parse_json(json));
   }
   if (o.adds_prompt) context["add_generation_prompt"] = true;
   if (o.adds_no_prompt) context["add_generation_prompt"] = false;
@@ -215,24 +187,20 @@ void print_prompt(const MarkedText& prompt) {
   if (is_terminal(kOut)) print({"\n"});
 }
 
-Result<Value> as_json(const std::string& name, const MarkedText& prompt,
-                      const Tokenizer* tokenizer) {
+Result<Object> as_json(const std::string& name, const MarkedText& prompt,
+                       const Tokenizer* tokenizer) {
   Array spans;
   for (const Span& span : prompt.trusted) {
-    Array ends;
-    ends.emplace_back(static_cast<std::int64_t>(span.begin));
-    ends.emplace_back(static_cast<std::int64_t>(span.end));
-    spans.emplace_back(std::move(ends));
+    spans.emplace_back(Array{span.begin, span.end});
   }
-  Value out = json_object({{"template", name}, {"text", prompt.text}, {"trusted", spans}});
+  Object out = json_object({{"template", name}, {"text", prompt.text}, {"trusted", spans}});
   if (tokenizer == nullptr) return out;
   Array tokens;
   WICK_TRY(const auto pieces, pieces_of(*tokenizer, prompt));
   for (const Piece& piece : pieces) {
-    tokens.push_back(
-        json_object({{"id", std::int64_t{piece.id}}, {"text", piece.bytes}, {"from", piece.from}}));
+    tokens.push_back(json_object({{"id", piece.id}, {"text", piece.bytes}, {"from", piece.from}}));
   }
-  (*out.object())["tokens"] = std::move(tokens);
+  out["tokens"] = std::move(tokens);
   return out;
 }
 
@@ -270,7 +238,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const MarkedText prompt, render(source, o.name, context, *interrupt));
   if (o.is_json) {
     const auto name = source.templates.picked_name(o.name, has_tools(context));
-    WICK_TRY(const Value shown, as_json(name.value_or(""), prompt, source.tokenizer.get()));
+    WICK_TRY(const Object shown, as_json(name.value_or(""), prompt, source.tokenizer.get()));
     print_json(shown);
   } else if (o.is_tokens) {
     WICK_TRY(const auto pieces, pieces_of(*source.tokenizer, prompt));

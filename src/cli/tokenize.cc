@@ -108,7 +108,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const auto tokenizer, Tokenizer::open(path));
   std::string input = o.text;
   if (!o.has_text) {
-    WICK_TRY(input, o.file.empty() ? read_stdin(kMaxInput) : read_file(o.file, kMaxInput));
+    WICK_TRY(input, read_text(o.file, kMaxInput));
   }
   const std::size_t bytes = input.size();
   Printer printer(*tokenizer, o);

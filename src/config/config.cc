@@ -157,10 +157,7 @@ std::uint64_t Config::unsigned_integer(std::string_view key) const {
 }
 
 double Config::number(std::string_view key) const {
-  const SettingValue& value = at(key).value;
-  if (const auto* const b = std::get_if<bool>(&value)) return *b ? 1 : 0;
-  if (const auto* const i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
-  return std::get<double>(value);
+  return to_number(at(key).value);
 }
 
 const std::string& Config::text(std::string_view key) const {

@@ -240,6 +240,12 @@ Result<SettingValue> check_setting(const Switch& row, SettingValue value) {
   return value;
 }
 
+double to_number(const SettingValue& value) {
+  if (const auto* const b = std::get_if<bool>(&value)) return *b ? 1 : 0;
+  if (const auto* const i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
+  return std::get<double>(value);
+}
+
 namespace {
 
 std::string toml_text(std::string_view text) {

@@ -68,6 +68,7 @@ Switch as_variable(const Switch& row, std::string_view name);  // with the range
 // `value` as it is, if its type and range are the switch's; an integer may stand for a number.
 Result<SettingValue> check_setting(const Switch& row, SettingValue value);
 // As TOML writes it: 4, 0.8, "bf16", ["a", "b"]. "" if it is not set.
+double to_number(const SettingValue& value);  // of a whole one and a boolean (0, 1), too
 std::string to_toml(const SettingValue& value);
 
 }  // namespace wick

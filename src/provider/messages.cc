@@ -9,22 +9,16 @@ namespace wick {
 
 namespace {
 
-Object object_of(std::initializer_list<std::pair<std::string_view, Value>> items) {
-  Object object;
-  for (const auto& [key, value] : items)
-    object[key] = value;
-  return object;
-}
-
 Value to_value(const ToolCall& call) {
-  return object_of({{"id", call.id},
-                    {"type", "function"},
-                    {"function", object_of({{"name", call.name}, {"arguments", call.arguments}})}});
+  return json_object(
+      {{"id", call.id},
+       {"type", "function"},
+       {"function", json_object({{"name", call.name}, {"arguments", call.arguments}})}});
 }
 
 // One object for what is neither result nor image; a result is a message of its own.
 void append(const Message& message, Array& out) {
-  Object object = object_of({{"role", message.role}, {"content", message.content.text()}});
+  Object object = json_object({{"role", message.role}, {"content", message.content.text()}});
   const std::string reasoning = message.content.text<ReasoningPart>();
   if (!reasoning.empty()) object["reasoning_content"] = reasoning;
   Array calls;
@@ -33,7 +27,7 @@ void append(const Message& message, Array& out) {
     if (const auto* const call = std::get_if<ToolCall>(&part)) calls.push_back(to_value(*call));
     if (const auto* const result = std::get_if<ToolResult>(&part)) {
       has_result = true;
-      out.emplace_back(object_of(
+      out.emplace_back(json_object(
           {{"role", "tool"}, {"content", result->text}, {"tool_call_id", result->call_id}}));
     } else {
       has_other = true;
@@ -44,16 +38,14 @@ void append(const Message& message, Array& out) {
   out.emplace_back(std::move(object));
 }
 
-std::string_view field(const Value& value, std::string_view key) {
-  const Object* const object = value.object();
-  const Value* const found = object == nullptr ? nullptr : object->find(key);
-  const std::string* const text = found == nullptr ? nullptr : found->string();
-  return text == nullptr ? std::string_view() : *text;
-}
-
 const Value* find(const Value& value, std::string_view key) {
   const Object* const object = value.object();
   return object == nullptr ? nullptr : object->find(key);
+}
+
+std::string field(const Value& value, std::string_view key) {
+  const Value* const found = find(value, key);
+  return found == nullptr || found->string() == nullptr ? "" : *found->string();
 }
 
 Error bad_message(std::size_t index, std::string_view what) {
@@ -72,7 +64,7 @@ Result<void> read_content(const Value& content, std::size_t index, std::vector<P
   for (const Value& part : *content.array()) {
     const std::string_view type = field(part, "type");
     if (type == "text") {
-      parts.emplace_back(TextPart{std::string(field(part, "text"))});
+      parts.emplace_back(TextPart{field(part, "text")});
     } else if (type == "image_url") {
       const Value* const image = find(part, "image_url");
       parts.emplace_back(ImagePart{std::string(image == nullptr ? "" : field(*image, "url"))});
@@ -85,12 +77,12 @@ Result<void> read_content(const Value& content, std::size_t index, std::vector<P
 }
 
 Result<Message> read_message(const Value& value, std::size_t index) {
-  Message message{.role = std::string(field(value, "role"))};
+  Message message{.role = field(value, "role")};
   if (message.role.empty()) return bad_message(index, "has no role");
   std::vector<Part>& parts = message.content.parts;
   if (message.role == "tool") {
-    parts.emplace_back(ToolResult{.call_id = std::string(field(value, "tool_call_id")),
-                                  .text = std::string(field(value, "content"))});
+    parts.emplace_back(
+        ToolResult{.call_id = field(value, "tool_call_id"), .text = field(value, "content")});
     return message;
   }
   const std::string_view reasoning = field(value, "reasoning_content");
@@ -106,8 +98,8 @@ Result<Message> read_message(const Value& value, std::size_t index) {
     const Value* const arguments = function == nullptr ? nullptr : find(*function, "arguments");
     if (arguments == nullptr) return bad_message(index, "has a tool call without a function");
     parts.emplace_back(ToolCall{
-        .id = std::string(field(call, "id")),
-        .name = std::string(field(*function, "name")),
+        .id = field(call, "id"),
+        .name = field(*function, "name"),
         .arguments = arguments->string() != nullptr ? *arguments->string() : to_json(*arguments)});
   }
   return message;
@@ -155,8 +147,8 @@ Result<std::vector<Tool>> tools_from_json(std::string_view json) {
                    .hint = R"([{"type": "function", "function": {"name": …}}])"};
     }
     const Value* const parameters = find(*function, "parameters");
-    tools.push_back({.name = std::string(field(*function, "name")),
-                     .description = std::string(field(*function, "description")),
+    tools.push_back({.name = field(*function, "name"),
+                     .description = field(*function, "description"),
                      .parameters = parameters == nullptr ? "" : to_json(*parameters)});
   }
   return tools;
@@ -198,7 +190,7 @@ void parse_arguments(Array& messages) {
 Result<Array> tools_of(const Generation& generation) {
   Array tools;
   for (const Tool& tool : generation.tools) {
-    Object function = object_of({{"name", tool.name}, {"description", tool.description}});
+    Object function = json_object({{"name", tool.name}, {"description", tool.description}});
     auto schema = parse_json(tool.parameters.empty() ? R"({"type": "object", "properties": {}})"
                                                      : tool.parameters);
     if (tool.name.empty() || !schema || schema->object() == nullptr) {
@@ -209,7 +201,7 @@ Result<Array> tools_of(const Generation& generation) {
                    .hint = R"(parameters = {"type": "object", "properties": {…}})"};
     }
     function["parameters"] = *std::move(schema);
-    tools.emplace_back(object_of({{"type", "function"}, {"function", std::move(function)}}));
+    tools.emplace_back(json_object({{"type", "function"}, {"function", std::move(function)}}));
   }
   return tools;
 }
