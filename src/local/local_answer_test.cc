@@ -1,7 +1,6 @@
 // Answers of a local model as a reader of many meets them: pulled, woken, one thread for all.
 #include "local/local_answer.h"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <poll.h>
@@ -13,6 +12,7 @@
 #include "provider/gather.h"
 #include "support/hot_counters.h"
 #include "support/temp_dir.h"
+#include "support/thread_count.h"
 #include "support/tiny_model.h"
 
 namespace wick {
@@ -55,15 +55,6 @@ void read(WakeSet& set, std::span<const std::unique_ptr<Answer>> answers,
   }
 }
 
-int n_threads() {
-  int n = 0;
-  DIR* const folder = ::opendir("/proc/self/task");
-  while (const dirent* const entry = ::readdir(folder))
-    n += entry->d_name[0] != '.' ? 1 : 0;
-  ::closedir(folder);
-  return n;
-}
-
 TEST(LocalAnswer, AThousandAtOnceArePulledByOneThreadAndSayTheSameAsOneByOne) {
   constexpr std::size_t kAnswers = 1000, kSeeds = 10;
   const Fixture f({.engine = {.max_seqs = 16, .max_queue = kAnswers}});
@@ -72,14 +63,14 @@ TEST(LocalAnswer, AThousandAtOnceArePulledByOneThreadAndSayTheSameAsOneByOne) {
     blocking.push_back(*ask(*f.model, noise(seed, 12)));
   EXPECT_NE(blocking[0].text, blocking[1].text);
   const auto set = *WakeSet::create();
-  const int threads_before = n_threads();
+  const int threads_before = test::thread_count();
   const std::size_t bytes_before = ::mallinfo2().uordblks;
   std::vector<std::unique_ptr<Answer>> answers;
   std::vector<Gather> wholes(kAnswers);
   for (std::size_t i = 0; i < kAnswers; ++i)
     answers.push_back(*f.model->start(noise(i % kSeeds, 12), set->add(i)));
   const std::size_t bytes = (::mallinfo2().uordblks - bytes_before) / kAnswers;
-  EXPECT_EQ(n_threads(), threads_before);
+  EXPECT_EQ(test::thread_count(), threads_before);
   read(*set, answers, wholes);
   for (std::size_t i = 0; i < kAnswers; ++i) {
     ASSERT_EQ(wholes[i].completion.text, blocking[i % kSeeds].text) << i;

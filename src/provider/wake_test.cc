@@ -1,6 +1,5 @@
 #include "provider/wake.h"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <poll.h>
@@ -14,6 +13,7 @@
 #include "provider/gather.h"
 #include "support/hot_counters.h"
 #include "support/scripted_provider.h"
+#include "support/thread_count.h"
 
 namespace wick {
 namespace {
@@ -105,28 +105,19 @@ TEST(HotPathWake, SettingItTouchesNeitherHeapNorLock) {
   EXPECT_EQ(test::hot_counts().locks, 0);
 }
 
-int n_threads() {
-  int n = 0;
-  DIR* const folder = ::opendir("/proc/self/task");
-  while (const dirent* const entry = ::readdir(folder))
-    n += entry->d_name[0] != '.' ? 1 : 0;
-  ::closedir(folder);
-  return n;
-}
-
 TEST(Wake, TenThousandAnswersAreReadByOneThread) {
   constexpr std::size_t kAnswers = 10'000;
   test::ScriptedProvider provider(test::remote_script("fragments"));
   const Completion wanted = *ask(provider, {.prompt = "x"});
   const auto set = *WakeSet::create();
-  const int threads_before = n_threads();
+  const int threads_before = test::thread_count();
   const std::size_t bytes_before = ::mallinfo2().uordblks;
   std::vector<std::unique_ptr<Answer>> answers(kAnswers);
   std::vector<Gather> wholes(kAnswers);
   for (std::size_t i = 0; i < kAnswers; ++i)
     answers[i] = *provider.start({.prompt = "x"}, set->add(i));
   const std::size_t bytes = (::mallinfo2().uordblks - bytes_before) / kAnswers;
-  EXPECT_EQ(n_threads(), threads_before);
+  EXPECT_EQ(test::thread_count(), threads_before);
   std::vector<bool> is_open(kAnswers, true);
   std::size_t n_over = 0;
   while (n_over < kAnswers) {

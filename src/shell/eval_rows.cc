@@ -70,7 +70,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
                                  : std::string(current_verb_);
     const std::string full = cat(head, " ", verb.text());
     const Row* next = verb.is_exact() ? find_row(full) : nullptr;
-    apply_roles(row, usage, s, in, out);
+    apply_roles(usage, s, in, out);
     if (next == nullptr) {
       unknown(verb.span, full, cat("'", printable(full), "' is not known"));
       return out;
@@ -99,11 +99,11 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     Usage reads = usage;
     for (Usage::Item& item : reads.items)
       item.role = item.role == '.' ? '.' : 'r';
-    apply_roles(row, reads, s, in, out);
+    apply_roles(reads, s, in, out);
     return out;
   }
   if (row.effects.find('R') != std::string_view::npos) out.is_fetched = true;
-  apply_roles(row, usage, s, in, out);
+  apply_roles(usage, s, in, out);
   const bool is_listing =
       row.effects.find('b') != std::string_view::npos;  // git branch NAME makes one
   if (is_listing && !usage.operands.empty() && !usage.has("-l") && !usage.has("--list") &&
@@ -120,9 +120,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   return out;
 }
 
-void Evaluator::apply_roles(const Row& row, const Usage& usage, State& s, const Stream& in,
-                            Stream& out) {
-  static_cast<void>(row);
+void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out) {
   for (const Usage::Item& item : usage.items)
     apply_role(item.role, item.arg, s, in, out);
 }

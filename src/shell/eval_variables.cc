@@ -142,7 +142,7 @@ void Evaluator::assign(const Assignment& a, State& s, bool is_prefix) {
     }
     v.value = Value::unknown();
   } else {
-    v.value = value_of(a.value.parts, s, true);
+    v.value = value_of(a.value.parts, s);
     if (a.is_append) v.value = concat(variable(a.name, s), v.value);
     if (a.has_index) v = {.value = Value::unknown(), .is_array = true};
   }

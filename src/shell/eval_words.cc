@@ -332,7 +332,7 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
 }
 
 // A word that is neither split nor globbed: an assignment, a redirect, a case.
-Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s, bool is_assignment) {
+Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s) {
   std::vector<Piece> pieces;
   cut(parts, false, pieces);
   Value out = Value::exact("");
@@ -344,7 +344,6 @@ Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s, bool is_
     }
     std::string text = piece.text;
     if (i == 0 && !piece.is_quoted && text.starts_with('~')) out = concat(out, tilde(text, s));
-    static_cast<void>(is_assignment);
     out = concat(out, Value::exact(text));
   }
   if (out.is_known) {

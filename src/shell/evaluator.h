@@ -84,7 +84,7 @@ class Evaluator {
   // Words (eval_words.cc, eval_parameters.cc).
   std::vector<Arg> expand(const std::vector<Word>& words, State& s);
   void expand(const Word& word, State& s, std::vector<Arg>& out);
-  Value value_of(const std::vector<WordPart>& parts, State& s, bool is_assignment = false);
+  Value value_of(const std::vector<WordPart>& parts, State& s);
   void cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out);
   void fields(const std::vector<Piece>& pieces, State& s, Span span, std::vector<Arg>& out);
   Value expansion(const WordPart& part, State& s);
@@ -125,7 +125,7 @@ class Evaluator {
   // Rows (eval_rows.cc).
   Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
                    const Stream& in);
-  void apply_roles(const Row& row, const Usage& usage, State& s, const Stream& in, Stream& out);
+  void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);
   void apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static std::string command_name(const Arg& arg);  // without a system directory
