@@ -14,7 +14,6 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "cli/cli.h"
-#include "cli/json_out.h"
 #include "cli/out.h"
 #include "cli/plan.h"
 #include "cli/report.h"
@@ -90,8 +89,8 @@ class Printer {
 }  // namespace
 
 void add_ask_flags(Flags& flags, AskOptions& options) {
-  options.settings.add_run(flags);
-  options.settings.add_generation(flags);
+  options.settings.add_tables(flags, {"local.", "cache.", "optimize."});
+  options.settings.add_tables(flags, {"generation."});
   flags.toggle("-v,--verbose", options.is_verbose, "first what memory the model may take");
   flags.toggle("-q,--quiet", options.is_quiet, "no line of figures");
   flags.toggle("--json", options.is_json, "one JSON object instead of text");

@@ -7,9 +7,9 @@
 
 #include "base/strings.h"
 #include "cli/bench.h"
-#include "cli/json_out.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/report.h"
 
 namespace wick {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/answer.h"
-#include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/out.h"
 #include "cli/repl.h"
 #include "hub/atomic_file.h"

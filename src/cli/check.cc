@@ -9,10 +9,10 @@
 #include <memory>
 
 #include "base/strings.h"
-#include "cli/commands.h"
-#include "cli/json_out.h"
+#include "cli/flags.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "shell/limits.h"
 #include "shell/verdict.h"
 

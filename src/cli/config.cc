@@ -3,9 +3,8 @@
 #include <memory>
 
 #include "base/strings.h"
-#include "cli/commands.h"
-#include "cli/json_out.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/settings.h"
 
 namespace wick {

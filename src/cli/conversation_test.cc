@@ -1,6 +1,6 @@
-#include "cli/conversation.h"
-
 #include <gtest/gtest.h>
+
+#include "cli/options.h"
 
 namespace wick {
 namespace {

@@ -6,15 +6,15 @@
 #include <memory>
 #include <string>
 
+#include "backend/cpu/cpu_device.h"
 #include "backend/device_registry.h"
 #include "base/aligned.h"
 #include "base/strings.h"
 #include "base/thread_team.h"
 #include "cli/bandwidth.h"
-#include "cli/commands.h"
-#include "cli/json_out.h"
+#include "cli/flags.h"
 #include "cli/out.h"
-#include "cli/plan.h"
+#include "cli/report.h"
 #include "hub/pull.h"
 #include "hub/store.h"
 #include "kernels/cpu/isa.h"

@@ -9,7 +9,6 @@
 
 #include "base/mapped_file.h"
 #include "base/strings.h"
-#include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/settings.h"

@@ -5,11 +5,10 @@
 
 #include "base/strings.h"
 #include "cli/answer.h"
-#include "cli/commands.h"
-#include "cli/json_out.h"
 #include "cli/model_info.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
 #include "model/spec.h"

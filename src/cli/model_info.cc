@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "chat/template_facts.h"
-#include "cli/json_out.h"
+#include "cli/report.h"
 #include "local/chat_templates.h"
 #include "model/sequence_memory.h"
 #include "model/spec.h"

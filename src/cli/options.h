@@ -27,6 +27,10 @@ Result<EngineOptions> engine_options(const Config& config);
 // [generation]; what nobody set is left to the model file's hints.
 Result<Generation> generation_settings(const Config& config);
 
+// "temperature" "0.2"; "seed"; "max_tokens": a number of the table generation, checked as the
+// flag is (config/switches.h).
+Result<void> set_parameter(Generation& generation, std::string_view key, std::string_view value);
+
 // "15043+1", "15043-inf", " Hello=-2.5": a token by its id, or all tokens of a text.
 Result<TokenBias> parse_logit_bias(std::string_view text);
 

@@ -2,15 +2,13 @@
 // address space; memory is touched by the first prompt.
 #include "cli/plan.h"
 
-#include <unistd.h>
-
 #include <memory>
 
+#include "backend/cpu/cpu_device.h"
 #include "base/strings.h"
-#include "cli/commands.h"
-#include "cli/json_out.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/settings.h"
 
 namespace wick {
@@ -45,11 +43,6 @@ Result<int> run(const Options& o) {
 
 }  // namespace
 
-std::uint64_t machine_memory_bytes() {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 void print_plan(PrintFunction out, const LocalModel& model, const Config& config) {
   const auto row = [&](std::string_view what, std::uint64_t bytes, std::string_view remark) {
     out({padded(printable(what), 14), right_aligned(human(bytes), 9), "  ", printable(remark, 1000),
@@ -70,7 +63,7 @@ void print_plan(PrintFunction out, const LocalModel& model, const Config& config
 Action setup_plan(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, true);
-  o->settings.add_run(flags);
+  o->settings.add_tables(flags, {"local.", "cache.", "optimize."});
   flags.toggle("--json", o->is_json, "for programs");
   return [o] { return run(*o); };
 }

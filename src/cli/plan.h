@@ -1,15 +1,11 @@
 // What a loaded model may take, as `wick plan` and -v show it.
 #pragma once
 
-#include <cstdint>
-
 #include "cli/out.h"
 #include "config/config.h"
 #include "local/local.h"
 
 namespace wick {
-
-std::uint64_t machine_memory_bytes();
 
 // With print or note, a row each: weights, cache, scratch, the draft model, all together, the
 // limits.

@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "cli/cli.h"
-#include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/out.h"
 #include "cli/report.h"
 #include "cli/signals.h"

@@ -7,7 +7,6 @@
 #include "base/strings.h"
 #include "cli/answer.h"
 #include "cli/cli.h"
-#include "cli/conversation.h"
 #include "cli/line_editor.h"
 #include "cli/options.h"
 #include "cli/out.h"

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "cli/cli.h"
-#include "cli/json_out.h"
 #include "cli/out.h"
 
 namespace wick {
@@ -36,6 +35,11 @@ Value to_value(const Error& error) {
   return json_object({{"code", error.id.empty() ? name(error.code) : error.id},
                       {"message", to_string(error)},
                       {"hint", error.hint}});
+}
+
+void print_json(const Value& value) {
+  print({printable_json(to_json(value)), "\n"});
+  flush_output();
 }
 
 void report(const Error& error, bool as_json) {

@@ -15,6 +15,9 @@ namespace wick {
 // On stderr "wick: message" and "hint: …"; with `as_json`, {"error":{"code","message","hint"}} on
 // stdout.
 void report(const Error& error, bool as_json);
+// JSON on standard output, one object a line. Bytes that are not UTF-8 come out as U+FFFD: a line
+// is always JSON. Characters that a terminal would obey or not show come out as \u escapes.
+void print_json(const Value& value);
 Value to_value(const Error& error);  // {"code","message","hint"}
 
 // One line on stderr that is rewritten as work goes on, with speed and time left; silent where

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cli/answer.h"
-#include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/out.h"
 #include "local/local.h"
 

@@ -1,5 +1,7 @@
 #include "cli/settings.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/strings.h"
 
@@ -73,17 +75,11 @@ void SettingFlags::add_model(Flags& flags, bool is_positional) {
   add(flags, {"hub.offline"});
 }
 
-void SettingFlags::add_run(Flags& flags) {
+void SettingFlags::add_tables(Flags& flags, std::initializer_list<std::string_view> tables) {
   for (const Switch& row : switches()) {
-    const bool is_run = row.key.starts_with("local.") || row.key.starts_with("cache.") ||
-                        row.key.starts_with("optimize.");
-    if (is_run && row.key != "local.model_path") add(flags, row, row.flags);
-  }
-}
-
-void SettingFlags::add_generation(Flags& flags) {
-  for (const Switch& row : switches()) {
-    if (row.key.starts_with("generation.")) add(flags, row, row.flags);
+    const auto is_in = [&](std::string_view table) { return row.key.starts_with(table); };
+    if (row.key != "local.model_path" && std::any_of(tables.begin(), tables.end(), is_in))
+      add(flags, row, row.flags);
   }
 }
 

@@ -26,8 +26,8 @@ class SettingFlags {
 
   void add(Flags& flags, std::initializer_list<std::string_view> keys);
   void add_model(Flags& flags, bool is_positional);  // MODEL or -m/--model, and --offline
-  void add_run(Flags& flags);                        // threads, context, cache, speculation
-  void add_generation(Flags& flags);                 // --temp, --top-k, …, --seed, -n, --stop
+  // All rows of these tables ("generation.") but the model, which add_model() has.
+  void add_tables(Flags& flags, std::initializer_list<std::string_view> tables);
   void add_all(Flags& flags);
 
   Result<Config> resolve() const;  // after the parsing

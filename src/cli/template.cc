@@ -8,11 +8,10 @@
 
 #include "base/strings.h"
 #include "cli/answer.h"
-#include "cli/commands.h"
-#include "cli/json_out.h"
 #include "cli/line_diff.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/settings.h"
 #include "format/model_file.h"
 #include "local/chat_templates.h"

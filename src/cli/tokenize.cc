@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/report.h"

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "base/strings.h"
@@ -80,19 +81,19 @@ class Resolver {
 
   Result<void> set(std::string_view key, double value, std::string origin) {
     WICK_DO(wick::set(params, key, value));
-    name(key, std::move(origin));
+    origins_[std::string(key)] = std::move(origin);
     return {};
   }
 
   Result<void> set_order(std::string_view text, std::string origin) {
     WICK_TRY(params.order, parse_sampler_order(text));
-    name("samplers", std::move(origin));
+    origins_["samplers"] = std::move(origin);
     return {};
   }
 
   void set_seed(std::uint64_t seed, std::string origin) {
     params.seed = seed;
-    name("seed", std::move(origin));
+    origins_["seed"] = std::move(origin);
   }
 
   std::vector<EffectiveParameter> effective() const {
@@ -107,19 +108,12 @@ class Resolver {
   }
 
  private:
-  void name(std::string_view key, std::string origin) {
-    std::erase_if(origins_, [&](const auto& pair) { return pair.first == key; });
-    origins_.emplace_back(key, std::move(origin));
-  }
-
   std::string origin(std::string_view key) const {
-    for (const auto& [known, origin] : origins_) {
-      if (known == key) return origin;
-    }
-    return "default";
+    const auto row = origins_.find(key);
+    return row == origins_.end() ? "default" : row->second;
   }
 
-  std::vector<std::pair<std::string, std::string>> origins_;
+  std::map<std::string, std::string, std::less<>> origins_;
 };
 
 }  // namespace

@@ -51,8 +51,6 @@ class Answer {
   // As poll(); never asked again behind a DoneEvent.
   virtual std::optional<Event> next() = 0;
 
-  const std::shared_ptr<Wake>& waker() const noexcept { return wake_; }
-
  private:
   std::shared_ptr<Wake> wake_;
   bool is_over_ = false;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/strings.h"
 #include "provider/answer.h"
 #include "provider/statistics.h"
 #include "wick/generation.h"
@@ -44,35 +45,75 @@ class Provider {
                                                 std::shared_ptr<Wake> wake = {}) = 0;
 
   // What the request would take if it ran now; refused as start() would refuse it.
-  virtual Result<RequestPlan> estimate(const Request& request);
+  virtual Result<RequestPlan> estimate(const Request& /*request*/) { return refusal("estimate"); }
 
   // Models. An empty name is the only one, or the one that is there by default.
-  virtual Result<std::vector<ModelInfo>> models();
-  virtual Result<ModelInfo> load(const std::string& name);
-  virtual Result<ModelInfo> replace(const std::string& name, const std::string& source);
-  virtual Result<void> unload(const std::string& name);
-  virtual Result<void> pin(const std::string& name, bool is_pinned);
+  virtual Result<std::vector<ModelInfo>> models() { return refusal("list of models"); }
+
+  virtual Result<ModelInfo> load(const std::string& /*name*/) { return refusal("load"); }
+
+  virtual Result<ModelInfo> replace(const std::string& /*name*/, const std::string& /*source*/) {
+    return refusal("replace");
+  }
+
+  virtual Result<void> unload(const std::string& /*name*/) { return refusal("unload"); }
+
+  virtual Result<void> pin(const std::string& /*name*/, bool /*is_pinned*/) {
+    return refusal("pin");
+  }
 
   // Tokens. A person's text: names of control tokens are ordinary text, no BOS or EOS.
-  virtual Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text);
-  // Control tokens are left out, invalid UTF-8 becomes U+FFFD.
-  virtual Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids);
-  virtual Result<std::string> apply_template(const Request& request);          // the prompt as text
-  virtual Result<std::vector<TokenId>> prompt_tokens(const Request& request);  // and as tokens
+  virtual Result<std::vector<TokenId>> tokenize(const std::string& /*model*/,
+                                                std::string_view /*text*/) {
+    return refusal("tokenize");
+  }
 
-  virtual Result<std::vector<Embedding>> embed(const std::string& model,
-                                               std::span<const std::string> texts,
-                                               const EmbedOptions& options);
-  virtual Result<Statistics> statistics(const std::string& model);
+  // Control tokens are left out, invalid UTF-8 becomes U+FFFD.
+  virtual Result<std::string> detokenize(const std::string& /*model*/,
+                                         std::span<const TokenId> /*ids*/) {
+    return refusal("detokenize");
+  }
+
+  // The prompt as text, and as tokens.
+  virtual Result<std::string> apply_template(const Request& /*request*/) {
+    return refusal("chat template");
+  }
+
+  virtual Result<std::vector<TokenId>> prompt_tokens(const Request& /*request*/) {
+    return refusal("count of tokens");
+  }
+
+  virtual Result<std::vector<Embedding>> embed(const std::string& /*model*/,
+                                               std::span<const std::string> /*texts*/,
+                                               const EmbedOptions& /*options*/) {
+    return refusal("embeddings");
+  }
+
+  virtual Result<Statistics> statistics(const std::string& /*model*/) {
+    return refusal("statistics");
+  }
 
   // A conversation to a file and back, with what the cache holds of it.
-  virtual Result<void> save_session(const std::string& path, std::span<const Message> messages);
-  virtual Result<std::vector<Message>> load_session(const std::string& path);
+  virtual Result<void> save_session(const std::string& /*path*/,
+                                    std::span<const Message> /*messages*/) {
+    return refusal("session files");
+  }
+
+  virtual Result<std::vector<Message>> load_session(const std::string& /*path*/) {
+    return refusal("session files");
+  }
+
   // A tenant that is gone (wick/model.h). Returns the number of cache blocks that were dropped.
-  virtual Result<int> close_tenant(std::uint64_t tenant, bool wipes);
+  virtual Result<int> close_tenant(std::uint64_t /*tenant*/, bool /*wipes*/) {
+    return refusal("tenants");
+  }
 
  protected:
-  Error refusal(std::string_view function) const;
+  Error refusal(std::string_view function) const {
+    return {.code = ErrorCode::kUnsupported,
+            .id = "not_supported",
+            .message = cat("the provider '", name(), "' has no ", function)};
+  }
 };
 
 }  // namespace wick

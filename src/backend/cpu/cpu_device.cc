@@ -52,12 +52,12 @@ class CpuBuffer final : public Buffer {
   MemoryHold hold_;
 };
 
+}  // namespace
+
 std::uint64_t machine_memory_bytes() noexcept {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
-
-}  // namespace
 
 CpuDevice::CpuDevice(Isa isa)
     : isa_(isa),

@@ -14,6 +14,8 @@
 
 namespace wick {
 
+std::uint64_t machine_memory_bytes() noexcept;
+
 class CpuDevice final : public Device {
  public:
   static Result<std::unique_ptr<CpuDevice>> create();  // with the best kernels of this processor
