@@ -1,6 +1,5 @@
 // awk and sed programs: read for what leaves them (commands, files, network), not run.
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -155,28 +154,19 @@ class AwkProgram {
   std::vector<Token> tokens_;
 };
 
-// How awk or sed is called, and what its row says of that in `out`; nothing where no script is to
-// be read: it shows help, or reads the script from a file.
-std::optional<Usage> script_usage(Evaluator& e, std::string_view command, Argv& argv, State& s,
-                                  const Stream& in, Stream& out) {
-  const Row& row = *find_row(command);
-  Usage usage = read_usage(row, argv, 1);
-  out = e.apply_row(row, argv, 1, s, in);
-  if (usage.is_help) return std::nullopt;
-  if (!usage.has("-f") && !usage.has("--file")) return usage;
-  e.unknown(argv[0].span, "",
-            command == "awk" ? "an awk program in a file that nobody has read"
-                             : "a sed script in a file that nobody has read");
-  return std::nullopt;
-}
-
 }  // namespace
 
 Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  Stream out;
-  const std::optional<Usage> usage = script_usage(e, "awk", argv, s, in, out);
-  if (!usage || usage->operands.empty()) return out;
-  const Arg& program = usage->operands.front();
+  const Row& row = *find_row("awk");
+  const Usage usage = read_usage(row, argv, 1);
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  if (usage.is_help) return out;
+  if (usage.has("-f") || usage.has("--file")) {
+    e.unknown(argv[0].span, "", "an awk program in a file that nobody has read");
+    return out;
+  }
+  if (usage.operands.empty()) return out;
+  const Arg& program = usage.operands.front();
   if (!program.is_exact()) {
     e.unknown(program.span, "", "an awk program that is not known");
     return out;
@@ -382,15 +372,20 @@ bool SedScript::substitute() {
 }  // namespace
 
 Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  Stream out;
-  const std::optional<Usage> usage = script_usage(e, "sed", argv, s, in, out);
-  if (!usage) return out;
+  const Row& row = *find_row("sed");
+  const Usage usage = read_usage(row, argv, 1);
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  if (usage.is_help) return out;
+  if (usage.has("-f") || usage.has("--file")) {
+    e.unknown(argv[0].span, "", "a sed script in a file that nobody has read");
+    return out;
+  }
   std::vector<Arg> scripts;
-  const bool has_option = usage->has("-e") || usage->has("--expression");
-  for (const Usage::Item& item : usage->items) {
+  const bool has_option = usage.has("-e") || usage.has("--expression");
+  for (const Usage::Item& item : usage.items) {
     if (item.role == '.') scripts.push_back(item.arg);
   }
-  if (!has_option && usage->operands.empty()) return out;
+  if (!has_option && usage.operands.empty()) return out;
   std::string text;
   for (const Arg& script : scripts) {
     if (!script.is_exact()) {
