@@ -1,13 +1,9 @@
 #include "cli/answer.h"
 
-#include <fcntl.h>
+#include <semaphore.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -22,31 +18,24 @@ namespace wick {
 
 namespace {
 
-// A signal handler may do next to nothing: it writes one byte, and a thread that waits for it
-// requests the stop.
-std::array<int, 2> pipe_ends = {-1, -1};
-std::stop_source* target = nullptr;
+// A signal handler may do next to nothing: it posts, and a thread that waits for it requests the
+// stop.
+sem_t hits;
 std::jthread watcher;
 
 void on_signal(int /*number*/) {
-  const char byte = 'i';
-  static_cast<void>(::write(pipe_ends[1], &byte, 1) == 1);
+  ::sem_post(&hits);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Interrupt>> Interrupt::begin() {
-  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
-    return Error{.code = ErrorCode::kUnavailable,
-                 .id = "no_pipe",
-                 .message = cat("a pipe cannot be opened: ", std::strerror(errno))};
-  }
+  ::sem_init(&hits, 0, 0);
   std::unique_ptr<Interrupt> interrupt(new Interrupt);
-  target = &interrupt->source_;
-  WICK_TRY(watcher, start_thread([] {
-             char byte = 0;
-             while (::read(pipe_ends[0], &byte, 1) == 1 && byte == 'i')
-               target->request_stop();
+  WICK_TRY(watcher, start_thread([source = &interrupt->source_](const std::stop_token& end) {
+             while (!end.stop_requested()) {
+               if (::sem_wait(&hits) == 0 && !end.stop_requested()) source->request_stop();
+             }
            }));
   interrupt->previous_ = std::signal(SIGINT, on_signal);
   return interrupt;
@@ -54,11 +43,9 @@ Result<std::unique_ptr<Interrupt>> Interrupt::begin() {
 
 Interrupt::~Interrupt() {
   if (previous_ != SIG_ERR) std::signal(SIGINT, previous_);
-  const char byte = 'q';
-  static_cast<void>(::write(pipe_ends[1], &byte, 1) == 1);
+  watcher.request_stop();
+  ::sem_post(&hits);
   if (watcher.joinable()) watcher.join();
-  ::close(pipe_ends[0]);
-  ::close(pipe_ends[1]);
 }
 
 namespace {
@@ -99,9 +86,10 @@ void add_ask_flags(Flags& flags, AskOptions& options) {
       "it is.");
 }
 
-Result<Asking> begin(const AskOptions& options) {
+Result<Asking> prepare(const AskOptions& options) {
   WICK_TRY(const Config config, options.settings.resolve());
-  Asking out{.prompt = options.prompt};
+  Asking out;
+  out.prompt = options.prompt;
   if (!options.has_prompt && !is_terminal(STDIN_FILENO)) {
     WICK_TRY(out.prompt, read_piped_prompt());
   }

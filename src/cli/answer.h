@@ -45,13 +45,13 @@ struct AskOptions {
 };
 
 struct Asking {
-  OpenModel model;
-  std::string prompt;  // of the flag, else piped in
-  Generation generation;
+  OpenModel model = {};
+  std::string prompt = {};  // of the flag, else piped in
+  Generation generation = {};
 };
 
 void add_ask_flags(Flags& flags, AskOptions& options);
-Result<Asking> begin(const AskOptions& options);
+Result<Asking> prepare(const AskOptions& options);
 
 // Waits for an answer; its text goes to stdout as it comes if `is_printing` (print_answer()), on a
 // terminal what the model thinks before it, too. An error behind the beginning of an answer is

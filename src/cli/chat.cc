@@ -39,7 +39,7 @@ Result<int> answer_once(Provider& provider, Conversation& conversation,
 
 Result<int> run(const Options& o) {
   WICK_TRY(auto variables, parse_variables(o.variables));
-  WICK_TRY(Asking asking, begin(o));
+  WICK_TRY(Asking asking, prepare(o));
   auto& [model, prompt, generation] = asking;
   generation.template_variables = std::move(variables);
   if (o.thinks || o.thinks_not) generation.thinking = o.thinks;

@@ -2,7 +2,6 @@
 // against another engine.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <memory>
 #include <sstream>
 #include <vector>
@@ -36,21 +35,15 @@ Result<std::vector<TokenId>> parse_ids(const std::string& text) {
   std::vector<TokenId> ids;
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, ',');) {
-    std::size_t end = 0;
-    long id = -1;
-    try {
-      id = std::stol(part, &end);
-    } catch (const std::exception&) {
-      end = 0;
-    }
-    while (end > 0 && end < part.size() && std::isspace(static_cast<unsigned char>(part[end])) != 0)
-      ++end;
-    if (end != part.size() || end == 0 || id < 0 || id > std::numeric_limits<TokenId>::max()) {
+    std::istringstream one(part);
+    TokenId id = -1;
+    const bool is_number = static_cast<bool>(one >> id);
+    if (!is_number || id < 0 || !(one.eof() || (one >> std::ws).eof())) {
       return Error{.code = ErrorCode::kInvalid,
                    .id = "bad_token",
                    .message = cat("'", printable(part), "' is not a token id")};
     }
-    ids.push_back(static_cast<TokenId>(id));
+    ids.push_back(id);
   }
   if (ids.empty()) {
     return Error{.code = ErrorCode::kInvalid,

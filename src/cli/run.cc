@@ -26,7 +26,7 @@ Result<int> run(const Options& o) {
                  .message = "there is no prompt",
                  .hint = "wick run -p \"Once upon a time\", or pipe a text in"};
   }
-  WICK_TRY(Asking asking, begin(o));
+  WICK_TRY(Asking asking, prepare(o));
   Generation& generation = asking.generation;
   generation.logprobs = o.top_logprobs >= 0;
   generation.top_logprobs = std::max(o.top_logprobs, 0);

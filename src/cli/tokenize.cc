@@ -9,7 +9,6 @@
 #include "base/strings.h"
 #include "cli/options.h"
 #include "cli/out.h"
-#include "cli/report.h"
 #include "cli/settings.h"
 #include "text/tokenizer.h"
 

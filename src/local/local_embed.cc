@@ -10,32 +10,33 @@ namespace wick {
 
 namespace {
 
+struct PoolingName {
+  std::string_view name;  // EmbedOptions::pooling
+  int number;             // llama.cpp's, in the file; 0 = unspecified
+  Pooling pooling;
+};
+
+constexpr PoolingName kPoolings[] = {{"mean", 1, Pooling::kMean},
+                                     {"mean", 0, Pooling::kMean},
+                                     {"first", 2, Pooling::kFirst},
+                                     {"last", 3, Pooling::kLast}};
+
 Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {
-  if (wanted == "mean") return Pooling::kMean;
-  if (wanted == "first") return Pooling::kFirst;
-  if (wanted == "last") return Pooling::kLast;
-  if (!wanted.empty()) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "bad_pooling",
-                 .message = cat("pooling '", printable(wanted), "' is not mean, first or last")};
-  }
   const auto arch = meta.string("general.architecture").value_or("");
-  switch (meta.integer(cat(arch, ".pooling_type")).value_or(0)) {  // llama.cpp's numbers
-    case 0:                                                        // unspecified
-    case 1:
-      return Pooling::kMean;
-    case 2:
-      return Pooling::kFirst;
-    case 3:
-      return Pooling::kLast;
-    default:
-      return Error{
-          .code = ErrorCode::kUnsupported,
-          .id = "bad_pooling",
-          .message = cat("the model's pooling_type is ", *meta.integer(cat(arch, ".pooling_type")),
-                         ", known are 1 (mean), 2 (first) and 3 (last)"),
-          .hint = "say which pooling is wanted"};
+  const auto number = meta.integer(cat(arch, ".pooling_type")).value_or(0);
+  for (const PoolingName& row : kPoolings) {
+    if (wanted.empty() ? row.number == number : row.name == wanted) return row.pooling;
   }
+  if (wanted.empty()) {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "bad_pooling",
+                 .message = cat("the model's pooling_type is ", number,
+                                ", known are 1 (mean), 2 (first) and 3 (last)"),
+                 .hint = "say which pooling is wanted"};
+  }
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_pooling",
+               .message = cat("pooling '", printable(wanted), "' is not mean, first or last")};
 }
 
 void normalise(std::vector<float>& values) {

@@ -27,7 +27,7 @@ void Conversation::reset() {
   std::erase_if(messages_, [](const Message& m) { return !is_system(m); });
 }
 
-std::vector<Message>::iterator Conversation::last_user() noexcept {
+std::vector<Message>::const_iterator Conversation::last_user() const noexcept {
   const auto last = std::find_if(messages_.rbegin(), messages_.rend(),
                                  [](const Message& m) { return m.role == "user"; });
   return last == messages_.rend() ? messages_.end() : last.base() - 1;
@@ -48,15 +48,12 @@ bool Conversation::drop_answer() {
 }
 
 std::string Conversation::last_question() const {
-  const auto last = std::find_if(messages_.rbegin(), messages_.rend(),
-                                 [](const Message& m) { return m.role == "user"; });
-  return last == messages_.rend() ? std::string() : last->content.text();
+  const auto question = last_user();
+  return question == messages_.end() ? std::string() : question->content.text();
 }
 
 std::string Conversation::to_json() const {
-  Object root;
-  root["messages"] = to_array(messages_);
-  return wick::to_json(Value(std::move(root)));
+  return wick::to_json(json_object({{"messages", to_array(messages_)}}));
 }
 
 Result<void> Conversation::read_json(std::string_view json) {

@@ -40,7 +40,7 @@ class Conversation {
   Result<void> read_json(std::string_view json);
 
  private:
-  std::vector<Message>::iterator last_user() noexcept;
+  std::vector<Message>::const_iterator last_user() const noexcept;
 
   std::vector<Message> messages_;
 };
