@@ -63,30 +63,40 @@ class Visit {
   std::optional<py::gil_scoped_acquire> acquire_{std::in_place};
 };
 
-// A Python callable that any thread may drop.
-inline std::shared_ptr<py::function> share(py::function f) {
-  return {new py::function(std::move(f)), [](py::function* gone) {
+// A Python callable that any thread may drop. What it holds is seen and changed with the
+// interpreter's lock only; once the collector has cleared its Stream it is empty.
+struct Hook {
+  explicit Hook(py::object f) : callable(std::move(f)) {}
+
+  py::object callable;
+};
+
+inline std::shared_ptr<Hook> share(py::object f) {
+  return {new Hook(std::move(f)), [](Hook* gone) {
             static const ModelIds kUnknown;  // whose thread this may be
             try {
               const Visit visit(waiting_models == nullptr ? kUnknown : *waiting_models);
               delete gone;
             } catch (const std::runtime_error&) {
-              gone->release();  // with the interpreter goes all it holds
+              gone->callable.release();  // with the interpreter goes all it holds
               delete gone;
             }
           }};
 }
 
 // The hook gets copies, so that views kept in Python never point at memory that is gone.
-inline wick::LogitsHook to_hook(py::function f, std::uint64_t model) {
-  return [f = share(std::move(f)), waiting = waiting_with(model)](
+inline wick::LogitsHook to_hook(std::shared_ptr<Hook> hook, std::uint64_t model) {
+  return [hook = std::move(hook), waiting = waiting_with(model)](
              std::span<float> logits, std::span<const wick::TokenId> history) {
     const Visit visit(waiting);
+    // A reference of this call's own: while it runs the collector sees that somebody holds it.
+    const py::object f = hook->callable;
+    if (!f) throw std::runtime_error("its stream was collected");
     try {
       py::bytearray copy(reinterpret_cast<const char*>(logits.data()), logits.size_bytes());
       const py::bytes past(reinterpret_cast<const char*>(history.data()), history.size_bytes());
       const py::object view = py::module_::import("builtins").attr("memoryview");
-      (*f)(view(copy).attr("cast")("f"), view(past).attr("cast")("i"));
+      f(view(copy).attr("cast")("f"), view(past).attr("cast")("i"));
       std::memcpy(logits.data(), PyByteArray_AS_STRING(copy.ptr()), logits.size_bytes());
     } catch (py::error_already_set& e) {  // to be told without the interpreter
       throw std::runtime_error(e.what());
@@ -120,9 +130,16 @@ inline py::object from_json(const std::string& json) {
   return py::module_::import("json").attr("loads")(json);
 }
 
-inline void set_callable(wick::Generation& g, const py::handle& value, std::uint64_t model) {
+// What a request is made of, and its hook once more, for the collector.
+struct Ask {
+  wick::Generation generation = {};
+  std::shared_ptr<Hook> hook = nullptr;
+};
+
+inline void set_callable(Ask& ask, const py::handle& value, std::uint64_t model) {
   if (PyCallable_Check(value.ptr()) == 0) throw py::type_error("'logits' is not callable");
-  g.logits = to_hook(py::reinterpret_borrow<py::function>(value), model);
+  ask.hook = share(py::reinterpret_borrow<py::object>(value));
+  ask.generation.logits = to_hook(ask.hook, model);
 }
 
 inline void set_cancel(wick::Generation& g, const py::handle& value) {
@@ -138,8 +155,9 @@ inline void set_bias(wick::Generation& g, const py::handle& value) {
 }
 
 // `model` is the one that the request is for.
-inline wick::Generation to_generation(const py::kwargs& settings, const Origin& origin) {
-  wick::Generation g;
+inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
+  Ask ask;
+  wick::Generation& g = ask.generation;
   for (const auto& [name, value] : settings) {
     if (value.is_none()) continue;
     const auto key = py::cast<std::string>(name);
@@ -165,7 +183,7 @@ inline wick::Generation to_generation(const py::kwargs& settings, const Origin& 
     } else if (key == "template_variables") {
       g.template_variables = take(wick::variables_from_json(to_json(value)));
     } else if (key == "logits") {
-      set_callable(g, value, origin.model);
+      set_callable(ask, value, origin.model);
     } else if (key == "logprobs") {
       g.logprobs = as<bool>(value, key);
     } else if (key == "prompt_logprobs") {
@@ -184,7 +202,11 @@ inline wick::Generation to_generation(const py::kwargs& settings, const Origin& 
       g.more.emplace_back(key, as<double>(value, key));
     }
   }
-  return g;
+  return ask;
+}
+
+inline wick::Generation to_generation(const py::kwargs& settings, const Origin& origin) {
+  return to_ask(settings, origin).generation;
 }
 
 // A question, or messages as {"role": …, "content": …}.

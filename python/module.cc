@@ -18,7 +18,42 @@ namespace {
 
 using PyModel = Held<wick::Model>;
 using PySession = Held<wick::Session>;
-using PyStream = Held<wick::Stream>;
+
+// Its hook is a reference that Python's collector must see: what owns the stream may be the hook.
+struct PyStream : Held<wick::Stream> {
+  PyStream(wick::Stream stream, Origin from, std::shared_ptr<Hook> with)
+      : Held(std::move(stream), std::move(from)), hook(std::move(with)) {}
+
+  // Null while it is being made.
+  static PyStream* of(PyObject* self) {
+    const auto held = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+    return held.holder_constructed() ? held.value_ptr<PyStream>() : nullptr;
+  }
+
+  static int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (const PyStream* const s = of(self); s != nullptr && s->hook != nullptr)
+      Py_VISIT(s->hook->callable.ptr());
+    return 0;
+  }
+
+  // The engine may be about to call the hook: it finds none, and the request is cancelled.
+  static int clear(PyObject* self) {
+    PyStream* const s = of(self);
+    if (s == nullptr || s->hook == nullptr) return 0;
+    (*s)->cancel();
+    const py::object gone = std::move(s->hook->callable);
+    return 0;
+  }
+
+  static void be_collected(PyHeapTypeObject* type) {
+    type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type->ht_type.tp_traverse = traverse;
+    type->ht_type.tp_clear = clear;
+  }
+
+  std::shared_ptr<Hook> hook;
+};
 
 // Of a class whose objects only the library makes; an empty one would hold nothing.
 PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
@@ -77,12 +112,13 @@ wick::Completion chat(PyModel& model, const py::object& messages, const py::obje
 
 std::unique_ptr<PyStream> begin_stream(PyModel& model, const py::object& prompt,
                                        const py::kwargs& settings) {
-  const wick::Generation g = to_generation(settings, model.origin());
+  const Ask ask = to_ask(settings, model.origin());
   const wick::Prompt given = to_prompt(prompt);
-  const auto ask = [&] {
-    return std::visit([&](const auto& one) { return model->stream(one, g); }, given);
+  const auto begin = [&] {
+    return std::visit([&](const auto& one) { return model->stream(one, ask.generation); }, given);
   };
-  return std::make_unique<PyStream>(take(run(model.origin(), ask)), model.origin().with_lock());
+  return std::make_unique<PyStream>(take(run(model.origin(), begin)), model.origin().with_lock(),
+                                    ask.hook);
 }
 
 wick::RequestPlan plan(PyModel& model, const py::object& prompt, const py::kwargs& settings) {
@@ -231,7 +267,8 @@ void bind_answers(py::module_& m) {
 }
 
 void bind_stream(py::module_& m) {
-  made_by_library(py::class_<PyStream>(m, "Stream"))
+  made_by_library(
+      py::class_<PyStream>(m, "Stream", py::custom_type_setup(PyStream::be_collected)))
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", next_piece)
       .def("__enter__", [](py::object self) { return self; })
@@ -274,9 +311,10 @@ void bind_session(py::module_& m) {
       .def("say", say, py::arg("text"), py::arg("on_text") = py::none())
       .def("stream",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
-             const auto g = to_generation(settings, session.origin());
-             auto made = with(session, [&](wick::Session& s) { return s.stream(text, g); });
-             return std::make_unique<PyStream>(take(std::move(made)), session.origin());
+             const Ask ask = to_ask(settings, session.origin());
+             auto made =
+                 with(session, [&](wick::Session& s) { return s.stream(text, ask.generation); });
+             return std::make_unique<PyStream>(take(std::move(made)), session.origin(), ask.hook);
            })
       .def("plan",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
@@ -291,9 +329,10 @@ void bind_session(py::module_& m) {
       .def("send",
            [](PySession& session, const py::dict& message, const py::kwargs& settings) {
              const auto list = to_messages(py::make_tuple(message));
-             const auto g = to_generation(settings, session.origin());
-             auto made = with(session, [&](wick::Session& s) { return s.send(list.front(), g); });
-             return std::make_unique<PyStream>(take(std::move(made)), session.origin());
+             const Ask ask = to_ask(settings, session.origin());
+             auto made = with(
+                 session, [&](wick::Session& s) { return s.send(list.front(), ask.generation); });
+             return std::make_unique<PyStream>(take(std::move(made)), session.origin(), ask.hook);
            })
       .def("save",
            [](PySession& session, const py::object& path) {
@@ -371,6 +410,8 @@ void bind_model(py::module_& m) {
 
 }  // namespace
 
+// pybind11's own beginning, which hangs in a subinterpreter of Python 3.11, comes behind ours.
+#define PyInit__wick begin_in_main_interpreter
 PYBIND11_MODULE(_wick, m) {
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
@@ -381,4 +422,13 @@ PYBIND11_MODULE(_wick, m) {
   bind_stream(m);
   bind_session(m);
   bind_model(m);
+}
+#undef PyInit__wick
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__wick() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return begin_in_main_interpreter();
+  PyErr_SetString(PyExc_ImportError,
+                  "wick runs in the main interpreter only, this is a subinterpreter: its models "
+                  "call Python from threads of their own");
+  return nullptr;
 }

@@ -2,6 +2,7 @@
 interrupted in the middle of an answer. Most cases run in an interpreter of their own, which must end by itself."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -108,6 +109,67 @@ time.sleep(0.5)
 print("alive")
 """)
     assert out == "alive\n"
+
+
+@pytest.mark.parametrize("owner", ["model", "model.session()"])
+@pytest.mark.parametrize("when", ["", "self.stream.finish()", "next(self.stream)"])
+def test_a_cycle_through_a_hook_is_collected(owner, when):
+    out = alone(f"""
+import weakref
+class Owner:
+    def __init__(self):
+        self.stream = {owner}.stream("Once", logits=self.hook, temperature=0, max_tokens=40)
+        {when}
+    def hook(self, logits, past): pass
+gone = weakref.ref(Owner())
+gc.collect()
+print(gone())
+print(model.complete("Once", max_tokens=2).finish)
+""")
+    assert out == "None\nlength\n"
+
+
+def test_what_a_hook_under_way_needs_is_not_collected():
+    out = alone("""
+import weakref
+entered, go_on = threading.Event(), threading.Event()
+class Owner:
+    def __init__(self):
+        self.name = "owner"
+        self.stream = model.stream("Once", logits=self.hook, **ENDLESS)
+    def hook(self, logits, past):
+        entered.set()
+        go_on.wait()
+        print(self.name, flush=True) if entered else None
+gone = weakref.ref(Owner())
+entered.wait()
+gc.collect()
+print(gone() is None)
+go_on.set()
+while gone() is not None:
+    gc.collect()
+    time.sleep(0.001)
+print("collected")
+""")
+    assert out.startswith("False\nowner\n") and out.endswith("collected\n")
+
+
+def test_a_subinterpreter_is_refused():
+    out = alone("""
+try: import _interpreters as interpreters
+except ImportError: import _xxsubinterpreters as interpreters
+other = interpreters.create()
+run = getattr(interpreters, "exec", None) or interpreters.run_string
+failed = run(other, f'''
+import sys
+sys.path[:] = {sys.path!r}
+try: import wick
+except ImportError as error: print("refused:", error, flush=True)
+''')
+interpreters.destroy(other)
+print(failed, model.complete("Once", max_tokens=2).finish)
+""")
+    assert out.startswith("refused: ") and "subinterpreter" in out and out.endswith("None length\n")
 
 
 @pytest.mark.parametrize(
@@ -279,6 +341,47 @@ print("child", os.waitpid(child, 0)[1])
 stream.finish()
 """)
     assert out == "model_of_other_process\n" * 6 + "child 0\n"
+
+
+def test_a_forked_child_may_load_a_model_of_its_own():
+    out = alone("""
+want = model.complete("Once", temperature=0, max_tokens=8).text
+streams = [model.stream(LONG, **ENDLESS) for i in range(2)]
+for i in range(6):  # at other moments of the forward pass
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        own = wick.Model(PATH, context=2048, threads=2)
+        assert own.complete("Once", temperature=0, max_tokens=8).text == want
+        try: next(streams[0])
+        except wick.Error as e: print(e.id, flush=True)
+        del streams, model, own
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    time.sleep(0.013)
+next(streams[0])
+""")
+    assert out == "model_of_other_process\n" * 6
+
+
+def test_a_model_file_that_was_written_to_is_refused(tmp_path):
+    path = tmp_path / "model.gguf"
+    shutil.copy(MODEL, path)
+    model = wick.Model(path, context=256)
+    want = model.complete("Once", **GREEDY).text
+    replaced = tmp_path / "new.gguf"
+    replaced.write_bytes(b"another file")
+    os.replace(replaced, path)
+    assert model.complete("Once", **GREEDY).text == want
+    shutil.copy(MODEL, path)
+    model = wick.Model(path, context=256)
+    os.truncate(path, 50_000_000)
+    stale = model.session()
+    for ask in (lambda: model.complete("Once"), lambda: model.stream("Once"), lambda: model.embed(["Once"]), lambda: stale.say("x")):
+        with pytest.raises(wick.Error, match="was written to since the model was loaded") as caught:
+            ask()
+        assert caught.value.id == "model_file_changed"
+    assert model.detokenize(model.tokenize("Once")) == "Once"
 
 
 def test_a_null_character_in_a_path_is_refused(model, tmp_path):

@@ -1,7 +1,11 @@
 #include "backend/device_registry.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
 #include <utility>
 
 #include "backend/cpu/cpu_device.h"
@@ -30,8 +34,17 @@ std::span<const DeviceKind> device_kinds() noexcept {
 }
 
 DeviceRegistry& process_devices() {
-  static DeviceRegistry registry(device_kinds());
-  return registry;
+  struct Own {
+    const pid_t process = ::getpid();
+    DeviceRegistry registry{device_kinds()};
+  };
+
+  static std::atomic<Own*> own = nullptr;
+  for (Own* seen = own;;) {
+    if (seen != nullptr && seen->process == ::getpid()) return seen->registry;
+    auto made = std::make_unique<Own>();
+    if (own.compare_exchange_strong(seen, made.get())) return made.release()->registry;
+  }
 }
 
 void DeviceRegistry::detect() {

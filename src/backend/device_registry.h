@@ -70,7 +70,8 @@ class DeviceRegistry {
 // The kinds that this build has.
 std::span<const DeviceKind> device_kinds() noexcept;
 
-// The registry of this process. Its devices are what all models share, so there is one.
+// The registry of this process. Its devices are what all models share, so there is one. A child of
+// fork() gets its own: the threads of its parent's devices are not there.
 DeviceRegistry& process_devices();
 
 }  // namespace wick

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -27,11 +28,11 @@ class MappedFile {
   static Result<MappedFile> open(const std::filesystem::path& path);
 
   MappedFile(MappedFile&& other) noexcept
-      : bytes_(std::exchange(other.bytes_, {})), id_(other.id_) {}
+      : bytes_(std::exchange(other.bytes_, {})), stamp_(std::move(other.stamp_)) {}
 
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(bytes_, other.bytes_);
-    std::swap(id_, other.id_);
+    std::swap(stamp_, other.stamp_);
     return *this;
   }
 
@@ -39,13 +40,28 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }  // empty for an empty file
 
-  FileId id() const noexcept { return id_; }
+  FileId id() const noexcept { return stamp_.id; }
+
+  const std::filesystem::path& path() const noexcept { return stamp_.path; }  // absolute
+
+  // False once somebody has written into the file under the name that it was opened by: then
+  // bytes() holds what was written, and reading behind a new end would end the process (SIGBUS). A
+  // file that takes the name over (rename) is another one, and so is none: bytes() stays.
+  bool is_untouched() const noexcept;
 
  private:
-  MappedFile(std::span<const std::byte> bytes, FileId id) : bytes_(bytes), id_(id) {}
+  struct Stamp {
+    std::filesystem::path path = {};
+    FileId id = {};
+    std::uint64_t size = 0;
+    std::int64_t written_ns = 0;
+  };
+
+  MappedFile(std::span<const std::byte> bytes, Stamp stamp)
+      : bytes_(bytes), stamp_(std::move(stamp)) {}
 
   std::span<const std::byte> bytes_ = {};
-  FileId id_ = {};
+  Stamp stamp_ = {};
 };
 
 }  // namespace wick

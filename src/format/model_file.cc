@@ -123,6 +123,18 @@ std::uint64_t ModelFile::bytes() const noexcept {
   return state_->bytes;
 }
 
+Result<void> ModelFile::check_untouched() const {
+  for (const MappedFile& file : state_->parts.files) {
+    if (file.is_untouched()) continue;
+    return Error{.code = ErrorCode::kIo,
+                 .id = "model_file_changed",
+                 .message = cat(printable(file.path().string()),
+                                ": was written to since the model was loaded from it"),
+                 .hint = "load the model again; give a model a new file by renaming that over it"};
+  }
+  return {};
+}
+
 std::vector<FileId> ModelFile::files() const {
   std::vector<FileId> ids;
   for (const MappedFile& file : state_->parts.files)

@@ -63,6 +63,9 @@ class ModelFile {
   std::span<const TensorView> tensors() const noexcept;
   const TensorView* find(std::string_view name) const noexcept;  // nullptr if absent
   std::uint64_t bytes() const noexcept;                          // of all files together
+  // kIo, id "model_file_changed", once somebody has written into one of the files
+  // (base/mapped_file.h): what they hold is then no longer what was checked.
+  Result<void> check_untouched() const;
   std::vector<FileId> files() const;  // all that were read: parts, config.json, tokenizer files
 
  private:

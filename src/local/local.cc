@@ -6,6 +6,7 @@
 #include "base/memory_door.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "local/local_answer.h"
 #include "model/decoder.h"
 
 namespace wick {
@@ -52,6 +53,7 @@ LocalModel::~LocalModel() {
 
 // The model's own thread cannot wait for its own end: another one does.
 void LocalModel::release(LocalModel* model) noexcept {
+  if (model->process_ != ::getpid()) return;  // to join a thread that is not there takes for ever
   if (model->thread_.get_id() != std::this_thread::get_id()) {
     delete model;
     return;
@@ -61,13 +63,21 @@ void LocalModel::release(LocalModel* model) noexcept {
   if (other) other->detach();  // else the model stays, stopped: nothing can wait for it
 }
 
-// Whoever asks for something that the model's own thread does would wait for ever on that thread.
-Result<void> LocalModel::refuse_own_thread() const {
+// Whoever asks for something that the model's own thread does would wait for ever on that thread,
+// or where there is none.
+Result<void> LocalModel::check_caller() const {
+  if (process_ != ::getpid()) return model_of_other_process(process_);
   if (thread_.get_id() != std::this_thread::get_id()) return {};
   return Error{.code = ErrorCode::kInvalid,
                .id = "called_in_hook",
                .message = "a logits hook cannot ask the model that calls it",
                .hint = "ask from another thread, without waiting for it in the hook"};
+}
+
+// What is mapped is no longer what was checked, and might end the process.
+Result<void> LocalModel::check_files() const {
+  WICK_DO(file_.check_untouched());
+  return draft_file_ ? draft_file_->check_untouched() : Result<void>();
 }
 
 Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path& path,
@@ -180,7 +190,7 @@ Result<std::string> LocalModel::detokenize(const std::string& /*model*/,
 }
 
 Result<Statistics> LocalModel::statistics(const std::string& /*model*/) {
-  WICK_DO(refuse_own_thread());
+  WICK_DO(check_caller());
   Statistics all = counters_->read();
   const EngineLoad load = engine_->load();
   all.running = load.running;
@@ -191,7 +201,7 @@ Result<Statistics> LocalModel::statistics(const std::string& /*model*/) {
 }
 
 Result<int> LocalModel::close_tenant(std::uint64_t tenant, bool wipes) {
-  WICK_DO(refuse_own_thread());
+  WICK_DO(check_caller());
   return engine_->close_tenant(tenant, wipes);
 }
 

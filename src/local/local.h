@@ -7,6 +7,8 @@
 //   WICK_TRY(const auto answer, model->start({.prompt = "Once"}));
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -50,7 +52,8 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
  public:
   // Loads and starts. The model's general.sampling.* hints become defaults. A model without a chat
   // template goes on from text and tokens; messages then fail with id "no_chat_template".
-  // The last owner may be on any thread, the model's own too (a hook).
+  // The last owner may be on any thread, the model's own too (a hook). A child of fork() has none of
+  // the model's threads: there it answers nothing (id "model_of_other_process") and stays for ever.
   static Result<std::shared_ptr<LocalModel>> open(const std::filesystem::path& path,
                                                   const LocalOptions& options);
   ~LocalModel() override;  // what runs ends as cancelled
@@ -97,7 +100,8 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
 
   LocalModel(ModelFile file, Device& device);
   static void release(LocalModel* model) noexcept;
-  Result<void> refuse_own_thread() const;
+  Result<void> check_caller() const;
+  Result<void> check_files() const;
   Result<void> load_parts(const LocalOptions& options);
   Result<std::unique_ptr<DraftModel>> load_draft(const LocalOptions& options,
                                                  const DecoderSpec& spec,
@@ -107,6 +111,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   Result<Prepared> prepare(const Request& request) const;
   Result<void> read_prompt(const Request& request, Prepared& prepared) const;
 
+  const pid_t process_ = ::getpid();
   ModelFile file_;
   Device& device_;
   std::optional<ModelFile> draft_file_;

@@ -96,7 +96,18 @@ void LocalAnswer::cancel() noexcept {
   if (id_ != 0) engine_->cancel(id_);
 }
 
+Error model_of_other_process(pid_t owner) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "model_of_other_process",
+          .message = cat("the model was loaded by process ", owner, ", this is its child ",
+                         ::getpid(), ": fork() does not copy the threads that compute"),
+          .hint = "load the model in the child"};
+}
+
 std::optional<Event> LocalAnswer::next() {
+  if (process_ != ::getpid()) {
+    return DoneEvent{.finish = FinishReason::kError, .error = model_of_other_process(process_)};
+  }
   // What was read may all be held back; and the end shows only behind the last bytes, of which
   // nobody is told any more.
   for (bool has_read = true; pending_.empty() && has_read;) {

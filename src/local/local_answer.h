@@ -1,6 +1,9 @@
 // The answer of a local model on its way: the engine's thread writes its text into a ring and its
-// scores into a log, and sets the reader's Wake; the reader makes events of them.
+// scores into a log, and sets the reader's Wake; the reader makes events of them. A reader in a
+// child of fork() is told that nobody writes any more (id "model_of_other_process").
 #pragma once
+
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -15,6 +18,8 @@
 #include "provider/answer.h"
 
 namespace wick {
+
+Error model_of_other_process(pid_t owner);
 
 // What an answer needs beside its request, and hands on.
 struct AnswerParts {
@@ -49,6 +54,7 @@ class LocalAnswer final : public Answer {
   void add_scores(std::uint64_t text_end);
   void add_done();
 
+  const pid_t process_ = ::getpid();
   AnswerParts parts_;
   Engine* engine_;
   std::shared_ptr<Sink> sink_;

@@ -88,7 +88,8 @@ constexpr std::size_t kTogether = 64;  // texts in the queue at once
 Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
                                                  std::span<const std::string> texts,
                                                  const EmbedOptions& options) {
-  WICK_DO(refuse_own_thread());
+  WICK_DO(check_caller());
+  WICK_DO(check_files());
   WICK_TRY(const Pooling pooling, pooling_of(metadata(), options.pooling));
   std::vector<Embedding> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {

@@ -111,6 +111,7 @@ Result<MarkedText> LocalModel::render(Object context, std::stop_token stop) cons
 
 Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   const Generation& g = request.generation;
+  WICK_DO(check_files());
   WICK_DO(check_logprobs(g));
   WICK_DO(check_form(request));
   WICK_DO(check_emission(g));
@@ -141,7 +142,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
 Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
                                                   std::shared_ptr<Wake> wake) {
   return memory_door([&]() -> Result<std::unique_ptr<Answer>> {
-    WICK_DO(refuse_own_thread());
+    WICK_DO(check_caller());
     WICK_TRY(Prepared prepared, prepare(request));
     const LogitsHook& hook = request.generation.logits;
     return LocalAnswer::begin(*engine_, std::move(prepared.generate),
@@ -157,7 +158,7 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
 }
 
 Result<RequestPlan> LocalModel::estimate(const Request& request) {
-  WICK_DO(refuse_own_thread());
+  WICK_DO(check_caller());
   WICK_TRY(Prepared prepared, prepare(request));
   prepared.generate.only_plans = true;
   const auto last = std::make_shared<LastDelta>(0);

@@ -25,7 +25,7 @@ std::vector<FileId> LocalModel::files() const {
 }
 
 Result<void> LocalModel::save_session(const std::string& path, std::span<const Message> messages) {
-  WICK_DO(refuse_own_thread());
+  WICK_DO(check_caller());
   WICK_TRY(Object context, template_context(messages, {}));
   context["add_generation_prompt"] = false;
   WICK_TRY(const MarkedText prompt, render(std::move(context)));
@@ -39,7 +39,7 @@ Result<void> LocalModel::save_session(const std::string& path, std::span<const M
 }
 
 Result<std::vector<Message>> LocalModel::load_session(const std::string& path) {
-  WICK_DO(refuse_own_thread());
+  WICK_DO(check_caller());
   WICK_TRY(const SavedSession session, read_session(path, session_kind()));
   Conversation conversation;
   if (const auto parsed = conversation.read_json(session.conversation); !parsed) {

@@ -1,8 +1,11 @@
 #include "local/local.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
@@ -45,6 +48,56 @@ TEST(LocalProvider, ChatRendersTheTemplateAndEndsWithOneDoneEvent) {
   EXPECT_LE(done[0].usage.generated_tokens, 9);
   EXPECT_GT(done[0].usage.prompt_tokens, 20);
   EXPECT_FALSE((*answer)->poll());
+}
+
+// What a child of fork() finds while its parent's model computes; its exit status tells.
+int ask_in_a_child(const Fixture& parent, Answer& answer, const std::string& want) {
+  ::alarm(30);
+  const auto refused = [](const auto& result) {
+    return !result && result.error().id == "model_of_other_process";
+  };
+  if (!refused(parent.provider->start(hello(1)))) return 1;
+  if (!refused(parent.provider->estimate(hello(1)))) return 2;
+  std::optional<Error> error;
+  while (const auto event = answer.wait()) {
+    if (const auto* const done = std::get_if<DoneEvent>(&*event)) error = done->error;
+  }
+  if (!error || error->id != "model_of_other_process") return 3;
+  auto own = LocalModel::open(parent.dir.path() / "tiny.gguf", {.threads = 2});
+  if (!own) return 4;
+  const auto said = ask(**own, hello(9));
+  return said && said->text == want ? 0 : 5;
+}
+
+TEST(LocalProvider, AChildOfForkIsToldAndMayLoadItsOwn) {
+  const Fixture f({.context = 4096}, {.threads = 2});
+  const std::string want = ask(*f.provider, hello(9))->text;
+  const Request endless{.prompt = std::string(3000, 'a'), .generation = {.more = {{"ignore_eos", 1}}}};
+  const auto answer = *f.provider->start(endless);
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(ask_in_a_child(f, *answer, want));
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "round " << i;
+    ::usleep(700);  // another moment of the forward pass
+  }
+}
+
+TEST(LocalProvider, AFileThatIsWrittenToIsRefusedAndOneThatTakesItsPlaceIsNot) {
+  const Fixture f;
+  const auto path = f.dir.path() / "tiny.gguf";
+  std::filesystem::copy_file(path, f.dir.path() / "same.gguf");
+  std::filesystem::rename(f.dir.path() / "same.gguf", path);
+  EXPECT_TRUE(ask(*f.provider, hello(1)));
+  const auto model = *LocalModel::open(path, {.threads = 1});
+  std::filesystem::resize_file(path, 5000);
+  for (const auto& error : {model->start(hello(1)).error(), model->estimate(hello(1)).error(),
+                            model->embed({}, std::vector<std::string>{"a"}, {}).error()}) {
+    EXPECT_EQ(error.id, "model_file_changed");
+    EXPECT_NE(error.message.find("tiny.gguf: was written to since"), std::string::npos);
+  }
+  EXPECT_TRUE(model->tokenize({}, "a"));
 }
 
 TEST(LocalProvider, CompletionsOfOneSeedAreTheSameAlsoWhenManyRunAtOnce) {
