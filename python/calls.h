@@ -291,6 +291,15 @@ auto run(const Origin& origin, const std::function<void()>& stop, const Body& bo
   return *std::move(result);
 }
 
+// For what takes no time to speak of, so that nobody has to look for Ctrl-C.
+template <class Body>
+auto run_here(const Origin& origin, const Body& body) {
+  refuse_what_would_hang(origin);
+  const Busy busy;
+  const Unlocked unlocked;
+  return body();
+}
+
 template <class Body>
 auto run(const Origin& origin, const Body& body) {
   return run(

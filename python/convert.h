@@ -7,12 +7,16 @@
 
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "calls.h"
 #include "wick/model.h"
+#include "wick/stream_set.h"
 
 namespace pywick {
 
@@ -26,17 +30,35 @@ struct Cancel : ZeroedMemory {
   }
 };
 
+// Entries of WakeSets: how an asyncio loop (wick/_async.py) hears of a stream.
+struct PyWakes : ZeroedMemory {
+  std::unique_ptr<wick::StreamSet> set =
+      std::make_unique<wick::StreamSet>(take(wick::StreamSet::create()));
+
+  wick::StreamSet& operator*() {
+    if (set == nullptr) raise_not_made();
+    return *set;
+  }
+};
+
+struct PyWake {
+  std::shared_ptr<wick::Wake> wake;
+};
+
+template <class T>
+[[noreturn]] void raise_out_of_range(const std::string& option) {
+  throw py::value_error("'" + option + "' is out of range, allowed are " +
+                        std::to_string(std::numeric_limits<T>::min()) + " to " +
+                        std::to_string(std::numeric_limits<T>::max()));
+}
+
 template <class T>
 T as(const py::handle& value, const std::string& option) {
   try {
     return py::cast<T>(value);
   } catch (const py::cast_error&) {
     if constexpr (std::is_integral_v<T>) {
-      if (PyLong_Check(value.ptr())) {
-        throw py::value_error("'" + option + "' is out of range, allowed are " +
-                              std::to_string(std::numeric_limits<T>::min()) + " to " +
-                              std::to_string(std::numeric_limits<T>::max()));
-      }
+      if (PyLong_Check(value.ptr())) raise_out_of_range<T>(option);
     }
     if (std::is_floating_point_v<T> && PyLong_Check(value.ptr()))
       throw py::value_error("'" + option + "' is out of range");
@@ -84,6 +106,17 @@ inline std::shared_ptr<Hook> share(py::object f) {
           }};
 }
 
+// A buffer that numpy reads and writes in place.
+inline py::object view_of(const py::object& bytes, const char* format) {
+  py::object view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(bytes.ptr()));
+  if (!view) throw py::error_already_set();
+  return view.attr("cast")(format);
+}
+
+inline py::bytearray copy_of(std::span<const float> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
 // The hook gets copies, so that views kept in Python never point at memory that is gone.
 inline wick::LogitsHook to_hook(std::shared_ptr<Hook> hook, std::uint64_t model) {
   return [hook = std::move(hook), waiting = waiting_with(model)](
@@ -93,10 +126,11 @@ inline wick::LogitsHook to_hook(std::shared_ptr<Hook> hook, std::uint64_t model)
     const py::object f = hook->callable;
     if (!f) throw std::runtime_error("its stream was collected");
     try {
-      py::bytearray copy(reinterpret_cast<const char*>(logits.data()), logits.size_bytes());
+      const py::bytearray copy = copy_of(logits);
       const py::bytes past(reinterpret_cast<const char*>(history.data()), history.size_bytes());
-      const py::object view = py::module_::import("builtins").attr("memoryview");
-      f(view(copy).attr("cast")("f"), view(past).attr("cast")("i"));
+      f(view_of(copy, "f"), view_of(past, "i"));
+      if (copy.size() != logits.size_bytes())
+        throw std::runtime_error("it changed the size of what holds the logits");
       std::memcpy(logits.data(), PyByteArray_AS_STRING(copy.ptr()), logits.size_bytes());
     } catch (py::error_already_set& e) {  // to be told without the interpreter
       throw std::runtime_error(e.what());
@@ -136,6 +170,44 @@ struct Ask {
   std::shared_ptr<Hook> hook = nullptr;
 };
 
+// The integers of a buffer in one dimension, whatever their width and step; none if it is none.
+inline std::optional<std::vector<wick::TokenId>> read_ids(const py::buffer_info& info,
+                                                          const std::string& option) {
+  if (info.ndim != 1) return std::nullopt;
+  std::string_view format = info.format;
+  if (format.size() == 2 && (format[0] == '@' || format[0] == '=' || format[0] == '<'))
+    format.remove_prefix(1);
+  const bool is_signed = format.size() == 1 && std::strchr("bhilqn", format[0]) != nullptr;
+  const bool is_unsigned = format.size() == 1 && std::strchr("BHILQN", format[0]) != nullptr;
+  if (!is_signed && !is_unsigned) return std::nullopt;
+  std::vector<wick::TokenId> ids;
+  ids.reserve(static_cast<std::size_t>(info.shape[0]));
+  const auto* at = static_cast<const char*>(info.ptr);
+  for (py::ssize_t i = 0; i < info.shape[0]; ++i, at += info.strides[0]) {
+    std::uint64_t bits = 0;  // little-endian, as all processors that wick runs on
+    std::memcpy(&bits, at, static_cast<std::size_t>(info.itemsize));
+    const int unused = 64 - 8 * static_cast<int>(info.itemsize);
+    const auto value = static_cast<std::int64_t>(bits << unused) >> unused;
+    const bool fits = is_unsigned ? bits <= std::numeric_limits<wick::TokenId>::max()
+                                  : value == static_cast<wick::TokenId>(value);
+    if (!fits) raise_out_of_range<wick::TokenId>(option);
+    ids.push_back(static_cast<wick::TokenId>(bits));
+  }
+  return ids;
+}
+
+// A sequence of integers, or a buffer of them: an array of numpy's, an array.array.
+inline std::vector<wick::TokenId> to_ids(const py::handle& value, const std::string& option) {
+  if (PyBytes_Check(value.ptr()) != 0 || PyByteArray_Check(value.ptr()) != 0)
+    throw py::type_error("'" + option + "' is text as bytes, which are no token ids: decode it");
+  if (PyObject_CheckBuffer(value.ptr()) != 0) {
+    if (auto ids = read_ids(py::reinterpret_borrow<py::buffer>(value).request(), option))
+      return *std::move(ids);
+    throw py::type_error("'" + option + "' is a buffer, but not of integers in one dimension");
+  }
+  return as<std::vector<wick::TokenId>>(value, option);
+}
+
 inline void set_callable(Ask& ask, const py::handle& value, std::uint64_t model) {
   if (PyCallable_Check(value.ptr()) == 0) throw py::type_error("'logits' is not callable");
   ask.hook = share(py::reinterpret_borrow<py::object>(value));
@@ -167,7 +239,7 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
       g.stops = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
                                                : as<std::vector<std::string>>(value, key);
     } else if (key == "stop_ids") {
-      g.stop_ids = as<std::vector<wick::TokenId>>(value, key);
+      g.stop_ids = to_ids(value, key);
     } else if (key == "samplers") {
       g.samplers = as<std::string>(value, key);
     } else if (key == "logit_bias") {
@@ -192,6 +264,8 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
       g.top_logprobs = as<int>(value, key);
     } else if (key == "cancel") {
       set_cancel(g, value);
+    } else if (key == "_wake") {
+      g.wake = py::cast<PyWake&>(value).wake;
     } else if (key == "time_limit_ms") {
       g.time_limit_ms = as<int>(value, key);
     } else if (key == "priority") {
@@ -225,7 +299,7 @@ inline bool are_ids(const py::object& prompt) {
 // A str is text to go on from, a sequence of ints are tokens, all else are messages.
 inline wick::Prompt to_prompt(const py::object& prompt) {
   if (py::isinstance<py::str>(prompt)) return as<std::string>(prompt, "prompt");
-  if (are_ids(prompt)) return as<std::vector<wick::TokenId>>(prompt, "prompt");
+  if (are_ids(prompt)) return to_ids(prompt, "prompt");
   return to_messages(prompt);
 }
 
@@ -249,6 +323,8 @@ inline wick::ModelOptions to_options(const py::kwargs& given) {
       o.context = as<int>(value, key);
     } else if (key == "max_concurrent") {
       o.max_concurrent = as<int>(value, key);
+    } else if (key == "max_queue") {
+      o.max_queue = as<int>(value, key);
     } else if (key == "cache_limit_bytes") {
       o.cache_limit_bytes = as<std::uint64_t>(value, key);
     } else if (key == "cache_type") {

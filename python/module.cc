@@ -2,6 +2,7 @@
 // waits, convert.h what Python's values become.
 #include <pybind11/pybind11.h>
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,7 +99,7 @@ wick::Completion complete(PyModel& model, const py::object& prompt, const py::ob
                   [&](const auto&... with) { return model->complete(text, with...); });
   }
   if (!are_ids(prompt)) throw py::type_error("'prompt' is neither a str nor a sequence of ints");
-  const auto ids = as<std::vector<wick::TokenId>>(prompt, "prompt");
+  const auto ids = to_ids(prompt, "prompt");
   return answer(origin, g, on_text,
                 [&](const auto&... with) { return model->complete(ids, with...); });
 }
@@ -110,15 +111,20 @@ wick::Completion chat(PyModel& model, const py::object& messages, const py::obje
                 [&](const auto&... with) { return model->chat(list, with...); });
 }
 
+// A request of an asyncio loop is queued by the loop's own thread.
+template <class Body>
+wick::Stream begin(const Ask& ask, const Origin& origin, const Body& body) {
+  return take(ask.generation.wake != nullptr ? run_here(origin, body) : run(origin, body));
+}
+
 std::unique_ptr<PyStream> begin_stream(PyModel& model, const py::object& prompt,
                                        const py::kwargs& settings) {
   const Ask ask = to_ask(settings, model.origin());
   const wick::Prompt given = to_prompt(prompt);
-  const auto begin = [&] {
+  wick::Stream stream = begin(ask, model.origin(), [&] {
     return std::visit([&](const auto& one) { return model->stream(one, ask.generation); }, given);
-  };
-  return std::make_unique<PyStream>(take(run(model.origin(), begin)), model.origin().with_lock(),
-                                    ask.hook);
+  });
+  return std::make_unique<PyStream>(std::move(stream), model.origin().with_lock(), ask.hook);
 }
 
 wick::RequestPlan plan(PyModel& model, const py::object& prompt, const py::kwargs& settings) {
@@ -129,17 +135,17 @@ wick::RequestPlan plan(PyModel& model, const py::object& prompt, const py::kwarg
   }));
 }
 
-std::vector<std::vector<float>> embed(PyModel& model, const std::vector<std::string>& texts,
+py::list embed(PyModel& model, const std::vector<std::string>& texts,
                                       const std::string& pooling, bool normalise) {
   std::stop_source source;
   const wick::EmbedOptions options = {
       .pooling = pooling, .normalise = normalise, .cancel = source.get_token()};
-  std::vector<std::vector<float>> out;
-  auto vectors = take(run(
+  const auto vectors = take(run(
       model.origin(), [source]() mutable { source.request_stop(); },
       [&](const wick::TextSink&) { return model->embed(texts, options); }, {}));
-  for (auto& one : vectors)
-    out.push_back(std::move(one.values));
+  py::list out;
+  for (const wick::Embedding& one : vectors)
+    out.append(view_of(copy_of(one.values), "f"));
   return out;
 }
 
@@ -147,14 +153,22 @@ std::vector<std::vector<float>> embed(PyModel& model, const std::vector<std::str
 template <class Body>
 auto pull(PyStream& stream, const Body& body) {
   const Turn turn(stream.origin());
+  if (stream->is_over()) return body(*stream);
   return run(
       stream.origin(), [&stream] { stream->cancel(); },
       [&](const wick::TextSink&) { return body(*stream); }, {});
 }
 
-// (kind, payload), as wick/event.h has them; None once the answer is over.
-py::object next_event(PyStream& stream) {
-  const auto event = pull(stream, [](wick::Stream& s) { return s.next_event(); });
+// body(stream), which takes what is there.
+template <class Body>
+auto poll(PyStream& stream, const Body& body) {
+  refuse_what_would_hang(stream.origin());
+  const Turn turn(stream.origin());
+  return body(*stream);
+}
+
+// (kind, payload), as wick/event.h has them; None for none.
+py::object to_python(const std::optional<wick::Event>& event) {
   if (!event) return py::none();
   const auto tuple = [](const char* kind, py::object payload) -> py::object {
     return py::make_tuple(kind, std::move(payload));
@@ -174,12 +188,50 @@ py::object next_event(PyStream& stream) {
   return tuple("done", py::str(std::string(name(std::get<wick::DoneEvent>(*event).finish))));
 }
 
+py::object next_event(PyStream& stream) {
+  return to_python(pull(stream, [](wick::Stream& s) { return s.next_event(); }));
+}
+
+py::object poll_event(PyStream& stream) {
+  return to_python(poll(stream, [](wick::Stream& s) { return s.poll_event(); }));
+}
+
+std::optional<std::string> poll_piece(PyStream& stream) {
+  return poll(stream, [](wick::Stream& s) {
+    const auto piece = s.poll();
+    return piece ? std::optional(std::string(*piece)) : std::nullopt;
+  });
+}
+
 std::string next_piece(PyStream& stream) {
   const Turn turn(stream.origin());
   const auto piece = pull(stream, [](wick::Stream& s) { return s.next(); });
   if (piece) return std::string(*piece);
   static_cast<void>(take(stream->finish()));  // over: raises if it failed
   throw py::stop_iteration();
+}
+
+// Functions of wick/_async.py as methods.
+template <class Class>
+void bind_async(Class& bound, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    bound.def(name, [name](const py::object& self, const py::args& args, const py::kwargs& more) {
+      return py::module_::import("wick._async").attr(name)(self, *args, **more);
+    });
+  }
+}
+
+void bind_wakes(py::module_& m) {
+  made_by_library(py::class_<PyWake>(m, "_Wake"));
+  py::class_<PyWakes>(m, "_Wakes")
+      .def(py::init<>())
+      .def_property_readonly("fd", [](PyWakes& wakes) { return (*wakes).fd(); })
+      .def("add", [](PyWakes& wakes, std::uint64_t key) { return PyWake{(*wakes).add(key)}; })
+      .def("take", [](PyWakes& wakes) {
+        std::vector<std::uint64_t> keys;
+        (*wakes).take([&](std::uint64_t key) { keys.push_back(key); });
+        return keys;
+      });
 }
 
 // Records that only the library makes.
@@ -274,6 +326,13 @@ void bind_stream(py::module_& m) {
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](PyStream& s, const py::args&) { s->cancel(); })
       .def("next_event", next_event)
+      .def("_poll", poll_piece)
+      .def("_poll_event", poll_event)
+      .def_property_readonly("_is_over",
+                             [](PyStream& s) {
+                               const Turn turn(s.origin());
+                               return s->is_over();
+                             })
       .def("finish",
            [](PyStream& stream) {
              return take(pull(stream, [](wick::Stream& s) { return s.finish(); }));
@@ -298,6 +357,16 @@ auto with(PySession& session, const Body& body) {
   return run(session.origin(), [&] { return body(*session); });
 }
 
+// The stream that ask(generation) begins.
+template <class Begin>
+std::unique_ptr<PyStream> stream_of(PySession& session, const py::kwargs& settings,
+                                    const Begin& ask_for) {
+  const Ask ask = to_ask(settings, session.origin());
+  const Turn turn(session.origin());
+  wick::Stream made = begin(ask, session.origin(), [&] { return ask_for(ask.generation); });
+  return std::make_unique<PyStream>(std::move(made), session.origin(), ask.hook);
+}
+
 wick::Completion say(PySession& session, const std::string& text, const py::object& on_text,
                      const py::kwargs& settings) {
   const auto g = to_generation(settings, session.origin());
@@ -307,14 +376,15 @@ wick::Completion say(PySession& session, const std::string& text, const py::obje
 }
 
 void bind_session(py::module_& m) {
-  made_by_library(py::class_<PySession>(m, "Session"))
+  py::class_<PySession> bound(m, "Session");
+  bind_async(bound, {"say_async", "stream_async", "send_async"});
+  made_by_library(bound)
       .def("say", say, py::arg("text"), py::arg("on_text") = py::none())
       .def("stream",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
-             const Ask ask = to_ask(settings, session.origin());
-             auto made =
-                 with(session, [&](wick::Session& s) { return s.stream(text, ask.generation); });
-             return std::make_unique<PyStream>(take(std::move(made)), session.origin(), ask.hook);
+             return stream_of(session, settings, [&](const wick::Generation& g) {
+               return session->stream(text, g);
+             });
            })
       .def("plan",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
@@ -329,10 +399,9 @@ void bind_session(py::module_& m) {
       .def("send",
            [](PySession& session, const py::dict& message, const py::kwargs& settings) {
              const auto list = to_messages(py::make_tuple(message));
-             const Ask ask = to_ask(settings, session.origin());
-             auto made = with(
-                 session, [&](wick::Session& s) { return s.send(list.front(), ask.generation); });
-             return std::make_unique<PyStream>(take(std::move(made)), session.origin(), ask.hook);
+             return stream_of(session, settings, [&](const wick::Generation& g) {
+               return session->send(list.front(), g);
+             });
            })
       .def("save",
            [](PySession& session, const py::object& path) {
@@ -367,6 +436,7 @@ void bind_facts(py::class_<PyModel>& model) {
 
 void bind_model(py::module_& m) {
   py::class_<PyModel> bound(m, "Model");
+  bind_async(bound, {"complete_async", "chat_async", "stream_async"});
   bound.def(py::init(&open_model), py::arg("path_or_name"))
       .def("complete", complete, py::arg("prompt"), py::arg("on_text") = py::none())
       .def("chat", chat, py::arg("messages"), py::arg("on_text") = py::none())
@@ -402,8 +472,8 @@ void bind_model(py::module_& m) {
              // In a hook, too: no model is asked.
              return take(waiting_models == nullptr ? run(model.origin(), apply) : apply());
            })
-      .def("detokenize", [](PyModel& model, const std::vector<wick::TokenId>& ids) {
-        return take(model->detokenize(ids));
+      .def("detokenize", [](PyModel& model, const py::object& ids) {
+        return take(model->detokenize(to_ids(ids, "ids")));
       });
   bind_facts(bound);
 }
@@ -419,6 +489,7 @@ PYBIND11_MODULE(_wick, m) {
   py::module_::import("atexit").attr("register")(py::cpp_function(&close_gate));
   bind_records(m);
   bind_answers(m);
+  bind_wakes(m);
   bind_stream(m);
   bind_session(m);
   bind_model(m);

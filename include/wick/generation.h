@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -25,6 +26,8 @@
 #include "wick/usage.h"
 
 namespace wick {
+
+class Wake;
 
 // Changes `logits` [vocabulary] in place before the sampler sees them; `history` is the prompt and
 // the answer so far. The model's own thread calls it once for each token and waits for it, so other
@@ -75,6 +78,8 @@ struct Generation {
   int top_logprobs = 0;          // with either: so many of the likeliest beside each, 0 to 20
   std::stop_token cancel = {};   // from any thread; the answer so far is kept (kCancelled); while
                                  // the chat template still runs, an error, kCancelled
+  // Of a loop that reads many streams: wick/stream_set.h.
+  std::shared_ptr<Wake> wake = {};
   int time_limit_ms = 0;         // from the call on; then an error, id "time_limit". 0 = none
   int priority = 0;              // -2 (in the background) to 2; waiting raises it
   std::uint64_t tenant = 0;      // tenants share time fairly, and of the cache nothing

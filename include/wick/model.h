@@ -33,6 +33,7 @@ struct ModelOptions {
   std::string device = "auto";  // "cpu" …; "auto" = the first one that starts
   int context = 0;         // positions; 0 = the smaller of the model's and what the cache holds
   int max_concurrent = 4;  // answers under way at once, 1 to 256; more wait their turn
+  int max_queue = 256;     // of these, 1 to 65536; then they are refused (id "queue_full")
   std::uint64_t cache_limit_bytes = 1'000'000'000;  // for all of them together, if context is 0
   std::string cache_type = "bf16";  // f32, bf16, f16, q8_0, q4_0; "q8_0,q4_0": keys, values
   std::string chat_template = {};   // instead of the model's own

@@ -32,12 +32,17 @@ class WICK_API Stream {
   std::optional<std::string_view> next();
   // The same, but all that comes: reasoning, tool calls, scores, the end (wick/event.h).
   std::optional<Event> next_event();
+  // What is there of either, without waiting. Nothing: later, which Generation::wake tells, or
+  // never, if is_over().
+  std::optional<std::string_view> poll();
+  std::optional<Event> poll_event();
+  bool is_over() const noexcept;  // all was read: finish() does not wait
   // Reads the rest. The answer, or why it failed; text() and Error::partial_text then hold what
   // came before. Asked again, it says the same again.
   Result<Completion> finish();
-  // With Generation::logprobs: the tokens that came with what next() or finish() read last, valid
-  // until the next call. Those of all pieces and of the end, in order, are Completion::logprobs; a
-  // stream that failed has told those of what it said.
+  // With Generation::logprobs: the tokens that came with what next(), poll() or finish() read last,
+  // valid until the next call. Those of all pieces and of the end, in order, are
+  // Completion::logprobs; a stream that failed has told those of what it said.
   //
   // A token comes with the first text that appeared when it or a later one was drawn, however the
   // reader's pace cuts the text into pieces: one that shows nothing yet (half a character, what may

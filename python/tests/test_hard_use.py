@@ -1,6 +1,7 @@
 """What a program may do to the module without meaning to: objects half made, threads that meet, a process that ends, forks or is
 interrupted in the middle of an answer. Most cases run in an interpreter of their own, which must end by itself."""
 
+import array
 import os
 import shutil
 import subprocess
@@ -419,11 +420,69 @@ print("next", model.complete("a", max_tokens=1).finish)
     assert out == "interrupted\nnext length\n"
 
 
-def test_numpys_integers_are_token_ids(model):
-    ids = model.tokenize("The capital of Japan is")
+def test_any_buffer_of_integers_is_token_ids(model):
+    text = "The capital of Japan is"
+    ids = model.tokenize(text)
     want = model.complete(ids, **GREEDY).text
-    assert model.complete(numpy.array(ids), **GREEDY).text == want
     assert "".join(model.stream([numpy.int64(i) for i in ids], **GREEDY)) == want
+    for kind in "hHiIlLqQ":
+        assert model.detokenize(array.array(kind, ids)) == text
+        assert model.detokenize(memoryview(array.array(kind, ids))) == text
+    wide = numpy.array([ids, ids], dtype="<i8").T
+    assert model.detokenize(wide[:, 1]) == model.detokenize(numpy.array(ids, dtype="u2")) == text  # strided; narrow
+    assert model.detokenize(numpy.array(ids)[::-1][::-1]) == text
+    assert model.detokenize(numpy.array([65, 66], dtype="u1")) == model.detokenize([65, 66])
+    assert model.complete(numpy.array(ids), **GREEDY).text == want
+    assert model.complete(ids, stop_ids=numpy.arange(49152), **GREEDY).text == ""
+    for wrong in (2**31, -(2**31) - 1):
+        with pytest.raises(ValueError, match="'ids' is out of range, allowed are -2147483648 to 2147483647"):
+            model.detokenize(numpy.array([wrong]))
+    with pytest.raises(ValueError, match="'ids' is out of range"):
+        model.detokenize(numpy.array([2**64 - 1], dtype="u8"))
+    with pytest.raises(wick.Error, match="token -1 is outside the vocabulary"):
+        model.detokenize(numpy.array([-1], dtype="i1"))
+    for wrong in (numpy.array([1.5]), wide, numpy.array([True]), numpy.array(ids, dtype=">i4"), b"ab", bytearray(b"ab")):
+        with pytest.raises(TypeError, match="'ids' is "):
+            model.detokenize(wrong)
+    with pytest.raises(TypeError, match="'prompt' is text as bytes"):
+        model.complete(b"Once")
+
+
+def test_vectors_and_logits_are_buffers_that_numpy_reads_in_place(model):
+    kept = []
+
+    def only_a(logits, past):
+        row = numpy.asarray(logits)
+        assert row.dtype == numpy.float32 and row.shape == (model.vocabulary,) and row.flags.writeable
+        assert numpy.shares_memory(row, numpy.frombuffer(logits, dtype=numpy.float32))
+        assert numpy.asarray(past).tolist() == list(past) and logits.format == "f" and past.format == "i"
+        row[:] = -numpy.inf
+        row[model.tokenize("a")[0]] = 0
+        kept.append(row)
+
+    assert model.complete("b", logits=only_a, max_tokens=3).text == "aaa"
+    assert all(row.max() == 0 for row in kept)
+
+    def plain(logits, past):
+        for i in range(len(logits)):
+            logits[i] = float(i == 64)
+
+    assert model.complete("b", logits=plain, temperature=0, max_tokens=1).generated_tokens == 1
+
+    def shrinks(logits, past):
+        memory = logits.obj
+        logits.release()
+        memory.clear()
+
+    with pytest.raises(wick.Error, match="changed the size|exports cannot be re-sized"):
+        model.complete("b", logits=shrinks, max_tokens=3)
+    one, two = model.embed(["The cat sleeps.", "A kitten."])
+    assert isinstance(one, memoryview) and one.format == "f" and not one.readonly
+    vector = numpy.asarray(one)
+    assert vector.dtype == numpy.float32 and numpy.shares_memory(vector, numpy.frombuffer(one, dtype=numpy.float32))
+    assert numpy.asarray([one, two]).shape == (2, 576)
+    assert numpy.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+    assert one.tolist() == list(model.embed(["The cat sleeps."])[0])
 
 
 def test_wrong_types_and_ranges_name_the_option(model):

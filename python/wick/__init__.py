@@ -4,9 +4,12 @@
     print(model.chat("Why is the sky blue?", max_tokens=100).text)
     for piece in model.stream("Once upon a time", seed=1):
         print(piece, end="", flush=True)
+
+Under asyncio: `async for piece in model.stream_async(…)`, `answer = await model.complete_async(…)`.
 """
 
+from wick._async import AsyncStream
 from wick._error import Error
 from wick._wick import Cancel, Completion, Model, RequestPlan, ScoredToken, Session, Stream, __version__
 
-__all__ = ["Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__"]
+__all__ = ["AsyncStream", "Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__"]

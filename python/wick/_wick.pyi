@@ -3,7 +3,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypedDict
 
-from typing_extensions import Self, Unpack
+from typing_extensions import Buffer, Self, Unpack
+
+from wick._async import AsyncStream
 
 __version__: str
 
@@ -19,7 +21,8 @@ class ModelOptions(TypedDict, total=False):
     threads: int  # 0 = what this process may use
     device: str  # "cpu" …; "auto": the first one that starts
     context: int  # positions; 0 = the smaller of the model's and what the cache holds
-    max_concurrent: int  # answers under way at once; 4
+    max_concurrent: int  # answers under way at once; 4. More wait their turn:
+    max_queue: int  # 256 of them; then they are refused ("queue_full")
     cache_limit_bytes: int
     cache_type: str  # "bf16", "q8_0,q4_0", …
     chat_template: str
@@ -27,6 +30,9 @@ class ModelOptions(TypedDict, total=False):
     speculation: str  # "none", "ngram", "draft": drafted tokens are checked, the answer is the same
     draft_model: str | os.PathLike[str]  # with "draft"
     draft_max: int  # tokens drafted in a step at most; 0 = 16, with a draft model 3
+
+# Integers, also as a buffer of any width in one dimension: numpy.ndarray, array.array, memoryview.
+Tokens = Sequence[int] | Buffer
 
 class Settings(TypedDict, total=False):
     """What is left out, or None, comes from the model file's own hints, else from the default."""
@@ -59,12 +65,13 @@ class Settings(TypedDict, total=False):
     seed: int | None  # 64 bits
     max_tokens: int | None  # 0 = to the context's end
     stop: str | Sequence[str] | None
-    stop_ids: Sequence[int] | None
+    stop_ids: Tokens | None
     logit_bias: Mapping[int, float] | None  # added; -infinity bans a token
     samplers: str | None  # their order: "top_k;temperature"
-    # Changes the logits, a memoryview of floats, in place; the second view holds the tokens so far. The model waits for it: what
-    # waits for the model is refused in it ("called_in_hook"). tokenize(), properties and other models may be used.
-    logits: Callable[[memoryview, memoryview], object] | None
+    # Changes the logits in place, a buffer of floats that numpy.asarray() takes as it is; the second one holds the tokens so far.
+    # The model waits for it: what waits for the model is refused in it ("called_in_hook"). tokenize(), properties and other models
+    # may be used. A stream that nothing but its hook can reach is collected, and with it its request ends.
+    logits: Callable[[memoryview[float], memoryview[int]], object] | None
     logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.scores
     prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
     top_logprobs: int | None  # with either: so many of the likeliest beside each, 0 to 20
@@ -87,6 +94,15 @@ class Cancel:
 
     def __init__(self) -> None: ...
     def request(self) -> None: ...
+
+class _Wake: ...
+
+class _Wakes:
+    def __init__(self) -> None: ...
+    @property
+    def fd(self) -> int: ...
+    def add(self, key: int) -> _Wake: ...
+    def take(self) -> list[int]: ...
 
 class ScoredToken:
     """A token, and how likely the model thought it before any sampler or hook."""
@@ -177,6 +193,11 @@ class Stream(Iterator[str]):
     # name)), ("arguments", (index, str)), ("scores", list), ("usage", (prompt tokens, generated)), ("done", finish); then None.
     def next_event(self) -> tuple[str, object] | None: ...
     def finish(self) -> Completion: ...
+    # For wick/_async.py: what is there, without waiting.
+    def _poll(self) -> str | None: ...
+    def _poll_event(self) -> tuple[str, object] | None: ...
+    @property
+    def _is_over(self) -> bool: ...
     def cancel(self) -> None: ...
     @property
     def text(self) -> str: ...  # all that was read
@@ -194,6 +215,9 @@ class Session:
     def stream(self, text: str, **settings: Unpack[Settings]) -> Stream: ...
     # The same with any message: the result of a tool that the model called, for one.
     def send(self, message: Message, **settings: Unpack[Settings]) -> Stream: ...
+    def stream_async(self, text: str, **settings: Unpack[Settings]) -> AsyncStream: ...
+    def send_async(self, message: Message, **settings: Unpack[Settings]) -> AsyncStream: ...
+    async def say_async(self, text: str, **settings: Unpack[Settings]) -> Completion: ...
     # What say() would take now; the conversation stays as it is.
     def plan(self, text: str, **settings: Unpack[Settings]) -> RequestPlan: ...
     @property
@@ -207,8 +231,10 @@ class Model:
     """A loaded model. Any thread may call it, many at once: the interpreter's lock is released.
 
     Ctrl-C ends a call on the main thread, KeyboardInterrupt. When the interpreter ends, calls of daemon threads are cancelled, and
-    it waits up to 5 seconds for them. A child of os.fork() cannot ask it ("model_of_other_process"), and should load none of its own if
-    the parent was computing: start it by multiprocessing's "spawn". The main interpreter alone can import wick.
+    it waits up to 5 seconds for them. A child of os.fork() cannot ask it ("model_of_other_process"), but may load its own.
+    The main interpreter alone can import wick. A file that somebody writes into while a model is loaded from it is refused at the next
+    request ("model_file_changed"); one that is cut while a request reads it ends the process (SIGBUS), so give a model a new file by
+    renaming that over the old one, which harms nobody.
     """
 
     def __init__(
@@ -216,7 +242,7 @@ class Model:
     ) -> None: ...
     # A text, or tokens, which are taken as they are.
     def complete(
-        self, prompt: str | Sequence[int], on_text: TextSink | None = None, **settings: Unpack[Settings]
+        self, prompt: str | Tokens, on_text: TextSink | None = None, **settings: Unpack[Settings]
     ) -> Completion: ...
     def chat(
         self,
@@ -225,21 +251,33 @@ class Model:
         **settings: Unpack[Settings],
     ) -> Completion: ...
     def stream(
-        self, prompt: str | Sequence[int] | Iterable[Message], **settings: Unpack[Settings]
+        self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
     ) -> Stream: ...
     # What complete() with a str, or chat() with messages, would take now; computes nothing of it.
     def plan(
-        self, prompt: str | Sequence[int] | Iterable[Message], **settings: Unpack[Settings]
+        self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
     ) -> RequestPlan: ...
+    # The same in an asyncio loop, without a thread for each; `await` gives the whole answer, `async for` its pieces. What cancels the
+    # task (or asyncio.timeout()) ends the request. A few thousand at once are fine: see max_queue.
+    def stream_async(
+        self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
+    ) -> AsyncStream: ...
+    async def complete_async(
+        self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
+    ) -> Completion: ...
+    async def chat_async(
+        self, messages: str | Iterable[Message], **settings: Unpack[Settings]
+    ) -> Completion: ...
     def session(self, system: str = "") -> Session: ...
     def load_session(self, path: str | os.PathLike[str]) -> Session: ...
-    def embed(self, texts: Sequence[str], *, pooling: str = "", normalise: bool = True) -> list[list[float]]: ...
+    # A vector for each text: a buffer of 32-bit floats that numpy.asarray() takes as it is; tolist() makes a list of it.
+    def embed(self, texts: Sequence[str], *, pooling: str = "", normalise: bool = True) -> list[memoryview[float]]: ...
     # Its requests end, what is cached of its texts is dropped, and with `wipes` zeroed; how many blocks that were.
     def close_tenant(self, tenant: int, wipes: bool = False) -> int: ...
     def tokenize(self, text: str) -> list[int]: ...
     # The text that chat() would give the model.
     def apply_template(self, messages: str | Iterable[Message], **settings: Unpack[Settings]) -> str: ...
-    def detokenize(self, ids: Sequence[int]) -> str: ...
+    def detokenize(self, ids: Tokens) -> str: ...
     @property
     def name(self) -> str: ...
     @property

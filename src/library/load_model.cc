@@ -124,6 +124,7 @@ Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const Mo
                      .engine = {.max_seqs = options.max_concurrent,
                                 .context = options.context,
                                 .kv_limit_bytes = options.cache_limit_bytes,
+                                .max_queue = options.max_queue,
                                 .k_type = cache.k,
                                 .v_type = cache.v},
                      .chat_template = options.chat_template,

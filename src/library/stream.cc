@@ -11,8 +11,8 @@ Stream::State::~State() {
   if (on_end) static_cast<void>(on_end(&whole.completion));
 }
 
-Result<std::optional<Event>> Stream::State::take() {
-  std::optional<Event> event = answer->wait();
+Result<std::optional<Event>> Stream::State::take(Way way) {
+  std::optional<Event> event = ((*answer).*way)();
   if (!event) return event;
   whole.add(*event);
   if (answer->is_over() && on_end) {
@@ -21,15 +21,28 @@ Result<std::optional<Event>> Stream::State::take() {
   return event;
 }
 
-std::optional<Event> Stream::State::read() noexcept {
+std::optional<Event> Stream::State::read(Way way) noexcept {
   if (has_broken) return std::nullopt;
-  auto taken = memory_door([this] { return take(); });
+  auto taken = memory_door([&] { return take(way); });
   if (taken) return *std::move(taken);
   has_broken = true;
   answer->cancel();
   whole.error = std::move(taken).error();
   if (on_end) static_cast<void>(std::exchange(on_end, nullptr)(nullptr));
   return std::nullopt;
+}
+
+std::optional<std::size_t> Stream::State::read_piece(Way way) noexcept {
+  const std::string& text = whole.completion.text;
+  const std::size_t before = text.size();
+  if (!is_in_piece) first_score = whole.completion.logprobs.size();
+  while (text.size() == before) {
+    if (read(way)) continue;
+    is_in_piece = !has_broken && !answer->is_over();
+    return std::nullopt;
+  }
+  is_in_piece = false;
+  return before;
 }
 
 Stream::Stream(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -43,19 +56,27 @@ std::optional<Event> Stream::next_event() {
   return state_->read();
 }
 
-std::optional<std::string_view> Stream::next() {
-  const std::string& text = state_->whole.completion.text;
-  const std::size_t before = text.size();
+std::optional<Event> Stream::poll_event() {
   state_->first_score = state_->whole.completion.logprobs.size();
-  while (text.size() == before) {
-    if (!state_->read()) return std::nullopt;
-  }
-  return std::string_view(text).substr(before);
+  return state_->read(&Answer::poll);
+}
+
+std::optional<std::string_view> Stream::next() {
+  const auto begin = state_->read_piece(&Answer::wait);
+  return begin ? std::optional(text().substr(*begin)) : std::nullopt;
+}
+
+std::optional<std::string_view> Stream::poll() {
+  const auto begin = state_->read_piece(&Answer::poll);
+  return begin ? std::optional(text().substr(*begin)) : std::nullopt;
+}
+
+bool Stream::is_over() const noexcept {
+  return state_->has_broken || state_->answer->is_over();
 }
 
 Result<Completion> Stream::finish() {
-  if (!state_->has_broken && !state_->answer->is_over())
-    state_->first_score = state_->whole.completion.logprobs.size();
+  if (!is_over()) state_->first_score = state_->whole.completion.logprobs.size();
   while (state_->read()) {
   }
   return memory_door([this]() -> Result<Completion> {
@@ -82,7 +103,8 @@ Result<std::unique_ptr<Stream::State>> begin_stream(const std::shared_ptr<Provid
                                                     Prompt prompt, const Generation& generation) {
   auto state = std::make_unique<Stream::State>();
   state->provider = provider;
-  WICK_TRY(state->answer, provider->start({.prompt = std::move(prompt), .generation = generation}));
+  const Request request{.prompt = std::move(prompt), .generation = generation};
+  WICK_TRY(state->answer, provider->start(request, generation.wake));
   state->cancel.emplace(generation.cancel, [answer = state->answer.get()] { answer->cancel(); });
   return state;
 }

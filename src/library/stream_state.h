@@ -22,6 +22,7 @@ struct Stream::State {
   std::function<Result<void>(const Completion* whole)> on_end;
   bool has_broken = false;      // reading failed on this side: nothing more is read
   std::size_t first_score = 0;  // of those that scores() tells
+  bool is_in_piece = false;     // poll() has read scores, but not yet their text
   std::optional<std::stop_callback<std::function<void()>>> cancel;  // destroyed first
 
   State() = default;
@@ -29,11 +30,16 @@ struct Stream::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Waits; nothing once the answer is over. What fails on the way ends it as an error of `whole`.
-  std::optional<Event> read() noexcept;
+  // Nothing once the answer is over, or if the way is to take what is there and there is nothing.
+  // What fails on the way ends it as an error of `whole`.
+  using Way = std::optional<Event> (Answer::*)();
+  std::optional<Event> read(Way way = &Answer::wait) noexcept;
+
+  // Reads until there is more text: where it begins.
+  std::optional<std::size_t> read_piece(Way way) noexcept;
 
  private:
-  Result<std::optional<Event>> take();
+  Result<std::optional<Event>> take(Way way);
 };
 
 // Queues a request and makes the stream that reads its answer.

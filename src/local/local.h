@@ -52,8 +52,8 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
  public:
   // Loads and starts. The model's general.sampling.* hints become defaults. A model without a chat
   // template goes on from text and tokens; messages then fail with id "no_chat_template".
-  // The last owner may be on any thread, the model's own too (a hook). A child of fork() has none of
-  // the model's threads: there it answers nothing (id "model_of_other_process") and stays for ever.
+  // The last owner may be on any thread, the model's own too (a hook). A child of fork() has none
+  // of the model's threads: there it answers nothing (id "model_of_other_process") and stays.
   static Result<std::shared_ptr<LocalModel>> open(const std::filesystem::path& path,
                                                   const LocalOptions& options);
   ~LocalModel() override;  // what runs ends as cancelled

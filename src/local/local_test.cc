@@ -72,7 +72,8 @@ int ask_in_a_child(const Fixture& parent, Answer& answer, const std::string& wan
 TEST(LocalProvider, AChildOfForkIsToldAndMayLoadItsOwn) {
   const Fixture f({.context = 4096}, {.threads = 2});
   const std::string want = ask(*f.provider, hello(9))->text;
-  const Request endless{.prompt = std::string(3000, 'a'), .generation = {.more = {{"ignore_eos", 1}}}};
+  const Request endless{.prompt = std::string(3000, 'a'),
+                        .generation = {.more = {{"ignore_eos", 1}}}};
   const auto answer = *f.provider->start(endless);
   for (int i = 0; i < 8; ++i) {
     const pid_t child = ::fork();
