@@ -186,12 +186,11 @@ inline std::optional<std::vector<wick::TokenId>> read_ids(const py::buffer_info&
   for (py::ssize_t i = 0; i < info.shape[0]; ++i, at += info.strides[0]) {
     std::uint64_t bits = 0;  // little-endian, as all processors that wick runs on
     std::memcpy(&bits, at, static_cast<std::size_t>(info.itemsize));
-    const int unused = 64 - 8 * static_cast<int>(info.itemsize);
-    const auto value = static_cast<std::int64_t>(bits << unused) >> unused;
-    const bool fits = is_unsigned ? bits <= std::numeric_limits<wick::TokenId>::max()
-                                  : value == static_cast<wick::TokenId>(value);
-    if (!fits) raise_out_of_range<wick::TokenId>(option);
-    ids.push_back(static_cast<wick::TokenId>(bits));
+    const int unused = is_signed ? 64 - 8 * static_cast<int>(info.itemsize) : 0;
+    const std::int64_t value = static_cast<std::int64_t>(bits << unused) >> unused;
+    const auto id = static_cast<wick::TokenId>(value);
+    if (value != id || (is_unsigned && value < 0)) raise_out_of_range<wick::TokenId>(option);
+    ids.push_back(id);
   }
   return ids;
 }
