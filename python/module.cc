@@ -478,11 +478,22 @@ void bind_model(py::module_& m) {
   bind_facts(bound);
 }
 
+// False, with an ImportError set, in a subinterpreter.
+bool is_main_interpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError,
+                  "wick runs in the main interpreter only, this is a subinterpreter: its models "
+                  "call Python from threads of their own");
+  return false;
+}
+
 }  // namespace
 
 // pybind11's own beginning, which hangs in a subinterpreter of Python 3.11, comes behind ours.
+// Python 3.13 may run that in the main interpreter, and the module's body in the other one.
 #define PyInit__wick begin_in_main_interpreter
 PYBIND11_MODULE(_wick, m) {
+  if (!is_main_interpreter()) throw py::error_already_set();
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
   open_gate();
@@ -497,9 +508,5 @@ PYBIND11_MODULE(_wick, m) {
 #undef PyInit__wick
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__wick() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return begin_in_main_interpreter();
-  PyErr_SetString(PyExc_ImportError,
-                  "wick runs in the main interpreter only, this is a subinterpreter: its models "
-                  "call Python from threads of their own");
-  return nullptr;
+  return is_main_interpreter() ? begin_in_main_interpreter() : nullptr;
 }
