@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "calls.h"
+#include "wick/fields.h"
+#include "wick/log.h"
 #include "wick/model.h"
 #include "wick/stream_set.h"
 
@@ -93,11 +95,16 @@ struct Hook {
   py::object callable;
 };
 
+// For a Visit that adds no model to those that wait for this thread.
+inline const ModelIds& waiting_here() {
+  static const ModelIds kNone;
+  return waiting_models == nullptr ? kNone : *waiting_models;
+}
+
 inline std::shared_ptr<Hook> share(py::object f) {
   return {new Hook(std::move(f)), [](Hook* gone) {
-            static const ModelIds kUnknown;  // whose thread this may be
             try {
-              const Visit visit(waiting_models == nullptr ? kUnknown : *waiting_models);
+              const Visit visit(waiting_here());
               delete gone;
             } catch (const std::runtime_error&) {
               gone->callable.release();  // with the interpreter goes all it holds
@@ -164,6 +171,31 @@ inline py::object from_json(const std::string& json) {
   return py::module_::import("json").attr("loads")(json);
 }
 
+inline std::shared_ptr<Hook> to_shared(const py::handle& value, const std::string& option) {
+  if (PyCallable_Check(value.ptr()) == 0) throw py::type_error("'" + option + "' is not callable");
+  return share(py::reinterpret_borrow<py::object>(value));
+}
+
+// The settings that are called the same, and mean the same, in each language (wick/fields.h): false
+// if `key` is none of them.
+#define WICK_SET(name)                          \
+  if (key == #name) {                           \
+    to.name = as<decltype(to.name)>(value, key); \
+    return true;                                \
+  }
+
+inline bool set_field(wick::Generation& to, const std::string& key, const py::handle& value) {
+  WICK_GENERATION_FIELDS(WICK_SET)
+  return false;
+}
+
+inline bool set_field(wick::ModelOptions& to, const std::string& key, const py::handle& value) {
+  WICK_MODEL_FIELDS(WICK_SET)
+  return false;
+}
+
+#undef WICK_SET
+
 // What a request is made of, and its hook once more, for the collector.
 struct Ask {
   wick::Generation generation = {};
@@ -208,14 +240,13 @@ inline std::vector<wick::TokenId> to_ids(const py::handle& value, const std::str
 }
 
 inline void set_callable(Ask& ask, const py::handle& value, std::uint64_t model) {
-  if (PyCallable_Check(value.ptr()) == 0) throw py::type_error("'logits' is not callable");
-  ask.hook = share(py::reinterpret_borrow<py::object>(value));
+  ask.hook = to_shared(value, "logits");
   ask.generation.logits = to_hook(ask.hook, model);
 }
 
-inline void set_cancel(wick::Generation& g, const py::handle& value) {
+inline std::stop_token to_stop(const py::handle& value) {
   if (!py::isinstance<Cancel>(value)) throw py::type_error("'cancel' is not a wick.Cancel");
-  g.cancel = (*py::cast<Cancel&>(value)).get_token();
+  return (*py::cast<Cancel&>(value)).get_token();
 }
 
 inline void set_bias(wick::Generation& g, const py::handle& value) {
@@ -230,47 +261,29 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
   Ask ask;
   wick::Generation& g = ask.generation;
   for (const auto& [name, value] : settings) {
-    if (value.is_none()) continue;
     const auto key = py::cast<std::string>(name);
-    if (key == "max_tokens") {
-      g.max_tokens = as<int>(value, key);
-    } else if (key == "stop") {
+    if (value.is_none() || set_field(g, key, value)) continue;
+    if (key == "stop") {
       g.stops = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
                                                : as<std::vector<std::string>>(value, key);
     } else if (key == "stop_ids") {
       g.stop_ids = to_ids(value, key);
-    } else if (key == "samplers") {
-      g.samplers = as<std::string>(value, key);
     } else if (key == "logit_bias") {
       set_bias(g, value);
     } else if (key == "seed") {
       g.seed = as<std::uint64_t>(value, key);
     } else if (key == "tools") {
       g.tools = take(wick::tools_from_json(to_json(value)));
-    } else if (key == "tool_choice") {
-      g.tool_choice = as<std::string>(value, key);
     } else if (key == "thinking") {
       g.thinking = as<bool>(value, key);
     } else if (key == "template_variables") {
       g.template_variables = take(wick::variables_from_json(to_json(value)));
     } else if (key == "logits") {
       set_callable(ask, value, origin.model);
-    } else if (key == "logprobs") {
-      g.logprobs = as<bool>(value, key);
-    } else if (key == "prompt_logprobs") {
-      g.prompt_logprobs = as<bool>(value, key);
-    } else if (key == "top_logprobs") {
-      g.top_logprobs = as<int>(value, key);
     } else if (key == "cancel") {
-      set_cancel(g, value);
+      g.cancel = to_stop(value);
     } else if (key == "_wake") {
       g.wake = py::cast<PyWake&>(value).wake;
-    } else if (key == "time_limit_ms") {
-      g.time_limit_ms = as<int>(value, key);
-    } else if (key == "priority") {
-      g.priority = as<int>(value, key);
-    } else if (key == "tenant") {
-      g.tenant = as<std::uint64_t>(value, key);
     } else {
       g.more.emplace_back(key, as<double>(value, key));
     }
@@ -310,39 +323,61 @@ inline std::string to_path(const py::object& path) {
   return text;
 }
 
-inline wick::ModelOptions to_options(const py::kwargs& given) {
-  wick::ModelOptions o;
+// What a model is opened with, and what its progress callback raised: the caller's, once open()
+// has come to its end.
+struct Opening {
+  wick::ModelOptions options = {};
+  std::exception_ptr raised = nullptr;
+};
+
+inline wick::ProgressSink to_progress(std::shared_ptr<Hook> f, std::exception_ptr& raised) {
+  return [f = std::move(f), &raised](const wick::OpenProgress& p) {
+    try {
+      const Visit visit(waiting_here());
+      const py::object answer = f->callable(wick::name(p.phase), p.what, p.done, p.total);
+      return answer.is_none() || py::cast<bool>(answer);
+    } catch (...) {
+      raised = std::current_exception();
+      return false;
+    }
+  };
+}
+
+// Messages of the library, on whichever thread has one.
+inline void set_log(const py::object& f) {
+  wick::LogSink sink;
+  if (!f.is_none()) {
+    sink = [shared = to_shared(f, "sink")](wick::LogLevel level, std::string_view message) {
+      const Visit visit(waiting_here());
+      try {
+        shared->callable(wick::name(level), message);
+      } catch (py::error_already_set& e) {
+        e.discard_as_unraisable("wick.set_log");
+      }
+    };
+  }
+  const py::gil_scoped_release release;
+  wick::set_log(std::move(sink));
+}
+
+inline std::unique_ptr<Opening> to_opening(const py::kwargs& given) {
+  auto opening = std::make_unique<Opening>();
+  wick::ModelOptions& o = opening->options;
   for (const auto& [name, value] : given) {
     const auto key = py::cast<std::string>(name);
-    if (key == "threads") {
-      o.threads = as<int>(value, key);
-    } else if (key == "device") {
-      o.device = as<std::string>(value, key);
-    } else if (key == "context") {
-      o.context = as<int>(value, key);
-    } else if (key == "max_concurrent") {
-      o.max_concurrent = as<int>(value, key);
+    if (key == "draft_model") {
+      o.draft_model = to_path(py::reinterpret_borrow<py::object>(value));
     } else if (key == "max_queue") {
       o.max_queue = as<int>(value, key);
-    } else if (key == "cache_limit_bytes") {
-      o.cache_limit_bytes = as<std::uint64_t>(value, key);
-    } else if (key == "cache_type") {
-      o.cache_type = as<std::string>(value, key);
-    } else if (key == "chat_template") {
-      o.chat_template = as<std::string>(value, key);
-    } else if (key == "may_download") {
-      o.may_download = as<bool>(value, key);
-    } else if (key == "speculation") {
-      o.speculation = as<std::string>(value, key);
-    } else if (key == "draft_model") {
-      o.draft_model = to_path(py::reinterpret_borrow<py::object>(value));
-    } else if (key == "draft_max") {
-      o.draft_max = as<int>(value, key);
-    } else {
+    } else if (key == "progress") {
+      if (!value.is_none()) o.progress = to_progress(to_shared(value, key), opening->raised);
+    } else if (key == "cancel") {
+      if (!value.is_none()) o.cancel = to_stop(value);
+    } else if (!set_field(o, key, value)) {
       throw py::type_error("'" + key + "' is not an option of a model");
     }
   }
-  return o;
+  return opening;
 }
 
 }  // namespace pywick

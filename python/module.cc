@@ -71,10 +71,17 @@ Class& made_by_library(Class&& bound) {
 
 std::unique_ptr<PyModel> open_model(const py::object& path, const py::kwargs& given) {
   const auto name = to_path(path);
-  const wick::ModelOptions options = to_options(given);
+  const std::unique_ptr<Opening> opening = to_opening(given);
+  wick::ModelOptions& options = opening->options;
+  std::stop_source source;
+  const std::function<void()> stop = [source]() mutable { source.request_stop(); };
+  const std::stop_callback by_caller(options.cancel, stop);
+  options.cancel = source.get_token();
   const Origin origin = Origin::of_new_model();
-  auto model = take(run(origin, [&] { return wick::Model::open(name, options); }));
-  return std::make_unique<PyModel>(std::move(model), origin);
+  auto model = run(
+      origin, stop, [&](const wick::TextSink&) { return wick::Model::open(name, options); }, {});
+  if (opening->raised) std::rethrow_exception(opening->raised);
+  return std::make_unique<PyModel>(take(std::move(model)), origin);
 }
 
 // ask(g, sink) as a call that a Cancel, Ctrl-C and the interpreter's end stop.
@@ -496,6 +503,7 @@ PYBIND11_MODULE(_wick, m) {
   if (!is_main_interpreter()) throw py::error_already_set();
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
+  m.def("set_log", set_log, py::arg("sink"));
   open_gate();
   py::module_::import("atexit").attr("register")(py::cpp_function(&close_gate));
   bind_records(m);

@@ -382,3 +382,60 @@ def test_events_are_the_answer_bit_for_bit(model):
     scores = [(token.id, token.logprob) for kind, value in events if kind == "scores" for token in value]
     assert scores == [(token.id, token.logprob) for token in whole.logprobs]
     assert events[-1] == ("done", whole.finish)
+
+
+def test_pieces_are_as_large_as_asked_for(model):
+    ask = {"temperature": 0, "max_tokens": 40, "ignore_eos": True}
+    each = list(model.stream("Once upon a time", **ask))
+    tens = list(model.stream("Once upon a time", emit_tokens=10, **ask))
+    short = [text for kind, text in iter(model.stream("Once upon a time", emit_tokens=10, emit_bytes=6, **ask).next_event, None) if kind == "text"]
+    assert "".join(tens) == "".join(each) == "".join(short)
+    assert len(tens) <= 5 and len(short) > len(tens)
+    assert all(len(text.encode()) <= 6 for text in short)
+    with pytest.raises(wick.Error, match="emit_bytes is 3"):
+        model.complete("Once", emit_bytes=3)
+
+
+def test_an_opening_tells_how_far_it_is_and_may_be_ended():
+    told = []
+    wick.Model(MODEL, context=256, progress=lambda *progress: told.append(progress))
+    assert {phase for phase, *_ in told} == {"load"}
+    assert all(what.endswith(os.path.basename(MODEL)) and 0 <= done <= total for _, what, done, total in told)
+    assert told[-1][2] == told[-1][3] > 90_000_000
+    with pytest.raises(wick.Error) as caught:
+        wick.Model(MODEL, progress=lambda *progress: False)
+    assert caught.value.code == "cancelled"
+
+    def fails(*progress):
+        raise KeyError("mine")
+
+    for _ in range(3):
+        with pytest.raises(KeyError, match="mine"):
+            wick.Model(MODEL, progress=fails)
+    cancel = wick.Cancel()
+    cancel.request()
+    with pytest.raises(wick.Error) as caught:
+        wick.Model(MODEL, cancel=cancel)
+    assert caught.value.code == "cancelled"
+    for wrong in ({"progress": 3}, {"cancel": 3}):
+        with pytest.raises(TypeError, match=f"'{next(iter(wrong))}'"):
+            wick.Model(MODEL, **wrong)
+
+
+def test_the_librarys_messages_go_to_a_log(monkeypatch):
+    told, failed = [], []
+    try:
+        wick.set_log(lambda level, message: told.append((level, message)))
+        wick.Model(MODEL, context=256)
+        assert [level for level, _ in told] == ["info"]
+        assert MODEL in told[0][1] and "\n" not in told[0][1]
+        monkeypatch.setattr(sys, "unraisablehook", failed.append)
+        wick.set_log(lambda level, message: 1 / 0)
+        wick.Model(MODEL, context=256)
+        assert [type(f.exc_value) for f in failed] == [ZeroDivisionError]
+        with pytest.raises(TypeError, match="'sink' is not callable"):
+            wick.set_log(3)
+    finally:
+        wick.set_log(None)
+    wick.Model(MODEL, context=256)
+    assert len(told) == len(failed) == 1

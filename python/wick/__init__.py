@@ -10,6 +10,6 @@ Under asyncio: `async for piece in model.stream_async(…)`, `answer = await mod
 
 from wick._async import AsyncStream
 from wick._error import Error
-from wick._wick import Cancel, Completion, Model, RequestPlan, ScoredToken, Session, Stream, __version__
+from wick._wick import Cancel, Completion, Model, RequestPlan, ScoredToken, Session, Stream, __version__, set_log
 
-__all__ = ["AsyncStream", "Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__"]
+__all__ = ["AsyncStream", "Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__", "set_log"]

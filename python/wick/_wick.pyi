@@ -29,6 +29,11 @@ class ModelOptions(TypedDict, total=False):
     may_download: bool
     speculation: str  # "none", "ngram", "draft": drafted tokens are checked, the answer is the same
     draft_model: str | os.PathLike[str]  # with "draft"
+    quantization: str  # "Q4_K_M": which of the files of "hf:org/repo"
+    # Called while the model is fetched and loaded, some times a second, on a thread that the caller waits for: phase ("download",
+    # "check", "load"), what, bytes done, bytes in all (0 = not known yet). False ends it, and so does what it raises.
+    progress: Callable[[str, str, int, int], object] | None
+    cancel: Cancel | None  # ends the opening, wick.Error "cancelled"
     draft_max: int  # tokens drafted in a step at most; 0 = 16, with a draft model 3
 
 # Integers, also as a buffer of any width in one dimension: numpy.ndarray, array.array, memoryview.
@@ -78,6 +83,11 @@ class Settings(TypedDict, total=False):
     cancel: Cancel | None
     time_limit_ms: int | None  # then wick.Error, id "time_limit"
     priority: int | None  # -2 (in the background) to 2
+    # In what pieces a stream hands over its text, which is the same: once it has so many tokens, or has waited so long; 0 = not by this
+    # one, both 0 = each piece as it comes. No piece is longer than emit_bytes, if that is not 0.
+    emit_tokens: int | None
+    emit_ms: int | None
+    emit_bytes: int | None
     tenant: int | None  # tenants share time fairly, and of the cache nothing
     # Of messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
@@ -88,6 +98,10 @@ class Settings(TypedDict, total=False):
 # Gets text as it is made, on the calling thread; it may ask the model. False ends the answer. A fast model may be ahead by then:
 # the result holds all it made, and its `finish` may be "length" or "stop" rather than "cancelled".
 TextSink = Callable[[str], object]
+
+# What the library has to say beside its results, level ("info", "warning") and one line, on any thread; None: to nobody. What the
+# sink raises goes to sys.unraisablehook.
+def set_log(sink: Callable[[str, str], object] | None) -> None: ...
 
 class Cancel:
     """Ends the requests that were given it; any thread may ask."""
