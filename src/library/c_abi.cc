@@ -24,9 +24,8 @@ Out* ask(const wick_model* model, const char* prompt, const wick_generation* gen
          wick_error** error, const Call& call) {
   return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
     if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(call(std::string_view(prompt), *settings));
+    WICK_TRY(auto settings, to_cpp(generation));
+    return to_c(call(std::string_view(prompt), settings));
   });
 }
 
@@ -35,11 +34,9 @@ Out* ask(const wick_model* model, const wick_message* messages, size_t n_message
          const wick_generation* generation, wick_error** error, const Call& call) {
   return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
     if (model == nullptr) return null_argument("model");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    auto list = to_cpp(messages, n_messages);
-    if (!list) return list.error();
-    return to_c(call(*list, *settings));
+    WICK_TRY(auto settings, to_cpp(generation));
+    WICK_TRY(auto list, to_cpp(messages, n_messages));
+    return to_c(call(list, settings));
   });
 }
 
@@ -48,9 +45,8 @@ Out* ask_ids(const wick_model* model, const int32_t* ids, size_t n_ids,
              const wick_generation* generation, wick_error** error, const Call& call) {
   return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
     if (model == nullptr || ids == nullptr) return null_argument("the model or ids");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(call(std::vector<wick::TokenId>(ids, ids + n_ids), *settings));
+    WICK_TRY(auto settings, to_cpp(generation));
+    return to_c(call(std::vector<wick::TokenId>(ids, ids + n_ids), settings));
   });
 }
 
@@ -59,11 +55,9 @@ Out* ask_json(const wick_model* model, const char* messages, const wick_generati
               wick_error** error, const Call& call) {
   return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
     if (model == nullptr || messages == nullptr) return null_argument("the model or messages");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    auto list = wick::messages_from_json(messages);
-    if (!list) return list.error();
-    return to_c(call(*list, *settings));
+    WICK_TRY(auto settings, to_cpp(generation));
+    WICK_TRY(auto list, wick::messages_from_json(messages));
+    return to_c(call(list, settings));
   });
 }
 
@@ -105,11 +99,9 @@ wick_model* wick_model_open(const char* path_or_name, const wick_model_options* 
                             wick_error** error) {
   return guarded<wick_model*>(error, nullptr, [&]() -> Result<wick_model*> {
     if (path_or_name == nullptr) return null_argument("path_or_name");
-    auto settings = to_cpp(options);
-    if (!settings) return settings.error();
-    auto model = wick::Model::open(path_or_name, *settings);
-    if (!model) return std::move(model).error();
-    return std::make_unique<wick_model>(wick_model{*std::move(model)}).release();
+    WICK_TRY(auto settings, to_cpp(options));
+    WICK_TRY(auto model, wick::Model::open(path_or_name, settings));
+    return std::make_unique<wick_model>(wick_model{std::move(model)}).release();
   });
 }
 
@@ -143,10 +135,9 @@ ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length
     if (model == nullptr) return null_argument("model");
     if (text == nullptr && length > 0) return null_argument("text");
     if (ids == nullptr && capacity > 0) return null_argument("ids");
-    const auto all = model->model.tokenize({text, length});
-    if (!all) return all.error();
-    std::copy_n(all->begin(), std::min(all->size(), capacity), ids);
-    return static_cast<ptrdiff_t>(all->size());
+    WICK_TRY(const auto all, model->model.tokenize({text, length}));
+    std::copy_n(all.begin(), std::min(all.size(), capacity), ids);
+    return static_cast<ptrdiff_t>(all.size());
   });
 }
 
@@ -156,10 +147,9 @@ ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_
     if (model == nullptr) return null_argument("model");
     if (ids == nullptr && n_ids > 0) return null_argument("ids");
     if (text == nullptr && capacity > 0) return null_argument("text");
-    const auto all = model->model.detokenize({ids, n_ids});
-    if (!all) return all.error();
-    std::copy_n(all->begin(), std::min(all->size(), capacity), text);
-    return static_cast<ptrdiff_t>(all->size());
+    WICK_TRY(const auto all, model->model.detokenize({ids, n_ids}));
+    std::copy_n(all.begin(), std::min(all.size(), capacity), text);
+    return static_cast<ptrdiff_t>(all.size());
   });
 }
 
@@ -169,10 +159,9 @@ ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length, c
     if (model == nullptr) return null_argument("model");
     if (text == nullptr && length > 0) return null_argument("text");
     if (values == nullptr && capacity > 0) return null_argument("values");
-    const auto all = model->model.embed({std::string(text == nullptr ? "" : text, length)},
-                                        {.pooling = pooling == nullptr ? "" : pooling});
-    if (!all) return all.error();
-    const std::vector<float>& vector = all->front().values;
+    WICK_TRY(const auto all, model->model.embed({std::string(text == nullptr ? "" : text, length)},
+                                                {.pooling = pooling == nullptr ? "" : pooling}));
+    const std::vector<float>& vector = all.front().values;
     std::copy_n(vector.begin(), std::min(vector.size(), capacity), values);
     return static_cast<ptrdiff_t>(vector.size());
   });
@@ -357,9 +346,8 @@ wick_completion* wick_session_say(wick_session* session, const char* text,
                                   void* user, wick_error** error) {
   return guarded<wick_completion*>(error, nullptr, [&]() -> Result<wick_completion*> {
     if (session == nullptr || text == nullptr) return null_argument("the session or the text");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(session->session.say(text, *settings, to_cpp(sink, user)));
+    WICK_TRY(auto settings, to_cpp(generation));
+    return to_c(session->session.say(text, settings, to_cpp(sink, user)));
   });
 }
 
@@ -367,17 +355,15 @@ wick_plan* wick_session_plan(const wick_session* session, const char* text,
                              const wick_generation* generation, wick_error** error) {
   return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
     if (session == nullptr || text == nullptr) return null_argument("the session or the text");
-    auto settings = to_cpp(generation);
-    if (!settings) return settings.error();
-    return to_c(session->session.plan(text, *settings));
+    WICK_TRY(auto settings, to_cpp(generation));
+    return to_c(session->session.plan(text, settings));
   });
 }
 
 int wick_session_save(const wick_session* session, const char* path, wick_error** error) {
   return guarded<int>(error, 1, [&]() -> Result<int> {
     if (session == nullptr || path == nullptr) return null_argument("the session or the path");
-    auto saved = session->session.save(path);
-    if (!saved) return saved.error();
+    WICK_DO(session->session.save(path));
     return 0;
   });
 }
@@ -385,9 +371,8 @@ int wick_session_save(const wick_session* session, const char* path, wick_error*
 wick_session* wick_session_load(const wick_model* model, const char* path, wick_error** error) {
   return guarded<wick_session*>(error, nullptr, [&]() -> Result<wick_session*> {
     if (model == nullptr || path == nullptr) return null_argument("the model or the path");
-    auto session = model->model.load_session(path);
-    if (!session) return session.error();
-    return std::make_unique<wick_session>(wick_session{*std::move(session)}).release();
+    WICK_TRY(auto session, model->model.load_session(path));
+    return std::make_unique<wick_session>(wick_session{std::move(session)}).release();
   });
 }
 
