@@ -2,8 +2,9 @@
 // per second, and multiply-adds.
 //
 //   bench_attention [--isa NAME] [--depth 8192] [--dims 64,128] [--group 3] [--heads 8] [--tokens
-//   1]
+//   1] [--latent 0]
 //
+// --latent N: a value is the first N features of its key (MLA), and a position is its key alone.
 // `heads` heads of keys and values are visited in turn, so that the cache comes from memory where
 // it is larger than the processor's caches. One thread; processor time; the median of seven rounds.
 #include <algorithm>
@@ -25,7 +26,7 @@ using namespace wick;
 
 struct Options {
   std::string isa;
-  int depth = 8192, group = 3, heads = 8, tokens = 1;
+  int depth = 8192, group = 3, heads = 8, tokens = 1, latent = 0;
   std::vector<int> dims = {64, 128};
 };
 
@@ -44,6 +45,7 @@ bool parse(int argc, char** argv, Options& o) {
                 : key == "--group"  ? &o.group
                 : key == "--heads"  ? &o.heads
                 : key == "--tokens" ? &o.tokens
+                : key == "--latent" ? &o.latent
                                     : nullptr;
       if (to == nullptr) return false;
       *to = std::atoi(value);
@@ -64,7 +66,10 @@ void measure(const Options& o, Isa isa, CacheType type, const char* name, int di
   const std::size_t block = kBytes[static_cast<int>(type)] * static_cast<std::size_t>(dim);
   const auto blocks = static_cast<std::size_t>(o.depth / kCacheBlock);
   const auto heads = static_cast<std::size_t>(o.heads);
-  const AlignedBuffer k = zeros(heads * blocks * block), v = zeros(heads * blocks * block);
+  const bool is_latent = o.latent > 0;
+  const int v_dim = is_latent ? o.latent : dim;
+  const AlignedBuffer k = zeros(heads * blocks * block);
+  const AlignedBuffer v = zeros(is_latent ? 64 : heads * blocks * block);
   std::vector<std::int32_t> table(blocks);
   for (std::size_t i = 0; i < blocks; ++i)
     table[i] = static_cast<std::int32_t>(i);
@@ -77,21 +82,21 @@ void measure(const Options& o, Isa isa, CacheType type, const char* name, int di
     const double start = seconds();
     for (std::size_t h = 0; h < heads; ++h) {
       kernels.attend({.k = k.data() + h * blocks * block,
-                      .v = v.data() + h * blocks * block,
+                      .v = is_latent ? nullptr : v.data() + h * blocks * block,
                       .k_stride = block,
                       .v_stride = block,
                       .k_type = type,
                       .v_type = type,
                       .table = table.data(),
                       .k_dim = dim,
-                      .v_dim = dim,
+                      .v_dim = v_dim,
                       .group = o.group,
                       .position = o.depth - o.tokens,
                       .n_tokens = o.tokens,
                       .q = q.data(),
                       .q_stride = std::ptrdiff_t{o.group} * dim,
                       .y = y.data(),
-                      .y_stride = std::ptrdiff_t{o.group} * dim,
+                      .y_stride = std::ptrdiff_t{o.group} * v_dim,
                       .scratch = scratch.as<float>()});
     }
     rounds.push_back(seconds() - start);
@@ -101,7 +106,8 @@ void measure(const Options& o, Isa isa, CacheType type, const char* name, int di
       "%-5s dim %3d, group %d, %2d tokens at %d: %7.1f us a head, %6.2f GB/s of cache, %6.1f "
       "GMAC/s\n",
       name, dim, o.group, o.tokens, o.depth, time * 1e6,
-      2e-9 * static_cast<double>(blocks * block) / time, 2e-9 * rows * dim * o.depth / time);
+      (is_latent ? 1e-9 : 2e-9) * static_cast<double>(blocks * block) / time,
+      1e-9 * rows * (dim + v_dim) * o.depth / time);
 }
 
 }  // namespace
@@ -112,7 +118,7 @@ int main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: bench_attention [--isa NAME] [--depth N] [--dims N,M] [--group N] [--heads "
-        "N] [--tokens 1..16]\n");
+        "N] [--tokens 1..16] [--latent N]\n");
     return 2;
   }
   const Result<Isa> isa = o.isa.empty() ? choose_isa() : choose_isa(o.isa);

@@ -18,6 +18,7 @@
 // and values are widened once for each tile of rows.
 #pragma once
 
+#include "kernels/cpu/attention_latent.h"
 #include "kernels/cpu/attention_pairs.h"
 #include "kernels/cpu/attention_pass.h"
 #include "kernels/cpu/attention_values.h"
@@ -125,7 +126,8 @@ int score_blocks_from(int b, const AttentionArgs& a, const Pass& pass, int row) 
       const int next = b + i + kBlocks;
       blocks.at[i] = keys(b + i);
       blocks.next[i] = next < pass.end_block ? keys(next) : blocks.at[i];
-      blocks.values[i] = a.v + static_cast<std::size_t>(a.table[b + i]) * a.v_stride;
+      blocks.values[i] =
+          is_latent(a) ? blocks.at[i] : a.v + static_cast<std::size_t>(a.table[b + i]) * a.v_stride;
     }
     score_tile<Pairs, kRows, kBlocks>(
         blocks, a.k_dim, pass.q + static_cast<std::ptrdiff_t>(row) * a.k_dim, factor,
@@ -331,9 +333,10 @@ void attend_range_kernel(const AttentionArgs& a, int range, float* states) noexc
     pass.state_floats = state_floats;
     gather_queries(a, row, pass.rows, scratch.q);
     score(a, pass);
+    const bool rounds = !is_latent(a) && a.v_type == CacheType::kBF16;
     for (int r = 0; r < pass.rows; ++r)
-      (a.v_type == CacheType::kBF16 ? softmax_row<true> : softmax_row<false>)(a, pass, r);
-    weigh(a, pass);
+      (rounds ? softmax_row<true> : softmax_row<false>)(a, pass, r);
+    (is_latent(a) ? weigh_latent : weigh)(a, pass);
   }
 }
 

@@ -23,11 +23,13 @@ using Floats = std::vector<float>;
 struct Case {
   int k_dim = 0, v_dim = 0, group = 1, n = 0, window = 0;
   CacheType k_type = CacheType::kF32, v_type = CacheType::kF32;
+  bool is_latent = false;  // a value is the first v_dim features of its key
 
   std::string label() const {
-    return "k_dim " + std::to_string(k_dim) + ", v_dim " + std::to_string(v_dim) + ", group " +
-           std::to_string(group) + ", window " + std::to_string(window) + ", types " +
-           std::to_string(static_cast<int>(k_type)) + std::to_string(static_cast<int>(v_type));
+    return std::string(is_latent ? "latent, " : "") + "k_dim " + std::to_string(k_dim) +
+           ", v_dim " + std::to_string(v_dim) + ", group " + std::to_string(group) + ", window " +
+           std::to_string(window) + ", types " + std::to_string(static_cast<int>(k_type)) +
+           std::to_string(static_cast<int>(v_type));
   }
 };
 
@@ -141,6 +143,13 @@ inline Cache make_cache(const Case& c, std::mt19937& engine) {
       x = normal(engine);
     (is_tiled(c.k_type) ? put_tiles : put_floats)(
         c.k_type, true, key, cache.k.data() + block * cache.k_bytes, slot, cache.keys);
+    if (c.is_latent) {
+      for (Floats Stored::*part : {&Stored::codes, &Stored::scales}) {
+        const auto end = (cache.keys.*part).end(), begin = end - c.k_dim;
+        (cache.values.*part).insert((cache.values.*part).end(), begin, begin + c.v_dim);
+      }
+      continue;
+    }
     (is_tiled(c.v_type) ? put_tiles : put_floats)(
         c.v_type, false, value, cache.v.data() + block * cache.v_bytes, slot, cache.values);
   }
@@ -149,7 +158,7 @@ inline Cache make_cache(const Case& c, std::mt19937& engine) {
 
 inline AttentionArgs arguments(const Case& c, const Cache& cache) {
   return {.k = cache.k.data(),
-          .v = cache.v.data(),
+          .v = c.is_latent ? nullptr : cache.v.data(),
           .k_stride = cache.k_bytes,
           .v_stride = cache.v_bytes,
           .k_type = c.k_type,
@@ -227,6 +236,11 @@ inline std::vector<Case> cases() {
       {.k_dim = 32, .v_dim = 32, .group = 1, .n = 290, .window = 30, .k_type = q4, .v_type = q8},
       {.k_dim = 64, .v_dim = 128, .group = 2, .n = 50, .k_type = q4, .v_type = bf16},
       {.k_dim = 16, .v_dim = 16, .group = 1, .n = 600, .window = 261, .k_type = f32, .v_type = f32},
+      {.k_dim = 96, .v_dim = 64, .group = 7, .n = 300, .k_type = bf16, .is_latent = true},
+      {.k_dim = 20, .v_dim = 14, .group = 1, .n = 275, .k_type = f32, .is_latent = true},
+      {.k_dim = 42, .v_dim = 34, .group = 3, .n = 70, .k_type = f16, .is_latent = true},
+      {.k_dim = 96, .v_dim = 64, .group = 5, .n = 290, .k_type = q8, .is_latent = true},
+      {.k_dim = 64, .v_dim = 32, .group = 2, .n = 50, .k_type = q4, .is_latent = true},
   };
 }
 

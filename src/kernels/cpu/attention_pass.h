@@ -23,6 +23,11 @@ struct Pass {
   std::ptrdiff_t state_floats = 0;
 };
 
+// Values lie in the keys.
+inline bool is_latent(const AttentionArgs& a) {
+  return a.v == nullptr;
+}
+
 inline int first_seen(const AttentionArgs& a, int position) {
   return a.window > 0 && position >= a.window ? position - a.window + 1 : 0;
 }
@@ -43,8 +48,8 @@ inline void find_whole(const AttentionArgs& a, Pass& pass) {
 }
 
 // How many of the `left` rows the next tile takes, so that all tiles are about as large.
-inline int next_tile(int left) {
-  const int tiles = (left + kTileRows - 1) / kTileRows;
+inline int next_tile(int left, int most = kTileRows) {
+  const int tiles = (left + most - 1) / most;
   return (left + tiles - 1) / tiles;
 }
 

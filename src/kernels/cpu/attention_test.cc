@@ -89,10 +89,21 @@ State range_reference(const Case& c, const Cache& cache, const float* q, int pos
     const float weight = exp2_reference(x[static_cast<std::size_t>(p - first)] - state.m);
     lanes[static_cast<std::size_t>(p % 16)] += weight;
     weights[static_cast<std::size_t>(p % 256)] =
-        c.v_type == CacheType::kBF16 ? as_stored(c.v_type, weight) : weight;
+        c.v_type == CacheType::kBF16 && !c.is_latent ? as_stored(c.v_type, weight) : weight;
   }
   state.s = tree(lanes);
   for (int d = 0; d < c.v_dim; ++d) {
+    if (c.is_latent) {
+      Floats sums(16, 0.0F);
+      for (int p = first; p <= last; ++p) {
+        const auto at = static_cast<std::size_t>(p * c.v_dim + d);
+        float& sum = sums[static_cast<std::size_t>(p % 16)];
+        sum = std::fma(cache.values.codes[at],
+                       weights[static_cast<std::size_t>(p % 256)] * cache.values.scales[at], sum);
+      }
+      state.o.push_back(tree(sums) + 0.0F);
+      continue;
+    }
     float sum = 0;
     for (int i = 0; i < 256; ++i) {
       const int p = 256 * range + term(c.v_type, i);

@@ -39,7 +39,8 @@ void spoil(const Case& c, Cache& cache, int position, float bad) {
   const auto block = static_cast<std::size_t>(cache.table[static_cast<std::size_t>(position / 16)]);
   const int slot = position % 16;
   spoil(c.k_type, true, c.k_dim, cache.k.data() + block * cache.k_bytes, slot, bad);
-  spoil(c.v_type, false, c.v_dim, cache.v.data() + block * cache.v_bytes, slot, bad);
+  if (!c.is_latent)
+    spoil(c.v_type, false, c.v_dim, cache.v.data() + block * cache.v_bytes, slot, bad);
 }
 
 bool sees(const Case& c, int query, int position) {
@@ -62,6 +63,8 @@ std::vector<Case> unseen_cases() {
     all.push_back({.k_dim = 32, .v_dim = odd, .n = 37, .window = 7, .k_type = k, .v_type = k});
     all.push_back({.k_dim = 32, .v_dim = small, .group = 7, .n = 21, .k_type = k, .v_type = k});
     all.push_back({.k_dim = 32, .v_dim = 64, .n = 530, .window = 261, .k_type = k, .v_type = k});
+    all.push_back({.k_dim = 64, .v_dim = 32, .group = 5, .n = 40, .k_type = k, .is_latent = true});
+    all.push_back({.k_dim = 64, .v_dim = 32, .n = 275, .k_type = k, .is_latent = true});
   }
   return all;
 }

@@ -91,17 +91,6 @@ inline void store_part(float* p, int n, Lanes a) {
     p[i] = part[i];
 }
 
-// Lanes (i, i + 8), then (i, i + 4), (i, i + 2), (i, i + 1).
-inline float sum_of_lanes(Lanes a) {
-  alignas(64) float part[16];
-  store(part, a);
-  for (int step = 8; step >= 1; step /= 2) {
-    for (int i = 0; i < step; ++i)
-      part[i] += part[i + step];
-  }
-  return part[0];
-}
-
 inline float largest_of_lanes(Lanes a) {
   alignas(64) float part[16];
   store(part, a);

@@ -18,6 +18,7 @@ struct Lanes {
 // four of the sixteen registers: two for keys or values, one for a factor. With three rows of two
 // vectors, as many sums, g++ 12 does not manage.
 constexpr int kTileRows = 6;
+constexpr int kLatentRows = 3;  // of a tile whose values lie in the keys: two sums each
 
 constexpr int score_blocks(int rows) {
   return rows <= 2 ? 2 : 1;
@@ -46,6 +47,13 @@ inline Lanes add(Lanes a, Lanes b) {
 
 inline Lanes sub(Lanes a, Lanes b) {
   return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
+}
+
+inline float sum_of_lanes(Lanes a) {
+  const __m256 eight = _mm256_add_ps(a.lo, a.hi);
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
 inline Lanes mul(Lanes a, Lanes b) {
@@ -212,6 +220,15 @@ inline void add_pairs(Counts& to, Words a, const std::int16_t* b) {
 
 inline Lanes to_floats(Counts a) {
   return {_mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi)};
+}
+
+inline void to_floats(Words a, Lanes& even, Lanes& odd) {
+  const auto low = [](__m256i pairs) {
+    return _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(pairs, 16), 16));
+  };
+  const auto high = [](__m256i pairs) { return _mm256_cvtepi32_ps(_mm256_srai_epi32(pairs, 16)); };
+  even = {low(a.lo), low(a.hi)};
+  odd = {high(a.lo), high(a.hi)};
 }
 
 inline void store_words(std::int16_t* to, Lanes a) {

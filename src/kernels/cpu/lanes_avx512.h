@@ -23,6 +23,7 @@ struct Lanes {
 
 // Query rows and vectors of 16 that the attention loops keep in registers at once.
 constexpr int kTileRows = 4;
+constexpr int kLatentRows = 4;  // of a tile whose values lie in the keys
 
 constexpr int score_blocks(int) {
   return 2;
@@ -50,6 +51,15 @@ inline Lanes add(Lanes a, Lanes b) {
 
 inline Lanes sub(Lanes a, Lanes b) {
   return {_mm512_sub_ps(a.v, b.v)};
+}
+
+inline float sum_of_lanes(Lanes a) {
+  const __m512i bits = _mm512_castps_si512(a.v);
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a.v),
+                                     _mm256_castsi256_ps(_mm512_extracti64x4_epi64(bits, 1)));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
 inline Lanes mul(Lanes a, Lanes b) {
@@ -198,13 +208,23 @@ inline void add_pairs(Counts& to, Words a, const std::int16_t* b) {
   to.v = _mm512_dpwssd_epi32(to.v, a.v, _mm512_set1_epi32(pair));
 }
 
-inline Lanes to_floats(Counts a) {
+inline Lanes to_floats(__m512i a) {
 #ifdef WICK_SIMDE  // it lacks the conversion of sixteen
-  return join(_mm256_cvtepi32_ps(_mm512_castsi512_si256(a.v)),
-              _mm256_cvtepi32_ps(_mm512_extracti64x4_epi64(a.v, 1)));
+  return join(_mm256_cvtepi32_ps(_mm512_castsi512_si256(a)),
+              _mm256_cvtepi32_ps(_mm512_extracti64x4_epi64(a, 1)));
 #else
-  return {_mm512_cvtepi32_ps(a.v)};
+  return {_mm512_cvtepi32_ps(a)};
 #endif
+}
+
+inline Lanes to_floats(Counts a) {
+  return to_floats(a.v);
+}
+
+// Times 2^16, which keeps the sign without a shift that SIMDe lacks; all of it is exact.
+inline void to_floats(Words a, Lanes& even, Lanes& odd) {
+  even = mul(to_floats(_mm512_slli_epi32(a.v, 16)), all(0x1p-16F));
+  odd = mul(to_floats(_mm512_and_si512(a.v, _mm512_set1_epi32(-65536))), all(0x1p-16F));
 }
 
 inline void store_words(std::int16_t* to, Lanes a) {

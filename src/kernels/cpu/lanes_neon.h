@@ -18,6 +18,7 @@ struct Lanes {
 // Query rows and vectors of 16 that the attention loops keep in registers at once: sixteen of the
 // 32 registers are sums.
 constexpr int kTileRows = 4;
+constexpr int kLatentRows = 2;  // of a tile whose values lie in the keys: two sums each
 
 constexpr int score_blocks(int) {
   return 1;
@@ -51,6 +52,12 @@ inline Lanes add(Lanes a, Lanes b) {
 
 inline Lanes sub(Lanes a, Lanes b) {
   return each([&](int i) { return vsubq_f32(a.v[i], b.v[i]); });
+}
+
+inline float sum_of_lanes(Lanes a) {
+  const float32x4_t four = vaddq_f32(vaddq_f32(a.v[0], a.v[2]), vaddq_f32(a.v[1], a.v[3]));
+  const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));
+  return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
 }
 
 inline Lanes mul(Lanes a, Lanes b) {
@@ -188,6 +195,16 @@ inline void add_pairs(Counts& to, const Words& a, const std::int16_t* b) {
 
 inline Lanes to_floats(const Counts& a) {
   return each([&](int i) { return vcvtq_f32_s32(a.v[i]); });
+}
+
+inline Lanes to_floats(const int16x8_t (&a)[2]) {
+  return {{vcvtq_f32_s32(vmovl_s16(vget_low_s16(a[0]))), vcvtq_f32_s32(vmovl_high_s16(a[0])),
+           vcvtq_f32_s32(vmovl_s16(vget_low_s16(a[1]))), vcvtq_f32_s32(vmovl_high_s16(a[1]))}};
+}
+
+inline void to_floats(const Words& a, Lanes& even, Lanes& odd) {
+  even = to_floats(a.first);
+  odd = to_floats(a.second);
 }
 
 inline void store_words(std::int16_t* to, Lanes a) {

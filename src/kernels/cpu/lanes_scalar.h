@@ -16,6 +16,7 @@ struct Lanes {
 
 // Query rows and vectors of 16 that the attention loops keep in registers at once.
 constexpr int kTileRows = 4;
+constexpr int kLatentRows = 2;  // of a tile whose values lie in the keys
 
 constexpr int score_blocks(int) {
   return 1;
@@ -51,6 +52,15 @@ inline Lanes add(const Lanes& a, const Lanes& b) {
 
 inline Lanes sub(const Lanes& a, const Lanes& b) {
   return each([&](int i) { return a.v[i] - b.v[i]; });
+}
+
+// Lanes (i, i + 8), then (i, i + 4), (i, i + 2), (i, i + 1).
+inline float sum_of_lanes(Lanes a) {
+  for (int step = 8; step >= 1; step /= 2) {
+    for (int i = 0; i < step; ++i)
+      a.v[i] += a.v[i + step];
+  }
+  return a.v[0];
 }
 
 inline Lanes mul(const Lanes& a, const Lanes& b) {
@@ -207,6 +217,12 @@ inline __attribute__((always_inline)) void add_pairs(Counts& to, const Words& a,
 // To the nearest float, ties to even.
 inline Lanes to_floats(const Counts& a) {
   return each([&](int i) { return static_cast<float>(a.v[i]); });
+}
+
+// The two features apart.
+inline void to_floats(const Words& a, Lanes& even, Lanes& odd) {
+  even = each([&](int i) { return static_cast<float>(a.v[2 * i]); });
+  odd = each([&](int i) { return static_cast<float>(a.v[2 * i + 1]); });
 }
 
 // To the nearest integers, ties to even; magnitudes of at most 32,767.

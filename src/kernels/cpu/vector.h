@@ -54,7 +54,7 @@ inline constexpr int kAttentionRange = 256;  // positions whose scores share one
 // for q8_0 and q4_0.
 struct AttentionArgs {
   const std::byte* k = nullptr;  // this head in block 0
-  const std::byte* v = nullptr;
+  const std::byte* v = nullptr;  // null: a value is the first v_dim features of its key; no window
   std::size_t k_stride = 0, v_stride = 0;  // bytes from one block to the next
   CacheType k_type = CacheType::kF32, v_type = CacheType::kF32;
   const std::int32_t* table = nullptr;  // position p lies in block table[p / 16]
