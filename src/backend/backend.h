@@ -69,7 +69,8 @@ bool kv_is_valid(KvType type, std::span<const std::byte> blocks) noexcept;
 // Position p of sequence s lies in block tables[s * table_stride + p / 16].
 struct KvView {
   std::byte* k = nullptr;
-  std::byte* v = nullptr;
+  std::byte* v =
+      nullptr;  // nullptr: a latent layer, a value is the first v_dim features of its key
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
   int n_kv_heads = 0, k_dim = 0, v_dim = 0;
   const std::int32_t* tables = nullptr;
@@ -101,6 +102,15 @@ struct Linear {
   enum class Then : std::uint8_t { kStore, kAdd, kGate } then = Then::kStore;
   float scale = 1;
   Act act = Act::kSilu;
+  bool is_fine = false;  // x is read in two terms (docs/numerics.md, "Activations"); kStore only
+};
+
+// One small product for each head: y_h = W_h · x_h. A head's share of x and y is columns / n_heads;
+// of x it reads the first w.cols, of y it writes the first `rows`. W_h are rows of w, from
+// h * (rows of w / n_heads) + first_row on.
+struct HeadLinear {
+  const Weight* w = nullptr;
+  int n_heads = 0, first_row = 0, rows = 0;
 };
 
 struct HeadStep {  // what happens to each head of q and k before it is used or stored: norm (if a
@@ -120,9 +130,10 @@ struct AttendParams {
 // A gated delta layer without its projections: causal convolution over q, k and v, the recurrence,
 // the gated norm. A row of x holds, side by side, the heads of q, k and v, the output gate (as many
 // as v), then for each head of values beta and alpha. Head h of values goes with head
-// h / (n_v_heads / n_k_heads) of q and k.
+// h / (n_v_heads / n_k_heads) of q and k, or h % n_k_heads (are_heads_tiled).
 struct DeltaParams {
   int n_k_heads = 0, n_v_heads = 0, k_dim = 0, v_dim = 0, conv_width = 0;
+  bool are_heads_tiled = false;
   const Weight* conv = nullptr;  // [channels * conv_width], a channel's taps side by side
   const Weight* rate = nullptr;  // [n_v_heads] a: the state decays by exp(a * softplus(alpha + dt))
   const Weight* dt = nullptr;    // [n_v_heads]
@@ -182,6 +193,13 @@ class Backend {
   // columns: keys and values only.
   virtual void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
                    const Batch& batch) noexcept = 0;
+  virtual void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept = 0;
+  // Of a latent layer: the last k_dim - v_dim features of each head of x, rotated, become the last
+  // ones of that head of q [n, n_heads * k_dim]. c [n, k_dim]: the first v_dim features normalised
+  // (k_gain), the others rotated, go to the cache as keys at the batch's positions; c is
+  // overwritten.
+  virtual void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+                      const Batch& batch) noexcept = 0;
   virtual void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
                       const AttendParams& p) noexcept = 0;
   // y [n, n_v_heads * v_dim]; x is overwritten, the states of the batch's sequences go on.

@@ -45,6 +45,10 @@ HeadCounts heads_of(const GqaSpec& gqa) noexcept {
   return {gqa.n_heads, gqa.n_kv_heads, gqa.head_dim};
 }
 
+HeadCounts heads_of(const MlaSpec& mla) noexcept {
+  return {mla.n_heads, 1, mla.nope_dim + mla.rope_dim};
+}
+
 HeadCounts heads_of(const DeltaSpec& delta) noexcept {
   return {delta.n_v_heads, delta.n_k_heads, delta.k_dim};
 }

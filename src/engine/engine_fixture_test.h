@@ -164,6 +164,17 @@ class WatchedBackend final : public Backend {
     inner_->qkv(q, x, step, head, kv, batch);
   }
 
+  void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept override {
+    watch_.watch();
+    inner_->linear_heads(y, x, step);
+  }
+
+  void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+              const Batch& batch) noexcept override {
+    watch_.watch();
+    inner_->latent(q, x, c, head, kv, batch);
+  }
+
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
               const AttendParams& p) noexcept override {
     watch_.watch();

@@ -25,6 +25,8 @@ struct Kind {
   bool window_alternates = false;
   int delta_heads = 0;
   int n_schedules = 40;  // of the fast run, so many that tokens are guessed
+  int latent = 0, query_rank = 0;
+  bool has_joint_kv = false;
 };
 
 constexpr Kind kKinds[] = {
@@ -37,7 +39,11 @@ constexpr Kind kKinds[] = {
     {"window", "llama", DType::kF32, KvType::kF32, KvType::kF32, 24},
     {"windows_and_all", "qwen3", DType::kQ4_0, KvType::kQ8_0, KvType::kQ8_0, 37, true},
     {"delta", "tiny-delta", DType::kF32, KvType::kF32, KvType::kF32, 0, false, 2, 160},
-    {"delta_window", "tiny-delta", DType::kQ8_0, KvType::kBF16, KvType::kBF16, 33, false, 3, 160}};
+    {"delta_window", "tiny-delta", DType::kQ8_0, KvType::kBF16, KvType::kBF16, 33, false, 3, 160},
+    {"mla", "tiny-mla", DType::kF32, KvType::kBF16, KvType::kBF16, 0, false, 0, 100, 64},
+    {"mla_window", "tiny-mla", DType::kQ8_0, KvType::kF32, KvType::kF16, 33, false, 0, 100, 32, 32},
+    {"mla_joint_q8_0", "tiny-mla", DType::kQ4_0, KvType::kQ8_0, KvType::kQ4_0, 0, false, 0, 100, 96,
+     64, true}};
 
 void try_schedules(const Kind& kind, int first, int count) {
   const test::TempDir dir;
@@ -49,6 +55,9 @@ void try_schedules(const Kind& kind, int first, int count) {
                                                  .window = kind.window,
                                                  .window_alternates = kind.window_alternates,
                                                  .delta_heads = kind.delta_heads,
+                                                 .latent = kind.latent,
+                                                 .query_rank = kind.query_rank,
+                                                 .has_joint_kv = kind.has_joint_kv,
                                                  .type = kind.weights});
   Schedules schedules({.path = dir.path() / "m.gguf",
                        .k = kind.k,

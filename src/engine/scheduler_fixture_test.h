@@ -30,6 +30,7 @@ struct SchedulerFixture {
     int window = 0;              // 0 = the layer keeps every position
     bool has_paged_too = false;  // a second layer does
     bool has_state = false;      // and one with a state
+    bool is_latent = false;      // the second layer keeps keys alone
     bool reuses_prefixes = true, explains_tenants = false;
   };
 
@@ -47,14 +48,16 @@ struct SchedulerFixture {
                            .reuses_prefixes = s.reuses_prefixes,
                            .explains_tenants = s.explains_tenants}),
         window(s.window),
-        n_layers(s.has_paged_too ? 2 : 1),
+        n_layers(s.has_paged_too || s.is_latent ? 2 : 1),
         has_state(s.has_state) {}
 
   SequenceMemory make_memory(const Sizes& s) {
     DecoderSpec spec;
     const GqaSpec layer{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2, .window = s.window};
     spec.blocks.push_back({.mixer = layer});
-    if (s.has_paged_too) {
+    if (s.is_latent) {
+      spec.blocks.push_back({.mixer = MlaSpec{.n_heads = 1, .kv_rank = 2}});
+    } else if (s.has_paged_too) {
       spec.blocks.push_back({.mixer = GqaSpec{.n_heads = 1, .n_kv_heads = 1, .head_dim = 2}});
     }
     if (s.has_state) {

@@ -154,6 +154,7 @@ void simulate(int steps) {
        .window = 45,
        .has_paged_too = true},
       {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 40, .has_state = true},
+      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 30, .is_latent = true},
       {.max_seqs = 4,
        .batch = 32,
        .context = 224,

@@ -32,11 +32,15 @@ struct Totals {
 
 void try_model(std::uint32_t seed, int n_schedules, Totals& totals) {
   const test::TempDir dir;
-  test::write_tiny_model(dir.path() / "m.gguf", test::wild_model(seed));
+  const test::TinyModel tiny = test::wild_model(seed);
+  test::write_tiny_model(dir.path() / "m.gguf", tiny);
   const Pair& pair = kPairs[seed % std::size(kPairs)];
   SCOPED_TRACE("model " + std::to_string(seed) + ", keys " + std::string(name(pair.k)) +
                ", values " + std::string(name(pair.v)));
-  Schedules schedules({.path = dir.path() / "m.gguf", .k = pair.k, .v = pair.v});
+  Schedules schedules({.path = dir.path() / "m.gguf",
+                       .k = pair.k,
+                       .v = pair.v,
+                       .arch = test::tiny_arch(tiny.arch)});
   schedules.run(static_cast<int>(seed) * 1000, n_schedules);
   totals.schedules += n_schedules;
   totals.requests += schedules.n_requests;

@@ -28,6 +28,7 @@ struct Kind {
   int window = 0;
   bool window_alternates = false;
   int delta_heads = 0;
+  int latent = 0;
 };
 
 constexpr Kind kKinds[] = {
@@ -36,7 +37,9 @@ constexpr Kind kKinds[] = {
     {"window", "llama", KvType::kF32, KvType::kF32, 24},
     {"windows_and_all", "qwen3", KvType::kF16, KvType::kQ4_0, 37, true},
     {"delta", "tiny-delta", KvType::kF32, KvType::kF32, 0, false, 2},
-    {"delta_window", "tiny-delta", KvType::kBF16, KvType::kBF16, 33, false, 3}};
+    {"delta_window", "tiny-delta", KvType::kBF16, KvType::kBF16, 33, false, 3},
+    {"mla", "tiny-mla", KvType::kBF16, KvType::kF16, 0, false, 0, 64},
+    {"mla_window_q8_0", "tiny-mla", KvType::kQ8_0, KvType::kBF16, 33, false, 0, 96}};
 
 constexpr std::size_t kHeaderBytes = 80;
 constexpr std::string_view kConversation = R"({"messages": []})";
@@ -53,7 +56,8 @@ class Process {
                                                     .context = 256,
                                                     .window = kind.window,
                                                     .window_alternates = kind.window_alternates,
-                                                    .delta_heads = kind.delta_heads});
+                                                    .delta_heads = kind.delta_heads,
+                                                    .latent = kind.latent});
     file_ = *ModelFile::open(dir_.path() / "m.gguf");
     device_ = test::make_device();
     const Arch* const arch = test::tiny_arch(kind.arch);

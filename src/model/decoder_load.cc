@@ -76,6 +76,10 @@ RopeParams rotation_of(const GqaMixer& mixer) noexcept {
   return mixer.head.rope;
 }
 
+RopeParams rotation_of(const MlaMixer& mixer) noexcept {
+  return mixer.head.rope;
+}
+
 RopeParams rotation_of(const DeltaMixer&) noexcept {
   return {.layout = RopeParams::kNone};
 }
@@ -132,7 +136,7 @@ Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, Device& d
 
   const Widest w = widest(spec);
   const BackendLimits limits{.max_batch_tokens = state->options.max_batch_tokens,
-                             .max_cols = std::max({spec.d_model, w.attended, w.hidden}),
+                             .max_cols = std::max(spec.d_model, w.product),
                              .max_heads = w.heads,
                              .max_head_dim = w.head_dim,
                              .max_context = state->options.context,

@@ -9,11 +9,12 @@
 #include "model/ffn_dense.h"
 #include "model/mixer_delta.h"
 #include "model/mixer_gqa.h"
+#include "model/mixer_mla.h"
 
 namespace wick {
 
 struct BoundBlock {
-  std::variant<GqaMixer, DeltaMixer> mixer = {};
+  std::variant<GqaMixer, MlaMixer, DeltaMixer> mixer = {};
   std::variant<DenseFfn> ffn = {};
 };
 

@@ -15,6 +15,11 @@ MemoryShape shape_of(const GqaSpec& gqa) noexcept {
                  .window = gqa.window};
 }
 
+MemoryShape shape_of(const MlaSpec& mla) noexcept {
+  return KvShape{
+      .n_heads = 1, .k_dim = mla.key_dim(), .v_dim = mla.kv_rank, .is_latent = true, .window = 0};
+}
+
 MemoryShape shape_of(const DeltaSpec& delta) noexcept {
   return StateShape{.floats = sizes_of(delta).state_floats()};
 }

@@ -12,7 +12,8 @@ namespace wick {
 
 struct KvShape {
   int n_heads = 0, k_dim = 0, v_dim = 0;
-  int window = 0;  // positions seen; 0 = all
+  bool is_latent = false;  // keys alone: a value is the first v_dim features of its key
+  int window = 0;          // positions seen; 0 = all
 };
 
 struct StateShape {

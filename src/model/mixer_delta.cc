@@ -8,6 +8,7 @@ DeltaParams sizes_of(const DeltaSpec& spec) noexcept {
           .k_dim = spec.k_dim,
           .v_dim = spec.v_dim,
           .conv_width = spec.conv_width,
+          .are_heads_tiled = spec.are_heads_tiled,
           .norm = spec.norm};
 }
 

@@ -20,6 +20,7 @@ struct Activations {
 
 struct Widest {  // over all layers, in features of one token
   int q = 0, attended = 0, hidden = 0;
+  int product = 0;  // read by a product, beside the hidden state
   int heads = 0, head_dim = 0;
 };
 
@@ -29,9 +30,10 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
                                      const DecoderOptions& options);
 
 // The first `rows` rows and `cols` columns of `all`, packed: the widths of layers may differ, each
-// row follows the one before.
-inline Tensor part(const Tensor& all, int rows, int cols) noexcept {
-  return {.data = all.data, .rows = rows, .cols = cols, .row_stride = cols};
+// row follows the one before. `skipped`: what other parts took in front, in columns of theirs.
+inline Tensor part(const Tensor& all, int rows, int cols, int skipped = 0) noexcept {
+  float* const data = all.data + static_cast<std::ptrdiff_t>(rows) * skipped;
+  return {.data = data, .rows = rows, .cols = cols, .row_stride = cols};
 }
 
 struct Pass {

@@ -1,6 +1,7 @@
 // The same logits, bit for bit, whatever computes them: chunks, threads, companions in the batch,
 // instruction sets, a shared prefix.
 #include "model/run_test.h"
+#include "model/tiny_archs_test.h"
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
 
@@ -9,7 +10,8 @@ namespace {
 
 constexpr int kTokens = 100;
 
-// One model for each kind of weights: floats, blocks of 32 (three architectures), super-blocks.
+// One model for each kind of weights: floats, blocks of 32 (three architectures), super-blocks; and
+// one with latent attention.
 std::vector<test::TinyModel> models() {
   return {{.type = DType::kF32},
           {.arch = "qwen2", .n_heads = 4, .n_kv_heads = 4, .type = DType::kQ8_0},
@@ -21,7 +23,14 @@ std::vector<test::TinyModel> models() {
            .n_kv_heads = 2,
            .head_dim = 32,
            .hidden = 256,
-           .type = DType::kQ4_K}};
+           .type = DType::kQ4_K},
+          {.arch = "tiny-mla",
+           .d_model = 64,
+           .n_heads = 32,
+           .head_dim = 32,
+           .latent = 96,
+           .query_rank = 32,
+           .type = DType::kQ8_0}};
 }
 
 // Written once: encoding K-quants is slow.
@@ -41,6 +50,7 @@ class SameBitsTiny : public testing::TestWithParam<int> {
   SameBitsTiny() {
     setup_.context = 128;
     setup_.max_batch_tokens = kTokens;
+    setup_.arch = test::tiny_arch(models()[static_cast<std::size_t>(GetParam())].arch);
   }
 
   std::unique_ptr<Running> load(const RunSetup& setup) {
@@ -147,10 +157,11 @@ TEST_P(SameBitsTiny, FromASharedPrefix) {
 
 std::string type_name(const testing::TestParamInfo<int>& info) {
   const test::TinyModel model = models()[static_cast<std::size_t>(info.param)];
-  return model.arch + "_" + std::string(dtype_info(model.type).name);
+  const bool is_latent = model.latent > 0;
+  return (is_latent ? "latent" : model.arch) + "_" + std::string(dtype_info(model.type).name);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SameBitsTiny, testing::Range(0, 4), type_name);
+INSTANTIATE_TEST_SUITE_P(Models, SameBitsTiny, testing::Range(0, 5), type_name);
 
 class ModelSameBits : public testing::Test {
  protected:

@@ -60,10 +60,17 @@ int n_states(const MemoryOptions& options) noexcept {
   return 2 * options.max_seqs + snapshot_slots(options);
 }
 
+std::size_t key_bytes(const KvShape& shape, const MemoryOptions& options) noexcept {
+  return static_cast<std::size_t>(shape.n_heads) * kv_head_block_bytes(options.k_type, shape.k_dim);
+}
+
+std::size_t value_bytes(const KvShape& shape, const MemoryOptions& options) noexcept {
+  if (shape.is_latent) return 0;
+  return static_cast<std::size_t>(shape.n_heads) * kv_head_block_bytes(options.v_type, shape.v_dim);
+}
+
 std::size_t block_bytes(const KvShape& shape, const MemoryOptions& options) noexcept {
-  return static_cast<std::size_t>(shape.n_heads) *
-         (kv_head_block_bytes(options.k_type, shape.k_dim) +
-          kv_head_block_bytes(options.v_type, shape.v_dim));
+  return key_bytes(shape, options) + value_bytes(shape, options);
 }
 
 bool gives_back(const KvShape& shape, const MemoryOptions& options) noexcept {
@@ -97,7 +104,8 @@ class LayerMaker {
 
   Result<LayerMemory> operator()(const KvShape& shape) const {
     WICK_DO(check_granule(options_.k_type, shape.k_dim, "keys"));
-    WICK_DO(check_granule(options_.v_type, shape.v_dim, "values"));
+    const KvType v_type = shape.is_latent ? options_.k_type : options_.v_type;
+    WICK_DO(check_granule(v_type, shape.v_dim, "values"));
     if (!gives_back(shape, options_)) {
       return add(shape, state_.slabs, state_.table, n_blocks_);
     }
@@ -120,17 +128,16 @@ class LayerMaker {
   Result<LayerMemory> add(const KvShape& shape, std::vector<KvSlab>& slabs,
                           const DeviceTable& table, int n_slots) const {
     KvSlab slab{.layer = static_cast<int>(state_.layers.size())};
-    const auto heads = static_cast<std::size_t>(shape.n_heads);
     const auto n = static_cast<std::size_t>(n_slots);
-    slab.k_bytes = heads * kv_head_block_bytes(options_.k_type, shape.k_dim);
-    slab.v_bytes = heads * kv_head_block_bytes(options_.v_type, shape.v_dim);
+    slab.k_bytes = key_bytes(shape, options_);
+    slab.v_bytes = value_bytes(shape, options_);
     slab.values_at = (n * slab.k_bytes + 63) / 64 * 64;
     WICK_TRY(slab.memory, device_.allocate(slab.values_at + n * slab.v_bytes));
     LayerMemory layer;
     layer.kv = {.k = slab.memory->data(),
-                .v = slab.memory->data() + slab.values_at,
+                .v = shape.is_latent ? nullptr : slab.memory->data() + slab.values_at,
                 .k_type = options_.k_type,
-                .v_type = options_.v_type,
+                .v_type = shape.is_latent ? options_.k_type : options_.v_type,
                 .n_kv_heads = shape.n_heads,
                 .k_dim = shape.k_dim,
                 .v_dim = shape.v_dim,

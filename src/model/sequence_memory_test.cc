@@ -38,6 +38,27 @@ TEST_F(SequenceMemoryTest, CostsWhatItsLayersNeedForAPosition) {
             2U * (2 * 8 + 16) + 4U * (2 * 8 + 4));
 }
 
+TEST_F(SequenceMemoryTest, ALatentLayerKeepsKeysAlone) {
+  DecoderSpec spec;
+  spec.blocks.push_back({.mixer = MlaSpec{.n_heads = 3, .kv_rank = 64, .rope_dim = 32}});
+  EXPECT_EQ(kv_bytes_per_position(spec, KvType::kBF16, KvType::kF32), 2U * 96);
+  EXPECT_EQ(kv_bytes_per_position(spec, KvType::kQ8_0, KvType::kF32), 96U + 3 * 2);
+  const MemoryOptions options{.k_type = KvType::kBF16, .v_type = KvType::kF32, .context = 40};
+  auto cache = SequenceMemory::create(*device_, spec, options);
+  ASSERT_TRUE(cache);
+  const KvView& view = cache->layer(0).kv;
+  EXPECT_EQ(view.v, nullptr);
+  EXPECT_EQ(view.n_kv_heads, 1);
+  EXPECT_EQ(view.k_dim, 96);
+  EXPECT_EQ(view.v_dim, 64);
+  EXPECT_EQ(cache->fixed_block_bytes(), kv_head_block_bytes(KvType::kBF16, 96));
+  spec.blocks[0].mixer = MlaSpec{.n_heads = 3, .kv_rank = 48, .rope_dim = 16};
+  const auto refused = SequenceMemory::create(
+      *device_, spec, {.k_type = KvType::kQ8_0, .v_type = KvType::kF32, .context = 40});
+  ASSERT_FALSE(refused) << "its values are 48 features of a q8_0 cache, whatever the values' type";
+  EXPECT_EQ(refused.error().id, "kv_type_does_not_fit");
+}
+
 TEST_F(SequenceMemoryTest, HoldsOneContextForEachSequenceUnlessToldOtherwise) {
   const SequenceMemory cache = make({.max_seqs = 3, .context = 40});
   EXPECT_EQ(cache.total_blocks(), 9);

@@ -26,9 +26,24 @@ struct GqaSpec {                                             // grouped-query at
   int window = 0;                 // tokens; 0 = whole context
 };
 
+// Multi-head latent attention (DeepSeek V2): keys and values of all heads are projections of one
+// latent vector, which is what the cache keeps, beside a rotated part of the key that heads share.
+struct MlaSpec {
+  int n_heads = 0;
+  int q_rank = 0;  // 0 = queries are one product
+  int kv_rank = 0, nope_dim = 0, rope_dim = 0, v_dim = 0;
+  bool has_joint_kv = false;  // keys and values lie in one tensor, attn_kv_b
+  NormParams norm = {};       // of the latent vectors
+  RopeParams rope = {};
+  float scale = 0;
+
+  int key_dim() const noexcept { return kv_rank + rope_dim; }
+};
+
 struct DeltaSpec {  // gated delta rule (Qwen 3.5), see backend.h's DeltaParams
   int n_k_heads = 0, n_v_heads = 0, k_dim = 0, v_dim = 0, conv_width = 4;
-  NormParams norm = {};  // of each head's output
+  bool are_heads_tiled = false;  // GGUF's qwen35; Qwen3-Next's are grouped
+  NormParams norm = {};          // of each head's output
 };
 
 struct DenseSpec {  // down(act(gate(x)) * up(x))
@@ -38,7 +53,7 @@ struct DenseSpec {  // down(act(gate(x)) * up(x))
 };
 
 struct BlockSpec {
-  std::variant<GqaSpec, DeltaSpec> mixer = {};
+  std::variant<GqaSpec, MlaSpec, DeltaSpec> mixer = {};
   std::variant<DenseSpec> ffn = {};
   std::optional<NormParams> pre_mixer = {}, pre_ffn = {};
 };

@@ -47,8 +47,16 @@ Result<const Weight*> Binder::upload(const TensorView& view, const WeightFix& fi
   return weights_.owned.back().get();
 }
 
+Result<const Weight*> Binder::upload(std::string_view name, std::vector<float> values,
+                                     const Shape& shape) {
+  const std::vector<float>& kept = weights_.computed.emplace_back(std::move(values));
+  return upload(
+      {.name = name, .type = DType::kF32, .shape = shape, .bytes = std::as_bytes(std::span(kept))},
+      {});
+}
+
 Result<const Weight*> Binder::bind(std::string_view canonical, const Shape& want, int layer,
-                                   int heads, bool flat) {
+                                   int heads, const Shape* as) {
   const FoundTensor found = find_tensor(file_, names_, canonical, layer);
   if (found.view == nullptr) return missing_tensor(file_, found.name);
   if (found.view->shape != want) {
@@ -57,10 +65,10 @@ Result<const Weight*> Binder::bind(std::string_view canonical, const Shape& want
                      to_string(found.view->shape), ", the model needs ", to_string(want))};
   }
   weights_.bytes += found.view->bytes.size();
-  if (flat) {
-    TensorView vector = *found.view;
-    vector.shape = {.dim = {want.dim[0] * want.dim[1], 1, 1, 1}, .rank = 1};
-    return upload(vector, {});
+  if (as != nullptr) {
+    TensorView view = *found.view;
+    view.shape = *as;
+    return upload(view, {});
   }
   return upload(*found.view, {.permute_heads = found.fix == NameRule::Fix::kNone ? 0 : heads});
 }
@@ -71,7 +79,32 @@ Result<const Weight*> Binder::matrix(std::string_view canonical, const Matrix& w
 }
 
 Result<const Weight*> Binder::table(std::string_view canonical, const Matrix& want, int layer) {
-  return bind(canonical, {.dim = {want.out, want.in, 1, 1}, .rank = 2}, layer, 0, true);
+  const Shape flat{.dim = {want.out * want.in, 1, 1, 1}, .rank = 1};
+  return bind(canonical, {.dim = {want.out, want.in, 1, 1}, .rank = 2}, layer, 0, &flat);
+}
+
+Result<const Weight*> Binder::heads(std::string_view canonical, int n, const Matrix& of_head,
+                                    int layer) {
+  const Shape all{.dim = {n * of_head.out, of_head.in, 1, 1}, .rank = 2};
+  matrix_weights_ += all.dim[0] * all.dim[1];
+  return bind(canonical, {.dim = {n, of_head.out, of_head.in, 1}, .rank = 3}, layer, 0, &all);
+}
+
+Result<const Weight*> Binder::transposed_heads(std::string_view canonical, int n,
+                                               const Matrix& of_head, int rows, int layer) {
+  const FoundTensor found = find_tensor(file_, names_, canonical, layer);
+  if (found.view == nullptr) return missing_tensor(file_, found.name);
+  const auto in = static_cast<std::size_t>(of_head.in), out = static_cast<std::size_t>(rows);
+  const std::size_t heads = static_cast<std::size_t>(n);
+  const std::size_t row_bytes = found.view->bytes.size() / (heads * std::size_t(of_head.out));
+  std::vector<float> row(in), turned(heads * in * out);
+  for (std::size_t i = 0; i < heads * out; ++i) {
+    const std::size_t at = i / out * static_cast<std::size_t>(of_head.out) + i % out;
+    decode_row(found.view->type, found.view->bytes.subspan(at * row_bytes, row_bytes), row);
+    for (std::size_t c = 0; c < in; ++c)
+      turned[(i / out * in + c) * out + i % out] = row[c];
+  }
+  return upload(found.name, std::move(turned), {.dim = {n * of_head.in, rows, 1, 1}, .rank = 2});
 }
 
 Result<const Weight*> Binder::vector(std::string_view canonical, std::int64_t n, int layer,
@@ -86,13 +119,8 @@ Result<const Weight*> Binder::rope_factors(int dim) {
     return rope_factors_;
   }
   WICK_TRY(const Llama3Scaling scaling, llama3_scaling(Hparams(file_)));
-  const std::vector<float>& factors =
-      weights_.computed.emplace_back(llama3_rope_factors(scaling, dim));
-  const TensorView view{.name = "rope_freqs.weight",
-                        .type = DType::kF32,
-                        .shape = {.dim = {dim / 2, 1, 1, 1}, .rank = 1},
-                        .bytes = std::as_bytes(std::span(factors))};
-  WICK_TRY(rope_factors_, upload(view, {}));
+  WICK_TRY(rope_factors_, upload("rope_freqs.weight", llama3_rope_factors(scaling, dim),
+                                 {.dim = {dim / 2, 1, 1, 1}, .rank = 1}));
   return rope_factors_;
 }
 

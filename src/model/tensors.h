@@ -55,6 +55,12 @@ class Binder {
                                int heads = 0);
   // A matrix that is read as numbers, not multiplied: rows side by side, as one vector.
   Result<const Weight*> table(std::string_view canonical, const Matrix& want, int layer = 0);
+  // A matrix for each head, [heads, out, in] in the file, one under the other.
+  Result<const Weight*> heads(std::string_view canonical, int n, const Matrix& of_head, int layer);
+  // The first `rows` rows of each of n heads, turned around to [in, rows], as computed floats. The
+  // matrix is bound already.
+  Result<const Weight*> transposed_heads(std::string_view canonical, int n, const Matrix& of_head,
+                                         int rows, int layer);
   // The divisors of the rotation's frequencies [dim / 2]: the file's tensor, or computed from its
   // keys. One weight for all layers.
   Result<const Weight*> rope_factors(int dim);
@@ -67,10 +73,12 @@ class Binder {
   Weights take() && noexcept { return std::move(weights_); }
 
  private:
-  // `flat`: the tensor as one vector.
+  // `as`: the shape to upload it in, if it is another one.
   Result<const Weight*> bind(std::string_view canonical, const Shape& want, int layer, int heads,
-                             bool flat = false);
+                             const Shape* as = nullptr);
   Result<const Weight*> upload(const TensorView& view, const WeightFix& fix);
+  Result<const Weight*> upload(std::string_view name, std::vector<float> values,
+                               const Shape& shape);  // that are in no file
 
   const ModelFile& file_;
   Device& device_;

@@ -3,27 +3,64 @@
 // tests/support/tiny_model.h.
 #pragma once
 
+#include <cmath>
 #include <string_view>
 
 #include "model/arch/common.h"
+#include "model/limits.h"
 #include "model/tensors.h"
 #include "support/tiny_model.h"
 
 namespace wick::test {
 
+// Gated delta wherever a layer has its tensors, under the keys of llama.cpp's qwen35; without them
+// as many heads of keys as of values, all as large as those of attention.
 inline Result<DecoderSpec> delta_spec(const ModelFile& file) {
   WICK_TRY(DecoderSpec spec, plain_decoder(file, RopeParams::kHalves, {}));
-  const TensorView* const beta = file.find("blk.0.ssm_beta.weight");
-  if (beta == nullptr) return missing_tensor(file, "blk.0.ssm_beta.weight");
-  const auto heads = static_cast<int>(beta->shape.dim[0]);
-  for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); layer += 2) {
-    const int head_dim = gqa(spec, layer).head_dim;
-    spec.blocks[static_cast<std::size_t>(layer)].mixer = DeltaSpec{.n_k_heads = heads,
-                                                                   .n_v_heads = heads,
-                                                                   .k_dim = head_dim,
-                                                                   .v_dim = head_dim,
-                                                                   .conv_width = kTinyConvWidth,
-                                                                   .norm = spec.final_norm};
+  const Hparams hparams(file);
+  for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
+    const FoundTensor beta = find_tensor(file, {}, "blk.{}.ssm_beta.weight", layer);
+    if (beta.view == nullptr) continue;
+    const auto heads = static_cast<int>(beta.view->shape.dim[0]);
+    const int dim = gqa(spec, layer).head_dim;
+    DeltaSpec delta{.n_v_heads = heads, .conv_width = kTinyConvWidth, .norm = spec.final_norm};
+    WICK_TRY(delta.n_k_heads, hparams.integer_or("ssm.group_count", heads, 1, heads));
+    WICK_TRY(delta.k_dim, hparams.integer_or("ssm.state_size", dim, 1, kMaxHeadDim));
+    WICK_TRY(const int values, hparams.integer_or("ssm.inner_size", heads * dim, 1, kMaxWidth));
+    WICK_TRY(const int is_tiled, hparams.integer_or("ssm.has_tiled_heads", 0, 0, 1));
+    delta.v_dim = values / heads;
+    delta.are_heads_tiled = is_tiled == 1;
+    spec.blocks[static_cast<std::size_t>(layer)].mixer = delta;
+  }
+  return spec;
+}
+
+// Latent attention wherever a layer has its tensors, under the keys of llama.cpp's deepseek2.
+inline Result<DecoderSpec> mla_spec(const ModelFile& file) {
+  WICK_TRY(DecoderSpec spec, plain_decoder(file, RopeParams::kPairs, {}));
+  const Hparams hparams(file);
+  WICK_TRY(const int q_rank, hparams.integer_or("attention.q_lora_rank", 0, 0, kMaxWidth));
+  WICK_TRY(const int kv_rank, hparams.need("attention.kv_lora_rank", 1, kMaxHeadDim / 2));
+  WICK_TRY(const int key_dim, hparams.need("attention.key_length_mla", 1, kMaxHeadDim));
+  WICK_TRY(const int v_dim, hparams.need("attention.value_length_mla", 1, kMaxHeadDim));
+  WICK_TRY(const int rope_dim, hparams.need("rope.dimension_count", 1, key_dim - 1));
+  for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
+    const auto has = [&](std::string_view name) {
+      return find_tensor(file, {}, name, layer).view != nullptr;
+    };
+    if (!has("blk.{}.attn_kv_a_mqa.weight")) continue;
+    const GqaSpec plain = gqa(spec, layer);
+    spec.blocks[static_cast<std::size_t>(layer)].mixer =
+        MlaSpec{.n_heads = plain.n_heads,
+                .q_rank = q_rank,
+                .kv_rank = kv_rank,
+                .nope_dim = key_dim - rope_dim,
+                .rope_dim = rope_dim,
+                .v_dim = v_dim,
+                .has_joint_kv = has("blk.{}.attn_kv_b.weight"),
+                .norm = spec.final_norm,
+                .rope = plain.rope,
+                .scale = 1 / std::sqrt(static_cast<float>(key_dim))};
   }
   return spec;
 }
@@ -31,9 +68,15 @@ inline Result<DecoderSpec> delta_spec(const ModelFile& file) {
 // TinyModel{.arch = "tiny-delta", .delta_heads = n}: gated delta in every other layer.
 inline constexpr Arch kTinyDelta{.gguf_name = "tiny-delta", .spec = delta_spec, .names = {}};
 
+// TinyModel{.arch = "tiny-mla", .latent = n}: latent attention in every other layer.
+inline constexpr Arch kTinyMla{.gguf_name = "tiny-mla", .spec = mla_spec, .names = {}};
+
 // The row for `name`, nullptr: none of these.
 inline const Arch* tiny_arch(std::string_view name) noexcept {
-  return name == kTinyDelta.gguf_name ? &kTinyDelta : nullptr;
+  for (const Arch* const arch : {&kTinyDelta, &kTinyMla}) {
+    if (name == arch->gguf_name) return arch;
+  }
+  return nullptr;
 }
 
 }  // namespace wick::test

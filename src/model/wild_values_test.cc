@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "model/run_test.h"
+#include "model/tiny_archs_test.h"
 #include "support/temp_dir.h"
 #include "support/wild_model.h"
 
@@ -80,11 +81,13 @@ class SameBitsWild : public testing::Test {
   }
 
   void try_model(std::uint32_t seed) {
-    test::write_tiny_model(path_, test::wild_model(seed));
+    const test::TinyModel tiny = test::wild_model(seed);
+    test::write_tiny_model(path_, tiny);
     ids_ = wild_ids(seed);
     for (const KvType kv : kKvTypes) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", cache " + std::string(name(kv)));
-      RunSetup setup{.kv = kv, .context = 64, .max_batch_tokens = kTokens};
+      RunSetup setup{
+          .kv = kv, .context = 64, .max_batch_tokens = kTokens, .arch = test::tiny_arch(tiny.arch)};
       const auto want = run(setup, kTokens);
       const auto vocab = static_cast<std::ptrdiff_t>(test::kTinyVocab);
       n_rows_ += kTokens;

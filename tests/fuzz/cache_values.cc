@@ -77,7 +77,7 @@ Isa isa_of(Input& in) {
 }
 
 Plan plan_of(Input& in) {
-  constexpr const char* kArchs[] = {"llama", "qwen2", "qwen3", "tiny-delta"};
+  constexpr const char* kArchs[] = {"llama", "qwen2", "qwen3", "tiny-delta", "tiny-mla"};
   constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kQ8_0, DType::kQ4_0};
   Plan plan{.k = in.one_of(kKvTypes), .v = in.one_of(kKvTypes), .isa = isa_of(in)};
   plan.model = {.arch = in.one_of(kArchs),
@@ -95,6 +95,10 @@ Plan plan_of(Input& in) {
                 .has_tokenizer = false,
                 .vocab = kVocab};
   if (plan.model.arch == test::kTinyDelta.gguf_name) plan.model.delta_heads = 1;
+  if (plan.model.arch == test::kTinyMla.gguf_name) {
+    plan.model.latent = 32;
+    plan.model.has_joint_kv = in.below(2) == 0;
+  }
   plan.model.seed = static_cast<std::uint32_t>(in.below(256));
   for (int n = in.below(6); n > 0; --n) {
     const int tensor = in.below(2) == 0 ? 0 : in.below(24), at = in.below(256);

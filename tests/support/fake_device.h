@@ -89,11 +89,18 @@ class FakeBackend final : public Backend {
 
   void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
            const Batch& batch) noexcept override {
-    HeadStep own = head;
-    own.q_gain = real(head.q_gain);
-    own.k_gain = real(head.k_gain);
-    own.rope = real(head.rope);
-    inner_->qkv(real(q), real(x), RealLinear(step).step, own, real(kv, arena_), batch);
+    inner_->qkv(real(q), real(x), RealLinear(step).step, real(head), real(kv, arena_), batch);
+  }
+
+  void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept override {
+    HeadLinear own = step;
+    own.w = real(step.w);
+    inner_->linear_heads(real(y), real(x), own);
+  }
+
+  void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+              const Batch& batch) noexcept override {
+    inner_->latent(real(q), real(x), real(c), real(head), real(kv, arena_), batch);
   }
 
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
@@ -124,6 +131,14 @@ class FakeBackend final : public Backend {
 
   static const Weight* real(const Weight* weight) noexcept {
     return weight == nullptr ? nullptr : static_cast<const FakeWeight*>(weight)->inner.get();
+  }
+
+  static HeadStep real(const HeadStep& head) noexcept {
+    HeadStep own = head;
+    own.q_gain = real(head.q_gain);
+    own.k_gain = real(head.k_gain);
+    own.rope = real(head.rope);
+    return own;
   }
 
   static RopeParams real(const RopeParams& rope) noexcept {

@@ -58,8 +58,9 @@ class Weights {
   Weights(GgufWriter& gguf, const TinyModel& model)
       : gguf_(gguf), type_(model.type), random_(model.seed), edit_(model.edit) {}
 
-  // Uniform values whose products with a normalised row have a variance of about 2.
-  void matrix(const std::string& name, int rows, int cols) {
+  // Uniform values whose products with a normalised row have a variance of about 2. With `heads`
+  // the tensor is [heads, rows / heads, cols].
+  void matrix(const std::string& name, int rows, int cols, int heads = 0) {
     const float reach = std::sqrt(6.0F / static_cast<float>(cols));
     const auto row = row_bytes(type_, cols);
     WICK_CHECK(row.has_value(), "a tiny model's rows are not whole blocks of its type");
@@ -70,7 +71,12 @@ class Weights {
         value = reach * uniform();
       encode_row(type_, values, std::span(bytes).subspan(r * *row, *row));
     }
-    add(name, type_, rows, cols, 2, std::move(bytes));
+    if (edit_) edit_(name, type_, rows, cols, bytes);
+    if (heads > 0) {
+      gguf_.add_tensor(name, type_, {heads, rows / heads, cols}, std::move(bytes));
+    } else {
+      gguf_.add_tensor(name, type_, {rows, cols}, std::move(bytes));
+    }
   }
 
   void table(const std::string& name, int rows, int cols) {
@@ -121,6 +127,27 @@ void add_delta(Weights& weights, const TinyModel& m, const std::string& blk) {
   weights.vector(blk + "ssm_norm.weight", m.head_dim, 1, 0.3F);
 }
 
+// Heads have a part that is rotated and one that is not, both of head_dim.
+void add_latent(Weights& weights, const TinyModel& m, const std::string& blk) {
+  const int rank = m.latent, keys = rank + m.head_dim, values = m.n_heads * m.head_dim;
+  const int query_rank = m.query_rank > 0 ? m.query_rank : m.d_model;
+  if (m.query_rank > 0) {
+    weights.matrix(blk + "attn_q_a.weight", m.query_rank, m.d_model);
+    weights.vector(blk + "attn_q_a_norm.weight", m.query_rank, 1, 0.3F);
+  }
+  weights.matrix(blk + (m.query_rank > 0 ? "attn_q_b.weight" : "attn_q.weight"), 2 * values,
+                 query_rank);
+  weights.matrix(blk + "attn_kv_a_mqa.weight", keys, m.d_model);
+  weights.vector(blk + "attn_kv_a_norm.weight", rank, 1, 0.3F);
+  if (m.has_joint_kv) {
+    weights.matrix(blk + "attn_kv_b.weight", 2 * values, rank);
+  } else {
+    weights.matrix(blk + "attn_k_b.weight", m.n_heads * rank, m.head_dim, m.n_heads);
+    weights.matrix(blk + "attn_v_b.weight", values, rank, m.n_heads);
+  }
+  weights.matrix(blk + "attn_output.weight", m.d_model, values);
+}
+
 void add_attention(Weights& weights, const TinyModel& m, const std::string& blk) {
   const int q = m.n_heads * m.head_dim, kv = m.n_kv_heads * m.head_dim;
   weights.matrix(blk + "attn_q.weight", q, m.d_model);
@@ -143,6 +170,8 @@ void add_layer(Weights& weights, const TinyModel& m, int layer) {
   weights.vector(blk + "attn_norm.weight", m.d_model, 1, 0.3F);
   if (m.delta_heads > 0 && layer % 2 == 0) {
     add_delta(weights, m, blk);
+  } else if (m.latent > 0 && layer % 2 == 0) {
+    add_latent(weights, m, blk);
   } else {
     add_attention(weights, m, blk);
   }
@@ -170,6 +199,12 @@ void write_tiny_model(const std::filesystem::path& path, const TinyModel& model)
       .add_integer(key("rope.dimension_count"), model.head_dim)
       .add_number(key("rope.freq_base"), 10000)
       .add_number(key("attention.layer_norm_rms_epsilon"), 1e-5);
+  if (model.latent > 0) {
+    gguf.add_integer(key("attention.kv_lora_rank"), model.latent)
+        .add_integer(key("attention.q_lora_rank"), model.query_rank)
+        .add_integer(key("attention.key_length_mla"), 2 * model.head_dim)
+        .add_integer(key("attention.value_length_mla"), model.head_dim);
+  }
   if (model.window > 0) gguf.add_integer(key("attention.sliding_window"), model.window);
   if (model.window_alternates) {
     std::vector<std::int64_t> pattern(static_cast<std::size_t>(model.n_layers));

@@ -27,6 +27,10 @@ struct TinyModel {
   int window = 0;                  // tokens that layers see; 0 = all
   bool window_alternates = false;  // only every second layer has it, the first one does
   int delta_heads = 0;  // gated delta in all layers but each second one, with so many heads
+  // Latent attention in the same layers instead, with keys of latent + head_dim features; queries
+  // with a rank of their own, and keys and values in one tensor, as older files have them.
+  int latent = 0, query_rank = 0;
+  bool has_joint_kv = false;
   bool is_tied = true;
   DType type = DType::kF32;  // of the matrices; vectors are F32
   bool has_tokenizer = true;

@@ -85,6 +85,12 @@ TinyModel wild_model(std::uint32_t seed) {
                   .is_tied = below(2) == 0,
                   .type = types[below(7)],
                   .seed = seed};
+  if (seed % 4 == 3) {
+    model.arch = "tiny-mla";
+    model.latent = 32 * (1 + below(2));
+    model.query_rank = 32 * below(2);
+    model.has_joint_kv = below(2) == 0;
+  }
   model.edit = [seed](const std::string& name, DType type, int rows, int cols,
                       std::span<std::byte> bytes) {
     Planter(seed, name).plant(name, type, rows, cols, bytes);

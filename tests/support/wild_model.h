@@ -13,7 +13,8 @@ namespace wick::test {
 
 inline constexpr int kWildTokens = 64;  // bad rows of the embedding are among the first so many
 
-// Heads of 32, so that every type of cache can hold them.
+// Heads of 32, so that every type of cache can hold them. Each fourth has latent attention and the
+// architecture that model/tiny_archs_test.h has for it.
 TinyModel wild_model(std::uint32_t seed);
 
 }  // namespace wick::test

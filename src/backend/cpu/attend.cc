@@ -1,7 +1,8 @@
 // Attention as a phase. Queries of one sequence that share a block of 16 positions are a tile; a
-// chunk is a tile with one head of keys, longest first. Where there are too few such chunks for the
-// team (decode), each range of 256 positions is a chunk of its own, and whoever finishes a head's
-// last range merges them. Either way a query's arithmetic is the same (docs/numerics.md).
+// chunk is a tile with one head of keys (or, of many queries' heads that share it, sixteen),
+// longest first. Where there are too few such chunks for the team (decode), each range of 256
+// positions is a chunk of its own, and whoever finishes a head's last range merges them. Either way
+// a query's arithmetic is the same (docs/numerics.md).
 #include <algorithm>
 
 #include "backend/cpu/cpu_backend.h"
@@ -11,6 +12,7 @@ namespace wick {
 namespace {
 
 constexpr int kChunksPerThread = 4;
+constexpr int kMostHeads = 16;  // of queries in a chunk: as many rows as a kernel takes at once
 
 CacheType cache_type(KvType type) noexcept {
   static_assert(static_cast<int>(CacheType::kF32) == static_cast<int>(KvType::kF32) &&
@@ -19,6 +21,11 @@ CacheType cache_type(KvType type) noexcept {
                 static_cast<int>(CacheType::kQ8_0) == static_cast<int>(KvType::kQ8_0) &&
                 static_cast<int>(CacheType::kQ4_0) == static_cast<int>(KvType::kQ4_0));
   return static_cast<CacheType>(type);
+}
+
+// Groups of heads of queries: as many as there are heads of keys, or more that share one.
+int n_groups(const AttentionArgs& args, Tensor q) noexcept {
+  return q.cols / (args.k_dim * args.group);
 }
 
 }  // namespace
@@ -44,32 +51,33 @@ int CpuBackend::make_tiles(const Batch& batch, const AttentionArgs& args) noexce
   return n_tiles;
 }
 
-AttentionArgs CpuBackend::tile_args(const AttentionArgs& args, const Tile& tile, int kv_head,
+AttentionArgs CpuBackend::tile_args(const AttentionArgs& args, const Tile& tile, int group,
                                     const KvView& kv, const Batch& batch, Tensor y,
                                     Tensor q) const noexcept {
   AttentionArgs a = args;
   const auto token = static_cast<std::size_t>(tile.token);
-  const auto head = static_cast<std::size_t>(kv_head);
+  const auto head = static_cast<std::size_t>(group / (n_groups(args, q) / kv.n_kv_heads));
   a.k = kv.k + head * kv_head_block_bytes(kv.k_type, kv.k_dim);
-  a.v = kv.v + head * kv_head_block_bytes(kv.v_type, kv.v_dim);
+  if (kv.v != nullptr) a.v = kv.v + head * kv_head_block_bytes(kv.v_type, kv.v_dim);
   a.table = kv.tables + static_cast<std::ptrdiff_t>(batch.seqs[token]) * kv.table_stride;
   a.position = batch.positions[token];
   a.n_tokens = tile.count;
   a.q = q.data + static_cast<std::ptrdiff_t>(tile.token) * q.row_stride +
-        static_cast<std::ptrdiff_t>(kv_head) * a.group * a.k_dim;
+        static_cast<std::ptrdiff_t>(group) * a.group * a.k_dim;
   a.q_stride = q.row_stride;
   a.y = y.data + static_cast<std::ptrdiff_t>(tile.token) * y.row_stride +
-        static_cast<std::ptrdiff_t>(kv_head) * a.group * a.v_dim;
+        static_cast<std::ptrdiff_t>(group) * a.group * a.v_dim;
   a.y_stride = y.row_stride;
   return a;
 }
 
 void CpuBackend::attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv,
                               const Batch& batch, Tensor y, Tensor q) noexcept {
-  team_.run(n_tiles * kv.n_kv_heads, [&](int index, int member) noexcept {
-    const int tile = n_tiles - 1 - index / kv.n_kv_heads;  // the last positions cost most
-    AttentionArgs a = tile_args(args, tiles_[static_cast<std::size_t>(tile)], index % kv.n_kv_heads,
-                                kv, batch, y, q);
+  const int groups = n_groups(args, q);
+  team_.run(n_tiles * groups, [&](int index, int member) noexcept {
+    const int tile = n_tiles - 1 - index / groups;  // the last positions cost most
+    AttentionArgs a =
+        tile_args(args, tiles_[static_cast<std::size_t>(tile)], index % groups, kv, batch, y, q);
     a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
     vector_.attend(a);
   });
@@ -77,15 +85,15 @@ void CpuBackend::attend_tiles(const AttentionArgs& args, int n_tiles, const KvVi
 
 void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv,
                               const Batch& batch, Tensor y, Tensor q) noexcept {
-  int n_jobs = 0;  // a job is one range; those of a (tile, head) follow each other
+  const int groups = n_groups(args, q);
+  int n_jobs = 0;  // a job is one range; those of a (tile, group) follow each other
   for (int i = 0; i < n_tiles; ++i) {
     Tile& tile = tiles_[static_cast<std::size_t>(i)];
     const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
     tile.first_job = n_jobs;
-    n_jobs += n_ranges * kv.n_kv_heads;
-    for (int h = 0; h < kv.n_kv_heads; ++h) {
-      pending_[static_cast<std::size_t>(i * kv.n_kv_heads + h)].store(n_ranges,
-                                                                      std::memory_order_relaxed);
+    n_jobs += n_ranges * groups;
+    for (int g = 0; g < groups; ++g) {
+      pending_[static_cast<std::size_t>(i * groups + g)].store(n_ranges, std::memory_order_relaxed);
     }
   }
   const std::size_t job_floats =
@@ -96,13 +104,13 @@ void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvVi
       --i;
     const Tile& tile = tiles_[static_cast<std::size_t>(i)];
     const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
-    const int head = (job - tile.first_job) / n_ranges;
+    const int group = (job - tile.first_job) / n_ranges;
     const int range = (job - tile.first_job) % n_ranges;
-    AttentionArgs a = tile_args(args, tile, head, kv, batch, y, q);
+    AttentionArgs a = tile_args(args, tile, group, kv, batch, y, q);
     a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
     float* const own = states_.as<float>() + static_cast<std::size_t>(job) * job_floats;
     vector_.attend_range(a, tile.ranges.first + range, own);
-    std::atomic<int>& pending = pending_[static_cast<std::size_t>(i * kv.n_kv_heads + head)];
+    std::atomic<int>& pending = pending_[static_cast<std::size_t>(i * groups + group)];
     if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       vector_.merge_ranges(a, n_ranges, own - static_cast<std::size_t>(range) * job_floats);
     }
@@ -117,6 +125,8 @@ void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch
                  p.k_dim % 2 == 0 && p.v_dim % 2 == 0 &&
                  std::max(p.k_dim, p.v_dim) <= limits_.max_head_dim,
              "heads have the cache's dimensions, which are even and within the limits");
+  WICK_CHECK(kv.v != nullptr || (p.window == 0 && p.v_dim <= p.k_dim),
+             "a value that is a part of its key is no longer, and has no window");
   WICK_CHECK(q.cols == p.n_heads * p.k_dim && y.cols == p.n_heads * p.v_dim && q.rows == y.rows &&
                  batch.positions.size() == static_cast<std::size_t>(q.rows),
              "q and y are [tokens, heads * head dimension]");
@@ -130,11 +140,12 @@ void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch
   args.k_dim = p.k_dim;
   args.v_dim = p.v_dim;
   args.group = p.n_heads / p.n_kv_heads;
+  if (args.group % kMostHeads == 0) args.group = kMostHeads;
   args.window = p.window;
   args.scale = p.scale;
   const int n_tiles = make_tiles(batch, args);
   const bool is_split = team_.size() > 1 && n_tiles == q.rows && n_tiles <= kMaxSplitTiles &&
-                        n_tiles * kv.n_kv_heads < kChunksPerThread * team_.size();
+                        n_tiles * n_groups(args, q) < kChunksPerThread * team_.size();
   if (is_split) {
     attend_split(args, n_tiles, kv, batch, y, q);
   } else {

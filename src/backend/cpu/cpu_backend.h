@@ -6,7 +6,8 @@
 //           a phase of its own (rows.cc)
 //   product a phase whose chunks are rows of the step's matrices; each chunk finishes what it
 //           computed: bias, sum, gate, heads and cache (product.cc, qkv.cc)
-//   attend  a phase whose chunks are (tile of queries, head of keys), or single ranges of positions
+//   attend  a phase whose chunks are (tile of queries, group of heads), or single ranges of
+//   positions
 //           where there are few tiles (attend.cc)
 #pragma once
 
@@ -49,6 +50,9 @@ class CpuBackend final : public Backend {
   void linear(Tensor y, Tensor x, const Linear& step) noexcept override;
   void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
            const Batch& batch) noexcept override;
+  void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept override;
+  void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+              const Batch& batch) noexcept override;
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
               const AttendParams& p) noexcept override;
   void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
@@ -143,8 +147,8 @@ class CpuBackend final : public Backend {
                     Tensor y, Tensor q) noexcept;
   void attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, const Batch& batch,
                     Tensor y, Tensor q) noexcept;
-  AttentionArgs tile_args(const AttentionArgs& args, const Tile& tile, int kv_head,
-                          const KvView& kv, const Batch& batch, Tensor y, Tensor q) const noexcept;
+  AttentionArgs tile_args(const AttentionArgs& args, const Tile& tile, int group, const KvView& kv,
+                          const Batch& batch, Tensor y, Tensor q) const noexcept;
 
   TeamShare team_;
   const MatmulKernels& matmul_;
@@ -161,7 +165,7 @@ class CpuBackend final : public Backend {
   AlignedBuffer states_ = {};  // of ranges computed apart
   std::vector<Tile> tiles_ = {};
   std::vector<Run> runs_ = {};
-  std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges not yet done, by (tile, head)
+  std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges not yet done, by (tile, group)
   std::size_t n_pending_ = 0;
   MemoryHold hold_ = {};  // all of these
 };

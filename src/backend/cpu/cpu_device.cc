@@ -116,7 +116,8 @@ void CpuDevice::copy_positions(const KvView& kv, std::int32_t from, std::int32_t
   const auto a = static_cast<std::size_t>(from) * heads, b = static_cast<std::size_t>(to) * heads;
   for (std::size_t h = 0; h < heads; ++h) {
     copy_keys(kv.k_type, kv.k_dim, kv.k + (a + h) * k_bytes, kv.k + (b + h) * k_bytes, n);
-    copy_values(kv.v_type, kv.v_dim, kv.v + (a + h) * v_bytes, kv.v + (b + h) * v_bytes, n);
+    if (kv.v != nullptr)
+      copy_values(kv.v_type, kv.v_dim, kv.v + (a + h) * v_bytes, kv.v + (b + h) * v_bytes, n);
   }
 }
 

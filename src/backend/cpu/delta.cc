@@ -71,7 +71,7 @@ void CpuBackend::delta_head(Tensor y, Tensor x, const DeltaParams& p, const Stat
   const float* const row = x.data + static_cast<std::ptrdiff_t>(run.token) * x.row_stride;
   float* const out = y.data + static_cast<std::ptrdiff_t>(run.token) * y.row_stride +
                      static_cast<std::ptrdiff_t>(head) * p.v_dim;
-  const int k_head = head / (p.n_v_heads / p.n_k_heads);
+  const int k_head = p.are_heads_tiled ? head % p.n_k_heads : head / (p.n_v_heads / p.n_k_heads);
   const float* const gate = row + p.channels() + static_cast<std::ptrdiff_t>(head) * p.v_dim;
   const float* const beta = row + p.channels() + p.values() + head;
   const float* const alpha = beta + p.n_v_heads;

@@ -144,7 +144,14 @@ void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcep
     const float* bias = parts.bias[chunk.part];
     float* const to = y.data + parts.column[chunk.part] + chunk.row;
     if (step.then == Linear::Then::kStore) {
-      multiply(w, bias, chunk.row, chunk.count, rows, to, y.row_stride);
+      if (rows.has_residuals) {
+        multiply_both(w, bias, chunk.row, chunk.count, rows, results(member));
+        for (int t = 0; t < rows.n; ++t)
+          std::copy_n(results(member) + static_cast<std::ptrdiff_t>(t) * chunk.count, chunk.count,
+                      to + static_cast<std::ptrdiff_t>(t) * y.row_stride);
+      } else {
+        multiply(w, bias, chunk.row, chunk.count, rows, to, y.row_stride);
+      }
       if (step.scale != 1) multiply_all(step.scale, rows.n, chunk.count, to, y.row_stride);
       unify_nans(rows.n, chunk.count, to, y.row_stride);
       return;
@@ -190,7 +197,10 @@ void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) n
 }
 
 void CpuBackend::linear(Tensor y, Tensor x, const Linear& step) noexcept {
-  const Rows rows = prepare_rows(x, nullptr, x.rows, step);
+  WICK_CHECK(!step.is_fine || (step.then == Linear::Then::kStore && step.w.size() == 1),
+             "one matrix whose product is stored may read x in two terms");
+  const bool is_fine = step.is_fine && needs_quantised(step.w[0]->type);
+  const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
   if (step.then == Linear::Then::kGate) {
     gated_product(y, rows, step);
   } else {

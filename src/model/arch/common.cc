@@ -179,6 +179,8 @@ namespace {
 struct AttentionOf {
   GqaSpec* operator()(GqaSpec& mixer) const noexcept { return &mixer; }
 
+  GqaSpec* operator()(MlaSpec&) const noexcept { return nullptr; }
+
   GqaSpec* operator()(DeltaSpec&) const noexcept { return nullptr; }
 };
 
