@@ -388,7 +388,8 @@ def test_pieces_are_as_large_as_asked_for(model):
     ask = {"temperature": 0, "max_tokens": 40, "ignore_eos": True}
     each = list(model.stream("Once upon a time", **ask))
     tens = list(model.stream("Once upon a time", emit_tokens=10, **ask))
-    short = [text for kind, text in iter(model.stream("Once upon a time", emit_tokens=10, emit_bytes=6, **ask).next_event, None) if kind == "text"]
+    cut = model.stream("Once upon a time", emit_tokens=10, emit_bytes=6, **ask)
+    short = [text for kind, text in iter(cut.next_event, None) if kind == "text"]
     assert "".join(tens) == "".join(each) == "".join(short)
     assert len(tens) <= 5 and len(short) > len(tens)
     assert all(len(text.encode()) <= 6 for text in short)

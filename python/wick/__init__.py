@@ -12,4 +12,6 @@ from wick._async import AsyncStream
 from wick._error import Error
 from wick._wick import Cancel, Completion, Model, RequestPlan, ScoredToken, Session, Stream, __version__, set_log
 
-__all__ = ["AsyncStream", "Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__", "set_log"]
+__all__ = [
+    "AsyncStream", "Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__", "set_log"
+]

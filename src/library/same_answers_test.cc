@@ -1,6 +1,6 @@
 // The same requests, blocking and pulled, in C++ and in C: the same answers, bit for bit. With a
 // folder in WICK_SAME_ANSWERS it leaves the model and what was answered there, and the test of the
-// Python module compares its own with that (python/tests/test_same_answers.py).
+// Python module compares its own with that (tests/library/same_answers).
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -43,6 +43,13 @@ class Python(unittest.TestCase):
         run(VENV / "bin/python", "-m", "pytest", "-q", ROOT / "tests/library/scripted", cwd=BUILD,
             env={**os.environ, "PYTHONPATH": str(folder)})
 
+    def test_the_same_answers_as_in_cpp_and_c(self):
+        folder = BUILD / "python-same-answers"
+        folder.mkdir(exist_ok=True)
+        env = {**os.environ, "WICK_SAME_ANSWERS": str(folder)}
+        run(BUILD / "library_test", "--gtest_filter=LibrarySameAnswers.*", env=env)
+        run(VENV / "bin/python", "-m", "pytest", "-q", ROOT / "tests/library/same_answers", cwd=BUILD, env=env)
+
     def test_type_hints_name_what_there_is(self):
         run(VENV / "bin/python", "-m", "mypy.stubtest", "wick", "--ignore-unused-allowlist", "--allowlist",
             ROOT / "python/tests/stubtest_allowlist", cwd=BUILD)
