@@ -485,13 +485,12 @@ void bind_model(py::module_& m) {
   bind_facts(bound);
 }
 
-// False, with an ImportError set, in a subinterpreter.
+constexpr const char* kNotHere =
+    "wick runs in the main interpreter only, this is a subinterpreter: its models call Python from "
+    "threads of their own";
+
 bool is_main_interpreter() {
-  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
-  PyErr_SetString(PyExc_ImportError,
-                  "wick runs in the main interpreter only, this is a subinterpreter: its models "
-                  "call Python from threads of their own");
-  return false;
+  return PyInterpreterState_Get() == PyInterpreterState_Main();
 }
 
 }  // namespace
@@ -500,7 +499,7 @@ bool is_main_interpreter() {
 // Python 3.13 may run that in the main interpreter, and the module's body in the other one.
 #define PyInit__wick begin_in_main_interpreter
 PYBIND11_MODULE(_wick, m) {
-  if (!is_main_interpreter()) throw py::error_already_set();
+  if (!is_main_interpreter()) throw py::import_error(kNotHere);
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
   m.def("set_log", set_log, py::arg("sink"));
@@ -516,5 +515,7 @@ PYBIND11_MODULE(_wick, m) {
 #undef PyInit__wick
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__wick() {
-  return is_main_interpreter() ? begin_in_main_interpreter() : nullptr;
+  if (is_main_interpreter()) return begin_in_main_interpreter();
+  PyErr_SetString(PyExc_ImportError, kNotHere);
+  return nullptr;
 }
