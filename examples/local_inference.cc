@@ -1,17 +1,35 @@
-// Goes on from a text, once, and says what it cost.
+// Goes on from a text, once, and says what it cost. A model that is not on this machine is fetched;
+// meanwhile, and for whatever else the library has to say, there is standard error.
 //
 //   local_inference MODEL [PROMPT]
 #include <iostream>
 #include <string>
 
+#include "wick/log.h"
 #include "wick/model.h"
+
+namespace {
+
+// Some times a second at most; returning false would end the download.
+bool show(const wick::OpenProgress& at) {
+  if (at.phase != wick::OpenPhase::kDownload) return true;
+  std::cerr << "\r" << at.what << ": " << at.done / 1'000'000 << " of " << at.total / 1'000'000
+            << " MB" << (at.done == at.total ? "\n" : "");
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
     std::cerr << "usage: local_inference MODEL [PROMPT]\n";
     return 2;
   }
-  const auto model = wick::Model::open(argv[1], {.max_concurrent = 1});
+  wick::set_log([](wick::LogLevel level, std::string_view message) {
+    std::cerr << wick::name(level) << ": " << message << "\n";
+  });
+  const auto model = wick::Model::open(
+      argv[1], {.max_concurrent = 1, .may_download = true, .progress = show});
   if (!model) {
     std::cerr << wick::to_string(model.error()) << "\nhint: " << model.error().hint << "\n";
     return 1;

@@ -125,6 +125,19 @@ WICK_API void wick_model_options_init(wick_model_options* options);
 WICK_API wick_model* wick_model_open(const char* path_or_name, const wick_model_options* options,
                                      wick_error** error);
 WICK_API void wick_model_free(wick_model* model);
+
+/* What it is, and the memory it may take: wick/model_info.h. */
+typedef struct wick_model_info {
+  const char *name, *architecture;
+  const char* source;      /* path or name that it was loaded from */
+  int context, vocabulary; /* positions, tokens; 0 = not told */
+  uint64_t weight_bytes, cache_bytes, scratch_bytes;
+  uint64_t draft_bytes;   /* all of the draft model's */
+  int is_pinned, is_used; /* in a pool */
+} wick_model_info;
+
+WICK_API wick_model_info* wick_model_describe(const wick_model* model, wick_error** error);
+WICK_API void wick_model_info_free(wick_model_info* info);
 WICK_API int wick_model_context(const wick_model* model);    /* positions; -1 for NULL */
 WICK_API int wick_model_vocabulary(const wick_model* model); /* tokens; -1 for NULL */
 
@@ -147,6 +160,25 @@ WICK_API ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, 
 WICK_API ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length,
                               const char* pooling, float* values, size_t capacity,
                               wick_error** error);
+
+typedef struct wick_embed_options {
+  size_t size;
+  const char* pooling; /* as above */
+  int normalise;       /* to length 1; 1 */
+  int time_limit_ms;   /* of each text; then it fails, id "time_limit"; 0 = none */
+  int priority;        /* -2 (in the background) to 2 */
+  uint64_t tenant;
+  wick_cancel* cancel; /* may be NULL */
+} wick_embed_options;
+
+WICK_API void wick_embed_options_init(wick_embed_options* options);
+
+/* A vector for each text, computed together, one behind the other; returns how many values that
+ * are. `options` may be NULL. */
+WICK_API ptrdiff_t wick_embed_all(const wick_model* model, const char* const* texts,
+                                  const size_t* lengths, size_t n_texts,
+                                  const wick_embed_options* options, float* values,
+                                  size_t capacity, wick_error** error);
 
 /* Requests. */
 
@@ -298,6 +330,11 @@ WICK_API wick_completion* wick_chat_json(const wick_model* model, const char* me
                                          const wick_generation* generation, wick_text_sink sink,
                                          void* user, wick_error** error);
 
+/* The text that wick_chat_json() would give the model; counts and writes as wick_detokenize(). */
+WICK_API ptrdiff_t wick_apply_template(const wick_model* model, const char* messages,
+                                       const wick_generation* generation, char* text,
+                                       size_t capacity, wick_error** error);
+
 /* Plans: what wick_complete() or wick_chat_messages() would take now, told without computing. */
 
 typedef enum wick_miss {
@@ -329,6 +366,11 @@ WICK_API wick_plan* wick_complete_plan(const wick_model* model, const char* prom
 WICK_API wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages,
                                    size_t n_messages, const wick_generation* generation,
                                    wick_error** error);
+WICK_API wick_plan* wick_complete_ids_plan(const wick_model* model, const int32_t* ids,
+                                           size_t n_ids, const wick_generation* generation,
+                                           wick_error** error);
+WICK_API wick_plan* wick_chat_json_plan(const wick_model* model, const char* messages,
+                                        const wick_generation* generation, wick_error** error);
 WICK_API void wick_plan_free(wick_plan* plan);
 
 /* Streams, to be pulled. */
@@ -388,6 +430,17 @@ WICK_API wick_session* wick_session_new(const wick_model* model, const char* sys
 WICK_API wick_completion* wick_session_say(wick_session* session, const char* text,
                                            const wick_generation* generation, wick_text_sink sink,
                                            void* user, wick_error** error);
+/* The same, to be pulled; until it is over the session is busy (wick/session.h). */
+WICK_API wick_stream* wick_session_stream(wick_session* session, const char* text,
+                                          const wick_generation* generation, wick_error** error);
+/* The same with any message, as an array of one: the result of a tool that the model called. */
+WICK_API wick_stream* wick_session_send(wick_session* session, const char* message,
+                                        const wick_generation* generation, wick_error** error);
+/* The conversation as JSON (wick/message.h); counts and writes as wick_detokenize(). */
+WICK_API ptrdiff_t wick_session_messages(const wick_session* session, char* json, size_t capacity,
+                                         wick_error** error);
+/* Takes back the last question and its answer: 1; 0 if there is none. */
+WICK_API int wick_session_undo(wick_session* session);
 /* What wick_session_say() would take now; the conversation stays as it is. */
 WICK_API wick_plan* wick_session_plan(const wick_session* session, const char* text,
                                       const wick_generation* generation, wick_error** error);
@@ -397,6 +450,31 @@ WICK_API wick_session* wick_session_load(const wick_model* model, const char* pa
                                          wick_error** error);
 WICK_API void wick_session_reset(wick_session* session); /* forgets all but the system message */
 WICK_API void wick_session_free(wick_session* session);
+
+/* Pools: several models within a budget of memory (wick/pool.h). Any thread. */
+
+typedef struct wick_pool wick_pool;
+
+typedef struct wick_pool_options {
+  size_t size;
+  uint64_t budget_bytes;           /* of weights and caches together; 0 = no limit */
+  int max_models;                  /* 32 */
+  int warm_up;                     /* not 0: a model answers one token before it is handed out */
+  const wick_model_options* model; /* of each; NULL = the defaults */
+} wick_pool_options;
+
+WICK_API void wick_pool_options_init(wick_pool_options* options);
+WICK_API wick_pool* wick_pool_new(const wick_pool_options* options, wick_error** error);
+WICK_API void wick_pool_free(wick_pool* pool); /* models that were handed out stay loaded */
+/* A handle of one's own on the pool's model, to be freed. */
+WICK_API wick_model* wick_pool_get(wick_pool* pool, const char* path_or_name, wick_error** error);
+WICK_API wick_model* wick_pool_replace(wick_pool* pool, const char* name, const char* source,
+                                       wick_error** error);
+WICK_API int wick_pool_unload(wick_pool* pool, const char* name); /* 1; 0 if it is not there */
+WICK_API int wick_pool_pin(wick_pool* pool, const char* name, int is_pinned); /* likewise */
+/* Of its models that one, the longest unused first; NULL without an error behind the last. */
+WICK_API wick_model_info* wick_pool_describe(const wick_pool* pool, size_t index,
+                                             wick_error** error);
 
 #ifdef __cplusplus
 }

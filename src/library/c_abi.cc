@@ -1,11 +1,13 @@
 // include/wick/wick.h over the C++ faces.
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "library/c_convert.h"
 #include "wick/log.h"
 
+using wick::Generation;
 using wick::Result;
 using wick::c_abi::fill;
 using wick::c_abi::guarded;
@@ -13,52 +15,76 @@ using wick::c_abi::null_argument;
 using wick::c_abi::out_of_memory;
 using wick::c_abi::OwnedCompletion;
 using wick::c_abi::OwnedError;
+using wick::c_abi::OwnedInfo;
 using wick::c_abi::to_c;
 using wick::c_abi::to_cpp;
 
 namespace {
 
-// What call(prompt or messages, settings) gives, as C has it.
-template <class Out, class Call>
-Out* ask(const wick_model* model, const char* prompt, const wick_generation* generation,
-         wick_error** error, const Call& call) {
+// What is asked, read from C: a function that gives it, or why it is none.
+auto from_text(const char* text) {
+  return [text]() -> Result<std::string_view> {
+    if (text == nullptr) return null_argument("the text");
+    return std::string_view(text);
+  };
+}
+
+auto from_ids(const int32_t* ids, size_t n) {
+  return [ids, n]() -> Result<std::vector<wick::TokenId>> {
+    if (ids == nullptr) return null_argument("ids");
+    return std::vector<wick::TokenId>(ids, ids + n);
+  };
+}
+
+auto from_list(const wick_message* messages, size_t n) {
+  return [messages, n] { return to_cpp(messages, n); };
+}
+
+auto from_json(const char* messages) {
+  return [messages]() -> Result<std::vector<wick::Message>> {
+    if (messages == nullptr) return null_argument("messages");
+    return wick::messages_from_json(messages);
+  };
+}
+
+// What is done with it.
+auto completes(wick_text_sink sink, void* user) {
+  return [=]<class Input>(const wick_model& model, const Input& input, const Generation& with) {
+    if constexpr (std::is_same_v<Input, std::vector<wick::Message>>) {
+      return model.model.chat(input, with, to_cpp(sink, user));
+    } else {
+      return model.model.complete(input, with, to_cpp(sink, user));
+    }
+  };
+}
+
+constexpr auto kStreams = [](const wick_model& model, const auto& input, const Generation& with) {
+  return model.model.stream(input, with);
+};
+
+constexpr auto kPlans = [](const wick_model& model, const auto& input, const Generation& with) {
+  return model.model.plan(input, with);
+};
+
+// The answer as C has it: of a model, or of a session.
+template <class Out, class Handle, class Read, class Verb>
+Out* ask(Handle* handle, const wick_generation* generation, wick_error** error, const Read& read,
+         const Verb& verb) {
   return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
-    if (model == nullptr || prompt == nullptr) return null_argument("the model or the prompt");
-    WICK_TRY(auto settings, to_cpp(generation));
-    return to_c(call(std::string_view(prompt), settings));
+    if (handle == nullptr) return null_argument("the model or session");
+    WICK_TRY(const Generation settings, to_cpp(generation));
+    WICK_TRY(const auto input, read());
+    return to_c(verb(*handle, input, settings));
   });
 }
 
-template <class Out, class Call>
-Out* ask(const wick_model* model, const wick_message* messages, size_t n_messages,
-         const wick_generation* generation, wick_error** error, const Call& call) {
-  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
-    if (model == nullptr) return null_argument("model");
-    WICK_TRY(auto settings, to_cpp(generation));
-    WICK_TRY(auto list, to_cpp(messages, n_messages));
-    return to_c(call(list, settings));
-  });
-}
-
-template <class Out, class Call>
-Out* ask_ids(const wick_model* model, const int32_t* ids, size_t n_ids,
-             const wick_generation* generation, wick_error** error, const Call& call) {
-  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
-    if (model == nullptr || ids == nullptr) return null_argument("the model or ids");
-    WICK_TRY(auto settings, to_cpp(generation));
-    return to_c(call(std::vector<wick::TokenId>(ids, ids + n_ids), settings));
-  });
-}
-
-template <class Out, class Call>
-Out* ask_json(const wick_model* model, const char* messages, const wick_generation* generation,
-              wick_error** error, const Call& call) {
-  return guarded<Out*>(error, nullptr, [&]() -> Result<Out*> {
-    if (model == nullptr || messages == nullptr) return null_argument("the model or messages");
-    WICK_TRY(auto settings, to_cpp(generation));
-    WICK_TRY(auto list, wick::messages_from_json(messages));
-    return to_c(call(list, settings));
-  });
+// As much of `all` as there is room for, and how much it is.
+template <class All, class T>
+Result<ptrdiff_t> copied(const Result<All>& all, T* out, size_t capacity) {
+  if (!all) return all.error();
+  if (out == nullptr && capacity > 0) return null_argument("what is written to");
+  std::copy_n(all->begin(), std::min(all->size(), capacity), out);
+  return static_cast<ptrdiff_t>(all->size());
 }
 
 }  // namespace
@@ -99,9 +125,8 @@ wick_model* wick_model_open(const char* path_or_name, const wick_model_options* 
                             wick_error** error) {
   return guarded<wick_model*>(error, nullptr, [&]() -> Result<wick_model*> {
     if (path_or_name == nullptr) return null_argument("path_or_name");
-    WICK_TRY(auto settings, to_cpp(options));
-    WICK_TRY(auto model, wick::Model::open(path_or_name, settings));
-    return std::make_unique<wick_model>(wick_model{std::move(model)}).release();
+    WICK_TRY(const wick::ModelOptions settings, to_cpp(options));
+    return to_c(wick::Model::open(path_or_name, settings));
   });
 }
 
@@ -129,15 +154,23 @@ int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipes,
   });
 }
 
+wick_model_info* wick_model_describe(const wick_model* model, wick_error** error) {
+  return guarded<wick_model_info*>(error, nullptr, [&]() -> Result<wick_model_info*> {
+    if (model == nullptr) return null_argument("model");
+    return to_c(model->model.describe());
+  });
+}
+
+void wick_model_info_free(wick_model_info* info) {
+  delete static_cast<OwnedInfo*>(info);
+}
+
 ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length, int32_t* ids,
                         size_t capacity, wick_error** error) {
   return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
     if (model == nullptr) return null_argument("model");
     if (text == nullptr && length > 0) return null_argument("text");
-    if (ids == nullptr && capacity > 0) return null_argument("ids");
-    WICK_TRY(const auto all, model->model.tokenize({text, length}));
-    std::copy_n(all.begin(), std::min(all.size(), capacity), ids);
-    return static_cast<ptrdiff_t>(all.size());
+    return copied(model->model.tokenize({text, length}), ids, capacity);
   });
 }
 
@@ -146,24 +179,53 @@ ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_
   return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
     if (model == nullptr) return null_argument("model");
     if (ids == nullptr && n_ids > 0) return null_argument("ids");
-    if (text == nullptr && capacity > 0) return null_argument("text");
-    WICK_TRY(const auto all, model->model.detokenize({ids, n_ids}));
-    std::copy_n(all.begin(), std::min(all.size(), capacity), text);
-    return static_cast<ptrdiff_t>(all.size());
+    return copied(model->model.detokenize({ids, n_ids}), text, capacity);
   });
+}
+
+ptrdiff_t wick_apply_template(const wick_model* model, const char* messages,
+                              const wick_generation* generation, char* text, size_t capacity,
+                              wick_error** error) {
+  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
+    if (model == nullptr) return null_argument("model");
+    WICK_TRY(const Generation settings, to_cpp(generation));
+    WICK_TRY(const auto list, from_json(messages)());
+    return copied(model->model.apply_template(list, settings), text, capacity);
+  });
+}
+
+void wick_embed_options_init(wick_embed_options* options) {
+  if (options == nullptr) return;
+  *options = {};
+  options->size = sizeof(*options);
+  options->normalise = 1;
 }
 
 ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length, const char* pooling,
                      float* values, size_t capacity, wick_error** error) {
+  wick_embed_options options;
+  wick_embed_options_init(&options);
+  options.pooling = pooling;
+  return wick_embed_all(model, &text, &length, 1, &options, values, capacity, error);
+}
+
+ptrdiff_t wick_embed_all(const wick_model* model, const char* const* texts, const size_t* lengths,
+                         size_t n_texts, const wick_embed_options* options, float* values,
+                         size_t capacity, wick_error** error) {
   return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
     if (model == nullptr) return null_argument("model");
-    if (text == nullptr && length > 0) return null_argument("text");
-    if (values == nullptr && capacity > 0) return null_argument("values");
-    WICK_TRY(const auto all, model->model.embed({std::string(text == nullptr ? "" : text, length)},
-                                                {.pooling = pooling == nullptr ? "" : pooling}));
-    const std::vector<float>& vector = all.front().values;
-    std::copy_n(vector.begin(), std::min(vector.size(), capacity), values);
-    return static_cast<ptrdiff_t>(vector.size());
+    if (n_texts > 0 && (texts == nullptr || lengths == nullptr)) return null_argument("texts");
+    std::vector<std::string> given;
+    for (size_t i = 0; i < n_texts; ++i) {
+      if (texts[i] == nullptr && lengths[i] > 0) return null_argument("a text");
+      given.emplace_back(texts[i] == nullptr ? "" : texts[i], lengths[i]);
+    }
+    WICK_TRY(const wick::EmbedOptions settings, to_cpp(options));
+    WICK_TRY(const auto vectors, model->model.embed(given, settings));
+    std::vector<float> all;
+    for (const wick::Embedding& one : vectors)
+      all.insert(all.end(), one.values.begin(), one.values.end());
+    return copied(Result(std::move(all)), values, capacity);
   });
 }
 
@@ -194,10 +256,14 @@ void wick_completion_free(wick_completion* completion) {
 wick_completion* wick_complete(const wick_model* model, const char* prompt,
                                const wick_generation* generation, wick_text_sink sink, void* user,
                                wick_error** error) {
-  return ask<wick_completion>(model, prompt, generation, error,
-                              [&](const auto& input, const auto& settings) {
-                                return model->model.complete(input, settings, to_cpp(sink, user));
-                              });
+  return ask<wick_completion>(model, generation, error, from_text(prompt), completes(sink, user));
+}
+
+wick_completion* wick_complete_ids(const wick_model* model, const int32_t* ids, size_t n_ids,
+                                   const wick_generation* generation, wick_text_sink sink,
+                                   void* user, wick_error** error) {
+  return ask<wick_completion>(model, generation, error, from_ids(ids, n_ids),
+                              completes(sink, user));
 }
 
 wick_completion* wick_chat(const wick_model* model, const char* question,
@@ -210,42 +276,34 @@ wick_completion* wick_chat(const wick_model* model, const char* question,
 wick_completion* wick_chat_messages(const wick_model* model, const wick_message* messages,
                                     size_t n_messages, const wick_generation* generation,
                                     wick_text_sink sink, void* user, wick_error** error) {
-  return ask<wick_completion>(model, messages, n_messages, generation, error,
-                              [&](const auto& input, const auto& settings) {
-                                return model->model.chat(input, settings, to_cpp(sink, user));
-                              });
-}
-
-wick_completion* wick_complete_ids(const wick_model* model, const int32_t* ids, size_t n_ids,
-                                   const wick_generation* generation, wick_text_sink sink,
-                                   void* user, wick_error** error) {
-  return ask_ids<wick_completion>(
-      model, ids, n_ids, generation, error, [&](const auto& input, const auto& settings) {
-        return model->model.complete(input, settings, to_cpp(sink, user));
-      });
+  return ask<wick_completion>(model, generation, error, from_list(messages, n_messages),
+                              completes(sink, user));
 }
 
 wick_completion* wick_chat_json(const wick_model* model, const char* messages,
                                 const wick_generation* generation, wick_text_sink sink, void* user,
                                 wick_error** error) {
-  return ask_json<wick_completion>(model, messages, generation, error,
-                                   [&](const auto& input, const auto& settings) {
-                                     return model->model.chat(input, settings, to_cpp(sink, user));
-                                   });
+  return ask<wick_completion>(model, generation, error, from_json(messages), completes(sink, user));
 }
 
 wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
                               const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(
-      model, prompt, generation, error,
-      [&](const auto& input, const auto& settings) { return model->model.plan(input, settings); });
+  return ask<wick_plan>(model, generation, error, from_text(prompt), kPlans);
+}
+
+wick_plan* wick_complete_ids_plan(const wick_model* model, const int32_t* ids, size_t n_ids,
+                                  const wick_generation* generation, wick_error** error) {
+  return ask<wick_plan>(model, generation, error, from_ids(ids, n_ids), kPlans);
 }
 
 wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages, size_t n_messages,
                           const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(
-      model, messages, n_messages, generation, error,
-      [&](const auto& input, const auto& settings) { return model->model.plan(input, settings); });
+  return ask<wick_plan>(model, generation, error, from_list(messages, n_messages), kPlans);
+}
+
+wick_plan* wick_chat_json_plan(const wick_model* model, const char* messages,
+                               const wick_generation* generation, wick_error** error) {
+  return ask<wick_plan>(model, generation, error, from_json(messages), kPlans);
 }
 
 void wick_plan_free(wick_plan* plan) {
@@ -254,35 +312,23 @@ void wick_plan_free(wick_plan* plan) {
 
 wick_stream* wick_complete_stream(const wick_model* model, const char* prompt,
                                   const wick_generation* generation, wick_error** error) {
-  return ask<wick_stream>(model, prompt, generation, error,
-                          [&](const auto& input, const auto& settings) {
-                            return model->model.stream(input, settings);
-                          });
+  return ask<wick_stream>(model, generation, error, from_text(prompt), kStreams);
+}
+
+wick_stream* wick_complete_ids_stream(const wick_model* model, const int32_t* ids, size_t n_ids,
+                                      const wick_generation* generation, wick_error** error) {
+  return ask<wick_stream>(model, generation, error, from_ids(ids, n_ids), kStreams);
 }
 
 wick_stream* wick_chat_stream(const wick_model* model, const wick_message* messages,
                               size_t n_messages, const wick_generation* generation,
                               wick_error** error) {
-  return ask<wick_stream>(model, messages, n_messages, generation, error,
-                          [&](const auto& input, const auto& settings) {
-                            return model->model.stream(input, settings);
-                          });
-}
-
-wick_stream* wick_complete_ids_stream(const wick_model* model, const int32_t* ids, size_t n_ids,
-                                      const wick_generation* generation, wick_error** error) {
-  return ask_ids<wick_stream>(model, ids, n_ids, generation, error,
-                              [&](const auto& input, const auto& settings) {
-                                return model->model.stream(input, settings);
-                              });
+  return ask<wick_stream>(model, generation, error, from_list(messages, n_messages), kStreams);
 }
 
 wick_stream* wick_chat_json_stream(const wick_model* model, const char* messages,
                                    const wick_generation* generation, wick_error** error) {
-  return ask_json<wick_stream>(model, messages, generation, error,
-                               [&](const auto& input, const auto& settings) {
-                                 return model->model.stream(input, settings);
-                               });
+  return ask<wick_stream>(model, generation, error, from_json(messages), kStreams);
 }
 
 const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error) {
@@ -344,20 +390,51 @@ wick_session* wick_session_new(const wick_model* model, const char* system, wick
 wick_completion* wick_session_say(wick_session* session, const char* text,
                                   const wick_generation* generation, wick_text_sink sink,
                                   void* user, wick_error** error) {
-  return guarded<wick_completion*>(error, nullptr, [&]() -> Result<wick_completion*> {
-    if (session == nullptr || text == nullptr) return null_argument("the session or the text");
-    WICK_TRY(auto settings, to_cpp(generation));
-    return to_c(session->session.say(text, settings, to_cpp(sink, user)));
-  });
+  return ask<wick_completion>(
+      session, generation, error, from_text(text),
+      [&](wick_session& s, std::string_view question, const Generation& settings) {
+        return s.session.say(question, settings, to_cpp(sink, user));
+      });
+}
+
+wick_stream* wick_session_stream(wick_session* session, const char* text,
+                                 const wick_generation* generation, wick_error** error) {
+  return ask<wick_stream>(
+      session, generation, error, from_text(text),
+      [](wick_session& s, std::string_view question, const Generation& settings) {
+        return s.session.stream(question, settings);
+      });
+}
+
+wick_stream* wick_session_send(wick_session* session, const char* message,
+                               const wick_generation* generation, wick_error** error) {
+  return ask<wick_stream>(session, generation, error, from_json(message),
+                          [](wick_session& s, const std::vector<wick::Message>& messages,
+                             const Generation& settings) -> Result<wick::Stream> {
+                            if (messages.size() != 1) return wick::c_abi::not_one(messages.size());
+                            return s.session.send(messages.front(), settings);
+                          });
 }
 
 wick_plan* wick_session_plan(const wick_session* session, const char* text,
                              const wick_generation* generation, wick_error** error) {
-  return guarded<wick_plan*>(error, nullptr, [&]() -> Result<wick_plan*> {
-    if (session == nullptr || text == nullptr) return null_argument("the session or the text");
-    WICK_TRY(auto settings, to_cpp(generation));
-    return to_c(session->session.plan(text, settings));
+  return ask<wick_plan>(
+      session, generation, error, from_text(text),
+      [](const wick_session& s, std::string_view question, const Generation& settings) {
+        return s.session.plan(question, settings);
+      });
+}
+
+ptrdiff_t wick_session_messages(const wick_session* session, char* json, size_t capacity,
+                                wick_error** error) {
+  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
+    if (session == nullptr) return null_argument("session");
+    return copied(Result(wick::messages_to_json(session->session.messages())), json, capacity);
   });
+}
+
+int wick_session_undo(wick_session* session) {
+  return session != nullptr && session->session.undo() ? 1 : 0;
 }
 
 int wick_session_save(const wick_session* session, const char* path, wick_error** error) {
@@ -382,6 +459,57 @@ void wick_session_reset(wick_session* session) {
 
 void wick_session_free(wick_session* session) {
   delete session;
+}
+
+void wick_pool_options_init(wick_pool_options* options) {
+  if (options == nullptr) return;
+  *options = {};
+  options->size = sizeof(*options);
+  options->max_models = wick::PoolOptions{}.max_models;
+}
+
+wick_pool* wick_pool_new(const wick_pool_options* options, wick_error** error) {
+  return guarded<wick_pool*>(error, nullptr, [&]() -> Result<wick_pool*> {
+    WICK_TRY(const wick::PoolOptions settings, to_cpp(options));
+    return std::make_unique<wick_pool>(wick_pool{wick::ModelPool(settings)}).release();
+  });
+}
+
+void wick_pool_free(wick_pool* pool) {
+  delete pool;
+}
+
+wick_model* wick_pool_get(wick_pool* pool, const char* path_or_name, wick_error** error) {
+  return guarded<wick_model*>(error, nullptr, [&]() -> Result<wick_model*> {
+    if (pool == nullptr || path_or_name == nullptr) return null_argument("the pool or the name");
+    return to_c(pool->pool.get(path_or_name));
+  });
+}
+
+wick_model* wick_pool_replace(wick_pool* pool, const char* name, const char* source,
+                              wick_error** error) {
+  return guarded<wick_model*>(error, nullptr, [&]() -> Result<wick_model*> {
+    if (pool == nullptr || name == nullptr || source == nullptr)
+      return null_argument("the pool, the name or the source");
+    return to_c(pool->pool.replace(name, source));
+  });
+}
+
+int wick_pool_unload(wick_pool* pool, const char* name) {
+  return pool != nullptr && name != nullptr && pool->pool.unload(name) ? 1 : 0;
+}
+
+int wick_pool_pin(wick_pool* pool, const char* name, int is_pinned) {
+  return pool != nullptr && name != nullptr && pool->pool.pin(name, is_pinned != 0) ? 1 : 0;
+}
+
+wick_model_info* wick_pool_describe(const wick_pool* pool, size_t index, wick_error** error) {
+  return guarded<wick_model_info*>(error, nullptr, [&]() -> Result<wick_model_info*> {
+    if (pool == nullptr) return null_argument("pool");
+    auto list = pool->pool.list();
+    if (index >= list.size()) return static_cast<wick_model_info*>(nullptr);
+    return to_c(std::move(list[index]));
+  });
 }
 
 }  // extern "C"

@@ -40,6 +40,12 @@ Error null_argument(const char* what) {
   return {.code = ErrorCode::kInvalid, .id = "null_argument", .message = cat(what, " is NULL")};
 }
 
+Error not_one(std::size_t n_messages) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "bad_message",
+          .message = cat("there are ", n_messages, " messages, wanted is one")};
+}
+
 Error bad_struct_size(std::size_t seen, std::size_t wanted, const char* init_name) {
   return {.code = ErrorCode::kInvalid,
           .id = "bad_struct_size",
@@ -107,7 +113,6 @@ Result<Generation> to_cpp(const wick_generation* given) {
            read_options(given, wick_generation_init, "wick_generation_init"));
   Generation out;
   WICK_GENERATION_FIELDS(WICK_TAKE)
-#undef WICK_TAKE
   take(c.response_format, out.response_format.type);
   take(c.response_schema, out.response_format.schema);
   if (c.n_parameters > 0 && c.parameters == nullptr) return null_argument("parameters");
@@ -139,6 +144,26 @@ Result<Generation> to_cpp(const wick_generation* given) {
     WICK_TRY(out.template_variables, variables_from_json(c.template_variables));
   }
   return out;
+}
+
+Result<EmbedOptions> to_cpp(const wick_embed_options* given) {
+  WICK_TRY(const wick_embed_options c,
+           read_options(given, wick_embed_options_init, "wick_embed_options_init"));
+  EmbedOptions out;
+  WICK_EMBED_FIELDS(WICK_TAKE)
+#undef WICK_TAKE
+  if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
+  return out;
+}
+
+Result<PoolOptions> to_cpp(const wick_pool_options* given) {
+  WICK_TRY(const wick_pool_options c,
+           read_options(given, wick_pool_options_init, "wick_pool_options_init"));
+  WICK_TRY(ModelOptions model, to_cpp(c.model));
+  return PoolOptions{.budget_bytes = c.budget_bytes,
+                     .max_models = c.max_models,
+                     .warm_up = c.warm_up != 0,
+                     .model = std::move(model)};
 }
 
 Result<std::vector<Message>> to_cpp(const wick_message* messages, std::size_t n) {
@@ -190,6 +215,29 @@ void fill(ScoredList& list, std::span<const ScoredToken> scored) {
       list.likeliest.push_back(to_c(likely));
     list.tokens.push_back(out);
   }
+}
+
+Result<wick_model*> to_c(Result<Model> model) {
+  if (!model) return std::move(model).error();
+  return std::make_unique<wick_model>(wick_model{*std::move(model)}).release();
+}
+
+wick_model_info* to_c(ModelInfo info) {
+  auto owned = std::make_unique<OwnedInfo>();
+  owned->whole = std::move(info);
+  const ModelInfo& whole = owned->whole;
+  owned->name = whole.name.c_str();
+  owned->architecture = whole.architecture.c_str();
+  owned->source = whole.source.c_str();
+  owned->context = whole.context;
+  owned->vocabulary = whole.vocabulary;
+  owned->weight_bytes = whole.memory.weight_bytes;
+  owned->cache_bytes = whole.memory.cache_bytes;
+  owned->scratch_bytes = whole.memory.scratch_bytes;
+  owned->draft_bytes = whole.memory.draft_bytes();
+  owned->is_pinned = whole.is_pinned ? 1 : 0;
+  owned->is_used = whole.is_used ? 1 : 0;
+  return owned.release();
 }
 
 Result<wick_completion*> to_c(Result<Completion> result) {

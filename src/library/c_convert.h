@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "wick/fields.h"
 #include "wick/model.h"
+#include "wick/pool.h"
 #include "wick/wick.h"
 
 struct wick_model {
@@ -45,6 +46,10 @@ struct wick_cancel {
   std::stop_source source;
 };
 
+struct wick_pool {
+  wick::ModelPool pool;
+};
+
 namespace wick::c_abi {
 
 // What the plain structs of the header point into lies behind them.
@@ -59,10 +64,16 @@ struct OwnedCompletion : wick_completion {
   std::vector<wick_tool_call> call_list;
 };
 
+struct OwnedInfo : wick_model_info {
+  ModelInfo whole;
+};
+
 // For when there is no memory even for an error.
 extern wick_error out_of_memory;
 
 wick_error* to_c(const Error& error);
+Result<wick_model*> to_c(Result<Model> model);
+wick_model_info* to_c(ModelInfo info);
 Result<wick_completion*> to_c(Result<Completion> result);
 void fill(ScoredList& list, std::span<const ScoredToken> scored);
 wick_event to_c(const Event& event);
@@ -71,10 +82,13 @@ Result<wick_plan*> to_c(const Result<RequestPlan>& plan);
 
 Result<ModelOptions> to_cpp(const wick_model_options* given);
 Result<Generation> to_cpp(const wick_generation* given);
+Result<EmbedOptions> to_cpp(const wick_embed_options* given);
+Result<PoolOptions> to_cpp(const wick_pool_options* given);
 Result<std::vector<Message>> to_cpp(const wick_message* messages, std::size_t n);
 TextSink to_cpp(wick_text_sink sink, void* user);
 
 Error null_argument(const char* what);
+Error not_one(std::size_t n_messages);
 Error bad_struct_size(std::size_t seen, std::size_t wanted, const char* init_name);
 
 // Runs `body`, which gives a Result; its value, or `failed` with *error set.

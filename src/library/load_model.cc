@@ -53,6 +53,7 @@ class Opening {
   // Why it did not go on, if that is the sink's doing.
   Error reason(Error error) const {
     if (!failure_) return error;
+    if (failure_->code == ErrorCode::kNoMemory) return *failure_;
     return {.code = ErrorCode::kInvalid,
             .id = "callback_failed",
             .message = cat("the progress callback failed: ", printable(failure_->message))};

@@ -283,6 +283,7 @@ void Doors::add_c(std::vector<Door>& doors) const {
         wick_model_options options;
         wick_model_options_init(&options);
         options.threads = 1;
+        options.progress = [](void*, const wick_progress*) { return 0; };
         wick_model_free(wick_model_open(f.path.c_str(), &options, &out.error));
         return out;
       },
