@@ -39,6 +39,9 @@ class DeviceRegistry {
   DeviceRegistry(const DeviceRegistry&) = delete;
   DeviceRegistry& operator=(const DeviceRegistry&) = delete;
 
+  // Before the first call of devices(): this kind comes first.
+  void prefer(const DeviceKind& kind) { kinds_.insert(kinds_.begin(), kind); }
+
   // By preference, kMaxDevices at most. Looks for them at the first call only.
   std::vector<DeviceInfo> devices();
 

@@ -64,6 +64,7 @@ struct BenchOptions {
 struct BenchSetup {
   std::filesystem::path path = {};
   EngineOptions engine = {};
+  Device* device = nullptr;
   int threads = 0;  // 0 = what this process may use
 };
 

@@ -4,7 +4,6 @@
 #include <optional>
 #include <random>
 
-#include "backend/device_registry.h"
 #include "base/clock.h"
 #include "base/strings.h"
 #include "model/decoder.h"
@@ -89,10 +88,9 @@ Result<TimedEngine> TimedEngine::open(const BenchSetup& setup) {
   const std::int64_t start = monotonic_ns();
   const EngineOptions& options = setup.engine;
   WICK_TRY(ModelFile file, ModelFile::open(setup.path));
-  WICK_TRY(const OpenDevice open, process_devices().open("auto"));
   TimedEngine timed(std::move(file));
   WICK_TRY(Decoder decoder,
-           Decoder::load(*timed.file_, *open.device,
+           Decoder::load(*timed.file_, *setup.device,
                          {.max_batch_tokens = std::max(options.prefill_chunk, options.max_seqs),
                           .max_logit_rows = options.max_seqs,
                           .context = options.context,

@@ -106,7 +106,9 @@ struct Turn {
 Result<int> run_chat(const BenchOptions& o) {
   WICK_TRY(const BenchSetup setup, set_up(o));
   WICK_TRY(const auto provider,
-           LocalModel::open(setup.path, {.threads = setup.threads, .engine = setup.engine}));
+           LocalModel::open(setup.path, {.threads = setup.threads,
+                                         .device = setup.device->info().name,
+                                         .engine = setup.engine}));
   std::vector<Turn> turns(std::size(kTurns));
   for (int run = 0; run < o.runs; ++run) {
     Conversation conversation;

@@ -1,8 +1,6 @@
 // A tenant that is closed: its requests end, its texts are forgotten, its bytes are gone.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "engine/engine_fixture_test.h"
 
 namespace wick {
@@ -16,13 +14,8 @@ GenerateRequest of(std::uint64_t tenant, int n_prompt, int seed, int max_tokens)
   return r;
 }
 
-// Calls that wait for the engine's thread need one. It does not end as run() does, which cancels.
 int close(Fixture& f, std::uint64_t tenant, bool wipes) {
-  const std::jthread thread([&](const std::stop_token& stop) {
-    while (!stop.stop_requested())
-      f.engine->step();
-  });
-  return f.engine->close_tenant(tenant, wipes);
+  return f.beside_steps([&] { return f.engine->close_tenant(tenant, wipes); });
 }
 
 // Bytes of keys and values, of all layers, that are not zero.

@@ -97,10 +97,6 @@ int Engine::context() const noexcept {
   return state_->context;
 }
 
-int Engine::d_model() const noexcept {
-  return state_->decoder.spec().d_model;
-}
-
 std::uint64_t Engine::cache_bytes() const noexcept {
   return state_->memory.content_bytes();
 }
@@ -148,39 +144,34 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 
-namespace {
-
-// The tokens a request may generate, or why it cannot run.
-Result<int> check_request(const GenerateRequest& request, int context, int vocab) {
-  WICK_CHECK(request.sink != nullptr, "a request has a sink");
-  if (request.prompt.empty()) return invalid("empty_prompt", "the prompt is empty");
-  for (const TokenId id : request.prompt) {
-    if (id < 0 || id >= vocab) {
-      return invalid("bad_token",
-                     cat("token ", id, " of the prompt is outside the vocabulary of ", vocab));
+Result<int> Engine::State::check_request(const GenerateRequest& request, PromptWish wish) const {
+  const int vocab = decoder.spec().vocab;
+  const auto check_ids = [vocab](std::span<const TokenId> ids, const char* what) -> Result<void> {
+    for (const TokenId id : ids) {
+      if (id >= 0 && id < vocab) continue;
+      return invalid("bad_token", cat(what, id, " is outside the vocabulary of ", vocab));
     }
-  }
+    return {};
+  };
+  if (request.prompt.empty()) return invalid("empty_prompt", "the prompt is empty");
+  WICK_DO(check_ids(request.prompt, "the prompt's token "));
+  WICK_DO(check_ids(request.stop_ids, "stop id "));
   WICK_DO(check(request.sampling));
   WICK_DO(check_range("max_tokens", request.max_tokens, 0, std::numeric_limits<int>::max()));
   WICK_DO(check_range("priority", request.priority, -kMaxPriority, kMaxPriority));
   WICK_DO(check_range("time_limit_ms", request.time_limit_ms, 0, kMaxMilliseconds));
   WICK_DO(check_range("emit_tokens", request.emit_tokens, 0, kMaxEmitTokens));
   WICK_DO(check_range("emit_ms", request.emit_ms, 0, kMaxMilliseconds));
+  WICK_DO(check_range("top_logprobs", request.top_logprobs, -1, kMaxTopLogprobs));
+  if (wish == PromptWish::kScores && request.top_logprobs < 0) {
+    return invalid("bad_top_logprobs", "scores of the prompt need top_logprobs, 0 or more");
+  }
   if (request.stops.size() > kMaxStops) {
     return invalid("bad_stop", cat(request.stops.size(), " stop strings, allowed are ", kMaxStops));
-  }
-  WICK_DO(check_range("top_logprobs", request.top_logprobs, -1, kMaxTopLogprobs));
-  if (request.scores_prompt && request.top_logprobs < 0) {
-    return invalid("bad_top_logprobs", "scores of the prompt need top_logprobs, 0 or more");
   }
   if (request.stop_ids.size() > kMaxStopIds) {
     return invalid("bad_stop",
                    cat(request.stop_ids.size(), " stop ids, allowed are ", kMaxStopIds));
-  }
-  for (const TokenId id : request.stop_ids) {
-    if (id < 0 || id >= vocab) {
-      return invalid("bad_token", cat("stop id ", id, " is outside the vocabulary of ", vocab));
-    }
   }
   for (const std::string& stop : request.stops) {
     if (stop.empty() || stop.size() > kMaxStopBytes) {
@@ -188,8 +179,8 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
                                      kMaxStopBytes));
     }
   }
-  const bool generates = request.pooling == Pooling::kNone;
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
+  const bool generates = wish != PromptWish::kStates;
   const std::int64_t wanted = generates ? std::max(1, request.max_tokens) : 0;
   if (prompt + wanted > context) {
     Error error = invalid("context_length_exceeded", cat("prompt ", prompt, " + max ", wanted,
@@ -201,12 +192,11 @@ Result<int> check_request(const GenerateRequest& request, int context, int vocab
   return request.max_tokens > 0 ? request.max_tokens : static_cast<int>(context - prompt);
 }
 
-}  // namespace
-
-Result<RequestId> Engine::submit(GenerateRequest request) {
+// `finish` gives the sequence what its wish needs beside.
+template <class Finish>
+Result<RequestId> Engine::submit(GenerateRequest request, PromptWish wish, const Finish& finish) {
   State& s = *state_;
-  const int vocab = s.decoder.spec().vocab;
-  WICK_TRY(const int max_tokens, check_request(request, s.context, vocab));
+  WICK_TRY(const int max_tokens, s.check_request(request, wish));
   if (s.n_queued.fetch_add(1, std::memory_order_relaxed) >= s.options.max_queue) {
     s.n_queued.fetch_sub(1, std::memory_order_relaxed);
     return Error{
@@ -217,10 +207,10 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
-    const Pooling pooling = request.pooling;
-    auto sequence = std::make_unique<Sequence>(id, std::move(request), max_tokens, *s.tokenizer,
-                                               vocab, s.options.draft_max, s.now_ns());
-    sequence->pool = StatePool(pooling, s.decoder.spec().d_model);
+    auto sequence =
+        std::make_unique<Sequence>(id, wish, std::move(request), max_tokens, *s.tokenizer,
+                                   s.decoder.spec().vocab, s.options.draft_max, s.now_ns());
+    finish(*sequence);
     return sequence;
   });
   if (!made) {
@@ -229,6 +219,41 @@ Result<RequestId> Engine::submit(GenerateRequest request) {
   }
   s.inbox.push(*std::move(made));
   return id;
+}
+
+Result<RequestId> Engine::submit(GenerateRequest request) {
+  WICK_CHECK(request.sink != nullptr, "an answer has a sink");
+  return submit(std::move(request), PromptWish::kNext, [](Sequence&) {});
+}
+
+Result<RequestId> Engine::submit(ScoreRequest request) {
+  WICK_CHECK(request.generate.sink != nullptr && request.scores != nullptr, "results have room");
+  return submit(std::move(request.generate), PromptWish::kScores, [&](Sequence& s) {
+    s.prompt_scores = std::move(request.scores);
+    s.prompt_scores->resize(s.scorer.per_token() * s.tokens.size());
+  });
+}
+
+Result<std::shared_ptr<EmbedResult>> Engine::submit(EmbedRequest request) {
+  std::shared_ptr<EmbedResult> result;
+  const int width = state_->decoder.spec().d_model;
+  WICK_DO(submit({.prompt = std::move(request.prompt),
+                  .tenant = request.tenant,
+                  .priority = request.priority,
+                  .time_limit_ms = request.time_limit_ms},
+                 PromptWish::kStates, [&](Sequence& s) {
+                   result = std::make_shared<EmbedResult>(s.id, request.pooling, width);
+                   s.embed = result;
+                 }));
+  return result;
+}
+
+Result<RequestPlan> Engine::estimate(const GenerateRequest& request) {
+  return state_->estimate(request, PromptWish::kNext);
+}
+
+Result<RequestPlan> Engine::estimate(const ScoreRequest& request) {
+  return state_->estimate(request.generate, PromptWish::kScores);
 }
 
 void Engine::cancel(RequestId id) noexcept {

@@ -5,7 +5,8 @@
 // sizes, cache hits, evictions or pre-emptions.
 //
 //   WICK_TRY(auto engine, Engine::create(std::move(decoder), tokenizer, {}));
-//   WICK_TRY(const RequestId id, engine->submit({.prompt = ids, .max_tokens = 64, .sink = sink}));
+//   GenerateRequest request{.prompt = ids, .max_tokens = 64, .sink = sink};
+//   WICK_TRY(const RequestId id, engine->submit(std::move(request)));
 //   while (engine->step()) {}
 #pragma once
 
@@ -34,7 +35,7 @@
 
 namespace wick {
 
-using RequestId = std::uint64_t;
+enum class PromptWish : std::uint8_t;  // engine/scheduler.h
 
 struct TextDelta {
   std::string_view text = {};  // whole characters; valid during the call
@@ -45,14 +46,9 @@ struct TextDelta {
   // With GenerateRequest::top_logprobs: for each of `tokens` 1 + top_logprobs entries, itself
   // first.
   std::span<const TokenScore> scores = {};
-  // With scores_prompt, in the last delta: the same for each token of the prompt. Of the first one,
-  // which nothing foretells, all ids are -1.
-  std::span<const TokenScore> prompt_scores = {};
   FinishReason stop = FinishReason::kNone;  // not kNone: the last delta of this request
   Usage usage = {};                         // of the last delta
   const Error* error = nullptr;             // with kError; what was said before it stands
-  const RequestPlan* plan = nullptr;        // with GenerateRequest::only_plans
-  std::span<const float> embedding = {};    // with GenerateRequest::pooling, [d_model]
 };
 
 class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
@@ -76,7 +72,6 @@ struct GenerateRequest {
   std::vector<TokenId> stop_ids = {};   // end the answer like the model's own end tokens
   bool ignore_end = false;              // go on past end tokens
   int top_logprobs = -1;                // of each token the score and so many likeliest; -1 = none
-  bool scores_prompt = false;           // of the prompt's tokens, too; then nothing of it is reused
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may leave first
@@ -89,10 +84,23 @@ struct GenerateRequest {
   // both 0 = each piece as it comes.
   int emit_tokens = 0;
   int emit_ms = 0;
-  bool only_plans = false;  // compute nothing: the one delta has a RequestPlan
-  // Not kNone: generate nothing; the one delta has the prompt's states as one vector. Nothing of
-  // the prompt is reused, since the cache does not hold them.
-  Pooling pooling = Pooling::kNone;
+};
+
+// An answer, and how likely its prompt was. Nothing of the prompt is reused.
+struct ScoreRequest {
+  GenerateRequest generate = {};  // with top_logprobs, 0 or more
+  // Filled before the last delta: for each token of the prompt what TextDelta::scores has. Of those
+  // that nothing foretold (the first), all ids are -1. Shared: the reader may leave first.
+  std::shared_ptr<std::vector<TokenScore>> scores = {};
+};
+
+// The prompt's states as one vector. Nothing of it is reused, since the cache does not hold them.
+struct EmbedRequest {
+  std::vector<TokenId> prompt = {};
+  Pooling pooling = Pooling::kMean;
+  std::uint64_t tenant = 0;  // these as those of GenerateRequest
+  int priority = 0;
+  int time_limit_ms = 0;
 };
 
 struct EngineOptions {
@@ -140,7 +148,6 @@ class Engine {
   ~Engine();
 
   int context() const noexcept;
-  int d_model() const noexcept;                // values of an embedding
   std::uint64_t cache_bytes() const noexcept;  // once all of it is in use
   // What the forward pass and the bookkeeping of the cache take, likewise; not the draft model's.
   std::uint64_t scratch_bytes() const noexcept;
@@ -151,6 +158,8 @@ class Engine {
   // prompt that does not fit, or prompt + max_tokens that does not (kInvalid, id
   // "context_length_exceeded", with the numbers); a full queue (kUnavailable).
   Result<RequestId> submit(GenerateRequest request);
+  Result<RequestId> submit(ScoreRequest request);
+  Result<std::shared_ptr<EmbedResult>> submit(EmbedRequest request);
   void cancel(RequestId id) noexcept;  // takes effect at the next step; a step of this request
                                        // alone (a long prompt) is given up between two layers
   // Any thread: a reader that refused text has room, or is gone.
@@ -167,6 +176,9 @@ class Engine {
   Result<void> check_prefix(const SavedPrefix& prefix) const;
   // Of a saved block, 16 positions; windows and snapshots of states come on top where they are.
   std::size_t least_block_bytes() const noexcept;
+  // What a request would take if it ran now, or what submit() would refuse it for. Needs no sink.
+  Result<RequestPlan> estimate(const GenerateRequest& request);
+  Result<RequestPlan> estimate(const ScoreRequest& request);
   EngineLoad load();
   // A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
   // with `wipes` no byte of it stays in the cache. Returns the number of blocks that were dropped.
@@ -180,6 +192,8 @@ class Engine {
  private:
   struct State;
   explicit Engine(std::unique_ptr<State> state);
+  template <class Finish>
+  Result<RequestId> submit(GenerateRequest request, PromptWish wish, const Finish& finish);
   std::unique_ptr<State> state_;
 };
 

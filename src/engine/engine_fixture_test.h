@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/engine.h"
@@ -35,14 +36,10 @@ struct Reader final : DeltaSink {
     text.reserve(1 << 16);
     tokens.reserve(1 << 13);
     scores.reserve(1 << 13);
-    prompt_scores.reserve(1 << 13);
-    embedding.reserve(1 << 10);
   }
 
   std::atomic<bool> is_gone = false;
   std::atomic<bool> is_over = false;  // `last` is there, for another thread
-  std::optional<RequestPlan> plan = {};
-  std::vector<float> embedding;
 
   bool is_closed() const noexcept override { return is_gone; }
 
@@ -54,16 +51,11 @@ struct Reader final : DeltaSink {
     scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
     if (delta.stop != FinishReason::kNone) {
       if (delta.error != nullptr) error = delta.error->id;
-      if (delta.plan != nullptr) plan = *delta.plan;
-      embedding.assign(delta.embedding.begin(), delta.embedding.end());
-      prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());
       last = delta;
       last->text = {};
       last->tokens = {};
-      last->scores = last->prompt_scores = {};
+      last->scores = {};
       last->error = nullptr;
-      last->plan = nullptr;
-      last->embedding = {};
       is_over = true;
     }
     return true;
@@ -227,6 +219,12 @@ struct HandClock final : Clock {
   void advance_ms(std::int64_t ms) noexcept { ns += ms * 1'000'000; }
 };
 
+// `request`, and the scores of its prompt with it.
+inline ScoreRequest scored(GenerateRequest request, const std::shared_ptr<Reader>& reader) {
+  request.sink = reader;
+  return {.generate = std::move(request), .scores = {reader, &reader->prompt_scores}};
+}
+
 struct Fixture {
   test::TempDir dir;
   std::optional<ModelFile> file;
@@ -253,6 +251,16 @@ struct Fixture {
     EXPECT_TRUE(result) << result.error().message;
     if (id != nullptr && result) *id = *result;
     return reader;
+  }
+
+  // Calls that wait for the engine's thread need one. It does not end as run() does, which cancels.
+  template <class Call>
+  auto beside_steps(const Call& call) {
+    const std::jthread thread([&](const std::stop_token& stop) {
+      while (!stop.stop_requested())
+        engine->step();
+    });
+    return call();
   }
 
   void finish() {

@@ -82,48 +82,45 @@ TEST(EnginePlan, TellsWhatARequestWouldTakeWithoutRunningIt) {
   GenerateRequest r = request(400, 1, 50);
   std::copy_n(request(300, 1, 5).prompt.begin(), 300, r.prompt.begin());
   r.prompt[300] = 9;
-  r.only_plans = true;
   f.device->n_tokens = 0;
-  const auto reader = f.submit(r);
-  f.finish();
+  const auto plan = f.beside_steps([&] { return f.engine->estimate(r); });
   EXPECT_EQ(f.device->n_tokens, 0);
-  ASSERT_TRUE(reader->plan);
-  EXPECT_EQ(reader->last->stop, FinishReason::kEnd);
-  EXPECT_EQ(reader->plan->prompt_tokens, 400);
-  EXPECT_EQ(reader->plan->max_tokens, 50);
-  EXPECT_EQ(reader->plan->cached_tokens, 300);
-  EXPECT_EQ(reader->plan->miss.reason, MissReason::kEdited);
-  EXPECT_EQ(reader->plan->blocks, 29);  // 450 positions
-  EXPECT_EQ(reader->plan->cache_bytes, 29U * 16 * 2 * 2 * 16 * 2);
-  EXPECT_EQ(reader->plan->requests_before, 0);
-  ASSERT_TRUE(reader->plan->ttft_ms);
-  EXPECT_GT(*reader->plan->ttft_ms, 0);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->prompt_tokens, 400);
+  EXPECT_EQ(plan->max_tokens, 50);
+  EXPECT_EQ(plan->cached_tokens, 300);
+  EXPECT_EQ(plan->miss.reason, MissReason::kEdited);
+  EXPECT_EQ(plan->blocks, 29);  // 450 positions
+  EXPECT_EQ(plan->cache_bytes, 29U * 16 * 2 * 2 * 16 * 2);
+  EXPECT_EQ(plan->requests_before, 0);
+  ASSERT_TRUE(plan->ttft_ms);
+  EXPECT_GT(*plan->ttft_ms, 0);
 }
 
 TEST(EnginePlan, TellsWhatIsFreeAndNoTimeThatWasNotMeasured) {
   Fixture f({}, 1, 512, {.context = 1024});
   GenerateRequest r = request(400, 1, 50);
-  r.only_plans = true;
-  const auto plan = [&](const GenerateRequest& request) {
-    const auto reader = f.submit(request);
-    f.engine->step();
-    EXPECT_TRUE(reader->plan);
-    return reader->plan.value_or(RequestPlan{});
+  const auto plan = [&](const auto& request) {
+    const auto told = f.beside_steps([&] { return f.engine->estimate(request); });
+    EXPECT_TRUE(told);
+    return told ? *told : RequestPlan{};
   };
   const RequestPlan empty = plan(r);
   EXPECT_FALSE(empty.ttft_ms);
   EXPECT_GE(empty.free_blocks, 1024 / 16);
   const auto other = f.submit(request(100, 2, 50));
+  other->room = 0;  // it stays where it is
   f.engine->step();
   const RequestPlan beside = plan(r);
   EXPECT_EQ(beside.requests_before, 1);
   EXPECT_EQ(beside.free_blocks, empty.free_blocks - 7);  // of 16 positions each
   EXPECT_TRUE(beside.ttft_ms);
+  other->room = 1 << 30;
   f.finish();
   EXPECT_EQ(plan(r).free_blocks, empty.free_blocks);  // what is cached makes room
-  r.scores_prompt = true;
+  EXPECT_EQ(f.engine->estimate(ScoreRequest{.generate = r}).error().id, "bad_top_logprobs");
   r.top_logprobs = 0;
-  EXPECT_FALSE(plan(r).ttft_ms);
+  EXPECT_FALSE(plan(ScoreRequest{.generate = r}).ttft_ms);
 }
 
 TEST(EngineQueue, AHigherPriorityStartsBeforeThoseThatWaitLonger) {
@@ -415,7 +412,7 @@ TEST(ModelReuse, QuestionsAboutALongTextWaitForItOnlyOnce) {
   double first_ms = 0;
   for (const char* question : {" What is it about?", " Who wrote it?", " When was that?"}) {
     auto reader = std::make_shared<Reader>();
-    ASSERT_TRUE(engine->submit({.prompt = *tokenizer->encode_plain(words + question),
+    ASSERT_TRUE(engine->submit(GenerateRequest{.prompt = *tokenizer->encode_plain(words + question),
                                 .max_tokens = 4,
                                 .ignore_end = true,
                                 .sink = reader}));

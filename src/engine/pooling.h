@@ -1,60 +1,86 @@
 // A text's hidden states, one for each token behind the model's last norm, become one vector. Sums
 // are taken in double, in the order of the positions, so the cut of a prompt into chunks changes no
-// bit. Made with its memory; add() allocates nothing.
+// bit. Made with its memory; what the engine's thread calls allocates nothing.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "base/result.h"
+#include "wick/generation.h"
+#include "wick/usage.h"
 
 namespace wick {
 
+using RequestId = std::uint64_t;
+
 enum class Pooling : std::uint8_t {
-  kNone,   // no vector is wanted
   kMean,   // of all tokens
   kFirst,  // the first token's: models that read both ways
   kLast    // the last token's, which has seen all others
 };
 
-class StatePool {
+class EmbedResult {
  public:
-  StatePool() = default;
-
-  StatePool(Pooling pooling, int d_model)
-      : pooling_(pooling), sum_(pooling == Pooling::kNone ? 0 : static_cast<std::size_t>(d_model)) {
-    values_.resize(sum_.size());
+  EmbedResult(RequestId id, Pooling pooling, int d_model)
+      : id_(id), pooling_(pooling), sum_(static_cast<std::size_t>(d_model)) {
+    embedding_.values.resize(sum_.size());
   }
+
+  RequestId id() const noexcept { return id_; }
+
+  // Any thread but the engine's, once: blocks until the request is over.
+  Result<Embedding> wait() {
+    is_over_.wait(false, std::memory_order_acquire);
+    if (stop_ == FinishReason::kEnd) return std::move(embedding_);
+    return error_;
+  }
+
+  // The engine's thread. Hot:
 
   // The states [n, d_model] of the positions from `begin` on. Position 0 begins anew.
   void add(int begin, std::span<const float> states) noexcept {
     if (begin == 0) {
-      n_ = 0;
+      embedding_.tokens = 0;
       std::fill(sum_.begin(), sum_.end(), 0.0);
     }
-    for (; !states.empty(); states = states.subspan(sum_.size()), ++n_) {
-      if (pooling_ == Pooling::kFirst && n_ > 0) continue;
+    for (; !states.empty(); states = states.subspan(sum_.size()), ++embedding_.tokens) {
+      if (pooling_ == Pooling::kFirst && embedding_.tokens > 0) continue;
       const bool is_sum = pooling_ == Pooling::kMean;
       for (std::size_t i = 0; i < sum_.size(); ++i)
         sum_[i] = (is_sum ? sum_[i] : 0) + static_cast<double>(states[i]);
     }
-    const double scale = pooling_ == Pooling::kMean ? 1.0 / std::max(1, n_) : 1.0;
-    std::transform(sum_.begin(), sum_.end(), values_.begin(), [scale](double sum) {
+    const double scale = pooling_ == Pooling::kMean ? 1.0 / std::max(1, embedding_.tokens) : 1.0;
+    std::transform(sum_.begin(), sum_.end(), embedding_.values.begin(), [scale](double sum) {
       const auto value = static_cast<float>(sum * scale);
       return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : value;  // one NaN
     });
   }
 
-  std::span<const float> values() const noexcept { return values_; }
+  // `error` of kError, else null.
+  void finish(FinishReason stop, const Error* error) noexcept {
+    stop_ = stop;
+    if (error != nullptr) error_ = *error;  // cold: the request has failed
+    is_over_.store(true, std::memory_order_release);
+    is_over_.notify_one();
+  }
 
  private:
-  Pooling pooling_ = Pooling::kNone;
-  int n_ = 0;  // positions
-  std::vector<double> sum_ = {};
-  std::vector<float> values_ = {};
+  RequestId id_;
+  Pooling pooling_;
+  std::vector<double> sum_;
+  Embedding embedding_ = {};
+  FinishReason stop_ = FinishReason::kNone;
+  Error error_ = {
+      .code = ErrorCode::kCancelled, .id = "cancelled", .message = "the request was cancelled"};
+  std::atomic<bool> is_over_ = false;
 };
 
 }  // namespace wick

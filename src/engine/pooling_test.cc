@@ -8,16 +8,18 @@
 namespace wick {
 namespace {
 
-GenerateRequest pooled(Pooling pooling, std::vector<TokenId> tokens) {
+EmbedRequest pooled(Pooling pooling, std::vector<TokenId> tokens) {
   return {.prompt = std::move(tokens), .pooling = pooling};
 }
 
 std::vector<float> embed(Fixture& f, Pooling pooling, std::vector<TokenId> tokens) {
-  const auto reader = f.submit(pooled(pooling, std::move(tokens)));
+  const auto n = static_cast<int>(tokens.size());
+  const auto result = *f.engine->submit(pooled(pooling, std::move(tokens)));
   f.finish();
-  EXPECT_TRUE(reader->last && reader->last->stop == FinishReason::kEnd);
-  EXPECT_TRUE(reader->tokens.empty());
-  return reader->embedding;
+  const auto embedding = result->wait();
+  EXPECT_TRUE(embedding);
+  EXPECT_EQ(embedding->tokens, n);
+  return embedding->values;
 }
 
 TEST(Pooling, TheLastStateTimesTheTableIsTheNextTokensLogits) {
@@ -70,16 +72,17 @@ TEST(SameBitsPooling, ChunksThreadsAndCompanyChangeNothing) {
   for (const int chunk : {1, 7, 64, 512}) {
     for (const int threads : {1, 3}) {
       Fixture f({.max_seqs = 3}, threads, chunk);
-      std::vector<std::shared_ptr<Reader>> others, readers;
+      std::vector<std::shared_ptr<Reader>> others;
+      std::vector<std::shared_ptr<EmbedResult>> results;
       others.push_back(f.submit(request(30, 1, 100)));
       for (int i = 0; i < 3; ++i)
-        readers.push_back(f.submit(pooled(Pooling::kMean, prompt(200, 3))));
+        results.push_back(*f.engine->submit(pooled(Pooling::kMean, prompt(200, 3))));
       others.push_back(f.submit(request(90, 2, 50)));
       f.finish();
-      for (const auto& reader : readers)
-        EXPECT_EQ(reader->embedding, wanted) << chunk << " " << threads;
+      for (const auto& result : results)
+        EXPECT_EQ(result->wait()->values, wanted) << chunk << " " << threads;
       for (const auto& other : others)
-        EXPECT_TRUE(other->embedding.empty() && !other->text.empty());
+        EXPECT_FALSE(other->text.empty());
     }
   }
 }
@@ -87,23 +90,29 @@ TEST(SameBitsPooling, ChunksThreadsAndCompanyChangeNothing) {
 TEST(Pooling, TakesAWholeContextAndRefusesMore) {
   Fixture f;
   EXPECT_EQ(embed(f, Pooling::kMean, prompt(256, 1)).size(), std::size_t{32});
-  auto request = pooled(Pooling::kMean, prompt(257, 1));
-  request.sink = std::make_shared<Reader>();
-  const auto id = f.engine->submit(std::move(request));
-  ASSERT_FALSE(id);
-  EXPECT_EQ(id.error().id, "context_length_exceeded");
+  const auto refused = f.engine->submit(pooled(Pooling::kMean, prompt(257, 1)));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "context_length_exceeded");
+}
+
+TEST(Pooling, ACancelledOneSaysSo) {
+  Fixture f;
+  const auto result = *f.engine->submit(pooled(Pooling::kMean, prompt(100, 1)));
+  f.engine->cancel(result->id());
+  f.finish();
+  EXPECT_EQ(result->wait().error().id, "cancelled");
 }
 
 TEST(HotPathPooling, NeitherAllocatesNorLocks) {
   Fixture f({}, 1, 16);
-  const auto reader = f.submit(pooled(Pooling::kMean, prompt(100, 1)));
+  const auto result = *f.engine->submit(pooled(Pooling::kMean, prompt(100, 1)));
   f.engine->step();
   f.engine->step();
   test::reset_hot_counts();
   f.finish();
   EXPECT_EQ(test::hot_counts().allocations, 0);
   EXPECT_EQ(test::hot_counts().locks, 0);
-  EXPECT_FALSE(reader->embedding.empty());
+  EXPECT_TRUE(result->wait());
 }
 
 }  // namespace

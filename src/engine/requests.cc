@@ -1,6 +1,7 @@
 // What comes and goes between two steps: requests, cancels, limits of time, those that are over.
 #include <algorithm>
 #include <future>
+#include <utility>
 
 #include "base/memory_door.h"
 #include "base/strings.h"
@@ -89,12 +90,12 @@ int Engine::State::close_tenant(std::uint64_t tenant, bool wipes) {
 // Moves `arrived` in; without memory nothing has happened.
 void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
   if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
-  if (arrived->only_plans) {
-    make_plan(*arrived);
-    arrived->stop = FinishReason::kEnd;
-  } else {
-    scheduler.add(*arrived);
-  }
+  arrived->job = &scheduler.add({.id = arrived->id,
+                                 .tenant = arrived->tenant,
+                                 .priority = arrived->priority,
+                                 .wish = arrived->wish,
+                                 .tokens = &arrived->tokens,
+                                 .owner = arrived.get()});
   sequences.push_back(std::move(arrived));
 }
 
@@ -113,7 +114,7 @@ void Engine::State::apply_cancels() noexcept {
 void Engine::State::end_late_and_unread() {
   const std::int64_t now = now_ns();
   for (const auto& s : sequences) {
-    if (!s->is_over && s->sink->is_closed()) {
+    if (!s->is_over && s->sink != nullptr && s->sink->is_closed()) {
       if (s->stop == FinishReason::kNone) s->stop = FinishReason::kCancelled;
       s->is_over = true;
     }
@@ -141,33 +142,37 @@ std::int64_t Engine::State::next_deadline_ns() const noexcept {
   return first;
 }
 
-void Engine::State::make_plan(Sequence& s) const noexcept {
-  const PrefixCache::Match match = scheduler.find(s);
-  RequestPlan& plan = s.plan;
-  plan.prompt_tokens = s.usage.prompt_tokens;
-  plan.max_tokens = s.max_tokens;
-  plan.cached_tokens = match.tokens();
-  plan.miss = match.miss;
+Result<RequestPlan> Engine::State::estimate(const GenerateRequest& request, PromptWish wish) {
+  RequestPlan plan{.prompt_tokens = static_cast<int>(request.prompt.size())};
+  WICK_TRY(plan.max_tokens, check_request(request, wish));
   plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
-  plan.free_blocks = memory.free_blocks() + memory.idle_blocks();
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
-  std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
-  for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
-    for (const Job* job : jobs) {
-      ++plan.requests_before;
-      if (!job->is_decoding()) to_compute += job->missing();
+  wait_for([&] {
+    take_arrivals();  // who asked before is counted
+    const PrefixCache::Match match =
+        scheduler.find({.tenant = request.tenant, .wish = wish, .tokens = &request.prompt});
+    plan.cached_tokens = match.tokens();
+    plan.miss = match.miss;
+    plan.free_blocks = memory.free_blocks() + memory.idle_blocks();
+    std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
+    for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
+      for (const Job* job : jobs) {
+        ++plan.requests_before;
+        if (!job->is_decoding()) to_compute += job->missing();
+      }
     }
-  }
-  // A scored prompt goes through in steps of a few tokens, whose time is not known.
-  if (s.wish == PromptWish::kScores || cost.prompt_token_ns() <= 0) return;
-  plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
+    // A scored prompt goes through in steps of a few tokens, whose time is not known.
+    if (wish == PromptWish::kScores || cost.prompt_token_ns() <= 0) return;
+    plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
+  });
+  return plan;
 }
 
 void Engine::State::begin_admitted() noexcept {
   const std::int64_t now = now_ns();
   for (Job* job : scheduler.live()) {
-    auto& s = static_cast<Sequence&>(*job);
+    Sequence& s = *job->owner;
     if (s.started_ns != 0) continue;
     s.started_ns = now;
     s.usage.queue_ms = static_cast<double>(now - s.submitted_ns) * 1e-6;
@@ -180,7 +185,7 @@ void Engine::State::begin_admitted() noexcept {
 void Engine::State::retire() {
   for (auto& s : sequences) {
     if (s->stop == FinishReason::kNone) continue;
-    if (s->share != nullptr) scheduler.remove(*s);
+    if (s->job != nullptr) scheduler.remove(*std::exchange(s->job, nullptr));
     if (!s->is_over) continue;
     if (s->started_ns == 0) n_queued.fetch_sub(1, std::memory_order_relaxed);
     s.reset();

@@ -34,14 +34,18 @@ bool Scheduler::goes_before(const Job& a, const Job& b) const noexcept {
   return a.id < b.id;
 }
 
-void Scheduler::add(Job& job) {
+Job& Scheduler::add(const JobTerms& terms) {
   // With room for all that live, so that a pre-emption does not allocate. What may throw comes
   // before what changes.
   const std::size_t most = waiting_.size() + 1 + static_cast<std::size_t>(options_.max_seqs);
   if (waiting_.capacity() < most) waiting_.reserve(2 * most);
-  job.share = &shares_.join(job.tenant);
-  job.came_step = step_;
-  waiting_.push_back(&job);
+  if (jobs_.size() == jobs_.capacity()) jobs_.reserve(2 * jobs_.size() + 8);
+  auto job = std::make_unique<Job>(Job{terms});
+  job->share = &shares_.join(terms.tenant);
+  job->came_step = step_;
+  waiting_.push_back(job.get());
+  jobs_.push_back(std::move(job));
+  return *jobs_.back();
 }
 
 void Scheduler::remove(Job& job) noexcept {
@@ -52,7 +56,7 @@ void Scheduler::remove(Job& job) noexcept {
     std::erase(waiting_, &job);
   }
   shares_.leave(job.tenant);
-  job.share = nullptr;
+  std::erase_if(jobs_, [&job](const auto& entry) { return entry.get() == &job; });
 }
 
 void Scheduler::admit() noexcept {
@@ -83,18 +87,19 @@ bool Scheduler::park_one() noexcept {
   return false;
 }
 
-PrefixCache::Match Scheduler::find(const Job& job) const noexcept {
-  if (!options_.reuses_prefixes || job.wish != PromptWish::kNext) {
-    return {.miss = {.reason = MissReason::kOff, .wanted = job.tokens[0]}};
+PrefixCache::Match Scheduler::find(const JobTerms& terms) const noexcept {
+  const std::vector<TokenId>& tokens = *terms.tokens;
+  if (!options_.reuses_prefixes || terms.wish != PromptWish::kNext) {
+    return {.miss = {.reason = MissReason::kOff, .wanted = tokens[0]}};
   }
   // The last token is always computed, because its logits are wanted.
-  return prefixes_.find(job.tenant, job.tokens, static_cast<int>(job.tokens.size()) - 1);
+  return prefixes_.find(terms.tenant, tokens, static_cast<int>(tokens.size()) - 1);
 }
 
 // Gives `job` a slot and blocks for all it knows; false if there is no room, and nothing changed.
 bool Scheduler::place(Job& job) noexcept {
   const SeqId slot = free_slots_.back();
-  const int known = static_cast<int>(job.tokens.size());
+  const int known = job.known();
   PrefixCache::Match match = find(job);
   prefixes_.attach(match, slot);
   int spare = memory_.free_blocks() + memory_.idle_blocks();
@@ -122,7 +127,6 @@ bool Scheduler::place(Job& job) noexcept {
   if (job.cached < 0) {
     job.cached = job.done;
     job.miss = match.miss;
-    job.admitted_step = step_;
   }
   std::erase(waiting_, &job);
   live_.push_back(&job);
@@ -140,7 +144,7 @@ void Scheduler::vacate(Job& job) noexcept {
         memory_.rollback(job.slot, job.done) == job.done) {
       const BlockId tail = memory_.blocks(job.slot).back();
       prefixes_.touch(prefixes_.add(job.tenant, job.node,
-                                    std::span(job.tokens).subspan(begin, end - begin), tail));
+                                    std::span(*job.tokens).subspan(begin, end - begin), tail));
     } else {
       prefixes_.touch(job.node);
     }
@@ -222,7 +226,7 @@ void Scheduler::add_drafts() noexcept {
 void Scheduler::take_growth() noexcept {
   for (std::size_t i = 0; i < live_.size();) {
     Job* const job = live_[i];
-    const int known = static_cast<int>(job->tokens.size());
+    const int known = job->known();
     if (job->is_paused ||
         (make_room(memory_.blocks_needed(job->slot, known)) && memory_.extend(job->slot, known))) {
       ++i;
@@ -289,7 +293,7 @@ void Scheduler::add_slice(Job& job, int count) noexcept {
 }
 
 std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const noexcept {
-  return std::span(job.tokens)
+  return std::span(*job.tokens)
       .subspan(static_cast<std::size_t>(block) * kBlockTokens, kBlockTokens);
 }
 
@@ -307,7 +311,7 @@ void Scheduler::extend(Job& job) noexcept {
       job.cached = job.done;
       job.miss = {.reason = MissReason::kNew,
                   .position = job.done,
-                  .wanted = job.tokens[static_cast<std::size_t>(job.done)]};
+                  .wanted = (*job.tokens)[static_cast<std::size_t>(job.done)]};
     }
   }
 }
@@ -322,7 +326,7 @@ bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
   return std::any_of(slices_.begin(), slices_.end(), [&](const Slice& slice) {
     const Job& other = *slice.job;
     if (other.tenant != job.tenant || other.node != job.node || other.n_shared != job.n_shared ||
-        static_cast<int>(other.tokens.size()) < (other.n_shared + 1) * kBlockTokens) {
+        other.known() < (other.n_shared + 1) * kBlockTokens) {
       return false;
     }
     const auto theirs = block_ids(other, other.n_shared);

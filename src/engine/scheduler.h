@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,16 +37,22 @@ enum class PromptWish : std::uint8_t {
   kStates   // none; what they are made of, of every position
 };
 
-struct Job {                         // what the scheduler knows of a request; made by the caller
-  std::uint64_t id = 0;              // ascending in order of arrival
-  std::uint64_t tenant = 0;          // shares nothing with other tenants
-  int priority = 0;                  // -kMaxPriority (in the background) to kMaxPriority
-  std::vector<TokenId> tokens = {};  // prompt and answer so far; the caller appends
-  bool is_paused = false;            // its reader is behind: compute nothing
-  bool is_failed = false;            // nothing of its last pass goes to the prefix cache
-  std::vector<TokenId> draft = {};   // guesses at the tokens behind, as many as n_draft
-  int n_draft = 0;                   // set before each plan()
+struct Sequence;  // the caller's own; here only kept
+
+struct JobTerms {  // what a caller says of a request
+  std::uint64_t id = 0;      // ascending in order of arrival
+  std::uint64_t tenant = 0;  // shares nothing with other tenants
+  int priority = 0;          // -kMaxPriority (in the background) to kMaxPriority
   PromptWish wish = PromptWish::kNext;
+  // Prompt and answer so far: the caller's, who appends, and keeps it until remove().
+  const std::vector<TokenId>* tokens = nullptr;
+  Sequence* owner = nullptr;  // to find it again; may be null
+};
+
+struct Job : JobTerms {    // the scheduler's entry of it, until remove()
+  bool is_paused = false;  // the caller's: its reader is behind, compute nothing
+  bool is_failed = false;  // the caller's: nothing of its last pass goes to the prefix cache
+  int n_draft = 0;         // the caller's: guesses at the tokens behind, set before each plan()
 
   // The scheduler's; others read.
   SeqId slot = -1;      // -1 = waits
@@ -54,7 +61,6 @@ struct Job {                         // what the scheduler knows of a request; m
   CacheMiss miss = {};  // why not more
   int n_preempted = 0;
   std::int64_t came_step = 0;
-  std::int64_t admitted_step = -1;
 
   // The scheduler's own.
   FairShare* share = nullptr;
@@ -62,7 +68,9 @@ struct Job {                         // what the scheduler knows of a request; m
   int n_shared = 0;  // blocks from the start that lie there
   int paused_steps = 0;
 
-  int missing() const noexcept { return static_cast<int>(tokens.size()) - done; }
+  int known() const noexcept { return static_cast<int>(tokens->size()); }
+
+  int missing() const noexcept { return known() - done; }
 
   bool is_decoding() const noexcept { return missing() == 1; }
 };
@@ -93,7 +101,7 @@ class Scheduler {
   // `memory` has as many sequences and blocks for at least one whole context, and one more.
   Scheduler(SequenceMemory& memory, const SchedulerOptions& options);
 
-  void add(Job& job);  // it waits
+  Job& add(const JobTerms& terms);  // it waits; the handle is good until remove()
   // Waiting or live; what it computed stays in the prefix cache, unless its last pass failed.
   void remove(Job& job) noexcept;
   void admit() noexcept;
@@ -114,7 +122,7 @@ class Scheduler {
   std::span<Job* const> waiting() const noexcept { return waiting_; }
 
   // How much of a prompt is cached now.
-  PrefixCache::Match find(const Job& job) const noexcept;
+  PrefixCache::Match find(const JobTerms& terms) const noexcept;
 
   std::int64_t step() const noexcept { return step_; }
 
@@ -155,7 +163,8 @@ class Scheduler {
   SchedulerOptions options_;
   PrefixCache prefixes_;
   FairShares shares_;
-  std::vector<Job*> waiting_, live_;  // live in order of admission
+  std::vector<std::unique_ptr<Job>> jobs_;  // each waits or lives
+  std::vector<Job*> waiting_, live_;        // live in order of admission
   std::vector<SeqId> free_slots_;
   std::vector<Job*> prompts_;  // scratch of plan()
   std::vector<Slice> slices_;

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -24,6 +26,16 @@ inline std::vector<TokenId> text(int n, int seed) {
   return ids;
 }
 
+// A text under way, which keeps what the scheduler said of it last.
+struct TestJob {
+  std::vector<TokenId> tokens = {};
+  JobTerms terms = {};
+  Job* entry = nullptr;
+  Job last = {};
+
+  Job* operator->() { return entry != nullptr ? entry : &last; }
+};
+
 struct SchedulerFixture {
   struct Sizes {
     int max_seqs = 4, batch = 64, context = 256, blocks = 64;
@@ -37,6 +49,7 @@ struct SchedulerFixture {
   std::unique_ptr<Device> device = test::make_device();
   SequenceMemory memory;
   Scheduler scheduler;
+  std::map<std::uint64_t, TestJob*> jobs = {};  // that the scheduler has
   std::uint64_t last_id = 0;
   int window, n_layers;
   bool has_state;
@@ -75,8 +88,21 @@ struct SchedulerFixture {
     return *std::move(cache);
   }
 
-  Job job(std::vector<TokenId> tokens, std::uint64_t tenant = 0, int priority = 0) {
-    return {.id = ++last_id, .tenant = tenant, .priority = priority, .tokens = std::move(tokens)};
+  TestJob job(std::vector<TokenId> tokens, std::uint64_t tenant = 0, int priority = 0) {
+    return {.tokens = std::move(tokens),
+            .terms = {.id = ++last_id, .tenant = tenant, .priority = priority}};
+  }
+
+  void add(TestJob& job) {
+    job.terms.tokens = &job.tokens;
+    job.entry = &scheduler.add(job.terms);
+    jobs[job.terms.id] = &job;
+  }
+
+  void remove(TestJob& job) {
+    job.last = *job.entry;
+    scheduler.remove(*std::exchange(job.entry, nullptr));
+    jobs.erase(job.terms.id);
   }
 
   // The key of a position of `job` in a layer: [2][16] floats a block.
@@ -112,7 +138,7 @@ struct SchedulerFixture {
         std::memcpy(&seen, state(job), sizeof seen);
         ASSERT_EQ(seen, hash) << "the state of job " << job.id << " behind " << begin;
       }
-      hash = extend_hash(hash, job.tokens[static_cast<std::size_t>(pos)]);
+      hash = extend_hash(hash, (*job.tokens)[static_cast<std::size_t>(pos)]);
       for (int layer = 0; layer < n_layers; ++layer) {
         if (pos >= begin) {
           std::memcpy(key(job, pos, layer), &hash, sizeof hash);
@@ -137,7 +163,7 @@ struct SchedulerFixture {
     for (const Slice& slice : slices) {
       compute(*slice.job, slice.begin, slice.count);
       scheduler.computed(slice);
-      if (slice.is_last) answer(*slice.job);
+      if (slice.is_last) answer(*jobs.at(slice.job->id));
     }
     scheduler.publish();
     return slices;
@@ -145,15 +171,15 @@ struct SchedulerFixture {
 
   std::vector<Slice> step(int shared = 64) {
     return step({.shared = shared, .alone = shared},
-                [](Job& job) { job.tokens.push_back(job.tokens.back() + 1); });
+                [](TestJob& job) { job.tokens.push_back(job.tokens.back() + 1); });
   }
 
   // Computes all of the job's text, and it is gone.
-  void run(Job& job) {
-    scheduler.add(job);
-    while (job.slot < 0 || job.missing() > 1)
+  void run(TestJob& job) {
+    add(job);
+    while (job->slot < 0 || job->missing() > 1)
       step(1024);
-    scheduler.remove(job);
+    remove(job);
   }
 
   // Every block is free, or kept and idle, or in the table of a live job: none is lost.

@@ -24,7 +24,7 @@ constexpr std::int64_t kBound =
     2LL * kMaxPriority * kAgeingSteps + std::int64_t{kQueue} * (kMaxPrompt + kMaxAnswer);
 
 struct Client {
-  Job job;
+  TestJob job;
   int left = 0;                // answer tokens
   std::int64_t last_step = 0;  // it got a token, or was paused
 };
@@ -46,7 +46,7 @@ class Simulation {
     }
     while (!clients_.empty() && !testing::Test::HasFatalFailure()) {
       for (Client& client : clients_)
-        client.job.is_paused = false;
+        client.job->is_paused = false;
       step();
     }
     f_.check_blocks();
@@ -76,11 +76,11 @@ class Simulation {
     clients_.push_back({.job = f_.job(std::move(tokens), tenant, priority),
                         .left = 1 + below(kMaxAnswer),
                         .last_step = f_.scheduler.step()});
-    f_.scheduler.add(clients_.back().job);
+    f_.add(clients_.back().job);
   }
 
   std::list<Client>::iterator disturb(std::list<Client>::iterator client) {
-    Job& job = client->job;
+    Job& job = *client->job.entry;
     if (below(2000) == 0) return end(client);
     if (job.is_paused ? below(30) == 0 : below(300) == 0) job.is_paused = !job.is_paused;
     if (job.is_paused) client->last_step = f_.scheduler.step();
@@ -88,24 +88,24 @@ class Simulation {
   }
 
   std::list<Client>::iterator end(std::list<Client>::iterator client) {
-    n_preempted_ += client->job.n_preempted;
-    n_reused_ += client->job.cached > 0 ? 1 : 0;
+    n_preempted_ += client->job->n_preempted;
+    n_reused_ += client->job->cached > 0 ? 1 : 0;
     last_said_ = client->job.tokens;
-    f_.scheduler.remove(client->job);
+    f_.remove(client->job);
     return clients_.erase(client);
   }
 
   void step() {
     const StepBudget budget{.shared = 8 + below(40), .alone = 64};
-    const auto slices = f_.step(budget, [this](Job& job) {
+    const auto slices = f_.step(budget, [this](TestJob& job) {
       job.tokens.push_back(static_cast<TokenId>(job.tokens.size() * 31 % 250));
-      --client_of(job).left;
+      --client_of(job.terms.id).left;
     });
     check_slices(slices);
     for (auto client = clients_.begin(); client != clients_.end();) {
       const std::int64_t waited = f_.scheduler.step() - client->last_step;
       longest_wait_ = std::max(longest_wait_, waited);
-      ASSERT_LE(waited, kBound) << "job " << client->job.id << " starves";
+      ASSERT_LE(waited, kBound) << "job " << client->job->id << " starves";
       client = client->left == 0 ? end(client) : std::next(client);
     }
   }
@@ -115,18 +115,18 @@ class Simulation {
     for (const Slice& slice : slices) {
       ASSERT_GT(slice.count, 0);
       sum += slice.count;
-      client_of(*slice.job).last_step = f_.scheduler.step();
+      client_of(slice.job->id).last_step = f_.scheduler.step();
     }
     ASSERT_LE(sum, sizes_.batch);
     const bool has_ready = std::any_of(clients_.begin(), clients_.end(),
-                                       [](const Client& c) { return !c.job.is_paused; });
+                                       [](Client& c) { return !c.job->is_paused; });
     idle_steps_ = has_ready && slices.empty() ? idle_steps_ + 1 : 0;
     ASSERT_LE(idle_steps_, kParkingSteps + 1) << "work waits and nothing moves";
   }
 
-  Client& client_of(const Job& job) {
+  Client& client_of(std::uint64_t id) {
     return *std::find_if(clients_.begin(), clients_.end(),
-                         [&](const Client& c) { return &c.job == &job; });
+                         [&](const Client& c) { return c.job.terms.id == id; });
   }
 
   std::mt19937 random_;

@@ -159,12 +159,21 @@ class Schedules {
                       .priority = ask.priority,
                       .emit_tokens = ask.emit_tokens};
     r.top_logprobs = ask.prompt_seed;
-    r.scores_prompt = ask.seed == 1 && ask.prompt_seed == 1;
     for (int i = 0; i < ask.n_prompt; ++i) {
       const int value = i * 37 + ask.prompt_seed * 1009 + i / 50 * 3;
       r.prompt.push_back((i == ask.edit ? value + 1 : value) % vocab);
     }
     return r;
+  }
+
+  Result<RequestId> submit(Engine& engine, const Ask& ask,
+                           const std::shared_ptr<Reader>& reader) const {
+    GenerateRequest request = request_of(ask);
+    if (ask.seed == 1 && ask.prompt_seed == 1) {
+      return engine.submit(scored(std::move(request), reader));
+    }
+    request.sink = reader;
+    return engine.submit(std::move(request));
   }
 
   std::unique_ptr<Engine> make_engine(Device& device, const Schedule& s) const {
@@ -221,9 +230,7 @@ class Schedules {
       solo_engine_ = make_engine(*solo_device_, {.threads = 1, .reuses_prefixes = false});
     }
     const auto reader = std::make_shared<Reader>();
-    GenerateRequest request = request_of(ask);
-    request.sink = reader;
-    WICK_CHECK(solo_engine_->submit(std::move(request)), "a solo is accepted");
+    WICK_CHECK(submit(*solo_engine_, ask, reader), "a solo is accepted");
     while (solo_engine_->step()) {
     }
     return solos_.emplace(key, outcome_of(*reader)).first->second;
@@ -244,9 +251,7 @@ class Schedules {
         if (step == ask.arrives) {
           readers[i] = std::make_shared<Reader>();
           if (ask.reads_every > 1) readers[i]->room = 0;
-          GenerateRequest request = request_of(ask);
-          request.sink = readers[i];
-          const auto id = engine->submit(std::move(request));
+          const auto id = submit(*engine, ask, readers[i]);
           if (!id) return id.error().message;
           ids[i] = *id;
         }

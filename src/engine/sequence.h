@@ -31,15 +31,19 @@ inline std::size_t longest_piece(const Tokenizer& tokenizer, int draft_max) noex
   return tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max);
 }
 
-struct Sequence : Job {
-  Sequence(RequestId request_id, GenerateRequest request, int most_tokens,
+struct Sequence {
+  Sequence(RequestId request_id, PromptWish prompt_wish, GenerateRequest request, int most_tokens,
            const Tokenizer& tokenizer, int vocab, int draft_max, std::int64_t now_ns)
-      : max_tokens(most_tokens),
+      : id(request_id),
+        tenant(request.tenant),
+        priority(request.priority),
+        wish(prompt_wish),
+        tokens(std::move(request.prompt)),
+        max_tokens(most_tokens),
         ends(find_ends(request, tokenizer)),
-        only_plans(request.only_plans),
         sampler(request.sampling,
                 {.vocab = vocab,
-                 .history = static_cast<int>(request.prompt.size()) + most_tokens,
+                 .history = static_cast<int>(tokens.size()) + most_tokens,
                  .ends = ends},
                 std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stops)),
@@ -47,16 +51,9 @@ struct Sequence : Job {
         emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, draft_max)),
         scorer(vocab, request.top_logprobs),
         submitted_ns(now_ns) {
-    id = request_id;
-    tenant = request.tenant;
-    priority = request.priority;
-    tokens = std::move(request.prompt);
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
     scores.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
-    if (request.scores_prompt) wish = PromptWish::kScores;
-    if (request.pooling != Pooling::kNone) wish = PromptWish::kStates;
-    if (wish == PromptWish::kScores) prompt_scores.resize(scorer.per_token() * tokens.size());
     if (draft_max > 0) {
       draft.resize(static_cast<std::size_t>(draft_max));
       ngrams = NgramIndex(usage.prompt_tokens + max_tokens);
@@ -81,19 +78,25 @@ struct Sequence : Job {
     return std::find(ends.begin(), ends.end(), token) != ends.end();
   }
 
-  int max_tokens = 0;         // of the answer
-  std::vector<TokenId> ends;  // tokens that end the answer
-  bool only_plans = false;
+  RequestId id;
+  std::uint64_t tenant;
+  int priority;
+  PromptWish wish;
+  std::vector<TokenId> tokens;  // prompt and answer so far
+  Job* job = nullptr;           // the scheduler's entry; null before it and behind it
+  int max_tokens;               // of the answer
+  std::vector<TokenId> ends;    // tokens that end the answer
   SamplerChain sampler;
   TextStream stream;
-  std::shared_ptr<DeltaSink> sink;
+  std::shared_ptr<DeltaSink> sink;  // of an answer, else null
   Emission emission;  // text the reader has not taken yet
   int n_shown = 0;    // tokens of the answer up to the one that brought the end of its text
   int n_offered = 0;  // tokens of the answer the reader has taken
   Scorer scorer;
   std::vector<TokenScore> scores;         // of the answer; as long as its tokens, or empty
-  std::vector<TokenScore> prompt_scores;  // of the prompt, if asked for
-  StatePool pool;
+  std::shared_ptr<std::vector<TokenScore>> prompt_scores;  // with kScores
+  std::shared_ptr<EmbedResult> embed;                      // with kStates
+  std::vector<TokenId> draft;  // guesses at the tokens behind, as many as job->n_draft
   NgramIndex ngrams;
   DraftControl drafts;
   int n_right = 0;  // guesses of the last step with some
@@ -106,7 +109,6 @@ struct Sequence : Job {
   bool is_over = false;                     // the last delta is delivered
   const Error* error = nullptr;
   Error own_error = {};  // what `error` points at, if it is this request's alone
-  RequestPlan plan = {};
 
   Sequence* inbox_next = nullptr;
 };

@@ -316,8 +316,8 @@ TEST(Scores, AreOfEachTokenAndItsPromptOnce) {
   GenerateRequest r = request(20, 1, 6);
   r.sampling.temperature = 0;
   r.top_logprobs = 3;
-  r.scores_prompt = true;
-  const auto reader = f.submit(std::move(r));
+  const auto reader = std::make_shared<Reader>();
+  ASSERT_TRUE(f.engine->submit(scored(std::move(r), reader)));
   f.finish();
   ASSERT_EQ(reader->scores.size(), 4U * 6);
   ASSERT_EQ(reader->prompt_scores.size(), 4U * 20);
@@ -342,10 +342,8 @@ TEST(Scores, RefusesMoreThanTheLimitAndAPromptWithoutThem) {
   many.top_logprobs = kMaxTopLogprobs + 1;
   many.sink = std::make_shared<Reader>();
   EXPECT_EQ(f.engine->submit(std::move(many)).error().id, "bad_top_logprobs");
-  GenerateRequest prompt_only = request(4, 1, 1);
-  prompt_only.scores_prompt = true;
-  prompt_only.sink = std::make_shared<Reader>();
-  EXPECT_EQ(f.engine->submit(std::move(prompt_only)).error().id, "bad_top_logprobs");
+  const auto prompt_only = f.engine->submit(scored(request(4, 1, 1), std::make_shared<Reader>()));
+  EXPECT_EQ(prompt_only.error().id, "bad_top_logprobs");
 }
 
 }  // namespace

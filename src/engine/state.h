@@ -69,17 +69,20 @@ struct Engine::State {
 
   std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
 
+  // The tokens that a request may generate, or why it cannot run. Any thread.
+  Result<int> check_request(const GenerateRequest& request, PromptWish wish) const;
+
   // Between two steps.
   void take_requests();
   void take_arrivals();
   void do_tasks();
-  void wait_for(const std::function<void()>& work);  // any other thread
+  void wait_for(const std::function<void()>& work);  // any other thread, as the next one
+  Result<RequestPlan> estimate(const GenerateRequest& request, PromptWish wish);
   void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
   int close_tenant(std::uint64_t tenant, bool wipes);
   void end_late_and_unread();
   std::int64_t next_deadline_ns() const noexcept;
-  void make_plan(Sequence& s) const noexcept;
   void begin_admitted() noexcept;
   void retire();
   void cancel_all() noexcept;

@@ -27,8 +27,10 @@ bool Engine::step() {
 
 void Engine::State::deliver_all() noexcept {
   const std::int64_t now = now_ns();
-  for (const auto& s : sequences)
-    s->is_paused = !deliver(*s, now);
+  for (const auto& s : sequences) {
+    const bool has_room = deliver(*s, now);
+    if (s->job != nullptr) s->job->is_paused = !has_room;
+  }
 }
 
 // Before a step: what each decoding sequence may go on with.
@@ -37,15 +39,16 @@ void Engine::State::guess() noexcept {
   const std::int64_t began = now_ns();
   const bool is_worth_it = !options.drafts_must_pay || draft_pay.is_worth_it();
   for (Job* job : scheduler.live()) {
-    auto& s = static_cast<Sequence&>(*job);
-    s.n_draft = 0;
-    if (!is_worth_it || s.is_paused || !s.is_decoding() || s.stop != FinishReason::kNone) continue;
+    Sequence& s = *job->owner;
+    job->n_draft = 0;
+    if (!is_worth_it || job->is_paused || !job->is_decoding() || s.stop != FinishReason::kNone)
+      continue;
     const int left = s.max_tokens - s.usage.generated_tokens - 1;
     const int n = s.drafts.length(std::min(options.draft_max, left));
     if (n <= 0) continue;
     const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
-    s.n_draft =
-        draft != nullptr ? draft->guess(s.slot, s.tokens, out) : s.ngrams.guess(s.tokens, out);
+    job->n_draft =
+        draft != nullptr ? draft->guess(job->slot, s.tokens, out) : s.ngrams.guess(s.tokens, out);
   }
   guess_ns = now_ns() - began;
 }
@@ -64,8 +67,8 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
     for (int i = 0; i < slice.count; ++i, ++n) {
       positions[n] = slice.begin + i;
       const auto at = static_cast<std::size_t>(positions[n]);
-      const auto& known = slice.job->tokens;
-      tokens[n] = at < known.size() ? known[at] : slice.job->draft[at - known.size()];
+      const Sequence& s = *slice.job->owner;
+      tokens[n] = at < s.tokens.size() ? s.tokens[at] : s.draft[at - s.tokens.size()];
       seqs[n] = slice.job->slot;
     }
     for (int i = slice.n_rows; i > 0; --i)
@@ -97,7 +100,7 @@ void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) n
   int n_decoding = 0, n_prompt = 0;
   for (const Slice& slice : slices) {
     if (slice.n_draft > 0) {  // neither the one nor the other
-      const auto& s = static_cast<Sequence&>(*slice.job);
+      const Sequence& s = *slice.job->owner;
       if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_right);
       return;
     }
@@ -117,7 +120,7 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   std::size_t row = 0;
   int first = 0;  // of the slice's tokens in the batch
   for (const Slice& slice : slices) {
-    auto& s = static_cast<Sequence&>(*slice.job);
+    const Sequence& s = *slice.job->owner;
     scheduler.computed(slice);
     if (s.wish == PromptWish::kStates) pool(slice, first);
     first += slice.count;
@@ -132,7 +135,7 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
 
 // The next token, and more as long as they are those that were guessed: their logits are there.
 void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
-  auto& s = static_cast<Sequence&>(*slice.job);
+  Sequence& s = *slice.job->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   int n_right = 0;
   rows = rows.last(static_cast<std::size_t>(1 + slice.n_draft) * vocab);
@@ -156,13 +159,13 @@ void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
 }
 
 void Engine::State::pool(const Slice& slice, int first) noexcept {
-  auto& s = static_cast<Sequence&>(*slice.job);
+  Sequence& s = *slice.job->owner;
   auto states = decoder.states(first, slice.count);
   if (!states) {
     failure = std::move(states).error();
     return fail({&slice, 1});
   }
-  s.pool.add(slice.begin, *states);
+  s.embed->add(slice.begin, *states);
   if (!slice.is_last) return;
   const std::int64_t now = now_ns();
   s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
@@ -173,14 +176,14 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
 // Each row foretells the token behind its position. What a resumed request computes again has the
 // same scores.
 void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows) noexcept {
-  auto& s = static_cast<Sequence&>(*slice.job);
+  Sequence& s = *slice.job->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   const auto per_token = s.scorer.per_token();
   const auto n_prompt = static_cast<std::size_t>(s.usage.prompt_tokens);
   auto next = static_cast<std::size_t>(slice.begin + slice.count - slice.n_rows) + 1;
   for (; !rows.empty() && next < n_prompt; ++next, rows = rows.subspan(vocab)) {
     s.scorer.score(rows.first(vocab), s.tokens[next],
-                   std::span(s.prompt_scores).subspan(next * per_token, per_token));
+                   std::span(*s.prompt_scores).subspan(next * per_token, per_token));
   }
 }
 
@@ -206,7 +209,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
   if (id < 0) {
     s.error = &no_token;
-    s.is_failed = true;
+    s.job->is_failed = true;
     s.stop = FinishReason::kError;
     return;
   }
@@ -232,9 +235,9 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
 
 void Engine::State::fail(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
-    auto& s = static_cast<Sequence&>(*slice.job);
+    Sequence& s = *slice.job->owner;
     s.error = &failure;
-    s.is_failed = true;
+    slice.job->is_failed = true;
     s.stop = FinishReason::kError;
     deliver(s, now_ns());
   }
@@ -243,6 +246,11 @@ void Engine::State::fail(std::span<const Slice> slices) noexcept {
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
   const bool ends = s.stop != FinishReason::kNone;
+  if (ends && s.job != nullptr) {
+    s.usage.cached_tokens = std::max(0, s.job->cached);
+    s.usage.miss = s.job->miss;
+    s.usage.preemptions = s.job->n_preempted;
+  }
   if (ends && !s.is_flushed) {
     show(s, s.stream.finish(), now_ns);
     s.is_flushed = true;
@@ -256,18 +264,15 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
     s.n_offered = s.n_shown;
   }
   if (!ends) return true;
-  s.usage.cached_tokens = std::max(0, s.cached);
-  s.usage.miss = s.miss;
-  s.usage.preemptions = s.n_preempted;
-  s.is_over = s.sink->offer(
-      {.tokens = s.new_tokens(s.usage.generated_tokens),
-       .scores = s.new_scores(s.usage.generated_tokens),
-       .prompt_scores = s.prompt_scores,
-       .stop = s.stop,
-       .usage = s.usage,
-       .error = s.error,
-       .plan = s.only_plans ? &s.plan : nullptr,
-       .embedding = s.stop == FinishReason::kEnd ? s.pool.values() : std::span<const float>()});
+  if (s.embed != nullptr) {
+    s.embed->finish(s.stop, s.error);
+    return s.is_over = true;
+  }
+  s.is_over = s.sink->offer({.tokens = s.new_tokens(s.usage.generated_tokens),
+                             .scores = s.new_scores(s.usage.generated_tokens),
+                             .stop = s.stop,
+                             .usage = s.usage,
+                             .error = s.error});
   return s.is_over;
 }
 

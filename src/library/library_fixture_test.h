@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "support/fake_process.h"  // where tests say so
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
 #include "wick/model.h"

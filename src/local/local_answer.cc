@@ -26,8 +26,6 @@ class LocalAnswer::Sink final : public DeltaSink {
     } else {
       finish = delta.stop;
       usage = delta.usage;
-      // There is room for them.
-      prompt_scores.assign(delta.prompt_scores.begin(), delta.prompt_scores.end());
       if (delta.error != nullptr) error = *delta.error;  // cold: the request has failed
       counters_->add(finish, usage);
       ring.close();
@@ -44,7 +42,7 @@ class LocalAnswer::Sink final : public DeltaSink {
   ByteRing ring;
   std::atomic<bool> is_dropped = false;
   ScoreLog scores;
-  std::vector<TokenScore> prompt_scores;  // as many as its capacity, if any
+  std::vector<TokenScore> prompt_scores;  // with ScoreRequest
   FinishReason finish = FinishReason::kNone;
   Usage usage = {};
   Error error = {};
@@ -82,13 +80,18 @@ Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateReque
     const int most =
         request.max_tokens > 0 ? std::min(request.max_tokens, engine.context()) : engine.context();
     sink->scores.reserve(static_cast<std::size_t>(most), per_token);
-    if (request.scores_prompt) sink->prompt_scores.reserve(per_token * request.prompt.size());
   }
   request.sink = sink;
   request.editor = parts.hook;
   std::unique_ptr<LocalAnswer> answer(new LocalAnswer(engine, std::move(sink), std::move(parts)));
   answer->scores_per_token_ = per_token;
-  WICK_TRY(answer->id_, engine.submit(std::move(request)));
+  if (answer->parts_.has_prompt_logprobs) {
+    const std::shared_ptr<Sink>& to = answer->sink_;
+    ScoreRequest scored{.generate = std::move(request), .scores = {to, &to->prompt_scores}};
+    WICK_TRY(answer->id_, engine.submit(std::move(scored)));
+  } else {
+    WICK_TRY(answer->id_, engine.submit(std::move(request)));
+  }
   return std::unique_ptr<Answer>(std::move(answer));
 }
 

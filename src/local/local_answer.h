@@ -30,6 +30,7 @@ struct AnswerParts {
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
   bool has_logprobs = false;
+  bool has_prompt_logprobs = false;
   int emit_bytes = 0;  // of an event's text at most; 0 = no limit
 };
 

@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "local/local.h"
 #include "provider/gather.h"
-#include "support/fake_device.h"
+#include "support/fake_process.h"
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
+#include "wick/log.h"
 
 namespace wick {
 namespace {
@@ -48,6 +50,10 @@ constexpr DeviceKind kFake = {.name = "fake",
                               .detect = [] { return std::vector<DeviceInfo>{{.name = "fake"}}; },
                               .start = start_fake};
 
+TEST_F(LocalDevices, TheProcessComputesWhereItsTestsSay) {
+  EXPECT_EQ(process_devices().open("auto")->device->info().name, test::device_name());
+}
+
 TEST_F(LocalDevices, TwoModelsOfAProcessHaveOneThreadTeam) {
   const int before = threads_of_process();
   const auto first = open({.threads = 3});
@@ -58,21 +64,40 @@ TEST_F(LocalDevices, TwoModelsOfAProcessHaveOneThreadTeam) {
 }
 
 TEST_F(LocalDevices, BytesInUseReturnToWhatTheyWere) {
-  Device& cpu = *process_devices().open("cpu")->device;
-  const std::size_t before = cpu.bytes_in_use();
+  Device& device = *process_devices().open("auto")->device;
+  const std::size_t before = device.bytes_in_use();
   for (int i = 0; i < 100; ++i) {
     const auto model = open({.threads = 1});
-    ASSERT_GT(cpu.bytes_in_use(), before + model->memory().cache_bytes);
+    ASSERT_GT(device.bytes_in_use(), before + model->memory().cache_bytes);
   }
-  EXPECT_EQ(cpu.bytes_in_use(), before);
+  EXPECT_EQ(device.bytes_in_use(), before);
 }
 
 TEST_F(LocalDevices, ADeviceThatTheHostCannotTouchGivesTheSameText) {
   DeviceRegistry devices({&kFake, 1});
-  const auto on_cpu = open({.threads = 2});
+  const auto on_cpu = open({.threads = 2, .device = "cpu"});
   const auto on_fake = open({.threads = 2, .device = "fake", .devices = &devices});
   EXPECT_GT(devices.open("fake")->device->bytes_in_use(), on_fake->memory().weight_bytes);
   EXPECT_EQ(text_of(*on_fake), text_of(*on_cpu));
+}
+
+TEST_F(LocalDevices, TheLogSaysOnceThatAnotherDeviceFailed) {
+  const DeviceKind broken{.name = "gpu",
+                          .detect = [] { return std::vector<DeviceInfo>{{.name = "gpu:0"}}; },
+                          .start = [](const DeviceInfo&) -> Result<std::unique_ptr<Device>> {
+                            return Error{.code = ErrorCode::kDevice, .message = "too old"};
+                          }};
+  DeviceRegistry devices({&kFake, 1});
+  devices.prefer(broken);
+  std::vector<std::string> warnings;
+  set_log([&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::kWarning) warnings.emplace_back(message);
+  });
+  open({.threads = 1, .devices = &devices});
+  open({.threads = 1, .devices = &devices});
+  set_log({});
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "the device 'gpu:0' does not start: too old; using 'fake'"}));
 }
 
 TEST_F(LocalDevices, ADeviceThatIsNotThereIsAnError) {

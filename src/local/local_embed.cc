@@ -1,9 +1,9 @@
 // Texts as vectors.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/strings.h"
-#include "local/last_delta.h"
 #include "local/local.h"
 
 namespace wick {
@@ -50,35 +50,16 @@ void normalise(std::vector<float>& values) {
 }
 
 // Requests on their way; those that are left behind are cancelled.
-class Pending {
- public:
-  explicit Pending(Engine& engine) : engine_(&engine) {}
+struct Pending {
+  Engine& engine;
+  std::vector<std::shared_ptr<EmbedResult>> results = {};
 
   ~Pending() { cancel(); }
 
-  Pending(const Pending&) = delete;
-  Pending& operator=(const Pending&) = delete;
-
-  Result<void> add(GenerateRequest request) {
-    auto reader = std::make_shared<LastDelta>(engine_->d_model());
-    request.sink = reader;
-    WICK_TRY(const RequestId id, engine_->submit(std::move(request)));
-    ids_.push_back(id);
-    readers_.push_back(std::move(reader));
-    return {};
+  void cancel() const noexcept {
+    for (const auto& result : results)
+      engine.cancel(result->id());
   }
-
-  void cancel() noexcept {
-    for (const RequestId id : ids_)
-      engine_->cancel(id);
-  }
-
-  std::span<const std::shared_ptr<LastDelta>> readers() const noexcept { return readers_; }
-
- private:
-  Engine* engine_;
-  std::vector<RequestId> ids_ = {};
-  std::vector<std::shared_ptr<LastDelta>> readers_ = {};
 };
 
 constexpr std::size_t kTogether = 64;  // texts in the queue at once
@@ -93,24 +74,25 @@ Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
   WICK_TRY(const Pooling pooling, pooling_of(metadata(), options.pooling));
   std::vector<Embedding> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {
-    Pending pending(*engine_);
+    Pending pending{*engine_};
     for (const std::string& text : texts.first(std::min(kTogether, texts.size()))) {
-      GenerateRequest request{.tenant = options.tenant,
-                              .priority = options.priority,
-                              .time_limit_ms = options.time_limit_ms,
-                              .pooling = pooling};
+      EmbedRequest request{.pooling = pooling,
+                           .tenant = options.tenant,
+                           .priority = options.priority,
+                           .time_limit_ms = options.time_limit_ms};
       const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
       request.prompt.assign(prefix.begin(), prefix.end());
       WICK_TRY(const auto ids, tokenizer().encode_plain(text));
       request.prompt.insert(request.prompt.end(), ids.begin(), ids.end());
       request.prompt.insert(request.prompt.end(), suffix.begin(), suffix.end());
-      WICK_DO(pending.add(std::move(request)));
+      WICK_TRY(auto result, engine_->submit(std::move(request)));
+      pending.results.push_back(std::move(result));
     }
     const std::stop_callback cancel(options.cancel, [&pending] { pending.cancel(); });
-    for (const auto& reader : pending.readers()) {
-      WICK_DO(reader->wait());
-      if (options.normalise) normalise(reader->values);
-      out.push_back({.values = std::move(reader->values), .tokens = reader->usage.prompt_tokens});
+    for (const auto& result : pending.results) {
+      WICK_TRY(Embedding embedding, result->wait());
+      if (options.normalise) normalise(embedding.values);
+      out.push_back(std::move(embedding));
     }
   }
   return out;

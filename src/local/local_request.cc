@@ -4,7 +4,6 @@
 #include "base/memory_door.h"
 #include "base/strings.h"
 #include "engine/limits.h"
-#include "local/last_delta.h"
 #include "local/local.h"
 #include "local/local_answer.h"
 #include "provider/messages.h"
@@ -135,7 +134,6 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   generate.emit_tokens = g.emit_tokens;
   generate.emit_ms = g.emit_ms;
   generate.top_logprobs = g.logprobs || g.prompt_logprobs ? g.top_logprobs : -1;
-  generate.scores_prompt = g.prompt_logprobs;
   return prepared;
 }
 
@@ -153,6 +151,7 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
                                .parameters = std::move(prepared.parameters),
                                .split = std::move(prepared.split),
                                .has_logprobs = request.generation.logprobs,
+                               .has_prompt_logprobs = request.generation.prompt_logprobs,
                                .emit_bytes = request.generation.emit_bytes});
   });
 }
@@ -160,12 +159,8 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
 Result<RequestPlan> LocalModel::estimate(const Request& request) {
   WICK_DO(check_caller());
   WICK_TRY(Prepared prepared, prepare(request));
-  prepared.generate.only_plans = true;
-  const auto last = std::make_shared<LastDelta>(0);
-  prepared.generate.sink = last;
-  WICK_DO(engine_->submit(std::move(prepared.generate)));
-  WICK_DO(last->wait());
-  return last->plan;
+  if (!request.generation.prompt_logprobs) return engine_->estimate(prepared.generate);
+  return engine_->estimate(ScoreRequest{.generate = std::move(prepared.generate)});
 }
 
 Result<std::string> LocalModel::apply_template(const Request& request) {

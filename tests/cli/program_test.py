@@ -68,6 +68,10 @@ class Program(unittest.TestCase):
         self.assertIn("hint: ", done.stderr)
 
     def test_a_device_that_is_not_there_is_no_other_device(self):
+        for kind in ("single", "serve", "chat", "matrix"):
+            done = wick("bench", kind, "-m", MODEL, "--device", "cuda")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("there is no device 'cuda'", done.stderr)
         for done in (wick("run", "-m", MODEL, "--device", "cuda", "-p", "x"), wick("run", "-m", MODEL, "-p", "x", WICK_LOCAL_DEVICE="cuda")):
             self.assertEqual(done.returncode, 3)
             self.assertIn("there is no device 'cuda', this machine has: cpu", done.stderr)

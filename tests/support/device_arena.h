@@ -38,21 +38,24 @@ class DeviceArena {
     bytes = rounded(bytes);
     const std::lock_guard lock(mutex_);
     if (const auto known = free_.find(bytes); known != free_.end()) {
-      std::byte* const place = known->second;
-      free_.erase(known);
-      return place;
+      return taken_.insert(free_.extract(known))->second;
     }
     WICK_CHECK(bytes <= kBytes - used_, "the fake device has memory left");
     std::byte* const place = begin_ + used_;
+    taken_.emplace(bytes, place);
     used_ += bytes;
     return place;
   }
 
-  void give_back(std::byte* place, std::size_t bytes) {
+  // Needs no memory: destructors call it.
+  void give_back(std::byte* place, std::size_t bytes) noexcept {
     bytes = rounded(bytes);
     WICK_CHECK(::madvise(for_kernels(place), bytes, MADV_REMOVE) == 0, "pages are given back");
     const std::lock_guard lock(mutex_);
-    free_.emplace(bytes, place);
+    auto at = taken_.find(bytes);
+    while (at->second != place)
+      ++at;
+    free_.insert(taken_.extract(at));
   }
 
   // Null stays null; any other address must be the device's.
@@ -82,7 +85,7 @@ class DeviceArena {
   int file_;
   std::byte* begin_ = nullptr;
   std::size_t used_ = 0;
-  std::multimap<std::size_t, std::byte*> free_ = {};
+  std::multimap<std::size_t, std::byte*> free_ = {}, taken_ = {};  // by bytes
   std::mutex mutex_ = {};
 };
 

@@ -1,5 +1,7 @@
 // The devices that tests compute on: that which the variable WICK_TEST_DEVICE names ("fake",
-// support/fake_device.h), else the CPU. ctest runs the tests of backend, model and engine on both.
+// support/fake_device.h, or one of the registry), else the CPU. ctest runs the tests of model,
+// engine and local on the CPU and on the fake device; backend/every_device_test.cc runs
+// those of verbs on all there are.
 #pragma once
 
 #include <cstdlib>
@@ -7,6 +9,8 @@
 #include <string_view>
 
 #include "backend/cpu/cpu_device.h"
+#include "backend/device_registry.h"
+#include "base/check.h"
 #include "support/fake_device.h"
 
 namespace wick::test {
@@ -18,7 +22,14 @@ inline std::string_view device_name() {
 
 inline std::unique_ptr<Device> make_device(Isa isa) {
   if (device_name() == "fake") return std::make_unique<FakeDevice>(isa);
-  return std::make_unique<CpuDevice>(isa);
+  if (device_name() == "cpu") return std::make_unique<CpuDevice>(isa);
+  for (const DeviceKind& kind : device_kinds()) {
+    for (const DeviceInfo& info : kind.detect()) {
+      if (info.name == device_name()) return *kind.start(info);
+    }
+  }
+  WICK_CHECK(false, "WICK_TEST_DEVICE names a device of this machine");
+  return nullptr;
 }
 
 // With the kernels that WICK_ISA names, else the best ones.
