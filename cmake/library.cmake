@@ -46,6 +46,8 @@ function(wick_python)
   find_package(pybind11 CONFIG REQUIRED)
   pybind11_add_module(wick_python MODULE NO_EXTRAS python/module.cc)
   target_link_libraries(wick_python PRIVATE libwick_static)
+  # Of pybind11's a base class of its own: modules of one compiler type share theirs.
+  target_compile_definitions(wick_python PRIVATE PYBIND11_COMPILER_TYPE="_wick")
   set_target_properties(wick_python PROPERTIES OUTPUT_NAME _wick)
   install(TARGETS wick_python LIBRARY DESTINATION wick COMPONENT python)
 endfunction()

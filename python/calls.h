@@ -53,19 +53,39 @@ struct Origin {
   }
 };
 
+[[noreturn]] inline void raise_of_other_process(pid_t parent) {
+  raise({.id = "model_of_other_process",
+         .message = "the model was loaded by process " + std::to_string(parent) +
+                    ", this is its child " + std::to_string(getpid()) +
+                    ": os.fork() does not copy the threads that compute",
+         .hint = "start the child by multiprocessing's 'spawn', and load the model there"});
+}
+
 inline void refuse_what_would_hang(const Origin& origin) {
-  if (origin.process != getpid()) {
-    raise({.id = "model_of_other_process",
-           .message = "the model was loaded by process " + std::to_string(origin.process) +
-                      ", this is its child " + std::to_string(getpid()) +
-                      ": os.fork() does not copy the threads that compute",
-           .hint = "start the child by multiprocessing's 'spawn', and load the model there"});
-  }
+  if (origin.process != getpid()) raise_of_other_process(origin.process);
   if (waiting_models != nullptr && std::find(waiting_models->begin(), waiting_models->end(),
                                              origin.model) != waiting_models->end()) {
     raise({.id = "called_in_hook",
            .message = "a logits hook cannot ask the model that calls it",
            .hint = "in a hook use tokenize(), detokenize() and properties only, or another model"});
+  }
+}
+
+// What call() gives, which runs Python below the library. A child that it forks ends with it, as a
+// program does: the library would wait there for threads that only the parent has.
+template <class Call>
+auto call_back(const Busy& busy, const Call& call) {
+  try {
+    auto answer = call();
+    if (!busy.is_in_child()) return answer;
+    const py::gil_scoped_acquire acquire;
+    raise_of_other_process(busy.process());
+  } catch (py::error_already_set& e) {
+    if (!busy.is_in_child()) throw;
+    const py::gil_scoped_acquire acquire;
+    e.restore();
+    PyErr_Print();  // ends the process if it is SystemExit
+    Py_Exit(1);
   }
 }
 
@@ -77,12 +97,14 @@ class Turn {
     if (mutex_ == nullptr || mutex_->try_lock()) return;
     refuse_what_would_hang(origin);
     const Busy busy;
-    for (bool is_mine = false; !is_mine;) {
+    for (bool is_mine = false;;) {
       {
         const Unlocked unlocked;
         is_mine = mutex_->try_lock_for(kSignalPoll);
       }
-      if (!is_mine && PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (is_mine) return;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      refuse_what_would_hang(origin);  // a signal's handler may have forked
     }
   }
 
@@ -211,8 +233,9 @@ class Relay {
     changed_.notify_all();
   }
 
-  // Of the calling one: returns after end(); raises what a signal's handler or the sink raised.
-  void serve(const std::function<void()>& stop, const wick::TextSink& sink) {
+  // Of the calling one: returns after end(); raises what a signal's handler or the sink raised. In a
+  // child that one of them forked it leaves at once.
+  void serve(const Busy& busy, const std::function<void()>& stop, const wick::TextSink& sink) {
     std::exception_ptr raised;
     std::unique_lock lock(mutex_);
     while (!is_over_) {
@@ -222,8 +245,10 @@ class Relay {
       }
       try {
         if (!raised && PyErr_CheckSignals() != 0) throw py::error_already_set();
-        if (piece_) answer(lock, !raised && sink(*piece_));
+        if (piece_ && !busy.is_in_child()) answer(lock, !raised && sink(*piece_));
+        if (busy.is_in_child()) raise_of_other_process(busy.process());
       } catch (...) {
+        if (busy.is_in_child()) throw;
         raised = std::current_exception();
         stop();
         if (piece_) answer(lock, false);
@@ -255,40 +280,47 @@ auto run(const Origin& origin, const std::function<void()>& stop, const Body& bo
   refuse_what_would_hang(origin);
   const Busy busy;
   const std::stop_callback at_exit(gate().stop.get_token(), stop);
+  const wick::TextSink direct = [&](std::string_view piece) {
+    return call_back(busy, [&] { return sink(piece); });
+  };
   if (PyThread_get_thread_ident() != gate().main_thread) {
     const Unlocked unlocked;
-    return body(sink);
+    return body(direct);
   }
-  std::optional<decltype(body(sink))> result;
-  std::exception_ptr failed;
-  Relay relay;
-  std::thread computing;
+
+  struct Job {
+    std::optional<decltype(body(sink))> result = {};
+    std::exception_ptr failed = nullptr;
+    Relay relay = {};
+    std::thread computing = {};
+  };
+
+  auto job = std::make_unique<Job>();
   try {
-    computing = std::thread([&] {
+    job->computing = std::thread([&body, job = job.get()] {
       try {
-        result.emplace(body([&](std::string_view piece) { return relay.tell(piece); }));
+        job->result.emplace(body([job](std::string_view piece) { return job->relay.tell(piece); }));
       } catch (...) {
-        failed = std::current_exception();
+        job->failed = std::current_exception();
       }
-      relay.end();
+      job->relay.end();
     });
   } catch (const std::system_error&) {  // no further thread: then without Ctrl-C
     const Unlocked unlocked;
-    return body(sink);
+    return body(direct);
   }
-
-  struct Joins {
-    std::thread& thread;
-
-    ~Joins() { thread.join(); }
-  };
-
-  {
-    const Joins joins{computing};
-    relay.serve(stop, sink);
+  try {
+    job->relay.serve(busy, stop, sink);
+  } catch (...) {
+    if (busy.is_in_child())
+      static_cast<void>(job.release());  // its thread is not there to be joined
+    else
+      job->computing.join();
+    throw;
   }
-  if (failed) std::rethrow_exception(failed);
-  return *std::move(result);
+  job->computing.join();
+  if (job->failed) std::rethrow_exception(job->failed);
+  return *std::move(job->result);
 }
 
 // For what takes no time to speak of, so that nobody has to look for Ctrl-C.

@@ -81,6 +81,11 @@ class Visit {
     waiting_models = before_;
   }
 
+  template <class... Args>
+  py::object call(const py::object& f, Args&&... args) const {
+    return call_back(busy_, [&] { return f(std::forward<Args>(args)...); });
+  }
+
  private:
   const Busy busy_ = {};
   const ModelIds* before_;
@@ -135,7 +140,7 @@ inline wick::LogitsHook to_hook(std::shared_ptr<Hook> hook, std::uint64_t model)
     try {
       const py::bytearray copy = copy_of(logits);
       const py::bytes past(reinterpret_cast<const char*>(history.data()), history.size_bytes());
-      f(view_of(copy, "f"), view_of(past, "i"));
+      visit.call(f, view_of(copy, "f"), view_of(past, "i"));
       if (copy.size() != logits.size_bytes())
         throw std::runtime_error("it changed the size of what holds the logits");
       std::memcpy(logits.data(), PyByteArray_AS_STRING(copy.ptr()), logits.size_bytes());
@@ -143,6 +148,13 @@ inline wick::LogitsHook to_hook(std::shared_ptr<Hook> hook, std::uint64_t model)
       throw std::runtime_error(e.what());
     }
   };
+}
+
+// What a callback says of going on: None is yes.
+inline bool says_yes(const py::object& answer) {
+  const int truth = answer.is_none() ? 1 : PyObject_IsTrue(answer.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth != 0;
 }
 
 // Also where Ctrl-C is noticed while an answer is made.
@@ -157,8 +169,7 @@ inline wick::TextSink to_sink(const py::object& on_text) {
     const py::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (on_text.is_none()) return true;
-    const py::object answer = on_text(piece);
-    return answer.is_none() || py::cast<bool>(answer);
+    return says_yes(on_text(piece));
   };
 }
 
@@ -315,9 +326,9 @@ inline wick::Prompt to_prompt(const py::object& prompt) {
   return to_messages(prompt);
 }
 
-// A str, or a path object.
+// A str, or a path object. A file's name need not be UTF-8.
 inline std::string to_path(const py::object& path) {
-  auto text = py::cast<std::string>(py::module_::import("os").attr("fspath")(path));
+  auto text = py::cast<std::string>(py::module_::import("os").attr("fsencode")(path));
   if (text.find('\0') != std::string::npos)
     throw py::value_error("embedded null character in a path");
   return text;
@@ -334,8 +345,7 @@ inline wick::ProgressSink to_progress(std::shared_ptr<Hook> f, std::exception_pt
   return [f = std::move(f), &raised](const wick::OpenProgress& p) {
     try {
       const Visit visit(waiting_here());
-      const py::object answer = f->callable(wick::name(p.phase), p.what, p.done, p.total);
-      return answer.is_none() || py::cast<bool>(answer);
+      return says_yes(visit.call(f->callable, wick::name(p.phase), p.what, p.done, p.total));
     } catch (...) {
       raised = std::current_exception();
       return false;
@@ -350,7 +360,7 @@ inline void set_log(const py::object& f) {
     sink = [shared = to_shared(f, "sink")](wick::LogLevel level, std::string_view message) {
       const Visit visit(waiting_here());
       try {
-        shared->callable(wick::name(level), message);
+        visit.call(shared->callable, wick::name(level), message);
       } catch (py::error_already_set& e) {
         e.discard_as_unraisable("wick.set_log");
       }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -25,6 +26,7 @@ namespace py = pybind11;
 enum class Phase : int { kOpen, kClosing, kClosed, kAbandoned };
 
 struct Gate {
+  const pid_t process = getpid();
   std::mutex mutex = {};
   std::condition_variable changed = {};
   int busy = 0;
@@ -68,13 +70,20 @@ class Busy {
     leave(gate_, 1);
   }
 
+  // In a child of fork() nobody is counted there, and the mutex may be a lost thread's.
   static void leave(Gate& gate, int n) {
+    if (&gate != &pywick::gate()) return;
     const std::lock_guard lock(gate.mutex);
     gate.busy -= n;
     gate.changed.notify_all();
   }
 
   static int held() { return held_; }
+
+  // Whether this is, since the Busy began, a child of fork() that has no other thread.
+  bool is_in_child() const { return &gate_ != &gate(); }
+
+  pid_t process() const { return gate_.process; }
 
  private:
   Gate& gate_;

@@ -25,6 +25,11 @@ struct PyStream : Held<wick::Stream> {
   PyStream(wick::Stream stream, Origin from, std::shared_ptr<Hook> with)
       : Held(std::move(stream), std::move(from)), hook(std::move(with)) {}
 
+  // Not in a child of fork(): the request is the parent's, and its locks may be lost threads'.
+  void cancel() {
+    if (origin().process == getpid()) (*this)->cancel();
+  }
+
   // Null while it is being made.
   static PyStream* of(PyObject* self) {
     const auto held = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
@@ -42,7 +47,7 @@ struct PyStream : Held<wick::Stream> {
   static int clear(PyObject* self) {
     PyStream* const s = of(self);
     if (s == nullptr || s->hook == nullptr) return 0;
-    (*s)->cancel();
+    s->cancel();
     const py::object gone = std::move(s->hook->callable);
     return 0;
   }
@@ -61,6 +66,21 @@ PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
   PyErr_Format(PyExc_TypeError, "%s: No constructor defined! Its objects come from a wick.Model",
                type->tp_name);
   return nullptr;
+}
+
+// Of pybind11's base class, which copyreg calls for protocols 0 and 1 of pickle: pybind11 makes its
+// objects by an exception that no C function below lets through. The base is this module's alone
+// (cmake/library.cmake), so that no other module's classes are touched.
+PyObject* new_of_known_class(PyTypeObject* type, PyObject*, PyObject*) {
+  if (!py::detail::all_type_info(type).empty()) return py::detail::make_new_instance(type);
+  PyErr_Format(PyExc_TypeError, "%s has no objects of its own; those of wick cannot be pickled",
+               type->tp_name);
+  return nullptr;
+}
+
+void guard_base_class() {
+  auto* const base = reinterpret_cast<PyTypeObject*>(py::detail::get_internals().instance_base);
+  base->tp_new = new_of_known_class;
 }
 
 template <class Class>
@@ -162,7 +182,7 @@ auto pull(PyStream& stream, const Body& body) {
   const Turn turn(stream.origin());
   if (stream->is_over()) return body(*stream);
   return run(
-      stream.origin(), [&stream] { stream->cancel(); },
+      stream.origin(), [&stream] { stream.cancel(); },
       [&](const wick::TextSink&) { return body(*stream); }, {});
 }
 
@@ -331,7 +351,7 @@ void bind_stream(py::module_& m) {
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", next_piece)
       .def("__enter__", [](py::object self) { return self; })
-      .def("__exit__", [](PyStream& s, const py::args&) { s->cancel(); })
+      .def("__exit__", [](PyStream& s, const py::args&) { s.cancel(); })
       .def("next_event", next_event)
       .def("_poll", poll_piece)
       .def("_poll_event", poll_event)
@@ -344,7 +364,7 @@ void bind_stream(py::module_& m) {
            [](PyStream& stream) {
              return take(pull(stream, [](wick::Stream& s) { return s.finish(); }));
            })
-      .def("cancel", [](PyStream& s) { s->cancel(); })
+      .def("cancel", &PyStream::cancel)
       .def_property_readonly("text",
                              [](PyStream& s) {
                                const Turn turn(s.origin());
@@ -505,6 +525,7 @@ PYBIND11_MODULE(_wick, m) {
   m.def("set_log", set_log, py::arg("sink"));
   open_gate();
   py::module_::import("atexit").attr("register")(py::cpp_function(&close_gate));
+  guard_base_class();
   bind_records(m);
   bind_answers(m);
   bind_wakes(m);

@@ -70,6 +70,28 @@ for cls in (wick.Session, wick.Stream, wick.Completion, wick.ScoredToken, wick.R
     assert out.count("no object") == 25 and "made <" not in out
 
 
+def test_nothing_is_pickled_or_made_by_way_of_the_base_class():
+    out = alone("""
+import copy, copyreg, pickle
+from wick import _wick
+answer, wakes = model.complete("Once", max_tokens=1, logprobs=True), _wick._Wakes()
+objects = [model, model.session(), model.stream("Once", max_tokens=1), model.plan("Once"), wick.Cancel(), answer,
+           answer.logprobs[0], wakes, wakes.add(1)]
+base = wick.Model.__mro__[1]
+calls = [lambda one, n=n: pickle.dumps(one, n) for n in range(6)]
+calls += [copy.copy, copy.deepcopy, lambda one: one.__reduce__(), lambda one: copyreg._reduce_ex(one, 0), base, lambda one: base(),
+          lambda one: type("Sub", (base,), {})(), lambda one: type(one).__base__.__new__(base)]
+for one in objects:
+    for call in calls:
+        try: print("made", call(one))
+        except TypeError: print("no object")
+class Sub(wick.Model):
+    def __new__(cls, path): return super().__new__(cls)
+print(Sub(PATH).context > 0, type(wick.Cancel.__new__(wick.Cancel)) is wick.Cancel)
+""")
+    assert out == "no object\n" * 9 * 14 + "True True\n"
+
+
 def test_the_last_reference_may_go_on_the_models_own_thread():
     for owner in ("model", "model.session()"):
         out = alone(f"""
@@ -365,6 +387,58 @@ next(streams[0])
     assert out == "model_of_other_process\n" * 6
 
 
+FORK = """
+pids = []
+def fork(*_):
+    if pids: return
+    sys.stdout.flush()
+    pids.append(os.fork())
+    if pids[0] == 0:
+        signal.alarm(20)
+        {then}
+def in_thread(call):
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+def during(call):
+    signal.signal(signal.SIGALRM, fork)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    call()
+SHORT = dict(temperature=0, max_tokens=20, ignore_eos=True)
+want, session = model.complete("Once", **SHORT).text, model.session()
+"""
+
+# The status of a child that only returns: 3 if the call raises wick.Error there, 1 if the child ends with the callback.
+FORKING_CALLS = [
+    ("model.complete('Once', on_text=fork, **SHORT)", 3),
+    ("session.say('Once', on_text=fork, **SHORT)", 3),
+    ("during(lambda: model.complete(LONG, max_tokens=1))", 3),
+    ("during(lambda: model.embed([LONG]))", 3),
+    ("during(lambda: next(model.stream(LONG, max_tokens=1)))", 3),
+    ("in_thread(lambda: model.complete('Once', on_text=fork, **SHORT))", 1),
+    ("model.complete('Once', logits=fork, **SHORT)", 1),
+    ("model.stream('Once', logits=fork, **SHORT).finish()", 1),
+    ("wick.Model(PATH, context=256, progress=fork)", 1),
+]
+
+
+@pytest.mark.parametrize("call, status", FORKING_CALLS)
+@pytest.mark.parametrize("exits", [True, False])
+def test_a_child_forked_in_a_callback_comes_to_an_end(call, status, exits):
+    out = alone(FORK.replace("{then}", "sys.exit(7)" if exits else "return") + f"""
+try: {call}
+except wick.Error as error:
+    assert pids == [0] and error.id == "model_of_other_process"
+    try: session.messages
+    except wick.Error as later: assert later.id == "model_of_other_process"
+    assert wick.Model(PATH, context=2048, threads=1).complete("Once", **SHORT).text == want
+    sys.exit(3)
+print("child", os.waitstatus_to_exitcode(os.waitpid(pids[0], 0)[1]))
+assert model.complete("Once", **SHORT).text == want
+""")
+    assert out == f"child {7 if exits else status}\n"
+
+
 def test_a_model_file_that_was_written_to_is_refused(tmp_path):
     path = tmp_path / "model.gguf"
     shutil.copy(MODEL, path)
@@ -383,6 +457,45 @@ def test_a_model_file_that_was_written_to_is_refused(tmp_path):
             ask()
         assert caught.value.id == "model_file_changed"
     assert model.detokenize(model.tokenize("Once")) == "Once"
+
+
+def test_a_path_need_not_be_utf8(model, tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.gguf")
+    os.symlink(MODEL, name)
+    other = wick.Model(name, context=256)
+    assert other.complete("The capital of Japan is", **GREEDY).text == model.complete("The capital of Japan is", **GREEDY).text
+    assert wick.Model(os.fsencode(name), context=256).name == other.name
+    talk = other.session("Brief.")
+    talk.save(name + ".talk")
+    assert b"\xff.gguf.talk" in os.listdir(os.fsencode(tmp_path))
+    assert other.load_session(name + ".talk").messages == talk.messages
+    for call in (lambda: wick.Model(name + "x"), lambda: other.load_session(name + "x"), lambda: talk.save(name + "/x"),
+                 lambda: wick.Model(MODEL, speculation="draft", draft_model=name + "x")):
+        with pytest.raises(wick.Error):
+            call()
+    with pytest.raises(TypeError):
+        wick.Model(5)
+
+
+def test_what_on_text_and_progress_return_is_a_truth_value(model):
+    ask = dict(temperature=0, max_tokens=20, ignore_eos=True)
+
+    class Raises:
+        def __bool__(self):
+            raise LookupError("no truth")
+
+    for go_on in (None, True, 1, [1], object(), float("nan")):
+        assert model.complete("Once", on_text=lambda text: go_on, **ask).finish == "length"
+        assert wick.Model(MODEL, context=256, progress=lambda *_: go_on).context == 256
+    for stop in (False, 0, "", [], {}):
+        assert model.complete("Once", on_text=lambda text: stop, **ask).finish == "cancelled"
+        with pytest.raises(wick.Error) as caught:
+            wick.Model(MODEL, context=256, progress=lambda *_: stop)
+        assert caught.value.id == "cancelled"
+    with pytest.raises(LookupError, match="no truth"):
+        model.complete("Once", on_text=lambda text: Raises(), **ask)
+    with pytest.raises(LookupError, match="no truth"):
+        wick.Model(MODEL, context=256, progress=lambda *_: Raises())
 
 
 def test_a_null_character_in_a_path_is_refused(model, tmp_path):
