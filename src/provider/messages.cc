@@ -62,7 +62,7 @@ Result<void> read_content(const Value& content, std::size_t index, std::vector<P
   }
   if (content.array() == nullptr) return bad_message(index, "has a content that is no text");
   for (const Value& part : *content.array()) {
-    const std::string_view type = field(part, "type");
+    const std::string type = field(part, "type");
     if (type == "text") {
       parts.emplace_back(TextPart{field(part, "text")});
     } else if (type == "image_url") {
@@ -85,8 +85,8 @@ Result<Message> read_message(const Value& value, std::size_t index) {
         ToolResult{.call_id = field(value, "tool_call_id"), .text = field(value, "content")});
     return message;
   }
-  const std::string_view reasoning = field(value, "reasoning_content");
-  if (!reasoning.empty()) parts.emplace_back(ReasoningPart{std::string(reasoning)});
+  const std::string reasoning = field(value, "reasoning_content");
+  if (!reasoning.empty()) parts.emplace_back(ReasoningPart{reasoning});
   if (const Value* const content = find(value, "content")) {
     WICK_DO(read_content(*content, index, parts));
   }

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::string_view kTalk =
     R"([{"role": "user", "content": "Rome?"}, )"
-    R"({"role": "assistant", "content": "", "reasoning_content": "A tool.", "tool_calls": )"
+    R"({"role": "assistant", "content": "", "reasoning_content": )"
+    R"("A tool knows the weather, and a word that is longer than any string keeps in itself.", )"
+    R"("tool_calls": )"
     R"([{"id": "c1", "type": "function", "function": )"
     R"({"name": "weather", "arguments": "{\"city\": \"Rome\"}"}}]}, )"
     R"({"role": "tool", "content": "17 degrees", "tool_call_id": "c1"}])";
@@ -19,7 +21,8 @@ TEST(Messages, ComeBackFromJsonAsTheyWere) {
   ASSERT_TRUE(messages) << to_string(messages.error());
   ASSERT_EQ(messages->size(), 3U);
   EXPECT_EQ((*messages)[0].content.text(), "Rome?");
-  EXPECT_EQ((*messages)[1].content.text<ReasoningPart>(), "A tool.");
+  EXPECT_EQ((*messages)[1].content.text<ReasoningPart>(),
+            "A tool knows the weather, and a word that is longer than any string keeps in itself.");
   EXPECT_EQ(std::get<ToolCall>((*messages)[1].content.parts.at(1)).name, "weather");
   EXPECT_EQ(std::get<ToolResult>((*messages)[2].content.parts.at(0)).text, "17 degrees");
   EXPECT_EQ(messages_to_json(*messages), kTalk);
