@@ -137,7 +137,7 @@ TEST(HostileTemplate, EveryFilterAndMethodChargesWhatItDoes) {
 }
 
 TEST(HostileTemplate, ManyParametersBranchesAndTokensAreRefusedAtParse) {
-  std::string params = "{% macro m(", named = "{{ x(", branches = "{% set ", frames, many;
+  std::string params = "{% macro m(", named = "{{ x(", branches = "{% set ", frames, many, inner;
   for (int i = 0; i < 20'000; ++i) {
     params += cat("a", i, ",");
     named += cat("a", i, "=1,");
@@ -156,8 +156,16 @@ TEST(HostileTemplate, ManyParametersBranchesAndTokensAreRefusedAtParse) {
     frames += "{% endfor %}";
   for (int i = 0; i < 60'000; ++i)
     many += "{{1}}";
+  for (int i = 0; i < 190; ++i)
+    inner += "{% if a %}";
+  inner += "{% set (";
+  for (int i = 0; i < 18'000; ++i)
+    inner += cat("a", i, ",");
+  inner += "z) = x %}";
+  for (int i = 0; i < 190; ++i)
+    inner += "{% else %}x{% endif %}";
   for (const std::string& source :
-       {params + "z) %}{% endmacro %}", named + "z=1) }}", branches, frames, many}) {
+       {params + "z) %}{% endmacro %}", named + "z=1) }}", branches, frames, many, inner}) {
     const long before = test::live_bytes();
     test::reset_peak_bytes();
     const double start = cpu_seconds();

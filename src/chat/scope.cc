@@ -79,14 +79,14 @@ struct Symbols {
     }
   }
 
+  // What a copy costs.
+  std::size_t size() const { return refs.size() + loads.size() + stores.size(); }
+
   // What is stored in a branch only may not have been stored: it starts as what it was outside.
   void merge(std::initializer_list<const Symbols*> branches) {
     std::set<std::string_view> stored;
-    *steps += stores.size();
-    for (const Symbols* branch : branches) {
-      *steps += branch->refs.size() + branch->loads.size() + branch->stores.size();
+    for (const Symbols* branch : branches)
       stored.insert(branch->stores.begin(), branch->stores.end());
-    }
     for (const std::string_view name : stores)
       stored.erase(name);
     for (const Symbols* branch : branches) {
@@ -276,27 +276,33 @@ class Resolver {
     }
   }
 
-  Symbols copy(const Symbols& symbols, std::uint32_t at) {
-    spend(symbols.refs.size() + symbols.loads.size() + symbols.stores.size(), at);
-    return symbols;
+  // Once the template is refused nothing is copied or merged, however deep it is nested.
+  Symbols copy(Symbols& symbols, std::uint32_t at) {
+    return spend(symbols.size(), at) ? symbols : symbols.inner();
+  }
+
+  void merge(Symbols& symbols, std::initializer_list<const Symbols*> branches, std::uint32_t at) {
+    std::size_t n = symbols.stores.size();
+    for (const Symbols* branch : branches)
+      n += branch->size();
+    if (spend(n, at)) symbols.merge(branches);
   }
 
   void collect_if(const Stmt& stmt, Symbols& symbols) {
     collect(stmt.exprs[0], symbols);
     Symbols body = copy(symbols, stmt.at);
     collect(stmt.bodies[0], body);
-    if (stmt.bodies.size() == 1 && stmt.other.empty()) return symbols.merge({&body});
+    if (stmt.bodies.size() == 1 && stmt.other.empty()) return merge(symbols, {&body}, stmt.at);
     Symbols elifs = copy(symbols, stmt.at);
     for (std::size_t i = 1; i < stmt.bodies.size(); ++i) {
       collect(stmt.exprs[i], elifs);
       Symbols branch = copy(elifs, stmt.at);
-      if (error_) return;
       collect(stmt.bodies[i], branch);
-      elifs.merge({&branch});
+      merge(elifs, {&branch}, stmt.at);
     }
     Symbols other = copy(symbols, stmt.at);
     collect(stmt.other, other);
-    symbols.merge({&body, &elifs, &other});
+    merge(symbols, {&body, &elifs, &other}, stmt.at);
   }
 
   // --- resolving: each name of a frame's own code gets its slot ---
