@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "wick/message.h"
@@ -24,6 +23,7 @@
 #include "wick/result.h"
 #include "wick/token.h"
 #include "wick/usage.h"
+#include "wick/variant.h"
 
 namespace wick {
 
@@ -108,7 +108,7 @@ struct Generation {
 
 // What is to be answered: a conversation by the model's chat template, or text or tokens to go on
 // from. A text gets the model's own prefix (BOS), tokens are taken as they are.
-using Prompt = std::variant<std::string, std::vector<Message>, std::vector<TokenId>>;
+using Prompt = Variant<std::string, std::vector<Message>, std::vector<TokenId>>;
 
 struct Completion {
   std::string text = {};

@@ -6,34 +6,13 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
+
+#include "wick/variant.h"
 
 namespace wick {
 
-// A number, a text, or 64 bits. Copied so that what may throw comes before the variant is made:
-// libstdc++ 12 takes a variant of these types to be never valueless, and destroys what a copy that
-// threw has not made.
-class ParameterValue : public std::variant<double, std::string, std::uint64_t> {
- public:
-  using variant::variant;
-  using variant::operator=;
-  ParameterValue() = default;
-
-  ParameterValue(const ParameterValue& other) : variant(0.0) { *this = other; }
-
-  ParameterValue(ParameterValue&&) noexcept = default;
-  ParameterValue& operator=(ParameterValue&&) noexcept = default;
-  ~ParameterValue() = default;
-
-  ParameterValue& operator=(const ParameterValue& other) {
-    if (const auto* const text = std::get_if<std::string>(&other)) {
-      emplace<std::string>(std::string(*text));
-    } else if (this != &other) {
-      variant::operator=(other);
-    }
-    return *this;
-  }
-};
+// A number, a text, or 64 bits.
+using ParameterValue = Variant<double, std::string, std::uint64_t>;
 
 struct EffectiveParameter {
   std::string key = {};  // "temperature", "seed", "samplers", "max_tokens", …

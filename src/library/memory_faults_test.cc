@@ -361,6 +361,30 @@ TEST(LibraryMemoryFaults, CallsWithoutAResultThrowNothing) {
   EXPECT_GT(doors.model.describe().vocabulary, 0);
 }
 
+// Of a variant that is copied no half is left; the sanitizers of the preset clang see one that is.
+TEST(LibraryMemoryFaults, ACopiedPromptOrValueIsWholeOrNotThere) {
+  const std::string text = "a text that is long enough for a buffer of its own";
+  const auto copy_all = [](const auto& from) {
+    auto assigned = std::decay_t<decltype(from)>();
+    for (long n = 1; n < 4; ++n) {
+      test::fail_allocation(n);
+      try {
+        const auto made = from;
+        assigned = from;
+      } catch (const std::bad_alloc&) {
+        EXPECT_TRUE(test::allocation_has_failed());
+        EXPECT_EQ(assigned.index(), 0U);
+      }
+    }
+    test::fail_allocation(0);
+    EXPECT_EQ(assigned.index(), from.index());
+  };
+  copy_all(Prompt(text));
+  copy_all(Prompt(std::vector<Message>{{.content = text}}));
+  copy_all(Prompt(std::vector<TokenId>{1, 2, 3}));
+  copy_all(ParameterValue(text));
+}
+
 // The first round also makes what lives as long as the process.
 void sweep_twice(bool is_every) {
   sweep_all(is_every);
