@@ -2,12 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include "base/blanks.h"
+
 namespace wick {
 namespace {
 
 TEST(Strings, CatPrintsEachKindOfPart) {
   EXPECT_EQ(cat("a", 'b', true, 3, -4LL, 0.1, std::string("s"), std::string_view("v")),
             "abtrue3-40.1sv");
+}
+
+TEST(Strings, JsonWithALongRunOfBlanksIsRefused) {
+  const std::string most(kMaxBlanks - 1, '\n');
+  EXPECT_TRUE(check_blanks("[" + most + "1," + most + "2" + most + "]" + most));
+  for (const std::string& more : {most + "\n", most + " \t" + most})
+    EXPECT_FALSE(check_blanks("[" + most + "1" + more + "]"));
+  EXPECT_FALSE(check_blanks(most + most));
 }
 
 TEST(Strings, HumanBytesUsesDecimalUnits) {

@@ -2,6 +2,7 @@
 // back as Python writes it.
 #include <nlohmann/json.hpp>
 
+#include "base/blanks.h"
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/python_text.h"
@@ -141,6 +142,7 @@ Result<Value> parse_json(std::string_view text, DuplicateKeys duplicates) {
     return Error{ErrorCode::kInvalid, "json_syntax",
                  cat("JSON has ", text.size(), " bytes, the limit is ", kMaxJsonBytes)};
   }
+  WICK_DO(check_blanks(text));
   Builder builder(duplicates);
   if (!json::sax_parse(text, &builder)) {
     return Error{ErrorCode::kInvalid, "json_syntax", builder.message};

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <iostream>
 
+#include "base/strings.h"
 #include "cli/out.h"
+#include "hub/durable.h"
 
 namespace wick {
 
@@ -23,6 +25,7 @@ struct LineEditor::State {
 namespace {
 
 constexpr int kHistoryLines = 1000;
+constexpr std::size_t kMaxHistoryBytes = std::size_t{4} << 20;
 
 char* prompt_of(EditLine* editor) {
   std::string* prompt = nullptr;
@@ -31,6 +34,22 @@ char* prompt_of(EditLine* editor) {
 }
 
 void on_interrupt(int /*number*/) {}  // only to end the read below with EINTR
+
+// False: something stands there that this program did not write, and that stays as it is.
+bool load_history(History* history, const std::filesystem::path& path) {
+  const auto text = read_small_file(path, kMaxHistoryBytes);
+  if (!text) return text.error().code == ErrorCode::kNotFound;
+  HistEvent event;
+  return text->empty() || ::history(history, &event, H_LOAD, path.c_str()) >= 0;
+}
+
+// Whole or not at all.
+void save_history(History* history, const std::filesystem::path& path) {
+  const std::string fresh = cat(path.string(), ".", ::getpid(), ".tmp");
+  HistEvent event;
+  const bool is_whole = ::history(history, &event, H_SAVE, fresh.c_str()) >= 0;
+  if (!is_whole || ::rename(fresh.c_str(), path.c_str()) != 0) ::unlink(fresh.c_str());
+}
 
 }  // namespace
 
@@ -48,13 +67,20 @@ LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<
   HistEvent event;
   ::history(s.history, &event, H_SETSIZE, kHistoryLines);
   ::history(s.history, &event, H_SETUNIQUE, 1);
-  if (!s.history_path.empty()) ::history(s.history, &event, H_LOAD, s.history_path.c_str());
+  if (!s.history_path.empty() && !load_history(s.history, s.history_path)) {
+    note({printable(s.history_path.string()), ": is no history of wick's, so none is kept\n"});
+    s.history_path.clear();
+  }
   el_set(s.editor, EL_CLIENTDATA, &s.prompt);
   el_set(s.editor, EL_PROMPT, prompt_of);
   el_set(s.editor, EL_EDITOR, "emacs");
   el_set(s.editor, EL_HIST, ::history, s.history);
   el_set(s.editor, EL_SIGNAL, 0);
   el_source(s.editor, nullptr);  // the user's ~/.editrc
+  // libedit 3.1 reads behind the end of a command whose quote is not closed.
+  for (const char* keys : {"^[x", "^[X"})
+    el_set(s.editor, EL_BIND, "-r", keys, nullptr);
+  el_set(s.editor, EL_BIND, "-a", "-r", ":", nullptr);  // of vi
 }
 
 LineEditor::~LineEditor() {
@@ -93,7 +119,7 @@ void LineEditor::remember(const std::string& entry) {
   if (s.history == nullptr || entry.empty()) return;
   HistEvent event;
   ::history(s.history, &event, H_ENTER, entry.c_str());
-  if (!s.history_path.empty()) ::history(s.history, &event, H_SAVE, s.history_path.c_str());
+  if (!s.history_path.empty()) save_history(s.history, s.history_path);
 }
 
 }  // namespace wick

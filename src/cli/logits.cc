@@ -8,6 +8,7 @@
 
 #include "base/mapped_file.h"
 #include "base/strings.h"
+#include "cli/answer.h"
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/settings.h"
@@ -19,8 +20,8 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxIdsBytes = std::size_t{1} << 30;
 constexpr int kRows = 64;  // logits of so many positions at once
+constexpr std::size_t kMaxIdsFile = std::size_t{64} << 20;
 
 struct Options {
   SettingFlags settings = {};
@@ -67,13 +68,16 @@ std::string npy_header(std::size_t rows, std::size_t cols) {
 }
 
 Result<void> write_logits(Decoder& decoder, SequenceMemory& memory, const std::vector<TokenId>& ids,
-                          int chunk, AtomicFile& out) {
+                          int chunk, const Interrupt& interrupt, AtomicFile& out) {
   const int n = static_cast<int>(ids.size());
   std::vector<Pos> positions;
   std::vector<SeqId> seqs;
   std::vector<int> rows;
   WICK_CHECK(memory.extend(0, n), "the cache was made for this many positions");
   for (int begin = 0; begin < n; begin += chunk) {
+    if (interrupt.was_hit()) {
+      return Error{.code = ErrorCode::kCancelled, .id = "interrupted", .message = "interrupted"};
+    }
     const int count = std::min(chunk, n - begin);
     positions.clear();
     rows.clear();
@@ -105,7 +109,7 @@ Result<int> run(const Options& o) {
   inputs.insert(inputs.end(), config.files().begin(), config.files().end());
   std::string text = o.ids;
   if (!o.ids_file.empty()) {
-    WICK_TRY(text, read_text(o.ids_file, kMaxIdsBytes));
+    WICK_TRY(text, read_text(o.ids_file, kMaxIdsFile));
     if (const auto id = file_id(o.ids_file)) inputs.push_back(*id);
   }
   WICK_TRY(const auto ids, parse_ids(text));
@@ -126,9 +130,10 @@ Result<int> run(const Options& o) {
   WICK_TRY(SequenceMemory memory,
            SequenceMemory::create(*device, decoder.spec(),
                                   {.k_type = types.k, .v_type = types.v, .context = context}));
+  WICK_TRY(const auto interrupt, Interrupt::begin());
   WICK_TRY(AtomicFile out, AtomicFile::create(o.out, inputs));
   WICK_DO(out.add(npy_header(ids.size(), static_cast<std::size_t>(vocab))));
-  WICK_DO(write_logits(decoder, memory, ids, o.chunk, out));
+  WICK_DO(write_logits(decoder, memory, ids, o.chunk, *interrupt, out));
   WICK_DO(out.commit());
   if (o.is_json) {
     print({"{\"tokens\":", ids.size(), ",\"vocab\":", vocab, "}\n"});

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/blanks.h"
 #include "base/strings.h"
 #include "format/limits.h"
 #include "format/model_parts.h"
@@ -88,6 +89,9 @@ Error syntax_error(const Survey& survey, std::string_view text, std::string_view
 
 Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view path,
                                          JsonNames names) {
+  if (const auto few = check_blanks(text); !few) {
+    return corrupt("bad_json", cat(printable(path), ": ", few.error().message));
+  }
   Survey survey;
   if (!json::sax_parse(text.begin(), text.end(), &survey)) {
     return syntax_error(survey, text, path);

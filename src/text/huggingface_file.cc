@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "base/blanks.h"
 #include "base/strings.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
@@ -285,6 +286,7 @@ Result<Json> parse_json_object(std::string_view text, std::string_view name) {
     return corrupt_json(cat(name, " has ", text.size(), " bytes, wick takes ", kMaxTokenizerJson,
                             " and a nesting of ", kMaxJsonNesting));
   }
+  if (!check_blanks(text)) return no_object(name);
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (!json.is_object()) return no_object(name);
   return json;

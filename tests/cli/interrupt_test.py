@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ctrl-C ends a chat template that still runs: one answer, and a prompt that is only shown."""
+"""Ctrl-C ends a chat template that still runs, in an answer and in a prompt that is only shown; and logits."""
 # labels: cli
 import json
 import pathlib
@@ -55,6 +55,12 @@ class Interrupt(unittest.TestCase):
 
     def test_one_answer(self):
         self.assertEqual(self.interrupted("chat", self.home.model, stdin="x" * LONG), 130)
+
+    def test_logits_leave_no_half_file(self):
+        before = sorted(self.home.folder.iterdir())
+        arguments = ["logits", "-m", self.home.model, "--ids", ",".join(["1"] * 40000), "--chunk", "1", "-o", "o.npy"]
+        self.assertEqual(self.interrupted(*arguments, stdin=""), 130)
+        self.assertEqual(sorted(self.home.folder.iterdir()), sorted([*before, self.home.folder / "input"]))
 
     def test_a_prompt_that_is_shown(self):
         messages = json.dumps([{"role": "user", "content": "x" * LONG}])

@@ -281,6 +281,7 @@ class Program(unittest.TestCase):
         wick("logits", "-m", MODEL, "--ids", "1,2,3", "--kv-type", "f32", "--chunk", "1", "-o", cut)
         self.assertEqual(pathlib.Path(cut).read_bytes(), data)
         self.assertEqual(wick("logits", "-m", MODEL, "--ids", "1,49152", "-o", out).returncode, 2)
+        self.assertIn("which is the limit", wick("logits", "-m", MODEL, "--ids-file", "/dev/zero", "-o", out).stderr)
 
     def test_bench_prints_one_object_a_line(self):
         done = wick("bench", "-m", MODEL, "-p", "16", "-n", "4", "-t", "1,2", "-r", "1", "-d", "0,32", "--json")

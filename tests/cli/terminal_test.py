@@ -2,6 +2,7 @@
 """Nothing that a file, a template, a setting or a model says is obeyed by the terminal it is shown on."""
 # labels: cli
 import json
+import os
 import re
 import subprocess
 import sys
@@ -48,6 +49,35 @@ class Shown(unittest.TestCase):
         self.harmless(greeting, SHOWN)
         error = re.search(rb"wick: [^\n]*", rest)[0].rstrip(b"\r")
         self.harmless(error, SHOWN)
+
+    def test_keys_that_would_run_commands_of_the_line_editor(self):
+        terminal = tiny.Terminal(self.home, "chat", self.home.model)
+        terminal.until(b"> ")
+        for keys in ("\x1bx\"", "\x1bX'", "/quit"):
+            terminal.say(keys)
+        self.assertEqual(terminal.finish(), 0)
+
+    def test_a_history_that_is_none_is_neither_read_nor_replaced(self):
+        store = self.home.folder / "store"
+        store.mkdir()
+        history, important = store / "history", self.home.folder / "important"
+        important.write_text("mine\n")
+        for place in (lambda: history.symlink_to(important), lambda: os.mkfifo(history), lambda: history.write_text("mine\n"),
+                      lambda: history.symlink_to("/dev/zero"), lambda: None):
+            place()
+            terminal = tiny.Terminal(self.home, "chat", self.home.model)
+            terminal.until(b"> ")
+            for line in ("/help", "/quit"):
+                terminal.say(line)
+            self.assertEqual(terminal.finish(), 0)
+            self.assertEqual(important.read_text(), "mine\n")
+            if history.is_file() and history.read_text().startswith("_HiStOrY"):
+                continue
+            self.assertIn(b"is no history of wick's", terminal.seen)
+            history.unlink()
+        self.assertIn("/help", history.read_text())
+        self.assertEqual(history.stat().st_mode & 0o777, 0o600)
+        self.assertEqual([p.name for p in store.iterdir() if "history" in p.name], ["history"])
 
     def test_what_a_file_says_about_itself(self):
         self.harmless(self.on_terminal("model", "info", self.home.model), "name                " + SHOWN)
