@@ -22,7 +22,9 @@ struct Fixture {
 
   std::shared_ptr<LocalModel> open(const test::TinyModel& tiny = {.context = 1024},
                                    EngineOptions engine = {}) const {
-    test::write_tiny_model(dir.path() / "tiny.gguf", tiny);
+    // Renamed over the one before, which a model may have mapped.
+    test::write_tiny_model(dir.path() / "new.gguf", tiny);
+    std::filesystem::rename(dir.path() / "new.gguf", dir.path() / "tiny.gguf");
     auto opened = LocalModel::open(dir.path() / "tiny.gguf", {.threads = 1, .engine = engine});
     EXPECT_TRUE(opened) << (opened ? "" : to_string(opened.error()));
     return opened ? *std::move(opened) : nullptr;
