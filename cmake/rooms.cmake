@@ -32,7 +32,7 @@ set(WICK_CROSS_ROOMS base quant kernels)
 set(WICK_HOT_ROOMS quant sample kernels backend)
 
 # Rooms whose tests run once more on a device whose memory faults when the host touches it (tests/support/fake_device.h).
-set(WICK_DEVICE_ROOMS model engine local)
+set(WICK_DEVICE_ROOMS model engine local library)
 
 # Kernel files compile with the flags of the ISA they are named after, and only on its processor.
 function(wick_isa_flags files)
