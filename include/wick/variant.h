@@ -1,6 +1,6 @@
 // std::variant whose copies survive std::bad_alloc. libstdc++ 12 takes a variant of numbers, texts
-// and vectors to be never valueless, and destroys what a copy that threw has not made. Here the copy
-// is made before the variant is.
+// and vectors to be never valueless, and destroys what a copy that threw has not made. Here the
+// copy is made before the variant is.
 #pragma once
 
 #include <utility>
