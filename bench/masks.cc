@@ -11,6 +11,7 @@
 
 #include "grammar/constraint.h"
 #include "grammar/regex_recognizer.h"
+#include "grammar/schema/recognizer.h"
 #include "text/tokenizer.h"
 
 namespace {
@@ -24,6 +25,7 @@ double us_since(Clock::time_point began) {
 struct Case {
   const char* name;
   const char* pattern;
+  bool is_schema = false;
 };
 
 constexpr Case kCases[] = {
@@ -34,7 +36,29 @@ constexpr Case kCases[] = {
      R"(\{"name": "[^"\\]{1,64}", "age": \d{1,3}, "tags": \[("[a-z]+"(, "[a-z]+")*)?\]\})"},
     {"letters", R"(\p{Lu}\p{L}*( \p{L}+)*\.)"},
     {"without a word", R"((?!.*password).{0,200})"},
+    {"schema: closed object",
+     R"({"type":"object","properties":{"name":{"type":"string","maxLength":64},"age":{"type":)"
+     R"("integer","minimum":0},"tags":{"type":"array","items":{"enum":["a","b","c"]}}},)"
+     R"("required":["name","age"],"additionalProperties":false})",
+     true},
+    {"schema: open object", R"({"type":"object","required":["id"]})", true},
+    {"schema: any JSON", "true", true},
+    {"schema: oneOf by kind",
+     R"({"oneOf":[{"properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":)"
+     R"(["kind","r"]},{"properties":{"kind":{"const":"box"},"w":{"type":"number"}},"required":)"
+     R"(["kind","w"]}],"type":"object"})",
+     true},
 };
+
+wick::Result<std::unique_ptr<wick::grammar::Recognizer>> recognizer_of(const Case& c) {
+  using namespace wick::grammar;
+  if (c.is_schema) {
+    WICK_TRY(auto made, SchemaRecognizer::parse(c.pattern, {}));
+    return std::unique_ptr<Recognizer>(std::move(made));
+  }
+  WICK_TRY(auto made, RegexRecognizer::parse(c.pattern));
+  return std::unique_ptr<Recognizer>(std::move(made));
+}
 
 void report(const char* what, std::vector<double>& us) {
   std::sort(us.begin(), us.end());
@@ -68,7 +92,7 @@ int main(int argc, char** argv) {
               us_since(began) / 1000);
   for (const Case& c : kCases) {
     began = Clock::now();
-    auto recognizer = RegexRecognizer::parse(c.pattern);
+    auto recognizer = recognizer_of(c);
     if (!recognizer) {
       std::fprintf(stderr, "%s\n", recognizer.error().message.c_str());
       return 1;
@@ -77,7 +101,7 @@ int main(int argc, char** argv) {
     const auto masks = std::make_shared<TokenMasks>(*std::move(recognizer), trie);
     std::vector<double> computed, cached;
     std::mt19937 random(1);
-    for (int document = 0; document < 30; ++document) {
+    for (int document = 0; document < (c.is_schema ? 3 : 30); ++document) {
       Constraint constraint(masks);
       for (int i = 0; i < 40 && !constraint.is_ended(); ++i) {
         const std::uint64_t before = masks->n_computed();

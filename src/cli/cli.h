@@ -50,6 +50,7 @@ Action setup_plan(Flags flags);
 Action setup_doctor(Flags flags);
 Action setup_check(Flags flags);
 Action setup_explain(Flags flags);
+Action setup_grammar(Flags flags);
 
 // The whole program.
 int run_program(int argc, const char* const* argv);

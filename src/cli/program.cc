@@ -27,6 +27,7 @@ std::span<const Command> commands() noexcept {
       Command{"bench", "measure tokens per second", setup_bench},
       Command{"check", "how risky a shell command is: exit 0, 10, 11 or 12", setup_check},
       Command{"explain", "what a shell command would do", setup_explain},
+      Command{"grammar", "which texts a JSON schema or a pattern allows", setup_grammar},
       Command{"config", "what every switch is set to, and by whom", setup_config},
       Command{"doctor", "what this machine offers and what wick makes of it", setup_doctor},
   };

@@ -4,7 +4,6 @@
 // The first half of a pair of surrogates names 1,024 characters in the same way.
 #include "grammar/json_string.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,33 +13,14 @@
 #include "regex/code_points.h"
 
 namespace wick::grammar {
-namespace {
-
 using regex::ExprId;
 using regex::ExprPool;
 
-constexpr std::uint32_t kFirstHigh = 0xD800, kFirstLow = 0xDC00, kBehindLow = 0xE000;
-
-constexpr bool is_high(std::uint32_t unit) noexcept {
-  return unit >= kFirstHigh && unit < kFirstLow;
-}
-
-// The characters that begin with the first halves from `first` to `last`.
-constexpr char32_t first_of_pair(std::uint32_t high) noexcept {
-  return 0x10000 + ((high - kFirstHigh) << 10U);
-}
-
-int hex_digit(unsigned char byte) noexcept {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  const unsigned lower = byte | 0x20U;
-  return lower >= 'a' && lower <= 'f' ? static_cast<int>(lower - 'a') + 10 : -1;
-}
-
-}  // namespace
-
 std::size_t JsonString::Hash::operator()(const Place& p) const noexcept {
-  std::uint64_t h = (std::uint64_t{p.content} << 32U) | p.value;
-  h ^= (static_cast<std::uint64_t>(p.where) << 8U | p.n_digits) * 0x9E3779B97F4A7C15ULL;
+  std::uint64_t h = (std::uint64_t{p.content} << 32U) | p.spelling.value;
+  const auto where = static_cast<std::uint64_t>(p.where) << 16U |
+                     static_cast<std::uint64_t>(p.spelling.where) << 8U | p.spelling.n_digits;
+  h ^= where * 0x9E3779B97F4A7C15ULL;
   h *= 0xD6E8FEB86659FD93ULL;
   return h ^ (h >> 32U);
 }
@@ -78,113 +58,41 @@ StateId JsonString::state_of(const Place& place) {
 
 StateId JsonString::step(StateId state, unsigned char byte) {
   if (state == kFailedState) return kFailedState;
-  const Place place = places_[state];
-  switch (place.where) {
-    case Where::kBefore:
-      return byte == '"' ? state_of({.where = Where::kInside, .content = place.content})
-                         : kDeadState;
-    case Where::kInside:
-      return inside(place, byte);
-    case Where::kEscape:
-      return escaped(place, byte);
-    case Where::kHex:
-      return hex(place, byte);
-    case Where::kPair:
-    case Where::kPairU: {
-      const bool is_first = place.where == Where::kPair;
-      if (byte != (is_first ? '\\' : 'u')) return kDeadState;
-      Place next = place;
-      next.where = is_first ? Where::kPairU : Where::kPairHex;
-      return state_of(next);
-    }
-    case Where::kPairHex:
-      return pair_hex(place, byte);
-    case Where::kDead:
-    case Where::kBehind:
+  Place place = places_[state];
+  if (place.where == Where::kBefore && byte == '"') {
+    place.where = Where::kWithin;
+    return state_of(place);
+  }
+  if (place.where != Where::kWithin) return kDeadState;
+  const Spelled spelled = feed(place.spelling, byte);
+  std::string bytes;
+  switch (spelled.kind) {
+    case Spelled::Kind::kWrong:
+      return kDeadState;
+    case Spelled::Kind::kEnd:
+      return automaton_->pool().is_nullable(place.content) ? state_of({.where = Where::kBehind})
+                                                           : kDeadState;
+    case Spelled::Kind::kMore:
+      return state_of(place);
+    case Spelled::Kind::kStarted:
+      return if_any(place, spelled);
+    case Spelled::Kind::kByte:
+      bytes = static_cast<char>(byte);
+      break;
+    case Spelled::Kind::kCharacter:
+      append_utf8(bytes, spelled.first);
       break;
   }
-  return kDeadState;
-}
-
-StateId JsonString::inside(Place place, unsigned char byte) {
-  if (byte == '"') {
-    const bool is_whole = automaton_->pool().is_nullable(place.content);
-    return is_whole ? state_of({.where = Where::kBehind}) : kDeadState;
+  for (const char c : bytes) {
+    place.content = automaton_->step(place.content, static_cast<unsigned char>(c));
+    if (place.content == regex::kNoExpr) return kFailedState;
+    if (place.content == regex::kEmptySet) return kDeadState;
   }
-  if (byte == '\\') {
-    place.where = Where::kEscape;
-    return if_any(place, 0, 0xFFFF, true);
-  }
-  if (byte < 0x20) return kDeadState;
-  place.content = automaton_->step(place.content, byte);
-  if (place.content == regex::kNoExpr) return kFailedState;
-  return place.content == regex::kEmptySet ? kDeadState : state_of(place);
+  return state_of(place);
 }
 
-StateId JsonString::escaped(const Place& place, unsigned char byte) {
-  constexpr std::string_view kNames = "\"\\/bfnrt", kCodes = "\"\\/\b\f\n\r\t";
-  if (byte == 'u') {
-    return state_of({.where = Where::kHex, .content = place.content});
-  }
-  const std::size_t i = kNames.find(static_cast<char>(byte));
-  return i == std::string_view::npos ? kDeadState
-                                     : behind(place, static_cast<unsigned char>(kCodes[i]));
-}
-
-StateId JsonString::hex(Place place, unsigned char byte) {
-  const int digit = hex_digit(byte);
-  if (digit < 0) return kDeadState;
-  place.value = place.value * 16 + static_cast<std::uint32_t>(digit);
-  ++place.n_digits;
-  if (place.n_digits == 4) {
-    if (!is_high(place.value)) return behind(place, place.value);
-    place = {.where = Where::kPair, .value = place.value, .content = place.content};
-    const char32_t first = first_of_pair(place.value);
-    return if_any(place, first, first + 0x3FF, false);
-  }
-  const unsigned missing = 4U * (4U - place.n_digits);
-  const std::uint32_t first = place.value << missing;
-  return if_any(place, first, first + (1U << missing) - 1, true);
-}
-
-StateId JsonString::pair_hex(Place place, unsigned char byte) {
-  const int digit = hex_digit(byte);
-  if (digit < 0) return kDeadState;
-  const std::uint32_t high = place.n_digits == 0 ? place.value : place.value >> 16U;
-  const std::uint32_t before = place.n_digits == 0 ? 0 : place.value & 0xFFFFU;
-  const std::uint32_t low = before * 16 + static_cast<std::uint32_t>(digit);
-  ++place.n_digits;
-  place.value = (high << 16U) | low;
-  const unsigned missing = 4U * (4U - place.n_digits);
-  const std::uint32_t first = std::max(low << missing, kFirstLow);
-  const std::uint32_t last = std::min((low << missing) + (1U << missing), kBehindLow);
-  if (first >= last) return kDeadState;
-  const std::uint32_t base = first_of_pair(high) - kFirstLow;
-  if (place.n_digits == 4) return behind(place, base + low);
-  return if_any(place, base + first, base + last - 1, false);
-}
-
-StateId JsonString::behind(const Place& place, char32_t code) {
-  if (code >= kFirstHigh && code < kBehindLow) return kDeadState;
-  std::string text;
-  append_utf8(text, code);
-  ExprId content = place.content;
-  for (const char c : text) {
-    content = automaton_->step(content, static_cast<unsigned char>(c));
-    if (content == regex::kNoExpr) return kFailedState;
-    if (content == regex::kEmptySet) return kDeadState;
-  }
-  return state_of({.where = Where::kInside, .content = content});
-}
-
-StateId JsonString::if_any(const Place& place, std::uint32_t first, std::uint32_t last,
-                           bool with_pairs) {
-  regex::CodePoints range(first, last);
-  const std::uint32_t from = std::max(first, kFirstHigh), to = std::min(last, kFirstLow - 1);
-  if (with_pairs && from <= to) range.add(first_of_pair(from), first_of_pair(to) + 0x3FF);
-  ExprPool& pool = automaton_->pool();
-  const ExprId one_of = pool.concat(regex::character_of(pool, range), regex::kEverything);
-  switch (automaton_->liveness(pool.intersect({place.content, one_of}))) {
+StateId JsonString::if_any(const Place& place, const Spelled& started) {
+  switch (may_start(*automaton_, place.content, started)) {
     case regex::Liveness::kLive:
       return state_of(place);
     case regex::Liveness::kDead:
@@ -193,6 +101,15 @@ StateId JsonString::if_any(const Place& place, std::uint32_t first, std::uint32_
       break;
   }
   return kFailedState;
+}
+
+regex::Liveness may_start(regex::Automaton& automaton, ExprId content, const Spelled& started) {
+  regex::CodePoints range(started.first, started.last);
+  char32_t first = 0, last = 0;
+  if (paired_characters(started, first, last)) range.add(first, last);
+  ExprPool& pool = automaton.pool();
+  const ExprId one_of = pool.concat(regex::character_of(pool, range), regex::kEverything);
+  return automaton.liveness(pool.intersect({content, one_of}));
 }
 
 // No spelling is shorter than what it spells, and an escape looks at most one character ahead.

@@ -9,10 +9,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "grammar/json_spelling.h"
 #include "grammar/recognizer.h"
 #include "regex/automaton.h"
 
 namespace wick::grammar {
+
+// Whether a string of `content` begins with a character that is written as `started` says.
+regex::Liveness may_start(regex::Automaton& automaton, regex::ExprId content,
+                          const Spelled& started);
 
 class JsonString final : public Recognizer {
  public:
@@ -37,23 +42,16 @@ class JsonString final : public Recognizer {
   Error failure() const override;
 
  private:
-  // Where in the spelling a state is.
   enum class Where : std::uint8_t {
     kDead,
-    kBefore,   // the opening quote
-    kInside,   // between characters, or within the UTF-8 of one
-    kEscape,   // behind a backslash
-    kHex,      // behind \u and `n_digits` digits, whose value is `value`
-    kPair,     // behind the first half of a pair, which is `value`: a backslash must come
-    kPairU,    // behind that backslash
-    kPairHex,  // behind \uXXXX\u and `n_digits` digits; `value` is both, 16 bits each
-    kBehind,   // the closing quote
+    kBefore,  // the opening quote
+    kWithin,
+    kBehind,  // the closing quote
   };
 
   struct Place {
     Where where = Where::kDead;
-    std::uint8_t n_digits = 0;
-    std::uint32_t value = 0;
+    Spelling spelling = {};
     regex::ExprId content = regex::kEmptySet;
     friend bool operator==(const Place&, const Place&) = default;
   };
@@ -66,14 +64,8 @@ class JsonString final : public Recognizer {
       : automaton_(std::move(automaton)) {}
 
   StateId state_of(const Place& place);
-  StateId inside(Place place, unsigned char byte);
-  StateId escaped(const Place& place, unsigned char byte);
-  StateId hex(Place place, unsigned char byte);
-  StateId pair_hex(Place place, unsigned char byte);
-  // The state behind one whole character.
-  StateId behind(const Place& place, char32_t code);
-  // `place` itself where a character from `first` to `last` may come, else kDeadState.
-  StateId if_any(const Place& place, std::uint32_t first, std::uint32_t last, bool with_pairs);
+  // `place` itself where a character of the escape that has begun may come, else kDeadState.
+  StateId if_any(const Place& place, const Spelled& started);
 
   std::unique_ptr<regex::Automaton> automaton_;
   std::vector<Place> places_ = {Place{}};  // by state; the first is kDeadState

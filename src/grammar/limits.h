@@ -15,4 +15,21 @@ inline constexpr long kMaxBoundDigits = 400;           // of a number that anoth
 inline constexpr std::uint64_t kMaskFuel = 4'000'000;  // steps for one mask
 inline constexpr std::size_t kMaxJsonStringStates = 200'000;
 
+// Schemas (grammar/schema/).
+inline constexpr std::size_t kMaxSchemaBytes = 8U << 20U;
+inline constexpr std::size_t kMaxSchemaValues = 200'000;  // of one document
+inline constexpr std::size_t kMaxSchemaDepth = 400;
+inline constexpr std::size_t kMaxSchemaDocuments = 64;
+inline constexpr std::size_t kMaxSchemas = 100'000;  // schemas within a schema, by dynamic scope
+inline constexpr std::uint32_t kMaxSchemaCount = 1'000'000'000;  // counts above are this one
+inline constexpr std::size_t kMaxScopes = 256;                   // of dynamic anchors
+inline constexpr std::size_t kMaxEvaluated = 4'000;              // beside unevaluated*
+inline constexpr std::size_t kMaxFormulaBytes = 16U << 20U;
+inline constexpr int kMaxFormulaDepth = 1'500;
+inline constexpr int kMaxBranchDepth = 2'000;            // choices of one branch
+inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind the point, in masks
+inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
+inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
+inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
+
 }  // namespace wick::grammar

@@ -45,6 +45,11 @@ class Recognizer {
   // Begins an operation of many steps.
   virtual void begin(std::uint64_t fuel) = 0;
 
+  // Between these, states are tried that nobody will come back to: end_walk() may forget those that
+  // are new since begin_walk().
+  virtual void begin_walk() {}
+  virtual void end_walk() {}
+
   virtual Error failure() const = 0;
 };
 

@@ -32,7 +32,10 @@ Result<std::shared_ptr<const TokenMask>> TokenMasks::mask(StateId state) {
   recognizer_->begin(kMaskFuel);
   const StateId near = recognizer_->near_form(state, trie_->longest_token_bytes());
   if (const auto known = cache_.find(near); known != cache_.end()) return known->second;
-  WICK_TRY(auto computed, compute(near));
+  recognizer_->begin_walk();
+  auto walked = compute(near);
+  recognizer_->end_walk();
+  WICK_TRY(auto computed, std::move(walked));
   const std::size_t bytes = sizeof(TokenMask) + computed->ids.capacity() * sizeof(TokenId) +
                             computed->bits.capacity() * sizeof(std::uint64_t) + 64;
   if (cache_bytes_ + bytes > kMaxMaskCacheBytes) {

@@ -207,6 +207,7 @@ class StandardOutput(unittest.TestCase):
             ["bench", "matrix", *m, *quick, "-p", "4", "--warm-up", "0"], ["bench", "compare", "bench.jsonl", "bench.jsonl"],
             ["config", "show"], ["config", "show", "--json"], ["config", "path"], ["config", "schema"], ["config", "table"],
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
+            ["grammar", "check", "--help"],
             ["doctor"], ["doctor", "--json"], ["model", "list"], ["model", "list", "--json"], ["model", "info", self.home.model],
             ["model", "pull", "here"], ["model", "verify", "here"], ["model", "rm", "here"],
         ]

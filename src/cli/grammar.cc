@@ -1,0 +1,157 @@
+// wick grammar check: which texts a schema or a pattern allows. No model: objects come on standard
+// input, one a line, and each line gets its answer.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "base/strings.h"
+#include "chat/value.h"
+#include "cli/flags.h"
+#include "cli/report.h"
+#include "grammar/limits.h"
+#include "grammar/regex_recognizer.h"
+#include "grammar/schema/machine.h"
+#include "grammar/schema/recognizer.h"
+
+namespace wick {
+
+namespace {
+
+using grammar::Json;
+
+constexpr std::string_view kRegistryAddress = "http://localhost:1234/";
+
+struct Options {
+  std::string registry = {};
+  bool is_batch = false, is_json = false;
+};
+
+Error bad(std::string message, std::string hint) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "bad_check",
+          .message = std::move(message),
+          .hint = std::move(hint)};
+}
+
+// Documents below a folder; what leads out of it is not there.
+grammar::FetchDocument registry_at(const std::string& folder) {
+  if (folder.empty()) return {};
+  return [folder](const std::string& address) -> std::optional<std::string> {
+    if (!address.starts_with(kRegistryAddress)) return std::nullopt;
+    const std::string part = address.substr(kRegistryAddress.size());
+    const std::filesystem::path path(part);
+    const bool leads_out =
+        path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
+    if (leads_out || part.empty()) return std::nullopt;
+    std::ifstream in(std::filesystem::path(folder) / path, std::ios::binary);
+    if (!in) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+}
+
+Result<std::string> text_of(const Json& line, std::string_view key) {
+  const Json* const found = line.find(key);
+  if (found == nullptr) return std::string();
+  if (!found->is(Json::Kind::kString)) return bad(cat("\"", key, "\" is no string"), "");
+  return found->text;
+}
+
+// What masks would let a model write.
+Result<bool> check_declared(const Json& schema, const grammar::SchemaOptions& options,
+                            const std::string& text) {
+  WICK_TRY(const auto recognizer, grammar::SchemaRecognizer::make(schema, options, {}));
+  grammar::StateId state = recognizer->start();
+  for (const char c : text) {
+    recognizer->begin(grammar::kMaskFuel);
+    state = recognizer->step(state, static_cast<unsigned char>(c));
+    if (state == grammar::kFailedState) return recognizer->failure();
+  }
+  return recognizer->accepts(state);
+}
+
+Result<bool> check_schema(const Json& line, const Options& options, const std::string& text) {
+  WICK_TRY(const std::string order, text_of(line, "order"));
+  WICK_TRY(const std::string draft, text_of(line, "draft"));
+  WICK_TRY(const std::string formats, text_of(line, "formats"));
+  if (!order.empty() && order != "any" && order != "declared")
+    return bad(cat("the order '", printable(order, 40), "' is not known"),
+               "declared (default) or any");
+  if (!formats.empty() && formats != "assert" && formats != "annotate")
+    return bad(cat("the value '", printable(formats, 40), "' of \"formats\" is not known"),
+               "assert (default) or annotate");
+  const auto known = grammar::draft_named(draft);
+  if (!draft.empty() && !known)
+    return bad(cat("the draft '", printable(draft, 40), "' is not known"),
+               "4, 6, 7, 2019-09, 2020-12");
+  const grammar::SchemaOptions how{.fetch = registry_at(options.registry),
+                                   .draft = known,
+                                   .asserts_formats = formats != "annotate"};
+  if (order != "any") return check_declared(*line.find("schema"), how, text);
+  WICK_TRY(auto schema, grammar::compile_schema(*line.find("schema"), how));
+  return grammar::JsonMachine(std::move(schema)).accepts(text);
+}
+
+Result<bool> check_regex(const std::string& pattern, const std::string& text) {
+  WICK_TRY(const auto recognizer, grammar::RegexRecognizer::parse(pattern));
+  return recognizer->automaton().matches(recognizer->start(), text);
+}
+
+Result<bool> check_line(const std::string& line, const Options& options) {
+  auto parsed = grammar::read_document(line);
+  if (!parsed) return std::move(parsed).error();
+  static constexpr std::string_view kKeys[] = {"schema", "grammar", "regex",  "text",
+                                               "order",  "draft",   "formats"};
+  for (const std::string& key : parsed->keys) {
+    if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
+      return bad(cat("\"", printable(key, 100), "\" is not known"),
+                 "schema or regex; text, order, draft, formats");
+  }
+  const Json* const text = parsed->find("text");
+  const bool has_schema = parsed->find("schema") != nullptr;
+  const bool has_regex = parsed->find("regex") != nullptr;
+  if (parsed->find("grammar") != nullptr) {
+    return Error{ErrorCode::kUnsupported, "grammar_kind", "\"grammar\" is not built yet",
+                 "Give \"schema\" or \"regex\"."};
+  }
+  if (text == nullptr || !text->is(Json::Kind::kString) || has_schema == has_regex)
+    return bad("an object with \"text\" and one of \"schema\" and \"regex\" is wanted",
+               R"({"schema":{"type":"integer"},"text":"1","order":"any"})");
+  if (has_schema) return check_schema(*parsed, options, text->text);
+  WICK_TRY(const std::string pattern, text_of(*parsed, "regex"));
+  return check_regex(pattern, text->text);
+}
+
+Result<int> check(const Options& options) {
+  if (!options.is_batch || !options.is_json)
+    return bad("only batches are checked, and they write JSON",
+               "wick grammar check --batch --json");
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    if (line.empty()) continue;
+    auto accepts = check_line(line, options);
+    if (accepts) {
+      print_json(json_object({{"accepts", *accepts}}));
+      continue;
+    }
+    print_json(json_object({{"error", json_object({{"id", accepts.error().id},
+                                                   {"message", to_string(accepts.error())}})}}));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Action setup_grammar(Flags flags) {
+  const auto options = std::make_shared<Options>();
+  flags.require_command();
+  Flags sub = flags.command("check", "which texts a schema or pattern allows", [] {});
+  sub.toggle("--batch", options->is_batch, "objects from standard input, one a line");
+  sub.toggle("--json", options->is_json, "the answers as JSON, one a line");
+  sub.text("--registry", options->registry, "folder of the schemas below http://localhost:1234/");
+  return [options] { return check(*options); };
+}
+
+}  // namespace wick

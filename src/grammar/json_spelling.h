@@ -1,0 +1,47 @@
+// How the characters of a JSON string are spelled: as they are, \n and its kind, \u00e9, pairs of
+// surrogates. A Spelling is a place within a string; feed() moves it by a byte and says what came.
+// Plain values; any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace wick::grammar {
+
+struct Spelling {
+  enum class Where : std::uint8_t {
+    kInside,   // between characters, or within the UTF-8 of one
+    kEscape,   // behind a backslash
+    kHex,      // behind \u and `n_digits` digits, whose value is `value`
+    kPair,     // behind the first half of a pair, which is `value`: a backslash must come
+    kPairU,    // behind that backslash
+    kPairHex,  // behind \uXXXX\u and `n_digits` digits; `value` is both, 16 bits each
+  };
+
+  Where where = Where::kInside;
+  std::uint8_t n_digits = 0;
+  std::uint32_t value = 0;
+  friend bool operator==(const Spelling&, const Spelling&) = default;
+};
+
+struct Spelled {
+  enum class Kind : std::uint8_t {
+    kWrong,      // no string goes on so
+    kEnd,        // the closing quote
+    kByte,       // the byte stands for itself
+    kCharacter,  // an escape is whole: the character `first`
+    kStarted,    // an escape goes on, if a character from `first` to `last` may come
+    kMore,       // an escape goes on
+  };
+
+  Kind kind = Kind::kWrong;
+  std::uint32_t first = 0, last = 0;
+  bool with_pairs = false;  // kStarted: also the characters whose first half is in the range
+};
+
+Spelled feed(Spelling& place, unsigned char byte) noexcept;
+
+// The characters that are written with a first half of a pair from `first` to `last`, which may
+// hold other units; false where there are none.
+bool paired_characters(const Spelled& started, char32_t& first, char32_t& last) noexcept;
+
+}  // namespace wick::grammar

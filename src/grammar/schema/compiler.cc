@@ -1,0 +1,297 @@
+// Schemas are compiled from a list of those that were referred to, so recursion through $ref ends.
+#include "grammar/schema/compiler.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "grammar/limits.h"
+#include "grammar/schema/compiler_impl.h"
+
+namespace wick::grammar {
+
+Result<CompiledSchema> compile_schema(std::string_view text, const SchemaOptions& options) {
+  if (text.size() > kMaxSchemaBytes) {
+    return Error{ErrorCode::kUnsupported,
+                 "schema_size",
+                 cat("the schema has ", text.size(), " bytes, more than ", kMaxSchemaBytes),
+                 {}};
+  }
+  WICK_TRY(Json schema, read_document(text));
+  return compile_schema(std::move(schema), options);
+}
+
+Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options) {
+  return Compiler(options).compile(std::move(schema));
+}
+
+Result<CompiledSchema> Compiler::compile(Json document) {
+  WICK_TRY(const Place root, sources_.add_root(std::move(document)));
+  WICK_TRY(const std::uint32_t first, schema_id(root, entered(0, root.resource), "#"));
+  for (std::uint32_t id = 0; id < schemas_.size(); ++id) {
+    pool_->exprs().refuel(kSchemaFuel);
+    WICK_TRY(const FormulaId formula, formula_of(schemas_[id]));
+    if (has_too_many_scopes_) {
+      return Error{ErrorCode::kUnsupported,
+                   "schema_size",
+                   cat("the keyword '$dynamicAnchor' at '", printable(schemas_[id].path, 400),
+                       "' is one of more than ", kMaxScopes, " that depend on each other"),
+                   {}};
+    }
+    if (formula == kNoFormula) {
+      return wrap(pool_->failure(), cat("compile the schema at '", schemas_[id].path, "'"));
+    }
+    pool_->set_schema(id, formula);
+  }
+  WICK_DO(check_cycles());
+  WICK_DO(fill_names());
+  CompiledSchema out;
+  out.root = pool_->schema(first, false);
+  out.pool = std::move(pool_);
+  return out;
+}
+
+Error Compiler::wrong(const Work& work, std::string_view key, std::string_view why) const {
+  return {ErrorCode::kInvalid,
+          "schema_keyword",
+          cat("the keyword '", key, "' at '", printable(work.schema.path, 400), "' ", why),
+          {}};
+}
+
+Error Compiler::refused(const Work& work, std::string_view key, std::string_view why) const {
+  return {ErrorCode::kUnsupported,
+          "schema_keyword",
+          cat("the keyword '", key, "' at '", printable(work.schema.path, 400),
+              "' is not supported: ", why),
+          {}};
+}
+
+Result<const Json*> Compiler::wanted(const Work& work, std::string_view key,
+                                     Json::Kind kind) const {
+  const Json* const found = work.find(key);
+  if (found == nullptr || found->is(kind)) return found;
+  return wrong(work, key, cat("is ", described(found->kind), ", ", described(kind), " is wanted"));
+}
+
+Result<std::optional<std::uint32_t>> Compiler::count(const Work& work, std::string_view key) const {
+  WICK_TRY(const Json* const found, wanted(work, key, Json::Kind::kNumber));
+  if (found == nullptr) return std::optional<std::uint32_t>();
+  const auto value = parse_decimal(found->text);
+  if (!value || value->is_negative || !value->is_integer())
+    return wrong(work, key, cat("is ", printable(found->text, 40), ", a count is wanted"));
+  std::uint64_t n = 0;
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(value->point, 11); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    n = n * 10 + (at < value->digits.size() ? static_cast<unsigned>(value->digits[at] - '0') : 0U);
+  }
+  return std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(n, kMaxSchemaCount)));
+}
+
+Compiler::ScopeId Compiler::entered(ScopeId scope, ResourceId resource) {
+  const auto [known, is_new] = entered_.try_emplace({scope, resource}, scope);
+  if (!is_new) return known->second;
+  Scope made = scopes_[scope];
+  const Resource& its = sources_.resource(resource);
+  for (const auto& [name, node] : its.dynamic_anchors)
+    made.try_emplace(name, Place{node, resource});
+  if (its.is_recursive_anchor) made.try_emplace("", Place{its.root, resource});
+  if (scopes_.size() >= kMaxScopes || made.size() > kMaxScopes) {
+    has_too_many_scopes_ = true;
+    return scope;
+  }
+  const auto same = [&](const Scope& other) {
+    return std::equal(made.begin(), made.end(), other.begin(), other.end(),
+                      [](const auto& a, const auto& b) {
+                        return a.first == b.first && a.second.node == b.second.node;
+                      });
+  };
+  const auto found = std::find_if(scopes_.begin(), scopes_.end(), same);
+  if (found == scopes_.end()) {
+    scopes_.push_back(std::move(made));
+    return known->second = static_cast<ScopeId>(scopes_.size() - 1);
+  }
+  return known->second = static_cast<ScopeId>(found - scopes_.begin());
+}
+
+Result<std::uint32_t> Compiler::schema_id(Place at, ScopeId scope, std::string path) {
+  const auto [known, is_new] =
+      ids_.try_emplace({at.node, at.resource, scope}, static_cast<std::uint32_t>(schemas_.size()));
+  if (is_new) {
+    if (schemas_.size() >= kMaxSchemas) {
+      return Error{ErrorCode::kUnsupported,
+                   "schema_size",
+                   cat("the schema has more than ", kMaxSchemas,
+                       " schemas within; the last is at '", printable(path, 400), "'"),
+                   {}};
+    }
+    schemas_.push_back({at, scope, std::move(path)});
+  }
+  return known->second;
+}
+
+Result<FormulaId> Compiler::part(const Work& work, const Json& node, std::string path) {
+  if (node.is_boolean()) return node.is(Json::Kind::kTrue) ? kAlways : kNever;
+  if (!node.is(Json::Kind::kObject)) {
+    return Error{ErrorCode::kInvalid,
+                 "schema_keyword",
+                 cat("the schema at '", printable(path, 400), "' is ", described(node.kind),
+                     ", an object or a boolean is wanted"),
+                 {}};
+  }
+  if (node.keys.empty()) return kAlways;
+  const ResourceId resource = sources_.resource_at(&node, work.schema.at.resource);
+  const ScopeId scope = resource == work.schema.at.resource ? work.schema.scope
+                                                            : entered(work.schema.scope, resource);
+  WICK_TRY(const std::uint32_t id, schema_id({&node, resource}, scope, std::move(path)));
+  return pool_->schema(id, false);
+}
+
+Result<FormulaId> Compiler::part(const Work& work, std::string_view key, const Json& node) {
+  return part(work, node, cat(work.schema.path, "/", key));
+}
+
+// The schema that a reference leads to, in the scope that it is entered with.
+Result<std::optional<Compiler::Schema>> Compiler::referred(const Schema& from,
+                                                           std::string_view key) {
+  const Json* const reference = from.node().find(key);
+  if (reference == nullptr) return std::optional<Schema>();
+  if (!reference->is(Json::Kind::kString))
+    return wrong({from, draft_of(from)}, key, "is no string");
+  auto found = sources_.find(from.at.resource, reference->text);
+  if (!found)
+    return wrap(std::move(found).error(), cat("read the keyword '", key, "' at '", from.path, "'"));
+  Place at = *found;
+  const Scope& scope = scopes_[from.scope];
+  if (key == "$recursiveRef") {
+    const auto outer = scope.find("");
+    if (sources_.resource(at.resource).is_recursive_anchor && outer != scope.end())
+      at = outer->second;
+  } else if (key == "$dynamicRef") {
+    const std::size_t hash = reference->text.find('#');
+    const std::string name = hash == std::string::npos ? "" : reference->text.substr(hash + 1);
+    const Json* const anchor = at.node->find("$dynamicAnchor");
+    const auto outer = scope.find(name);
+    const bool is_dynamic = anchor != nullptr && anchor->text == name && !name.empty();
+    if (is_dynamic && outer != scope.end()) at = outer->second;
+  }
+  return std::optional(Schema{at, entered(from.scope, at.resource), cat(from.path, "/", key)});
+}
+
+Result<void> Compiler::references(Work& work) {
+  for (const std::string_view key : {"$ref", "$dynamicRef", "$recursiveRef"}) {
+    if (key == "$dynamicRef" && work.draft < Draft::k2020) continue;
+    if (key == "$recursiveRef" && work.draft != Draft::k2019) continue;
+    WICK_TRY(const auto target, referred(work.schema, key));
+    if (!target) continue;
+    const Json& node = target->node();
+    if (node.is_boolean()) {
+      work.parts.push_back(node.is(Json::Kind::kTrue) ? kAlways : kNever);
+      continue;
+    }
+    if (!node.is(Json::Kind::kObject)) return wrong(work, key, "leads to what is no schema");
+    WICK_TRY(const std::uint32_t id, schema_id(target->at, target->scope, target->path));
+    work.parts.push_back(pool_->schema(id, false));
+  }
+  return {};
+}
+
+Result<FormulaId> Compiler::formula_of(const Schema& schema) {
+  if (schema.node().is_boolean()) return schema.node().is(Json::Kind::kTrue) ? kAlways : kNever;
+  Work work{schema, draft_of(schema)};
+  if (!schema.node().is(Json::Kind::kObject))
+    return wrong(work, "", cat("is ", described(schema.node().kind), ", which is no schema"));
+  WICK_DO(references(work));
+  const Json* const ref = work.find("$ref");
+  if (ref != nullptr && work.draft <= Draft::k7) return pool_->all_of(work.parts);
+  const Resource& resource = resource_of(schema);
+  if (resource.has_applicators) {
+    WICK_DO(logic(work));
+    WICK_DO(properties(work));
+    WICK_DO(items(work));
+  }
+  if (resource.has_validation) {
+    WICK_DO(types(work));
+    WICK_DO(literals(work));
+    WICK_DO(numbers(work));
+    WICK_DO(strings(work));
+    WICK_DO(arrays(work));
+    WICK_DO(objects(work));
+  }
+  if (resource.has_format) WICK_DO(formats(work));
+  if (resource.has_unevaluated) WICK_DO(unevaluated(work));
+  return pool_->all_of(work.parts);
+}
+
+// A schema whose value must fit the schema itself, without a step into the value, says nothing.
+Result<void> Compiler::check_cycles() {
+  enum class Mark : std::uint8_t { kNew, kOpen, kDone };
+  std::vector<Mark> marks(schemas_.size(), Mark::kNew);
+
+  struct Step {
+    std::uint32_t id;
+    std::vector<std::uint32_t> next;
+  };
+
+  const auto parts_of = [&](std::uint32_t id) {
+    std::vector<std::uint32_t> out;
+    std::set<FormulaId> seen;
+    std::vector<FormulaId> open = {pool_->schema_formula(id)};
+    while (!open.empty()) {
+      const FormulaId formula = open.back();
+      open.pop_back();
+      if (formula == kNoFormula || !seen.insert(formula).second) continue;
+      const Formula& f = pool_->at(formula);
+      const auto its = pool_->children(f);
+      if (f.kind == FormulaKind::kSchema) out.push_back(f.a);
+      if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr)
+        open.insert(open.end(), its.begin(), its.end());
+      const std::size_t n = f.kind == FormulaKind::kRestNames ? 2 : 4;
+      if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems) {
+        for (std::size_t i = n; i < its.size(); i += n)
+          open.push_back(its[i]);
+      }
+    }
+    return out;
+  };
+  for (std::uint32_t first = 0; first < schemas_.size(); ++first) {
+    if (marks[first] != Mark::kNew) continue;
+    marks[first] = Mark::kOpen;
+    std::vector<Step> path;
+    path.push_back({first, parts_of(first)});
+    while (!path.empty()) {
+      Step& step = path.back();
+      if (step.next.empty()) {
+        marks[step.id] = Mark::kDone;
+        path.pop_back();
+        continue;
+      }
+      const std::uint32_t next = step.next.back();
+      step.next.pop_back();
+      if (marks[next] == Mark::kOpen) {
+        return Error{ErrorCode::kInvalid,
+                     "schema_cycle",
+                     cat("the keyword '$ref' at '", printable(schemas_[step.id].path, 400),
+                         "' leads back to its own schema for the same value"),
+                     {}};
+      }
+      if (marks[next] == Mark::kDone) continue;
+      marks[next] = Mark::kOpen;
+      path.push_back({next, parts_of(next)});
+    }
+  }
+  return {};
+}
+
+// propertyNames needs the strings of a schema, which are known when all schemas are.
+Result<void> Compiler::fill_names() {
+  for (const auto& [names, formula] : names_to_fill_) {
+    pool_->exprs().refuel(kSchemaFuel);
+    const FormulaId of = pool_->of_type(formula, kStringType);
+    const regex::ExprId good = pool_->string_language(of);
+    const regex::ExprId bad = pool_->exprs().complement(good);
+    if (bad == regex::kNoExpr) return pool_->failure();
+    pool_->set_names(names, bad);
+  }
+  return {};
+}
+
+}  // namespace wick::grammar

@@ -1,0 +1,38 @@
+// A JSON Schema as formulas: keywords, references, dynamic scopes. Every keyword of drafts 4 to
+// 2020-12 that constrains a value is honored or refused by name and place; names that are no
+// keywords are annotations, as the specification has it.
+//
+//   CompiledSchema schema;
+//   WICK_TRY(schema, compile_schema(text, {}));
+//   schema.pool->at(schema.root) …
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "grammar/schema/formula.h"
+#include "grammar/schema/sources.h"
+
+namespace wick::grammar {
+
+struct SchemaOptions {
+  FetchDocument fetch = {};         // remote references; none without
+  std::optional<Draft> draft = {};  // where no $schema says it; 2020-12
+  bool asserts_formats = true;      // those that are known (formats.h)
+  bool for_masks = false;           // refuses what the search for dead ends cannot do
+};
+
+struct CompiledSchema {
+  std::unique_ptr<FormulaPool> pool = {};
+  FormulaId root = kNever;
+};
+
+// Errors: kInvalid "schema_keyword" for what no schema may say, kUnsupported "schema_keyword" and
+// "schema_size" for what is refused, "schema_reference", "schema_cycle"; the message has the
+// keyword and the JSON pointer of its schema.
+Result<CompiledSchema> compile_schema(std::string_view text, const SchemaOptions& options);
+Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options);
+
+}  // namespace wick::grammar

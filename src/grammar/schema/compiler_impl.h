@@ -1,0 +1,125 @@
+// The compiler's inside, between its files. Load time; one thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "grammar/schema/compiler.h"
+
+namespace wick::grammar {
+
+class Compiler {
+ public:
+  Compiler(const SchemaOptions& options)  // NOLINT(google-explicit-constructor)
+      : options_(options),
+        sources_(options.fetch, options.draft),
+        pool_(std::make_unique<FormulaPool>()) {}
+
+  Result<CompiledSchema> compile(Json document);
+
+ private:
+  using ScopeId = std::uint32_t;
+  // What a dynamic anchor means here: the outermost resource that has it. "" is $recursiveAnchor.
+  using Scope = std::map<std::string, Place, std::less<>>;
+
+  // One schema, in the dynamic scope that it is reached in.
+  struct Schema {
+    Place at = {};
+    ScopeId scope = 0;
+    std::string path = {};
+
+    const Json& node() const noexcept { return *at.node; }
+  };
+
+  // A schema being compiled, and what is asked so far.
+  struct Work {
+    const Schema& schema;
+    Draft draft;
+    std::vector<FormulaId> parts = {};
+
+    const Json* find(std::string_view key) const { return schema.node().find(key); }
+  };
+
+  // compiler.cc: schemas, references, scopes
+  Result<std::uint32_t> schema_id(Place at, ScopeId scope, std::string path);
+  Result<FormulaId> part(const Work& work, const Json& node, std::string path);
+  Result<FormulaId> part(const Work& work, std::string_view key, const Json& node);
+  Result<std::optional<Schema>> referred(const Schema& from, std::string_view key);
+  Result<FormulaId> formula_of(const Schema& schema);
+  Result<void> references(Work& work);
+  Result<void> check_cycles();
+  Result<void> fill_names();
+  ScopeId entered(ScopeId scope, ResourceId resource);
+
+  // compiler_logic.cc
+  Result<void> logic(Work& work);
+  Result<void> one_of(Work& work, const Json& list);
+  FormulaId exactly_one(std::span<const FormulaId> parts);
+  FormulaId none(std::span<const FormulaId> parts);
+  Result<std::vector<FormulaId>> list(const Work& work, std::string_view key, const Json& value);
+  Result<void> types(Work& work);
+  Result<FormulaId> type_named(const Work& work, const Json& name);
+  Result<void> literals(Work& work);
+  Result<FormulaId> literal(const Work& work, const Json& value);
+  FormulaId object_literal(std::span<const FormulaId> values, const Json& value);
+
+  // compiler_values.cc: numbers, strings, arrays
+  Result<void> numbers(Work& work);
+  Result<void> bound(Work& work, std::string_view key, std::string_view exclusive, bool is_low);
+  Result<void> strings(Work& work);
+  Result<void> formats(Work& work);
+  Result<void> arrays(Work& work);
+  Result<void> items(Work& work);
+  Result<void> contained(Work& work);
+  Result<regex::ExprId> pattern(const Work& work, std::string_view key, const std::string& text);
+
+  // compiler_objects.cc
+  Result<void> objects(Work& work);
+  Result<void> properties(Work& work);
+  Result<regex::ExprId> known_names(const Work& work);
+  Result<void> dependencies(Work& work);
+  Result<void> dependency(Work& work, std::string_view key, const std::string& name,
+                          const Json& value);
+  Result<FormulaId> required(const Work& work, std::string_view key, const Json& names);
+  FormulaId has_name(const std::string& name);
+
+  // compiler_unevaluated.cc
+  using Entries = std::vector<std::uint32_t>;  // children of kRestNames or kRestItems
+  Result<void> unevaluated(Work& work);
+  Result<void> evaluated(const Schema& schema, bool is_names, bool is_own, FormulaId when,
+                         Entries& out);
+  Result<void> evaluated_parts(const Schema& schema, bool is_names, FormulaId when, Entries& out);
+  Result<void> evaluated_names(const Schema& schema, bool is_own, FormulaId when, Entries& out);
+  Result<void> evaluated_items(const Schema& schema, bool is_own, FormulaId when, Entries& out);
+
+  Error wrong(const Work& work, std::string_view key, std::string_view why) const;
+  Error refused(const Work& work, std::string_view key, std::string_view why) const;
+  Result<const Json*> wanted(const Work& work, std::string_view key, Json::Kind kind) const;
+  // A number of things; nothing where the keyword is absent.
+  Result<std::optional<std::uint32_t>> count(const Work& work, std::string_view key) const;
+
+  Draft draft_of(const Schema& schema) const { return resource_of(schema).draft; }
+
+  const Resource& resource_of(const Schema& schema) const {
+    return sources_.resource(schema.at.resource);
+  }
+
+  SchemaOptions options_;
+  SchemaSources sources_;
+  std::unique_ptr<FormulaPool> pool_;
+  std::deque<Schema> schemas_ = {};
+  std::map<std::tuple<const Json*, ResourceId, ScopeId>, std::uint32_t> ids_ = {};
+  std::vector<Scope> scopes_ = {Scope{}};
+  std::map<std::pair<ScopeId, ResourceId>, ScopeId> entered_ = {};
+  std::map<std::string, regex::ExprId, std::less<>> patterns_ = {};
+  std::vector<std::pair<NameId, FormulaId>> names_to_fill_ = {};  // what names must be, not
+  std::set<std::tuple<const Json*, ScopeId>> evaluating_ = {};
+  std::uint32_t n_declared_ = 0;
+  bool has_too_many_scopes_ = false;
+};
+
+}  // namespace wick::grammar

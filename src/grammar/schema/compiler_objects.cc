@@ -1,0 +1,122 @@
+// Keywords of objects.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "grammar/schema/compiler_impl.h"
+
+namespace wick::grammar {
+
+FormulaId Compiler::has_name(const std::string& name) {
+  return pool_->some_named(pool_->one_name(pool_->text(name)), kAlways, 1);
+}
+
+// The names that properties and patternProperties speak of.
+Result<regex::ExprId> Compiler::known_names(const Work& work) {
+  std::vector<regex::ExprId> out;
+  WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
+  if (named != nullptr) {
+    const std::vector<std::string_view> names(named->keys.begin(), named->keys.end());
+    out.push_back(pool_->exprs().literals(names));
+  }
+  WICK_TRY(const Json* const patterns, wanted(work, "patternProperties", Json::Kind::kObject));
+  if (patterns != nullptr) {
+    for (const std::string& key : patterns->keys) {
+      WICK_TRY(const regex::ExprId names, pattern(work, "patternProperties", key));
+      out.push_back(names);
+    }
+  }
+  return pool_->exprs().unite(out);
+}
+
+Result<void> Compiler::properties(Work& work) {
+  std::vector<FormulaId> out = {pool_->types(kObjectType)};
+  WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
+  if (named != nullptr) {
+    for (std::size_t i = 0; i < named->keys.size(); ++i) {
+      WICK_TRY(const FormulaId of,
+               part(work, named->items[i], cat(work.schema.path, "/properties/", named->keys[i])));
+      const NameId name = pool_->one_name(pool_->text(named->keys[i]));
+      out.push_back(pool_->all_named(name, of, ++n_declared_));
+    }
+  }
+  WICK_TRY(const Json* const patterns, wanted(work, "patternProperties", Json::Kind::kObject));
+  if (patterns != nullptr) {
+    for (std::size_t i = 0; i < patterns->keys.size(); ++i) {
+      const std::string& key = patterns->keys[i];
+      WICK_TRY(const regex::ExprId names, pattern(work, "patternProperties", key));
+      WICK_TRY(const FormulaId of,
+               part(work, patterns->items[i], cat(work.schema.path, "/patternProperties/", key)));
+      out.push_back(pool_->all_named(pool_->names_in(names), of, 0));
+    }
+  }
+  if (const Json* const others = work.find("additionalProperties")) {
+    WICK_TRY(const regex::ExprId known, known_names(work));
+    WICK_TRY(const FormulaId of, part(work, "additionalProperties", *others));
+    const NameId names = pool_->names_in(pool_->exprs().complement(known));
+    out.push_back(pool_->all_named(names, of, 0));
+  }
+  const Json* const names = work.draft == Draft::k4 ? nullptr : work.find("propertyNames");
+  if (names != nullptr) {
+    WICK_TRY(const FormulaId of, part(work, "propertyNames", *names));
+    const NameId wrong_names = pool_->new_names();
+    names_to_fill_.emplace_back(wrong_names, of);
+    out.push_back(pool_->all_named(wrong_names, kNever, 0));
+  }
+  if (out.size() > 1) work.parts.push_back(pool_->if_type(kObjectType, pool_->all_of(out)));
+  return dependencies(work);
+}
+
+Result<FormulaId> Compiler::required(const Work& work, std::string_view key, const Json& names) {
+  std::vector<FormulaId> out = {pool_->types(kObjectType)};
+  for (const Json& name : names.items) {
+    if (!name.is(Json::Kind::kString)) return wrong(work, key, "holds what is no name");
+    out.push_back(has_name(name.text));
+  }
+  return pool_->all_of(out);
+}
+
+Result<void> Compiler::dependency(Work& work, std::string_view key, const std::string& name,
+                                  const Json& value) {
+  FormulaId then = kAlways;
+  if (value.is(Json::Kind::kArray)) {
+    if (!resource_of(work.schema).has_validation) return {};
+    WICK_TRY(then, required(work, key, value));
+  } else {
+    WICK_TRY(then, part(work, value, cat(work.schema.path, "/", key, "/", name)));
+  }
+  const FormulaId absent = pool_->negate(has_name(name));
+  work.parts.push_back(pool_->either(absent, then));
+  return {};
+}
+
+Result<void> Compiler::dependencies(Work& work) {
+  for (const std::string_view key : {"dependencies", "dependentRequired", "dependentSchemas"}) {
+    if (key != "dependencies" && work.draft < Draft::k2019) continue;
+    WICK_TRY(const Json* const found, wanted(work, key, Json::Kind::kObject));
+    if (found == nullptr) continue;
+    for (std::size_t i = 0; i < found->keys.size(); ++i) {
+      const bool is_list = found->items[i].is(Json::Kind::kArray);
+      if (is_list ? key == "dependentSchemas" : key == "dependentRequired")
+        return wrong(work, key, cat("is wrong for '", printable(found->keys[i], 100), "'"));
+      WICK_DO(dependency(work, key, found->keys[i], found->items[i]));
+    }
+  }
+  return {};
+}
+
+Result<void> Compiler::objects(Work& work) {
+  std::vector<FormulaId> out;
+  WICK_TRY(const Json* const names, wanted(work, "required", Json::Kind::kArray));
+  if (names != nullptr) {
+    WICK_TRY(const FormulaId formula, required(work, "required", *names));
+    out.push_back(formula);
+  }
+  WICK_TRY(const auto min, count(work, "minProperties"));
+  if (min) out.push_back(pool_->some_named(kAnyName, kAlways, *min));
+  WICK_TRY(const auto max, count(work, "maxProperties"));
+  if (max) out.push_back(pool_->most_named(kAnyName, kAlways, *max));
+  if (!out.empty()) work.parts.push_back(pool_->if_type(kObjectType, pool_->all_of(out)));
+  return {};
+}
+
+}  // namespace wick::grammar

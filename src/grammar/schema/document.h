@@ -1,0 +1,36 @@
+// A JSON document as a tree that keeps what schemas need: the order of members and the spelling of
+// numbers. Plain values; immutable once read, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wick::grammar {
+
+struct Json {
+  enum class Kind : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
+
+  Kind kind = Kind::kNull;
+  std::string text = {};               // of a string its characters, of a number its spelling
+  std::vector<Json> items = {};        // of an array, and the values of an object's members
+  std::vector<std::string> keys = {};  // of an object, as long as items
+
+  bool is(Kind what) const noexcept { return kind == what; }
+
+  bool is_boolean() const noexcept { return kind == Kind::kTrue || kind == Kind::kFalse; }
+
+  // Of the last member of that name, which counts where a name is given twice.
+  const Json* find(std::string_view key) const noexcept;
+};
+
+// Errors: text that is no JSON; more than kMaxSchemaValues values or kMaxSchemaDepth levels.
+Result<Json> read_document(std::string_view text);
+
+// The name of a kind as messages have it: "a number".
+std::string_view described(Json::Kind kind) noexcept;
+
+}  // namespace wick::grammar

@@ -1,0 +1,13 @@
+// The values of `format` that are regular languages, as patterns.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace wick::grammar {
+
+// A pattern (ECMA-262) that matches the whole string; nothing where the format is not known, which
+// makes it an annotation: regex, idn-hostname and names of nobody's.
+std::optional<std::string_view> format_pattern(std::string_view name);
+
+}  // namespace wick::grammar

@@ -1,0 +1,344 @@
+#include "grammar/schema/formula.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "grammar/limits.h"
+
+namespace wick::grammar {
+namespace {
+
+constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t value) noexcept {
+  h = (h ^ value) * 0x9E3779B97F4A7C15ULL;
+  return h ^ (h >> 29U);
+}
+
+bool same(const Formula& x, const Formula& y) noexcept {
+  return x.kind == y.kind && x.is_negative == y.is_negative && x.a == y.a && x.b == y.b &&
+         x.c == y.c && x.d == y.d && x.n == y.n;
+}
+
+}  // namespace
+
+FormulaPool::FormulaPool() {
+  table_.resize(1024);
+  add({.kind = FormulaKind::kNothing});
+  add({.kind = FormulaKind::kAnything});
+  name_sets_.push_back({});
+  add_rule({.kind = NumberRule::Kind::kInteger, .may_end_in_zeros = false});
+  add_rule({.kind = NumberRule::Kind::kInteger, .may_end_in_zeros = true});
+  text("");
+}
+
+std::uint64_t FormulaPool::hash_of(const Formula& f,
+                                   std::span<const std::uint32_t> children) const noexcept {
+  std::uint64_t h = mix(static_cast<std::uint64_t>(f.kind) * 2U + (f.is_negative ? 1U : 0U), f.a);
+  h = mix(mix(mix(h, f.b), f.c), f.d);
+  for (const std::uint32_t child : children)
+    h = mix(h, child);
+  return h;
+}
+
+void FormulaPool::grow_table() {
+  std::vector<std::uint32_t> old(table_.size() * 2);
+  table_.swap(old);
+  for (const std::uint32_t entry : old) {
+    if (entry == 0) continue;
+    const Formula& f = formulas_[entry - 1];
+    std::size_t at = hash_of(f, children(f)) & (table_.size() - 1);
+    while (table_[at] != 0)
+      at = (at + 1) & (table_.size() - 1);
+    table_[at] = entry;
+  }
+}
+
+std::size_t FormulaPool::used_bytes() const noexcept {
+  constexpr std::size_t kMapEntry = 48;
+  return formulas_.size() * sizeof(Formula) + (children_.size() + table_.size()) * 4 + text_bytes_ +
+         kMapEntry * (negations_.size() + typed_.size() + languages_.size() + has_name_.size());
+}
+
+FormulaId FormulaPool::add(Formula f, std::span<const std::uint32_t> children) {
+  f.n = static_cast<std::uint32_t>(children.size());
+  std::size_t at = hash_of(f, children) & (table_.size() - 1);
+  for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
+    const Formula& known = formulas_[table_[at] - 1];
+    if (same(known, f) &&
+        std::equal(children.begin(), children.end(), children_.begin() + known.first))
+      return table_[at] - 1;
+  }
+  if (has_failed_ || used_bytes() + children.size() * 4 > kMaxFormulaBytes) {
+    has_failed_ = true;
+    return kNoFormula;
+  }
+  f.first = static_cast<std::uint32_t>(children_.size());
+  children_.insert(children_.end(), children.begin(), children.end());
+  formulas_.push_back(f);
+  const auto id = static_cast<FormulaId>(formulas_.size() - 1);
+  table_[at] = id + 1;
+  if (formulas_.size() * 2 > table_.size()) grow_table();
+  return id;
+}
+
+Error FormulaPool::failure() const {
+  if (!has_failed_) return automaton_.pool().failure();
+  return {ErrorCode::kUnsupported, "schema_memory",
+          cat("the schema needs more than ", kMaxFormulaBytes >> 20U, " MiB of obligations"),
+          "Split it, or ask for less at once."};
+}
+
+FormulaId FormulaPool::types(unsigned bits) {
+  if (bits == 0) return kNever;
+  return bits == kAllTypes ? kAlways : add({.kind = FormulaKind::kTypes, .a = bits});
+}
+
+FormulaId FormulaPool::string_in(regex::ExprId language) {
+  if (language == regex::kNoExpr) return kNoFormula;
+  if (language == regex::kEmptySet) return kNever;
+  if (language == regex::kEverything) return types(kStringType);
+  return add({.kind = FormulaKind::kString, .a = language});
+}
+
+FormulaId FormulaPool::number(std::uint32_t rule, bool is_negative) {
+  return add({.kind = FormulaKind::kNumber, .is_negative = is_negative, .a = rule});
+}
+
+FormulaId FormulaPool::all_named(NameId names, FormulaId of, std::uint32_t order) {
+  if (of == kNoFormula || names == kNoFormula) return kNoFormula;
+  if (of == kAlways && order == 0) return types(kObjectType);
+  return add({.kind = FormulaKind::kNameAll, .a = names, .b = of, .c = order});
+}
+
+FormulaId FormulaPool::some_named(NameId names, FormulaId of, std::uint32_t at_least) {
+  if (of == kNoFormula || names == kNoFormula) return kNoFormula;
+  if (at_least == 0) return types(kObjectType);
+  if (of == kNever || (at_least > 1 && name_sets_[names].is_one)) return kNever;
+  return add({.kind = FormulaKind::kNameSome, .a = names, .b = of, .c = at_least});
+}
+
+FormulaId FormulaPool::most_named(NameId names, FormulaId of, std::uint32_t at_most) {
+  if (of == kNoFormula || names == kNoFormula) return kNoFormula;
+  if (at_most == 0) return all_named(names, negate(of), 0);
+  if (of == kNever || name_sets_[names].is_one) return types(kObjectType);
+  return add({.kind = FormulaKind::kNameMost, .a = names, .b = of, .c = at_most});
+}
+
+FormulaId FormulaPool::all_items(std::uint32_t from, std::uint32_t to, FormulaId of) {
+  if (of == kNoFormula) return kNoFormula;
+  if (of == kAlways || from >= to) return types(kArrayType);
+  return add({.kind = FormulaKind::kItemAll, .a = from, .b = to, .c = of});
+}
+
+FormulaId FormulaPool::some_items(std::uint32_t from, std::uint32_t to, FormulaId of,
+                                  std::uint32_t at_least) {
+  if (of == kNoFormula) return kNoFormula;
+  if (at_least == 0) return types(kArrayType);
+  if (of == kNever || from >= to || (to != kNoEnd && at_least > to - from)) return kNever;
+  return add({.kind = FormulaKind::kItemSome, .a = from, .b = to, .c = of, .d = at_least});
+}
+
+FormulaId FormulaPool::most_items(std::uint32_t from, std::uint32_t to, FormulaId of,
+                                  std::uint32_t at_most) {
+  if (of == kNoFormula) return kNoFormula;
+  if (of == kNever || from >= to || (to != kNoEnd && at_most >= to - from))
+    return types(kArrayType);
+  if (at_most == 0) return all_items(from, to, negate(of));
+  return add({.kind = FormulaKind::kItemMost, .a = from, .b = to, .c = of, .d = at_most});
+}
+
+FormulaId FormulaPool::unique(bool is_negative) {
+  return add({.kind = FormulaKind::kUnique, .is_negative = is_negative});
+}
+
+FormulaId FormulaPool::rest(FormulaKind kind, bool is_negative,
+                            std::span<const std::uint32_t> children) {
+  const std::vector<std::uint32_t> copy(children.begin(), children.end());
+  if (std::find(copy.begin(), copy.end(), kNoFormula) != copy.end() &&
+      kind == FormulaKind::kRestNames)
+    return kNoFormula;
+  if (copy[0] == kAlways && !is_negative)
+    return types(kind == FormulaKind::kRestNames ? kObjectType : kArrayType);
+  return add({.kind = kind, .is_negative = is_negative}, copy);
+}
+
+FormulaId FormulaPool::schema(std::uint32_t id, bool is_negative) {
+  return add({.kind = FormulaKind::kSchema, .is_negative = is_negative, .a = id});
+}
+
+FormulaId FormulaPool::child(FormulaId of) {
+  if (of == kAlways || of == kNever || of == kNoFormula) return of;
+  return add({.kind = FormulaKind::kChild, .a = of});
+}
+
+FormulaId FormulaPool::both(FormulaId a, FormulaId b) {
+  const FormulaId parts[] = {a, b};
+  return all_of(parts);
+}
+
+FormulaId FormulaPool::either(FormulaId a, FormulaId b) {
+  const FormulaId parts[] = {a, b};
+  return any_of(parts);
+}
+
+// Parts of the same kind are taken apart while the list stays short; false: one part decides.
+bool FormulaPool::flatten(FormulaKind kind, std::span<const FormulaId> parts,
+                          std::vector<FormulaId>& out) {
+  const bool is_and = kind == FormulaKind::kAnd;
+  for (const FormulaId part : parts) {
+    if (part == (is_and ? kAlways : kNever)) continue;
+    if (part == (is_and ? kNever : kAlways)) return false;
+    if (part != kNoFormula && formulas_[part].kind == kind && formulas_[part].n < 64) {
+      const auto its = children(formulas_[part]);
+      out.insert(out.end(), its.begin(), its.end());
+    } else {
+      out.push_back(part);
+    }
+  }
+  return true;
+}
+
+FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) {
+  const bool is_and = kind == FormulaKind::kAnd;
+  std::vector<FormulaId> flat;
+  flat.reserve(parts.size());
+  if (!flatten(kind, parts, flat)) return is_and ? kNever : kAlways;
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (!flat.empty() && flat.back() == kNoFormula) return kNoFormula;
+  unsigned bits = is_and ? unsigned{kAllTypes} : 0U;
+  std::size_t n_types = 0;
+  for (const FormulaId part : flat) {
+    const Formula& f = formulas_[part];
+    if (f.kind == FormulaKind::kTypes) {
+      bits = is_and ? bits & f.a : bits | f.a;
+      ++n_types;
+    }
+    if (const auto other = negations_.find(part);
+        other != negations_.end() && other->second > part &&
+        std::binary_search(flat.begin(), flat.end(), other->second))
+      return is_and ? kNever : kAlways;
+  }
+  if (n_types > 1) {
+    std::erase_if(flat, [&](FormulaId id) { return formulas_[id].kind == FormulaKind::kTypes; });
+    flat.push_back(types(bits));
+    return many(kind, flat);
+  }
+  if (flat.empty()) return is_and ? kAlways : kNever;
+  if (flat.size() == 1) return flat[0];
+  return add({.kind = kind}, flat);
+}
+
+FormulaId FormulaPool::negate(FormulaId of) {
+  if (of == kNoFormula) return kNoFormula;
+  if (of <= kAlways) return of == kAlways ? kNever : kAlways;
+  if (const auto known = negations_.find(of); known != negations_.end()) return known->second;
+  const Formula f = formulas_[of];
+  const auto its = children(f);
+  const std::vector<std::uint32_t> copy(its.begin(), its.end());
+  const FormulaId out = negated(f, copy);
+  if (out != kNoFormula) {
+    negations_[of] = out;
+    negations_.emplace(out, of);
+  }
+  return out;
+}
+
+FormulaId FormulaPool::negated(const Formula& f, std::span<const std::uint32_t> its) {
+  std::vector<std::uint32_t> duals(its.begin(), its.end());
+  switch (f.kind) {
+    case FormulaKind::kAnd:
+    case FormulaKind::kOr:
+      for (std::uint32_t& part : duals)
+        part = negate(part);
+      return many(f.kind == FormulaKind::kAnd ? FormulaKind::kOr : FormulaKind::kAnd, duals);
+    case FormulaKind::kTypes:
+      return types(kAllTypes & ~f.a);
+    case FormulaKind::kString:
+      return if_type(kStringType, string_in(exprs().complement(f.a)));
+    case FormulaKind::kNumber:
+      return if_type(kNumberType, number(f.a, !f.is_negative));
+    case FormulaKind::kNameAll:
+      return if_type(kObjectType, some_named(f.a, negate(f.b), 1));
+    case FormulaKind::kNameSome:
+      return if_type(kObjectType, most_named(f.a, f.b, f.c - 1));
+    case FormulaKind::kNameMost:
+      return if_type(kObjectType, some_named(f.a, f.b, f.c + 1));
+    case FormulaKind::kItemAll:
+      return if_type(kArrayType, some_items(f.a, f.b, negate(f.c), 1));
+    case FormulaKind::kItemSome:
+      return if_type(kArrayType, most_items(f.a, f.b, f.c, f.d - 1));
+    case FormulaKind::kItemMost:
+      return if_type(kArrayType, some_items(f.a, f.b, f.c, f.d + 1));
+    case FormulaKind::kUnique:
+      return if_type(kArrayType, unique(!f.is_negative));
+    case FormulaKind::kRestNames:
+      return if_type(kObjectType, rest(f.kind, !f.is_negative, its));
+    case FormulaKind::kRestItems:
+      return if_type(kArrayType, rest(f.kind, !f.is_negative, its));
+    case FormulaKind::kSchema:
+      return schema(f.a, !f.is_negative);
+    case FormulaKind::kChild:
+      return child(negate(f.a));
+    case FormulaKind::kNothing:
+    case FormulaKind::kAnything:
+      break;
+  }
+  return kNoFormula;
+}
+
+std::uint32_t FormulaPool::add_rule(NumberRule rule) {
+  rules_.push_back(std::move(rule));
+  return static_cast<std::uint32_t>(rules_.size() - 1);
+}
+
+TextId FormulaPool::text(std::string_view text) {
+  const auto [known, is_new] =
+      text_ids_.try_emplace(std::string(text), static_cast<TextId>(texts_.size()));
+  if (is_new) {
+    texts_.push_back(&known->first);
+    text_bytes_ += text.size() + 96;
+    if (used_bytes() > kMaxFormulaBytes) has_failed_ = true;
+  }
+  return known->second;
+}
+
+NameId FormulaPool::one_name(TextId text) {
+  const auto [known, is_new] = name_ids_.try_emplace((std::uint64_t{1} << 32U) | text,
+                                                     static_cast<NameId>(name_sets_.size()));
+  if (is_new)
+    name_sets_.push_back({.is_one = true, .text = text, .expr = exprs().literal(text_of(text))});
+  return known->second;
+}
+
+NameId FormulaPool::names_in(regex::ExprId language) {
+  if (language == regex::kNoExpr) return kNoFormula;
+  if (language == regex::kEverything) return kAnyName;
+  const auto [known, is_new] =
+      name_ids_.try_emplace(language, static_cast<NameId>(name_sets_.size()));
+  if (is_new) name_sets_.push_back({.expr = language});
+  return known->second;
+}
+
+NameId FormulaPool::new_names() {
+  name_sets_.push_back({});
+  return static_cast<NameId>(name_sets_.size() - 1);
+}
+
+bool FormulaPool::has_name(NameId names, TextId text) {
+  const NameSet& set = name_sets_[names];
+  if (set.is_one) return set.text == text;
+  if (names == kAnyName) return true;
+  const auto [known, is_new] = has_name_.try_emplace((std::uint64_t{names} << 32U) | text, false);
+  if (!is_new) return known->second;
+  const auto answer = automaton_.matches(set.expr, text_of(text));
+  if (!answer) has_failed_ = true;
+  return known->second = answer && *answer;
+}
+
+void FormulaPool::set_schema(std::uint32_t id, FormulaId formula) {
+  if (id >= schemas_.size()) schemas_.resize(id + 1, kNoFormula);
+  schemas_[id] = formula;
+}
+
+}  // namespace wick::grammar

@@ -1,0 +1,230 @@
+// What is asked of a JSON value, as hash-consed boolean formulas over small obligations. Equal
+// formulas have equal ids; constructors simplify. Negation is pushed to the leaves, so a formula
+// is monotone in its leaves, and every leaf has a dual.
+//
+// A formula speaks of one value, or of what is left of it: an object behind some of its members, an
+// array behind some of its items (formula_steps.cc has the steps). While a member's value is being
+// read, what is asked of it stands in the object's formula as kChild.
+//
+// A FormulaPool owns its formulas and the expressions they use. One thread at a time; memory is
+// bounded: beyond it constructors return kNoFormula, and failure() says why.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "grammar/schema/decimal.h"
+#include "regex/automaton.h"
+
+namespace wick::grammar {
+
+using FormulaId = std::uint32_t;
+using NameId = std::uint32_t;  // a set of property names
+using TextId = std::uint32_t;  // a string
+
+inline constexpr FormulaId kNever = 0, kAlways = 1;
+inline constexpr FormulaId kNoFormula = ~FormulaId{0};
+inline constexpr NameId kAnyName = 0;
+inline constexpr std::uint32_t kNoEnd = ~std::uint32_t{0};  // of a range of items
+
+// Types of JSON values, true and false apart, as bits.
+enum ValueType : std::uint8_t {
+  kNullType = 1,
+  kFalseType = 2,
+  kTrueType = 4,
+  kNumberType = 8,
+  kStringType = 16,
+  kArrayType = 32,
+  kObjectType = 64,
+  kAllTypes = 127,
+};
+
+enum class FormulaKind : std::uint8_t {
+  kNothing,
+  kAnything,
+  kAnd,       // children
+  kOr,        // children
+  kTypes,     // a: bits of ValueType
+  kString,    // a string in the expression a
+  kNumber,    // a number that keeps rule a, or not where is_negative
+  kNameAll,   // an object: each member whose name is in a has a value of formula b; c: the order
+  kNameSome,  // …: at least c members whose name is in a have a value of formula b
+  kNameMost,  // …: at most c
+  kItemAll,   // an array: each item from index a to before b is of formula c
+  kItemSome,  // …: at least d of them are
+  kItemMost,  // …: at most d
+  kUnique,    // an array without two equal items; with some where is_negative
+  // An object whose members are each of the first child, or evaluated: then come pairs (a set of
+  // names, a formula of this object that says whether they are). is_negative: some member is not.
+  kRestNames,
+  // The same of items; then come four each: from, to, a formula of the item, one of this array.
+  kRestItems,
+  kSchema,  // schema a (see `expand`), not where is_negative
+  kChild,   // the value that is being read is of formula a
+};
+
+struct Formula {
+  FormulaKind kind = FormulaKind::kNothing;
+  bool is_negative = false;
+  std::uint32_t a = 0, b = 0, c = 0, d = 0;
+  std::uint32_t first = 0, n = 0;  // children
+};
+
+// About a number's value.
+struct NumberRule {
+  enum class Kind : std::uint8_t { kInteger, kAtLeast, kAbove, kMultiple, kOneOf } kind = {};
+  bool may_end_in_zeros = true;         // kInteger: 1.0 is one
+  std::vector<Decimal> values = {};     // ascending
+  std::vector<std::string> texts = {};  // their spellings
+  Divisor divisor = {};
+};
+
+struct NameSet {
+  bool is_one = false;
+  TextId text = 0;  // where is_one
+  regex::ExprId expr = regex::kEverything;
+};
+
+class FormulaPool {
+ public:
+  FormulaPool();
+
+  FormulaId types(unsigned bits);
+  FormulaId string_in(regex::ExprId language);
+  FormulaId number(std::uint32_t rule, bool is_negative);
+  FormulaId all_named(NameId names, FormulaId of, std::uint32_t order);
+  FormulaId some_named(NameId names, FormulaId of, std::uint32_t at_least);
+  FormulaId most_named(NameId names, FormulaId of, std::uint32_t at_most);
+  FormulaId all_items(std::uint32_t from, std::uint32_t to, FormulaId of);
+  FormulaId some_items(std::uint32_t from, std::uint32_t to, FormulaId of, std::uint32_t at_least);
+  FormulaId most_items(std::uint32_t from, std::uint32_t to, FormulaId of, std::uint32_t at_most);
+  FormulaId unique(bool is_negative);
+  // kRestNames or kRestItems.
+  FormulaId rest(FormulaKind kind, bool is_negative, std::span<const std::uint32_t> children);
+  FormulaId schema(std::uint32_t id, bool is_negative);
+  FormulaId child(FormulaId of);
+
+  FormulaId all_of(std::span<const FormulaId> parts) { return many(FormulaKind::kAnd, parts); }
+
+  FormulaId any_of(std::span<const FormulaId> parts) { return many(FormulaKind::kOr, parts); }
+
+  FormulaId both(FormulaId a, FormulaId b);
+  FormulaId either(FormulaId a, FormulaId b);
+  FormulaId negate(FormulaId of);
+
+  // `of` where the value is of one of the types in `bits`; others are free.
+  FormulaId if_type(unsigned bits, FormulaId of) { return either(types(kAllTypes & ~bits), of); }
+
+  std::uint32_t add_rule(NumberRule rule);
+
+  std::uint32_t integer_rule(bool may_end_in_zeros) const noexcept { return may_end_in_zeros; }
+
+  NameId one_name(TextId text);
+  NameId names_in(regex::ExprId language);
+  // Names that are not known yet: set_names() says them, before any is asked for.
+  NameId new_names();
+
+  void set_names(NameId id, regex::ExprId language) { name_sets_[id].expr = language; }
+
+  TextId text(std::string_view text);
+
+  const Formula& at(FormulaId id) const noexcept { return formulas_[id]; }
+
+  std::span<const std::uint32_t> children(const Formula& f) const noexcept {
+    return {children_.data() + f.first, f.n};
+  }
+
+  const NumberRule& rule(std::uint32_t id) const noexcept { return rules_[id]; }
+
+  const NameSet& names(NameId id) const noexcept { return name_sets_[id]; }
+
+  const std::string& text_of(TextId id) const noexcept { return *texts_[id]; }
+
+  bool has_name(NameId names, TextId text);
+
+  // The formula of schema `id`; set once, by the compiler.
+  void set_schema(std::uint32_t id, FormulaId formula);
+
+  FormulaId schema_formula(std::uint32_t id) const noexcept { return schemas_[id]; }
+
+  // `of` for a value of this one type: only leaves of it are left, no kSchema.
+  FormulaId of_type(FormulaId of, ValueType type);
+  // One expression for a formula over strings, which of_type() made.
+  regex::ExprId string_language(FormulaId of);
+
+  // Steps of what of_type() made of objects and arrays. The value of the member or item stands in
+  // the result as kChild.
+  FormulaId behind_name(FormulaId of, TextId name);
+  FormulaId behind_item(FormulaId of);
+  // What the next member or item must bring for it to fulfill `of`, a negative kRestNames or
+  // kRestItems.
+  FormulaId broken_by_name(FormulaId of, TextId name);
+  FormulaId broken_by_item(FormulaId of);
+  // Something that a condition of a kRestNames or kRestItems asks the value in progress; kNoFormula
+  // if none does.
+  FormulaId open_question(FormulaId of);
+  // `of` with each kChild replaced by what became of it.
+  FormulaId resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became);
+  // All leaves but kChild, appended.
+  void leaves_besides(FormulaId of, std::vector<FormulaId>& out);
+  // `of` where everything but kChild is fulfilled.
+  FormulaId children_alone(FormulaId of);
+  // The place of a declared name among those that `of` declares; 0 where it declares it not.
+  std::uint32_t order_of(FormulaId of, TextId name);
+  // Two items that are equal have come.
+  FormulaId with_duplicate(FormulaId of);
+  // What kChild formulas stand in `of`, each once, appended.
+  void children_asked(FormulaId of, std::vector<FormulaId>& out);
+  // The object or array may end here.
+  bool may_end(FormulaId of);
+  bool has_unique(FormulaId of);
+
+  regex::Automaton& automaton() noexcept { return automaton_; }
+
+  regex::ExprPool& exprs() noexcept { return automaton_.pool(); }
+
+  const regex::ExprPool& exprs() const noexcept { return automaton_.pool(); }
+
+  std::size_t size() const noexcept { return formulas_.size(); }
+
+  std::size_t used_bytes() const noexcept;
+  Error failure() const;
+
+  bool has_failed() const noexcept { return has_failed_; }
+
+ private:
+  friend class Steps;
+  FormulaId add(Formula f, std::span<const std::uint32_t> children = {});
+  FormulaId many(FormulaKind kind, std::span<const FormulaId> parts);
+  bool flatten(FormulaKind kind, std::span<const FormulaId> parts, std::vector<FormulaId>& out);
+  FormulaId negated(const Formula& f, std::span<const std::uint32_t> children);
+  FormulaId typed(FormulaId of, ValueType type, int depth);
+  std::uint64_t hash_of(const Formula& f, std::span<const std::uint32_t> children) const noexcept;
+  void grow_table();
+
+  regex::Automaton automaton_;
+  std::vector<Formula> formulas_ = {};
+  std::vector<std::uint32_t> children_ = {};
+  std::vector<std::uint32_t> table_ = {};  // open addressing over formulas_, id + 1
+  std::vector<NumberRule> rules_ = {};
+  std::vector<NameSet> name_sets_ = {};
+  std::vector<const std::string*> texts_ = {};
+  std::unordered_map<std::string, TextId> text_ids_ = {};
+  std::unordered_map<std::uint64_t, NameId> name_ids_ = {};
+  std::unordered_map<FormulaId, FormulaId> negations_ = {};
+  std::unordered_map<std::uint64_t, FormulaId> typed_ = {};  // id * 128 + type
+  std::unordered_map<FormulaId, regex::ExprId> languages_ = {};
+  std::unordered_map<std::uint64_t, bool> has_name_ = {};
+  std::vector<FormulaId> schemas_ = {};
+  std::size_t text_bytes_ = 0;
+  bool has_failed_ = false;
+};
+
+}  // namespace wick::grammar

@@ -1,0 +1,372 @@
+// What becomes of a formula as its value is read. Each step is a recursion over the formula, which
+// may share parts a thousand times over, so the results of a step are remembered by part.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/check.h"
+#include "grammar/limits.h"
+#include "grammar/schema/formula.h"
+
+namespace wick::grammar {
+
+// One step, over all parts of a formula. `Leaf` says what becomes of a part that is neither ∧ nor
+// ∨; it may call back.
+class Steps {
+ public:
+  using Leaf = std::function<FormulaId(Steps&, FormulaId, const Formula&)>;
+
+  Steps(FormulaPool& pool, Leaf leaf) : pool_(pool), leaf_(std::move(leaf)) {}
+
+  FormulaId operator()(FormulaId id) {
+    if (id <= kAlways || id == kNoFormula) return id;
+    if (const auto known = done_.find(id); known != done_.end()) return known->second;
+    const Formula f = pool_.at(id);
+    FormulaId out = kNoFormula;
+    if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr) {
+      std::vector<FormulaId> parts = copy(f);
+      for (FormulaId& part : parts) {
+        part = (*this)(part);
+        if (part == (f.kind == FormulaKind::kAnd ? kNever : kAlways)) return done_[id] = part;
+      }
+      out = pool_.many(f.kind, parts);
+    } else {
+      out = leaf_(*this, id, f);
+    }
+    return done_[id] = out;
+  }
+
+  // The children of kRestNames or kRestItems with their conditions behind the step.
+  std::vector<std::uint32_t> rest_behind(const Formula& f) {
+    std::vector<std::uint32_t> its = copy(f);
+    const std::size_t n = f.kind == FormulaKind::kRestNames ? 2 : 4;
+    for (std::size_t i = n; i < its.size(); i += n)
+      its[i] = (*this)(its[i]);
+    return its;
+  }
+
+  std::vector<std::uint32_t> copy(const Formula& f) const {
+    const auto its = pool_.children(f);
+    return {its.begin(), its.end()};
+  }
+
+  FormulaPool& pool() noexcept { return pool_; }
+
+ private:
+  FormulaPool& pool_;
+  Leaf leaf_;
+  std::unordered_map<FormulaId, FormulaId> done_ = {};
+};
+
+namespace {
+
+// What the leaf has become: still itself, and one more member or item that it speaks of.
+FormulaId with_child(FormulaPool& pool, const Formula& f, FormulaId of, FormulaId self,
+                     FormulaId one_less) {
+  switch (f.kind) {
+    case FormulaKind::kNameAll:
+    case FormulaKind::kItemAll:
+      return pool.both(self, pool.child(of));
+    case FormulaKind::kNameSome:
+    case FormulaKind::kItemSome:
+      return pool.either(self, pool.both(pool.child(of), one_less));
+    default:  // at most n, for "at most n − 1" says more
+      return pool.either(one_less, pool.both(self, pool.child(pool.negate(of))));
+  }
+}
+
+// Whether the member or item that comes is evaluated, or fits the first child: `its` are the
+// children, their conditions behind the step.
+FormulaId fine_name(FormulaPool& pool, std::span<const std::uint32_t> its, TextId name) {
+  std::vector<FormulaId> evaluated = {pool.child(its[0])};
+  for (std::size_t i = 1; i < its.size(); i += 2) {
+    if (pool.has_name(its[i], name)) evaluated.push_back(its[i + 1]);
+  }
+  return pool.any_of(evaluated);
+}
+
+FormulaId fine_item(FormulaPool& pool, std::span<const std::uint32_t> its) {
+  std::vector<FormulaId> evaluated = {pool.child(its[0])};
+  for (std::size_t i = 1; i < its.size(); i += 4) {
+    if (its[i] == 0 && its[i + 1] > 0)
+      evaluated.push_back(pool.both(pool.child(its[i + 2]), its[i + 3]));
+  }
+  return pool.any_of(evaluated);
+}
+
+FormulaId rest_step(FormulaPool& pool, const Formula& f, FormulaId is_fine,
+                    std::span<const std::uint32_t> behind) {
+  const FormulaId self = pool.rest(f.kind, f.is_negative, behind);
+  return f.is_negative ? pool.either(self, pool.negate(is_fine)) : pool.both(self, is_fine);
+}
+
+FormulaId name_leaf(Steps& steps, FormulaId id, const Formula& f, TextId name) {
+  FormulaPool& pool = steps.pool();
+  if (f.kind == FormulaKind::kTypes) return id;
+  if (f.kind == FormulaKind::kRestNames) {
+    const std::vector<std::uint32_t> its = steps.rest_behind(f);
+    return rest_step(pool, f, fine_name(pool, its, name), its);
+  }
+  WICK_CHECK(f.kind != FormulaKind::kChild, "a step while a value is in progress");
+  if (!pool.has_name(f.a, name)) return id;
+  if (pool.names(f.a).is_one) {  // it cannot come again
+    if (f.kind == FormulaKind::kNameMost) return kAlways;
+    return pool.child(f.b);
+  }
+  FormulaId one_less = kAlways;
+  if (f.kind == FormulaKind::kNameSome && f.c > 1) one_less = pool.some_named(f.a, f.b, f.c - 1);
+  if (f.kind == FormulaKind::kNameMost) one_less = pool.most_named(f.a, f.b, f.c - 1);
+  return with_child(pool, f, f.b, id, one_less);
+}
+
+std::uint32_t before(std::uint32_t index) noexcept {
+  return index == 0 || index == kNoEnd ? index : index - 1;
+}
+
+FormulaId item_leaf(Steps& steps, FormulaId id, const Formula& f) {
+  FormulaPool& pool = steps.pool();
+  const std::uint32_t from = before(f.a), to = before(f.b);
+  const bool is_in = f.a == 0 && f.b > 0;
+  FormulaId self = id, one_less = kAlways;
+  switch (f.kind) {
+    case FormulaKind::kRestItems: {
+      std::vector<std::uint32_t> its = steps.rest_behind(f);
+      const FormulaId is_fine = fine_item(pool, its);
+      for (std::size_t i = 1; i < its.size(); i += 4) {
+        its[i] = before(its[i]);
+        its[i + 1] = before(its[i + 1]);
+      }
+      return rest_step(pool, f, is_fine, its);
+    }
+    case FormulaKind::kItemAll:
+      self = from < to ? pool.all_items(from, to, f.c) : kAlways;
+      break;
+    case FormulaKind::kItemSome:
+      self = pool.some_items(from, to, f.c, f.d);
+      one_less = f.d > 1 ? pool.some_items(from, to, f.c, f.d - 1) : kAlways;
+      break;
+    case FormulaKind::kItemMost:
+      self = pool.most_items(from, to, f.c, f.d);
+      one_less = pool.most_items(from, to, f.c, f.d - 1);
+      break;
+    default:
+      return id;
+  }
+  return is_in ? with_child(pool, f, f.c, self, one_less) : self;
+}
+
+}  // namespace
+
+FormulaId FormulaPool::behind_name(FormulaId of, TextId name) {
+  Steps steps(*this, [name](Steps& all, FormulaId id, const Formula& f) {
+    return name_leaf(all, id, f, name);
+  });
+  return of_type(steps(of), kObjectType);
+}
+
+FormulaId FormulaPool::behind_item(FormulaId of) {
+  Steps steps(*this, item_leaf);
+  return of_type(steps(of), kArrayType);
+}
+
+FormulaId FormulaPool::broken_by_name(FormulaId of, TextId name) {
+  Steps steps(*this, [name](Steps& all, FormulaId id, const Formula& f) {
+    return name_leaf(all, id, f, name);
+  });
+  const std::vector<std::uint32_t> its = steps.rest_behind(at(of));
+  return of_type(negate(fine_name(*this, its, name)), kObjectType);
+}
+
+FormulaId FormulaPool::broken_by_item(FormulaId of) {
+  Steps steps(*this, item_leaf);
+  const std::vector<std::uint32_t> its = steps.rest_behind(at(of));
+  return of_type(negate(fine_item(*this, its)), kArrayType);
+}
+
+FormulaId FormulaPool::open_question(FormulaId of) {
+  FormulaId found = kNoFormula;
+  Steps inner(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+    if (f.kind == FormulaKind::kChild) found = f.a;
+    if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems) all.rest_behind(f);
+    return id;
+  });
+  Steps outer(*this, [&](Steps&, FormulaId id, const Formula& f) {
+    if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems)
+      inner.rest_behind(f);
+    return id;
+  });
+  outer(of);
+  return found;
+}
+
+FormulaId FormulaPool::resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became) {
+  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+    if (f.kind == FormulaKind::kChild) return became(f.a);
+    if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems)
+      return rest(f.kind, f.is_negative, all.rest_behind(f));
+    return id;
+  });
+  return steps(of);
+}
+
+void FormulaPool::leaves_besides(FormulaId of, std::vector<FormulaId>& out) {
+  Steps steps(*this, [&](Steps&, FormulaId id, const Formula& f) {
+    if (f.kind != FormulaKind::kChild) out.push_back(id);
+    return id;
+  });
+  steps(of);
+}
+
+FormulaId FormulaPool::children_alone(FormulaId of) {
+  Steps steps(*this, [](Steps&, FormulaId id, const Formula& f) {
+    return f.kind == FormulaKind::kChild ? id : kAlways;
+  });
+  return steps(of);
+}
+
+std::uint32_t FormulaPool::order_of(FormulaId of, TextId name) {
+  std::uint32_t order = 0;
+  Steps steps(*this, [&](Steps&, FormulaId id, const Formula& f) {
+    const bool declares = f.kind == FormulaKind::kNameAll && f.c != 0;
+    if (declares && names(f.a).text == name && (order == 0 || f.c < order)) order = f.c;
+    return id;
+  });
+  steps(of);
+  return order;
+}
+
+FormulaId FormulaPool::with_duplicate(FormulaId of) {
+  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+    if (f.kind == FormulaKind::kUnique) return f.is_negative ? kAlways : kNever;
+    if (f.kind == FormulaKind::kRestItems) return rest(f.kind, f.is_negative, all.rest_behind(f));
+    return id;
+  });
+  return steps(of);
+}
+
+void FormulaPool::children_asked(FormulaId of, std::vector<FormulaId>& out) {
+  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+    if (f.kind == FormulaKind::kChild) out.push_back(f.a);
+    if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems) all.rest_behind(f);
+    return id;
+  });
+  steps(of);
+}
+
+bool FormulaPool::has_unique(FormulaId of) {
+  bool has = false;
+  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+    if (f.kind == FormulaKind::kUnique) has = true;
+    if (f.kind == FormulaKind::kRestItems) all.rest_behind(f);
+    return id;
+  });
+  steps(of);
+  return has;
+}
+
+bool FormulaPool::may_end(FormulaId of) {
+  Steps steps(*this, [](Steps&, FormulaId, const Formula& f) {
+    switch (f.kind) {
+      case FormulaKind::kNameSome:
+      case FormulaKind::kItemSome:
+      case FormulaKind::kChild:
+        return kNever;
+      case FormulaKind::kUnique:
+      case FormulaKind::kRestNames:
+      case FormulaKind::kRestItems:
+        return f.is_negative ? kNever : kAlways;
+      default:
+        return kAlways;
+    }
+  });
+  return steps(of) == kAlways;
+}
+
+FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {
+  if (of <= kAlways || of == kNoFormula) return of;
+  const std::uint64_t key = std::uint64_t{of} * 128U + type;
+  if (const auto known = typed_.find(key); known != typed_.end()) return known->second;
+  if (depth > kMaxFormulaDepth) {
+    has_failed_ = true;
+    return kNoFormula;
+  }
+  const Formula f = formulas_[of];
+  FormulaId out = kNever;
+  unsigned its_type = type;
+  switch (f.kind) {
+    case FormulaKind::kAnd:
+    case FormulaKind::kOr: {
+      const auto its = children(f);
+      std::vector<FormulaId> parts(its.begin(), its.end());
+      const FormulaId decides = f.kind == FormulaKind::kAnd ? kNever : kAlways;
+      bool is_decided = false;
+      for (std::size_t i = 0; i < parts.size() && !is_decided; ++i) {
+        parts[i] = typed(parts[i], type, depth + 1);
+        is_decided = parts[i] == decides;
+      }
+      out = is_decided ? decides : many(f.kind, parts);
+      return typed_[key] = out;
+    }
+    case FormulaKind::kSchema: {
+      out = f.a < schemas_.size() ? typed(schemas_[f.a], type, depth + 1) : kNoFormula;
+      if (f.is_negative) out = of_type(negate(out), type);
+      return typed_[key] = out;
+    }
+    case FormulaKind::kTypes:
+      return typed_[key] = (f.a & type) != 0 ? kAlways : kNever;
+    case FormulaKind::kString:
+      its_type = kStringType;
+      break;
+    case FormulaKind::kNumber:
+      its_type = kNumberType;
+      break;
+    case FormulaKind::kNameAll:
+    case FormulaKind::kNameSome:
+    case FormulaKind::kNameMost:
+      its_type = kObjectType;
+      break;
+    case FormulaKind::kItemAll:
+    case FormulaKind::kItemSome:
+    case FormulaKind::kItemMost:
+    case FormulaKind::kUnique:
+      its_type = kArrayType;
+      break;
+    case FormulaKind::kRestNames:
+    case FormulaKind::kRestItems: {
+      const bool is_names = f.kind == FormulaKind::kRestNames;
+      its_type = is_names ? kObjectType : kArrayType;
+      if (its_type != type) break;
+      const auto its = children(f);
+      std::vector<std::uint32_t> parts(its.begin(), its.end());
+      const std::size_t n = is_names ? 2 : 4;
+      for (std::size_t i = n; i < parts.size(); i += n)
+        parts[i] = typed(parts[i], type, depth + 1);
+      return typed_[key] = rest(f.kind, f.is_negative, parts);
+    }
+    default:
+      break;
+  }
+  return typed_[key] = its_type == type ? of : kNever;
+}
+
+FormulaId FormulaPool::of_type(FormulaId of, ValueType type) {
+  return typed(of, type, 0);
+}
+
+regex::ExprId FormulaPool::string_language(FormulaId of) {
+  if (of <= kAlways) return of == kAlways ? regex::kEverything : regex::kEmptySet;
+  if (of == kNoFormula) return regex::kNoExpr;
+  if (const auto known = languages_.find(of); known != languages_.end()) return known->second;
+  const Formula f = formulas_[of];
+  regex::ExprId out = f.a;
+  if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr) {
+    const auto its = children(f);
+    std::vector<std::uint32_t> parts(its.begin(), its.end());
+    for (std::uint32_t& part : parts)
+      part = string_language(part);
+    out = f.kind == FormulaKind::kAnd ? exprs().intersect(parts) : exprs().unite(parts);
+  }
+  return languages_[of] = out;
+}
+
+}  // namespace wick::grammar

@@ -1,0 +1,69 @@
+// Lists and chains with one number for each content: equal ones have equal numbers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace wick::grammar {
+
+using ListId = std::uint32_t;
+using CellId = std::uint32_t;
+
+class Lists {
+ public:
+  ListId of(std::vector<std::uint32_t> list) {
+    const auto [known, is_new] =
+        ids_.try_emplace(std::move(list), static_cast<ListId>(all_.size()));
+    if (is_new) {
+      all_.push_back(&known->first);
+      n_words_ += known->first.size() + 16;
+    }
+    return known->second;
+  }
+
+  const std::vector<std::uint32_t>& at(ListId id) const noexcept { return *all_[id]; }
+
+  std::size_t n_words() const noexcept { return n_words_; }
+
+ private:
+  std::map<std::vector<std::uint32_t>, ListId> ids_ = {};
+  std::vector<const std::vector<std::uint32_t>*> all_ = {};
+  std::size_t n_words_ = 0;
+};
+
+// A chain grows at its end and shares what is before; 0 is the empty one.
+class Cells {
+ public:
+  CellId add(CellId before, std::uint32_t item) {
+    const std::uint64_t key = (std::uint64_t{before} << 32U) | item;
+    const auto [known, is_new] = ids_.try_emplace(key, static_cast<CellId>(all_.size() + 1));
+    if (is_new) all_.push_back({before, item});
+    return known->second;
+  }
+
+  CellId before(CellId id) const noexcept { return all_[id - 1].before; }
+
+  std::uint32_t item(CellId id) const noexcept { return all_[id - 1].item; }
+
+  std::size_t size() const noexcept { return all_.size(); }
+
+  // Forgets those that came after the first `n`.
+  void drop(std::size_t n) {
+    for (; all_.size() > n; all_.pop_back())
+      ids_.erase((std::uint64_t{all_.back().before} << 32U) | all_.back().item);
+  }
+
+ private:
+  struct Cell {
+    CellId before;
+    std::uint32_t item;
+  };
+
+  std::unordered_map<std::uint64_t, CellId> ids_ = {};
+  std::vector<Cell> all_ = {};
+};
+
+}  // namespace wick::grammar

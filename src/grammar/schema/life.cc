@@ -1,0 +1,463 @@
+#include "grammar/schema/life.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "grammar/json_number.h"
+#include "grammar/limits.h"
+
+namespace wick::grammar {
+namespace {
+
+// Live if any is, dead if all are.
+Life either(Life a, Life b) noexcept {
+  if (a == Life::kLive || b == Life::kLive) return Life::kLive;
+  return a == Life::kDead && b == Life::kDead ? Life::kDead : Life::kUnknown;
+}
+
+}  // namespace
+
+Life LifeSearch::expand(Leaves todo, Leaves leaves,
+                        const std::function<Life(const Leaves&)>& is_found) {
+  while (!todo.empty()) {
+    if (!spend()) return Life::kUnknown;
+    const FormulaId next = todo.back();
+    todo.pop_back();
+    if (next == kAlways) continue;
+    if (next == kNever) return Life::kDead;
+    if (next == kNoFormula) return Life::kUnknown;
+    const Formula f = pool_.at(next);
+    const auto its = pool_.children(f);
+    if (f.kind == FormulaKind::kAnd) {
+      todo.insert(todo.end(), its.rbegin(), its.rend());
+    } else if (f.kind == FormulaKind::kOr) {
+      const Leaves parts(its.begin(), its.end());
+      Life life = Life::kDead;
+      for (const FormulaId part : parts) {
+        if (n_choices_ >= kMaxBranchDepth) return Life::kUnknown;
+        Leaves with = todo;
+        with.push_back(part);
+        ++n_choices_;
+        life = either(life, expand(std::move(with), leaves, is_found));
+        --n_choices_;
+        if (life == Life::kLive) return life;
+      }
+      return life;
+    } else if (std::find(leaves.begin(), leaves.end(), next) == leaves.end()) {
+      leaves.push_back(next);
+    }
+  }
+  return is_found(leaves);
+}
+
+Life LifeSearch::branches(FormulaId of, const std::function<Life(const Leaves&)>& is_found) {
+  if (of == kNever) return Life::kDead;
+  return expand({of}, {}, is_found);
+}
+
+// Values in values: an answer "dead" that leaned on a value that is still open is not kept.
+Life LifeSearch::of_value(FormulaId of) {
+  if (of <= kAlways) return of == kAlways ? Life::kLive : Life::kDead;
+  if (of == kNoFormula || !spend()) return Life::kUnknown;
+  if (const auto known = values_.find(of); known != values_.end()) return known->second;
+  if (const auto open = open_.find(of); open != open_.end()) {
+    open_from_ = std::min(open_from_, open->second);
+    return Life::kDead;
+  }
+  if (depth_ >= kMaxDepth) return Life::kUnknown;
+  const int outer = open_from_;
+  open_from_ = 1 << 30;
+  open_[of] = depth_++;
+  Life life = Life::kDead;
+  for (const ValueType type :
+       {kNullType, kFalseType, kTrueType, kNumberType, kStringType, kArrayType, kObjectType}) {
+    const FormulaId typed = pool_.of_type(of, type);
+    if (typed == kNever) continue;
+    Life its = Life::kUnknown;
+    if (typed == kAlways || type <= kTrueType) {
+      its = typed == kAlways ? Life::kLive : Life::kDead;
+    } else if (type == kStringType || type == kNumberType) {
+      regex::ExprPool& exprs = pool_.exprs();
+      const regex::ExprId language =
+          type == kNumberType ? numbers(typed)
+                              : exprs.intersect({pool_.string_language(typed), exprs.any_text()});
+      if (language != regex::kNoExpr) its = pool_.automaton().liveness(language);
+    } else {
+      its = type == kArrayType ? of_array(typed) : of_object(typed, {});
+    }
+    life = either(life, its);
+    if (life == Life::kLive) break;
+  }
+  open_.erase(of);
+  --depth_;
+  const bool leaned = open_from_ < depth_;
+  if (life == Life::kLive || (life == Life::kDead && !leaned)) values_[of] = life;
+  open_from_ = std::min(outer, leaned ? open_from_ : outer);
+  return life;
+}
+
+// The part of a branch that speaks of the value in progress.
+FormulaId LifeSearch::children_of(const Leaves& leaves, Leaves& others) {
+  Leaves children;
+  for (const FormulaId leaf : leaves) {
+    const Formula& f = pool_.at(leaf);
+    if (f.kind == FormulaKind::kChild) {
+      children.push_back(f.a);
+    } else {
+      others.push_back(leaf);
+    }
+  }
+  return pool_.all_of(children);
+}
+
+// What is unevaluated may hang on the value in progress: then it answers yes, or it answers no.
+bool LifeSearch::split(FormulaId of, FormulaId& yes, FormulaId& no) {
+  const FormulaId question = pool_.open_question(of);
+  if (question == kNoFormula) return false;
+  const FormulaId opposite = pool_.negate(question);
+  const auto where = [&](bool is_yes) {
+    const FormulaId rest = pool_.resolve(of, [&](FormulaId asked) {
+      if (asked != question && asked != opposite) return pool_.child(asked);
+      return (asked == question) == is_yes ? kAlways : kNever;
+    });
+    return pool_.both(pool_.child(is_yes ? question : opposite), rest);
+  };
+  yes = where(true);
+  no = where(false);
+  return true;
+}
+
+Life LifeSearch::of_object(FormulaId of, FreeNames names) {
+  if (of == kAlways) return Life::kLive;
+  const auto key = std::make_tuple(of, names.came, names.last);
+  if (const auto known = objects_.find(key); known != objects_.end()) return known->second;
+  if (!spend()) return Life::kUnknown;
+  FormulaId yes = kNever, no = kNever;
+  if (split(of, yes, no)) {
+    const Life life = of_object(yes, names);
+    return life == Life::kLive ? life : either(life, of_object(no, names));
+  }
+  const int outer = open_from_;
+  open_from_ = 1 << 30;
+  const Life life = branches(of, [&](const Leaves& leaves) {
+    Leaves others;
+    const Life child = of_value(children_of(leaves, others));
+    return child == Life::kLive ? object_branch(others, names) : child;
+  });
+  if (life == Life::kLive || (life == Life::kDead && open_from_ == 1 << 30)) objects_[key] = life;
+  open_from_ = std::min(outer, open_from_);
+  return life;
+}
+
+// Takes one demand, tries each kind of name for it, and goes on with what is left. A demand for one
+// name comes first, for it leaves no choice.
+Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
+  std::size_t at = leaves.size();
+  bool is_one = false;
+  for (std::size_t i = 0; i < leaves.size() && !is_one; ++i) {
+    const Formula& f = pool_.at(leaves[i]);
+    const bool is_broken_rest = f.kind == FormulaKind::kRestNames && f.is_negative;
+    if (f.kind == FormulaKind::kNameSome || is_broken_rest) at = i;
+    is_one = f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one;
+  }
+  if (at == leaves.size()) return Life::kLive;
+  if (depth_ >= kMaxDepth) return Life::kUnknown;
+  const FormulaId demand = leaves[at], all = pool_.all_of(leaves);
+  Leaves rest = leaves;
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+  const FormulaId others = pool_.all_of(rest);
+  const auto try_name = [&](TextId name) {
+    // Order binds only which names are free: a set of free names can always be put in order.
+    return of_object(pool_.both(taken(demand, name), pool_.behind_name(others, name)),
+                     {cells_.add(names.came, name), names.last});
+  };
+  ++depth_;
+  Life life = Life::kDead;
+  if (is_one) {
+    const TextId name = pool_.names(pool_.at(demand).a).text;
+    if (is_free(all, names, name)) life = try_name(name);
+  } else {
+    const Formula& f = pool_.at(demand);
+    std::vector<regex::ExprId> languages;
+    if (!kinds(all, f.kind == FormulaKind::kNameSome ? f.a : kAnyName, names, languages))
+      life = Life::kUnknown;
+    for (const regex::ExprId language : languages) {
+      const auto name = pool_.automaton().shortest(language);
+      if (!name) life = either(life, Life::kUnknown);
+      if (name && *name) life = either(life, try_name(pool_.text(**name)));
+      if (life == Life::kLive) break;
+    }
+  }
+  --depth_;
+  return life;
+}
+
+// What is left of a demand that the member `name` is taken for, with what that asks of its value.
+FormulaId LifeSearch::taken(FormulaId demand, TextId name) {
+  const Formula f = pool_.at(demand);
+  if (f.kind == FormulaKind::kRestNames) return pool_.broken_by_name(demand, name);
+  return pool_.both(pool_.child(f.b), f.c > 1 ? pool_.some_named(f.a, f.b, f.c - 1) : kAlways);
+}
+
+Life LifeSearch::of_array(FormulaId of) {
+  if (of == kAlways) return Life::kLive;
+  if (!spend()) return Life::kUnknown;
+  FormulaId yes = kNever, no = kNever;
+  if (split(of, yes, no)) {
+    const Life life = of_array(yes);
+    return life == Life::kLive ? life : either(life, of_array(no));
+  }
+  return branches(of, [&](const Leaves& leaves) {
+    Leaves others;
+    const Life child = of_value(children_of(leaves, others));
+    return child == Life::kLive ? array_branch(others) : child;
+  });
+}
+
+// Behind the last position that is named all items are alike, and a demand can be taken at once;
+// before it an item simply comes.
+Life LifeSearch::array_branch(const Leaves& leaves) {
+  bool is_alike = true, has_most = false;
+  std::size_t at = leaves.size();
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const Formula& f = pool_.at(leaves[i]);
+    if (f.kind == FormulaKind::kUnique) return Life::kUnknown;
+    if (f.kind == FormulaKind::kRestItems) {
+      const auto its = pool_.children(f);
+      for (std::size_t k = 1; k < its.size(); k += 4)
+        is_alike = is_alike && its[k] == 0 && (its[k + 1] == kNoEnd || its[k + 1] == 0);
+      if (f.is_negative) at = i;
+      continue;
+    }
+    is_alike = is_alike && f.a == 0 && f.b == kNoEnd;
+    has_most = has_most || f.kind == FormulaKind::kItemMost;
+    if (f.kind == FormulaKind::kItemSome) at = i;
+  }
+  if (at == leaves.size()) return Life::kLive;
+  if (depth_ >= kMaxDepth) return Life::kUnknown;
+  const Formula demand = pool_.at(leaves[at]);
+  ++depth_;
+  Life life = Life::kUnknown;
+  if (is_alike) {
+    Leaves rest = leaves;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+    FormulaId taken = kNoFormula;
+    if (demand.kind == FormulaKind::kRestItems) {
+      taken = pool_.broken_by_item(leaves[at]);
+    } else {
+      // Without an upper bound one item may come as often as it is wanted.
+      const std::uint32_t less = has_most ? demand.d - 1 : 0;
+      taken = pool_.both(pool_.child(demand.c),
+                         less == 0 ? kAlways : pool_.some_items(0, kNoEnd, demand.c, less));
+    }
+    life = of_array(pool_.both(taken, pool_.behind_item(pool_.all_of(rest))));
+  } else {
+    life = of_array(pool_.behind_item(pool_.all_of(leaves)));
+  }
+  --depth_;
+  return life;
+}
+
+FormulaId LifeSearch::condition(FormulaId of, bool is_array, FreeNames names) {
+  std::vector<FormulaId> asked;
+  pool_.children_asked(of, asked);
+  if (asked.empty()) {
+    const Life life = is_array ? of_array(of) : of_object(of, names);
+    return life == Life::kUnknown ? kNoFormula : life == Life::kLive ? kAlways : kNever;
+  }
+  if (!spend()) return kNoFormula;
+  FormulaId yes = kNever, no = kNever;
+  if (split(of, yes, no)) {
+    return pool_.either(condition(yes, is_array, names), condition(no, is_array, names));
+  }
+  // Where all else can be fulfilled at once, nothing depends on which branch is taken.
+  std::vector<FormulaId> out;
+  const auto rest_life = [&](const Leaves& others) {
+    return is_array ? array_branch(others) : object_branch(others, names);
+  };
+  Leaves everything;
+  pool_.leaves_besides(of, everything);
+  if (rest_life(everything) == Life::kLive) return pool_.children_alone(of);
+  bool is_unknown = false;
+  const Life all = branches(of, [&](const Leaves& leaves) {
+    Leaves others;
+    children_of(leaves, others);
+    Leaves asks;
+    std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(asks),
+                 [&](FormulaId leaf) { return pool_.at(leaf).kind == FormulaKind::kChild; });
+    const FormulaId children = pool_.all_of(asks);
+    const Life rest = rest_life(others);
+    if (rest == Life::kUnknown) is_unknown = true;
+    if (rest == Life::kLive) out.push_back(children);
+    const bool is_enough = is_unknown || (rest == Life::kLive && children == kAlways);
+    return is_enough ? Life::kLive : Life::kDead;
+  });
+  if (is_unknown || all == Life::kUnknown) return kNoFormula;
+  return pool_.any_of(out);
+}
+
+bool LifeSearch::is_free(FormulaId of, FreeNames names, TextId name) {
+  for (CellId at = names.came; at != 0; at = cells_.before(at)) {
+    if (cells_.item(at) == name) return false;
+  }
+  if (!has_order_ || names.last == 0) return true;
+  const std::uint32_t order = pool_.order_of(of, name);
+  return order == 0 || (names.last != kNoEnd && order > names.last);
+}
+
+FreeNames LifeSearch::behind(FormulaId of, FreeNames names, TextId name) {
+  FreeNames out{cells_.add(names.came, name), 0};
+  if (!has_order_) return out;
+  const std::uint32_t order = pool_.order_of(of, name);
+  out.last = order == 0 ? kNoEnd : std::max(order, names.last);
+  return out;
+}
+
+void LifeSearch::leaf_names(FormulaId of, std::vector<NameId>& out) {
+  std::vector<FormulaId> open = {of};
+  std::unordered_set<FormulaId> seen;
+  while (!open.empty()) {
+    const FormulaId next = open.back();
+    open.pop_back();
+    if (next == kNoFormula || !seen.insert(next).second) continue;
+    const Formula& f = pool_.at(next);
+    const auto its = pool_.children(f);
+    if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr) {
+      open.insert(open.end(), its.begin(), its.end());
+    } else if (f.kind == FormulaKind::kRestNames) {
+      for (std::size_t i = 1; i < its.size(); i += 2) {
+        out.push_back(its[i]);
+        open.push_back(its[i + 1]);
+      }
+    } else if (f.kind == FormulaKind::kNameAll || f.kind == FormulaKind::kNameSome ||
+               f.kind == FormulaKind::kNameMost) {
+      out.push_back(f.a);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+bool LifeSearch::kinds(FormulaId of, NameId within, FreeNames names,
+                       std::vector<regex::ExprId>& out) {
+  constexpr std::size_t kMaxKinds = 256;
+  regex::ExprPool& exprs = pool_.exprs();
+  std::vector<NameId> sets;
+  leaf_names(of, sets);
+  std::vector<std::string_view> literals;
+  for (const NameId set : sets) {
+    if (!pool_.names(set).is_one) continue;
+    const TextId name = pool_.names(set).text;
+    literals.push_back(pool_.text_of(name));
+    if (pool_.has_name(within, name) && is_free(of, names, name))
+      out.push_back(pool_.names(set).expr);
+  }
+  for (CellId at = names.came; at != 0; at = cells_.before(at))
+    literals.push_back(pool_.text_of(cells_.item(at)));
+  std::vector<regex::ExprId> rest = {exprs.intersect(
+      {pool_.names(within).expr, exprs.any_text(), exprs.complement(exprs.literals(literals))})};
+  for (const NameId set : sets) {
+    if (pool_.names(set).is_one || set == kAnyName) continue;
+    std::vector<regex::ExprId> parts;
+    for (const regex::ExprId kind : rest) {
+      for (const regex::ExprId part : {exprs.intersect({kind, pool_.names(set).expr}),
+                                       exprs.minus(kind, pool_.names(set).expr)}) {
+        const Life life =
+            part == regex::kNoExpr ? Life::kUnknown : pool_.automaton().liveness(part);
+        if (life == Life::kUnknown) return false;
+        if (life == Life::kLive) parts.push_back(part);
+      }
+    }
+    rest = std::move(parts);
+    if (rest.size() > kMaxKinds) return false;
+  }
+  out.insert(out.end(), rest.begin(), rest.end());
+  return true;
+}
+
+regex::ExprId LifeSearch::next_names(FormulaId of, FreeNames names) {
+  std::vector<regex::ExprId> languages, good;
+  if (!kinds(of, kAnyName, names, languages)) return regex::kNoExpr;
+  for (const regex::ExprId language : languages) {
+    const auto name = pool_.automaton().shortest(language);
+    if (!name) return regex::kNoExpr;
+    if (!*name) continue;
+    const TextId text = pool_.text(**name);
+    const Life life = of_object(pool_.behind_name(of, text), behind(of, names, text));
+    if (life == Life::kUnknown) return regex::kNoExpr;
+    if (life == Life::kLive) good.push_back(language);
+  }
+  return pool_.exprs().unite(good);
+}
+
+// Multiples of powers of ten have a regular spelling that is small; others have not.
+regex::ExprId LifeSearch::number_rule(const Formula& f) {
+  regex::ExprPool& exprs = pool_.exprs();
+  const NumberRule& rule = pool_.rule(f.a);
+  const auto or_none = [](Result<regex::ExprId> made) { return made ? *made : regex::kNoExpr; };
+  switch (rule.kind) {
+    case NumberRule::Kind::kInteger:
+      return or_none(
+          json_number(exprs, {.is_integer = true, .may_end_in_zeros = rule.may_end_in_zeros}));
+    case NumberRule::Kind::kAtLeast:
+    case NumberRule::Kind::kAbove:
+      return or_none(json_number(
+          exprs, {.low = NumberBound{rule.texts[0], rule.kind == NumberRule::Kind::kAbove}}));
+    case NumberRule::Kind::kMultiple: {
+      if (rule.divisor.value != 1 || std::abs(rule.divisor.scale) > kMaxBoundDigits) break;
+      const auto scale = static_cast<std::uint32_t>(std::abs(rule.divisor.scale));
+      const regex::ExprId digit = exprs.bytes(regex::ByteSet::range('0', '9'));
+      const regex::ExprId zeros = exprs.repeat(exprs.literal("0"), 0, regex::kUnbounded);
+      const regex::ExprId point = exprs.literal("."), sign = exprs.repeat(exprs.literal("-"), 0, 1);
+      const regex::ExprId end = exprs.repeat(exprs.concat({point, zeros}), 0, 1);
+      const regex::ExprId digits = exprs.repeat(digit, 0, regex::kUnbounded);
+      if (rule.divisor.scale < 0) {
+        const regex::ExprId whole =
+            exprs.concat({digits, exprs.repeat(exprs.literal("0"), scale, scale)});
+        return exprs.concat({sign, exprs.unite({whole, zeros}), end});
+      }
+      const regex::ExprId fraction = exprs.concat({point, exprs.repeat(digit, 0, scale), zeros});
+      return exprs.concat({sign, digits, exprs.repeat(fraction, 0, 1)});
+    }
+    case NumberRule::Kind::kOneOf: {
+      std::vector<regex::ExprId> parts;
+      for (const std::string& text : rule.texts)
+        parts.push_back(or_none(json_number_equal(exprs, text)));
+      return exprs.unite(parts);
+    }
+  }
+  return regex::kNoExpr;
+}
+
+// Spelled without exponents, for they have no order that a small automaton knows.
+regex::ExprId LifeSearch::numbers(FormulaId of) {
+  if (of == kNever) return regex::kEmptySet;
+  if (of == kNoFormula) return regex::kNoExpr;
+  if (const auto known = numbers_.find(of); known != numbers_.end()) return known->second;
+  regex::ExprPool& exprs = pool_.exprs();
+  const regex::ExprId digit = exprs.bytes(regex::ByteSet::range('0', '9'));
+  const regex::ExprId whole = exprs.concat(exprs.bytes(regex::ByteSet::range('1', '9')),
+                                           exprs.repeat(digit, 0, kMaxNumberDigits - 1));
+  const regex::ExprId fraction =
+      exprs.concat(exprs.literal("."), exprs.repeat(digit, 1, kMaxNumberDigits));
+  const regex::ExprId plain =
+      exprs.concat({exprs.repeat(exprs.literal("-"), 0, 1),
+                    exprs.unite({exprs.literal("0"), whole}), exprs.repeat(fraction, 0, 1)});
+  regex::ExprId out = plain;
+  if (of != kAlways) {
+    const Formula f = pool_.at(of);
+    if (f.kind == FormulaKind::kNumber) {
+      const regex::ExprId its = number_rule(f);
+      out = f.is_negative ? exprs.minus(plain, its) : exprs.intersect({plain, its});
+    } else {
+      const auto its = pool_.children(f);
+      std::vector<std::uint32_t> parts(its.begin(), its.end());
+      for (std::uint32_t& part : parts)
+        part = numbers(part);
+      out = f.kind == FormulaKind::kAnd ? exprs.intersect(parts) : exprs.unite(parts);
+    }
+  }
+  return numbers_[of] = out;
+}
+
+}  // namespace wick::grammar

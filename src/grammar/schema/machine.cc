@@ -1,0 +1,397 @@
+#include "grammar/schema/machine.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "grammar/limits.h"
+
+namespace wick::grammar {
+namespace {
+
+constexpr std::string_view kWords[] = {"null", "false", "true"};
+constexpr ValueType kWordTypes[] = {kNullType, kFalseType, kTrueType};
+
+std::size_t mix(std::size_t h, std::size_t value) noexcept {
+  h = (h ^ value) * 0x9E3779B97F4A7C15ULL;
+  return h ^ (h >> 29U);
+}
+
+bool keeps_rule(const NumberRule& rule, const Decimal& value, std::string_view text) {
+  switch (rule.kind) {
+    case NumberRule::Kind::kInteger:
+      return value.is_integer() && (rule.may_end_in_zeros || text.find('.') == text.npos);
+    case NumberRule::Kind::kAtLeast:
+      return compare(value, rule.values[0]) >= 0;
+    case NumberRule::Kind::kAbove:
+      return compare(value, rule.values[0]) > 0;
+    case NumberRule::Kind::kMultiple:
+      return is_multiple(value, rule.divisor);
+    case NumberRule::Kind::kOneOf:
+      break;
+  }
+  return std::binary_search(rule.values.begin(), rule.values.end(), value,
+                            [](const Decimal& a, const Decimal& b) { return compare(a, b) < 0; });
+}
+
+}  // namespace
+
+std::size_t JsonMachine::Hash::operator()(const Frame& f) const noexcept {
+  std::size_t h =
+      mix(f.below, (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) | (f.keeps_items ? 4U : 0U));
+  for (const std::uint32_t part : {f.formulas, f.questions, f.name, f.names, f.last, f.values})
+    h = mix(h, part);
+  return h;
+}
+
+bool JsonMachine::is_of_number(unsigned char byte) noexcept {
+  return (byte >= '0' && byte <= '9') || byte == '-' || byte == '+' || byte == '.' || byte == 'e' ||
+         byte == 'E';
+}
+
+JsonMachine::JsonMachine(CompiledSchema schema, bool has_order)
+    : pool_(std::move(schema.pool)), has_order_(has_order), root_(schema.root) {
+  lists_.of({});
+  frames_.push_back({.questions = lists_.of({kAlways, root_})});
+}
+
+Error JsonMachine::failure() const {
+  if (!is_full_) return pool_->failure();
+  return {ErrorCode::kUnsupported,
+          "grammar_memory",
+          cat("the document needs more than ", kMaxMachineCells, " cells of memory"),
+          {}};
+}
+
+std::uint32_t JsonMachine::frame_of(const Frame& frame) {
+  const auto [known, is_new] =
+      frame_ids_.try_emplace(frame, static_cast<std::uint32_t>(frames_.size()));
+  if (is_new) frames_.push_back(frame);
+  if (cells_.size() + frames_.size() * 4 + lists_.n_words() > kMaxMachineCells) is_full_ = true;
+  return known->second;
+}
+
+JsonMachine::Place JsonMachine::start() {
+  return {.where = Where::kValue};
+}
+
+JsonMachine::Place JsonMachine::step(const Place& place, unsigned char byte) {
+  if (is_full_ || pool_->has_failed()) return fail();
+  switch (place.where) {
+    case Where::kString:
+      return in_string(place, byte);
+    case Where::kNameString:
+      return in_name(place, byte);
+    case Where::kWord:
+      return in_word(place, byte);
+    case Where::kNumber:
+      return in_number(place, byte);
+    case Where::kDead:
+    case Where::kFailed:
+      return place;
+    default:
+      break;
+  }
+  if (is_space(byte)) return place;
+  switch (place.where) {
+    case Where::kValue:
+      return begin_value(place, byte);
+    case Where::kFirstItem:
+      return byte == ']' ? end_nested(place) : begin_item(place, byte);
+    case Where::kFirstName:
+      if (byte == '}') return end_nested(place);
+      [[fallthrough]];
+    case Where::kName:
+      return byte == '"' ? Place{.where = Where::kNameString, .frame = place.frame} : Place{};
+    case Where::kColon:
+      return byte == ':' ? Place{.where = Where::kValue, .frame = place.frame} : Place{};
+    case Where::kBehindValue: {
+      const bool is_array = frames_[place.frame].is_array;
+      if (byte == (is_array ? ']' : '}')) return end_nested(place);
+      if (byte != ',') return {};
+      if (!is_array) return {.where = Where::kName, .frame = place.frame};
+      Frame frame = frames_[place.frame];
+      ask(frame);
+      return {.where = Where::kValue, .frame = frame_of(frame)};
+    }
+    default:
+      return {};
+  }
+}
+
+bool JsonMachine::keeps(std::uint32_t frame) const noexcept {
+  return frame != 0 && frames_[frame].keeps_items;
+}
+
+// The frame's formulas as they are behind one more member or item; what they ask of its value
+// becomes the questions, the first of which is always yes.
+void JsonMachine::ask(Frame& frame) {
+  std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
+  std::vector<FormulaId> asked;
+  for (std::uint32_t& formula : formulas) {
+    formula =
+        frame.is_array ? pool_->behind_item(formula) : pool_->behind_name(formula, frame.name);
+    pool_->children_asked(formula, asked);
+  }
+  std::sort(asked.begin(), asked.end());
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  asked.insert(asked.begin(), kAlways);
+  frame.formulas = lists_.of(std::move(formulas));
+  frame.questions = lists_.of(std::move(asked));
+}
+
+JsonMachine::Place JsonMachine::begin_item(Place place, unsigned char byte) {
+  Frame frame = frames_[place.frame];
+  ask(frame);
+  place.frame = frame_of(frame);
+  return begin_value(place, byte);
+}
+
+JsonMachine::Place JsonMachine::begin_value(const Place& place, unsigned char byte) {
+  if (byte == '{' || byte == '[') return begin_nested(place, byte == '[');
+  Place next{.frame = place.frame};
+  if (byte == '"') {
+    pool_->exprs().refuel(kMaskFuel);
+    std::vector<std::uint32_t> content = lists_.at(frames_[place.frame].questions);
+    for (std::uint32_t& question : content)
+      question = pool_->string_language(pool_->of_type(question, kStringType));
+    content[0] = pool_->exprs().intersect({content[0], pool_->exprs().any_text()});
+    next.where = Where::kString;
+    next.content = lists_.of(std::move(content));
+    return next;
+  }
+  if (byte == '-' || (byte >= '0' && byte <= '9')) {
+    next.where = Where::kNumber;
+    next.text = texts_.add(0, byte);
+    return next;
+  }
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    if (static_cast<unsigned char>(kWords[i][0]) != byte) continue;
+    next.where = Where::kWord;
+    next.text = i;
+    next.n_done = 1;
+  }
+  return next;
+}
+
+JsonMachine::Place JsonMachine::begin_nested(const Place& place, bool is_array) {
+  Frame frame{.below = place.frame, .is_array = is_array, .keeps_value = keeps(place.frame)};
+  std::vector<std::uint32_t> formulas = lists_.at(frames_[place.frame].questions);
+  frame.keeps_items = frame.keeps_value;
+  for (std::uint32_t& formula : formulas) {
+    formula = pool_->of_type(formula, is_array ? kArrayType : kObjectType);
+    if (is_array && pool_->has_unique(formula)) frame.keeps_items = true;
+  }
+  frame.formulas = lists_.of(std::move(formulas));
+  return {.where = is_array ? Where::kFirstItem : Where::kFirstName, .frame = frame_of(frame)};
+}
+
+JsonMachine::Place JsonMachine::in_word(Place place, unsigned char byte) {
+  const std::string_view word = kWords[place.text];
+  if (static_cast<unsigned char>(word[place.n_done]) != byte) return {};
+  if (++place.n_done < word.size()) return place;
+  std::vector<bool> answers;
+  for (const FormulaId question : lists_.at(frames_[place.frame].questions))
+    answers.push_back(pool_->of_type(question, kWordTypes[place.text]) == kAlways);
+  return end_value(place.frame, answers, keeps(place.frame) ? pool_->text(word) : 0);
+}
+
+JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
+  const Spelled spelled = feed(place.spelling, byte);
+  std::string bytes;
+  switch (spelled.kind) {
+    case Spelled::Kind::kWrong:
+      return {};
+    case Spelled::Kind::kMore:
+    case Spelled::Kind::kStarted:
+      return place;
+    case Spelled::Kind::kEnd: {
+      std::vector<bool> answers;
+      for (const regex::ExprId content : lists_.at(place.content))
+        answers.push_back(pool_->exprs().is_nullable(content));
+      const bool is_kept = keeps(place.frame);
+      return end_value(place.frame, answers,
+                       is_kept ? pool_->text(cat("\"", spelled_text(place.text))) : 0);
+    }
+    case Spelled::Kind::kByte:
+      bytes = static_cast<char>(byte);
+      break;
+    case Spelled::Kind::kCharacter:
+      append_utf8(bytes, spelled.first);
+      break;
+  }
+  std::vector<std::uint32_t> content = lists_.at(place.content);
+  for (const char c : bytes) {
+    for (regex::ExprId& part : content) {
+      pool_->exprs().refuel(kMaskFuel);
+      part = pool_->automaton().step(part, static_cast<unsigned char>(c));
+      if (part == regex::kNoExpr) return fail();
+    }
+    if (keeps(place.frame)) place.text = texts_.add(place.text, static_cast<unsigned char>(c));
+  }
+  if (content[0] == regex::kEmptySet) return {};
+  place.content = lists_.of(std::move(content));
+  return place;
+}
+
+JsonMachine::Place JsonMachine::in_name(Place place, unsigned char byte) {
+  const Spelled spelled = feed(place.spelling, byte);
+  std::string bytes;
+  switch (spelled.kind) {
+    case Spelled::Kind::kWrong:
+      return {};
+    case Spelled::Kind::kMore:
+    case Spelled::Kind::kStarted:
+      return place;
+    case Spelled::Kind::kEnd:
+      return end_name(place);
+    case Spelled::Kind::kByte:
+      bytes = static_cast<char>(byte);
+      break;
+    case Spelled::Kind::kCharacter:
+      append_utf8(bytes, spelled.first);
+      break;
+  }
+  for (const char c : bytes)
+    place.text = texts_.add(place.text, static_cast<unsigned char>(c));
+  return place;
+}
+
+JsonMachine::Place JsonMachine::end_name(Place place) {
+  Frame frame = frames_[place.frame];
+  const std::string name = spelled_text(place.text);
+  if (repair_utf8(name) != name) return {};
+  frame.name = pool_->text(name);
+  if (has_cell(frame.names, frame.name)) return {};
+  frame.names = cells_.add(frame.names, frame.name);
+  if (has_order_) {
+    std::uint32_t order = 0;
+    for (const FormulaId formula : lists_.at(frame.formulas))
+      order = order == 0 ? pool_->order_of(formula, frame.name) : order;
+    frame.last = order == 0 ? kNoEnd : std::max(order, frame.last);
+  }
+  ask(frame);
+  return {.where = Where::kColon, .frame = frame_of(frame)};
+}
+
+JsonMachine::Place JsonMachine::in_number(Place place, unsigned char byte) {
+  if (!is_of_number(byte)) {
+    place = end_number(place);
+    return place.where == Where::kDead || place.where == Where::kFailed ? place : step(place, byte);
+  }
+  place.text = texts_.add(place.text, byte);
+  if (texts_.size() > kMaxMachineCells) is_full_ = true;
+  return place;
+}
+
+bool JsonMachine::fits(FormulaId of, const Decimal& value, std::string_view text) const {
+  if (of <= kAlways) return of == kAlways;
+  const Formula& f = pool_->at(of);
+  if (f.kind == FormulaKind::kNumber)
+    return keeps_rule(pool_->rule(f.a), value, text) != f.is_negative;
+  const auto its = pool_->children(f);
+  const auto fits_part = [&](FormulaId part) { return fits(part, value, text); };
+  return f.kind == FormulaKind::kAnd ? std::all_of(its.begin(), its.end(), fits_part)
+                                     : std::any_of(its.begin(), its.end(), fits_part);
+}
+
+JsonMachine::Place JsonMachine::end_number(const Place& place) {
+  const std::string text = spelled_text(place.text);
+  const auto value = parse_decimal(text);
+  if (!value) return {};
+  std::vector<bool> answers;
+  for (const FormulaId question : lists_.at(frames_[place.frame].questions))
+    answers.push_back(fits(pool_->of_type(question, kNumberType), *value, text));
+  return end_value(place.frame, answers, keeps(place.frame) ? pool_->text(spelled(*value)) : 0);
+}
+
+JsonMachine::Place JsonMachine::end_nested(const Place& place) {
+  const Frame frame = frames_[place.frame];
+  std::vector<bool> answers;
+  for (const FormulaId formula : lists_.at(frame.formulas))
+    answers.push_back(pool_->may_end(formula));
+  return end_value(frame.below, answers, frame.keeps_value ? nested_value(frame) : 0);
+}
+
+JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bool>& answers,
+                                          TextId value) {
+  if (!answers[0]) return {};
+  Frame frame = frames_[id];
+  const std::vector<std::uint32_t>& questions = lists_.at(frame.questions);
+  if (id == 0) return answers.back() ? Place{.where = Where::kDone} : Place{};
+  std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
+  const auto answered = [&](FormulaId question) {
+    const auto found = std::find(questions.begin() + 1, questions.end(), question);
+    const bool is_yes =
+        found != questions.end() && answers[static_cast<std::size_t>(found - questions.begin())];
+    return is_yes ? kAlways : kNever;
+  };
+  const bool is_second = frame.is_array && frame.keeps_items && has_cell(frame.values, value);
+  for (std::uint32_t& formula : formulas) {
+    formula = pool_->resolve(formula, answered);
+    if (is_second) formula = pool_->with_duplicate(formula);
+  }
+  frame.formulas = lists_.of(std::move(formulas));
+  frame.questions = 0;
+  if (frame.keeps_items) {
+    if (!frame.is_array) frame.values = cells_.add(frame.values, frame.name);
+    frame.values = cells_.add(frame.values, value);
+  }
+  frame.name = 0;
+  return {.where = Where::kBehindValue, .frame = frame_of(frame)};
+}
+
+bool JsonMachine::accepts(const Place& place) {
+  if (place.where == Where::kNumber && place.frame == 0)
+    return end_number(place).where == Where::kDone;
+  return place.where == Where::kDone;
+}
+
+bool JsonMachine::has_cell(CellId list, std::uint32_t what) const noexcept {
+  for (; list != 0; list = cells_.before(list)) {
+    if (cells_.item(list) == what) return true;
+  }
+  return false;
+}
+
+std::string JsonMachine::spelled_text(CellId list) const {
+  std::string out;
+  for (; list != 0; list = texts_.before(list))
+    out += static_cast<char>(texts_.item(list));
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+// One text for each value: members in the order of their names.
+TextId JsonMachine::nested_value(const Frame& frame) {
+  std::vector<std::uint32_t> parts;
+  for (CellId at = frame.values; at != 0; at = cells_.before(at))
+    parts.push_back(cells_.item(at));
+  std::reverse(parts.begin(), parts.end());
+  std::string out = frame.is_array ? "[" : "{";
+  if (frame.is_array) {
+    for (const std::uint32_t part : parts)
+      out += cat(part, ",");
+    return pool_->text(out);
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> members;
+  for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+    members.emplace_back(parts[i], parts[i + 1]);
+  std::sort(members.begin(), members.end());
+  for (const auto& [name, value] : members)
+    out += cat(name, ":", value, ",");
+  return pool_->text(out);
+}
+
+Result<bool> JsonMachine::accepts(std::string_view text) {
+  Place place = start();
+  for (const char c : text) {
+    place = step(place, static_cast<unsigned char>(c));
+    if (place.where == Where::kFailed) return failure();
+    if (place.where == Where::kDead) return false;
+  }
+  const bool is_whole = accepts(place);
+  if (is_full_ || pool_->has_failed()) return failure();
+  return is_whole;
+}
+
+}  // namespace wick::grammar

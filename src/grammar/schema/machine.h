@@ -1,0 +1,136 @@
+// A JSON text against formulas, byte by byte: a deterministic machine whose place is a small value.
+// Open objects and arrays are frames on a stack that shares its lower parts; a frame holds what is
+// still asked of its value, and what the value in progress is asked. What a text does not fit shows
+// at its end at the latest; recognizer.h finds the first byte that no document goes on from.
+//
+// One thread. Memory is bounded: beyond it step() gives Where::kFailed, and failure() says why.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "grammar/json_spelling.h"
+#include "grammar/schema/compiler.h"
+#include "grammar/schema/interned.h"
+
+namespace wick::grammar {
+
+class JsonMachine {
+ public:
+  enum class Where : std::uint8_t {
+    kDead,
+    kFailed,
+    kValue,      // a value must come
+    kFirstItem,  // a value, or the end of the array
+    kString,     // within a string that is a value
+    kNumber,
+    kWord,        // true, false, null
+    kFirstName,   // a name, or the end of the object
+    kName,        // a name, behind a comma
+    kNameString,  // within a name
+    kColon,
+    kBehindValue,  // a comma or an end
+    kDone,
+  };
+
+  struct Place {
+    Where where = Where::kDead;
+    std::uint8_t n_done = 0;  // bytes of a word
+    std::uint32_t frame = 0;  // of the object or array that the place is in; 0: none
+    ListId content = 0;       // of a string: what may follow, by question
+    CellId text = 0;          // of a name, number or string that is kept
+    Spelling spelling = {};
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
+  struct Frame {
+    std::uint32_t below = 0;
+    bool is_array = false;
+    bool keeps_value = false;  // its value is compared with others
+    bool keeps_items = false;  // its items are compared with each other, or it keeps its value
+    ListId formulas = 0;       // what is left of each question about this value
+    ListId questions = 0;      // about the value in progress; the first must be answered by yes
+    TextId name = 0;           // of the member in progress
+    CellId names = 0;          // that have come
+    std::uint32_t last = 0;    // the declared place of the last; kNoEnd behind one without
+    CellId values = 0;         // that have come, where they are kept
+    friend bool operator==(const Frame&, const Frame&) = default;
+  };
+
+  // `has_order`: frames say how far the declared names have come.
+  explicit JsonMachine(CompiledSchema schema, bool has_order = false);
+
+  Place start();
+  Place step(const Place& place, unsigned char byte);
+  // Behind a number, which any other byte ends.
+  Place end_number(const Place& place);
+  static bool is_of_number(unsigned char byte) noexcept;
+  bool accepts(const Place& place);
+  Error failure() const;
+
+  const Frame& frame(std::uint32_t id) const noexcept { return frames_[id]; }
+
+  const std::vector<std::uint32_t>& list(ListId id) const noexcept { return lists_.at(id); }
+
+  FormulaPool& pool() noexcept { return *pool_; }
+
+  const FormulaPool& pool() const noexcept { return *pool_; }
+
+  Cells& cells() noexcept { return cells_; }
+
+  // Places whose text came after n_texts() was `n` are void.
+  std::size_t n_texts() const noexcept { return texts_.size(); }
+
+  void drop_texts(std::size_t n) { texts_.drop(n); }
+
+  // Whether `text` is a document of the schema.
+  Result<bool> accepts(std::string_view text);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Frame& f) const noexcept;
+  };
+
+  static bool is_space(unsigned char byte) noexcept {
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+  }
+
+  Place fail() noexcept { return {.where = Where::kFailed}; }
+
+  std::uint32_t frame_of(const Frame& frame);
+  Place begin_value(const Place& place, unsigned char byte);
+  Place begin_nested(const Place& place, bool is_array);
+  Place begin_item(Place place, unsigned char byte);
+  Place in_string(Place place, unsigned char byte);
+  Place in_number(Place place, unsigned char byte);
+  Place in_word(Place place, unsigned char byte);
+  Place in_name(Place place, unsigned char byte);
+  Place end_name(Place place);
+  Place end_nested(const Place& place);
+  // The value in progress is over; `answers` are those to its frame's questions.
+  Place end_value(std::uint32_t frame, const std::vector<bool>& answers, TextId value);
+  bool fits(FormulaId of, const Decimal& value, std::string_view text) const;
+  // Makes the next value's questions from what its frame asks of it.
+  void ask(Frame& frame);
+  bool keeps(std::uint32_t frame) const noexcept;
+  bool has_cell(CellId list, std::uint32_t what) const noexcept;
+  std::string spelled_text(CellId list) const;
+  TextId nested_value(const Frame& frame);
+
+  std::unique_ptr<FormulaPool> pool_;
+  Lists lists_ = {};
+  Cells cells_ = {};  // names and values that have come
+  Cells texts_ = {};  // what has come of the name, number or string in progress
+  std::vector<Frame> frames_ = {};
+  std::unordered_map<Frame, std::uint32_t, Hash> frame_ids_ = {};
+  bool has_order_ = false;
+  FormulaId root_ = kNever;
+  bool is_full_ = false;
+};
+
+}  // namespace wick::grammar

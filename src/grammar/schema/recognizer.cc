@@ -1,0 +1,323 @@
+// The machine says what is asked of each open value; here stands whether it can still be had. A
+// frame's goal is what its value must be for the whole document to live: the condition of the frame
+// below, with the questions about this value replaced by what is left of them. So the innermost
+// goal alone decides, and a string or number is one expression.
+#include "grammar/schema/recognizer.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "grammar/json_string.h"
+#include "grammar/limits.h"
+
+namespace wick::grammar {
+
+std::size_t SchemaRecognizer::Hash::operator()(const State& s) const noexcept {
+  std::uint64_t h = static_cast<std::uint64_t>(s.place.where) << 8U | s.place.n_done;
+  const std::uint64_t parts[] = {
+      s.place.frame,
+      s.place.content,
+      s.place.text,
+      static_cast<std::uint64_t>(s.place.spelling.where) << 8U | s.place.spelling.n_digits,
+      s.place.spelling.value,
+      s.rest,
+      s.has_space ? 1U : 0U};
+  for (const std::uint64_t part : parts) {
+    h = (h ^ part) * 0x9E3779B97F4A7C15ULL;
+    h ^= h >> 29U;
+  }
+  return h;
+}
+
+Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::make(Json schema, SchemaOptions options,
+                                                                 const JsonStyle& style) {
+  options.for_masks = true;
+  WICK_TRY(auto compiled, compile_schema(std::move(schema), options));
+  std::unique_ptr<SchemaRecognizer> out(new SchemaRecognizer(std::move(compiled), style));
+  out->begin(kMaskFuel);
+  const StateId start = out->if_live(out->machine_.start(), out->life_.of_value(out->wanted(0)));
+  if (start == kFailedState) return out->failure();
+  out->start_ = start;
+  return out;
+}
+
+Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::parse(std::string_view schema,
+                                                                  const JsonStyle& style) {
+  WICK_TRY(Json document, read_document(schema));
+  return make(std::move(document), {}, style);
+}
+
+void SchemaRecognizer::begin(std::uint64_t fuel) {
+  machine_.pool().exprs().refuel(fuel);
+  life_.refuel();
+  is_lost_ = false;
+}
+
+// A walk at an open object's name makes a state for each token.
+void SchemaRecognizer::begin_walk() {
+  n_kept_states_ = states_.size();
+  n_kept_texts_ = machine_.n_texts();
+}
+
+void SchemaRecognizer::end_walk() {
+  for (; states_.size() > n_kept_states_; states_.pop_back())
+    ids_.erase(states_.back());
+  machine_.drop_texts(n_kept_texts_);
+}
+
+Error SchemaRecognizer::failure() const {
+  if (is_full_) {
+    return {ErrorCode::kUnsupported,
+            "grammar_memory",
+            cat("the schema's documents need more than ", kMaxSchemaStates, " states"),
+            {}};
+  }
+  if (is_lost_) {
+    return {ErrorCode::kUnsupported, "schema_fuel",
+            "whether any document of the schema goes on from here takes too many steps to say",
+            "Use fewer oneOf, anyOf and not, and smaller minProperties."};
+  }
+  return machine_.failure();
+}
+
+StateId SchemaRecognizer::state_of(const State& state) {
+  const auto [known, is_new] = ids_.try_emplace(state, static_cast<StateId>(states_.size()));
+  if (!is_new) return known->second;
+  if (states_.size() >= kMaxSchemaStates) {
+    ids_.erase(known);
+    is_full_ = true;
+    return kFailedState;
+  }
+  states_.push_back(state);
+  return known->second;
+}
+
+StateId SchemaRecognizer::if_live(const Place& to, Life life) {
+  if (life == Life::kUnknown) {
+    is_lost_ = true;
+    return kFailedState;
+  }
+  return life == Life::kLive ? state_of({.place = to}) : kDeadState;
+}
+
+FreeNames SchemaRecognizer::names(std::uint32_t frame) const noexcept {
+  return {machine_.frame(frame).names, machine_.frame(frame).last};
+}
+
+FormulaId SchemaRecognizer::goal(std::uint32_t id) {
+  if (const auto known = goals_.find(id); known != goals_.end()) return known->second;
+  const JsonMachine::Frame frame = machine_.frame(id);
+  const FormulaId of = condition(frame.below);
+  if (of == kNoFormula) return kNoFormula;
+  const auto& questions = machine_.list(machine_.frame(frame.below).questions);
+  const auto& formulas = machine_.list(frame.formulas);
+  FormulaPool& pool = machine_.pool();
+  const auto left = [&](FormulaId question) {
+    const auto found = std::find(questions.begin() + 1, questions.end(), question);
+    return found == questions.end() ? kNoFormula
+                                    : formulas[static_cast<std::size_t>(found - questions.begin())];
+  };
+  // The search may ask for the opposite of what the machine asks.
+  const FormulaId out = pool.resolve(of, [&](FormulaId question) {
+    const FormulaId its = left(question);
+    if (its != kNoFormula) return its;
+    const ValueType type = frame.is_array ? kArrayType : kObjectType;
+    return pool.of_type(pool.negate(left(pool.negate(question))), type);
+  });
+  return goals_[id] = out;
+}
+
+FormulaId SchemaRecognizer::condition(std::uint32_t id) {
+  if (const auto known = conditions_.find(id); known != conditions_.end()) return known->second;
+  FormulaId out = kNoFormula;
+  if (id == 0) {
+    out = machine_.pool().child(machine_.list(machine_.frame(0).questions)[1]);
+  } else if (const FormulaId its = goal(id); its != kNoFormula) {
+    out = life_.condition(its, machine_.frame(id).is_array, names(id));
+  }
+  if (out != kNoFormula) conditions_[id] = out;
+  return out;
+}
+
+FormulaId SchemaRecognizer::wanted(std::uint32_t id) {
+  const FormulaId of = condition(id);
+  if (of == kNoFormula) return kNoFormula;
+  return machine_.pool().resolve(of, [](FormulaId question) { return question; });
+}
+
+StateId SchemaRecognizer::step(StateId id, unsigned char byte) {
+  if (id == kFailedState || id == kDeadState) return id;
+  const State state = states_[id];
+  const Where where = state.place.where;
+  const bool is_between = where != Where::kString && where != Where::kNameString &&
+                          where != Where::kNumber && where != Where::kWord;
+  const bool is_space = byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+  if (is_space && is_between) return space(state, byte);
+  if (where == Where::kNumber && !JsonMachine::is_of_number(byte)) {
+    if (!machine_.pool().exprs().is_nullable(state.rest)) return kDeadState;
+    const Place behind = machine_.end_number(state.place);
+    return behind.where == Where::kDead ? kDeadState : step(state_of({.place = behind}), byte);
+  }
+  if (!may_leave(state, byte)) return kDeadState;
+  const Place to = machine_.step(state.place, byte);
+  if (to.where == Where::kFailed) return kFailedState;
+  if (to.where == Where::kDead) return kDeadState;
+  return moved(state, to, byte);
+}
+
+StateId SchemaRecognizer::space(State state, unsigned char byte) {
+  if (style_.space == JsonStyle::Space::kAny) return state_of(state);
+  const Where where = state.place.where;
+  const bool is_behind_mark =
+      where == Where::kName || (where == Where::kValue && state.place.frame != 0);
+  if (style_.space == JsonStyle::Space::kNone || byte != ' ' || !is_behind_mark || state.has_space)
+    return kDeadState;
+  state.has_space = true;
+  return state_of(state);
+}
+
+// Whether `byte` may end what it ends: the machine knows answers, not whether they will do.
+bool SchemaRecognizer::may_leave(const State& from, unsigned char byte) {
+  switch (from.place.where) {
+    case Where::kFirstItem:
+    case Where::kFirstName:
+    case Where::kBehindValue:
+      return (byte != ']' && byte != '}') || machine_.pool().may_end(goal(from.place.frame));
+    case Where::kString:
+    case Where::kNameString: {
+      Spelling place = from.place.spelling;
+      return feed(place, byte).kind != Spelled::Kind::kEnd ||
+             machine_.pool().exprs().is_nullable(from.rest);
+    }
+    default:
+      return true;
+  }
+}
+
+StateId SchemaRecognizer::moved(const State& from, const Place& to, unsigned char byte) {
+  if (from.place.where == to.where &&
+      (to.where == Where::kString || to.where == Where::kNameString || to.where == Where::kNumber))
+    return within(from, to, byte);
+  switch (to.where) {
+    case Where::kString:
+    case Where::kNumber:
+    case Where::kNameString:
+      return begun(to, byte);
+    case Where::kWord: {
+      if (from.place.where == Where::kWord) return state_of({.place = to});
+      const ValueType type = byte == 'n' ? kNullType : byte == 'f' ? kFalseType : kTrueType;
+      const FormulaId of = wanted(to.frame);
+      if (of == kNoFormula) return if_live(to, Life::kUnknown);
+      return if_live(to, machine_.pool().of_type(of, type) == kAlways ? Life::kLive : Life::kDead);
+    }
+    case Where::kValue:
+    case Where::kColon:
+      return if_live(to, life_.of_value(wanted(to.frame)));
+    case Where::kFirstItem:
+      return if_live(to, life_.of_array(goal(to.frame)));
+    case Where::kFirstName:
+      return if_live(to, life_.of_object(goal(to.frame), names(to.frame)));
+    case Where::kName: {
+      const State name{.place = {.where = Where::kNameString, .frame = to.frame}};
+      const StateId begins = begun(name.place, '"');
+      return begins == kDeadState || begins == kFailedState ? begins : state_of({.place = to});
+    }
+    default:
+      return state_of({.place = to});
+  }
+}
+
+StateId SchemaRecognizer::begun(const Place& to, unsigned char byte) {
+  FormulaPool& pool = machine_.pool();
+  regex::ExprPool& exprs = pool.exprs();
+  regex::ExprId rest = regex::kNoExpr;
+  if (to.where == Where::kNameString) {
+    const auto known = next_names_.find(to.frame);
+    if (known != next_names_.end()) {
+      rest = known->second;
+    } else if (const FormulaId of = goal(to.frame); of != kNoFormula) {
+      rest = life_.next_names(of, names(to.frame));
+      if (rest != regex::kNoExpr) next_names_[to.frame] = rest;
+    }
+  } else if (const FormulaId of = wanted(to.frame); of != kNoFormula) {
+    if (to.where == Where::kString) {
+      rest =
+          exprs.intersect({pool.string_language(pool.of_type(of, kStringType)), exprs.any_text()});
+    } else {
+      rest = life_.numbers(pool.of_type(of, kNumberType));
+      if (rest != regex::kNoExpr) rest = pool.automaton().step(rest, byte);
+    }
+  }
+  const Life life = rest == regex::kNoExpr ? Life::kUnknown : pool.automaton().liveness(rest);
+  if (life != Life::kLive) return if_live(to, life);
+  return state_of({.place = to, .rest = rest});
+}
+
+// Those that begin with a character that cannot stand for itself. In names of a declared order no
+// other is escaped, so that a name that must come has one spelling.
+regex::ExprId SchemaRecognizer::escaped(regex::ExprId names) {
+  regex::ExprPool& exprs = machine_.pool().exprs();
+  regex::ByteSet marks = regex::ByteSet::range(0, 0x1F);
+  marks = marks | regex::ByteSet::range('"', '"') | regex::ByteSet::range('\\', '\\');
+  return exprs.intersect({names, exprs.concat(exprs.bytes(marks), regex::kEverything)});
+}
+
+StateId SchemaRecognizer::within(const State& from, const Place& to, unsigned char byte) {
+  State next{.place = to, .rest = from.rest};
+  regex::Automaton& automaton = machine_.pool().automaton();
+  std::string bytes(1, static_cast<char>(byte));
+  if (to.where != Where::kNumber) {
+    Spelling place = from.place.spelling;
+    const Spelled spelled = feed(place, byte);
+    const bool is_plain = to.where == Where::kNameString && style_.has_order;
+    if (spelled.kind == Spelled::Kind::kStarted) {
+      const Life life = may_start(automaton, is_plain ? escaped(from.rest) : from.rest, spelled);
+      return life == Life::kLive ? state_of(next) : if_live(to, life);
+    }
+    if (spelled.kind == Spelled::Kind::kMore) return state_of(next);
+    if (spelled.kind == Spelled::Kind::kCharacter) {
+      const bool needs_escape =
+          spelled.first < 0x20 || spelled.first == '"' || spelled.first == '\\';
+      if (is_plain && !needs_escape) return kDeadState;
+      bytes.clear();
+      append_utf8(bytes, spelled.first);
+    }
+  }
+  for (const char c : bytes) {
+    next.rest = automaton.step(next.rest, static_cast<unsigned char>(c));
+    if (next.rest == regex::kNoExpr) return if_live(to, Life::kUnknown);
+    if (next.rest == regex::kEmptySet) return kDeadState;
+  }
+  return state_of(next);
+}
+
+bool SchemaRecognizer::accepts(StateId id) const noexcept {
+  if (id == kFailedState) return false;
+  const State& state = states_[id];
+  if (state.place.where == Where::kDone) return true;
+  return state.place.where == Where::kNumber && state.place.frame == 0 &&
+         machine_.pool().exprs().is_nullable(state.rest);
+}
+
+Result<std::string> SchemaRecognizer::forced(StateId& state, std::size_t max_bytes) {
+  begin(kMaskFuel);
+  std::string out;
+  while (out.size() < max_bytes && !accepts(state)) {
+    StateId only = kDeadState;
+    unsigned char its_byte = 0;
+    for (unsigned b = 0; b < 256; ++b) {
+      const StateId next = step(state, static_cast<unsigned char>(b));
+      if (next == kFailedState) return failure();
+      if (next == kDeadState) continue;
+      if (only != kDeadState) return out;
+      only = next;
+      its_byte = static_cast<unsigned char>(b);
+    }
+    if (only == kDeadState) break;
+    out.push_back(static_cast<char>(its_byte));
+    state = only;
+  }
+  return out;
+}
+
+}  // namespace wick::grammar

@@ -1,0 +1,98 @@
+// A JSON Schema as a Recognizer: documents whose members come in the declared order or in any, with
+// the white space that the policy allows. Dead exactly where no document goes on.
+//
+// Numbers are spelled without exponents, with at most kMaxNumberDigits digits before and behind the
+// point. Strings have every spelling, names of a declared order no escape that they do not need.
+// Refused besides what compile_schema() refuses: uniqueItems and multipleOf of what is no
+// power of ten, by name; and, at the step that needs it, a question about dead ends that takes too
+// many steps ("schema_fuel").
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/recognizer.h"
+#include "grammar/schema/life.h"
+#include "grammar/schema/machine.h"
+
+namespace wick::grammar {
+
+struct JsonStyle {
+  enum class Space : std::uint8_t {
+    kNone,
+    kOne,  // at most one blank behind a comma or colon
+    kAny,
+  } space = Space::kOne;
+  bool has_order = true;  // declared members first, in their order; then others
+};
+
+class SchemaRecognizer final : public Recognizer {
+ public:
+  static Result<std::unique_ptr<SchemaRecognizer>> make(Json schema, SchemaOptions options,
+                                                        const JsonStyle& style);
+  static Result<std::unique_ptr<SchemaRecognizer>> parse(std::string_view schema,
+                                                         const JsonStyle& style);
+
+  StateId start() const noexcept override { return start_; }
+
+  StateId step(StateId state, unsigned char byte) override;
+  bool accepts(StateId state) const noexcept override;
+  Result<std::string> forced(StateId& state, std::size_t max_bytes) override;
+  void begin(std::uint64_t fuel) override;
+  void begin_walk() override;
+  void end_walk() override;
+  Error failure() const override;
+
+ private:
+  using Where = JsonMachine::Where;
+  using Place = JsonMachine::Place;
+
+  struct State {
+    Place place = {};
+    regex::ExprId rest = regex::kEmptySet;  // of a string, name or number: what may follow
+    bool has_space = false;
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  struct Hash {
+    std::size_t operator()(const State& s) const noexcept;
+  };
+
+  SchemaRecognizer(CompiledSchema schema, const JsonStyle& style)
+      : machine_(std::move(schema), style.has_order),
+        life_(machine_.pool(), machine_.cells(), style.has_order),
+        style_(style) {}
+
+  StateId state_of(const State& state);
+  StateId space(State state, unsigned char byte);
+  // The state behind a byte that the machine took from `from` to `to`.
+  StateId moved(const State& from, const Place& to, unsigned char byte);
+  StateId begun(const Place& to, unsigned char byte);
+  StateId within(const State& from, const Place& to, unsigned char byte);
+  regex::ExprId escaped(regex::ExprId names);
+  StateId if_live(const Place& to, Life life);
+  bool may_leave(const State& from, unsigned char byte);
+
+  // What the object or array of a frame must still be; what the value in progress in it must be, as
+  // kChild, and as a formula at its beginning.
+  FormulaId goal(std::uint32_t frame);
+  FormulaId condition(std::uint32_t frame);
+  FormulaId wanted(std::uint32_t frame);
+  FreeNames names(std::uint32_t frame) const noexcept;
+
+  JsonMachine machine_;
+  LifeSearch life_;
+  JsonStyle style_;
+  std::vector<State> states_ = {State{}};  // the first is kDeadState
+  std::unordered_map<State, StateId, Hash> ids_ = {};
+  std::unordered_map<std::uint32_t, FormulaId> goals_ = {}, conditions_ = {};
+  std::unordered_map<std::uint32_t, regex::ExprId> next_names_ = {};
+  std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began
+  StateId start_ = kDeadState;
+  bool is_lost_ = false, is_full_ = false;
+};
+
+}  // namespace wick::grammar

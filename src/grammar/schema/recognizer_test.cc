@@ -1,0 +1,254 @@
+// The recognizer against brute force: random schemas over a few names and values, judged by the
+// machine that sees whole documents alone. A byte that is allowed must begin a document (one is
+// walked to its end and judged); one that is not must begin none of all short documents.
+#include "grammar/schema/recognizer.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "grammar/constraint.h"
+
+namespace wick::grammar {
+namespace {
+
+constexpr JsonStyle kTight = {.space = JsonStyle::Space::kNone, .has_order = false};
+
+std::unique_ptr<SchemaRecognizer> recognizer_of(const std::string& schema, const JsonStyle& style) {
+  auto made = SchemaRecognizer::parse(schema, style);
+  EXPECT_TRUE(made) << schema << ": " << (made ? "" : to_string(made.error()));
+  return made ? *std::move(made) : nullptr;
+}
+
+StateId walk(SchemaRecognizer& recognizer, const std::string& text) {
+  recognizer.begin(4'000'000);
+  StateId state = recognizer.start();
+  for (const char c : text)
+    state = recognizer.step(state, static_cast<unsigned char>(c));
+  return state;
+}
+
+// As far as it is not dead.
+std::string live_part(SchemaRecognizer& recognizer, std::string text) {
+  while (!text.empty() && walk(recognizer, text) == kDeadState)
+    text.pop_back();
+  return text;
+}
+
+std::string pick(std::mt19937& random, const std::vector<std::string>& from) {
+  return from[random() % from.size()];
+}
+
+std::string random_schema(std::mt19937& random, int depth) {
+  const auto sub = [&] { return random_schema(random, depth - 1); };
+  const auto name = [&] { return pick(random, {"\"a\"", "\"b\""}); };
+  const std::vector<std::string> leaves = {"true",
+                                           "false",
+                                           R"({"type":"integer"})",
+                                           R"({"const":1})",
+                                           R"({"enum":["a",1,null]})",
+                                           R"({"type":"string","maxLength":1})",
+                                           R"({"minimum":1})",
+                                           R"({"type":["array","object"]})",
+                                           R"({"required":["a"]})",
+                                           R"({"maxItems":1})",
+                                           R"({"minProperties":1})",
+                                           R"({"pattern":"^a"})",
+                                           R"({"minItems":1,"maxItems":2})"};
+  if (depth == 0) return pick(random, leaves);
+  switch (random() % 11) {
+    case 0:
+      return cat(R"({"allOf":[)", sub(), ",", sub(), "]}");
+    case 1:
+      return cat(R"({"anyOf":[)", sub(), ",", sub(), "]}");
+    case 2:
+      return cat(R"({"oneOf":[)", sub(), ",", sub(), "]}");
+    case 3:
+      return cat(R"({"not":)", sub(), "}");
+    case 4:
+      return cat(R"({"if":)", sub(), R"(,"then":)", sub(), R"(,"else":)", sub(), "}");
+    case 5:
+      return cat(R"({"properties":{)", name(), ":", sub(), R"(},"additionalProperties":)", sub(),
+                 "}");
+    case 6:
+      return cat(R"({"required":[)", name(), R"(],"properties":{"a":)", sub(), R"(,"b":)", sub(),
+                 "}}");
+    case 7:
+      return cat(R"({"prefixItems":[)", sub(), R"(],"items":)", sub(), "}");
+    case 8:
+      return cat(R"({"contains":)", sub(), R"(,"maxContains":1})");
+    case 9:
+      return cat(R"({"propertyNames":{"maxLength":1},"maxProperties":1,"minProperties":)",
+                 random() % 2, "}");
+    default:
+      return cat(R"({"anyOf":[{"properties":{"a":)", sub(), R"(}},true],"unevaluatedProperties":)",
+                 sub(), "}");
+  }
+}
+
+// All short documents over two names and a few values.
+std::vector<std::string> documents() {
+  const std::vector<std::string> scalars = {"null", "true", "1", "0", "\"a\"", "\"\"", "\"b\""};
+  std::vector<std::string> inner = scalars, out;
+  inner.insert(inner.end(), {"[]", "{}", "[1]", R"({"a":1})"});
+  out = inner;
+  for (const std::string& x : inner) {
+    out.push_back(cat("[", x, "]"));
+    for (const char* const name : {"a", "b", "cc"})
+      out.push_back(cat("{\"", name, "\":", x, "}"));
+    for (const std::string& y : scalars) {
+      out.push_back(cat("[", x, ",", y, "]"));
+      out.push_back(cat("{\"a\":", x, ",\"b\":", y, "}"));
+      out.push_back(cat("{\"b\":", y, ",\"a\":", x, "}"));
+    }
+  }
+  return out;
+}
+
+// Finds a document that goes on from `state`: short endings first.
+bool finish(SchemaRecognizer& recognizer, StateId state, std::string& text, std::mt19937& random) {
+  for (int n_bytes = 0; n_bytes < 400; ++n_bytes) {
+    recognizer.begin(4'000'000);
+    if (recognizer.accepts(state)) return true;
+    std::string allowed;
+    for (const char c : std::string("}]\",:ab1n0ul\\tfse{[cr.5-239")) {
+      const StateId next = recognizer.step(state, static_cast<unsigned char>(c));
+      if (next != kDeadState && next != kFailedState) allowed += c;
+    }
+    if (allowed.empty()) {
+      for (int c = 1; c < 256 && allowed.empty(); ++c) {
+        if (recognizer.step(state, static_cast<unsigned char>(c)) != kDeadState)
+          allowed += static_cast<char>(c);
+      }
+    }
+    if (allowed.empty()) return false;
+    const char c = random() % 3 != 0 ? allowed[0] : allowed[random() % allowed.size()];
+    state = recognizer.step(state, static_cast<unsigned char>(c));
+    text += c;
+  }
+  text.clear();  // it only grew; says nothing
+  return true;
+}
+
+class BruteForce {
+ public:
+  void check(std::mt19937& random) {
+    const std::string schema = random_schema(random, 2);
+    ++n_schemas_;
+    auto made = SchemaRecognizer::parse(schema, kTight);
+    if (!made) {
+      EXPECT_EQ(made.error().id, "schema_fuel") << schema << ": " << to_string(made.error());
+      ++n_refused_;
+      return;
+    }
+    const auto recognizer = *std::move(made);
+    auto compiled = compile_schema(schema, {});
+    ASSERT_TRUE(compiled);
+    JsonMachine judge(*std::move(compiled));
+    for (const std::string& text : documents_) {
+      const auto answer = judge.accepts(text);
+      ASSERT_TRUE(answer);
+      const StateId end = walk(*recognizer, text);
+      if (end == kFailedState) {
+        ++n_refused_;
+        return;
+      }
+      EXPECT_EQ(recognizer->accepts(end), *answer)
+          << schema << " on " << text << ", which lives up to " << live_part(*recognizer, text);
+      ++n_checked_;
+    }
+    for (int i = 0; i < 10 && !testing::Test::HasFailure(); ++i)
+      check_allowed(*recognizer, judge, schema, random);
+  }
+
+  std::size_t n_checked() const noexcept { return n_checked_; }
+
+  int n_refused() const noexcept { return n_refused_; }
+
+  int n_schemas() const noexcept { return n_schemas_; }
+
+ private:
+  void check_allowed(SchemaRecognizer& recognizer, JsonMachine& judge, const std::string& schema,
+                     std::mt19937& random) {
+    const std::string whole = documents_[random() % documents_.size()];
+    const std::string text = whole.substr(0, random() % (whole.size() + 1));
+    const StateId state = walk(recognizer, text);
+    if (state == kDeadState) return;
+    for (const char c : std::string("{}[]\",:1a-tn.\\")) {
+      const StateId next = recognizer.step(state, static_cast<unsigned char>(c));
+      if (next == kFailedState) continue;
+      ++n_checked_;
+      if (next == kDeadState) continue;
+      std::string document = text + c;
+      ASSERT_TRUE(finish(recognizer, next, document, random))
+          << schema << ": dead end behind " << document;
+      if (document.empty()) continue;
+      const auto answer = judge.accepts(document);
+      EXPECT_TRUE(answer && *answer) << schema << ": " << document;
+    }
+  }
+
+  std::vector<std::string> documents_ = documents();
+  std::size_t n_checked_ = 0;
+  int n_refused_ = 0, n_schemas_ = 0;
+};
+
+TEST(SchemaRecognizer, EqualsBruteForce) {
+  std::mt19937 random(1);
+  BruteForce brute_force;
+  const char* const given = std::getenv("WICK_TEST_PAIRS");
+  const std::size_t wanted = given == nullptr ? 12'000 : std::strtoull(given, nullptr, 10);
+  while (brute_force.n_checked() < wanted && !HasFailure())
+    brute_force.check(random);
+  EXPECT_LT(brute_force.n_refused(), brute_force.n_schemas() / 20);
+  std::printf("%d schemas, %d refused, %zu answers\n", brute_force.n_schemas(),
+              brute_force.n_refused(), brute_force.n_checked());
+}
+
+TEST(SchemaRecognizer, KeepsTheDeclaredOrder) {
+  const auto recognizer = recognizer_of(R"({"type":"object","properties":{"z":{"type":"integer"},)"
+                                        R"("a":{"type":"string"}},"required":["a","q"]})",
+                                        {});
+  for (const char* const text : {R"({"z": 1, "a": "x", "q": null})", R"({"a":"","q":1,"r":2})"})
+    EXPECT_TRUE(recognizer->accepts(walk(*recognizer, text))) << text;
+  for (const char* const text :
+       {R"({"a":"x", "z")", R"({"q)", R"({"z":1,"q)", R"({"z":1})", R"({"z":  )", R"({ "z)",
+        R"({"a":"x","a")", "[", R"({"z":1.5)", R"({"\u007a)"})
+    EXPECT_EQ(walk(*recognizer, text), kDeadState) << text;
+}
+
+TEST(SchemaRecognizer, ForcesWhatMustCome) {
+  const auto recognizer =
+      recognizer_of(R"({"type":"object","properties":{"kind":{"const":"circle"},)"
+                    R"("r":{"type":"number"}},"required":["kind","r"],)"
+                    R"("additionalProperties":false})",
+                    {.space = JsonStyle::Space::kNone});
+  StateId state = recognizer->start();
+  EXPECT_EQ(*recognizer->forced(state, 100), R"({"kind":")");  // an escape may come
+}
+
+TEST(SchemaRecognizer, SeesDeadEndsEarly) {
+  const auto dead = [](const char* schema, const char* text) {
+    const auto recognizer = recognizer_of(schema, kTight);
+    return walk(*recognizer, text) == kDeadState;
+  };
+  const char* const shapes = R"({"oneOf":[{"properties":{"k":{"const":"a"},)"
+                             R"("x":{"type":"integer"}},"required":["k","x"]},)"
+                             R"({"properties":{"k":{"const":"b"},"x":{"type":"null"}},)"
+                             R"("required":["k","x"]}],"type":"object","maxProperties":2})";
+  EXPECT_FALSE(dead(shapes, R"({"k":"a","x":1)"));
+  EXPECT_TRUE(dead(shapes, R"({"k":"c)"));
+  EXPECT_TRUE(dead(shapes, R"({"k":"a","x":n)"));
+  EXPECT_TRUE(dead(shapes, R"({"x":null,"k":"a)"));
+  EXPECT_TRUE(dead(shapes, R"({"y)"));
+  EXPECT_TRUE(dead(R"({"type":"array","items":{"$ref":"#"},"minItems":1})", ""));
+  EXPECT_TRUE(dead(R"({"anyOf":[{"type":"string"},{"type":"object",)"
+                   R"("properties":{"a":false},"required":["a"]}]})",
+                   "{"));
+}
+
+}  // namespace
+}  // namespace wick::grammar

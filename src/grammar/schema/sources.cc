@@ -1,0 +1,292 @@
+#include "grammar/schema/sources.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/strings.h"
+#include "grammar/limits.h"
+
+namespace wick::grammar {
+namespace {
+
+// Where schemas stand within a schema; `$id` and anchors count there alone, not in enum or const.
+constexpr std::array<std::string_view, 12> kOne = {"additionalItems",
+                                                   "additionalProperties",
+                                                   "contains",
+                                                   "contentSchema",
+                                                   "else",
+                                                   "if",
+                                                   "items",
+                                                   "not",
+                                                   "propertyNames",
+                                                   "then",
+                                                   "unevaluatedItems",
+                                                   "unevaluatedProperties"};
+constexpr std::array<std::string_view, 5> kList = {"allOf", "anyOf", "items", "oneOf",
+                                                   "prefixItems"};
+constexpr std::array<std::string_view, 6> kNamed = {
+    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"};
+
+struct Dialect {
+  std::string_view address;
+  Draft draft;
+};
+
+constexpr Dialect kDialects[] = {
+    {"http://json-schema.org/draft-04/schema", Draft::k4},
+    {"http://json-schema.org/draft-06/schema", Draft::k6},
+    {"http://json-schema.org/draft-07/schema", Draft::k7},
+    {"https://json-schema.org/draft/2019-09/schema", Draft::k2019},
+    {"https://json-schema.org/draft/2020-12/schema", Draft::k2020},
+};
+
+template <std::size_t N>
+bool has(const std::array<std::string_view, N>& names, std::string_view name) {
+  return !name.empty() && std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const std::string* text_at(const Json& schema, std::string_view key) {
+  const Json* const found = schema.find(key);
+  return found != nullptr && found->is(Json::Kind::kString) ? &found->text : nullptr;
+}
+
+Error bad_reference(std::string_view reference, std::string_view why) {
+  return {ErrorCode::kNotFound, "schema_reference",
+          cat("the reference '", printable(reference, 200), "' ", why),
+          "Remote schemas come from the registry that the caller gives."};
+}
+
+std::string unescaped(std::string_view part) {
+  std::string plain;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const auto digit = [&](std::size_t at) {
+      const char c = at < part.size() ? part[at] : 'x';
+      if (c >= '0' && c <= '9') return c - '0';
+      const int lower = c | 0x20;
+      return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+    };
+    if (part[i] == '%' && digit(i + 1) >= 0 && digit(i + 2) >= 0) {
+      plain += static_cast<char>(digit(i + 1) * 16 + digit(i + 2));
+      i += 2;
+    } else {
+      plain += part[i];
+    }
+  }
+  std::string out;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (plain[i] == '~' && i + 1 < plain.size() && (plain[i + 1] == '0' || plain[i + 1] == '1')) {
+      out += plain[++i] == '0' ? '~' : '/';
+    } else {
+      out += plain[i];
+    }
+  }
+  return out;
+}
+
+std::string without_empty_fragment(std::string_view address) {
+  if (address.ends_with('#')) address.remove_suffix(1);
+  return std::string(address);
+}
+
+}  // namespace
+
+std::optional<Draft> draft_named(std::string_view name) {
+  constexpr std::pair<std::string_view, Draft> kNames[] = {{"4", Draft::k4},
+                                                           {"6", Draft::k6},
+                                                           {"7", Draft::k7},
+                                                           {"2019-09", Draft::k2019},
+                                                           {"2020-12", Draft::k2020}};
+  for (const auto& [known, draft] : kNames) {
+    if (known == name) return draft;
+  }
+  return std::nullopt;
+}
+
+Result<Place> SchemaSources::add_root(Json document) {
+  return add_document(std::move(document), "", draft_.value_or(Draft::k2020), true);
+}
+
+Result<Place> SchemaSources::add_document(Json document, const std::string& address, Draft draft,
+                                          bool is_root) {
+  if (documents_.size() >= kMaxSchemaDocuments) {
+    return Error{ErrorCode::kUnsupported,
+                 "schema_size",
+                 cat("the schema refers to more than ", kMaxSchemaDocuments, " documents"),
+                 {}};
+  }
+  documents_.push_back(std::move(document));
+  const Json& root = documents_.back();
+  WICK_TRY(const ResourceId id, add_resource(root, address, draft));
+  if (!is_root) by_address_[address] = id;
+  WICK_DO(index(root, id, 0));
+  return Place{&root, id};
+}
+
+Result<ResourceId> SchemaSources::add_resource(const Json& root, std::string base, Draft draft) {
+  const auto id = static_cast<ResourceId>(resources_.size());
+  Resource& made = resources_.emplace_back();
+  made.base = std::move(base);
+  made.draft = draft;
+  made.root = &root;
+  roots_[&root] = id;
+  if (const std::string* const dialect = text_at(root, "$schema")) {
+    for (const Dialect& known : kDialects) {
+      if (known.address != without_empty_fragment(*dialect)) continue;
+      made.draft = known.draft;
+      made.has_draft = true;
+    }
+    if (!made.has_draft) WICK_DO(apply_vocabulary(made, without_empty_fragment(*dialect)));
+  }
+  const Json* const recursive = root.find("$recursiveAnchor");
+  made.is_recursive_anchor = recursive != nullptr && recursive->is(Json::Kind::kTrue);
+  return id;
+}
+
+// A meta-schema of the caller's: its own $schema says the draft, $vocabulary what of it is used.
+Result<void> SchemaSources::apply_vocabulary(Resource& resource, const std::string& address) {
+  const std::optional<std::string> text = fetch_ ? fetch_(address) : std::nullopt;
+  if (!text) {
+    return Error{ErrorCode::kUnsupported,
+                 "schema_keyword",
+                 cat("the keyword '$schema' names '", printable(address, 200),
+                     "', which is no draft from 4 to 2020-12 and not in the registry"),
+                 {}};
+  }
+  WICK_TRY(const Json meta, read_document(*text));
+  const std::string* const its = text_at(meta, "$schema");
+  for (const Dialect& known : kDialects) {
+    if (its != nullptr && known.address == without_empty_fragment(*its))
+      resource.draft = known.draft;
+  }
+  resource.has_draft = true;
+  const Json* const vocabulary = meta.find("$vocabulary");
+  if (vocabulary == nullptr) return {};
+  const auto uses = [&](std::string_view part) {
+    return std::any_of(vocabulary->keys.begin(), vocabulary->keys.end(), [&](const auto& key) {
+      return key.find(cat("/vocab/", part)) != std::string::npos;
+    });
+  };
+  resource.has_validation = uses("validation");
+  resource.has_applicators = uses("applicator");
+  resource.has_format = uses("format");
+  resource.has_unevaluated = uses(resource.draft == Draft::k2019 ? "applicator" : "unevaluated");
+  return {};
+}
+
+void SchemaSources::add_anchors(const Json& schema, ResourceId within) {
+  Resource& its = resources_[within];
+  if (const std::string* const name = text_at(schema, "$anchor")) its.anchors[*name] = &schema;
+  if (const std::string* const name = text_at(schema, "$dynamicAnchor")) {
+    its.anchors[*name] = &schema;
+    its.dynamic_anchors[*name] = &schema;
+  }
+}
+
+Result<void> SchemaSources::index(const Json& schema, ResourceId within, int depth) {
+  if (!schema.is(Json::Kind::kObject)) return {};
+  const Draft draft = resources_[within].draft;
+  const bool is_old = draft <= Draft::k7;
+  const std::string* id = text_at(schema, draft == Draft::k4 ? "id" : "$id");
+  if (is_old && text_at(schema, "$ref") != nullptr) id = nullptr;  // its siblings do not count
+  if (id != nullptr) {
+    std::string fragment;
+    std::string base = resolve_address(resources_[within].base, *id, fragment);
+    const bool is_anchor = is_old && id->starts_with('#');
+    if (is_anchor) {
+      resources_[within].anchors[fragment] = &schema;
+    } else if (resources_[within].root == &schema) {
+      resources_[within].base = base;
+      by_address_.try_emplace(std::move(base), within);
+      if (!fragment.empty()) resources_[within].anchors[fragment] = &schema;
+    } else {
+      const Resource outer = resources_[within];
+      WICK_TRY(const ResourceId made, add_resource(schema, base, draft));
+      Resource& its = resources_[made];
+      if (!its.has_draft) {
+        its.has_validation = outer.has_validation;
+        its.has_applicators = outer.has_applicators;
+        its.has_format = outer.has_format;
+        its.has_unevaluated = outer.has_unevaluated;
+      }
+      within = made;
+      by_address_.try_emplace(std::move(base), within);
+      if (!fragment.empty()) its.anchors[fragment] = &schema;
+    }
+  }
+  add_anchors(schema, within);
+  return index_parts(schema, within, depth);
+}
+
+Result<void> SchemaSources::index_parts(const Json& schema, ResourceId within, int depth) {
+  for (std::size_t i = 0; i < schema.keys.size(); ++i) {
+    const std::string& key = schema.keys[i];
+    const Json& value = schema.items[i];
+    const bool is_object = value.is(Json::Kind::kObject);
+    if (is_object && has(kOne, key)) WICK_DO(index(value, within, depth + 1));
+    const bool holds_many =
+        (is_object && has(kNamed, key)) || (value.is(Json::Kind::kArray) && has(kList, key));
+    if (!holds_many) continue;
+    for (const Json& part : value.items)
+      WICK_DO(index(part, within, depth + 1));
+  }
+  return {};
+}
+
+ResourceId SchemaSources::resource_at(const Json* node, ResourceId within) const {
+  const auto found = roots_.find(node);
+  return found == roots_.end() ? within : found->second;
+}
+
+Result<std::optional<ResourceId>> SchemaSources::document(const std::string& address, Draft draft) {
+  if (const auto known = by_address_.find(address); known != by_address_.end())
+    return std::optional(known->second);
+  std::optional<std::string> text = fetch_ ? fetch_(address) : std::nullopt;
+  if (!text) {
+    const auto meta = meta_schema(address);
+    if (!meta) return std::optional<ResourceId>();
+    text = std::string(*meta);
+  }
+  WICK_TRY(Json read, read_document(*text));
+  auto place = add_document(std::move(read), address, draft, false);
+  if (!place) return wrap(std::move(place).error(), cat("read '", printable(address, 200), "'"));
+  return std::optional(place->resource);
+}
+
+Result<Place> SchemaSources::find(ResourceId from, std::string_view reference) {
+  std::string fragment;
+  const std::string address = resolve_address(resources_[from].base, reference, fragment);
+  std::optional<ResourceId> target = from;
+  if (address != resources_[from].base) {
+    WICK_TRY(target, document(address, resources_[from].draft));
+    if (!target) return bad_reference(reference, "leads to no document that is known");
+  }
+  if (fragment.empty()) return Place{resources_[*target].root, *target};
+  if (fragment.starts_with('/')) return at_pointer(*target, fragment, reference);
+  const auto& anchors = resources_[*target].anchors;
+  const auto found = anchors.find(unescaped(fragment));
+  if (found == anchors.end()) return bad_reference(reference, "names no anchor");
+  return Place{found->second, *target};
+}
+
+Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointer,
+                                        std::string_view reference) {
+  Place place{resources_[from].root, from};
+  for (std::size_t at = 1; at <= pointer.size();) {
+    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
+    const std::string part = unescaped(pointer.substr(at, end - at));
+    at = end + 1;
+    const Json* next = nullptr;
+    if (place.node->is(Json::Kind::kObject)) {
+      next = place.node->find(part);
+    } else if (place.node->is(Json::Kind::kArray) && !part.empty() && part.size() < 9 &&
+               part.find_first_not_of("0123456789") == std::string::npos) {
+      const std::size_t i = std::stoul(part);
+      if (i < place.node->items.size()) next = &place.node->items[i];
+    }
+    if (next == nullptr) return bad_reference(reference, "leads to nothing");
+    place = {next, resource_at(next, place.resource)};
+  }
+  return place;
+}
+
+}  // namespace wick::grammar
