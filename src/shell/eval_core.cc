@@ -14,13 +14,14 @@ Evaluator::Evaluator(const Profile& profile, Dialect dialect)
 
 bool Evaluator::step(Span span) {
   if (is_too_complex_) return false;
-  const bool is_in_limits = ++steps_ <= kMaxSteps && built_ <= kMaxBuilt &&
-                            nested_ <= kMaxNested && joined_ <= kMaxJoined;
+  const bool is_in_limits = ++steps_ <= kMaxSteps && built_ <= kMaxBuilt && nested_ <= kMaxNested &&
+                            joined_ <= kMaxJoined && words_ <= kMaxWords;
   if (is_in_limits) return true;
   is_too_complex_ = true;
   unknown(span, "",
           nested_ > kMaxNested   ? "too complex: code nests deeper than 16"
           : joined_ > kMaxJoined ? "too complex: too many variables in too many branches"
+          : words_ > kMaxWords   ? "too complex: more words than the limit of 262,144"
                                  : "too complex: more steps than the limit of 20,000");
   return false;
 }

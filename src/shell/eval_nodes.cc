@@ -49,6 +49,11 @@ std::vector<std::string> united(std::vector<std::string> a, const std::vector<st
 
 }  // namespace
 
+State Evaluator::copy_of(const State& s) {
+  joined_ += s.variables.size();
+  return s;
+}
+
 State Evaluator::joined(const State& a, const State& b) {
   joined_ += a.variables.size() + b.variables.size();
   State out = a;
@@ -105,7 +110,7 @@ Stream Evaluator::list(const std::vector<Node>& nodes, State& s, const Stream& i
   Stream out = Stream::none();
   for (const Node& item : nodes) {
     if (item.is_background) {
-      State copy = s;
+      State copy = copy_of(s);
       ++concurrent_;
       out = followed(std::move(out), node(item, copy, Stream::none()));
       --concurrent_;
@@ -136,7 +141,7 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
     case NodeKind::kAndOr:
       return and_or(node, s, in);
     case NodeKind::kSubshell: {
-      State copy = s;
+      State copy = copy_of(s);
       return list(node.bodies.front(), copy, in);
     }
     case NodeKind::kGroup:
@@ -163,7 +168,7 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
       arithmetic(node.arithmetic.front(), s, node.span);
       return Stream::none();
     case NodeKind::kCoproc: {
-      State copy = s;
+      State copy = copy_of(s);
       ++concurrent_;
       this->node(node.children.front(), copy, Stream::unknown());
       --concurrent_;
@@ -181,7 +186,7 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
   Stream through = in;
   ++concurrent_;
   for (const Node& child : node.children) {
-    State copy = s;  // each command of a pipe runs in a shell of its own
+    State copy = copy_of(s);  // each command of a pipe runs in a shell of its own
     through = this->node(child, copy, through);
     if (through.is_none) through = Stream::of("");
   }
@@ -192,7 +197,7 @@ Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
 Stream Evaluator::and_or(const Node& node, State& s, const Stream& in) {
   Stream out = this->node(node.children.front(), s, in);
   for (std::size_t i = 1; i < node.children.size(); ++i) {
-    State without = s;  // if this command does not run
+    State without = copy_of(s);  // if this command does not run
     settle_cwd(without);
     if (!node.joins[i - 1]) settle_cwd(s);
     const bool is_and = node.joins[i - 1];
@@ -202,7 +207,7 @@ Stream Evaluator::and_or(const Node& node, State& s, const Stream& in) {
     // The rest of an && chain runs only if this command did.
     const bool goes_on = is_and && i + 1 < node.children.size() && node.joins[i];
     if (!goes_on) {
-      State after = s;
+      State after = copy_of(s);
       settle_cwd(after);
       s = joined(after, without);
     }
@@ -219,12 +224,12 @@ Stream Evaluator::if_node(const Node& node, State& s, const Stream& in) {
   std::size_t i = 0;
   for (; i + 1 < node.bodies.size(); i += 2) {
     out = either(out, list(node.bodies[i], s, in));
-    State branch = s;
+    State branch = copy_of(s);
     out = either(out, list(node.bodies[i + 1], branch, in));
     end(std::move(branch));
   }
   if (i < node.bodies.size()) {
-    State branch = s;
+    State branch = copy_of(s);
     out = either(out, list(node.bodies[i], branch, in));
     end(std::move(branch));
   } else {
@@ -272,9 +277,9 @@ Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {
   if (!is_while) loop_variable(node, s);
   Stream rest = in;
   for (int pass = 0; pass < 3; ++pass) {
-    const State before = s;
+    const State before = copy_of(s);
     if (is_while) out = either(out, list(node.bodies[0], s, rest));
-    State after = s;
+    State after = copy_of(s);
     const Stream body = list(node.bodies[is_while ? 1 : 0], after, rest);
     out = body.is_none && out.is_none ? body : either(body, Stream::unknown());
     s = joined(s, after);
@@ -303,7 +308,7 @@ Stream Evaluator::case_node(const Node& node, State& s, const Stream& in) {
   std::vector<Arg> ignored;
   value_of(node.words.front().parts, s);
   Stream out = Stream::none();
-  State result = s;
+  State result = copy_of(s);
   for (const CaseItem& item : node.items) {
     for (const Word& pattern : item.patterns)
       value_of(pattern.parts, s);

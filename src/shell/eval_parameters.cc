@@ -305,7 +305,7 @@ Value Evaluator::trimmed(const Parameter& p, const Value& v, const Value& patter
 }
 
 Value Evaluator::substitution(const WordPart& part, State& s) {
-  State copy = s;
+  State copy = copy_of(s);
   if (++nested_ > kMaxNested) {
     step(part.span);
     --nested_;

@@ -124,7 +124,7 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   const bool has_words = !node.words.empty();
   std::vector<Arg> argv = expand(node.words, s);
   std::map<std::string, Variable, std::less<>> saved;
-  if (has_words) saved = s.variables;
+  if (has_words && !node.assignments.empty()) saved = copy_of(s).variables;
   for (const Assignment& a : node.assignments)
     assign(a, s, has_words);
   const Stream from = redirects_in(node, s, in);
@@ -169,7 +169,7 @@ bool Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
   std::string text = alias->second;
   for (std::size_t i = 1; i < node.words.size(); ++i)
     text += " " + print(node.words[i]);
-  State copy = s;
+  State copy = copy_of(s);
   copy.aliases.erase(*name);
   run_code(text, node.span, copy, in, dialect_);
   return false;
@@ -230,7 +230,7 @@ Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) 
   for (const std::string& one : name.value.set) {
     argv.front() = name;
     argv.front().value = Value::exact(one);
-    State copy = s;
+    State copy = copy_of(s);
     Stream result = invoke_name(one, argv, first ? s : copy, in);
     if (!first) s = joined(s, copy);
     out = first ? result : Stream::unknown();

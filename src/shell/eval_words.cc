@@ -170,6 +170,7 @@ std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
   std::vector<Arg> out;
   for (const Word& word : words)
     expand(word, s, out);
+  words_ += out.size();
   return out;
 }
 

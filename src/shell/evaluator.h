@@ -80,6 +80,7 @@ class Evaluator {
   void arithmetic_names(std::string_view text, State& s, Span span);
   void settle_cwd(State& s);
   State joined(const State& a, const State& b);
+  State copy_of(const State& s);  // of a subshell or branch; counts towards kMaxJoined
 
   // Words (eval_words.cc, eval_parameters.cc).
   std::vector<Arg> expand(const std::vector<Word>& words, State& s);
@@ -164,7 +165,8 @@ class Evaluator {
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;
-  std::size_t joined_ = 0;  // variables of states
+  std::size_t joined_ = 0;  // variables of states, copied or joined
+  std::size_t words_ = 0;   // that commands have, each time that they run
   bool is_user_scope_ = false;  // systemctl --user
   bool is_too_complex_ = false;
 };

@@ -93,6 +93,28 @@ TEST(ShellVerdict, ManyVariablesInManyBranchesAreTooComplex) {
   EXPECT_EQ(explain(some).find("too complex"), std::string::npos);
 }
 
+// 4 to 18 s each, while commands alone were counted.
+TEST(ShellVerdict, ManyWordsAndCopiedVariablesAreTooComplex) {
+  const auto many = [](const std::string& text, int n) {
+    std::string out;
+    for (int i = 0; i < n; ++i)
+      out += text;
+    return out;
+  };
+  std::string variables;
+  for (int i = 0; i < 4000; ++i)
+    variables += "v" + std::to_string(i) + "=1;";
+  for (const auto& [script, told] : std::vector<std::pair<std::string, std::string>>{
+           {"f(){ " + many("a ", 15'000) + "; };" + many("f;", 3000), "more words"},
+           {"x='" + many("a ", 15'000) + "';" + many("eval $x;", 4000), "more words"},
+           {variables + many("(:);", 4000), "too many variables"},
+           {variables + many(": $(:);", 3000), "too many variables"}}) {
+    const Verdict v = judge(script, Dialect::kBash, Mode::kScript, kProfile);
+    EXPECT_EQ(name(v.level), "high") << script.substr(0, 20);
+    EXPECT_NE(explain(v).find(told), std::string::npos) << script.substr(0, 20);
+  }
+}
+
 TEST(ShellRows, AreWellFormedAndMany) {
   EXPECT_EQ(first_bad_row(), "");
   const RowCounts counts = count_rows();
