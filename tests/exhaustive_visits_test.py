@@ -17,13 +17,13 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Header, variant in it, and the files that visit it.
 VARIANTS = [
-    ("model/spec.h", "std::variant<GqaSpec, DeltaSpec>",
+    ("model/spec.h", "std::variant<GqaSpec, MlaSpec, DeltaSpec>",
      ["model/pass.cc", "model/decoder_load.cc", "model/memory_shape.cc", "model/arch/common.cc", "cli/model_info.cc"]),
     ("model/spec.h", "std::variant<DenseSpec>", ["model/pass.cc", "model/decoder_load.cc"]),
-    ("model/decoder_state.h", "std::variant<GqaMixer, DeltaMixer>", ["model/decoder.cc", "model/decoder_load.cc"]),
+    ("model/decoder_state.h", "std::variant<GqaMixer, MlaMixer, DeltaMixer>", ["model/decoder.cc", "model/decoder_load.cc"]),
     ("model/decoder_state.h", "std::variant<DenseFfn>", ["model/decoder.cc"]),
 ]
-UNSAFE = re.compile(r"(std::get|get_if|holds_alternative)<(const )?(GqaSpec|DeltaSpec|DenseSpec|GqaMixer|DeltaMixer|DenseFfn)>")
+UNSAFE = re.compile(r"(std::get|get_if|holds_alternative)<(const )?(GqaSpec|MlaSpec|DeltaSpec|DenseSpec|GqaMixer|MlaMixer|DeltaMixer|DenseFfn)>")
 
 
 def compiles(entry, folder):
