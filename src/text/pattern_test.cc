@@ -108,8 +108,9 @@ TEST(Pattern, CountedCharactersAreAStepForSixteen) {
   EXPECT_EQ(*to_pcre2("a{500}"), "(?:(?:a{16}|(?!)){31}a{4,4})");
   EXPECT_EQ(*to_pcre2("[ab]{32}c"), "(?:(?:[ab]{16}|(?!)){2})c");
   EXPECT_EQ(*to_pcre2("a{20,45}?b{3}"), "(?:(?:a{16}|(?!)){1}a{4,29}?)b{3,3}");
-  EXPECT_EQ(matches("a{20,45}?(?=b)|a{17}\\b", std::string(40, 'a') + "b " + std::string(17, 'a')),
-            cat("[", std::string(40, 'a'), "][", std::string(17, 'a'), "]"));
+  const std::string forty(40, 'a'), some(17, 'a');
+  EXPECT_EQ(matches("a{20,45}?(?=b)|a{17}\\b", cat(forty, "b ", some)),
+            cat("[", forty, "][", some, "]"));
   EXPECT_EQ(matches("日+\\b", "日日x 日"), "[日]");
 }
 
