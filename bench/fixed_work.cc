@@ -1,5 +1,5 @@
 // The same work on every machine, for instructions to be counted (tools/instructions): each product
-// of the kernel table with 1, 4 and 32 tokens, the quantisation of activations, attention over each
+// of the kernel table with 1, 4 and 32 tokens, the quantization of activations, attention over each
 // kind of cache. Alone it prints the cases' names.
 //
 //   WICK_ISA=avx2 valgrind --tool=callgrind --collect-atstart=no build/release/bench_fixed_work
@@ -50,7 +50,7 @@ void count_products(const MatmulKernels& kernels, DType type) {
   const std::size_t row = *row_bytes(type, kWidth);
   const AlignedBuffer w = zeros(row * kRows);
   const std::size_t stride =
-      needs_quantised(type) ? activation_layout(kWidth).bytes : kWidth * sizeof(float);
+      needs_quantized(type) ? activation_layout(kWidth).bytes : kWidth * sizeof(float);
   const AlignedBuffer x = zeros(stride * 32);
   std::vector<float> y(std::size_t{kRows} * 32);
   for (const int tokens : {1, 4, 32}) {
@@ -115,7 +115,7 @@ int main() {
   const MatmulKernels& products = matmul_kernels(*isa);
   const std::vector<float> x(kWidth);
   const AlignedBuffer row = zeros(activation_layout(kWidth).bytes);
-  count("quantise", [&] { products.quantise(x.data(), activation_layout(kWidth), row.data()); });
+  count("quantize", [&] { products.quantize(x.data(), activation_layout(kWidth), row.data()); });
   for (int type = 0; type < kDTypes; ++type) {
     if (products.matmul[type] != nullptr) count_products(products, static_cast<DType>(type));
   }

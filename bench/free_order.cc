@@ -210,7 +210,7 @@ int main(int argc, char** argv) {
   std::vector<float> values(static_cast<std::size_t>(width));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = std::sin(static_cast<float>(i));
-  matmul_kernels(Isa::kAvx2).quantise(values.data(), layout, x);
+  matmul_kernels(Isa::kAvx2).quantize(values.data(), layout, x);
   for (const Case& c : {Case{"Q8_0", DType::kQ8_0, q8_0_row}, Case{"Q4_1", DType::kQ4_1, q4_1_row},
                         Case{"Q4_K", DType::kQ4_K, q4_k_row}})
     measure(c, weights, width, {x, layout});

@@ -6,7 +6,7 @@
 //   [--json]
 //
 // One line a case: the median of the rounds and their spread (MAD). The reading and the product
-// take turns inside a round, so a busy neighbour meets both. One thread, pinned; processor time.
+// take turns inside a round, so a busy neighbor meets both. One thread, pinned; processor time.
 // Weights lie in memory unless --kib is less than a cache.
 #include "kernels/cpu/matmul.h"
 
@@ -127,15 +127,15 @@ void measure(const Options& options, Isa isa, DType type, int width, const Memor
   const auto tokens = static_cast<std::size_t>(options.tokens);
   const MatmulKernels& kernels = matmul_kernels(isa);
   std::size_t stride = static_cast<std::size_t>(width) * sizeof(float);
-  if (needs_quantised(type)) stride = activation_layout(width).bytes;
+  if (needs_quantized(type)) stride = activation_layout(width).bytes;
   std::vector<std::byte> storage(stride * tokens + 64);
   std::byte* x = storage.data() + (64 - reinterpret_cast<std::uintptr_t>(storage.data()) % 64);
   std::vector<float> values(static_cast<std::size_t>(width));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = std::sin(static_cast<float>(i));
   for (std::size_t t = 0; t < tokens; ++t) {
-    if (needs_quantised(type)) {
-      kernels.quantise(values.data(), activation_layout(width), x + t * stride);
+    if (needs_quantized(type)) {
+      kernels.quantize(values.data(), activation_layout(width), x + t * stride);
     } else {
       std::memcpy(x + t * stride, values.data(), stride);
     }

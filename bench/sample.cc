@@ -4,7 +4,7 @@
 //
 // One line a case: the median of the rounds and their spread (MAD). `pass` looks for the
 // largest logit, the least any case can take; the cases take turns inside a round, so a busy
-// neighbour meets all of them. With --rows N the logits of N positions take turns, so that they
+// neighbor meets all of them. With --rows N the logits of N positions take turns, so that they
 // come from further away than the nearest cache. One thread; processor time.
 #include <cstdio>
 #include <random>

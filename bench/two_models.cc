@@ -35,7 +35,7 @@ std::unique_ptr<Engine> make_engine(const ModelFile& file, Device& device) {
   auto decoder = Decoder::load(file, device, {.max_logit_rows = 1, .context = 2048});
   WICK_CHECK(decoder, "the model loads");
   auto engine = Engine::create(*std::move(decoder), *Tokenizer::from(file.metadata()),
-                               {.max_seqs = 1, .context = 2048, .reuses_prefixes = false});
+                               {.max_seqs = 1, .context = 2048, .enable_prefix_caching = false});
   WICK_CHECK(engine, "the engine starts");
   return *std::move(engine);
 }

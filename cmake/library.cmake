@@ -1,4 +1,4 @@
-# libwick: the objects of all rooms but the program and its configuration as one library, static and shared, with the headers of include/wick. The shared
+# libwick: the objects of all rooms but the program, its configuration and its server as one library, static and shared, with the headers of include/wick. The shared
 # one exports what those mark with WICK_API; both are found by find_package(wick) and pkg-config after `cmake --install`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -7,10 +7,10 @@ set(WICK_LIBRARY_NEEDS Threads::Threads CURL::libcurl OpenSSL::Crypto PkgConfig:
 
 function(wick_library)
   set(objects "")
-  file(STRINGS ${CMAKE_SOURCE_DIR}/tools/rooms.txt rows)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/tools/modules.txt rows)
   foreach(row IN LISTS rows)
     string(REGEX REPLACE ":.*" "" room "${row}")
-    if(TARGET wick_${room} AND NOT room MATCHES "^(config|cli)$")
+    if(TARGET wick_${room} AND NOT room MATCHES "^(http|server|config|cli)$")
       list(APPEND objects $<TARGET_OBJECTS:wick_${room}>)
     endif()
   endforeach()

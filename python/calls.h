@@ -233,8 +233,8 @@ class Relay {
     changed_.notify_all();
   }
 
-  // Of the calling one: returns after end(); raises what a signal's handler or the sink raised. In a
-  // child that one of them forked it leaves at once.
+  // Of the calling one: returns after end(); raises what a signal's handler or the sink raised. In
+  // a child that one of them forked it leaves at once.
   void serve(const Busy& busy, const std::function<void()>& stop, const wick::TextSink& sink) {
     std::exception_ptr raised;
     std::unique_lock lock(mutex_);
@@ -321,6 +321,17 @@ auto run(const Origin& origin, const std::function<void()>& stop, const Body& bo
   job->computing.join();
   if (job->failed) std::rethrow_exception(job->failed);
   return *std::move(job->result);
+}
+
+// The same, which `cancel` stops, too; the body finds there what either asks.
+template <class Body>
+auto run(const Origin& origin, std::stop_token& cancel, const Body& body,
+         const wick::TextSink& sink = {}) {
+  std::stop_source source;
+  const std::function<void()> stop = [source]() mutable { source.request_stop(); };
+  const std::stop_callback by_caller(cancel, stop);
+  cancel = source.get_token();
+  return run(origin, stop, body, sink);
 }
 
 // For what takes no time to speak of, so that nobody has to look for Ctrl-C.

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "wick/fields.h"
 #include "wick/log.h"
 #include "wick/model.h"
+#include "wick/pool.h"
 #include "wick/stream_set.h"
 
 namespace pywick {
@@ -205,6 +207,16 @@ inline bool set_field(wick::ModelOptions& to, const std::string& key, const py::
   return false;
 }
 
+inline bool set_field(wick::EmbedOptions& to, const std::string& key, const py::handle& value) {
+  WICK_EMBED_FIELDS(WICK_SET)
+  return false;
+}
+
+inline bool set_field(wick::PoolOptions& to, const std::string& key, const py::handle& value) {
+  WICK_POOL_FIELDS(WICK_SET)
+  return false;
+}
+
 #undef WICK_SET
 
 // What a request is made of, and its hook once more, for the collector.
@@ -260,10 +272,17 @@ inline std::stop_token to_stop(const py::handle& value) {
   return (*py::cast<Cancel&>(value)).get_token();
 }
 
+// Of an id, or of each token of a text.
 inline void set_bias(wick::Generation& g, const py::handle& value) {
   if (!py::isinstance<py::dict>(value)) throw py::type_error("'logit_bias' is not a dict");
-  for (const auto& [id, bias] : py::cast<py::dict>(value)) {
-    g.logit_bias.push_back({as<wick::TokenId>(id, "logit_bias"), as<double>(bias, "logit_bias")});
+  for (const auto& [token, bias] : py::cast<py::dict>(value)) {
+    wick::TokenBias& one = g.logit_bias.emplace_back();
+    one.bias = as<double>(bias, "logit_bias");
+    if (py::isinstance<py::str>(token)) {
+      one.text = as<std::string>(token, "logit_bias");
+    } else {
+      one.id = as<wick::TokenId>(token, "logit_bias");
+    }
   }
 }
 
@@ -275,10 +294,10 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
     const auto key = py::cast<std::string>(name);
     if (value.is_none() || set_field(g, key, value)) continue;
     if (key == "stop") {
-      g.stops = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
+      g.stop = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
                                                : as<std::vector<std::string>>(value, key);
-    } else if (key == "stop_ids") {
-      g.stop_ids = to_ids(value, key);
+    } else if (key == "stop_token_ids") {
+      g.stop_token_ids = to_ids(value, key);
     } else if (key == "logit_bias") {
       set_bias(g, value);
     } else if (key == "seed") {
@@ -289,6 +308,16 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
       g.thinking = as<bool>(value, key);
     } else if (key == "template_variables") {
       g.template_variables = take(wick::variables_from_json(to_json(value)));
+    } else if (key == "dry_sequence_breakers") {
+      g.dry_sequence_breakers = as<std::vector<std::string>>(value, key);
+    } else if (key == "response_format") {
+      g.response_format.type = as<std::string>(value, key);
+    } else if (key == "response_schema") {
+      g.response_format.schema =
+          py::isinstance<py::str>(value) ? as<std::string>(value, key) : to_json(value);
+    } else if (key == "origins") {
+      for (auto& one : as<std::map<std::string, std::string>>(value, key))
+        g.origins.emplace_back(one);
     } else if (key == "logits") {
       set_callable(ask, value, origin.model);
     } else if (key == "cancel") {
@@ -334,20 +363,31 @@ inline std::string to_path(const py::object& path) {
   return text;
 }
 
-// What a model is opened with, and what its progress callback raised: the caller's, once open()
-// has come to its end.
+// While a thread opens a model: what ends that, which the options of a pool cannot say of one
+// opening, and what the progress callback raised there, which is the caller's.
 struct Opening {
-  wick::ModelOptions options = {};
+  explicit Opening(std::stop_token until) : stop(std::move(until)) { here = this; }
+
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+  ~Opening() { here = outer; }
+
+  inline static thread_local Opening* here = nullptr;
+  std::stop_token stop;
   std::exception_ptr raised = nullptr;
+  Opening* outer = here;
 };
 
-inline wick::ProgressSink to_progress(std::shared_ptr<Hook> f, std::exception_ptr& raised) {
-  return [f = std::move(f), &raised](const wick::OpenProgress& p) {
+// `f` may be none.
+inline wick::ProgressSink to_progress(std::shared_ptr<Hook> f) {
+  return [f = std::move(f)](const wick::OpenProgress& p) {
+    if (Opening::here->stop.stop_requested()) return false;
+    if (f == nullptr) return true;
     try {
       const Visit visit(waiting_here());
       return says_yes(visit.call(f->callable, wick::name(p.phase), p.what, p.done, p.total));
     } catch (...) {
-      raised = std::current_exception();
+      Opening::here->raised = std::current_exception();
       return false;
     }
   };
@@ -370,24 +410,48 @@ inline void set_log(const py::object& f) {
   wick::set_log(std::move(sink));
 }
 
-inline std::unique_ptr<Opening> to_opening(const py::kwargs& given) {
-  auto opening = std::make_unique<Opening>();
-  wick::ModelOptions& o = opening->options;
+inline void set_option(wick::ModelOptions& o, const std::string& key, const py::handle& value) {
+  if (key == "draft_model") {
+    o.draft_model = to_path(py::reinterpret_borrow<py::object>(value));
+  } else if (key == "progress") {
+    if (!value.is_none()) o.progress = to_progress(to_shared(value, key));
+  } else if (key == "cancel") {
+    if (!value.is_none()) o.cancel = to_stop(value);
+  } else if (!set_field(o, key, value)) {
+    throw py::type_error("'" + key + "' is not an option of a model");
+  }
+}
+
+inline wick::ModelOptions to_model_options(const py::kwargs& given) {
+  wick::ModelOptions options;
+  for (const auto& [name, value] : given)
+    set_option(options, py::cast<std::string>(name), value);
+  return options;
+}
+
+// The options of a pool, and those of each of its models.
+inline wick::PoolOptions to_pool_options(const py::kwargs& given) {
+  wick::PoolOptions options;
+  options.model.progress = to_progress(nullptr);
   for (const auto& [name, value] : given) {
     const auto key = py::cast<std::string>(name);
-    if (key == "draft_model") {
-      o.draft_model = to_path(py::reinterpret_borrow<py::object>(value));
-    } else if (key == "max_queue") {
-      o.max_queue = as<int>(value, key);
-    } else if (key == "progress") {
-      if (!value.is_none()) o.progress = to_progress(to_shared(value, key), opening->raised);
-    } else if (key == "cancel") {
-      if (!value.is_none()) o.cancel = to_stop(value);
-    } else if (!set_field(o, key, value)) {
-      throw py::type_error("'" + key + "' is not an option of a model");
+    if (!set_field(options, key, value)) set_option(options.model, key, value);
+  }
+  return options;
+}
+
+inline wick::EmbedOptions to_embed_options(const py::kwargs& given) {
+  wick::EmbedOptions options;
+  for (const auto& [name, value] : given) {
+    const auto key = py::cast<std::string>(name);
+    if (value.is_none()) continue;
+    if (key == "cancel") {
+      options.cancel = to_stop(value);
+    } else if (!set_field(options, key, value)) {
+      throw py::type_error("'" + key + "' is not an option of embed()");
     }
   }
-  return opening;
+  return options;
 }
 
 }  // namespace pywick

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "convert.h"
+#include "records.h"
 #include "wick/model.h"
 
 using namespace pywick;
@@ -19,6 +21,14 @@ namespace {
 
 using PyModel = Held<wick::Model>;
 using PySession = Held<wick::Session>;
+
+// For who waits in a hook, the models of one name are one, whatever the pool has done meanwhile.
+struct PyPool : Held<wick::ModelPool> {
+  explicit PyPool(const wick::PoolOptions& options)
+      : Held(wick::ModelPool(options), Origin::of_new_model()) {}
+
+  std::map<std::string, std::uint64_t> ids;
+};
 
 // Its hook is a reference that Python's collector must see: what owns the stream may be the hook.
 struct PyStream : Held<wick::Stream> {
@@ -61,13 +71,6 @@ struct PyStream : Held<wick::Stream> {
   std::shared_ptr<Hook> hook;
 };
 
-// Of a class whose objects only the library makes; an empty one would hold nothing.
-PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
-  PyErr_Format(PyExc_TypeError, "%s: No constructor defined! Its objects come from a wick.Model",
-               type->tp_name);
-  return nullptr;
-}
-
 // Of pybind11's base class, which copyreg calls for protocols 0 and 1 of pickle: pybind11 makes its
 // objects by an exception that no C function below lets through. The base is this module's alone
 // (cmake/library.cmake), so that no other module's classes are touched.
@@ -83,37 +86,59 @@ void guard_base_class() {
   base->tp_new = new_of_known_class;
 }
 
-template <class Class>
-Class& made_by_library(Class&& bound) {
-  reinterpret_cast<PyTypeObject*>(bound.ptr())->tp_new = refuse_new;
-  return bound;
+// What load() gives, which Ctrl-C, `cancel` and the progress callback may end.
+template <class Load>
+wick::Model opened(const Origin& origin, std::stop_token cancel, const Load& load) {
+  std::exception_ptr raised;
+  auto model = run(origin, cancel, [&](const wick::TextSink&) {
+    Opening opening(cancel);
+    auto result = load(cancel);
+    raised = opening.raised;
+    return result;
+  });
+  if (raised) std::rethrow_exception(raised);
+  return take(std::move(model));
 }
 
 std::unique_ptr<PyModel> open_model(const py::object& path, const py::kwargs& given) {
   const auto name = to_path(path);
-  const std::unique_ptr<Opening> opening = to_opening(given);
-  wick::ModelOptions& options = opening->options;
-  std::stop_source source;
-  const std::function<void()> stop = [source]() mutable { source.request_stop(); };
-  const std::stop_callback by_caller(options.cancel, stop);
-  options.cancel = source.get_token();
+  wick::ModelOptions options = to_model_options(given);
   const Origin origin = Origin::of_new_model();
-  auto model = run(
-      origin, stop, [&](const wick::TextSink&) { return wick::Model::open(name, options); }, {});
-  if (opening->raised) std::rethrow_exception(opening->raised);
-  return std::make_unique<PyModel>(take(std::move(model)), origin);
+  auto model = opened(origin, options.cancel, [&](const std::stop_token& cancel) {
+    options.cancel = cancel;
+    return wick::Model::open(name, options);
+  });
+  return std::make_unique<PyModel>(std::move(model), origin);
+}
+
+// Where it could wait for itself it is refused.
+wick::ModelPool& idle(PyPool& pool) {
+  if (Opening::here != nullptr || !waiting_here().empty()) {
+    raise({.id = "called_in_hook",
+           .message = "a logits hook and a progress callback cannot ask a pool of models",
+           .hint = "get the model before, outside of the callback"});
+  }
+  return *pool;
+}
+
+template <class Load>
+std::unique_ptr<PyModel> model_of(PyPool& pool, const std::string& name, const Load& load) {
+  wick::Model model =
+      opened(pool.origin(), {}, [&, &p = idle(pool)](const std::stop_token&) { return load(p); });
+  Origin origin = pool.origin();
+  const auto [at, is_new] = pool.ids.try_emplace(name, 0);
+  if (is_new) at->second = Origin::of_new_model().model;
+  origin.model = at->second;
+  return std::make_unique<PyModel>(std::move(model), origin);
 }
 
 // ask(g, sink) as a call that a Cancel, Ctrl-C and the interpreter's end stop.
 template <class Ask>
 wick::Completion answer(const Origin& origin, wick::Generation g, const py::object& on_text,
                         const Ask& ask) {
-  std::stop_source source;
-  const std::function<void()> stop = [source]() mutable { source.request_stop(); };
-  const std::stop_callback by_caller(g.cancel, stop);
-  g.cancel = source.get_token();
   return take(run(
-      origin, stop, [&](const wick::TextSink& sink) { return ask(g, sink); }, to_sink(on_text)));
+      origin, g.cancel, [&](const wick::TextSink& sink) { return ask(g, sink); },
+      to_sink(on_text)));
 }
 
 wick::Completion complete(PyModel& model, const py::object& prompt, const py::object& on_text,
@@ -154,22 +179,20 @@ std::unique_ptr<PyStream> begin_stream(PyModel& model, const py::object& prompt,
   return std::make_unique<PyStream>(std::move(stream), model.origin().with_lock(), ask.hook);
 }
 
-wick::RequestPlan plan(PyModel& model, const py::object& prompt, const py::kwargs& settings) {
+wick::RequestEstimate estimate(PyModel& model, const py::object& prompt,
+                               const py::kwargs& settings) {
   const wick::Generation g = to_generation(settings, model.origin());
   const wick::Prompt given = to_prompt(prompt);
   return take(run(model.origin(), [&] {
-    return std::visit([&](const auto& one) { return model->plan(one, g); }, given);
+    return std::visit([&](const auto& one) { return model->estimate(one, g); }, given);
   }));
 }
 
-py::list embed(PyModel& model, const std::vector<std::string>& texts,
-                                      const std::string& pooling, bool normalise) {
-  std::stop_source source;
-  const wick::EmbedOptions options = {
-      .pooling = pooling, .normalise = normalise, .cancel = source.get_token()};
-  const auto vectors = take(run(
-      model.origin(), [source]() mutable { source.request_stop(); },
-      [&](const wick::TextSink&) { return model->embed(texts, options); }, {}));
+py::list embed(PyModel& model, const std::vector<std::string>& texts, const py::kwargs& given) {
+  wick::EmbedOptions options = to_embed_options(given);
+  const auto vectors = take(run(model.origin(), options.cancel, [&](const wick::TextSink&) {
+    return model->embed(texts, options);
+  }));
   py::list out;
   for (const wick::Embedding& one : vectors)
     out.append(view_of(copy_of(one.values), "f"));
@@ -208,8 +231,8 @@ py::object to_python(const std::optional<wick::Event>& event) {
     return tuple("tool_call", py::make_tuple(call->index, call->id, call->name));
   if (const auto* const more = std::get_if<wick::ArgumentsEvent>(&*event))
     return tuple("arguments", py::make_tuple(more->index, more->text));
-  if (const auto* const scores = std::get_if<wick::ScoresEvent>(&*event))
-    return tuple("scores", py::cast(scores->tokens));
+  if (const auto* const logprobs = std::get_if<wick::LogprobsEvent>(&*event))
+    return tuple("logprobs", py::cast(logprobs->tokens));
   if (const auto* const used = std::get_if<wick::UsageEvent>(&*event))
     return tuple("usage", py::make_tuple(used->usage.prompt_tokens, used->usage.generated_tokens));
   return tuple("done", py::str(std::string(name(std::get<wick::DoneEvent>(*event).finish))));
@@ -261,91 +284,11 @@ void bind_wakes(py::module_& m) {
       });
 }
 
-// Records that only the library makes.
-void bind_records(py::module_& m) {
-  using wick::RequestPlan;
-  using wick::ScoredToken;
-  made_by_library(py::class_<ScoredToken>(m, "ScoredToken"))
-      .def_readonly("id", &ScoredToken::id)
-      .def_property_readonly("bytes", [](const ScoredToken& t) { return py::bytes(t.bytes); })
-      .def_readonly("logprob", &ScoredToken::logprob)
-      .def_readonly("likeliest", &ScoredToken::likeliest)
-      .def("__repr__", [](const ScoredToken& t) {
-        return py::str("ScoredToken({!r}, {:.4f})").format(py::bytes(t.bytes), t.logprob);
-      });
-
-  const auto id_or_none = [](wick::TokenId id) {
-    return id < 0 ? std::nullopt : std::optional(id);
-  };
-  made_by_library(py::class_<RequestPlan>(m, "RequestPlan"))
-      .def_readonly("prompt_tokens", &RequestPlan::prompt_tokens)
-      .def_readonly("max_tokens", &RequestPlan::max_tokens)
-      .def_readonly("cached_tokens", &RequestPlan::cached_tokens)
-      .def_property_readonly("miss", [](const RequestPlan& p) { return name(p.miss.reason); })
-      .def_property_readonly("miss_position", [](const RequestPlan& p) { return p.miss.position; })
-      .def_property_readonly("miss_wanted",
-                             [=](const RequestPlan& p) { return id_or_none(p.miss.wanted); })
-      .def_property_readonly("miss_cached",
-                             [=](const RequestPlan& p) { return id_or_none(p.miss.cached); })
-      .def_readonly("blocks", &RequestPlan::blocks)
-      .def_readonly("free_blocks", &RequestPlan::free_blocks)
-      .def_readonly("cache_bytes", &RequestPlan::cache_bytes)
-      .def_readonly("requests_before", &RequestPlan::requests_before)
-      .def_readonly("ttft_ms", &RequestPlan::ttft_ms);
-}
-
-void bind_answers(py::module_& m) {
+void bind_stream(py::module_& m) {
   py::class_<Cancel>(m, "Cancel").def(py::init<>()).def("request", [](Cancel& cancel) {
     (*cancel).request_stop();
   });
 
-  made_by_library(py::class_<wick::Completion>(m, "Completion"))
-      .def_readonly("text", &wick::Completion::text)
-      .def_property_readonly("finish", [](const wick::Completion& c) { return name(c.finish); })
-      .def_readonly("reasoning", &wick::Completion::reasoning)
-      .def_property_readonly("tool_calls",
-                             [](const wick::Completion& c) {
-                               py::list calls;
-                               for (const wick::ToolCall& call : c.tool_calls) {
-                                 py::dict item;
-                                 item["id"] = call.id;
-                                 item["name"] = call.name;
-                                 item["arguments"] = call.arguments;
-                                 calls.append(item);
-                               }
-                               return calls;
-                             })
-      .def_property_readonly("prompt_tokens",
-                             [](const wick::Completion& c) { return c.usage.prompt_tokens; })
-      .def_property_readonly("cached_tokens",
-                             [](const wick::Completion& c) { return c.usage.cached_tokens; })
-      .def_property_readonly("generated_tokens",
-                             [](const wick::Completion& c) { return c.usage.generated_tokens; })
-      .def_property_readonly("draft_tokens",
-                             [](const wick::Completion& c) { return c.usage.draft_tokens; })
-      .def_property_readonly("accepted_tokens",
-                             [](const wick::Completion& c) { return c.usage.accepted_tokens; })
-      .def_property_readonly("queue_ms", [](const wick::Completion& c) { return c.usage.queue_ms; })
-      .def_property_readonly("prompt_ms",
-                             [](const wick::Completion& c) { return c.usage.prompt_ms; })
-      .def_property_readonly("generate_ms",
-                             [](const wick::Completion& c) { return c.usage.generate_ms; })
-      .def_property_readonly(
-          "parameters",
-          [](const wick::Completion& c) {
-            py::dict all;
-            for (const wick::EffectiveParameter& one : c.parameters)
-              all[py::str(one.key)] = py::make_tuple(
-                  std::visit([](const auto& value) { return py::cast(value); }, one.value),
-                  one.origin);
-            return all;
-          })
-      .def_readonly("logprobs", &wick::Completion::logprobs)
-      .def_readonly("prompt_logprobs", &wick::Completion::prompt_logprobs)
-      .def("__str__", [](const wick::Completion& c) { return c.text; });
-}
-
-void bind_stream(py::module_& m) {
   made_by_library(
       py::class_<PyStream>(m, "Stream", py::custom_type_setup(PyStream::be_collected)))
       .def("__iter__", [](py::object self) { return self; })
@@ -370,10 +313,10 @@ void bind_stream(py::module_& m) {
                                const Turn turn(s.origin());
                                return std::string(s->text());
                              })
-      .def_property_readonly("scores", [](PyStream& s) {
+      .def_property_readonly("logprobs", [](PyStream& s) {
         const Turn turn(s.origin());
-        const auto scores = s->scores();
-        return std::vector<wick::ScoredToken>(scores.begin(), scores.end());
+        const auto logprobs = s->logprobs();
+        return std::vector<wick::TokenLogprob>(logprobs.begin(), logprobs.end());
       });
 }
 
@@ -413,10 +356,10 @@ void bind_session(py::module_& m) {
                return session->stream(text, g);
              });
            })
-      .def("plan",
+      .def("estimate",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
              const auto g = to_generation(settings, session.origin());
-             return take(with(session, [&](wick::Session& s) { return s.plan(text, g); }));
+             return take(with(session, [&](wick::Session& s) { return s.estimate(text, g); }));
            })
       .def_property_readonly("messages",
                              [](PySession& s) {
@@ -447,20 +390,6 @@ void bind_session(py::module_& m) {
       });
 }
 
-void bind_facts(py::class_<PyModel>& model) {
-  const auto fact = [&model](const char* name, auto get) {
-    model.def_property_readonly(name, [get](PyModel& m) { return get(m->describe()); });
-  };
-  using Info = const wick::ModelInfo&;
-  fact("name", [](Info info) { return info.name; });
-  fact("architecture", [](Info info) { return info.architecture; });
-  fact("context", [](Info info) { return info.context; });
-  fact("vocabulary", [](Info info) { return info.vocabulary; });
-  fact("weight_bytes", [](Info info) { return info.memory.weight_bytes; });
-  fact("cache_bytes", [](Info info) { return info.memory.cache_bytes; });
-  fact("scratch_bytes", [](Info info) { return info.memory.scratch_bytes; });
-}
-
 void bind_model(py::module_& m) {
   py::class_<PyModel> bound(m, "Model");
   bind_async(bound, {"complete_async", "chat_async", "stream_async"});
@@ -468,7 +397,7 @@ void bind_model(py::module_& m) {
       .def("complete", complete, py::arg("prompt"), py::arg("on_text") = py::none())
       .def("chat", chat, py::arg("messages"), py::arg("on_text") = py::none())
       .def("stream", begin_stream, py::arg("prompt"))
-      .def("plan", plan, py::arg("prompt"))
+      .def("estimate", estimate, py::arg("prompt"))
       .def(
           "session",
           [](PyModel& model, const std::string& system) {
@@ -481,14 +410,14 @@ void bind_model(py::module_& m) {
              auto loaded = take(run(model.origin(), [&] { return model->load_session(name); }));
              return std::make_unique<PySession>(std::move(loaded), model.origin().with_lock());
            })
-      .def("embed", embed, py::arg("texts"), py::kw_only(), py::arg("pooling") = "",
-           py::arg("normalise") = true)
+      .def("embed", embed, py::arg("texts"))
+      .def("describe", [](PyModel& model) { return model->describe(); })
       .def(
           "close_tenant",
-          [](PyModel& model, std::uint64_t tenant, bool wipes) {
-            return take(run(model.origin(), [&] { return model->close_tenant(tenant, wipes); }));
+          [](PyModel& model, std::uint64_t tenant, bool wipe) {
+            return take(run(model.origin(), [&] { return model->close_tenant(tenant, wipe); }));
           },
-          py::arg("tenant"), py::arg("wipes") = false)
+          py::arg("tenant"), py::arg("wipe") = false)
       .def("tokenize",
            [](PyModel& model, std::string_view text) { return take(model->tokenize(text)); })
       .def("apply_template",
@@ -502,7 +431,51 @@ void bind_model(py::module_& m) {
       .def("detokenize", [](PyModel& model, const py::object& ids) {
         return take(model->detokenize(to_ids(ids, "ids")));
       });
-  bind_facts(bound);
+  for (const char* const fact : {"name", "architecture", "context", "vocabulary", "weight_bytes",
+                                 "cache_bytes", "scratch_bytes"}) {
+    bound.def_property_readonly(fact, [fact](const py::object& self) -> py::object {
+      return self.attr("describe")().attr(fact);
+    });
+  }
+}
+
+void bind_pool(py::module_& m) {
+  py::class_<PyPool>(m, "ModelPool")
+      .def(py::init([](const py::kwargs& given) {
+        return std::make_unique<PyPool>(to_pool_options(given));
+      }))
+      .def(
+          "get",
+          [](PyPool& pool, const py::object& path) {
+            const auto name = to_path(path);
+            return model_of(pool, name, [&](wick::ModelPool& p) { return p.get(name); });
+          },
+          py::arg("path_or_name"))
+      .def(
+          "replace",
+          [](PyPool& pool, const py::object& of, const py::object& by) {
+            const auto name = to_path(of), source = to_path(by);
+            return model_of(pool, name,
+                            [&](wick::ModelPool& p) { return p.replace(name, source); });
+          },
+          py::arg("name"), py::arg("source"))
+      .def(
+          "unload",
+          [](PyPool& pool, const py::object& of) {
+            const auto name = to_path(of);
+            return run(pool.origin(), [&, &p = idle(pool)] { return p.unload(name); });
+          },
+          py::arg("name"))
+      .def(
+          "pin",
+          [](PyPool& pool, const py::object& of, bool is_pinned) {
+            const auto name = to_path(of);
+            return run_here(pool.origin(), [&, &p = idle(pool)] { return p.pin(name, is_pinned); });
+          },
+          py::arg("name"), py::arg("is_pinned"))
+      .def("list", [](PyPool& pool) {
+        return run_here(pool.origin(), [&p = idle(pool)] { return p.list(); });
+      });
 }
 
 constexpr const char* kNotHere =
@@ -527,11 +500,12 @@ PYBIND11_MODULE(_wick, m) {
   py::module_::import("atexit").attr("register")(py::cpp_function(&close_gate));
   guard_base_class();
   bind_records(m);
-  bind_answers(m);
+  bind_completion(m);
   bind_wakes(m);
   bind_stream(m);
   bind_session(m);
   bind_model(m);
+  bind_pool(m);
 }
 #undef PyInit__wick
 

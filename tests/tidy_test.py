@@ -16,7 +16,7 @@ class Borders(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.root = pathlib.Path(self.folder.name)
-        for part in ("src", "include", "tools/rooms.txt"):
+        for part in ("src", "include", "tools/modules.txt"):
             (self.root / part).parent.mkdir(exist_ok=True)
             copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
             copy(ROOT / part, self.root / part)
@@ -43,15 +43,15 @@ class Borders(unittest.TestCase):
                       "src/provider/provider.h", said)
 
     def test_provider_sees_no_engine_through_another_room(self):
-        rooms = self.root / "tools/rooms.txt"
+        rooms = self.root / "tools/modules.txt"
         # A table that lets chat do what provider may not: each direct include is in its row.
         lines = [line for line in rooms.read_text().splitlines() if not line.startswith("chat:")]
         at = next(i for i, line in enumerate(lines) if line.startswith("engine:"))
         lines.insert(at + 1, "chat: base quant format text sample backend model engine")
         rooms.write_text("\n".join(lines) + "\n")
-        self.plant("src/chat/value.h", '#include "engine/engine.h"')
+        self.plant("src/chat/json_value.h", '#include "engine/engine.h"')
         self.assertIn("src/provider/messages.h: 'provider' may not include 'engine': src/engine/engine.h, through "
-                      "src/chat/value.h", self.tidy())
+                      "src/chat/json_value.h", self.tidy())
 
     def test_provider_sees_no_engine_through_a_public_header(self):
         self.plant("include/wick/usage.h", '#include "engine/engine.h"')

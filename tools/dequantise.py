@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the model of a GGUF file again with every tensor as F32 and all metadata kept.
 
-  python dequantise.py IN.gguf OUT.gguf        # needs: pip install gguf==0.19.0
+  python dequantize.py IN.gguf OUT.gguf        # needs: pip install gguf==0.19.0
 
 The output has the same weights to the bit, as numbers: an engine that reads both computes with the same values, so that a
 difference between the two runs is the cost of rounding activations.

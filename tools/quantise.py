@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Writes the model of a GGUF file with its matrices in another format, as far as gguf-py can make it; vectors become F32.
 
-  python quantise.py IN.gguf TYPE OUT.gguf     # TYPE: F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0; needs: pip install gguf==0.19.0
+  python quantize.py IN.gguf TYPE OUT.gguf     # TYPE: F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0; needs: pip install gguf==0.19.0
 """
 import sys
 
 import gguf
 
-from dequantise import F32, rewrite
+from dequantize import F32, rewrite
 
 TYPES = "F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0".split()
 

@@ -36,8 +36,8 @@ struct ArgumentsEvent {
 };
 
 // With Generation::logprobs, directly before the text that these tokens came with.
-struct ScoresEvent {
-  std::vector<ScoredToken> tokens = {};
+struct LogprobsEvent {
+  std::vector<TokenLogprob> tokens = {};
 };
 
 // What was used so far, where a provider tells it before the end.
@@ -49,11 +49,11 @@ struct DoneEvent {
   FinishReason finish = FinishReason::kNone;
   Usage usage = {};
   std::vector<EffectiveParameter> parameters = {};  // every one; the seed of a random answer, too
-  std::vector<ScoredToken> prompt_logprobs = {};    // with Generation::prompt_logprobs
+  std::vector<TokenLogprob> prompt_logprobs = {};    // with Generation::prompt_logprobs
   std::optional<Error> error = {};                  // with kError
 };
 
-using Event = std::variant<TextEvent, ReasoningEvent, ToolCallEvent, ArgumentsEvent, ScoresEvent,
+using Event = std::variant<TextEvent, ReasoningEvent, ToolCallEvent, ArgumentsEvent, LogprobsEvent,
                            UsageEvent, DoneEvent>;
 
 }  // namespace wick

@@ -1,6 +1,6 @@
-/* Fields that are called the same, and mean the same, in C++ (wick/model.h, wick/generation.h,
- * wick/usage.h, wick/plan.h), in C (wick/wick.h) and in Python: each stands here once, and who
- * hands one language's struct to another goes through the list. A list is a macro that calls its
+/* Fields that are called the same, and mean the same, in C++ (the headers beside this one), in C
+ * (wick/wick.h) and in Python: each stands here once, and who hands one language's struct to
+ * another goes through the list. A list is a macro that calls its
  * argument with each name:
  *
  *   #define WICK_COPY(name) to.name = from.name;
@@ -16,8 +16,10 @@
 #define WICK_MODEL_FIELDS(FIELD) \
   FIELD(threads)                 \
   FIELD(device)                  \
+  FIELD(tensor_split)            \
   FIELD(context)                 \
   FIELD(max_concurrent)          \
+  FIELD(max_queue)               \
   FIELD(cache_limit_bytes)       \
   FIELD(cache_type)              \
   FIELD(chat_template)           \
@@ -45,10 +47,32 @@
 /* Of EmbedOptions; likewise. */
 #define WICK_EMBED_FIELDS(FIELD) \
   FIELD(pooling)                 \
-  FIELD(normalise)               \
+  FIELD(normalize)               \
   FIELD(time_limit_ms)           \
   FIELD(priority)                \
   FIELD(tenant)
+
+/* Of PoolOptions, beside those of each model; numbers and truth values. */
+#define WICK_POOL_FIELDS(FIELD) \
+  FIELD(budget_bytes)           \
+  FIELD(max_models)             \
+  FIELD(warm_up)
+
+/* Of ModelInfo; texts, numbers and truth values. */
+#define WICK_INFO_FIELDS(FIELD) \
+  FIELD(name)                   \
+  FIELD(architecture)           \
+  FIELD(source)                 \
+  FIELD(context)                \
+  FIELD(vocabulary)             \
+  FIELD(is_pinned)              \
+  FIELD(is_used)
+
+/* Of ModelInfo::memory, in C and Python of the info itself; numbers. */
+#define WICK_MEMORY_FIELDS(FIELD) \
+  FIELD(weight_bytes)             \
+  FIELD(cache_bytes)              \
+  FIELD(scratch_bytes)
 
 /* Of Usage, in C of wick_completion; numbers. */
 #define WICK_USAGE_FIELDS(FIELD) \
@@ -63,8 +87,8 @@
   FIELD(prompt_ms)               \
   FIELD(generate_ms)
 
-/* Of RequestPlan; numbers. */
-#define WICK_PLAN_FIELDS(FIELD) \
+/* Of RequestEstimate; numbers. */
+#define WICK_ESTIMATE_FIELDS(FIELD) \
   FIELD(prompt_tokens)          \
   FIELD(max_tokens)             \
   FIELD(cached_tokens)          \

@@ -67,13 +67,13 @@ struct Generation {
   // Any other parameter of the sampler by the name of its flag: {"xtc_probability", 0.5}.
   std::vector<std::pair<std::string, double>> more = {};
   int max_tokens = 0;                   // 0 = to the context's end
-  std::vector<std::string> stops = {};  // text that ends the answer, and is not part of it
-  std::vector<TokenId> stop_ids = {};   // tokens that do the same
+  std::vector<std::string> stop = {};  // text that ends the answer, and is not part of it
+  std::vector<TokenId> stop_token_ids = {};   // tokens that do the same
   std::vector<TokenBias> logit_bias = {};
   std::string samplers = {};  // their order: "top_k;temperature"; empty = the file's or the default
   LogitsHook logits = {};
   bool logprobs = false;         // of each token how likely it was: Completion::logprobs, and
-                                 // Stream::scores() piece by piece
+                                 // Stream::logprobs() piece by piece
   bool prompt_logprobs = false;  // Completion::prompt_logprobs; the prompt then reuses no cache
   int top_logprobs = 0;          // with either: so many of the likeliest beside each, 0 to 20
   std::stop_token cancel = {};   // from any thread; the answer so far is kept (kCancelled); while
@@ -100,7 +100,7 @@ struct Generation {
   ResponseFormat response_format = {};
 
   // Texts that no repetition of DRY reaches past; std::nullopt = newline, colon, quote, asterisk.
-  std::optional<std::vector<std::string>> dry_breakers = {};
+  std::optional<std::vector<std::string>> dry_sequence_breakers = {};
   // Who set what stands above, by key ("temperature", "max_tokens"): "flag --temp". Whom this does
   // not name, the request set.
   std::vector<std::pair<std::string, std::string>> origins = {};
@@ -114,18 +114,18 @@ struct Completion {
   std::string text = {};
   std::string reasoning = {};  // what the model thought before: not part of `text`
   std::vector<ToolCall> tool_calls = {};
-  FinishReason finish = FinishReason::kEnd;
+  FinishReason finish = FinishReason::kEos;
   Usage usage = {};
   std::vector<EffectiveParameter> parameters = {};  // every one; the seed of a random answer, too
-  // As many as Usage::generated_tokens: the end token, and those of a stop text, too.
-  std::vector<ScoredToken> logprobs = {};
-  std::vector<ScoredToken> prompt_logprobs = {};  // without the first, which nothing foretells
+  // As many as Usage::generated_tokens: the end token, and those of a stop sequence, too.
+  std::vector<TokenLogprob> logprobs = {};
+  std::vector<TokenLogprob> prompt_logprobs = {};  // without the first, which nothing precedes
 };
 
 // A text as a vector.
 struct EmbedOptions {
   std::string pooling = {};  // "mean", "first", "last"; empty = as the model's file says, else mean
-  bool normalise = true;     // to length 1
+  bool normalize = true;     // to length 1
   std::stop_token cancel = {};  // from any thread; then an error, kCancelled
   int time_limit_ms = 0;        // of each text; then an error, id "time_limit". 0 = none
   int priority = 0;             // -2 (in the background) to 2

@@ -25,8 +25,9 @@ WICK_API std::string_view name(LogLevel level) noexcept;
 
 // `message` is one line, control characters escaped, valid during the call. Called on the thread
 // that has something to say, by several at once, and never while a lock of the library is held: it
-// may call the library, of whose messages meanwhile it is not told on this thread. What it throws
-// is dropped.
+// may call the library, of whose messages meanwhile it is not told on this thread. One thing it may
+// not: open the model that is being downloaded, which would wait for this download, and the
+// download for the sink. What it throws is dropped.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
 // For the whole process, instead of the one before; an empty one: nobody is told any more. A call

@@ -18,7 +18,7 @@
 
 #include "wick/generation.h"
 #include "wick/model_info.h"
-#include "wick/plan.h"
+#include "wick/estimate.h"
 #include "wick/progress.h"
 #include "wick/result.h"
 #include "wick/session.h"
@@ -29,8 +29,12 @@ namespace wick {
 WICK_API const char* version() noexcept;  // "0.1.0"
 
 struct ModelOptions {
-  int threads = 0;              // 0 = what this process may use
-  std::string device = "auto";  // "cpu" …; "auto" = the first one that starts
+  int threads = 0;  // 0 = what this process may use
+  // "cpu" …; "auto" = the first one that starts. Several, "cuda:0,cpu": the model lies on them in
+  // this order, on each as much as its free memory holds, or of its blocks the share that
+  // tensor_split has for it, "3,1". No placement changes a bit of an answer.
+  std::string device = "auto";
+  std::string tensor_split = {};
   int context = 0;         // positions; 0 = the smaller of the model's and what the cache holds
   int max_concurrent = 4;  // answers under way at once, 1 to 256; more wait their turn
   int max_queue = 256;     // of these, 1 to 65536; then they are refused (id "queue_full")
@@ -78,10 +82,11 @@ class WICK_API Model {
 
   // What complete() or chat() with the same arguments would take now; computes nothing of it, and
   // waits for the step under way at most. What cannot run is refused as it would be there.
-  Result<RequestPlan> plan(std::string_view prompt, const Generation& generation = {}) const;
-  Result<RequestPlan> plan(const std::vector<TokenId>& prompt,
+  Result<RequestEstimate> estimate(std::string_view prompt,
+                                   const Generation& generation = {}) const;
+  Result<RequestEstimate> estimate(const std::vector<TokenId>& prompt,
                            const Generation& generation = {}) const;
-  Result<RequestPlan> plan(const std::vector<Message>& messages,
+  Result<RequestEstimate> estimate(const std::vector<Message>& messages,
                            const Generation& generation = {}) const;
 
   // A conversation that remembers; `system` empty: without a system message. One that there is no
@@ -97,9 +102,9 @@ class WICK_API Model {
                                        const EmbedOptions& options = {}) const;
 
   // A tenant that is gone (Generation::tenant): its requests end as cancelled, what is cached of
-  // its texts is dropped, and with `wipes` no byte of it stays in the cache. Waits for the step
+  // its texts is dropped, and with `wipe` no byte of it stays in the cache. Waits for the step
   // that is under way. Returns how many blocks of 16 tokens were dropped.
-  Result<int> close_tenant(std::uint64_t tenant, bool wipes = false) const;
+  Result<int> close_tenant(std::uint64_t tenant, bool wipe = false) const;
 
   // A person's text: names of control tokens are ordinary text, no BOS or EOS.
   Result<std::vector<TokenId>> tokenize(std::string_view text) const;

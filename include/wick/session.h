@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "wick/generation.h"
-#include "wick/plan.h"
+#include "wick/estimate.h"
 #include "wick/result.h"
 #include "wick/stream.h"
 
@@ -32,7 +32,7 @@ class WICK_API Session {
   Result<Completion> say(std::string_view text, const Generation& generation = {},
                          const TextSink& sink = {});
   // The same, to be pulled; the answer joins the conversation at the stream's end, or as far as it
-  // came when the stream is dropped. Until then say(), stream() and plan() are refused (id
+  // came when the stream is dropped. Until then say(), stream() and estimate() are refused (id
   // "session_busy").
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
@@ -41,7 +41,7 @@ class WICK_API Session {
 
   // What say() with the same arguments would take now; refused as that would be. The conversation
   // stays as it is.
-  Result<RequestPlan> plan(std::string_view text, const Generation& generation = {}) const;
+  Result<RequestEstimate> estimate(std::string_view text, const Generation& generation = {}) const;
 
   // The conversation, and what the cache holds of it, to a file from which Model::load_session()
   // goes on without computing it again. Appears whole or not at all.

@@ -30,7 +30,7 @@ class WICK_API Stream {
   // Waits for the next piece: whole characters, never empty, valid until the next call. Nothing
   // once the answer is over, or has failed: finish() tells which.
   std::optional<std::string_view> next();
-  // The same, but all that comes: reasoning, tool calls, scores, the end (wick/event.h).
+  // The same, but all that comes: reasoning, tool calls, logprobs, the end (wick/event.h).
   std::optional<Event> next_event();
   // What is there of either, without waiting. Nothing: later, which Generation::wake tells, or
   // never, if is_over().
@@ -46,10 +46,10 @@ class WICK_API Stream {
   //
   // A token comes with the first text that appeared when it or a later one was drawn, however the
   // reader's pace cuts the text into pieces: one that shows nothing yet (half a character, what may
-  // become a stop text) with the text of the next one that does. What no text follows (the end
-  // token, those of a stop text) comes when next() returns nothing. A piece of text that was held
-  // back until the end may have none.
-  std::span<const ScoredToken> scores() const noexcept;
+  // become a stop sequence) with the text of the next one that does. What no text follows (the end
+  // token, those of a stop sequence) comes when next() returns nothing. A piece of text that was
+  // held back until the end may have none.
+  std::span<const TokenLogprob> logprobs() const noexcept;
   std::string_view text() const noexcept;  // all that next() and finish() have read
   void cancel() noexcept;                  // any thread; takes effect at the model's next step
 

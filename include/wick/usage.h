@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include "wick/plan.h"
+#include "wick/estimate.h"
 #include "wick/result.h"
 
 namespace wick {
 
 enum class FinishReason : std::uint8_t {
-  kEnd,            // the model ended its answer
-  kStopText,       // one of Generation::stops
+  kEos,            // the model ended its answer
+  kStop,       // one of Generation::stop
   kLength,         // max_tokens, or the context's end
   kCancelled,      // by Generation::cancel, Stream::cancel() or a sink
   kToolCalls,      // the model waits for the results of the tools it called

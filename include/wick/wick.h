@@ -14,9 +14,8 @@
  * struct or an error frees it with the function of its name; every ..._free(NULL) does nothing.
  * Text is UTF-8 and ends in 0. Nothing throws and nothing longjmps; callbacks must not either.
  *
- * Threads. A wick_model and a wick_cancel may be used from any thread at once; a session or stream
- * from one at a time, but for wick_stream_cancel(). A stream, a session and a model may be freed in
- * any order.
+ * Threads. A wick_model and a wick_cancel may be used from any thread at once; a session, a stream
+ * or a stream set from one at a time, but for wick_stream_cancel(). They may be freed in any order.
  *
  * Versions. Structs that you fill begin with their size, set by their ..._init function, so that a
  * newer library knows which fields you have; structs that you get only grow at their end, and those
@@ -113,10 +112,12 @@ typedef struct wick_model_options {
   const char* draft_model;    /* with "draft": file or name of the smaller model */
   int draft_max;              /* tokens drafted in a step at most; 0 = 16, with a draft model 3 */
   const char* device;         /* "cpu" …; "auto" (NULL means that too): the first that starts */
+  const char* tensor_split;   /* "3,1": shares of several devices; NULL: wick/model.h */
   const char* quantization;   /* of the files of "hf:org/repo" this one; NULL: the name says it */
   wick_progress_sink progress; /* of download and load; may be NULL */
   void* progress_user;
   wick_cancel* cancel; /* ends both; may be NULL */
+  int max_queue;       /* wait beyond max_concurrent; then refused, id "queue_full"; 256 */
 } wick_model_options;
 
 WICK_API void wick_model_options_init(wick_model_options* options);
@@ -142,9 +143,9 @@ WICK_API int wick_model_context(const wick_model* model);    /* positions; -1 fo
 WICK_API int wick_model_vocabulary(const wick_model* model); /* tokens; -1 for NULL */
 
 /* A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
- * with `wipes` not 0 no byte of it stays in the cache. The number of blocks dropped, -1 for
+ * with `wipe` not 0 no byte of it stays in the cache. The number of blocks dropped, -1 for
  * failure. */
-WICK_API int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipes,
+WICK_API int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipe,
                                      wick_error** error);
 
 /* Tokens. Both return how many items the whole result has and write at most `capacity` of them;
@@ -164,7 +165,7 @@ WICK_API ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t 
 typedef struct wick_embed_options {
   size_t size;
   const char* pooling; /* as above */
-  int normalise;       /* to length 1; 1 */
+  int normalize;       /* to length 1; 1 */
   int time_limit_ms;   /* of each text; then it fails, id "time_limit"; 0 = none */
   int priority;        /* -2 (in the background) to 2 */
   uint64_t tenant;
@@ -207,13 +208,20 @@ typedef struct wick_token_bias {
   const char* text; /* read if `id` is negative: then it is each token of this text */
 } wick_token_bias;
 
+/* Who set the parameter of that key, where it was not the request: "flag --temp". */
+typedef struct wick_origin {
+  const char *key, *origin;
+} wick_origin;
+
+typedef struct wick_stream_set wick_stream_set;
+
 typedef struct wick_generation {
   size_t size;
   int max_tokens;                   /* 0 = to the context's end */
   const wick_parameter* parameters; /* what is left out comes from the model file or default */
   size_t n_parameters;
-  const char* const* stops;
-  size_t n_stops;
+  const char* const* stop;
+  size_t n_stop;
   wick_logits_hook logits; /* may be NULL */
   void* logits_user;
   wick_cancel* cancel; /* may be NULL */
@@ -231,11 +239,12 @@ typedef struct wick_generation {
   const char* template_variables; /* an object: any variable of the chat template */
   wick_thinking thinking;
   const char* samplers; /* their order: "top_k;temperature"; NULL = the file's or the default */
-  const int32_t* stop_ids; /* tokens that end the answer */
-  size_t n_stop_ids;
+  const int32_t* stop_token_ids; /* tokens that end the answer */
+  size_t n_stop_token_ids;
   const wick_token_bias* logit_bias;
   size_t n_logit_bias;
-  const char* const* dry_breakers; /* texts that no repetition of DRY reaches past; with NULL the */
+  const char* const*
+      dry_sequence_breakers;       /* texts that no repetition of DRY reaches past; with NULL the */
   size_t n_dry_breakers;           /* usual ones, with n_dry_breakers 0 behind a pointer none */
   /* In what pieces the text comes, 0 = not by this one (wick/generation.h): so many tokens, */
   int emit_tokens;
@@ -243,13 +252,17 @@ typedef struct wick_generation {
   int emit_bytes; /* and no event has more text */
   const char* response_format; /* "text" (NULL means that too), "json_object", … */
   const char* response_schema; /* JSON schema or grammar; NULL = none */
+  const wick_origin* origins;
+  size_t n_origins;
+  wick_stream_set* stream_set; /* hears, under stream_key, that the stream has more; may be NULL */
+  uint64_t stream_key;
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);
 
 typedef enum wick_finish {
-  WICK_FINISH_END = 0, /* the model ended its answer */
-  WICK_FINISH_STOP_TEXT,
+  WICK_FINISH_EOS = 0, /* the model ended its answer */
+  WICK_FINISH_STOP,
   WICK_FINISH_LENGTH,
   WICK_FINISH_CANCELLED,
   WICK_FINISH_TOOL_CALLS, /* the model waits for the results of the tools it called */
@@ -271,14 +284,26 @@ typedef struct wick_effective {
 } wick_effective;
 
 /* A token, and how likely the model thought it before any sampler or hook. */
-typedef struct wick_scored_token {
+typedef struct wick_token_logprob {
   int32_t id;
   const char* bytes;                         /* its text, maybe a part of a character */
   size_t length;                             /* of bytes, which may hold zeros */
   double logprob;                            /* natural */
-  const struct wick_scored_token* likeliest; /* in its place, the likeliest first; they have none */
-  size_t n_likeliest;
-} wick_scored_token;
+  const struct wick_token_logprob*
+      top_logprobs; /* in its place, the likeliest first; they have none */
+  size_t n_top_logprobs;
+} wick_token_logprob;
+
+/* Why the prompt's reuse of the cache ended where it did. */
+typedef enum wick_miss {
+  WICK_MISS_NONE = 0, /* all but the last token is cached */
+  WICK_MISS_NEW,      /* the prompt goes on where the cached text ends */
+  WICK_MISS_EDITED,   /* another token follows in the cache */
+  WICK_MISS_EVICTED,  /* it was there and had to make room */
+  WICK_MISS_OTHER_TENANT,
+  WICK_MISS_NEVER_SEEN,
+  WICK_MISS_OFF /* the prompt is scored */
+} wick_miss;
 
 typedef struct wick_completion {
   const char* text;
@@ -288,9 +313,9 @@ typedef struct wick_completion {
   double queue_ms, prompt_ms, generate_ms;
   const wick_effective* parameters; /* as they held for this answer, all of them */
   size_t n_parameters;
-  const wick_scored_token* logprobs; /* of all generated tokens, the end token too */
+  const wick_token_logprob* logprobs; /* of all generated tokens, the end token too */
   size_t n_logprobs;
-  const wick_scored_token* prompt_logprobs; /* without the first, which nothing foretells */
+  const wick_token_logprob* prompt_logprobs; /* without the first, which nothing precedes */
   size_t n_prompt_logprobs;
   int draft_tokens, accepted_tokens; /* proposed by speculative decoding, and right */
   uint64_t seed;         /* that held for this answer; as a double in `parameters` it is rounded */
@@ -299,6 +324,9 @@ typedef struct wick_completion {
   size_t n_tool_calls;
   int reasoning_tokens; /* of generated_tokens, where a provider counts them */
   int preemptions;      /* how often it gave its place to another request and went on later */
+  wick_miss miss;       /* why not more than cached_tokens were; the rest as in wick_estimate */
+  int miss_position;
+  int32_t miss_wanted, miss_cached;
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);
@@ -337,17 +365,7 @@ WICK_API ptrdiff_t wick_apply_template(const wick_model* model, const char* mess
 
 /* Plans: what wick_complete() or wick_chat_messages() would take now, told without computing. */
 
-typedef enum wick_miss {
-  WICK_MISS_NONE = 0, /* all but the last token is cached */
-  WICK_MISS_NEW,      /* the prompt goes on where the cached text ends */
-  WICK_MISS_EDITED,   /* another token follows in the cache */
-  WICK_MISS_EVICTED,  /* it was there and had to make room */
-  WICK_MISS_OTHER_TENANT,
-  WICK_MISS_NEVER_SEEN,
-  WICK_MISS_OFF /* the prompt is scored */
-} wick_miss;
-
-typedef struct wick_plan {
+typedef struct wick_estimate {
   int prompt_tokens, max_tokens;
   int cached_tokens;    /* of the prompt: they need not be computed */
   wick_miss miss;       /* why not more are */
@@ -359,19 +377,19 @@ typedef struct wick_plan {
   uint64_t cache_bytes; /* of `blocks` */
   int requests_before;  /* under way or waiting */
   double ttft_ms;       /* wait for the first token, an estimate; -1 = nothing measured yet */
-} wick_plan;
+} wick_estimate;
 
-WICK_API wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
+WICK_API wick_estimate* wick_complete_estimate(const wick_model* model, const char* prompt,
                                        const wick_generation* generation, wick_error** error);
-WICK_API wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages,
+WICK_API wick_estimate* wick_chat_estimate(const wick_model* model, const wick_message* messages,
                                    size_t n_messages, const wick_generation* generation,
                                    wick_error** error);
-WICK_API wick_plan* wick_complete_ids_plan(const wick_model* model, const int32_t* ids,
+WICK_API wick_estimate* wick_complete_ids_estimate(const wick_model* model, const int32_t* ids,
                                            size_t n_ids, const wick_generation* generation,
                                            wick_error** error);
-WICK_API wick_plan* wick_chat_json_plan(const wick_model* model, const char* messages,
+WICK_API wick_estimate* wick_chat_json_estimate(const wick_model* model, const char* messages,
                                         const wick_generation* generation, wick_error** error);
-WICK_API void wick_plan_free(wick_plan* plan);
+WICK_API void wick_estimate_free(wick_estimate* estimate);
 
 /* Streams, to be pulled. */
 
@@ -391,7 +409,7 @@ WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
 /* With wick_generation::logprobs: the *n tokens that came with what was read last, valid until the
  * next call; which these are stands in wick/stream.h. After the NULL of wick_stream_next() those
  * that no text follows, the end token for one. NULL, *n = 0: there are none, or *error is set. */
-WICK_API const wick_scored_token* wick_stream_scores(wick_stream* stream, size_t* n,
+WICK_API const wick_token_logprob* wick_stream_logprobs(wick_stream* stream, size_t* n,
                                                      wick_error** error);
 
 typedef enum wick_event_kind {
@@ -399,7 +417,7 @@ typedef enum wick_event_kind {
   WICK_EVENT_REASONING,
   WICK_EVENT_TOOL_CALL, /* call `index` begins: id and name */
   WICK_EVENT_ARGUMENTS, /* the next bytes of its JSON: text */
-  WICK_EVENT_SCORES,    /* before the text they came with: wick_stream_scores() */
+  WICK_EVENT_LOGPROBS,    /* before the text they came with: wick_stream_logprobs() */
   WICK_EVENT_USAGE,     /* what was used so far */
   WICK_EVENT_DONE       /* the last one; wick_stream_finish() says the rest */
 } wick_event_kind;
@@ -417,9 +435,25 @@ typedef struct wick_event {
 /* All that comes, where wick_stream_next() gives the text alone: valid until the next call. NULL
  * behind the last one, or *error is set. */
 WICK_API const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error);
+/* What is there of either, without waiting. NULL: later, which wick_generation::stream_set tells,
+ * or never, if wick_stream_is_over(): all was read, and wick_stream_finish() does not wait. */
+WICK_API const char* wick_stream_poll(wick_stream* stream, size_t* length);
+WICK_API const wick_event* wick_stream_poll_event(wick_stream* stream, wick_error** error);
+WICK_API int wick_stream_is_over(const wick_stream* stream); /* 1, 0; 1 for NULL */
 WICK_API wick_completion* wick_stream_finish(wick_stream* stream, wick_error** error);
 WICK_API void wick_stream_cancel(wick_stream* stream); /* any thread */
 WICK_API void wick_stream_free(wick_stream* stream);   /* not over: it is cancelled */
+
+/* Stream sets: many streams read by one loop (wick/stream_set.h), those whose wick_generation named
+ * the set. Streams may outlive it. */
+
+WICK_API wick_stream_set* wick_stream_set_new(wick_error** error);
+WICK_API void wick_stream_set_free(wick_stream_set* set);
+/* To be watched for reading beside sockets: readable once a stream has more; -1 for NULL. */
+WICK_API int wick_stream_set_fd(const wick_stream_set* set);
+/* Calls visit(user, key) for each stream that got more since the last time, the earliest first. */
+WICK_API void wick_stream_set_take(wick_stream_set* set, void (*visit)(void* user, uint64_t key),
+                                   void* user);
 
 /* Sessions: conversations that remember. */
 
@@ -442,7 +476,7 @@ WICK_API ptrdiff_t wick_session_messages(const wick_session* session, char* json
 /* Takes back the last question and its answer: 1; 0 if there is none. */
 WICK_API int wick_session_undo(wick_session* session);
 /* What wick_session_say() would take now; the conversation stays as it is. */
-WICK_API wick_plan* wick_session_plan(const wick_session* session, const char* text,
+WICK_API wick_estimate* wick_session_estimate(const wick_session* session, const char* text,
                                       const wick_generation* generation, wick_error** error);
 /* To a file and back, with what the cache holds: see wick/session.h. */
 WICK_API int wick_session_save(const wick_session* session, const char* path, wick_error** error);

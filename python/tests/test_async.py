@@ -26,7 +26,7 @@ def n_threads():
 
 async def free(model):
     """Waits until the model does nothing any more: what was cancelled has ended."""
-    while model.plan("x").requests_before > 0:
+    while model.estimate("x").requests_before > 0:
         await asyncio.sleep(0.001)
 
 
@@ -73,8 +73,8 @@ def test_pieces_have_scores_and_events_come_in_order(model):
         async with model.stream_async("Once", **ask) as stream:
             async for piece in stream:
                 assert stream.text.endswith(piece)
-                seen += stream.scores
-            seen += stream.scores
+                seen += stream.logprobs
+            seen += stream.logprobs
             whole = await stream.finish()
         events = []
         stream = model.stream_async("Once", **ask)
@@ -98,7 +98,7 @@ def test_cancelling_a_task_ends_its_request(model):
 
         for ask in (read(), model.complete_async("Once", **ENDLESS)):
             task = asyncio.create_task(ask)
-            while model.plan("x").requests_before == 0:
+            while model.estimate("x").requests_before == 0:
                 await asyncio.sleep(0.001)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -55,19 +55,19 @@ for name in [n for n in dir(wick.Model) if isinstance(getattr(wick.Model, n), pr
     try: getattr(empty, name)
     except RuntimeError as e: print("refused", e)
 for call in (lambda: empty.complete("a"), lambda: empty.tokenize("a"), lambda: empty.session(), lambda: empty.embed(["a"]),
-             lambda: wick.Cancel.__new__(wick.Cancel).request(),
+             lambda: wick.Cancel.__new__(wick.Cancel).request(), lambda: wick.ModelPool.__new__(wick.ModelPool).get("a"),
              lambda: model.complete("a", cancel=wick.Cancel.__new__(wick.Cancel))):
     try: call()
     except RuntimeError as e: print("refused", e)
-for cls in (wick.Session, wick.Stream, wick.Completion, wick.ScoredToken, wick.RequestPlan):
+for cls in (wick.Session, wick.Stream, wick.Completion, wick.TokenLogprob, wick.RequestEstimate, wick.ModelInfo):
     for make in (lambda: cls.__new__(cls), cls, type("Sub", (cls,), {}), lambda: object.__new__(cls),
                  lambda: cls.__mro__[1].__new__(cls)):
         try: print("made", make())
         except TypeError: print("no object")
 """)
-    assert out.count("refused the object is not made") == 1 + len(names_of(wick.Model)) + 6
+    assert out.count("refused the object is not made") == 1 + len(names_of(wick.Model)) + 7
     assert len(names_of(wick.Model)) >= 7
-    assert out.count("no object") == 25 and "made <" not in out
+    assert out.count("no object") == 30 and "made <" not in out
 
 
 def test_nothing_is_pickled_or_made_by_way_of_the_base_class():
@@ -75,8 +75,8 @@ def test_nothing_is_pickled_or_made_by_way_of_the_base_class():
 import copy, copyreg, pickle
 from wick import _wick
 answer, wakes = model.complete("Once", max_tokens=1, logprobs=True), _wick._Wakes()
-objects = [model, model.session(), model.stream("Once", max_tokens=1), model.plan("Once"), wick.Cancel(), answer,
-           answer.logprobs[0], wakes, wakes.add(1)]
+objects = [model, model.session(), model.stream("Once", max_tokens=1), model.estimate("Once"), wick.Cancel(), answer,
+           answer.logprobs[0], wakes, wakes.add(1), wick.ModelPool(), model.describe()]
 base = wick.Model.__mro__[1]
 calls = [lambda one, n=n: pickle.dumps(one, n) for n in range(6)]
 calls += [copy.copy, copy.deepcopy, lambda one: one.__reduce__(), lambda one: copyreg._reduce_ex(one, 0), base, lambda one: base(),
@@ -89,7 +89,7 @@ class Sub(wick.Model):
     def __new__(cls, path): return super().__new__(cls)
 print(Sub(PATH).context > 0, type(wick.Cancel.__new__(wick.Cancel)) is wick.Cancel)
 """)
-    assert out == "no object\n" * 9 * 14 + "True True\n"
+    assert out == "no object\n" * 11 * 14 + "True True\n"
 
 
 def test_the_last_reference_may_go_on_the_models_own_thread():
@@ -279,7 +279,7 @@ def test_one_session_serves_one_thread_after_the_other(model):
     def again(act):
         return lambda: [act() for _ in range(6)]
 
-    acts = [lambda: talk.say("Once", **ask)] * 2 + [talk.reset, talk.undo, lambda: talk.plan("x"), lambda: talk.messages] * 2
+    acts = [lambda: talk.say("Once", **ask)] * 2 + [talk.reset, talk.undo, lambda: talk.estimate("x"), lambda: talk.messages] * 2
     assert run_all([again(act) for act in acts]) == []
     talk.reset()
     assert talk.messages == []
@@ -294,7 +294,7 @@ def test_one_stream_serves_one_thread_after_the_other(model):
         stream = model.stream("Once upon a time", **ask)
         pieces = [[], [], []]
         readers = [lambda mine=mine: mine.extend(stream) for mine in pieces]
-        looks = [lambda: [(stream.text, stream.scores) for _ in range(50)]] * 2
+        looks = [lambda: [(stream.text, stream.logprobs) for _ in range(50)]] * 2
         assert run_all(readers + looks) == []
         assert sorted("".join(sum(pieces, []))) == sorted(whole)
         assert stream.text == stream.finish().text == whole
@@ -307,12 +307,12 @@ def test_a_hook_may_not_wait_for_its_own_model(model):
     calls = [
         lambda: model.complete("x", max_tokens=1),
         lambda: model.stream("x", max_tokens=1),
-        lambda: model.plan("x"),
+        lambda: model.estimate("x"),
         lambda: model.embed(["x"]),
         lambda: talk.say("x", max_tokens=1),
         lambda: stream.finish(),
         lambda: model.close_tenant(5),
-        lambda: other.complete("x", max_tokens=1, logits=lambda logits, past: model.plan("x")),
+        lambda: other.complete("x", max_tokens=1, logits=lambda logits, past: model.estimate("x")),
     ]
     ids = []
     for call in calls:
@@ -330,7 +330,7 @@ def test_a_hook_may_not_wait_for_its_own_model(model):
     with pytest.raises(wick.Error, match="a logits hook cannot ask the model that calls it"):
         talk.say("Once", logits=lambda logits, past: talk.messages, max_tokens=2)
     told = []
-    allowed = lambda logits, past: told.append((model.detokenize(model.tokenize("a")), model.apply_template("x"), other.plan("x"), model.name))
+    allowed = lambda logits, past: told.append((model.detokenize(model.tokenize("a")), model.apply_template("x"), other.estimate("x"), model.name))
     model.complete("Once", logits=allowed, max_tokens=2)
     assert len(told) == 2
     assert stream.finish().finish == "length"
@@ -354,7 +354,7 @@ child = os.fork()
 if child == 0:
     signal.alarm(30)
     for call in (lambda: model.complete("x"), lambda: model.embed(["x"]), lambda: next(stream), lambda: session.say("x"),
-                 lambda: model.plan("x"), session.reset):
+                 lambda: model.estimate("x"), session.reset):
         try: call()
         except wick.Error as e: print(e.id, flush=True)
     assert model.tokenize("Once") == before
@@ -547,7 +547,7 @@ def test_any_buffer_of_integers_is_token_ids(model):
     assert model.detokenize(numpy.array([65, 66], dtype="u1")) == model.detokenize([65, 66])
     assert model.complete(numpy.array(ids), **GREEDY).text == want
     first = model.complete(ids, logprobs=True, **GREEDY).logprobs[0].id
-    assert model.complete(ids, stop_ids=numpy.array([first]), **GREEDY).text == ""
+    assert model.complete(ids, stop_token_ids=numpy.array([first]), **GREEDY).text == ""
     for wrong in (2**31, -(2**31) - 1):
         with pytest.raises(ValueError, match="'ids' is out of range, allowed are -2147483648 to 2147483647"):
             model.detokenize(numpy.array([wrong]))
@@ -600,8 +600,8 @@ def test_vectors_and_logits_are_buffers_that_numpy_reads_in_place(model):
 
 
 def test_wrong_types_and_ranges_name_the_option(model):
-    for wrong in (dict(max_tokens="x"), dict(temperature="hot"), dict(stop=5), dict(stop_ids="x"), dict(samplers=1), dict(seed=1.5),
-                  dict(logit_bias=3), dict(logit_bias={"a": 1}), dict(logits=3), dict(cancel=3), dict(tenant="x"), dict(priority=[])):
+    for wrong in (dict(max_tokens="x"), dict(temperature="hot"), dict(stop=5), dict(stop_token_ids="x"), dict(samplers=1), dict(seed=1.5),
+                  dict(logit_bias=3), dict(logit_bias={1.5: 1}), dict(logits=3), dict(cancel=3), dict(tenant="x"), dict(priority=[])):
         with pytest.raises(TypeError, match=f"'{next(iter(wrong))}'"):
             model.complete("a", **wrong)
     for wrong in (dict(max_tokens=2**70), dict(seed=-1), dict(seed=2**64), dict(tenant=-1), dict(logit_bias={2**40: 1})):

@@ -127,7 +127,7 @@ def test_a_tenant_that_is_closed_begins_anew(model):
     ask = dict(max_tokens=1, temperature=0, tenant=77)
     model.complete(text, **ask)
     assert model.complete(text, **ask).cached_tokens > 0
-    assert model.close_tenant(77, wipes=True) > 0
+    assert model.close_tenant(77, wipe=True) > 0
     assert model.close_tenant(77) == 0
     assert model.complete(text, **ask).cached_tokens == 0
 
@@ -181,10 +181,10 @@ def test_log_probabilities_are_those_of_the_raw_logits(model):
     for row, token in zip(rows, answer.logprobs):
         want = row - row.max() - numpy.log(numpy.exp(row - row.max()).sum())
         assert token.logprob == pytest.approx(want[token.id], abs=2e-6)
-        assert [t.id for t in token.likeliest] == list(numpy.argsort(-row, kind="stable")[:5])
-        assert [t.logprob for t in token.likeliest] == pytest.approx(list(want[[t.id for t in token.likeliest]]), abs=2e-6)
+        assert [t.id for t in token.top_logprobs] == list(numpy.argsort(-row, kind="stable")[:5])
+        assert [t.logprob for t in token.top_logprobs] == pytest.approx(list(want[[t.id for t in token.top_logprobs]]), abs=2e-6)
     assert answer.text.encode().startswith(b"".join(t.bytes for t in answer.logprobs[:2]))
-    assert repr(answer.logprobs[0]).startswith("ScoredToken(b'")
+    assert repr(answer.logprobs[0]).startswith("TokenLogprob(b'")
     assert model.complete("Once", max_tokens=1).logprobs == []
 
 
@@ -194,13 +194,13 @@ def test_a_prompt_is_scored_like_what_was_drawn(model):
     assert len(again.prompt_logprobs) == again.prompt_tokens - 1
     for a, b in zip(again.prompt_logprobs[-8:], drawn.logprobs):
         assert (a.id, a.bytes, a.logprob) == (b.id, b.bytes, b.logprob)
-        assert [(t.id, t.logprob) for t in a.likeliest] == [(t.id, t.logprob) for t in b.likeliest]
+        assert [(t.id, t.logprob) for t in a.top_logprobs] == [(t.id, t.logprob) for t in b.top_logprobs]
 
 
 def test_scores_are_the_same_in_any_company(model):
     def ask(seed):
         answer = model.complete("Once upon a time", seed=seed, max_tokens=8, logprobs=True, top_logprobs=3)
-        return [(t.id, t.logprob, [(u.id, u.logprob) for u in t.likeliest]) for t in answer.logprobs]
+        return [(t.id, t.logprob, [(u.id, u.logprob) for u in t.top_logprobs]) for t in answer.logprobs]
 
     alone = [ask(seed) for seed in range(4)]
     assert together(ask) == alone
@@ -209,35 +209,35 @@ def test_scores_are_the_same_in_any_company(model):
 def test_each_piece_has_its_tokens_scores(model):
     ask = dict(seed=3, max_tokens=12, logprobs=True, top_logprobs=2)
     stream = model.stream("Write: é, 東京", **ask)
-    assert stream.scores == []
+    assert stream.logprobs == []
     seen = []
     for piece in stream:
         assert piece and piece in stream.text
-        seen += stream.scores
-    seen += stream.scores  # what no text follows
+        seen += stream.logprobs
+    seen += stream.logprobs  # what no text follows
     wanted = stream.finish().logprobs
     assert len(wanted) > 4
 
     def plain(tokens):
-        return [(t.id, t.bytes, t.logprob, plain(t.likeliest)) for t in tokens]
+        return [(t.id, t.bytes, t.logprob, plain(t.top_logprobs)) for t in tokens]
 
     assert plain(seen) == plain(wanted)
     unscored = model.stream("Once", max_tokens=3)
-    assert all(unscored.scores == [] for _ in unscored)
+    assert all(unscored.logprobs == [] for _ in unscored)
 
 
 def test_a_sessions_plan_is_what_its_next_question_then_reports(model):
     talk = model.session("You are brief.")
     talk.say("What is the capital of Japan?", **GREEDY)
     before = talk.messages
-    plan = talk.plan("And of France?", **GREEDY)
+    estimate = talk.estimate("And of France?", **GREEDY)
     assert talk.messages == before
     answer = talk.say("And of France?", **GREEDY)
-    assert (plan.prompt_tokens, plan.cached_tokens) == (answer.prompt_tokens, answer.cached_tokens)
-    assert plan.cached_tokens > plan.prompt_tokens / 2
+    assert (estimate.prompt_tokens, estimate.cached_tokens) == (answer.prompt_tokens, answer.cached_tokens)
+    assert estimate.cached_tokens > estimate.prompt_tokens / 2
     stream = talk.stream("And of Italy?", **GREEDY)
     with pytest.raises(wick.Error) as caught:
-        talk.plan("And of Spain?")
+        talk.estimate("And of Spain?")
     assert caught.value.id == "session_busy"
     stream.finish()
 
@@ -245,20 +245,20 @@ def test_a_sessions_plan_is_what_its_next_question_then_reports(model):
 def test_a_plan_says_what_the_answer_then_reports():
     model = wick.Model(MODEL, context=2048)
     text = " ".join(f"sheep {i}" for i in range(60))
-    plan = model.plan(text, max_tokens=10)
-    assert (plan.miss, plan.cached_tokens, plan.ttft_ms) == ("never seen", 0, None)
-    assert plan.miss_cached is None
-    assert plan.blocks == -(-(plan.prompt_tokens + 10) // 16)
-    assert 0 < plan.blocks <= plan.free_blocks and plan.cache_bytes > 0 == plan.requests_before
-    assert model.complete(text, max_tokens=1).prompt_tokens == plan.prompt_tokens
-    longer = model.plan(text + " and then the cat", max_tokens=10)
+    estimate = model.estimate(text, max_tokens=10)
+    assert (estimate.miss, estimate.cached_tokens, estimate.ttft_ms) == ("never seen", 0, None)
+    assert estimate.miss_cached is None
+    assert estimate.blocks == -(-(estimate.prompt_tokens + 10) // 16)
+    assert 0 < estimate.blocks <= estimate.free_blocks and estimate.cache_bytes > 0 == estimate.requests_before
+    assert model.complete(text, max_tokens=1).prompt_tokens == estimate.prompt_tokens
+    longer = model.estimate(text + " and then the cat", max_tokens=10)
     assert longer.ttft_ms > 0
     answer = model.complete(text + " and then the cat", max_tokens=1)
     assert (longer.prompt_tokens, longer.cached_tokens) == (answer.prompt_tokens, answer.cached_tokens)
     question = [{"role": "user", "content": "What is the capital of Japan?"}]
-    assert model.plan(question).prompt_tokens == model.chat(question, max_tokens=1).prompt_tokens
+    assert model.estimate(question).prompt_tokens == model.chat(question, max_tokens=1).prompt_tokens
     with pytest.raises(wick.Error) as caught:
-        model.plan("a " * 4000)
+        model.estimate("a " * 4000)
     assert caught.value.id == "context_length_exceeded"
 
 
@@ -362,7 +362,7 @@ def test_tools_their_results_and_variables_reach_the_template():
 def test_token_ids_are_a_prompt(model):
     ids = model.tokenize("The capital of Japan is")
     prefixed = model.complete("The capital of Japan is", **GREEDY)
-    assert model.plan(ids).prompt_tokens == len(ids) == prefixed.prompt_tokens
+    assert model.estimate(ids).prompt_tokens == len(ids) == prefixed.prompt_tokens
     assert model.complete(ids, **GREEDY).text == prefixed.text == "".join(model.stream(ids, **GREEDY))
 
 
@@ -379,8 +379,8 @@ def test_events_are_the_answer_bit_for_bit(model):
     whole = model.complete("Once", **ask)
     events = list(iter(model.stream("Once", **ask).next_event, None))
     assert "".join(value for kind, value in events if kind == "text") == whole.text
-    scores = [(token.id, token.logprob) for kind, value in events if kind == "scores" for token in value]
-    assert scores == [(token.id, token.logprob) for token in whole.logprobs]
+    logprobs = [(token.id, token.logprob) for kind, value in events if kind == "logprobs" for token in value]
+    assert logprobs == [(token.id, token.logprob) for token in whole.logprobs]
     assert events[-1] == ("done", whole.finish)
 
 

@@ -10,8 +10,11 @@ Under asyncio: `async for piece in model.stream_async(…)`, `answer = await mod
 
 from wick._async import AsyncStream
 from wick._error import Error
-from wick._wick import Cancel, Completion, Model, RequestPlan, ScoredToken, Session, Stream, __version__, set_log
+from wick._wick import (
+    Cancel, Completion, Model, ModelInfo, ModelPool, RequestEstimate, TokenLogprob, Session, Stream, __version__, set_log
+)
 
 __all__ = [
-    "AsyncStream", "Cancel", "Completion", "Error", "Model", "RequestPlan", "ScoredToken", "Session", "Stream", "__version__", "set_log"
+    "AsyncStream", "Cancel", "Completion", "Error", "Model", "ModelInfo", "ModelPool", "RequestEstimate", "TokenLogprob", "Session", "Stream",
+    "__version__", "set_log"
 ]

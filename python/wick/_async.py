@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from wick._wick import Completion, Model, ScoredToken, Session, Stream, _Wakes
+from wick._wick import Completion, Model, TokenLogprob, Session, Stream, _Wakes
 
 if TYPE_CHECKING:
     from wick._wick import Message, Tokens
@@ -106,8 +106,8 @@ class AsyncStream:
         return self._stream.text
 
     @property
-    def scores(self) -> list[ScoredToken]:
-        return self._stream.scores
+    def logprobs(self) -> list[TokenLogprob]:
+        return self._stream.logprobs
 
 
 # Methods of Model and Session.

@@ -19,7 +19,8 @@ class Message(TypedDict, total=False):
 
 class ModelOptions(TypedDict, total=False):
     threads: int  # 0 = what this process may use
-    device: str  # "cpu" …; "auto": the first one that starts
+    device: str  # "cpu" …; "auto": the first one that starts; "cuda:0,cpu": as much on each as it has room for, or by
+    tensor_split: str  # the shares "3,1"
     context: int  # positions; 0 = the smaller of the model's and what the cache holds
     max_concurrent: int  # answers under way at once; 4. More wait their turn:
     max_queue: int  # 256 of them; then they are refused ("queue_full")
@@ -36,6 +37,20 @@ class ModelOptions(TypedDict, total=False):
     cancel: Cancel | None  # ends the opening, wick.Error "cancelled"
     draft_max: int  # tokens drafted in a step at most; 0 = 16, with a draft model 3
 
+# Of a pool, and of each of its models.
+class PoolOptions(ModelOptions, total=False):
+    budget_bytes: int  # of weights and caches together; 0 = no limit
+    max_models: int  # 32
+    warm_up: bool  # a model answers one token before it is handed out
+
+class EmbedOptions(TypedDict, total=False):
+    pooling: str | None  # "mean", "first", "last"; None = as the model's file says, else mean
+    normalize: bool | None  # to length 1; True
+    time_limit_ms: int | None  # of each text; then wick.Error, id "time_limit"
+    priority: int | None  # -2 (in the background) to 2
+    tenant: int | None
+    cancel: Cancel | None
+
 # Integers, also as a buffer of any width in one dimension: numpy.ndarray, array.array, memoryview.
 Tokens = Sequence[int] | Buffer
 
@@ -49,7 +64,7 @@ class Settings(TypedDict, total=False):
     repeat_penalty: float | None
     presence_penalty: float | None
     frequency_penalty: float | None
-    repeat_window: int | None
+    repeat_last_n: int | None
     min_tokens: int | None
     ignore_eos: bool | None
     dry_multiplier: float | None
@@ -70,14 +85,16 @@ class Settings(TypedDict, total=False):
     seed: int | None  # 64 bits
     max_tokens: int | None  # 0 = to the context's end
     stop: str | Sequence[str] | None
-    stop_ids: Tokens | None
-    logit_bias: Mapping[int, float] | None  # added; -infinity bans a token
+    stop_token_ids: Tokens | None
+    # Added to the logit of a token, or of each token of a text; -infinity bans it.
+    logit_bias: Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float] | None
+    dry_sequence_breakers: Sequence[str] | None  # texts that no repetition of DRY reaches past; None = newline, colon, quote, asterisk
     samplers: str | None  # their order: "top_k;temperature"
     # Changes the logits in place, a buffer of floats that numpy.asarray() takes as it is; the second one holds the tokens so far.
     # The model waits for it: what waits for the model is refused in it ("called_in_hook"). tokenize(), properties and other models
     # may be used. A stream that nothing but its hook can reach is collected, and with it its request ends.
     logits: Callable[[memoryview[float], memoryview[int]], object] | None
-    logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.scores
+    logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.logprobs
     prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
     top_logprobs: int | None  # with either: so many of the likeliest beside each, 0 to 20
     cancel: Cancel | None
@@ -94,6 +111,9 @@ class Settings(TypedDict, total=False):
     tool_choice: str | None  # "auto" or "none"
     thinking: bool | None  # whether a model that can think before it answers does
     template_variables: Mapping[str, object] | None  # any variable of the chat template
+    response_format: str | None  # "text"; "json_object", "json_schema", "grammar": refused yet, "response_format_unsupported"
+    response_schema: str | Mapping[str, object] | None  # JSON schema or grammar
+    origins: Mapping[str, str] | None  # who set a parameter, where it was not the request: {"temperature": "flag --temp"}
 
 # Gets text as it is made, on the calling thread; it may ask the model. False ends the answer. A fast model may be ahead by then:
 # the result holds all it made, and its `finish` may be "length" or "stop" rather than "cancelled".
@@ -118,7 +138,7 @@ class _Wakes:
     def add(self, key: int) -> _Wake: ...
     def take(self) -> list[int]: ...
 
-class ScoredToken:
+class TokenLogprob:
     """A token, and how likely the model thought it before any sampler or hook."""
 
     @property
@@ -128,9 +148,9 @@ class ScoredToken:
     @property
     def logprob(self) -> float: ...  # natural
     @property
-    def likeliest(self) -> list[ScoredToken]: ...  # in its place; theirs is empty
+    def top_logprobs(self) -> list[TokenLogprob]: ...  # in its place; theirs is empty
 
-class RequestPlan:
+class RequestEstimate:
     """What a request would take if it ran now."""
 
     @property
@@ -159,6 +179,32 @@ class RequestPlan:
     @property
     def ttft_ms(self) -> float | None: ...  # wait for the first token; None = nothing measured yet
 
+class ModelInfo:
+    """A model, and the memory it may take."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def architecture(self) -> str: ...
+    @property
+    def source(self) -> str: ...  # path or name that it was loaded from
+    @property
+    def context(self) -> int: ...  # positions
+    @property
+    def vocabulary(self) -> int: ...  # tokens
+    @property
+    def is_pinned(self) -> bool: ...  # in a pool
+    @property
+    def is_used(self) -> bool: ...  # in a pool: someone holds it
+    @property
+    def weight_bytes(self) -> int: ...
+    @property
+    def cache_bytes(self) -> int: ...
+    @property
+    def scratch_bytes(self) -> int: ...
+    @property
+    def draft_bytes(self) -> int: ...  # all of the draft model's
+
 class Completion:
     @property
     def text(self) -> str: ...
@@ -172,8 +218,21 @@ class Completion:
     def prompt_tokens(self) -> int: ...
     @property
     def cached_tokens(self) -> int: ...
+    # Why not more were, as in RequestEstimate.
+    @property
+    def miss(self) -> str: ...
+    @property
+    def miss_position(self) -> int: ...
+    @property
+    def miss_wanted(self) -> int | None: ...
+    @property
+    def miss_cached(self) -> int | None: ...
     @property
     def generated_tokens(self) -> int: ...
+    @property
+    def reasoning_tokens(self) -> int: ...  # of generated_tokens, where a provider counts them
+    @property
+    def preemptions(self) -> int: ...  # how often it gave its place to another request and went on later
     @property
     def draft_tokens(self) -> int: ...  # proposed by speculative decoding
     @property
@@ -189,9 +248,9 @@ class Completion:
     def parameters(self) -> dict[str, tuple[float | int | str, str]]: ...
     # Of all generated tokens, the end token too; of the prompt's but the first.
     @property
-    def logprobs(self) -> list[ScoredToken]: ...
+    def logprobs(self) -> list[TokenLogprob]: ...
     @property
-    def prompt_logprobs(self) -> list[ScoredToken]: ...
+    def prompt_logprobs(self) -> list[TokenLogprob]: ...
 
 class Stream(Iterator[str]):
     """An answer on its way. Leaving a `with` block, or dropping it, cancels it.
@@ -204,7 +263,7 @@ class Stream(Iterator[str]):
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
     # All that comes, where the iterator gives the text alone: ("text", str), ("reasoning", str), ("tool_call", (index, id,
-    # name)), ("arguments", (index, str)), ("scores", list), ("usage", (prompt tokens, generated)), ("done", finish); then None.
+    # name)), ("arguments", (index, str)), ("logprobs", list), ("usage", (prompt tokens, generated)), ("done", finish); then None.
     def next_event(self) -> tuple[str, object] | None: ...
     def finish(self) -> Completion: ...
     # For wick/_async.py: what is there, without waiting.
@@ -218,7 +277,7 @@ class Stream(Iterator[str]):
     # With logprobs=True: the tokens that came with what was read last, and after the loop those that
     # no text follows, the end token for one. All of them, in order, are Completion.logprobs.
     @property
-    def scores(self) -> list[ScoredToken]: ...
+    def logprobs(self) -> list[TokenLogprob]: ...
 
 class Session:
     """A conversation that remembers; its past stays in the model's cache. Threads take turns at it."""
@@ -233,7 +292,7 @@ class Session:
     def send_async(self, message: Message, **settings: Unpack[Settings]) -> AsyncStream: ...
     async def say_async(self, text: str, **settings: Unpack[Settings]) -> Completion: ...
     # What say() would take now; the conversation stays as it is.
-    def plan(self, text: str, **settings: Unpack[Settings]) -> RequestPlan: ...
+    def estimate(self, text: str, **settings: Unpack[Settings]) -> RequestEstimate: ...
     @property
     def messages(self) -> list[Message]: ...
     # Conversation and cache, to a file from which Model.load_session() goes on.
@@ -268,9 +327,9 @@ class Model:
         self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
     ) -> Stream: ...
     # What complete() with a str, or chat() with messages, would take now; computes nothing of it.
-    def plan(
+    def estimate(
         self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
-    ) -> RequestPlan: ...
+    ) -> RequestEstimate: ...
     # The same in an asyncio loop, without a thread for each; `await` gives the whole answer, `async for` its pieces. What cancels the
     # task (or asyncio.timeout()) ends the request. A few thousand at once are fine: see max_queue.
     def stream_async(
@@ -285,13 +344,14 @@ class Model:
     def session(self, system: str = "") -> Session: ...
     def load_session(self, path: str | os.PathLike[str]) -> Session: ...
     # A vector for each text: a buffer of 32-bit floats that numpy.asarray() takes as it is; tolist() makes a list of it.
-    def embed(self, texts: Sequence[str], *, pooling: str = "", normalise: bool = True) -> list[memoryview[float]]: ...
-    # Its requests end, what is cached of its texts is dropped, and with `wipes` zeroed; how many blocks that were.
-    def close_tenant(self, tenant: int, wipes: bool = False) -> int: ...
+    def embed(self, texts: Sequence[str], **options: Unpack[EmbedOptions]) -> list[memoryview[float]]: ...
+    # Its requests end, what is cached of its texts is dropped, and with `wipe` zeroed; how many blocks that were.
+    def close_tenant(self, tenant: int, wipe: bool = False) -> int: ...
     def tokenize(self, text: str) -> list[int]: ...
     # The text that chat() would give the model.
     def apply_template(self, messages: str | Iterable[Message], **settings: Unpack[Settings]) -> str: ...
     def detokenize(self, ids: Tokens) -> str: ...
+    def describe(self) -> ModelInfo: ...
     @property
     def name(self) -> str: ...
     @property
@@ -306,3 +366,18 @@ class Model:
     def cache_bytes(self) -> int: ...
     @property
     def scratch_bytes(self) -> int: ...
+
+class ModelPool:
+    """Several models within a budget of memory: each is loaded when it is first asked for, once however many ask, and the longest unused
+    goes when room is needed. A Model that was handed out, its sessions and streams keep it loaded. Any thread; Ctrl-C in the call that
+    loads a model ends the load, also for those who wait for it. In a logits hook or a progress callback it is refused
+    ("called_in_hook")."""
+
+    def __init__(self, **options: Unpack[PoolOptions]) -> None: ...
+    # wick.Error "pool_full", with the numbers, when it does not fit beside what is used or pinned.
+    def get(self, path_or_name: str | os.PathLike[str]) -> Model: ...
+    # Loads `source` under the name of another: who asks for `name` from now on gets it. On an error the old one stays.
+    def replace(self, name: str | os.PathLike[str], source: str | os.PathLike[str]) -> Model: ...
+    def unload(self, name: str | os.PathLike[str]) -> bool: ...  # False if it is not there
+    def pin(self, name: str | os.PathLike[str], is_pinned: bool) -> bool: ...  # likewise; a pinned model never goes by itself
+    def list(self) -> builtins.list[ModelInfo]: ...  # longest unused first

@@ -1,7 +1,7 @@
-// How one model computes on a device: the verbs, and the scratch and rotations behind them. The
-// forward pass in model/ is ordinary C++ that calls these verbs in order. A verb is a phase: one
+// How one model computes on a device: the ops, and the scratch and rotations behind them. The
+// forward pass in model/ is ordinary C++ that calls these ops in order. An op is a phase: one
 // barrier on a CPU, one or two kernels on a GPU; norms and activations are fused into the adjacent
-// product, so that a row is read, normalised and quantised once. One thread (the engine's) calls a
+// product, so that a row is read, normalized and quantized once. One thread (the engine's) calls a
 // Backend. Memory and threads belong to its Device, which other models use, too.
 //
 //   auto w = *device.upload(*file.find("blk.0.attn_q.weight"), {});
@@ -95,7 +95,7 @@ struct Linear {
   std::span<const Weight* const> w =
       {};  // one matrix, or several that share x (q k v; gate up): outputs side by side
   std::span<const Weight* const> bias = {};  // empty, or one for each matrix, nullptr = none
-  const Weight* gain = nullptr;              // normalise x by `norm` first; nullptr = x as it is
+  const Weight* gain = nullptr;              // normalize x by `norm` first; nullptr = x as it is
   NormParams norm = {};
   // r = W·x + bias; kStore: y = scale * r; kAdd: y = fma(scale, r, y); kGate: y = act(first half of
   // r) * second half, which takes no scale
@@ -113,7 +113,7 @@ struct HeadLinear {
   int n_heads = 0, first_row = 0, rows = 0;
 };
 
-struct HeadStep {  // what happens to each head of q and k before it is used or stored: norm (if a
+struct QkNormRope {  // what happens to each head of q and k before it is used or stored: norm (if a
                    // gain is there), then rotation
   const Weight* q_gain = nullptr;
   const Weight* k_gain = nullptr;
@@ -156,7 +156,7 @@ struct DeltaParams {
   }
 };
 
-struct BackendLimits {  // what the verbs must be ready for without allocating
+struct BackendLimits {  // what the ops must be ready for without allocating
   int max_batch_tokens = 512;
   int max_cols = 0;  // widest activation row
   int max_heads = 0, max_head_dim = 0;
@@ -187,29 +187,29 @@ class Backend {
   virtual void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
                      float scale) noexcept = 0;
   virtual void linear(Tensor y, Tensor x, const Linear& step) noexcept = 0;
-  // The product of `step` (w = q, k, v), then HeadStep for each head of q and k. q goes to `q` [n,
-  // n_heads * k_dim], k and v go to the cache at the batch's positions. w = q alone: queries for
-  // keys and values that another layer wrote, the cache stays as it is. w = k, v and a q of zero
-  // columns: keys and values only.
-  virtual void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
+  // The product of `step` (w = q, k, v), then QkNormRope for each head of q and k. q goes to `q`
+  // [n, n_heads * k_dim], k and v go to the cache at the batch's positions. w = q alone: queries
+  // for keys and values that another layer wrote, the cache stays as it is. w = k, v and a q of
+  // zero columns: keys and values only.
+  virtual void qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head, const KvView& kv,
                    const Batch& batch) noexcept = 0;
   virtual void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept = 0;
   // Of a latent layer: the last k_dim - v_dim features of each head of x, rotated, become the last
-  // ones of that head of q [n, n_heads * k_dim]. c [n, k_dim]: the first v_dim features normalised
+  // ones of that head of q [n, n_heads * k_dim]. c [n, k_dim]: the first v_dim features normalized
   // (k_gain), the others rotated, go to the cache as keys at the batch's positions; c is
   // overwritten.
-  virtual void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+  virtual void latent(Tensor q, Tensor x, Tensor c, const QkNormRope& head, const KvView& kv,
                       const Batch& batch) noexcept = 0;
   virtual void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
                       const AttendParams& p) noexcept = 0;
   // y [n, n_v_heads * v_dim]; x is overwritten, the states of the batch's sequences go on.
   virtual void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
                      const Batch& batch) noexcept = 0;
-  // y [m, vocab]: the head's product (normalised first, as in `head`) for the given rows of x.
+  // y [m, vocab]: the head's product (normalized first, as in `head`) for the given rows of x.
   virtual void logits(Tensor y, Tensor x, const Linear& head,
                       std::span<const int> rows) noexcept = 0;
   // Each row of x becomes its norm times `gain`. Also outside a pass.
-  virtual void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
+  virtual void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
   virtual Result<void> sync() = 0;
 };
 

@@ -25,7 +25,7 @@ struct KvView;
 struct RopeParams;
 
 // Memory of a device. Its address is for kernels only: the host reads and writes through these
-// functions, in order with the verbs. Zeroed and 64-byte aligned; on the CPU address space that
+// functions, in order with the ops. Zeroed and 64-byte aligned; on the CPU address space that
 // becomes memory page by page as it is touched.
 class Buffer {
  public:
@@ -53,7 +53,7 @@ class Weight {
 
 // How a tensor of a file becomes the canonical one (GGUF's conventions); a matrix is never copied
 // for it.
-struct WeightFix {
+struct WeightTransform {
   bool add_one = false;         // gains that are stored minus one; vectors only
   int permute_heads = 0;        // rows of each of so many heads from half-split (Hugging Face) to
                                 // adjacent pairs (GGUF's llama)
@@ -76,14 +76,14 @@ class Device {
 
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
   virtual Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
-                                                 const WeightFix& fix) = 0;
+                                                 const WeightTransform& fix) = 0;
   // A model's own: all scratch for these limits, and the angles of `ropes` (cos and sin in double,
   // stored as f32) up to max_context positions, made block by block when first needed.
   virtual Result<std::unique_ptr<Backend>> create_backend(const BackendLimits& limits,
                                                           std::span<const RopeParams> ropes) = 0;
 
   // Hot: the first n positions of cache block `from` to block `to`, whose other positions become
-  // zeros; in order with the verbs.
+  // zeros; in order with the ops.
   virtual void copy_positions(const KvView& kv, std::int32_t from, std::int32_t to,
                               int n) noexcept = 0;
 };

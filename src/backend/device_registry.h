@@ -31,6 +31,18 @@ struct OpenDevice {
   std::string warning = {};
 };
 
+// A device of which a model may have a part.
+struct DeviceShare {
+  Device* device = nullptr;      // the registry's
+  std::uint64_t free_bytes = 0;  // that are in no use and not planned for
+  double share = 0;              // of the model's blocks; 0 for all: as far as free_bytes hold
+};
+
+struct OpenDevices {
+  std::vector<DeviceShare> devices = {};  // in the order asked for
+  std::string warning = {};               // as that of OpenDevice
+};
+
 class DeviceRegistry {
  public:
   explicit DeviceRegistry(std::span<const DeviceKind> kinds) noexcept
@@ -48,6 +60,9 @@ class DeviceRegistry {
   // "auto": the first that starts. A name of devices(), or of a kind: this one or an error
   // (kDevice), never another one.
   Result<OpenDevice> open(std::string_view name);
+  // "cuda:0,cpu": each of them, by open(). `split` is empty or has a number for each, "3,1": how
+  // many of a model's blocks it takes, in proportion (kInvalid, id "bad_tensor_split").
+  Result<OpenDevices> open_all(std::string_view names, std::string_view split = {});
 
  private:
   // A device is started by the one thread that moves it from kFound to kStarting.

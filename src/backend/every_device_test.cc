@@ -1,4 +1,4 @@
-// The tests of verbs on every device: the program runs itself once for each that the registry has,
+// The tests of ops on every device: the program runs itself once for each that the registry has,
 // and for the one whose memory the host cannot touch. A device that is added is tested by being
 // there.
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(EveryDevice, PassesTheTestsOfTheVerbs) {
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const std::string command = cat("WICK_TEST_DEVICE='", name, "' '", self,
-                                    "' --gtest_brief=1 --gtest_filter='*Verbs*:*LinearOf*' 2>&1");
+                                    "' --gtest_brief=1 --gtest_filter='*Ops*:*LinearOf*' 2>&1");
     std::FILE* const child = ::popen(command.c_str(), "r");
     ASSERT_NE(child, nullptr);
     std::string said;
@@ -33,7 +33,7 @@ TEST(EveryDevice, PassesTheTestsOfTheVerbs) {
     EXPECT_EQ(::pclose(child), 0) << said;
     const std::size_t passed = said.find("[  PASSED  ] ");
     ASSERT_NE(passed, std::string::npos) << said;
-    EXPECT_GE(std::stoi(said.substr(passed + 13)), 17) << "the suites of verbs have these";
+    EXPECT_GE(std::stoi(said.substr(passed + 13)), 17) << "the suites of ops have these";
   }
 }
 

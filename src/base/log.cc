@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "base/printable.h"
 
 namespace wick {
@@ -34,7 +34,7 @@ std::shared_ptr<const LogSink> exchange(std::shared_ptr<const LogSink> next) {
 }  // namespace
 
 void set_log(LogSink sink) noexcept {
-  static_cast<void>(memory_door([&]() -> Result<void> {
+  static_cast<void>(catch_bad_alloc([&]() -> Result<void> {
     // What the one before owns ends here, outside of the lock.
     const auto before = exchange(sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr);
     return {};
@@ -43,7 +43,7 @@ void set_log(LogSink sink) noexcept {
 
 void log_message(LogLevel level, std::string_view message) noexcept {
   if (is_telling) return;
-  static_cast<void>(memory_door([&]() -> Result<void> {
+  static_cast<void>(catch_bad_alloc([&]() -> Result<void> {
     Log& log = process_log();
     std::unique_lock lock(log.mutex);
     const std::shared_ptr<const LogSink> sink = log.sink;
@@ -51,7 +51,7 @@ void log_message(LogLevel level, std::string_view message) noexcept {
     if (sink == nullptr) return {};
     const Printable line = printable(message, kMaxLogBytes);
     is_telling = true;
-    auto told = memory_door([&]() -> Result<void> {
+    auto told = catch_bad_alloc([&]() -> Result<void> {
       (*sink)(level, line.view());
       return {};
     });

@@ -1,4 +1,4 @@
-// The names of the words that the public headers share with the rooms (tools/rooms.txt, `words`).
+// The names of the words that the public headers share with the rooms (tools/modules.txt, `words`).
 #include "wick/log.h"
 #include "wick/progress.h"
 #include "wick/usage.h"
@@ -23,8 +23,8 @@ std::string_view name(OpenPhase phase) noexcept {
 
 std::string_view name(FinishReason reason) noexcept {
   switch (reason) {
-    case FinishReason::kEnd:
-    case FinishReason::kStopText:
+    case FinishReason::kEos:
+    case FinishReason::kStop:
       return "stop";
     case FinishReason::kLength:
       return "length";

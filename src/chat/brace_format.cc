@@ -73,7 +73,7 @@ class Brace {
       open += c == '[' ? 1 : c == ']' ? -1 : 0;
       if (open <= 0 && (c == '!' || c == ':')) break;
     }
-    Val value;
+    Value value;
     if (!lookup(text, begin, name_end, value)) return false;
     std::size_t at = name_end;
     if (at < end && bytes[at] == '!') {
@@ -85,16 +85,16 @@ class Brace {
     }
     TextBuilder spec(run_);
     if (at < end) {
-      const Val inner = run_.cut(text, at + 1, end);
+      const Value inner = run_.cut(text, at + 1, end);
       if (inner.failed() || !format(*inner.text, spec, depth + 1)) return false;
     }
     return is_markup_ ? put_escaped(value, spec, out) : put(value, spec, out);
   }
 
-  bool convert(char conversion, Val& value) {
+  bool convert(char conversion, Value& value) {
     if (conversion == 's') {
       const Text* text = to_text(run_, value);
-      if (text != nullptr) value = Val::of(text);
+      if (text != nullptr) value = Value::of(text);
       return text != nullptr;
     }
     if (conversion != 'r' && conversion != 'a') return fail("unknown conversion in a format");
@@ -102,7 +102,7 @@ class Brace {
     return !value.failed();
   }
 
-  bool lookup(const Text& text, std::size_t begin, std::size_t end, Val& out) {
+  bool lookup(const Text& text, std::size_t begin, std::size_t end, Value& out) {
     const std::string_view bytes = text.bytes.substr(0, end);
     std::size_t at = std::min(bytes.find_first_of(".[", begin), end);
     if (!first(bytes.substr(begin, at - begin), out)) return false;
@@ -118,7 +118,7 @@ class Brace {
         const std::string_view key = bytes.substr(at + 1, close - at - 1);
         std::int64_t number = 0;
         out = get_item(run_, out,
-                       as_number(key, number) ? Val::of(number) : run_.cut(text, at + 1, close));
+                       as_number(key, number) ? Value::of(number) : run_.cut(text, at + 1, close));
         at = close + 1;
       }
       if (out.failed()) return false;
@@ -136,7 +136,7 @@ class Brace {
     return true;
   }
 
-  bool first(std::string_view name, Val& out) {
+  bool first(std::string_view name, Value& out) {
     std::int64_t number = 0;
     const bool is_number = as_number(name, number);
     if (name.empty() || is_number) {
@@ -151,7 +151,7 @@ class Brace {
       out = args_.positional[static_cast<std::size_t>(number)];
       return true;
     }
-    if (const Val* const found = args_.find(run_, name)) {
+    if (const Value* const found = args_.find(run_, name)) {
       out = *found;
       return true;
     }
@@ -198,19 +198,19 @@ class Brace {
   }
 
   // Into markup goes markup as it is, and the text of all else escaped.
-  bool put_escaped(const Val& value, const TextBuilder& spec, TextBuilder& out) {
+  bool put_escaped(const Value& value, const TextBuilder& spec, TextBuilder& out) {
     if (value.is_string() && value.text->is_markup) {
       if (spec.size() > 0) return fail("markup takes no format");
       return append_text(run_, out, value);
     }
     TextBuilder plain(run_);
     if (!put(value, spec, plain)) return false;
-    const Val made = run_.text(std::move(plain));
-    const Val safe = made.failed() ? made : escape(run_, made);
+    const Value made = run_.text(std::move(plain));
+    const Value safe = made.failed() ? made : escape(run_, made);
     return !safe.failed() && append_text(run_, out, safe);
   }
 
-  bool put(const Val& value, const TextBuilder& spec_text, TextBuilder& out) {
+  bool put(const Value& value, const TextBuilder& spec_text, TextBuilder& out) {
     if (spec_text.size() == 0) return append_text(run_, out, value);
     Spec spec{.is_trusted = is_trusted(spec_text)};
     if (!parse(spec_text.text(), spec)) return false;
@@ -283,9 +283,9 @@ class Brace {
 
 }  // namespace
 
-Val brace_format(Run& run, const Text& format, const Arguments& args) {
+Value brace_format(Run& run, const Text& format, const Arguments& args) {
   TextBuilder out(run);
-  if (!Brace(run, args, format.is_markup).format(format, out, 0)) return Val::failure();
+  if (!Brace(run, args, format.is_markup).format(format, out, 0)) return Value::failure();
   return run.text(std::move(out), format.is_markup);
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "chat/memory.h"
-#include "chat/val.h"
+#include "chat/value.h"
 
 namespace wick::jinja {
 
@@ -15,16 +15,16 @@ namespace wick::jinja {
 // that the template wrote, which lives as long as the template.
 struct NamedArgument {
   std::string_view name = {};
-  Val value = {};
+  Value value = {};
   const Text* key = nullptr;
 };
 
 struct Arguments {
-  std::span<const Val> positional = {};
+  std::span<const Value> positional = {};
   std::span<const NamedArgument> named = {};
 
   // The value of the argument of that name, null if there is none.
-  const Val* find(Run& run, std::string_view name) const;
+  const Value* find(Run& run, std::string_view name) const;
 };
 
 // Arguments in the making.
@@ -38,19 +38,19 @@ struct ArgumentBuffer {
     named.clear();
   }
 
-  Vector<Val> positional;
+  Vector<Value> positional;
   Vector<NamedArgument> named;
 };
 
 // The name as a text, with its trust.
-Val name_of(Run& run, const NamedArgument& argument);
+Value name_of(Run& run, const NamedArgument& argument);
 
 // `self` is what stands before the | or the point. args has one value for each parameter of the
 // row, kind kMissing where none was given. A failure comes back as Run::fail's value.
-using Native = Val (*)(Run& run, const Val& self, std::span<const Val> args);
+using Native = Value (*)(Run& run, const Value& self, std::span<const Value> args);
 
 // For those that take any number of arguments.
-using NativeOpen = Val (*)(Run& run, const Val& self, const Arguments& args);
+using NativeOpen = Value (*)(Run& run, const Value& self, const Arguments& args);
 
 struct Builtin {
   std::string_view name;
@@ -86,7 +86,7 @@ const Builtin* find_range_method(std::string_view name) noexcept;
 const Builtin* find_number_method(std::string_view name) noexcept;
 
 // Calls a row's function with its arguments put in order.
-Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Arguments& args);
+Value call_builtin(Run& run, const Builtin& builtin, const Value& self, const Arguments& args);
 
 // Filters of jinja2 that chat templates have no use for and that are not built.
 bool is_unbuilt_filter(std::string_view name) noexcept;

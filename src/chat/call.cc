@@ -26,7 +26,7 @@ std::size_t n_params(const Builtin& builtin) noexcept {
 
 }  // namespace
 
-const Val* Arguments::find(Run& run, std::string_view name) const {
+const Value* Arguments::find(Run& run, std::string_view name) const {
   if (!run.charge(1 + named.size() / 4)) return nullptr;
   for (const NamedArgument& argument : named) {
     if (argument.name == name) return &argument.value;
@@ -34,14 +34,14 @@ const Val* Arguments::find(Run& run, std::string_view name) const {
   return nullptr;
 }
 
-Val name_of(Run& run, const NamedArgument& argument) {
-  return argument.key != nullptr ? Val::of(argument.key) : run.text(argument.name, Trust::kAll);
+Value name_of(Run& run, const NamedArgument& argument) {
+  return argument.key != nullptr ? Value::of(argument.key) : run.text(argument.name, Trust::kAll);
 }
 
-Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Arguments& args) {
-  if (!run.charge(2)) return Val::failure();
+Value call_builtin(Run& run, const Builtin& builtin, const Value& self, const Arguments& args) {
+  if (!run.charge(2)) return Value::failure();
   if (builtin.call_open != nullptr) return builtin.call_open(run, self, args);
-  Val bound[kMaxParams];
+  Value bound[kMaxParams];
   const std::size_t n = n_params(builtin);
   if (args.positional.size() > n) {
     return run.fail(cat("'", builtin.name, "' takes at most ", n, " arguments, it got ",
@@ -66,25 +66,25 @@ Val call_builtin(Run& run, const Builtin& builtin, const Val& self, const Argume
   return builtin.call(run, self, {bound, n});
 }
 
-Val Interpreter::call(const Val& callee, const Arguments& args) {
+Value Interpreter::call(const Value& callee, const Arguments& args) {
   if (callee.kind == Kind::kLoop) return call_loop(*callee.loop, args);
   if (callee.kind == Kind::kJoiner) {
     if (!callee.joiner->used) {
       callee.joiner->used = true;
       return run_.text("", Trust::kAll);
     }
-    return Val::of(callee.joiner->separator);
+    return Value::of(callee.joiner->separator);
   }
   if (callee.kind != Kind::kCallable) return run_.fail_type("called", callee);
   if (callee.callable->macro != nullptr) return call_macro(*callee.callable, args);
   return call_builtin(run_, *callee.callable->builtin, callee.callable->self, args);
 }
 
-Val Interpreter::call_macro(const Callable& callable, const Arguments& args) {
+Value Interpreter::call_macro(const Callable& callable, const Arguments& args) {
   Frame* frame = new_frame(callable.macro->function, *callable.frame);
-  if (frame == nullptr || !bind_macro(callable, args, *frame)) return Val::failure();
-  Val text;
-  return capture(callable.macro->body, *frame, text) == Flow::kNext ? text : Val::failure();
+  if (frame == nullptr || !bind_macro(callable, args, *frame)) return Value::failure();
+  Value text;
+  return capture(callable.macro->body, *frame, text) == Flow::kNext ? text : Value::failure();
 }
 
 bool Interpreter::bind_macro(const Callable& callable, const Arguments& args, Frame& frame) {
@@ -94,7 +94,7 @@ bool Interpreter::bind_macro(const Callable& callable, const Arguments& args, Fr
   for (std::size_t i = 0; i < n_given; ++i)
     slot(function.params[i]->ref, frame) = args.positional[i];
   if (function.caller_slot >= 0) {
-    const Val* const caller = args.find(run_, "caller");
+    const Value* const caller = args.find(run_, "caller");
     frame.slots[function.caller_slot] =
         caller == nullptr || caller->is_none() ? run_.undefined("no caller is defined") : *caller;
   }
@@ -137,7 +137,7 @@ bool Interpreter::bind_defaults(const Function& function, Frame& frame) {
   const std::size_t first_default = n - function.defaults.size();
   for (std::size_t i = 0; i < n; ++i) {
     const Expr& param = *function.params[i];
-    Val& value = slot(param.ref, frame);
+    Value& value = slot(param.ref, frame);
     if (!value.is_missing()) continue;
     value = i >= first_default
                 ? eval(*function.defaults[i - first_default], frame)
@@ -147,19 +147,19 @@ bool Interpreter::bind_defaults(const Function& function, Frame& frame) {
   return true;
 }
 
-Val Interpreter::call_loop(Loop& loop, const Arguments& args) {
+Value Interpreter::call_loop(Loop& loop, const Arguments& args) {
   if (loop.stmt == nullptr) return run_.fail("only a loop marked 'recursive' can be called");
   if (args.positional.size() != 1 || !args.named.empty()) {
     return run_.fail("a recursive loop is called with one thing to iterate over");
   }
   Frame* frame = new_frame(loop.stmt->function, *loop.frame);
-  if (frame == nullptr) return Val::failure();
+  if (frame == nullptr) return Value::failure();
   TextBuilder* const before = out_;
   BorrowedText own(spare_texts_);
   out_ = &*own;
   const Flow flow = run_loop(*loop.stmt, args.positional[0], loop.depth0 + 1, *loop.frame, *frame);
   out_ = before;
-  return flow == Flow::kFailed ? Val::failure() : run_.text(std::move(*own));
+  return flow == Flow::kFailed ? Value::failure() : run_.text(std::move(*own));
 }
 
 }  // namespace wick::jinja

@@ -18,7 +18,7 @@ namespace {
 using jinja::Entry;
 using jinja::Run;
 using jinja::Trust;
-using jinja::Val;
+using jinja::Value;
 
 constexpr std::size_t kUsualBytes = 8192;  // of a prompt
 
@@ -41,9 +41,9 @@ class Import {
  public:
   explicit Import(Run& run) : run_(run) {}
 
-  Val object(const Object& from, bool is_top) {
+  Value object(const Object& from, bool is_top) {
     jinja::DataLevel level(run_);
-    if (level.too_deep()) return Val::failure();
+    if (level.too_deep()) return Value::failure();
     run_.admit(0);
     Entry* const entries = run_.array<Entry>(from.size());
     std::size_t n = 0;
@@ -54,37 +54,37 @@ class Import {
       run_.admit(key.size());
       ::new (entries + n++)
           Entry{run_.text(key, Trust::kNone), any(value, trusted ? Trust::kAll : Trust::kNone)};
-      if (!run_.charge(2)) return Val::failure();
+      if (!run_.charge(2)) return Value::failure();
     }
     return run_.dict_of({entries, n});
   }
 
  private:
-  Val any(const Value& value, Trust trust) {
+  Value any(const JsonValue& value, Trust trust) {
     if (const std::string* text = value.string()) {
       run_.admit(text->size());
       return run_.text(*text, trust);
     }
     if (const Object* from = value.object()) return object(*from, false);
     run_.admit(0);
-    if (const bool* truth = value.boolean()) return Val::of(*truth).with_taint(true);
-    if (const std::int64_t* integer = value.integer()) return Val::of(*integer).with_taint(true);
-    if (const double* number = value.number()) return Val::of(*number).with_taint(true);
+    if (const bool* truth = value.boolean()) return Value::of(*truth).with_taint(true);
+    if (const std::int64_t* integer = value.integer()) return Value::of(*integer).with_taint(true);
+    if (const double* number = value.number()) return Value::of(*number).with_taint(true);
     if (const Array* from = value.array()) return array(*from);
-    return Val::none().with_taint(true);
+    return Value::none().with_taint(true);
   }
 
-  Val array(const Array& from) {
+  Value array(const Array& from) {
     jinja::DataLevel level(run_);
-    if (level.too_deep()) return Val::failure();
+    if (level.too_deep()) return Value::failure();
     if (from.size() > kMaxItems) return run_.too_many_items();
-    Val* const items = run_.array<Val>(from.size());
+    Value* const items = run_.array<Value>(from.size());
     std::size_t n = 0;
-    for (const Value& item : from) {
-      ::new (items + n) Val(any(item, Trust::kNone));
-      if (!run_.charge(1) || items[n++].failed()) return Val::failure();
+    for (const JsonValue& item : from) {
+      ::new (items + n) Value(any(item, Trust::kNone));
+      if (!run_.charge(1) || items[n++].failed()) return Value::failure();
     }
-    return Val::of(run_.make<jinja::List>(items, n), jinja::Kind::kList);
+    return Value::of(run_.make<jinja::List>(items, n), jinja::Kind::kList);
   }
 
   Run& run_;
@@ -121,7 +121,7 @@ Result<MarkedText> render_within(const jinja::Ast& ast, const Object& context, R
   jinja::Interpreter interpreter(ast, run, out);
   try {  // the door for a Memory at its limit
     out.reserve(kUsualBytes);
-    const Val variables = Import(run).object(context, true);
+    const Value variables = Import(run).object(context, true);
     const bool is_done = !variables.failed() && interpreter.render(*variables.dict);
     if (is_done && run.has_room(out.size(), 1)) return marked(out);
   } catch (const std::bad_alloc&) {

@@ -21,7 +21,7 @@
 #include "base/marked_text.h"
 #include "base/result.h"
 #include "chat/limits.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 
 namespace wick {
 

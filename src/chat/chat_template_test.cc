@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::int64_t kNow = 1763683200;  // 2025-11-21 00:00:00 UTC, as in the goldens
 
-Value read_golden(const std::string& name) {
+JsonValue read_golden(const std::string& name) {
   std::ifstream file(test::test_data("chat") / name);
   std::stringstream text;
   text << file.rdbuf();
   auto parsed = parse_json(text.str());
   EXPECT_TRUE(parsed) << "cannot read " << name;
-  return parsed ? *std::move(parsed) : Value();
+  return parsed ? *std::move(parsed) : JsonValue();
 }
 
 Object json(std::string_view text) {
@@ -49,12 +49,12 @@ std::string marked(std::string_view jinja, const Object& context) {
 }
 
 void check_goldens(const std::string& file, std::size_t at_least) {
-  const Value golden = read_golden(file);
+  const JsonValue golden = read_golden(file);
   ASSERT_NE(golden.object(), nullptr);
   const Object& context = *golden.object()->find("context")->object();
   const Array& cases = *golden.object()->find("cases")->array();
   ASSERT_GE(cases.size(), at_least);
-  for (const Value& each : cases) {
+  for (const JsonValue& each : cases) {
     const Array& pair = *each.array();
     const std::string& source = *pair[0].string();
     const auto out = render(source, context);

@@ -5,44 +5,44 @@
 
 namespace wick::jinja {
 
-Val Interpreter::fail_at(const Expr& expr, std::string_view what) {
+Value Interpreter::fail_at(const Expr& expr, std::string_view what) {
   run_.fail(what);
   note_place(expr.at);
-  return Val::failure();
+  return Value::failure();
 }
 
-Val Interpreter::eval(const Expr& expr, Frame& frame) {
+Value Interpreter::eval(const Expr& expr, Frame& frame) {
   // What cannot fail or go deeper, which is half of all.
-  if (expr.constant != nullptr && run_.charge(1)) return Val::of(expr.constant);
+  if (expr.constant != nullptr && run_.charge(1)) return Value::of(expr.constant);
   if (expr.kind == ExprKind::kName && run_.charge(1 + static_cast<std::size_t>(expr.ref.hops))) {
-    const Val& value = slot(expr.ref, frame);
+    const Value& value = slot(expr.ref, frame);
     if (!value.is_missing()) return value;
   }
-  if (run_.is_too_deep()) return Val::failure();
-  if (!run_.charge(1)) return Val::failure();
+  if (run_.is_too_deep()) return Value::failure();
+  if (!run_.charge(1)) return Value::failure();
   ++run_.depth;
-  const Val value = eval_kind(expr, frame);
+  const Value value = eval_kind(expr, frame);
   --run_.depth;
   if (!run_.failed()) return value;
   note_place(expr.at);
-  return Val::failure();
+  return Value::failure();
 }
 
-Val Interpreter::eval_kind(const Expr& expr, Frame& frame) {
+Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
   switch (expr.kind) {
     case ExprKind::kNone:
-      return Val::none();
+      return Value::none();
     case ExprKind::kTrue:
-      return Val::of(true);
+      return Value::of(true);
     case ExprKind::kFalse:
-      return Val::of(false);
+      return Value::of(false);
     case ExprKind::kInteger:
-      return Val::of(expr.integer);
+      return Value::of(expr.integer);
     case ExprKind::kFloat:
-      return Val::of(expr.real);
+      return Value::of(expr.real);
     case ExprKind::kString:
     case ExprKind::kData:
-      return Val::of(expr.constant);
+      return Value::of(expr.constant);
     case ExprKind::kName:
     case ExprKind::kNsAttr:
       return eval_name(expr, frame);
@@ -53,7 +53,7 @@ Val Interpreter::eval_kind(const Expr& expr, Frame& frame) {
     case ExprKind::kDict:
       return eval_dict(expr, frame);
     case ExprKind::kGetAttr: {
-      const Val object = eval(*expr.items[0], frame);
+      const Value object = eval(*expr.items[0], frame);
       if (object.kind == Kind::kDict && expr.key != nullptr) {
         return get_key(run_, *object.dict, *expr.key);
       }
@@ -70,23 +70,23 @@ Val Interpreter::eval_kind(const Expr& expr, Frame& frame) {
     case ExprKind::kTest:
       return eval_test(expr, frame);
     case ExprKind::kNot: {
-      const Val value = eval(*expr.items[0], frame);
-      return value.failed() ? value : Val::of(!is_true(run_, value));
+      const Value value = eval(*expr.items[0], frame);
+      return value.failed() ? value : Value::of(!is_true(run_, value));
     }
     case ExprKind::kNegative:
     case ExprKind::kPositive: {
-      const Val value = eval(*expr.items[0], frame);
+      const Value value = eval(*expr.items[0], frame);
       return value.failed() ? value : negative(run_, value, expr.kind == ExprKind::kNegative);
     }
     case ExprKind::kBinary: {
-      const Val left = eval(*expr.items[0], frame);
+      const Value left = eval(*expr.items[0], frame);
       if (left.failed()) return left;
-      const Val right = eval(*expr.items[1], frame);
+      const Value right = eval(*expr.items[1], frame);
       return right.failed() ? right : arithmetic(run_, expr.op, left, right);
     }
     case ExprKind::kAnd:
     case ExprKind::kOr: {
-      const Val left = eval(*expr.items[0], frame);
+      const Value left = eval(*expr.items[0], frame);
       if (left.failed() || is_true(run_, left) == (expr.kind == ExprKind::kOr)) return left;
       return eval(*expr.items[1], frame);
     }
@@ -97,61 +97,61 @@ Val Interpreter::eval_kind(const Expr& expr, Frame& frame) {
     case ExprKind::kCondition:
       return eval_condition(expr, frame);
   }
-  return Val::failure();
+  return Value::failure();
 }
 
-Val Interpreter::eval_name(const Expr& expr, Frame& frame) {
-  const Val& value = slot(expr.ref, frame);
+Value Interpreter::eval_name(const Expr& expr, Frame& frame) {
+  const Value& value = slot(expr.ref, frame);
   return value.is_missing() ? run_.undefined_name(expr.text) : value;
 }
 
-Val Interpreter::eval_items(const Expr& expr, Frame& frame, Kind kind) {
-  Vector<Val> items(run_.memory());
+Value Interpreter::eval_items(const Expr& expr, Frame& frame, Kind kind) {
+  Vector<Value> items(run_.memory());
   items.reserve(expr.items.size());
   for (const Expr* item : expr.items) {
     items.push_back(eval(*item, frame));
-    if (items.back().failed()) return Val::failure();
+    if (items.back().failed()) return Value::failure();
   }
   return run_.list(items, kind);
 }
 
-Val Interpreter::eval_dict(const Expr& expr, Frame& frame) {
+Value Interpreter::eval_dict(const Expr& expr, Frame& frame) {
   Vector<Entry> entries(run_.memory());
   entries.reserve(expr.items.size() / 2);
   for (std::size_t i = 0; i < expr.items.size(); i += 2) {
-    const Val key = eval(*expr.items[i], frame);
-    const Val value = key.failed() ? key : eval(*expr.items[i + 1], frame);
+    const Value key = eval(*expr.items[i], frame);
+    const Value value = key.failed() ? key : eval(*expr.items[i + 1], frame);
     if (value.failed()) return value;
     entries.push_back({key, value});
   }
   return run_.dict(entries);
 }
 
-Val Interpreter::eval_get_item(const Expr& expr, Frame& frame) {
-  const Val object = eval(*expr.items[0], frame);
+Value Interpreter::eval_get_item(const Expr& expr, Frame& frame) {
+  const Value object = eval(*expr.items[0], frame);
   if (object.failed()) return object;
   if (object.kind == Kind::kDict && expr.key != nullptr) {
     return get_key(run_, *object.dict, *expr.key);
   }
   const Expr& key = *expr.items[1];
   if (key.kind != ExprKind::kSlice) {
-    const Val value = eval(key, frame);
+    const Value value = eval(key, frame);
     return value.failed() ? value : get_item(run_, object, value);
   }
-  Val bounds[3];
+  Value bounds[3];
   for (std::size_t i = 0; i < 3; ++i) {
     if (key.items[i] == nullptr) continue;
     bounds[i] = eval(*key.items[i], frame);
-    if (bounds[i].failed()) return Val::failure();
+    if (bounds[i].failed()) return Value::failure();
   }
   return get_slice(run_, object, bounds[0], bounds[1], bounds[2]);
 }
 
-Val Interpreter::eval_compare(const Expr& expr, Frame& frame) {
-  Val left = eval(*expr.items[0], frame);
-  Val result = left;
+Value Interpreter::eval_compare(const Expr& expr, Frame& frame) {
+  Value left = eval(*expr.items[0], frame);
+  Value result = left;
   for (std::size_t i = 0; i < expr.ops.size() && !left.failed(); ++i) {
-    const Val right = eval(*expr.items[i + 1], frame);
+    const Value right = eval(*expr.items[i + 1], frame);
     if (right.failed()) return right;
     result = compare(run_, expr.ops[i], left, right);
     if (result.failed() || !is_true(run_, result)) return result;
@@ -160,20 +160,20 @@ Val Interpreter::eval_compare(const Expr& expr, Frame& frame) {
   return result;
 }
 
-Val Interpreter::eval_concat(const Expr& expr, Frame& frame) {
+Value Interpreter::eval_concat(const Expr& expr, Frame& frame) {
   BorrowedText out(spare_texts_);
-  const Val first = eval(*expr.items[0], frame);
+  const Value first = eval(*expr.items[0], frame);
   const bool is_long = first.is_string() && first.bytes().size() >= GrowingTexts::kLeast;
-  if (first.failed() || (!is_long && !append_text(run_, *out, first))) return Val::failure();
+  if (first.failed() || (!is_long && !append_text(run_, *out, first))) return Value::failure();
   for (std::size_t i = 1; i < expr.items.size(); ++i) {
-    const Val value = eval(*expr.items[i], frame);
-    if (value.failed() || !append_text(run_, *out, value)) return Val::failure();
+    const Value value = eval(*expr.items[i], frame);
+    if (value.failed() || !append_text(run_, *out, value)) return Value::failure();
   }
   return is_long ? run_.joined(*first.text, out->view(), false) : run_.text(std::move(*out));
 }
 
-Val Interpreter::eval_condition(const Expr& expr, Frame& frame) {
-  const Val test = eval(*expr.items[0], frame);
+Value Interpreter::eval_condition(const Expr& expr, Frame& frame) {
+  const Value test = eval(*expr.items[0], frame);
   if (test.failed()) return test;
   if (is_true(run_, test)) return eval(*expr.items[1], frame);
   if (expr.items[2] != nullptr) return eval(*expr.items[2], frame);
@@ -181,9 +181,9 @@ Val Interpreter::eval_condition(const Expr& expr, Frame& frame) {
 }
 
 // `captured` is the text that the innermost filter of a filter block works on.
-Val Interpreter::eval_filter(const Expr& expr, const Val* captured, Frame& frame) {
+Value Interpreter::eval_filter(const Expr& expr, const Value* captured, Frame& frame) {
   const Expr* below = expr.items[0];
-  Val value;
+  Value value;
   if (below == nullptr) {
     value = *captured;
   } else if (captured != nullptr) {
@@ -193,25 +193,25 @@ Val Interpreter::eval_filter(const Expr& expr, const Val* captured, Frame& frame
   }
   if (value.failed()) return value;
   BorrowedArguments args(spare_arguments_);
-  if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
+  if (!eval_arguments(expr.args, frame, *args)) return Value::failure();
   if (expr.builtin == nullptr) return fail_at(expr, cat("no filter named '", expr.attr, "'"));
   return call_builtin(run_, *expr.builtin, value, args->view());
 }
 
-Val Interpreter::eval_test(const Expr& expr, Frame& frame) {
-  const Val value = eval(*expr.items[0], frame);
+Value Interpreter::eval_test(const Expr& expr, Frame& frame) {
+  const Value value = eval(*expr.items[0], frame);
   if (value.failed()) return value;
   BorrowedArguments args(spare_arguments_);
-  if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
+  if (!eval_arguments(expr.args, frame, *args)) return Value::failure();
   if (expr.builtin == nullptr) return fail_at(expr, cat("no test named '", expr.attr, "'"));
   return call_builtin(run_, *expr.builtin, value, args->view());
 }
 
-Val Interpreter::eval_call(const Expr& expr, Frame& frame, const Val* caller) {
-  const Val callee = eval(*expr.items[0], frame);
+Value Interpreter::eval_call(const Expr& expr, Frame& frame, const Value* caller) {
+  const Value callee = eval(*expr.items[0], frame);
   if (callee.failed()) return callee;
   BorrowedArguments args(spare_arguments_);
-  if (!eval_arguments(expr.args, frame, *args)) return Val::failure();
+  if (!eval_arguments(expr.args, frame, *args)) return Value::failure();
   if (caller != nullptr) args->named.push_back({"caller", *caller});
   return call(callee, args->view());
 }
@@ -226,13 +226,13 @@ bool Interpreter::eval_arguments(const CallArguments& args, Frame& frame, Argume
     if (out.named.back().value.failed()) return false;
   }
   if (args.star != nullptr) {
-    const Val value = eval(*args.star, frame);
-    Vector<Val> more(run_.memory());
+    const Value value = eval(*args.star, frame);
+    Vector<Value> more(run_.memory());
     if (value.failed() || !run_.collect(value, more)) return false;
     out.positional.insert(out.positional.end(), more.begin(), more.end());
   }
   if (args.star_star == nullptr) return true;
-  const Val value = eval(*args.star_star, frame);
+  const Value value = eval(*args.star_star, frame);
   if (value.failed()) return false;
   if (value.kind != Kind::kDict) return !run_.fail_type("given as **arguments", value).failed();
   const std::size_t n_written = out.named.size();  // a dict's keys differ from each other

@@ -10,66 +10,66 @@
 
 namespace wick::jinja {
 
-bool take_int(Run& run, const Val& arg, std::string_view what, std::int64_t& out) {
+bool take_int(Run& run, const Value& arg, std::string_view what, std::int64_t& out) {
   if (arg.is_missing()) return true;
   if (!arg.is_integral()) return !run.fail_type(cat("given as ", what), arg).failed();
   out = arg.as_int();
   return true;
 }
 
-bool take_bool(Run& run, const Val& arg, bool& out) {
+bool take_bool(Run& run, const Value& arg, bool& out) {
   if (!arg.is_missing()) out = is_true(run, arg);
   return !run.failed();
 }
 
-bool take_flag(Run& run, const Val& arg, bool& out) {
+bool take_flag(Run& run, const Value& arg, bool& out) {
   std::int64_t number = out ? 1 : 0;
   if (!take_int(run, arg, "a direction", number)) return false;
   out = number != 0;
   return true;
 }
 
-bool take_text(Run& run, const Val& arg, std::string_view what, const Text*& out) {
+bool take_text(Run& run, const Value& arg, std::string_view what, const Text*& out) {
   if (arg.is_missing()) return true;
   if (!arg.is_string()) return !run.fail_type(cat("given as ", what), arg).failed();
   out = arg.text;
   return true;
 }
 
-const Text* soft_text(Run& run, const Val& value) {
+const Text* soft_text(Run& run, const Value& value) {
   return to_text(run, value);
 }
 
-Val ignore_case(Run& run, const Val& value) {
+Value ignore_case(Run& run, const Value& value) {
   return value.is_string() ? change_case(run, *value.text, Case::kLower) : value;
 }
 
-bool AttributePath::parse(Run& run, const Val& attribute) {
+bool AttributePath::parse(Run& run, const Value& attribute) {
   if (attribute.is_missing() || attribute.is_none()) return true;
   if (!attribute.is_string()) {
     parts_ = run.keep(std::span(&attribute, 1));
     return true;
   }
   const std::string_view path = attribute.bytes();
-  Vector<Val> parts(run.memory());
+  Vector<Value> parts(run.memory());
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find('.', at), path.size());
     const std::string_view part = path.substr(at, end - at);
     const bool is_number =
         !part.empty() && part.size() < 18 &&
         std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
-    parts.push_back(is_number ? Val::of(static_cast<std::int64_t>(std::stoll(std::string(part))))
+    parts.push_back(is_number ? Value::of(static_cast<std::int64_t>(std::stoll(std::string(part))))
                               : run.cut(*attribute.text, at, end));
     if (!run.charge(2 + part.size() / 16)) return false;
     at = end + 1;
   }
-  parts_ = run.keep(std::span<const Val>(parts));
+  parts_ = run.keep(std::span<const Value>(parts));
   return !run.failed();
 }
 
-Val AttributePath::get(Run& run, const Val& item, const Val& otherwise) const {
-  Val at = item;
-  for (const Val& part : parts_) {
+Value AttributePath::get(Run& run, const Value& item, const Value& otherwise) const {
+  Value at = item;
+  for (const Value& part : parts_) {
     at = get_item(run, at, part);
     if (at.failed()) return at;
     if (at.is_undefined() && !otherwise.is_missing() && !otherwise.is_none()) at = otherwise;
@@ -79,7 +79,7 @@ Val AttributePath::get(Run& run, const Val& item, const Val& otherwise) const {
 
 namespace filters {
 
-Val attr(Run& run, const Val& value, Args args) {
+Value attr(Run& run, const Value& value, Args args) {
   if (!args[0].is_string()) return run.fail_type("the name of an attribute", args[0]);
   if (value.kind == Kind::kDict) {  // unlike a point, |attr never looks at keys
     const Builtin* method = find_dict_method(args[0].bytes());
@@ -88,9 +88,9 @@ Val attr(Run& run, const Val& value, Args args) {
   return get_attribute(run, value, args[0].bytes());
 }
 
-Val default_value(Run& run, const Val& value, Args args) {
+Value default_value(Run& run, const Value& value, Args args) {
   bool any_false = false;
-  if (!take_bool(run, args[1], any_false)) return Val::failure();
+  if (!take_bool(run, args[1], any_false)) return Value::failure();
   if (!value.is_undefined() && !(any_false && !is_true(run, value))) return value;
   return args[0].is_missing() ? run.text("", Trust::kAll) : args[0];
 }

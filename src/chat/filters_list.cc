@@ -15,7 +15,7 @@ namespace {
 // map('filter', …), select('test', …) and their kin. Nothing is looked at before the first item is
 // asked for, and nothing at all where the value is false.
 struct Mapping {
-  Val value = {};
+  Value value = {};
   Arguments given = {};  // in the run's arena
   bool negated = false, by_attribute = false;
   // Of prepare():
@@ -23,11 +23,11 @@ struct Mapping {
   const Builtin* builtin = nullptr;  // null: the item itself
   Arguments args = {};
   AttributePath path = {};  // what is mapped, or looked at
-  Val otherwise = {};
+  Value otherwise = {};
   std::optional<std::string_view> missing = {};  // no filter or test has that name
   bool maps_attribute = false;
 
-  Mapping(Run& run, const Val& mapped, const Arguments& arguments)
+  Mapping(Run& run, const Value& mapped, const Arguments& arguments)
       : value(mapped), given{run.keep(arguments.positional), run.keep(arguments.named)} {}
 
   // Whether there are items; false and failed() if the arguments are wrong.
@@ -46,9 +46,9 @@ class Map final : public Iterator {
  public:
   explicit Map(Mapping& mapping) : mapping_(mapping) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     DataLevel level(run);  // generators of generators
-    Val item;
+    Value item;
     if (level.too_deep() || !mapping_.start(run, [&] { return prepare(run); }) ||
         !mapping_.items->next(run, item)) {
       return false;
@@ -67,14 +67,14 @@ class Map final : public Iterator {
   bool prepare(Run& run) {
     const Arguments& given = mapping_.given;
     if (!given.positional.empty()) {
-      const Val& name = given.positional[0];
+      const Value& name = given.positional[0];
       if (!name.is_string()) return !run.fail_type("the name of a filter", name).failed();
       mapping_.builtin = find_filter(name.bytes());
       mapping_.missing = name.bytes();
       mapping_.take_rest(1);
       return true;
     }
-    Val attribute;
+    Value attribute;
     for (const auto& [name, value, key] : given.named) {
       if (name == "attribute") {
         attribute = value;
@@ -96,17 +96,17 @@ class Selection final : public Iterator {
  public:
   explicit Selection(Mapping& mapping) : mapping_(mapping) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     DataLevel level(run);
     if (level.too_deep() || !mapping_.start(run, [&] { return prepare(run); })) return false;
     while (mapping_.items->next(run, out)) {
-      const Val looked_at = mapping_.path.get(run, out);
+      const Value looked_at = mapping_.path.get(run, out);
       if (looked_at.failed()) return false;
       if (mapping_.missing) {
         run.fail(cat("no test named '", printable(*mapping_.missing, 60), "'"));
         return false;
       }
-      const Val holds = mapping_.builtin == nullptr
+      const Value holds = mapping_.builtin == nullptr
                             ? looked_at
                             : call_builtin(run, *mapping_.builtin, looked_at, mapping_.args);
       if (holds.failed()) return false;
@@ -117,14 +117,14 @@ class Selection final : public Iterator {
 
  private:
   bool prepare(Run& run) {
-    const std::span<const Val> given = mapping_.given.positional;
+    const std::span<const Value> given = mapping_.given.positional;
     std::size_t used = 0;
     if (mapping_.by_attribute) {
       if (given.empty()) return !run.fail("the name of an attribute is missing").failed();
       if (!mapping_.path.parse(run, given[used++])) return false;
     }
     if (used == given.size()) return true;
-    const Val& name = given[used++];
+    const Value& name = given[used++];
     if (!name.is_string()) return !run.fail_type("the name of a test", name).failed();
     mapping_.builtin = find_test(name.bytes());
     if (mapping_.builtin == nullptr) mapping_.missing = name.bytes();
@@ -136,21 +136,21 @@ class Selection final : public Iterator {
 };
 
 template <class T>
-Val lazily(Run& run, Mapping& mapping) {
-  return Val::of(static_cast<Iterator*>(run.make<T>(mapping)));
+Value lazily(Run& run, Mapping& mapping) {
+  return Value::of(static_cast<Iterator*>(run.make<T>(mapping)));
 }
 
 // A filter that does its work when the first item is asked for.
 class LateFilter final : public Iterator {
  public:
-  LateFilter(Native filter, const Val& value, Args args)
+  LateFilter(Native filter, const Value& value, Args args)
       : filter_(filter), value_(value), args_(args) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     DataLevel level(run);
     if (level.too_deep()) return false;
     if (items_ == nullptr) {
-      const Val all = filter_(run, value_, args_);
+      const Value all = filter_(run, value_, args_);
       items_ = all.failed() ? nullptr : run.iterate(all);
     }
     return items_ != nullptr && items_->next(run, out);
@@ -158,44 +158,44 @@ class LateFilter final : public Iterator {
 
  private:
   Native filter_;
-  Val value_;
+  Value value_;
   Args args_;
   Iterator* items_ = nullptr;
 };
 
-Val choose(Run& run, const Val& value, const Arguments& args, bool negated, bool by_attribute) {
+Value choose(Run& run, const Value& value, const Arguments& args, bool negated, bool by_attribute) {
   Mapping& mapping = *run.make<Mapping>(run, value, args);
   mapping.negated = negated;
   mapping.by_attribute = by_attribute;
   return lazily<Selection>(run, mapping);
 }
 
-Val no_item(Run& run, std::string_view which) {
+Value no_item(Run& run, std::string_view which) {
   return run.undefined(cat("there is no ", which, " item, the sequence is empty"));
 }
 
 struct Rows {
   Iterator* items = nullptr;
-  Val size = {}, filler = {};
+  Value size = {}, filler = {};
   std::int64_t n = -1;  // items of a row; what is no whole number is the length of none
-  Val* row = nullptr;   // that one in the making
+  Value* row = nullptr;   // that one in the making
   std::size_t n_row = 0, room = 0;
 
-  bool push(Run& run, const Val& item) {
+  bool push(Run& run, const Value& item) {
     if (n_row == kMaxItems) return !run.too_many_items().failed();
     if (n_row == room) {
       room = std::max<std::size_t>(4, room * 2);
-      Val* const larger = run.array<Val>(room);
+      Value* const larger = run.array<Value>(room);
       if (!run.charge(n_row / 4)) return false;
       std::uninitialized_copy_n(row, n_row, larger);
       row = larger;
     }
-    ::new (row + n_row++) Val(item);
+    ::new (row + n_row++) Value(item);
     return true;
   }
 
-  Val give(Run& run) {
-    const Val list = run.list({row, n_row});
+  Value give(Run& run) {
+    const Value list = run.list({row, n_row});
     n_row = 0;
     return list;
   }
@@ -206,8 +206,8 @@ class Batch final : public Iterator {
  public:
   explicit Batch(Rows& rows) : rows_(rows) {}
 
-  bool next(Run& run, Val& out) override {
-    Val item;
+  bool next(Run& run, Value& out) override {
+    Value item;
     while (rows_.items->next(run, item)) {
       const bool is_full = static_cast<std::int64_t>(rows_.n_row) == rows_.n;
       if (is_full) out = rows_.give(run);
@@ -222,7 +222,7 @@ class Batch final : public Iterator {
  private:
   // The last row; false if failed.
   bool fill(Run& run) {
-    const Val& size = rows_.size;
+    const Value& size = rows_.size;
     if (rows_.filler.is_missing() || rows_.filler.is_none()) return true;
     const bool is_filled_up = size.kind == Kind::kFloat
                                   ? static_cast<double>(rows_.n_row) >= size.real
@@ -238,10 +238,10 @@ class Batch final : public Iterator {
   Rows& rows_;
 };
 
-Val batch_now(Run& run, const Val& value, Args args) {
+Value batch_now(Run& run, const Value& value, Args args) {
   Rows& rows = *run.make<Rows>();
   rows.items = run.iterate(value);
-  if (rows.items == nullptr) return Val::failure();
+  if (rows.items == nullptr) return Value::failure();
   rows.size = args[0];
   rows.filler = args[1];
   if (args[0].is_integral()) rows.n = args[0].as_int();
@@ -249,139 +249,139 @@ Val batch_now(Run& run, const Val& value, Args args) {
       std::fabs(args[0].real) < 1e15) {
     rows.n = static_cast<std::int64_t>(args[0].real);
   }
-  return Val::of(static_cast<Iterator*>(run.make<Batch>(rows)));
+  return Value::of(static_cast<Iterator*>(run.make<Batch>(rows)));
 }
 
-Val slice_now(Run& run, const Val& value, Args args) {
+Value slice_now(Run& run, const Value& value, Args args) {
   std::int64_t slices = 0;
-  Vector<Val> all(run.memory()), out(run.memory());
+  Vector<Value> all(run.memory()), out(run.memory());
   if (!take_int(run, args[0], "a number of slices", slices) || !run.collect(value, all)) {
-    return Val::failure();
+    return Value::failure();
   }
   if (slices == 0) return run.fail("integer division or modulo by zero");
   if (slices > 100'000) return run.fail_limit("too many slices");
   const auto n = static_cast<std::int64_t>(all.size());
-  Vector<Val> row(run.memory());
+  Vector<Value> row(run.memory());
   for (std::int64_t i = 0, from = 0; i < slices; ++i) {
     const bool extra = i < n % slices;
     const auto size = static_cast<std::size_t>(n / slices + (extra ? 1 : 0));
-    const std::span<const Val> part(all.data() + from, size);
+    const std::span<const Value> part(all.data() + from, size);
     row.assign(part.begin(), part.end());
     if (!extra && !args[1].is_missing() && !args[1].is_none()) row.push_back(args[1]);
     out.push_back(run.list(row));
-    if (out.back().failed()) return Val::failure();
+    if (out.back().failed()) return Value::failure();
     from += static_cast<std::int64_t>(size);
   }
-  return run.failed() ? Val::failure() : run.list(out);
+  return run.failed() ? Value::failure() : run.list(out);
 }
 
-Val items_now(Run& run, const Val& value, Args) {
+Value items_now(Run& run, const Value& value, Args) {
   if (value.kind != Kind::kDict && !value.is_undefined()) {
     return run.fail_type("taken apart into items", value);
   }
   Iterator* made =
       run.iterate(value.is_undefined() ? value : run.view(value.dict, ViewKind::kItems));
-  return made == nullptr ? Val::failure() : Val::of(made);
+  return made == nullptr ? Value::failure() : Value::of(made);
 }
 
 }  // namespace
 
-Val late(Run& run, Native filter, const Val& value, Args args) {
-  const Val kept = run.list(args);
+Value late(Run& run, Native filter, const Value& value, Args args) {
+  const Value kept = run.list(args);
   if (kept.failed()) return kept;
-  return Val::of(static_cast<Iterator*>(run.make<LateFilter>(filter, value, kept.list->span())));
+  return Value::of(static_cast<Iterator*>(run.make<LateFilter>(filter, value, kept.list->span())));
 }
 
-Val batch(Run& run, const Val& value, Args args) {
+Value batch(Run& run, const Value& value, Args args) {
   return late(run, batch_now, value, args);
 }
 
-Val slice(Run& run, const Val& value, Args args) {
+Value slice(Run& run, const Value& value, Args args) {
   return late(run, slice_now, value, args);
 }
 
-Val items(Run& run, const Val& value, Args args) {
+Value items(Run& run, const Value& value, Args args) {
   return late(run, items_now, value, args);
 }
 
-Val map(Run& run, const Val& value, const Arguments& args) {
+Value map(Run& run, const Value& value, const Arguments& args) {
   return lazily<Map>(run, *run.make<Mapping>(run, value, args));
 }
 
-Val select(Run& run, const Val& value, const Arguments& args) {
+Value select(Run& run, const Value& value, const Arguments& args) {
   return choose(run, value, args, false, false);
 }
 
-Val reject(Run& run, const Val& value, const Arguments& args) {
+Value reject(Run& run, const Value& value, const Arguments& args) {
   return choose(run, value, args, true, false);
 }
 
-Val selectattr(Run& run, const Val& value, const Arguments& args) {
+Value selectattr(Run& run, const Value& value, const Arguments& args) {
   return choose(run, value, args, false, true);
 }
 
-Val rejectattr(Run& run, const Val& value, const Arguments& args) {
+Value rejectattr(Run& run, const Value& value, const Arguments& args) {
   return choose(run, value, args, true, true);
 }
 
-Val first(Run& run, const Val& value, Args) {
+Value first(Run& run, const Value& value, Args) {
   Iterator* items = run.iterate(value);
-  Val item;
+  Value item;
   if (items != nullptr && items->next(run, item)) return item;
-  return run.failed() ? Val::failure() : no_item(run, "first");
+  return run.failed() ? Value::failure() : no_item(run, "first");
 }
 
-Val last(Run& run, const Val& value, Args) {
+Value last(Run& run, const Value& value, Args) {
   if (value.kind == Kind::kIterator) return run.fail_type("reversed", value);
-  Vector<Val> all(run.memory());
+  Vector<Value> all(run.memory());
   if (value.is_string() && !value.bytes().empty())
-    return get_item(run, value, Val::of(std::int64_t{-1}));
-  if (!run.collect(value, all)) return Val::failure();
+    return get_item(run, value, Value::of(std::int64_t{-1}));
+  if (!run.collect(value, all)) return Value::failure();
   return all.empty() ? no_item(run, "last") : all.back();
 }
 
-Val join(Run& run, const Val& value, Args args) {
+Value join(Run& run, const Value& value, Args args) {
   const Text none = {{}, Trust::kAll};
   const Text* separator = args[0].is_missing() ? &none : to_text(run, args[0]);
   AttributePath path;
-  if (separator == nullptr || !path.parse(run, args[1])) return Val::failure();
+  if (separator == nullptr || !path.parse(run, args[1])) return Value::failure();
   Vector<const Text*> parts(run.memory());
   Iterator* all = run.iterate(value);
-  Val item;
+  Value item;
   while (all != nullptr && all->next(run, item)) {
-    const Val part = path.get(run, item);
+    const Value part = path.get(run, item);
     const Text* text = part.failed() ? nullptr : to_text(run, part);
-    if (text == nullptr) return Val::failure();
+    if (text == nullptr) return Value::failure();
     parts.push_back(text);
   }
-  if (run.failed()) return Val::failure();
+  if (run.failed()) return Value::failure();
   Text plain = *separator;  // str(separator) is no markup
   plain.is_markup = false;
   return jinja::join(run, plain, parts);
 }
 
-Val length(Run& run, const Val& value, Args) {
+Value length(Run& run, const Value& value, Args) {
   const std::int64_t n = value.kind == Kind::kLoop ? -1 : run.length(value);
   if (n < 0) return run.fail_type("asked for its length", value);
-  return run.failed() ? Val::failure() : Val::of(n);
+  return run.failed() ? Value::failure() : Value::of(n);
 }
 
-Val list(Run& run, const Val& value, Args) {
-  Vector<Val> all(run.memory());
-  return run.collect(value, all) ? run.list(all) : Val::failure();
+Value list(Run& run, const Value& value, Args) {
+  Vector<Value> all(run.memory());
+  return run.collect(value, all) ? run.list(all) : Value::failure();
 }
 
-Val reverse(Run& run, const Val& value, Args) {
-  const Val back = Val::of(std::int64_t{-1});
+Value reverse(Run& run, const Value& value, Args) {
+  const Value back = Value::of(std::int64_t{-1});
   if (value.is_string()) return get_slice(run, value, {}, {}, back);
-  Vector<Val> all(run.memory());
-  if (!run.collect(value, all)) return Val::failure();
+  Vector<Value> all(run.memory());
+  if (!run.collect(value, all)) return Value::failure();
   std::reverse(all.begin(), all.end());
   // A generator has no order to reverse: Python makes a list of it.
-  const Val backward = run.list(all);
+  const Value backward = run.list(all);
   Iterator* made = backward.failed() ? nullptr : run.iterate(backward);
   if (made == nullptr || value.kind == Kind::kIterator) return backward;
-  return Val::of(made);
+  return Value::of(made);
 }
 
 }  // namespace wick::jinja::filters

@@ -17,7 +17,7 @@ namespace {
 // The text without blanks around it and without the underscores that Python allows between digits;
 // nullopt where one stands elsewhere.
 std::optional<std::string> digits_of(Run& run, const Text& text) {
-  const Val bare = strip(run, text, nullptr, true, true);
+  const Value bare = strip(run, text, nullptr, true, true);
   if (bare.failed() || bare.bytes().size() > 400 || !run.charge(8 + bare.bytes().size())) {
     return std::nullopt;
   }
@@ -95,7 +95,7 @@ std::optional<double> parse_real(std::string text) {
 }
 
 // float(value), nullopt where Python raises TypeError or ValueError; check failed().
-std::optional<double> to_real(Run& run, const Val& value) {
+std::optional<double> to_real(Run& run, const Value& value) {
   if (value.is_number()) return value.as_real();
   if (value.is_undefined()) run.fail_undefined(value);
   if (!value.is_string()) return std::nullopt;
@@ -141,85 +141,85 @@ std::int64_t round_int(std::int64_t value, std::int64_t digits) {
 
 }  // namespace
 
-Val abs(Run& run, const Val& value, Args) {
-  if (value.kind == Kind::kFloat) return Val::of(std::fabs(value.real)).with_taint(value.tainted);
+Value abs(Run& run, const Value& value, Args) {
+  if (value.kind == Kind::kFloat) return Value::of(std::fabs(value.real)).with_taint(value.tainted);
   if (!value.is_integral()) return run.fail_type("given to abs", value);
   return value.as_int() < 0 ? negative(run, value, true)
-                            : Val::of(value.as_int()).with_taint(value.tainted);
+                            : Value::of(value.as_int()).with_taint(value.tainted);
 }
 
-Val integer(Run& run, const Val& value, Args args) {
+Value integer(Run& run, const Value& value, Args args) {
   // A base that Python's int() refuses leaves the text to float().
-  const Val& wanted = args[1];
+  const Value& wanted = args[1];
   const bool is_base = wanted.is_missing() || wanted.is_integral();
   const std::int64_t base = wanted.is_integral() ? wanted.as_int() : is_base ? 10 : -1;
-  const Val otherwise = args[0].is_missing() ? Val::of(std::int64_t{0}) : args[0];
+  const Value otherwise = args[0].is_missing() ? Value::of(std::int64_t{0}) : args[0];
   const bool taint = is_tainted(value);
   if (value.is_string()) {
     const auto digits = digits_of(run, *value.text);
-    if (!digits) return run.failed() ? Val::failure() : otherwise;
+    if (!digits) return run.failed() ? Value::failure() : otherwise;
     if (base == 0 || (base >= 2 && base <= 36)) {
       const ParsedInt parsed = parse_int(*digits, base);
-      if (parsed.value) return Val::of(*parsed.value).with_taint(taint);
+      if (parsed.value) return Value::of(*parsed.value).with_taint(taint);
       if (parsed.overflows) return run.fail("an integer does not fit into 64 bits");
     }
   } else if (value.is_integral()) {
-    return Val::of(value.as_int()).with_taint(taint);
+    return Value::of(value.as_int()).with_taint(taint);
   }
   const std::optional<double> real = to_real(run, value);
-  if (run.failed()) return Val::failure();
+  if (run.failed()) return Value::failure();
   if (!real || !std::isfinite(*real)) return otherwise;
   const auto whole = truncated(*real);
-  return whole ? Val::of(*whole).with_taint(taint)
+  return whole ? Value::of(*whole).with_taint(taint)
                : run.fail("an integer does not fit into 64 bits");
 }
 
-Val real(Run& run, const Val& value, Args args) {
+Value real(Run& run, const Value& value, Args args) {
   const std::optional<double> parsed = to_real(run, value);
-  if (run.failed()) return Val::failure();
+  if (run.failed()) return Value::failure();
   const bool taint = is_tainted(value);
-  if (parsed) return Val::of(*parsed).with_taint(taint);
-  return args[0].is_missing() ? Val::of(0.0) : args[0];
+  if (parsed) return Value::of(*parsed).with_taint(taint);
+  return args[0].is_missing() ? Value::of(0.0) : args[0];
 }
 
-Val round(Run& run, const Val& value, Args args) {
+Value round(Run& run, const Value& value, Args args) {
   std::int64_t precision = 0;
   const Text common = {"common", Trust::kAll};
   const Text* method = &common;
-  if (!take_text(run, args[1], "a method", method)) return Val::failure();
+  if (!take_text(run, args[1], "a method", method)) return Value::failure();
   const std::string_view how = method->bytes;
   if (args[0].is_none() && how == "common" && value.is_number()) {  // round(x): an integer
     const auto whole =
         value.is_integral() ? std::optional(value.as_int()) : truncated(std::nearbyint(value.real));
-    return whole ? Val::of(*whole).with_taint(value.tainted)
+    return whole ? Value::of(*whole).with_taint(value.tainted)
                  : run.fail("an integer does not fit into 64 bits");
   }
-  if (!take_int(run, args[0], "a precision", precision)) return Val::failure();
+  if (!take_int(run, args[0], "a precision", precision)) return Value::failure();
   if (how != "common" && how != "ceil" && how != "floor") {
     return run.fail("the method of round is 'common', 'ceil' or 'floor'");
   }
   if (!value.is_number()) return run.fail_type("rounded", value);
-  if (!run.charge(kDigitsWork)) return Val::failure();
+  if (!run.charge(kDigitsWork)) return Value::failure();
   const auto digits = static_cast<int>(std::clamp<std::int64_t>(precision, -400, 400));
   if (how == "common") {
     if (value.is_integral())
-      return Val::of(round_int(value.as_int(), digits)).with_taint(value.tainted);
-    return Val::of(round_decimal(value.real, digits)).with_taint(value.tainted);
+      return Value::of(round_int(value.as_int(), digits)).with_taint(value.tainted);
+    return Value::of(round_decimal(value.real, digits)).with_taint(value.tainted);
   }
   // math.ceil(value * 10**precision) / 10**precision; ceil gives an integer, / a float.
   const double scale = std::pow(10.0, digits);
   const double scaled = value.as_real() * scale;
   if (!std::isfinite(scaled)) return run.fail("the number cannot be rounded");
   const double whole = how == "ceil" ? std::ceil(scaled) : std::floor(scaled);
-  return Val::of(whole / scale + 0.0).with_taint(value.tainted);
+  return Value::of(whole / scale + 0.0).with_taint(value.tainted);
 }
 
-Val filesizeformat(Run& run, const Val& value, Args args) {
+Value filesizeformat(Run& run, const Value& value, Args args) {
   bool binary = false;
   const std::optional<double> bytes = to_real(run, value);
-  if (!take_bool(run, args[0], binary)) return Val::failure();
+  if (!take_bool(run, args[0], binary)) return Value::failure();
   if (!bytes) return run.fail_type("formatted as a file size", value);
-  if (!run.charge(kDigitsWork)) return Val::failure();
+  if (!run.charge(kDigitsWork)) return Value::failure();
   const double base = binary ? 1024 : 1000;
   std::string text;
   if (*bytes == 1) {

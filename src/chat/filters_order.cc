@@ -10,20 +10,20 @@ namespace wick::jinja::filters {
 namespace {
 
 struct Keyed {
-  Val key, item;
+  Value key, item;
 };
 
-Val key_of(Run& run, const AttributePath& path, const Val& item, bool exact,
-           const Val& otherwise = {}) {
-  const Val key = path.get(run, item, otherwise);
+Value key_of(Run& run, const AttributePath& path, const Value& item, bool exact,
+           const Value& otherwise = {}) {
+  const Value key = path.get(run, item, otherwise);
   return key.failed() || exact ? key : ignore_case(run, key);
 }
 
 // The items with their keys; false if failed.
-bool keyed_items(Run& run, const Val& value, const AttributePath& path, bool exact,
+bool keyed_items(Run& run, const Value& value, const AttributePath& path, bool exact,
                  Vector<Keyed>& out) {
   Iterator* all = run.iterate(value);
-  Val item;
+  Value item;
   while (all != nullptr && all->next(run, item)) {
     out.push_back({key_of(run, path, item, exact), item});
     if (out.back().key.failed() || !run.charge(3)) return false;
@@ -38,26 +38,26 @@ bool sort_keyed(Run& run, Vector<Keyed>& items, bool reverse) {
   });
 }
 
-Val items_of(Run& run, const Vector<Keyed>& keyed) {
-  Vector<Val> items(run.memory());
+Value items_of(Run& run, const Vector<Keyed>& keyed) {
+  Vector<Value> items(run.memory());
   for (const Keyed& each : keyed)
     items.push_back(each.item);
   return run.list(items);
 }
 
-Val extreme(Run& run, const Val& value, Args args, int wanted) {
+Value extreme(Run& run, const Value& value, Args args, int wanted) {
   bool exact = false;
   AttributePath path;
   Vector<Keyed> items(run.memory());
   if (!take_bool(run, args[0], exact) || !path.parse(run, args[1]) ||
       !keyed_items(run, value, path, exact, items)) {
-    return Val::failure();
+    return Value::failure();
   }
   if (items.empty()) return run.undefined("there is no item, the sequence is empty");
   const Keyed* best = &items[0];
   for (std::size_t i = 1; i < items.size(); ++i) {
     const std::optional<int> way = order(run, items[i].key, best->key);
-    if (!way) return Val::failure();
+    if (!way) return Value::failure();
     if (*way == wanted) best = &items[i];
   }
   return best->item;
@@ -65,17 +65,17 @@ Val extreme(Run& run, const Val& value, Args args, int wanted) {
 
 }  // namespace
 
-Val max(Run& run, const Val& value, Args args) {
+Value max(Run& run, const Value& value, Args args) {
   return extreme(run, value, args, 1);
 }
 
-Val min(Run& run, const Val& value, Args args) {
+Value min(Run& run, const Value& value, Args args) {
   return extreme(run, value, args, -1);
 }
 
-Val sort(Run& run, const Val& value, Args args) {
+Value sort(Run& run, const Value& value, Args args) {
   bool reverse = false, exact = false;
-  if (!take_flag(run, args[0], reverse) || !take_bool(run, args[1], exact)) return Val::failure();
+  if (!take_flag(run, args[0], reverse) || !take_bool(run, args[1], exact)) return Value::failure();
   // "age,name" sorts by both; the key is always a list, as jinja2's is.
   Vector<AttributePath> paths(1, AttributePath(), run.memory());
   if (args[2].is_string()) {
@@ -83,33 +83,33 @@ Val sort(Run& run, const Val& value, Args args) {
     paths.clear();
     for (std::size_t at = 0; at <= text.bytes.size();) {
       const std::size_t end = std::min(text.bytes.find(',', at), text.bytes.size());
-      if (!paths.emplace_back().parse(run, run.cut(text, at, end))) return Val::failure();
+      if (!paths.emplace_back().parse(run, run.cut(text, at, end))) return Value::failure();
       at = end + 1;
     }
   } else if (!paths[0].parse(run, args[2])) {
-    return Val::failure();
+    return Value::failure();
   }
   Vector<Keyed> items(run.memory());
   Iterator* all = run.iterate(value);
-  Val item;
+  Value item;
   while (all != nullptr && all->next(run, item)) {
-    Vector<Val> keys(run.memory());
+    Vector<Value> keys(run.memory());
     for (const AttributePath& path : paths)
       keys.push_back(key_of(run, path, item, exact));
-    if (run.failed()) return Val::failure();
+    if (run.failed()) return Value::failure();
     items.push_back({run.list(keys), item});
   }
-  if (run.failed() || !sort_keyed(run, items, reverse)) return Val::failure();
+  if (run.failed() || !sort_keyed(run, items, reverse)) return Value::failure();
   return items_of(run, items);
 }
 
-Val dictsort(Run& run, const Val& value, Args args) {
+Value dictsort(Run& run, const Value& value, Args args) {
   bool exact = false, reverse = false;
   const Text key = {"key", Trust::kAll};
   const Text* by = &key;
   if (!take_bool(run, args[0], exact) || !take_text(run, args[1], "what to sort by", by) ||
       !take_flag(run, args[2], reverse)) {
-    return Val::failure();
+    return Value::failure();
   }
   if (by->bytes != "key" && by->bytes != "value") {
     return run.fail("dictsort sorts by either 'key' or 'value'");
@@ -117,60 +117,60 @@ Val dictsort(Run& run, const Val& value, Args args) {
   if (value.kind != Kind::kDict) return run.fail_type("sorted as a dict", value);
   Vector<Keyed> items(run.memory());
   for (const Entry& entry : *value.dict) {
-    const Val& sorted = by->bytes == "key" ? entry.key : entry.value;
+    const Value& sorted = by->bytes == "key" ? entry.key : entry.value;
     items.push_back(
         {exact ? sorted : ignore_case(run, sorted), run.tuple({entry.key, entry.value})});
   }
-  if (run.failed() || !sort_keyed(run, items, reverse)) return Val::failure();
+  if (run.failed() || !sort_keyed(run, items, reverse)) return Value::failure();
   return items_of(run, items);
 }
 
-Val groupby(Run& run, const Val& value, Args args) {
+Value groupby(Run& run, const Value& value, Args args) {
   bool exact = false;
   AttributePath path;
-  if (!path.parse(run, args[0]) || !take_bool(run, args[2], exact)) return Val::failure();
+  if (!path.parse(run, args[0]) || !take_bool(run, args[2], exact)) return Value::failure();
   Vector<Keyed> items(run.memory());
   Iterator* all = run.iterate(value);
-  Val item;
+  Value item;
   while (all != nullptr && all->next(run, item)) {
     items.push_back({key_of(run, path, item, exact, args[1]), item});
-    if (run.failed()) return Val::failure();
+    if (run.failed()) return Value::failure();
   }
-  if (run.failed() || !sort_keyed(run, items, false)) return Val::failure();
-  Vector<Val> groups(run.memory());
+  if (run.failed() || !sort_keyed(run, items, false)) return Value::failure();
+  Vector<Value> groups(run.memory());
   for (std::size_t from = 0; from < items.size();) {
     std::size_t to = from;
-    Vector<Val> members(run.memory());
+    Vector<Value> members(run.memory());
     while (to < items.size() && equal(run, items[to].key, items[from].key)) {
       members.push_back(items[to++].item);
     }
     to = std::max(to, from + 1);  // NaN equals nothing
     if (members.empty()) members.push_back(items[from].item);
-    const Val grouper = path.get(run, items[from].item, args[1]);
-    const Val list = run.list(members);
-    Val group = run.failed() ? Val::failure() : run.tuple({grouper, list});
+    const Value grouper = path.get(run, items[from].item, args[1]);
+    const Value list = run.list(members);
+    Value group = run.failed() ? Value::failure() : run.tuple({grouper, list});
     if (group.failed()) return group;
     List* named = run.make<List>(*group.list);
     named->is_group = true;
-    groups.push_back(Val::of(named, Kind::kTuple));
+    groups.push_back(Value::of(named, Kind::kTuple));
     from = to;
   }
   return run.list(groups);
 }
 
-Val sum(Run& run, const Val& value, Args args) {
+Value sum(Run& run, const Value& value, Args args) {
   AttributePath path;
-  Val total = args[1].is_missing() ? Val::of(std::int64_t{0}) : args[1];
-  if (!path.parse(run, args[0])) return Val::failure();
+  Value total = args[1].is_missing() ? Value::of(std::int64_t{0}) : args[1];
+  if (!path.parse(run, args[0])) return Value::failure();
   if (total.is_string()) return run.fail("sum cannot add texts; use join");
   Iterator* all = run.iterate(value);
-  Val item;
+  Value item;
   while (all != nullptr && all->next(run, item)) {
-    const Val next = path.get(run, item);
+    const Value next = path.get(run, item);
     total = next.failed() ? next : arithmetic(run, Op::kAdd, total, next);
     if (total.failed()) return total;
   }
-  return run.failed() ? Val::failure() : total;
+  return run.failed() ? Value::failure() : total;
 }
 
 namespace {
@@ -181,9 +181,9 @@ class Unique final : public Iterator {
   Unique(Iterator& items, const AttributePath& path, bool exact)
       : items_(items), path_(path), exact_(exact) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     while (items_.next(run, out)) {
-      const Val key = key_of(run, path_, out, exact_);
+      const Value key = key_of(run, path_, out, exact_);
       if (key.failed()) return false;
       const std::size_t n = seen_.dict.size;
       if (!run.insert(seen_, key, {})) return false;
@@ -199,18 +199,18 @@ class Unique final : public Iterator {
   GrowingDict seen_ = {};  // its keys
 };
 
-Val unique_now(Run& run, const Val& value, Args args) {
+Value unique_now(Run& run, const Value& value, Args args) {
   bool exact = false;
   AttributePath path;
-  if (!take_bool(run, args[0], exact) || !path.parse(run, args[1])) return Val::failure();
+  if (!take_bool(run, args[0], exact) || !path.parse(run, args[1])) return Value::failure();
   Iterator* const items = run.iterate(value);
-  if (items == nullptr) return Val::failure();
-  return Val::of(static_cast<Iterator*>(run.make<Unique>(*items, path, exact)));
+  if (items == nullptr) return Value::failure();
+  return Value::of(static_cast<Iterator*>(run.make<Unique>(*items, path, exact)));
 }
 
 }  // namespace
 
-Val unique(Run& run, const Val& value, Args args) {
+Value unique(Run& run, const Value& value, Args args) {
   return late(run, unique_now, value, args);
 }
 

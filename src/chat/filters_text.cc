@@ -14,18 +14,18 @@ namespace {
 constexpr std::size_t kUsualJson = 1024;  // bytes
 constexpr std::size_t kMaxIndent = 1000;  // of tojson
 
-Val with_case(Run& run, const Val& value, Case to) {
+Value with_case(Run& run, const Value& value, Case to) {
   const Text* text = soft_text(run, value);
-  return text == nullptr ? Val::failure() : change_case(run, *text, to);
+  return text == nullptr ? Value::failure() : change_case(run, *text, to);
 }
 
 // tojson's `separators`: a list or tuple of two texts.
-bool take_separators(Run& run, const Val& arg, JsonStyle& style) {
+bool take_separators(Run& run, const Value& arg, JsonStyle& style) {
   if (arg.is_missing() || arg.is_none()) {
     if (style.indent) style.item_separator = ",";
     return true;
   }
-  Vector<Val> both(run.memory());
+  Vector<Value> both(run.memory());
   if (!run.collect(arg, both)) return false;
   if (both.size() != 2 || !both[0].is_string() || !both[1].is_string()) {
     return !run.fail("separators of tojson must be two texts").failed();
@@ -36,7 +36,7 @@ bool take_separators(Run& run, const Val& arg, JsonStyle& style) {
   return true;
 }
 
-bool take_indent(Run& run, const Val& arg, JsonStyle& style) {
+bool take_indent(Run& run, const Value& arg, JsonStyle& style) {
   if (arg.is_missing() || arg.is_none()) return true;
   if (arg.is_string()) {
     style.indent = arg.bytes();
@@ -63,7 +63,7 @@ bool is_url_safe(char c, bool slash) noexcept {
          c == '.' || c == '-' || c == '~' || (slash && c == '/');
 }
 
-bool append_url(Run& run, TextBuilder& out, const Val& value, bool in_query) {
+bool append_url(Run& run, TextBuilder& out, const Value& value, bool in_query) {
   const Text* text = to_text(run, value);
   if (text == nullptr) return false;
   TrustCursor trust(*text);
@@ -82,52 +82,52 @@ bool append_url(Run& run, TextBuilder& out, const Val& value, bool in_query) {
 
 }  // namespace
 
-Val capitalize(Run& run, const Val& value, Args) {
+Value capitalize(Run& run, const Value& value, Args) {
   return with_case(run, value, Case::kCapitalize);
 }
 
-Val lower(Run& run, const Val& value, Args) {
+Value lower(Run& run, const Value& value, Args) {
   return with_case(run, value, Case::kLower);
 }
 
-Val upper(Run& run, const Val& value, Args) {
+Value upper(Run& run, const Value& value, Args) {
   return with_case(run, value, Case::kUpper);
 }
 
-Val center(Run& run, const Val& value, Args args) {
+Value center(Run& run, const Value& value, Args args) {
   std::int64_t width = 80;
   const Text* text = soft_text(run, value);
-  if (text == nullptr || !take_int(run, args[0], "a width", width)) return Val::failure();
-  const auto size = static_cast<std::int64_t>(run.n_chars(Val::of(text)));
-  if (width <= size) return Val::of(text);
+  if (text == nullptr || !take_int(run, args[0], "a width", width)) return Value::failure();
+  const auto size = static_cast<std::int64_t>(run.n_chars(Value::of(text)));
+  if (width <= size) return Value::of(text);
   const std::int64_t room = width - size;
   const std::int64_t left = room / 2 + (room & width & 1);
   return pad(run, *text, left, room - left, " ", true);
 }
 
-Val escape(Run& run, const Val& value, Args) {
+Value escape(Run& run, const Value& value, Args) {
   return jinja::escape(run, value);
 }
 
-Val force_escape(Run& run, const Val& value, Args) {
+Value force_escape(Run& run, const Value& value, Args) {
   const Text* text = to_text(run, value);
-  if (text == nullptr) return Val::failure();
+  if (text == nullptr) return Value::failure();
   Text plain = *text;
   plain.is_markup = false;
-  return jinja::escape(run, Val::of(&plain));
+  return jinja::escape(run, Value::of(&plain));
 }
 
-Val safe(Run& run, const Val& value, Args) {
+Value safe(Run& run, const Value& value, Args) {
   const Text* text = to_text(run, value);
   Text* made = text == nullptr ? nullptr : run.make<Text>(*text);
-  if (made == nullptr) return Val::failure();
+  if (made == nullptr) return Value::failure();
   made->is_markup = true;
-  return Val::of(made);
+  return Value::of(made);
 }
 
-Val format(Run& run, const Val& value, const Arguments& args) {
+Value format(Run& run, const Value& value, const Arguments& args) {
   const Text* text = soft_text(run, value);
-  if (text == nullptr) return Val::failure();
+  if (text == nullptr) return Value::failure();
   if (!args.named.empty() && !args.positional.empty()) {
     return run.fail("format takes positional or named arguments, not both");
   }
@@ -136,25 +136,25 @@ Val format(Run& run, const Val& value, const Arguments& args) {
   Vector<Entry> entries(run.memory());
   for (const NamedArgument& argument : args.named)
     entries.push_back({name_of(run, argument), argument.value});
-  if (run.failed()) return Val::failure();
-  const Val dict = run.dict(entries);
+  if (run.failed()) return Value::failure();
+  const Value dict = run.dict(entries);
   return dict.failed() ? dict : percent_format(run, *text, dict);
 }
 
-Val indent(Run& run, const Val& value, Args args) {
+Value indent(Run& run, const Value& value, Args args) {
   bool first = false, blank = false;
-  if (!take_bool(run, args[1], first) || !take_bool(run, args[2], blank)) return Val::failure();
-  Val by = args[0];
+  if (!take_bool(run, args[1], first) || !take_bool(run, args[2], blank)) return Value::failure();
+  Value by = args[0];
   if (!by.is_string()) {
     std::int64_t width = 4;
-    if (!take_int(run, by, "a width", width)) return Val::failure();
+    if (!take_int(run, by, "a width", width)) return Value::failure();
     by = pad(run, Text{{}, Trust::kAll}, 0, width, " ", true);
   }
   if (by.failed()) return by;
   if (!value.is_string()) return run.fail_type("indented", value);
-  const Val newline = run.text("\n", Trust::kAll, value.text->is_markup);
-  const Val whole = concat(run, *value.text, *newline.text);
-  const Val lines = whole.failed() ? whole : split_lines(run, *whole.text, false);
+  const Value newline = run.text("\n", Trust::kAll, value.text->is_markup);
+  const Value whole = concat(run, *value.text, *newline.text);
+  const Value lines = whole.failed() ? whole : split_lines(run, *whole.text, false);
   if (lines.failed()) return lines;
   TextBuilder out(run);
   if (first) out.append(*by.text);
@@ -162,34 +162,34 @@ Val indent(Run& run, const Val& value, Args args) {
     const Text& line = *lines.list->items[i].text;
     if (i > 0) out.append("\n", true);
     if (i > 0 && (blank || !line.bytes.empty())) out.append(*by.text);
-    if (!out.append(line)) return Val::failure();
+    if (!out.append(line)) return Value::failure();
   }
   return run.text(std::move(out), value.text->is_markup);
 }
 
-Val replace(Run& run, const Val& value, Args args) {
+Value replace(Run& run, const Value& value, Args args) {
   std::int64_t count = -1;
   const Text* text = to_text(run, value);
   const Text* from = text == nullptr ? nullptr : to_text(run, args[0]);
   const Text* to = from == nullptr ? nullptr : to_text(run, args[1]);
   if (to == nullptr || (!args[2].is_none() && !take_int(run, args[2], "a count", count))) {
-    return Val::failure();
+    return Value::failure();
   }
   Text plain = *text;  // str(value) is no markup
   plain.is_markup = false;
-  const Val out = jinja::replace(run, plain, *from, *to, count);
+  const Value out = jinja::replace(run, plain, *from, *to, count);
   return out.failed() || out.text != &plain ? out : run.cut(plain, 0, plain.bytes.size());
 }
 
-Val string(Run& run, const Val& value, Args) {
+Value string(Run& run, const Value& value, Args) {
   const Text* text = soft_text(run, value);
-  return text == nullptr ? Val::failure() : Val::of(text);
+  return text == nullptr ? Value::failure() : Value::of(text);
 }
 
 // Tags and comments go, runs of whitespace become one blank; entities that |escape writes are read.
-Val striptags(Run& run, const Val& value, Args) {
+Value striptags(Run& run, const Value& value, Args) {
   const Text* text = to_text(run, value);
-  if (text == nullptr || !run.charge(text->bytes.size(), Rate::kScan)) return Val::failure();
+  if (text == nullptr || !run.charge(text->bytes.size(), Rate::kScan)) return Value::failure();
   const std::string_view bytes = text->bytes;
   TextBuilder out(run);
   std::size_t at = 0;
@@ -199,18 +199,18 @@ Val striptags(Run& run, const Val& value, Args) {
     const bool comment = bytes.substr(open, 4) == "<!--";
     const std::size_t close = comment ? bytes.find("-->", open + 4) : bytes.find('>', open);
     if (close == std::string_view::npos) break;
-    if (!run.charge(6) || !out.append(*text, at, open)) return Val::failure();
+    if (!run.charge(6) || !out.append(*text, at, open)) return Value::failure();
     at = close + (comment ? 3 : 1);
   }
   out.append(*text, at, bytes.size());
-  const Val bare = run.text(std::move(out));
-  const Val words = bare.failed() ? bare : split(run, *bare.text, nullptr, -1, false);
+  const Value bare = run.text(std::move(out));
+  const Value words = bare.failed() ? bare : split(run, *bare.text, nullptr, -1, false);
   if (words.failed()) return words;
   Vector<const Text*> parts(run.memory());
-  for (const Val& word : words.list->span())
+  for (const Value& word : words.list->span())
     parts.push_back(word.text);
   const Text blank = {" ", Trust::kAll};
-  Val joined = jinja::join(run, blank, parts);
+  Value joined = jinja::join(run, blank, parts);
   constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
       {"&lt;", "<"},    {"&gt;", ">"},  {"&#34;", "\""},
       {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}};
@@ -222,37 +222,37 @@ Val striptags(Run& run, const Val& value, Args) {
   return joined;
 }
 
-Val title(Run& run, const Val& value, Args) {
+Value title(Run& run, const Value& value, Args) {
   return with_case(run, value, Case::kWords);
 }
 
-Val tojson(Run& run, const Val& value, Args args) {
+Value tojson(Run& run, const Value& value, Args args) {
   JsonStyle style;
   // json.dumps writes a text before it looks at the indent.
   if (!take_bool(run, args[0], style.ascii_only) ||
       (!value.is_string() && !take_indent(run, args[1], style)) ||
       !take_separators(run, args[2], style) || !take_bool(run, args[3], style.sort_keys)) {
-    return Val::failure();
+    return Value::failure();
   }
   Written out(run);
   out.text.reserve(kUsualJson);
-  if (!write_json(run, out, value, style)) return Val::failure();
+  if (!write_json(run, out, value, style)) return Value::failure();
   return run.text_copy(out.text, out.is_trusted);
 }
 
-Val trim(Run& run, const Val& value, Args args) {
+Value trim(Run& run, const Value& value, Args args) {
   const Text* text = soft_text(run, value);
   const Text* chars = nullptr;
-  if (text == nullptr) return Val::failure();
+  if (text == nullptr) return Value::failure();
   if (!args[0].is_none() && !take_text(run, args[0], "characters to trim", chars))
-    return Val::failure();
+    return Value::failure();
   return strip(run, *text, chars, true, true);
 }
 
 namespace {
 
 // A number that is only compared: jinja2 does not ask whether it is a whole one.
-bool take_extent(Run& run, const Val& value, const char* what, double& extent) {
+bool take_extent(Run& run, const Value& value, const char* what, double& extent) {
   if (value.kind == Kind::kFloat) {
     extent = value.real;
     return true;
@@ -265,14 +265,14 @@ bool take_extent(Run& run, const Val& value, const char* what, double& extent) {
 
 }  // namespace
 
-Val truncate(Run& run, const Val& value, Args args) {
+Value truncate(Run& run, const Value& value, Args args) {
   double length = 255, leeway = 5;
   bool kill_words = false;
   const Text dots = {"...", Trust::kAll};
   const Text* end = &dots;
   if (!take_extent(run, args[0], "a length", length) || !take_bool(run, args[1], kill_words) ||
       (!args[3].is_none() && !take_extent(run, args[3], "a leeway", leeway))) {
-    return Val::failure();
+    return Value::failure();
   }
   const std::int64_t size = run.length(value);
   if (size < 0) return run.fail_type("truncated", value);
@@ -284,7 +284,7 @@ Val truncate(Run& run, const Val& value, Args args) {
   if (static_cast<double>(size) <= length + leeway) return value;
   if (!value.is_string()) return run.fail_type("truncated", value);
   if (args[0].kind == Kind::kFloat) return run.fail_type("a length to cut at", args[0]);
-  if (!take_text(run, args[2], "an end", end)) return Val::failure();
+  if (!take_text(run, args[2], "an end", end)) return Value::failure();
   std::size_t cut = run.byte_of(value.bytes(),
                                 static_cast<std::size_t>(length) - static_cast<std::size_t>(n_end));
   if (!kill_words) {
@@ -297,32 +297,32 @@ Val truncate(Run& run, const Val& value, Args args) {
   return run.text(std::move(out), value.text->is_markup);
 }
 
-Val urlencode(Run& run, const Val& value, Args) {
+Value urlencode(Run& run, const Value& value, Args) {
   TextBuilder out(run);
   const bool is_one = value.is_string() || value.is_none() || value.is_number() ||
                       value.kind == Kind::kCallable || value.kind == Kind::kNamespace;
   if (is_one) {
-    if (!append_url(run, out, value, false)) return Val::failure();
+    if (!append_url(run, out, value, false)) return Value::failure();
     return run.text(std::move(out));
   }
-  const Val all = value.kind == Kind::kDict ? run.view(value.dict, ViewKind::kItems) : value;
-  Vector<Val> pairs(run.memory()), pair(run.memory());
-  if (!run.collect(all, pairs)) return Val::failure();
+  const Value all = value.kind == Kind::kDict ? run.view(value.dict, ViewKind::kItems) : value;
+  Vector<Value> pairs(run.memory()), pair(run.memory());
+  if (!run.collect(all, pairs)) return Value::failure();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     pair.clear();
-    if (!run.collect(pairs[i], pair)) return Val::failure();
+    if (!run.collect(pairs[i], pair)) return Value::failure();
     if (pair.size() != 2) return run.fail("urlencode needs pairs of name and value");
     if (i > 0) out.append("&", true);
-    if (!append_url(run, out, pair[0], true)) return Val::failure();
+    if (!append_url(run, out, pair[0], true)) return Value::failure();
     out.append("=", true);
-    if (!append_url(run, out, pair[1], true)) return Val::failure();
+    if (!append_url(run, out, pair[1], true)) return Value::failure();
   }
   return run.text(std::move(out));
 }
 
-Val wordcount(Run& run, const Val& value, Args) {
+Value wordcount(Run& run, const Value& value, Args) {
   const Text* text = soft_text(run, value);
-  if (text == nullptr) return Val::failure();
+  if (text == nullptr) return Value::failure();
   std::int64_t n = 0;
   bool in_word = false;
   in_slices(run, text->bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
@@ -334,7 +334,7 @@ Val wordcount(Run& run, const Val& value, Args) {
       at += c.size;
     }
   });
-  return run.failed() ? Val::failure() : Val::of(n);
+  return run.failed() ? Value::failure() : Value::of(n);
 }
 
 }  // namespace wick::jinja::filters

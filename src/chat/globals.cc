@@ -13,8 +13,8 @@
 namespace wick::jinja {
 namespace {
 
-Val range(Run& run, const Val&, std::span<const Val> args) {
-  for (const Val& arg : args) {
+Value range(Run& run, const Value&, std::span<const Value> args) {
+  for (const Value& arg : args) {
     if (!arg.is_missing() && !arg.is_integral())
       return run.fail_type("an argument of range()", arg);
   }
@@ -42,15 +42,15 @@ Val range(Run& run, const Val&, std::span<const Val> args) {
 bool dict_entries(Run& run, const Arguments& args, Vector<Entry>& out) {
   if (args.positional.size() > 1) return !run.fail("dict takes at most one argument").failed();
   if (!args.positional.empty()) {
-    const Val& from = args.positional[0];
+    const Value& from = args.positional[0];
     if (from.is_undefined()) return !run.fail_undefined(from).failed();
     if (from.kind == Kind::kDict) {
       if (!run.charge(from.dict->size / 2)) return false;
       out.assign(from.dict->begin(), from.dict->end());
     } else {
-      Vector<Val> pairs(run.memory()), pair(run.memory());
+      Vector<Value> pairs(run.memory()), pair(run.memory());
       if (!run.collect(from, pairs)) return false;
-      for (const Val& each : pairs) {
+      for (const Value& each : pairs) {
         pair.clear();
         if (!run.collect(each, pair)) return false;
         if (pair.size() != 2) return !run.fail("dict needs pairs of key and value").failed();
@@ -64,42 +64,42 @@ bool dict_entries(Run& run, const Arguments& args, Vector<Entry>& out) {
   return !run.failed();
 }
 
-Val dict(Run& run, const Val&, const Arguments& args) {
+Value dict(Run& run, const Value&, const Arguments& args) {
   Vector<Entry> entries(run.memory());
-  return dict_entries(run, args, entries) ? run.dict(entries) : Val::failure();
+  return dict_entries(run, args, entries) ? run.dict(entries) : Value::failure();
 }
 
-Val name_space(Run& run, const Val&, const Arguments& args) {
+Value name_space(Run& run, const Value&, const Arguments& args) {
   Vector<Entry> entries(run.memory());
-  if (!dict_entries(run, args, entries)) return Val::failure();
-  Val out = Val::of(Kind::kNamespace);
+  if (!dict_entries(run, args, entries)) return Value::failure();
+  Value out = Value::of(Kind::kNamespace);
   out.space = run.make<GrowingDict>();
   for (const Entry& entry : entries) {
     if (!entry.key.is_string()) return run.fail("names of a namespace must be text");
     if (entry.key.bytes().substr(0, 1) == "_") {
       return run.fail("attributes of a namespace must not start with an underscore");
     }
-    if (!run.insert(*out.space, entry.key, entry.value)) return Val::failure();
+    if (!run.insert(*out.space, entry.key, entry.value)) return Value::failure();
   }
   return out;
 }
 
-Val raise_exception(Run& run, const Val&, std::span<const Val> args) {
+Value raise_exception(Run& run, const Value&, std::span<const Value> args) {
   const Text* message = to_text(run, args[0]);
-  if (message == nullptr) return Val::failure();
+  if (message == nullptr) return Value::failure();
   return run.raise(message->bytes);
 }
 
 // strftime in UTC and the C locale, as the C library does it but for what Python answers itself:
 // %f is the microseconds, %z and %Z are empty.
-Val strftime_now(Run& run, const Val&, std::span<const Val> args) {
+Value strftime_now(Run& run, const Value&, std::span<const Value> args) {
   constexpr std::size_t kMostResult = 16 << 10;
   if (!args[0].is_string()) return run.fail_type("a format of strftime_now()", args[0]);
   std::string format;
   const std::string_view given = args[0].bytes();
   if (given.size() > 1000) return run.fail("the format of strftime_now() is too long");
   // A directive of two bytes may take a microsecond, one of five write a thousand bytes.
-  if (!run.charge(kMostResult / 16 + given.size() * 32)) return Val::failure();
+  if (!run.charge(kMostResult / 16 + given.size() * 32)) return Value::failure();
   for (std::size_t i = 0; i < given.size(); ++i) {
     const char next = given[i] == '%' && i + 1 < given.size() ? given[i + 1] : '\0';
     if (next == 'f' || next == 'z' || next == 'Z') {
@@ -121,20 +121,20 @@ Val strftime_now(Run& run, const Val&, std::span<const Val> args) {
   return run.text_copy(out, args[0].text->trust == Trust::kAll);
 }
 
-Val cycler(Run& run, const Val&, const Arguments& args) {
+Value cycler(Run& run, const Value&, const Arguments& args) {
   if (args.positional.empty()) return run.fail("cycler() needs at least one item");
-  const Val items = run.list(args.positional);
-  Val out = Val::of(Kind::kCycler);
+  const Value items = run.list(args.positional);
+  Value out = Value::of(Kind::kCycler);
   if (items.failed()) return items;
   out.cycler = run.make<Cycler>(items.list);
   return out;
 }
 
-Val joiner(Run& run, const Val&, std::span<const Val> args) {
-  const Val separator = args[0].is_missing() ? run.text(", ", Trust::kAll) : args[0];
+Value joiner(Run& run, const Value&, std::span<const Value> args) {
+  const Value separator = args[0].is_missing() ? run.text(", ", Trust::kAll) : args[0];
   const Text* text = separator.failed() ? nullptr : to_text(run, separator);
-  if (text == nullptr) return Val::failure();
-  Val out = Val::of(Kind::kJoiner);
+  if (text == nullptr) return Value::failure();
+  Value out = Value::of(Kind::kJoiner);
   out.joiner = run.make<Joiner>(text);
   return out;
 }

@@ -14,13 +14,13 @@ class TestedItems final : public Iterator {
   TestedItems(Interpreter& interpreter, const Stmt& stmt, Iterator& items, Frame& frame)
       : interpreter_(interpreter), stmt_(stmt), items_(items), frame_(frame) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     if (!entered_ && !interpreter_.enter(stmt_.test_scope, frame_)) return false;
     entered_ = true;
     DataLevel level(run);
     while (!level.too_deep() && items_.next(run, out)) {
       if (!interpreter_.assign(*stmt_.test_target, out, frame_)) return false;
-      const Val holds = interpreter_.eval(*stmt_.test, frame_);
+      const Value holds = interpreter_.eval(*stmt_.test, frame_);
       if (holds.failed()) return false;
       if (is_true(run, holds)) return true;
     }
@@ -37,7 +37,7 @@ class TestedItems final : public Iterator {
 
 }  // namespace
 
-Val& Interpreter::slot(const VarRef& ref, Frame& frame) {
+Value& Interpreter::slot(const VarRef& ref, Frame& frame) {
   Frame* at = &frame;
   for (int i = 0; i < ref.hops; ++i)
     at = at->parent;
@@ -55,15 +55,15 @@ void Interpreter::note_place(std::uint32_t at) {
 Frame* Interpreter::new_frame(const Function& function, Frame& parent) {
   const auto n = static_cast<std::size_t>(function.n_slots);
   if (!run_.charge(1 + n / 8)) return nullptr;
-  Val* slots = run_.array<Val>(n);
-  std::uninitialized_fill_n(slots, n, Val());
+  Value* slots = run_.array<Value>(n);
+  std::uninitialized_fill_n(slots, n, Value());
   return run_.make<Frame>(&parent, slots);
 }
 
 bool Interpreter::enter(const Scope& scope, Frame& frame) {
   if (!run_.charge(scope.size())) return false;
   for (const SlotLoad& load : scope) {
-    Val& to = frame.slots[load.slot];
+    Value& to = frame.slots[load.slot];
     if (load.action == SlotLoad::Action::kUndefined) {
       to = {};
     } else if (load.action == SlotLoad::Action::kAlias) {
@@ -72,7 +72,7 @@ bool Interpreter::enter(const Scope& scope, Frame& frame) {
     } else if (const Entry* entry = find(run_, *context_, load.name)) {
       to = entry->value;
     } else if (const Builtin* builtin = find_global(load.name)) {
-      to = Val::of(Kind::kCallable);
+      to = Value::of(Kind::kCallable);
       to.callable = run_.make<Callable>(builtin);
     } else {
       to = {};
@@ -140,14 +140,14 @@ Flow Interpreter::exec_kind(const Stmt& stmt, Frame& frame) {
   return Flow::kFailed;
 }
 
-Flow Interpreter::print(const Val& value) {
+Flow Interpreter::print(const Value& value) {
   return !value.failed() && append_text(run_, *out_, value) ? Flow::kNext : Flow::kFailed;
 }
 
 Flow Interpreter::exec_output(const Stmt& stmt, Frame& frame) {
   for (const Expr* expr : stmt.exprs) {
     const Flow flow =
-        print(expr->kind == ExprKind::kData ? Val::of(expr->constant) : eval(*expr, frame));
+        print(expr->kind == ExprKind::kData ? Value::of(expr->constant) : eval(*expr, frame));
     if (flow != Flow::kNext) return flow;
   }
   return Flow::kNext;
@@ -155,7 +155,7 @@ Flow Interpreter::exec_output(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::exec_if(const Stmt& stmt, Frame& frame) {
   for (std::size_t i = 0; i < stmt.exprs.size(); ++i) {
-    const Val test = eval(*stmt.exprs[i], frame);
+    const Value test = eval(*stmt.exprs[i], frame);
     if (test.failed()) return Flow::kFailed;
     if (is_true(run_, test)) return exec(stmt.bodies[i], frame);
   }
@@ -163,14 +163,14 @@ Flow Interpreter::exec_if(const Stmt& stmt, Frame& frame) {
 }
 
 Flow Interpreter::exec_for(const Stmt& stmt, Frame& frame) {
-  const Val items = eval(*stmt.value, frame);
+  const Value items = eval(*stmt.value, frame);
   if (items.failed()) return Flow::kFailed;
   if (!stmt.recursive) return run_loop(stmt, items, 0, frame, frame);
   Frame* own = new_frame(stmt.function, frame);
   return own == nullptr ? Flow::kFailed : run_loop(stmt, items, 0, frame, *own);
 }
 
-Flow Interpreter::run_loop(const Stmt& stmt, const Val& items, std::int64_t depth0, Frame& outer,
+Flow Interpreter::run_loop(const Stmt& stmt, const Value& items, std::int64_t depth0, Frame& outer,
                            Frame& frame) {
   Loop unseen;  // where nobody says `loop`
   Loop* const loop = stmt.loop_slot < 0 ? &unseen : run_.make<Loop>();
@@ -185,7 +185,7 @@ Flow Interpreter::run_loop(const Stmt& stmt, const Val& items, std::int64_t dept
   loop->depth0 = depth0;
   loop->frame = &outer;
   if (stmt.recursive) loop->stmt = &stmt;
-  Val loop_val = Val::of(Kind::kLoop);
+  Value loop_val = Value::of(Kind::kLoop);
   loop_val.loop = loop;
   bool completed = false;  // jinja2's else runs unless some body came to its end
   while (loop->advance(run_)) {
@@ -202,14 +202,14 @@ Flow Interpreter::run_loop(const Stmt& stmt, const Val& items, std::int64_t dept
   return enter(stmt.other_scope, frame) ? exec(stmt.other, frame) : Flow::kFailed;
 }
 
-bool Interpreter::assign(const Expr& target, const Val& value, Frame& frame) {
+bool Interpreter::assign(const Expr& target, const Value& value, Frame& frame) {
   if (value.failed()) return false;
   if (target.kind == ExprKind::kName) {
     slot(target.ref, frame) = value;
     return run_.charge(static_cast<std::size_t>(target.ref.hops));
   }
   if (target.kind == ExprKind::kNsAttr) {
-    const Val& space = slot(target.ref, frame);
+    const Value& space = slot(target.ref, frame);
     if (space.kind != Kind::kNamespace) {
       run_.fail("only attributes of a namespace can be set");
       return false;
@@ -218,9 +218,9 @@ bool Interpreter::assign(const Expr& target, const Val& value, Frame& frame) {
       run_.fail(cat("attributes of a namespace must not start with an underscore: ", target.attr));
       return false;
     }
-    return run_.insert(*space.space, Val::of(target.key), value);
+    return run_.insert(*space.space, Value::of(target.key), value);
   }
-  Vector<Val> items(run_.memory());
+  Vector<Value> items(run_.memory());
   if (!run_.collect(value, items)) return false;
   if (items.size() != target.items.size()) {
     run_.fail(cat(items.size(), " values cannot be unpacked into ", target.items.size(), " names"));
@@ -248,7 +248,7 @@ Flow Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
   return assign(*stmt.target, eval(*stmt.value, frame), frame) ? Flow::kNext : Flow::kFailed;
 }
 
-Flow Interpreter::capture(const Block& block, Frame& frame, Val& text) {
+Flow Interpreter::capture(const Block& block, Frame& frame, Value& text) {
   TextBuilder* const before = out_;
   BorrowedText own(spare_texts_);
   out_ = &*own;
@@ -261,7 +261,7 @@ Flow Interpreter::capture(const Block& block, Frame& frame, Val& text) {
 
 Flow Interpreter::exec_set_block(const Stmt& stmt, Frame& frame) {
   if (!enter(stmt.scope, frame)) return Flow::kFailed;
-  Val text;
+  Value text;
   const Flow flow = capture(stmt.body, frame, text);
   if (flow != Flow::kNext) return flow;
   if (stmt.value != nullptr) text = eval_filter(*stmt.value, &text, frame);
@@ -270,10 +270,10 @@ Flow Interpreter::exec_set_block(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::exec_filter_block(const Stmt& stmt, Frame& frame) {
   if (!enter(stmt.scope, frame)) return Flow::kFailed;
-  Val text;
+  Value text;
   const Flow flow = capture(stmt.body, frame, text);
   if (flow != Flow::kNext) return flow;
-  const Val filtered = eval_filter(*stmt.value, &text, frame);
+  const Value filtered = eval_filter(*stmt.value, &text, frame);
   if (filtered.failed()) return Flow::kFailed;
   if (!filtered.is_string()) {  // jinja2 joins it with the rest of the output as it is
     run_.fail_type("the text of a filter block", filtered);
@@ -292,14 +292,14 @@ Flow Interpreter::exec_with(const Stmt& stmt, Frame& frame) {
 
 Flow Interpreter::exec_macro(const Stmt& stmt, Frame& frame) {
   const Callable* made = run_.make<Callable>(nullptr, &stmt, &frame);
-  Val macro = Val::of(Kind::kCallable);
+  Value macro = Value::of(Kind::kCallable);
   macro.callable = made;
   return assign(*stmt.target, macro, frame) ? Flow::kNext : Flow::kFailed;
 }
 
 Flow Interpreter::exec_call_block(const Stmt& stmt, Frame& frame) {
   const Callable* made = run_.make<Callable>(nullptr, &stmt, &frame);
-  Val caller = Val::of(Kind::kCallable);
+  Value caller = Value::of(Kind::kCallable);
   caller.callable = made;
   if (stmt.value != nullptr) return print(eval_call(*stmt.value, frame, &caller));
   return print(call(caller, {}));  // a generation block

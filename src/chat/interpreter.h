@@ -27,10 +27,10 @@ class Interpreter {
   // Where a render was that ran out of memory: the error that says so.
   void note_last_place() { note_place(at_); }
 
-  Val eval(const Expr& expr, Frame& frame);
+  Value eval(const Expr& expr, Frame& frame);
 
   // Stores an item where a for or a set wants it; false if failed.
-  bool assign(const Expr& target, const Val& value, Frame& frame);
+  bool assign(const Expr& target, const Value& value, Frame& frame);
 
   // What entering a scope does to its slots.
   bool enter(const Scope& scope, Frame& frame);
@@ -49,42 +49,42 @@ class Interpreter {
   Flow exec_macro(const Stmt& stmt, Frame& frame);
   Flow exec_call_block(const Stmt& stmt, Frame& frame);
   Flow exec_filter_block(const Stmt& stmt, Frame& frame);
-  Flow run_loop(const Stmt& stmt, const Val& items, std::int64_t depth0, Frame& outer,
+  Flow run_loop(const Stmt& stmt, const Value& items, std::int64_t depth0, Frame& outer,
                 Frame& frame);
   // The body's text in `text`; anything but kNext leaves it unset.
-  Flow capture(const Block& block, Frame& frame, Val& text);
+  Flow capture(const Block& block, Frame& frame, Value& text);
   Frame* new_frame(const Function& function, Frame& parent);
-  Flow print(const Val& value);
+  Flow print(const Value& value);
   bool check_spaces(const Expr& target, Frame& frame);
 
   // evaluate.cc
-  Val eval_kind(const Expr& expr, Frame& frame);
-  Val eval_name(const Expr& expr, Frame& frame);
-  Val eval_items(const Expr& expr, Frame& frame, Kind kind);
-  Val eval_dict(const Expr& expr, Frame& frame);
-  Val eval_get_item(const Expr& expr, Frame& frame);
-  Val eval_compare(const Expr& expr, Frame& frame);
-  Val eval_concat(const Expr& expr, Frame& frame);
-  Val eval_condition(const Expr& expr, Frame& frame);
-  Val eval_filter(const Expr& expr, const Val* captured, Frame& frame);
-  Val eval_test(const Expr& expr, Frame& frame);
-  Val eval_call(const Expr& expr, Frame& frame, const Val* caller);
+  Value eval_kind(const Expr& expr, Frame& frame);
+  Value eval_name(const Expr& expr, Frame& frame);
+  Value eval_items(const Expr& expr, Frame& frame, Kind kind);
+  Value eval_dict(const Expr& expr, Frame& frame);
+  Value eval_get_item(const Expr& expr, Frame& frame);
+  Value eval_compare(const Expr& expr, Frame& frame);
+  Value eval_concat(const Expr& expr, Frame& frame);
+  Value eval_condition(const Expr& expr, Frame& frame);
+  Value eval_filter(const Expr& expr, const Value* captured, Frame& frame);
+  Value eval_test(const Expr& expr, Frame& frame);
+  Value eval_call(const Expr& expr, Frame& frame, const Value* caller);
   bool eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out);
 
   // call.cc
-  Val call(const Val& callee, const Arguments& args);
-  Val call_macro(const Callable& callable, const Arguments& args);
+  Value call(const Value& callee, const Arguments& args);
+  Value call_macro(const Callable& callable, const Arguments& args);
   bool bind_macro(const Callable& callable, const Arguments& args, Frame& frame);
   bool bind_named(const Callable& callable, const Arguments& args, Frame& frame);
   bool bind_defaults(const Function& function, Frame& frame);
-  Val call_loop(Loop& loop, const Arguments& args);
+  Value call_loop(Loop& loop, const Arguments& args);
 
   using BorrowedText = Borrowed<TextBuilder, Run>;
   using BorrowedArguments = Borrowed<ArgumentBuffer, Memory>;
 
-  Val fail_at(const Expr& expr, std::string_view what);
+  Value fail_at(const Expr& expr, std::string_view what);
   void note_place(std::uint32_t at);
-  Val& slot(const VarRef& ref, Frame& frame);
+  Value& slot(const VarRef& ref, Frame& frame);
 
   const Ast& ast_;
   Run& run_;

@@ -10,16 +10,16 @@ namespace {
 
 class ListIterator final : public Iterator {
  public:
-  explicit ListIterator(std::span<const Val> items) : items_(items) {}
+  explicit ListIterator(std::span<const Value> items) : items_(items) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     if (at_ >= items_.size() || !run.charge(1)) return false;
     out = items_[at_++];
     return true;
   }
 
  private:
-  std::span<const Val> items_;
+  std::span<const Value> items_;
   std::size_t at_ = 0;
 };
 
@@ -27,7 +27,7 @@ class TextIterator final : public Iterator {
  public:
   explicit TextIterator(const Text& text) : text_(text) { text_.is_markup = false; }
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     if (at_ >= text_.bytes.size() || !run.charge(1)) return false;
     const std::size_t end = at_ + code_point(text_.bytes, at_).size;
     out = run.cut(text_, at_, end);
@@ -44,7 +44,7 @@ class DictIterator final : public Iterator {
  public:
   DictIterator(const Dict& dict, ViewKind kind) : dict_(dict), kind_(kind) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     if (at_ >= dict_.size || !run.charge(1)) return false;
     const Entry& entry = dict_.entries[at_++];
     out = kind_ == ViewKind::kKeys     ? entry.key
@@ -63,9 +63,9 @@ class RangeIterator final : public Iterator {
  public:
   explicit RangeIterator(const Range& range) : range_(range) {}
 
-  bool next(Run& run, Val& out) override {
+  bool next(Run& run, Value& out) override {
     if (at_ >= range_.size || !run.charge(1)) return false;
-    out = Val::of(range_.at(at_++)).with_taint(range_.tainted);
+    out = Value::of(range_.at(at_++)).with_taint(range_.tainted);
     return true;
   }
 
@@ -76,10 +76,10 @@ class RangeIterator final : public Iterator {
 
 }  // namespace
 
-Iterator* Run::iterate(const Val& value) {
+Iterator* Run::iterate(const Value& value) {
   switch (value.kind) {
     case Kind::kUndefined:
-      return make<ListIterator>(std::span<const Val>());
+      return make<ListIterator>(std::span<const Value>());
     case Kind::kString:
       return make<TextIterator>(*value.text);
     case Kind::kList:
@@ -99,14 +99,14 @@ Iterator* Run::iterate(const Val& value) {
   }
 }
 
-bool Run::collect(const Val& value, Vector<Val>& out) {
+bool Run::collect(const Value& value, Vector<Value>& out) {
   if (value.is_sequence()) {
     if (!charge(value.list->size / 4)) return false;
     out.assign(value.list->begin(), value.list->end());
     return true;
   }
   Iterator* all = iterate(value);
-  Val each;
+  Value each;
   while (all != nullptr && all->next(*this, each)) {
     if (out.size() >= kMaxItems) return !too_many_items().failed();
     out.push_back(each);

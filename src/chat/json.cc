@@ -1,12 +1,12 @@
-// JSON text to a Value by nlohmann's event parser (which keeps no tree and does not recurse), and
-// back as Python writes it.
+// JSON text to a JsonValue by nlohmann's event parser (which keeps no tree and does not recurse),
+// and back as Python writes it.
 #include <nlohmann/json.hpp>
 
 #include "base/blanks.h"
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/python_text.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 
 namespace wick {
 namespace {
@@ -58,12 +58,12 @@ class Builder : public nlohmann::json_sax<json> {
     return false;
   }
 
-  Value root;
+  JsonValue root;
   std::string message;
 
  private:
   // Where the next value goes; null until it is set, but for a key that comes again.
-  Value* place() {
+  JsonValue* place() {
     if (stack_.empty()) return &root;
     if (Array* array = stack_.back()->array()) return &array->emplace_back();
     return &(*stack_.back()->object())[key_];
@@ -75,13 +75,13 @@ class Builder : public nlohmann::json_sax<json> {
     return false;
   }
 
-  bool put(Value&& value) {
+  bool put(JsonValue&& value) {
     if (!counts()) return false;
     *place() = std::move(value);
     return true;
   }
 
-  bool open(Value&& value) {
+  bool open(JsonValue&& value) {
     if (!counts()) return false;
     if (stack_.size() >= static_cast<std::size_t>(kMaxJsonDepth)) {
       message = cat("JSON is nested deeper than ", kMaxJsonDepth, " levels");
@@ -98,12 +98,12 @@ class Builder : public nlohmann::json_sax<json> {
   }
 
   DuplicateKeys duplicates_;
-  std::vector<Value*> stack_;
+  std::vector<JsonValue*> stack_;
   std::string key_;
   std::size_t n_values_ = 0;
 };
 
-void write(std::string& out, const Value& value) {
+void write(std::string& out, const JsonValue& value) {
   if (value.is_null()) {
     out += "null";
   } else if (const bool* truth = value.boolean()) {
@@ -137,7 +137,7 @@ void write(std::string& out, const Value& value) {
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text, DuplicateKeys duplicates) {
+Result<JsonValue> parse_json(std::string_view text, DuplicateKeys duplicates) {
   if (text.size() > kMaxJsonBytes) {
     return Error{ErrorCode::kInvalid, "json_syntax",
                  cat("JSON has ", text.size(), " bytes, the limit is ", kMaxJsonBytes)};
@@ -150,7 +150,7 @@ Result<Value> parse_json(std::string_view text, DuplicateKeys duplicates) {
   return std::move(builder.root);
 }
 
-std::string to_json(const Value& value) {
+std::string to_json(const JsonValue& value) {
   std::string out;
   write(out, value);
   return out;

@@ -26,61 +26,61 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view name) n
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Val unsafe(Run& run, const Val& object, std::string_view name) {
+Value unsafe(Run& run, const Value& object, std::string_view name) {
   return run.undefined(cat("access to attribute '", printable(name, 60), "' of a value of type ",
                            type_name(object), " is unsafe"));
 }
 
-Val method(Run& run, const Builtin* builtin, const Val& self) {
+Value method(Run& run, const Builtin* builtin, const Value& self) {
   if (builtin == nullptr) return {};
   const Callable* made = run.make<Callable>(builtin, nullptr, nullptr, self);
-  Val out = Val::of(Kind::kCallable);
+  Value out = Value::of(Kind::kCallable);
   out.callable = made;
   return out;
 }
 
-Val range_attribute(Run& run, const Val& value, std::string_view name) {
+Value range_attribute(Run& run, const Value& value, std::string_view name) {
   const Range& range = *value.range;
-  if (name == "start") return Val::of(range.start).with_taint(range.tainted);
-  if (name == "stop") return Val::of(range.stop).with_taint(range.tainted);
-  if (name == "step") return Val::of(range.step).with_taint(range.tainted);
+  if (name == "start") return Value::of(range.start).with_taint(range.tainted);
+  if (name == "stop") return Value::of(range.stop).with_taint(range.tainted);
+  if (name == "step") return Value::of(range.step).with_taint(range.tainted);
   return method(run, find_range_method(name), value);
 }
 
-Val number_attribute(Run& run, const Val& value, std::string_view name) {
+Value number_attribute(Run& run, const Value& value, std::string_view name) {
   const bool is_real = value.kind == Kind::kFloat;
-  const auto taken = [&](const Val& part) { return part.with_taint(value.tainted); };
-  if (name == "real") return is_real ? value : taken(Val::of(value.as_int()));
-  if (name == "imag") return is_real ? Val::of(0.0) : Val::of(std::int64_t{0});
-  if (!is_real && name == "numerator") return taken(Val::of(value.as_int()));
-  if (!is_real && name == "denominator") return Val::of(std::int64_t{1});
+  const auto taken = [&](const Value& part) { return part.with_taint(value.tainted); };
+  if (name == "real") return is_real ? value : taken(Value::of(value.as_int()));
+  if (name == "imag") return is_real ? Value::of(0.0) : Value::of(std::int64_t{0});
+  if (!is_real && name == "numerator") return taken(Value::of(value.as_int()));
+  if (!is_real && name == "denominator") return Value::of(std::int64_t{1});
   return method(run, find_number_method(name), value);
 }
 
-Val macro_attribute(Run& run, const Callable& callable, std::string_view name) {
+Value macro_attribute(Run& run, const Callable& callable, std::string_view name) {
   if (callable.macro == nullptr) {
     const bool is_dict = callable.builtin == find_global("dict") && name == "fromkeys";
-    return is_dict ? method(run, find_dict_method(name), {}) : Val();
+    return is_dict ? method(run, find_dict_method(name), {}) : Value();
   }
   const Function& function = callable.macro->function;
   if (name == "name") {
-    return callable.macro->target == nullptr ? Val::none()
+    return callable.macro->target == nullptr ? Value::none()
                                              : run.text(callable.macro->target->text, Trust::kAll);
   }
-  if (name == "catch_kwargs") return Val::of(function.kwargs_slot >= 0);
-  if (name == "catch_varargs") return Val::of(function.varargs_slot >= 0);
-  if (name == "caller") return Val::of(function.caller_slot >= 0 || function.explicit_caller);
+  if (name == "catch_kwargs") return Value::of(function.kwargs_slot >= 0);
+  if (name == "catch_varargs") return Value::of(function.varargs_slot >= 0);
+  if (name == "caller") return Value::of(function.caller_slot >= 0 || function.explicit_caller);
   if (name != "arguments") return {};
-  Vector<Val> names(run.memory());
+  Vector<Value> names(run.memory());
   for (const Expr* param : function.params)
     names.push_back(run.text(param->text, Trust::kAll));
   return run.list(names, Kind::kTuple);
 }
 
 // getattr(object, name): kMissing where Python raises AttributeError.
-Val find_attribute(Run& run, const Val& object, std::string_view name) {
+Value find_attribute(Run& run, const Value& object, std::string_view name) {
   if (name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__") {
-    return object.kind == Kind::kNamespace ? Val() : unsafe(run, object, name);
+    return object.kind == Kind::kNamespace ? Value() : unsafe(run, object, name);
   }
   switch (object.kind) {
     case Kind::kUndefined:
@@ -98,7 +98,7 @@ Val find_attribute(Run& run, const Val& object, std::string_view name) {
     case Kind::kTuple:
       if (object.list->is_group && name == "grouper") return object.list->items[0];
       if (object.list->is_group && name == "list") return object.list->items[1];
-      return name == "copy" ? Val() : method(run, find_list_method(name), object);
+      return name == "copy" ? Value() : method(run, find_list_method(name), object);
     case Kind::kBool:
     case Kind::kInt:
     case Kind::kFloat:
@@ -107,7 +107,7 @@ Val find_attribute(Run& run, const Val& object, std::string_view name) {
       return range_attribute(run, object, name);
     case Kind::kNamespace: {
       const Entry* entry = find(run, object.space->dict, name);
-      return run.failed() ? Val::failure() : entry != nullptr ? entry->value : Val();
+      return run.failed() ? Value::failure() : entry != nullptr ? entry->value : Value();
     }
     case Kind::kCallable:
       return macro_attribute(run, *object.callable, name);
@@ -121,12 +121,12 @@ Val find_attribute(Run& run, const Val& object, std::string_view name) {
 }
 
 // object[key]: kMissing where Python raises TypeError or LookupError.
-Val find_item(Run& run, const Val& object, const Val& key) {
+Value find_item(Run& run, const Value& object, const Value& key) {
   if (object.is_undefined()) return run.fail_undefined(object);
   if (object.kind == Kind::kDict) {
     if (key.kind == Kind::kList || key.kind == Kind::kDict) return {};
     const Entry* entry = find(run, *object.dict, key);
-    return run.failed() ? Val::failure() : entry != nullptr ? entry->value : Val();
+    return run.failed() ? Value::failure() : entry != nullptr ? entry->value : Value();
   }
   const bool has_places = object.is_string() || object.is_sequence() || object.kind == Kind::kRange;
   if (!has_places || !key.is_integral()) return {};
@@ -136,17 +136,17 @@ Val find_item(Run& run, const Val& object, const Val& key) {
   if (at < 0 || at >= size) return {};
   if (object.is_sequence()) return object.list->items[at];
   if (object.kind == Kind::kRange) {
-    return Val::of(object.range->at(at)).with_taint(object.range->tainted);
+    return Value::of(object.range->at(at)).with_taint(object.range->tainted);
   }
   const bool is_ascii = static_cast<std::size_t>(size) == object.bytes().size();
   const auto index = static_cast<std::size_t>(at);
   const std::size_t begin = is_ascii ? index : run.byte_of(object.bytes(), index);
-  if (run.failed()) return Val::failure();
+  if (run.failed()) return Value::failure();
   return run.cut(*object.text, begin, begin + code_point(object.bytes(), begin).size);
 }
 
 // One bound of a slice of `size` items with the sign of its step, as Python clips it.
-std::int64_t clip(const Val& bound, std::int64_t otherwise, std::int64_t size, bool backward) {
+std::int64_t clip(const Value& bound, std::int64_t otherwise, std::int64_t size, bool backward) {
   if (!bound.is_integral()) return otherwise;
   std::int64_t at = bound.as_int();
   if (at < 0) at = at < -size ? -1 : at + size;
@@ -154,7 +154,7 @@ std::int64_t clip(const Val& bound, std::int64_t otherwise, std::int64_t size, b
   return std::min(at, backward ? size - 1 : size);
 }
 
-Val slice_text(Run& run, const Val& object, const Range& places) {
+Value slice_text(Run& run, const Value& object, const Range& places) {
   const std::string_view bytes = object.bytes();
   const bool is_ascii = run.n_chars(object) == bytes.size();
   if (places.step == 1) {
@@ -162,7 +162,7 @@ Val slice_text(Run& run, const Val& object, const Range& places) {
     const auto n = static_cast<std::size_t>(places.size);
     const std::size_t begin = is_ascii ? first : run.byte_of(bytes, first);
     const std::size_t size = is_ascii ? n : run.byte_of(bytes.substr(begin), n);
-    return run.failed() ? Val::failure() : run.cut(*object.text, begin, begin + size);
+    return run.failed() ? Value::failure() : run.cut(*object.text, begin, begin + size);
   }
   Vector<std::size_t> starts(run.memory());  // of each character, and the end; ASCII needs none
   if (!is_ascii) {
@@ -172,22 +172,22 @@ Val slice_text(Run& run, const Val& object, const Range& places) {
           for (std::size_t at = begin; at < end; at += code_point(bytes, at).size)
             starts.push_back(at);
         });
-    if (!is_done) return Val::failure();
+    if (!is_done) return Value::failure();
     starts.push_back(bytes.size());
   }
-  if (run.failed()) return Val::failure();
+  if (run.failed()) return Value::failure();
   TextBuilder out(run);
   for (std::int64_t i = 0; i < places.size; ++i) {
     const auto at = static_cast<std::size_t>(places.at(i));
     if (!out.append(*object.text, is_ascii ? at : starts[at], is_ascii ? at + 1 : starts[at + 1]))
-      return Val::failure();
+      return Value::failure();
   }
   return run.text(std::move(out), object.text->is_markup);
 }
 
 }  // namespace
 
-bool hash_of(Run& run, const Val& key, std::size_t& out) {
+bool hash_of(Run& run, const Value& key, std::size_t& out) {
   switch (key.kind) {
     case Kind::kString:
       run.charge(key.bytes().size(), Rate::kScan);
@@ -204,7 +204,7 @@ bool hash_of(Run& run, const Val& key, std::size_t& out) {
       DataLevel level(run);
       if (level.too_deep()) return false;
       out = 0x345678;
-      for (const Val& item : key.list->span()) {
+      for (const Value& item : key.list->span()) {
         std::size_t hash = 0;
         if (!hash_of(run, item, hash)) return false;
         out = mix(out, hash);
@@ -230,7 +230,7 @@ bool hash_of(Run& run, const Val& key, std::size_t& out) {
   }
 }
 
-const Entry* find(Run& run, const Dict& dict, const Val& key) {
+const Entry* find(Run& run, const Dict& dict, const Value& key) {
   if (dict.index == nullptr && key.is_string()) {
     if (!run.charge(1 + key.bytes().size() / 16)) return nullptr;
     for (const Entry& entry : dict) {
@@ -258,15 +258,15 @@ const Entry* find(Run& run, const Dict& dict, const Val& key) {
 
 const Entry* find(Run& run, const Dict& dict, std::string_view key) {
   const Text text = {key, Trust::kAll};
-  return find(run, dict, Val::of(&text));
+  return find(run, dict, Value::of(&text));
 }
 
-Val get_attribute(Run& run, const Val& object, std::string_view name) {
-  if (!run.charge(1)) return Val::failure();
-  Val found = find_attribute(run, object, name);
+Value get_attribute(Run& run, const Value& object, std::string_view name) {
+  if (!run.charge(1)) return Value::failure();
+  Value found = find_attribute(run, object, name);
   if (!found.is_missing()) return found;
   const Text text = {name, Trust::kAll};
-  const Val key = Val::of(&text);
+  const Value key = Value::of(&text);
   found = find_item(run, object, key);
   return found.is_missing() ? run.no_attribute(object, key) : found;
 }
@@ -276,24 +276,25 @@ bool is_only_a_key(std::string_view name) noexcept {
   return !is_private && !is_one_of(kDictChanges, name) && find_dict_method(name) == nullptr;
 }
 
-Val get_key(Run& run, const Dict& dict, const Text& name) {
-  const Val key = Val::of(&name);
+Value get_key(Run& run, const Dict& dict, const Text& name) {
+  const Value key = Value::of(&name);
   const Entry* entry = find(run, dict, key);
-  if (run.failed()) return Val::failure();
-  return entry != nullptr ? entry->value : run.no_attribute(Val::of(&dict), key);
+  if (run.failed()) return Value::failure();
+  return entry != nullptr ? entry->value : run.no_attribute(Value::of(&dict), key);
 }
 
-Val get_item(Run& run, const Val& object, const Val& key) {
-  if (!run.charge(1)) return Val::failure();
-  Val found = find_item(run, object, key);
+Value get_item(Run& run, const Value& object, const Value& key) {
+  if (!run.charge(1)) return Value::failure();
+  Value found = find_item(run, object, key);
   if (found.is_missing() && key.is_string()) found = find_attribute(run, object, key.bytes());
   return found.is_missing() ? run.no_attribute(object, key) : found;
 }
 
-Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, const Val& step) {
+Value get_slice(Run& run, const Value& object, const Value& start, const Value& stop,
+                const Value& step) {
   if (object.is_undefined()) return run.fail_undefined(object);
   const bool has_places = object.is_string() || object.is_sequence() || object.kind == Kind::kRange;
-  const auto is_bound = [](const Val& v) {
+  const auto is_bound = [](const Value& v) {
     return v.is_none() || v.is_missing() || v.is_integral();
   };
   if (!has_places || !is_bound(start) || !is_bound(stop) || !is_bound(step)) {
@@ -318,12 +319,12 @@ Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, co
     return run.range({range.at(from), range.at(to), wide, places.size, range.tainted});
   }
   if (by == 1) {
-    return Val::of(
+    return Value::of(
         run.make<List>(object.list->items + places.start, static_cast<std::size_t>(places.size)),
         object.kind);
   }
-  if (!run.charge(static_cast<std::size_t>(places.size))) return Val::failure();
-  Vector<Val> items(run.memory());
+  if (!run.charge(static_cast<std::size_t>(places.size))) return Value::failure();
+  Vector<Value> items(run.memory());
   for (std::int64_t i = 0; i < places.size; ++i)
     items.push_back(object.list->items[places.at(i)]);
   return run.list(items, object.kind);

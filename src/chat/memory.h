@@ -4,7 +4,7 @@
 // door where that becomes an error. What is small and bounded (a number's digits, a message) may be
 // an ordinary std::string. One thread; outlives what it gave out.
 //
-//   Vector<Val> items(run.memory());
+//   Vector<Value> items(run.memory());
 #pragma once
 
 #include <cstddef>

@@ -7,23 +7,23 @@
 
 namespace wick::jinja::methods {
 
-Val capitalize(Run& run, const Val& self, std::span<const Val> args);
-Val casefold(Run& run, const Val& self, std::span<const Val> args);
-Val isalnum(Run& run, const Val& self, std::span<const Val> args);
-Val isalpha(Run& run, const Val& self, std::span<const Val> args);
-Val isascii(Run& run, const Val& self, std::span<const Val> args);
-Val isdecimal(Run& run, const Val& self, std::span<const Val> args);
-Val isdigit(Run& run, const Val& self, std::span<const Val> args);
-Val isidentifier(Run& run, const Val& self, std::span<const Val> args);
-Val islower(Run& run, const Val& self, std::span<const Val> args);
-Val isnumeric(Run& run, const Val& self, std::span<const Val> args);
-Val isprintable(Run& run, const Val& self, std::span<const Val> args);
-Val isspace(Run& run, const Val& self, std::span<const Val> args);
-Val istitle(Run& run, const Val& self, std::span<const Val> args);
-Val isupper(Run& run, const Val& self, std::span<const Val> args);
-Val lower(Run& run, const Val& self, std::span<const Val> args);
-Val swapcase(Run& run, const Val& self, std::span<const Val> args);
-Val title(Run& run, const Val& self, std::span<const Val> args);
-Val upper(Run& run, const Val& self, std::span<const Val> args);
+Value capitalize(Run& run, const Value& self, std::span<const Value> args);
+Value casefold(Run& run, const Value& self, std::span<const Value> args);
+Value isalnum(Run& run, const Value& self, std::span<const Value> args);
+Value isalpha(Run& run, const Value& self, std::span<const Value> args);
+Value isascii(Run& run, const Value& self, std::span<const Value> args);
+Value isdecimal(Run& run, const Value& self, std::span<const Value> args);
+Value isdigit(Run& run, const Value& self, std::span<const Value> args);
+Value isidentifier(Run& run, const Value& self, std::span<const Value> args);
+Value islower(Run& run, const Value& self, std::span<const Value> args);
+Value isnumeric(Run& run, const Value& self, std::span<const Value> args);
+Value isprintable(Run& run, const Value& self, std::span<const Value> args);
+Value isspace(Run& run, const Value& self, std::span<const Value> args);
+Value istitle(Run& run, const Value& self, std::span<const Value> args);
+Value isupper(Run& run, const Value& self, std::span<const Value> args);
+Value lower(Run& run, const Value& self, std::span<const Value> args);
+Value swapcase(Run& run, const Value& self, std::span<const Value> args);
+Value title(Run& run, const Value& self, std::span<const Value> args);
+Value upper(Run& run, const Value& self, std::span<const Value> args);
 
 }  // namespace wick::jinja::methods

@@ -8,79 +8,79 @@
 namespace wick::jinja {
 namespace {
 
-using Args = std::span<const Val>;
+using Args = std::span<const Value>;
 
-Val dict_get(Run& run, const Val& self, Args args) {
+Value dict_get(Run& run, const Value& self, Args args) {
   const Entry* entry = find(run, *self.dict, args[0]);
-  if (run.failed()) return Val::failure();
+  if (run.failed()) return Value::failure();
   if (entry != nullptr) return entry->value;
-  return args[1].is_missing() ? Val::none() : args[1];
+  return args[1].is_missing() ? Value::none() : args[1];
 }
 
 template <ViewKind kind>
-Val dict_view(Run& run, const Val& self, Args) {
+Value dict_view(Run& run, const Value& self, Args) {
   return run.view(self.dict, kind);
 }
 
-Val same(Run&, const Val& self, Args) {
+Value same(Run&, const Value& self, Args) {
   return self;
 }  // a copy of what never changes
 
-Val from_keys(Run& run, const Val&, Args args) {
-  Vector<Val> keys(run.memory());
+Value from_keys(Run& run, const Value&, Args args) {
+  Vector<Value> keys(run.memory());
   Vector<Entry> entries(run.memory());
-  if (!run.collect(args[0], keys)) return Val::failure();
-  for (const Val& key : keys)
-    entries.push_back({key, args[1].is_missing() ? Val::none() : args[1]});
+  if (!run.collect(args[0], keys)) return Value::failure();
+  for (const Value& key : keys)
+    entries.push_back({key, args[1].is_missing() ? Value::none() : args[1]});
   return run.dict(entries);
 }
 
-Val list_count(Run& run, const Val& self, Args args) {
+Value list_count(Run& run, const Value& self, Args args) {
   std::int64_t n = 0;
-  for (const Val& item : self.list->span()) {
+  for (const Value& item : self.list->span()) {
     if (equal(run, item, args[0])) ++n;
-    if (!run.charge(1)) return Val::failure();
+    if (!run.charge(1)) return Value::failure();
   }
-  return Val::of(n);
+  return Value::of(n);
 }
 
-Val list_index(Run& run, const Val& self, Args args) {
+Value list_index(Run& run, const Value& self, Args args) {
   const auto size = static_cast<std::int64_t>(self.list->size);
   std::int64_t bounds[2] = {0, size};
   for (std::size_t i = 0; i < 2; ++i) {
-    const Val& arg = args[i + 1];
+    const Value& arg = args[i + 1];
     if (arg.is_missing()) continue;
     if (!arg.is_integral()) return run.fail_type("a position", arg);
     bounds[i] = arg.as_int() < 0 ? std::max<std::int64_t>(arg.as_int() + size, 0) : arg.as_int();
   }
   for (std::int64_t i = bounds[0]; i < std::min(bounds[1], size); ++i) {
-    if (!run.charge(1)) return Val::failure();
-    if (equal(run, self.list->items[i], args[0])) return Val::of(i);
+    if (!run.charge(1)) return Value::failure();
+    if (equal(run, self.list->items[i], args[0])) return Value::of(i);
   }
   return run.fail("the item that index() looks for is not in the list");
 }
 
 // The first place of args[0] in the range; its size if there is none.
-std::int64_t place_in(Run& run, const Range& range, const Val& wanted) {
+std::int64_t place_in(Run& run, const Range& range, const Value& wanted) {
   std::int64_t at = 0;
-  while (at < range.size && run.charge(1) && !equal(run, Val::of(range.at(at)), wanted))
+  while (at < range.size && run.charge(1) && !equal(run, Value::of(range.at(at)), wanted))
     ++at;
   return at;
 }
 
-Val range_count(Run& run, const Val& self, Args args) {
+Value range_count(Run& run, const Value& self, Args args) {
   const std::int64_t at = place_in(run, *self.range, args[0]);
-  return run.failed() ? Val::failure() : Val::of(std::int64_t{at < self.range->size ? 1 : 0});
+  return run.failed() ? Value::failure() : Value::of(std::int64_t{at < self.range->size ? 1 : 0});
 }
 
-Val range_index(Run& run, const Val& self, Args args) {
+Value range_index(Run& run, const Value& self, Args args) {
   const std::int64_t at = place_in(run, *self.range, args[0]);
-  if (run.failed()) return Val::failure();
-  if (at < self.range->size) return Val::of(at);
+  if (run.failed()) return Value::failure();
+  if (at < self.range->size) return Value::of(at);
   return run.fail("the item that index() looks for is not in the range");
 }
 
-Val bit_length(Run&, const Val& self, Args) {
+Value bit_length(Run&, const Value& self, Args) {
   std::int64_t bits = 0;
   for (auto rest =
            static_cast<std::uint64_t>(self.as_int() < 0 ? -(self.as_int() + 1) : self.as_int());
@@ -88,12 +88,12 @@ Val bit_length(Run&, const Val& self, Args) {
     ++bits;
   }
   const bool is_power = self.as_int() < 0 && ((-(self.as_int() + 1)) & -self.as_int()) == 0;
-  return Val::of(is_power ? bits + 1 : bits).with_taint(self.tainted);
+  return Value::of(is_power ? bits + 1 : bits).with_taint(self.tainted);
 }
 
-Val is_integer(Run& run, const Val& self, Args) {
+Value is_integer(Run& run, const Value& self, Args) {
   if (self.kind != Kind::kFloat) return run.fail("only floats have is_integer()");
-  return Val::of(std::isfinite(self.real) && self.real == std::floor(self.real));
+  return Value::of(std::isfinite(self.real) && self.real == std::floor(self.real));
 }
 
 constexpr Builtin kDictMethods[] = {

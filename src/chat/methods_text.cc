@@ -22,14 +22,14 @@ struct Part {
   bool beyond = false;
 };
 
-bool take_bound(Run& run, const Val& arg, std::int64_t size, std::int64_t& out) {
+bool take_bound(Run& run, const Value& arg, std::int64_t size, std::int64_t& out) {
   if (arg.is_none() || arg.is_missing()) return true;
   if (!take_int(run, arg, "a position", out)) return false;
   if (out < 0) out = out < -size ? 0 : out + size;
   return true;
 }
 
-bool take_part(Run& run, const Val& self, const Val& start, const Val& stop, Part& out) {
+bool take_part(Run& run, const Value& self, const Value& start, const Value& stop, Part& out) {
   const auto size = static_cast<std::int64_t>(run.n_chars(self));
   std::int64_t from = 0, to = size;
   if (!take_bound(run, start, size, from) || !take_bound(run, stop, size, to)) return false;
@@ -49,7 +49,7 @@ bool take_part(Run& run, const Val& self, const Val& start, const Val& stop, Par
   return !run.failed();
 }
 
-const Text* need_text(Run& run, const Val& arg, std::string_view what) {
+const Text* need_text(Run& run, const Value& arg, std::string_view what) {
   const Text* out = nullptr;
   if (!take_text(run, arg, what, out)) return nullptr;
   if (out == nullptr) run.fail(cat(what, " is missing"));
@@ -59,22 +59,22 @@ const Text* need_text(Run& run, const Val& arg, std::string_view what) {
 enum class Search : std::uint8_t { kFind, kIndex, kFindLast, kIndexLast, kCount };
 
 template <Search search>
-Val find_text(Run& run, const Val& self, Args args) {
+Value find_text(Run& run, const Value& self, Args args) {
   const Text* wanted = need_text(run, args[0], "a text to search");
   Part part;
-  if (wanted == nullptr || !take_part(run, self, args[1], args[2], part)) return Val::failure();
+  if (wanted == nullptr || !take_part(run, self, args[1], args[2], part)) return Value::failure();
   const std::string_view hay = self.bytes().substr(0, part.end);
   if (search == Search::kCount) {
-    if (part.beyond) return Val::of(std::int64_t{0});
+    if (part.beyond) return Value::of(std::int64_t{0});
     if (wanted->bytes.empty()) {
-      return Val::of(run.count_chars(hay.substr(part.begin)) + 1);
+      return Value::of(run.count_chars(hay.substr(part.begin)) + 1);
     }
     std::int64_t n = 0;
     for (std::size_t at = part.begin;
          (at = find_forward(run, hay, wanted->bytes, at)) != npos && !run.failed(); ++n) {
       at += wanted->bytes.size();
     }
-    return run.failed() ? Val::failure() : Val::of(n);
+    return run.failed() ? Value::failure() : Value::of(n);
   }
   const bool from_end = search == Search::kFindLast || search == Search::kIndexLast;
   std::size_t at = npos;
@@ -82,94 +82,94 @@ Val find_text(Run& run, const Val& self, Args args) {
     at = from_end ? find_backward(run, hay, wanted->bytes, part.end)
                   : find_forward(run, hay, wanted->bytes, part.begin);
   }
-  if (run.failed()) return Val::failure();
-  if (at != npos && at >= part.begin) return Val::of(run.count_chars(hay.substr(0, at)));
-  if (search == Search::kFind || search == Search::kFindLast) return Val::of(std::int64_t{-1});
+  if (run.failed()) return Value::failure();
+  if (at != npos && at >= part.begin) return Value::of(run.count_chars(hay.substr(0, at)));
+  if (search == Search::kFind || search == Search::kFindLast) return Value::of(std::int64_t{-1});
   return run.fail("the text that index() looks for is not there");
 }
 
 template <bool at_end>
-Val has_affix(Run& run, const Val& self, Args args) {
+Value has_affix(Run& run, const Value& self, Args args) {
   Part part;
-  if (!take_part(run, self, args[1], args[2], part)) return Val::failure();
+  if (!take_part(run, self, args[1], args[2], part)) return Value::failure();
   const std::string_view text = self.bytes().substr(part.begin, part.end - part.begin);
-  const std::span<const Val> choices =
+  const std::span<const Value> choices =
       args[0].kind == Kind::kTuple ? args[0].list->span() : args.subspan(0, 1);
-  for (const Val& choice : choices) {
+  for (const Value& choice : choices) {
     const Text* affix = need_text(run, choice, "a text to compare with");
-    if (affix == nullptr) return Val::failure();
+    if (affix == nullptr) return Value::failure();
     const std::size_t size = affix->bytes.size();
-    if (!run.charge(1 + size / 64)) return Val::failure();
+    if (!run.charge(1 + size / 64)) return Value::failure();
     if (size > text.size() || (part.beyond && size == 0) || part.beyond) continue;
-    if (text.substr(at_end ? text.size() - size : 0, size) == affix->bytes) return Val::of(true);
+    if (text.substr(at_end ? text.size() - size : 0, size) == affix->bytes) return Value::of(true);
   }
-  return Val::of(false);
+  return Value::of(false);
 }
 
 template <bool left, bool right>
-Val strip_text(Run& run, const Val& self, Args args) {
+Value strip_text(Run& run, const Value& self, Args args) {
   const Text* chars = nullptr;
   if (!args[0].is_none() && !take_text(run, args[0], "characters to strip", chars))
-    return Val::failure();
+    return Value::failure();
   return strip(run, *self.text, chars, left, right);
 }
 
 template <bool from_right>
-Val split_text(Run& run, const Val& self, Args args) {
+Value split_text(Run& run, const Value& self, Args args) {
   const Text* separator = nullptr;
   std::int64_t max = -1;
   if ((!args[0].is_none() && !take_text(run, args[0], "a separator", separator)) ||
       !take_int(run, args[1], "a number of cuts", max)) {
-    return Val::failure();
+    return Value::failure();
   }
   return split(run, *self.text, separator, max, from_right);
 }
 
-Val splitlines(Run& run, const Val& self, Args args) {
+Value splitlines(Run& run, const Value& self, Args args) {
   bool keep_ends = false;
-  if (!take_flag(run, args[0], keep_ends)) return Val::failure();
+  if (!take_flag(run, args[0], keep_ends)) return Value::failure();
   return split_lines(run, *self.text, keep_ends);
 }
 
 template <bool last>
-Val partition(Run& run, const Val& self, Args args) {
+Value partition(Run& run, const Value& self, Args args) {
   const Text* separator = need_text(run, args[0], "a separator");
-  if (separator == nullptr) return Val::failure();
+  if (separator == nullptr) return Value::failure();
   if (separator->bytes.empty()) return run.fail("text cannot be split at an empty separator");
   const std::string_view bytes = self.bytes();
   const std::size_t at = last ? find_backward(run, bytes, separator->bytes, bytes.size())
                               : find_forward(run, bytes, separator->bytes, 0);
-  const Val none = run.cut(*self.text, 0, 0);
-  if (run.failed()) return Val::failure();
+  const Value none = run.cut(*self.text, 0, 0);
+  if (run.failed()) return Value::failure();
   if (at == npos) return last ? run.tuple({none, none, self}) : run.tuple({self, none, none});
   const std::size_t behind = at + separator->bytes.size();
-  const Val head = run.cut(*self.text, 0, at), tail = run.cut(*self.text, behind, bytes.size());
-  const Val middle = run.cut(*self.text, at, behind);
-  return run.failed() ? Val::failure() : run.tuple({head, middle, tail});
+  const Value head = run.cut(*self.text, 0, at), tail = run.cut(*self.text, behind, bytes.size());
+  const Value middle = run.cut(*self.text, at, behind);
+  return run.failed() ? Value::failure() : run.tuple({head, middle, tail});
 }
 
-Val join_text(Run& run, const Val& self, Args args) {
-  Vector<Val> all(run.memory());
-  if (!run.collect(args[0], all)) return Val::failure();
+Value join_text(Run& run, const Value& self, Args args) {
+  Vector<Value> all(run.memory());
+  if (!run.collect(args[0], all)) return Value::failure();
   Vector<const Text*> parts(run.memory());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].is_string()) {
       return run.fail(cat("join() takes texts only, item ", i, " is of type ", type_name(all[i])));
     }
-    const Val part = self.text->is_markup ? escape(run, all[i]) : all[i];
+    const Value part = self.text->is_markup ? escape(run, all[i]) : all[i];
     if (part.failed()) return part;
     parts.push_back(part.text);
   }
   return join(run, *self.text, parts);
 }
 
-Val replace_text(Run& run, const Val& self, Args args) {
+Value replace_text(Run& run, const Value& self, Args args) {
   std::int64_t count = -1;
   const Text* from = need_text(run, args[0], "a text to replace");
   const Text* to = from == nullptr ? nullptr : need_text(run, args[1], "a replacement");
-  if (to == nullptr || !take_int(run, args[2], "a count", count)) return Val::failure();
+  if (to == nullptr || !take_int(run, args[2], "a count", count)) return Value::failure();
   if (self.text->is_markup) {
-    const Val safe = escape(run, args[1]);
+    const Value safe = escape(run, args[1]);
     if (safe.failed()) return safe;
     to = safe.text;
   }
@@ -177,25 +177,25 @@ Val replace_text(Run& run, const Val& self, Args args) {
 }
 
 template <bool suffix>
-Val remove_affix(Run& run, const Val& self, Args args) {
+Value remove_affix(Run& run, const Value& self, Args args) {
   const Text* affix = need_text(run, args[0], "a text to remove");
-  if (affix == nullptr) return Val::failure();
+  if (affix == nullptr) return Value::failure();
   const std::string_view bytes = self.bytes();
   const std::size_t size = affix->bytes.size();
   if (size == 0 || size > bytes.size()) return self;
-  if (!run.charge(size, Rate::kCopy)) return Val::failure();
+  if (!run.charge(size, Rate::kCopy)) return Value::failure();
   const std::size_t at = suffix ? bytes.size() - size : 0;
   if (bytes.substr(at, size) != affix->bytes) return self;
   return suffix ? run.cut(*self.text, 0, at) : run.cut(*self.text, size, bytes.size());
 }
 
 template <char align>
-Val justify(Run& run, const Val& self, Args args) {
+Value justify(Run& run, const Value& self, Args args) {
   std::int64_t width = 0;
   const Text blank = {" ", Trust::kAll};
   const Text* fill = &blank;
   if (!take_int(run, args[0], "a width", width) || !take_text(run, args[1], "a filling", fill)) {
-    return Val::failure();
+    return Value::failure();
   }
   if (count_code_points(fill->bytes.substr(0, 8)) != 1)
     return run.fail("the filling must be one character");
@@ -206,29 +206,29 @@ Val justify(Run& run, const Val& self, Args args) {
   return pad(run, *self.text, left, room - left, fill->bytes, fill->trust == Trust::kAll);
 }
 
-Val zfill(Run& run, const Val& self, Args args) {
+Value zfill(Run& run, const Value& self, Args args) {
   std::int64_t width = 0;
-  if (!take_int(run, args[0], "a width", width)) return Val::failure();
+  if (!take_int(run, args[0], "a width", width)) return Value::failure();
   const auto size = static_cast<std::int64_t>(run.n_chars(self));
   if (width <= size) return self;
   const std::string_view bytes = self.bytes();
   const std::size_t head = !bytes.empty() && (bytes[0] == '-' || bytes[0] == '+') ? 1 : 0;
-  const Val body = run.cut(*self.text, head, bytes.size()), sign = run.cut(*self.text, 0, head);
-  if (run.failed()) return Val::failure();
-  const Val padded = pad(run, *body.text, width - size, 0, "0", true);
+  const Value body = run.cut(*self.text, head, bytes.size()), sign = run.cut(*self.text, 0, head);
+  if (run.failed()) return Value::failure();
+  const Value padded = pad(run, *body.text, width - size, 0, "0", true);
   return padded.failed() || head == 0 ? padded : concat(run, *sign.text, *padded.text);
 }
 
-Val expandtabs(Run& run, const Val& self, Args args) {
+Value expandtabs(Run& run, const Value& self, Args args) {
   std::int64_t size = 8;
-  if (!take_int(run, args[0], "a tab size", size)) return Val::failure();
+  if (!take_int(run, args[0], "a tab size", size)) return Value::failure();
   if (size > 1000) return run.fail("the tab size is too large");
   const std::string_view bytes = self.bytes();
   TextBuilder out(run);
   std::int64_t column = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const CodePoint c = code_point(bytes, at);
-    if (!run.charge(1)) return Val::failure();
+    if (!run.charge(1)) return Value::failure();
     if (c.value == '\t') {
       const std::int64_t n = size > 0 ? size - column % size : 0;
       out.append_repeated(" ", static_cast<std::size_t>(n), is_trusted(*self.text, at, at + 1));
@@ -242,13 +242,13 @@ Val expandtabs(Run& run, const Val& self, Args args) {
   return run.text(std::move(out), self.text->is_markup);
 }
 
-Val format_text(Run& run, const Val& self, const Arguments& args) {
+Value format_text(Run& run, const Value& self, const Arguments& args) {
   return brace_format(run, *self.text, args);
 }
 
-Val format_map(Run& run, const Val& self, Args args) {
+Value format_map(Run& run, const Value& self, Args args) {
   if (args[0].kind != Kind::kDict) return run.fail_type("used as a mapping", args[0]);
-  if (!run.charge(args[0].dict->size)) return Val::failure();
+  if (!run.charge(args[0].dict->size)) return Value::failure();
   Vector<NamedArgument> named(run.memory());
   for (const Entry& entry : *args[0].dict) {
     if (entry.key.is_string()) named.push_back({entry.key.bytes(), entry.value, entry.key.text});

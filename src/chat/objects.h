@@ -14,8 +14,8 @@ struct Loop {
   std::int64_t index0 = -1;
   std::int64_t depth0 = 0;
   bool has_after = false;
-  Val before = {}, current = {}, after = {};
-  Val last_changed = {};
+  Value before = {}, current = {}, after = {};
+  Value last_changed = {};
   const Stmt* stmt = nullptr;  // of a recursive loop, else null
   Frame* frame = nullptr;      // around it
 
@@ -40,8 +40,8 @@ struct Joiner {
 };
 
 // loop.NAME; kMissing if there is no such thing.
-Val loop_attribute(Run& run, const Val& loop, std::string_view name);
+Value loop_attribute(Run& run, const Value& loop, std::string_view name);
 
-Val cycler_attribute(Run& run, const Val& cycler, std::string_view name);
+Value cycler_attribute(Run& run, const Value& cycler, std::string_view name);
 
 }  // namespace wick::jinja

@@ -17,7 +17,7 @@ int sign_of(int order) noexcept {
 }
 
 // Exact for int against float, as Python is.
-int order_numbers(const Val& a, const Val& b) noexcept {
+int order_numbers(const Value& a, const Value& b) noexcept {
   if (a.kind != Kind::kFloat && b.kind != Kind::kFloat) {
     return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int() ? 1 : 0;
   }
@@ -56,13 +56,13 @@ bool equal_lists(Run& run, const List& a, const List& b) {
 }
 
 // The items of d.keys() or d.items() are a set to == and its kin.
-bool is_set(const Val& value) noexcept {
+bool is_set(const Value& value) noexcept {
   return value.kind == Kind::kView && value.view->kind != ViewKind::kValues;
 }
 
-bool is_subset(Run& run, const Val& a, const Val& b) {
+bool is_subset(Run& run, const Value& a, const Value& b) {
   Iterator* all = run.iterate(a);
-  Val each;
+  Value each;
   while (all != nullptr && all->next(run, each)) {
     if (!contains(run, b, each)) return false;
   }
@@ -70,27 +70,27 @@ bool is_subset(Run& run, const Val& a, const Val& b) {
 }
 
 // 2: neither is part of the other.
-int order_sets(Run& run, const Val& a, const Val& b) {
+int order_sets(Run& run, const Value& a, const Value& b) {
   const std::size_t n = a.view->dict->size, m = b.view->dict->size;
   if (n > m) return is_subset(run, b, a) ? 1 : 2;
   if (!is_subset(run, a, b)) return 2;
   return n < m ? -1 : 0;
 }
 
-bool has_order(const Val& a, const Val& b) noexcept {
+bool has_order(const Value& a, const Value& b) noexcept {
   return (a.is_number() && b.is_number()) || (a.is_string() && b.is_string()) ||
          (a.is_sequence() && a.kind == b.kind) || (is_set(a) && is_set(b));
 }
 
-Val overflow(Run& run) {
+Value overflow(Run& run) {
   return run.fail("an integer leaves the range of 64 bits, which is all this interpreter knows");
 }
 
-Val divide_by_zero(Run& run) {
+Value divide_by_zero(Run& run) {
   return run.fail("division by zero");
 }
 
-Val wrong_types(Run& run, std::string_view op, const Val& a, const Val& b) {
+Value wrong_types(Run& run, std::string_view op, const Value& a, const Value& b) {
   if (a.is_undefined()) return run.fail_undefined(a);
   if (op == "-" && (is_set(a) || is_set(b))) {
     return run.fail("the difference of dict views is a set, which has no order and is not known");
@@ -116,16 +116,16 @@ double floor_div(double a, double b) noexcept {
   return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
-Val power_int(Run& run, std::int64_t base, std::int64_t exponent) {
+Value power_int(Run& run, std::int64_t base, std::int64_t exponent) {
   std::int64_t result = 1;
   for (; exponent > 0; exponent >>= 1) {
     if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return overflow(run);
     if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) return overflow(run);
   }
-  return Val::of(result);
+  return Value::of(result);
 }
 
-Val power_real(Run& run, double base, double exponent) {
+Value power_real(Run& run, double base, double exponent) {
   if (base == 0 && exponent < 0) return run.fail("zero cannot be raised to a negative power");
   if (base < 0 && std::isfinite(exponent) && exponent != std::floor(exponent)) {
     return run.fail("a negative number cannot be raised to a fraction");
@@ -134,30 +134,30 @@ Val power_real(Run& run, double base, double exponent) {
   if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent)) {
     return run.fail("the result of ** is too large");
   }
-  return Val::of(result);
+  return Value::of(result);
 }
 
-Val int_arithmetic(Run& run, Op op, std::int64_t a, std::int64_t b) {
+Value int_arithmetic(Run& run, Op op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
     case Op::kAdd:
-      return __builtin_add_overflow(a, b, &result) ? overflow(run) : Val::of(result);
+      return __builtin_add_overflow(a, b, &result) ? overflow(run) : Value::of(result);
     case Op::kSub:
-      return __builtin_sub_overflow(a, b, &result) ? overflow(run) : Val::of(result);
+      return __builtin_sub_overflow(a, b, &result) ? overflow(run) : Value::of(result);
     case Op::kMul:
-      return __builtin_mul_overflow(a, b, &result) ? overflow(run) : Val::of(result);
+      return __builtin_mul_overflow(a, b, &result) ? overflow(run) : Value::of(result);
     case Op::kDiv:
       if (b == 0) return divide_by_zero(run);
-      return Val::of(static_cast<double>(a) / static_cast<double>(b));
+      return Value::of(static_cast<double>(a) / static_cast<double>(b));
     case Op::kFloorDiv:
     case Op::kMod: {
       if (b == 0) return divide_by_zero(run);
       if (b == -1)
-        return op == Op::kMod ? Val::of(std::int64_t{0}) : int_arithmetic(run, Op::kSub, 0, a);
+        return op == Op::kMod ? Value::of(std::int64_t{0}) : int_arithmetic(run, Op::kSub, 0, a);
       const std::int64_t rest = a % b;
       const bool below = rest != 0 && (rest < 0) != (b < 0);
-      if (op == Op::kMod) return Val::of(below ? rest + b : rest);
-      return Val::of(below ? a / b - 1 : a / b);
+      if (op == Op::kMod) return Value::of(below ? rest + b : rest);
+      return Value::of(below ? a / b - 1 : a / b);
     }
     default:
       if (b >= 0) return power_int(run, a, b);
@@ -165,24 +165,24 @@ Val int_arithmetic(Run& run, Op op, std::int64_t a, std::int64_t b) {
   }
 }
 
-Val real_arithmetic(Run& run, Op op, double a, double b) {
+Value real_arithmetic(Run& run, Op op, double a, double b) {
   switch (op) {
     case Op::kAdd:
-      return Val::of(a + b);
+      return Value::of(a + b);
     case Op::kSub:
-      return Val::of(a - b);
+      return Value::of(a - b);
     case Op::kMul:
-      return Val::of(a * b);
+      return Value::of(a * b);
     case Op::kPow:
       return power_real(run, a, b);
     default:
       break;
   }
   if (b == 0) return divide_by_zero(run);
-  return Val::of(op == Op::kDiv ? a / b : op == Op::kMod ? floor_mod(a, b) : floor_div(a, b));
+  return Value::of(op == Op::kDiv ? a / b : op == Op::kMod ? floor_mod(a, b) : floor_div(a, b));
 }
 
-Val repeat(Run& run, const Val& what, std::int64_t times) {
+Value repeat(Run& run, const Value& what, std::int64_t times) {
   const bool is_string = what.is_string();
   const std::size_t size = is_string ? what.bytes().size() : what.list->size;
   const std::size_t n = times > 0 && size > 0 ? static_cast<std::size_t>(times) : 0;
@@ -198,17 +198,17 @@ Val repeat(Run& run, const Val& what, std::int64_t times) {
     return run.text(std::move(out), what.text->is_markup);
   }
   if (size > 0 && n > kMaxItems / size) return run.too_many_items();
-  if (!run.charge(1 + n + n * size / 4)) return Val::failure();
-  Vector<Val> items(run.memory());
+  if (!run.charge(1 + n + n * size / 4)) return Value::failure();
+  Vector<Value> items(run.memory());
   items.reserve(n * size);
   for (std::size_t i = 0; i < n; ++i)
     items.insert(items.end(), what.list->begin(), what.list->end());
   return run.list(items, what.kind);
 }
 
-Val join_lists(Run& run, const Val& a, const Val& b) {
-  if (!run.charge(1 + (a.list->size + b.list->size) / 4)) return Val::failure();
-  Vector<Val> items(run.memory());
+Value join_lists(Run& run, const Value& a, const Value& b) {
+  if (!run.charge(1 + (a.list->size + b.list->size) / 4)) return Value::failure();
+  Vector<Value> items(run.memory());
   items.reserve(a.list->size + b.list->size);
   items.insert(items.end(), a.list->begin(), a.list->end());
   items.insert(items.end(), b.list->begin(), b.list->end());
@@ -224,7 +224,7 @@ std::string_view spelling(Op op) {
 
 }  // namespace
 
-bool is_true(Run& run, const Val& value) {
+bool is_true(Run& run, const Value& value) {
   switch (value.kind) {
     case Kind::kFailed:
     case Kind::kMissing:
@@ -244,7 +244,7 @@ bool is_true(Run& run, const Val& value) {
   }
 }
 
-bool equal(Run& run, const Val& a, const Val& b) {
+bool equal(Run& run, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return order_numbers(a, b) == 0;
   if (a.kind != b.kind) return false;
   if (a.is_string()) {
@@ -276,7 +276,7 @@ bool equal(Run& run, const Val& a, const Val& b) {
   }
 }
 
-std::optional<int> order(Run& run, const Val& a, const Val& b) {
+std::optional<int> order(Run& run, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return order_numbers(a, b);
   if (a.is_string() && b.is_string()) {
     run.charge(std::min(a.bytes().size(), b.bytes().size()), Rate::kCopy);
@@ -299,7 +299,7 @@ std::optional<int> order(Run& run, const Val& a, const Val& b) {
   return a.list->size < b.list->size ? -1 : a.list->size > b.list->size ? 1 : 0;
 }
 
-bool contains(Run& run, const Val& container, const Val& item) {
+bool contains(Run& run, const Value& container, const Value& item) {
   if (container.is_string()) {
     if (!item.is_string()) {
       wrong_types(run, "in", item, container);
@@ -317,40 +317,40 @@ bool contains(Run& run, const Val& container, const Val& item) {
     return entry != nullptr && equal(run, entry->value, item.list->items[1]);
   }
   Iterator* all = run.iterate(container);
-  Val each;
+  Value each;
   while (all != nullptr && all->next(run, each)) {
     if (equal(run, each, item)) return true;
   }
   return false;
 }
 
-Val compare(Run& run, Op op, const Val& a, const Val& b) {
+Value compare(Run& run, Op op, const Value& a, const Value& b) {
   if (op == Op::kEq || op == Op::kNe) {
     const bool same = equal(run, a, b);
-    return run.failed() ? Val::failure() : Val::of(same == (op == Op::kEq));
+    return run.failed() ? Value::failure() : Value::of(same == (op == Op::kEq));
   }
   if (op == Op::kIn || op == Op::kNotIn) {
     const bool is_in = contains(run, b, a);
-    return run.failed() ? Val::failure() : Val::of(is_in == (op == Op::kIn));
+    return run.failed() ? Value::failure() : Value::of(is_in == (op == Op::kIn));
   }
   if (!has_order(a, b)) return wrong_types(run, spelling(op), a, b);
   const std::optional<int> way = order(run, a, b);
-  if (!way || run.failed()) return Val::failure();
+  if (!way || run.failed()) return Value::failure();
   switch (op) {
     case Op::kLt:
-      return Val::of(*way == -1);
+      return Value::of(*way == -1);
     case Op::kLe:
-      return Val::of(*way == -1 || *way == 0);
+      return Value::of(*way == -1 || *way == 0);
     case Op::kGt:
-      return Val::of(*way == 1);
+      return Value::of(*way == 1);
     default:
-      return Val::of(*way == 1 || *way == 0);
+      return Value::of(*way == 1 || *way == 0);
   }
 }
 
-Val arithmetic(Run& run, Op op, const Val& a, const Val& b) {
+Value arithmetic(Run& run, Op op, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) {
-    const Val result = a.kind == Kind::kFloat || b.kind == Kind::kFloat
+    const Value result = a.kind == Kind::kFloat || b.kind == Kind::kFloat
                            ? real_arithmetic(run, op, a.as_real(), b.as_real())
                            : int_arithmetic(run, op, a.as_int(), b.as_int());
     return result.failed() ? result : result.with_taint(a.tainted || b.tainted);
@@ -367,18 +367,18 @@ Val arithmetic(Run& run, Op op, const Val& a, const Val& b) {
   return wrong_types(run, spelling(op), a, b);
 }
 
-Val negative(Run& run, const Val& value, bool negate) {
+Value negative(Run& run, const Value& value, bool negate) {
   if (value.kind == Kind::kFloat)
-    return negate ? Val::of(-value.real).with_taint(value.tainted) : value;
+    return negate ? Value::of(-value.real).with_taint(value.tainted) : value;
   if (!value.is_integral()) return run.fail_type(negate ? "negated" : "taken as a number", value);
-  const Val zero = Val::of(std::int64_t{0});
+  const Value zero = Value::of(std::int64_t{0});
   return arithmetic(run, negate ? Op::kSub : Op::kAdd, zero, value);
 }
 
-Val concat(Run& run, const Text& a, const Text& b) {
+Value concat(Run& run, const Text& a, const Text& b) {
   if (a.is_markup != b.is_markup) {
-    const Val safe_a = escape(run, Val::of(&a)), safe_b = escape(run, Val::of(&b));
-    if (run.failed()) return Val::failure();
+    const Value safe_a = escape(run, Value::of(&a)), safe_b = escape(run, Value::of(&b));
+    if (run.failed()) return Value::failure();
     return concat(run, *safe_a.text, *safe_b.text);
   }
   return run.joined(a, b, a.is_markup);

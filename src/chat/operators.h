@@ -11,33 +11,33 @@
 
 namespace wick::jinja {
 
-std::string_view type_name(const Val& value) noexcept;  // "int", "str", "dict_items", …
+std::string_view type_name(const Value& value) noexcept;  // "int", "str", "dict_items", …
 
-bool is_true(Run& run, const Val& value);
+bool is_true(Run& run, const Value& value);
 
 // a == b. Never fails but for depth.
-bool equal(Run& run, const Val& a, const Val& b);
+bool equal(Run& run, const Value& a, const Value& b);
 
 // −1, 0, 1, or 2 for what NaN does to everything; nullopt and failed() for types without an order.
-std::optional<int> order(Run& run, const Val& a, const Val& b);
+std::optional<int> order(Run& run, const Value& a, const Value& b);
 
-bool contains(Run& run, const Val& container,
-              const Val& item);  // item in container; check failed()
+bool contains(Run& run, const Value& container,
+              const Value& item);  // item in container; check failed()
 
-Val compare(Run& run, Op op, const Val& a, const Val& b);
-Val arithmetic(Run& run, Op op, const Val& a, const Val& b);
-Val negative(Run& run, const Val& value, bool negate);  // −value or +value
+Value compare(Run& run, Op op, const Value& a, const Value& b);
+Value arithmetic(Run& run, Op op, const Value& a, const Value& b);
+Value negative(Run& run, const Value& value, bool negate);  // −value or +value
 
 // False and failed() for what cannot be a key.
-bool hash_of(Run& run, const Val& key, std::size_t& out);
-const Entry* find(Run& run, const Dict& dict, const Val& key);
+bool hash_of(Run& run, const Value& key, std::size_t& out);
+const Entry* find(Run& run, const Dict& dict, const Value& key);
 const Entry* find(Run& run, const Dict& dict, std::string_view key);
 
 // str(value), null if failed. A container is trusted if all in it is.
-const Text* to_text(Run& run, const Val& value);
+const Text* to_text(Run& run, const Value& value);
 
 // Appends str(value).
-bool append_text(Run& run, TextBuilder& out, const Val& value);
+bool append_text(Run& run, TextBuilder& out, const Value& value);
 
 // What repr and JSON are written into: text that is trusted as a whole or not at all.
 struct Written {
@@ -48,10 +48,10 @@ struct Written {
 };
 
 // Appends repr(value); false if failed.
-bool write_repr(Run& run, Written& out, const Val& value);
+bool write_repr(Run& run, Written& out, const Value& value);
 
 // repr(value), or ascii(value), as a text.
-Val repr_of(Run& run, const Val& value, bool ascii_only);
+Value repr_of(Run& run, const Value& value, bool ascii_only);
 
 struct JsonStyle {
   bool ascii_only = false;
@@ -64,20 +64,21 @@ struct JsonStyle {
 };
 
 // Appends json.dumps(value); false if failed.
-bool write_json(Run& run, Written& out, const Val& value, const JsonStyle& style);
+bool write_json(Run& run, Written& out, const Value& value, const JsonStyle& style);
 
 // object.name and object[key], as jinja2's environment finds them: undefined if there is none.
-Val get_attribute(Run& run, const Val& object, std::string_view name);
-Val get_item(Run& run, const Val& object, const Val& key);
+Value get_attribute(Run& run, const Value& object, std::string_view name);
+Value get_item(Run& run, const Value& object, const Value& key);
 // Both for a dict and a name that is_only_a_key: no dict has an attribute of it.
-Val get_key(Run& run, const Dict& dict, const Text& name);
+Value get_key(Run& run, const Dict& dict, const Text& name);
 bool is_only_a_key(std::string_view name) noexcept;
-Val get_slice(Run& run, const Val& object, const Val& start, const Val& stop, const Val& step);
+Value get_slice(Run& run, const Value& object, const Value& start, const Value& stop,
+                const Value& step);
 
 // The HTML-escaped text of |escape.
-Val escape(Run& run, const Val& value);
+Value escape(Run& run, const Value& value);
 
 // a + b for strings; the one that is not markup is escaped if the other is.
-Val concat(Run& run, const Text& a, const Text& b);
+Value concat(Run& run, const Text& a, const Text& b);
 
 }  // namespace wick::jinja

@@ -24,16 +24,16 @@ struct Directive {
 
 class Percent {
  public:
-  Percent(Run& run, const Text& format, const Val& values)
+  Percent(Run& run, const Text& format, const Value& values)
       : run_(run), format_(format), bytes_(format.bytes), values_(values), out_(run) {}
 
-  Val result() {
+  Value result() {
     std::size_t done = 0;
-    if (!run_.charge(bytes_.size(), Rate::kScan)) return Val::failure();
+    if (!run_.charge(bytes_.size(), Rate::kScan)) return Value::failure();
     while ((at_ = bytes_.find('%', done)) != std::string_view::npos) {
       out_.append(format_, done, at_);
       ++at_;
-      if (!directive() || !run_.charge(4)) return Val::failure();
+      if (!directive() || !run_.charge(4)) return Value::failure();
       done = at_;
     }
     out_.append(format_, done, bytes_.size());
@@ -52,7 +52,7 @@ class Percent {
     return false;
   }
 
-  bool next_value(Val& out) {
+  bool next_value(Value& out) {
     const bool list = values_.kind == Kind::kTuple;
     if (list ? used_ >= values_.list->size : used_ >= 1)
       return fail("the format wants more arguments");
@@ -66,7 +66,7 @@ class Percent {
   bool take_number(std::int64_t& out) {
     if (now() == '*') {
       ++at_;
-      Val value;
+      Value value;
       if (!next_value(value)) return false;
       if (!value.is_integral()) return fail("a * in a format wants an integer");
       out = value.as_int();
@@ -77,7 +77,7 @@ class Percent {
     return (out <= kMaxWidth && out >= -kMaxWidth) || fail("a width in a format is too large");
   }
 
-  bool take_key(Val& value) {
+  bool take_key(Value& value) {
     const std::size_t end = bytes_.find(')', at_);
     if (values_.kind != Kind::kDict) return fail("a format with names wants a dict");
     if (end == std::string_view::npos) return fail("a name in a format is not closed");
@@ -96,7 +96,7 @@ class Percent {
       ++at_;
       return true;
     }
-    Val value;
+    Value value;
     if (now() == '(' && !take_key(value)) return false;
     Directive d;
     for (;; ++at_) {
@@ -135,7 +135,7 @@ class Percent {
     return convert(d, value);
   }
 
-  bool convert(Directive& d, const Val& value) {
+  bool convert(Directive& d, const Value& value) {
     switch (d.number.type) {
       case 's':
       case 'r':
@@ -167,7 +167,7 @@ class Percent {
     }
   }
 
-  bool put_int(const Directive& d, const Val& value) {
+  bool put_int(const Directive& d, const Value& value) {
     std::int64_t number = 0;
     if (value.kind == Kind::kFloat && d.number.type == 'd') {
       if (!(std::fabs(value.real) < 0x1p63)) return fail("a format wants a smaller number");
@@ -194,7 +194,7 @@ class Percent {
            out_.append_repeated(fill, f.right, trusted);
   }
 
-  bool put_char(const Directive& d, const Val& value) {
+  bool put_char(const Directive& d, const Value& value) {
     if (value.is_string() && run_.n_chars(value) == 1) return put_text(d, value);
     if (!value.is_integral() || value.as_int() < 0 || value.as_int() > 0x10FFFF) {
       return fail("%c wants one character");
@@ -214,16 +214,16 @@ class Percent {
     return !run_.failed();
   }
 
-  bool put_text(const Directive& d, const Val& value) {
+  bool put_text(const Directive& d, const Value& value) {
     const Text* text = nullptr;
     if (d.number.type == 's' || d.number.type == 'c') {
       text = to_text(run_, value);
     } else {
-      const Val made = repr_of(run_, value, d.number.type == 'a');
+      const Value made = repr_of(run_, value, d.number.type == 'a');
       text = made.failed() ? nullptr : made.text;
     }
     if (text != nullptr && format_.is_markup) {
-      const Val safe = escape(run_, Val::of(text));
+      const Value safe = escape(run_, Value::of(text));
       text = safe.failed() ? nullptr : safe.text;
     }
     if (text == nullptr) return false;
@@ -237,7 +237,7 @@ class Percent {
   Run& run_;
   const Text& format_;
   std::string_view bytes_;
-  const Val& values_;
+  const Value& values_;
   TextBuilder out_;
   std::size_t at_ = 0;
   std::size_t used_ = 0;
@@ -245,7 +245,7 @@ class Percent {
 
 }  // namespace
 
-Val percent_format(Run& run, const Text& format, const Val& values) {
+Value percent_format(Run& run, const Text& format, const Value& values) {
   if (values.failed()) return values;
   return Percent(run, format, values).result();
 }

@@ -8,9 +8,9 @@
 namespace wick::jinja {
 
 // format % values.
-Val percent_format(Run& run, const Text& format, const Val& values);
+Value percent_format(Run& run, const Text& format, const Value& values);
 
 // format.format(*positional, **named).
-Val brace_format(Run& run, const Text& format, const Arguments& args);
+Value brace_format(Run& run, const Text& format, const Arguments& args);
 
 }  // namespace wick::jinja

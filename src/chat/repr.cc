@@ -29,7 +29,7 @@ std::string_view view_name(const View& view) noexcept {
                                         : "dict_values";
 }
 
-bool write_items(Run& run, Written& out, std::span<const Val> items) {
+bool write_items(Run& run, Written& out, std::span<const Value> items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out.text += ", ";
     if (!write_repr(run, out, items[i])) return false;
@@ -109,7 +109,7 @@ std::string range_text(const Range& range) {
 }
 
 // Containers and objects; false if failed.
-bool write_object(Run& run, Written& out, const Val& value) {
+bool write_object(Run& run, Written& out, const Value& value) {
   DataLevel level(run);
   if (level.too_deep()) return false;
   switch (value.kind) {
@@ -149,7 +149,7 @@ bool write_object(Run& run, Written& out, const Val& value) {
 }
 
 // Undefined, None and numbers as str() and repr() both write them.
-std::string plain_text(const Val& value) {
+std::string plain_text(const Value& value) {
   switch (value.kind) {
     case Kind::kNone:
       return "None";
@@ -164,7 +164,7 @@ std::string plain_text(const Val& value) {
   }
 }
 
-bool is_plain(const Val& value) noexcept {
+bool is_plain(const Value& value) noexcept {
   return value.is_none() || value.is_number();
 }
 
@@ -181,7 +181,7 @@ bool new_line(Run& run, Written& out, const JsonStyle& style, int depth) {
   return run.charge(1 + n * (style.indent->size() + 16) / 64);
 }
 
-bool json_key(Run& run, Written& out, const Val& key, const JsonStyle& style) {
+bool json_key(Run& run, Written& out, const Value& key, const JsonStyle& style) {
   if (key.is_string()) return write_json_text(run, out, *key.text, style.ascii_only);
   if (key.tainted) out.is_trusted = false;
   if (key.is_none()) {
@@ -199,7 +199,7 @@ bool json_key(Run& run, Written& out, const Val& key, const JsonStyle& style) {
   return true;
 }
 
-bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style, int depth);
+bool json_value(Run& run, Written& out, const Value& value, const JsonStyle& style, int depth);
 
 bool json_list(Run& run, Written& out, const List& list, const JsonStyle& style, int depth) {
   out.text += '[';
@@ -238,7 +238,7 @@ bool json_dict(Run& run, Written& out, const Dict& dict, const JsonStyle& style,
   return true;
 }
 
-bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style, int depth) {
+bool json_value(Run& run, Written& out, const Value& value, const JsonStyle& style, int depth) {
   if (value.tainted) out.is_trusted = false;
   DataLevel level(run);
   if (level.too_deep() || !run.charge(2)) return false;
@@ -270,7 +270,7 @@ bool json_value(Run& run, Written& out, const Val& value, const JsonStyle& style
 
 }  // namespace
 
-std::string_view type_name(const Val& value) noexcept {
+std::string_view type_name(const Value& value) noexcept {
   switch (value.kind) {
     case Kind::kFailed:
     case Kind::kMissing:
@@ -313,7 +313,7 @@ std::string_view type_name(const Val& value) noexcept {
   return "";
 }
 
-bool write_repr(Run& run, Written& out, const Val& value) {
+bool write_repr(Run& run, Written& out, const Value& value) {
   if (value.tainted) out.is_trusted = false;
   if (is_plain(value)) {
     out.text += plain_text(value);
@@ -328,9 +328,9 @@ bool write_repr(Run& run, Written& out, const Val& value) {
   return run.charge(2);
 }
 
-Val repr_of(Run& run, const Val& value, bool ascii_only) {
+Value repr_of(Run& run, const Value& value, bool ascii_only) {
   Written written(run);
-  if (!write_repr(run, written, value)) return Val::failure();
+  if (!write_repr(run, written, value)) return Value::failure();
   if (!ascii_only) return run.text_copy(written.text, written.is_trusted);
   const std::string_view text = written.text;
   TextBuilder ascii(run);
@@ -351,15 +351,15 @@ Val repr_of(Run& run, const Val& value, bool ascii_only) {
       at += c.size;
     }
   });
-  return is_done ? run.text(std::move(ascii)) : Val::failure();
+  return is_done ? run.text(std::move(ascii)) : Value::failure();
 }
 
-bool write_json(Run& run, Written& out, const Val& value, const JsonStyle& style) {
+bool write_json(Run& run, Written& out, const Value& value, const JsonStyle& style) {
   if (!style.is_trusted) out.is_trusted = false;
   return json_value(run, out, value, style, 0);
 }
 
-bool append_text(Run& run, TextBuilder& out, const Val& value) {
+bool append_text(Run& run, TextBuilder& out, const Value& value) {
   if (value.is_string()) return out.append(*value.text);
   if (value.is_undefined()) return true;
   if (is_plain(value)) {
@@ -370,18 +370,18 @@ bool append_text(Run& run, TextBuilder& out, const Val& value) {
   return write_repr(run, written, value) && out.append(written.text, written.is_trusted);
 }
 
-const Text* to_text(Run& run, const Val& value) {
+const Text* to_text(Run& run, const Value& value) {
   if (value.is_string()) return value.text;
   TextBuilder out(run);
   if (!append_text(run, out, value)) return nullptr;
-  const Val made = run.text(std::move(out));
+  const Value made = run.text(std::move(out));
   return made.failed() ? nullptr : made.text;
 }
 
-Val escape(Run& run, const Val& value) {
+Value escape(Run& run, const Value& value) {
   if (value.is_string() && value.text->is_markup) return value;
   const Text* text = to_text(run, value);
-  if (text == nullptr) return Val::failure();
+  if (text == nullptr) return Value::failure();
   TextBuilder out(run);
   TrustCursor trust(*text);
   std::size_t done = 0;

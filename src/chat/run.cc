@@ -17,22 +17,22 @@ constexpr std::size_t kMaxRaised = 4000;  // of a template's own message
 
 }  // namespace
 
-Val Run::fail(std::string_view what, std::string_view id) {
+Value Run::fail(std::string_view what, std::string_view id) {
   if (!error_) error_ = Error{ErrorCode::kInvalid, std::string(id), printable(what, kMaxMessage)};
   look_at_ = -1;
-  return Val::failure();
+  return Value::failure();
 }
 
 // As it is: who shows it escapes it (base/printable.h), and programs compare it.
-Val Run::raise(std::string_view message) {
+Value Run::raise(std::string_view message) {
   message = message.substr(0, kMaxRaised);
   message = message.substr(0, complete_utf8(message));
   if (!error_) error_ = Error{ErrorCode::kInvalid, "template_raised", std::string(message)};
   look_at_ = -1;
-  return Val::failure();
+  return Value::failure();
 }
 
-Val Run::fail_undefined(const Val& value) {
+Value Run::fail_undefined(const Value& value) {
   const Undefined& what = *value.undefined;
   if (!what.why.empty()) return fail(what.why);
   if (what.owner.empty()) return fail(cat("'", what.name, "' is undefined"));
@@ -41,7 +41,7 @@ Val Run::fail_undefined(const Val& value) {
       cat("a value of type ", what.owner, " has no attribute '", printable(what.name, 60), "'"));
 }
 
-Val Run::fail_type(std::string_view doing, const Val& value) {
+Value Run::fail_type(std::string_view doing, const Value& value) {
   if (value.is_undefined()) return fail_undefined(value);
   return fail(cat("a value of type ", type_name(value), " cannot be ", doing));
 }
@@ -79,20 +79,20 @@ std::string_view Run::copy(std::string_view bytes) {
   return {kept.data(), kept.size()};
 }
 
-Val Run::text(std::string_view bytes, Trust trust, bool is_markup) {
-  return Val::of(make<Text>(bytes, trust, is_markup));
+Value Run::text(std::string_view bytes, Trust trust, bool is_markup) {
+  return Value::of(make<Text>(bytes, trust, is_markup));
 }
 
-Val Run::text(TextBuilder&& built, bool is_markup) {
-  if (failed()) return Val::failure();
+Value Run::text(TextBuilder&& built, bool is_markup) {
+  if (failed()) return Value::failure();
   const std::string_view bytes = copy(built.text());
   const auto spans = built.trusted();
   if (spans.empty()) return text(bytes, Trust::kNone, is_markup);
   if (is_trusted(built)) return text(bytes, Trust::kAll, is_markup);
-  return Val::of(make<Text>(bytes, Trust::kMixed, is_markup, std::int64_t{-1}, keep(spans)));
+  return Value::of(make<Text>(bytes, Trust::kMixed, is_markup, std::int64_t{-1}, keep(spans)));
 }
 
-Val Run::cut(const Text& from, std::size_t begin, std::size_t end) {
+Value Run::cut(const Text& from, std::size_t begin, std::size_t end) {
   const std::string_view bytes = from.bytes.substr(begin, end - begin);
   if (from.trust != Trust::kMixed) return text(bytes, from.trust, from.is_markup);
   const auto first = first_span_behind(from.trusted, begin);
@@ -100,26 +100,26 @@ Val Run::cut(const Text& from, std::size_t begin, std::size_t end) {
   while (last != from.trusted.end() && last->begin < end)
     ++last;
   const auto n = static_cast<std::size_t>(last - first);
-  if (!charge(4 + n)) return Val::failure();
+  if (!charge(4 + n)) return Value::failure();
   if (n == 0) return text(bytes, Trust::kNone, from.is_markup);
   if (first->begin <= begin && first->end >= end) return text(bytes, Trust::kAll, from.is_markup);
   Span* const room = array<Span>(n);
   std::transform(first, last, room, [&](const Span& span) {
     return Span{std::max(span.begin, begin) - begin, std::min(span.end, end) - begin};
   });
-  return Val::of(make<Text>(bytes, Trust::kMixed, from.is_markup, std::int64_t{-1},
+  return Value::of(make<Text>(bytes, Trust::kMixed, from.is_markup, std::int64_t{-1},
                             std::span<const Span>(room, n)));
 }
 
-Val Run::joined(const Text& a, const Text& b, bool is_markup) {
+Value Run::joined(const Text& a, const Text& b, bool is_markup) {
   Text made = {.is_markup = is_markup};
   if (a.bytes.size() >= GrowingTexts::kLeast) {
-    if (!growing_.join(*this, a, b, made)) return Val::failure();
-    return Val::of(make<Text>(made));
+    if (!growing_.join(*this, a, b, made)) return Value::failure();
+    return Value::of(make<Text>(made));
   }
   const std::size_t size = a.bytes.size() + b.bytes.size();
   if (a.trust == b.trust && a.trust != Trust::kMixed) {
-    if (!charge(size, Rate::kCopy)) return Val::failure();
+    if (!charge(size, Rate::kCopy)) return Value::failure();
     char* const room = array<char>(size);
     std::copy(b.bytes.begin(), b.bytes.end(), std::copy(a.bytes.begin(), a.bytes.end(), room));
     return text({room, size}, a.trust, is_markup);
@@ -139,7 +139,7 @@ std::size_t Run::count_chars(std::string_view text) {
   return n;
 }
 
-std::size_t Run::n_chars(const Val& string) {
+std::size_t Run::n_chars(const Value& string) {
   std::int64_t& n = string.text->n_chars;
   if (n < 0) n = static_cast<std::int64_t>(count_chars(string.bytes()));
   return static_cast<std::size_t>(n);
@@ -160,32 +160,32 @@ std::size_t Run::byte_of(std::string_view text, std::size_t index) {
   return at;
 }
 
-Val Run::list(std::span<const Val> items, Kind kind) {
+Value Run::list(std::span<const Value> items, Kind kind) {
   if (items.size() > kMaxItems) return too_many_items();
-  if (!charge(2)) return Val::failure();
-  const std::span<const Val> kept = keep(items);
-  return Val::of(make<List>(kept.data(), kept.size()), kind);
+  if (!charge(2)) return Value::failure();
+  const std::span<const Value> kept = keep(items);
+  return Value::of(make<List>(kept.data(), kept.size()), kind);
 }
 
-Val Run::too_many_items() {
+Value Run::too_many_items() {
   return fail_limit(cat("a list grows beyond ", kMaxItems, " items"));
 }
 
-Val Run::undefined(std::string_view why) {
+Value Run::undefined(std::string_view why) {
   return undefined(Undefined{.why = copy(why)});
 }
 
-Val Run::undefined(const Undefined& what) {
-  Val out = Val::of(Kind::kUndefined);
+Value Run::undefined(const Undefined& what) {
+  Value out = Value::of(Kind::kUndefined);
   out.undefined = make<Undefined>(what);
   return out;
 }
 
-Val Run::undefined_name(std::string_view name) {
+Value Run::undefined_name(std::string_view name) {
   return undefined(Undefined{.name = name});
 }
 
-Val Run::no_attribute(const Val& object, const Val& name) {
+Value Run::no_attribute(const Value& object, const Value& name) {
   if (!name.is_string()) {
     return undefined(Undefined{.owner = type_name(object), .is_element = true});
   }
@@ -196,7 +196,7 @@ Val Run::no_attribute(const Val& object, const Val& name) {
   const bool is_known = known != nullptr && known->name.data() == asked.data() &&
                         known->name.size() == asked.size() && known->owner.data() == owner.data();
   if (!is_known) known = make<Undefined>(Undefined{.name = asked, .owner = owner});
-  Val out = Val::of(Kind::kUndefined);
+  Value out = Value::of(Kind::kUndefined);
   out.undefined = known;
   return out;
 }
@@ -223,18 +223,18 @@ bool Run::note(Dict& dict, std::size_t hash) {
   return charge(1);
 }
 
-Val Run::dict(std::span<const Entry> entries) {
+Value Run::dict(std::span<const Entry> entries) {
   GrowingDict made;
   made.room = entries.size();
   made.dict.entries = made.entries = array<Entry>(entries.size());
   add_index(made.dict, entries.size());
   for (const Entry& entry : entries) {
-    if (!insert(made, entry.key, entry.value)) return Val::failure();
+    if (!insert(made, entry.key, entry.value)) return Value::failure();
   }
-  return Val::of(make<Dict>(made.dict));
+  return Value::of(make<Dict>(made.dict));
 }
 
-bool Run::insert(GrowingDict& to, const Val& key, const Val& value) {
+bool Run::insert(GrowingDict& to, const Value& key, const Value& value) {
   Dict& dict = to.dict;
   const Entry* const same = find(*this, dict, key);
   if (failed()) return false;
@@ -274,11 +274,11 @@ bool Run::note_all(Dict& dict) {
   return true;
 }
 
-Val Run::dict_of(std::span<const Entry> entries) {
+Value Run::dict_of(std::span<const Entry> entries) {
   Dict* const made = make<Dict>(entries.data(), entries.size());
   add_index(*made, entries.size());
   const bool is_done = charge(1) && (made->index == nullptr || note_all(*made));
-  return is_done ? Val::of(made) : Val::failure();
+  return is_done ? Value::of(made) : Value::failure();
 }
 
 bool DataLevel::fail() {
@@ -286,19 +286,19 @@ bool DataLevel::fail() {
   return true;
 }
 
-Val Run::view(const Dict* dict, ViewKind kind) {
-  Val out = Val::of(Kind::kView);
+Value Run::view(const Dict* dict, ViewKind kind) {
+  Value out = Value::of(Kind::kView);
   out.view = make<View>(dict, kind);
   return out;
 }
 
-Val Run::range(const Range& value) {
-  Val out = Val::of(Kind::kRange);
+Value Run::range(const Range& value) {
+  Value out = Value::of(Kind::kRange);
   out.range = make<Range>(value);
   return out;
 }
 
-std::int64_t Run::length(const Val& value) {
+std::int64_t Run::length(const Value& value) {
   switch (value.kind) {
     case Kind::kUndefined:
       return 0;

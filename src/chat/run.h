@@ -1,7 +1,7 @@
 // One render's memory, limits and error: what every part of the interpreter works with. Functions
-// that can fail return Val::failure() (or false, or null) after Run::fail; their callers return at
-// once. Work is charged where it is done: each loop over bytes, characters or items calls charge()
-// or goes through in_slices(), at the rates below. One thread, lives for one render.
+// that can fail return Value::failure() (or false, or null) after Run::fail; their callers return
+// at once. Work is charged where it is done: each loop over bytes, characters or items calls
+// charge() or goes through in_slices(), at the rates below. One thread, lives for one render.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include "chat/growing_text.h"
 #include "chat/limits.h"
 #include "chat/memory.h"
-#include "chat/val.h"
+#include "chat/value.h"
 
 namespace wick::jinja {
 
@@ -44,18 +44,19 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // The first failure stays; the answer is always Val::failure(). `what` is cut and made printable.
-  Val fail(std::string_view what, std::string_view id = "template_failed");
+  // The first failure stays; the answer is always Value::failure(). `what` is cut and made
+  // printable.
+  Value fail(std::string_view what, std::string_view id = "template_failed");
 
-  Val fail_limit(std::string_view what) { return fail(what, "template_limit"); }
+  Value fail_limit(std::string_view what) { return fail(what, "template_limit"); }
 
   bool failed() const noexcept { return error_.has_value(); }
 
   std::optional<Error>& error() noexcept { return error_; }
 
-  Val raise(std::string_view message);                      // by the template itself; cut if long
-  Val fail_undefined(const Val& value);                     // it was used
-  Val fail_type(std::string_view doing, const Val& value);  // "doing" cannot be done to it
+  Value raise(std::string_view message);                      // by the template itself; cut if long
+  Value fail_undefined(const Value& value);                     // it was used
+  Value fail_type(std::string_view doing, const Value& value);  // "doing" cannot be done to it
 
   // Counts work; false and failed() beyond the limit, once somebody wants the render stopped, and
   // after any failure.
@@ -102,46 +103,46 @@ class Run {
 
   // Strings. What is passed as string_view must outlive the render; copy() makes it so.
   std::string_view copy(std::string_view bytes);
-  Val text(std::string_view bytes, Trust trust, bool is_markup = false);
+  Value text(std::string_view bytes, Trust trust, bool is_markup = false);
 
-  Val text_copy(std::string_view bytes, bool is_trusted) {
+  Value text_copy(std::string_view bytes, bool is_trusted) {
     return text(copy(bytes), is_trusted ? Trust::kAll : Trust::kNone);
   }
 
-  Val text(TextBuilder&& built, bool is_markup = false);
-  Val cut(const Text& text, std::size_t begin, std::size_t end);  // by bytes
+  Value text(TextBuilder&& built, bool is_markup = false);
+  Value cut(const Text& text, std::size_t begin, std::size_t end);  // by bytes
   // a + b. A text that grows piece by piece is not copied each time: see growing_text.h.
-  Val joined(const Text& a, const Text& b, bool is_markup);
-  std::size_t n_chars(const Val& string);
+  Value joined(const Text& a, const Text& b, bool is_markup);
+  std::size_t n_chars(const Value& string);
   std::size_t count_chars(std::string_view text);  // both charge
   std::size_t byte_of(std::string_view text, std::size_t index);
 
-  Val list(std::span<const Val> items, Kind kind = Kind::kList);
+  Value list(std::span<const Value> items, Kind kind = Kind::kList);
 
-  Val too_many_items();  // fails: a list would be longer than kMaxItems
+  Value too_many_items();  // fails: a list would be longer than kMaxItems
 
-  Val tuple(std::initializer_list<Val> items) {
+  Value tuple(std::initializer_list<Value> items) {
     return list({items.begin(), items.size()}, Kind::kTuple);
   }
 
-  Val undefined(std::string_view why);        // `why` is copied
-  Val undefined(const Undefined& what);       // its names live as long as the run
-  Val undefined_name(std::string_view name);  // "'name' is undefined"
-  Val no_attribute(const Val& object, const Val& name);
-  Val dict(std::span<const Entry> entries);  // of equal keys the last value, at the first's place
-  Val dict_of(std::span<const Entry> entries);  // keys are text, all different; not copied
+  Value undefined(std::string_view why);        // `why` is copied
+  Value undefined(const Undefined& what);       // its names live as long as the run
+  Value undefined_name(std::string_view name);  // "'name' is undefined"
+  Value no_attribute(const Value& object, const Value& name);
+  Value dict(std::span<const Entry> entries);  // of equal keys the last value, at the first's place
+  Value dict_of(std::span<const Entry> entries);  // keys are text, all different; not copied
   // Sets dict[key]; false if failed.
-  bool insert(GrowingDict& to, const Val& key, const Val& value);
-  Val view(const Dict* dict, ViewKind kind);
-  Val range(const Range& range);
+  bool insert(GrowingDict& to, const Value& key, const Value& value);
+  Value view(const Dict* dict, ViewKind kind);
+  Value range(const Range& range);
 
   // Iteration: null and failed() if `value` cannot be iterated over.
-  Iterator* iterate(const Val& value);
+  Iterator* iterate(const Value& value);
   // All items of it; for lists and tuples without a copy. False if failed.
-  bool collect(const Val& value, Vector<Val>& out);
+  bool collect(const Value& value, Vector<Value>& out);
 
   // len(), −1 where Python has none.
-  std::int64_t length(const Val& value);
+  std::int64_t length(const Value& value);
 
   std::int64_t now_seconds() const noexcept { return now_seconds_; }
 

@@ -7,57 +7,57 @@
 namespace wick::jinja {
 namespace {
 
-using Args = std::span<const Val>;
+using Args = std::span<const Value>;
 
-Val remainder_is(Run& run, const Val& value, const Val& by, std::int64_t wanted) {
-  const Val rest = arithmetic(run, Op::kMod, value, by);
-  return rest.failed() ? rest : Val::of(equal(run, rest, Val::of(wanted)));
+Value remainder_is(Run& run, const Value& value, const Value& by, std::int64_t wanted) {
+  const Value rest = arithmetic(run, Op::kMod, value, by);
+  return rest.failed() ? rest : Value::of(equal(run, rest, Value::of(wanted)));
 }
 
-Val odd(Run& run, const Val& value, Args) {
-  return remainder_is(run, value, Val::of(std::int64_t{2}), 1);
+Value odd(Run& run, const Value& value, Args) {
+  return remainder_is(run, value, Value::of(std::int64_t{2}), 1);
 }
 
-Val even(Run& run, const Val& value, Args) {
-  return remainder_is(run, value, Val::of(std::int64_t{2}), 0);
+Value even(Run& run, const Value& value, Args) {
+  return remainder_is(run, value, Value::of(std::int64_t{2}), 0);
 }
 
-Val divisible_by(Run& run, const Val& value, Args args) {
+Value divisible_by(Run& run, const Value& value, Args args) {
   return remainder_is(run, value, args[0], 0);
 }
 
 template <Op op>
-Val comparison(Run& run, const Val& value, Args args) {
+Value comparison(Run& run, const Value& value, Args args) {
   return compare(run, op, value, args[0]);
 }
 
 template <Kind kind>
-Val is_kind(Run&, const Val& value, Args) {
-  return Val::of(value.kind == kind);
+Value is_kind(Run&, const Value& value, Args) {
+  return Value::of(value.kind == kind);
 }
 
-Val defined(Run&, const Val& value, Args) {
-  return Val::of(!value.is_undefined());
+Value defined(Run&, const Value& value, Args) {
+  return Value::of(!value.is_undefined());
 }
 
-Val is_false(Run&, const Val& value, Args) {
-  return Val::of(value.kind == Kind::kBool && !value.truth);
+Value is_false(Run&, const Value& value, Args) {
+  return Value::of(value.kind == Kind::kBool && !value.truth);
 }
 
-Val is_yes(Run&, const Val& value, Args) {
-  return Val::of(value.kind == Kind::kBool && value.truth);
+Value is_yes(Run&, const Value& value, Args) {
+  return Value::of(value.kind == Kind::kBool && value.truth);
 }
 
-Val number(Run&, const Val& value, Args) {
-  return Val::of(value.is_number());
+Value number(Run&, const Value& value, Args) {
+  return Value::of(value.is_number());
 }
 
-Val sequence(Run&, const Val& value, Args) {
-  return Val::of(value.is_string() || value.is_sequence() || value.kind == Kind::kDict ||
+Value sequence(Run&, const Value& value, Args) {
+  return Value::of(value.is_string() || value.is_sequence() || value.kind == Kind::kDict ||
                  value.kind == Kind::kRange || value.is_undefined());
 }
 
-Val iterable(Run&, const Val& value, Args) {
+Value iterable(Run&, const Value& value, Args) {
   switch (value.kind) {
     case Kind::kUndefined:
     case Kind::kString:
@@ -68,51 +68,51 @@ Val iterable(Run&, const Val& value, Args) {
     case Kind::kRange:
     case Kind::kIterator:
     case Kind::kLoop:
-      return Val::of(true);
+      return Value::of(true);
     default:
-      return Val::of(false);
+      return Value::of(false);
   }
 }
 
-Val callable(Run&, const Val& value, Args) {
-  return Val::of(value.kind == Kind::kCallable || value.kind == Kind::kLoop ||
+Value callable(Run&, const Value& value, Args) {
+  return Value::of(value.kind == Kind::kCallable || value.kind == Kind::kLoop ||
                  value.kind == Kind::kJoiner || value.kind == Kind::kUndefined);
 }
 
-Val same_as(Run& run, const Val& value, Args args) {
-  const Val& other = args[0];
-  if (value.kind != other.kind) return Val::of(false);
-  if (value.is_number() || value.is_string()) return Val::of(equal(run, value, other));
-  return Val::of(value.is_none() || value.undefined == other.undefined);
+Value same_as(Run& run, const Value& value, Args args) {
+  const Value& other = args[0];
+  if (value.kind != other.kind) return Value::of(false);
+  if (value.is_number() || value.is_string()) return Value::of(equal(run, value, other));
+  return Value::of(value.is_none() || value.undefined == other.undefined);
 }
 
-Val escaped(Run&, const Val& value, Args) {
-  return Val::of(value.is_string() && value.text->is_markup);
+Value escaped(Run&, const Value& value, Args) {
+  return Value::of(value.is_string() && value.text->is_markup);
 }
 
-Val in(Run& run, const Val& value, Args args) {
+Value in(Run& run, const Value& value, Args args) {
   return compare(run, Op::kIn, value, args[0]);
 }
 
 // The name of a row; what is no text names none, and what cannot be looked up is an error.
-Val is_name(Run& run, const Val& value, const Builtin* (*find_row)(std::string_view) noexcept) {
+Value is_name(Run& run, const Value& value, const Builtin* (*find_row)(std::string_view) noexcept) {
   std::size_t ignored = 0;
-  if (!value.is_string() && !hash_of(run, value, ignored)) return Val::failure();
-  return Val::of(value.is_string() && find_row(value.bytes()) != nullptr);
+  if (!value.is_string() && !hash_of(run, value, ignored)) return Value::failure();
+  return Value::of(value.is_string() && find_row(value.bytes()) != nullptr);
 }
 
-Val is_a_filter(Run& run, const Val& value, Args) {
+Value is_a_filter(Run& run, const Value& value, Args) {
   return is_name(run, value, find_filter);
 }
 
-Val is_a_test(Run& run, const Val& value, Args) {
+Value is_a_test(Run& run, const Value& value, Args) {
   return is_name(run, value, find_test);
 }
 
 // str.islower and str.isupper: a cased character, and none of the other case.
-Val has_case(Run& run, const Val& value, bool upper) {
+Value has_case(Run& run, const Value& value, bool upper) {
   const Text* text = to_text(run, value);
-  if (text == nullptr) return Val::failure();
+  if (text == nullptr) return Value::failure();
   bool cased = false;
   in_slices(run, text->bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end;) {
@@ -124,14 +124,14 @@ Val has_case(Run& run, const Val& value, bool upper) {
     }
     return true;
   });
-  return run.failed() ? Val::failure() : Val::of(cased);
+  return run.failed() ? Value::failure() : Value::of(cased);
 }
 
-Val lower(Run& run, const Val& value, Args) {
+Value lower(Run& run, const Value& value, Args) {
   return has_case(run, value, false);
 }
 
-Val upper(Run& run, const Val& value, Args) {
+Value upper(Run& run, const Value& value, Args) {
   return has_case(run, value, true);
 }
 

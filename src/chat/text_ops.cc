@@ -143,13 +143,13 @@ struct Piece {
 
 using Pieces = Vector<Piece>;
 
-Val list_of(Run& run, const Text& text, Pieces& pieces, bool reversed) {
+Value list_of(Run& run, const Text& text, Pieces& pieces, bool reversed) {
   if (pieces.size() > kMaxItems) return run.too_many_items();
   if (reversed) std::reverse(pieces.begin(), pieces.end());
-  Vector<Val> items(run.memory());
+  Vector<Value> items(run.memory());
   items.reserve(pieces.size());
   for (const Piece& piece : pieces) {
-    if (!run.charge(2)) return Val::failure();
+    if (!run.charge(2)) return Value::failure();
     items.push_back(run.cut(text, piece.begin, piece.end));
   }
   return run.list(items);
@@ -230,7 +230,7 @@ std::size_t find_backward(Run& run, std::string_view hay, std::string_view needl
   return npos;
 }
 
-Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right) {
+Value strip(Run& run, const Text& text, const Text* chars, bool left, bool right) {
   const std::string_view bytes = text.bytes;
   const CharacterSet set(run, chars != nullptr ? chars->bytes : std::string_view());
   const auto goes = [&](char32_t c) {
@@ -248,15 +248,15 @@ Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right) 
     if (last < begin || !goes(code_point(bytes, last).value)) break;
     end = last;
   }
-  if (run.failed()) return Val::failure();
-  return begin == 0 && end == bytes.size() ? Val::of(&text) : run.cut(text, begin, end);
+  if (run.failed()) return Value::failure();
+  return begin == 0 && end == bytes.size() ? Value::of(&text) : run.cut(text, begin, end);
 }
 
-Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, bool from_right) {
+Value split(Run& run, const Text& text, const Text* separator, std::int64_t max, bool from_right) {
   const std::string_view bytes = text.bytes;
   Pieces pieces(run.memory());
   if (separator == nullptr) {
-    if (!run.charge(1 + bytes.size())) return Val::failure();
+    if (!run.charge(1 + bytes.size())) return Value::failure();
     if (from_right) {
       rsplit_blanks(bytes, max, pieces);
     } else {
@@ -274,7 +274,7 @@ Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, b
   while (may_cut()) {
     const std::size_t at =
         from_right ? find_backward(run, bytes, by, end) : find_forward(run, bytes, by, begin);
-    if (run.failed()) return Val::failure();
+    if (run.failed()) return Value::failure();
     if (at == npos) break;
     if (from_right) {
       pieces.push_back({at + by.size(), end});
@@ -288,9 +288,9 @@ Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, b
   return list_of(run, text, pieces, from_right);
 }
 
-Val split_lines(Run& run, const Text& text, bool keep_ends) {
+Value split_lines(Run& run, const Text& text, bool keep_ends) {
   const std::string_view bytes = text.bytes;
-  if (!run.charge(bytes.size(), Rate::kDecode)) return Val::failure();
+  if (!run.charge(bytes.size(), Rate::kDecode)) return Value::failure();
   Pieces pieces(run.memory());
   std::size_t begin = 0;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -307,14 +307,14 @@ Val split_lines(Run& run, const Text& text, bool keep_ends) {
   return list_of(run, text, pieces, false);
 }
 
-Val replace(Run& run, const Text& text, const Text& from, const Text& to, std::int64_t max) {
+Value replace(Run& run, const Text& text, const Text& from, const Text& to, std::int64_t max) {
   const std::string_view bytes = text.bytes;
   TextBuilder out(run);
   std::size_t done = 0;    // copied up to here
   std::size_t search = 0;  // where the next match may start
   for (std::int64_t n = 0; max < 0 || n < max; ++n) {
     const std::size_t at = find_forward(run, bytes, from.bytes, search);
-    if (run.failed()) return Val::failure();
+    if (run.failed()) return Value::failure();
     if (at == npos) break;
     out.append(text, done, at);
     out.append(to);
@@ -327,27 +327,27 @@ Val replace(Run& run, const Text& text, const Text& from, const Text& to, std::i
     out.append(text, at, search);
     done = search;
   }
-  if (done == 0 && out.size() == 0) return run.failed() ? Val::failure() : Val::of(&text);
+  if (done == 0 && out.size() == 0) return run.failed() ? Value::failure() : Value::of(&text);
   out.append(text, done, bytes.size());
   return run.text(std::move(out), text.is_markup);
 }
 
-Val join(Run& run, const Text& separator, std::span<const Text* const> parts) {
-  if (!run.charge(parts.size())) return Val::failure();
+Value join(Run& run, const Text& separator, std::span<const Text* const> parts) {
+  if (!run.charge(parts.size())) return Value::failure();
   std::size_t size = 0;
   for (const Text* part : parts)
     size += part->bytes.size();
   if (!parts.empty()) size += separator.bytes.size() * (parts.size() - 1);
-  if (!run.has_room(size, 1)) return Val::failure();
+  if (!run.has_room(size, 1)) return Value::failure();
   TextBuilder out(run);
   out.reserve(size);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if ((i > 0 && !out.append(separator)) || !out.append(*parts[i])) return Val::failure();
+    if ((i > 0 && !out.append(separator)) || !out.append(*parts[i])) return Value::failure();
   }
   return run.text(std::move(out), separator.is_markup);
 }
 
-Val change_case(Run& run, const Text& text, Case to) {
+Value change_case(Run& run, const Text& text, Case to) {
   TextBuilder out(run);
   TrustCursor trust(text);
   Letters letters(to);
@@ -365,7 +365,7 @@ Val change_case(Run& run, const Text& text, Case to) {
   return run.text(std::move(out), text.is_markup);
 }
 
-Val pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
+Value pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
         bool fill_is_trusted) {
   const auto n_left = static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
   const auto n_right = static_cast<std::size_t>(std::max<std::int64_t>(right, 0));

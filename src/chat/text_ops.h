@@ -19,18 +19,18 @@ std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle
 std::size_t find_backward(Run& run, std::string_view hay, std::string_view needle, std::size_t end);
 
 // strip(): cuts the characters of `chars`, whitespace if null, from the chosen sides.
-Val strip(Run& run, const Text& text, const Text* chars, bool left, bool right);
+Value strip(Run& run, const Text& text, const Text* chars, bool left, bool right);
 
 // split() and rsplit(): `separator` null means runs of whitespace; at most `max` cuts, −1: any.
-Val split(Run& run, const Text& text, const Text* separator, std::int64_t max, bool from_right);
+Value split(Run& run, const Text& text, const Text* separator, std::int64_t max, bool from_right);
 
-Val split_lines(Run& run, const Text& text, bool keep_ends);
+Value split_lines(Run& run, const Text& text, bool keep_ends);
 
 // replace(): at most `max` times, −1: every time.
-Val replace(Run& run, const Text& text, const Text& from, const Text& to, std::int64_t max);
+Value replace(Run& run, const Text& text, const Text& from, const Text& to, std::int64_t max);
 
 // separator.join(parts); `parts` are all text.
-Val join(Run& run, const Text& separator, std::span<const Text* const> parts);
+Value join(Run& run, const Text& separator, std::span<const Text* const> parts);
 
 enum class Case : std::uint8_t {
   kUpper,
@@ -42,10 +42,10 @@ enum class Case : std::uint8_t {
   kFold,
 };
 
-Val change_case(Run& run, const Text& text, Case to);
+Value change_case(Run& run, const Text& text, Case to);
 
 // `n` times `fill` (trusted if it is), then or before `text`: ljust, rjust, center.
-Val pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
+Value pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
         bool fill_is_trusted);
 
 }  // namespace wick::jinja

@@ -1,139 +1,262 @@
-// The data of a conversation as an insertion-ordered tree: messages with text or parts, tools,
-// documents, any variable that a template may read. It is JSON's data model with Python's ints and
-// floats kept apart, because templates print them. A Value is a plain value: copy it, move it; one
-// thread at a time.
+// A value while a template runs: 16 bytes, plain data; what it points at lives in the render's
+// arena until the render ends. Strings, lists, tuples and dicts never change once they are made
+// (jinja2's sandbox forbids it), so cutting and sharing them is free; namespaces and iterators do
+// change.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <initializer_list>
-#include <string>
+#include <span>
 #include <string_view>
 #include <utility>
-#include <variant>
-#include <vector>
 
-#include "base/result.h"
+#include "chat/text.h"
 
-namespace wick {
+namespace wick::jinja {
 
-class Value;
-using Array = std::vector<Value>;
+class Run;
+struct Builtin;
+struct Stmt;
+struct Value;
 
-// Insertion-ordered; a key that is set again keeps its place. Lookup is by hash once there are more
-// than a handful of keys, so that a hostile request cannot make it slow.
-class Object {
- public:
-  using Item = std::pair<std::string, Value>;
-
-  Value* find(std::string_view key) noexcept;
-  const Value* find(std::string_view key) const noexcept;
-  Value& operator[](std::string_view key);  // inserts null if absent
-  void erase(std::string_view key);  // nothing happens if absent; the others keep their order
-  std::size_t size() const noexcept;
-  bool empty() const noexcept;
-  std::vector<Item>::const_iterator begin() const noexcept;
-  std::vector<Item>::const_iterator end() const noexcept;
-
- private:
-  std::size_t position(std::string_view key) const noexcept;  // size() if absent
-  void rebuild_index();
-
-  std::vector<Item> items_;
-  // Open addressing over items_, power of two, 0 = free, else position + 1; empty while items_ is
-  // short enough to scan.
-  std::vector<std::uint32_t> index_;
+enum class Kind : std::uint8_t {
+  kFailed,   // the render has failed: return at once
+  kMissing,  // no value: an argument that was not given, a slot not yet written
+  kUndefined,
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
+  kString,
+  kList,
+  kTuple,
+  kDict,
+  kView,  // d.items(), d.keys(), d.values()
+  kRange,
+  kIterator,
+  kNamespace,
+  kCallable,
+  kLoop,
+  kCycler,
+  kJoiner,
 };
 
-class Value {
+// What using it says is put together only when that happens: most are only asked for.
+struct Undefined {
+  std::string_view why = {};    // or, where this is empty:
+  std::string_view name = {};   // of what there is none
+  std::string_view owner = {};  // the type of value that was asked for it; empty: a variable
+  bool is_element = false;      // asked for by something that is no text
+};
+
+struct List {  // and tuples
+  const Value* items = nullptr;
+  std::size_t size = 0;
+  bool is_group = false;  // groupby's (grouper, list) pairs have these names as attributes, too
+
+  std::span<const Value> span() const noexcept;
+
+  const Value* begin() const noexcept { return items; }
+
+  const Value* end() const noexcept;
+};
+
+struct Entry;
+
+struct Dict {  // insertion-ordered
+  const Entry* entries = nullptr;
+  std::size_t size = 0;
+  std::uint32_t* index = nullptr;  // open addressing, 0 = free, else position + 1; may be null
+  std::size_t mask = 0;            // slots − 1
+
+  const Entry* begin() const noexcept { return entries; }
+
+  const Entry* end() const noexcept;
+};
+
+// A dict that still grows: a namespace, or what |unique has seen. Its arrays are replaced by larger
+// ones.
+struct GrowingDict {
+  Dict dict = {};
+  Entry* entries = nullptr;  // those of `dict`
+  std::size_t room = 0;
+};
+
+enum class ViewKind : std::uint8_t { kItems, kKeys, kValues };
+
+struct View {
+  const Dict* dict = nullptr;
+  ViewKind kind = ViewKind::kItems;
+};
+
+struct Range {
+  std::int64_t start = 0, stop = 0, step = 1, size = 0;
+  bool tainted = false;  // as Value's
+
+  // Item i. In bits, because step · i alone may leave the range that the sum is in.
+  std::int64_t at(std::int64_t i) const noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
+                                     static_cast<std::uint64_t>(step) *
+                                         static_cast<std::uint64_t>(i));
+  }
+};
+
+// One pass over something. next() is false at the end and on failure: ask Run::failed().
+class Iterator {
  public:
-  using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
+  virtual bool next(Run& run, Value& out) = 0;
 
-  Value() = default;
+ protected:
+  Iterator() = default;
+  ~Iterator() = default;
+};
 
-  Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+struct Frame;
+struct Callable;
+struct Loop;
+struct Cycler;
+struct Joiner;
 
-  Value(bool value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+struct Value {
+  Kind kind = Kind::kMissing;
+  bool tainted = false;  // a number or truth value that came out of the context
 
-  // Beyond 2^63 a text: readers of JSON lose digits of such a number.
-  template <std::integral T>
+  union {
+    bool truth;
+    std::int64_t integer = 0;
+    double real;
+    const Undefined* undefined;
+    const Text* text;
+    const List* list;
+    const Dict* dict;
+    const View* view;
+    const Range* range;
+    Iterator* iterator;
+    GrowingDict* space;  // kNamespace
+    const Callable* callable;
+    Loop* loop;
+    Cycler* cycler;
+    Joiner* joiner;
+  };
 
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-      Value(T value) {  // NOLINT(google-explicit-constructor)
-    if (std::in_range<std::int64_t>(value)) {
-      data_ = static_cast<std::int64_t>(value);
-    } else {
-      data_ = std::to_string(value);
-    }
+  bool failed() const noexcept { return kind == Kind::kFailed; }
+
+  bool is_missing() const noexcept { return kind == Kind::kMissing; }
+
+  bool is_undefined() const noexcept { return kind == Kind::kUndefined; }
+
+  bool is_none() const noexcept { return kind == Kind::kNone; }
+
+  bool is_string() const noexcept { return kind == Kind::kString; }
+
+  bool is_sequence() const noexcept { return kind == Kind::kList || kind == Kind::kTuple; }
+
+  bool is_integral() const noexcept { return kind == Kind::kInt || kind == Kind::kBool; }
+
+  bool is_number() const noexcept { return is_integral() || kind == Kind::kFloat; }
+
+  std::int64_t as_int() const noexcept { return kind == Kind::kBool ? truth : integer; }
+
+  double as_real() const noexcept {
+    return kind == Kind::kFloat ? real : static_cast<double>(as_int());
   }
 
-  Value(double value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+  std::string_view bytes() const noexcept { return text->bytes; }
 
-  Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  static Value none() noexcept { return of(Kind::kNone); }
 
-  Value(std::string value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  static Value failure() noexcept { return of(Kind::kFailed); }
 
-  Value(std::string_view value)
-      : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  static Value of(Kind kind) noexcept {
+    Value out;
+    out.kind = kind;
+    return out;
+  }
 
-  Value(Array value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  static Value of(bool value) noexcept {
+    Value out = of(Kind::kBool);
+    out.truth = value;
+    return out;
+  }
 
-  Value(Object value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  static Value of(std::int64_t value) noexcept {
+    Value out = of(Kind::kInt);
+    out.integer = value;
+    return out;
+  }
 
-  const Data& data() const noexcept { return data_; }
+  static Value of(std::size_t value) noexcept { return of(static_cast<std::int64_t>(value)); }
 
-  Data& data() noexcept { return data_; }
+  static Value of(double value) noexcept {
+    Value out = of(Kind::kFloat);
+    out.real = value;
+    return out;
+  }
 
-  bool is_null() const noexcept { return data_.index() == 0; }
+  static Value of(const Text* value) noexcept {
+    Value out = of(Kind::kString);
+    out.text = value;
+    return out;
+  }
 
-  const bool* boolean() const noexcept { return std::get_if<bool>(&data_); }
+  static Value of(const List* value, Kind kind) noexcept {
+    Value out = of(kind);
+    out.list = value;
+    return out;
+  }
 
-  const std::int64_t* integer() const noexcept { return std::get_if<std::int64_t>(&data_); }
+  static Value of(const Dict* value) noexcept {
+    Value out = of(Kind::kDict);
+    out.dict = value;
+    return out;
+  }
 
-  const double* number() const noexcept { return std::get_if<double>(&data_); }
+  static Value of(Iterator* value) noexcept {
+    Value out = of(Kind::kIterator);
+    out.iterator = value;
+    return out;
+  }
 
-  const std::string* string() const noexcept { return std::get_if<std::string>(&data_); }
-
-  const Array* array() const noexcept { return std::get_if<Array>(&data_); }
-
-  const Object* object() const noexcept { return std::get_if<Object>(&data_); }
-
-  Array* array() noexcept { return std::get_if<Array>(&data_); }
-
-  Object* object() noexcept { return std::get_if<Object>(&data_); }
-
- private:
-  Data data_ = nullptr;
+  Value with_taint(bool taint) const noexcept {
+    Value out = *this;
+    out.tainted = taint;
+    return out;
+  }
 };
 
-inline std::size_t Object::size() const noexcept {
-  return items_.size();
+static_assert(sizeof(Value) == 16);
+
+struct Entry {
+  Value key, value;
+};
+
+// Code's variables; `parent` is the frame of the function around it.
+struct Frame {
+  Frame* parent = nullptr;
+  Value* slots = nullptr;
+};
+
+struct Callable {
+  const Builtin* builtin = nullptr;  // or
+  const Stmt* macro = nullptr;       // a macro or the body of a call block, with
+  Frame* frame = nullptr;            // the frame it was made in
+  Value self = {};                     // of a method
+};
+
+// Whether printing a text, number or truth value prints what came out of the context.
+inline bool is_tainted(const Value& value) noexcept {
+  return value.is_string() ? value.text->trust != Trust::kAll : value.tainted;
 }
 
-inline bool Object::empty() const noexcept {
-  return items_.empty();
+inline std::span<const Value> List::span() const noexcept {
+  return {items, size};
 }
 
-inline std::vector<Object::Item>::const_iterator Object::begin() const noexcept {
-  return items_.begin();
+inline const Value* List::end() const noexcept {
+  return items + size;
 }
 
-inline std::vector<Object::Item>::const_iterator Object::end() const noexcept {
-  return items_.end();
+inline const Entry* Dict::end() const noexcept {
+  return entries + size;
 }
 
-// json_object({{"id", 7}, {"name", "x"}})
-Object json_object(std::initializer_list<std::pair<std::string_view, Value>> fields);
-
-// Two equal keys of one object: the later one wins, as in Python; or an error, for a text that
-// another program will read too and may understand the other way.
-enum class DuplicateKeys : std::uint8_t { kLastWins, kError };
-
-// JSON text to a Value and back. Bytes, values and depth are limited (chat/limits.h); an integer
-// beyond 64 bits becomes a floating-point number. to_json writes what Python's
-// json.dumps(ensure_ascii=False) writes: ", " and ": " between, floats as repr prints them.
-Result<Value> parse_json(std::string_view text,
-                         DuplicateKeys duplicates = DuplicateKeys::kLastWins);
-std::string to_json(const Value& value);
-
-}  // namespace wick
+}  // namespace wick::jinja

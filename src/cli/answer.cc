@@ -11,7 +11,7 @@
 #include "base/thread.h"
 #include "cli/cli.h"
 #include "cli/out.h"
-#include "cli/plan.h"
+#include "cli/estimate.h"
 #include "cli/report.h"
 
 namespace wick {
@@ -78,9 +78,10 @@ class Printer {
 void add_ask_flags(Flags& flags, AskOptions& options) {
   options.settings.add_tables(flags, {"local.", "cache.", "optimize."});
   options.settings.add_tables(flags, {"generation."});
-  flags.toggle("-v,--verbose", options.is_verbose, "first what memory the model may take");
-  flags.toggle("-q,--quiet", options.is_quiet, "no line of figures");
-  flags.toggle("--json", options.is_json, "one JSON object instead of text");
+  Flags output = flags.group("Output");
+  output.toggle("-v,--verbose", options.is_verbose, "print the memory estimate first");
+  output.toggle("-q,--quiet", options.is_quiet, "do not print the line of statistics");
+  output.toggle("--json", options.is_json, "print one JSON object instead of text");
   flags.remark(
       "On a terminal control characters of an answer are escaped; to a pipe or a file it goes as "
       "it is.");
@@ -95,7 +96,8 @@ Result<Asking> prepare(const AskOptions& options) {
   }
   WICK_TRY(out.generation, generation_settings(config));
   WICK_TRY(out.model, open_model(config));
-  if (options.is_verbose && out.model.local != nullptr) print_plan(note, *out.model.local, config);
+  if (options.is_verbose && out.model.local != nullptr)
+    print_memory_estimate(note, *out.model.local, config);
   return out;
 }
 
@@ -135,8 +137,8 @@ Printable figures(const Completion& answer) {
 namespace {
 
 // Where the reuse of the prompt ended and why; null if it did not.
-Value to_value(const CacheMiss& miss) {
-  if (miss.reason == MissReason::kNone) return Value(nullptr);
+JsonValue to_value(const CacheMiss& miss) {
+  if (miss.reason == MissReason::kNone) return JsonValue(nullptr);
   return json_object({{"reason", name(miss.reason)},
                       {"position", miss.position},
                       {"wanted", miss.wanted},
@@ -144,39 +146,39 @@ Value to_value(const CacheMiss& miss) {
 }
 
 // A whole number without the ".0" of a double.
-Value number(double value) {
+JsonValue number(double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p53) {
-    return Value(static_cast<std::int64_t>(value));
+    return JsonValue(static_cast<std::int64_t>(value));
   }
-  return Value(value);
+  return JsonValue(value);
 }
 
-Value to_value(const std::vector<ScoredToken>& tokens) {
+JsonValue to_value(const std::vector<TokenLogprob>& tokens) {
   Array array;
-  for (const ScoredToken& token : tokens) {
+  for (const TokenLogprob& token : tokens) {
     Object one =
         json_object({{"id", token.id}, {"token", token.bytes}, {"logprob", token.logprob}});
-    if (!token.likeliest.empty()) one["top"] = to_value(token.likeliest);
+    if (!token.top_logprobs.empty()) one["top"] = to_value(token.top_logprobs);
     array.emplace_back(std::move(one));
   }
-  return Value(std::move(array));
+  return JsonValue(std::move(array));
 }
 
 }  // namespace
 
-Value to_value(const std::vector<EffectiveParameter>& parameters) {
+JsonValue to_value(const std::vector<EffectiveParameter>& parameters) {
   Object object;
   for (const EffectiveParameter& one : parameters) {
-    Value value;
+    JsonValue value;
     if (const auto* const text = std::get_if<std::string>(&one.value)) value = *text;
     if (const auto* const real = std::get_if<double>(&one.value)) value = number(*real);
     if (const auto* const whole = std::get_if<std::uint64_t>(&one.value)) value = *whole;
     object[one.key] = json_object({{"value", value}, {"origin", one.origin}});
   }
-  return Value(std::move(object));
+  return JsonValue(std::move(object));
 }
 
-Value to_value(const Gather& whole) {
+JsonValue to_value(const Gather& whole) {
   const Completion& answer = whole.completion;
   const Usage& u = answer.usage;
   Object out = json_object({{"text", answer.text},

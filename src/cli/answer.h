@@ -9,9 +9,9 @@
 
 #include "base/printable.h"
 #include "base/result.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 #include "cli/options.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 #include "provider/gather.h"
 #include "provider/provider.h"
 
@@ -39,7 +39,7 @@ class Interrupt {
 
 // The flags that both have, and what they come to.
 struct AskOptions {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   std::string prompt = {};
   bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
@@ -68,10 +68,10 @@ Result<int> end_answer(const Gather& whole, const AskOptions& form);
 Printable figures(const Completion& answer);
 
 // {"temperature":{"value":0.8,"origin":"default"},…}
-Value to_value(const std::vector<EffectiveParameter>& parameters);
+JsonValue to_value(const std::vector<EffectiveParameter>& parameters);
 
 // {"text","stop","usage":{…},"parameters":{…}}, and where there are any "reasoning", "tool_calls",
 // "logprobs", "prompt_logprobs" and "error".
-Value to_value(const Gather& whole);
+JsonValue to_value(const Gather& whole);
 
 }  // namespace wick

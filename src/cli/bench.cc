@@ -19,7 +19,7 @@
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/report.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 #include "format/model_file.h"
 #include "kernels/cpu/isa.h"
 #include "model/decoder.h"
@@ -31,7 +31,7 @@ namespace {
 constexpr std::size_t kProbeBytes = 256 << 20;  // of the file, for the plain read
 
 struct Options {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   std::vector<int> prompt = {512}, generate = {64}, threads = {}, depth = {0};
   int repeats = 3;
   int chunk = 512;
@@ -49,10 +49,10 @@ std::string name_of(const Test& test) {
 
 class Bench {
  public:
-  Bench(Decoder& decoder, SequenceMemory& memory, std::span<const std::byte> probe,
-        ThreadTeam& team, const MatmulKernels& kernels, std::size_t kv_position_bytes)
-      : decoder_(decoder),
-        memory_(memory),
+  Bench(BareModel& model, std::span<const std::byte> probe, ThreadTeam& team,
+        const MatmulKernels& kernels, std::size_t kv_position_bytes)
+      : decoder_(model.decoder),
+        memory_(model.memory),
         probe_(probe),
         team_(team),
         kernels_(kernels),
@@ -190,24 +190,18 @@ Result<int> run(const Options& o) {
   if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
   WICK_TRY(const Isa isa, choose_isa());
   for (const int wanted : threads) {
-    WICK_TRY(Device* const device, open_device(config));
-    WICK_TRY(Decoder decoder, Decoder::load(file, *device,
-                                            {.max_batch_tokens = o.chunk,
-                                             .max_logit_rows = 1,
-                                             .context = context,
-                                             .threads = wanted}));
-    WICK_TRY(SequenceMemory memory, SequenceMemory::create(*device, decoder.spec(),
-                                                           {.k_type = types.k,
-                                                            .v_type = types.v,
+    WICK_TRY(BareModel model, load_bare_model(config, file, {.max_batch_tokens = o.chunk,
+                                                            .max_logit_rows = 1,
                                                             .context = context,
-                                                            .max_batch_tokens = o.chunk}));
-    WICK_TRY(ThreadTeam team, ThreadTeam::create(decoder.threads()));
-    Bench bench(decoder, memory, bytes, team, matmul_kernels(isa),
-                kv_bytes_per_position(decoder.spec(), types.k, types.v));
+                                                            .threads = wanted}));
+    const int threads_in_use = model.decoder.threads();
+    WICK_TRY(ThreadTeam team, ThreadTeam::create(threads_in_use));
+    Bench bench(model, bytes, team, matmul_kernels(isa),
+                kv_bytes_per_position(model.decoder.spec(), types.k, types.v));
     for (const Test& test : tests) {
       WICK_TRY(const BenchRecord record, bench.measure(test, o.repeats, !o.is_cold));
       const Printable head =
-          joined({padded(printable(record.test), 16), column(decoder.threads(), 7)});
+          joined({padded(printable(record.test), 16), column(threads_in_use, 7)});
       show(record, o.is_json, head,
            {{0, 12}, {1, 9}, {2, 10, Column::Form::kPercent}, {3, 13, Column::Form::kPercent}});
     }
@@ -220,7 +214,7 @@ Result<int> run(const Options& o) {
 Action setup_bench(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, false);
-  o->settings.add(flags, {"local.device", "cache.kv_type"});
+  o->settings.add(flags, {"local.device", "local.tensor_split", "cache.kv_type"});
   constexpr Range<int> kTokens = {0, 1 << 20};
   flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = no such test");
   flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = no such test");

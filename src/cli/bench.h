@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "cli/out.h"
-#include "cli/settings.h"
-#include "engine/engine.h"
+#include "cli/option_flags.h"
+#include "local/local.h"
 
 namespace wick {
 
@@ -20,7 +20,7 @@ struct Quartiles {
   double q1 = 0, median = 0, q3 = 0;
 };
 
-Quartiles quartiles(std::vector<double> values);  // linear between neighbours; not empty
+Quartiles quartiles(std::vector<double> values);  // linear between neighbors; not empty
 double percentile(std::vector<double> values, double percent);  // 0 to 100; 0 if there are none
 
 // One result: what was run, and each figure with its quartiles. A figure's name ends in its unit;
@@ -55,7 +55,7 @@ double anonymous_mib();
 double peak_rss_mib();
 
 struct BenchOptions {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   int prompt = 128, generate = 64, runs = 3, warm_up = 1;
   bool is_json = false;
 };
@@ -63,9 +63,7 @@ struct BenchOptions {
 // What they come to, with the settings.
 struct BenchSetup {
   std::filesystem::path path = {};
-  EngineOptions engine = {};
-  Device* device = nullptr;
-  int threads = 0;  // 0 = what this process may use
+  LocalOptions local = {};
 };
 
 void add_common(Flags& flags, BenchOptions& options, int least_generated);

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/strings.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 #include "cli/bench.h"
 #include "cli/options.h"
 #include "cli/out.h"
@@ -24,7 +24,7 @@ struct Options {
 using Figures = std::map<std::string, Quartiles>;
 
 std::optional<double> number(const Object& line, std::string_view key) {
-  const Value* value = line.find(key);
+  const JsonValue* value = line.find(key);
   if (value == nullptr) return std::nullopt;
   if (const double* real = value->number()) return *real;
   if (const std::int64_t* whole = value->integer()) return static_cast<double>(*whole);
@@ -32,7 +32,7 @@ std::optional<double> number(const Object& line, std::string_view key) {
 }
 
 void add_figures(const Object& line, Figures& figures) {
-  const Value* test = line.find("test");
+  const JsonValue* test = line.find("test");
   if (test == nullptr || test->string() == nullptr) return;
   const auto threads = number(line, "threads").value_or(0);
   for (const auto& [name, value] : line) {
@@ -50,7 +50,7 @@ Result<Figures> read(const std::string& path) {
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     if (end > begin) {
-      WICK_TRY(const Value line, parse_json(std::string_view(text).substr(begin, end - begin)));
+      WICK_TRY(const JsonValue line, parse_json(std::string_view(text).substr(begin, end - begin)));
       if (line.object() != nullptr) add_figures(*line.object(), figures);
     }
     begin = end + 1;

@@ -4,9 +4,10 @@
 #include <optional>
 #include <random>
 
+#include "backend/device_registry.h"
 #include "base/clock.h"
 #include "base/strings.h"
-#include "model/decoder.h"
+#include "engine/load_engine.h"
 
 namespace wick {
 
@@ -26,7 +27,7 @@ class Stopwatch final : public DeltaSink {
 
   bool offer(const TextDelta& delta) noexcept override {
     if (!delta.text.empty() && times_.size() < times_.capacity()) times_.push_back(monotonic_ns());
-    if (delta.stop == FinishReason::kNone) return true;
+    if (delta.finish == FinishReason::kNone) return true;
     usage_ = delta.usage;
     if (delta.error != nullptr) error_ = *delta.error;  // cold: the request has failed
     is_over_ = true;
@@ -86,20 +87,13 @@ struct Live {
 
 Result<TimedEngine> TimedEngine::open(const BenchSetup& setup) {
   const std::int64_t start = monotonic_ns();
-  const EngineOptions& options = setup.engine;
+  const LocalOptions& local = setup.local;
   WICK_TRY(ModelFile file, ModelFile::open(setup.path));
   TimedEngine timed(std::move(file));
-  WICK_TRY(Decoder decoder,
-           Decoder::load(*timed.file_, *setup.device,
-                         {.max_batch_tokens = std::max(options.prefill_chunk, options.max_seqs),
-                          .max_logit_rows = options.max_seqs,
-                          .context = options.context,
-                          .max_seqs = options.max_seqs,
-                          .threads = setup.threads}));
-  timed.threads_ = decoder.threads();
-  WICK_TRY(auto tokenizer, Tokenizer::from(timed.file_->metadata()));
-  timed.vocab_ = std::min(decoder.spec().vocab, tokenizer->size());
-  WICK_TRY(timed.engine_, Engine::create(std::move(decoder), std::move(tokenizer), options));
+  WICK_TRY(OpenDevices open, process_devices().open_all(local.device, local.tensor_split));
+  WICK_TRY(timed.engine_,
+           load_engine(*timed.file_, local.engine,
+                       {.devices = std::move(open.devices), .threads = local.threads}));
   timed.load_ms_ = ms_between(start, monotonic_ns());
   return timed;
 }
@@ -139,7 +133,7 @@ Result<TimedRun> TimedEngine::run_beside(const std::vector<GenerateRequest>& req
 
 std::vector<TokenId> TimedEngine::random_tokens(int n, unsigned seed) const {
   std::mt19937 random(seed);
-  std::uniform_int_distribution<TokenId> any(0, vocab_ - 1);
+  std::uniform_int_distribution<TokenId> any(0, tokenizer().size() - 1);
   std::vector<TokenId> tokens(static_cast<std::size_t>(n));
   std::generate(tokens.begin(), tokens.end(), [&] { return any(random); });
   return tokens;

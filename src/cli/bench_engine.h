@@ -30,7 +30,7 @@ class TimedEngine {
 
   const Tokenizer& tokenizer() const noexcept { return engine_->tokenizer(); }
 
-  int threads() const noexcept { return threads_; }
+  int threads() const noexcept { return engine_->threads(); }
 
   double load_ms() const noexcept { return load_ms_; }
 
@@ -47,9 +47,7 @@ class TimedEngine {
   explicit TimedEngine(ModelFile file) : file_(std::make_unique<ModelFile>(std::move(file))) {}
 
   std::unique_ptr<ModelFile> file_;  // the weights lie in it
-  int threads_ = 0;
   std::unique_ptr<Engine> engine_;
-  int vocab_ = 0;
   double load_ms_ = 0;
 };
 

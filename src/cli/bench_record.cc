@@ -77,7 +77,8 @@ void show(const BenchRecord& record, bool is_json, const Printable& head,
 
 void add_common(Flags& flags, BenchOptions& options, int least_generated) {
   options.settings.add_model(flags, false);
-  options.settings.add(flags, {"local.device", "local.threads", "cache.kv_type"});
+  options.settings.add(
+      flags, {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
   flags.integer("-n,--n-gen", options.generate, {least_generated, 1 << 20},
                 "generated tokens of an answer");
   flags.integer("-r,--repetitions", options.runs, {1, 1000}, "runs of which the median counts");
@@ -86,10 +87,9 @@ void add_common(Flags& flags, BenchOptions& options, int least_generated) {
 
 Result<BenchSetup> set_up(const BenchOptions& options) {
   WICK_TRY(const Config config, options.settings.resolve());
-  BenchSetup out{.threads = static_cast<int>(config.integer("local.threads"))};
+  BenchSetup out;
   WICK_TRY(out.path, find_model(config));
-  WICK_TRY(out.engine, engine_options(config));
-  WICK_TRY(out.device, open_device(config));
+  WICK_TRY(out.local, computing_options(config));
   return out;
 }
 

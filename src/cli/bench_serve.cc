@@ -33,7 +33,7 @@ Result<Sums> measure(const BenchOptions& o, const BenchSetup& setup, const Reque
     for (GenerateRequest& one : all)
       one.tenant = static_cast<std::uint64_t>(run + o.warm_up + 1);
     WICK_TRY(const TimedRun done,
-             is_last_late ? timed.run_beside(all) : timed.run(all, setup.engine.max_seqs));
+             is_last_late ? timed.run_beside(all) : timed.run(all, setup.local.engine.max_seqs));
     if (run < 0) continue;
     sums.all_ms.push_back(done.seconds * 1e3);
     sums.speed.push_back(done.generated_tokens / done.seconds);
@@ -54,7 +54,7 @@ GenerateRequest request_of(std::vector<TokenId> prompt, int generate) {
 }
 
 Result<BenchRecord> serve(const Options& o, BenchSetup setup, int streams) {
-  setup.engine.max_seqs = streams;
+  setup.local.engine.max_seqs = streams;
   WICK_TRY(const Sums sums, measure(o, setup, [&](const TimedEngine& timed) {
              std::vector<GenerateRequest> all;
              for (int i = 0; i < streams * o.requests; ++i)
@@ -73,12 +73,12 @@ Result<BenchRecord> serve(const Options& o, BenchSetup setup, int streams) {
 
 // The same number of streams while a long prompt is read: how long their next text takes.
 Result<BenchRecord> serve_beside(const Options& o, BenchSetup setup, int streams) {
-  setup.engine.max_seqs = streams + 1;
+  setup.local.engine.max_seqs = streams + 1;
   const auto requests = [&](const TimedEngine& timed) {
     std::vector<GenerateRequest> all;
     for (int i = 0; i < streams; ++i)
       all.push_back(request_of(timed.random_tokens(o.prompt, static_cast<unsigned>(i)),
-                               setup.engine.context - o.prompt));
+                               setup.local.engine.context - o.prompt));
     all.push_back(request_of(timed.random_tokens(o.late_prompt, 4711), 1));
     return all;
   };
@@ -93,7 +93,7 @@ Result<BenchRecord> serve_beside(const Options& o, BenchSetup setup, int streams
 Result<int> run_serve(const Options& o) {
   WICK_TRY(BenchSetup setup, set_up(o));
   const bool has_late = o.late_prompt > 0;
-  int& context = setup.engine.context;
+  int& context = setup.local.engine.context;
   if (context == 0) context = std::max(has_late ? o.late_prompt + 1 : 0, o.prompt + o.generate);
   if (!o.is_json) {
     print({has_late
@@ -116,7 +116,7 @@ Result<int> run_serve(const Options& o) {
 struct Mode {
   const char* name;
   int streams;
-  bool reuses_prefixes;
+  bool enable_prefix_caching;
 };
 
 // Eight requests: a common beginning of `prompt` tokens, then as many of their own as they
@@ -134,13 +134,13 @@ std::vector<GenerateRequest> of_common_beginning(const TimedEngine& timed, const
 
 Result<int> run_matrix(const Options& o) {
   WICK_TRY(BenchSetup setup, set_up(o));
-  if (setup.engine.context == 0) setup.engine.context = o.prompt + 2 * o.generate;
+  if (setup.local.engine.context == 0) setup.local.engine.context = o.prompt + 2 * o.generate;
   constexpr Mode kModes[] = {
       {"baseline", 1, false}, {"reuse", 1, true}, {"batch", 8, false}, {"all", 8, true}};
   if (!o.is_json) print({"             ms, median (quartiles)        tokens/s\n"});
   for (const Mode& mode : kModes) {
-    setup.engine.max_seqs = mode.streams;
-    setup.engine.reuses_prefixes = mode.reuses_prefixes;
+    setup.local.engine.max_seqs = mode.streams;
+    setup.local.engine.enable_prefix_caching = mode.enable_prefix_caching;
     WICK_TRY(const Sums sums, measure(o, setup, [&](const TimedEngine& timed) {
                return of_common_beginning(timed, o);
              }));

@@ -26,7 +26,7 @@ constexpr std::string_view kPage =
     "one place were worth. She typed the first of them in that winter, a page each evening, and "
     "compared the figures with those of the airport twenty kilometres away. The keeper's readings "
     "were steadier. He had missed eleven days in forty years, and had noted the reason for each: "
-    "a broken wrist, a funeral, one storm in which the stairs had been under water. Summarise what "
+    "a broken wrist, a funeral, one storm in which the stairs had been under water. Summarize what "
     "happened, and say what the granddaughter will need to check before she can trust the "
     "readings.\n";
 
@@ -105,10 +105,7 @@ struct Turn {
 
 Result<int> run_chat(const BenchOptions& o) {
   WICK_TRY(const BenchSetup setup, set_up(o));
-  WICK_TRY(const auto provider,
-           LocalModel::open(setup.path, {.threads = setup.threads,
-                                         .device = setup.device->info().name,
-                                         .engine = setup.engine}));
+  WICK_TRY(const auto provider, LocalModel::open(setup.path, setup.local));
   std::vector<Turn> turns(std::size(kTurns));
   for (int run = 0; run < o.runs; ++run) {
     Conversation conversation;
@@ -130,7 +127,7 @@ Result<int> run_chat(const BenchOptions& o) {
     const Usage& usage = turns[i].usage;
     show(
         {.test = cat("chat turn ", i + 1, " n", o.generate),
-         .threads = setup.threads,
+         .threads = setup.local.threads,
          .figures = {{"first_ms", quartiles(turns[i].first_ms)},
                      {"tokens_per_second", quartiles(turns[i].speed)}}},
         o.is_json,

@@ -1,88 +1,261 @@
-// wick chat: a conversation at the terminal, or one answer with -p or piped input. It talks to a
-// Provider, never to the engine.
+// wick chat: a conversation at the terminal, which obeys /commands, or one answer with -p or piped
+// input. It talks to a Provider, never to the engine.
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
-#include "cli/answer.h"
+#include "base/strings.h"
+#include "cli/chat.h"
+#include "cli/cli.h"
 #include "cli/flags.h"
+#include "cli/line_editor.h"
 #include "cli/out.h"
-#include "cli/repl.h"
 #include "hub/atomic_file.h"
+#include "hub/store.h"
 #include "local/local.h"
+#include "provider/conversation.h"
 
 namespace wick {
 
 namespace {
 
-struct Options : AskOptions {
-  std::string system = {}, session_file = {};
-  std::vector<std::string> variables = {};
-  bool thinks = false, thinks_not = false;
-};
+constexpr int kOut = STDOUT_FILENO;
+constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
 
-Result<int> answer_once(Provider& provider, Conversation& conversation,
-                        const Generation& generation, std::string_view prompt, const Options& o) {
-  if (prompt.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "empty_prompt",
-                 .message = "the prompt is empty",
-                 .hint = "wick chat -p \"Why is the sky blue?\""};
-  }
-  conversation.say(prompt);
-  WICK_TRY(
-      const Gather whole,
-      ask(provider, {.prompt = conversation.messages(), .generation = generation}, !o.is_json));
-  if (!whole.error) conversation.answer(whole.completion);
-  return end_answer(whole, o);
+constexpr char kHelp[] =
+    "/system [TEXT]    set the system message, or remove it\n"
+    "/reset            forget the conversation\n"
+    "/undo             take back the last question and its answer\n"
+    "/retry            answer the last question again\n"
+    "/set KEY VALUE    temperature, top_k, top_p, min_p, any other sampling flag, seed, "
+    "max_tokens\n"
+    "/save FILE        write the conversation as JSON\n"
+    "/load FILE        go on from one\n"
+    "/stats            how the last answer went\n"
+    "/quit             or Ctrl-D\n"
+    "Several lines: begin with \"\"\" and end with \"\"\", or end a line with \\. Ctrl-C stops an "
+    "answer.\n";
+
+// "/set top_k 5" is "/set" and "top_k 5".
+std::pair<std::string, std::string> cut(const std::string& line) {
+  const std::size_t space = std::min(line.find(' '), line.size());
+  const std::size_t rest = std::min(line.find_first_not_of(' ', space), line.size());
+  return {line.substr(0, space), line.substr(rest)};
 }
 
-Result<int> run(const Options& o) {
+void show(const Result<void>& result) {
+  if (!result) report(result.error(), false);
+}
+
+Error no_name(std::string_view command) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "usage",
+          .message = cat(command, " needs the name of a file"),
+          .hint = cat(command, " talk.json")};
+}
+
+// The conversation, and what it takes to go on with it.
+struct Talk {
+  Provider& provider;
+  Generation generation;
+  std::vector<FileId> files;  // that /save replaces none of, nor `history`
+  std::filesystem::path history = {};
+  Conversation conversation = {};
+  Printable last = {};  // how the last answer went
+
+  Result<Gather> answer(bool is_printing) {
+    WICK_TRY(const Gather whole,
+             ask(provider, {.prompt = conversation.messages(), .generation = generation},
+                 is_printing));
+    if (!whole.error) conversation.answer(whole.completion);
+    return whole;
+  }
+
+  Result<int> once(std::string_view prompt, const AskOptions& o) {
+    if (prompt.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "empty_prompt",
+                   .message = "the prompt is empty",
+                   .hint = "wick chat -p \"Why is the sky blue?\""};
+    }
+    conversation.say(prompt);
+    WICK_TRY(const Gather whole, answer(!o.is_json));
+    return end_answer(whole, o);
+  }
+
+  // Until /quit or the end of input.
+  int at_terminal() {
+    if (const auto store = Store::open()) history = store->root() / "history";
+    LineEditor editor(history);
+    const auto models = provider.models();
+    for (const ModelInfo& model : models ? *models : std::vector<ModelInfo>()) {
+      print({printable(model.name), color(kOut, Color::kDim), "  context ", model.context,
+             " tokens, /help for commands", color(kOut, Color::kNone), "\n"});
+    }
+    std::string text;
+    while (read(editor, text)) {
+      if (text.empty()) continue;
+      editor.remember(text);
+      if (text.starts_with('/')) {
+        if (!obey(text)) break;
+      } else {
+        conversation.say(text);
+        reply();
+      }
+    }
+    return kExitOk;
+  }
+
+  // One input, of several lines if it says so; false at the end of input. Empty after Ctrl-C.
+  static bool read(LineEditor& editor, std::string& text) {
+    text.clear();
+    std::string line;
+    bool is_quoted = false;
+    for (std::string prompt = "> ";; prompt = "… ") {
+      switch (editor.read(prompt, line)) {
+        case LineEditor::End::kEof:
+          return false;
+        case LineEditor::End::kInterrupted:
+          text.clear();
+          return true;
+        case LineEditor::End::kLine:
+          break;
+      }
+      if (text.empty() && !is_quoted && line.starts_with("\"\"\"")) {
+        is_quoted = true;
+        line.erase(0, 3);
+        if (line.empty()) continue;
+      }
+      if (is_quoted && line.ends_with("\"\"\"")) {
+        text += line.substr(0, line.size() - 3);
+        return true;
+      }
+      if (!is_quoted && !line.ends_with('\\')) {
+        text += line;
+        return true;
+      }
+      if (!is_quoted) line.pop_back();
+      text += line + "\n";
+    }
+  }
+
+  void reply() {
+    const auto whole = answer(true);
+    print({"\n"});
+    if (!whole || whole->error) {
+      report(whole ? *whole->error : whole.error(), false);
+      conversation.undo();  // a question without an answer would spoil the next one
+      return;
+    }
+    last = figures(whole->completion);
+    print({color(kOut, Color::kDim), last, color(kOut, Color::kNone), "\n"});
+  }
+
+  // False to quit.
+  bool obey(const std::string& line) {
+    const auto [command, rest] = cut(line);
+    if (command == "/quit" || command == "/exit" || command == "/bye") return false;
+    if (command == "/help" || command == "/?") {
+      print({kHelp});
+    } else if (command == "/system") {
+      conversation.set_system(rest);
+    } else if (command == "/reset") {
+      conversation.reset();
+    } else if (command == "/undo") {
+      if (!conversation.undo()) print({"There is nothing to take back.\n"});
+    } else if (command == "/retry") {
+      retry();
+    } else if (command == "/set") {
+      const auto [key, value] = cut(rest);
+      show(set_parameter(generation, key, value));
+    } else if (command == "/save") {
+      show(save(rest));
+    } else if (command == "/load") {
+      show(load(rest));
+    } else if (command == "/stats") {
+      print({last.size() == 0 ? Shown("There is no answer yet.") : Shown(last), "\n"});
+    } else {
+      print({"There is no ", printable(command), "; /help lists the commands.\n"});
+    }
+    return true;
+  }
+
+  void retry() {
+    conversation.drop_answer();
+    if (conversation.last_question().empty()) {
+      print({"There is no question to answer again.\n"});
+    } else {
+      reply();
+    }
+  }
+
+  Result<void> save(const std::string& path) const {
+    if (path.empty()) return no_name("/save");
+    std::vector<FileId> inputs = files;
+    if (const auto id = file_id(history)) inputs.push_back(*id);
+    WICK_TRY(AtomicFile file, AtomicFile::create(path, inputs));
+    WICK_DO(file.add(conversation.to_json() + "\n"));
+    return file.commit();
+  }
+
+  Result<void> load(const std::string& path) {
+    if (path.empty()) return no_name("/load");
+    WICK_TRY(const std::string text, read_text(path, kMaxConversation));
+    Conversation read;
+    if (const auto parsed = read.read_json(text); !parsed) {
+      return Error{.code = ErrorCode::kIo,
+                   .id = "bad_conversation",
+                   .message = cat(printable(path), ": ", parsed.error().message)};
+    }
+    conversation = std::move(read);
+    return {};
+  }
+};
+
+}  // namespace
+
+Result<int> run_chat(const ChatOptions& o) {
   WICK_TRY(auto variables, parse_variables(o.variables));
   WICK_TRY(Asking asking, prepare(o));
   auto& [model, prompt, generation] = asking;
   generation.template_variables = std::move(variables);
-  if (o.thinks || o.thinks_not) generation.thinking = o.thinks;
-  const std::vector<FileId> files =
-      model.local != nullptr ? model.local->files() : std::vector<FileId>();
-  Conversation conversation;
+  generation.thinking = o.thinking;
+  Talk talk{*model.provider, std::move(generation),
+            model.local != nullptr ? model.local->files() : std::vector<FileId>()};
   // Noticed before the answer is computed, not behind it.
-  if (!o.session_file.empty()) WICK_DO(AtomicFile::check(o.session_file, files));
+  if (!o.session_file.empty()) WICK_DO(AtomicFile::check(o.session_file, talk.files));
   std::error_code ignored;
   if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
     WICK_TRY(std::vector<Message> messages, model.provider->load_session(o.session_file));
-    conversation.set_messages(std::move(messages));
+    talk.conversation.set_messages(std::move(messages));
   }
-  if (!o.system.empty()) conversation.set_system(o.system);
-  WICK_TRY(const int status,
-           !o.has_prompt && is_terminal(STDIN_FILENO)
-               ? talk(*model.provider, conversation, std::move(generation), files)
-               : answer_once(*model.provider, conversation, generation, prompt, o));
+  if (!o.system.empty()) talk.conversation.set_system(o.system);
+  WICK_TRY(const int status, !o.has_prompt && is_terminal(STDIN_FILENO)
+                                 ? Result<int>(talk.at_terminal())
+                                 : talk.once(prompt, o));
   const bool is_answered = status == kExitOk || status == kExitInterrupted;
   if (!o.session_file.empty() && is_answered) {
-    WICK_DO(model.provider->save_session(o.session_file, conversation.messages()));
+    WICK_DO(model.provider->save_session(o.session_file, talk.conversation.messages()));
   }
   return status;
 }
 
-}  // namespace
-
 Action setup_chat(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ChatOptions>();
   o->settings.add_model(flags, true);
-  flags.text("-p,--prompt", o->prompt, "answer this and exit");
-  flags.text("-s,--system", o->system, "the system message");
-  flags.text(
-      "--session-file", o->session_file,
-      "go on from this file if it is there, and write conversation and cache to it at the end");
+  flags.text("-p,--prompt", o->prompt, "answer this prompt and exit");
+  flags.text("-s,--system", o->system, "system message");
+  flags.text("--session-file", o->session_file,
+             "load conversation and KV cache from this file, write them to it at the end");
   flags.texts("--set", o->variables, "KEY=JSON, a variable of the chat template; may be repeated");
-  flags.toggle("--think", o->thinks, "let a model that can think before it answers do so");
-  flags.toggle("--no-think", o->thinks_not, "let it not (the template's enable_thinking)");
-  flags.exclude("--think", "--no-think");
+  flags.toggle("--think,!--no-think", "whether a reasoning model thinks before it answers",
+               [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");
-    return run(*o);
+    return run_chat(*o);
   };
 }
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
 #include "base/strings.h"
 #include "cli/flags.h"
+#include "cli/line_reader.h"
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/report.h"
@@ -20,7 +20,9 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxBatch = std::size_t{1} << 30;
+// Of a line of a batch, and of a command on standard input: escapes of JSON are up to six bytes for
+// one, and a command of more than shell::kMaxSource still gets its verdict.
+constexpr std::size_t kMaxInput = 16 * shell::kMaxSource;
 
 struct Options {
   std::string command = {};
@@ -38,7 +40,7 @@ std::string directory() {
   return failed ? "" : path.string();
 }
 
-Value to_value(const shell::Verdict& verdict) {
+JsonValue to_value(const shell::Verdict& verdict) {
   Array effects;
   for (const shell::Effect& effect : verdict.effects) {
     effects.emplace_back(json_object({{"kind", shell::name(effect.kind)},
@@ -79,7 +81,7 @@ Result<shell::Verdict> judge(const std::string& command, const std::string& dial
 
 // A text member of `object`; `fallback` where it is absent.
 Result<std::string> text_of(const Object& object, std::string_view key, std::string fallback) {
-  const Value* value = object.find(key);
+  const JsonValue* value = object.find(key);
   if (value == nullptr) return fallback;
   if (value->string() == nullptr) return bad(cat("\"", key, "\" is no string"), "");
   return *value->string();
@@ -114,10 +116,13 @@ Result<int> run_batch(const Options& options) {
   if (!options.command.empty())
     return bad("--batch reads objects from standard input, one a line", "");
   bool is_bad = false;
+  LineReader lines(kMaxInput);
   std::string line;
-  while (std::getline(std::cin, line)) {
-    if (line.empty()) continue;
-    auto verdict = judge_line(line);
+  while (true) {
+    WICK_TRY(const LineReader::Got got, lines.next(line));
+    if (got == LineReader::Got::kEnd) break;
+    if (got == LineReader::Got::kLine && line.empty()) continue;
+    auto verdict = got == LineReader::Got::kTooLong ? lines.too_long() : judge_line(line);
     if (verdict) {
       print_json(to_value(*verdict));
       continue;
@@ -168,7 +173,7 @@ void print_verdict(const std::string& command, const shell::Verdict& verdict, bo
 Result<int> run_one(const Options& options, bool is_long) {
   std::string command = options.command;
   if (command == "-") {
-    WICK_TRY(command, read_text("-", kMaxBatch));
+    WICK_TRY(command, read_text("-", kMaxInput));
   }
   if (command.empty()) return bad("no command is given", "wick check 'rm -rf build'");
   const char* home = std::getenv("HOME");

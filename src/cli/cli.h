@@ -46,11 +46,12 @@ Action setup_template(Flags flags);
 Action setup_logits(Flags flags);
 Action setup_bench(Flags flags);
 Action setup_config(Flags flags);
-Action setup_plan(Flags flags);
+Action setup_estimate(Flags flags);
 Action setup_doctor(Flags flags);
 Action setup_check(Flags flags);
 Action setup_explain(Flags flags);
 Action setup_grammar(Flags flags);
+Action setup_serve(Flags flags);
 
 // The whole program.
 int run_program(int argc, const char* const* argv);

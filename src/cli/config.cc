@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "cli/out.h"
 #include "cli/report.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 
 namespace wick {
 
@@ -14,26 +14,26 @@ namespace {
 constexpr std::size_t kMaxShown = 4096;  // bytes of a path
 
 struct Options {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   bool shows_origin = false, is_json = false;
   Result<int> (*run)(const Options&) = nullptr;
 };
 
 struct ValueMaker {
-  Value operator()(std::monostate) const { return Value(nullptr); }
+  JsonValue operator()(std::monostate) const { return JsonValue(nullptr); }
 
   template <class T>
-  Value operator()(const std::vector<T>& list) const {
+  JsonValue operator()(const std::vector<T>& list) const {
     return Array(list.begin(), list.end());
   }
 
   template <class T>
-  Value operator()(const T& one) const {
-    return Value(one);
+  JsonValue operator()(const T& one) const {
+    return JsonValue(one);
   }
 };
 
-Value to_value(const SettingValue& value) {
+JsonValue to_value(const OptionValue& value) {
   return std::visit(ValueMaker{}, value);
 }
 
@@ -41,8 +41,8 @@ Value to_value(const SettingValue& value) {
 Result<int> show(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   Object all;
-  for (const Switch& row : switches()) {
-    const SettingValue& value = config.value(row.key);
+  for (const Option& row : options()) {
+    const OptionValue& value = config.value(row.key);
     const std::string& origin = config.origin(row.key);
     if (o.is_json) {
       all[row.key] = o.shows_origin ? json_object({{"value", to_value(value)}, {"origin", origin}})
@@ -80,8 +80,8 @@ Result<int> path(const Options& o) {
 }
 
 // JSON Schema 2020-12 of one switch.
-Value schema_of(const Switch& row) {
-  const auto list_of = [&](Value item) {
+JsonValue schema_of(const Option& row) {
+  const auto list_of = [&](JsonValue item) {
     return json_object({{"type", "array"}, {"items", std::move(item)}});
   };
   const auto number = [&](const char* type) {
@@ -89,30 +89,30 @@ Value schema_of(const Switch& row) {
   };
   Object schema;
   switch (row.kind) {
-    case SwitchKind::kBoolean:
+    case OptionKind::kBoolean:
       schema = json_object({{"type", "boolean"}});
       break;
-    case SwitchKind::kInteger:
+    case OptionKind::kInteger:
       schema = number("integer");
       break;
-    case SwitchKind::kReal:
+    case OptionKind::kReal:
       schema = number("number");
       break;
-    case SwitchKind::kBytes:
-      schema = json_object({{"type", Array{Value("integer"), Value("string")}},
+    case OptionKind::kBytes:
+      schema = json_object({{"type", Array{JsonValue("integer"), JsonValue("string")}},
                             {"minimum", row.min},
                             {"maximum", row.max},
                             {"pattern", "^[0-9.]+ *([kKmMgGtT][iI]?)?[bB]?$"}});
       break;
-    case SwitchKind::kUnsigned:  // a text where a reader of JSON or TOML would lose digits
-      schema = json_object({{"type", Array{Value("integer"), Value("string")}},
+    case OptionKind::kUnsigned:  // a text where a reader of JSON or TOML would lose digits
+      schema = json_object({{"type", Array{JsonValue("integer"), JsonValue("string")}},
                             {"minimum", 0},
                             {"pattern", "^[0-9]+$"}});
       break;
-    case SwitchKind::kText:
+    case OptionKind::kText:
       schema = json_object({{"type", "string"}});
       break;
-    case SwitchKind::kChoice: {
+    case OptionKind::kChoice: {
       std::string words;
       for (const std::string& choice : row.choices)
         words += cat(words.empty() ? "" : "|", choice);
@@ -120,10 +120,10 @@ Value schema_of(const Switch& row) {
       schema = json_object({{"type", "string"}, {"pattern", cat("^(", words, ")", more, "$")}});
       break;
     }
-    case SwitchKind::kTexts:
+    case OptionKind::kTexts:
       schema = list_of(json_object({{"type", "string"}}));
       break;
-    case SwitchKind::kIntegers:
+    case OptionKind::kIntegers:
       schema = list_of(number("integer"));
       break;
   }
@@ -134,7 +134,7 @@ Value schema_of(const Switch& row) {
 
 Result<int> schema(const Options& /*o*/) {
   Object tables;
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     const std::size_t dot = row.key.find('.');
     const std::string table = row.key.substr(0, dot);
     if (tables.find(table) == nullptr) {
@@ -157,7 +157,7 @@ Result<int> table(const Options& /*o*/) {
   print(
       {"| key | default | allowed | flag | environment | what it does |\n"
        "|---|---|---|---|---|---|\n"});
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     std::string variables, flags;
     for (const std::string& name : row.environment)
       variables += cat(variables.empty() ? "`" : " `", name, "`");

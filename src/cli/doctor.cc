@@ -94,7 +94,7 @@ Result<int> run(bool is_json) {
       if (!row.advice.empty()) print({padded({}, 18), "→ ", printable(row.advice), "\n"});
     }
   }
-  if (is_json) print_json(Value(object));
+  if (is_json) print_json(JsonValue(object));
   return is_well ? kExitOk : kExitUsage;
 }
 

@@ -11,47 +11,59 @@ namespace {
 // An option whose arguments are taken as they are. Without this, CLI11 takes [a,b] for a list: it
 // strips the brackets and splits at commas. Every option that holds a list goes through here; the
 // values of the others are single, where CLI11 does not look for brackets.
-CLI::Option& verbatim(CLI::Option* option) {
-  option->allow_extra_args(false);  // also: of `-m MODEL TEXT` the text is no second model
-  return *option;
+CLI::Option& verbatim(CLI::Option& option) {
+  option.allow_extra_args(false);  // also: of `-m MODEL TEXT` the text is no second model
+  return option;
 }
 
 }  // namespace
 
+Flags Flags::group(std::string_view title, bool is_common) const {
+  Flags flags(*this);
+  flags.group_ = title;
+  if (!is_common) flags.group_ += kRareMark;
+  return flags;
+}
+
+CLI::Option& Flags::added(CLI::Option* option) const {
+  if (!group_.empty()) option->group(group_);
+  return *option;
+}
+
 void Flags::toggle(const std::string& names, bool& value, const std::string& help) {
-  app_->add_flag(names, value, help);
+  added(app_->add_flag(names, value, help));
 }
 
 void Flags::toggle(const std::string& names, const std::string& help,
                    std::function<void(bool)> set) {
-  app_->add_flag_function(
-      names, [set = std::move(set)](std::int64_t count) { set(count > 0); }, help);
+  added(app_->add_flag_function(
+      names, [set = std::move(set)](std::int64_t count) { set(count > 0); }, help));
 }
 
 void Flags::text(const std::string& names, std::string& value, const std::string& help) {
-  CLI::Option* option = app_->add_option(names, value, help);
-  if (!value.empty()) option->capture_default_str();
+  CLI::Option& option = added(app_->add_option(names, value, help));
+  if (!value.empty()) option.capture_default_str();
 }
 
 void Flags::required_text(const std::string& names, std::string& value, const std::string& help) {
-  app_->add_option(names, value, help)->required();
+  added(app_->add_option(names, value, help)).required();
 }
 
 void Flags::texts(const std::string& names, std::vector<std::string>& values,
                   const std::string& help) {
-  verbatim(app_->add_option(names, values, help)).expected(1)->take_all();
+  verbatim(added(app_->add_option(names, values, help))).expected(1)->take_all();
 }
 
 void Flags::integer(const std::string& names, int& value, Range<int> range,
                     const std::string& help) {
-  app_->add_option(names, value, help)
-      ->check(CLI::Range(range.min, range.max))
+  added(app_->add_option(names, value, help))
+      .check(CLI::Range(range.min, range.max))
       ->capture_default_str();
 }
 
 void Flags::integers(const std::string& names, std::vector<int>& values, Range<int> range,
                      const std::string& help) {
-  verbatim(app_->add_option(names, values, help))
+  verbatim(added(app_->add_option(names, values, help)))
       .delimiter(',')
       ->check(CLI::Range(range.min, range.max))
       ->capture_default_str();
@@ -64,7 +76,7 @@ void Flags::setting(const std::string& names, const std::string& type, bool is_l
       set(text);
   };
   CLI::Option* const option =
-      verbatim(app_->add_option_function<std::vector<std::string>>(names, set_all, help))
+      verbatim(added(app_->add_option_function<std::vector<std::string>>(names, set_all, help)))
           .expected(1)
           ->type_name(type);
   if (is_list) option->take_all();

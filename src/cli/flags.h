@@ -13,7 +13,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace wick {
 
@@ -27,6 +28,10 @@ struct Range {
 class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(&app) {}
+
+  // The flags that follow stand under this title of the help; those that are not common are shown
+  // by --help-all only.
+  Flags group(std::string_view title, bool is_common = true) const;
 
   void toggle(const std::string& names, bool& value, const std::string& help);
   void toggle(const std::string& names, const std::string& help, std::function<void(bool)> set);
@@ -51,7 +56,13 @@ class Flags {
   void require_command();
 
  private:
+  CLI::Option& added(CLI::Option* option) const;
+
   CLI::App* app_;
+  std::string group_ = {};  // empty = CLI11's own, "Options"
 };
+
+// What a group of flags that are not common is called behind its title.
+inline constexpr char kRareMark = '*';
 
 }  // namespace wick

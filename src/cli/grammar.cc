@@ -2,19 +2,18 @@
 // input, one a line, and each line gets its answer.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "base/strings.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 #include "cli/flags.h"
+#include "cli/line_reader.h"
 #include "cli/report.h"
 #include "grammar/limits.h"
 #include "grammar/regex_recognizer.h"
 #include "grammar/schema/machine.h"
 #include "grammar/schema/recognizer.h"
+#include "hub/durable.h"
 
 namespace wick {
 
@@ -22,6 +21,7 @@ namespace {
 
 using grammar::Json;
 
+constexpr std::size_t kMaxLine = 2 * grammar::kMaxSchemaBytes;  // a schema and a text
 constexpr std::string_view kRegistryAddress = "http://localhost:1234/";
 
 struct Options {
@@ -36,19 +36,21 @@ Error bad(std::string message, std::string hint) {
           .hint = std::move(hint)};
 }
 
-// Documents below a folder; what leads out of it is not there.
+// Documents below a folder: regular files. What leads out of it, or is too long, is not there.
 grammar::FetchDocument registry_at(const std::string& folder) {
   if (folder.empty()) return {};
   return [folder](const std::string& address) -> std::optional<std::string> {
     if (!address.starts_with(kRegistryAddress)) return std::nullopt;
-    const std::string part = address.substr(kRegistryAddress.size());
-    const std::filesystem::path path(part);
-    const bool leads_out =
-        path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end();
-    if (leads_out || part.empty()) return std::nullopt;
-    std::ifstream in(std::filesystem::path(folder) / path, std::ios::binary);
-    if (!in) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(in), {});
+    std::error_code code;
+    const auto root = std::filesystem::canonical(folder, code);
+    if (code) return std::nullopt;
+    const auto path =
+        std::filesystem::canonical(root / address.substr(kRegistryAddress.size()), code);
+    const bool is_within =
+        std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
+    if (code || !is_within) return std::nullopt;
+    auto text = read_small_file(path, grammar::kMaxSchemaBytes);
+    return text ? std::optional(*std::move(text)) : std::nullopt;
   };
 }
 
@@ -128,10 +130,13 @@ Result<int> check(const Options& options) {
   if (!options.is_batch || !options.is_json)
     return bad("only batches are checked, and they write JSON",
                "wick grammar check --batch --json");
+  LineReader lines(kMaxLine);
   std::string line;
-  while (std::getline(std::cin, line)) {
-    if (line.empty()) continue;
-    auto accepts = check_line(line, options);
+  while (true) {
+    WICK_TRY(const LineReader::Got got, lines.next(line));
+    if (got == LineReader::Got::kEnd) break;
+    if (got == LineReader::Got::kLine && line.empty()) continue;
+    auto accepts = got == LineReader::Got::kTooLong ? lines.too_long() : check_line(line, options);
     if (accepts) {
       print_json(json_object({{"accepts", *accepts}}));
       continue;

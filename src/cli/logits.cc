@@ -11,7 +11,7 @@
 #include "cli/answer.h"
 #include "cli/options.h"
 #include "cli/out.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 #include "format/model_file.h"
 #include "hub/atomic_file.h"
 #include "model/decoder.h"
@@ -24,7 +24,7 @@ constexpr int kRows = 64;  // logits of so many positions at once
 constexpr std::size_t kMaxIdsFile = std::size_t{64} << 20;
 
 struct Options {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   std::string ids = {};
   std::string ids_file = {};
   std::string out = {};
@@ -67,13 +67,13 @@ std::string npy_header(std::size_t rows, std::size_t cols) {
   return header + dict;
 }
 
-Result<void> write_logits(Decoder& decoder, SequenceMemory& memory, const std::vector<TokenId>& ids,
-                          int chunk, const Interrupt& interrupt, AtomicFile& out) {
+Result<void> write_logits(BareModel& model, const std::vector<TokenId>& ids, int chunk,
+                          const Interrupt& interrupt, AtomicFile& out) {
   const int n = static_cast<int>(ids.size());
   std::vector<Pos> positions;
   std::vector<SeqId> seqs;
   std::vector<int> rows;
-  WICK_CHECK(memory.extend(0, n), "the cache was made for this many positions");
+  WICK_CHECK(model.memory.extend(0, n), "the cache was made for this many positions");
   for (int begin = 0; begin < n; begin += chunk) {
     if (interrupt.was_hit()) {
       return Error{.code = ErrorCode::kCancelled, .id = "interrupted", .message = "interrupted"};
@@ -86,13 +86,13 @@ Result<void> write_logits(Decoder& decoder, SequenceMemory& memory, const std::v
       rows.push_back(i);
     }
     seqs.assign(static_cast<std::size_t>(count), 0);
-    decoder.launch({.tokens = std::span(ids).subspan(static_cast<std::size_t>(begin),
-                                                     static_cast<std::size_t>(count)),
-                    .positions = positions,
-                    .seqs = seqs,
-                    .logit_rows = rows},
-                   memory);
-    WICK_TRY(const auto logits, decoder.logits());
+    model.decoder.launch({.tokens = std::span(ids).subspan(static_cast<std::size_t>(begin),
+                                                           static_cast<std::size_t>(count)),
+                          .positions = positions,
+                          .seqs = seqs,
+                          .logit_rows = rows},
+                         model.memory);
+    WICK_TRY(const auto logits, model.decoder.logits());
     WICK_DO(out.add(std::as_bytes(logits)));
   }
   return {};
@@ -103,8 +103,6 @@ Result<int> run(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, ModelFile::open(path));
-  WICK_TRY(Device* const device, open_device(config));
-  WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
   std::vector<FileId> inputs = file.files();
   inputs.insert(inputs.end(), config.files().begin(), config.files().end());
   std::string text = o.ids;
@@ -114,26 +112,22 @@ Result<int> run(const Options& o) {
   }
   WICK_TRY(const auto ids, parse_ids(text));
   const int context = static_cast<int>(ids.size());
-  WICK_TRY(Decoder decoder,
-           Decoder::load(file, *device,
-                         {.max_batch_tokens = o.chunk,
-                          .max_logit_rows = o.chunk,
-                          .context = context,
-                          .threads = static_cast<int>(config.integer("local.threads"))}));
-  const int vocab = decoder.spec().vocab;
+  const auto threads = static_cast<int>(config.integer("local.threads"));
+  WICK_TRY(BareModel model, load_bare_model(config, file, {.max_batch_tokens = o.chunk,
+                                                          .max_logit_rows = o.chunk,
+                                                          .context = context,
+                                                          .threads = threads}));
+  const int vocab = model.decoder.spec().vocab;
   const TokenId largest = *std::max_element(ids.begin(), ids.end());
   if (largest >= vocab) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_token",
                  .message = cat("token ", largest, " is outside the vocabulary of ", vocab)};
   }
-  WICK_TRY(SequenceMemory memory,
-           SequenceMemory::create(*device, decoder.spec(),
-                                  {.k_type = types.k, .v_type = types.v, .context = context}));
   WICK_TRY(const auto interrupt, Interrupt::begin());
   WICK_TRY(AtomicFile out, AtomicFile::create(o.out, inputs));
   WICK_DO(out.add(npy_header(ids.size(), static_cast<std::size_t>(vocab))));
-  WICK_DO(write_logits(decoder, memory, ids, o.chunk, *interrupt, out));
+  WICK_DO(write_logits(model, ids, o.chunk, *interrupt, out));
   WICK_DO(out.commit());
   if (o.is_json) {
     print({"{\"tokens\":", ids.size(), ",\"vocab\":", vocab, "}\n"});
@@ -148,7 +142,8 @@ Result<int> run(const Options& o) {
 Action setup_logits(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, false);
-  o->settings.add(flags, {"local.device", "local.threads", "cache.kv_type"});
+  o->settings.add(flags,
+                  {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
   flags.text("--ids", o->ids, "token ids: 1,2,3");
   flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");

@@ -9,7 +9,7 @@
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/report.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 #include "format/model_file.h"
 #include "model/spec.h"
 
@@ -21,7 +21,7 @@ constexpr std::size_t kMaxPath = 4096;  // bytes of one that are shown
 
 struct Options {
   std::string name = {};
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   bool is_json = false;
   Result<int> (*run)(const Options&) = nullptr;
 };

@@ -13,7 +13,7 @@ namespace wick {
 
 namespace {
 
-Value describe_template(const ChatTemplates& templates, std::string_view name) {
+JsonValue describe_template(const ChatTemplates& templates, std::string_view name) {
   const auto tmpl = templates.pick(name, false);
   if (!tmpl) return cat("not understood: ", to_string(tmpl.error()));
   const TemplateFacts facts = facts_of(**tmpl);
@@ -26,7 +26,7 @@ Value describe_template(const ChatTemplates& templates, std::string_view name) {
 }
 
 // What the template can do; of several, each under its name.
-Value describe_templates(const Metadata& meta) {
+JsonValue describe_templates(const Metadata& meta) {
   const ChatTemplates templates(meta);
   if (templates.is_empty()) return "none";
   const auto names = templates.names();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 #include "format/model_file.h"
 
 namespace wick {

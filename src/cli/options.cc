@@ -10,6 +10,7 @@
 
 #include "backend/device_registry.h"
 #include "base/strings.h"
+#include "cli/line_reader.h"
 #include "cli/out.h"
 #include "engine/limits.h"
 #include "hub/find_model.h"
@@ -25,21 +26,43 @@ Result<EngineOptions> engine_options(const Config& config) {
       .prefill_chunk = static_cast<int>(config.integer("optimize.prefill_chunk")),
       .k_type = types.k,
       .v_type = types.v,
-      .reuses_prefixes = config.boolean("cache.kv_reuse")};
+      .enable_prefix_caching = config.boolean("cache.kv_reuse")};
 }
 
-Result<Device*> open_device(const Config& config) {
-  WICK_TRY(const OpenDevice open, process_devices().open(config.text("local.device")));
+Result<std::vector<DeviceShare>> open_devices(const Config& config) {
+  WICK_TRY(OpenDevices open, process_devices().open_all(config.text("local.device"),
+                                                        config.text("local.tensor_split")));
   if (!open.warning.empty()) note({"warning: ", printable(open.warning, 1000), "\n"});
-  return open.device;
+  return std::move(open.devices);
+}
+
+Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
+                                  const DecoderOptions& options) {
+  WICK_TRY(std::vector<DeviceShare> devices, open_devices(config));
+  WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
+  const MemoryOptions cache{.k_type = types.k,
+                            .v_type = types.v,
+                            .context = options.context,
+                            .max_batch_tokens = options.max_batch_tokens};
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  WICK_TRY(const Placement placement, place(file, *arch, devices, cache));
+  WICK_TRY(Decoder decoder, Decoder::load(file, *arch, placement, options));
+  WICK_TRY(SequenceMemory memory, SequenceMemory::create(placement, decoder.spec(), cache));
+  return BareModel{std::move(decoder), std::move(memory)};
+}
+
+Result<LocalOptions> computing_options(const Config& config) {
+  WICK_DO(open_devices(config));
+  LocalOptions options{.threads = static_cast<int>(config.integer("local.threads")),
+                       .device = config.text("local.device"),
+                       .tensor_split = config.text("local.tensor_split"),
+                       .inputs = config.files()};
+  WICK_TRY(options.engine, engine_options(config));
+  return options;
 }
 
 Result<LocalOptions> local_options(const Config& config) {
-  WICK_TRY([[maybe_unused]] const Device* const device, open_device(config));
-  LocalOptions options{.threads = static_cast<int>(config.integer("local.threads")),
-                       .inputs = config.files()};
-  options.device = config.text("local.device");
-  WICK_TRY(options.engine, engine_options(config));
+  WICK_TRY(LocalOptions options, computing_options(config));
   options.engine.context = static_cast<int>(config.integer("local.context"));
   options.memory_limit_bytes = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
   const std::string& speculation = config.text("optimize.speculation");
@@ -77,30 +100,30 @@ Result<Generation> generation_settings(const Config& config) {
   }
   if (config.is_set("generation.samplers")) settings.samplers = config.text("generation.samplers");
   settings.max_tokens = static_cast<int>(config.integer("generation.max_tokens"));
-  settings.stops = config.texts("generation.stop");
+  settings.stop = config.texts("generation.stop");
   for (const std::int64_t id : config.integers("generation.stop_id"))
-    settings.stop_ids.push_back(static_cast<TokenId>(id));
+    settings.stop_token_ids.push_back(static_cast<TokenId>(id));
   for (const std::string& text : config.texts("generation.logit_bias")) {
     WICK_TRY(TokenBias bias, parse_logit_bias(text));
     settings.logit_bias.push_back(std::move(bias));
   }
   if (config.is_set("generation.dry_sequence_breaker")) {
-    settings.dry_breakers = config.texts("generation.dry_sequence_breaker");
-    std::erase(*settings.dry_breakers, "none");
+    settings.dry_sequence_breakers = config.texts("generation.dry_sequence_breaker");
+    std::erase(*settings.dry_sequence_breakers, "none");
   }
   return settings;
 }
 
 namespace {
 
-bool is_number(const Switch& row) {
-  return row.kind == SwitchKind::kBoolean || row.kind == SwitchKind::kInteger ||
-         row.kind == SwitchKind::kReal || row.kind == SwitchKind::kUnsigned;
+bool is_number(const Option& row) {
+  return row.kind == OptionKind::kBoolean || row.kind == OptionKind::kInteger ||
+         row.kind == OptionKind::kReal || row.kind == OptionKind::kUnsigned;
 }
 
 Error unknown_key(std::string_view key) {
   std::string known;
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     constexpr std::string_view kTable = "generation.";
     if (!row.key.starts_with(kTable) || !is_number(row)) continue;
     known += cat(known.empty() ? "" : ", ", row.key.substr(kTable.size()));
@@ -114,9 +137,9 @@ Error unknown_key(std::string_view key) {
 }  // namespace
 
 Result<void> set_parameter(Generation& generation, std::string_view key, std::string_view text) {
-  const Switch* const row = find_switch(cat("generation.", key));
+  const Option* const row = find_option(cat("generation.", key));
   if (row == nullptr || !is_number(*row)) return unknown_key(key);
-  WICK_TRY(const SettingValue checked, parse_setting(*row, text));
+  WICK_TRY(const OptionValue checked, parse_option(*row, text));
   const auto is_key = [&](const auto& pair) { return pair.first == key; };
   std::erase_if(generation.origins, is_key);
   if (key == "max_tokens") {
@@ -198,7 +221,7 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
             progress.rename(spec);
             if (row == nullptr) return;
             note({"Fetching ", printable(row->title), " (", human(row->bytes), ", ",
-                  printable(row->licence), ") from ", printable(row->sources.front().spec), "\n"});
+                  printable(row->license), ") from ", printable(row->sources.front().spec), "\n"});
           },
       .pull = shown_by(progress)};
   auto path = find_model(name, options);
@@ -222,7 +245,7 @@ PullOptions shown_by(Progress& progress) {
 Result<std::string> read_text(const std::string& path, std::size_t limit) {
   constexpr std::size_t kBlock = 1 << 16;
   const bool is_stdin = path.empty() || path == "-";
-  const Printable name = printable(is_stdin ? "standard input" : path.c_str());
+  const std::string_view name = is_stdin ? "standard input" : std::string_view(path);
   const int fd = is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::string text;
   ssize_t n = fd < 0 ? -1 : 1;
@@ -233,20 +256,19 @@ Result<std::string> read_text(const std::string& path, std::size_t limit) {
     text.resize(at + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
     if (n < 0 && errno != EINTR) break;
   }
-  const std::string why = errno == EISDIR ? "is a folder, which cannot be read"
-                                          : cat("cannot be read: ", std::strerror(errno));
+  const int code = errno;
   if (fd > STDIN_FILENO) ::close(fd);
   if (n < 0) {
-    return Error{.code = fd < 0 ? ErrorCode::kNotFound : ErrorCode::kIo,
-                 .id = "input_unreadable",
-                 .message = cat(name, ": ", why)};
+    Error error = input_unreadable(name, code);
+    if (fd < 0) error.code = ErrorCode::kNotFound;
+    return error;
   }
   if (text.size() > limit) {
-    return Error{
-        .code = ErrorCode::kInvalid,
-        .id = "input_too_long",
-        .message = cat(name, " has more than ", human_bytes(limit), ", which is the limit"),
-        .hint = "split it"};
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "input_too_long",
+                 .message = cat(printable(name), " has more than ", human_bytes(limit),
+                                ", which is the limit"),
+                 .hint = "split it"};
   }
   return text;
 }

@@ -15,20 +15,35 @@
 #include "engine/engine.h"
 #include "hub/pull.h"
 #include "local/local.h"
+#include "model/decoder.h"
 
 namespace wick {
 
-// Threads, context, speculation (finds the draft model), and what engine_options() says.
+// Threads, devices (of which one that is not there is an error here already), and what
+// engine_options() says.
+Result<LocalOptions> computing_options(const Config& config);
+// These, context, speculation (finds the draft model) and the limit of memory.
 Result<LocalOptions> local_options(const Config& config);
-// The device of local.device; says on standard error if another one had to be taken.
-Result<Device*> open_device(const Config& config);
+// The devices of local.device, with their shares of local.tensor_split; says on standard error if
+// another one had to be taken.
+Result<std::vector<DeviceShare>> open_devices(const Config& config);
+
+// A model and a cache for one sequence, without an engine: as local.device, local.tensor_split and
+// cache.kv_type say.
+struct BareModel {
+  Decoder decoder;
+  SequenceMemory memory;
+};
+
+Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
+                                  const DecoderOptions& options);
 // The cache and the size of a prompt's chunks, for one sequence.
 Result<EngineOptions> engine_options(const Config& config);
 // [generation]; what nobody set is left to the model file's hints.
 Result<Generation> generation_settings(const Config& config);
 
 // "temperature" "0.2"; "seed"; "max_tokens": a number of the table generation, checked as the
-// flag is (config/switches.h).
+// flag is (config/options.h).
 Result<void> set_parameter(Generation& generation, std::string_view key, std::string_view value);
 
 // "15043+1", "15043-inf", " Hello=-2.5": a token by its id, or all tokens of a text.

@@ -4,6 +4,8 @@
 #include <array>
 #include <exception>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "base/nearest.h"
 #include "base/strings.h"
@@ -19,11 +21,12 @@ std::span<const Command> commands() noexcept {
   static constexpr std::array kCommands = {
       Command{"chat", "talk with a model", setup_chat},
       Command{"run", "complete a text", setup_run},
+      Command{"serve", "answer programs over HTTP", setup_serve},
       Command{"model", "list, pull, inspect, verify and remove models", setup_model},
       Command{"tokenize", "text to token ids", setup_tokenize},
       Command{"template", "what a chat template makes of a conversation", setup_template},
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
-      Command{"plan", "what memory a model may take, before it takes it", setup_plan},
+      Command{"estimate", "what memory a model may take, before it takes it", setup_estimate},
       Command{"bench", "measure tokens per second", setup_bench},
       Command{"check", "how risky a shell command is: exit 0, 10, 11 or 12", setup_check},
       Command{"explain", "what a shell command would do", setup_explain},
@@ -47,13 +50,55 @@ bool wants_json(int argc, const char* const* argv) {
 // Help without CLI11's mark of a flag that switches off: --kv-reuse,--no-kv-reuse{false}.
 class HelpFormatter final : public CLI::Formatter {
  public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    shows_all_ = mode == CLI::AppFormatMode::All;
+    return cat(make_description(app), make_usage(app, std::move(name)), make_positionals(app),
+               groups(app),
+               make_subcommands(app, CLI::AppFormatMode::Normal), "\n", make_footer(app));
+  }
+
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     constexpr std::string_view kMark = "{false}";
     std::string name = CLI::Formatter::make_option_name(option, is_positional);
     for (std::size_t at = 0; (at = name.find(kMark)) != std::string::npos;)
       name.erase(at, kMark.size());
-    return name;
+    return shows_all_ ? name : without_aliases(name);
   }
+
+ private:
+  // Groups in one fixed order; flags that are not common for --help-all alone.
+  std::string groups(const CLI::App* app) const {
+    std::string out;
+    for (const char* const title :
+         {"Options", "Model", "Sampling", "Output", "Memory", "Speed", "Server"}) {
+      const auto options = app->get_options([&](const CLI::Option* option) {
+        std::string group = option->get_group();
+        const bool is_rare = !group.empty() && group.back() == kRareMark;
+        if (is_rare) group.pop_back();
+        return group == title && option->nonpositional() && (!is_rare || shows_all_);
+      });
+      if (!options.empty()) out += make_group(title, false, options);
+    }
+    return out;
+  }
+
+  // Of several long names the first is shown, and what switches it off.
+  static std::string without_aliases(std::string_view names) {
+    std::string shown;
+    bool has_long = false;
+    while (!names.empty()) {
+      const std::string_view name = names.substr(0, names.find(','));
+      names.remove_prefix(std::min(names.size(), name.size() + 1));
+      const bool is_long = name.starts_with("--");
+      if (is_long && has_long && !name.substr(2).starts_with("no-")) continue;
+      has_long = has_long || is_long;
+      shown += cat(shown.empty() ? "" : ",", name);
+    }
+    return shown;
+  }
+
+  mutable bool shows_all_ = false;  // make_help() hands nothing down
 };
 
 // What a word that `app` does not know may stand for: its commands, or its long flags.
@@ -106,11 +151,25 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc,
           .hint = near.empty() ? help : cat("did you mean: ", near, "? See ", help)};
 }
 
+// What users of Ollama type for commands of `wick model`.
+std::vector<const char*> without_aliases(int argc, const char* const* argv) {
+  static constexpr std::pair<std::string_view, const char*> kAliases[] = {
+      {"ls", "list"}, {"show", "info"}, {"pull", "pull"}, {"rm", "rm"}};
+  std::vector<const char*> words(argv, argv + argc);
+  for (const auto& [alias, command] : kAliases) {
+    if (argc < 2 || alias != argv[1]) continue;
+    words[1] = "model";
+    words.insert(words.begin() + 2, command);
+  }
+  return words;
+}
+
 Result<int> dispatch(int argc, const char* const* argv) {
   CLI::App app("Run language models on your own machine.", "wick");
   app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.set_version_flag("--version", "wick " WICK_VERSION);
+  app.set_help_all_flag("--help-all", "print all flags");
   app.footer("Start with: wick chat");
   Action action;
   for (const Command& command : commands()) {
@@ -118,6 +177,9 @@ Result<int> dispatch(int argc, const char* const* argv) {
     const Action run = command.setup(Flags(*sub));
     sub->final_callback([&action, run] { action = run; });
   }
+  const std::vector<const char*> words = without_aliases(argc, argv);
+  argc = static_cast<int>(words.size());
+  argv = words.data();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -31,13 +31,13 @@ int exit_code(const Error& error) noexcept {
   }
 }
 
-Value to_value(const Error& error) {
+JsonValue to_value(const Error& error) {
   return json_object({{"code", error.id.empty() ? name(error.code) : error.id},
                       {"message", to_string(error)},
                       {"hint", error.hint}});
 }
 
-void print_json(const Value& value) {
+void print_json(const JsonValue& value) {
   print({printable_json(to_json(value)), "\n"});
   flush_output();
 }

@@ -8,7 +8,7 @@
 
 #include "base/printable.h"
 #include "base/result.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 
 namespace wick {
 
@@ -17,8 +17,8 @@ namespace wick {
 void report(const Error& error, bool as_json);
 // JSON on standard output, one object a line. Bytes that are not UTF-8 come out as U+FFFD: a line
 // is always JSON. Characters that a terminal would obey or not show come out as \u escapes.
-void print_json(const Value& value);
-Value to_value(const Error& error);  // {"code","message","hint"}
+void print_json(const JsonValue& value);
+JsonValue to_value(const Error& error);  // {"code","message","hint"}
 
 // One line on stderr that is rewritten as work goes on, with speed and time left; silent where
 // stderr is not a terminal, and during the first half second. done() clears it.

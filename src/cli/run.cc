@@ -1,11 +1,11 @@
 // wick run: raw completion. The text goes to the model as it is, and the answer to stdout as it is
-// made.
+// made. `wick run MODEL PROMPT`, as users of Ollama type it, answers as wick chat does.
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "cli/answer.h"
+#include "cli/chat.h"
 #include "cli/flags.h"
 #include "cli/out.h"
 #include "local/local.h"
@@ -14,10 +14,18 @@ namespace wick {
 
 namespace {
 
-struct Options : AskOptions {
+struct Options : ChatOptions {
+  std::string question = {};  // PROMPT
   int top_logprobs = -1;
   bool scores_prompt = false;
 };
+
+Result<int> two_prompts() {
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "usage",
+               .message = "there are two prompts, PROMPT and --prompt",
+               .hint = "wick run --help"};
+}
 
 Result<int> run(const Options& o) {
   if (!o.has_prompt && is_terminal(STDIN_FILENO)) {
@@ -41,16 +49,22 @@ Result<int> run(const Options& o) {
 
 Action setup_run(Flags flags) {
   const auto o = std::make_shared<Options>();
-  o->settings.add_model(flags, false);
-  flags.text("-p,--prompt", o->prompt, "the text to go on from; standard input if absent");
+  o->settings.add_model(flags, true);
+  flags.text("PROMPT", o->question, "answered by the chat template, as wick chat -p does");
+  flags.text("-p,--prompt", o->prompt,
+             "text to complete, without template; default standard input");
   add_ask_flags(flags, *o);
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
-                "with --json: log-probabilities of each token and of so many likeliest; -1 = none");
+                "with --json: logprobs of each token and so many top logprobs; -1 = none");
   flags.toggle("--prompt-logprobs", o->scores_prompt,
-               "with --logprobs: of the prompt's tokens, too");
+               "with --logprobs: logprobs of the prompt, too");
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");
-    return run(*o);
+    if (!flags.is_given("PROMPT")) return run(*o);
+    if (o->has_prompt) return two_prompts();
+    o->prompt = o->question;
+    o->has_prompt = true;
+    return run_chat(*o);
   };
 }
 

@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/report.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 #include "format/model_file.h"
 #include "local/chat_templates.h"
 #include "text/tokenizer.h"
@@ -27,7 +27,7 @@ constexpr int kOut = STDOUT_FILENO;
 constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
 
 struct Options {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   std::string messages = {}, source = {}, name = {}, other = {};
   std::vector<std::string> variables = {};
   bool has_model = false;

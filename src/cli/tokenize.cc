@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "cli/options.h"
 #include "cli/out.h"
-#include "cli/settings.h"
+#include "cli/option_flags.h"
 #include "text/tokenizer.h"
 
 namespace wick {
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxInput = 256'000'000;
 
 struct Options {
-  SettingFlags settings = {};
+  OptionFlags settings = {};
   std::string text = {}, file = {};
   bool has_text = false;
   bool is_special = false, adds_special = false, is_null = false, is_json = false, is_count = false;
@@ -123,7 +123,7 @@ Action setup_tokenize(Flags flags) {
   flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
   flags.text("-f,--file", o->file, "read the text from this file");
   flags.exclude("--prompt", "--file");
-  flags.toggle("--special", o->is_special, "recognise control tokens in the text");
+  flags.toggle("--special", o->is_special, "recognize control tokens in the text");
   flags.toggle("--add-special", o->adds_special, "also add what the tokenizer adds (BOS, EOS)");
   flags.toggle("--null", o->is_null, "texts are separated by NUL bytes, one result for each");
   flags.toggle("--count", o->is_count, "print only how many tokens");

@@ -30,15 +30,15 @@ Error placed(Error error, std::string_view place) {
 
 // "local.": an empty table that might have held switches.
 bool is_table(std::string_view key) {
-  const auto table = switches();
-  return key.ends_with('.') && std::any_of(table.begin(), table.end(), [&](const Switch& row) {
+  const auto table = options();
+  return key.ends_with('.') && std::any_of(table.begin(), table.end(), [&](const Option& row) {
            return row.key.starts_with(key);
          });
 }
 
 Error unknown_key(std::string_view key, std::string_view place) {
   std::vector<std::string> names;
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     names.push_back(row.key);
   }
   const std::string near = nearest_names(key, names);
@@ -65,7 +65,7 @@ std::vector<fs::path> config_files(const ReadVariable& variable) {
 }
 
 Config::Config() {
-  for (const Switch& row : switches())
+  for (const Option& row : options())
     settings_.push_back({.value = row.fallback});
 }
 
@@ -89,9 +89,9 @@ Result<void> Config::set_file(const std::vector<TomlEntry>& entries, std::string
   for (const TomlEntry& entry : entries) {
     const std::string place = cat(path, ":", entry.line, ":", entry.column);
     if (is_table(entry.key)) continue;
-    const Switch* const row = find_switch(entry.key);
+    const Option* const row = find_option(entry.key);
     if (row == nullptr) return unknown_key(entry.key, place);
-    auto checked = check_setting(*row, entry.value);
+    auto checked = check_option(*row, entry.value);
     if (!checked) return placed(std::move(checked).error(), place);
     at(*row) = {.value = *std::move(checked), .origin = cat(path, ":", entry.line)};
   }
@@ -100,7 +100,7 @@ Result<void> Config::set_file(const std::vector<TomlEntry>& entries, std::string
 
 // An empty variable counts as none, as shells' users expect.
 Result<void> Config::set_environment(const ReadVariable& variable) {
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     for (const std::string& name : row.environment) {
       const std::string text = read(variable, name);
       if (text.empty()) continue;
@@ -114,15 +114,15 @@ Result<void> Config::set_environment(const ReadVariable& variable) {
   return {};
 }
 
-Result<void> Config::set_flag(const Switch& row, std::string_view text) {
+Result<void> Config::set_flag(const Option& row, std::string_view text) {
   const std::string place = cat("flag ", flag_name(row));
-  auto parsed = parse_setting(row, text);
+  auto parsed = parse_option(row, text);
   if (!parsed) return placed(std::move(parsed).error(), place);
   Setting& setting = at(row);
   auto* const list = std::get_if<std::vector<std::string>>(&setting.value);
   if (list != nullptr && setting.origin == place) {
     list->emplace_back(text);
-    auto checked = check_setting(row, *list);
+    auto checked = check_option(row, *list);
     if (!checked) return placed(std::move(checked).error(), place);
     return {};
   }
@@ -130,14 +130,14 @@ Result<void> Config::set_flag(const Switch& row, std::string_view text) {
   return {};
 }
 
-Config::Setting& Config::at(const Switch& row) {
-  return settings_[static_cast<std::size_t>(&row - switches().data())];
+Config::Setting& Config::at(const Option& row) {
+  return settings_[static_cast<std::size_t>(&row - options().data())];
 }
 
 const Config::Setting& Config::at(std::string_view key) const {
-  const Switch* const row = find_switch(key);
+  const Option* const row = find_option(key);
   WICK_CHECK(row != nullptr, "the key is in the table of switches");
-  return settings_[static_cast<std::size_t>(row - switches().data())];
+  return settings_[static_cast<std::size_t>(row - options().data())];
 }
 
 bool Config::is_set(std::string_view key) const {
@@ -180,7 +180,7 @@ const std::string& Config::origin(std::string_view key) const {
   return at(key).origin;
 }
 
-const SettingValue& Config::value(std::string_view key) const {
+const OptionValue& Config::value(std::string_view key) const {
   return at(key).value;
 }
 

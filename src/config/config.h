@@ -17,7 +17,7 @@
 
 #include "base/mapped_file.h"
 #include "base/result.h"
-#include "config/switches.h"
+#include "config/options.h"
 #include "config/toml_file.h"
 
 namespace wick {
@@ -45,7 +45,7 @@ class Config {
   static Result<Config> load(const ConfigSources& sources);
 
   // What flags set, in their order; one that is given several times is a list's next item.
-  Result<void> set_flag(const Switch& row, std::string_view text);
+  Result<void> set_flag(const Option& row, std::string_view text);
   Result<void> set_file(const std::vector<TomlEntry>& entries, std::string_view path);
 
   // `key` must be in the table, and of that type.
@@ -59,23 +59,23 @@ class Config {
   std::vector<std::int64_t> integers(std::string_view key) const;
   // "default", "/path/config.toml:12", "environment LLAMA_ARG_THREADS", "flag --threads".
   const std::string& origin(std::string_view key) const;
-  const SettingValue& value(std::string_view key) const;
+  const OptionValue& value(std::string_view key) const;
 
   // The files that were read: what this program writes must not replace them.
   const std::vector<FileId>& files() const noexcept { return files_; }
 
  private:
   struct Setting {
-    SettingValue value;
+    OptionValue value;
     std::string origin = "default";
   };
 
   Result<void> set_environment(const ReadVariable& variable);
   const Setting& at(std::string_view key) const;
-  Setting& at(const Switch& row);
+  Setting& at(const Option& row);
 
   std::vector<FileId> files_;
-  std::vector<Setting> settings_;  // one for each row of switches()
+  std::vector<Setting> settings_;  // one for each row of options()
 };
 
 }  // namespace wick

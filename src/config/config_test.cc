@@ -50,7 +50,7 @@ TEST_F(ConfigFiles, EachLayerBeatsTheOneBelowAndIsNamed) {
   const std::string file = "# mine\n[local]\nthreads = 3\ncontext = 4096\n";
   auto config = load(file, {{"LLAMA_ARG_CTX_SIZE", "1024"}});
   ASSERT_TRUE(config) << to_string(config.error());
-  ASSERT_TRUE(config->set_flag(*find_switch("cache.kv_type"), "q8_0,q4_0"));
+  ASSERT_TRUE(config->set_flag(*find_option("cache.kv_type"), "q8_0,q4_0"));
   EXPECT_EQ(config->integer("local.threads"), 3);
   EXPECT_EQ(config->origin("local.threads"), path() + ":3");
   EXPECT_EQ(config->integer("local.context"), 1024);
@@ -93,9 +93,9 @@ TEST_F(ConfigFiles, OurOwnVariableBeatsTheForeignOnesAndAnEmptyOneCountsAsNone) 
 }
 
 TEST_F(ConfigFiles, EveryVariableTakesGoodValuesAndNamesItselfWithBadOnes) {
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     for (const std::string& name : row.environment) {
-      const bool is_text = row.kind == SwitchKind::kText || row.kind == SwitchKind::kTexts;
+      const bool is_text = row.kind == OptionKind::kText || row.kind == OptionKind::kTexts;
       if (!is_text) {
         const std::string said = message("", {{name, "\x01never"}});
         EXPECT_NE(said.find("environment " + name + ": " + row.key + " is '\\x01never'"),
@@ -117,15 +117,15 @@ TEST_F(ConfigFiles, EveryVariableTakesGoodValuesAndNamesItselfWithBadOnes) {
 TEST_F(ConfigFiles, VariablesOfOtherProgramsKeepTheirMeaningOfZero) {
   const auto window = load("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "0"}});
   ASSERT_TRUE(window) << to_string(window.error());
-  EXPECT_EQ(window->integer("generation.repeat_window"), -1);  // all tokens
-  EXPECT_EQ(load("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "32"}})->integer("generation.repeat_window"),
+  EXPECT_EQ(window->integer("generation.repeat_last_n"), -1);  // all tokens
+  EXPECT_EQ(load("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "32"}})->integer("generation.repeat_last_n"),
             32);
   EXPECT_EQ(message("", {{"CANDLE_REPEAT_PENALTY_WINDOW", "-1"}}),
-            "environment CANDLE_REPEAT_PENALTY_WINDOW: generation.repeat_window is -1, allowed are "
+            "environment CANDLE_REPEAT_PENALTY_WINDOW: generation.repeat_last_n is -1, allowed are "
             "whole numbers from 0 to 16777216|");
-  EXPECT_EQ(load("", {{"WICK_GENERATION_REPEAT_WINDOW", "0"}})->integer("generation.repeat_window"),
+  EXPECT_EQ(load("", {{"WICK_GENERATION_REPEAT_LAST_N", "0"}})->integer("generation.repeat_last_n"),
             0);  // off
-  EXPECT_EQ(load("", {})->integer("generation.repeat_window"), 64);
+  EXPECT_EQ(load("", {})->integer("generation.repeat_last_n"), 64);
 
   const auto chunk = load("", {{"CANDLE_PREFILL_CHUNK_SIZE", "0"}});
   ASSERT_TRUE(chunk) << to_string(chunk.error());
@@ -183,50 +183,50 @@ TEST_F(ConfigFiles, WhatShowsAsTomlReadsBackAsTheSame) {
   ASSERT_TRUE(config) << to_string(config.error());
   EXPECT_EQ(config->integer("cache.kv_limit"), 1610612736);
   std::string shown;
-  for (const Switch& row : switches()) {
+  for (const Option& row : options()) {
     const std::string value = to_toml(config->value(row.key));
     if (!value.empty()) shown += row.key + " = " + value + "\n";
   }
   const auto again = load(shown);
   ASSERT_TRUE(again) << to_string(again.error());
-  for (const Switch& row : switches())
+  for (const Option& row : options())
     EXPECT_EQ(again->value(row.key), config->value(row.key)) << row.key;
 }
 
 TEST_F(ConfigFiles, AFlagThatIsGivenTwiceIsAListOfTwo) {
   auto config = load("generation.stop = ['x', 'y', 'z']");
-  const Switch& row = *find_switch("generation.stop");
+  const Option& row = *find_option("generation.stop");
   ASSERT_TRUE(config->set_flag(row, "a"));
   ASSERT_TRUE(config->set_flag(row, "b"));
   EXPECT_EQ(config->texts("generation.stop"), (std::vector<std::string>{"a", "b"}));
-  ASSERT_TRUE(config->set_flag(*find_switch("generation.stop_id"), "1,2"));
+  ASSERT_TRUE(config->set_flag(*find_option("generation.stop_id"), "1,2"));
   EXPECT_EQ(config->integers("generation.stop_id"), (std::vector<std::int64_t>{1, 2}));
-  EXPECT_FALSE(config->set_flag(*find_switch("generation.stop_id"), "1,,2"));
+  EXPECT_FALSE(config->set_flag(*find_option("generation.stop_id"), "1,,2"));
 }
 
 TEST(Switches, AreConsistent) {
-  for (const Switch& row : switches()) {
-    EXPECT_EQ(find_switch(row.key), &row) << "two rows have the key " << row.key;
+  for (const Option& row : options()) {
+    EXPECT_EQ(find_option(row.key), &row) << "two rows have the key " << row.key;
     EXPECT_FALSE(row.help.empty()) << row.key;
     EXPECT_FALSE(flag_name(row).empty()) << row.key;
     if (row.fallback.index() == 0) continue;
-    const auto checked = check_setting(row, row.fallback);
+    const auto checked = check_option(row, row.fallback);
     ASSERT_TRUE(checked) << to_string(checked.error());
     EXPECT_EQ(*checked, row.fallback) << row.key;
   }
 }
 
 TEST(Switches, BytesHaveDecimalAndBinaryUnits) {
-  const Switch& row = *find_switch("cache.kv_limit");
+  const Option& row = *find_option("cache.kv_limit");
   const auto bytes = [&](const char* text) {
-    return std::get<std::int64_t>(*parse_setting(row, text));
+    return std::get<std::int64_t>(*parse_option(row, text));
   };
   EXPECT_EQ(bytes("2000000"), 2'000'000);
   EXPECT_EQ(bytes("2MB"), 2'000'000);
   EXPECT_EQ(bytes("2 mib"), 2 << 20);
   EXPECT_EQ(bytes("0.5GB"), 500'000'000);
   for (const char* const bad : {"", "GB", "-2GB", "1e9", "2 G B", "1..2MB", "999999999TB", "inf"})
-    EXPECT_FALSE(parse_setting(row, bad)) << bad;
+    EXPECT_FALSE(parse_option(row, bad)) << bad;
 }
 
 TEST(HostileConfig, SizeNestingAndDotsAreLimited) {

@@ -6,15 +6,15 @@
 
 #include "base/strings.h"
 #include "config/limits.h"
-#include "config/switches.h"
+#include "config/options.h"
 
 namespace wick {
 
 namespace {
 
-using enum SwitchKind;
+using enum OptionKind;
 
-Error refused(const Switch& row, std::string_view seen) {
+Error refused(const Option& row, std::string_view seen) {
   return {.code = ErrorCode::kInvalid,
           .id = "bad_setting",
           .message = cat(row.key, " is ", seen, ", allowed are ", allowed(row))};
@@ -66,7 +66,7 @@ std::optional<bool> parse_boolean(std::string_view text) {
   return std::nullopt;
 }
 
-Result<SettingValue> parse_integers(const Switch& row, std::string_view text) {
+Result<OptionValue> parse_integers(const Option& row, std::string_view text) {
   std::vector<std::int64_t> list;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
@@ -75,10 +75,10 @@ Result<SettingValue> parse_integers(const Switch& row, std::string_view text) {
     list.push_back(*value);
     at = comma + 1;
   }
-  return check_setting(row, std::move(list));
+  return check_option(row, std::move(list));
 }
 
-bool is_choice(const Switch& row, std::string_view text) {
+bool is_choice(const Option& row, std::string_view text) {
   int words = 0;
   for (std::size_t at = 0; at <= text.size(); ++words) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
@@ -90,34 +90,34 @@ bool is_choice(const Switch& row, std::string_view text) {
 }
 
 // What a value of another type is called in the message about it.
-std::string_view type_of(const SettingValue& value) {
+std::string_view type_of(const OptionValue& value) {
   static constexpr std::string_view kNames[] = {
       "nothing", "a boolean",       "a whole number",          "a number",
       "a text",  "a list of texts", "a list of whole numbers", "a whole number"};
   return kNames[value.index()];
 }
 
-Result<void> check_text(const Switch& row, const std::string& text) {
+Result<void> check_text(const Option& row, const std::string& text) {
   if (text.size() > kMaxConfigText) {
     return refused(row, cat("a text of ", text.size(), " bytes"));
   }
   return {};
 }
 
-Result<void> check_number(const Switch& row, double value) {
+Result<void> check_number(const Option& row, double value) {
   if (value >= row.min && value <= row.max) return {};
   return refused(row, cat(value));
 }
 
 }  // namespace
 
-std::string_view name(SwitchKind kind) noexcept {
+std::string_view name(OptionKind kind) noexcept {
   static constexpr std::string_view kNames[] = {"boolean", "integer", "number",   "bytes",   "text",
                                                 "choice",  "texts",   "integers", "unsigned"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::string allowed(const Switch& row) {
+std::string allowed(const Option& row) {
   switch (row.kind) {
     case kBoolean:
       return "true and false";
@@ -145,43 +145,43 @@ std::string allowed(const Switch& row) {
   return row.max > 1 ? cat(out, "; or two with a comma") : out;
 }
 
-Result<SettingValue> parse_setting(const Switch& row, std::string_view text) {
+Result<OptionValue> parse_option(const Option& row, std::string_view text) {
   switch (row.kind) {
     case kBoolean:
-      if (const auto value = parse_boolean(text)) return SettingValue(*value);
+      if (const auto value = parse_boolean(text)) return OptionValue(*value);
       return refused(row, in_quotes(text));
     case kInteger:
-      if (const auto value = number<std::int64_t>(text)) return check_setting(row, *value);
+      if (const auto value = number<std::int64_t>(text)) return check_option(row, *value);
       return refused(row, in_quotes(text));
     case kReal:
-      if (const auto value = number<double>(text)) return check_setting(row, *value);
+      if (const auto value = number<double>(text)) return check_option(row, *value);
       return refused(row, in_quotes(text));
     case kIntegers:
       return parse_integers(row, text);
     case kUnsigned:
-      if (const auto value = number<std::uint64_t>(text)) return SettingValue(*value);
-      if (const auto value = number<std::int64_t>(text)) return check_setting(row, *value);
+      if (const auto value = number<std::uint64_t>(text)) return OptionValue(*value);
+      if (const auto value = number<std::int64_t>(text)) return check_option(row, *value);
       return refused(row, in_quotes(text));
     case kTexts:
-      return check_setting(row, std::vector<std::string>{std::string(text)});
+      return check_option(row, std::vector<std::string>{std::string(text)});
     case kBytes:
     case kText:
     case kChoice:
       break;
   }
-  return check_setting(row, std::string(text));
+  return check_option(row, std::string(text));
 }
 
 namespace {
 
-// Which of SettingValue's types a switch of each kind has.
-std::size_t type_index(SwitchKind kind) {
+// Which of OptionValue's types a switch of each kind has.
+std::size_t type_index(OptionKind kind) {
   static constexpr std::size_t kTypes[] = {1, 2, 3, 2, 4, 4, 5, 6, 7};
   return kTypes[static_cast<std::size_t>(kind)];
 }
 
 struct RangeCheck {
-  const Switch& row;
+  const Option& row;
 
   Result<void> operator()(std::monostate) const { return {}; }
 
@@ -215,7 +215,7 @@ struct RangeCheck {
 
 }  // namespace
 
-Result<SettingValue> check_setting(const Switch& row, SettingValue value) {
+Result<OptionValue> check_option(const Option& row, OptionValue value) {
   if (const auto* const whole = std::get_if<std::int64_t>(&value); whole && row.kind == kReal) {
     value = static_cast<double>(*whole);
   }
@@ -228,7 +228,7 @@ Result<SettingValue> check_setting(const Switch& row, SettingValue value) {
     value = static_cast<std::uint64_t>(*whole);
   }
   if (const auto* const text = std::get_if<std::string>(&value); text && row.kind == kUnsigned) {
-    return parse_setting(row, *text);
+    return parse_option(row, *text);
   }
   if (const auto* const text = std::get_if<std::string>(&value); text && row.kind == kBytes) {
     const auto bytes = parse_bytes(*text);
@@ -240,7 +240,7 @@ Result<SettingValue> check_setting(const Switch& row, SettingValue value) {
   return value;
 }
 
-double to_number(const SettingValue& value) {
+double to_number(const OptionValue& value) {
   if (const auto* const b = std::get_if<bool>(&value)) return *b ? 1 : 0;
   if (const auto* const i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
   return std::get<double>(value);
@@ -262,7 +262,7 @@ std::string toml_list(const List& list, const Write& write) {
 
 }  // namespace
 
-std::string to_toml(const SettingValue& value) {
+std::string to_toml(const OptionValue& value) {
   struct Writer {
     std::string operator()(std::monostate) const { return ""; }
 

@@ -73,7 +73,7 @@ std::optional<std::vector<Out>> list_of(const toml::array& array) {
   return list;
 }
 
-SettingValue value_of(const toml::node& node) {
+OptionValue value_of(const toml::node& node) {
   if (const auto* const b = node.as_boolean()) return b->get();
   if (const auto* const i = node.as_integer()) return std::int64_t{i->get()};
   if (const auto* const d = node.as_floating_point()) return d->get();

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/switches.h"
+#include "config/options.h"
 
 namespace wick {
 
 struct TomlEntry {
   std::string key;     // "local.threads"; of an empty table "local."
-  SettingValue value;  // std::monostate: of a type that no switch has (a date, a mixed list)
+  OptionValue value;  // std::monostate: of a type that no switch has (a date, a mixed list)
   std::uint32_t line = 0, column = 0;  // of the key, from 1
 };
 

@@ -14,8 +14,8 @@ GenerateRequest of(std::uint64_t tenant, int n_prompt, int seed, int max_tokens)
   return r;
 }
 
-int close(Fixture& f, std::uint64_t tenant, bool wipes) {
-  return f.beside_steps([&] { return f.engine->close_tenant(tenant, wipes); });
+int close(Fixture& f, std::uint64_t tenant, bool wipe) {
+  return f.beside_steps([&] { return f.engine->close_tenant(tenant, wipe); });
 }
 
 // Bytes of keys and values, of all layers, that are not zero.
@@ -81,11 +81,11 @@ TEST(CloseTenant, ItsRequestsEndAndOthersGoOn) {
   f.finish();
   for (const auto& reader : {running, waiting, arriving}) {
     ASSERT_TRUE(reader->last);
-    EXPECT_EQ(reader->last->stop, FinishReason::kCancelled);
+    EXPECT_EQ(reader->last->finish, FinishReason::kCancelled);
   }
   EXPECT_FALSE(running->text.empty()) << "what was said stands";
   ASSERT_TRUE(other->last);
-  EXPECT_EQ(other->last->stop, FinishReason::kLength);
+  EXPECT_EQ(other->last->finish, FinishReason::kLength);
   EXPECT_EQ(other->text, alone);
 }
 

@@ -5,7 +5,7 @@
 // one, and 64 tokens of the answer earn one, so that wrong ones stay below kFirst + 1/64 of the
 // answer + the right ones. The length doubles while all of a guess is right, and falls to what was.
 //
-// DraftPay, one for each engine, looks at the clock: a guess pays if the share of guesses that are
+// DraftCost, one for each engine, looks at the clock: a guess pays if the share of guesses that are
 // right, times what a step costs, is more than what a row more costs a step. Where it does not,
 // guessing pauses and is tried again after a while. What it decides changes when tokens come, never
 // which.
@@ -21,12 +21,12 @@ class DraftControl {
   // Tokens the next guess may have, at most `most`.
   int length(int most) const noexcept { return std::min({most, length_, credit_ / kToken}); }
 
-  void drew() noexcept { credit_ = std::min(credit_ + 1, kMost * kToken); }
+  void sampled() noexcept { credit_ = std::min(credit_ + 1, kMost * kToken); }
 
-  void judged(int guessed, int right) noexcept {
-    const int gain = (right - (guessed - right)) * kToken;
+  void verified(int n_drafted, int n_accepted) noexcept {
+    const int gain = (n_accepted - (n_drafted - n_accepted)) * kToken;
     credit_ = std::clamp(credit_ + gain, 0, kMost * kToken);
-    length_ = right == guessed ? std::min(2 * length_, kMost) : std::max(1, right);
+    length_ = n_accepted == n_drafted ? std::min(2 * length_, kMost) : std::max(1, n_accepted);
   }
 
  private:
@@ -37,22 +37,22 @@ class DraftControl {
   int length_ = 2;
 };
 
-class DraftPay {
+class DraftCost {
  public:
   // A step of one sequence, without and with guesses.
   void step_without(std::int64_t ns) noexcept { learn(plain_ns_, static_cast<double>(ns)); }
 
-  void step_with(std::int64_t ns, int n_guessed, int n_right) noexcept {
+  void step_with(std::int64_t ns, int n_drafted, int n_accepted) noexcept {
     if (plain_ns_ == 0) return;
     ++n_seen_;
-    learn(row_ns_, std::max(1.0, static_cast<double>(ns) - plain_ns_) / n_guessed);
-    const double weight = std::min(1.0, n_guessed / 16.0);
-    share_right_ += (static_cast<double>(n_right) / n_guessed - share_right_) * weight;
+    learn(row_ns_, std::max(1.0, static_cast<double>(ns) - plain_ns_) / n_drafted);
+    const double weight = std::min(1.0, n_drafted / 16.0);
+    acceptance_ += (static_cast<double>(n_accepted) / n_drafted - acceptance_) * weight;
   }
 
   // Asked once a step.
   bool is_worth_it() noexcept {
-    if (n_seen_ < kEnough || share_right_ * plain_ns_ >= row_ns_) {
+    if (n_seen_ < kEnough || acceptance_ * plain_ns_ >= row_ns_) {
       n_paused_ = 0;
       return true;
     }
@@ -72,7 +72,7 @@ class DraftPay {
   }
 
   double plain_ns_ = 0, row_ns_ = 0;  // 0 = not known yet
-  double share_right_ = 1;
+  double acceptance_ = 1;
   int n_paused_ = 0, n_seen_ = 0;
 };
 

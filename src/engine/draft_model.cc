@@ -23,14 +23,14 @@ DraftModel::DraftModel(Decoder decoder, SequenceMemory memory, const Sizes& size
 Result<std::unique_ptr<DraftModel>> DraftModel::create(Decoder decoder, const Sizes& sizes) {
   const int context = std::min(sizes.context, static_cast<int>(decoder.spec().ctx_train));
   WICK_TRY(SequenceMemory memory,
-           SequenceMemory::create(decoder.device(), decoder.spec(),
+           SequenceMemory::create(decoder.placement(), decoder.spec(),
                                   {.max_seqs = sizes.max_seqs,
                                    .context = context,
                                    .max_batch_tokens = decoder.options().max_batch_tokens}));
   return std::unique_ptr<DraftModel>(new DraftModel(std::move(decoder), std::move(memory), sizes));
 }
 
-int DraftModel::guess(SeqId slot, std::span<const TokenId> tokens,
+int DraftModel::draft(SeqId slot, std::span<const TokenId> tokens,
                       std::span<TokenId> out) noexcept {
   auto& fed = fed_[static_cast<std::size_t>(slot)];
   const std::size_t most = tokens.size() + out.size();
@@ -54,13 +54,13 @@ int DraftModel::guess(SeqId slot, std::span<const TokenId> tokens,
   return static_cast<int>(out.size());
 }
 
-void DraftModel::forget(bool wipes) noexcept {
+void DraftModel::forget(bool wipe) noexcept {
   for (std::size_t slot = 0; slot < fed_.size(); ++slot) {
     memory_.release(static_cast<SeqId>(slot));
-    if (wipes) std::fill(fed_[slot].begin(), fed_[slot].end(), 0);
+    if (wipe) std::fill(fed_[slot].begin(), fed_[slot].end(), 0);
     fed_[slot].clear();
   }
-  if (wipes) memory_.wipe_free();
+  if (wipe) memory_.wipe_free();
 }
 
 // The likeliest token behind `tokens`, which go on behind what was fed; -1 if there is none.

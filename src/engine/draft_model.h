@@ -1,10 +1,10 @@
 // Guesses by a smaller model of the same vocabulary: its likeliest tokens, one after another. Its
 // cache has a place for each slot of the engine; what a slot's text has in common with the last one
 // is kept there.
-// Engine thread only; create() allocates, guess() does not.
+// Engine thread only; create() allocates, draft() does not.
 //
 //   WICK_TRY(auto draft, DraftModel::create(std::move(decoder), {.max_seqs = 4}));
-//   const int n = draft->guess(slot, tokens, out);
+//   const int n = draft->draft(slot, tokens, out);
 #pragma once
 
 #include <memory>
@@ -31,16 +31,14 @@ class DraftModel {
 
   // Hot:
   // Fills `out` with guesses at what follows `tokens`, the text in `slot`; returns how many.
-  int guess(SeqId slot, std::span<const TokenId> tokens, std::span<TokenId> out) noexcept;
+  int draft(SeqId slot, std::span<const TokenId> tokens, std::span<TokenId> out) noexcept;
 
-  // Nothing of any slot's text is kept; with `wipes` no byte of it stays in the cache.
-  void forget(bool wipes) noexcept;
+  // Nothing of any slot's text is kept; with `wipe` no byte of it stays in the cache.
+  void forget(bool wipe) noexcept;
 
-  std::size_t weight_bytes() const noexcept { return decoder_.weight_bytes(); }
+  const Decoder& decoder() const noexcept { return decoder_; }
 
-  std::size_t cache_bytes() const noexcept { return memory_.bytes(); }
-
-  std::size_t scratch_bytes() const noexcept { return decoder_.scratch_bytes(); }
+  const SequenceMemory& memory() const noexcept { return memory_; }
 
  private:
   DraftModel(Decoder decoder, SequenceMemory memory, const Sizes& sizes);

@@ -4,7 +4,7 @@
 #include <limits>
 #include <new>
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "engine/state.h"
@@ -57,15 +57,31 @@ std::int64_t positions_for(const DecoderSpec& spec, const EngineOptions& options
   return std::max(one + 1, std::min(useful, fits)) * kBlockTokens;
 }
 
-}  // namespace
-
-int plan_context(const DecoderSpec& spec, const EngineOptions& options) noexcept {
+int fitting_context(const DecoderSpec& spec, const EngineOptions& options, int max_batch_tokens) {
   if (options.context > 0) return std::min(options.context, kMaxContext);
   const MemoryCost cost =
-      memory_cost(spec, memory_options(options, spec.ctx_train, options.prefill_chunk));
+      memory_cost(spec, memory_options(options, spec.ctx_train, max_batch_tokens));
   const std::uint64_t blocks = std::max<std::uint64_t>(2, blocks_in_budget(cost, options)) - 1;
   return static_cast<int>(std::min<std::uint64_t>(
       {blocks * kBlockTokens, static_cast<std::uint64_t>(spec.ctx_train), kMaxContext}));
+}
+
+}  // namespace
+
+Result<void> check(const EngineOptions& options) {
+  WICK_DO(check_range("max_seqs", options.max_seqs, 1, kMaxSeqs));
+  WICK_DO(check_range("prefill_chunk", options.prefill_chunk, 1, kMaxBatchTokens));
+  WICK_DO(check_range("draft_max", options.draft_max, 0, kMaxDraft));
+  WICK_DO(check_range("max_queue", options.max_queue, 1, kMaxQueue));
+  return check_range("step_target_ms", options.step_target_ms, 0, kMaxMilliseconds);
+}
+
+MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
+                         int max_batch_tokens) {
+  MemoryOptions cache = memory_options(options, fitting_context(spec, options, max_batch_tokens),
+                                       max_batch_tokens);
+  cache.positions = positions_for(spec, options, cache);
+  return cache;
 }
 
 Engine::State::State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenizer> t,
@@ -78,8 +94,8 @@ Engine::State::State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenize
       scheduler(memory, {.max_seqs = o.max_seqs,
                          .max_batch_tokens = decoder.options().max_batch_tokens,
                          .max_rows = decoder.options().max_logit_rows,
-                         .reuses_prefixes = o.reuses_prefixes,
-                         .explains_tenants = o.explains_tenants}),
+                         .enable_prefix_caching = o.enable_prefix_caching,
+                         .explain_other_tenants = o.explain_other_tenants}),
       cost(o.step_target_ms * std::int64_t{1'000'000}) {
   options.prefill_chunk = std::min(options.prefill_chunk, decoder.options().max_batch_tokens);
   const auto n_tokens = static_cast<std::size_t>(decoder.options().max_batch_tokens);
@@ -97,13 +113,39 @@ int Engine::context() const noexcept {
   return state_->context;
 }
 
-std::uint64_t Engine::cache_bytes() const noexcept {
-  return state_->memory.content_bytes();
+int Engine::threads() const noexcept {
+  return state_->decoder.threads();
 }
 
-std::uint64_t Engine::scratch_bytes() const noexcept {
+ModelMemory Engine::memory() const noexcept {
   const State& s = *state_;
-  return s.decoder.scratch_bytes() + s.scheduler.bytes() + (s.memory.bytes() - cache_bytes());
+  const std::uint64_t cache = s.memory.content_bytes();
+  ModelMemory all{
+      .weight_bytes = s.decoder.weight_bytes(),
+      .cache_bytes = cache,
+      .scratch_bytes = s.decoder.scratch_bytes() + s.scheduler.bytes() + s.memory.bytes() - cache};
+  if (s.draft == nullptr) return all;
+  all.draft_weight_bytes = s.draft->decoder().weight_bytes();
+  all.draft_cache_bytes = s.draft->memory().bytes();
+  all.draft_scratch_bytes = s.draft->decoder().scratch_bytes();
+  return all;
+}
+
+std::vector<DeviceBytes> Engine::device_bytes() const {
+  std::vector<DeviceBytes> all;
+  const auto add = [&all](const Decoder& decoder, const SequenceMemory& memory) {
+    const auto& devices = decoder.placement().devices;
+    for (int i = 0; i < static_cast<int>(devices.size()); ++i) {
+      const Device* const device = devices[static_cast<std::size_t>(i)];
+      const auto is_it = [device](const DeviceBytes& one) { return one.device == device; };
+      auto at = std::find_if(all.begin(), all.end(), is_it);
+      if (at == all.end()) at = all.insert(at, {.device = device});
+      at->bytes += decoder.bytes_on(i) + memory.bytes_on(i);
+    }
+  };
+  add(state_->decoder, state_->memory);
+  if (state_->draft != nullptr) add(state_->draft->decoder(), state_->draft->memory());
+  return all;
 }
 
 std::size_t Engine::max_delta_bytes(const GenerateRequest& request) const noexcept {
@@ -120,11 +162,7 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
                                                std::shared_ptr<const Tokenizer> tokenizer,
                                                const EngineOptions& options,
                                                std::unique_ptr<DraftModel> draft) {
-  WICK_DO(check_range("max_seqs", options.max_seqs, 1, kMaxSeqs));
-  WICK_DO(check_range("prefill_chunk", options.prefill_chunk, 1, kMaxBatchTokens));
-  WICK_DO(check_range("draft_max", options.draft_max, 0, kMaxDraft));
-  WICK_DO(check_range("max_queue", options.max_queue, 1, kMaxQueue));
-  WICK_DO(check_range("step_target_ms", options.step_target_ms, 0, kMaxMilliseconds));
+  WICK_DO(check(options));
   const DecoderOptions& sizes = decoder.options();
   if (std::min(sizes.max_logit_rows, sizes.max_batch_tokens) < options.max_seqs) {
     return Error{.code = ErrorCode::kInvalid,
@@ -133,18 +171,16 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
                                 sizes.max_logit_rows, " rows of logits a step, ", options.max_seqs,
                                 " sequences need as many of both")};
   }
-  const int context = plan_context(decoder.spec(), options);
-  MemoryOptions sizes_of_memory = memory_options(options, context, sizes.max_batch_tokens);
-  sizes_of_memory.positions = positions_for(decoder.spec(), options, sizes_of_memory);
+  const MemoryOptions cache = plan_cache(decoder.spec(), options, sizes.max_batch_tokens);
   WICK_TRY(SequenceMemory memory,
-           SequenceMemory::create(decoder.device(), decoder.spec(), sizes_of_memory));
+           SequenceMemory::create(decoder.placement(), decoder.spec(), cache));
   auto state = std::make_unique<State>(std::move(decoder), std::move(memory), std::move(tokenizer),
-                                       options, context);
+                                       options, cache.context);
   state->draft = std::move(draft);
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 
-Result<int> Engine::State::check_request(const GenerateRequest& request, PromptWish wish) const {
+Result<int> Engine::State::check_request(const GenerateRequest& request, PromptOutput wish) const {
   const int vocab = decoder.spec().vocab;
   const auto check_ids = [vocab](std::span<const TokenId> ids, const char* what) -> Result<void> {
     for (const TokenId id : ids) {
@@ -155,7 +191,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptW
   };
   if (request.prompt.empty()) return invalid("empty_prompt", "the prompt is empty");
   WICK_DO(check_ids(request.prompt, "the prompt's token "));
-  WICK_DO(check_ids(request.stop_ids, "stop id "));
+  WICK_DO(check_ids(request.stop_token_ids, "stop id "));
   WICK_DO(check(request.sampling));
   WICK_DO(check_range("max_tokens", request.max_tokens, 0, std::numeric_limits<int>::max()));
   WICK_DO(check_range("priority", request.priority, -kMaxPriority, kMaxPriority));
@@ -163,24 +199,25 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptW
   WICK_DO(check_range("emit_tokens", request.emit_tokens, 0, kMaxEmitTokens));
   WICK_DO(check_range("emit_ms", request.emit_ms, 0, kMaxMilliseconds));
   WICK_DO(check_range("top_logprobs", request.top_logprobs, -1, kMaxTopLogprobs));
-  if (wish == PromptWish::kScores && request.top_logprobs < 0) {
-    return invalid("bad_top_logprobs", "scores of the prompt need top_logprobs, 0 or more");
+  if (wish == PromptOutput::kLogprobs && request.top_logprobs < 0) {
+    return invalid("bad_top_logprobs", "logprobs of the prompt need top_logprobs, 0 or more");
   }
-  if (request.stops.size() > kMaxStops) {
-    return invalid("bad_stop", cat(request.stops.size(), " stop strings, allowed are ", kMaxStops));
-  }
-  if (request.stop_ids.size() > kMaxStopIds) {
+  if (request.stop.size() > kMaxStops) {
     return invalid("bad_stop",
-                   cat(request.stop_ids.size(), " stop ids, allowed are ", kMaxStopIds));
+                   cat(request.stop.size(), " stop sequences, allowed are ", kMaxStops));
   }
-  for (const std::string& stop : request.stops) {
+  if (request.stop_token_ids.size() > kMaxStopIds) {
+    return invalid("bad_stop",
+                   cat(request.stop_token_ids.size(), " stop ids, allowed are ", kMaxStopIds));
+  }
+  for (const std::string& stop : request.stop) {
     if (stop.empty() || stop.size() > kMaxStopBytes) {
-      return invalid("bad_stop", cat("a stop string has ", stop.size(), " bytes, allowed are 1 to ",
-                                     kMaxStopBytes));
+      return invalid("bad_stop", cat("a stop sequence has ", stop.size(),
+                                     " bytes, allowed are 1 to ", kMaxStopBytes));
     }
   }
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
-  const bool generates = wish != PromptWish::kStates;
+  const bool generates = wish != PromptOutput::kHiddenStates;
   const std::int64_t wanted = generates ? std::max(1, request.max_tokens) : 0;
   if (prompt + wanted > context) {
     Error error = invalid("context_length_exceeded", cat("prompt ", prompt, " + max ", wanted,
@@ -194,7 +231,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptW
 
 // `finish` gives the sequence what its wish needs beside.
 template <class Finish>
-Result<RequestId> Engine::submit(GenerateRequest request, PromptWish wish, const Finish& finish) {
+Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput wish, const Finish& finish) {
   State& s = *state_;
   WICK_TRY(const int max_tokens, s.check_request(request, wish));
   if (s.n_queued.fetch_add(1, std::memory_order_relaxed) >= s.options.max_queue) {
@@ -206,7 +243,7 @@ Result<RequestId> Engine::submit(GenerateRequest request, PromptWish wish, const
         .hint = "try again later"};
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
-  auto made = memory_door([&]() -> Result<std::unique_ptr<Sequence>> {
+  auto made = catch_bad_alloc([&]() -> Result<std::unique_ptr<Sequence>> {
     auto sequence =
         std::make_unique<Sequence>(id, wish, std::move(request), max_tokens, *s.tokenizer,
                                    s.decoder.spec().vocab, s.options.draft_max, s.now_ns());
@@ -223,13 +260,13 @@ Result<RequestId> Engine::submit(GenerateRequest request, PromptWish wish, const
 
 Result<RequestId> Engine::submit(GenerateRequest request) {
   WICK_CHECK(request.sink != nullptr, "an answer has a sink");
-  return submit(std::move(request), PromptWish::kNext, [](Sequence&) {});
+  return submit(std::move(request), PromptOutput::kLastLogits, [](Sequence&) {});
 }
 
 Result<RequestId> Engine::submit(ScoreRequest request) {
-  WICK_CHECK(request.generate.sink != nullptr && request.scores != nullptr, "results have room");
-  return submit(std::move(request.generate), PromptWish::kScores, [&](Sequence& s) {
-    s.prompt_scores = std::move(request.scores);
+  WICK_CHECK(request.generate.sink != nullptr && request.logprobs != nullptr, "results have room");
+  return submit(std::move(request.generate), PromptOutput::kLogprobs, [&](Sequence& s) {
+    s.prompt_scores = std::move(request.logprobs);
     s.prompt_scores->resize(s.scorer.per_token() * s.tokens.size());
   });
 }
@@ -241,19 +278,19 @@ Result<std::shared_ptr<EmbedResult>> Engine::submit(EmbedRequest request) {
                   .tenant = request.tenant,
                   .priority = request.priority,
                   .time_limit_ms = request.time_limit_ms},
-                 PromptWish::kStates, [&](Sequence& s) {
+                 PromptOutput::kHiddenStates, [&](Sequence& s) {
                    result = std::make_shared<EmbedResult>(s.id, request.pooling, width);
                    s.embed = result;
                  }));
   return result;
 }
 
-Result<RequestPlan> Engine::estimate(const GenerateRequest& request) {
-  return state_->estimate(request, PromptWish::kNext);
+Result<RequestEstimate> Engine::estimate(const GenerateRequest& request) {
+  return state_->estimate(request, PromptOutput::kLastLogits);
 }
 
-Result<RequestPlan> Engine::estimate(const ScoreRequest& request) {
-  return state_->estimate(request.generate, PromptWish::kScores);
+Result<RequestEstimate> Engine::estimate(const ScoreRequest& request) {
+  return state_->estimate(request.generate, PromptOutput::kLogprobs);
 }
 
 void Engine::cancel(RequestId id) noexcept {
@@ -261,7 +298,7 @@ void Engine::cancel(RequestId id) noexcept {
   auto message = std::unique_ptr<Cancel>(new (std::nothrow) Cancel{.id = id});
   if (message == nullptr) return;  // out of memory: the request runs to its end
   s.cancels.push(std::move(message));
-  if (s.alone.load() == id) s.gives_up.store(true);
+  if (s.sole_request.load() == id) s.abort_requested.store(true);
   s.inbox.wake();
 }
 

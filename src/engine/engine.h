@@ -2,7 +2,7 @@
 // submit() and cancel() may be called from any thread; step() is the heartbeat, called by one
 // thread (tests call it directly, production calls run()). What a request yields depends on the
 // model, the prompt, the parameters and the seed alone: never on who else is in the batch, on chunk
-// sizes, cache hits, evictions or pre-emptions.
+// sizes, cache hits, evictions or preemptions.
 //
 //   WICK_TRY(auto engine, Engine::create(std::move(decoder), tokenizer, {}));
 //   GenerateRequest request{.prompt = ids, .max_tokens = 64, .sink = sink};
@@ -31,22 +31,23 @@
 #include "sample/logprobs.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
+#include "wick/model_info.h"
 #include "wick/usage.h"
 
 namespace wick {
 
-enum class PromptWish : std::uint8_t;  // engine/scheduler.h
+enum class PromptOutput : std::uint8_t;  // engine/scheduler.h
 
 struct TextDelta {
   std::string_view text = {};  // whole characters; valid during the call
   // What was drawn behind the tokens of the delta before, up to the token that brought the end of
   // the text: so which text a token comes with depends on no reader's pace. The last delta has no
-  // text, and all that is left: the end token, those of a stop text.
+  // text, and all that is left: the end token, those of a stop sequence.
   std::span<const TokenId> tokens = {};
   // With GenerateRequest::top_logprobs: for each of `tokens` 1 + top_logprobs entries, itself
   // first.
-  std::span<const TokenScore> scores = {};
-  FinishReason stop = FinishReason::kNone;  // not kNone: the last delta of this request
+  std::span<const IdLogprob> logprobs = {};
+  FinishReason finish = FinishReason::kNone;  // not kNone: the last delta of this request
   Usage usage = {};                         // of the last delta
   const Error* error = nullptr;             // with kError; what was said before it stands
 };
@@ -68,8 +69,8 @@ struct GenerateRequest {
   std::vector<TokenId> prompt = {};
   int max_tokens = 0;  // 0 = to the context's end
   SamplingParams sampling = {};
-  std::vector<std::string> stops = {};  // stop strings, matched on bytes; not shown
-  std::vector<TokenId> stop_ids = {};   // end the answer like the model's own end tokens
+  std::vector<std::string> stop = {};  // stop sequences, matched on bytes; not shown
+  std::vector<TokenId> stop_token_ids = {};   // end the answer like the model's own end tokens
   bool ignore_end = false;              // go on past end tokens
   int top_logprobs = -1;                // of each token the score and so many likeliest; -1 = none
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
@@ -89,9 +90,9 @@ struct GenerateRequest {
 // An answer, and how likely its prompt was. Nothing of the prompt is reused.
 struct ScoreRequest {
   GenerateRequest generate = {};  // with top_logprobs, 0 or more
-  // Filled before the last delta: for each token of the prompt what TextDelta::scores has. Of those
-  // that nothing foretold (the first), all ids are -1. Shared: the reader may leave first.
-  std::shared_ptr<std::vector<TokenScore>> scores = {};
+  // Filled before the last delta: for each token of the prompt what TextDelta::logprobs has. Of
+  // those that nothing preceded (the first), all ids are -1. Shared: the reader may leave first.
+  std::shared_ptr<std::vector<IdLogprob>> logprobs = {};
 };
 
 // The prompt's states as one vector. Nothing of it is reused, since the cache does not hold them.
@@ -118,14 +119,19 @@ struct EngineOptions {
   // Tokens guessed ahead, by a draft model or from what the text said before, at most so many a
   // step; 0 = none. The answer is the same with and without.
   int draft_max = 0;
-  bool drafts_must_pay = true;  // guessing pauses while the clock says that it costs time
-  bool reuses_prefixes = true;
-  bool explains_tenants = false;           // misses may name other tenants; these may not want it
+  bool adaptive_drafting = true;  // guessing pauses while the clock says that it costs time
+  bool enable_prefix_caching = true;
+  bool explain_other_tenants = false;      // misses may name other tenants; these may not want it
   const Clock* clock = &Clock::machine();  // outlives the engine; not null
 };
 
-// The context that these options give a model, in positions.
-int plan_context(const DecoderSpec& spec, const EngineOptions& options) noexcept;
+// "bad_NAME" (kInvalid) for what is out of range.
+Result<void> check(const EngineOptions& options);
+
+// The cache that these options give a model: its context, and the positions of all sequences and
+// earlier prompts together.
+MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
+                         int max_batch_tokens);
 
 // The keys and values of a text's beginning, as bytes that an engine of the same model and cache
 // types can take in again.
@@ -134,8 +140,14 @@ struct SavedPrefix {
   std::vector<std::byte> blocks = {};  // for each 16 tokens begun
 };
 
+struct DeviceBytes {
+  const Device* device = nullptr;
+  std::uint64_t bytes = 0;
+};
+
 struct EngineLoad {
   int running = 0, waiting = 0;           // requests
+  int slots = 0;                          // requests that may run at once
   int cache_blocks = 0, free_blocks = 0;  // of 16 tokens; free: no request under way holds them
 };
 
@@ -148,9 +160,10 @@ class Engine {
   ~Engine();
 
   int context() const noexcept;
-  std::uint64_t cache_bytes() const noexcept;  // once all of it is in use
-  // What the forward pass and the bookkeeping of the cache take, likewise; not the draft model's.
-  std::uint64_t scratch_bytes() const noexcept;
+  int threads() const noexcept;  // that compute for it
+  ModelMemory memory() const noexcept;
+  // What of it lies where, in the order of the placement; on the host lies some bookkeeping beside.
+  std::vector<DeviceBytes> device_bytes() const;
   const Tokenizer& tokenizer() const noexcept;
   std::size_t max_delta_bytes(const GenerateRequest& request) const noexcept;  // of TextDelta::text
 
@@ -177,13 +190,13 @@ class Engine {
   // Of a saved block, 16 positions; windows and snapshots of states come on top where they are.
   std::size_t least_block_bytes() const noexcept;
   // What a request would take if it ran now, or what submit() would refuse it for. Needs no sink.
-  Result<RequestPlan> estimate(const GenerateRequest& request);
-  Result<RequestPlan> estimate(const ScoreRequest& request);
+  Result<RequestEstimate> estimate(const GenerateRequest& request);
+  Result<RequestEstimate> estimate(const ScoreRequest& request);
   EngineLoad load();
   // A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
-  // with `wipes` no byte of it stays in the cache. Returns the number of blocks that were dropped.
+  // with `wipe` no byte of it stays in the cache. Returns the number of blocks that were dropped.
   // Who asks with the same number later begins anew.
-  int close_tenant(std::uint64_t tenant, bool wipes);
+  int close_tenant(std::uint64_t tenant, bool wipe);
 
   // Engine thread.
   bool step();                            // one forward pass; false = nothing to do
@@ -193,7 +206,7 @@ class Engine {
   struct State;
   explicit Engine(std::unique_ptr<State> state);
   template <class Finish>
-  Result<RequestId> submit(GenerateRequest request, PromptWish wish, const Finish& finish);
+  Result<RequestId> submit(GenerateRequest request, PromptOutput wish, const Finish& finish);
   std::unique_ptr<State> state_;
 };
 

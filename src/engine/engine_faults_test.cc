@@ -31,7 +31,7 @@ TEST(EngineFaults, AFailedPassEndsWhoWasInItAndKeepsWhatTheySaid) {
     ASSERT_TRUE(first->last && second->last && waits->last) << steps;
     int n_failed = 0;
     for (const auto& reader : {first, second}) {
-      if (reader->last->stop != FinishReason::kError) continue;
+      if (reader->last->finish != FinishReason::kError) continue;
       ++n_failed;
       EXPECT_EQ(reader->error, "device_lost");
     }
@@ -54,6 +54,24 @@ TEST(EngineFaults, ADeviceThatStaysLostFailsEveryRequestUntilItIsBack) {
   }
   f.device->fails_sync = 0;
   EXPECT_EQ(f.alone(request(10, 1, 5)), wanted);
+}
+
+TEST(EngineFaults, ADeviceLostInMidPassFailsThePassOnAllOfThem) {
+  const auto wanted = Fixture().alone(request(40, 1, 5));
+  for (const auto& parts : test::all_cuts(2)) {
+    SCOPED_TRACE(test::to_string(parts));
+    for (int steps = 0; steps < 5; ++steps) {
+      Fixture f({}, 1, 16, {}, parts);
+      const auto reader = f.submit(request(40, 1, 5));
+      for (int i = 0; i < steps; ++i)
+        f.engine->step();
+      f.device->fails_sync = 1;
+      f.finish();
+      EXPECT_EQ(reader->error, "device_lost");
+      EXPECT_EQ(reader->tokens.size(), static_cast<std::size_t>(std::max(0, steps - 2)));
+      EXPECT_EQ(f.alone(request(40, 1, 5)), wanted);
+    }
+  }
 }
 
 TEST(EngineFaults, LogitsThatAreNoNumbersEndTheAnswerAsAnError) {
@@ -133,7 +151,7 @@ TEST(EngineFaults, ACacheThatIsTooSmallForAllMakesThemWaitNotFail) {
   for (int i = 0; i < 12; ++i) {
     const Reader& reader = *readers[static_cast<std::size_t>(i)];
     ASSERT_TRUE(reader.last);
-    EXPECT_EQ(reader.last->stop, FinishReason::kLength);
+    EXPECT_EQ(reader.last->finish, FinishReason::kLength);
     EXPECT_EQ(reader.text, Fixture({.context = 128}).alone(request(20 + 3 * i, i, 60)));
     preemptions += reader.last->usage.preemptions;
   }
@@ -144,7 +162,7 @@ struct Taker final : DeltaSink {  // reads nothing, waits for the end
   std::atomic<bool> is_over = false;
 
   bool offer(const TextDelta& delta) noexcept override {
-    if (delta.stop != FinishReason::kNone) is_over = true;
+    if (delta.finish != FinishReason::kNone) is_over = true;
     return true;
   }
 };

@@ -17,6 +17,7 @@
 
 #include "engine/engine.h"
 #include "format/model_file.h"
+#include "model/placed_test.h"
 #include "support/temp_dir.h"
 #include "support/test_device.h"
 #include "support/tiny_model.h"
@@ -27,7 +28,7 @@ namespace wick {
 struct Reader final : DeltaSink {
   std::string text;
   std::vector<TokenId> tokens;
-  std::vector<TokenScore> scores, prompt_scores;
+  std::vector<IdLogprob> logprobs, prompt_scores;
   std::optional<TextDelta> last;
   std::string error;
   std::atomic<int> room = 1 << 30;  // tests set it while the engine runs
@@ -35,7 +36,7 @@ struct Reader final : DeltaSink {
   Reader() {  // offers are hot
     text.reserve(1 << 16);
     tokens.reserve(1 << 13);
-    scores.reserve(1 << 13);
+    logprobs.reserve(1 << 13);
   }
 
   std::atomic<bool> is_gone = false;
@@ -48,13 +49,13 @@ struct Reader final : DeltaSink {
     --room;
     text += delta.text;
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
-    scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
-    if (delta.stop != FinishReason::kNone) {
+    logprobs.insert(logprobs.end(), delta.logprobs.begin(), delta.logprobs.end());
+    if (delta.finish != FinishReason::kNone) {
       if (delta.error != nullptr) error = delta.error->id;
       last = delta;
       last->text = {};
       last->tokens = {};
-      last->scores = {};
+      last->logprobs = {};
       last->error = nullptr;
       is_over = true;
     }
@@ -66,14 +67,14 @@ struct Reader final : DeltaSink {
 class WatchedDevice final : public Device {
  public:
   int passes = 0;      // begun
-  int verbs = 0;       // in all passes
+  int ops = 0;       // in all passes
   int n_tokens = 0;    // in all passes
   int n_logits = 0;    // rows, in all passes
   int fails_sync = 0;  // so many next passes end with this error
   Error failure = {
       .code = ErrorCode::kDevice, .id = "device_lost", .message = "the device is gone"};
   bool spoils_logits = false;
-  std::function<void()> before_verb = {};
+  std::function<void()> before_op = {};
   std::vector<Buffer*> buffers = {};       // all that were allocated
   std::set<const std::byte*> caches = {};  // where layers' keys begin
 
@@ -87,7 +88,8 @@ class WatchedDevice final : public Device {
     return buffer;
   }
 
-  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override {
+  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
+                                         const WeightTransform& fix) override {
     return inner_->upload(tensor, fix);
   }
 
@@ -100,8 +102,8 @@ class WatchedDevice final : public Device {
   }
 
   void watch() {
-    ++verbs;
-    if (before_verb) before_verb();
+    ++ops;
+    if (before_op) before_op();
   }
 
   // NaN wherever logits were.
@@ -149,7 +151,7 @@ class WatchedBackend final : public Backend {
     inner_->linear(y, x, step);
   }
 
-  void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
+  void qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head, const KvView& kv,
            const Batch& batch) noexcept override {
     watch_.watch();
     watch_.caches.insert(kv.k);
@@ -161,7 +163,7 @@ class WatchedBackend final : public Backend {
     inner_->linear_heads(y, x, step);
   }
 
-  void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+  void latent(Tensor q, Tensor x, Tensor c, const QkNormRope& head, const KvView& kv,
               const Batch& batch) noexcept override {
     watch_.watch();
     inner_->latent(q, x, c, head, kv, batch);
@@ -186,9 +188,9 @@ class WatchedBackend final : public Backend {
     if (watch_.spoils_logits) watch_.spoil(y);
   }
 
-  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
+  void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
     watch_.watch();
-    inner_->normalise(x, gain, norm);
+    inner_->normalize(x, gain, norm);
   }
 
   Result<void> sync() override {
@@ -219,24 +221,27 @@ struct HandClock final : Clock {
   void advance_ms(std::int64_t ms) noexcept { ns += ms * 1'000'000; }
 };
 
-// `request`, and the scores of its prompt with it.
+// `request`, and the logprobs of its prompt with it.
 inline ScoreRequest scored(GenerateRequest request, const std::shared_ptr<Reader>& reader) {
   request.sink = reader;
-  return {.generate = std::move(request), .scores = {reader, &reader->prompt_scores}};
+  return {.generate = std::move(request), .logprobs = {reader, &reader->prompt_scores}};
 }
 
 struct Fixture {
   test::TempDir dir;
   std::optional<ModelFile> file;
   std::unique_ptr<WatchedDevice> device;
+  std::unique_ptr<Device> second;
   std::unique_ptr<Engine> engine;
 
+  // `parts`: of a placement over the watched device and another one.
   explicit Fixture(const EngineOptions& options = {}, int threads = 1, int chunk = 512,
-                   const test::TinyModel& model = {}) {
+                   const test::TinyModel& model = {}, const std::vector<int>& parts = {}) {
     test::write_tiny_model(dir.path() / "tiny.gguf", model);
     file = *ModelFile::open(dir.path() / "tiny.gguf");
     device = std::make_unique<WatchedDevice>();
-    auto decoder = Decoder::load(*file, *device,
+    if (!parts.empty()) second = std::make_unique<test::FakeDevice>(*choose_isa());
+    auto decoder = Decoder::load(*file, test::placed(*device, second.get(), parts),
                                  {.max_batch_tokens = std::max(chunk, options.max_seqs),
                                   .max_logit_rows = options.max_seqs + options.draft_max,
                                   .max_seqs = options.max_seqs,

@@ -103,15 +103,15 @@ TEST(EnginePlan, TellsWhatIsFreeAndNoTimeThatWasNotMeasured) {
   const auto plan = [&](const auto& request) {
     const auto told = f.beside_steps([&] { return f.engine->estimate(request); });
     EXPECT_TRUE(told);
-    return told ? *told : RequestPlan{};
+    return told ? *told : RequestEstimate{};
   };
-  const RequestPlan empty = plan(r);
+  const RequestEstimate empty = plan(r);
   EXPECT_FALSE(empty.ttft_ms);
   EXPECT_GE(empty.free_blocks, 1024 / 16);
   const auto other = f.submit(request(100, 2, 50));
   other->room = 0;  // it stays where it is
   f.engine->step();
-  const RequestPlan beside = plan(r);
+  const RequestEstimate beside = plan(r);
   EXPECT_EQ(beside.requests_before, 1);
   EXPECT_EQ(beside.free_blocks, empty.free_blocks - 7);  // of 16 positions each
   EXPECT_TRUE(beside.ttft_ms);
@@ -177,23 +177,23 @@ TEST(EngineStreams, TextGathersUntilThereAreTokensEnoughAndTheEndHandsOverAll) {
 // Takes one offer of `one_of`, and holds each against what a TextStream shows of its tokens.
 struct PickyReader final : DeltaSink {
   const Tokenizer& tokenizer;
-  std::vector<std::string> stops;
+  std::vector<std::string> stop;
   int one_of, n_offers = 0;
   std::string text;
   std::vector<TokenId> tokens;
-  std::vector<TokenScore> scores;
+  std::vector<IdLogprob> logprobs;
   bool is_over = false;
 
   PickyReader(const Tokenizer& t, std::vector<std::string> s, int n)
-      : tokenizer(t), stops(std::move(s)), one_of(n) {}
+      : tokenizer(t), stop(std::move(s)), one_of(n) {}
 
   bool offer(const TextDelta& delta) noexcept override {
     if (++n_offers % one_of != 0) return false;
     text += delta.text;
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
-    scores.insert(scores.end(), delta.scores.begin(), delta.scores.end());
-    EXPECT_EQ(scores.size(), 2 * tokens.size());
-    is_over = delta.stop != FinishReason::kNone;
+    logprobs.insert(logprobs.end(), delta.logprobs.begin(), delta.logprobs.end());
+    EXPECT_EQ(logprobs.size(), 2 * tokens.size());
+    is_over = delta.finish != FinishReason::kNone;
     EXPECT_EQ(delta.text.empty(), is_over);
     if (!is_over) check();
     return true;
@@ -201,7 +201,7 @@ struct PickyReader final : DeltaSink {
 
   // So many tokens as it takes to show the text, and no more; or it was held back to the end.
   void check() const {
-    TextStream stream(tokenizer, false, stops);
+    TextStream stream(tokenizer, false, stop);
     std::string shown, before;
     for (const TokenId id : tokens) {
       before = shown;
@@ -214,7 +214,8 @@ struct PickyReader final : DeltaSink {
   }
 };
 
-// Characters of one, two and three bytes, in parts what the stop text begins with; then the end.
+// Characters of one, two and three bytes, in parts what the stop sequence begins with; then the
+// end.
 struct Recitation final : LogitsEditor {
   static constexpr std::string_view kText = "aé€no b";
   static constexpr std::size_t kTokens = 123;
@@ -232,15 +233,15 @@ struct Recitation final : LogitsEditor {
 TEST(EngineStreams, ATokenComesWithTheFirstTextBehindItAtAnyPace) {
   for (const int draft_max : {0, 4}) {
     for (const int emit_tokens : {0, 16}) {
-      Fixture f({.context = 256, .draft_max = draft_max, .drafts_must_pay = false});
+      Fixture f({.context = 256, .draft_max = draft_max, .adaptive_drafting = false});
       for (const int one_of : {1, 2, 3, 7, 40}) {
         GenerateRequest r = request(6, 2, 200);
         r.ignore_end = false;
         r.editor = std::make_shared<Recitation>();
         r.top_logprobs = 1;
         r.emit_tokens = emit_tokens;
-        r.stops = {"no such"};
-        const auto reader = std::make_shared<PickyReader>(f.engine->tokenizer(), r.stops, one_of);
+        r.stop = {"no such"};
+        const auto reader = std::make_shared<PickyReader>(f.engine->tokenizer(), r.stop, one_of);
         r.sink = reader;
         ASSERT_TRUE(f.engine->submit(std::move(r)));
         while (!reader->is_over)
@@ -295,12 +296,12 @@ TEST(EngineEnds, ATimeLimitEndsWithAnErrorAndKeepsWhatWasSaid) {
   clock.advance_ms(1);
   f.finish();
   ASSERT_TRUE(late->last);
-  EXPECT_EQ(late->last->stop, FinishReason::kError);
+  EXPECT_EQ(late->last->finish, FinishReason::kError);
   EXPECT_EQ(late->error, "time_limit");
   EXPECT_GT(late->tokens.size(), 0U);
   const auto next = f.submit(request(4, 1, 250));
   f.finish();
-  EXPECT_EQ(next->last->stop, FinishReason::kLength);
+  EXPECT_EQ(next->last->finish, FinishReason::kLength);
   EXPECT_TRUE(std::equal(late->tokens.begin(), late->tokens.end(), next->tokens.begin()));
 }
 
@@ -346,14 +347,14 @@ TEST(EngineEnds, APromptAloneIsGivenUpBetweenTwoLayers) {
   Fixture f({.context = 2048}, 1, 512, {.n_layers = 8, .context = 2048});
   RequestId id = 0;
   const auto reader = f.submit(request(500, 1, 5), &id);
-  f.device->before_verb = [&, verb = 0]() mutable {
-    if (++verb == 10) f.engine->cancel(id);  // in the third of eight layers
+  f.device->before_op = [&, op = 0]() mutable {
+    if (++op == 10) f.engine->cancel(id);  // in the third of eight layers
   };
   f.engine->step();
-  EXPECT_LE(f.device->verbs, 14) << "a layer has five verbs";
+  EXPECT_LE(f.device->ops, 14) << "a layer has five ops";
   f.engine->step();
   ASSERT_TRUE(reader->last);
-  EXPECT_EQ(reader->last->stop, FinishReason::kCancelled);
+  EXPECT_EQ(reader->last->finish, FinishReason::kCancelled);
 }
 
 // A cancel at any moment of any pass: the request is over one step later, its slot is free for the
@@ -369,16 +370,16 @@ void cancel_at_any_moment(int n_moments) {
     const bool is_alone = moment % 3 == 0;
     const auto stays = is_alone ? nullptr : f.submit(request(60, 8, 25));
     const auto gone = f.submit(request(100, 10 + moment, 100), &id);
-    int verbs = 1 + static_cast<int>(random() % 300);
-    f.device->before_verb = [&] {
-      if (--verbs == 0) f.engine->cancel(id);
+    int ops = 1 + static_cast<int>(random() % 300);
+    f.device->before_op = [&] {
+      if (--ops == 0) f.engine->cancel(id);
     };
-    while (verbs > 0)
+    while (ops > 0)
       ASSERT_TRUE(f.engine->step());
     f.engine->step();
-    f.device->before_verb = {};
+    f.device->before_op = {};
     ASSERT_TRUE(gone->last) << "moment " << moment;
-    EXPECT_EQ(gone->last->stop, FinishReason::kCancelled);
+    EXPECT_EQ(gone->last->finish, FinishReason::kCancelled);
     const auto next = f.submit(request(30, 9, 3));
     f.finish();
     EXPECT_EQ(next->text, next_alone);

@@ -18,7 +18,7 @@ TEST(Engine, AnswersWithMaxTokensAndCountsThem) {
   const auto reader = f.submit(request(5, 1, 7));
   f.finish();
   ASSERT_TRUE(reader->last);
-  EXPECT_EQ(reader->last->stop, FinishReason::kLength);
+  EXPECT_EQ(reader->last->finish, FinishReason::kLength);
   EXPECT_EQ(reader->last->usage.prompt_tokens, 5);
   EXPECT_EQ(reader->last->usage.generated_tokens, 7);
 }
@@ -28,7 +28,7 @@ TEST(Engine, WithoutMaxTokensGoesToTheContextsEnd) {
   const auto reader = f.submit(request(8, 1, 0));
   f.finish();
   ASSERT_TRUE(reader->last);
-  EXPECT_EQ(reader->last->stop, FinishReason::kLength);
+  EXPECT_EQ(reader->last->finish, FinishReason::kLength);
   EXPECT_EQ(reader->last->usage.generated_tokens, 40);
 }
 
@@ -54,7 +54,7 @@ TEST(Engine, RefusesEmptyPromptsForeignTokensAndBadSampling) {
   EXPECT_EQ(refused({.prompt = {test::kTinyVocab}}), "bad_token");
   EXPECT_EQ(refused({.prompt = {1}, .sampling = {.top_p = 2}}), "sampling_out_of_range");
   EXPECT_EQ(refused({.prompt = {1}, .max_tokens = -1}), "bad_max_tokens");
-  EXPECT_EQ(refused({.prompt = {1}, .stops = {""}}), "bad_stop");
+  EXPECT_EQ(refused({.prompt = {1}, .stop = {""}}), "bad_stop");
 }
 
 TEST(Engine, RefusesOptionsAndParametersOutOfRangeByName) {
@@ -99,11 +99,11 @@ TEST(Engine, StopTextIsNotShown) {
     ++at;
   ASSERT_LT(at, all.size());
   GenerateRequest r = request(4, 3, 40);
-  r.stops = {std::string(1, all[at])};
+  r.stop = {std::string(1, all[at])};
   const auto reader = f.submit(std::move(r));
   f.finish();
   EXPECT_EQ(reader->text, all.substr(0, all.find(all[at])));
-  EXPECT_EQ(reader->last->stop, FinishReason::kStopText);
+  EXPECT_EQ(reader->last->finish, FinishReason::kStop);
 }
 
 TEST(Engine, EndTokenEndsTheAnswer) {
@@ -118,7 +118,7 @@ TEST(Engine, EndTokenEndsTheAnswer) {
     r.ignore_end = false;
     const auto reader = f.submit(std::move(r));
     f.finish();
-    if (reader->last->stop == FinishReason::kEnd) ++ended;
+    if (reader->last->finish == FinishReason::kEos) ++ended;
     EXPECT_EQ(reader->text.find("<|im_end|>"), std::string::npos);
   }
   EXPECT_GT(ended, 5);
@@ -152,7 +152,7 @@ TEST(Engine, CancelEndsOneRequestDuringPrefillAndDecode) {
     f.engine->cancel(id);
     f.finish();
     ASSERT_TRUE(gone->last) << steps;
-    EXPECT_EQ(gone->last->stop, FinishReason::kCancelled);
+    EXPECT_EQ(gone->last->finish, FinishReason::kCancelled);
     EXPECT_EQ(stays->text, wanted);
   }
 }
@@ -251,7 +251,7 @@ TEST(Engine, AReaderThatIsBehindGivesUpItsPlace) {
   const auto third = f.submit(request(4, 3, 20));
   while (!third->is_over)
     std::this_thread::yield();
-  EXPECT_EQ(third->last->stop, FinishReason::kLength);
+  EXPECT_EQ(third->last->finish, FinishReason::kLength);
 }
 
 class SameBitsEngine : public testing::TestWithParam<int> {};
@@ -286,11 +286,11 @@ INSTANTIATE_TEST_SUITE_P(Chunks, SameBitsEngine, testing::Values(5, 16, 64, 512)
 TEST(HotPathEngine, DecodeStepTouchesNeitherHeapNorLock) {
   Fixture f({.max_seqs = 8}, 2);
   std::vector<std::shared_ptr<Reader>> readers;
-  for (int i = 0; i < 8; ++i) {  // mixed: lengths, samplers, stop strings, emissions, scores
+  for (int i = 0; i < 8; ++i) {  // mixed: lengths, samplers, stop sequences, emissions, logprobs
     GenerateRequest r = request(10 + 3 * i, i % 3, 100);
     if (i % 2 == 0) r.sampling.repeat_penalty = 1.2F;
     if (i == 3) r.sampling.temperature = 0;
-    if (i == 5) r.stops = {"no such text"};
+    if (i == 5) r.stop = {"no such text"};
     if (i == 6) r.emit_tokens = 12;
     if (i == 7) r.top_logprobs = 5;
     r.tenant = static_cast<std::uint64_t>(i / 4);
@@ -310,24 +310,28 @@ TEST(HotPathEngine, DecodeStepTouchesNeitherHeapNorLock) {
     EXPECT_FALSE(reader->last) << "all of them decoded in all of these steps";
 }
 
-// Pre-emption moves sequences to and fro inside a step.
+// Preemption moves sequences to and fro inside a step.
 TEST(HotPathEngine, PreemptionTouchesNeitherHeapNorLock) {
   const int position = 2 * 2 * 2 * 8 * 2;  // bytes: keys and values, 2 layers, 2 heads of 8, bf16
-  Fixture f({.max_seqs = 4, .context = 128, .kv_limit_bytes = 12 * 16 * position});
-  std::vector<std::shared_ptr<Reader>> readers;
-  for (int i = 0; i < 4; ++i)
-    readers.push_back(f.submit(request(10, i, 80)));
-  for (int i = 0; i < 3; ++i)
-    f.engine->step();
-  test::reset_hot_counts();
-  f.finish();
-  const test::HotCounts counts = test::hot_counts();
-  EXPECT_EQ(counts.allocations, 0);
-  EXPECT_EQ(counts.locks, 0);
-  int preemptions = 0;
-  for (const auto& reader : readers)
-    preemptions += reader->last->usage.preemptions;
-  EXPECT_GT(preemptions, 0);
+  for (const std::vector<int>& parts : {std::vector<int>{}, {0, 1, 0, 0, 1, 1}}) {
+    const EngineOptions options{
+        .max_seqs = 4, .context = 128, .kv_limit_bytes = 12 * 16 * position};
+    Fixture f(options, 1, 512, {}, parts);
+    std::vector<std::shared_ptr<Reader>> readers;
+    for (int i = 0; i < 4; ++i)
+      readers.push_back(f.submit(request(10, i, 80)));
+    for (int i = 0; i < 3; ++i)
+      f.engine->step();
+    test::reset_hot_counts();
+    f.finish();
+    const test::HotCounts counts = test::hot_counts();
+    EXPECT_EQ(counts.allocations, 0);
+    EXPECT_EQ(counts.locks, 0);
+    int preemptions = 0;
+    for (const auto& reader : readers)
+      preemptions += reader->last->usage.preemptions;
+    EXPECT_GT(preemptions, 0);
+  }
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class NgramIndex {
   // Guesses the tokens behind `tokens`, which is the text of last time or goes on behind it.
   // Returns how many of `out` it filled: all or none. A text that repeats itself is guessed to go
   // on so.
-  int guess(std::span<const TokenId> tokens, std::span<TokenId> out) noexcept {
+  int draft(std::span<const TokenId> tokens, std::span<TokenId> out) noexcept {
     if (tokens.size() <= kLength || places_.empty()) return 0;
     for (; n_indexed_ + kLength < tokens.size(); ++n_indexed_)
       place(tokens, n_indexed_) = static_cast<std::int32_t>(n_indexed_);

@@ -39,7 +39,7 @@ class EmbedResult {
   // Any thread but the engine's, once: blocks until the request is over.
   Result<Embedding> wait() {
     is_over_.wait(false, std::memory_order_acquire);
-    if (stop_ == FinishReason::kEnd) return std::move(embedding_);
+    if (finish_ == FinishReason::kEos) return std::move(embedding_);
     return error_;
   }
 
@@ -65,8 +65,8 @@ class EmbedResult {
   }
 
   // `error` of kError, else null.
-  void finish(FinishReason stop, const Error* error) noexcept {
-    stop_ = stop;
+  void finish(FinishReason finish, const Error* error) noexcept {
+    finish_ = finish;
     if (error != nullptr) error_ = *error;  // cold: the request has failed
     is_over_.store(true, std::memory_order_release);
     is_over_.notify_one();
@@ -77,7 +77,7 @@ class EmbedResult {
   Pooling pooling_;
   std::vector<double> sum_;
   Embedding embedding_ = {};
-  FinishReason stop_ = FinishReason::kNone;
+  FinishReason finish_ = FinishReason::kNone;
   Error error_ = {
       .code = ErrorCode::kCancelled, .id = "cancelled", .message = "the request was cancelled"};
   std::atomic<bool> is_over_ = false;

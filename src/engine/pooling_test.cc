@@ -41,10 +41,10 @@ TEST(Pooling, TheLastStateTimesTheTableIsTheNextTokensLogits) {
              static_cast<double>(rows[static_cast<std::size_t>(id) * state.size() + i]);
     return sum;
   };
-  ASSERT_GE(reader->scores.size(), std::size_t{6});
-  const TokenScore& best = reader->scores[1];
+  ASSERT_GE(reader->logprobs.size(), std::size_t{6});
+  const IdLogprob& best = reader->logprobs[1];
   for (std::size_t i = 2; i < 6; ++i) {
-    const TokenScore& other = reader->scores[i];
+    const IdLogprob& other = reader->logprobs[i];
     EXPECT_NEAR(logit(best.id) - logit(other.id), best.logprob - other.logprob, 1e-4);
   }
 }

@@ -11,7 +11,7 @@ namespace wick {
 
 namespace {
 
-// Finaliser of MurmurHash3 (Austin Appleby): every bit of `x` reaches every bit of the result.
+// Finalizer of MurmurHash3 (Austin Appleby): every bit of `x` reaches every bit of the result.
 std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
@@ -38,8 +38,8 @@ int common(std::span<const TokenId> a, std::span<const TokenId> b) noexcept {
 
 }  // namespace
 
-PrefixCache::PrefixCache(SequenceMemory& memory, bool explains_tenants)
-    : memory_(memory), explains_tenants_(explains_tenants), salt_(make_salt()) {
+PrefixCache::PrefixCache(SequenceMemory& memory, bool explain_other_tenants)
+    : memory_(memory), explains_tenants_(explain_other_tenants), salt_(make_salt()) {
   // Each block has one node, each root at least one child.
   const auto n = 2 * static_cast<std::size_t>(memory.total_blocks());
   nodes_.resize(n);
@@ -201,7 +201,7 @@ int PrefixCache::add(std::uint64_t tenant, int node, std::span<const TokenId> id
   std::copy(ids.begin(), ids.end(), fresh.ids.begin());
   fresh.n_ids = static_cast<int>(ids.size());
   fresh.block = block;
-  memory_.keep(block);
+  memory_.pin(block);
   ++n_blocks_;
   if (is_whole) link_bucket(added);
   // Older than its parent, newer than all that may go before it.
@@ -236,7 +236,7 @@ int PrefixCache::evict(int n_blocks) noexcept {
   for (int node = oldest_; node >= 0 && freed < n_blocks;) {
     const Node& n = at(node);
     const int newer = n.newer;
-    if (n.first_child < 0 && memory_.is_idle(n.block)) {
+    if (n.first_child < 0 && memory_.is_evictable(n.block)) {
       if (n.key != 0) evicted_[n.key & (evicted_.size() - 1)] = n.key;
       remove(node);
       ++freed;
@@ -296,7 +296,7 @@ void PrefixCache::remove(int node) noexcept {
   if (n.n_ids == 0 || n.n_ids == kBlockTokens) unlink_bucket(node);
   if (n.n_ids > 0) {
     unlink_age(node);
-    memory_.unkeep(n.block);
+    memory_.unpin(n.block);
     --n_blocks_;
   }
   n = {.parent = free_node_};

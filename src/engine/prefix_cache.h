@@ -9,7 +9,7 @@
 //   cache.attach(m, seq);                       // `seq` now begins with m.tokens() positions
 //   node = cache.add(tenant, node, ids, block); // a block that was computed
 //
-// Invariant: each node keeps its block (SequenceMemory::keep), each block has at most one node. A
+// Invariant: each node keeps its block (SequenceMemory::pin), each block has at most one node. A
 // node is nearer to the fresh end of the list by age than all nodes below it, so the oldest is a
 // leaf.
 #pragma once
@@ -21,13 +21,13 @@
 
 #include "base/types.h"
 #include "model/sequence_memory.h"
-#include "wick/plan.h"
+#include "wick/estimate.h"
 
 namespace wick {
 
 class PrefixCache {
  public:
-  PrefixCache(SequenceMemory& memory, bool explains_tenants);
+  PrefixCache(SequenceMemory& memory, bool explain_other_tenants);
 
   struct Match {
     int node = -1;  // of the last whole block, -1 = none matches

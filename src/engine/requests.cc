@@ -3,7 +3,7 @@
 #include <future>
 #include <utility>
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "engine/state.h"
@@ -24,13 +24,13 @@ void Engine::State::take_arrivals() {
   for (Sequence* list = inbox.take_all(); list != nullptr;) {
     std::unique_ptr<Sequence> arrived(list);
     list = list->inbox_next;
-    const auto taken = memory_door([&]() -> Result<void> {
+    const auto taken = catch_bad_alloc([&]() -> Result<void> {
       take(arrived);
       return {};
     });
     if (taken) continue;
     arrived->error = &kNoMemory;
-    arrived->stop = FinishReason::kError;
+    arrived->finish = FinishReason::kError;
     deliver(*arrived, now_ns());
     n_queued.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -62,29 +62,30 @@ EngineLoad Engine::load() {
     const SequenceMemory& memory = state_->memory;
     load = {.running = static_cast<int>(state_->scheduler.live().size()),
             .waiting = state_->n_queued.load(std::memory_order_relaxed),
+            .slots = state_->options.max_seqs,
             .cache_blocks = memory.total_blocks(),
-            .free_blocks = memory.free_blocks() + memory.idle_blocks()};
+            .free_blocks = memory.free_blocks() + memory.evictable_blocks()};
   });
   return load;
 }
 
-int Engine::close_tenant(std::uint64_t tenant, bool wipes) {
+int Engine::close_tenant(std::uint64_t tenant, bool wipe) {
   int n_blocks = 0;
-  state_->wait_for([&] { n_blocks = state_->close_tenant(tenant, wipes); });
+  state_->wait_for([&] { n_blocks = state_->close_tenant(tenant, wipe); });
   return n_blocks;
 }
 
 // With what has arrived: a request that was submitted before is among those that end.
-int Engine::State::close_tenant(std::uint64_t tenant, bool wipes) {
+int Engine::State::close_tenant(std::uint64_t tenant, bool wipe) {
   take_arrivals();
   for (const auto& s : sequences) {
-    if (s->tenant != tenant || s->stop != FinishReason::kNone) continue;
-    s->stop = FinishReason::kCancelled;
+    if (s->tenant != tenant || s->finish != FinishReason::kNone) continue;
+    s->finish = FinishReason::kCancelled;
     deliver(*s, now_ns());
   }
   retire();
-  if (draft != nullptr) draft->forget(wipes);
-  return scheduler.close_tenant(tenant, wipes);
+  if (draft != nullptr) draft->forget(wipe);
+  return scheduler.close_tenant(tenant, wipe);
 }
 
 // Moves `arrived` in; without memory nothing has happened.
@@ -104,8 +105,8 @@ void Engine::State::apply_cancels() noexcept {
     const std::unique_ptr<Cancel> message(list);
     list = message->inbox_next;
     for (const auto& s : sequences) {
-      if (s->id != message->id || s->stop != FinishReason::kNone) continue;
-      s->stop = FinishReason::kCancelled;
+      if (s->id != message->id || s->finish != FinishReason::kNone) continue;
+      s->finish = FinishReason::kCancelled;
       deliver(*s, now_ns());
     }
   }
@@ -115,10 +116,10 @@ void Engine::State::end_late_and_unread() {
   const std::int64_t now = now_ns();
   for (const auto& s : sequences) {
     if (!s->is_over && s->sink != nullptr && s->sink->is_closed()) {
-      if (s->stop == FinishReason::kNone) s->stop = FinishReason::kCancelled;
+      if (s->finish == FinishReason::kNone) s->finish = FinishReason::kCancelled;
       s->is_over = true;
     }
-    if (s->stop != FinishReason::kNone || s->deadline_ns == 0 || now < s->deadline_ns) continue;
+    if (s->finish != FinishReason::kNone || s->deadline_ns == 0 || now < s->deadline_ns) continue;
     const std::int64_t limit_ms = (s->deadline_ns - s->submitted_ns) / 1'000'000;
     const std::int64_t took_ms = (now - s->submitted_ns) / 1'000'000;
     s->own_error = {.code = ErrorCode::kCancelled,
@@ -127,7 +128,7 @@ void Engine::State::end_late_and_unread() {
                                    s->usage.generated_tokens, " tokens and ", took_ms, " ms"),
                     .hint = "raise the limit, lower max_tokens, or ask when less is going on"};
     s->error = &s->own_error;
-    s->stop = FinishReason::kError;
+    s->finish = FinishReason::kError;
     deliver(*s, now);
   }
 }
@@ -136,14 +137,14 @@ void Engine::State::end_late_and_unread() {
 std::int64_t Engine::State::next_deadline_ns() const noexcept {
   std::int64_t first = 0;
   for (const auto& s : sequences) {
-    if (s->stop != FinishReason::kNone || s->deadline_ns == 0) continue;
+    if (s->finish != FinishReason::kNone || s->deadline_ns == 0) continue;
     first = first == 0 ? s->deadline_ns : std::min(first, s->deadline_ns);
   }
   return first;
 }
 
-Result<RequestPlan> Engine::State::estimate(const GenerateRequest& request, PromptWish wish) {
-  RequestPlan plan{.prompt_tokens = static_cast<int>(request.prompt.size())};
+Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request, PromptOutput wish) {
+  RequestEstimate plan{.prompt_tokens = static_cast<int>(request.prompt.size())};
   WICK_TRY(plan.max_tokens, check_request(request, wish));
   plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
@@ -154,7 +155,7 @@ Result<RequestPlan> Engine::State::estimate(const GenerateRequest& request, Prom
         scheduler.find({.tenant = request.tenant, .wish = wish, .tokens = &request.prompt});
     plan.cached_tokens = match.tokens();
     plan.miss = match.miss;
-    plan.free_blocks = memory.free_blocks() + memory.idle_blocks();
+    plan.free_blocks = memory.free_blocks() + memory.evictable_blocks();
     std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
     for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
       for (const Job* job : jobs) {
@@ -163,7 +164,7 @@ Result<RequestPlan> Engine::State::estimate(const GenerateRequest& request, Prom
       }
     }
     // A scored prompt goes through in steps of a few tokens, whose time is not known.
-    if (wish == PromptWish::kScores || cost.prompt_token_ns() <= 0) return;
+    if (wish == PromptOutput::kLogprobs || cost.prompt_token_ns() <= 0) return;
     plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
   });
   return plan;
@@ -184,7 +185,7 @@ void Engine::State::begin_admitted() noexcept {
 // last delta.
 void Engine::State::retire() {
   for (auto& s : sequences) {
-    if (s->stop == FinishReason::kNone) continue;
+    if (s->finish == FinishReason::kNone) continue;
     if (s->job != nullptr) scheduler.remove(*std::exchange(s->job, nullptr));
     if (!s->is_over) continue;
     if (s->started_ns == 0) n_queued.fetch_sub(1, std::memory_order_relaxed);
@@ -195,7 +196,7 @@ void Engine::State::retire() {
 
 void Engine::State::cancel_all() noexcept {
   for (const auto& s : sequences) {
-    if (s->stop == FinishReason::kNone) s->stop = FinishReason::kCancelled;
+    if (s->finish == FinishReason::kNone) s->finish = FinishReason::kCancelled;
     deliver(*s, now_ns());
     s->is_over = true;
   }

@@ -8,7 +8,7 @@
 namespace wick {
 
 Scheduler::Scheduler(SequenceMemory& memory, const SchedulerOptions& options)
-    : memory_(memory), options_(options), prefixes_(memory, options.explains_tenants) {
+    : memory_(memory), options_(options), prefixes_(memory, options.explain_other_tenants) {
   WICK_CHECK(options.max_seqs <= memory.max_seqs(), "the cache has a table for each slot");
   WICK_CHECK(options.max_seqs <= options.max_batch_tokens, "each slot can decode in one step");
   const auto n = static_cast<std::size_t>(options.max_seqs);
@@ -28,14 +28,14 @@ int Scheduler::level(const Job& job) const noexcept {
   return static_cast<int>(std::min<std::int64_t>(raised, kMaxPriority));
 }
 
-bool Scheduler::goes_before(const Job& a, const Job& b) const noexcept {
+bool Scheduler::runs_before(const Job& a, const Job& b) const noexcept {
   if (const int x = level(a), y = level(b); x != y) return x > y;
   if (a.share->served != b.share->served) return a.share->served < b.share->served;
   return a.id < b.id;
 }
 
 Job& Scheduler::add(const JobTerms& terms) {
-  // With room for all that live, so that a pre-emption does not allocate. What may throw comes
+  // With room for all that live, so that a preemption does not allocate. What may throw comes
   // before what changes.
   const std::size_t most = waiting_.size() + 1 + static_cast<std::size_t>(options_.max_seqs);
   if (waiting_.capacity() < most) waiting_.reserve(2 * most);
@@ -50,7 +50,7 @@ Job& Scheduler::add(const JobTerms& terms) {
 
 void Scheduler::remove(Job& job) noexcept {
   if (job.slot >= 0) {
-    vacate(job);
+    release_slot(job);
     std::erase(live_, &job);
   } else {
     std::erase(waiting_, &job);
@@ -63,11 +63,11 @@ void Scheduler::admit() noexcept {
   for (;;) {
     Job* best = nullptr;
     for (Job* job : waiting_) {
-      if (!job->is_paused && (best == nullptr || goes_before(*job, *best))) best = job;
+      if (!job->is_paused && (best == nullptr || runs_before(*job, *best))) best = job;
     }
     if (best == nullptr) return;
-    if (free_slots_.empty() && !park_one()) return;
-    if (!place(*best) && !park_one()) return;
+    if (free_slots_.empty() && !preempt_one()) return;
+    if (!place(*best) && !preempt_one()) return;
   }
 }
 
@@ -77,7 +77,7 @@ bool Scheduler::has_ready() const noexcept {
 }
 
 // A slot of a sequence that nobody reads, for those who wait.
-bool Scheduler::park_one() noexcept {
+bool Scheduler::preempt_one() noexcept {
   for (Job* job : live_) {
     if (job->paused_steps < kParkingSteps) continue;
     preempt(*job);
@@ -89,7 +89,7 @@ bool Scheduler::park_one() noexcept {
 
 PrefixCache::Match Scheduler::find(const JobTerms& terms) const noexcept {
   const std::vector<TokenId>& tokens = *terms.tokens;
-  if (!options_.reuses_prefixes || terms.wish != PromptWish::kNext) {
+  if (!options_.enable_prefix_caching || terms.wish != PromptOutput::kLastLogits) {
     return {.miss = {.reason = MissReason::kOff, .wanted = tokens[0]}};
   }
   // The last token is always computed, because its logits are wanted.
@@ -102,13 +102,13 @@ bool Scheduler::place(Job& job) noexcept {
   const int known = job.known();
   PrefixCache::Match match = find(job);
   prefixes_.attach(match, slot);
-  int spare = memory_.free_blocks() + memory_.idle_blocks();
+  int spare = memory_.free_blocks() + memory_.evictable_blocks();
   if (live_.empty() && memory_.blocks_needed(slot, known) > spare) {
     // Alone, all there is is its own but for the copy of a half-used block.
     memory_.release(slot);
     match.extra = 0;
     prefixes_.attach(match, slot);
-    spare = memory_.free_blocks() + memory_.idle_blocks();
+    spare = memory_.free_blocks() + memory_.evictable_blocks();
   }
   const int growth = live_.empty() ? 0 : static_cast<int>(live_.size()) + 1;
   const int needed = memory_.blocks_needed(slot, known);
@@ -134,8 +134,8 @@ bool Scheduler::place(Job& job) noexcept {
 }
 
 // What `job` computed goes to the prefix cache, its slot to the next.
-void Scheduler::vacate(Job& job) noexcept {
-  if (options_.reuses_prefixes) {
+void Scheduler::release_slot(Job& job) noexcept {
+  if (options_.enable_prefix_caching) {
     const auto begin = static_cast<std::size_t>(job.n_shared) * kBlockTokens;
     const auto end = static_cast<std::size_t>(job.done);
     WICK_CHECK(job.is_failed || end < begin + kBlockTokens,
@@ -158,16 +158,16 @@ void Scheduler::vacate(Job& job) noexcept {
 
 // Hot: back to waiting. The caller takes it off `live_`.
 void Scheduler::preempt(Job& job) noexcept {
-  vacate(job);
+  release_slot(job);
   job.done = 0;
   ++job.n_preempted;
   waiting_.push_back(&job);
 }
 
-int Scheduler::close_tenant(std::uint64_t tenant, bool wipes) noexcept {
+int Scheduler::close_tenant(std::uint64_t tenant, bool wipe) noexcept {
   const int n_blocks = prefixes_.drop(tenant);
   // Blocks that it lost earlier are free too, or were zeroed when another tenant took them.
-  if (wipes) memory_.wipe_free();
+  if (wipe) memory_.wipe_free();
   return n_blocks;
 }
 
@@ -178,12 +178,12 @@ bool Scheduler::make_room(int n_blocks) noexcept {
 
 // ---- a step
 
-std::span<const Slice> Scheduler::plan(const StepBudget& budget) noexcept {
+std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
   ++step_;
   slices_.clear();
   for (Job* job : live_)
     job->paused_steps = job->is_paused ? job->paused_steps + 1 : 0;
-  take_growth();
+  reserve_decode();
   int n_decoding = 0;
   for (Job* job : live_) {
     if (job->is_paused || !job->is_decoding()) continue;
@@ -191,7 +191,7 @@ std::span<const Slice> Scheduler::plan(const StepBudget& budget) noexcept {
     ++n_decoding;
   }
   add_drafts();
-  plan_prompts(budget, n_decoding);
+  schedule_prompts(budget, n_decoding);
   return slices_;
 }
 
@@ -223,7 +223,7 @@ void Scheduler::add_drafts() noexcept {
 // Blocks for all that each job knows: a prompt has them since its admission, a decoding job takes
 // one for its next position. Who came last goes first if there are too few, sequences that nobody
 // reads before all others.
-void Scheduler::take_growth() noexcept {
+void Scheduler::reserve_decode() noexcept {
   for (std::size_t i = 0; i < live_.size();) {
     Job* const job = live_[i];
     const int known = job->known();
@@ -232,22 +232,22 @@ void Scheduler::take_growth() noexcept {
       ++i;
       continue;
     }
-    const auto last =
-        std::max_element(live_.begin(), live_.end(),
-                         [this](const Job* a, const Job* b) { return yields_before(*b, *a); });
+    const auto last = std::max_element(
+        live_.begin(), live_.end(),
+        [this](const Job* a, const Job* b) { return is_preempted_before(*b, *a); });
     if (last - live_.begin() < static_cast<std::ptrdiff_t>(i)) --i;
     preempt(**last);
     live_.erase(last);
   }
 }
 
-bool Scheduler::yields_before(const Job& a, const Job& b) const noexcept {
+bool Scheduler::is_preempted_before(const Job& a, const Job& b) const noexcept {
   if (a.is_paused != b.is_paused) return a.is_paused;
   if (const int x = level(a), y = level(b); x != y) return x < y;
   return a.id > b.id;
 }
 
-void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept {
+void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexcept {
   prompts_.clear();
   for (Job* job : live_) {
     if (job->is_paused || job->is_decoding()) continue;
@@ -255,12 +255,12 @@ void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept 
     prompts_.push_back(job);
   }
   std::sort(prompts_.begin(), prompts_.end(),
-            [this](const Job* a, const Job* b) { return goes_before(*a, *b); });
+            [this](const Job* a, const Job* b) { return runs_before(*a, *b); });
   int room = options_.max_batch_tokens;
   for (const Slice& slice : slices_)
     room -= slice.count;
   if (n_decoding == 0 && !prompts_.empty() && prompts_.front()->missing() >= budget.shared) {
-    add_slice(*prompts_.front(), std::min({prompts_.front()->missing(), budget.alone, room}));
+    add_slice(*prompts_.front(), std::min({prompts_.front()->missing(), budget.exclusive, room}));
     return;
   }
   int left = std::min(budget.shared, room);
@@ -275,7 +275,7 @@ void Scheduler::plan_prompts(const StepBudget& budget, int n_decoding) noexcept 
 
 void Scheduler::add_slice(Job& job, int count) noexcept {
   const int missing = job.missing();
-  const bool is_scored = job.wish == PromptWish::kScores && missing > 1;
+  const bool is_scored = job.wish == PromptOutput::kLogprobs && missing > 1;
   if (is_scored) count = std::min(count, 1 + std::max(0, free_rows()));
   // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
   const int rest = (job.done + count) % kBlockTokens;
@@ -284,7 +284,7 @@ void Scheduler::add_slice(Job& job, int count) noexcept {
   job.share->served += count;
   int n_rows = count == missing ? 1 : 0;
   if (is_scored) n_rows = count;
-  if (job.wish == PromptWish::kStates) n_rows = 0;
+  if (job.wish == PromptOutput::kHiddenStates) n_rows = 0;
   slices_.push_back({.job = &job,
                      .begin = job.done,
                      .count = count,
@@ -299,7 +299,7 @@ std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const n
 
 // Blocks that somebody else has published since `job` was admitted.
 void Scheduler::extend(Job& job) noexcept {
-  if (!options_.reuses_prefixes || job.wish != PromptWish::kNext) return;
+  if (!options_.enable_prefix_caching || job.wish != PromptOutput::kLastLogits) return;
   while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
     const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
     if (node < 0) return;
@@ -318,7 +318,7 @@ void Scheduler::extend(Job& job) noexcept {
 
 // Whether a slice of this step computes the very block that `job` needs next.
 bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
-  if (!options_.reuses_prefixes || job.wish != PromptWish::kNext ||
+  if (!options_.enable_prefix_caching || job.wish != PromptOutput::kLastLogits ||
       job.done != job.n_shared * kBlockTokens || job.missing() <= kBlockTokens) {
     return false;
   }
@@ -340,13 +340,13 @@ void Scheduler::computed(const Slice& slice) noexcept {
   memory_.advance(job.slot, job.done);
 }
 
-void Scheduler::judged(const Slice& slice, int n_right) noexcept {
+void Scheduler::verified(const Slice& slice, int n_accepted) noexcept {
   Job& job = *slice.job;
-  job.done = memory_.rollback(job.slot, job.done + n_right);
+  job.done = memory_.rollback(job.slot, job.done + n_accepted);
 }
 
 void Scheduler::publish() noexcept {
-  if (!options_.reuses_prefixes) return;
+  if (!options_.enable_prefix_caching) return;
   for (Job* job : live_) {
     if (job->is_failed) continue;
     while (job->done >= (job->n_shared + 1) * kBlockTokens) {

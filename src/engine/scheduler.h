@@ -29,12 +29,12 @@
 
 namespace wick {
 
-// What is wanted of a job's prompt. All but kNext needs every position computed: nothing of it is
-// reused.
-enum class PromptWish : std::uint8_t {
-  kNext,    // the logits of the last position
-  kScores,  // those of every position
-  kStates   // none; what they are made of, of every position
+// What is wanted of a job's prompt. All but kLastLogits needs every position computed: nothing of
+// it is reused.
+enum class PromptOutput : std::uint8_t {
+  kLastLogits,    // the logits of the last position
+  kLogprobs,  // those of every position
+  kHiddenStates   // none; what they are made of, of every position
 };
 
 struct Sequence;  // the caller's own; here only kept
@@ -43,7 +43,7 @@ struct JobTerms {  // what a caller says of a request
   std::uint64_t id = 0;      // ascending in order of arrival
   std::uint64_t tenant = 0;  // shares nothing with other tenants
   int priority = 0;          // -kMaxPriority (in the background) to kMaxPriority
-  PromptWish wish = PromptWish::kNext;
+  PromptOutput wish = PromptOutput::kLastLogits;
   // Prompt and answer so far: the caller's, who appends, and keeps it until remove().
   const std::vector<TokenId>* tokens = nullptr;
   Sequence* owner = nullptr;  // to find it again; may be null
@@ -52,7 +52,7 @@ struct JobTerms {  // what a caller says of a request
 struct Job : JobTerms {    // the scheduler's entry of it, until remove()
   bool is_paused = false;  // the caller's: its reader is behind, compute nothing
   bool is_failed = false;  // the caller's: nothing of its last pass goes to the prefix cache
-  int n_draft = 0;         // the caller's: guesses at the tokens behind, set before each plan()
+  int n_draft = 0;         // the caller's: guesses at the tokens behind, set before each schedule()
 
   // The scheduler's; others read.
   SeqId slot = -1;      // -1 = waits
@@ -85,15 +85,15 @@ struct Slice {  // compute positions [begin, begin + count) of `job`
 
 struct StepBudget {  // prompt tokens of one step
   int shared = 64;   // beside other sequences
-  int alone = 512;   // of one sequence, if it has the step to itself
+  int exclusive = 512;   // of one sequence, if it has the step to itself
 };
 
 struct SchedulerOptions {
   int max_seqs = 4;
   int max_batch_tokens = 512;  // at least max_seqs
   int max_rows = 4;            // of logits in a step; at least max_seqs
-  bool reuses_prefixes = true;
-  bool explains_tenants = false;
+  bool enable_prefix_caching = true;
+  bool explain_other_tenants = false;
 };
 
 class Scheduler {
@@ -109,12 +109,12 @@ class Scheduler {
 
   // Hot:
   // The next step's work, room in the cache taken. Counts sum to at most max_batch_tokens.
-  std::span<const Slice> plan(const StepBudget& budget) noexcept;
-  // A slice of the last plan was computed. Before anything is appended to the job's tokens.
+  std::span<const Slice> schedule(const StepBudget& budget) noexcept;
+  // A slice of the last schedule() was computed. Before anything is appended to the job's tokens.
   void computed(const Slice& slice) noexcept;
-  // For a slice with guesses, after the others: the first `n_right` of them were right, and stand
-  // in the job's tokens now; the rest never was.
-  void judged(const Slice& slice, int n_right) noexcept;
+  // For a slice with guesses, after the others: the first `n_accepted` of them were right, and
+  // stand in the job's tokens now; the rest never was.
+  void verified(const Slice& slice, int n_accepted) noexcept;
   void publish() noexcept;  // full blocks that were computed, to the prefix cache
 
   std::span<Job* const> live() const noexcept { return live_; }
@@ -134,25 +134,25 @@ class Scheduler {
   int restore(std::uint64_t tenant, std::span<const TokenId> tokens,
               std::span<const std::byte> blocks) noexcept;
 
-  // Forgets what the prefix cache holds of a tenant, whose jobs all are removed; with `wipes` no
+  // Forgets what the prefix cache holds of a tenant, whose jobs all are removed; with `wipe` no
   // byte of it stays in the blocks. Returns how many blocks that were.
-  int close_tenant(std::uint64_t tenant, bool wipes) noexcept;
+  int close_tenant(std::uint64_t tenant, bool wipe) noexcept;
 
   std::size_t bytes() const noexcept { return prefixes_.bytes(); }
 
  private:
   int level(const Job& job) const noexcept;
-  bool goes_before(const Job& a, const Job& b) const noexcept;
-  bool yields_before(const Job& a, const Job& b) const noexcept;
+  bool runs_before(const Job& a, const Job& b) const noexcept;
+  bool is_preempted_before(const Job& a, const Job& b) const noexcept;
   bool place(Job& job) noexcept;
-  bool park_one() noexcept;
-  void vacate(Job& job) noexcept;
+  bool preempt_one() noexcept;
+  void release_slot(Job& job) noexcept;
   void preempt(Job& job) noexcept;
   bool make_room(int n_blocks) noexcept;
-  void take_growth() noexcept;
+  void reserve_decode() noexcept;
   void add_drafts() noexcept;
   void extend(Job& job) noexcept;
-  void plan_prompts(const StepBudget& budget, int n_decoding) noexcept;
+  void schedule_prompts(const StepBudget& budget, int n_decoding) noexcept;
   bool is_computed_by_other(const Job& job) const noexcept;
   void add_slice(Job& job, int count) noexcept;
   int free_rows() const noexcept;
@@ -166,7 +166,7 @@ class Scheduler {
   std::vector<std::unique_ptr<Job>> jobs_;  // each waits or lives
   std::vector<Job*> waiting_, live_;        // live in order of admission
   std::vector<SeqId> free_slots_;
-  std::vector<Job*> prompts_;  // scratch of plan()
+  std::vector<Job*> prompts_;  // scratch of schedule()
   std::vector<Slice> slices_;
   std::int64_t step_ = 0;
 };

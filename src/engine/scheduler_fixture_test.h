@@ -43,7 +43,7 @@ struct SchedulerFixture {
     bool has_paged_too = false;  // a second layer does
     bool has_state = false;      // and one with a state
     bool is_latent = false;      // the second layer keeps keys alone
-    bool reuses_prefixes = true, explains_tenants = false;
+    bool enable_prefix_caching = true, explain_other_tenants = false;
   };
 
   std::unique_ptr<Device> device = test::make_device();
@@ -58,8 +58,8 @@ struct SchedulerFixture {
       : memory(make_memory(s)),
         scheduler(memory, {.max_seqs = s.max_seqs,
                            .max_batch_tokens = s.batch,
-                           .reuses_prefixes = s.reuses_prefixes,
-                           .explains_tenants = s.explains_tenants}),
+                           .enable_prefix_caching = s.enable_prefix_caching,
+                           .explain_other_tenants = s.explain_other_tenants}),
         window(s.window),
         n_layers(s.has_paged_too || s.is_latent ? 2 : 1),
         has_state(s.has_state) {}
@@ -158,7 +158,7 @@ struct SchedulerFixture {
   template <class Answer>
   std::vector<Slice> step(const StepBudget& budget, Answer&& answer) {
     scheduler.admit();
-    const auto planned = scheduler.plan(budget);
+    const auto planned = scheduler.schedule(budget);
     std::vector<Slice> slices(planned.begin(), planned.end());
     for (const Slice& slice : slices) {
       compute(*slice.job, slice.begin, slice.count);
@@ -170,7 +170,7 @@ struct SchedulerFixture {
   }
 
   std::vector<Slice> step(int shared = 64) {
-    return step({.shared = shared, .alone = shared},
+    return step({.shared = shared, .exclusive = shared},
                 [](TestJob& job) { job.tokens.push_back(job.tokens.back() + 1); });
   }
 
@@ -189,7 +189,7 @@ struct SchedulerFixture {
       const auto blocks = memory.blocks(job->slot);
       held.insert(blocks.begin(), blocks.end());
     }
-    ASSERT_EQ(memory.free_blocks() + memory.idle_blocks() + static_cast<int>(held.size()),
+    ASSERT_EQ(memory.free_blocks() + memory.evictable_blocks() + static_cast<int>(held.size()),
               memory.total_blocks());
   }
 };

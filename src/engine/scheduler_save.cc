@@ -21,7 +21,7 @@ int Scheduler::save(std::uint64_t tenant, std::span<const TokenId> tokens,
 
 int Scheduler::restore(std::uint64_t tenant, std::span<const TokenId> tokens,
                        std::span<const std::byte> blocks) noexcept {
-  if (!options_.reuses_prefixes || free_slots_.empty()) return 0;
+  if (!options_.enable_prefix_caching || free_slots_.empty()) return 0;
   const SeqId slot = free_slots_.back();  // lent, to take blocks by
   int node = -1;
   std::size_t done = 0;
@@ -36,7 +36,7 @@ int Scheduler::restore(std::uint64_t tenant, std::span<const TokenId> tokens,
     } else {
       // What was just put in must not make room for what follows.
       const bool is_full = memory_.free_blocks() == 0 &&
-                           memory_.idle_blocks() <= static_cast<int>(done) / kBlockTokens;
+                           memory_.evictable_blocks() <= static_cast<int>(done) / kBlockTokens;
       if (is_full || !make_room(1) || !memory_.extend(slot, static_cast<int>(ids.size()))) break;
       const BlockId block = memory_.blocks(slot)[0];
       memory_.import_block(block, blocks.first(n_bytes));

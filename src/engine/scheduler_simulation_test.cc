@@ -50,7 +50,7 @@ class Simulation {
       step();
     }
     f_.check_blocks();
-    EXPECT_EQ(f_.memory.free_blocks() + f_.memory.idle_blocks(), f_.memory.total_blocks());
+    EXPECT_EQ(f_.memory.free_blocks() + f_.memory.evictable_blocks(), f_.memory.total_blocks());
   }
 
   std::int64_t longest_wait() const { return longest_wait_; }
@@ -96,7 +96,7 @@ class Simulation {
   }
 
   void step() {
-    const StepBudget budget{.shared = 8 + below(40), .alone = 64};
+    const StepBudget budget{.shared = 8 + below(40), .exclusive = 64};
     const auto slices = f_.step(budget, [this](TestJob& job) {
       job.tokens.push_back(static_cast<TokenId>(job.tokens.size() * 31 % 250));
       --client_of(job.terms.id).left;
@@ -145,7 +145,7 @@ void simulate(int steps) {
       {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 30},
       {.max_seqs = 4, .batch = 8, .context = 224, .blocks = 15},
       {.max_seqs = 8, .batch = 64, .context = 224, .blocks = 200},
-      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 40, .reuses_prefixes = false},
+      {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 40, .enable_prefix_caching = false},
       {.max_seqs = 6, .batch = 64, .context = 224, .blocks = 30, .window = 20},
       {.max_seqs = 4,
        .batch = 32,
@@ -175,7 +175,7 @@ void simulate(int steps) {
   EXPECT_GT(n_preempted, steps / 2000) << "the cache was never short";
   EXPECT_GT(n_reused, steps / 500) << "nothing was ever reused";
   testing::Test::RecordProperty("longest_wait_steps", std::to_string(longest));
-  std::printf("%d steps: longest wait %lld of at most %lld steps, %d pre-emptions, %d reuses\n",
+  std::printf("%d steps: longest wait %lld of at most %lld steps, %d preemptions, %d reuses\n",
               steps, static_cast<long long>(longest), static_cast<long long>(kBound), n_preempted,
               n_reused);
 }

@@ -37,7 +37,7 @@ TEST(Scheduler, ALonePromptTakesAllOfAStepThatNobodyShares) {
   Fixture f({.batch = 256});
   TestJob job = f.job(text(200, 1));
   f.add(job);
-  EXPECT_EQ(f.step({.shared = 32, .alone = 160}, [](TestJob&) {}).at(0).count, 160);
+  EXPECT_EQ(f.step({.shared = 32, .exclusive = 160}, [](TestJob&) {}).at(0).count, 160);
 }
 
 TEST(Scheduler, PausedJobsWait) {
@@ -77,7 +77,7 @@ TEST(Scheduler, PromptsThatBeginTheSameAreComputedOnce) {
   }
   int computed = 0;
   for (int i = 0; i < 4; ++i) {
-    for (const Slice& slice : f.step({.shared = 256, .alone = 256}, [](TestJob&) {}))
+    for (const Slice& slice : f.step({.shared = 256, .exclusive = 256}, [](TestJob&) {}))
       computed += slice.count;
   }
   EXPECT_EQ(computed, 101 + 3 * 5) << "each of the others computes only behind the last full block";
@@ -132,7 +132,7 @@ TEST(Scheduler, TenantsShareNothing) {
 }
 
 TEST(Scheduler, SaysThatAnotherTenantHasItIfThatIsAllowed) {
-  Fixture f({.explains_tenants = true});
+  Fixture f({.explain_other_tenants = true});
   TestJob theirs = f.job(text(100, 1), 1), own = f.job(text(100, 1), 2);
   TestJob other = f.job(text(50, 2), 2);
   f.run(theirs);
@@ -160,7 +160,7 @@ TEST(Scheduler, TheLongestUnusedMakesRoomAndTheMissSaysSo) {
 }
 
 TEST(Scheduler, WithoutReuseNothingIsKept) {
-  Fixture f({.reuses_prefixes = false});
+  Fixture f({.enable_prefix_caching = false});
   TestJob first = f.job(text(50, 1)), second = f.job(text(50, 1));
   f.run(first);
   EXPECT_EQ(f.memory.free_blocks(), 64);
@@ -210,7 +210,7 @@ TEST(Scheduler, WaitingRaisesAJobAboveNewOnesOfHigherPriority) {
   f.step();
   f.add(low);
   for (int i = 0; i < 2 * kMaxPriority * kAgeingSteps; ++i)
-    f.step({.shared = 16, .alone = 16}, [](TestJob& job) { job->done = 0; });
+    f.step({.shared = 16, .exclusive = 16}, [](TestJob& job) { job->done = 0; });
   f.add(high);
   f.remove(live);
   f.scheduler.admit();

@@ -1,6 +1,6 @@
 // What a request yields is what it yields alone. Random schedules: how many share a step, how
 // prompts are cut, how large the cache is (so that prefixes are shared, evicted, and sequences
-// pre-empted), its type, how many threads compute, who comes when, who is cancelled, who reads
+// preempted), its type, how many threads compute, who comes when, who is cancelled, who reads
 // slowly. A schedule that fails is made smaller while it still fails, then printed.
 #pragma once
 
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "engine/engine_fixture_test.h"
+#include "model/placed_test.h"
 #include "model/tiny_archs_test.h"
 
 namespace wick {
@@ -40,7 +41,7 @@ struct Ask {  // one request and what its client does; every request of a seed i
 
 struct Schedule {
   int max_seqs = 1, chunk = 512, threads = 1, spare_blocks = 0, target_ms = 0, draft_max = 0;
-  bool reuses_prefixes = true;
+  bool enable_prefix_caching = true;
   std::vector<Ask> asks = {};
 };
 
@@ -48,7 +49,7 @@ inline std::string to_string(const Schedule& s) {
   std::ostringstream out;
   out << "max_seqs " << s.max_seqs << ", chunk " << s.chunk << ", threads " << s.threads
       << ", guesses " << s.draft_max << ", spare blocks " << s.spare_blocks << ", target "
-      << s.target_ms << " ms, reuse " << s.reuses_prefixes << "\n";
+      << s.target_ms << " ms, reuse " << s.enable_prefix_caching << "\n";
   for (const Ask& a : s.asks) {
     out << "  prompt " << a.prompt_seed << " x " << a.n_prompt << " edit " << a.edit << ", answer "
         << a.n_answer << ", sampling " << a.sampling << ", seed " << a.seed << ", tenant "
@@ -83,9 +84,9 @@ inline SamplingParams sampling_of(const Ask& ask) {
 struct Outcome {  // all that a request yields; what deltas come to carry besides belongs here
   std::vector<TokenId> tokens = {};
   std::string text = {};
-  FinishReason stop = FinishReason::kNone;
+  FinishReason finish = FinishReason::kNone;
   std::string error = {};
-  std::vector<TokenId> likeliest = {};  // with their log-probabilities, as bits
+  std::vector<TokenId> top_logprobs = {};  // with their log-probabilities, as bits
   std::vector<std::uint32_t> logprobs = {};
 
   bool operator==(const Outcome&) const = default;
@@ -117,7 +118,9 @@ class Schedules {
     }
   }
 
-  int preemptions = 0, reuses = 0, right_guesses = 0, wrong_guesses = 0;
+  std::vector<int> parts = {};  // where schedules compute (test::placed); solos use one device
+
+  int preemptions = 0, reuses = 0, accepted_tokens = 0, rejected_tokens = 0;
   int n_requests = 0, n_failed = 0;  // the latter with an error
 
  private:
@@ -131,7 +134,7 @@ class Schedules {
                .spare_blocks = below(3) == 0 ? 200 : below(4),
                .target_ms = below(2) * 5,
                .draft_max = seed % 2 == 0 ? 0 : 1 + static_cast<int>(seed / 2 % 20),
-               .reuses_prefixes = below(8) != 0};
+               .enable_prefix_caching = below(8) != 0};
     const int n = 1 + below(9);
     for (int i = 0; i < n; ++i) {
       // Few families, so that prompts share beginnings, and few kinds, so that solos are known.
@@ -176,10 +179,10 @@ class Schedules {
     return engine.submit(std::move(request));
   }
 
-  std::unique_ptr<Engine> make_engine(Device& device, const Schedule& s) const {
+  std::unique_ptr<Engine> make_engine(const Placement& placement, const Schedule& s) const {
     const int batch = std::max(s.chunk, s.max_seqs);
     auto decoder = Decoder::load(
-        *file_, subject_.arch == nullptr ? **find_arch(*file_) : *subject_.arch, device,
+        *file_, subject_.arch == nullptr ? **find_arch(*file_) : *subject_.arch, placement,
         {.max_batch_tokens = batch,
          .max_logit_rows = s.max_seqs + s.draft_max,
          .context = subject_.context,
@@ -199,8 +202,8 @@ class Schedules {
                                   .k_type = subject_.k,
                                   .v_type = subject_.v,
                                   .draft_max = s.draft_max,
-                                  .drafts_must_pay = false,
-                                  .reuses_prefixes = s.reuses_prefixes});
+                                  .adaptive_drafting = false,
+                                  .enable_prefix_caching = s.enable_prefix_caching});
     WICK_CHECK(engine, "the engine starts");
     return *std::move(engine);
   }
@@ -208,11 +211,11 @@ class Schedules {
   static Outcome outcome_of(const Reader& reader) {
     Outcome out{.tokens = reader.tokens,
                 .text = reader.text,
-                .stop = reader.last ? reader.last->stop : FinishReason::kNone,
+                .finish = reader.last ? reader.last->finish : FinishReason::kNone,
                 .error = reader.error};
-    for (const auto* scores : {&reader.scores, &reader.prompt_scores}) {
-      for (const TokenScore& score : *scores) {
-        out.likeliest.push_back(score.id);
+    for (const auto* logprobs : {&reader.logprobs, &reader.prompt_scores}) {
+      for (const IdLogprob& score : *logprobs) {
+        out.top_logprobs.push_back(score.id);
         out.logprobs.push_back(std::bit_cast<std::uint32_t>(score.logprob));
       }
     }
@@ -227,7 +230,7 @@ class Schedules {
     if (known != solos_.end()) return known->second;
     if (solo_device_ == nullptr) {
       solo_device_ = test::make_device();
-      solo_engine_ = make_engine(*solo_device_, {.threads = 1, .reuses_prefixes = false});
+      solo_engine_ = make_engine(*solo_device_, {.threads = 1, .enable_prefix_caching = false});
     }
     const auto reader = std::make_shared<Reader>();
     WICK_CHECK(submit(*solo_engine_, ask, reader), "a solo is accepted");
@@ -239,7 +242,9 @@ class Schedules {
   // Plays the schedule; empty = every request yielded what it yields alone.
   std::string difference(const Schedule& s) {
     const auto device = test::make_device();
-    const auto engine = make_engine(*device, s);
+    std::unique_ptr<Device> second;
+    if (!parts.empty()) second = std::make_unique<test::FakeDevice>(*choose_isa());
+    const auto engine = make_engine(test::placed(*device, second.get(), parts), s);
     std::vector<std::shared_ptr<Reader>> readers(s.asks.size());
     std::vector<RequestId> ids(s.asks.size());
     bool is_open = true;
@@ -276,10 +281,10 @@ class Schedules {
     reuses += reader.last->usage.cached_tokens > 0 ? 1 : 0;
     n_requests += 1;
     n_failed += seen.error.empty() ? 0 : 1;
-    right_guesses += reader.last->usage.accepted_tokens;
-    wrong_guesses += reader.last->usage.draft_tokens - reader.last->usage.accepted_tokens;
+    accepted_tokens += reader.last->usage.accepted_tokens;
+    rejected_tokens += reader.last->usage.draft_tokens - reader.last->usage.accepted_tokens;
     const Outcome& alone = solo(ask);
-    if (ask.cancelled < 0 || seen.stop != FinishReason::kCancelled) {
+    if (ask.cancelled < 0 || seen.finish != FinishReason::kCancelled) {
       return seen == alone ? "" : " differs from its solo run";
     }
     const bool begins_like_it =
@@ -299,9 +304,12 @@ class Schedules {
       }
     }
     const std::function<void(Schedule&)> simpler[] = {
-        [](Schedule& s) { s.threads = 1; },        [](Schedule& s) { s.chunk = 2048; },
-        [](Schedule& s) { s.spare_blocks = 200; }, [](Schedule& s) { s.max_seqs = 2; },
-        [](Schedule& s) { s.target_ms = 0; },      [](Schedule& s) { s.reuses_prefixes = false; }};
+        [](Schedule& s) { s.threads = 1; },
+        [](Schedule& s) { s.chunk = 2048; },
+        [](Schedule& s) { s.spare_blocks = 200; },
+        [](Schedule& s) { s.max_seqs = 2; },
+        [](Schedule& s) { s.target_ms = 0; },
+        [](Schedule& s) { s.enable_prefix_caching = false; }};
     for (const auto& change : simpler) {
       Schedule changed = schedule;
       change(changed);

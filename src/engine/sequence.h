@@ -19,7 +19,7 @@
 namespace wick {
 
 inline std::vector<TokenId> find_ends(const GenerateRequest& request, const Tokenizer& tokenizer) {
-  std::vector<TokenId> ends = request.stop_ids;
+  std::vector<TokenId> ends = request.stop_token_ids;
   if (!request.ignore_end) {
     ends.insert(ends.end(), tokenizer.ends().begin(), tokenizer.ends().end());
   }
@@ -32,7 +32,7 @@ inline std::size_t longest_piece(const Tokenizer& tokenizer, int draft_max) noex
 }
 
 struct Sequence {
-  Sequence(RequestId request_id, PromptWish prompt_wish, GenerateRequest request, int most_tokens,
+  Sequence(RequestId request_id, PromptOutput prompt_wish, GenerateRequest request, int most_tokens,
            const Tokenizer& tokenizer, int vocab, int draft_max, std::int64_t now_ns)
       : id(request_id),
         tenant(request.tenant),
@@ -46,14 +46,14 @@ struct Sequence {
                  .history = static_cast<int>(tokens.size()) + most_tokens,
                  .ends = ends},
                 std::move(request.editor)),
-        stream(tokenizer, request.is_continuing, std::move(request.stops)),
+        stream(tokenizer, request.is_continuing, std::move(request.stop)),
         sink(std::move(request.sink)),
         emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, draft_max)),
         scorer(vocab, request.top_logprobs),
         submitted_ns(now_ns) {
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
-    scores.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
+    logprobs.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
     if (draft_max > 0) {
       draft.resize(static_cast<std::size_t>(draft_max));
       ngrams = NgramIndex(usage.prompt_tokens + max_tokens);
@@ -63,14 +63,14 @@ struct Sequence {
     }
   }
 
-  // Of the answer's first `n` tokens those that the reader has not taken yet, and their scores.
+  // Of the answer's first `n` tokens those that the reader has not taken yet, and their logprobs.
   std::span<const TokenId> new_tokens(int n) const noexcept {
     return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered),
                                      static_cast<std::size_t>(n - n_offered));
   }
 
-  std::span<const TokenScore> new_scores(int n) const noexcept {
-    return std::span(scores).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered),
+  std::span<const IdLogprob> new_scores(int n) const noexcept {
+    return std::span(logprobs).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered),
                                      scorer.per_token() * static_cast<std::size_t>(n - n_offered));
   }
 
@@ -81,7 +81,7 @@ struct Sequence {
   RequestId id;
   std::uint64_t tenant;
   int priority;
-  PromptWish wish;
+  PromptOutput wish;
   std::vector<TokenId> tokens;  // prompt and answer so far
   Job* job = nullptr;           // the scheduler's entry; null before it and behind it
   int max_tokens;               // of the answer
@@ -93,18 +93,18 @@ struct Sequence {
   int n_shown = 0;    // tokens of the answer up to the one that brought the end of its text
   int n_offered = 0;  // tokens of the answer the reader has taken
   Scorer scorer;
-  std::vector<TokenScore> scores;         // of the answer; as long as its tokens, or empty
-  std::shared_ptr<std::vector<TokenScore>> prompt_scores;  // with kScores
-  std::shared_ptr<EmbedResult> embed;                      // with kStates
+  std::vector<IdLogprob> logprobs;         // of the answer; as long as its tokens, or empty
+  std::shared_ptr<std::vector<IdLogprob>> prompt_scores;  // with kLogprobs
+  std::shared_ptr<EmbedResult> embed;                      // with kHiddenStates
   std::vector<TokenId> draft;  // guesses at the tokens behind, as many as job->n_draft
   NgramIndex ngrams;
   DraftControl drafts;
-  int n_right = 0;  // guesses of the last step with some
+  int n_accepted = 0;  // guesses of the last step with some
   Usage usage = {};
   std::int64_t submitted_ns = 0, started_ns = 0, first_token_ns = 0;
   std::int64_t deadline_ns = 0;  // 0 = none
 
-  FinishReason stop = FinishReason::kNone;  // decided; the last delta may still be on its way
+  FinishReason finish = FinishReason::kNone;  // decided; the last delta may still be on its way
   bool is_flushed = false;                  // `emission` holds the stream's last text
   bool is_over = false;                     // the last delta is delivered
   const Error* error = nullptr;

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 12> kSentences = {
     "The small inn has six rooms, and its window table must be asked for a week ahead."};
 
 constexpr std::array<std::string_view, 5> kTasks = {
-    "Summarise the text in two sentences.", "List the facts in the text.",
+    "Summarize the text in two sentences.", "List the facts in the text.",
     "Repeat the text word for word.", "Which sentence of the text is the most important? Quote it.",
     "Rewrite the text for a child."};
 
@@ -59,8 +59,10 @@ class Answers {
   Answers(const ModelFile& file, const std::filesystem::path& draft_path, Guesser guesser) {
     const int draft_max = guesser == Guesser::kNone ? 0 : 4;
     const auto device = test::make_device();
-    const EngineOptions options{
-        .max_seqs = kSlots, .context = kContext, .draft_max = draft_max, .drafts_must_pay = false};
+    const EngineOptions options{.max_seqs = kSlots,
+                                .context = kContext,
+                                .draft_max = draft_max,
+                                .adaptive_drafting = false};
     auto decoder = *Decoder::load(file, *device,
                                   {.max_batch_tokens = 512,
                                    .max_logit_rows = kSlots + draft_max,
@@ -117,8 +119,8 @@ TEST(ModelSpeculation, A100PromptsYieldTheSameTokensWithAndWithoutGuesses) {
   const Answers of_draft(file, dir.path() / "draft.gguf", Guesser::kDraft);
   EXPECT_EQ(of_draft.tokens, plain.tokens);
   EXPECT_GT(of_draft.guessed, 100);
-  RecordProperty("guesses_of_text", of_text.guessed);
-  RecordProperty("right_guesses_of_text", of_text.right);
+  RecordProperty("draft_tokens_of_text", of_text.guessed);
+  RecordProperty("accepted_tokens_of_text", of_text.right);
 }
 
 }  // namespace

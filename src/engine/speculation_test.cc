@@ -14,46 +14,46 @@
 namespace wick {
 namespace {
 
-std::vector<TokenId> guess(NgramIndex& index, const std::vector<TokenId>& text, std::size_t n) {
+std::vector<TokenId> draft(NgramIndex& index, const std::vector<TokenId>& text, std::size_t n) {
   std::vector<TokenId> out(n);
-  out.resize(static_cast<std::size_t>(index.guess(text, out)));
+  out.resize(static_cast<std::size_t>(index.draft(text, out)));
   return out;
 }
 
 TEST(NgramIndex, GuessesWhatFollowedTheLastThreeTokens) {
   NgramIndex index(100);
-  EXPECT_TRUE(guess(index, {1, 2, 3}, 2).empty());
-  EXPECT_EQ(guess(index, {1, 2, 3, 4, 5, 1, 2, 3}, 3), (std::vector<TokenId>{4, 5, 1}));
-  EXPECT_TRUE(guess(index, {1, 2, 3, 4, 5, 1, 2, 3, 9}, 3).empty());
+  EXPECT_TRUE(draft(index, {1, 2, 3}, 2).empty());
+  EXPECT_EQ(draft(index, {1, 2, 3, 4, 5, 1, 2, 3}, 3), (std::vector<TokenId>{4, 5, 1}));
+  EXPECT_TRUE(draft(index, {1, 2, 3, 4, 5, 1, 2, 3, 9}, 3).empty());
 }
 
 TEST(NgramIndex, PrefersTheLatestPlace) {
   NgramIndex index(100);
-  EXPECT_EQ(guess(index, {1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3}, 1), (std::vector<TokenId>{5}));
+  EXPECT_EQ(draft(index, {1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3}, 1), (std::vector<TokenId>{5}));
 }
 
 TEST(NgramIndex, ATextThatRepeatsItselfIsGuessedToGoOnSo) {
   NgramIndex index(100);
-  EXPECT_EQ(guess(index, {7, 8, 9, 7, 8, 9}, 7), (std::vector<TokenId>{7, 8, 9, 7, 8, 9, 7}));
+  EXPECT_EQ(draft(index, {7, 8, 9, 7, 8, 9}, 7), (std::vector<TokenId>{7, 8, 9, 7, 8, 9, 7}));
   NgramIndex same(100);
-  EXPECT_EQ(guess(same, {4, 4, 4, 4}, 3), (std::vector<TokenId>{4, 4, 4}));
+  EXPECT_EQ(draft(same, {4, 4, 4, 4}, 3), (std::vector<TokenId>{4, 4, 4}));
 }
 
 TEST(NgramIndex, GuessesAlwaysEqualAnEarlierPlaceOfTheText) {
   std::mt19937 rng(4);
   NgramIndex index(3000);
   std::vector<TokenId> text;
-  int n_guessed = 0;
+  int n_drafted = 0;
   for (int i = 0; i < 3000; ++i) {
     text.push_back(static_cast<TokenId>(rng() % 12));
-    const auto out = guess(index, text, 4);
+    const auto out = draft(index, text, 4);
     if (out.empty()) continue;
-    ++n_guessed;
+    ++n_drafted;
     std::vector<TokenId> wanted(text.end() - 3, text.end());
     wanted.push_back(out[0]);
     ASSERT_NE(std::search(text.begin(), text.end(), wanted.begin(), wanted.end()), text.end());
   }
-  EXPECT_GT(n_guessed, 1000);
+  EXPECT_GT(n_drafted, 1000);
 }
 
 TEST(DraftControl, WrongGuessesStayWithinTwoPercentOfALongAnswer) {
@@ -61,10 +61,10 @@ TEST(DraftControl, WrongGuessesStayWithinTwoPercentOfALongAnswer) {
   int wrong = 0;
   constexpr int kTokens = 1000;
   for (int i = 0; i < kTokens; ++i) {
-    control.drew();
+    control.sampled();
     const int n = control.length(16);
     wrong += n;
-    if (n > 0) control.judged(n, 0);
+    if (n > 0) control.verified(n, 0);
   }
   EXPECT_LE(wrong, kTokens / 50);
   EXPECT_GT(wrong, 10);  // it goes on trying
@@ -75,15 +75,15 @@ TEST(DraftControl, RightGuessesGrowToTheMostAllowed) {
   int n = 0;
   for (int i = 0; i < 10; ++i) {
     n = control.length(16);
-    control.judged(n, n);
+    control.verified(n, n);
   }
   EXPECT_EQ(n, 16);
-  control.judged(16, 3);
+  control.verified(16, 3);
   EXPECT_LE(control.length(16), 3);
 }
 
-TEST(DraftPay, PausesWhileRowsCostMoreThanRightGuessesSaveAndTriesAgain) {
-  DraftPay pay;
+TEST(DraftCost, PausesWhileRowsCostMoreThanRightGuessesSaveAndTriesAgain) {
+  DraftCost pay;
   EXPECT_TRUE(pay.is_worth_it());
   pay.step_without(100);
   pay.step_with(180, 2, 2);  // 40 a row, all right
@@ -118,7 +118,7 @@ GenerateRequest repetitive(float temperature, std::uint64_t seed) {
 }
 
 EngineOptions guessing(int draft_max, int max_seqs = 2) {
-  return {.max_seqs = max_seqs, .draft_max = draft_max, .drafts_must_pay = false};
+  return {.max_seqs = max_seqs, .draft_max = draft_max, .adaptive_drafting = false};
 }
 
 TEST(SameBitsSpeculation, TokensAreThoseWithoutGuessesWhateverTheSampler) {
@@ -161,9 +161,11 @@ struct DraftFixture {
   test::TempDir dir;
   std::optional<ModelFile> file, draft_file;
   std::unique_ptr<WatchedDevice> device, draft_device;
+  test::FakeDevice second_draft_device{*choose_isa()};
   std::unique_ptr<Engine> engine;
 
-  explicit DraftFixture(bool is_same_model, int draft_max) {
+  explicit DraftFixture(bool is_same_model, int draft_max,
+                        const std::vector<int>& draft_parts = {}) {
     test::write_tiny_model(dir.path() / "model.gguf", {});
     test::TinyModel small;
     if (!is_same_model) small.type = DType::kQ4_0;  // nearly the same weights
@@ -173,13 +175,13 @@ struct DraftFixture {
     device = std::make_unique<WatchedDevice>();
     draft_device = std::make_unique<WatchedDevice>();
     auto draft =
-        Decoder::load(*draft_file, *draft_device,
+        Decoder::load(*draft_file, test::placed(*draft_device, &second_draft_device, draft_parts),
                       {.max_batch_tokens = 32, .max_logit_rows = 1, .max_seqs = 3, .threads = 1});
     auto model = Decoder::load(
         *file, *device,
         {.max_batch_tokens = 512, .max_logit_rows = 3 + draft_max, .max_seqs = 3, .threads = 1});
     const EngineOptions options = guessing(draft_max, 3);
-    const int context = plan_context(model->spec(), options);
+    const int context = plan_cache(model->spec(), options, 512).context;
     const int vocab = model->spec().vocab;
     engine =
         *Engine::create(*std::move(model), *Tokenizer::from(file->metadata()), options,
@@ -202,9 +204,11 @@ TEST(SameBitsSpeculation, ADraftModelChangesNoToken) {
       plain.finish();
       wanted.push_back(reader->tokens);
     }
-    int n_right = 0, n_wrong = 0;
+    int n_accepted = 0, n_wrong = 0;
     for (const bool is_same_model : {true, false}) {
-      DraftFixture f(is_same_model, 4);
+      std::vector<int> draft_parts;
+      if (is_same_model) draft_parts = {0, 1, 1, 0, 0, 1};
+      DraftFixture f(is_same_model, 4, draft_parts);
       std::vector<std::shared_ptr<Reader>> readers;
       for (int seed = 1; seed <= 5; ++seed) {
         readers.push_back(std::make_shared<Reader>());
@@ -216,11 +220,11 @@ TEST(SameBitsSpeculation, ADraftModelChangesNoToken) {
       }
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         EXPECT_EQ(readers[i]->tokens, wanted[i]);
-        n_right += readers[i]->last->usage.accepted_tokens;
+        n_accepted += readers[i]->last->usage.accepted_tokens;
         n_wrong += readers[i]->last->usage.draft_tokens - readers[i]->last->usage.accepted_tokens;
       }
     }
-    EXPECT_GT(n_right, 0);
+    EXPECT_GT(n_accepted, 0);
     EXPECT_TRUE(temperature == 0 || n_wrong > 0);
   }
 }
@@ -276,7 +280,7 @@ TEST(Speculation, FirstTokensHaveTheDistributionTheyHaveWithoutGuesses) {
   constexpr int kDraws = 50000;
   Fixture f(guessing(2, 8)), plain({.max_seqs = 8});
   std::map<TokenId, int> seen, wanted;
-  int n_guessed = 0;
+  int n_drafted = 0;
   const auto run = [&](Fixture& fixture, std::uint64_t first, std::map<TokenId, int>& counts) {
     for (std::uint64_t at = first; at < first + kDraws; at += 500) {
       std::vector<std::shared_ptr<Reader>> readers;
@@ -291,13 +295,13 @@ TEST(Speculation, FirstTokensHaveTheDistributionTheyHaveWithoutGuesses) {
       for (const auto& reader : readers) {
         ++counts[reader->tokens[1] % 64];
         ++counts[64 + reader->tokens[2] % 64];
-        n_guessed += reader->last->usage.draft_tokens;
+        n_drafted += reader->last->usage.draft_tokens;
       }
     }
   };
   run(plain, 1'000'000, wanted);
   run(f, 0, seen);
-  EXPECT_GT(n_guessed, 0);
+  EXPECT_GT(n_drafted, 0);
   // Two samples of the same size: chi-square of their difference, p > 0.001.
   double chi2 = 0;
   int cells = 0;
@@ -319,14 +323,14 @@ TEST(Scores, AreOfEachTokenAndItsPromptOnce) {
   const auto reader = std::make_shared<Reader>();
   ASSERT_TRUE(f.engine->submit(scored(std::move(r), reader)));
   f.finish();
-  ASSERT_EQ(reader->scores.size(), 4U * 6);
+  ASSERT_EQ(reader->logprobs.size(), 4U * 6);
   ASSERT_EQ(reader->prompt_scores.size(), 4U * 20);
   EXPECT_EQ(reader->prompt_scores[0].id, -1);
   const auto ids = prompt(20, 1);
   for (std::size_t i = 1; i < 20; ++i)
     EXPECT_EQ(reader->prompt_scores[4 * i].id, ids[i]);
   for (std::size_t i = 0; i < 6; ++i) {
-    const auto row = std::span(reader->scores).subspan(4 * i, 4);
+    const auto row = std::span(reader->logprobs).subspan(4 * i, 4);
     EXPECT_EQ(row[0].id, reader->tokens[i]);
     EXPECT_EQ(row[1].id, row[0].id);  // greedy: the likeliest
     EXPECT_EQ(row[1].logprob, row[0].logprob);

@@ -44,14 +44,14 @@ struct Engine::State {
   Inbox<Cancel> cancels;
   Inbox<Task> tasks;
   // The request whose step nobody shares, 0 = none; cancel() may then give up that step.
-  std::atomic<RequestId> alone = 0;
-  std::atomic<bool> gives_up = false;
+  std::atomic<RequestId> sole_request = 0;
+  std::atomic<bool> abort_requested = false;
 
   // Engine thread.
   std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
   Scheduler scheduler;
   StepCost cost;  // of steps that are shared
-  DraftPay draft_pay;
+  DraftCost draft_pay;
   std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
   std::int64_t guess_ns = 0;          // that the guesses of this step took
   Error failure = {};                 // of the last forward pass that failed
@@ -70,17 +70,17 @@ struct Engine::State {
   std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
 
   // The tokens that a request may generate, or why it cannot run. Any thread.
-  Result<int> check_request(const GenerateRequest& request, PromptWish wish) const;
+  Result<int> check_request(const GenerateRequest& request, PromptOutput wish) const;
 
   // Between two steps.
   void take_requests();
   void take_arrivals();
   void do_tasks();
   void wait_for(const std::function<void()>& work);  // any other thread, as the next one
-  Result<RequestPlan> estimate(const GenerateRequest& request, PromptWish wish);
+  Result<RequestEstimate> estimate(const GenerateRequest& request, PromptOutput wish);
   void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
-  int close_tenant(std::uint64_t tenant, bool wipes);
+  int close_tenant(std::uint64_t tenant, bool wipe);
   void end_late_and_unread();
   std::int64_t next_deadline_ns() const noexcept;
   void begin_admitted() noexcept;
@@ -89,7 +89,7 @@ struct Engine::State {
 
   // Hot:
   void deliver_all() noexcept;
-  void guess() noexcept;
+  void propose() noexcept;
   StepBudget budget() const noexcept;
   Batch gather(std::span<const Slice> slices) noexcept;
   void compute(std::span<const Slice> slices) noexcept;

@@ -16,8 +16,8 @@ bool Engine::step() {
   {
     const HotScope hot;
     s.deliver_all();
-    s.guess();
-    const auto slices = s.scheduler.plan(s.budget());
+    s.propose();
+    const auto slices = s.scheduler.schedule(s.budget());
     is_busy = !slices.empty();
     if (is_busy) s.compute(slices);
   }
@@ -34,21 +34,21 @@ void Engine::State::deliver_all() noexcept {
 }
 
 // Before a step: what each decoding sequence may go on with.
-void Engine::State::guess() noexcept {
+void Engine::State::propose() noexcept {
   if (options.draft_max == 0) return;
   const std::int64_t began = now_ns();
-  const bool is_worth_it = !options.drafts_must_pay || draft_pay.is_worth_it();
+  const bool is_worth_it = !options.adaptive_drafting || draft_pay.is_worth_it();
   for (Job* job : scheduler.live()) {
     Sequence& s = *job->owner;
     job->n_draft = 0;
-    if (!is_worth_it || job->is_paused || !job->is_decoding() || s.stop != FinishReason::kNone)
+    if (!is_worth_it || job->is_paused || !job->is_decoding() || s.finish != FinishReason::kNone)
       continue;
     const int left = s.max_tokens - s.usage.generated_tokens - 1;
     const int n = s.drafts.length(std::min(options.draft_max, left));
     if (n <= 0) continue;
     const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
     job->n_draft =
-        draft != nullptr ? draft->guess(job->slot, s.tokens, out) : s.ngrams.guess(s.tokens, out);
+        draft != nullptr ? draft->draft(job->slot, s.tokens, out) : s.ngrams.draft(s.tokens, out);
   }
   guess_ns = now_ns() - began;
 }
@@ -57,8 +57,8 @@ void Engine::State::guess() noexcept {
 // cancelled one is gone soon.
 StepBudget Engine::State::budget() const noexcept {
   const int most = options.prefill_chunk;
-  if (options.step_target_ms == 0) return {.shared = most, .alone = most};
-  return {.shared = cost.prompt_budget(most), .alone = most};
+  if (options.step_target_ms == 0) return {.shared = most, .exclusive = most};
+  return {.shared = cost.prompt_budget(most), .exclusive = most};
 }
 
 Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
@@ -82,14 +82,14 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
 
 void Engine::State::compute(std::span<const Slice> slices) noexcept {
   const std::int64_t began = now_ns();
-  // cancel() first leaves its message, then looks at `alone`; here it is the other way round, so
-  // one of the two sees the other.
-  gives_up.store(false);
-  alone.store(slices.size() == 1 ? slices[0].job->id : 0);
-  if (slices.size() == 1 && !cancels.is_empty()) gives_up.store(true);
+  // cancel() first leaves its message, then looks at `sole_request`; here it is the other way
+  // round, so one of the two sees the other.
+  abort_requested.store(false);
+  sole_request.store(slices.size() == 1 ? slices[0].job->id : 0);
+  if (slices.size() == 1 && !cancels.is_empty()) abort_requested.store(true);
   const Batch batch = gather(slices);
-  const bool is_whole = decoder.launch(batch, memory, gives_up);
-  alone.store(0);
+  const bool is_whole = decoder.launch(batch, memory, abort_requested);
+  sole_request.store(0);
   if (!is_whole) return;  // the step never was; whom it was for is ended by the next one
   sample_and_emit(slices);
   scheduler.publish();
@@ -101,7 +101,7 @@ void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) n
   for (const Slice& slice : slices) {
     if (slice.n_draft > 0) {  // neither the one nor the other
       const Sequence& s = *slice.job->owner;
-      if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_right);
+      if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_accepted);
       return;
     }
     (slice.count == 1 ? n_decoding : n_prompt) += slice.count;
@@ -122,13 +122,13 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
     const Sequence& s = *slice.job->owner;
     scheduler.computed(slice);
-    if (s.wish == PromptWish::kStates) pool(slice, first);
+    if (s.wish == PromptOutput::kHiddenStates) pool(slice, first);
     first += slice.count;
     if (slice.n_rows == 0) continue;
     const auto n_rows = static_cast<std::size_t>(slice.n_rows);
     const auto rows = logits->subspan(row * vocab, n_rows * vocab);
     row += n_rows;
-    if (s.wish == PromptWish::kScores) score_prompt(slice, rows);
+    if (s.wish == PromptOutput::kLogprobs) score_prompt(slice, rows);
     if (slice.is_last) draw(slice, rows);
   }
 }
@@ -137,25 +137,25 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
 void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
   Sequence& s = *slice.job->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
-  int n_right = 0;
+  int n_accepted = 0;
   rows = rows.last(static_cast<std::size_t>(1 + slice.n_draft) * vocab);
   for (;;) {
     accept(s, rows.first(vocab));
     deliver(s, now_ns());
-    s.drafts.drew();
-    if (s.stop != FinishReason::kNone || n_right == slice.n_draft ||
-        s.tokens.back() != s.draft[static_cast<std::size_t>(n_right)]) {
+    s.drafts.sampled();
+    if (s.finish != FinishReason::kNone || n_accepted == slice.n_draft ||
+        s.tokens.back() != s.draft[static_cast<std::size_t>(n_accepted)]) {
       break;
     }
-    ++n_right;
+    ++n_accepted;
     rows = rows.subspan(vocab);
   }
   if (slice.n_draft == 0) return;
-  scheduler.judged(slice, n_right);
-  s.drafts.judged(slice.n_draft, n_right);
-  s.n_right = n_right;
+  scheduler.verified(slice, n_accepted);
+  s.drafts.verified(slice.n_draft, n_accepted);
+  s.n_accepted = n_accepted;
   s.usage.draft_tokens += slice.n_draft;
-  s.usage.accepted_tokens += n_right;
+  s.usage.accepted_tokens += n_accepted;
 }
 
 void Engine::State::pool(const Slice& slice, int first) noexcept {
@@ -169,12 +169,12 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
   if (!slice.is_last) return;
   const std::int64_t now = now_ns();
   s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
-  s.stop = FinishReason::kEnd;
+  s.finish = FinishReason::kEos;
   deliver(s, now);
 }
 
-// Each row foretells the token behind its position. What a resumed request computes again has the
-// same scores.
+// Each row precedes the token behind its position. What a resumed request computes again has the
+// same logprobs.
 void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows) noexcept {
   Sequence& s = *slice.job->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
@@ -210,26 +210,26 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   if (id < 0) {
     s.error = &no_token;
     s.job->is_failed = true;
-    s.stop = FinishReason::kError;
+    s.finish = FinishReason::kError;
     return;
   }
   s.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
   ++s.usage.generated_tokens;
   if (s.scorer.is_on()) {
-    const std::size_t n = s.scores.size();
-    s.scores.resize(n + s.scorer.per_token());  // within the capacity that the sequence reserved
-    s.scorer.score(logits, id, std::span(s.scores).subspan(n));
+    const std::size_t n = s.logprobs.size();
+    s.logprobs.resize(n + s.scorer.per_token());  // within the capacity that the sequence reserved
+    s.scorer.score(logits, id, std::span(s.logprobs).subspan(n));
   }
   if (s.ends_with(id)) {
-    s.stop = FinishReason::kEnd;
+    s.finish = FinishReason::kEos;
     return;
   }
   show(s, s.stream.push(id), now);
   if (s.stream.stopped()) {
-    s.stop = FinishReason::kStopText;
-    s.is_flushed = true;  // what is held back belongs to the stop string
+    s.finish = FinishReason::kStop;
+    s.is_flushed = true;  // what is held back belongs to the stop sequence
   } else if (s.usage.generated_tokens == s.max_tokens) {
-    s.stop = FinishReason::kLength;
+    s.finish = FinishReason::kLength;
   }
 }
 
@@ -238,14 +238,14 @@ void Engine::State::fail(std::span<const Slice> slices) noexcept {
     Sequence& s = *slice.job->owner;
     s.error = &failure;
     slice.job->is_failed = true;
-    s.stop = FinishReason::kError;
+    s.finish = FinishReason::kError;
     deliver(s, now_ns());
   }
 }
 
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
-  const bool ends = s.stop != FinishReason::kNone;
+  const bool ends = s.finish != FinishReason::kNone;
   if (ends && s.job != nullptr) {
     s.usage.cached_tokens = std::max(0, s.job->cached);
     s.usage.miss = s.job->miss;
@@ -258,19 +258,19 @@ bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (ends ? !s.emission.text().empty() : s.emission.is_due(s.n_shown - s.n_offered, now_ns)) {
     if (!s.sink->offer({.text = s.emission.text(),
                         .tokens = s.new_tokens(s.n_shown),
-                        .scores = s.new_scores(s.n_shown)}))
+                        .logprobs = s.new_scores(s.n_shown)}))
       return false;
     s.emission.taken();
     s.n_offered = s.n_shown;
   }
   if (!ends) return true;
   if (s.embed != nullptr) {
-    s.embed->finish(s.stop, s.error);
+    s.embed->finish(s.finish, s.error);
     return s.is_over = true;
   }
   s.is_over = s.sink->offer({.tokens = s.new_tokens(s.usage.generated_tokens),
-                             .scores = s.new_scores(s.usage.generated_tokens),
-                             .stop = s.stop,
+                             .logprobs = s.new_scores(s.usage.generated_tokens),
+                             .finish = s.finish,
                              .usage = s.usage,
                              .error = s.error});
   return s.is_over;

@@ -55,7 +55,7 @@ void try_models(int first_seed, int n_schedules, int per_model) {
        ++seed) {
     try_model(static_cast<std::uint32_t>(seed), per_model, totals);
   }
-  std::printf("%d schedules, %d requests, %d of them failed, %d reused a prefix, %d pre-emptions\n",
+  std::printf("%d schedules, %d requests, %d of them failed, %d reused a prefix, %d preemptions\n",
               totals.schedules, totals.requests, totals.failed, totals.reuses, totals.preemptions);
   EXPECT_GT(totals.reuses, totals.requests / 10) << "nothing was ever reused";
   EXPECT_GT(totals.failed, 0) << "no model was bad enough";

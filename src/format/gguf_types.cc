@@ -32,7 +32,7 @@ Error unsupported_type(const std::string& path, std::string_view tensor, std::ui
           .id = "unsupported_tensor_type",
           .message = cat(path, ": tensor '", printable(tensor), "' is of type ", type,
                          ", which wick does not read"),
-          .hint = "choose another quantisation of the model, such as Q4_K_M or Q8_0"};
+          .hint = "choose another quantization of the model, such as Q4_K_M or Q8_0"};
 }
 
 }  // namespace wick

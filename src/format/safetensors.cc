@@ -73,7 +73,7 @@ Result<DType> read_dtype(const Header& header, std::string_view tensor, const js
                .id = "unsupported_tensor_type",
                .message = cat(header.path, ": tensor '", printable(tensor), "' is of type ",
                               printable(text), ", wick reads F32, F16 and BF16 safetensors"),
-               .hint = "take the unquantised model, or a GGUF file of it"};
+               .hint = "take the unquantized model, or a GGUF file of it"};
 }
 
 Result<Shape> read_shape(const Header& header, std::string_view tensor, const json* value) {

@@ -206,6 +206,12 @@ Result<void> Download::begin_anew(const HttpResponse& response) {
                  .message = cat(request_.name, " at ", printable(url_),
                                 " has 0 bytes, wanted is a file that holds something")};
   }
+  if (total > kMaxDownloadBytes) {
+    return Error{.code = ErrorCode::kCorrupt,
+                 .id = "file_too_large",
+                 .message = cat(request_.name, " at ", printable(url_), " has ", total,
+                                " bytes, at most ", kMaxDownloadBytes, " are taken")};
+  }
   const auto piece_bytes = std::clamp(request_.piece_bytes, kMinPieceBytes, kMaxPieceBytes);
   ::unlink(record_path_.c_str());
   record_ = new_part(total, piece_bytes);

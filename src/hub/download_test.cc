@@ -389,6 +389,20 @@ TEST_F(HostileDownloadTest, DamagedRecordsStartAgain) {
   expect_whole(got);
 }
 
+// Totals near 2^64 made the number of pieces wrap to 0.
+TEST_F(HostileDownloadTest, LengthsThatNoDiskHoldsAreRefused) {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  for (const std::uint64_t claimed : {kMost, kMost - (kMost >> 20U), kMaxDownloadBytes + 1}) {
+    serve(cat("\"cut_after\": 10, \"claims\": ", claimed));
+    const auto got = fetch();
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().id, "file_too_large") << claimed << ": " << got.error().message;
+    EXPECT_EQ(requests().size(), 1U) << claimed;
+  }
+  EXPECT_EQ(new_part(kMaxDownloadBytes, kPiece).pieces.size(), 1U << 16U);
+  EXPECT_LE(new_part(kMaxDownloadBytes, kPiece).piece_bytes, kMaxPieceBytes);
+}
+
 TEST_F(HostileDownloadTest, RecordTruncatedAnywhereIsAnError) {
   fetch_three_pieces();
   const std::string good = read(only(".json"));

@@ -38,7 +38,7 @@ bool holds_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Models alone: no vision projectors, no data files of the quantiser.
+// Models alone: no vision projectors, no data files of the quantizer.
 bool is_model_gguf(const HubFile& file) {
   const std::string path = ascii_lower(file.path);
   return path.ends_with(".gguf") && file_name(path).find("mmproj") == std::string_view::npos &&

@@ -15,8 +15,6 @@ namespace wick {
 
 namespace {
 
-// 4 TB in pieces of 64 MiB; keeps the record far under kMaxRecordBytes × 8.
-constexpr std::size_t kMaxPieces = 1 << 16;
 constexpr std::size_t kMaxPartBytes = 8 << 20;
 
 Error bad_part(const std::filesystem::path& path) {
@@ -42,10 +40,13 @@ bool read_pieces(const nlohmann::json& json, PartRecord& record) {
 
 PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes) {
   PartRecord record{.total = total, .piece_bytes = piece_bytes};
-  // A file too large for the number of pieces gets larger ones.
-  while (total / record.piece_bytes >= kMaxPieces)
-    record.piece_bytes *= 2;
-  record.pieces.resize((total + record.piece_bytes - 1) / record.piece_bytes);
+  const auto n_pieces = [&] {
+    return total / record.piece_bytes + (total % record.piece_bytes == 0 ? 0 : 1);
+  };
+  // A file of too many pieces gets larger ones.
+  while (n_pieces() > kMaxPieces && record.piece_bytes < kMaxPieceBytes)
+    record.piece_bytes = std::min(record.piece_bytes * 2, kMaxPieceBytes);
+  record.pieces.resize(n_pieces());
   return record;
 }
 
@@ -59,7 +60,7 @@ Result<PartRecord> load_part(const std::filesystem::path& path) {
   const auto piece_bytes = json_count(json, "piece_bytes");
   if (!url || !etag || !sha256 || !total || !piece_bytes) return bad_part(path);
   if (*piece_bytes < kMinPieceBytes || *piece_bytes > kMaxPieceBytes) return bad_part(path);
-  if (*total / *piece_bytes >= kMaxPieces) return bad_part(path);
+  if (*total > kMaxPieces * *piece_bytes) return bad_part(path);
   if (!sha256->empty() && !is_sha256_hex(*sha256)) return bad_part(path);
   PartRecord record = new_part(*total, *piece_bytes);
   record.url = *url;

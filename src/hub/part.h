@@ -14,6 +14,8 @@ namespace wick {
 
 inline constexpr std::uint64_t kMinPieceBytes = 1 << 10;
 inline constexpr std::uint64_t kMaxPieceBytes = 1 << 30;
+inline constexpr std::uint64_t kMaxPieces = 1 << 16;  // keeps the record far under 8 MiB
+inline constexpr std::uint64_t kMaxDownloadBytes = kMaxPieces * kMaxPieceBytes;  // 64 TiB
 
 struct PartRecord {
   std::string url = {};   // plain: without user, password and fragment
@@ -30,7 +32,7 @@ struct PartRecord {
   }
 };
 
-// A record of a file of `total` bytes with no piece there yet.
+// A record of a file of `total` bytes, at most kMaxDownloadBytes, with no piece there yet.
 PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes);
 
 // kNotFound when there is none, kCorrupt when it contradicts itself.

@@ -29,7 +29,7 @@ struct CatalogueRow {
   std::string_view title;         // "SmolLM2 135M Instruct"
   std::string_view architecture;  // GGUF's general.architecture: a row shows once that works
   std::uint64_t bytes;            // of the download
-  std::string_view licence;
+  std::string_view license;
   std::span<const CatalogueSource> sources;  // tried in this order
 };
 

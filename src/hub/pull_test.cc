@@ -116,7 +116,7 @@ TEST(Catalogue, EveryRowIsComplete) {
   for (const CatalogueRow& row : catalogue()) {
     EXPECT_TRUE(is_model_name(row.name)) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_FALSE(row.title.empty() || row.architecture.empty() || row.licence.empty()) << row.name;
+    EXPECT_FALSE(row.title.empty() || row.architecture.empty() || row.license.empty()) << row.name;
     EXPECT_GT(row.bytes, 50'000'000u) << row.name;
     ASSERT_FALSE(row.sources.empty()) << row.name;
     for (const CatalogueSource& source : row.sources) {

@@ -63,7 +63,7 @@ constexpr auto kStreams = [](const wick_model& model, const auto& input, const G
 };
 
 constexpr auto kPlans = [](const wick_model& model, const auto& input, const Generation& with) {
-  return model.model.plan(input, with);
+  return model.model.estimate(input, with);
 };
 
 // The answer as C has it: of a model, or of a session.
@@ -78,6 +78,15 @@ Out* ask(Handle* handle, const wick_generation* generation, wick_error** error, 
   });
 }
 
+// body(*handle), or `failed` with *error set.
+template <class Out, class Handle, class Body>
+Out on(Handle* handle, wick_error** error, Out failed, const Body& body) {
+  return guarded<Out>(error, failed, [&]() -> Result<Out> {
+    if (handle == nullptr) return null_argument("the handle");
+    return body(*handle);
+  });
+}
+
 // As much of `all` as there is room for, and how much it is.
 template <class All, class T>
 Result<ptrdiff_t> copied(const Result<All>& all, T* out, size_t capacity) {
@@ -85,6 +94,26 @@ Result<ptrdiff_t> copied(const Result<All>& all, T* out, size_t capacity) {
   if (out == nullptr && capacity > 0) return null_argument("what is written to");
   std::copy_n(all->begin(), std::min(all->size(), capacity), out);
   return static_cast<ptrdiff_t>(all->size());
+}
+
+const wick_event* event_of(wick_stream* stream, wick_error** error,
+                           std::optional<wick::Event> (wick::Stream::*read)()) {
+  return on<const wick_event*>(
+      stream, error, nullptr, [&](wick_stream& s) -> Result<const wick_event*> {
+        auto event = (s.stream.*read)();
+        if (!event) return static_cast<const wick_event*>(nullptr);
+        s.event = *std::move(event);
+        s.c_event = to_c(s.event);
+        return &s.c_event;
+      });
+}
+
+// The piece is the end of the stream's whole text, so it ends in 0.
+const char* piece_of(wick_stream* stream, size_t* length,
+                     std::optional<std::string_view> (wick::Stream::*read)()) {
+  const auto piece = stream == nullptr ? std::nullopt : (stream->stream.*read)();
+  if (length != nullptr) *length = piece ? piece->size() : 0;
+  return piece ? piece->data() : nullptr;
 }
 
 }  // namespace
@@ -118,6 +147,7 @@ void wick_model_options_init(wick_model_options* options) {
   *options = {};
   options->size = sizeof(*options);
   options->max_concurrent = defaults.max_concurrent;
+  options->max_queue = defaults.max_queue;
   options->cache_limit_bytes = defaults.cache_limit_bytes;
 }
 
@@ -135,30 +165,21 @@ void wick_model_free(wick_model* model) {
 }
 
 int wick_model_context(const wick_model* model) {
-  if (model == nullptr) return -1;
-  return guarded<int>(nullptr, -1,
-                      [&]() -> Result<int> { return model->model.describe().context; });
+  return on(model, nullptr, -1, [](auto& m) { return m.model.describe().context; });
 }
 
 int wick_model_vocabulary(const wick_model* model) {
-  if (model == nullptr) return -1;
-  return guarded<int>(nullptr, -1,
-                      [&]() -> Result<int> { return model->model.describe().vocabulary; });
+  return on(model, nullptr, -1, [](auto& m) { return m.model.describe().vocabulary; });
 }
 
-int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipes,
+int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipe,
                             wick_error** error) {
-  return guarded<int>(error, -1, [&]() -> Result<int> {
-    if (model == nullptr) return null_argument("model");
-    return model->model.close_tenant(tenant, wipes != 0);
-  });
+  return on(model, error, -1, [&](auto& m) { return m.model.close_tenant(tenant, wipe != 0); });
 }
 
 wick_model_info* wick_model_describe(const wick_model* model, wick_error** error) {
-  return guarded<wick_model_info*>(error, nullptr, [&]() -> Result<wick_model_info*> {
-    if (model == nullptr) return null_argument("model");
-    return to_c(model->model.describe());
-  });
+  return on<wick_model_info*>(model, error, nullptr,
+                              [](auto& m) { return to_c(m.model.describe()); });
 }
 
 void wick_model_info_free(wick_model_info* info) {
@@ -167,30 +188,27 @@ void wick_model_info_free(wick_model_info* info) {
 
 ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length, int32_t* ids,
                         size_t capacity, wick_error** error) {
-  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
-    if (model == nullptr) return null_argument("model");
+  return on<ptrdiff_t>(model, error, -1, [&](auto& m) -> Result<ptrdiff_t> {
     if (text == nullptr && length > 0) return null_argument("text");
-    return copied(model->model.tokenize({text, length}), ids, capacity);
+    return copied(m.model.tokenize({text, length}), ids, capacity);
   });
 }
 
 ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_ids, char* text,
                           size_t capacity, wick_error** error) {
-  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
-    if (model == nullptr) return null_argument("model");
+  return on<ptrdiff_t>(model, error, -1, [&](auto& m) -> Result<ptrdiff_t> {
     if (ids == nullptr && n_ids > 0) return null_argument("ids");
-    return copied(model->model.detokenize({ids, n_ids}), text, capacity);
+    return copied(m.model.detokenize({ids, n_ids}), text, capacity);
   });
 }
 
 ptrdiff_t wick_apply_template(const wick_model* model, const char* messages,
                               const wick_generation* generation, char* text, size_t capacity,
                               wick_error** error) {
-  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
-    if (model == nullptr) return null_argument("model");
+  return on<ptrdiff_t>(model, error, -1, [&](auto& m) -> Result<ptrdiff_t> {
     WICK_TRY(const Generation settings, to_cpp(generation));
     WICK_TRY(const auto list, from_json(messages)());
-    return copied(model->model.apply_template(list, settings), text, capacity);
+    return copied(m.model.apply_template(list, settings), text, capacity);
   });
 }
 
@@ -198,7 +216,7 @@ void wick_embed_options_init(wick_embed_options* options) {
   if (options == nullptr) return;
   *options = {};
   options->size = sizeof(*options);
-  options->normalise = 1;
+  options->normalize = 1;
 }
 
 ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length, const char* pooling,
@@ -212,8 +230,7 @@ ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t length, c
 ptrdiff_t wick_embed_all(const wick_model* model, const char* const* texts, const size_t* lengths,
                          size_t n_texts, const wick_embed_options* options, float* values,
                          size_t capacity, wick_error** error) {
-  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
-    if (model == nullptr) return null_argument("model");
+  return on<ptrdiff_t>(model, error, -1, [&](auto& m) -> Result<ptrdiff_t> {
     if (n_texts > 0 && (texts == nullptr || lengths == nullptr)) return null_argument("texts");
     std::vector<std::string> given;
     for (size_t i = 0; i < n_texts; ++i) {
@@ -221,7 +238,7 @@ ptrdiff_t wick_embed_all(const wick_model* model, const char* const* texts, cons
       given.emplace_back(texts[i] == nullptr ? "" : texts[i], lengths[i]);
     }
     WICK_TRY(const wick::EmbedOptions settings, to_cpp(options));
-    WICK_TRY(const auto vectors, model->model.embed(given, settings));
+    WICK_TRY(const auto vectors, m.model.embed(given, settings));
     std::vector<float> all;
     for (const wick::Embedding& one : vectors)
       all.insert(all.end(), one.values.begin(), one.values.end());
@@ -286,28 +303,29 @@ wick_completion* wick_chat_json(const wick_model* model, const char* messages,
   return ask<wick_completion>(model, generation, error, from_json(messages), completes(sink, user));
 }
 
-wick_plan* wick_complete_plan(const wick_model* model, const char* prompt,
+wick_estimate* wick_complete_estimate(const wick_model* model, const char* prompt,
                               const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(model, generation, error, from_text(prompt), kPlans);
+  return ask<wick_estimate>(model, generation, error, from_text(prompt), kPlans);
 }
 
-wick_plan* wick_complete_ids_plan(const wick_model* model, const int32_t* ids, size_t n_ids,
+wick_estimate* wick_complete_ids_estimate(const wick_model* model, const int32_t* ids, size_t n_ids,
                                   const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(model, generation, error, from_ids(ids, n_ids), kPlans);
+  return ask<wick_estimate>(model, generation, error, from_ids(ids, n_ids), kPlans);
 }
 
-wick_plan* wick_chat_plan(const wick_model* model, const wick_message* messages, size_t n_messages,
-                          const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(model, generation, error, from_list(messages, n_messages), kPlans);
+wick_estimate* wick_chat_estimate(const wick_model* model, const wick_message* messages,
+                                  size_t n_messages, const wick_generation* generation,
+                                  wick_error** error) {
+  return ask<wick_estimate>(model, generation, error, from_list(messages, n_messages), kPlans);
 }
 
-wick_plan* wick_chat_json_plan(const wick_model* model, const char* messages,
+wick_estimate* wick_chat_json_estimate(const wick_model* model, const char* messages,
                                const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(model, generation, error, from_json(messages), kPlans);
+  return ask<wick_estimate>(model, generation, error, from_json(messages), kPlans);
 }
 
-void wick_plan_free(wick_plan* plan) {
-  delete plan;
+void wick_estimate_free(wick_estimate* estimate) {
+  delete estimate;
 }
 
 wick_stream* wick_complete_stream(const wick_model* model, const char* prompt,
@@ -332,43 +350,39 @@ wick_stream* wick_chat_json_stream(const wick_model* model, const char* messages
 }
 
 const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error) {
-  return guarded<const wick_event*>(error, nullptr, [&]() -> Result<const wick_event*> {
-    if (stream == nullptr) return null_argument("stream");
-    auto event = stream->stream.next_event();
-    if (!event) return static_cast<const wick_event*>(nullptr);
-    stream->event = *std::move(event);
-    stream->c_event = to_c(stream->event);
-    return &stream->c_event;
-  });
+  return event_of(stream, error, &wick::Stream::next_event);
+}
+
+const wick_event* wick_stream_poll_event(wick_stream* stream, wick_error** error) {
+  return event_of(stream, error, &wick::Stream::poll_event);
 }
 
 const char* wick_stream_next(wick_stream* stream, size_t* length) {
-  if (length != nullptr) *length = 0;
-  return guarded<const char*>(nullptr, nullptr, [&]() -> Result<const char*> {
-    // The piece is the end of the stream's whole text, so it ends in 0.
-    const auto piece = stream == nullptr ? std::nullopt : stream->stream.next();
-    if (!piece) return static_cast<const char*>(nullptr);
-    if (length != nullptr) *length = piece->size();
-    return piece->data();
-  });
+  return piece_of(stream, length, &wick::Stream::next);
 }
 
-const wick_scored_token* wick_stream_scores(wick_stream* stream, size_t* n, wick_error** error) {
+const char* wick_stream_poll(wick_stream* stream, size_t* length) {
+  return piece_of(stream, length, &wick::Stream::poll);
+}
+
+int wick_stream_is_over(const wick_stream* stream) {
+  return stream == nullptr || stream->stream.is_over() ? 1 : 0;
+}
+
+const wick_token_logprob* wick_stream_logprobs(wick_stream* stream, size_t* n, wick_error** error) {
   if (n != nullptr) *n = 0;
-  return guarded<const wick_scored_token*>(
-      error, nullptr, [&]() -> Result<const wick_scored_token*> {
+  return guarded<const wick_token_logprob*>(
+      error, nullptr, [&]() -> Result<const wick_token_logprob*> {
         if (stream == nullptr || n == nullptr) return null_argument("the stream or n");
-        fill(stream->scored, stream->stream.scores());
+        fill(stream->scored, stream->stream.logprobs());
         *n = stream->scored.tokens.size();
         return *n == 0 ? nullptr : stream->scored.tokens.data();
       });
 }
 
 wick_completion* wick_stream_finish(wick_stream* stream, wick_error** error) {
-  return guarded<wick_completion*>(error, nullptr, [&]() -> Result<wick_completion*> {
-    if (stream == nullptr) return null_argument("stream");
-    return to_c(stream->stream.finish());
-  });
+  return on<wick_completion*>(stream, error, nullptr,
+                              [](wick_stream& s) { return to_c(s.stream.finish()); });
 }
 
 void wick_stream_cancel(wick_stream* stream) {
@@ -379,10 +393,30 @@ void wick_stream_free(wick_stream* stream) {
   delete stream;
 }
 
+wick_stream_set* wick_stream_set_new(wick_error** error) {
+  return guarded<wick_stream_set*>(error, nullptr, []() -> Result<wick_stream_set*> {
+    WICK_TRY(auto set, wick::StreamSet::create());
+    return std::make_unique<wick_stream_set>(wick_stream_set{std::move(set)}).release();
+  });
+}
+
+void wick_stream_set_free(wick_stream_set* set) {
+  delete set;
+}
+
+int wick_stream_set_fd(const wick_stream_set* set) {
+  return set == nullptr ? -1 : set->set.fd();
+}
+
+void wick_stream_set_take(wick_stream_set* set, void (*visit)(void* user, uint64_t key),
+                          void* user) {
+  if (set == nullptr || visit == nullptr) return;
+  set->set.take([visit, user](std::uint64_t key) { visit(user, key); });
+}
+
 wick_session* wick_session_new(const wick_model* model, const char* system, wick_error** error) {
-  return guarded<wick_session*>(error, nullptr, [&]() -> Result<wick_session*> {
-    if (model == nullptr) return null_argument("model");
-    auto session = model->model.session(system == nullptr ? "" : system);
+  return on<wick_session*>(model, error, nullptr, [&](auto& m) {
+    auto session = m.model.session(system == nullptr ? "" : system);
     return std::make_unique<wick_session>(wick_session{std::move(session)}).release();
   });
 }
@@ -416,20 +450,19 @@ wick_stream* wick_session_send(wick_session* session, const char* message,
                           });
 }
 
-wick_plan* wick_session_plan(const wick_session* session, const char* text,
+wick_estimate* wick_session_estimate(const wick_session* session, const char* text,
                              const wick_generation* generation, wick_error** error) {
-  return ask<wick_plan>(
+  return ask<wick_estimate>(
       session, generation, error, from_text(text),
       [](const wick_session& s, std::string_view question, const Generation& settings) {
-        return s.session.plan(question, settings);
+        return s.session.estimate(question, settings);
       });
 }
 
 ptrdiff_t wick_session_messages(const wick_session* session, char* json, size_t capacity,
                                 wick_error** error) {
-  return guarded<ptrdiff_t>(error, -1, [&]() -> Result<ptrdiff_t> {
-    if (session == nullptr) return null_argument("session");
-    return copied(Result(wick::messages_to_json(session->session.messages())), json, capacity);
+  return on<ptrdiff_t>(session, error, -1, [&](auto& s) {
+    return copied(Result(wick::messages_to_json(s.session.messages())), json, capacity);
   });
 }
 
@@ -504,9 +537,8 @@ int wick_pool_pin(wick_pool* pool, const char* name, int is_pinned) {
 }
 
 wick_model_info* wick_pool_describe(const wick_pool* pool, size_t index, wick_error** error) {
-  return guarded<wick_model_info*>(error, nullptr, [&]() -> Result<wick_model_info*> {
-    if (pool == nullptr) return null_argument("pool");
-    auto list = pool->pool.list();
+  return on<wick_model_info*>(pool, error, nullptr, [&](auto& p) -> Result<wick_model_info*> {
+    auto list = p.pool.list();
     if (index >= list.size()) return static_cast<wick_model_info*>(nullptr);
     return to_c(std::move(list[index]));
   });

@@ -9,42 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "library/library_fixture_test.h"
 #include "support/no_threads.h"
-#include "support/temp_dir.h"
-#include "support/tiny_model.h"
-#include "wick/model.h"
-#include "wick/wick.h"
 
 namespace {
 
-// A model, and the last error as text.
-struct Fixture {
-  wick::test::TempDir dir;
-  std::string path = (dir.path() / "tiny.gguf").string();
-  wick_model* model = nullptr;
-  wick_error* error = nullptr;
-
-  explicit Fixture(int context = 1024) {
-    wick::test::write_tiny_model(path, {.context = context});
-    wick_model_options options;
-    wick_model_options_init(&options);
-    options.threads = 1;
-    model = wick_model_open(path.c_str(), &options, &error);
-    EXPECT_NE(model, nullptr) << error_id();
-  }
-
-  ~Fixture() {
-    wick_error_free(error);
-    wick_model_free(model);
-  }
-
-  std::string error_id() {
-    const std::string id = error == nullptr ? "" : error->id;
-    wick_error_free(error);
-    error = nullptr;
-    return id;
-  }
-};
+using Fixture = wick::CFixture;
 
 struct Settings {
   std::vector<wick_parameter> parameters = {{"temperature", 3}, {"seed", 7}};
@@ -257,14 +227,14 @@ TEST(CAbi, RefusesNullsAndStructsOfAnotherSize) {
   wick_error_free(nullptr);
 }
 
-void expect_same(const wick_scored_token* seen, size_t n,
-                 const std::vector<wick::ScoredToken>& wanted) {
+void expect_same(const wick_token_logprob* seen, size_t n,
+                 const std::vector<wick::TokenLogprob>& wanted) {
   ASSERT_EQ(n, wanted.size());
   for (size_t i = 0; i < n; ++i) {
     EXPECT_EQ(seen[i].id, wanted[i].id);
     EXPECT_EQ(std::string(seen[i].bytes, seen[i].length), wanted[i].bytes);
     EXPECT_EQ(seen[i].logprob, wanted[i].logprob);
-    expect_same(seen[i].likeliest, seen[i].n_likeliest, wanted[i].likeliest);
+    expect_same(seen[i].top_logprobs, seen[i].n_top_logprobs, wanted[i].top_logprobs);
   }
 }
 
@@ -301,18 +271,20 @@ TEST(CAbi, AStreamsScoresAreThoseOfItsCompletion) {
   wick_stream* stream = wick_complete_stream(f.model, "abcd", &s.generation, &f.error);
   ASSERT_NE(stream, nullptr) << f.error_id();
   size_t n = 7;
-  EXPECT_EQ(wick_stream_scores(stream, &n, &f.error), nullptr);
+  EXPECT_EQ(wick_stream_logprobs(stream, &n, &f.error), nullptr);
   EXPECT_EQ(n, 0U);
   EXPECT_EQ(f.error, nullptr);
-  std::vector<wick::ScoredToken> seen;
+  std::vector<wick::TokenLogprob> seen;
   for (bool has_more = true; has_more;) {
     has_more = wick_stream_next(stream, nullptr) != nullptr;
-    const wick_scored_token* scores = wick_stream_scores(stream, &n, &f.error);
+    const wick_token_logprob* logprobs = wick_stream_logprobs(stream, &n, &f.error);
     for (size_t i = 0; i < n; ++i) {
-      seen.push_back({scores[i].id, {scores[i].bytes, scores[i].length}, scores[i].logprob});
-      for (size_t k = 0; k < scores[i].n_likeliest; ++k) {
-        const wick_scored_token& likely = scores[i].likeliest[k];
-        seen.back().likeliest.push_back({likely.id, {likely.bytes, likely.length}, likely.logprob});
+      seen.push_back(
+          {logprobs[i].id, {logprobs[i].bytes, logprobs[i].length}, logprobs[i].logprob});
+      for (size_t k = 0; k < logprobs[i].n_top_logprobs; ++k) {
+        const wick_token_logprob& likely = logprobs[i].top_logprobs[k];
+        seen.back().top_logprobs.push_back(
+            {likely.id, {likely.bytes, likely.length}, likely.logprob});
       }
     }
   }
@@ -322,7 +294,7 @@ TEST(CAbi, AStreamsScoresAreThoseOfItsCompletion) {
   expect_same(answer->logprobs, answer->n_logprobs, seen);
   wick_completion_free(answer);
   wick_stream_free(stream);
-  EXPECT_EQ(wick_stream_scores(nullptr, &n, &f.error), nullptr);
+  EXPECT_EQ(wick_stream_logprobs(nullptr, &n, &f.error), nullptr);
   EXPECT_EQ(f.error_id(), "null_argument");
 }
 
@@ -331,20 +303,20 @@ TEST(CAbi, ASessionsPlanIsWhatItsNextQuestionThenReports) {
   const Settings s;
   wick_session* session = wick_session_new(f.model, nullptr, &f.error);
   wick_completion_free(wick_session_say(session, "one", &s.generation, nullptr, nullptr, nullptr));
-  wick_plan* plan = wick_session_plan(session, "two", &s.generation, &f.error);
-  ASSERT_NE(plan, nullptr) << f.error_id();
+  wick_estimate* estimate = wick_session_estimate(session, "two", &s.generation, &f.error);
+  ASSERT_NE(estimate, nullptr) << f.error_id();
   wick_completion* answer =
       wick_session_say(session, "two", &s.generation, nullptr, nullptr, &f.error);
   ASSERT_NE(answer, nullptr) << f.error_id();
-  EXPECT_EQ(plan->prompt_tokens, answer->prompt_tokens);
-  EXPECT_EQ(plan->cached_tokens, answer->cached_tokens);
-  EXPECT_GT(plan->cached_tokens, 20);
+  EXPECT_EQ(estimate->prompt_tokens, answer->prompt_tokens);
+  EXPECT_EQ(estimate->cached_tokens, answer->cached_tokens);
+  EXPECT_GT(estimate->cached_tokens, 20);
   wick_completion_free(answer);
-  wick_plan_free(plan);
+  wick_estimate_free(estimate);
   const std::string longest(2000, 'a');
-  EXPECT_EQ(wick_session_plan(session, longest.c_str(), nullptr, &f.error), nullptr);
+  EXPECT_EQ(wick_session_estimate(session, longest.c_str(), nullptr, &f.error), nullptr);
   EXPECT_EQ(f.error_id(), "context_length_exceeded");
-  EXPECT_EQ(wick_session_plan(session, nullptr, nullptr, &f.error), nullptr);
+  EXPECT_EQ(wick_session_estimate(session, nullptr, nullptr, &f.error), nullptr);
   EXPECT_EQ(f.error_id(), "null_argument");
   wick_session_free(session);
 }
@@ -353,7 +325,7 @@ TEST(CAbi, APlanSaysWhatTheAnswerThenReports) {
   Fixture f;
   const Settings s;
   const std::string text(50, 'a');
-  wick_plan* first = wick_complete_plan(f.model, text.c_str(), &s.generation, &f.error);
+  wick_estimate* first = wick_complete_estimate(f.model, text.c_str(), &s.generation, &f.error);
   ASSERT_NE(first, nullptr) << f.error_id();
   EXPECT_EQ(first->miss, WICK_MISS_NEVER_SEEN);
   EXPECT_EQ(first->miss_cached, -1);
@@ -364,11 +336,11 @@ TEST(CAbi, APlanSaysWhatTheAnswerThenReports) {
   EXPECT_GT(first->cache_bytes, 0U);
   EXPECT_EQ(first->requests_before, 0);
   EXPECT_EQ(first->ttft_ms, -1);
-  wick_plan_free(first);
+  wick_estimate_free(first);
   const wick_message question = {"user", text.c_str()};
   wick_completion_free(
       wick_chat_messages(f.model, &question, 1, &s.generation, nullptr, nullptr, &f.error));
-  wick_plan* second = wick_chat_plan(f.model, &question, 1, &s.generation, &f.error);
+  wick_estimate* second = wick_chat_estimate(f.model, &question, 1, &s.generation, &f.error);
   ASSERT_NE(second, nullptr) << f.error_id();
   EXPECT_EQ(second->miss, WICK_MISS_NONE);
   EXPECT_GT(second->ttft_ms, 0);
@@ -378,14 +350,14 @@ TEST(CAbi, APlanSaysWhatTheAnswerThenReports) {
   EXPECT_EQ(second->prompt_tokens, answer->prompt_tokens);
   EXPECT_EQ(second->cached_tokens, answer->cached_tokens);
   wick_completion_free(answer);
-  wick_plan_free(second);
-  EXPECT_EQ(wick_complete_plan(f.model, std::string(2000, 'a').c_str(), nullptr, &f.error),
+  wick_estimate_free(second);
+  EXPECT_EQ(wick_complete_estimate(f.model, std::string(2000, 'a').c_str(), nullptr, &f.error),
             nullptr);
   EXPECT_EQ(f.error_id(), "context_length_exceeded");
-  EXPECT_EQ(wick_chat_plan(f.model, nullptr, 1, nullptr, &f.error), nullptr);
+  EXPECT_EQ(wick_chat_estimate(f.model, nullptr, 1, nullptr, &f.error), nullptr);
   EXPECT_EQ(f.error_id(), "null_argument");
-  EXPECT_EQ(wick_complete_plan(f.model, nullptr, nullptr, nullptr), nullptr);
-  wick_plan_free(nullptr);
+  EXPECT_EQ(wick_complete_estimate(f.model, nullptr, nullptr, nullptr), nullptr);
+  wick_estimate_free(nullptr);
 }
 
 TEST(CAbi, ATenantThatIsClosedBeginsAnew) {

@@ -1,5 +1,6 @@
 #include "library/c_convert.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "wick/log.h"
@@ -8,7 +9,7 @@ namespace wick::c_abi {
 
 static_assert(static_cast<int>(ErrorCode::kInvalid) + 1 == WICK_INVALID);
 static_assert(static_cast<int>(ErrorCode::kUnavailable) + 1 == WICK_UNAVAILABLE);
-static_assert(static_cast<int>(FinishReason::kEnd) == WICK_FINISH_END);
+static_assert(static_cast<int>(FinishReason::kEos) == WICK_FINISH_EOS);
 static_assert(static_cast<int>(FinishReason::kCancelled) == WICK_FINISH_CANCELLED);
 static_assert(static_cast<int>(FinishReason::kError) == WICK_FINISH_ERROR);
 static_assert(std::variant_size_v<Event> == WICK_EVENT_DONE);
@@ -70,19 +71,64 @@ void take(const char* from, std::string& to) {
   if (from != nullptr) to = from;
 }
 
-Result<std::vector<std::string>> texts(const char* const* from, std::size_t n, const char* what) {
-  if (n > 0 && from == nullptr) return null_argument(what);
-  for (std::size_t i = 0; i < n; ++i)
-    if (from[i] == nullptr) return null_argument(what);
-  return std::vector<std::string>(from, from + n);
+// To C: what is pointed at must stay where it is.
+template <class From, class To>
+void give(From from, To& to) {
+  to = from;
 }
 
-Result<void> take_biases(const wick_generation& g, Generation& out) {
-  if (g.n_logit_bias > 0 && g.logit_bias == nullptr) return null_argument("logit_bias");
-  for (const wick_token_bias& bias : std::span(g.logit_bias, g.n_logit_bias)) {
+void give(bool from, int& to) {
+  to = from ? 1 : 0;
+}
+
+void give(const std::string& from, const char*& to) {
+  to = from.c_str();
+}
+
+template <class Out>
+void give_miss(const CacheMiss& miss, Out& out) {
+  out.miss = static_cast<wick_miss>(miss.reason);
+  out.miss_position = miss.position;
+  out.miss_wanted = miss.wanted;
+  out.miss_cached = miss.cached;
+}
+
+template <class T>
+Result<std::span<T>> list(T* from, std::size_t n, const char* what) {
+  if (n > 0 && from == nullptr) return null_argument(what);
+  return std::span(from, n);
+}
+
+Result<std::vector<std::string>> texts(const char* const* from, std::size_t n, const char* what) {
+  WICK_TRY(const auto all, list(from, n, what));
+  if (std::count(all.begin(), all.end(), nullptr) > 0) return null_argument(what);
+  return std::vector<std::string>(all.begin(), all.end());
+}
+
+// What a request has as lists.
+Result<void> take_lists(const wick_generation& g, Generation& out) {
+  WICK_TRY(const auto parameters, list(g.parameters, g.n_parameters, "parameters"));
+  for (const wick_parameter& one : parameters) {
+    if (one.key == nullptr) return null_argument("the key of a parameter");
+    out.more.emplace_back(one.key, one.value);
+  }
+  WICK_TRY(out.stop, texts(g.stop, g.n_stop, "a stop sequence, or stops,"));
+  if (g.dry_sequence_breakers != nullptr) {
+    WICK_TRY(out.dry_sequence_breakers,
+             texts(g.dry_sequence_breakers, g.n_dry_breakers, "a text of dry_sequence_breakers"));
+  }
+  WICK_TRY(const auto ids, list(g.stop_token_ids, g.n_stop_token_ids, "stop_token_ids"));
+  out.stop_token_ids.assign(ids.begin(), ids.end());
+  WICK_TRY(const auto biases, list(g.logit_bias, g.n_logit_bias, "logit_bias"));
+  for (const wick_token_bias& bias : biases) {
     if (bias.id < 0 && bias.text == nullptr) return null_argument("the text of a bias without id");
     out.logit_bias.push_back(
         {.id = bias.id, .bias = bias.bias, .text = bias.text == nullptr ? "" : bias.text});
+  }
+  WICK_TRY(const auto origins, list(g.origins, g.n_origins, "origins"));
+  for (const wick_origin& one : origins) {
+    if (one.key == nullptr || one.origin == nullptr) return null_argument("a text of origins");
+    out.origins.emplace_back(one.key, one.origin);
   }
   return {};
 }
@@ -115,18 +161,7 @@ Result<Generation> to_cpp(const wick_generation* given) {
   WICK_GENERATION_FIELDS(WICK_TAKE)
   take(c.response_format, out.response_format.type);
   take(c.response_schema, out.response_format.schema);
-  if (c.n_parameters > 0 && c.parameters == nullptr) return null_argument("parameters");
-  for (std::size_t i = 0; i < c.n_parameters; ++i) {
-    if (c.parameters[i].key == nullptr) return null_argument("the key of a parameter");
-    out.more.emplace_back(c.parameters[i].key, c.parameters[i].value);
-  }
-  WICK_TRY(out.stops, texts(c.stops, c.n_stops, "a stop text, or stops,"));
-  if (c.dry_breakers != nullptr) {
-    WICK_TRY(out.dry_breakers, texts(c.dry_breakers, c.n_dry_breakers, "a text of dry_breakers"));
-  }
-  if (c.n_stop_ids > 0 && c.stop_ids == nullptr) return null_argument("stop_ids");
-  out.stop_ids.assign(c.stop_ids, c.stop_ids + c.n_stop_ids);
-  WICK_DO(take_biases(c, out));
+  WICK_DO(take_lists(c, out));
   if (c.logits != nullptr) {
     out.logits = [hook = c.logits, user = c.logits_user](std::span<float> logits,
                                                          std::span<const TokenId> history) {
@@ -135,6 +170,7 @@ Result<Generation> to_cpp(const wick_generation* given) {
     };
   }
   if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
+  if (c.stream_set != nullptr) out.wake = c.stream_set->set.add(c.stream_key);
   if (c.has_seed != 0) out.seed = c.seed;
   if (c.thinking != WICK_THINKING_DEFAULT) out.thinking = c.thinking == WICK_THINKING_ON;
   if (c.tools != nullptr) {
@@ -151,7 +187,6 @@ Result<EmbedOptions> to_cpp(const wick_embed_options* given) {
            read_options(given, wick_embed_options_init, "wick_embed_options_init"));
   EmbedOptions out;
   WICK_EMBED_FIELDS(WICK_TAKE)
-#undef WICK_TAKE
   if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
   return out;
 }
@@ -160,20 +195,21 @@ Result<PoolOptions> to_cpp(const wick_pool_options* given) {
   WICK_TRY(const wick_pool_options c,
            read_options(given, wick_pool_options_init, "wick_pool_options_init"));
   WICK_TRY(ModelOptions model, to_cpp(c.model));
-  return PoolOptions{.budget_bytes = c.budget_bytes,
-                     .max_models = c.max_models,
-                     .warm_up = c.warm_up != 0,
-                     .model = std::move(model)};
+  PoolOptions out;
+  WICK_POOL_FIELDS(WICK_TAKE)
+#undef WICK_TAKE
+  out.model = std::move(model);
+  return out;
 }
 
 Result<std::vector<Message>> to_cpp(const wick_message* messages, std::size_t n) {
-  if (n > 0 && messages == nullptr) return null_argument("messages");
+  WICK_TRY(const auto given, list(messages, n, "messages"));
   std::vector<Message> out;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (messages[i].role == nullptr || messages[i].content == nullptr) {
+  for (const wick_message& one : given) {
+    if (one.role == nullptr || one.content == nullptr) {
       return null_argument("the role or the content of a message");
     }
-    out.push_back({.role = messages[i].role, .content = messages[i].content});
+    out.push_back({.role = one.role, .content = one.content});
   }
   return out;
 }
@@ -188,31 +224,31 @@ TextSink to_cpp(wick_text_sink sink, void* user) {
 
 namespace {
 
-wick_scored_token to_c(const ScoredToken& token) {
+wick_token_logprob to_c(const TokenLogprob& token) {
   return {.id = token.id,
           .bytes = token.bytes.c_str(),
           .length = token.bytes.size(),
           .logprob = token.logprob,
-          .likeliest = nullptr,
-          .n_likeliest = 0};
+          .top_logprobs = nullptr,
+          .n_top_logprobs = 0};
 }
 
 }  // namespace
 
-void fill(ScoredList& list, std::span<const ScoredToken> scored) {
-  std::size_t n_likeliest = 0;
-  for (const ScoredToken& token : scored)
-    n_likeliest += token.likeliest.size();
+void fill(ScoredList& list, std::span<const TokenLogprob> scored) {
+  std::size_t n_top_logprobs = 0;
+  for (const TokenLogprob& token : scored)
+    n_top_logprobs += token.top_logprobs.size();
   list.tokens.clear();
-  list.likeliest.clear();
+  list.top_logprobs.clear();
   list.tokens.reserve(scored.size());
-  list.likeliest.reserve(n_likeliest);  // so that what is pointed at never moves
-  for (const ScoredToken& token : scored) {
-    wick_scored_token out = to_c(token);
-    out.likeliest = list.likeliest.data() + list.likeliest.size();
-    out.n_likeliest = token.likeliest.size();
-    for (const ScoredToken& likely : token.likeliest)
-      list.likeliest.push_back(to_c(likely));
+  list.top_logprobs.reserve(n_top_logprobs);  // so that what is pointed at never moves
+  for (const TokenLogprob& token : scored) {
+    wick_token_logprob out = to_c(token);
+    out.top_logprobs = list.top_logprobs.data() + list.top_logprobs.size();
+    out.n_top_logprobs = token.top_logprobs.size();
+    for (const TokenLogprob& likely : token.top_logprobs)
+      list.top_logprobs.push_back(to_c(likely));
     list.tokens.push_back(out);
   }
 }
@@ -225,18 +261,13 @@ Result<wick_model*> to_c(Result<Model> model) {
 wick_model_info* to_c(ModelInfo info) {
   auto owned = std::make_unique<OwnedInfo>();
   owned->whole = std::move(info);
-  const ModelInfo& whole = owned->whole;
-  owned->name = whole.name.c_str();
-  owned->architecture = whole.architecture.c_str();
-  owned->source = whole.source.c_str();
-  owned->context = whole.context;
-  owned->vocabulary = whole.vocabulary;
-  owned->weight_bytes = whole.memory.weight_bytes;
-  owned->cache_bytes = whole.memory.cache_bytes;
-  owned->scratch_bytes = whole.memory.scratch_bytes;
-  owned->draft_bytes = whole.memory.draft_bytes();
-  owned->is_pinned = whole.is_pinned ? 1 : 0;
-  owned->is_used = whole.is_used ? 1 : 0;
+#define WICK_GIVE(name) give(owned->whole.name, owned->name);
+  WICK_INFO_FIELDS(WICK_GIVE)
+#undef WICK_GIVE
+#define WICK_GIVE(name) give(owned->whole.memory.name, owned->name);
+  WICK_MEMORY_FIELDS(WICK_GIVE)
+#undef WICK_GIVE
+  owned->draft_bytes = owned->whole.memory.draft_bytes();
   return owned.release();
 }
 
@@ -251,6 +282,7 @@ Result<wick_completion*> to_c(Result<Completion> result) {
 #define WICK_GIVE(name) owned->name = whole.usage.name;
   WICK_USAGE_FIELDS(WICK_GIVE)
 #undef WICK_GIVE
+  give_miss(whole.usage.miss, *owned);
   for (const EffectiveParameter& one : whole.parameters) {
     const auto* const number = std::get_if<double>(&one.value);
     const auto* const text = std::get_if<std::string>(&one.value);
@@ -316,17 +348,14 @@ Result<wick_stream*> to_c(Result<Stream> stream) {
   return std::make_unique<wick_stream>(wick_stream{.stream = *std::move(stream)}).release();
 }
 
-Result<wick_plan*> to_c(const Result<RequestPlan>& plan) {
-  if (!plan) return plan.error();
-  auto out = std::make_unique<wick_plan>();
-#define WICK_GIVE(name) out->name = plan->name;
-  WICK_PLAN_FIELDS(WICK_GIVE)
+Result<wick_estimate*> to_c(const Result<RequestEstimate>& estimate) {
+  if (!estimate) return estimate.error();
+  auto out = std::make_unique<wick_estimate>();
+#define WICK_GIVE(name) out->name = estimate->name;
+  WICK_ESTIMATE_FIELDS(WICK_GIVE)
 #undef WICK_GIVE
-  out->miss = static_cast<wick_miss>(plan->miss.reason);
-  out->miss_position = plan->miss.position;
-  out->miss_wanted = plan->miss.wanted;
-  out->miss_cached = plan->miss.cached;
-  out->ttft_ms = plan->ttft_ms.value_or(-1);
+  give_miss(estimate->miss, *out);
+  out->ttft_ms = estimate->ttft_ms.value_or(-1);
   return out.release();
 }
 

@@ -16,6 +16,7 @@
 #include "wick/fields.h"
 #include "wick/model.h"
 #include "wick/pool.h"
+#include "wick/stream_set.h"
 #include "wick/wick.h"
 
 struct wick_model {
@@ -30,20 +31,24 @@ namespace wick::c_abi {
 
 // Scored tokens as C has them, over C++ ones that must stay where they are.
 struct ScoredList {
-  std::vector<wick_scored_token> tokens, likeliest;
+  std::vector<wick_token_logprob> tokens, top_logprobs;
 };
 
 }  // namespace wick::c_abi
 
 struct wick_stream {
   wick::Stream stream;
-  wick::c_abi::ScoredList scored = {};  // what wick_stream_scores() gave last
+  wick::c_abi::ScoredList scored = {};  // what wick_stream_logprobs() gave last
   wick::Event event = {};               // what wick_stream_next_event() gave last, and as C has it
   wick_event c_event = {};
 };
 
 struct wick_cancel {
   std::stop_source source;
+};
+
+struct wick_stream_set {
+  wick::StreamSet set;
 };
 
 struct wick_pool {
@@ -75,10 +80,10 @@ wick_error* to_c(const Error& error);
 Result<wick_model*> to_c(Result<Model> model);
 wick_model_info* to_c(ModelInfo info);
 Result<wick_completion*> to_c(Result<Completion> result);
-void fill(ScoredList& list, std::span<const ScoredToken> scored);
+void fill(ScoredList& list, std::span<const TokenLogprob> scored);
 wick_event to_c(const Event& event);
 Result<wick_stream*> to_c(Result<Stream> stream);
-Result<wick_plan*> to_c(const Result<RequestPlan>& plan);
+Result<wick_estimate*> to_c(const Result<RequestEstimate>& estimate);
 
 Result<ModelOptions> to_cpp(const wick_model_options* given);
 Result<Generation> to_cpp(const wick_generation* given);

@@ -66,7 +66,7 @@ TEST(LibraryModel, TextsBecomeVectors) {
   for (const float value : (*all)[0].values)
     squares += static_cast<double>(value) * static_cast<double>(value);
   EXPECT_NEAR(squares, 1, 1e-6);
-  const auto last = f.model->embed({"the heat"}, {.pooling = "last", .normalise = false});
+  const auto last = f.model->embed({"the heat"}, {.pooling = "last", .normalize = false});
   ASSERT_TRUE(last);
   EXPECT_NE((*last)[0].values, (*all)[0].values);
 }
@@ -214,7 +214,7 @@ TEST(LibraryModel, AHookThatAsksItsOwnModelIsRefusedAndDoesNotWait) {
     };
     note(f.model->complete("x", noise(1)));
     note(f.model->stream("x", noise(1)));
-    note(f.model->plan("x"));
+    note(f.model->estimate("x"));
     note(f.model->embed({"x"}));
     note(f.model->close_tenant(3));
     note(f.model->session().say("x"));
@@ -355,7 +355,7 @@ TEST(LibraryModel, BiasesAndStopIdsAreTheSamplers) {
     if (id != 'x') g.logit_bias.push_back({id, -std::numeric_limits<double>::infinity()});
   }
   EXPECT_EQ(f.model->complete("abc", g)->text, "xxxxx");
-  g.stop_ids = {'x'};
+  g.stop_token_ids = {'x'};
   EXPECT_EQ(f.model->complete("abc", g)->usage.generated_tokens, 1);
   EXPECT_FALSE(f.model->complete("abc", {.samplers = "no_such_thing"}));
 }

@@ -1,7 +1,7 @@
 // From the name of a model to the loaded model.
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "hub/find_model.h"
@@ -28,7 +28,7 @@ class Opening {
     if (!options_.progress || !is_new || stop_.stop_requested()) return !stop_.stop_requested();
     told_ns_ = now;
     phase_ = progress.phase;
-    auto answer = memory_door([&]() -> Result<bool> { return options_.progress(progress); });
+    auto answer = catch_bad_alloc([&]() -> Result<bool> { return options_.progress(progress); });
     if (!answer) failure_ = std::move(answer).error();
     if (failure_ || !*answer) stop_.request_stop();
     return !stop_.stop_requested();
@@ -107,10 +107,6 @@ Result<void> set_speculation(const ModelOptions& from, Opening& opening, LocalOp
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const ModelOptions& options,
                                          Opening& opening) {
   if (options.max_concurrent < 1 || options.max_concurrent > kMaxSeqs) {
@@ -122,6 +118,7 @@ Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const Mo
   WICK_TRY(const KvTypes cache, parse_kv_types(options.cache_type));
   LocalOptions local{.threads = options.threads,
                      .device = options.device,
+                     .tensor_split = options.tensor_split,
                      .engine = {.max_seqs = options.max_concurrent,
                                 .context = options.context,
                                 .kv_limit_bytes = options.cache_limit_bytes,

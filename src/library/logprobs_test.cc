@@ -36,13 +36,13 @@ std::vector<double> log_softmax(const std::vector<float>& logits) {
 }
 
 // Equal bits.
-void expect_same(const std::vector<ScoredToken>& a, const std::vector<ScoredToken>& b) {
+void expect_same(const std::vector<TokenLogprob>& a, const std::vector<TokenLogprob>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].id, b[i].id) << i;
     EXPECT_EQ(a[i].bytes, b[i].bytes) << i;
     EXPECT_EQ(a[i].logprob, b[i].logprob) << i;
-    expect_same(a[i].likeliest, b[i].likeliest);
+    expect_same(a[i].top_logprobs, b[i].top_logprobs);
   }
 }
 
@@ -61,16 +61,16 @@ TEST(LibraryLogprobs, AreTheLogSoftmaxOfTheRawLogitsWhateverTheHookAndTheSampler
   ASSERT_GT(rows.size(), 3U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::vector<double> want = log_softmax(rows[i]);
-    const ScoredToken& token = answer->logprobs[i];
+    const TokenLogprob& token = answer->logprobs[i];
     EXPECT_NEAR(token.logprob, want[static_cast<std::size_t>(token.id)], kFloatRounding);
     std::vector<TokenId> ids(rows[i].size());
     std::iota(ids.begin(), ids.end(), 0);
     std::stable_sort(ids.begin(), ids.end(), [&](TokenId a, TokenId b) {
       return rows[i][static_cast<std::size_t>(a)] > rows[i][static_cast<std::size_t>(b)];
     });
-    ASSERT_EQ(token.likeliest.size(), 20U);
+    ASSERT_EQ(token.top_logprobs.size(), 20U);
     for (std::size_t k = 0; k < 20; ++k) {
-      const ScoredToken& likely = token.likeliest[k];
+      const TokenLogprob& likely = token.top_logprobs[k];
       EXPECT_EQ(likely.id, ids[k]);
       EXPECT_NEAR(likely.logprob, want[static_cast<std::size_t>(likely.id)], kFloatRounding);
     }
@@ -82,9 +82,9 @@ TEST(LibraryLogprobs, TheLikeliestDescendAndTheirProbabilitiesStayBelowOne) {
   const auto answer = f.model->complete("abc", scored(2));
   ASSERT_TRUE(answer);
   ASSERT_FALSE(answer->logprobs.empty());
-  for (const ScoredToken& token : answer->logprobs) {
+  for (const TokenLogprob& token : answer->logprobs) {
     double sum = 0, above = 0;
-    for (const ScoredToken& likely : token.likeliest) {
+    for (const TokenLogprob& likely : token.top_logprobs) {
       sum += std::exp(likely.logprob);
       EXPECT_LE(likely.logprob, above);
       above = likely.logprob;
@@ -122,7 +122,7 @@ TEST(LibraryLogprobs, EveryTokenHasItsScoreHoweverTheAnswerEnds) {
       logit = -1e9F;
     logits[static_cast<std::size_t>("abcxyz"[history.size()])] = 0;
   };
-  stops.stops = {"yz"};
+  stops.stop = {"yz"};
   const auto stopped = f.model->complete("abc", stops);
   for (const auto* answer : {&cancelled, &stopped}) {
     ASSERT_TRUE(*answer) << to_string(answer->error());
@@ -165,15 +165,15 @@ TEST(LibraryLogprobs, APromptIsScoredAsIfItsTokensHadBeenDrawn) {
   const auto answer = f.model->complete("ABC", drawn);
   ASSERT_TRUE(answer);
   ASSERT_EQ(answer->text.size(), 40U);
-  const Generation scores{.max_tokens = 1, .prompt_logprobs = true, .top_logprobs = 20};
-  const auto again = f.model->complete("ABC" + answer->text, scores);
+  const Generation logprobs{.max_tokens = 1, .prompt_logprobs = true, .top_logprobs = 20};
+  const auto again = f.model->complete("ABC" + answer->text, logprobs);
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_TRUE(again->logprobs.empty());
   EXPECT_EQ(again->usage.cached_tokens, 0);
-  ASSERT_EQ(again->prompt_logprobs.size(), 42U);  // nothing foretells the first
+  ASSERT_EQ(again->prompt_logprobs.size(), 42U);  // nothing precedes the first
   EXPECT_EQ(again->prompt_logprobs[0].bytes, "B");
   expect_same({again->prompt_logprobs.begin() + 2, again->prompt_logprobs.end()}, answer->logprobs);
-  EXPECT_TRUE(f.model->complete("A", scores)->prompt_logprobs.empty());
+  EXPECT_TRUE(f.model->complete("A", logprobs)->prompt_logprobs.empty());
 }
 
 TEST(LibraryLogprobs, SessionsAndChatsHaveThemAndTheTextIsTheSameWithout) {
@@ -193,7 +193,7 @@ TEST(LibraryLogprobs, SessionsAndChatsHaveThemAndTheTextIsTheSameWithout) {
   ASSERT_EQ(chosen->logprobs.size(), said->logprobs.size());
   for (std::size_t i = 0; i < said->logprobs.size(); ++i) {
     EXPECT_EQ(chosen->logprobs[i].logprob, said->logprobs[i].logprob);
-    EXPECT_TRUE(chosen->logprobs[i].likeliest.empty());
+    EXPECT_TRUE(chosen->logprobs[i].top_logprobs.empty());
   }
 }
 

@@ -147,8 +147,8 @@ void Doors::add_cpp(std::vector<Door>& doors) const {
       },
       text_of));
   doors.push_back(door(
-      "Model::plan", [this] { return model.plan(messages, generation); },
-      [](const RequestPlan& plan) { return std::to_string(plan.prompt_tokens); }));
+      "Model::estimate", [this] { return model.estimate(messages, generation); },
+      [](const RequestEstimate& estimate) { return std::to_string(estimate.prompt_tokens); }));
   doors.push_back(door(
       "Model::embed", [this] { return model.embed(texts); },
       [](const std::vector<Embedding>& all) { return std::to_string(all.at(1).values.at(0)); }));
@@ -257,15 +257,15 @@ void Doors::add_c(std::vector<Door>& doors) const {
       },
       [](std::ptrdiff_t n) { return std::to_string(n); }));
   doors.push_back(door(
-      "wick_complete_plan",
+      "wick_complete_estimate",
       [this] {
-        FromC<wick_plan*> out;
-        out.value = wick_complete_plan(c_model, prompt.c_str(), &c_generation, &out.error);
+        FromC<wick_estimate*> out;
+        out.value = wick_complete_estimate(c_model, prompt.c_str(), &c_generation, &out.error);
         return out;
       },
-      [](wick_plan* plan) {
-        const std::string out = std::to_string(plan->prompt_tokens);
-        wick_plan_free(plan);
+      [](wick_estimate* estimate) {
+        const std::string out = std::to_string(estimate->prompt_tokens);
+        wick_estimate_free(estimate);
         return out;
       }));
   doors.push_back(door(

@@ -1,6 +1,6 @@
 #include "wick/model.h"
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "library/model_state.h"
 #include "library/stream_state.h"
 #include "local/local.h"
@@ -15,7 +15,7 @@ const char* version() noexcept {
 Model::Model(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
 
 Result<Model> Model::open(std::string_view path_or_name, const ModelOptions& options) {
-  return memory_door([&]() -> Result<Model> {
+  return catch_bad_alloc([&]() -> Result<Model> {
     State state;
     if (const FoundOpener found = find_opener(path_or_name); found.open != nullptr) {
       WICK_TRY(state.provider, (*found.open)(found.name));
@@ -27,7 +27,7 @@ Result<Model> Model::open(std::string_view path_or_name, const ModelOptions& opt
 }
 
 ModelInfo Model::describe() const {
-  auto told = memory_door([&]() -> Result<ModelInfo> {
+  auto told = catch_bad_alloc([&]() -> Result<ModelInfo> {
     const auto models = state_->provider->models();
     if (models && !models->empty()) return models->front();
     return ModelInfo{.name = std::string(state_->provider->name())};
@@ -64,39 +64,40 @@ Result<Stream> begin(const std::shared_ptr<Provider>& provider, Prompt prompt,
 }  // namespace
 
 Result<Stream> Model::stream(std::string_view prompt, const Generation& generation) const {
-  return memory_door([&] { return begin(state_->provider, std::string(prompt), generation); });
+  return catch_bad_alloc([&] { return begin(state_->provider, std::string(prompt), generation); });
 }
 
 Result<Stream> Model::stream(const std::vector<TokenId>& prompt,
                              const Generation& generation) const {
-  return memory_door([&] { return begin(state_->provider, prompt, generation); });
+  return catch_bad_alloc([&] { return begin(state_->provider, prompt, generation); });
 }
 
 Result<Stream> Model::stream(const std::vector<Message>& messages,
                              const Generation& generation) const {
-  return memory_door([&] { return begin(state_->provider, messages, generation); });
+  return catch_bad_alloc([&] { return begin(state_->provider, messages, generation); });
 }
 
-Result<RequestPlan> Model::plan(std::string_view prompt, const Generation& generation) const {
-  return memory_door([&] {
+Result<RequestEstimate> Model::estimate(std::string_view prompt,
+                                        const Generation& generation) const {
+  return catch_bad_alloc([&] {
     return state_->provider->estimate({.prompt = std::string(prompt), .generation = generation});
   });
 }
 
-Result<RequestPlan> Model::plan(const std::vector<TokenId>& prompt,
+Result<RequestEstimate> Model::estimate(const std::vector<TokenId>& prompt,
                                 const Generation& generation) const {
-  return memory_door(
+  return catch_bad_alloc(
       [&] { return state_->provider->estimate({.prompt = prompt, .generation = generation}); });
 }
 
-Result<RequestPlan> Model::plan(const std::vector<Message>& messages,
+Result<RequestEstimate> Model::estimate(const std::vector<Message>& messages,
                                 const Generation& generation) const {
-  return memory_door(
+  return catch_bad_alloc(
       [&] { return state_->provider->estimate({.prompt = messages, .generation = generation}); });
 }
 
 Session Model::session(std::string_view system) const {
-  auto made = memory_door([&]() -> Result<Session> {
+  auto made = catch_bad_alloc([&]() -> Result<Session> {
     auto state = std::make_shared<Session::State>();
     state->provider = state_->provider;
     state->conversation.set_system(system);
@@ -106,7 +107,7 @@ Session Model::session(std::string_view system) const {
 }
 
 Result<Session> Model::load_session(std::string_view path) const {
-  return memory_door([&]() -> Result<Session> {
+  return catch_bad_alloc([&]() -> Result<Session> {
     auto state = std::make_shared<Session::State>();
     state->provider = state_->provider;
     WICK_TRY(std::vector<Message> messages, state_->provider->load_session(std::string(path)));
@@ -117,24 +118,24 @@ Result<Session> Model::load_session(std::string_view path) const {
 
 Result<std::vector<Embedding>> Model::embed(const std::vector<std::string>& texts,
                                             const EmbedOptions& options) const {
-  return memory_door([&] { return state_->provider->embed({}, texts, options); });
+  return catch_bad_alloc([&] { return state_->provider->embed({}, texts, options); });
 }
 
-Result<int> Model::close_tenant(std::uint64_t tenant, bool wipes) const {
-  return memory_door([&] { return state_->provider->close_tenant(tenant, wipes); });
+Result<int> Model::close_tenant(std::uint64_t tenant, bool wipe) const {
+  return catch_bad_alloc([&] { return state_->provider->close_tenant(tenant, wipe); });
 }
 
 Result<std::vector<TokenId>> Model::tokenize(std::string_view text) const {
-  return memory_door([&] { return state_->provider->tokenize({}, text); });
+  return catch_bad_alloc([&] { return state_->provider->tokenize({}, text); });
 }
 
 Result<std::string> Model::detokenize(std::span<const TokenId> ids) const {
-  return memory_door([&] { return state_->provider->detokenize({}, ids); });
+  return catch_bad_alloc([&] { return state_->provider->detokenize({}, ids); });
 }
 
 Result<std::string> Model::apply_template(const std::vector<Message>& messages,
                                           const Generation& generation) const {
-  return memory_door([&] {
+  return catch_bad_alloc([&] {
     return state_->provider->apply_template({.prompt = messages, .generation = generation});
   });
 }

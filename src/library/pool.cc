@@ -1,6 +1,6 @@
 #include "wick/pool.h"
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "library/model_state.h"
 #include "local/local_pool.h"
 #include "provider/gather.h"
@@ -27,7 +27,7 @@ Result<std::shared_ptr<LocalModel>> load_for_pool(std::string_view source,
 // `work` on the inside of a pool; an error where there is none, and for what is thrown.
 template <class State, class Work>
 auto inside(State* state, Work work) noexcept -> decltype(work(*state)) {
-  return memory_door([&]() -> decltype(work(*state)) {
+  return catch_bad_alloc([&]() -> decltype(work(*state)) {
     if (state != nullptr) return work(*state);
     return Error{.code = ErrorCode::kNoMemory,
                  .id = "out_of_memory",
@@ -38,7 +38,7 @@ auto inside(State* state, Work work) noexcept -> decltype(work(*state)) {
 }  // namespace
 
 ModelPool::ModelPool(const PoolOptions& options) {
-  auto made = memory_door([&]() -> Result<std::unique_ptr<State>> {
+  auto made = catch_bad_alloc([&]() -> Result<std::unique_ptr<State>> {
     return std::make_unique<State>(
         PoolLimits{.budget_bytes = options.budget_bytes, .max_models = options.max_models},
         [options](std::string_view source) { return load_for_pool(source, options); });

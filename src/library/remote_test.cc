@@ -26,7 +26,7 @@ std::string line_of(const Event& event) {
   if (const auto* e = std::get_if<UsageEvent>(&event))
     return "usage " + std::to_string(e->usage.generated_tokens);
   if (const auto* e = std::get_if<DoneEvent>(&event)) return "done " + std::string(name(e->finish));
-  return "scores";
+  return "logprobs";
 }
 
 std::string line_of(const wick_event& e) {
@@ -45,7 +45,7 @@ std::string line_of(const wick_event& e) {
     case WICK_EVENT_DONE:
       return "done " + std::string(name(static_cast<FinishReason>(e.finish)));
     default:
-      return "scores";
+      return "logprobs";
   }
 }
 
@@ -133,7 +133,7 @@ TEST(LibraryRemote, ASilentAnswerCanBeCancelledWithWhatItSaid) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->text, "And then");
   EXPECT_EQ(answer->finish, FinishReason::kCancelled);
-  EXPECT_EQ(model.plan("x").error().id, "not_supported");
+  EXPECT_EQ(model.estimate("x").error().id, "not_supported");
   EXPECT_EQ(model.describe().name, "scripted");
 }
 

@@ -38,11 +38,11 @@ std::string bits(double value) {
 // What an answer is, and nothing of how it came: a cache hit and a clock differ between two runs.
 struct Outcome {
   std::string text = {}, reasoning = {};
-  std::vector<std::string> scores = {}, rest = {};
+  std::vector<std::string> logprobs = {}, rest = {};
 
   std::string dump() const {
     std::string out = cat("text ", hex(text), "\nreasoning ", hex(reasoning), "\n");
-    for (const auto* const lines : {&scores, &rest})
+    for (const auto* const lines : {&logprobs, &rest})
       for (const std::string& line : *lines)
         out += cat(line, "\n");
     return out;
@@ -51,18 +51,18 @@ struct Outcome {
 
 template <class Scored>
 void add_scores(const Scored& scored, std::vector<std::string>& out) {
-  for (const ScoredToken& token : scored) {
+  for (const TokenLogprob& token : scored) {
     out.push_back(cat("token ", token.id, " ", hex(token.bytes), " ", bits(token.logprob)));
-    for (const ScoredToken& likely : token.likeliest)
+    for (const TokenLogprob& likely : token.top_logprobs)
       out.push_back(cat("  likely ", likely.id, " ", hex(likely.bytes), " ", bits(likely.logprob)));
   }
 }
 
-void add_scores(const wick_scored_token* scored, std::size_t n, std::vector<std::string>& out) {
-  for (const wick_scored_token& token : std::span(scored, n)) {
+void add_scores(const wick_token_logprob* scored, std::size_t n, std::vector<std::string>& out) {
+  for (const wick_token_logprob& token : std::span(scored, n)) {
     out.push_back(
         cat("token ", token.id, " ", hex({token.bytes, token.length}), " ", bits(token.logprob)));
-    for (const wick_scored_token& likely : std::span(token.likeliest, token.n_likeliest))
+    for (const wick_token_logprob& likely : std::span(token.top_logprobs, token.n_top_logprobs))
       out.push_back(cat("  likely ", likely.id, " ", hex({likely.bytes, likely.length}), " ",
                         bits(likely.logprob)));
   }
@@ -85,7 +85,7 @@ void add_rest(const Completion& c, Outcome& out) {
 std::string whole(const Result<Completion>& answer) {
   if (!answer) return cat("error ", answer.error().id, "\n");
   Outcome out{.text = answer->text, .reasoning = answer->reasoning};
-  add_scores(answer->logprobs, out.scores);
+  add_scores(answer->logprobs, out.logprobs);
   add_rest(*answer, out);
   return out.dump();
 }
@@ -110,7 +110,7 @@ std::string failed(wick_error* error) {
 std::string whole(wick_completion* c, wick_error* error) {
   if (c == nullptr) return failed(error);
   Outcome out{.text = {c->text, c->length}, .reasoning = c->reasoning};
-  add_scores(c->logprobs, c->n_logprobs, out.scores);
+  add_scores(c->logprobs, c->n_logprobs, out.logprobs);
   add_rest(*c, out);
   wick_completion_free(c);
   return out.dump();
@@ -129,9 +129,9 @@ Generation to_cpp(const Json& settings) {
     if (key == "seed") {
       g.seed = value.get<std::uint64_t>();
     } else if (key == "stop") {
-      value.get_to(g.stops);
-    } else if (key == "stop_ids") {
-      value.get_to(g.stop_ids);
+      value.get_to(g.stop);
+    } else if (key == "stop_token_ids") {
+      value.get_to(g.stop_token_ids);
     } else if (key == "logit_bias") {
       for (const auto& [id, bias] : value.items())
         g.logit_bias.push_back({.id = std::stoi(id), .bias = bias.get<double>()});
@@ -153,7 +153,7 @@ struct CSettings {
   wick_generation g;
   std::deque<std::string> texts = {};
   std::vector<const char*> stops = {};
-  std::vector<int32_t> stop_ids = {};
+  std::vector<int32_t> stop_token_ids = {};
   std::vector<wick_token_bias> biases = {};
   std::vector<wick_parameter> parameters = {};
 
@@ -169,10 +169,10 @@ struct CSettings {
 #undef WICK_TAKE
       take_other(key, value);
     }
-    g.stops = stops.data();
-    g.n_stops = stops.size();
-    g.stop_ids = stop_ids.data();
-    g.n_stop_ids = stop_ids.size();
+    g.stop = stops.data();
+    g.n_stop = stops.size();
+    g.stop_token_ids = stop_token_ids.data();
+    g.n_stop_token_ids = stop_token_ids.size();
     g.logit_bias = biases.data();
     g.n_logit_bias = biases.size();
     g.parameters = parameters.data();
@@ -198,8 +198,8 @@ struct CSettings {
     } else if (key == "stop") {
       for (const Json& stop : value)
         stops.push_back(keep(stop.get<std::string>()));
-    } else if (key == "stop_ids") {
-      value.get_to(stop_ids);
+    } else if (key == "stop_token_ids") {
+      value.get_to(stop_token_ids);
     } else if (key == "logit_bias") {
       for (const auto& [id, bias] : value.items())
         biases.push_back({.id = std::stoi(id), .bias = bias.get<double>(), .text = nullptr});
@@ -246,9 +246,9 @@ std::string pulled(const Model& model, const Json& prompt, const Generation& g) 
   Outcome out;
   while (const auto piece = stream->next()) {
     out.text += *piece;
-    add_scores(stream->scores(), out.scores);
+    add_scores(stream->logprobs(), out.logprobs);
   }
-  add_scores(stream->scores(), out.scores);
+  add_scores(stream->logprobs(), out.logprobs);
   const auto answer = stream->finish();
   out.reasoning = answer->reasoning;
   add_rest(*answer, out);
@@ -265,8 +265,8 @@ std::string by_event(const Model& model, const Json& prompt, const Generation& g
       EXPECT_LE(text->text.size(), g.emit_bytes > 0 ? 16U : 100U);
     }
     if (const auto* const more = std::get_if<ReasoningEvent>(&*event)) out.reasoning += more->text;
-    if (const auto* const scored = std::get_if<ScoresEvent>(&*event))
-      add_scores(scored->tokens, out.scores);
+    if (const auto* const scored = std::get_if<LogprobsEvent>(&*event))
+      add_scores(scored->tokens, out.logprobs);
   }
   add_rest(*stream->finish(), out);
   return out.dump();
@@ -312,15 +312,15 @@ std::string c_pulled(const wick_model* model, const Json& prompt, const wick_gen
   if (stream == nullptr) return failed(error);
   Outcome out;
   std::size_t n = 0, n_scored = 0;
-  const auto scores = [&] {
-    const wick_scored_token* const scored = wick_stream_scores(stream, &n_scored, nullptr);
-    add_scores(scored, n_scored, out.scores);
+  const auto logprobs = [&] {
+    const wick_token_logprob* const scored = wick_stream_logprobs(stream, &n_scored, nullptr);
+    add_scores(scored, n_scored, out.logprobs);
   };
   while (const char* const piece = wick_stream_next(stream, &n)) {
     out.text.append(piece, n);
-    scores();
+    logprobs();
   }
-  scores();
+  logprobs();
   return c_end(stream, out);
 }
 
@@ -332,9 +332,9 @@ std::string c_by_event(const wick_model* model, const Json& prompt, const wick_g
   std::size_t n_scored = 0;
   while (const wick_event* const event = wick_stream_next_event(stream, nullptr)) {
     if (event->kind == WICK_EVENT_TEXT) out.text.append(event->text, event->length);
-    if (event->kind == WICK_EVENT_SCORES) {
-      const wick_scored_token* const scored = wick_stream_scores(stream, &n_scored, nullptr);
-      add_scores(scored, n_scored, out.scores);
+    if (event->kind == WICK_EVENT_LOGPROBS) {
+      const wick_token_logprob* const scored = wick_stream_logprobs(stream, &n_scored, nullptr);
+      add_scores(scored, n_scored, out.logprobs);
     }
   }
   return c_end(stream, out);

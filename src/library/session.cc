@@ -1,6 +1,6 @@
 #include "wick/session.h"
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "library/model_state.h"
 #include "library/stream_state.h"
 
@@ -29,7 +29,7 @@ Result<void> check(const Session::State* state) {
 // The answer joins the conversation; without one, or without room for it, the question goes, too.
 Result<void> end(Session::State& state, const Completion* answer) noexcept {
   state.is_busy = false;
-  auto kept = memory_door([&]() -> Result<void> {
+  auto kept = catch_bad_alloc([&]() -> Result<void> {
     if (answer != nullptr) state.conversation.answer(*answer);
     return {};
   });
@@ -52,17 +52,17 @@ Result<Completion> Session::say(std::string_view text, const Generation& generat
 }
 
 Result<Stream> Session::stream(std::string_view text, const Generation& generation) {
-  return memory_door([&] { return send({.content = text}, generation); });
+  return catch_bad_alloc([&] { return send({.content = text}, generation); });
 }
 
 Result<Stream> Session::send(const Message& message, const Generation& generation) {
   WICK_DO(check(state_.get()));
   State& s = *state_;
-  WICK_DO(memory_door([&]() -> Result<void> {
+  WICK_DO(catch_bad_alloc([&]() -> Result<void> {
     s.conversation.add(message);
     return {};
   }));
-  auto stream = memory_door([&]() -> Result<std::unique_ptr<Stream::State>> {
+  auto stream = catch_bad_alloc([&]() -> Result<std::unique_ptr<Stream::State>> {
     WICK_TRY(auto begun, begin_stream(s.provider, s.conversation.messages(), generation));
     begun->on_end = [state = state_](const Completion* answer) { return end(*state, answer); };
     return begun;
@@ -75,9 +75,10 @@ Result<Stream> Session::send(const Message& message, const Generation& generatio
   return Stream(*std::move(stream));
 }
 
-Result<RequestPlan> Session::plan(std::string_view text, const Generation& generation) const {
+Result<RequestEstimate> Session::estimate(std::string_view text,
+                                          const Generation& generation) const {
   WICK_DO(check(state_.get()));
-  return memory_door([&]() -> Result<RequestPlan> {
+  return catch_bad_alloc([&]() -> Result<RequestEstimate> {
     std::vector<Message> messages = state_->conversation.messages();
     messages.push_back({.content = text});
     return state_->provider->estimate({.prompt = std::move(messages), .generation = generation});
@@ -86,7 +87,7 @@ Result<RequestPlan> Session::plan(std::string_view text, const Generation& gener
 
 Result<void> Session::save(std::string_view path) const {
   WICK_DO(check(state_.get()));
-  return memory_door([&] {
+  return catch_bad_alloc([&] {
     return state_->provider->save_session(std::string(path), state_->conversation.messages());
   });
 }

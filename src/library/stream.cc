@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "library/stream_state.h"
 
 namespace wick {
@@ -23,7 +23,7 @@ Result<std::optional<Event>> Stream::State::take(Way way) {
 
 std::optional<Event> Stream::State::read(Way way) noexcept {
   if (has_broken) return std::nullopt;
-  auto taken = memory_door([&] { return take(way); });
+  auto taken = catch_bad_alloc([&] { return take(way); });
   if (taken) return *std::move(taken);
   has_broken = true;
   answer->cancel();
@@ -79,7 +79,7 @@ Result<Completion> Stream::finish() {
   if (!is_over()) state_->first_score = state_->whole.completion.logprobs.size();
   while (state_->read()) {
   }
-  return memory_door([this]() -> Result<Completion> {
+  return catch_bad_alloc([this]() -> Result<Completion> {
     if (!state_->whole.error) return state_->whole.completion;
     Error error = *state_->whole.error;
     error.partial_text = state_->whole.completion.text;
@@ -91,7 +91,7 @@ std::string_view Stream::text() const noexcept {
   return state_->whole.completion.text;
 }
 
-std::span<const ScoredToken> Stream::scores() const noexcept {
+std::span<const TokenLogprob> Stream::logprobs() const noexcept {
   return std::span(state_->whole.completion.logprobs).subspan(state_->first_score);
 }
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/memory_door.h"
-#include "provider/wake.h"
+#include "base/catch_bad_alloc.h"
+#include "base/wake.h"
 
 namespace wick {
 
@@ -14,7 +14,7 @@ StreamSet& StreamSet::operator=(StreamSet&&) noexcept = default;
 StreamSet::~StreamSet() = default;
 
 Result<StreamSet> StreamSet::create() {
-  return memory_door([]() -> Result<StreamSet> {
+  return catch_bad_alloc([]() -> Result<StreamSet> {
     WICK_TRY(auto set, WakeSet::create());
     return StreamSet(std::move(set));
   });

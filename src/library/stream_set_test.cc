@@ -33,7 +33,7 @@ TEST(StreamSet, OneLoopReadsManyAndEachSaysWhatItSaysAlone) {
   const Fixture f({.context = 1024}, {.max_concurrent = 3});
   auto set = *StreamSet::create();
   std::vector<Stream> streams;
-  std::vector<std::vector<ScoredToken>> scores(12);
+  std::vector<std::vector<TokenLogprob>> logprobs(12);
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     Generation g = noise(seed, 30);
     g.wake = set.add(seed);
@@ -44,8 +44,8 @@ TEST(StreamSet, OneLoopReadsManyAndEachSaysWhatItSaysAlone) {
     for (bool has_more = true; has_more;) {
       has_more = streams[key].poll().has_value();
       if (!has_more && !streams[key].is_over()) break;
-      const auto now = streams[key].scores();
-      scores[key].insert(scores[key].end(), now.begin(), now.end());
+      const auto now = streams[key].logprobs();
+      logprobs[key].insert(logprobs[key].end(), now.begin(), now.end());
     }
   });
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
@@ -55,9 +55,9 @@ TEST(StreamSet, OneLoopReadsManyAndEachSaysWhatItSaysAlone) {
     const Completion together = *streams[seed].finish();
     EXPECT_EQ(together.text, alone.text);
     EXPECT_EQ(streams[seed].text(), alone.text);
-    ASSERT_EQ(scores[seed].size(), alone.logprobs.size()) << seed;
+    ASSERT_EQ(logprobs[seed].size(), alone.logprobs.size()) << seed;
     for (std::size_t i = 0; i < alone.logprobs.size(); ++i)
-      EXPECT_EQ(scores[seed][i].id, alone.logprobs[i].id);
+      EXPECT_EQ(logprobs[seed][i].id, alone.logprobs[i].id);
   }
 }
 

@@ -21,8 +21,8 @@ struct Stream::State {
   // Throws nothing: the error is one of this answer.
   std::function<Result<void>(const Completion* whole)> on_end;
   bool has_broken = false;      // reading failed on this side: nothing more is read
-  std::size_t first_score = 0;  // of those that scores() tells
-  bool is_in_piece = false;     // poll() has read scores, but not yet their text
+  std::size_t first_score = 0;  // of those that logprobs() tells
+  bool is_in_piece = false;     // poll() has read logprobs, but not yet their text
   std::optional<std::stop_callback<std::function<void()>>> cancel;  // destroyed first
 
   State() = default;

@@ -73,7 +73,7 @@ Result<const ChatTemplate*> ChatTemplates::pick(std::string_view name, bool has_
 }
 
 bool has_tools(const Object& context) noexcept {
-  const Value* const tools = context.find("tools");
+  const JsonValue* const tools = context.find("tools");
   return tools != nullptr && !tools->is_null();
 }
 

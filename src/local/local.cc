@@ -3,18 +3,15 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "engine/load_engine.h"
 #include "local/local_answer.h"
-#include "model/decoder.h"
 
 namespace wick {
 
 namespace {
-
-// Rows of logits a step, besides one for each sequence: those of prompts.
-constexpr int kScoredRows = 7;
 
 // Until here all but the tokenizer is address space: nothing has been touched.
 Result<void> check_limit(const ModelMemory& memory, std::uint64_t limit) {
@@ -32,8 +29,7 @@ Result<void> check_limit(const ModelMemory& memory, std::uint64_t limit) {
                    "the limit"};
 }
 
-std::function<bool(std::uint64_t, std::uint64_t)> loading(const ProgressSink& sink,
-                                                          const ModelFile& file) {
+LoadProgress loading(const ProgressSink& sink, const ModelFile& file) {
   if (!sink) return nullptr;
   return [&sink, what = file.path().string()](std::uint64_t done, std::uint64_t all) {
     return sink({.phase = OpenPhase::kLoad, .what = what, .done = done, .total = all});
@@ -41,8 +37,6 @@ std::function<bool(std::uint64_t, std::uint64_t)> loading(const ProgressSink& si
 }
 
 }  // namespace
-
-LocalModel::LocalModel(ModelFile file, Device& device) : file_(std::move(file)), device_(device) {}
 
 LocalModel::~LocalModel() {
   if (thread_.joinable()) {
@@ -82,13 +76,13 @@ Result<void> LocalModel::check_files() const {
 
 Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path& path,
                                                      const LocalOptions& options) {
-  return memory_door([&]() -> Result<std::shared_ptr<LocalModel>> {
+  return catch_bad_alloc([&]() -> Result<std::shared_ptr<LocalModel>> {
     WICK_TRY(ModelFile file, ModelFile::open(path));
     DeviceRegistry& devices = options.devices != nullptr ? *options.devices : process_devices();
-    WICK_TRY(const OpenDevice open, devices.open(options.device));
+    WICK_TRY(OpenDevices open, devices.open_all(options.device, options.tensor_split));
     if (!open.warning.empty()) log_message(LogLevel::kWarning, open.warning);
-    const std::shared_ptr<LocalModel> model(new LocalModel(std::move(file), *open.device), release);
-    WICK_DO(model->load_parts(options));
+    const std::shared_ptr<LocalModel> model(new LocalModel(std::move(file)), release);
+    WICK_DO(model->load_parts(options, std::move(open.devices)));
     log_message(LogLevel::kInfo,
                 cat(printable(path.string()), " is loaded: ", human_bytes(model->memory_.total()),
                     " at most, context ", model->context()));
@@ -96,65 +90,27 @@ Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path
   });
 }
 
-Result<void> LocalModel::load_parts(const LocalOptions& options) {
+Result<void> LocalModel::load_parts(const LocalOptions& options,
+                                    std::vector<DeviceShare> devices) {
   inputs_ = options.inputs;
-  EngineOptions engine = options.engine;
-  const DecoderOptions sizes{
-      .max_batch_tokens = std::max(engine.prefill_chunk, engine.max_seqs),
-      .max_logit_rows = engine.max_seqs + std::max(kScoredRows, engine.draft_max),
-      .context = engine.context,
-      .max_seqs = engine.max_seqs,
-      .threads = options.threads,
-      .progress = loading(options.progress, file_)};
-  WICK_TRY(Decoder decoder, Decoder::load(file_, device_, sizes));
-  WICK_TRY(auto tokenizer, Tokenizer::from(file_.metadata()));
-  if (tokenizer->size() > decoder.spec().vocab) {
-    return Error{
-        .code = ErrorCode::kCorrupt,
-        .id = "vocabulary_mismatch",
-        .message = cat(printable(file_.path().string()), ": the tokenizer has ", tokenizer->size(),
-                       " tokens, the model has ", decoder.spec().vocab)};
-  }
-  memory_.weight_bytes = decoder.weight_bytes();
-  std::unique_ptr<DraftModel> draft;
+  EngineSources sources{.devices = std::move(devices),
+                        .threads = options.threads,
+                        .progress = loading(options.progress, file_)};
   if (!options.draft_model.empty()) {
-    WICK_TRY(draft, load_draft(options, decoder.spec(), *tokenizer));
-    memory_.draft_weight_bytes = draft->weight_bytes();
-    memory_.draft_cache_bytes = draft->cache_bytes();
-    memory_.draft_scratch_bytes = draft->scratch_bytes();
+    WICK_TRY(draft_file_, ModelFile::open(options.draft_model));
+    sources.draft = &*draft_file_;
+    sources.draft_progress = loading(options.progress, *draft_file_);
   }
-  WICK_TRY(engine_,
-           Engine::create(std::move(decoder), std::move(tokenizer), engine, std::move(draft)));
-  memory_.cache_bytes = engine_->cache_bytes();
-  memory_.scratch_bytes = engine_->scratch_bytes();
+  WICK_TRY(engine_, load_engine(file_, options.engine, std::move(sources)));
+  memory_ = engine_->memory();
   WICK_DO(check_limit(memory_, options.memory_limit_bytes));
-  kind_.k_type = engine.k_type;
-  kind_.v_type = engine.v_type;
+  kind_.k_type = options.engine.k_type;
+  kind_.v_type = options.engine.v_type;
   templates_ = options.chat_template.empty()
                    ? std::make_unique<const ChatTemplates>(file_.metadata())
                    : std::make_unique<const ChatTemplates>(options.chat_template);
   WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { engine_->run(stop); }));
   return {};
-}
-
-Result<std::unique_ptr<DraftModel>> LocalModel::load_draft(const LocalOptions& options,
-                                                           const DecoderSpec& spec,
-                                                           const Tokenizer& tokenizer) {
-  WICK_TRY(draft_file_, ModelFile::open(options.draft_model));
-  WICK_TRY(const auto draft_tokenizer, Tokenizer::from(draft_file_->metadata()));
-  WICK_DO(check_same_vocabulary(tokenizer, *draft_tokenizer));
-  const EngineOptions& engine = options.engine;
-  const int context = plan_context(spec, engine);
-  WICK_TRY(Decoder decoder, Decoder::load(*draft_file_, device_,
-                                          {.max_batch_tokens = engine.prefill_chunk,
-                                           .max_logit_rows = 1,
-                                           .context = context,
-                                           .max_seqs = engine.max_seqs,
-                                           .threads = options.threads,
-                                           .progress = loading(options.progress, *draft_file_)}));
-  return DraftModel::create(
-      std::move(decoder),
-      {.max_seqs = engine.max_seqs, .context = context, .vocab = tokenizer.size()});
 }
 
 Result<std::vector<ModelInfo>> LocalModel::models() {
@@ -195,14 +151,15 @@ Result<Statistics> LocalModel::statistics(const std::string& /*model*/) {
   const EngineLoad load = engine_->load();
   all.running = load.running;
   all.waiting = load.waiting;
+  all.slots = load.slots;
   all.cache_blocks = load.cache_blocks;
   all.free_blocks = load.free_blocks;
   return all;
 }
 
-Result<int> LocalModel::close_tenant(std::uint64_t tenant, bool wipes) {
+Result<int> LocalModel::close_tenant(std::uint64_t tenant, bool wipe) {
   WICK_DO(check_caller());
-  return engine_->close_tenant(tenant, wipes);
+  return engine_->close_tenant(tenant, wipe);
 }
 
 }  // namespace wick

@@ -31,8 +31,9 @@ namespace wick {
 
 struct LocalOptions {
   int threads = 0;  // 0 = what this process may use
-  // A device of `devices` by name, or "auto": the first one that starts.
-  std::string device = "auto";
+  // Devices of `devices` by name, "cuda:0,cpu", or "auto": the first one that starts. The model
+  // lies on them in their order, each has what it has room for; or by tensor_split: "3,1".
+  std::string device = "auto", tensor_split = {};
   DeviceRegistry* devices = nullptr;  // null = those of this process, which all models share
   EngineOptions engine = {};
   std::filesystem::path draft_model = {};  // guesses tokens ahead; empty = none
@@ -64,7 +65,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
 
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake = {}) override;
-  Result<RequestPlan> estimate(const Request& request) override;
+  Result<RequestEstimate> estimate(const Request& request) override;
   Result<std::vector<ModelInfo>> models() override;
   Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override;
   Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
@@ -73,13 +74,16 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   // BOS and EOS stand around a text where the model has them.
   Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
                                        const EmbedOptions& options) override;
+  Result<std::vector<Embedding>> embed_tokens(const std::string& model,
+                                              std::span<const std::vector<TokenId>> prompts,
+                                              const EmbedOptions& options) override;
   Result<Statistics> statistics(const std::string& model) override;
   // provider/messages.h and local/session_file.h. A file that does not fit this model and its cache
   // types, or is damaged, is refused. The next answer then computes only what is new.
   Result<void> save_session(const std::string& path, std::span<const Message> messages) override;
   Result<std::vector<Message>> load_session(const std::string& path) override;
   // A session file that was written stays.
-  Result<int> close_tenant(std::uint64_t tenant, bool wipes) override;
+  Result<int> close_tenant(std::uint64_t tenant, bool wipe) override;
 
   ModelInfo info() const;
 
@@ -95,25 +99,27 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
 
   const ModelMemory& memory() const noexcept { return memory_; }
 
+  std::vector<DeviceBytes> device_bytes() const { return engine_->device_bytes(); }
+
  private:
   struct Prepared;
 
-  LocalModel(ModelFile file, Device& device);
+  explicit LocalModel(ModelFile file) : file_(std::move(file)) {}
+
   static void release(LocalModel* model) noexcept;
   Result<void> check_caller() const;
   Result<void> check_files() const;
-  Result<void> load_parts(const LocalOptions& options);
-  Result<std::unique_ptr<DraftModel>> load_draft(const LocalOptions& options,
-                                                 const DecoderSpec& spec,
-                                                 const Tokenizer& tokenizer);
+  Result<void> load_parts(const LocalOptions& options, std::vector<DeviceShare> devices);
   Result<MarkedText> render(Object context, std::stop_token stop = {}) const;
   const SessionKind& session_kind();
+  template <class Text, class Tokens>
+  Result<std::vector<Embedding>> embed_all(std::span<const Text> texts, const EmbedOptions& options,
+                                           const Tokens& tokens_of);
   Result<Prepared> prepare(const Request& request) const;
   Result<void> read_prompt(const Request& request, Prepared& prepared) const;
 
   const pid_t process_ = ::getpid();
   ModelFile file_;
-  Device& device_;
   std::optional<ModelFile> draft_file_;
   std::vector<FileId> inputs_;
   std::unique_ptr<Engine> engine_;

@@ -6,7 +6,7 @@
 #include "base/ring.h"
 #include "base/strings.h"
 #include "local/limits.h"
-#include "local/score_log.h"
+#include "local/logprob_log.h"
 
 namespace wick {
 
@@ -20,11 +20,11 @@ class LocalAnswer::Sink final : public DeltaSink {
   bool offer(const TextDelta& delta) noexcept override {
     if (!has_room(delta.text.size())) return false;
     n_bytes_ += delta.text.size();
-    scores.add(delta.scores, delta.stop == FinishReason::kNone ? n_bytes_ : ScoreLog::kEnd);
-    if (delta.stop == FinishReason::kNone) {
+    logprobs.add(delta.logprobs, delta.finish == FinishReason::kNone ? n_bytes_ : LogprobLog::kEnd);
+    if (delta.finish == FinishReason::kNone) {
       ring.write(delta.text);
     } else {
-      finish = delta.stop;
+      finish = delta.finish;
       usage = delta.usage;
       if (delta.error != nullptr) error = *delta.error;  // cold: the request has failed
       counters_->add(finish, usage);
@@ -41,8 +41,8 @@ class LocalAnswer::Sink final : public DeltaSink {
 
   ByteRing ring;
   std::atomic<bool> is_dropped = false;
-  ScoreLog scores;
-  std::vector<TokenScore> prompt_scores;  // with ScoreRequest
+  LogprobLog logprobs;
+  std::vector<IdLogprob> prompt_scores;  // with ScoreRequest
   FinishReason finish = FinishReason::kNone;
   Usage usage = {};
   Error error = {};
@@ -79,7 +79,7 @@ Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateReque
     per_token += static_cast<std::size_t>(request.top_logprobs);
     const int most =
         request.max_tokens > 0 ? std::min(request.max_tokens, engine.context()) : engine.context();
-    sink->scores.reserve(static_cast<std::size_t>(most), per_token);
+    sink->logprobs.reserve(static_cast<std::size_t>(most), per_token);
   }
   request.sink = sink;
   request.editor = parts.hook;
@@ -87,7 +87,7 @@ Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateReque
   answer->scores_per_token_ = per_token;
   if (answer->parts_.has_prompt_logprobs) {
     const std::shared_ptr<Sink>& to = answer->sink_;
-    ScoreRequest scored{.generate = std::move(request), .scores = {to, &to->prompt_scores}};
+    ScoreRequest scored{.generate = std::move(request), .logprobs = {to, &to->prompt_scores}};
     WICK_TRY(answer->id_, engine.submit(std::move(scored)));
   } else {
     WICK_TRY(answer->id_, engine.submit(std::move(request)));
@@ -155,7 +155,7 @@ void LocalAnswer::read() {
   if (!reasoning_.empty()) pending_.emplace_back(ReasoningEvent{reasoning_});
   if (!text_.empty()) pending_.emplace_back(TextEvent{text_});
   if (is_end) {
-    if (parts_.has_logprobs) add_scores(ScoreLog::kEnd);
+    if (parts_.has_logprobs) add_scores(LogprobLog::kEnd);
     add_done();
   }
   std::reverse(pending_.begin(), pending_.end());
@@ -163,18 +163,18 @@ void LocalAnswer::read() {
 
 namespace {
 
-void append_named(std::span<const TokenScore> scores, std::size_t per_token,
-                  const Tokenizer& tokenizer, std::vector<ScoredToken>& out) {
-  const auto name = [&](const TokenScore& score) {
-    return ScoredToken{.id = score.id,
+void append_named(std::span<const IdLogprob> logprobs, std::size_t per_token,
+                  const Tokenizer& tokenizer, std::vector<TokenLogprob>& out) {
+  const auto name = [&](const IdLogprob& score) {
+    return TokenLogprob{.id = score.id,
                        .bytes = std::string(tokenizer.bytes(score.id)),
                        .logprob = static_cast<double>(score.logprob)};
   };
-  for (; scores.size() >= per_token; scores = scores.subspan(per_token)) {
-    if (scores[0].id < 0) continue;
-    out.push_back(name(scores[0]));
-    for (const TokenScore& likely : scores.subspan(1, per_token - 1)) {
-      if (likely.id >= 0) out.back().likeliest.push_back(name(likely));
+  for (; logprobs.size() >= per_token; logprobs = logprobs.subspan(per_token)) {
+    if (logprobs[0].id < 0) continue;
+    out.push_back(name(logprobs[0]));
+    for (const IdLogprob& likely : logprobs.subspan(1, per_token - 1)) {
+      if (likely.id >= 0) out.back().top_logprobs.push_back(name(likely));
     }
   }
 }
@@ -182,10 +182,10 @@ void append_named(std::span<const TokenScore> scores, std::size_t per_token,
 }  // namespace
 
 void LocalAnswer::add_scores(std::uint64_t text_end) {
-  ScoresEvent scores;
-  append_named(sink_->scores.take(text_end), scores_per_token_, engine_->tokenizer(),
-               scores.tokens);
-  if (!scores.tokens.empty()) pending_.emplace_back(std::move(scores));
+  LogprobsEvent logprobs;
+  append_named(sink_->logprobs.take(text_end), scores_per_token_, engine_->tokenizer(),
+               logprobs.tokens);
+  if (!logprobs.tokens.empty()) pending_.emplace_back(std::move(logprobs));
 }
 
 void LocalAnswer::add_done() {

@@ -1,5 +1,5 @@
 // The answer of a local model on its way: the engine's thread writes its text into a ring and its
-// scores into a log, and sets the reader's Wake; the reader makes events of them. A reader in a
+// logprobs into a log, and sets the reader's Wake; the reader makes events of them. A reader in a
 // child of fork() is told that nobody writes any more (id "model_of_other_process").
 #pragma once
 

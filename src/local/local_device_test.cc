@@ -81,6 +81,71 @@ TEST_F(LocalDevices, ADeviceThatTheHostCannotTouchGivesTheSameText) {
   EXPECT_EQ(text_of(*on_fake), text_of(*on_cpu));
 }
 
+// Two of them, so that a list is one whatever device the tests run on.
+constexpr DeviceKind kFakes = {
+    .name = "fakes",
+    .detect = [] { return std::vector<DeviceInfo>{{.name = "fakes:0"}, {.name = "fakes:1"}}; },
+    .start = [](const DeviceInfo& info) -> Result<std::unique_ptr<Device>> {
+      const std::uint64_t bytes = info.name == "fakes:0" ? 300'000 : 0;
+      return std::unique_ptr<Device>(std::make_unique<test::FakeDevice>(Isa::kScalar, bytes));
+    }};
+
+TEST_F(LocalDevices, AListOfDevicesGivesTheSameText) {
+  DeviceRegistry devices({&kFakes, 1});
+  const std::string wanted = text_of(*open({.threads = 1, .device = "cpu"}));
+  // The tiny model has two blocks, and the head counts as one.
+  for (const char* const split : {"", "0,1", "1,2", "2,1", "1,0"}) {
+    SCOPED_TRACE(split);
+    const auto model = open({.threads = 1,
+                             .device = "fakes:1,fakes:0",
+                             .tensor_split = split,
+                             .devices = &devices});
+    EXPECT_EQ(text_of(*model), wanted);
+    const bool is_on_both = split == std::string("1,2") || split == std::string("2,1");
+    EXPECT_EQ(model->device_bytes().size(), is_on_both ? 2U : 1U);
+  }
+}
+
+TEST_F(LocalDevices, WhatADeviceHasNoRoomForGoesToTheNext) {
+  DeviceRegistry devices({&kFakes, 1});
+  const std::string wanted = text_of(*open({.threads = 1, .device = "cpu"}));
+  LocalOptions options{.threads = 1, .device = "fakes:0,fakes:1", .devices = &devices};
+  auto alone = open(options);
+  const auto bytes = alone->device_bytes();
+  ASSERT_EQ(bytes.size(), 2U) << "the embedding and a block are on the small one";
+  EXPECT_EQ(bytes[0].device->info().memory_bytes, 300'000U);
+  EXPECT_EQ(text_of(*alone), wanted);
+  alone.reset();
+
+  options.draft_model = path_;
+  options.engine.draft_max = 4;
+  options.engine.adaptive_drafting = false;
+  const auto guessing = open(options);
+  const auto with_draft = guessing->device_bytes();
+  EXPECT_EQ(with_draft[0].bytes, bytes[0].bytes) << "there was no room left";
+  EXPECT_GT(with_draft[1].bytes, bytes[1].bytes + guessing->memory().draft_weight_bytes);
+  EXPECT_EQ(text_of(*guessing), wanted);
+}
+
+TEST_F(LocalDevices, AListThatCannotBeIsAnError) {
+  DeviceRegistry devices({&kFakes, 1});
+  const auto refused = [&](const char* names, const char* split) {
+    const auto model = LocalModel::open(
+        path_, {.device = names, .tensor_split = split, .devices = &devices});
+    EXPECT_FALSE(model);
+    return model ? Error{} : model.error();
+  };
+  EXPECT_EQ(refused("fakes:0,cuda", "").code, ErrorCode::kDevice);
+  EXPECT_EQ(refused("fakes:0,", "").id, "no_such_device");
+  EXPECT_EQ(refused("fakes:0,fakes:0", "").message,
+            "'fakes:0,fakes:0' names the device 'fake' twice");
+  EXPECT_EQ(refused("fakes,auto", "").id, "same_device_twice");
+  for (const char* const split : {"1", "1,", "1,2,3", "0,0", "-1,2", "nan,1", "1,inf", "a,b", ","})
+    EXPECT_EQ(refused("fakes:0,fakes:1", split).id, "bad_tensor_split") << split;
+  EXPECT_EQ(refused("fakes:0,fakes:1", "3").message,
+            "tensor_split is '3', wanted are as many numbers as devices (2), from 0 on, not all 0");
+}
+
 TEST_F(LocalDevices, TheLogSaysOnceThatAnotherDeviceFailed) {
   const DeviceKind broken{.name = "gpu",
                           .detect = [] { return std::vector<DeviceInfo>{{.name = "gpu:0"}}; },

@@ -39,7 +39,7 @@ Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {
                .message = cat("pooling '", printable(wanted), "' is not mean, first or last")};
 }
 
-void normalise(std::vector<float>& values) {
+void normalize(std::vector<float>& values) {
   const double squares =
       std::accumulate(values.begin(), values.end(), 0.0, [](double sum, float value) {
         return sum + static_cast<double>(value) * static_cast<double>(value);
@@ -66,36 +66,55 @@ constexpr std::size_t kTogether = 64;  // texts in the queue at once
 
 }  // namespace
 
-Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
-                                                 std::span<const std::string> texts,
-                                                 const EmbedOptions& options) {
+// `tokens_of` makes the prompt of a text.
+template <class Text, class Tokens>
+Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts,
+                                                     const EmbedOptions& options,
+                                                     const Tokens& tokens_of) {
   WICK_DO(check_caller());
   WICK_DO(check_files());
   WICK_TRY(const Pooling pooling, pooling_of(metadata(), options.pooling));
   std::vector<Embedding> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {
     Pending pending{*engine_};
-    for (const std::string& text : texts.first(std::min(kTogether, texts.size()))) {
+    for (const Text& text : texts.first(std::min(kTogether, texts.size()))) {
       EmbedRequest request{.pooling = pooling,
                            .tenant = options.tenant,
                            .priority = options.priority,
                            .time_limit_ms = options.time_limit_ms};
-      const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
-      request.prompt.assign(prefix.begin(), prefix.end());
-      WICK_TRY(const auto ids, tokenizer().encode_plain(text));
-      request.prompt.insert(request.prompt.end(), ids.begin(), ids.end());
-      request.prompt.insert(request.prompt.end(), suffix.begin(), suffix.end());
+      WICK_TRY(request.prompt, tokens_of(text));
       WICK_TRY(auto result, engine_->submit(std::move(request)));
       pending.results.push_back(std::move(result));
     }
     const std::stop_callback cancel(options.cancel, [&pending] { pending.cancel(); });
     for (const auto& result : pending.results) {
       WICK_TRY(Embedding embedding, result->wait());
-      if (options.normalise) normalise(embedding.values);
+      if (options.normalize) normalize(embedding.values);
       out.push_back(std::move(embedding));
     }
   }
   return out;
+}
+
+Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
+                                                 std::span<const std::string> texts,
+                                                 const EmbedOptions& options) {
+  return embed_all(texts, options, [this](const std::string& text) -> Result<std::vector<TokenId>> {
+    const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
+    std::vector<TokenId> ids(prefix.begin(), prefix.end());
+    WICK_TRY(const auto middle, tokenizer().encode_plain(text));
+    ids.insert(ids.end(), middle.begin(), middle.end());
+    ids.insert(ids.end(), suffix.begin(), suffix.end());
+    return ids;
+  });
+}
+
+Result<std::vector<Embedding>> LocalModel::embed_tokens(
+    const std::string& /*model*/, std::span<const std::vector<TokenId>> prompts,
+    const EmbedOptions& options) {
+  return embed_all(
+      prompts, options,
+      [](const std::vector<TokenId>& ids) -> Result<std::vector<TokenId>> { return ids; });
 }
 
 }  // namespace wick

@@ -231,7 +231,7 @@ Result<std::unique_ptr<Answer>> LocalPool::start(const Request& request,
   return model->start(request, std::move(wake));
 }
 
-Result<RequestPlan> LocalPool::estimate(const Request& request) {
+Result<RequestEstimate> LocalPool::estimate(const Request& request) {
   WICK_TRY(const Held model, get(request.model));
   return model->estimate(request);
 }
@@ -261,6 +261,13 @@ Result<std::vector<Embedding>> LocalPool::embed(const std::string& name,
                                                 const EmbedOptions& options) {
   WICK_TRY(const Held model, get(name));
   return model->embed(name, texts, options);
+}
+
+Result<std::vector<Embedding>> LocalPool::embed_tokens(
+    const std::string& name, std::span<const std::vector<TokenId>> prompts,
+    const EmbedOptions& options) {
+  WICK_TRY(const Held model, get(name));
+  return model->embed_tokens(name, prompts, options);
 }
 
 Result<Statistics> LocalPool::statistics(const std::string& name) {

@@ -51,7 +51,7 @@ class LocalPool final : public Provider {
 
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake = {}) override;
-  Result<RequestPlan> estimate(const Request& request) override;
+  Result<RequestEstimate> estimate(const Request& request) override;
   Result<std::vector<ModelInfo>> models() override;  // longest unused first
   Result<ModelInfo> load(const std::string& name) override;
   Result<ModelInfo> replace(const std::string& name, const std::string& source) override;
@@ -63,6 +63,9 @@ class LocalPool final : public Provider {
   Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
   Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
                                        const EmbedOptions& options) override;
+  Result<std::vector<Embedding>> embed_tokens(const std::string& model,
+                                              std::span<const std::vector<TokenId>> prompts,
+                                              const EmbedOptions& options) override;
   Result<Statistics> statistics(const std::string& model) override;
 
  private:

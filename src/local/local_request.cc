@@ -1,7 +1,7 @@
 // From a Request to what the engine gets.
 #include <algorithm>
 
-#include "base/memory_door.h"
+#include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "engine/limits.h"
 #include "local/local.h"
@@ -126,8 +126,8 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
                                  g.max_tokens > 0 ? origin_of(g, "max_tokens") : "default"});
   generate.sampling = std::move(resolved.params);
   generate.max_tokens = g.max_tokens;
-  generate.stops = g.stops;
-  generate.stop_ids = g.stop_ids;
+  generate.stop = g.stop;
+  generate.stop_token_ids = g.stop_token_ids;
   generate.tenant = g.tenant;
   generate.priority = g.priority;
   generate.time_limit_ms = g.time_limit_ms;
@@ -139,7 +139,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
 
 Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
                                                   std::shared_ptr<Wake> wake) {
-  return memory_door([&]() -> Result<std::unique_ptr<Answer>> {
+  return catch_bad_alloc([&]() -> Result<std::unique_ptr<Answer>> {
     WICK_DO(check_caller());
     WICK_TRY(Prepared prepared, prepare(request));
     const LogitsHook& hook = request.generation.logits;
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
   });
 }
 
-Result<RequestPlan> LocalModel::estimate(const Request& request) {
+Result<RequestEstimate> LocalModel::estimate(const Request& request) {
   WICK_DO(check_caller());
   WICK_TRY(Prepared prepared, prepare(request));
   if (!request.generation.prompt_logprobs) return engine_->estimate(prepared.generate);

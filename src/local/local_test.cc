@@ -50,6 +50,26 @@ TEST(LocalProvider, ChatRendersTheTemplateAndEndsWithOneDoneEvent) {
   EXPECT_FALSE((*answer)->poll());
 }
 
+TEST(LocalProvider, EmbedsTokensAsTheyAreAndTextsWithTheirEnds) {
+  Fixture f;
+  const auto model = std::static_pointer_cast<LocalModel>(f.provider);
+  std::vector<TokenId> ids(model->tokenizer().prefix().begin(), model->tokenizer().prefix().end());
+  const auto middle = model->tokenize({}, "abc");
+  ids.insert(ids.end(), middle->begin(), middle->end());
+  const auto suffix = model->tokenizer().suffix();
+  ids.insert(ids.end(), suffix.begin(), suffix.end());
+  const auto of_text = model->embed({}, std::vector<std::string>{"abc"}, {});
+  const auto of_ids = model->embed_tokens({}, std::vector<std::vector<TokenId>>{ids, {5}}, {});
+  ASSERT_TRUE(of_text) << to_string(of_text.error());
+  ASSERT_TRUE(of_ids) << to_string(of_ids.error());
+  EXPECT_EQ((*of_text)[0].values, (*of_ids)[0].values);
+  EXPECT_EQ((*of_ids)[1].tokens, 1);
+  EXPECT_NE((*of_ids)[0].values, (*of_ids)[1].values);
+  const auto bad = model->embed_tokens({}, std::vector<std::vector<TokenId>>{{1 << 20}}, {});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().id, "bad_token");
+}
+
 // What a child of fork() finds while its parent's model computes; its exit status tells.
 int ask_in_a_child(const Fixture& parent, Answer& answer, const std::string& want) {
   ::alarm(30);
@@ -229,7 +249,7 @@ TEST(ResolveSampling, EachParameterSaysWhoSetIt) {
 TEST(LocalProvider, AnAnswerCarriesTheParametersThatHeldForIt) {
   Fixture f({.context = 64});
   const auto answer =
-      ask(*f.provider, {.prompt = "abc", .generation = {.seed = 9, .stops = {"q"}}});
+      ask(*f.provider, {.prompt = "abc", .generation = {.seed = 9, .stop = {"q"}}});
   ASSERT_TRUE(answer);
   const auto& last = answer->parameters;
   const auto find = [&](std::string_view key) {
@@ -256,21 +276,21 @@ TEST(ResolveTokens, BiasesEveryTokenOfATextAndFindsBreakersInsideTokens) {
   SamplingParams params{.dry_multiplier = 1};
   ASSERT_TRUE(resolve_tokens(*tokenizer,
                              {.logit_bias = {{.bias = 2, .text = "ab"}, {.id = 3, .bias = -1}},
-                              .dry_breakers = {{"a", "xyz"}}},
+                              .dry_sequence_breakers = {{"a", "xyz"}}},
                              params));
   const auto ab = *tokenizer->encode_plain("ab");
   ASSERT_EQ(params.logit_bias.size(), ab.size() + 1);
   EXPECT_EQ(params.logit_bias[0].id, ab[0]);
   EXPECT_EQ(params.logit_bias.back().id, 3);
-  const auto& breakers = params.dry_breakers.tokens;
+  const auto& breakers = params.dry_sequence_breakers.tokens;
   for (TokenId id = 0; id < tokenizer->size(); ++id) {
     const bool has_a = tokenizer->bytes(id).find('a') != std::string_view::npos ||
                        tokenizer->bytes(id).find("xyz") != std::string_view::npos;
     EXPECT_EQ(std::count(breakers.begin(), breakers.end(), id), has_a ? 1 : 0) << id;
   }
-  ASSERT_EQ(params.dry_breakers.runs.size(), 1U);
-  EXPECT_EQ(params.dry_breakers.runs[0], *tokenizer->encode_plain("xyz"));
-  EXPECT_EQ(resolve_tokens(*tokenizer, {.dry_breakers = {{""}}}, params).error().id,
+  ASSERT_EQ(params.dry_sequence_breakers.runs.size(), 1U);
+  EXPECT_EQ(params.dry_sequence_breakers.runs[0], *tokenizer->encode_plain("xyz"));
+  EXPECT_EQ(resolve_tokens(*tokenizer, {.dry_sequence_breakers = {{""}}}, params).error().id,
             "bad_dry_breaker");
 }
 

@@ -21,7 +21,7 @@ constexpr Hint kHints[] = {
     {"general.sampling.top_p", "top_p"},
     {"general.sampling.min_p", "min_p"},
     {"general.sampling.penalty_repeat", "repeat_penalty"},
-    {"general.sampling.penalty_last_n", "repeat_window"},
+    {"general.sampling.penalty_last_n", "repeat_last_n"},
     {"general.sampling.xtc_probability", "xtc_probability"},
     {"general.sampling.xtc_threshold", "xtc_threshold"},
     {"general.sampling.mirostat", "mirostat"},
@@ -167,7 +167,7 @@ Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settin
   }
   if (params.dry_multiplier == 0) return {};
   std::vector<std::string> breakers(std::begin(kDryBreakers), std::end(kDryBreakers));
-  if (settings.dry_breakers) breakers = *settings.dry_breakers;
+  if (settings.dry_sequence_breakers) breakers = *settings.dry_sequence_breakers;
   for (const std::string& text : breakers) {
     if (text.empty()) {
       return Error{.code = ErrorCode::kInvalid,
@@ -176,7 +176,7 @@ Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settin
                    .hint = "for none at all say 'none'"};
     }
     WICK_TRY(const auto run, tokenizer.encode_plain(text));
-    if (run.size() > 1) params.dry_breakers.runs.push_back(run);
+    if (run.size() > 1) params.dry_sequence_breakers.runs.push_back(run);
   }
   for (TokenId id = 0; id < tokenizer.size(); ++id) {
     const std::string_view bytes = tokenizer.bytes(id);
@@ -184,7 +184,7 @@ Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settin
       return bytes.find(text) != std::string_view::npos;
     };
     if (std::any_of(breakers.begin(), breakers.end(), is_in)) {
-      params.dry_breakers.tokens.push_back(id);
+      params.dry_sequence_breakers.tokens.push_back(id);
     }
   }
   return {};

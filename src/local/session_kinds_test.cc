@@ -47,7 +47,7 @@ constexpr std::string_view kConversation = R"({"messages": []})";
 // An engine that a process would have: it knows nothing but the model file.
 class Process {
  public:
-  Process(const Kind& kind, int context = 256) {
+  Process(const Kind& kind, int context = 256, const std::vector<int>& parts = {}) {
     test::write_tiny_model(dir_.path() / "m.gguf", {.arch = kind.arch,
                                                     .d_model = 64,
                                                     .n_heads = 2,
@@ -61,7 +61,9 @@ class Process {
     file_ = *ModelFile::open(dir_.path() / "m.gguf");
     device_ = test::make_device();
     const Arch* const arch = test::tiny_arch(kind.arch);
-    auto decoder = Decoder::load(*file_, arch == nullptr ? **find_arch(*file_) : *arch, *device_,
+    if (!parts.empty()) second_ = std::make_unique<test::FakeDevice>(*choose_isa());
+    auto decoder = Decoder::load(*file_, arch == nullptr ? **find_arch(*file_) : *arch,
+                                 test::placed(*device_, second_.get(), parts),
                                  {.max_batch_tokens = 64,
                                   .max_logit_rows = 2,
                                   .context = context,
@@ -132,7 +134,7 @@ class Process {
 
   test::TempDir dir_;
   std::optional<ModelFile> file_;
-  std::unique_ptr<Device> device_;
+  std::unique_ptr<Device> device_, second_;
   std::unique_ptr<Engine> engine_;
   SessionKind kind_ = {};
 };
@@ -165,11 +167,11 @@ GenerateRequest next_turn(std::vector<TokenId> text, int n_answer = 24) {
 void expect_same(const Reader& seen, const Reader& wanted) {
   EXPECT_EQ(seen.error, wanted.error);
   EXPECT_EQ(seen.tokens, wanted.tokens);
-  ASSERT_EQ(seen.scores.size(), wanted.scores.size());
-  for (std::size_t i = 0; i < seen.scores.size(); ++i) {
-    EXPECT_EQ(seen.scores[i].id, wanted.scores[i].id);
-    EXPECT_EQ(std::bit_cast<std::uint32_t>(seen.scores[i].logprob),
-              std::bit_cast<std::uint32_t>(wanted.scores[i].logprob));
+  ASSERT_EQ(seen.logprobs.size(), wanted.logprobs.size());
+  for (std::size_t i = 0; i < seen.logprobs.size(); ++i) {
+    EXPECT_EQ(seen.logprobs[i].id, wanted.logprobs[i].id);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(seen.logprobs[i].logprob),
+              std::bit_cast<std::uint32_t>(wanted.logprobs[i].logprob));
   }
 }
 
@@ -203,6 +205,27 @@ TEST_P(LocalSessionKinds, GoOnWithTheBitsOfGoingOnWithoutTheFile) {
     const auto alone = Process(kind()).ask(next_turn(text));
     EXPECT_EQ(alone->last->usage.cached_tokens, 0);
     expect_same(*restored, *alone);
+  }
+}
+
+// A file says nothing of devices: what some wrote others read.
+TEST_P(LocalSessionKinds, GoOnWithTheSameBitsOnOtherDevices) {
+  const auto cuts = test::all_cuts(2);
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    SCOPED_TRACE(test::to_string(cuts[i]));
+    const bool is_cut_before = i % 2 == 0;  // else after
+    Process before(kind(), 256, is_cut_before ? cuts[i] : std::vector<int>{});
+    const auto first = before.ask(request(100, 1, 20));
+    const std::vector<TokenId> text = text_of(100, *first);
+    before.save(file_, text);
+    const auto uninterrupted = before.ask(next_turn(text));
+
+    Process after(kind(), 256, is_cut_before ? std::vector<int>{} : cuts[i]);
+    const auto loaded = after.load(file_);
+    ASSERT_TRUE(loaded) << to_string(loaded.error());
+    const auto restored = after.ask(next_turn(text));
+    expect_same(*restored, *uninterrupted);
+    EXPECT_EQ(restored->last->usage.cached_tokens, *loaded);
   }
 }
 

@@ -9,7 +9,7 @@ BlockPool::BlockPool(int n_blocks)
       kept_(static_cast<std::size_t>(n_blocks)),
       n_free_(n_blocks) {}
 
-bool BlockPool::is_kept(BlockId block) const noexcept {
+bool BlockPool::is_pinned(BlockId block) const noexcept {
   return kept_[static_cast<std::size_t>(block)] != 0;
 }
 
@@ -34,14 +34,14 @@ BlockId BlockPool::take() noexcept {
 void BlockPool::add_reference(BlockId block) noexcept {
   std::int32_t& state = state_[static_cast<std::size_t>(block)];
   WICK_CHECK(state > 0, "a free block was shared");
-  if (++state == 2 && is_kept(block)) --n_idle_;
+  if (++state == 2 && is_pinned(block)) --n_idle_;
 }
 
 void BlockPool::drop_reference(BlockId block) noexcept {
   std::int32_t& state = state_[static_cast<std::size_t>(block)];
   WICK_CHECK(state > 0, "a block was given back twice");
   if (--state > 0) {
-    if (state == 1 && is_kept(block)) ++n_idle_;
+    if (state == 1 && is_pinned(block)) ++n_idle_;
     return;
   }
   state = -(first_free_ + 1);
@@ -49,14 +49,14 @@ void BlockPool::drop_reference(BlockId block) noexcept {
   ++n_free_;
 }
 
-void BlockPool::keep(BlockId block) noexcept {
-  WICK_CHECK(!is_kept(block), "a block was kept twice");
+void BlockPool::pin(BlockId block) noexcept {
+  WICK_CHECK(!is_pinned(block), "a block was pinned twice");
   add_reference(block);
   kept_[static_cast<std::size_t>(block)] = 1;
 }
 
-void BlockPool::unkeep(BlockId block) noexcept {
-  WICK_CHECK(is_kept(block), "a block that is not kept was given up");
+void BlockPool::unpin(BlockId block) noexcept {
+  WICK_CHECK(is_pinned(block), "a block that is not pinned was unpinned");
   if (references(block) == 1) --n_idle_;
   kept_[static_cast<std::size_t>(block)] = 0;
   drop_reference(block);

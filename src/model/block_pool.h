@@ -22,14 +22,14 @@ class BlockPool {
 
   int free() const noexcept { return n_free_; }
 
-  int idle() const noexcept { return n_idle_; }
+  int evictable() const noexcept { return n_idle_; }
 
   int references(BlockId block) const noexcept;  // 0 = free
 
-  bool is_kept(BlockId block) const noexcept;
+  bool is_pinned(BlockId block) const noexcept;
 
   // Blocks from this one on were never taken.
-  BlockId first_fresh() const noexcept { return fresh_; }
+  BlockId first_unused() const noexcept { return fresh_; }
 
   // Hot:
   // A block with one reference. Blocks given back last come first (their memory is warm), then
@@ -37,8 +37,8 @@ class BlockPool {
   BlockId take() noexcept;
   void add_reference(BlockId block) noexcept;   // of a block in use
   void drop_reference(BlockId block) noexcept;  // the last one frees it
-  void keep(BlockId block) noexcept;            // a reference of its own, once for each block
-  void unkeep(BlockId block) noexcept;
+  void pin(BlockId block) noexcept;            // a reference of its own, once for each block
+  void unpin(BlockId block) noexcept;
 
  private:
   // state_[b] > 0: references of b. state_[b] <= 0: b is free, the next free block is

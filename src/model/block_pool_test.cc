@@ -42,28 +42,28 @@ TEST(BlockPool, FreesABlockWithItsLastReference) {
 TEST(BlockPool, CountsBlocksAsIdleThatAreOnlyKept) {
   BlockPool pool(3);
   const std::int32_t block = pool.take();
-  pool.keep(block);
-  EXPECT_EQ(pool.idle(), 0) << "its taker still holds it";
+  pool.pin(block);
+  EXPECT_EQ(pool.evictable(), 0) << "its taker still holds it";
   pool.drop_reference(block);
-  EXPECT_EQ(pool.idle(), 1);
+  EXPECT_EQ(pool.evictable(), 1);
   EXPECT_EQ(pool.free(), 2);
   pool.add_reference(block);
-  EXPECT_EQ(pool.idle(), 0);
+  EXPECT_EQ(pool.evictable(), 0);
   pool.drop_reference(block);
-  pool.unkeep(block);
-  EXPECT_EQ(pool.idle(), 0);
+  pool.unpin(block);
+  EXPECT_EQ(pool.evictable(), 0);
   EXPECT_EQ(pool.free(), 3);
 }
 
 TEST(BlockPool, GivesUpAKeptBlockThatSomebodyHolds) {
   BlockPool pool(1);
   const std::int32_t block = pool.take();
-  pool.keep(block);
-  pool.unkeep(block);
+  pool.pin(block);
+  pool.unpin(block);
   EXPECT_EQ(pool.references(block), 1);
   pool.drop_reference(block);
   EXPECT_EQ(pool.free(), 1);
-  EXPECT_EQ(pool.idle(), 0);
+  EXPECT_EQ(pool.evictable(), 0);
 }
 
 TEST(BlockPoolDeath, StopsWhenABlockIsGivenBackTwice) {

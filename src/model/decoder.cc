@@ -1,5 +1,9 @@
 #include "model/decoder.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "base/check.h"
 #include "base/hot_scope.h"
 #include "model/decoder_state.h"
@@ -20,12 +24,15 @@ const DecoderOptions& Decoder::options() const noexcept {
   return state_->options;
 }
 
-Device& Decoder::device() const noexcept {
-  return *state_->device;
+const Placement& Decoder::placement() const noexcept {
+  return state_->placement;
 }
 
 int Decoder::threads() const noexcept {
-  return state_->backend->threads();
+  int most = 0;
+  for (const OnDevice& on : state_->on)
+    most = std::max(most, on.backend->threads());
+  return most;
 }
 
 std::size_t Decoder::weight_bytes() const noexcept {
@@ -42,8 +49,15 @@ std::int64_t Decoder::products_per_logit_row() const noexcept {
 
 std::size_t Decoder::scratch_bytes() const noexcept {
   const State& model = *state_;
-  return model.memory.memory->bytes() + model.backend->scratch_bytes() +
-         (model.host_logits.size() + model.host_states.size()) * sizeof(float);
+  std::size_t bytes = (model.host_logits.size() + model.host_states.size()) * sizeof(float);
+  for (const OnDevice& on : model.on)
+    bytes += on.scratch_bytes();
+  return bytes;
+}
+
+std::size_t Decoder::bytes_on(int device) const noexcept {
+  const auto at = static_cast<std::size_t>(device);
+  return state_->weights.bytes_on[at] + state_->on[at].scratch_bytes();
 }
 
 std::size_t Decoder::bytes_read_per_token() const noexcept {
@@ -79,17 +93,54 @@ void begin(const Batch& batch, SequenceMemory& memory) noexcept {
   }
 }
 
-class PassScope {  // the device is this model's, until it yields
+// A pass on its way over the devices; that on which it is is this model's, until it yields.
+class Walk {
  public:
-  explicit PassScope(Backend& backend) noexcept : backend_(backend) { backend_.begin_pass(); }
+  Walk(Decoder::State& model, const Batch& batch) noexcept : model_(model), batch_(batch) {
+    arrive(model.placement.embedding());
+  }
 
-  ~PassScope() { backend_.end_pass(); }
+  ~Walk() { pass_->backend.end_pass(); }
 
-  PassScope(const PassScope&) = delete;
-  PassScope& operator=(const PassScope&) = delete;
+  Walk(const Walk&) = delete;
+  Walk& operator=(const Walk&) = delete;
+
+  const Pass& on(int device) noexcept {  // goes on there
+    if (device != device_) cross(device);
+    return *pass_;
+  }
+
+  void yield() noexcept { pass_->backend.yield(); }
 
  private:
-  Backend& backend_;
+  void arrive(int device) noexcept {
+    device_ = device;
+    const OnDevice& here = model_.on[static_cast<std::size_t>(device)];
+    const int n = static_cast<int>(batch_.tokens.size());
+    pass_.emplace(Pass{.backend = *here.backend,
+                       .batch = batch_,
+                       .memory = here.memory,
+                       .x = part(here.memory.x, n, model_.spec.d_model),
+                       .n = n});
+    here.backend->begin_pass();
+  }
+
+  // The hidden state goes over whole, never as a partial sum. One device is held at a time, so
+  // that no two models wait for each other.
+  void cross(int device) noexcept {
+    const Pass from = *pass_;
+    model_.wait(from.backend);
+    const auto count = static_cast<std::size_t>(from.n) * static_cast<std::size_t>(from.x.cols);
+    const auto x = Decoder::State::read_back(from.memory, from.x.data, count, model_.host_states);
+    from.backend.end_pass();
+    arrive(device);
+    pass_->memory.memory->write(0, std::as_bytes(x));  // x is the first of them
+  }
+
+  Decoder::State& model_;
+  const Batch& batch_;
+  int device_ = 0;
+  std::optional<Pass> pass_ = {};
 };
 
 }  // namespace
@@ -100,68 +151,81 @@ void Decoder::launch(const Batch& batch, SequenceMemory& memory) noexcept {
 }
 
 bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
-                     const std::atomic<bool>& gives_up) noexcept {
+                     const std::atomic<bool>& abort_requested) noexcept {
   const HotScope hot;
   State& model = *state_;
   check(batch, model.spec, model.options);
-  Backend& backend = *model.backend;
-  const int n = static_cast<int>(batch.tokens.size());
   begin(batch, memory);
-  const Tensor x = part(model.memory.x, n, model.spec.d_model);
-  const Pass pass{.backend = backend, .batch = batch, .memory = model.memory, .x = x, .n = n};
-  const PassScope scope(backend);
+  const Placement& placement = model.placement;
+  Walk walk(model, batch);
 
-  backend.embed(x, *model.table, batch.tokens, model.spec.embed_scale);
+  const Pass& first = walk.on(placement.embedding());
+  first.backend.embed(first.x, *model.table, batch.tokens, model.spec.embed_scale);
   for (int layer = 0; layer < static_cast<int>(model.blocks.size()); ++layer) {
-    if (gives_up.load(std::memory_order_relaxed)) return false;
+    if (abort_requested.load(std::memory_order_relaxed)) return false;
     const BoundBlock& block = model.blocks[static_cast<std::size_t>(layer)];
     std::visit(
         [&](const auto& mixer, const auto& ffn) noexcept {
-          forward(mixer, memory.layer(layer), pass);
-          forward(ffn, pass);
+          forward(mixer, memory.layer(layer), walk.on(placement.mixer(layer)));
+          forward(ffn, walk.on(placement.ffn(layer)));
         },
         block.mixer, block.ffn);
-    backend.yield();
+    walk.yield();
   }
+  const Pass& last = walk.on(placement.head());
   model.n_logit_rows = static_cast<int>(batch.logit_rows.size());
   if (model.n_logit_rows == 0) return true;
   const Linear head{.w = model.head,
                     .gain = model.final_gain,
                     .norm = model.spec.final_norm,
                     .scale = model.spec.logit_scale};
-  backend.logits(part(model.memory.logits, model.n_logit_rows, model.spec.vocab), x, head,
-                 batch.logit_rows);
+  last.backend.logits(part(last.memory.logits, model.n_logit_rows, model.spec.vocab), last.x, head,
+                      batch.logit_rows);
   return true;
 }
 
-std::span<float> Decoder::State::read_back(const float* from, std::size_t count,
-                                           std::span<float> host) noexcept {
-  const auto* const first = reinterpret_cast<const float*>(memory.memory->data());
+void Decoder::State::wait(Backend& backend) noexcept {
+  auto done = backend.sync();
+  if (!done && !fault) fault = std::move(done).error();
+}
+
+Result<void> Decoder::State::finish() noexcept {
+  wait(*last().backend);
+  if (!fault) return {};
+  return *std::exchange(fault, {});
+}
+
+std::span<float> Decoder::State::read_back(const Activations& all, const float* from,
+                                           std::size_t count, std::span<float> host) noexcept {
+  const auto* const first = reinterpret_cast<const float*>(all.memory->data());
   const auto at = static_cast<std::size_t>(from - first);
-  if (std::byte* const in_place = memory.memory->host(); in_place != nullptr) {
+  if (std::byte* const in_place = all.memory->host(); in_place != nullptr) {
     return {reinterpret_cast<float*>(in_place) + at, count};
   }
   const auto out = host.first(count);
-  memory.memory->read(at * sizeof(float), std::as_writable_bytes(out));
+  all.memory->read(at * sizeof(float), std::as_writable_bytes(out));
   return out;
 }
 
 Result<std::span<float>> Decoder::logits() {
-  WICK_DO(state_->backend->sync());
+  State& model = *state_;
+  WICK_DO(model.finish());
   const auto n =
-      static_cast<std::size_t>(state_->n_logit_rows) * static_cast<std::size_t>(state_->spec.vocab);
-  return state_->read_back(state_->memory.logits.data, n, state_->host_logits);
+      static_cast<std::size_t>(model.n_logit_rows) * static_cast<std::size_t>(model.spec.vocab);
+  const Activations& all = model.last().memory;
+  return State::read_back(all, all.logits.data, n, model.host_logits);
 }
 
 Result<std::span<const float>> Decoder::states(int first, int count) noexcept {
   State& model = *state_;
   const int width = model.spec.d_model;
-  Tensor rows = part(model.memory.x, count, width);
+  const OnDevice& last = model.last();
+  Tensor rows = part(last.memory.x, count, width);
   rows.data += static_cast<std::ptrdiff_t>(first) * width;
-  model.backend->normalise(rows, *model.final_gain, model.spec.final_norm);
-  WICK_DO(model.backend->sync());
+  last.backend->normalize(rows, *model.final_gain, model.spec.final_norm);
+  WICK_DO(model.finish());
   const std::size_t n = static_cast<std::size_t>(count) * static_cast<std::size_t>(width);
-  return std::span<const float>(model.read_back(rows.data, n, model.host_states));
+  return std::span<const float>(State::read_back(last.memory, rows.data, n, model.host_states));
 }
 
 }  // namespace wick

@@ -50,7 +50,8 @@ Result<void> report(const DecoderOptions& options, std::uint64_t done, std::uint
                .message = cat("stopped after ", done, " of ", all, " bytes of weights")};
 }
 
-Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, int layer) {
+Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, const Placement& placement,
+                              int layer) {
   const BlockSpec& block = spec.blocks[static_cast<std::size_t>(layer)];
   BoundBlock bound;
   const auto bind_to = [&](auto& place) {
@@ -59,7 +60,9 @@ Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, int layer
       return {};
     };
   };
+  binder.use(placement.mixer(layer));
   WICK_DO(std::visit(bind_to(bound.mixer), block.mixer));
+  binder.use(placement.ffn(layer));
   WICK_DO(std::visit(bind_to(bound.ffn), block.ffn));
   return bound;
 }
@@ -84,73 +87,93 @@ RopeParams rotation_of(const DeltaMixer&) noexcept {
   return {.layout = RopeParams::kNone};
 }
 
-// Angles are made once for each kind of rotation that some layer uses.
-std::vector<RopeParams> rotations(const std::vector<BoundBlock>& blocks) {
+// Angles are made once for each kind of rotation that some layer uses on this device.
+std::vector<RopeParams> rotations(const Decoder::State& model, int device) {
   std::vector<RopeParams> ropes;
-  for (const BoundBlock& block : blocks) {
-    const RopeParams rope =
-        std::visit([](const auto& mixer) { return rotation_of(mixer); }, block.mixer);
+  for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
+    if (model.placement.mixer(static_cast<int>(layer)) != device) continue;
+    const RopeParams rope = std::visit([](const auto& mixer) { return rotation_of(mixer); },
+                                       model.blocks[layer].mixer);
     const auto is_same = [&](const RopeParams& other) { return same(rope, other); };
     if (std::none_of(ropes.begin(), ropes.end(), is_same)) ropes.push_back(rope);
   }
   return ropes;
 }
 
-}  // namespace
-
-Result<Decoder> Decoder::load(const ModelFile& file, Device& device,
-                              const DecoderOptions& options) {
-  WICK_TRY(const Arch* const arch, find_arch(file));
-  return load(file, *arch, device, options);
-}
-
-Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, Device& device,
-                              const DecoderOptions& options) {
-  auto state = std::make_unique<State>();
-  state->device = &device;
-  WICK_TRY(state->spec, arch.spec(file));
-  const DecoderSpec& spec = state->spec;
-  WICK_TRY(state->options, checked(options, spec));
-
-  const std::uint64_t all_bytes = tensor_bytes(file);
-  WICK_DO(report(options, 0, all_bytes));
-  Binder binder(file, device, arch.names);
-  const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
-  WICK_TRY(state->table, binder.matrix("token_embd.weight", vocab_rows));
-  const std::size_t table_bytes = binder.bytes();
-  const std::int64_t table_weights = binder.matrix_weights();
-  for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
-    WICK_TRY(BoundBlock block, bind_block(binder, spec, layer));
-    state->blocks.push_back(std::move(block));
-    WICK_DO(report(options, binder.bytes(), all_bytes));
-  }
-  state->products_per_token = binder.matrix_weights() - table_weights;
-  WICK_TRY(state->final_gain, binder.vector("output_norm.weight", spec.d_model));
-  state->head[0] = state->table;
-  if (!spec.is_tied) {
-    WICK_TRY(state->head[0], binder.matrix("output.weight", vocab_rows));
-  }
-  // A step reads every matrix once, of the embedding table only one row unless it is the head too.
-  state->bytes_read_per_token = binder.bytes() - (spec.is_tied ? 0 : table_bytes);
-  state->weights = std::move(binder).take();
-
+// Scratch, activations and rotations on each device, large enough for every later launch.
+Result<void> make_ready(Decoder::State& model) {
+  const DecoderSpec& spec = model.spec;
   const Widest w = widest(spec);
-  const BackendLimits limits{.max_batch_tokens = state->options.max_batch_tokens,
+  const BackendLimits limits{.max_batch_tokens = model.options.max_batch_tokens,
                              .max_cols = std::max(spec.d_model, w.product),
                              .max_heads = w.heads,
                              .max_head_dim = w.head_dim,
-                             .max_context = state->options.context,
-                             .max_seqs = state->options.max_seqs,
-                             .threads = state->options.threads};
-  WICK_TRY(state->backend, device.create_backend(limits, rotations(state->blocks)));
-  WICK_TRY(state->memory, make_activations(device, spec, w, state->options));
-  if (state->memory.memory->host() == nullptr) {
-    const auto floats = [](const Tensor& all) {
-      return static_cast<std::size_t>(all.rows) * static_cast<std::size_t>(all.cols);
-    };
-    state->host_logits.resize(floats(state->memory.logits));
-    state->host_states.resize(floats(state->memory.x));
+                             .max_context = model.options.context,
+                             .max_seqs = model.options.max_seqs,
+                             .threads = model.options.threads};
+  const auto floats = [](const Tensor& all) {
+    return static_cast<std::size_t>(all.rows) * static_cast<std::size_t>(all.cols);
+  };
+  for (Device* const device : model.placement.devices) {
+    const int index = static_cast<int>(model.on.size());
+    DecoderOptions sizes = model.options;
+    if (index != model.placement.head()) sizes.max_logit_rows = 0;
+    OnDevice& on = model.on.emplace_back();
+    WICK_TRY(on.backend, device->create_backend(limits, rotations(model, index)));
+    WICK_TRY(on.memory, make_activations(*device, spec, w, sizes));
+    if (on.memory.memory->host() != nullptr) continue;
+    model.host_states.resize(floats(on.memory.x));
+    if (index == model.placement.head()) model.host_logits.resize(floats(on.memory.logits));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
+                                  const DecoderOptions& given) {
+  const std::uint64_t all_bytes = tensor_bytes(file);
+  WICK_DO(report(given, 0, all_bytes));
+  Binder binder(file, placement.devices, arch.names);
+  const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
+  binder.use(placement.embedding());
+  WICK_TRY(table, binder.matrix("token_embd.weight", vocab_rows));
+  const std::size_t table_bytes = binder.bytes();
+  const std::int64_t table_weights = binder.matrix_weights();
+  for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
+    WICK_TRY(BoundBlock block, bind_block(binder, spec, placement, layer));
+    blocks.push_back(std::move(block));
+    WICK_DO(report(given, std::min<std::uint64_t>(binder.bytes(), all_bytes), all_bytes));
+  }
+  products_per_token = binder.matrix_weights() - table_weights;
+  binder.use(placement.head());
+  WICK_TRY(final_gain, binder.vector("output_norm.weight", spec.d_model));
+  head[0] = table;
+  if (!spec.is_tied || placement.head() != placement.embedding()) {
+    WICK_TRY(head[0], binder.matrix(spec.is_tied ? "token_embd.weight" : "output.weight",
+                                    vocab_rows));
+  }
+  // A step reads every matrix once, of the embedding table only one row unless it is the head too.
+  bytes_read_per_token = binder.bytes() - (head[0] == table ? 0 : table_bytes);
+  weights = std::move(binder).take();
+  return {};
+}
+
+Result<Decoder> Decoder::load(const ModelFile& file, const Placement& placement,
+                              const DecoderOptions& options) {
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  return load(file, *arch, placement, options);
+}
+
+Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, const Placement& placement,
+                              const DecoderOptions& options) {
+  auto state = std::make_unique<State>();
+  state->placement = placement;
+  WICK_TRY(state->spec, arch.spec(file));
+  WICK_TRY(state->options, checked(options, state->spec));
+  WICK_DO(state->bind(file, arch, options));
+  WICK_DO(make_ready(*state));
+  const std::uint64_t all_bytes = tensor_bytes(file);
   WICK_DO(report(options, all_bytes, all_bytes));
   return Decoder(std::move(state));
 }

@@ -1,4 +1,4 @@
-// A gated delta layer: one product of q, k, v, gate, beta and alpha from the normalised hidden
+// A gated delta layer: one product of q, k, v, gate, beta and alpha from the normalized hidden
 // state, the convolution and the recurrence, and the projection back, added to the hidden state.
 // bind() at load, forward() hot.
 #pragma once

@@ -24,8 +24,8 @@ Result<void> bind_biases(GqaMixer& mixer, Binder& binder, const GqaSpec& spec, c
   return {};
 }
 
-Result<HeadStep> bind_head(Binder& binder, const GqaSpec& spec, int layer) {
-  HeadStep head{.rope = spec.rope};
+Result<QkNormRope> bind_head(Binder& binder, const GqaSpec& spec, int layer) {
+  QkNormRope head{.rope = spec.rope};
   if (spec.qk_norm) {
     head.norm = *spec.qk_norm;
     WICK_TRY(head.q_gain, binder.vector("blk.{}.attn_q_norm.weight", spec.head_dim, layer));

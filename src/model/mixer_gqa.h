@@ -1,4 +1,4 @@
-// Grouped-query attention: q, k and v from the normalised hidden state, rotation, the cache,
+// Grouped-query attention: q, k and v from the normalized hidden state, rotation, the cache,
 // attention, and the projection back, added to the hidden state. bind() at load, forward() hot.
 #pragma once
 
@@ -15,7 +15,7 @@ struct GqaMixer {  // bound to its weights
   bool has_qkv_bias = false, has_out_bias = false;
   const Weight* gain = nullptr;
   NormParams norm = {};
-  HeadStep head = {};
+  QkNormRope head = {};
   AttendParams attend = {};
 };
 

@@ -17,7 +17,7 @@ struct MlaMixer {  // bound to its weights
   const Weight* gain = nullptr;
   const Weight* q_gain = nullptr;
   NormParams norm = {};  // of the hidden state
-  HeadStep head = {};    // of keys; queries are rotated alone
+  QkNormRope head = {};    // of keys; queries are rotated alone
   HeadLinear to_latent = {}, from_latent = {};
   AttendParams attend = {};
 };

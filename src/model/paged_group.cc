@@ -62,7 +62,7 @@ void PagedGroup::truncate(SeqId seq, Pos end) noexcept {
   old_end = end;
 }
 
-void PagedGroup::borrow(SeqId seq, BlockId block, int n) noexcept {
+void PagedGroup::attach(SeqId seq, BlockId block, int n) noexcept {
   int& end = ends_[static_cast<std::size_t>(seq)];
   WICK_CHECK(end % kBlockTokens == 0, "a block was borrowed behind a half-used one");
   WICK_CHECK(end / kBlockTokens < stride_ && n > 0 && n <= kBlockTokens, "positions borrowed");

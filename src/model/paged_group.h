@@ -41,7 +41,7 @@ class PagedGroup {
   void truncate(SeqId seq, Pos end) noexcept;
   // `seq`, which ends where a block does, goes on with the first n positions of `block`, which
   // another holds too.
-  void borrow(SeqId seq, BlockId block, int n) noexcept;
+  void attach(SeqId seq, BlockId block, int n) noexcept;
   // Block `index` of `seq` is given back, `block`, which another holds too, stands in its place.
   void replace(SeqId seq, int index, BlockId block) noexcept;
 

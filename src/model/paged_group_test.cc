@@ -25,7 +25,7 @@ struct Fixture {
   void share(SeqId from, SeqId to, int end) {
     for (int at = 0; at < end; at += kBlockTokens) {
       const std::int32_t block = group.blocks(from)[static_cast<std::size_t>(at / kBlockTokens)];
-      group.borrow(to, block, std::min(kBlockTokens, end - at));
+      group.attach(to, block, std::min(kBlockTokens, end - at));
     }
   }
 };

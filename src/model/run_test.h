@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/decoder.h"
+#include "model/placed_test.h"
 #include "support/test_data.h"
 #include "support/test_device.h"
 
@@ -28,11 +29,12 @@ struct RunSetup {
   int max_batch_tokens = 64;
   int max_seqs = 1;
   const Arch* arch = nullptr;  // instead of the one that the file names
+  std::vector<int> parts = {};  // of a Placement over the device (0) and a fake one (1)
 };
 
 struct Running {
   ModelFile file;
-  std::unique_ptr<Device> device;
+  std::unique_ptr<Device> device, second;
   Decoder decoder;
   SequenceMemory memory;
 };
@@ -41,23 +43,26 @@ inline Result<std::unique_ptr<Running>> run_model(const std::filesystem::path& p
                                                   const RunSetup& setup) {
   WICK_TRY(ModelFile file, ModelFile::open(path));
   std::unique_ptr<Device> device = test::make_device(setup.isa);
+  std::unique_ptr<Device> second;
+  if (!setup.parts.empty()) second = std::make_unique<test::FakeDevice>(setup.isa);
+  const Placement placement = test::placed(*device, second.get(), setup.parts);
   const Arch* arch = setup.arch;
   if (arch == nullptr) {
     WICK_TRY(arch, find_arch(file));
   }
-  WICK_TRY(Decoder decoder, Decoder::load(file, *arch, *device,
+  WICK_TRY(Decoder decoder, Decoder::load(file, *arch, placement,
                                           {.max_batch_tokens = setup.max_batch_tokens,
                                            .max_logit_rows = setup.max_batch_tokens,
                                            .context = setup.context,
                                            .max_seqs = setup.max_seqs,
                                            .threads = setup.threads}));
-  WICK_TRY(SequenceMemory memory, SequenceMemory::create(*device, decoder.spec(),
+  WICK_TRY(SequenceMemory memory, SequenceMemory::create(placement, decoder.spec(),
                                                          {.k_type = setup.kv,
                                                           .v_type = setup.kv,
                                                           .max_seqs = setup.max_seqs,
                                                           .context = decoder.options().context}));
-  return std::make_unique<Running>(
-      Running{std::move(file), std::move(device), std::move(decoder), std::move(memory)});
+  return std::make_unique<Running>(Running{std::move(file), std::move(device), std::move(second),
+                                           std::move(decoder), std::move(memory)});
 }
 
 // The tokens of one launch, all of one sequence, logits wanted for each.

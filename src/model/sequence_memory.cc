@@ -1,4 +1,4 @@
-// The verbs. A block is one id for all groups: paged layers index their slabs by it; windowed
+// The ops. A block is one id for all groups: paged layers index their slabs by it; windowed
 // layers and snapshots have fewer places than there are blocks, and a SlotMap says which block has
 // which.
 #include "model/sequence_memory.h"
@@ -66,7 +66,9 @@ void SequenceMemory::State::forget(BlockId block) noexcept {
 void SequenceMemory::State::copy_positions(SeqId seq, int i, BlockId from, BlockId to,
                                            int n) noexcept {
   const auto copy = [&](const KvSlab& slab, std::int32_t a, std::int32_t b) {
-    device->copy_positions(layers[static_cast<std::size_t>(slab.layer)].kv, a, b, n);
+    const auto device = static_cast<std::size_t>(placement.mixer(slab.layer));
+    const KvView& kv = layers[static_cast<std::size_t>(slab.layer)].kv;
+    placement.devices[device]->copy_positions(kv, a, b, n);
   };
   for (const KvSlab& slab : slabs)
     copy(slab, from, to);
@@ -97,7 +99,7 @@ int SequenceMemory::State::enter(WindowGroup& group, SeqId seq, int i) noexcept 
 // What nobody keeps goes at once, the rest when its slot is needed.
 void SequenceMemory::State::leave(WindowGroup& group, BlockId block) noexcept {
   group.slots.unuse(block);
-  if (group.slots.users(block) == 0 && !pool().is_kept(block)) group.slots.forget(block);
+  if (group.slots.users(block) == 0 && !pool().is_pinned(block)) group.slots.forget(block);
 }
 
 void SequenceMemory::State::trim(WindowGroup& group, SeqId seq, int first) noexcept {
@@ -176,7 +178,7 @@ bool SequenceMemory::extend(SeqId seq, int n_tokens) noexcept {
   if (n_tokens > context() || pages.blocks_needed(seq, n_tokens) > pages.pool().free()) {
     return false;
   }
-  const BlockId fresh = pages.pool().first_fresh();
+  const BlockId fresh = pages.pool().first_unused();
   const int n_before = static_cast<int>(pages.blocks(seq).size());
   const int n_copied = pages.positions(seq) % kBlockTokens;
   const PagedGroup::Copy copy = pages.reserve(seq, n_tokens);
@@ -284,11 +286,11 @@ void SequenceMemory::attach(SeqId seq, std::span<const BlockId> blocks, BlockId 
   State& s = *state_;
   int n = 0;
   for (const BlockId block : blocks) {
-    s.pages.borrow(seq, block, kBlockTokens);
+    s.pages.attach(seq, block, kBlockTokens);
     s.list(seq, n++);
   }
   if (n_tail > 0) {
-    s.pages.borrow(seq, tail, n_tail);
+    s.pages.attach(seq, tail, n_tail);
     s.list(seq, n++);
   }
   const Pos at = s.pages.positions(seq);
@@ -358,22 +360,22 @@ Pos SequenceMemory::stop_for_snapshot(Pos begin, Pos end) const noexcept {
   return state_->states && last > begin ? last : end;
 }
 
-void SequenceMemory::keep(BlockId block) noexcept {
-  state_->pages.pool().keep(block);
+void SequenceMemory::pin(BlockId block) noexcept {
+  state_->pages.pool().pin(block);
 }
 
-void SequenceMemory::unkeep(BlockId block) noexcept {
-  state_->pages.pool().unkeep(block);
+void SequenceMemory::unpin(BlockId block) noexcept {
+  state_->pages.pool().unpin(block);
   if (state_->pool().references(block) == 0) state_->forget(block);
 }
 
-bool SequenceMemory::is_idle(BlockId block) const noexcept {
+bool SequenceMemory::is_evictable(BlockId block) const noexcept {
   const BlockPool& pool = state_->pool();
-  return pool.is_kept(block) && pool.references(block) == 1;
+  return pool.is_pinned(block) && pool.references(block) == 1;
 }
 
-int SequenceMemory::idle_blocks() const noexcept {
-  return state_->pool().idle();
+int SequenceMemory::evictable_blocks() const noexcept {
+  return state_->pool().evictable();
 }
 
 int SequenceMemory::free_blocks() const noexcept {

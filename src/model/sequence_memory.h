@@ -26,6 +26,7 @@
 #include "backend/backend.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "model/placement.h"
 #include "model/spec.h"
 
 namespace wick {
@@ -45,6 +46,7 @@ struct MemoryCost {
 };
 
 MemoryCost memory_cost(const DecoderSpec& spec, const MemoryOptions& options) noexcept;
+MemoryCost memory_cost(const BlockSpec& block, const MemoryOptions& options) noexcept;
 // Keys and values of one position in all layers together.
 std::size_t kv_bytes_per_position(const DecoderSpec& spec, KvType k_type, KvType v_type) noexcept;
 
@@ -58,7 +60,8 @@ inline constexpr int kMaxWindows = 4;  // different windows of one model that gi
 
 class SequenceMemory {
  public:
-  static Result<SequenceMemory> create(Device& device, const DecoderSpec& spec,
+  // Each layer's share lies where its mixer is placed; the devices outlive it.
+  static Result<SequenceMemory> create(const Placement& placement, const DecoderSpec& spec,
                                        const MemoryOptions& options);
   SequenceMemory(SequenceMemory&&) noexcept;
   SequenceMemory& operator=(SequenceMemory&&) noexcept;
@@ -69,6 +72,7 @@ class SequenceMemory {
   std::size_t bytes() const noexcept;          // of everything, once all of it is used
   std::size_t content_bytes() const noexcept;  // … without the tables
   std::size_t bytes_in_use() const noexcept;   // of what sequences and kept blocks hold now
+  std::size_t bytes_on(int device) const noexcept;  // of everything, by index of the placement's
 
   const LayerMemory& layer(int layer) const noexcept;
 
@@ -122,10 +126,10 @@ class SequenceMemory {
   // can be resumed.
   Pos stop_for_snapshot(Pos begin, Pos end) const noexcept;
 
-  void keep(BlockId block) noexcept;  // stays, also when no sequence holds it any more
-  void unkeep(BlockId block) noexcept;
-  bool is_idle(BlockId block) const noexcept;  // kept, and no sequence holds it
-  int idle_blocks() const noexcept;
+  void pin(BlockId block) noexcept;  // stays, also when no sequence holds it any more
+  void unpin(BlockId block) noexcept;
+  bool is_evictable(BlockId block) const noexcept;  // kept, and no sequence holds it
+  int evictable_blocks() const noexcept;
   int free_blocks() const noexcept;
   int total_blocks() const noexcept;
 

@@ -1,6 +1,7 @@
 // The bytes of a SequenceMemory: how many there are, and how they move.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "base/check.h"
 #include "model/sequence_memory_state.h"
@@ -10,7 +11,8 @@ namespace wick {
 void DeviceTable::set(SeqId seq, int index, std::int32_t id) noexcept {
   const auto entry = static_cast<std::size_t>(seq) * static_cast<std::size_t>(stride) +
                      static_cast<std::size_t>(index);
-  memory->write(entry * sizeof(id), std::as_bytes(std::span(&id, 1)));
+  for (const auto& memory : on)
+    memory->write(entry * sizeof(id), std::as_bytes(std::span(&id, 1)));
 }
 
 // ---- keys and values
@@ -113,10 +115,12 @@ void write(StateGroup& states, int index, std::span<const std::byte> bytes) noex
 }  // namespace
 
 std::size_t SequenceMemory::bytes() const noexcept {
-  std::size_t bytes = content_bytes() + state_->table.memory->bytes();
-  for (const WindowGroup& group : state_->windows)
-    bytes += group.table.memory->bytes();
-  return bytes;
+  const auto& all = state_->bytes_on;
+  return std::accumulate(all.begin(), all.end(), std::size_t{0});
+}
+
+std::size_t SequenceMemory::bytes_on(int device) const noexcept {
+  return state_->bytes_on[static_cast<std::size_t>(device)];
 }
 
 std::size_t SequenceMemory::content_bytes() const noexcept {
@@ -145,7 +149,7 @@ std::size_t SequenceMemory::bytes_in_use() const noexcept {
 void SequenceMemory::wipe_free() noexcept {
   State& s = *state_;
   const BlockPool& pool = s.pool();
-  for (BlockId block = 0; block < pool.first_fresh(); ++block) {
+  for (BlockId block = 0; block < pool.first_unused(); ++block) {
     if (pool.references(block) > 0) continue;
     s.forget(block);
     for (KvSlab& slab : s.slabs)

@@ -87,20 +87,30 @@ Result<void> check_granule(KvType type, int dim, std::string_view what) {
       .hint = "take --kv-type bf16"};
 }
 
-Result<DeviceTable> make_table(Device& device, const MemoryOptions& options, int stride) {
+Result<std::unique_ptr<Buffer>> allocate(SequenceMemory::State& state, int device,
+                                         std::size_t bytes) {
+  const auto at = static_cast<std::size_t>(device);
+  WICK_TRY(auto buffer, state.placement.devices[at]->allocate(bytes));
+  state.bytes_on[at] += buffer->bytes();
+  return buffer;
+}
+
+Result<DeviceTable> make_table(SequenceMemory::State& state, int stride) {
   const auto entries =
-      static_cast<std::size_t>(stride) * static_cast<std::size_t>(options.max_seqs);
-  DeviceTable table{.memory = nullptr, .stride = stride};
-  WICK_TRY(table.memory, device.allocate(entries * sizeof(std::int32_t)));
+      static_cast<std::size_t>(stride) * static_cast<std::size_t>(state.options.max_seqs);
+  DeviceTable table{.stride = stride};
+  for (std::size_t device = 0; device < state.placement.devices.size(); ++device) {
+    WICK_TRY(table.on.emplace_back(),
+             allocate(state, static_cast<int>(device), entries * sizeof(std::int32_t)));
+  }
   return table;
 }
 
 // Binds a layer to memory of its own and to the tables of its group.
 class LayerMaker {
  public:
-  LayerMaker(Device& device, const MemoryOptions& options, SequenceMemory::State& state,
-             int n_blocks)
-      : device_(device), options_(options), state_(state), n_blocks_(n_blocks) {}
+  LayerMaker(SequenceMemory::State& state, int n_blocks)
+      : options_(state.options), state_(state), n_blocks_(n_blocks) {}
 
   Result<LayerMemory> operator()(const KvShape& shape) const {
     WICK_DO(check_granule(options_.k_type, shape.k_dim, "keys"));
@@ -117,7 +127,7 @@ class LayerMaker {
   Result<LayerMemory> operator()(const StateShape& shape) const {
     StateSlab slab{.memory = nullptr, .bytes = shape.floats * sizeof(float)};
     const auto n = static_cast<std::size_t>(n_states(options_));
-    WICK_TRY(slab.memory, device_.allocate(n * slab.bytes));
+    WICK_TRY(slab.memory, allocate(state_, device(), n * slab.bytes));
     LayerMemory layer;
     layer.state = {.state = reinterpret_cast<float*>(slab.memory->data()), .stride = shape.floats};
     state_.states->slabs.push_back(std::move(slab));
@@ -125,14 +135,19 @@ class LayerMaker {
   }
 
  private:
+  int next() const noexcept { return static_cast<int>(state_.layers.size()); }  // layer
+
+  int device() const noexcept { return state_.placement.mixer(next()); }
+
   Result<LayerMemory> add(const KvShape& shape, std::vector<KvSlab>& slabs,
                           const DeviceTable& table, int n_slots) const {
-    KvSlab slab{.layer = static_cast<int>(state_.layers.size())};
+    KvSlab slab{.layer = next()};
     const auto n = static_cast<std::size_t>(n_slots);
     slab.k_bytes = key_bytes(shape, options_);
     slab.v_bytes = value_bytes(shape, options_);
     slab.values_at = (n * slab.k_bytes + 63) / 64 * 64;
-    WICK_TRY(slab.memory, device_.allocate(slab.values_at + n * slab.v_bytes));
+    WICK_TRY(slab.memory, allocate(state_, device(), slab.values_at + n * slab.v_bytes));
+    std::byte* const ids = table.on[static_cast<std::size_t>(device())]->data();
     LayerMemory layer;
     layer.kv = {.k = slab.memory->data(),
                 .v = shape.is_latent ? nullptr : slab.memory->data() + slab.values_at,
@@ -141,13 +156,12 @@ class LayerMaker {
                 .n_kv_heads = shape.n_heads,
                 .k_dim = shape.k_dim,
                 .v_dim = shape.v_dim,
-                .tables = reinterpret_cast<const std::int32_t*>(table.memory->data()),
+                .tables = reinterpret_cast<const std::int32_t*>(ids),
                 .table_stride = table.stride};
     slabs.push_back(std::move(slab));
     return layer;
   }
 
-  Device& device_;
   const MemoryOptions& options_;
   SequenceMemory::State& state_;
   int n_blocks_;
@@ -161,7 +175,7 @@ bool has_state(const DecoderSpec& spec) noexcept {
 
 }  // namespace
 
-Result<SequenceMemory> SequenceMemory::create(Device& device, const DecoderSpec& spec,
+Result<SequenceMemory> SequenceMemory::create(const Placement& placement, const DecoderSpec& spec,
                                               const MemoryOptions& options) {
   WICK_TRY(const Sizes sizes, sizes_of(options));
   const std::vector<int> windows = windows_of(spec, options.context);
@@ -170,16 +184,16 @@ Result<SequenceMemory> SequenceMemory::create(Device& device, const DecoderSpec&
                  cat("the model's layers have ", windows.size(),
                      " different attention windows, wick takes up to ", kMaxWindows)};
   }
-  WICK_TRY(DeviceTable table, make_table(device, options, sizes.stride));
   auto state = std::make_unique<State>(
-      State{.device = &device,
+      State{.placement = placement,
             .options = options,
             .pages = PagedGroup(sizes.n_blocks, options.max_seqs, sizes.stride),
-            .table = std::move(table)});
+            .bytes_on = std::vector<std::size_t>(placement.devices.size())});
+  WICK_TRY(state->table, make_table(*state, sizes.stride));
   const auto n_seqs = static_cast<std::size_t>(options.max_seqs);
   for (const int window : windows) {
     const auto slots = std::min<std::int64_t>(window_slots(window, options), sizes.n_blocks);
-    WICK_TRY(DeviceTable of_window, make_table(device, options, sizes.stride));
+    WICK_TRY(DeviceTable of_window, make_table(*state, sizes.stride));
     state->windows.push_back({.window = window,
                               .slots = SlotMap(static_cast<int>(slots), sizes.n_blocks),
                               .table = std::move(of_window),
@@ -195,7 +209,7 @@ Result<SequenceMemory> SequenceMemory::create(Device& device, const DecoderSpec&
                                .marked = std::vector<Pos>(n_seqs, -1),
                                .last_passing = std::vector<int>(n_seqs, -1)};
   }
-  const LayerMaker make(device, options, *state, sizes.n_blocks);
+  const LayerMaker make(*state, sizes.n_blocks);
   for (const BlockSpec& block : spec.blocks) {
     WICK_TRY(LayerMemory layer, std::visit(make, memory_shape(block)));
     state->layers.push_back(layer);
@@ -207,20 +221,15 @@ namespace {
 
 struct CostOf {
   const MemoryOptions& options;
-  std::size_t& paged;  // of a block
-  std::size_t& fixed;
 
-  void operator()(const KvShape& shape) const noexcept {
+  MemoryCost operator()(const KvShape& shape) const noexcept {
     const std::size_t bytes = block_bytes(shape, options);
-    if (gives_back(shape, options)) {
-      fixed += static_cast<std::size_t>(window_slots(shape.window, options)) * bytes;
-    } else {
-      paged += bytes;
-    }
+    if (!gives_back(shape, options)) return {.per_position = bytes / kBlockTokens};
+    return {.fixed = static_cast<std::size_t>(window_slots(shape.window, options)) * bytes};
   }
 
-  void operator()(const StateShape& shape) const noexcept {
-    fixed += static_cast<std::size_t>(n_states(options)) * shape.floats * sizeof(float);
+  MemoryCost operator()(const StateShape& shape) const noexcept {
+    return {.fixed = static_cast<std::size_t>(n_states(options)) * shape.floats * sizeof(float)};
   }
 };
 
@@ -231,13 +240,18 @@ std::size_t kv_bytes_per_position(const DecoderSpec& spec, KvType k_type, KvType
   return memory_cost(spec, {.k_type = k_type, .v_type = v_type, .context = 1}).per_position;
 }
 
+MemoryCost memory_cost(const BlockSpec& block, const MemoryOptions& options) noexcept {
+  return std::visit(CostOf{options}, memory_shape(block));
+}
+
 MemoryCost memory_cost(const DecoderSpec& spec, const MemoryOptions& options) noexcept {
-  std::size_t paged = 0;
-  MemoryCost cost;
-  for (const BlockSpec& block : spec.blocks)
-    std::visit(CostOf{options, paged, cost.fixed}, memory_shape(block));
-  cost.per_position = paged / kBlockTokens;
-  return cost;
+  MemoryCost all;
+  for (const BlockSpec& block : spec.blocks) {
+    const MemoryCost cost = memory_cost(block, options);
+    all.per_position += cost.per_position;
+    all.fixed += cost.fixed;
+  }
+  return all;
 }
 
 }  // namespace wick

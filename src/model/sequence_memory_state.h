@@ -15,9 +15,9 @@
 
 namespace wick {
 
-// Where kernels find block `index` of a sequence: [max_seqs, stride] ids.
+// Where kernels find block `index` of a sequence: [max_seqs, stride] ids, the same on each device.
 struct DeviceTable {
-  std::unique_ptr<Buffer> memory = {};
+  std::vector<std::unique_ptr<Buffer>> on = {};
   int stride = 0;
 
   void set(SeqId seq, int index, std::int32_t id) noexcept;
@@ -72,10 +72,11 @@ struct StateGroup {
 };
 
 struct SequenceMemory::State {
-  Device* device;
+  Placement placement;
   MemoryOptions options;
   PagedGroup pages;
-  DeviceTable table;
+  std::vector<std::size_t> bytes_on = {};  // by device
+  DeviceTable table = {};
   std::vector<KvSlab> slabs = {};  // of layers that keep every position
   std::vector<WindowGroup> windows = {};
   std::optional<StateGroup> states = {};

@@ -161,7 +161,7 @@ TEST_F(SequenceMemoryTest, WipingZeroesWhatNobodyHoldsAndNothingElse) {
   const std::int32_t held = cache.blocks(1)[0];
   for (const std::int32_t block : {kept, freed, held})
     cache.import_block(block, said);
-  cache.keep(kept);
+  cache.pin(kept);
   cache.release(0);
   cache.wipe_free();
   const auto bytes_of = [&](BlockId block) {
@@ -218,7 +218,7 @@ class WindowedMemory : public testing::Test {
       compute(memory, 0, at, std::min(kBlockTokens, end - at));
     const std::vector<BlockId> blocks(memory.blocks(0).begin(), memory.blocks(0).end());
     for (const BlockId block : blocks)
-      memory.keep(block);
+      memory.pin(block);
     return blocks;
   }
 

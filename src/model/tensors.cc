@@ -41,8 +41,10 @@ Error missing_tensor(const ModelFile& file, std::string_view name) {
                "the file may be incomplete; `wick model verify` checks it"};
 }
 
-Result<const Weight*> Binder::upload(const TensorView& view, const WeightFix& fix) {
-  WICK_TRY(std::unique_ptr<Weight> weight, device_.upload(view, fix));
+Result<const Weight*> Binder::upload(const TensorView& view, const WeightTransform& fix) {
+  weights_.bytes_on[device_] += view.bytes.size();
+  if (is_counting()) return static_cast<const Weight*>(nullptr);
+  WICK_TRY(std::unique_ptr<Weight> weight, devices_[device_]->upload(view, fix));
   weights_.owned.push_back(std::move(weight));
   return weights_.owned.back().get();
 }
@@ -96,6 +98,10 @@ Result<const Weight*> Binder::transposed_heads(std::string_view canonical, int n
   if (found.view == nullptr) return missing_tensor(file_, found.name);
   const auto in = static_cast<std::size_t>(of_head.in), out = static_cast<std::size_t>(rows);
   const std::size_t heads = static_cast<std::size_t>(n);
+  if (is_counting()) {
+    weights_.bytes_on[device_] += heads * in * out * sizeof(float);
+    return static_cast<const Weight*>(nullptr);
+  }
   const std::size_t row_bytes = found.view->bytes.size() / (heads * std::size_t(of_head.out));
   std::vector<float> row(in), turned(heads * in * out);
   for (std::size_t i = 0; i < heads * out; ++i) {
@@ -113,15 +119,16 @@ Result<const Weight*> Binder::vector(std::string_view canonical, std::int64_t n,
 }
 
 Result<const Weight*> Binder::rope_factors(int dim) {
-  if (rope_factors_ != nullptr && rope_factors_->shape.dim[0] == dim / 2) return rope_factors_;
+  const Weight*& bound = rope_factors_[device_];
+  if (bound != nullptr && bound->shape.dim[0] == dim / 2) return bound;
   if (file_.find("rope_freqs.weight") != nullptr) {
-    WICK_TRY(rope_factors_, vector("rope_freqs.weight", dim / 2));
-    return rope_factors_;
+    WICK_TRY(bound, vector("rope_freqs.weight", dim / 2));
+    return bound;
   }
   WICK_TRY(const Llama3Scaling scaling, llama3_scaling(Hparams(file_)));
-  WICK_TRY(rope_factors_, upload("rope_freqs.weight", llama3_rope_factors(scaling, dim),
-                                 {.dim = {dim / 2, 1, 1, 1}, .rank = 1}));
-  return rope_factors_;
+  WICK_TRY(bound, upload("rope_freqs.weight", llama3_rope_factors(scaling, dim),
+                         {.dim = {dim / 2, 1, 1, 1}, .rank = 1}));
+  return bound;
 }
 
 }  // namespace wick

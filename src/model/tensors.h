@@ -2,7 +2,7 @@
 // architecture's name rules where the file is safetensors, checked for shape, repaired, uploaded.
 // Load time only.
 //
-//   Binder binder(file, device, arch.names);
+//   Binder binder(file, placement.devices, arch.names);
 //   WICK_TRY(const Weight* q, binder.matrix("blk.{}.attn_q.weight", {n_heads * dim, d_model}, 3));
 #pragma once
 
@@ -36,12 +36,19 @@ struct Weights {
   std::vector<std::unique_ptr<Weight>> owned = {};
   std::vector<std::vector<float>> computed = {};  // tensors that are in no file
   std::size_t bytes = 0;                          // of the tensors in the file
+  std::vector<std::size_t> bytes_on = {};         // of all, by device
 };
 
 class Binder {
  public:
-  Binder(const ModelFile& file, Device& device, std::span<const NameRule> names)
-      : file_(file), device_(device), names_(names) {}
+  // A null device takes nothing: what would lie there is counted, and bound as null.
+  Binder(const ModelFile& file, std::span<Device* const> devices, std::span<const NameRule> names)
+      : file_(file), devices_(devices), names_(names), rope_factors_(devices.size()) {
+    weights_.bytes_on.resize(devices.size());
+  }
+
+  // What is bound from now on lies on this device. The first one until then.
+  void use(int device) noexcept { device_ = static_cast<std::size_t>(device); }
 
   // `heads`: of q and k, whose rows some files order differently; 0 elsewhere.
   struct Matrix {
@@ -62,7 +69,7 @@ class Binder {
   Result<const Weight*> transposed_heads(std::string_view canonical, int n, const Matrix& of_head,
                                          int rows, int layer);
   // The divisors of the rotation's frequencies [dim / 2]: the file's tensor, or computed from its
-  // keys. One weight for all layers.
+  // keys. One weight for all layers of a device.
   Result<const Weight*> rope_factors(int dim);
 
   // Bound so far:
@@ -73,19 +80,22 @@ class Binder {
   Weights take() && noexcept { return std::move(weights_); }
 
  private:
+  bool is_counting() const noexcept { return devices_[device_] == nullptr; }
+
   // `as`: the shape to upload it in, if it is another one.
   Result<const Weight*> bind(std::string_view canonical, const Shape& want, int layer, int heads,
                              const Shape* as = nullptr);
-  Result<const Weight*> upload(const TensorView& view, const WeightFix& fix);
+  Result<const Weight*> upload(const TensorView& view, const WeightTransform& fix);
   Result<const Weight*> upload(std::string_view name, std::vector<float> values,
                                const Shape& shape);  // that are in no file
 
   const ModelFile& file_;
-  Device& device_;
+  std::span<Device* const> devices_;
   std::span<const NameRule> names_;
+  std::size_t device_ = 0;
   Weights weights_ = {};
   std::int64_t matrix_weights_ = 0;  // numbers in matrices
-  const Weight* rope_factors_ = nullptr;
+  std::vector<const Weight*> rope_factors_;  // by device
 };
 
 }  // namespace wick

@@ -245,7 +245,7 @@ Result<Hop> one_hop(const HttpRequest& request, const HttpHeadSink& head, const 
   WICK_TRY(const UrlParts parts, parse_url(url));
   const std::unique_ptr<CURL, EasyFree> easy(is_curl_ready() ? curl_easy_init() : nullptr);
   if (!easy) {
-    return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialised"};
+    return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
   }
   WICK_TRY(const Headers headers, header_list(request, is_first_origin));
   Exchange exchange{.request = request, .head = head, .body = body};
@@ -336,7 +336,7 @@ Error http_status_error(int status, std::string_view url) {
     return {.code = ErrorCode::kInvalid,
             .id = "no_permission",
             .message = cat(shown, " may not be read without permission (status ", status, ")"),
-            .hint = "check the name; a gated model needs its licence accepted and HF_TOKEN set"};
+            .hint = "check the name; a gated model needs its license accepted and HF_TOKEN set"};
   }
   return {.code = ErrorCode::kUnavailable,
           .id = "bad_status",

@@ -3,14 +3,14 @@
 // end, it is cancelled.
 //
 //   while (const auto event = answer->wait()) …    // blocks; the last event is a DoneEvent
-//   while (const auto event = answer->poll()) …    // takes what is there (provider/wake.h)
+//   while (const auto event = answer->poll()) …    // takes what is there (base/wake.h)
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <variant>
 
-#include "provider/wake.h"
+#include "base/wake.h"
 #include "wick/event.h"
 
 namespace wick {

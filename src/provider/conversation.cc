@@ -57,9 +57,9 @@ std::string Conversation::to_json() const {
 }
 
 Result<void> Conversation::read_json(std::string_view json) {
-  WICK_TRY(const Value root, parse_json(json));
+  WICK_TRY(const JsonValue root, parse_json(json));
   const Object* const object = root.object();
-  const Value* const messages = object == nullptr ? nullptr : object->find("messages");
+  const JsonValue* const messages = object == nullptr ? nullptr : object->find("messages");
   if (messages == nullptr || messages->array() == nullptr) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_conversation",

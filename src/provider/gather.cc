@@ -38,7 +38,7 @@ void Gather::add(const Event& event) {
                       [&](const ArgumentsEvent& e) {
                         if (ToolCall* const call = call_of(c, e.index)) call->arguments += e.text;
                       },
-                      [&](const ScoresEvent& e) {
+                      [&](const LogprobsEvent& e) {
                         c.logprobs.insert(c.logprobs.end(), e.tokens.begin(), e.tokens.end());
                       },
                       [&](const UsageEvent& e) { c.usage = e.usage; },

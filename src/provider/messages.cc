@@ -9,7 +9,7 @@ namespace wick {
 
 namespace {
 
-Value to_value(const ToolCall& call) {
+JsonValue to_value(const ToolCall& call) {
   return json_object(
       {{"id", call.id},
        {"type", "function"},
@@ -38,13 +38,13 @@ void append(const Message& message, Array& out) {
   out.emplace_back(std::move(object));
 }
 
-const Value* find(const Value& value, std::string_view key) {
+const JsonValue* find(const JsonValue& value, std::string_view key) {
   const Object* const object = value.object();
   return object == nullptr ? nullptr : object->find(key);
 }
 
-std::string field(const Value& value, std::string_view key) {
-  const Value* const found = find(value, key);
+std::string field(const JsonValue& value, std::string_view key) {
+  const JsonValue* const found = find(value, key);
   return found == nullptr || found->string() == nullptr ? "" : *found->string();
 }
 
@@ -54,19 +54,19 @@ Error bad_message(std::size_t index, std::string_view what) {
           .message = cat("message ", index + 1, " ", what)};
 }
 
-Result<void> read_content(const Value& content, std::size_t index, std::vector<Part>& parts) {
+Result<void> read_content(const JsonValue& content, std::size_t index, std::vector<Part>& parts) {
   if (content.is_null()) return {};
   if (const std::string* const text = content.string()) {
     if (!text->empty()) parts.emplace_back(TextPart{*text});
     return {};
   }
   if (content.array() == nullptr) return bad_message(index, "has a content that is no text");
-  for (const Value& part : *content.array()) {
+  for (const JsonValue& part : *content.array()) {
     const std::string type = field(part, "type");
     if (type == "text") {
       parts.emplace_back(TextPart{field(part, "text")});
     } else if (type == "image_url") {
-      const Value* const image = find(part, "image_url");
+      const JsonValue* const image = find(part, "image_url");
       parts.emplace_back(ImagePart{std::string(image == nullptr ? "" : field(*image, "url"))});
     } else {
       return bad_message(index, cat("has a part of the type '", printable(type),
@@ -76,7 +76,7 @@ Result<void> read_content(const Value& content, std::size_t index, std::vector<P
   return {};
 }
 
-Result<Message> read_message(const Value& value, std::size_t index) {
+Result<Message> read_message(const JsonValue& value, std::size_t index) {
   Message message{.role = field(value, "role")};
   if (message.role.empty()) return bad_message(index, "has no role");
   std::vector<Part>& parts = message.content.parts;
@@ -87,15 +87,15 @@ Result<Message> read_message(const Value& value, std::size_t index) {
   }
   const std::string reasoning = field(value, "reasoning_content");
   if (!reasoning.empty()) parts.emplace_back(ReasoningPart{reasoning});
-  if (const Value* const content = find(value, "content")) {
+  if (const JsonValue* const content = find(value, "content")) {
     WICK_DO(read_content(*content, index, parts));
   }
-  const Value* const calls = find(value, "tool_calls");
+  const JsonValue* const calls = find(value, "tool_calls");
   if (calls == nullptr || calls->is_null()) return message;
   if (calls->array() == nullptr) return bad_message(index, "has tool_calls that are no array");
-  for (const Value& call : *calls->array()) {
-    const Value* const function = find(call, "function");
-    const Value* const arguments = function == nullptr ? nullptr : find(*function, "arguments");
+  for (const JsonValue& call : *calls->array()) {
+    const JsonValue* const function = find(call, "function");
+    const JsonValue* const arguments = function == nullptr ? nullptr : find(*function, "arguments");
     if (arguments == nullptr) return bad_message(index, "has a tool call without a function");
     parts.emplace_back(ToolCall{
         .id = field(call, "id"),
@@ -124,7 +124,7 @@ Result<std::vector<Message>> to_messages(const Array& array) {
 }
 
 Result<std::vector<Message>> messages_from_json(std::string_view json) {
-  WICK_TRY(const Value value, parse_json(json));
+  WICK_TRY(const JsonValue value, parse_json(json));
   if (value.array() != nullptr) return to_messages(*value.array());
   return Error{.code = ErrorCode::kInvalid,
                .id = "bad_message",
@@ -132,21 +132,21 @@ Result<std::vector<Message>> messages_from_json(std::string_view json) {
 }
 
 std::string messages_to_json(const std::vector<Message>& messages) {
-  return to_json(Value(to_array(messages)));
+  return to_json(JsonValue(to_array(messages)));
 }
 
 Result<std::vector<Tool>> tools_from_json(std::string_view json) {
-  WICK_TRY(const Value value, parse_json(json));
+  WICK_TRY(const JsonValue value, parse_json(json));
   std::vector<Tool> tools;
-  for (const Value& row : value.array() != nullptr ? *value.array() : Array{Value()}) {
-    const Value* const function = find(row, "function");
+  for (const JsonValue& row : value.array() != nullptr ? *value.array() : Array{JsonValue()}) {
+    const JsonValue* const function = find(row, "function");
     if (function == nullptr || field(*function, "name").empty()) {
       return Error{.code = ErrorCode::kInvalid,
                    .id = "bad_tool",
                    .message = cat("tool ", tools.size() + 1, " has no function with a name"),
                    .hint = R"([{"type": "function", "function": {"name": …}}])"};
     }
-    const Value* const parameters = find(*function, "parameters");
+    const JsonValue* const parameters = find(*function, "parameters");
     tools.push_back({.name = field(*function, "name"),
                      .description = field(*function, "description"),
                      .parameters = parameters == nullptr ? "" : to_json(*parameters)});
@@ -156,7 +156,7 @@ Result<std::vector<Tool>> tools_from_json(std::string_view json) {
 
 Result<std::vector<std::pair<std::string, std::string>>> variables_from_json(
     std::string_view json) {
-  WICK_TRY(const Value value, parse_json(json));
+  WICK_TRY(const JsonValue value, parse_json(json));
   if (value.object() == nullptr) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_variable",
@@ -176,11 +176,11 @@ Error unsupported(std::string id, std::string message) {
 
 // Templates read arguments as an object (transformers hands them one); what is none stays a text.
 void parse_arguments(Array& messages) {
-  for (Value& message : messages) {
-    Value* const calls = message.object()->find("tool_calls");
+  for (JsonValue& message : messages) {
+    JsonValue* const calls = message.object()->find("tool_calls");
     if (calls == nullptr) continue;
-    for (Value& call : *calls->array()) {
-      Value& arguments = *call.object()->find("function")->object()->find("arguments");
+    for (JsonValue& call : *calls->array()) {
+      JsonValue& arguments = *call.object()->find("function")->object()->find("arguments");
       auto parsed = parse_json(*arguments.string());
       if (parsed && parsed->object() != nullptr) arguments = *std::move(parsed);
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "chat/value.h"
+#include "chat/json_value.h"
 #include "wick/generation.h"
 #include "wick/message.h"
 

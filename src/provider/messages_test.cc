@@ -59,14 +59,14 @@ TEST(TemplateContext, HoldsToolsTheirArgumentsAsObjectsAndVariables) {
                .template_variables = {{"date", "\"today\""}, {"depth", "3"}}};
   const auto context = template_context(*messages_from_json(kTalk), g);
   ASSERT_TRUE(context) << to_string(context.error());
-  const std::string json = to_json(Value(*context));
+  const std::string json = to_json(JsonValue(*context));
   EXPECT_NE(json.find(R"("arguments": {"city": "Rome"})"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("tools": [{"type": "function", "function": {"name": "weather")"),
             std::string::npos);
   EXPECT_NE(json.find(R"("enable_thinking": false)"), std::string::npos);
   EXPECT_NE(json.find(R"("date": "today", "depth": 3)"), std::string::npos);
   g.tool_choice = "none";
-  EXPECT_EQ(to_json(Value(*template_context({}, g))).find("weather"), std::string::npos);
+  EXPECT_EQ(to_json(JsonValue(*template_context({}, g))).find("weather"), std::string::npos);
 }
 
 TEST(TemplateContext, RefusesByNameWhatItCannotDo) {

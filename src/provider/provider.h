@@ -22,7 +22,7 @@
 #include "provider/statistics.h"
 #include "wick/generation.h"
 #include "wick/model_info.h"
-#include "wick/plan.h"
+#include "wick/estimate.h"
 
 namespace wick {
 
@@ -45,7 +45,9 @@ class Provider {
                                                 std::shared_ptr<Wake> wake = {}) = 0;
 
   // What the request would take if it ran now; refused as start() would refuse it.
-  virtual Result<RequestPlan> estimate(const Request& /*request*/) { return refusal("estimate"); }
+  virtual Result<RequestEstimate> estimate(const Request& /*request*/) {
+    return refusal("estimate");
+  }
 
   // Models. An empty name is the only one, or the one that is there by default.
   virtual Result<std::vector<ModelInfo>> models() { return refusal("list of models"); }
@@ -89,6 +91,13 @@ class Provider {
     return refusal("embeddings");
   }
 
+  // The same of tokens, which are taken as they are.
+  virtual Result<std::vector<Embedding>> embed_tokens(
+      const std::string& /*model*/, std::span<const std::vector<TokenId>> /*prompts*/,
+      const EmbedOptions& /*options*/) {
+    return refusal("embeddings of tokens");
+  }
+
   virtual Result<Statistics> statistics(const std::string& /*model*/) {
     return refusal("statistics");
   }
@@ -104,7 +113,7 @@ class Provider {
   }
 
   // A tenant that is gone (wick/model.h). Returns the number of cache blocks that were dropped.
-  virtual Result<int> close_tenant(std::uint64_t /*tenant*/, bool /*wipes*/) {
+  virtual Result<int> close_tenant(std::uint64_t /*tenant*/, bool /*wipe*/) {
     return refusal("tenants");
   }
 

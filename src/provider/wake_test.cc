@@ -1,4 +1,4 @@
-#include "provider/wake.h"
+#include "base/wake.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -54,7 +54,7 @@ struct MXFP4 {
     return std::bit_cast<float>(e < 2 ? 0x00200000u << exponent : (exponent - 1u) << 23);
   }
 
-  // Code of the element nearest to `doubled` / 2. The middles between neighbours, doubled, are
+  // Code of the element nearest to `doubled` / 2. The middles between neighbors, doubled, are
   // 0.5 1.5 2.5 3.5 5 7 10; a value on a middle goes to the even code.
   static int element(float doubled) noexcept {
     const float magnitude = std::fabs(doubled);

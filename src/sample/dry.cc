@@ -14,7 +14,9 @@ namespace wick {
 namespace {
 
 std::size_t window_of(const SamplingParams& p, std::size_t history) noexcept {
-  return p.dry_window < 0 ? history : std::min(history, static_cast<std::size_t>(p.dry_window));
+  return p.dry_penalty_last_n < 0
+             ? history
+             : std::min(history, static_cast<std::size_t>(p.dry_penalty_last_n));
 }
 
 // How many tokens at the end of `h` stand behind the last breaker.
@@ -62,7 +64,7 @@ void prepare_dry(SamplerMemory& m, const SamplingParams& p, const ChainSizes& si
   m.repeating.resize(std::min(window, vocab));
   m.longest.resize(vocab);
   m.breaks.resize(vocab);
-  for (const TokenId id : p.dry_breakers.tokens) {
+  for (const TokenId id : p.dry_sequence_breakers.tokens) {
     if (static_cast<std::size_t>(id) < vocab) m.breaks[static_cast<std::size_t>(id)] = true;
   }
   m.edits.resize(m.edits.size() + m.repeating.size());
@@ -71,7 +73,7 @@ void prepare_dry(SamplerMemory& m, const SamplingParams& p, const ChainSizes& si
 void apply_dry(Candidates& c, const SamplingParams& p) noexcept {
   SamplerMemory& m = *c.memory;
   const auto h = c.history.last(std::min(c.history.size(), m.matches.size()));
-  const std::size_t limit = find_breaker(h, m, p.dry_breakers);
+  const std::size_t limit = find_breaker(h, m, p.dry_sequence_breakers);
   if (limit < static_cast<std::size_t>(p.dry_allowed_length)) return;
   match_ends(h, limit, m.matches);
   std::size_t n = 0;

@@ -5,14 +5,14 @@
 
 namespace wick {
 
-Scorer::Scorer(int vocab, int n_likeliest) : n_likeliest_(n_likeliest) {
+Scorer::Scorer(int vocab, int n_top_logprobs) : n_likeliest_(n_top_logprobs) {
   if (!is_on()) return;
   maxima_.resize(2 * count_chunks(static_cast<std::size_t>(vocab)));
   likeliest_.resize(static_cast<std::size_t>(n_likeliest_));
 }
 
 void Scorer::score(std::span<const float> logits, TokenId token,
-                   std::span<TokenScore> out) noexcept {
+                   std::span<IdLogprob> out) noexcept {
   const double all = log_sum_exp(logits);
   const auto logprob = [&](float logit) {
     const auto value = static_cast<float>(static_cast<double>(logit) - all);
@@ -23,7 +23,7 @@ void Scorer::score(std::span<const float> logits, TokenId token,
   const std::size_t n =
       select_top_k({.logits = logits}, likeliest_.size(), kLowest, maxima_, likeliest_);
   for (std::size_t i = 0; i < likeliest_.size(); ++i)
-    out[1 + i] = i < n ? TokenScore{likeliest_[i].id, logprob(likeliest_[i].logit)} : TokenScore{};
+    out[1 + i] = i < n ? IdLogprob{likeliest_[i].id, logprob(likeliest_[i].logit)} : IdLogprob{};
 }
 
 }  // namespace wick

@@ -16,7 +16,7 @@ namespace wick {
 
 inline constexpr int kMaxTopLogprobs = 20;
 
-struct TokenScore {
+struct IdLogprob {
   TokenId id = -1;    // -1 = there is none
   float logprob = 0;  // natural
 };
@@ -24,7 +24,7 @@ struct TokenScore {
 class Scorer {
  public:
   Scorer() = default;                  // switched off
-  Scorer(int vocab, int n_likeliest);  // below 0 = switched off
+  Scorer(int vocab, int n_top_logprobs);  // below 0 = switched off
 
   bool is_on() const noexcept { return n_likeliest_ >= 0; }
 
@@ -32,7 +32,7 @@ class Scorer {
   std::size_t per_token() const noexcept { return static_cast<std::size_t>(n_likeliest_ + 1); }
 
   // Hot:
-  void score(std::span<const float> logits, TokenId token, std::span<TokenScore> out) noexcept;
+  void score(std::span<const float> logits, TokenId token, std::span<IdLogprob> out) noexcept;
 
  private:
   int n_likeliest_ = -1;

@@ -27,14 +27,15 @@ TokenId draw(SamplerChain& chain, std::vector<float> logits, std::span<const std
 }
 
 std::map<TokenId, int> dry_lengths(std::span<const TokenId> history, const SamplingParams& p) {
-  const std::size_t window = p.dry_window < 0
-                                 ? history.size()
-                                 : std::min(history.size(), static_cast<std::size_t>(p.dry_window));
+  const std::size_t window =
+      p.dry_penalty_last_n < 0
+          ? history.size()
+          : std::min(history.size(), static_cast<std::size_t>(p.dry_penalty_last_n));
   const auto h = history.last(window);
   const auto breaks_at = [&](std::size_t last) {  // a breaker ends there
-    const auto& tokens = p.dry_breakers.tokens;
+    const auto& tokens = p.dry_sequence_breakers.tokens;
     if (std::count(tokens.begin(), tokens.end(), h[last]) > 0) return true;
-    return std::any_of(p.dry_breakers.runs.begin(), p.dry_breakers.runs.end(),
+    return std::any_of(p.dry_sequence_breakers.runs.begin(), p.dry_sequence_breakers.runs.end(),
                        [&](const auto& run) {
                          return run.size() <= last + 1 &&
                                 std::equal(run.begin(), run.end(),
@@ -49,7 +50,7 @@ std::map<TokenId, int> dry_lengths(std::span<const TokenId> history, const Sampl
       if (h[here] != h[end] || breaks_at(end)) break;
       ++length;
     }
-    const auto& tokens = p.dry_breakers.tokens;
+    const auto& tokens = p.dry_sequence_breakers.tokens;
     if (std::count(tokens.begin(), tokens.end(), h[next]) > 0) continue;
     if (length >= std::max(1, p.dry_allowed_length)) out[h[next]] = std::max(out[h[next]], length);
   }
@@ -135,8 +136,8 @@ void scale(Items& items, const SamplingParams& p) {
 
 void penalise(Items& items, std::span<const TokenId> history, const SamplingParams& p) {
   const std::size_t window =
-      p.repeat_window < 0 ? history.size()
-                          : std::min(history.size(), static_cast<std::size_t>(p.repeat_window));
+      p.repeat_last_n < 0 ? history.size()
+                          : std::min(history.size(), static_cast<std::size_t>(p.repeat_last_n));
   std::map<TokenId, int> counts;
   for (const TokenId id : history.last(window))
     ++counts[id];

@@ -1,4 +1,4 @@
-// Penalties for tokens of the last repeat_window positions. repeat_penalty (Keskar et al. 2019,
+// Penalties for tokens of the last repeat_last_n positions. repeat_penalty (Keskar et al. 2019,
 // CTRL) divides positive and multiplies negative logits, once however often the token occurred;
 // then presence_penalty is taken off once, frequency_penalty for each occurrence.
 #include "sample/stage.h"
@@ -6,11 +6,11 @@
 namespace wick {
 
 void prepare_penalties(SamplerMemory& m, const SamplingParams& p, const ChainSizes& sizes) {
-  m.counts = WindowCounts(sizes.vocab, p.repeat_window);
+  m.counts = WindowCounts(sizes.vocab, p.repeat_last_n);
   const auto vocab = static_cast<std::size_t>(sizes.vocab);
   m.edits.resize(
       m.edits.size() +
-      (p.repeat_window < 0 ? vocab : std::min(vocab, static_cast<std::size_t>(p.repeat_window))));
+      (p.repeat_last_n < 0 ? vocab : std::min(vocab, static_cast<std::size_t>(p.repeat_last_n))));
 }
 
 void apply_penalties(Candidates& c, const SamplingParams& p) noexcept {

@@ -31,71 +31,74 @@ constexpr SamplerParam switch_row(std::string_view key, std::string_view help) {
 
 using P = SamplingParams;
 constexpr SamplerParam kEnds[] = {
-    row<&P::min_tokens>("min_tokens", "no end of the answer before so many tokens", 0, 1 << 24, 0),
-    switch_row<&P::ignore_eos>("ignore_eos", "end tokens are never drawn"),
+    row<&P::min_tokens>("min_tokens", "no EOS token before so many tokens", 0, 1 << 24, 0),
+    switch_row<&P::ignore_eos>("ignore_eos", "never sample EOS tokens"),
 };
 constexpr SamplerParam kPenalties[] = {
-    row<&P::repeat_penalty>("repeat_penalty", "how much less likely a repeated token becomes", 0.01,
+    row<&P::repeat_penalty>("repeat_penalty", "repetition penalty; 1 = off", 0.01,
                             100, 1),
-    row<&P::presence_penalty>("presence_penalty", "taken off the logit of a token that occurred",
+    row<&P::presence_penalty>("presence_penalty", "presence penalty; 0 = off",
                               -2, 2, 0),
-    row<&P::frequency_penalty>("frequency_penalty", "the same, for each time it occurred", -2, 2,
+    row<&P::frequency_penalty>("frequency_penalty", "frequency penalty; 0 = off", -2, 2,
                                0),
-    row<&P::repeat_window>("repeat_window", "tokens looked back at for these; -1 = all", -1,
+    row<&P::repeat_last_n>("repeat_last_n", "last tokens that the penalties look at; -1 = all", -1,
                            1 << 24, 0),
 };
 constexpr SamplerParam kDry[] = {
-    row<&P::dry_multiplier>("dry_multiplier", "how much going on with a repetition costs", 0, 1000,
-                            0),
-    row<&P::dry_base>("dry_base", "grows by this with each token of the repetition", 1, 100, 1.75),
-    row<&P::dry_allowed_length>("dry_allowed_length", "shorter repetitions cost nothing", 0,
+    row<&P::dry_multiplier>("dry_multiplier", "DRY: strength of the penalty; 0 = off", 0, 1000, 0),
+    row<&P::dry_base>("dry_base", "DRY: base; the penalty grows by it with each repeated token", 1,
+                      100, 1.75),
+    row<&P::dry_allowed_length>("dry_allowed_length", "DRY: longest repetition without penalty", 0,
                                 1 << 24, 2),
-    row<&P::dry_window>("dry_penalty_last_n", "tokens looked back at for it; -1 = all", -1, 1 << 24,
-                        0),
+    row<&P::dry_penalty_last_n>("dry_penalty_last_n", "DRY: last tokens that it looks at; -1 = all",
+                                -1, 1 << 24, 0),
 };
 constexpr SamplerParam kTopNSigma[] = {
-    row<&P::top_n_sigma>("top_n_sigma", "leave out logits further below the largest, in deviations",
+    row<&P::top_n_sigma>("top_n_sigma",
+                         "keep logits within so many standard deviations of the largest; 0 = off",
                          0, 100, 0),
 };
 constexpr SamplerParam kTopK[] = {
-    row<&P::top_k>("top_k", "draw from the k most likely tokens; 0 = all", 0, 1 << 24, 0),
+    row<&P::top_k>("top_k", "keep the k most likely tokens; 0 = off", 0, 1 << 24, 0),
 };
 constexpr SamplerParam kTypical[] = {
-    row<&P::typical_p>("typical_p", "draw from the most typical tokens that reach this probability",
+    row<&P::typical_p>("typical_p", "locally typical sampling; 1 = off",
                        0, 1, 1),
 };
 constexpr SamplerParam kTopP[] = {
-    row<&P::top_p>("top_p", "draw from the smallest set that reaches this probability", 0, 1, 1),
+    row<&P::top_p>("top_p", "nucleus sampling: keep the smallest set of this probability; 1 = off",
+                   0, 1, 1),
 };
 constexpr SamplerParam kMinP[] = {
-    row<&P::min_p>("min_p", "leave out tokens less likely than this times the likeliest", 0, 1, 0),
+    row<&P::min_p>("min_p", "keep tokens of at least this times the top probability; 0 = off", 0, 1,
+                   0),
 };
 constexpr SamplerParam kXtc[] = {
-    row<&P::xtc_probability>("xtc_probability", "how often the top choices are left out", 0, 1, 0),
-    row<&P::xtc_threshold>("xtc_threshold", "which these are: all that reach it but the last", 0, 1,
-                           1),
+    row<&P::xtc_probability>("xtc_probability", "XTC: probability of removing top choices; 0 = off",
+                             0, 1, 0),
+    row<&P::xtc_threshold>("xtc_threshold", "XTC: minimum probability of a top choice", 0, 1, 1),
 };
 constexpr SamplerParam kTemperature[] = {
-    row<&P::temperature>("temperature", "0 = always the likeliest token", 0, 100, 1),
-    row<&P::dynatemp_range>("dynatemp_range", "how far the temperature moves with the entropy", 0,
+    row<&P::temperature>("temperature", "temperature; 0 = greedy", 0, 100, 1),
+    row<&P::dynatemp_range>("dynatemp_range", "dynamic temperature: range; 0 = off", 0,
                             100, 0),
-    row<&P::dynatemp_exponent>("dynatemp_exponent", "and how steeply", 0.01, 100, 1),
+    row<&P::dynatemp_exponent>("dynatemp_exponent", "dynamic temperature: exponent", 0.01, 100, 1),
 };
 
 constexpr SamplerParam kMirostat[] = {
-    row<&P::mirostat>("mirostat", "1 or 2: hold the surprise instead of leaving tokens out", 0, 2,
-                      0),
-    row<&P::mirostat_tau>("mirostat_tau", "the surprise it holds, in bits", 0, 100, 5),
-    row<&P::mirostat_eta>("mirostat_eta", "how fast it learns", 0, 100, 0.1),
+    row<&P::mirostat>("mirostat", "Mirostat version 1 or 2, instead of the other cuts; 0 = off", 0,
+                      2, 0),
+    row<&P::mirostat_tau>("mirostat_tau", "Mirostat: target entropy (tau), in bits", 0, 100, 5),
+    row<&P::mirostat_eta>("mirostat_eta", "Mirostat: learning rate (eta)", 0, 100, 0.1),
 };
 constexpr SamplerParam kAdaptiveP[] = {
-    row<&P::adaptive_target>("adaptive_target", "prefer tokens near this probability; -1 = off", -1,
+    row<&P::adaptive_target>("adaptive_target", "adaptive-p: target probability; -1 = off", -1,
                              1, -1),
-    row<&P::adaptive_decay>("adaptive_decay", "how slowly it forgets what was drawn", 0, 0.99, 0.9),
+    row<&P::adaptive_decay>("adaptive_decay", "adaptive-p: decay of its memory", 0, 0.99, 0.9),
 };
 
 bool is_penalising(const P& p) noexcept {
-  return p.repeat_window != 0 &&
+  return p.repeat_last_n != 0 &&
          (p.repeat_penalty != 1 || p.presence_penalty != 0 || p.frequency_penalty != 0);
 }
 
@@ -121,7 +124,7 @@ constexpr SamplerInfo kSamplers[] = {
     {.name = "dry",
      .kind = kEdit,
      .params = kDry,
-     .is_on = [](const P& p) noexcept { return p.dry_multiplier > 0 && p.dry_window != 0; },
+     .is_on = [](const P& p) noexcept { return p.dry_multiplier > 0 && p.dry_penalty_last_n != 0; },
      .apply = apply_dry,
      .prepare = prepare_dry},
     {.name = "top_n_sigma",
@@ -230,7 +233,7 @@ Result<void> check(const SamplingParams& params) {
     return out_of_range(cat("the logit bias of token ", one.id, " is ", one.bias,
                             ", allowed are -inf and -", kMaxLogitBias, " to ", kMaxLogitBias));
   }
-  const auto& runs = params.dry_breakers.runs;
+  const auto& runs = params.dry_sequence_breakers.runs;
   if (runs.size() > kMaxDryBreakers) {
     return out_of_range(cat(runs.size(), " DRY breakers, allowed are ", kMaxDryBreakers));
   }

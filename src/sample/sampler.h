@@ -52,11 +52,11 @@ struct SamplingParams {
   float min_p = 0.05F;       // 0 = off
   float repeat_penalty = 1;  // 1 = off
   float presence_penalty = 0, frequency_penalty = 0;
-  int repeat_window = 64;    // tokens looked back at; 0 = off, -1 = the whole context
+  int repeat_last_n = 64;    // tokens looked back at; 0 = off, -1 = the whole context
   float dry_multiplier = 0;  // 0 = off
   float dry_base = 1.75F;
   int dry_allowed_length = 2;
-  int dry_window = 64;    // tokens looked back at; 0 = off, -1 = the whole context
+  int dry_penalty_last_n = 64;    // tokens looked back at; 0 = off, -1 = the whole context
   float top_n_sigma = 0;  // 0 = off
   float typical_p = 1;    // 1 = off
   float xtc_probability = 0, xtc_threshold = 0.1F;
@@ -70,7 +70,7 @@ struct SamplingParams {
   std::uint64_t seed = 0;
   SamplerOrder order = {};
   std::vector<LogitBias> logit_bias = {};
-  DryBreakers dry_breakers = {};
+  DryBreakers dry_sequence_breakers = {};
 };
 
 // One parameter of the chain: its name as flag, field and help line, its range, and where it lies.

@@ -80,7 +80,7 @@ TEST(Sampler, NoExtremeOfAParameterEmptiesTheSet) {
 
 TEST(Sampler, RepeatPenaltyCountsATokenOnceAndRespectsItsWindow) {
   const std::vector<float> logits = {4, 3.9F, 0};
-  SamplingParams params{.temperature = 0, .repeat_penalty = 1.02F, .repeat_window = 2};
+  SamplingParams params{.temperature = 0, .repeat_penalty = 1.02F, .repeat_last_n = 2};
   SamplerChain chain(params, {.vocab = 3});
   EXPECT_EQ(draw(chain, logits, {}, std::vector<TokenId>{0, 0}), 0);  // twice would give 3.845
   params.repeat_penalty = 1.1F;
@@ -170,8 +170,8 @@ TEST(SamplerOrder, ASamplerThatIsNotNamedIsOff) {
 TEST(HotPathSampler, DrawingNeitherAllocatesNorLocks) {
   std::vector<SamplingParams> all(6);
   all[0].temperature = 0;
-  all[1].repeat_penalty = 1.2F, all[1].repeat_window = -1, all[1].dry_multiplier = 1;
-  all[1].dry_window = -1, all[1].logit_bias = {{3, 1}}, all[1].min_tokens = 5;
+  all[1].repeat_penalty = 1.2F, all[1].repeat_last_n = -1, all[1].dry_multiplier = 1;
+  all[1].dry_penalty_last_n = -1, all[1].logit_bias = {{3, 1}}, all[1].min_tokens = 5;
   all[2].top_k = 0, all[2].top_n_sigma = 2, all[2].typical_p = 0.9F, all[2].xtc_probability = 0.5F;
   all[3].mirostat = 1;
   all[4].mirostat = 2;
@@ -201,7 +201,7 @@ TEST(Sampler, CheckNamesKeyValueAndRange) {
   EXPECT_FALSE(check({.logit_bias = {{0, kNan}}}));
   EXPECT_TRUE(check({.logit_bias = {{0, -kInf}}}));
   EXPECT_FALSE(check({.logit_bias = std::vector<LogitBias>(kMaxLogitBiases + 1)}));
-  EXPECT_FALSE(check({.dry_breakers = {.runs = {{}}}}));
+  EXPECT_FALSE(check({.dry_sequence_breakers = {.runs = {{}}}}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Choosing from 150,000 logits should cost one look at each. Top-k therefore first takes the
-// largest logit of each chunk, which is one comparison a logit and vectorised. The k-th largest of
+// largest logit of each chunk, which is one comparison a logit and vectorized. The k-th largest of
 // these maxima is a bound that at least k logits reach, so that only the chunks whose maximum
 // reaches it are looked at again, and in them hardly more than k logits are candidates; a heap
 // keeps the best k of those.

@@ -26,7 +26,7 @@ TEST(Random, IsPhilox4x32WithTenRounds) {
   EXPECT_EQ(uniform(0, 0), static_cast<double>(0xe169c58d6627e8d5ULL >> 11) * 0x1p-53);
 }
 
-TEST(Random, DrawsOfNeighbouringSeedsAndCountersAreUniformAndDiffer) {
+TEST(Random, DrawsOfNeighboringSeedsAndCountersAreUniformAndDiffer) {
   double sum = 0;
   for (std::uint64_t i = 0; i < 10000; ++i) {
     const double x = uniform(i % 7, i);

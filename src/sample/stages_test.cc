@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         only([](P& p) { p.dynatemp_range = 0.6F, p.dynatemp_exponent = 1.7F; }),
         only([](P& p) { p.adaptive_target = 0.1F; }), only([](P& p) { p.adaptive_target = 0.9F; }),
         only([](P& p) { p.repeat_penalty = 1.5F, p.frequency_penalty = 0.4F; }),
-        only([](P& p) { p.presence_penalty = -2, p.repeat_window = 4; }),
+        only([](P& p) { p.presence_penalty = -2, p.repeat_last_n = 4; }),
         only([](P& p) { p.dry_multiplier = 0.8F; }), only([](P& p) {
           p.logit_bias = {{9, 8}, {8, 8}, {9, -1}};
         }),
@@ -103,7 +103,7 @@ TEST(Penalties, FollowAGrowingHistoryAsCountingItAnewWould) {
   for (const int window : {1, 5, 64, -1}) {
     P params = kAllOff;
     params.repeat_penalty = 1.25F, params.frequency_penalty = 0.5F, params.presence_penalty = 0.25F;
-    params.repeat_window = window;
+    params.repeat_last_n = window;
     params.temperature = 0;
     SamplerChain chain(params, {.vocab = 30});
     std::vector<TokenId> history;
@@ -140,9 +140,9 @@ TEST(Dry, FindsTheRepetitionsThatItsDefinitionNames) {
     P params = kAllOff;
     params.dry_multiplier = 1, params.dry_base = 1.1F;
     params.dry_allowed_length = static_cast<int>(rng() % 4);
-    params.dry_window = round % 3 == 0 ? -1 : static_cast<int>(rng() % 70) + 1;
-    if (round % 4 == 1) params.dry_breakers.tokens = {1};
-    if (round % 4 == 2) params.dry_breakers.runs = {{0, 1}, {1, 1, 0}};
+    params.dry_penalty_last_n = round % 3 == 0 ? -1 : static_cast<int>(rng() % 70) + 1;
+    if (round % 4 == 1) params.dry_sequence_breakers.tokens = {1};
+    if (round % 4 == 2) params.dry_sequence_breakers.runs = {{0, 1}, {1, 1, 0}};
     SamplerMemory memory;
     prepare_dry(memory, params, {.vocab = 8, .history = 80});
     std::vector<float> logits(8, 0);
@@ -163,7 +163,7 @@ TEST(Dry, FindsTheRepetitionsThatItsDefinitionNames) {
 TEST(Dry, AVeryLongRepetitionIsAsGoodAsABanAndFinite) {
   const std::vector<TokenId> history(5000, 1);
   P params = kAllOff;
-  params.dry_multiplier = 1, params.dry_window = -1;
+  params.dry_multiplier = 1, params.dry_penalty_last_n = -1;
   SamplerChain chain(params, {.vocab = 2, .history = 5000});
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(draw(chain, {0, 30}, {}, history), 0);

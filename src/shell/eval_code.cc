@@ -22,7 +22,7 @@ Stream Evaluator::run_code(const std::string& text, Span span, State& s, const S
   const Span* const outer = outer_;
   const Span place = outer_ != nullptr ? *outer_ : span;
   if (const auto* error = std::get_if<SyntaxError>(&parsed)) {
-    unknown(span, "", cat("cannot analyse the code in it: ", error->message));
+    unknown(span, "", cat("cannot analyze the code in it: ", error->message));
   } else {
     scripts_.push_back(std::move(std::get<Script>(parsed)));
     const Script& script = scripts_.back();
@@ -268,7 +268,7 @@ Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& i
           "runs code that comes from the network");
   if (reads_code && in.is_decoded)
     e.add(EffectKind::kDecodedCode, Scope::kNone, "", span, "runs code that was encoded");
-  e.unknown(span, name, wick::cat(name, " runs code that is not analysed"));
+  e.unknown(span, name, wick::cat(name, " runs code that is not analyzed"));
   return Stream::unknown();
 }
 

@@ -279,7 +279,7 @@ Verdict judge(std::string_view text, Dialect dialect, Mode mode, const Profile& 
   Verdict out;
   out.level = Level::kHigh;
   out.error = std::get<SyntaxError>(parsed);
-  const std::string_view what = out.error->is_limit ? "too complex: " : "cannot analyse: ";
+  const std::string_view what = out.error->is_limit ? "too complex: " : "cannot analyze: ";
   out.effects.push_back({.kind = EffectKind::kUnknown,
                          .span = out.error->span,
                          .why = cat(what, out.error->message)});

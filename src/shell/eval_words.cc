@@ -1,5 +1,7 @@
 // Words to arguments: braces, tilde, expansions, splitting, globs.
 #include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "base/strings.h"
@@ -97,7 +99,11 @@ bool range_items(const std::string& text, std::vector<std::string>& out) {
   std::string to = text.substr(dots + 2);
   long step = 1;
   if (const std::size_t more = to.find(".."); more != std::string::npos) {
-    step = std::max(1L, std::labs(std::strtol(to.c_str() + more + 2, nullptr, 10)));
+    errno = 0;
+    const long given = std::strtol(to.c_str() + more + 2, nullptr, 10);
+    if (errno == ERANGE || given == LONG_MIN) return false;  // bash expands none
+    constexpr long kLongest = 1L << 32;                      // past any two ends below
+    step = std::clamp(std::labs(given), 1L, kLongest);
     to.resize(more);
   }
   const auto is_integer = [](const std::string& s) {

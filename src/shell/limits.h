@@ -1,4 +1,4 @@
-// Limits of the room shell/. A command past any of them is not analysed: its verdict is
+// Limits of the room shell/. A command past any of them is not analyzed: its verdict is
 // `high: too complex`, never a guess.
 #pragma once
 

@@ -172,9 +172,9 @@ SyntaxError refuse(int begin, int end, bool is_limit, std::string message) {
 Parsed parse(std::string_view text, Dialect dialect, Mode mode) {
   if (text.size() > kMaxSource)
     return refuse(0, 0, true, cat("has ", text.size(), " bytes, the limit is ", kMaxSource));
-  if (dialect == Dialect::kZsh) return refuse(0, 0, false, "zsh is not analysed yet");
-  if (dialect == Dialect::kFish) return refuse(0, 0, false, "fish is not analysed yet");
-  if (dialect == Dialect::kPowershell) return refuse(0, 0, false, "this shell is not analysed");
+  if (dialect == Dialect::kZsh) return refuse(0, 0, false, "zsh is not analyzed yet");
+  if (dialect == Dialect::kFish) return refuse(0, 0, false, "fish is not analyzed yet");
+  if (dialect == Dialect::kPowershell) return refuse(0, 0, false, "this shell is not analyzed");
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     SyntaxError error =
         refuse(static_cast<int>(nul), static_cast<int>(nul) + 1, false, "holds a NUL byte");

@@ -176,8 +176,7 @@ bool Parser::simple(Node& out) {
 
 bool Parser::simple_word(Node& out, bool& takes_assignments) {
   if (takes_assignments) {  // declare a=(1 2)
-    const int start = pos_;
-    const int nodes = state_.nodes;
+    Attempt attempt(*this);
     std::vector<Assignment> found;
     bool is_one = false;
     if (!try_assignment(found, is_one)) return false;
@@ -187,10 +186,7 @@ bool Parser::simple_word(Node& out, bool& takes_assignments) {
       word.array = std::make_unique<Assignment>(std::move(found.front()));
       return true;
     }
-    state_.retried += static_cast<std::size_t>(pos_ - start);
-    if (state_.retried > 4 * kMaxSource) return fail_limit("has too many assignments");
-    if (pending_.empty() || !is_one) state_.nodes = nodes;
-    pos_ = start;
+    if (!attempt.give_up("has too many assignments")) return false;
   }
   if (!word(out.words.emplace_back())) return false;
   if (out.words.size() == 1) {
@@ -214,31 +210,19 @@ bool Parser::try_assignment(std::vector<Assignment>& out, bool& is_one) {
   found.name = name_at(size);
   char c = look(size);
   if (c == '[' && is_bash_like()) {
-    const ParseState before = state_;
+    Attempt attempt(*this);
     take(size + 1);
     const bool closes = parts(found.index, In::kSubscript) && cur() == ']';
     const bool assigns = closes && (look(1) == '=' || (look(1) == '+' && look(2) == '='));
-    if (!assigns || found.index.empty()) {
-      if (state_.is_failed && state_.error.is_limit) return false;
-      const std::size_t retried = before.retried + static_cast<std::size_t>(pos_ - begin);
-      const int nodes = state_.nodes;
-      state_ = before;
-      state_.retried = retried;
-      state_.nodes = nodes;
-      pos_ = begin;
-      if (retried > 4 * kMaxSource) return fail_limit("has too many '[' that are not closed");
-      return true;
-    }
+    if (!assigns || found.index.empty())
+      return attempt.give_up("has too many '[' that are not closed");
     found.has_index = true;
     take();
     size = 0;
     c = cur();
   }
   found.is_append = c == '+' && look(size + 1) == '=' && is_bash_like();
-  if (c != '=' && !found.is_append) {
-    pos_ = begin;
-    return true;
-  }
+  if (c != '=' && !found.is_append) return true;
   take(size + (found.is_append ? 2 : 1));
   is_one = true;
   if (!count() || !assignment_value(found)) return false;
@@ -273,20 +257,15 @@ bool Parser::array_elements(Assignment& out) {
     if (cur() == ')') break;
     ArrayElement element;
     if (cur() == '[') {  // [index]=value, if it is one
-      const int start = pos_;
-      const ParseState before = state_;
+      Attempt attempt(*this);
       take();
       if (parts(element.index, In::kSubscript) && cur() == ']' && look(1) == '=' &&
           !element.index.empty()) {
         take(2);
         element.has_index = true;
       } else {
-        if (state_.is_failed && state_.error.is_limit) return false;
-        state_ = before;
-        state_.retried += static_cast<std::size_t>(pos_ - start);
-        if (state_.retried > 4 * kMaxSource) return fail_limit("has too many '['");
+        if (!attempt.give_up("has too many '['")) return false;
         element.index.clear();
-        pos_ = start;
       }
     }
     const bool is_empty = element.has_index && is_meta(cur());

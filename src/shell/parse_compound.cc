@@ -48,7 +48,7 @@ bool Parser::compound(Node& out, bool& is_compound) {
       static constexpr std::string_view kZsh[] = {"foreach",   "end",    "repeat",
                                                   "nocorrect", "noglob", "-"};
       for (const std::string_view reserved : kZsh) {
-        if (word == reserved) return fail(pos_, "this zsh construct is not analysed");
+        if (word == reserved) return fail(pos_, "this zsh construct is not analyzed");
       }
     }
   }

@@ -253,9 +253,7 @@ bool Parser::back_quote(std::vector<WordPart>& out, In in) {
 // At `((` behind $. Arithmetic if the matching `))` is one; else nothing is read, and the caller
 // reads a command substitution that begins with a subshell, as bash and dash do.
 bool Parser::arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arithmetic) {
-  const int start = pos_;
-  const ParseState before = state_;
-  std::vector<HereDoc*> pending = pending_;
+  Attempt attempt(*this);
   take(2);
   WordPart part(PartKind::kArithmetic, {});
   if (parts(part.parts, In::kArithmetic) && cur() == ')' && look(1) == ')') {
@@ -265,15 +263,7 @@ bool Parser::arithmetic_sub(std::vector<WordPart>& out, int begin, bool& is_arit
     is_arithmetic = true;
     return true;
   }
-  if (state_.is_failed && state_.error.is_limit) return false;
-  state_.is_failed = before.is_failed;
-  state_.error = before.error;
-  state_.retried += static_cast<std::size_t>(pos_ - start);
-  pos_ = start;
-  pending_ = std::move(pending);
-  if (state_.retried > 4 * kMaxSource)
-    return fail_limit("has too many '((' that are not closed by '))'");
-  return true;
+  return attempt.give_up("has too many '((' that are not closed by '))'");
 }
 
 bool Parser::old_arithmetic(std::vector<WordPart>& out, int begin) {

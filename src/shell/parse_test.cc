@@ -205,6 +205,24 @@ TEST(ShellParse, QueuesHereDocumentsInOrder) {
   EXPECT_EQ(second.parts[0].text, "$2\n");
 }
 
+// Each begins a here-document in what is read as a subscript or as arithmetic first, and then is a
+// comment. A delimiter this long lies on the heap: the address sanitizer sees a late look at it.
+TEST(HostileShellParse, HereDocumentsOfAReadingGivenUpAreForgotten) {
+  const std::string doc = " # $(cat <<" + std::string(40, 'Z') + ")\n";
+  for (const std::string_view begin : {"a[1", "export a[1", "x=([1", "declare x=([1",
+                                       "echo $((1"}) {
+    std::string text = std::string(begin) + doc;
+    if (begin.find('(') != std::string::npos) text += ")\n";
+    if (begin.find("$((") != std::string::npos) text += ")\n";
+    const Parsed parsed = bash(text + "rm -rf /\n");
+    ASSERT_NE(tree(parsed), nullptr) << text << reason(parsed);
+    ASSERT_EQ(tree(parsed)->body.size(), 2U) << text;
+    EXPECT_EQ(print(tree(parsed)->body.back()), "rm -rf /") << text;
+  }
+  const Parsed still_in_test = bash("[[ $((a # \"\n) ) == @(x|y) ]]");
+  EXPECT_NE(tree(still_in_test), nullptr) << reason(still_in_test);
+}
+
 TEST(ShellParse, TypedHistoryExpansionIsRefused) {
   const auto typed = [](std::string_view text) {
     return tree(parse(text, Dialect::kBash, Mode::kInteractive)) != nullptr;

@@ -1,8 +1,7 @@
 // The parser's inside; the face is shell/parse.h. Recursive descent over characters: what a token
 // is depends on where it stands, so there is no separate lexer. Every method that returns bool
-// returns false after fail(); nothing is looked at behind a failure but by the two places that try
-// again
-// (`$((` and `((`). One Parser reads one text; back-quoted commands and here-documents are texts of
+// returns false after fail(); nothing is looked at behind a failure but by those who read on trial,
+// with an Attempt. One Parser reads one text; back-quoted commands and here-documents are texts of
 // their own, with a map back to the source.
 #pragma once
 
@@ -50,7 +49,8 @@ class Parser {
   bool parse_text(std::vector<WordPart>& out, In in);  // a whole text of parts
 
  private:
-  struct Nest;  // counts depth
+  struct Nest;     // counts depth
+  struct Attempt;  // goes back
 
   // Characters. A backslash before a newline vanishes wherever cur(), look() and take() are used.
   char cur() { return look(0); }
@@ -167,6 +167,36 @@ struct Parser::Nest {
 
   ParseState& state;
   bool ok;
+};
+
+// What was read since it was made may be given up: then all is as it was, but that the bytes count
+// as read twice. Here-documents that began meanwhile are forgotten, for what owns them goes.
+struct Parser::Attempt {
+  explicit Attempt(Parser& its_parser)
+      : parser(its_parser),
+        begin(parser.pos_),
+        nodes(parser.state_.nodes),
+        is_in_test(parser.is_in_test_),
+        pending(parser.pending_) {}
+
+  // False where the parse must end: at a limit that was met, or too many bytes were read twice.
+  bool give_up(const char* too_many) {
+    ParseState& state = parser.state_;
+    if (state.is_failed && state.error.is_limit) return false;
+    state.is_failed = false;
+    state.error = {};
+    state.nodes = nodes;
+    state.retried += static_cast<std::size_t>(parser.pos_ - begin);
+    parser.pos_ = begin;
+    parser.is_in_test_ = is_in_test;
+    parser.pending_ = pending;
+    return state.retried <= 4 * kMaxSource || parser.fail_limit(too_many);
+  }
+
+  Parser& parser;
+  int begin, nodes;
+  bool is_in_test;
+  std::vector<HereDoc*> pending;
 };
 
 inline bool is_blank(char c) noexcept {

@@ -92,7 +92,7 @@ constexpr Row kRows[] = {
      "-046aBbcdDhiMNoprstTj -f:. -l:. -n:. -br -json -brief -color -details "
      "-family:. -stats",
      "-+"},
-    {"ip addr|ip address|ip a|ip link|ip l|ip route|ip r|ip neigh|ip neighbour|ip n|"
+    {"ip addr|ip address|ip a|ip link|ip l|ip route|ip r|ip neigh|ip neighbor|ip n|"
      "ip rule|ip tunnel|ip maddr|ip mroute|ip netns|ip xfrm",
      "i*", "", "+"},
     {"ifconfig|route|arp", "i*", "-aensv", "+"},

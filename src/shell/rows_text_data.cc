@@ -17,7 +17,7 @@ constexpr Row kRows[] = {
      "--devices=. --recursive --dereference-recursive --include=. --exclude=. "
      "--exclude-from=r --exclude-dir=. --files-without-match --files-with-matches "
      "--count --initial-tab --null --before-context=. --after-context=. --context=. "
-     "--group-separator=. --no-group-separator --color?. --colour?. --binary",
+     "--group-separator=. --no-group-separator --color?. --color?. --binary",
      ""},
     {"rg", ".r*",
      "-0aFHILNPSUVchilnopqsuvwxz. -e:.# -f:r# -g:. -m:. -A:. -B:. -C:. -t:. -T:. "

@@ -1,4 +1,4 @@
-// The verdict over the labelled corpora in tests/data/shell, and single claims.
+// The verdict over the labeled corpora in tests/data/shell, and single claims.
 #include "shell/verdict.h"
 
 #include <gtest/gtest.h>
@@ -16,19 +16,19 @@ namespace {
 
 const Profile kProfile{.cwd = "/home/u/p", .home = "/home/u"};
 
-struct Labelled {
+struct Labeled {
   std::string id, level, shell, command;
   bool is_at_least = false;
 };
 
-std::vector<Labelled> corpus(const std::string& name) {
+std::vector<Labeled> corpus(const std::string& name) {
   std::ifstream file(test::test_data("shell/" + name));
-  std::vector<Labelled> out;
+  std::vector<Labeled> out;
   std::string line;
   while (std::getline(file, line)) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream cells(line);
-    Labelled row;
+    Labeled row;
     std::getline(cells, row.id, '\t');
     std::getline(cells, row.level, '\t');
     std::getline(cells, row.shell, '\t');
@@ -53,7 +53,7 @@ std::string explain(const Verdict& v) {
 
 int count_wrong(const std::string& file) {
   int wrong = 0;
-  for (const Labelled& row : corpus(file)) {
+  for (const Labeled& row : corpus(file)) {
     const auto dialect = dialect_named(row.shell);
     EXPECT_TRUE(dialect.has_value()) << row.shell;
     const Verdict v = judge(row.command, *dialect, Mode::kScript, kProfile);
@@ -121,6 +121,17 @@ TEST(ShellRows, AreWellFormedAndMany) {
   EXPECT_GE(counts.commands, 250);
   EXPECT_GE(counts.wrappers, 60);
   EXPECT_GE(counts.interpreters, 40);
+}
+
+// Steps near the ends of long: its least has no magnitude, and its most was added to 1.
+TEST(ShellVerdict, RangesWithAHugeStepHaveOneItem) {
+  const auto n_effects = [](const std::string& command) {
+    return judge(command, Dialect::kBash, Mode::kScript, kProfile).effects.size();
+  };
+  EXPECT_EQ(n_effects("rm {1..9..4}"), 3U);
+  for (const char* const step : {"9223372036854775807", "-9223372036854775807",
+                                 "-9223372036854775808", "99999999999999999999"})
+    EXPECT_EQ(n_effects("rm {1..9.." + std::string(step) + "}"), 1U) << step;
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const
     Match match{
         .span = {begin, best_end}, .id = best->id, .next = best_end, .space_end = last.space_end};
     if (best->takes_right_space) {
-      // Neighbours in one stretch of white space do not each look through all of it.
+      // Neighbors in one stretch of white space do not each look through all of it.
       match.span.end = behind_space(text, std::max(best_end, last.space_end));
       match.space_end = match.span.end;
     }

@@ -59,7 +59,7 @@ class BpeModel {
   // Filled by a loader; the texts that symbols and words are looked up by.
   Alphabet alphabet = Alphabet::kBytes;
   bool ignore_merges = false;  // a whole piece that is a word is that token
-  bool fuse_unknown = false;   // neighbouring unknown characters become one token
+  bool fuse_unknown = false;   // neighboring unknown characters become one token
   bool by_score = false;       // merge by scores, not by pairs
   // by_score, among equals: the leftmost, as in SentencePiece; otherwise the longer left half, as
   // Hugging Face orders the merges that it derives from scores.

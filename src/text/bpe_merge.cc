@@ -11,7 +11,7 @@
 // those that come behind all of it, which become the next `sorted`. In a long run of one letter
 // each round of merges makes the next one in order, so that nothing is ever searched for; in the
 // worst case all goes through the heap, n log n. A candidate is out of date when its symbol, or the
-// symbol's neighbour, has merged since; then the two no longer have the length noted in it.
+// symbol's neighbor, has merged since; then the two no longer have the length noted in it.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -22,7 +22,7 @@ struct Tokens {
   BpeModel model = {};
 };
 
-// All bytes, and `n` merges of random neighbours in `text`, the way a vocabulary is trained: so
+// All bytes, and `n` merges of random neighbors in `text`, the way a vocabulary is trained: so
 // that tokens end within characters as real ones do. `is_shuffled`: in any order of ranks, as only
 // a damaged file has them.
 Tokens random_tokens(std::mt19937& random, std::string_view text, int n, bool is_shuffled = false) {

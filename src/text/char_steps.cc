@@ -1,11 +1,11 @@
-// Normaliser steps that look at one character at a time, and Bert's, which is a row of them.
+// Normalizer steps that look at one character at a time, and Bert's, which is a row of them.
 #include <algorithm>
 
 #include "base/strings.h"
 #include "text/byte_alphabet.h"
 #include "text/char_classes.h"
 #include "text/nfc.h"
-#include "text/normaliser.h"
+#include "text/normalizer.h"
 #include "text/utf8.h"
 
 namespace wick {
@@ -52,30 +52,30 @@ void append_without(std::string& out, std::string_view text, std::span<const Cha
   });
 }
 
-class Lowercase final : public NormaliserStep {
+class Lowercase final : public NormalizerStep {
  public:
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
+              NormalizerScratch& /*scratch*/) const override {
     append_lower(out, text);
   }
 
   std::size_t growth() const noexcept override { return 2; }  // U+0130: 2 bytes to 3
 };
 
-class StripAccents final : public NormaliserStep {
+class StripAccents final : public NormalizerStep {
  public:
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
+              NormalizerScratch& /*scratch*/) const override {
     append_without(out, text, accents());
   }
 };
 
-class Strip final : public NormaliserStep {
+class Strip final : public NormalizerStep {
  public:
   Strip(bool left, bool right) : left_(left), right_(right) {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
+              NormalizerScratch& /*scratch*/) const override {
     std::size_t begin = text.size();
     std::size_t end = 0;
     for (std::size_t at = 0; at < text.size();) {
@@ -96,10 +96,10 @@ class Strip final : public NormaliserStep {
   bool left_, right_;
 };
 
-class ByteAlphabet final : public NormaliserStep {
+class ByteAlphabet final : public NormalizerStep {
  public:
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
+              NormalizerScratch& /*scratch*/) const override {
     for (const char c : text) {
       append_spelled(out, c);
     }
@@ -108,10 +108,10 @@ class ByteAlphabet final : public NormaliserStep {
   std::size_t growth() const noexcept override { return 2; }
 };
 
-class Nmt final : public NormaliserStep {
+class Nmt final : public NormalizerStep {
  public:
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& /*scratch*/) const override {
+              NormalizerScratch& /*scratch*/) const override {
     for_each_char(out, text, [&](char32_t code, std::string_view bytes) {
       if (is_space(code)) {
         out += ' ';
@@ -142,12 +142,12 @@ bool is_ideograph(char32_t code) noexcept {
 }
 
 // The steps of BertNormalizer, each over the whole run; `a` holds what the next one reads.
-class Bert final : public NormaliserStep {
+class Bert final : public NormalizerStep {
  public:
   explicit Bert(const BertNormalisation& how) : how_(how) {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& scratch) const override {
+              NormalizerScratch& scratch) const override {
     std::string& now = scratch.inner;
     now.clear();
     append_clean(now, text);
@@ -196,27 +196,27 @@ char32_t lower_of(char32_t code) noexcept {
   return static_cast<char32_t>(static_cast<std::int32_t>(code) + range->distance);
 }
 
-NormaliserStepPtr make_lowercase() {
+NormalizerStepPtr make_lowercase() {
   return std::make_unique<Lowercase>();
 }
 
-NormaliserStepPtr make_strip_accents() {
+NormalizerStepPtr make_strip_accents() {
   return std::make_unique<StripAccents>();
 }
 
-NormaliserStepPtr make_strip(bool left, bool right) {
+NormalizerStepPtr make_strip(bool left, bool right) {
   return std::make_unique<Strip>(left, right);
 }
 
-NormaliserStepPtr make_byte_alphabet() {
+NormalizerStepPtr make_byte_alphabet() {
   return std::make_unique<ByteAlphabet>();
 }
 
-NormaliserStepPtr make_nmt() {
+NormalizerStepPtr make_nmt() {
   return std::make_unique<Nmt>();
 }
 
-NormaliserStepPtr make_bert(const BertNormalisation& how) {
+NormalizerStepPtr make_bert(const BertNormalisation& how) {
   return std::make_unique<Bert>(how);
 }
 

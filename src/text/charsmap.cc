@@ -150,12 +150,12 @@ Charsmap::Match Charsmap::shortest(std::string_view text) const noexcept {
 
 namespace {
 
-class Precompiled final : public NormaliserStep {
+class Precompiled final : public NormalizerStep {
  public:
   explicit Precompiled(Charsmap map) : map_(std::move(map)) {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& scratch) const override {
+              NormalizerScratch& scratch) const override {
     while (!text.empty() && !scratch.is_full(out)) {
       const std::size_t bytes = cluster_bytes(text);
       append_cluster(out, text.substr(0, bytes));
@@ -204,13 +204,13 @@ class Precompiled final : public NormaliserStep {
   Charsmap map_;
 };
 
-class SentencePiece final : public NormaliserStep {
+class SentencePiece final : public NormalizerStep {
  public:
   explicit SentencePiece(SentencePieceNormalisation how)
       : how_(std::move(how)), space_(how_.escapes_spaces ? "▁" : " ") {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& scratch) const override {
+              NormalizerScratch& scratch) const override {
     const std::size_t begin = out.size();
     while (how_.removes_extra_spaces && !text.empty()) {
       const Charsmap::Match first = next(text);
@@ -266,11 +266,11 @@ class SentencePiece final : public NormaliserStep {
 
 }  // namespace
 
-NormaliserStepPtr make_precompiled(Charsmap map) {
+NormalizerStepPtr make_precompiled(Charsmap map) {
   return std::make_unique<Precompiled>(std::move(map));
 }
 
-NormaliserStepPtr make_sentencepiece(SentencePieceNormalisation how) {
+NormalizerStepPtr make_sentencepiece(SentencePieceNormalisation how) {
   return std::make_unique<SentencePiece>(std::move(how));
 }
 

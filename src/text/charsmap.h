@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "text/byte_trie.h"
-#include "text/normaliser.h"
+#include "text/normalizer.h"
 
 namespace wick {
 
@@ -49,9 +49,9 @@ class Charsmap {
 
 // As Hugging Face's Precompiled replaces: by grapheme clusters of up to five bytes, or else by
 // single characters; the shortest entry that a cluster starts with replaces all of it.
-NormaliserStepPtr make_precompiled(Charsmap map);
+NormalizerStepPtr make_precompiled(Charsmap map);
 
-// As SentencePiece normalises a text: the longest entry at each place, then white space.
+// As SentencePiece normalizes a text: the longest entry at each place, then white space.
 struct SentencePieceNormalisation {
   Charsmap map = {};
   ByteTrie kept = {};  // user-defined symbols, which stay as they are
@@ -61,6 +61,6 @@ struct SentencePieceNormalisation {
   bool is_prefix_behind = false;  // the added space stands at the end
 };
 
-NormaliserStepPtr make_sentencepiece(SentencePieceNormalisation how);
+NormalizerStepPtr make_sentencepiece(SentencePieceNormalisation how);
 
 }  // namespace wick

@@ -150,7 +150,7 @@ Result<void> fill_byte_level(const Metadata& meta, GgufVocab& gguf, TokenizerPar
     WICK_TRY(Pattern compiled, Pattern::compile(pattern));
     parts.pre.add({.pattern = std::move(compiled)});
   }
-  if (info->is_nfc) parts.normaliser.add(make_form(UnicodeForm::kNfc));
+  if (info->is_nfc) parts.normalizer.add(make_form(UnicodeForm::kNfc));
   BpeModel& model = parts.model.emplace<BpeModel>();
   model.ignore_merges = info->ignore_merges;
   WICK_DO(fill_byte_level_vocab(gguf, parts, model));
@@ -270,7 +270,7 @@ Result<void> fill_gemma4(const Metadata& meta, GgufVocab& gguf, TokenizerParts& 
   WICK_DO(fill_sentencepiece_vocab(gguf, parts, model));
   WICK_DO(fill_character_merges(meta, parts.vocab, model));
   model.unknown = find_unknown(meta, 3, parts.vocab);
-  parts.normaliser.add(make_replace(" ", std::string(kSpaceMark)));
+  parts.normalizer.add(make_replace(" ", std::string(kSpaceMark)));
   fill_special_ids(meta, {.adds_bos = true, .bos = 2, .eos = 1}, parts);
   return {};
 }
@@ -284,8 +284,8 @@ Result<void> fill_scored(const Metadata& meta, GgufVocab& gguf, TokenizerParts& 
   WICK_TRY(model.ranks, ranks_of(meta, gguf.texts.size()));
   model.unknown = find_unknown(meta, 0, parts.vocab);
   const bool has_prefix = meta.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
-  if (has_prefix) parts.normaliser.add(make_prepend(std::string(kSpaceMark)));
-  parts.normaliser.add(make_replace(" ", std::string(kSpaceMark)));
+  if (has_prefix) parts.normalizer.add(make_prepend(std::string(kSpaceMark)));
+  parts.normalizer.add(make_replace(" ", std::string(kSpaceMark)));
   parts.decoding.strips_leading_space = has_prefix;
   fill_special_ids(meta, {.adds_bos = true, .bos = 1, .eos = 2}, parts);
   return {};

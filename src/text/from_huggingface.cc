@@ -38,12 +38,12 @@ Result<void> read_model(const HuggingFaceContext& context) {
 
 Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
   std::vector<AddedToken> raw;
-  std::vector<AddedToken> normalised;
-  NormaliserScratch scratch;
+  std::vector<AddedToken> normalized;
+  NormalizerScratch scratch;
   const Json& listed = member(file.root, "added_tokens");
-  // "normalized" tokens are looked for in what the others leave, even where nothing is normalised.
+  // "normalized" tokens are looked for in what the others leave, even where nothing is normalized.
   const bool has_two_passes =
-      !parts.normaliser.is_empty() || std::any_of(listed.begin(), listed.end(), [](const Json& t) {
+      !parts.normalizer.is_empty() || std::any_of(listed.begin(), listed.end(), [](const Json& t) {
         return !flag_member(t, "normalized", false);
       });
   for (const Json& item : listed) {
@@ -59,12 +59,12 @@ Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
     const bool is_raw =
         token.is_control || !has_two_passes || !flag_member(item, "normalized", false);
     if (!is_raw) {
-      token.text = parts.normaliser.apply(std::string(token.text), RunPlace::kRunStart, scratch);
+      token.text = parts.normalizer.apply(std::string(token.text), RunPlace::kRunStart, scratch);
     }
-    (is_raw ? raw : normalised).push_back(std::move(token));
+    (is_raw ? raw : normalized).push_back(std::move(token));
   }
   parts.added.build(std::move(raw));
-  parts.added_normalised.build(std::move(normalised));
+  parts.added_normalized.build(std::move(normalized));
   return {};
 }
 
@@ -183,7 +183,7 @@ TokenId HuggingFaceContext::find(std::string_view text) const noexcept {
 }
 
 void HuggingFaceContext::spell_bytes() const {
-  Normaliser rewriting;
+  Normalizer rewriting;
   rewriting.add(make_byte_alphabet());
   parts.pre.add(std::move(rewriting));
 }
@@ -200,7 +200,7 @@ Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, const M
   TokenizerParts parts;
   bool is_byte_level = false;
   TokenSpelling spelling;
-  WICK_DO(read_normaliser(member(root, "normalizer"), parts.normaliser));
+  WICK_DO(read_normalizer(member(root, "normalizer"), parts.normalizer));
   WICK_DO(read_pre_tokenizer(member(root, "pre_tokenizer"), parts, is_byte_level));
   WICK_DO(read_decoder(member(root, "decoder"), spelling, parts.decoding));
   WICK_DO(read_model({file, spelling, is_byte_level, parts}));

@@ -1,5 +1,5 @@
 // SentencePiece's tokenizer.model → TokenizerParts: a protocol buffer "ModelProto" with the pieces,
-// what the trainer was told, and the normaliser (docs/formats/sentencepiece.md).
+// what the trainer was told, and the normalizer (docs/formats/sentencepiece.md).
 #include "base/strings.h"
 #include "text/gguf_vocab.h"
 #include "text/limits.h"
@@ -24,7 +24,7 @@ enum TrainerField : std::uint32_t {
   kEosId = 42
 };
 
-enum NormaliserField : std::uint32_t {
+enum NormalizerField : std::uint32_t {
   kCharsmap = 2,
   kDummyPrefix = 3,
   kExtraSpaces = 4,
@@ -90,7 +90,7 @@ Result<void> read_trainer(std::string_view bytes, File& file) {
   return in.has_failed() ? Result<void>(damaged("the trainer's part")) : Result<void>();
 }
 
-Result<void> read_normaliser_spec(std::string_view bytes, SentencePieceSpec& spec) {
+Result<void> read_normalizer_spec(std::string_view bytes, SentencePieceSpec& spec) {
   ProtoReader in(bytes);
   while (in.next()) {
     if (in.field() == kCharsmap) spec.charsmap = in.bytes();
@@ -98,13 +98,13 @@ Result<void> read_normaliser_spec(std::string_view bytes, SentencePieceSpec& spe
     if (in.field() == kExtraSpaces) spec.removes_extra_spaces = in.flag();
     if (in.field() == kEscapeSpaces) spec.escapes_spaces = in.flag();
   }
-  return in.has_failed() ? Result<void>(damaged("the normaliser's part")) : Result<void>();
+  return in.has_failed() ? Result<void>(damaged("the normalizer's part")) : Result<void>();
 }
 
 // Texts are only shown again as they were where nothing is rewritten; wick does not rewrite them.
 Result<void> check_denormaliser(std::string_view bytes) {
   SentencePieceSpec spec;
-  WICK_DO(read_normaliser_spec(bytes, spec));
+  WICK_DO(read_normalizer_spec(bytes, spec));
   if (spec.charsmap.empty()) return {};
   return Error{.code = ErrorCode::kUnsupported,
                .id = "tokenizer_denormaliser",
@@ -130,7 +130,7 @@ Result<File> read_file(std::string_view bytes) {
         WICK_DO(read_trainer(in.bytes(), file));
         break;
       case kNormaliser:
-        WICK_DO(read_normaliser_spec(in.bytes(), file.spec));
+        WICK_DO(read_normalizer_spec(in.bytes(), file.spec));
         break;
       case kDenormaliser:
         WICK_DO(check_denormaliser(in.bytes()));

@@ -139,7 +139,7 @@ Result<TokenizerParts> load_tiktoken_tokenizer(std::string_view lines, const Met
   WICK_TRY(const TokenSettings settings, TokenSettings::read(meta));
   WICK_TRY(const PreTokenizerInfo info, find_family(settings, ranks.size()));
   TokenizerParts parts;
-  if (info.is_nfc) parts.normaliser.add(make_form(UnicodeForm::kNfc));
+  if (info.is_nfc) parts.normalizer.add(make_form(UnicodeForm::kNfc));
   for (const std::string_view pattern : info.patterns) {
     WICK_TRY(Pattern compiled, Pattern::compile(pattern));
     parts.pre.add({.pattern = std::move(compiled)});

@@ -29,7 +29,7 @@ Result<void> fill_gguf_wordpiece(const Metadata& meta, GgufVocab& gguf, Tokenize
   WICK_DO(build_wordpiece(std::move(starts), std::move(continuations), model));
   const bool lowers = meta.boolean("tokenizer.ggml.normalizer.lowercase").value_or(true);
   const bool strips = meta.boolean("tokenizer.ggml.normalizer.strip_accents").value_or(lowers);
-  parts.normaliser.add(make_bert({.strips_accents = strips, .lowers = lowers}));
+  parts.normalizer.add(make_bert({.strips_accents = strips, .lowers = lowers}));
   WICK_DO(add_bert_splits(parts.pre));
   parts.decoding.strips_leading_space = true;
 

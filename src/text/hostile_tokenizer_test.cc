@@ -10,7 +10,7 @@
 
 #include "base/strings.h"
 #include "text/limits.h"
-#include "text/normaliser.h"
+#include "text/normalizer.h"
 #include "text/pattern.h"
 #include "text/tokenizer.h"
 
@@ -500,7 +500,7 @@ TEST(HostileTokenizer, APatternThatCountsFarIsRefused) {
   }
 }
 
-TEST(HostileTokenizer, NormalisersThatBlowATextUpAreAnErrorThatSaysTheLimit) {
+TEST(HostileTokenizer, NormalizersThatBlowATextUpAreAnErrorThatSaysTheLimit) {
   Json json = tiny_json();
   for (int i = 0; i < 10; ++i) {
     json["normalizer"]["normalizers"].push_back(
@@ -524,12 +524,12 @@ TEST(HostileTokenizer, ANormaliserThatBlowsUpTakesNoMoreMemoryThanItMay) {
   constexpr std::size_t kMost = 1'000'000;
   const auto regex = [] { return *Pattern::compile("a"); };
   for (int kind = 0; kind < 2; ++kind) {
-    Normaliser steps;
+    Normalizer steps;
     for (int i = 0; i < 2; ++i) {
       const std::string many(64, 'a');
       steps.add(kind == 0 ? make_replace("a", many) : make_replace(regex(), many));
     }
-    NormaliserScratch scratch;
+    NormalizerScratch scratch;
     scratch.most_bytes = kMost;
     EXPECT_EQ(steps.apply(std::string(100'000, 'a'), RunPlace::kTextStart, scratch), "");
     EXPECT_TRUE(scratch.is_overgrown);

@@ -97,7 +97,7 @@ Result<void> read_unigram_model(const HuggingFaceContext& context);
 Result<void> read_wordpiece_model(const HuggingFaceContext& context);
 Result<void> read_wordlevel_model(const HuggingFaceContext& context);
 
-Result<void> read_normaliser(const Json& node, Normaliser& steps);
+Result<void> read_normalizer(const Json& node, Normalizer& steps);
 // Sets is_byte_level where the pre-tokenizer spells bytes as characters (ByteLevel).
 Result<void> read_pre_tokenizer(const Json& node, TokenizerParts& parts, bool& is_byte_level);
 // Prefix and suffix.

@@ -18,59 +18,59 @@ constexpr std::string_view kWordOrMarks =
     R"(|[^\s\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149})"
     R"(\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}]+)";
 
-Result<SplitBehaviour> behaviour_of(std::string_view name) {
-  constexpr auto kNames = std::to_array<std::pair<std::string_view, SplitBehaviour>>({
-      {"Isolated", SplitBehaviour::kIsolated},
-      {"Removed", SplitBehaviour::kRemoved},
-      {"Contiguous", SplitBehaviour::kContiguous},
-      {"MergedWithPrevious", SplitBehaviour::kMergedWithPrevious},
-      {"MergedWithNext", SplitBehaviour::kMergedWithNext},
+Result<SplitBehavior> behavior_of(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::pair<std::string_view, SplitBehavior>>({
+      {"Isolated", SplitBehavior::kIsolated},
+      {"Removed", SplitBehavior::kRemoved},
+      {"Contiguous", SplitBehavior::kContiguous},
+      {"MergedWithPrevious", SplitBehavior::kMergedWithPrevious},
+      {"MergedWithNext", SplitBehavior::kMergedWithNext},
   });
-  for (const auto& [known, behaviour] : kNames) {
-    if (known == name) return behaviour;
+  for (const auto& [known, behavior] : kNames) {
+    if (known == name) return behavior;
   }
-  return unsupported_part("pre_tokenizer", cat("Split behaviour '", printable(name), "'"));
+  return unsupported_part("pre_tokenizer", cat("Split behavior '", printable(name), "'"));
 }
 
-Result<void> add_split(Result<Pattern> pattern, SplitBehaviour behaviour, bool is_inverted,
+Result<void> add_split(Result<Pattern> pattern, SplitBehavior behavior, bool is_inverted,
                        PreTokenizer& pre) {
   if (!pattern) return std::move(pattern).error();
-  pre.add({.pattern = *std::move(pattern), .behaviour = behaviour, .is_inverted = is_inverted});
+  pre.add({.pattern = *std::move(pattern), .behavior = behavior, .is_inverted = is_inverted});
   return {};
 }
 
 Result<void> read_split(const Json& node, PreTokenizer& pre) {
   const Json& pattern = member(node, "pattern");
   const std::string_view regex = text_member(pattern, "Regex");
-  WICK_TRY(const SplitBehaviour behaviour, behaviour_of(text_member(node, "behavior")));
+  WICK_TRY(const SplitBehavior behavior, behavior_of(text_member(node, "behavior")));
   return add_split(
       regex.empty() ? Pattern::literal(text_member(pattern, "String")) : Pattern::compile(regex),
-      behaviour, flag_member(node, "invert", false), pre);
+      behavior, flag_member(node, "invert", false), pre);
 }
 
 Result<void> read_digits(const Json& node, PreTokenizer& pre) {
   const bool is_single = flag_member(node, "individual_digits", false);
-  return add_split(Pattern::compile(digits_pattern(is_single)), SplitBehaviour::kIsolated, false,
+  return add_split(Pattern::compile(digits_pattern(is_single)), SplitBehavior::kIsolated, false,
                    pre);
 }
 
 Result<void> read_punctuation(const Json& node, PreTokenizer& pre) {
   const bool says = member(node, "behavior").is_string();
-  WICK_TRY(const SplitBehaviour behaviour,
-           behaviour_of(says ? text_member(node, "behavior") : "Isolated"));
-  return add_split(Pattern::compile(punctuation_pattern()), behaviour, false, pre);
+  WICK_TRY(const SplitBehavior behavior,
+           behavior_of(says ? text_member(node, "behavior") : "Isolated"));
+  return add_split(Pattern::compile(punctuation_pattern()), behavior, false, pre);
 }
 
 Result<void> read_whitespace(const Json& /*node*/, PreTokenizer& pre) {
-  return add_split(Pattern::compile(kWordOrMarks), SplitBehaviour::kRemoved, true, pre);
+  return add_split(Pattern::compile(kWordOrMarks), SplitBehavior::kRemoved, true, pre);
 }
 
 Result<void> read_whitespace_split(const Json& /*node*/, PreTokenizer& pre) {
-  return add_split(Pattern::compile(R"(\s)"), SplitBehaviour::kRemoved, false, pre);
+  return add_split(Pattern::compile(R"(\s)"), SplitBehavior::kRemoved, false, pre);
 }
 
 Result<void> read_delimiter(const Json& node, PreTokenizer& pre) {
-  return add_split(Pattern::literal(text_member(node, "delimiter")), SplitBehaviour::kRemoved,
+  return add_split(Pattern::literal(text_member(node, "delimiter")), SplitBehavior::kRemoved,
                    false, pre);
 }
 
@@ -79,7 +79,7 @@ Result<void> read_fixed_length(const Json& node, PreTokenizer& pre) {
   if (length < 1 || length > kMaxFixedLength) {
     return unsupported_part("pre_tokenizer", cat("FixedLength of ", length, " characters"));
   }
-  return add_split(Pattern::compile(cat(R"([\s\S]{1,)", length, "}")), SplitBehaviour::kIsolated,
+  return add_split(Pattern::compile(cat(R"([\s\S]{1,)", length, "}")), SplitBehavior::kIsolated,
                    false, pre);
 }
 
@@ -91,12 +91,12 @@ Result<void> read_bert(const Json& /*node*/, PreTokenizer& pre) {
 // need of; the others do it themselves.
 Result<void> read_byte_level(const Json& node, PreTokenizer& pre) {
   if (flag_member(node, "add_prefix_space", true)) {
-    Normaliser rewriting;
+    Normalizer rewriting;
     rewriting.add(make_lead(" ", false));
     pre.add(std::move(rewriting));
   }
   if (!flag_member(node, "use_regex", true)) return {};
-  return add_split(Pattern::compile(gpt2_pattern()), SplitBehaviour::kIsolated, false, pre);
+  return add_split(Pattern::compile(gpt2_pattern()), SplitBehavior::kIsolated, false, pre);
 }
 
 Result<void> read_metaspace(const Json& node, PreTokenizer& pre) {
@@ -107,12 +107,12 @@ Result<void> read_metaspace(const Json& node, PreTokenizer& pre) {
   }
   std::string_view scheme = text_member(node, "prepend_scheme");
   if (scheme.empty()) scheme = flag_member(node, "add_prefix_space", true) ? "always" : "never";
-  Normaliser rewriting;
+  Normalizer rewriting;
   rewriting.add(make_replace(" ", mark));
   if (scheme != "never") rewriting.add(make_lead(mark, scheme == "first"));
   pre.add(std::move(rewriting));
   if (!flag_member(node, "split", true)) return {};
-  return add_split(Pattern::literal(mark), SplitBehaviour::kMergedWithNext, false, pre);
+  return add_split(Pattern::literal(mark), SplitBehavior::kMergedWithNext, false, pre);
 }
 
 struct Row {

@@ -1,4 +1,4 @@
-// utf8proc's own map function sorts combining marks by exchanging neighbours, which is quadratic:
+// utf8proc's own map function sorts combining marks by exchanging neighbors, which is quadratic:
 // 1 MB of marks in the wrong order would take hours. So its tables decompose and compose, and the
 // marks are sorted here, each run once. Only where a mark or another active character stands, and
 // from the character before it: the rest of a text is copied.
@@ -26,7 +26,7 @@ constexpr utf8proc_option_t kDecompose =
 // composes with nothing, but utf8proc drops it behind a syllable.
 constexpr char32_t kBeforeTrailingJamo = 0x11A7;
 
-// No character below U+0300 changes under NFC or touches its neighbour.
+// No character below U+0300 changes under NFC or touches its neighbor.
 constexpr char32_t kFirstChanging = 0x300;
 constexpr std::ptrdiff_t kFewMarks = 32;
 
@@ -172,12 +172,12 @@ void append_form_of_valid(std::string& out, std::string_view text, UnicodeForm f
   }
 }
 
-class Form final : public NormaliserStep {
+class Form final : public NormalizerStep {
  public:
   explicit Form(UnicodeForm form) : form_(form) {}
 
   void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormaliserScratch& scratch) const override {
+              NormalizerScratch& scratch) const override {
     append_form(out, text, form_, scratch.codes);
   }
 
@@ -205,7 +205,7 @@ void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcS
   }
 }
 
-NormaliserStepPtr make_form(UnicodeForm form) {
+NormalizerStepPtr make_form(UnicodeForm form) {
   return std::make_unique<Form>(form);
 }
 

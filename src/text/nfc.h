@@ -1,4 +1,4 @@
-// Unicode's normalisation forms; NFC, which the qwen2 tokenizers want, is the fast one. Pure
+// Unicode's normalization forms; NFC, which the qwen2 tokenizers want, is the fast one. Pure
 // function, any thread.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/normaliser.h"
+#include "text/normalizer.h"
 
 namespace wick {
 

@@ -8,11 +8,11 @@
 
 namespace wick {
 Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts) {
-  if (parts.normaliser.growth() * parts.pre.growth() > kMaxGrowth) {
+  if (parts.normalizer.growth() * parts.pre.growth() > kMaxGrowth) {
     return Error{.code = ErrorCode::kCorrupt,
                  .id = "tokenizer_growth",
                  .message = cat("the tokenizer's steps may make a text ",
-                                parts.normaliser.growth() * parts.pre.growth(),
+                                parts.normalizer.growth() * parts.pre.growth(),
                                 " times longer, wick takes ", kMaxGrowth)};
   }
   if (auto* const bpe = std::get_if<BpeModel>(&parts.model)) bpe->prepare(parts.vocab);
@@ -65,7 +65,7 @@ void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_con
 
 void PipelineTokenizer::Scratch::begin(std::size_t text_bytes) noexcept {
   added = {.bytes = text_bytes};
-  for (NormaliserScratch* const one : {&normaliser, &split.normaliser}) {
+  for (NormalizerScratch* const one : {&normalizer, &split.normalizer}) {
     one->most_bytes = kMinNormalisedBytes + kMaxNormalisedGrowth * text_bytes;
     one->is_overgrown = false;
     one->matcher.begin();
@@ -74,13 +74,13 @@ void PipelineTokenizer::Scratch::begin(std::size_t text_bytes) noexcept {
 }
 
 bool PipelineTokenizer::Scratch::has_failed() const noexcept {
-  return added.is_too_much() || normaliser.is_overgrown || split.normaliser.is_overgrown ||
-         normaliser.matcher.error() || split.normaliser.matcher.error() || split.matcher.error();
+  return added.is_too_much() || normalizer.is_overgrown || split.normalizer.is_overgrown ||
+         normalizer.matcher.error() || split.normalizer.matcher.error() || split.matcher.error();
 }
 
 Error PipelineTokenizer::Scratch::error() const {
   for (const Matcher* const one :
-       {&normaliser.matcher, &split.matcher, &split.normaliser.matcher}) {
+       {&normalizer.matcher, &split.matcher, &split.normalizer.matcher}) {
     if (one->error()) return *one->error();
   }
   if (added.is_too_much()) {
@@ -94,7 +94,7 @@ Error PipelineTokenizer::Scratch::error() const {
   }
   return {.code = ErrorCode::kUnsupported,
           .id = "tokenizer_growth",
-          .message = cat("the tokenizer's steps make this text longer than ", normaliser.most_bytes,
+          .message = cat("the tokenizer's steps make this text longer than ", normalizer.most_bytes,
                          " bytes, which is ", kMaxNormalisedGrowth, " for each of its bytes"),
           .hint = "check the normalizer of the tokenizer's file"};
 }
@@ -127,17 +127,17 @@ Result<void> PipelineTokenizer::encode(const MarkedText& text, std::vector<Token
 
 void PipelineTokenizer::encode_run(std::string_view run, RunPlace place, Scratch& scratch,
                                    std::vector<TokenId>& out) const {
-  const std::string_view text = parts_.normaliser.apply(run, place, scratch.normaliser);
-  if (parts_.added_normalised.is_empty()) {
-    encode_normalised(text, place, scratch, out);
+  const std::string_view text = parts_.normalizer.apply(run, place, scratch.normalizer);
+  if (parts_.added_normalized.is_empty()) {
+    encode_normalized(text, place, scratch, out);
     return;
   }
   for (AddedTokens::Match last;;) {
-    const auto match = parts_.added_normalised.find(text, last, {}, scratch.added);
+    const auto match = parts_.added_normalized.find(text, last, {}, scratch.added);
     const std::size_t at = last.span.end;
     const std::size_t end = match ? match->span.begin : text.size();
     if (end > at) {
-      encode_normalised(text.substr(at, end - at), at == 0 ? place : RunPlace::kRunStart, scratch,
+      encode_normalized(text.substr(at, end - at), at == 0 ? place : RunPlace::kRunStart, scratch,
                         out);
     }
     if (!match) return;
@@ -146,7 +146,7 @@ void PipelineTokenizer::encode_run(std::string_view run, RunPlace place, Scratch
   }
 }
 
-void PipelineTokenizer::encode_normalised(std::string_view run, RunPlace place, Scratch& scratch,
+void PipelineTokenizer::encode_normalized(std::string_view run, RunPlace place, Scratch& scratch,
                                           std::vector<TokenId>& out) const {
   if (parts_.pre.is_empty()) {
     scratch.split.text = run;

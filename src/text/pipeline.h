@@ -1,5 +1,5 @@
 // The tokenizer behind every file that wick reads: text is cut at added tokens, each run between
-// them is normalised, cut into pieces, and a model turns each piece into ids. Loaders fill the
+// them is normalized, cut into pieces, and a model turns each piece into ids. Loaders fill the
 // parts, one for each kind of file; after that all of it is immutable and may be used from any
 // thread.
 #pragma once
@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "text/added_tokens.h"
 #include "text/bpe.h"
-#include "text/normaliser.h"
+#include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/scratch_pool.h"
 #include "text/tokenizer.h"
@@ -41,8 +41,8 @@ struct TokenizerParts {
   Vocab vocab = {};
   PieceModel model = {};
   AddedTokens added = {};             // matched in the text as it is
-  AddedTokens added_normalised = {};  // matched after the normaliser
-  Normaliser normaliser = {};
+  AddedTokens added_normalized = {};  // matched after the normalizer
+  Normalizer normalizer = {};
   PreTokenizer pre = {};
   DecodingHabits decoding = {};
   std::vector<TokenId> ends = {}, prefix = {}, suffix = {};
@@ -73,7 +73,7 @@ class PipelineTokenizer final : public Tokenizer {
  private:
   struct Scratch {
     AddedWork added = {};
-    NormaliserScratch normaliser = {};
+    NormalizerScratch normalizer = {};
     SplitScratch split = {};
     ScratchesOf<PieceModel>::Type models = {};
 
@@ -84,7 +84,7 @@ class PipelineTokenizer final : public Tokenizer {
 
   void encode_run(std::string_view run, RunPlace place, Scratch& scratch,
                   std::vector<TokenId>& out) const;
-  void encode_normalised(std::string_view text, RunPlace place, Scratch& scratch,
+  void encode_normalized(std::string_view text, RunPlace place, Scratch& scratch,
                          std::vector<TokenId>& out) const;
   // Those in scratch.split.
   void encode_pieces(Scratch& scratch, std::vector<TokenId>& out) const;

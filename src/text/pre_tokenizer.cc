@@ -37,25 +37,25 @@ void cut(const Split& split, Matcher& matcher, std::string_view text, const Emit
   between(text.size());
 }
 
-bool joins(SplitBehaviour behaviour) noexcept {
-  return behaviour != SplitBehaviour::kIsolated && behaviour != SplitBehaviour::kRemoved;
+bool joins(SplitBehavior behavior) noexcept {
+  return behavior != SplitBehavior::kIsolated && behavior != SplitBehavior::kRemoved;
 }
 
-// Joins parts as the behaviour says.
+// Joins parts as the behavior says.
 void append_joined(const Split& split, const std::vector<Part>& parts, std::size_t offset,
                    std::vector<Span>& pieces) {
   const auto joins_previous = [&](std::size_t i) {
     const Part& part = parts[i];
     const Part& last = parts[i - 1];
-    switch (split.behaviour) {
-      case SplitBehaviour::kContiguous:
+    switch (split.behavior) {
+      case SplitBehavior::kContiguous:
         return part.is_delimiter == last.is_delimiter;
-      case SplitBehaviour::kMergedWithPrevious:
+      case SplitBehavior::kMergedWithPrevious:
         return part.is_delimiter && !last.is_delimiter;
-      case SplitBehaviour::kMergedWithNext:
+      case SplitBehavior::kMergedWithNext:
         return !part.is_delimiter && last.is_delimiter;
-      case SplitBehaviour::kIsolated:
-      case SplitBehaviour::kRemoved:
+      case SplitBehavior::kIsolated:
+      case SplitBehavior::kRemoved:
         break;
     }
     return false;
@@ -71,13 +71,13 @@ void append_joined(const Split& split, const std::vector<Part>& parts, std::size
 }
 
 void apply(const Split& split, SplitScratch& scratch, std::string_view text, std::size_t offset) {
-  if (joins(split.behaviour)) {
+  if (joins(split.behavior)) {
     std::vector<Part> parts;
     cut(split, scratch.matcher, text, [&](const Part& part) { parts.push_back(part); });
     append_joined(split, parts, offset, scratch.pieces);
     return;
   }
-  const bool keeps_delimiters = split.behaviour == SplitBehaviour::kIsolated;
+  const bool keeps_delimiters = split.behavior == SplitBehavior::kIsolated;
   cut(split, scratch.matcher, text, [&](const Part& part) {
     if (part.is_delimiter && !keeps_delimiters) return;
     scratch.pieces.push_back({part.span.begin + offset, part.span.end + offset});
@@ -120,16 +120,16 @@ void split_all(const Split& split, SplitScratch& scratch) {
 
 // `place_of` says where a piece stands.
 template <class PlaceOf>
-void rewrite_all(const Normaliser& steps, const PlaceOf& place_of, SplitScratch& scratch) {
+void rewrite_all(const Normalizer& steps, const PlaceOf& place_of, SplitScratch& scratch) {
   scratch.before.swap(scratch.pieces);
   scratch.pieces.clear();
   scratch.other.clear();
   for (const Span piece : scratch.before) {
     const std::string_view text = scratch.text.substr(piece.begin, piece.end - piece.begin);
     const std::size_t begin = scratch.other.size();
-    scratch.other += steps.apply(text, place_of(piece), scratch.normaliser);
-    if (scratch.normaliser.is_full(scratch.other)) scratch.normaliser.is_overgrown = true;
-    if (scratch.normaliser.is_overgrown) break;
+    scratch.other += steps.apply(text, place_of(piece), scratch.normalizer);
+    if (scratch.normalizer.is_full(scratch.other)) scratch.normalizer.is_overgrown = true;
+    if (scratch.normalizer.is_overgrown) break;
     if (scratch.other.size() > begin) scratch.pieces.push_back({begin, scratch.other.size()});
   }
   scratch.rewritten.swap(scratch.other);
@@ -141,7 +141,7 @@ void rewrite_all(const Normaliser& steps, const PlaceOf& place_of, SplitScratch&
 std::size_t PreTokenizer::growth() const noexcept {
   std::size_t all = 1;
   for (const auto& stage : stages_) {
-    if (const auto* const steps = std::get_if<Normaliser>(&stage)) all *= steps->growth();
+    if (const auto* const steps = std::get_if<Normalizer>(&stage)) all *= steps->growth();
     all = std::min<std::size_t>(all, 1U << 20U);
   }
   return all;
@@ -156,7 +156,7 @@ void PreTokenizer::split(std::string_view text, RunPlace place, SplitScratch& sc
   const auto place_of = [&](Span piece) { return piece.begin == 0 ? place : RunPlace::kRunStart; };
   bool is_new_text = true;
   for (const auto& stage : stages_) {
-    if (const auto* const steps = std::get_if<Normaliser>(&stage)) {
+    if (const auto* const steps = std::get_if<Normalizer>(&stage)) {
       rewrite_all(*steps, place_of, scratch);
       is_new_text = true;
       continue;

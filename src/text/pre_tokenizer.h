@@ -12,13 +12,13 @@
 
 #include "base/marked_text.h"
 #include "base/result.h"
-#include "text/normaliser.h"
+#include "text/normalizer.h"
 #include "text/pattern.h"
 
 namespace wick {
 
 // What becomes of the matches ("delimiters") of a split; the names are Hugging Face's.
-enum class SplitBehaviour : std::uint8_t {
+enum class SplitBehavior : std::uint8_t {
   kIsolated,
   kRemoved,
   kContiguous,
@@ -28,7 +28,7 @@ enum class SplitBehaviour : std::uint8_t {
 
 struct Split {
   Pattern pattern;
-  SplitBehaviour behaviour = SplitBehaviour::kIsolated;
+  SplitBehavior behavior = SplitBehavior::kIsolated;
   bool is_inverted = false;  // the delimiters are what does not match
 };
 
@@ -38,14 +38,14 @@ struct SplitScratch {
   std::vector<Span> pieces = {};  // and the pieces
   std::vector<Span> before = {};
   std::string rewritten = {}, other = {};
-  NormaliserScratch normaliser = {};
+  NormalizerScratch normalizer = {};
 };
 
 class PreTokenizer {
  public:
   void add(Split split) { stages_.emplace_back(std::move(split)); }
 
-  void add(Normaliser rewriting) { stages_.emplace_back(std::move(rewriting)); }
+  void add(Normalizer rewriting) { stages_.emplace_back(std::move(rewriting)); }
 
   bool is_empty() const noexcept { return stages_.empty(); }
 
@@ -59,7 +59,7 @@ class PreTokenizer {
   void split(std::string_view text, RunPlace place, SplitScratch& scratch) const;
 
  private:
-  std::vector<std::variant<Split, Normaliser>> stages_ = {};
+  std::vector<std::variant<Split, Normalizer>> stages_ = {};
 };
 
 // What GGUF's "tokenizer.ggml.pre" stands for: a row of isolated splits and two habits of the
@@ -67,7 +67,7 @@ class PreTokenizer {
 struct PreTokenizerInfo {
   std::string_view name;
   std::vector<std::string_view> patterns;
-  bool is_nfc = false;         // text is normalised first
+  bool is_nfc = false;         // text is normalized first
   bool ignore_merges = false;  // a piece that is a token is that token, whatever the merges say
   bool adds_bos = false;       // unless tokenizer.ggml.add_bos_token says otherwise
 };

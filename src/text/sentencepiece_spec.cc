@@ -29,7 +29,7 @@ class Filler {
 
   Result<void> fill() {
     WICK_DO(fill_vocab());
-    WICK_DO(fill_normaliser());
+    WICK_DO(fill_normalizer());
     parts_.decoding.strips_leading_space = spec_.adds_prefix || spec_.removes_extra_spaces;
     switch (spec_.model) {
       case SentencePieceSpec::Model::kUnigram:
@@ -99,11 +99,11 @@ class Filler {
     return corrupt_vocab(cat("its trie has more than ", kMaxTrieNodes, " nodes"));
   }
 
-  Result<void> fill_normaliser() {
+  Result<void> fill_normalizer() {
     if (spec_.charsmap.empty() && !spec_.removes_extra_spaces && !spec_.is_prefix_behind) {
       const std::string space(spec_.escapes_spaces ? kSpaceMark : " ");
-      if (spec_.adds_prefix) parts_.normaliser.add(make_prepend(space));
-      parts_.normaliser.add(make_replace(" ", space));
+      if (spec_.adds_prefix) parts_.normalizer.add(make_prepend(space));
+      parts_.normalizer.add(make_replace(" ", space));
       return {};
     }
     SentencePieceNormalisation how{.adds_prefix = spec_.adds_prefix,
@@ -112,7 +112,7 @@ class Filler {
                                    .is_prefix_behind = spec_.is_prefix_behind};
     WICK_TRY(how.map, Charsmap::parse(spec_.charsmap));
     if (!how.kept.build(keys_of(true))) return too_large();
-    parts_.normaliser.add(make_sentencepiece(std::move(how)));
+    parts_.normalizer.add(make_sentencepiece(std::move(how)));
     return {};
   }
 

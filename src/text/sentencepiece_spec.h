@@ -27,7 +27,7 @@ struct SentencePieceSpec {
   bool is_prefix_behind = false;
 };
 
-// Vocabulary, model, normaliser and decoding; control tokens are appended to `added`. User-defined
+// Vocabulary, model, normalizer and decoding; control tokens are appended to `added`. User-defined
 // symbols are the model's business, as in SentencePiece: they are kept whole in any text.
 Result<void> fill_sentencepiece(const SentencePieceSpec& spec, TokenizerParts& parts,
                                 std::vector<AddedToken>& added);

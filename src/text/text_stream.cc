@@ -7,7 +7,7 @@
 namespace wick {
 namespace {
 
-// Bytes of the longest end of `text` that a stop string starts with: it may yet become one.
+// Bytes of the longest end of `text` that a stop sequence starts with: it may yet become one.
 std::size_t possible_stop(std::string_view text, const std::vector<std::string>& stops) noexcept {
   std::size_t longest = 0;
   for (const std::string& stop : stops) {
@@ -18,7 +18,7 @@ std::size_t possible_stop(std::string_view text, const std::vector<std::string>&
   return longest;
 }
 
-// Where the stop string starts that is complete first (the longest of several), npos if none is.
+// Where the stop sequence starts that is complete first (the longest of several), npos if none is.
 std::size_t first_stop(std::string_view text, const std::vector<std::string>& stops) noexcept {
   std::size_t begin = std::string_view::npos;
   std::size_t end = std::string_view::npos;
@@ -46,7 +46,8 @@ TextStream::TextStream(const Tokenizer& tokenizer, bool is_continuing,
   for (const std::string& stop : stops_) {
     longest_stop = std::max(longest_stop, stop.size());
   }
-  // Held back are less than a stop string, less than a character, and a space; then a token comes.
+  // Held back are less than a stop sequence, less than a character, and a space; then a token
+  // comes.
   const std::size_t most = longest_stop + 5 + tokenizer.longest_token_bytes();
   held_.reserve(most);
   shown_.reserve(most * kReplacementChar.size());

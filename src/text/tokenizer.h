@@ -42,7 +42,7 @@ class Tokenizer {
 
   virtual ~Tokenizer() = default;
 
-  // Appends the ids of `text`. Control tokens are recognised in trusted spans only; user-defined
+  // Appends the ids of `text`. Control tokens are recognized in trusted spans only; user-defined
   // ones everywhere. Any bytes are accepted. Never adds a token of its own. Refused, with nothing
   // appended, where the tokenizer's own rules take too much work (id "tokenizer_work") or make the
   // text too long ("tokenizer_growth"): the limits are text/limits.h's, and no honest file has been
@@ -109,7 +109,7 @@ class TextStream {
   explicit TextStream(const Tokenizer& tokenizer, bool is_continuing = false,
                       std::vector<std::string> stops = {});
 
-  // Text now safe to show, often empty; valid until the next call. After a stop string: the text
+  // Text now safe to show, often empty; valid until the next call. After a stop sequence: the text
   // before it, and stopped().
   std::string_view push(TokenId id) noexcept;
   // What was held back; an unfinished character becomes U+FFFD.

@@ -110,7 +110,7 @@ TEST(Tokenizer, ReadsTokenizerJsonAsHuggingFaceDoes) {
     const TokenizerPtr tokenizer = from_json(json);
     ASSERT_NE(tokenizer, nullptr);
     // Hugging Face takes "<0x0A>" in a text for the byte, wick, as SentencePiece, for those
-    // letters; and it shows the added token "각" as the normaliser writes it, wick as the file
+    // letters; and it shows the added token "각" as the normalizer writes it, wick as the file
     // does.
     const bool has_scored_bytes = golden["name"] == "unigram with bytes";
     const bool splits_hangul = golden["name"] == "NFD and fixed length";

@@ -41,7 +41,7 @@ class WordLevelModel {
   struct Scratch {};
 
   TokenId unknown = -1;  // -1: what has no token is left out
-  // A piece is cut before each "▁", and neighbouring unknown parts become one (SentencePiece).
+  // A piece is cut before each "▁", and neighboring unknown parts become one (SentencePiece).
   bool cuts_before_mark = false;
 
   bool build(std::vector<ByteTrie::Key> words) { return trie_.build(std::move(words)); }

@@ -38,7 +38,7 @@ std::string punctuation_pattern() {
 
 Result<void> add_bert_splits(PreTokenizer& pre) {
   WICK_TRY(Pattern space, Pattern::compile(R"(\s)"));
-  pre.add({.pattern = std::move(space), .behaviour = SplitBehaviour::kRemoved});
+  pre.add({.pattern = std::move(space), .behavior = SplitBehavior::kRemoved});
   WICK_TRY(Pattern mark, Pattern::compile(punctuation_pattern()));
   pre.add({.pattern = std::move(mark)});
   return {};

@@ -17,7 +17,7 @@ TEST(ProviderAlone, StreamsAScriptedAnswer) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(pieces, "[Hello ][there.]");
   EXPECT_EQ(answer->text, "Hello there.");
-  EXPECT_EQ(answer->finish, FinishReason::kEnd);
+  EXPECT_EQ(answer->finish, FinishReason::kEos);
   EXPECT_EQ(answer->usage.prompt_tokens, 12);
 }
 

@@ -5,9 +5,11 @@ labels: cli
 """
 # labels: cli
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 WICK = str(pathlib.Path(sys.argv.pop(1)).resolve())
@@ -76,10 +78,42 @@ class Check(unittest.TestCase):
         for answer in answers[:4]:
             self.assertRegex(answer["error"]["message"], 'JSON has the key "c(omman|w)d" twice in one object')
 
+    def test_a_line_that_is_too_long_gets_its_line_and_those_behind_it_theirs(self):
+        long = '{"command":"' + "x" * (1 << 20) + '"}'
+        done = wick("check", "--batch", "--json", stdin="\n".join(['{"command":"ls"}', long, '{"command":"ls"}']))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual((done.returncode, [a["level"] for a in answers]), (2, ["safe", "high", "safe"]))
+        self.assertIn("the line has more than 1.0 MB", answers[1]["error"]["message"])
+
+    def test_input_that_cannot_be_read_or_never_ends_is_no_success(self):
+        for args in (["check", "--batch", "--json"], ["grammar", "check", "--batch", "--json"]):
+            folder = os.open("/", os.O_RDONLY)
+            done = subprocess.run([WICK, *args], stdin=folder, capture_output=True, text=True, timeout=60, check=False)
+            os.close(folder)
+            self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["message"]),
+                             (4, "standard input: is a folder, which cannot be read"))
+        with open("/dev/zero") as endless:
+            done = subprocess.run([WICK, "check", "-"], stdin=endless, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("standard input has more than 1.0 MB", done.stderr)
+
+    def test_a_line_without_an_end_takes_no_more_memory_than_the_limit(self):
+        for args in (["check", "--batch", "--json"], ["grammar", "check", "--batch", "--json"]):
+            feed = subprocess.Popen(["head", "-c", "1000000000", "/dev/zero"], stdout=subprocess.PIPE)
+            with feed, tempfile.TemporaryFile("w+") as out:
+                program = subprocess.Popen([WICK, *args], stdin=feed.stdout, stdout=out)
+                _, status, used = os.wait4(program.pid, 0)
+                program.returncode = os.waitstatus_to_exitcode(status)
+                out.seek(0)
+                answers = out.read()
+            self.assertLess(used.ru_maxrss, 300_000, f"{args}, in kB")
+            self.assertEqual(len(answers.splitlines()), 1, answers)
+            self.assertIn("which is the limit", answers)
+
     def test_what_does_not_parse_is_high_with_line_and_column(self):
         answer = json.loads(wick("check", "--json", "ls\nls a (").stdout)
         self.assertEqual((answer["level"], answer["error"]["line"], answer["error"]["column"]), ("high", 2, 6))
-        self.assertIn("cannot analyse", answer["effects"][0]["why"])
+        self.assertIn("cannot analyze", answer["effects"][0]["why"])
 
     def test_explain_lists_effects_and_exits_0(self):
         done = wick("explain", "cat a | sort > b")

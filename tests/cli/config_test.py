@@ -101,13 +101,14 @@ class Config(unittest.TestCase):
         self.assertEqual(keys, set(self.shown()))
         self.assertEqual(schema["properties"]["local"]["properties"]["threads"],
                          {"type": "integer", "minimum": 0, "maximum": 1024, "default": 0,
-                          "description": "threads; 0 = what this process may use"})
+                          "description": "CPU threads; 0 = as many as this process may use"})
 
     def test_help_takes_ranges_and_defaults_from_the_table(self):
-        done = self.wick("run", "--help")
+        done = self.wick("run", "--help-all")
         text = " ".join(done.stdout.split())
         self.assertIn("(0 to 1024; default 0)", text)
         self.assertIn("(0 to 1; default 0.95)", text)
+        text += " ".join(self.wick("serve", "--help-all").stdout.split())
         schema = json.loads(self.wick("config", "schema").stdout)
         for inner in schema["properties"].values():
             for row in inner["properties"].values():

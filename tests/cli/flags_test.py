@@ -29,7 +29,7 @@ class Flags(unittest.TestCase):
 
     @classmethod
     def flags_below(cls, *path):
-        text = cls.home.wick(*path, "--help").stdout.decode()
+        text = cls.home.wick(*path, "--help-all").stdout.decode()
         found = set(FLAG.findall(text))
         for name in re.findall(r"^  ([a-z]+) ", text.partition("ubcommands:\n")[2], re.M):
             found |= cls.flags_below(*path, name)
@@ -54,8 +54,8 @@ class Flags(unittest.TestCase):
                     self.assertEqual(unknown, set(), (path.name, code))
 
     def test_help_shows_no_marks_of_the_parser(self):
-        for command in ("chat", "run", "plan"):
-            text = self.home.wick(command, "--help").stdout.decode()
+        for command in ("chat", "run", "estimate"):
+            text = self.home.wick(command, "--help-all").stdout.decode()
             self.assertIn("--kv-reuse,--no-kv-reuse ", " ".join(text.split()))
             self.assertNotIn("{", text.partition("--json")[0])
 

@@ -5,6 +5,7 @@ labels: cli
 """
 # labels: cli
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,6 +24,23 @@ def check(*lines, registry=None):
 
 
 class Grammar(unittest.TestCase):
+    def test_what_is_no_file_of_the_registry_is_not_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            inside = pathlib.Path(folder) / "in"
+            (inside / "draft").mkdir(parents=True)
+            os.mkfifo(inside / "pipe")
+            (inside / "zero").symlink_to("/dev/zero")
+            (pathlib.Path(folder) / "out.json").write_text("true")
+            (inside / "out").symlink_to("../out.json")
+            (inside / "up").symlink_to("..")
+            (inside / "draft/n.json").write_text("true")
+            (inside / "n").symlink_to("draft/n.json")
+            names = ["draft", "pipe", "zero", "out", "up/out.json", ""]
+            code, answers = check(*({"schema": {"$ref": f"http://localhost:1234/{name}"}, "text": "1", "order": "any"}
+                                    for name in [*names, "n"]), registry=str(inside))
+        self.assertEqual((code, answers[-1]), (0, {"accepts": True}))
+        self.assertEqual([answer.get("error", {}).get("id") for answer in answers[:-1]], ["schema_reference"] * len(names))
+
     def test_each_line_has_its_answer(self):
         integer = {"type": "integer"}
         code, answers = check({"schema": integer, "text": "1", "order": "any"}, {"schema": integer, "text": "1.5", "order": "any"},

@@ -53,7 +53,7 @@ def peak_memory(*args, stdin=""):
 
 class Program(unittest.TestCase):
     def test_every_command_explains_itself(self):
-        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor", "config", "plan"]
+        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor", "config", "estimate"]
         for command in commands:
             done = wick(command, "--help")
             self.assertEqual(done.returncode, 0, command)
@@ -77,6 +77,21 @@ class Program(unittest.TestCase):
             self.assertIn("there is no device 'cuda', this machine has: cpu", done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_a_list_of_devices_is_checked_before_anything_is_done(self):
+        for names, split, status, words in (
+                ("cpu,cuda", "", 3, "there is no device 'cuda', this machine has: cpu"),
+                ("cpu,", "", 3, "there is no device ''"),
+                ("cpu,auto", "", 2, "'cpu,auto' names the device 'cpu' twice"),
+                ("cpu", "3,1", 2, "tensor_split is '3,1', wanted are as many numbers as devices (1)"),
+                ("cpu", "0", 2, "not all 0"),
+                ("cpu", "x", 2, "tensor_split is 'x'")):
+            for command in (["run", "-p", "x"], ["bench"], ["estimate"], ["logits", "--ids", "1", "-o", HOME.name + "/out.npy"]):
+                done = wick(*command, "-m", MODEL, "--device", names, "--tensor-split", split)
+                self.assertEqual(done.returncode, status, (command, done.stderr))
+                self.assertIn(words, done.stderr)
+        done = wick("run", "-m", MODEL, "--device", "cpu", "--tensor-split", "1", "-p", "x", "-n", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_missing_file_says_so_and_what_to_do(self):
         done = wick("run", "-m", "/no/such/model.gguf", "--offline", "-p", "x")
         self.assertEqual(done.returncode, 4)
@@ -99,7 +114,7 @@ class Program(unittest.TestCase):
         self.assertRegex(done.stderr, r"prompt \d+ \+ max 1 > context 64 tokens")
 
     def test_greedy_answers_are_the_same_piped_flagged_and_for_any_thread_count(self):
-        ask = "Name three colours."
+        ask = "Name three colors."
         options = ["chat", MODEL, "--temp", "0", "-n", "24"]
         flagged = wick(*options, "-p", ask)
         piped = wick(*options, stdin=ask)
@@ -315,10 +330,12 @@ class Program(unittest.TestCase):
     def test_memory_stays_within_the_plan(self):
         text = "The quick brown fox jumps over the lazy dog. " * 95  # 950 tokens
         size = ["-c", "1024", "--kv-limit", "1MB", "-t", "2"]  # then the cache is one context
-        plan = json.loads(wick("plan", MODEL, *size, "--json").stdout)
+        plan = json.loads(wick("estimate", MODEL, *size, "--json").stdout)
         self.assertEqual(plan["total_bytes"], sum(plan[f"{part}_bytes"] for part in ("weight", "cache", "scratch", "draft")))
         self.assertEqual(plan["context"], 1024)
-        program = peak_memory("plan", MODEL, *size)  # with the tokenizer, and nothing touched
+        self.assertEqual([one["device"] for one in plan["devices"]], ["cpu"])
+        self.assertLess(plan["total_bytes"] - plan["devices"][0]["bytes"], 2_000_000, "the rest is bookkeeping")
+        program = peak_memory("estimate", MODEL, *size)  # with the tokenizer, and nothing touched
         used = peak_memory("run", "-m", MODEL, *size, "--temp", "0", "-n", "40", stdin=text)
         resident, anonymous = (of_run - of_plan for of_run, of_plan in zip(used, program))
         self.assertLessEqual(resident, plan["total_bytes"] + (4 << 20))  # what a request itself takes
@@ -327,7 +344,7 @@ class Program(unittest.TestCase):
         self.assertGreater(plan["weight_bytes"] + anonymous, 0.8 * plan["total_bytes"], "a plan far above the truth says little")
 
     def test_a_plan_is_shown_and_kept_to(self):
-        shown = wick("plan", MODEL, "-c", "512").stdout
+        shown = wick("estimate", MODEL, "-c", "512").stdout
         for word in ("weights", "cache", "scratch", "together", "machine"):
             self.assertIn(word, shown)
         verbose = wick("run", "-m", MODEL, "-c", "512", "-p", "x", "-n", "1", "-v")
@@ -336,7 +353,7 @@ class Program(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("the limit is 50.0 MB", done.stderr)
         self.assertEqual(done.stdout, "")
-        draft = json.loads(wick("plan", MODEL, "-c", "512", "--spec", "draft", "--draft-model", MODEL, "--json").stdout)
+        draft = json.loads(wick("estimate", MODEL, "-c", "512", "--spec", "draft", "--draft-model", MODEL, "--json").stdout)
         self.assertGreater(draft["draft_bytes"], 98_000_000)
 
     def test_model_info_and_doctor_speak_json(self):

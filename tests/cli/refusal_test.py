@@ -28,7 +28,7 @@ class Refusal(unittest.TestCase):
     def test_a_thread_that_cannot_start_is_an_error_of_every_command(self):
         model = self.home.model
         for command in (["chat", model, "-p", "hi", "-t", "4"], ["chat", model, "-p", "hi", "-t", "1"], ["run", "-m", model, "-p", "hi"],
-                        ["plan", model], ["logits", "-m", model, "--ids", "1", "-t", "2", "-o", "o.npy"],
+                        ["estimate", model], ["logits", "-m", model, "--ids", "1", "-t", "2", "-o", "o.npy"],
                         ["bench", "-m", model, "-p", "8", "-n", "0", "-t", "2"], ["bench", "serve", "-m", model, "-t", "2"],
                         ["bench", "chat", "-m", model, "-t", "1"], ["model", "pull", "http://127.0.0.1:9/m.gguf"]):
             done = self.home.wick(*command, preexec_fn=no_threads)

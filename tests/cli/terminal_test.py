@@ -83,7 +83,7 @@ class Shown(unittest.TestCase):
         self.harmless(self.on_terminal("model", "info", self.home.model), "name                " + SHOWN)
         self.harmless(self.home.wick("model", "info", self.home.model).stdout, SHOWN)
         self.harmless(self.on_terminal("chat", self.home.model, "-p", "hi"), "wick: ", SHOWN)
-        self.harmless(self.on_terminal("plan", self.home.folder / EVIL.replace("/", "")), "wick: ")
+        self.harmless(self.on_terminal("estimate", self.home.folder / EVIL.replace("/", "")), "wick: ")
 
     def test_json_says_the_same_by_escapes(self):
         done = self.home.wick("model", "info", self.home.model, "--json")

@@ -116,7 +116,7 @@ class Files(unittest.TestCase):
 
     def test_every_flag_that_writes_a_file_is_tried_here(self):
         def leaves(*path):
-            text = self.home.wick(*path, "--help").stdout.decode()
+            text = self.home.wick(*path, "--help-all").stdout.decode()
             names = re.findall(r"^  ([a-z]+) ", text.partition("ubcommands:\n")[2], re.M)
             return [leaf for name in names for leaf in leaves(*path, name)] or [(path, " ".join(text.split()))]
         writing = {(*path, flag) for path, text in leaves() for flag in re.findall(r"(-\S+) TEXT (?:REQUIRED )?[^-]*?writ", text)}
@@ -201,26 +201,26 @@ class StandardOutput(unittest.TestCase):
             ["chat", self.home.model, *ask], ["chat", self.home.model, *ask, "--json"], ["run", *m, *ask], ["run", *m, *ask, "--json"],
             ["tokenize", *m, "-p", "abc"], ["tokenize", *m, "-p", "abc", "--json"], ["tokenize", *m, "-p", "abc", "--count"],
             ["template", "m.json", *m], ["template", "m.json", *m, "--json"], ["template", "m.json", *m, "--tokens"],
-            ["logits", *m, "--ids", "1", "-o", "o.npy", "--json"], ["plan", self.home.model], ["plan", self.home.model, "--json"],
+            ["logits", *m, "--ids", "1", "-o", "o.npy", "--json"], ["estimate", self.home.model], ["estimate", self.home.model, "--json"],
             ["bench", *m, "-p", "4", *quick], ["bench", "single", *m, *quick],
             ["bench", "chat", *m, *quick], ["bench", "serve", *m, *quick, "-p", "4", "--concurrency", "1"],
             ["bench", "matrix", *m, *quick, "-p", "4", "--warm-up", "0"], ["bench", "compare", "bench.jsonl", "bench.jsonl"],
             ["config", "show"], ["config", "show", "--json"], ["config", "path"], ["config", "schema"], ["config", "table"],
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
-            ["grammar", "check", "--help"],
+            ["grammar", "check", "--help"], ["serve", "key", "new"],
             ["doctor"], ["doctor", "--json"], ["model", "list"], ["model", "list", "--json"], ["model", "info", self.home.model],
             ["model", "pull", "here"], ["model", "verify", "here"], ["model", "rm", "here"],
         ]
 
     def leaves(self, *path):
         """Each command that can be run, as `wick --help` tells."""
-        text = self.home.wick(*path, "--help").stdout.decode()
+        text = self.home.wick(*path, "--help-all").stdout.decode()
         names = re.findall(r"^  ([a-z]+) ", text.partition("ubcommands:\n")[2], re.M)
         return [leaf for name in names for leaf in self.leaves(*path, name)] or [path]
 
     def test_a_full_disk_is_an_error_of_every_command(self):
         self.store_a_model("here")
-        tried = {tuple(word for word in command[:2] if str(word).isalpha()) for command in map(list, self.commands())}
+        tried = {tuple(word for word in command[:3] if str(word).isalpha()) for command in map(list, self.commands())}
         for leaf in self.leaves():
             self.assertTrue(any(found[:len(leaf)] == leaf for found in tried), f"{leaf} is not tried")
         for command in self.commands():

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   std::string shown;
-  for (const wick::Switch& row : wick::switches()) {
+  for (const wick::Option& row : wick::options()) {
     const std::string value = wick::to_toml(config.value(row.key));
     if (!value.empty()) shown += row.key + " = " + value + "\n";
   }
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto again = wick::parse_toml(shown, "shown"); again) {
     wick::Config same;
     WICK_CHECK(static_cast<bool>(same.set_file(*again, "shown")), "what is shown is valid");
-    for (const wick::Switch& row : wick::switches())
+    for (const wick::Option& row : wick::options())
       WICK_CHECK(same.value(row.key) == config.value(row.key), "and says the same");
   }
   return 0;

@@ -62,7 +62,7 @@ struct FakeWeight final : Weight {
   std::unique_ptr<Weight> inner = {};
 };
 
-// The CPU's verbs, with every address and weight of the device turned into theirs.
+// The CPU's ops, with every address and weight of the device turned into theirs.
 class FakeBackend final : public Backend {
  public:
   FakeBackend(std::unique_ptr<Backend> inner, const DeviceArena& arena)
@@ -87,7 +87,7 @@ class FakeBackend final : public Backend {
     inner_->linear(real(y), real(x), RealLinear(step).step);
   }
 
-  void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
+  void qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head, const KvView& kv,
            const Batch& batch) noexcept override {
     inner_->qkv(real(q), real(x), RealLinear(step).step, real(head), real(kv, arena_), batch);
   }
@@ -98,7 +98,7 @@ class FakeBackend final : public Backend {
     inner_->linear_heads(real(y), real(x), own);
   }
 
-  void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+  void latent(Tensor q, Tensor x, Tensor c, const QkNormRope& head, const KvView& kv,
               const Batch& batch) noexcept override {
     inner_->latent(real(q), real(x), real(c), real(head), real(kv, arena_), batch);
   }
@@ -123,8 +123,8 @@ class FakeBackend final : public Backend {
     inner_->logits(real(y), real(x), RealLinear(head).step, rows);
   }
 
-  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
-    inner_->normalise(real(x), *real(&gain), norm);
+  void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
+    inner_->normalize(real(x), *real(&gain), norm);
   }
 
   Result<void> sync() override { return inner_->sync(); }
@@ -133,8 +133,8 @@ class FakeBackend final : public Backend {
     return weight == nullptr ? nullptr : static_cast<const FakeWeight*>(weight)->inner.get();
   }
 
-  static HeadStep real(const HeadStep& head) noexcept {
-    HeadStep own = head;
+  static QkNormRope real(const QkNormRope& head) noexcept {
+    QkNormRope own = head;
     own.q_gain = real(head.q_gain);
     own.k_gain = real(head.k_gain);
     own.rope = real(head.rope);
@@ -185,7 +185,10 @@ class FakeBackend final : public Backend {
 
 class FakeDevice final : public Device {
  public:
-  explicit FakeDevice(Isa isa) : cpu_(isa), info_{.name = "fake", .description = "fake/cpu"} {}
+  // `memory_bytes` only bounds what is planned; 0 = unknown.
+  explicit FakeDevice(Isa isa, std::uint64_t memory_bytes = 0)
+      : cpu_(isa),
+        info_{.name = "fake", .description = "fake/cpu", .memory_bytes = memory_bytes} {}
 
   const DeviceArena& arena() const noexcept { return arena_; }
 
@@ -199,7 +202,8 @@ class FakeDevice final : public Device {
     return std::unique_ptr<Buffer>(std::make_unique<FakeBuffer>(arena_, account_, bytes));
   }
 
-  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override {
+  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
+                                         const WeightTransform& fix) override {
     auto weight = std::make_unique<FakeWeight>();
     weight->bytes = std::make_unique<FakeBuffer>(arena_, account_, tensor.bytes.size());
     weight->bytes->write(0, tensor.bytes);

@@ -10,6 +10,7 @@ GET /control?JSON (percent-encoded), an object with "path" and any of
   ignore_if_range  serve the range although the ETag is another
   cut_after      close the connection after so many bytes of each body; cut_times: only so often
   wrong_at       the byte at this offset is inverted        no_length     no Content-Length, ended by closing
+  claims         Content-Length says so many bytes
   shift_range    Content-Range claims another start         header_bytes  an extra header so long
   delay_s        wait before the answer                     chunk_pause_s wait after each 64 KiB
 
@@ -121,7 +122,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if setting.get("no_length"):
             self.close_connection = True
         else:
-            self.send_header("Content-Length", str(span[1] + 1 - span[0]))
+            self.send_header("Content-Length", str(setting.get("claims", span[1] + 1 - span[0])))
         self.end_headers()
         self.send_body(setting, entry, data, span)
 

@@ -30,7 +30,7 @@ std::vector<Event> remote_script(std::string_view name) {
   }
   if (name == "silent") return {TextEvent{"And then"}};
   return {TextEvent{"Hello "}, TextEvent{"there."}, UsageEvent{usage},
-          DoneEvent{.finish = FinishReason::kEnd, .usage = usage}};
+          DoneEvent{.finish = FinishReason::kEos, .usage = usage}};
 }
 
 struct ScriptedProvider::Telling {

@@ -1,7 +1,7 @@
 // The devices that tests compute on: that which the variable WICK_TEST_DEVICE names ("fake",
 // support/fake_device.h, or one of the registry), else the CPU. ctest runs the tests of model,
 // engine, local and library on the CPU and on the fake device; backend/every_device_test.cc runs
-// those of verbs on all there are.
+// those of ops on all there are.
 #pragma once
 
 #include <cstdlib>

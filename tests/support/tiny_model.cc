@@ -58,7 +58,7 @@ class Weights {
   Weights(GgufWriter& gguf, const TinyModel& model)
       : gguf_(gguf), type_(model.type), random_(model.seed), edit_(model.edit) {}
 
-  // Uniform values whose products with a normalised row have a variance of about 2. With `heads`
+  // Uniform values whose products with a normalized row have a variance of about 2. With `heads`
   // the tensor is [heads, rows / heads, cols].
   void matrix(const std::string& name, int rows, int cols, int heads = 0) {
     const float reach = std::sqrt(6.0F / static_cast<float>(cols));

@@ -1,5 +1,5 @@
 // Tiny models with values in them that no training makes: NaN of any bits, infinities, 1e30, 8e6 in
-// any tensor, in the scales of quantised ones, too. Which shape, format and places follow from a
+// any tensor, in the scales of quantized ones, too. Which shape, format and places follow from a
 // seed.
 //
 //   test::write_tiny_model(path, test::wild_model(seed));

@@ -60,7 +60,7 @@ def entry(dtype, shape, begin, end):
 SAFETENSORS = {
     "two": safetensors({"__metadata__": {"format": "pt"}, "a": entry("F32", [2, 2], 0, 16), "b": entry("BF16", [4], 16, 24)}, 24),
     "scalar": safetensors({"s": entry("F16", [], 0, 2)}, 2), "none": safetensors({}, 0),
-    "quantised": safetensors({"q": entry("F8_E4M3", [4], 0, 4)}, 4),
+    "quantized": safetensors({"q": entry("F8_E4M3", [4], 0, 4)}, 4),
     "escaped": safetensors({"a\"\u00e9\n": entry("F32", [1], 0, 4)}, 4),
 }
 BASE = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 320}

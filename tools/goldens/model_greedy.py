@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/data/model/greedy_20x64.json: what Hugging Face transformers continues 20 prompts with, 64 greedy tokens each.
 
-transformers reads the default model's GGUF file and dequantises it to F32. `gap` is the distance between the largest and the
+transformers reads the default model's GGUF file and dequantizes it to F32. `gap` is the distance between the largest and the
 second largest logit at each generated position: where it is tiny, another order of additions may well choose the other token.
 
   python model_greedy.py [MODEL.gguf] [OUT.json]     # needs: torch 2.13, transformers 5.23, gguf 0.19
@@ -20,7 +20,7 @@ PROMPTS = [
     "To bake a plain loaf of bread you need",
     "def reverse_words(sentence):\n    ",
     "Dear Mrs. Hall,\n\nThank you for your letter of the third of May.",
-    "The three primary colours of light are",
+    "The three primary colors of light are",
     "Once the rain had stopped, the children ran out to",
     "In 1969, two people",
     "Question: What is 17 plus 26?\nAnswer:",

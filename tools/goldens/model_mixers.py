@@ -9,15 +9,15 @@ named and ordered as llama.cpp's converter does for deepseek2, qwen3next and qwe
 logits.bin (float32 [64, vocab]). Made with torch 2.13.0, transformers 5.23.0, gguf 0.19.0; seeds are fixed. Needs no network.
 """
 import math
-import pathlib
 import shutil
-import sys
 
 import gguf
 import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, DeepseekV2Config, DeepseekV3Config, Qwen3NextConfig
 from transformers.models.qwen3_5 import Qwen3_5ForCausalLM, Qwen3_5TextConfig
+
+from model_tiny import finish, folder
 
 TOKENS, LAYERS = 64, 2
 BASE = dict(vocab_size=97, hidden_size=32, intermediate_size=36, num_hidden_layers=LAYERS, num_attention_heads=4,
@@ -148,15 +148,11 @@ def write_gguf(path, model):
         tensors = (latent_tensors if is_latent else delta_tensors)(lambda key: state[mixer + key], config)
         for name, rows in tensors.items():
             add(f"blk.{layer}.{name}", rows)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
 
 
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
-                        pathlib.Path(__file__).parents[2] / "tests/data/model/mixers")
+    root = folder("mixers")
     for name, (kind, changes) in MODELS.items():
         model = make_model(name, kind, changes)
         out = root / name

@@ -25,6 +25,18 @@ BASE = dict(vocab_size=97, hidden_size=32, intermediate_size=36, num_hidden_laye
             tie_word_embeddings=False, rms_norm_eps=1e-5, pad_token_id=None, bos_token_id=1, eos_token_id=2)
 
 
+def folder(name):
+    return pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
+                        pathlib.Path(__file__).parents[2] / "tests/data/model" / name)
+
+
+def finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def rope(kind, theta=10000.0, **keys):
     return {"rope_type": kind, "rope_theta": theta, **keys}
 
@@ -172,15 +184,11 @@ def write_gguf(path, model):
         if arch == gguf.MODEL_ARCH.LLAMA and ".k_proj." in key:
             rows = to_pairs(rows, config.num_key_value_heads)
         writer.add_tensor(names.get_name(key, try_suffixes=(".weight", ".bias")), np.ascontiguousarray(rows))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
 
 
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
-                        pathlib.Path(__file__).parents[2] / "tests/data/model/tiny")
+    root = folder("tiny")
     for name, (kind, changes, is_old) in MODELS.items():
         model = make_model(name, kind, changes)
         out = root / name

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes tests/data/quant/{decode,encode}_goldens.txt with the Python package gguf 0.19.0.
 
-For each format: 10,000 blocks of random bytes (so every bit pattern, NaN and infinite scales too), dequantised by gguf-py;
-for the formats that gguf-py can make: 4,096 x 32 weights of a bell curve, quantised by it. Only hashes are kept.
+For each format: 10,000 blocks of random bytes (so every bit pattern, NaN and infinite scales too), dequantized by gguf-py;
+for the formats that gguf-py can make: 4,096 x 32 weights of a bell curve, quantized by it. Only hashes are kept.
 src/quant/dtype_test.cc makes the same inputs again, so the two generators below must stay as they are.
 
   python quant_goldens.py [OUT_FOLDER]        # needs: pip install gguf==0.19.0

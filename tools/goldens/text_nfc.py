@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints src/text/nfc_data.cc: which characters Normalisation Form C may change or join to what stands before them (Debian's
+"""Prints src/text/nfc_data.cc: which characters Normalization Form C may change or join to what stands before them (Debian's
 unicode-data 15.0), and which of them Hugging Face's tokenizers 0.23.3, whose tables are those of Unicode 9, leaves alone.
 
     ~/.cache/wick-ref/bin/python tools/goldens/text_nfc.py > src/text/nfc_data.cc
@@ -11,7 +11,7 @@ from tokenizers.normalizers import NFC, NFKD
 
 assert tokenizers.__version__ == "0.23.3"
 UNICODE = pathlib.Path("/usr/share/unicode")
-normalise = NFC().normalize_str
+normalize = NFC().normalize_str
 
 
 def derived(name):
@@ -33,12 +33,12 @@ left_alone = set()
 for code, its_class in classes.items():
     texts = ["a" + chr(code) + "\u0334", "a\u0315" + chr(code)]
     wanted = ["a\u0334" + chr(code) if its_class > 1 else None, "a" + chr(code) + "\u0315" if its_class < 232 else None]
-    if any(w is not None and normalise(t) != w and normalise(t) == t for t, w in zip(texts, wanted)):
+    if any(w is not None and normalize(t) != w and normalize(t) == t for t, w in zip(texts, wanted)):
         left_alone.add(code)
 # Pairs that it does not join (those that Unicode excludes from joining are split again by everyone).
 excluded = set(derived("Full_Composition_Exclusion"))
 for joint, (first, second) in pairs.items():
-    if joint not in excluded and normalise(chr(first) + chr(second)) != chr(joint):
+    if joint not in excluded and normalize(chr(first) + chr(second)) != chr(joint):
         left_alone |= {joint, second}
 active |= left_alone
 # What forms KC and KD write otherwise.

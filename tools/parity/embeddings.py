@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Embeddings of the default model by wick's C library and by Hugging Face transformers in float32, with the same (dequantised)
+"""Embeddings of the default model by wick's C library and by Hugging Face transformers in float32, with the same (dequantized)
 weights: prints the least cosine between both over some texts, for each pooling.
 
     ~/.cache/wick-ref/bin/python tools/parity/embeddings.py [build/release/libwick.so] [MODEL.gguf]

@@ -111,7 +111,7 @@ def kinds():
     yield "word_level", simple(models.WordLevel(unk_token="<unk>"),
                                trainers.WordLevelTrainer(vocab_size=VOCAB, special_tokens=["<unk>"], show_progress=False),
                                normalizers.StripAccents(), pre_tokenizers.Whitespace(), None)
-    yield "byte_normaliser", simple(models.BPE(), trainers.BpeTrainer(vocab_size=VOCAB, show_progress=False,
+    yield "byte_normalizer", simple(models.BPE(), trainers.BpeTrainer(vocab_size=VOCAB, show_progress=False,
                                                                       initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())),
                                     normalizers.ByteLevel(), pre_tokenizers.CharDelimiterSplit("Ġ"), decoders.ByteLevel())
 

@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--megabytes", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    # Qwen normalises first, with the Unicode of its Python; texts that are normal say what is wanted of the rest.
+    # Qwen normalizes first, with the Unicode of its Python; texts that are normal say what is wanted of the rest.
     texts = [unicodedata.normalize("NFC", text) for text in some_texts(args.megabytes, args.seed)]
     size, bad = sum(len(text.encode()) for text in texts), 0
     for path, encode in cases(pathlib.Path(tempfile.mkdtemp())):

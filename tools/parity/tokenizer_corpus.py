@@ -7,7 +7,7 @@ makes both): prints a line for each tokenizer and kind of text, and the first di
 A NAME is a folder of ~/.cache/wick-test/tokenizers (tools/fetch_test_data --all-tokenizers), whose tokenizer.json the tokenizers
 package reads, or a file that mistral-common ships and reads itself; without any, all of both. What the origin answers is kept as a
 hash for each 64 KB of text beside the corpus, so that only the first run takes long (some minutes for each tokenizer). The second
-half of the strings is read with control tokens recognised, but mistral-common recognises none in a text. Where plain merges make
+half of the strings is read with control tokens recognized, but mistral-common recognizes none in a text. Where plain merges make
 a control token out of its name (internlm2's <s>), wick has its pieces on purpose; texts with such names are left out and counted.
 """
 import argparse
@@ -36,7 +36,7 @@ KINDS = [("corpus", False), ("strings", False), ("strings", True)]
 
 
 class HuggingFace:
-    recognises_control = True
+    recognizes_control = True
 
     def __init__(self, path):
         self.tokenizer = Tokenizer.from_file(str(path))
@@ -61,7 +61,7 @@ class HuggingFace:
 
 
 class Mistral:
-    recognises_control = False
+    recognizes_control = False
     beside = ""
     merged_control = []
 
@@ -96,7 +96,7 @@ class Wick:
 
 
 def read(kind, special, added):
-    """The texts of a kind; where control tokens are recognised, the second half of the strings."""
+    """The texts of a kind; where control tokens are recognized, the second half of the strings."""
     texts = (FOLDER / f"{kind}.txt").read_bytes().decode().split("\0")[:-1]
     if kind == "corpus":
         return texts
@@ -169,7 +169,7 @@ def compare(program, path, name, reference_only):
         if reference_only:
             print(f"{label}: {size} bytes, {tokens} tokens", flush=True)
             continue
-        special = special and reference.recognises_control
+        special = special and reference.recognizes_control
         got, wrong = wick.encode(texts, special), []
         for (begin, end), expected in zip(blocks(texts), wanted, strict=True):
             if digest([next(got) for _ in range(begin, end)]) != expected:

@@ -39,12 +39,12 @@ def main():
     parser.add_argument("--reference", type=pathlib.Path)
     parser.add_argument("-n", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--special", action="store_true", help="control tokens are recognised")
+    parser.add_argument("--special", action="store_true", help="control tokens are recognized")
     args = parser.parse_args()
 
     tokenizer = reference_of(args.reference or args.model)
     added = tokenizer.get_added_tokens_decoder().values()
-    # Without --special, Hugging Face takes control tokens for text too; user-defined ones it always recognises.
+    # Without --special, Hugging Face takes control tokens for text too; user-defined ones it always recognizes.
     tokenizer.encode_special_tokens = not args.special
     rng = random.Random(args.seed)
     specials = [token.content for token in added][:64]

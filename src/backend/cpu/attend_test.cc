@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "backend/cpu/verbs_fixture_test.h"
+#include "backend/cpu/ops_fixture_test.h"
 
 namespace wick::test {
 namespace {
@@ -20,9 +20,9 @@ struct Variant {
   DType type = DType::kF32;  // of the matrices
 };
 
-class AttendVerbs {
+class AttendOps {
  public:
-  explicit AttendVerbs(const Variant& v)
+  explicit AttendOps(const Variant& v)
       : v_(v), device_(make_device(Isa::kScalar)), weights_(*device_) {
     const int q_cols = v.n_heads * v.head_dim;
     const int kv_cols = v.n_kv_heads * v.head_dim;
@@ -165,11 +165,11 @@ class AttendVerbs {
   Weights weights_;
   std::unique_ptr<Backend> backend_;
   std::vector<const Weight*> w_, bias_;
-  HeadStep head_ = {};
+  QkNormRope head_ = {};
   Floats x_;
 };
 
-TEST(AttendVerbs, EqualAPlainComputationInDouble) {
+TEST(AttendOps, EqualAPlainComputationInDouble) {
   const Variant variants[] = {
       {},
       {.n_heads = 3, .n_kv_heads = 1, .head_dim = 10, .layout = RopeParams::kPairs},
@@ -180,13 +180,13 @@ TEST(AttendVerbs, EqualAPlainComputationInDouble) {
   for (const Variant& v : variants) {
     SCOPED_TRACE("head dim " + std::to_string(v.head_dim) + ", cache " +
                  std::string(name(v.kv_type)));
-    AttendVerbs verbs(v);
-    const Floats y = verbs.run();
+    AttendOps ops(v);
+    const Floats y = ops.run();
     // Rounding of what the cache holds: 2^-9 and 2^-12 of values up to 3.
     const double bound = v.kv_type == KvType::kF32 ? 1e-5 : v.kv_type == KvType::kF16 ? 3e-3 : 3e-2;
     for (const int i : {0, 1, 15, 16, 39, 40, 55, 79}) {
       for (int head = 0; head < v.n_heads; ++head) {
-        const Row want = verbs.attend(i, head);
+        const Row want = ops.attend(i, head);
         for (int d = 0; d < v.head_dim; ++d) {
           const int at = (i * v.n_heads + head) * v.head_dim + d;
           EXPECT_NEAR(y[static_cast<std::size_t>(at)], want[static_cast<std::size_t>(d)], bound)
@@ -198,24 +198,24 @@ TEST(AttendVerbs, EqualAPlainComputationInDouble) {
 }
 
 // A layer that shares another's keys and values (docs/model.md) computes queries alone.
-TEST(AttendVerbs, QueriesAloneLeaveTheCacheAsItIs) {
+TEST(AttendOps, QueriesAloneLeaveTheCacheAsItIs) {
   for (const DType type : {DType::kF32, DType::kQ8_0}) {
     for (const KvType kv_type : {KvType::kF32, KvType::kBF16}) {
-      AttendVerbs verbs({.kv_type = kv_type, .type = type});
-      EXPECT_EQ(verbs.run(true), verbs.run(false)) << name(kv_type);
+      AttendOps ops({.kv_type = kv_type, .type = type});
+      EXPECT_EQ(ops.run(true), ops.run(false)) << name(kv_type);
     }
   }
 }
 
 // Who sees itself alone gets its own value.
-TEST(AttendVerbs, ValuesReadActivationsInTwoTerms) {
+TEST(AttendOps, ValuesReadActivationsInTwoTerms) {
   for (const DType type : {DType::kQ8_0, DType::kQ4_1}) {
-    AttendVerbs verbs({.window = 1, .type = type});
-    const Floats y = verbs.run();
+    AttendOps ops({.window = 1, .type = type});
+    const Floats y = ops.run();
     double error = 0, largest = 0;
     for (int i = 0; i < 2 * kTokens; ++i) {
       for (int head = 0; head < 4; ++head) {
-        const Row want = verbs.attend(i, head);
+        const Row want = ops.attend(i, head);
         for (std::size_t d = 0; d < want.size(); ++d) {
           const auto at = static_cast<std::size_t>(i * 4 + head) * want.size() + d;
           error = std::max(error, std::abs(static_cast<double>(y[at]) - want[d]));

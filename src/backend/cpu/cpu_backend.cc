@@ -56,7 +56,7 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   const std::size_t states =
       product_of({kMaxSplitTiles, heads, ranges, attention_state_floats(limits.max_head_dim)});
   constexpr std::size_t kFloat = sizeof(float);
-  WICK_TRY(quantised_, AlignedBuffer::create(2 * tokens * row_bytes));
+  WICK_TRY(quantized_, AlignedBuffer::create(2 * tokens * row_bytes));
   WICK_TRY(left_over_, AlignedBuffer::create(product_of({members, std::size_t(cols), kFloat})));
   WICK_TRY(floats_, AlignedBuffer::create(product_of({tokens, std::size_t(cols), kFloat})));
   WICK_TRY(results_, AlignedBuffer::create(members * results_floats_ * kFloat));
@@ -78,7 +78,7 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
 }
 
 std::size_t CpuBackend::scratch_bytes() const noexcept {
-  std::size_t bytes = quantised_.bytes() + left_over_.bytes() + floats_.bytes() + results_.bytes() +
+  std::size_t bytes = quantized_.bytes() + left_over_.bytes() + floats_.bytes() + results_.bytes() +
                       attention_.bytes() + states_.bytes() + tiles_.capacity() * sizeof(Tile) +
                       runs_.capacity() * sizeof(Run) + n_pending_ * sizeof(pending_[0]);
   for (const RopeTable& table : ropes_)

@@ -1,8 +1,8 @@
-// The verbs on processors: phases on a team of threads over kernels of one instruction set. Owns a
+// The ops on processors: phases on a team of threads over kernels of one instruction set. Owns a
 // model's scratch; nothing is allocated after create(). One thread (the engine's) calls it.
 //
-// What a verb is made of:
-//   rows    activations are normalised and quantised once, by the caller when they are few, else as
+// What an op is made of:
+//   rows    activations are normalized and quantized once, by the caller when they are few, else as
 //           a phase of its own (rows.cc)
 //   product a phase whose chunks are rows of the step's matrices; each chunk finishes what it
 //           computed: bias, sum, gate, heads and cache (product.cc, qkv.cc)
@@ -48,17 +48,17 @@ class CpuBackend final : public Backend {
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
              float scale) noexcept override;
   void linear(Tensor y, Tensor x, const Linear& step) noexcept override;
-  void qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
+  void qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head, const KvView& kv,
            const Batch& batch) noexcept override;
   void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept override;
-  void latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+  void latent(Tensor q, Tensor x, Tensor c, const QkNormRope& head, const KvView& kv,
               const Batch& batch) noexcept override;
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
               const AttendParams& p) noexcept override;
   void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
              const Batch& batch) noexcept override;
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override;
-  void normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept override;
+  void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override;
 
   Result<void> sync() override { return {}; }
 
@@ -70,12 +70,12 @@ class CpuBackend final : public Backend {
   static constexpr int kManyChunkRows = 64;  // with more: much work for each row
   static constexpr int kMaxSplitTiles = 8;   // tiles whose ranges are computed apart
 
-  // Activations ready for products: quantised, as floats, or both, as the matrices of a step need.
+  // Activations ready for products: quantized, as floats, or both, as the matrices of a step need.
   struct Rows {
     int n = 0;
     ActivationLayout layout = {};
-    const std::byte* quantised = nullptr;
-    bool has_residuals = false;  // behind the n rows, quantised: what these leave over
+    const std::byte* quantized = nullptr;
+    bool has_residuals = false;  // behind the n rows, quantized: what these leave over
     const float* floats = nullptr;
     std::ptrdiff_t float_stride = 0;
   };
@@ -132,9 +132,9 @@ class CpuBackend final : public Backend {
   }
 
   // qkv.cc
-  void rotate(float* head, int dim, const float* gain, const HeadStep& step, const RopeTable* table,
-              Pos pos) const noexcept;
-  const RopeTable* table_for(const HeadStep& step, const Batch& batch) noexcept;
+  void rotate(float* head, int dim, const float* gain, const QkNormRope& step,
+              const RopeTable* table, Pos pos) const noexcept;
+  const RopeTable* table_for(const QkNormRope& step, const Batch& batch) noexcept;
 
   // delta.cc
   int make_runs(const Batch& batch) noexcept;
@@ -155,9 +155,9 @@ class CpuBackend final : public Backend {
   const VectorKernels& vector_;
   BackendLimits limits_ = {};
   std::vector<RopeTable> ropes_ = {};
-  AlignedBuffer quantised_ = {};  // [2][tokens][activation row]: rows, what they leave over
-  AlignedBuffer left_over_ = {};  // [members][cols], before it is quantised
-  AlignedBuffer floats_ = {};     // [tokens][cols], normalised
+  AlignedBuffer quantized_ = {};  // [2][tokens][activation row]: rows, what they leave over
+  AlignedBuffer left_over_ = {};  // [members][cols], before it is quantized
+  AlignedBuffer floats_ = {};     // [tokens][cols], normalized
   AlignedBuffer results_ = {};    // [members][2][tokens * chunk rows]
   std::size_t results_floats_ = 0;
   AlignedBuffer attention_ = {};  // [members][attention scratch]

@@ -75,7 +75,8 @@ Result<std::unique_ptr<Buffer>> CpuDevice::allocate(std::size_t bytes) {
   return std::unique_ptr<Buffer>(std::make_unique<CpuBuffer>(std::move(memory), account_));
 }
 
-Result<std::unique_ptr<Weight>> CpuDevice::upload(const TensorView& tensor, const WeightFix& fix) {
+Result<std::unique_ptr<Weight>> CpuDevice::upload(const TensorView& tensor,
+                                                  const WeightTransform& fix) {
   WICK_TRY(std::unique_ptr<CpuWeight> weight, make_cpu_weight(tensor, fix));
   weight->hold = MemoryHold(account_, weight->own_bytes());
   return std::unique_ptr<Weight>(std::move(weight));

@@ -26,7 +26,8 @@ class CpuDevice final : public Device {
   std::size_t bytes_in_use() const noexcept override { return account_.bytes(); }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
-  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor, const WeightFix& fix) override;
+  Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
+                                         const WeightTransform& fix) override;
   Result<std::unique_ptr<Backend>> create_backend(const BackendLimits& limits,
                                                   std::span<const RopeParams> ropes) override;
 

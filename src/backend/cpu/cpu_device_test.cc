@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/cpu/verbs_fixture_test.h"
+#include "backend/cpu/ops_fixture_test.h"
 
 namespace wick::test {
 namespace {

@@ -20,7 +20,7 @@ std::uint16_t narrow(KvType type, float x) noexcept {
   return type == KvType::kBF16 ? f32_to_bf16_saturated(x) : f32_to_f16_saturated(x);
 }
 
-// Tiles of quantised caches (kernels/cpu/vector.h): scales [16], then codes.
+// Tiles of quantized caches (kernels/cpu/vector.h): scales [16], then codes.
 void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
   std::memcpy(tile + 2 * slot, &d_f16, sizeof(d_f16));
 }

@@ -1,4 +1,4 @@
-// What store_key and store_value put into a block: in quantised caches what quant/ encodes,
+// What store_key and store_value put into a block: in quantized caches what quant/ encodes,
 // whatever was there before; in every type what the rule for values says that it cannot hold.
 #include "backend/cpu/kv_store.h"
 
@@ -61,7 +61,7 @@ std::vector<float> coded(const std::vector<float>& x) {
   return out;
 }
 
-TEST(KvStore, QuantisedPositionsReadBackAsTheirCodecsDecodeThem) {
+TEST(KvStore, QuantizedPositionsReadBackAsTheirCodecsDecodeThem) {
   std::mt19937 engine(5);
   std::normal_distribution<float> normal(0, 3);
   for (const KvType type : {KvType::kQ8_0, KvType::kQ4_0}) {
@@ -125,7 +125,7 @@ TEST(KvStore, AValueThatIsTooLargeBecomesTheLargestOfItsType) {
       for (const float odd : {8e6F, -8e6F, 65520.0F, 1e30F, -1e30F, 3.4e38F, -3.4e38F}) {
         const float back = stored_beside_ones(type, is_key, odd)[40];
         const float wanted = std::min(std::abs(odd), largest(type));
-        // A quantised type's other end may be one step nearer to zero; bf16 rounds to 8 bits.
+        // A quantized type's other end may be one step nearer to zero; bf16 rounds to 8 bits.
         EXPECT_EQ(std::signbit(back), std::signbit(odd)) << name(type) << " " << odd;
         EXPECT_NEAR(std::abs(back) / wanted, 1, 0.005) << name(type) << " " << odd;
         EXPECT_LE(std::abs(back), largest(type)) << name(type) << " " << odd;

@@ -18,9 +18,9 @@ void CpuBackend::linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexce
   const int w_share = w.rows / step.n_heads;
   WICK_CHECK(w.cols <= x_share && step.rows <= y_share && step.first_row + step.rows <= w_share,
              "a head's product fits its shares");
-  const bool is_quantised = needs_quantised(w.type);
+  const bool is_quantized = needs_quantized(w.type);
   ActivationLayout layout;
-  if (is_quantised) {
+  if (is_quantized) {
     layout = activation_layout(w.cols, matmul_.reads_wide[static_cast<std::size_t>(w.type)]);
   }
   const int n_most = std::min(kFewTokens, x.rows);
@@ -35,13 +35,13 @@ void CpuBackend::linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexce
               .layout = layout,
               .floats = from,
               .float_stride = x.row_stride};
-    if (is_quantised) {
+    if (is_quantized) {
       auto* const own = reinterpret_cast<std::byte*>(results(member));
       for (int t = 0; t < rows.n; ++t) {
-        matmul_.quantise(from + static_cast<std::ptrdiff_t>(t) * x.row_stride, layout,
+        matmul_.quantize(from + static_cast<std::ptrdiff_t>(t) * x.row_stride, layout,
                          own + static_cast<std::size_t>(t) * layout.bytes);
       }
-      rows.quantised = own;
+      rows.quantized = own;
     }
     float* const to = y.data + static_cast<std::ptrdiff_t>(first) * y.row_stride +
                       static_cast<std::ptrdiff_t>(head) * y_share;
@@ -49,7 +49,7 @@ void CpuBackend::linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexce
   });
 }
 
-void CpuBackend::latent(Tensor q, Tensor x, Tensor c, const HeadStep& head, const KvView& kv,
+void CpuBackend::latent(Tensor q, Tensor x, Tensor c, const QkNormRope& head, const KvView& kv,
                         const Batch& batch) noexcept {
   const int n_heads = q.cols / kv.k_dim, rank = kv.v_dim, rotated = kv.k_dim - rank;
   WICK_CHECK(kv.v == nullptr && kv.n_kv_heads == 1 && rotated >= 0, "a latent layer's cache");

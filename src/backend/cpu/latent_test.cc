@@ -1,8 +1,8 @@
-// The verbs of latent attention against plain computations in double precision.
+// The ops of latent attention against plain computations in double precision.
 #include <cmath>
 #include <string>
 
-#include "backend/cpu/verbs_fixture_test.h"
+#include "backend/cpu/ops_fixture_test.h"
 
 namespace wick::test {
 namespace {
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Types, LatentVerbs,
 TEST_F(LatentVerbs, KeysAreNormalisedLatentsAndARotatedPart) {
   constexpr int kRank = 32, kRope = 8, kKey = kRank + kRope, kNope = 6, kEach = kRows / 2;
   const RopeParams rope{.layout = RopeParams::kPairs, .dim = kRope};
-  const HeadStep head{.k_gain = weights_.vector(kRank, 3, 1), .rope = rope};
+  const QkNormRope head{.k_gain = weights_.vector(kRank, 3, 1), .rope = rope};
   const Floats& gain = weights_.values_of(head.k_gain);
   const Floats x = random_floats(kRows * kHeads * (kNope + kRope), 4);
   const Floats c = random_floats(kRows * kKey, 5);
@@ -119,7 +119,7 @@ TEST_F(LatentVerbs, KeysAreNormalisedLatentsAndARotatedPart) {
       const auto want =
           rotated(&x[static_cast<std::size_t>((t * kHeads + h) * (kNope + kRope) + kNope)], pos);
       const float* const got = &q[static_cast<std::size_t>((t * kHeads + h) * kKey)];
-      EXPECT_EQ(got[kRank - 1], 0.5F) << "the latent part is another verb's";
+      EXPECT_EQ(got[kRank - 1], 0.5F) << "the latent part is another op's";
       for (std::size_t i = 0; i < kRope; ++i)
         ASSERT_NEAR(got[kRank + i], want[i], 1e-5) << "token " << t << ", head " << h;
     }

@@ -103,15 +103,15 @@ CpuBackend::Chunk CpuBackend::chunk_at(const Cut& cut, int chunk) noexcept {
 // y[t * y_stride + i] = W[row + i] · x[t] + bias[row + i] for i < count.
 void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, int count,
                           const Rows& rows, float* y, std::ptrdiff_t y_stride) const noexcept {
-  const bool is_quantised = needs_quantised(w.type);
+  const bool is_quantized = needs_quantized(w.type);
   MatmulArgs args;
   args.w = w.row_map.empty() ? w.data + static_cast<std::size_t>(row) * w.row_bytes : w.data;
   args.row_bytes = w.row_bytes;
   args.row_map = w.row_map.empty() ? nullptr : w.row_map.data() + row;
   args.width = w.cols;
   args.row_end = count;
-  args.x = is_quantised ? rows.quantised : reinterpret_cast<const std::byte*>(rows.floats);
-  args.x_stride = is_quantised ? rows.layout.bytes
+  args.x = is_quantized ? rows.quantized : reinterpret_cast<const std::byte*>(rows.floats);
+  args.x_stride = is_quantized ? rows.layout.bytes
                                : static_cast<std::size_t>(rows.float_stride) * sizeof(float);
   args.n_tokens = rows.n;
   args.y = y;
@@ -120,7 +120,7 @@ void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, int co
   if (bias != nullptr) add_bias(bias + row, rows.n, count, y, y_stride);
 }
 
-// The same where x is two quantised terms, whose products are added before the bias. y is [2 *
+// The same where x is two quantized terms, whose products are added before the bias. y is [2 *
 // tokens, count]; its first half is the result.
 void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, int count,
                                const Rows& rows, float* y) const noexcept {
@@ -199,7 +199,7 @@ void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) n
 void CpuBackend::linear(Tensor y, Tensor x, const Linear& step) noexcept {
   WICK_CHECK(!step.is_fine || (step.then == Linear::Then::kStore && step.w.size() == 1),
              "one matrix whose product is stored may read x in two terms");
-  const bool is_fine = step.is_fine && needs_quantised(step.w[0]->type);
+  const bool is_fine = step.is_fine && needs_quantized(step.w[0]->type);
   const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
   if (step.then == Linear::Then::kGate) {
     gated_product(y, rows, step);

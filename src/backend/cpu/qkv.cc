@@ -11,7 +11,7 @@ namespace wick {
 
 // The table of `step`'s rotation, with the angles of the batch's positions made; null = no
 // rotation.
-const RopeTable* CpuBackend::table_for(const HeadStep& step, const Batch& batch) noexcept {
+const RopeTable* CpuBackend::table_for(const QkNormRope& step, const Batch& batch) noexcept {
   if (step.rope.layout == RopeParams::kNone) return nullptr;
   for (RopeTable& table : ropes_) {
     if (!table.is_for(step.rope)) continue;
@@ -22,7 +22,7 @@ const RopeTable* CpuBackend::table_for(const HeadStep& step, const Batch& batch)
   WICK_CHECK(false, "every rotation was announced in prepare()");
 }
 
-void CpuBackend::rotate(float* head, int dim, const float* gain, const HeadStep& step,
+void CpuBackend::rotate(float* head, int dim, const float* gain, const QkNormRope& step,
                         const RopeTable* table, Pos pos) const noexcept {
   if (gain != nullptr) {
     (step.norm.rms ? vector_.rms_norm : vector_.layer_norm)(
@@ -33,8 +33,8 @@ void CpuBackend::rotate(float* head, int dim, const float* gain, const HeadStep&
       head, table->cosines(pos), table->sines(pos), step.rope.dim);
 }
 
-void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& head, const KvView& kv,
-                     const Batch& batch) noexcept {
+void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head,
+                     const KvView& kv, const Batch& batch) noexcept {
   const bool has_q = q.cols > 0;
   const bool has_kv = step.w.size() > 1;
   WICK_CHECK(step.w.size() == (has_q ? 1U : 0U) + (has_kv ? 2U : 0U),
@@ -45,7 +45,7 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const HeadStep& hea
   const RopeTable* const table = table_for(head, batch);
   // Values keep the rounding of x that wrote them as long as they lie in the cache, and every later
   // token mixes them without a softmax's damping: they alone read x in two terms.
-  const bool is_fine = has_kv && needs_quantised(step.w.back()->type);
+  const bool is_fine = has_kv && needs_quantized(step.w.back()->type);
   const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
 
   enum Kind { kQuery, kKey, kValue };

@@ -1,4 +1,4 @@
-// Activations before a product: gathered, normalised, quantised; each row once, whatever number of
+// Activations before a product: gathered, normalized, quantized; each row once, whatever number of
 // matrices reads it.
 #include <algorithm>
 
@@ -20,17 +20,17 @@ void CpuBackend::prepare_row(const float* x, int t, int member, int cols, const 
   } else if (needs_floats) {
     std::copy_n(x, cols, own);
   }
-  if (rows.quantised == nullptr) return;
+  if (rows.quantized == nullptr) return;
   const std::size_t at = static_cast<std::size_t>(t) * rows.layout.bytes;
-  matmul_.quantise(from, rows.layout, quantised_.data() + at);
+  matmul_.quantize(from, rows.layout, quantized_.data() + at);
   if (!rows.has_residuals) return;
   float* const rest = left_over_.as<float>() + static_cast<std::ptrdiff_t>(member) * cols;
-  residual(from, rows.layout, quantised_.data() + at, rest);
-  matmul_.quantise(rest, rows.layout,
-                   quantised_.data() + at + static_cast<std::size_t>(rows.n) * rows.layout.bytes);
+  residual(from, rows.layout, quantized_.data() + at, rest);
+  matmul_.quantize(rest, rows.layout,
+                   quantized_.data() + at + static_cast<std::size_t>(rows.n) * rows.layout.bytes);
 }
 
-void CpuBackend::normalise(Tensor x, const Weight& gain, const NormParams& norm) noexcept {
+void CpuBackend::normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept {
   const CpuWeight& weight = as_cpu(gain);
   WICK_CHECK(weight.cols == x.cols, "a gain is as wide as the activations");
   for (int t = 0; t < x.rows; ++t) {
@@ -47,23 +47,23 @@ CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n, con
              "activations stay within the limits given to prepare()");
   WICK_CHECK(step.gain == nullptr || as_cpu(*step.gain).cols == x.cols,
              "a gain is as wide as the activations");
-  bool wants_quantised = false;
+  bool wants_quantized = false;
   bool wants_floats = false;
   bool wants_wide = false;
   for (const Weight* w : step.w) {
-    (needs_quantised(w->type) ? wants_quantised : wants_floats) = true;
+    (needs_quantized(w->type) ? wants_quantized : wants_floats) = true;
     wants_wide |= matmul_.reads_wide[static_cast<std::size_t>(w->type)];
   }
   Rows rows{.n = n};
-  if (wants_quantised) {
+  if (wants_quantized) {
     rows.layout = activation_layout(x.cols, wants_wide);
-    rows.quantised = quantised_.data();
+    rows.quantized = quantized_.data();
     rows.has_residuals = wants_residuals;
   }
   const bool is_copied = step.gain != nullptr || index != nullptr;
   rows.floats = is_copied ? floats_.as<float>() : x.data;
   rows.float_stride = is_copied ? x.cols : x.row_stride;
-  if (!wants_quantised && !is_copied) return rows;
+  if (!wants_quantized && !is_copied) return rows;
 
   const auto one = [&](int t, int member) noexcept {
     const int row = index == nullptr ? t : index[t];

@@ -1,8 +1,8 @@
-// The promise of docs/numerics.md on whole sequences of verbs: neither threads nor chunks,
-// companions or instruction sets change a bit; and the verbs neither allocate nor lock.
+// The promise of docs/numerics.md on whole sequences of ops: neither threads nor chunks,
+// companions or instruction sets change a bit; and the ops neither allocate nor lock.
 #include <cstring>
 
-#include "backend/cpu/verbs_fixture_test.h"
+#include "backend/cpu/ops_fixture_test.h"
 #include "base/hot_scope.h"
 #include "support/hot_counters.h"
 

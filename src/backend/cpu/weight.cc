@@ -45,7 +45,7 @@ Result<void> check_dimensions(const TensorView& tensor) {
 }
 
 // The part of the outermost dimension that `fix` takes: {first, count}.
-Result<std::pair<int, int>> part_of(const TensorView& tensor, const WeightFix& fix) {
+Result<std::pair<int, int>> part_of(const TensorView& tensor, const WeightTransform& fix) {
   const std::int64_t all = tensor.shape.dim[0];
   const std::int64_t first = fix.row_begin;
   if (first < 0 || first > all || fix.row_count > all - first || fix.row_count == 0) {
@@ -61,7 +61,8 @@ Result<std::pair<int, int>> part_of(const TensorView& tensor, const WeightFix& f
   return std::pair(static_cast<int>(first), static_cast<int>(count));
 }
 
-void read_vector(const TensorView& tensor, const WeightFix& fix, int first, CpuWeight& weight) {
+void read_vector(const TensorView& tensor, const WeightTransform& fix, int first,
+                 CpuWeight& weight) {
   std::vector<float> all(static_cast<std::size_t>(tensor.shape.dim[0]));
   decode_row(tensor.type, tensor.bytes, all);
   std::vector<std::int32_t> map;
@@ -75,7 +76,8 @@ void read_vector(const TensorView& tensor, const WeightFix& fix, int first, CpuW
 
 }  // namespace
 
-Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor, const WeightFix& fix) {
+Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor,
+                                                   const WeightTransform& fix) {
   WICK_DO(check_dimensions(tensor));
   WICK_TRY(const auto part, part_of(tensor, fix));
   const auto [first, count] = part;
@@ -100,7 +102,7 @@ Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor, con
   if (fix.add_one) {
     return bad_tensor(ErrorCode::kInvalid, tensor, "only vectors are stored minus one");
   }
-  if (needs_quantised(tensor.type) && weight->cols % 32 != 0) {
+  if (needs_quantized(tensor.type) && weight->cols % 32 != 0) {
     return bad_tensor(ErrorCode::kUnsupported, tensor, "its rows are not a multiple of 32 wide");
   }
   weight->row_bytes = *stored;

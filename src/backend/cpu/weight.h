@@ -1,4 +1,4 @@
-// A tensor of the model as the CPU's verbs use it: a matrix is a pointer into the mapped file and,
+// A tensor of the model as the CPU's ops use it: a matrix is a pointer into the mapped file and,
 // where its rows are stored in another order, a map of rows; a vector is a copy in floats.
 // Immutable after upload; any thread; matrices borrow the file's mapping.
 #pragma once
@@ -30,7 +30,8 @@ struct CpuWeight final : Weight {
 
 // What upload() does. kUnsupported for more than two dimensions or a matrix the kernels cannot
 // read, kInvalid for a fix that does not fit the tensor.
-Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor, const WeightFix& fix);
+Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor,
+                                                   const WeightTransform& fix);
 
 inline const CpuWeight& as_cpu(const Weight& weight) noexcept {
   return static_cast<const CpuWeight&>(weight);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/verbs_fixture_test.h"
+#include "backend/cpu/ops_fixture_test.h"
 
 namespace wick::test {
 namespace {
@@ -31,7 +31,7 @@ TEST(CpuWeight, VectorsBecomeFloatsWithTheirFixes) {
 
 TEST(CpuWeight, RefusesFixesThatDoNotFit) {
   const Stored matrix = store(DType::kF32, random_floats(6 * 4, 1), 6, 4);
-  const auto code = [&](const WeightFix& fix) {
+  const auto code = [&](const WeightTransform& fix) {
     return make_cpu_weight(matrix.view, fix).error().code;
   };
   EXPECT_EQ(code({.add_one = true}), ErrorCode::kInvalid);

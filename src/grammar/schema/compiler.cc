@@ -26,19 +26,19 @@ Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options)
 
 Result<CompiledSchema> Compiler::compile(Json document) {
   WICK_TRY(const Place root, sources_.add_root(std::move(document)));
-  WICK_TRY(const std::uint32_t first, schema_id(root, entered(0, root.resource), "#"));
+  WICK_TRY(const std::uint32_t first, schema_id({root, entered(0, root.resource)}));
   for (std::uint32_t id = 0; id < schemas_.size(); ++id) {
     pool_->exprs().refuel(kSchemaFuel);
     WICK_TRY(const FormulaId formula, formula_of(schemas_[id]));
     if (has_too_many_scopes_) {
       return Error{ErrorCode::kUnsupported,
                    "schema_size",
-                   cat("the keyword '$dynamicAnchor' at '", printable(schemas_[id].path, 400),
+                   cat("the keyword '$dynamicAnchor' at '", place_of(schemas_[id]),
                        "' is one of more than ", kMaxScopes, " that depend on each other"),
                    {}};
     }
     if (formula == kNoFormula) {
-      return wrap(pool_->failure(), cat("compile the schema at '", schemas_[id].path, "'"));
+      return wrap(pool_->failure(), cat("compile the schema at '", place_of(schemas_[id]), "'"));
     }
     pool_->set_schema(id, formula);
   }
@@ -53,14 +53,14 @@ Result<CompiledSchema> Compiler::compile(Json document) {
 Error Compiler::wrong(const Work& work, std::string_view key, std::string_view why) const {
   return {ErrorCode::kInvalid,
           "schema_keyword",
-          cat("the keyword '", key, "' at '", printable(work.schema.path, 400), "' ", why),
+          cat("the keyword '", key, "' at '", place_of(work.schema), "' ", why),
           {}};
 }
 
 Error Compiler::refused(const Work& work, std::string_view key, std::string_view why) const {
   return {ErrorCode::kUnsupported,
           "schema_keyword",
-          cat("the keyword '", key, "' at '", printable(work.schema.path, 400),
+          cat("the keyword '", key, "' at '", place_of(work.schema),
               "' is not supported: ", why),
           {}};
 }
@@ -112,41 +112,41 @@ Compiler::ScopeId Compiler::entered(ScopeId scope, ResourceId resource) {
   return known->second = static_cast<ScopeId>(found - scopes_.begin());
 }
 
-Result<std::uint32_t> Compiler::schema_id(Place at, ScopeId scope, std::string path) {
-  const auto [known, is_new] =
-      ids_.try_emplace({at.node, at.resource, scope}, static_cast<std::uint32_t>(schemas_.size()));
+Result<std::uint32_t> Compiler::schema_id(const Schema& schema) {
+  const auto [known, is_new] = ids_.try_emplace(
+      {schema.at.node, schema.at.resource, schema.scope},
+      static_cast<std::uint32_t>(schemas_.size()));
   if (is_new) {
     if (schemas_.size() >= kMaxSchemas) {
       return Error{ErrorCode::kUnsupported,
                    "schema_size",
                    cat("the schema has more than ", kMaxSchemas,
-                       " schemas within; the last is at '", printable(path, 400), "'"),
+                       " schemas within; the last is at '", place_of(schema), "'"),
                    {}};
     }
-    schemas_.push_back({at, scope, std::move(path)});
+    schemas_.push_back(schema);
   }
   return known->second;
 }
 
-Result<FormulaId> Compiler::part(const Work& work, const Json& node, std::string path) {
+Compiler::Schema Compiler::within(const Schema& schema, const Json& node) {
+  const ResourceId resource = sources_.resource_at(&node, schema.at.resource);
+  const bool is_same = resource == schema.at.resource;
+  return {{&node, resource}, is_same ? schema.scope : entered(schema.scope, resource)};
+}
+
+Result<FormulaId> Compiler::part(const Work& work, const Json& node) {
   if (node.is_boolean()) return node.is(Json::Kind::kTrue) ? kAlways : kNever;
   if (!node.is(Json::Kind::kObject)) {
     return Error{ErrorCode::kInvalid,
                  "schema_keyword",
-                 cat("the schema at '", printable(path, 400), "' is ", described(node.kind),
+                 cat("the schema at '", sources_.place_of(node), "' is ", described(node.kind),
                      ", an object or a boolean is wanted"),
                  {}};
   }
   if (node.keys.empty()) return kAlways;
-  const ResourceId resource = sources_.resource_at(&node, work.schema.at.resource);
-  const ScopeId scope = resource == work.schema.at.resource ? work.schema.scope
-                                                            : entered(work.schema.scope, resource);
-  WICK_TRY(const std::uint32_t id, schema_id({&node, resource}, scope, std::move(path)));
+  WICK_TRY(const std::uint32_t id, schema_id(within(work.schema, node)));
   return pool_->schema(id, false);
-}
-
-Result<FormulaId> Compiler::part(const Work& work, std::string_view key, const Json& node) {
-  return part(work, node, cat(work.schema.path, "/", key));
 }
 
 // The schema that a reference leads to, in the scope that it is entered with.
@@ -158,7 +158,8 @@ Result<std::optional<Compiler::Schema>> Compiler::referred(const Schema& from,
     return wrong({from, draft_of(from)}, key, "is no string");
   auto found = sources_.find(from.at.resource, reference->text);
   if (!found)
-    return wrap(std::move(found).error(), cat("read the keyword '", key, "' at '", from.path, "'"));
+    return wrap(std::move(found).error(),
+                cat("read the keyword '", key, "' at '", place_of(from), "'"));
   Place at = *found;
   const Scope& scope = scopes_[from.scope];
   if (key == "$recursiveRef") {
@@ -173,7 +174,7 @@ Result<std::optional<Compiler::Schema>> Compiler::referred(const Schema& from,
     const bool is_dynamic = anchor != nullptr && anchor->text == name && !name.empty();
     if (is_dynamic && outer != scope.end()) at = outer->second;
   }
-  return std::optional(Schema{at, entered(from.scope, at.resource), cat(from.path, "/", key)});
+  return std::optional(Schema{at, entered(from.scope, at.resource)});
 }
 
 Result<void> Compiler::references(Work& work) {
@@ -188,7 +189,7 @@ Result<void> Compiler::references(Work& work) {
       continue;
     }
     if (!node.is(Json::Kind::kObject)) return wrong(work, key, "leads to what is no schema");
-    WICK_TRY(const std::uint32_t id, schema_id(target->at, target->scope, target->path));
+    WICK_TRY(const std::uint32_t id, schema_id(*target));
     work.parts.push_back(pool_->schema(id, false));
   }
   return {};
@@ -269,7 +270,7 @@ Result<void> Compiler::check_cycles() {
       if (marks[next] == Mark::kOpen) {
         return Error{ErrorCode::kInvalid,
                      "schema_cycle",
-                     cat("the keyword '$ref' at '", printable(schemas_[step.id].path, 400),
+                     cat("the keyword '$ref' at '", place_of(schemas_[step.id]),
                          "' leads back to its own schema for the same value"),
                      {}};
       }

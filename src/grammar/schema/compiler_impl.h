@@ -30,7 +30,6 @@ class Compiler {
   struct Schema {
     Place at = {};
     ScopeId scope = 0;
-    std::string path = {};
 
     const Json& node() const noexcept { return *at.node; }
   };
@@ -45,9 +44,9 @@ class Compiler {
   };
 
   // compiler.cc: schemas, references, scopes
-  Result<std::uint32_t> schema_id(Place at, ScopeId scope, std::string path);
-  Result<FormulaId> part(const Work& work, const Json& node, std::string path);
-  Result<FormulaId> part(const Work& work, std::string_view key, const Json& node);
+  Result<std::uint32_t> schema_id(const Schema& schema);
+  Schema within(const Schema& schema, const Json& node);  // a schema that stands in another
+  Result<FormulaId> part(const Work& work, const Json& node);
   Result<std::optional<Schema>> referred(const Schema& from, std::string_view key);
   Result<FormulaId> formula_of(const Schema& schema);
   Result<void> references(Work& work);
@@ -60,7 +59,7 @@ class Compiler {
   Result<void> one_of(Work& work, const Json& list);
   FormulaId exactly_one(std::span<const FormulaId> parts);
   FormulaId none(std::span<const FormulaId> parts);
-  Result<std::vector<FormulaId>> list(const Work& work, std::string_view key, const Json& value);
+  Result<std::vector<FormulaId>> list(const Work& work, const Json& value);
   Result<void> types(Work& work);
   Result<FormulaId> type_named(const Work& work, const Json& name);
   Result<void> literals(Work& work);
@@ -96,6 +95,8 @@ class Compiler {
   Result<void> evaluated_names(const Schema& schema, bool is_own, FormulaId when, Entries& out);
   Result<void> evaluated_items(const Schema& schema, bool is_own, FormulaId when, Entries& out);
 
+  std::string place_of(const Schema& schema) const { return sources_.place_of(schema.node()); }
+
   Error wrong(const Work& work, std::string_view key, std::string_view why) const;
   Error refused(const Work& work, std::string_view key, std::string_view why) const;
   Result<const Json*> wanted(const Work& work, std::string_view key, Json::Kind kind) const;
@@ -117,7 +118,10 @@ class Compiler {
   std::map<std::pair<ScopeId, ResourceId>, ScopeId> entered_ = {};
   std::map<std::string, regex::ExprId, std::less<>> patterns_ = {};
   std::vector<std::pair<NameId, FormulaId>> names_to_fill_ = {};  // what names must be, not
-  std::set<std::tuple<const Json*, ScopeId>> evaluating_ = {};
+  // What one unevaluated keyword has walked through: schemas in their scopes, and when they count.
+  std::set<std::tuple<const Json*, ScopeId, FormulaId>> evaluated_ = {};
+  std::size_t evaluated_depth_ = 0;
+  std::size_t n_evaluated_parts_ = 0;  // that all unevaluated keywords have looked at
   std::uint32_t n_declared_ = 0;
   bool has_too_many_scopes_ = false;
 };

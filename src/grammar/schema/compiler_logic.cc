@@ -6,12 +6,10 @@
 
 namespace wick::grammar {
 
-Result<std::vector<FormulaId>> Compiler::list(const Work& work, std::string_view key,
-                                              const Json& value) {
+Result<std::vector<FormulaId>> Compiler::list(const Work& work, const Json& value) {
   std::vector<FormulaId> out;
-  for (std::size_t i = 0; i < value.items.size(); ++i) {
-    WICK_TRY(const FormulaId formula,
-             part(work, value.items[i], cat(work.schema.path, "/", key, "/", i)));
+  for (const Json& item : value.items) {
+    WICK_TRY(const FormulaId formula, part(work, item));
     out.push_back(formula);
   }
   return out;
@@ -38,24 +36,24 @@ Result<void> Compiler::logic(Work& work) {
     WICK_TRY(const Json* const found, wanted(work, key, Json::Kind::kArray));
     if (found == nullptr) continue;
     if (found->items.empty()) return wrong(work, key, "is empty");
-    WICK_TRY(const auto parts, list(work, key, *found));
+    WICK_TRY(const auto parts, list(work, *found));
     work.parts.push_back(key == "allOf"   ? pool_->all_of(parts)
                          : key == "anyOf" ? pool_->any_of(parts)
                                           : exactly_one(parts));
   }
   if (const Json* const found = work.find("not")) {
-    WICK_TRY(const FormulaId formula, part(work, "not", *found));
+    WICK_TRY(const FormulaId formula, part(work, *found));
     work.parts.push_back(pool_->negate(formula));
   }
   const Json* const condition = work.draft >= Draft::k7 ? work.find("if") : nullptr;
   if (condition == nullptr) return {};
-  WICK_TRY(const FormulaId when, part(work, "if", *condition));
+  WICK_TRY(const FormulaId when, part(work, *condition));
   FormulaId then = kAlways, otherwise = kAlways;
   if (const Json* const found = work.find("then")) {
-    WICK_TRY(then, part(work, "then", *found));
+    WICK_TRY(then, part(work, *found));
   }
   if (const Json* const found = work.find("else")) {
-    WICK_TRY(otherwise, part(work, "else", *found));
+    WICK_TRY(otherwise, part(work, *found));
   }
   work.parts.push_back(
       pool_->either(pool_->both(when, then), pool_->both(pool_->negate(when), otherwise)));

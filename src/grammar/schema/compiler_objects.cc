@@ -33,8 +33,7 @@ Result<void> Compiler::properties(Work& work) {
   WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
   if (named != nullptr) {
     for (std::size_t i = 0; i < named->keys.size(); ++i) {
-      WICK_TRY(const FormulaId of,
-               part(work, named->items[i], cat(work.schema.path, "/properties/", named->keys[i])));
+      WICK_TRY(const FormulaId of, part(work, named->items[i]));
       const NameId name = pool_->one_name(pool_->text(named->keys[i]));
       out.push_back(pool_->all_named(name, of, ++n_declared_));
     }
@@ -44,20 +43,19 @@ Result<void> Compiler::properties(Work& work) {
     for (std::size_t i = 0; i < patterns->keys.size(); ++i) {
       const std::string& key = patterns->keys[i];
       WICK_TRY(const regex::ExprId names, pattern(work, "patternProperties", key));
-      WICK_TRY(const FormulaId of,
-               part(work, patterns->items[i], cat(work.schema.path, "/patternProperties/", key)));
+      WICK_TRY(const FormulaId of, part(work, patterns->items[i]));
       out.push_back(pool_->all_named(pool_->names_in(names), of, 0));
     }
   }
   if (const Json* const others = work.find("additionalProperties")) {
     WICK_TRY(const regex::ExprId known, known_names(work));
-    WICK_TRY(const FormulaId of, part(work, "additionalProperties", *others));
+    WICK_TRY(const FormulaId of, part(work, *others));
     const NameId names = pool_->names_in(pool_->exprs().complement(known));
     out.push_back(pool_->all_named(names, of, 0));
   }
   const Json* const names = work.draft == Draft::k4 ? nullptr : work.find("propertyNames");
   if (names != nullptr) {
-    WICK_TRY(const FormulaId of, part(work, "propertyNames", *names));
+    WICK_TRY(const FormulaId of, part(work, *names));
     const NameId wrong_names = pool_->new_names();
     names_to_fill_.emplace_back(wrong_names, of);
     out.push_back(pool_->all_named(wrong_names, kNever, 0));
@@ -82,7 +80,7 @@ Result<void> Compiler::dependency(Work& work, std::string_view key, const std::s
     if (!resource_of(work.schema).has_validation) return {};
     WICK_TRY(then, required(work, key, value));
   } else {
-    WICK_TRY(then, part(work, value, cat(work.schema.path, "/", key, "/", name)));
+    WICK_TRY(then, part(work, value));
   }
   const FormulaId absent = pool_->negate(has_name(name));
   work.parts.push_back(pool_->either(absent, then));

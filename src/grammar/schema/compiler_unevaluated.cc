@@ -16,8 +16,9 @@ Result<void> Compiler::unevaluated(Work& work) {
     const std::string_view key = is_names ? "unevaluatedProperties" : "unevaluatedItems";
     const Json* const found = work.find(key);
     if (found == nullptr) continue;
-    WICK_TRY(const FormulaId of, part(work, key, *found));
+    WICK_TRY(const FormulaId of, part(work, *found));
     Entries entries = {of};
+    evaluated_.clear();
     WICK_DO(evaluated(work.schema, is_names, true, kAlways, entries));
     const FormulaKind kind = is_names ? FormulaKind::kRestNames : FormulaKind::kRestItems;
     const unsigned type = is_names ? kObjectType : kArrayType;
@@ -30,13 +31,19 @@ Result<void> Compiler::unevaluated(Work& work) {
 Result<void> Compiler::evaluated(const Schema& schema, bool is_names, bool is_own, FormulaId when,
                                  Entries& out) {
   if (!schema.node().is(Json::Kind::kObject)) return {};
-  if (out.size() > kMaxEvaluated || evaluating_.size() > kMaxSchemaDepth) {
+  // The same under the same condition adds nothing again. So a cycle, which check_cycles() refuses,
+  // ends here, or at a limit.
+  if (!evaluated_.emplace(schema.at.node, schema.scope, when).second) return {};
+  for (const Json& keyword : schema.node().items)
+    n_evaluated_parts_ += 1 + keyword.items.size();
+  if (evaluated_.size() > kMaxEvaluated || evaluated_depth_ > kMaxSchemaDepth ||
+      n_evaluated_parts_ > kMaxEvaluatedParts) {
     return refused({schema, draft_of(schema)},
                    is_names ? "unevaluatedProperties" : "unevaluatedItems",
-                   cat("more than ", kMaxEvaluated, " branches beside it"));
+                   cat("more than ", kMaxEvaluated, " branches beside it, or ",
+                       kMaxEvaluatedParts, " parts beside all of its kind"));
   }
-  const auto mark = std::make_tuple(schema.at.node, schema.scope);
-  if (!evaluating_.insert(mark).second) return {};  // a cycle, which check_cycles() refuses
+  ++evaluated_depth_;
   const bool is_bare = draft_of(schema) <= Draft::k7 && schema.node().find("$ref") != nullptr;
   auto done = Result<void>();
   if (!is_bare) {
@@ -44,7 +51,7 @@ Result<void> Compiler::evaluated(const Schema& schema, bool is_names, bool is_ow
                     : evaluated_items(schema, is_own, when, out);
   }
   if (done) done = evaluated_parts(schema, is_names, when, out);
-  evaluating_.erase(mark);
+  --evaluated_depth_;
   return done;
 }
 
@@ -81,7 +88,7 @@ Result<void> Compiler::evaluated_items(const Schema& schema, bool is_own, Formul
   }
   const Json* const contains = work.find("contains");
   if (contains != nullptr && work.draft == Draft::k2020) {
-    WICK_TRY(const FormulaId of, part(work, "contains", *contains));
+    WICK_TRY(const FormulaId of, part(work, *contains));
     add(kNoEnd, of);
   }
   return {};
@@ -99,21 +106,17 @@ Result<void> Compiler::evaluated_parts(const Schema& schema, bool is_names, Form
   if (work.find("$ref") != nullptr && work.draft <= Draft::k7) return {};
   const auto go_on = [&](const Json& node, FormulaId if_too) -> Result<void> {
     if (!node.is(Json::Kind::kObject)) return {};
-    const ResourceId resource = sources_.resource_at(&node, schema.at.resource);
-    const ScopeId scope =
-        resource == schema.at.resource ? schema.scope : entered(schema.scope, resource);
-    return evaluated({{&node, resource}, scope, schema.path}, is_names, false,
-                     pool_->both(when, if_too), out);
+    return evaluated(within(schema, node), is_names, false, pool_->both(when, if_too), out);
   };
   for (const std::string_view key : {"allOf", "anyOf", "oneOf"}) {
     WICK_TRY(const Json* const found, wanted(work, key, Json::Kind::kArray));
     if (found == nullptr) continue;
-    WICK_TRY(const auto parts, list(work, key, *found));
+    WICK_TRY(const auto parts, list(work, *found));
     for (std::size_t i = 0; i < parts.size(); ++i)
       WICK_DO(go_on(found->items[i], key == "allOf" ? kAlways : parts[i]));
   }
   if (const Json* const condition = work.find("if")) {
-    WICK_TRY(const FormulaId holds, part(work, "if", *condition));
+    WICK_TRY(const FormulaId holds, part(work, *condition));
     WICK_DO(go_on(*condition, holds));
     if (const Json* const then = work.find("then")) WICK_DO(go_on(*then, holds));
     if (const Json* const otherwise = work.find("else"))

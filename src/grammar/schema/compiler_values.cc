@@ -55,7 +55,7 @@ Result<regex::ExprId> Compiler::pattern(const Work& work, std::string_view key,
   if (!parsed) {
     Error error = std::move(parsed).error();
     error.message =
-        cat("the keyword '", key, "' at '", printable(work.schema.path, 400), "': ", error.message);
+        cat("the keyword '", key, "' at '", place_of(work.schema), "': ", error.message);
     return error;
   }
   return patterns_[text] = *parsed;
@@ -77,7 +77,8 @@ Result<void> Compiler::strings(Work& work) {
   }
   if (languages.empty()) return {};
   const FormulaId formula = pool_->string_in(exprs.intersect(languages));
-  if (formula == kNoFormula) return wrap(exprs.failure(), cat("compile '", work.schema.path, "'"));
+  if (formula == kNoFormula)
+    return wrap(exprs.failure(), cat("compile '", place_of(work.schema), "'"));
   work.parts.push_back(pool_->if_type(kStringType, formula));
   return {};
 }
@@ -94,8 +95,8 @@ Result<void> Compiler::formats(Work& work) {
 
 Result<void> Compiler::items(Work& work) {
   std::vector<FormulaId> out = {pool_->types(kArrayType)};
-  const auto prefix = [&](std::string_view key, const Json& value) -> Result<void> {
-    WICK_TRY(const auto parts, list(work, key, value));
+  const auto prefix = [&](const Json& value) -> Result<void> {
+    WICK_TRY(const auto parts, list(work, value));
     for (std::uint32_t i = 0; i < parts.size(); ++i)
       out.push_back(pool_->all_items(i, i + 1, parts[i]));
     return {};
@@ -103,19 +104,17 @@ Result<void> Compiler::items(Work& work) {
   std::uint32_t from = 0;
   WICK_TRY(const Json* const first, wanted(work, "prefixItems", Json::Kind::kArray));
   const Json* rest = work.find("items");
-  std::string_view rest_key = "items";
   if (rest != nullptr && rest->is(Json::Kind::kArray)) {  // before 2020-12
     if (first != nullptr) return wrong(work, "items", "is an array beside 'prefixItems'");
-    WICK_DO(prefix("items", *rest));
+    WICK_DO(prefix(*rest));
     from = static_cast<std::uint32_t>(rest->items.size());
     rest = work.find("additionalItems");
-    rest_key = "additionalItems";
   } else if (first != nullptr && work.draft == Draft::k2020) {
-    WICK_DO(prefix("prefixItems", *first));
+    WICK_DO(prefix(*first));
     from = static_cast<std::uint32_t>(first->items.size());
   }
   if (rest != nullptr) {
-    WICK_TRY(const FormulaId formula, part(work, rest_key, *rest));
+    WICK_TRY(const FormulaId formula, part(work, *rest));
     out.push_back(pool_->all_items(from, kNoEnd, formula));
   }
   if (out.size() > 1) work.parts.push_back(pool_->if_type(kArrayType, pool_->all_of(out)));
@@ -125,7 +124,7 @@ Result<void> Compiler::items(Work& work) {
 Result<void> Compiler::contained(Work& work) {
   const Json* const found = work.find("contains");
   if (found == nullptr || work.draft == Draft::k4) return {};
-  WICK_TRY(const FormulaId of, part(work, "contains", *found));
+  WICK_TRY(const FormulaId of, part(work, *found));
   std::optional<std::uint32_t> min, max;
   if (work.draft >= Draft::k2019 && resource_of(work.schema).has_validation) {
     WICK_TRY(min, count(work, "minContains"));

@@ -182,6 +182,8 @@ class FormulaPool {
   FormulaId with_duplicate(FormulaId of);
   // What kChild formulas stand in `of`, each once, appended.
   void children_asked(FormulaId of, std::vector<FormulaId>& out);
+  // Whether `of` holds where its leaves do as `leaf` says; it does not where it is kNoFormula.
+  bool holds(FormulaId of, const std::function<bool(const Formula&)>& leaf);
   // The object or array may end here.
   bool may_end(FormulaId of);
   bool has_unique(FormulaId of);

@@ -264,22 +264,23 @@ bool FormulaPool::has_unique(FormulaId of) {
   return has;
 }
 
+bool FormulaPool::holds(FormulaId of, const std::function<bool(const Formula&)>& leaf) {
+  Steps steps(*this,
+              [&](Steps&, FormulaId, const Formula& f) { return leaf(f) ? kAlways : kNever; });
+  return steps(of) == kAlways;
+}
+
 bool FormulaPool::may_end(FormulaId of) {
-  Steps steps(*this, [](Steps&, FormulaId, const Formula& f) {
+  return holds(of, [](const Formula& f) {
     switch (f.kind) {
       case FormulaKind::kNameSome:
       case FormulaKind::kItemSome:
       case FormulaKind::kChild:
-        return kNever;
-      case FormulaKind::kUnique:
-      case FormulaKind::kRestNames:
-      case FormulaKind::kRestItems:
-        return f.is_negative ? kNever : kAlways;
-      default:
-        return kAlways;
+        return false;
+      default:  // kUnique and what is unevaluated; others have no negative form
+        return !f.is_negative;
     }
   });
-  return steps(of) == kAlways;
 }
 
 FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {

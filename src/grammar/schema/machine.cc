@@ -155,6 +155,7 @@ JsonMachine::Place JsonMachine::begin_value(const Place& place, unsigned char by
     for (std::uint32_t& question : content)
       question = pool_->string_language(pool_->of_type(question, kStringType));
     content[0] = pool_->exprs().intersect({content[0], pool_->exprs().any_text()});
+    if (std::find(content.begin(), content.end(), regex::kNoExpr) != content.end()) return fail();
     next.where = Where::kString;
     next.content = lists_.of(std::move(content));
     return next;
@@ -283,24 +284,16 @@ JsonMachine::Place JsonMachine::in_number(Place place, unsigned char byte) {
   return place;
 }
 
-bool JsonMachine::fits(FormulaId of, const Decimal& value, std::string_view text) const {
-  if (of <= kAlways) return of == kAlways;
-  const Formula& f = pool_->at(of);
-  if (f.kind == FormulaKind::kNumber)
-    return keeps_rule(pool_->rule(f.a), value, text) != f.is_negative;
-  const auto its = pool_->children(f);
-  const auto fits_part = [&](FormulaId part) { return fits(part, value, text); };
-  return f.kind == FormulaKind::kAnd ? std::all_of(its.begin(), its.end(), fits_part)
-                                     : std::any_of(its.begin(), its.end(), fits_part);
-}
-
 JsonMachine::Place JsonMachine::end_number(const Place& place) {
   const std::string text = spelled_text(place.text);
   const auto value = parse_decimal(text);
   if (!value) return {};
+  const auto keeps_its = [&](const Formula& f) {
+    return keeps_rule(pool_->rule(f.a), *value, text) != f.is_negative;
+  };
   std::vector<bool> answers;
   for (const FormulaId question : lists_.at(frames_[place.frame].questions))
-    answers.push_back(fits(pool_->of_type(question, kNumberType), *value, text));
+    answers.push_back(pool_->holds(pool_->of_type(question, kNumberType), keeps_its));
   return end_value(place.frame, answers, keeps(place.frame) ? pool_->text(spelled(*value)) : 0);
 }
 
@@ -314,6 +307,7 @@ JsonMachine::Place JsonMachine::end_nested(const Place& place) {
 
 JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bool>& answers,
                                           TextId value) {
+  if (pool_->has_failed()) return fail();  // then the answers are none
   if (!answers[0]) return {};
   Frame frame = frames_[id];
   const std::vector<std::uint32_t>& questions = lists_.at(frame.questions);

@@ -114,7 +114,6 @@ class JsonMachine {
   Place end_nested(const Place& place);
   // The value in progress is over; `answers` are those to its frame's questions.
   Place end_value(std::uint32_t frame, const std::vector<bool>& answers, TextId value);
-  bool fits(FormulaId of, const Decimal& value, std::string_view text) const;
   // Makes the next value's questions from what its frame asks of it.
   void ask(Frame& frame);
   bool keeps(std::uint32_t frame) const noexcept;

@@ -83,6 +83,21 @@ std::string unescaped(std::string_view part) {
   return out;
 }
 
+// The JSON pointer (RFC 6901) of `node` within `from`; nothing where it is not there.
+std::optional<std::string> pointer_within(const Json& from, const Json& node) {
+  if (&from == &node) return "";
+  for (std::size_t i = 0; i < from.items.size(); ++i) {
+    const auto rest = pointer_within(from.items[i], node);
+    if (!rest) continue;
+    if (from.keys.empty()) return cat("/", i, *rest);
+    std::string key;
+    for (const char c : from.keys[i])
+      key += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    return cat("/", key, *rest);
+  }
+  return std::nullopt;
+}
+
 std::string without_empty_fragment(std::string_view address) {
   if (address.ends_with('#')) address.remove_suffix(1);
   return std::string(address);
@@ -230,6 +245,17 @@ Result<void> SchemaSources::index_parts(const Json& schema, ResourceId within, i
       WICK_DO(index(part, within, depth + 1));
   }
   return {};
+}
+
+std::string SchemaSources::place_of(const Json& node) const {
+  for (const Json& document : documents_) {
+    const auto pointer = pointer_within(document, node);
+    if (!pointer) continue;
+    const bool is_first = &document == &documents_.front();
+    const std::string& base = resources_[roots_.at(&document)].base;
+    return cat(printable(cat(is_first ? "" : base, "#", *pointer), 400));
+  }
+  return "#";
 }
 
 ResourceId SchemaSources::resource_at(const Json* node, ResourceId within) const {

@@ -60,6 +60,10 @@ class SchemaSources {
 
   const Resource& resource(ResourceId id) const noexcept { return resources_[id]; }
 
+  // Where `node` lies, for messages: "#/properties/a", behind its document's address where that is
+  // not the schema itself; no control characters, 400 bytes at most. Looks through the documents.
+  std::string place_of(const Json& node) const;
+
   // The resource that `node` is the root of; else `within`.
   ResourceId resource_at(const Json* node, ResourceId within) const;
 

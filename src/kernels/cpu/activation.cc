@@ -69,7 +69,7 @@ void widen(const std::int8_t* values, int factor, std::int16_t* wide) noexcept {
 }
 
 // One block of 32 (`at` counts blocks); inverse = 127 / max of the group.
-void quantise_block(const float* x, int at, float max, float inverse, const Parts& out) noexcept {
+void quantize_block(const float* x, int at, float max, float inverse, const Parts& out) noexcept {
   const float largest = std::bit_cast<float>(largest_bits(x, kBlock));
   int shift = 0;
   while (shift < 3 && largest * 8.0f > max * static_cast<float>(1 << shift))
@@ -151,7 +151,7 @@ void residual(const float* x, const ActivationLayout& layout, const std::byte* r
   }
 }
 
-void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
+void quantize_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
   std::memset(out, 0, layout.bytes);
   const Parts parts = {.units = part<float>(out, layout.units),
                        .factors = part<std::int16_t>(out, layout.factors),
@@ -177,7 +177,7 @@ void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* 
     for (int at = begin / kBlock; at < (begin + n) / kBlock; ++at) {
       static constexpr float kZeros[kBlock] = {};
       const float* block = max > 0.0f ? x + std::ptrdiff_t{at} * kBlock : kZeros;
-      quantise_block(block, at, max, max > 0.0f ? 127.0f / max : 0.0f, parts);
+      quantize_block(block, at, max, max > 0.0f ? 127.0f / max : 0.0f, parts);
     }
   }
 }

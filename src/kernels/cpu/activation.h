@@ -1,4 +1,4 @@
-// Quantised activation rows: the scalar definition of how they are made, and access to their parts.
+// Quantized activation rows: the scalar definition of how they are made, and access to their parts.
 // docs/numerics.md, "Activations", has the formulas and the reasons. Pure functions, any thread.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace wick {
 
-// The definition; every ISA's quantise gives the same bytes. A group that holds a NaN or an
+// The definition; every ISA's quantize gives the same bytes. A group that holds a NaN or an
 // infinity gets the unit NaN and p = 0, so that the products of its row are NaN.
-void quantise_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
+void quantize_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
 
-// What a quantised row leaves over of x: out = x - unit * (k * p), each operation rounded; NaN
+// What a quantized row leaves over of x: out = x - unit * (k * p), each operation rounded; NaN
 // where the unit is. `out` may be x.
 void residual(const float* x, const ActivationLayout& layout, const std::byte* row,
               float* out) noexcept;

@@ -1,4 +1,4 @@
-// quantise_scalar (activation.cc) in AVX2: the same operations, eight values at a time, and what
+// quantize_scalar (activation.cc) in AVX2: the same operations, eight values at a time, and what
 // goes with the values for four blocks at a time.
 #include "kernels/cpu/matmul_avx2.h"
 
@@ -120,7 +120,7 @@ inline void store_wide(__m256i p, int k, std::byte* at) noexcept {
 }
 
 // The first n <= 8 blocks of a group from x; returns its unit.
-inline float quantise_group(const float* x, int n, const GroupParts& out) noexcept {
+inline float quantize_group(const float* x, int n, const GroupParts& out) noexcept {
   alignas(32) float largest[8] = {};
   std::uint32_t bits = 0;
   for (int j = 0; j < n; ++j) {
@@ -163,7 +163,7 @@ inline float quantise_group(const float* x, int n, const GroupParts& out) noexce
 
 }  // namespace
 
-void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
+void quantize_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
   float* units = reinterpret_cast<float*>(out + layout.units);
   // What no block covers is zero: the rounding up of each part to 64 bytes, a short last group.
   __builtin_memset(out, 0, layout.values);
@@ -174,7 +174,7 @@ void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* ou
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = 8 * g;
     const int n = layout.blocks - begin < 8 ? layout.blocks - begin : 8;
-    units[g] = quantise_group(x + begin * kBlock, n,
+    units[g] = quantize_group(x + begin * kBlock, n,
                               {.row = out, .layout = layout, .group = static_cast<std::size_t>(g)});
   }
 }

@@ -73,7 +73,7 @@ struct Pairs16 {  // [pair][width][element]
 using PairsBF16 = Pairs16<widen_bf16>;
 using PairsF16 = Pairs16<widen_f16>;
 
-// Quantised caches: a tile is 32 features of 16 positions with 16 scales in front, one for each
+// Quantized caches: a tile is 32 features of 16 positions with 16 scales in front, one for each
 // position. Values have a row for each position; keys are read as integers, a pair at a time.
 struct PairsQ8 {  // values: scales [16], codes [16][32]; keys: scales [16], codes [16][16][2]
   static constexpr int kFirst = 0;

@@ -40,7 +40,7 @@ int term(CacheType type, int n) {
   return type == CacheType::kBF16 || type == CacheType::kF16 ? n ^ 1 : n;
 }
 
-// Quantised keys: the query in units of its largest magnitude over 32,767, tile by tile.
+// Quantized keys: the query in units of its largest magnitude over 32,767, tile by tile.
 float coded_score_reference(const Case& c, const Cache& cache, const float* q, int p) {
   float sum = 0;
   for (int tile = 0; tile < c.k_dim; tile += 32) {
@@ -227,7 +227,7 @@ TEST(Attention, DefinitionIsCloseToDouble) {
     for (float& x : q)
       x = normal(engine);
     // bf16 rounds queries and weights to 8 bits, so values near 1 to about 2^-9 each; queries of
-    // quantised keys keep 16.
+    // quantized keys keep 16.
     const bool has_bf16 = c.k_type == CacheType::kBF16 || c.v_type == CacheType::kBF16;
     const double bound = has_bf16 ? 2e-2 : is_tiled(c.k_type) ? 1e-4 : 1e-5;
     for (const int position : {0, 1, 15, 16, c.n / 2, c.n - 1}) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__)
-// g++ 12 warns about its own _mm512_undefined_epi32(), which is meant to be uninitialised (bug
+// g++ 12 warns about its own _mm512_undefined_epi32(), which is meant to be uninitialized (bug
 // 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"

@@ -180,7 +180,7 @@ inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   high = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] >> 4) - 8); });
 }
 
-// Keys of a quantised cache, two features of sixteen positions: [16][2]; and their products with a
+// Keys of a quantized cache, two features of sixteen positions: [16][2]; and their products with a
 // query's codes, added up as integers.
 struct Words {
   std::int16_t v[32];

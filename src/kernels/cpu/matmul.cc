@@ -8,13 +8,13 @@
 
 namespace wick {
 
-bool needs_quantised(DType type) noexcept {
+bool needs_quantized(DType type) noexcept {
   return type != DType::kF32 && type != DType::kF16 && type != DType::kBF16;
 }
 
 MatmulKernels with_overrides(const MatmulOverrides& o) noexcept {
   MatmulKernels kernels = matmul_kernels_scalar();
-  if (o.quantise != nullptr) kernels.quantise = o.quantise;
+  if (o.quantize != nullptr) kernels.quantize = o.quantize;
   kernels.peak = o.peak;
   for (const DType type : {DType::kQ8_0, DType::kIQ4_NL, DType::kIQ4_XS})
     kernels.reads_wide[static_cast<int>(type)] = o.reads_wide;

@@ -4,13 +4,13 @@
 //
 //   y[t, r] = sum_k W[r, k] * x[t, k]    W: rows of blocks as in the file; x: see below; y: float
 //
-// Activations are quantised once per row and shared by every product that reads them (block
+// Activations are quantized once per row and shared by every product that reads them (block
 // formats); F32, F16 and BF16 weights take float activations as they are. A product reads
 // width values of each row in [row_begin, row_end), its activations, and nothing else; it writes
 // y[t * y_stride + r] for these rows only.
 //
 //   const MatmulKernels& k = matmul_kernels(isa);         // kernels/cpu/isa.h
-//   k.quantise(x, activation_layout(width), buffer);
+//   k.quantize(x, activation_layout(width), buffer);
 //   k.matmul[static_cast<int>(DType::kQ4_1)]({.w = w, .row_bytes = 360, .width = 576, …});
 #pragma once
 
@@ -26,12 +26,12 @@ namespace wick {
 // same.
 ActivationLayout activation_layout(int width, bool has_wide = true) noexcept;
 
-// Whether products with weights of `type` read quantised activations; if so, width must be a
+// Whether products with weights of `type` read quantized activations; if so, width must be a
 // multiple of 32 (of 256 for types with blocks of 256).
-bool needs_quantised(DType type) noexcept;
+bool needs_quantized(DType type) noexcept;
 
 struct MatmulKernels {
-  QuantiseFn quantise = nullptr;
+  QuantizeFn quantize = nullptr;
   MatmulFn matmul[kDTypes] = {};  // by DType; every entry is set
   bool reads_wide[kDTypes] = {};  // products of this type need rows with wide values
   PeakFn peak = nullptr;          // null: the ISA has no such multiply

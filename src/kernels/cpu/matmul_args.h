@@ -8,7 +8,7 @@
 
 namespace wick {
 
-// How one quantised activation row lies in memory: for each group of 256 values (the last may be
+// How one quantized activation row lies in memory: for each group of 256 values (the last may be
 // shorter, a multiple of 32) one f32 unit, for each block of 32 a factor k of 1, 2, 4 or 8 and
 // sums, and the int8 values p; x is about unit * k * p. Members are offsets in bytes from the row's
 // start, each a multiple of 64; what lies behind `blocks` in the last group is zero. The sums are
@@ -56,7 +56,7 @@ struct MatmulArgs {
   const std::int32_t* row_map = nullptr;  // row r of the product is row row_map[r] of w; null = r
   int width = 0;                          // values in a row
   int row_begin = 0, row_end = 0;         // the rows to compute
-  const std::byte* x = nullptr;  // n_tokens activations, quantised or float as needs_quantised says
+  const std::byte* x = nullptr;  // n_tokens activations, quantized or float as needs_quantized says
   std::size_t x_stride = 0;      // bytes from one token's activations to the next
   int n_tokens = 0;
   float* y = nullptr;           // y[t * y_stride + r]
@@ -66,7 +66,7 @@ struct MatmulArgs {
 using MatmulFn = void (*)(const MatmulArgs& args) noexcept;
 // x [width] floats → one activation row at `out` (64-byte aligned, activation_layout(width).bytes
 // long).
-using QuantiseFn = void (*)(const float* x, const ActivationLayout& layout,
+using QuantizeFn = void (*)(const float* x, const ActivationLayout& layout,
                             std::byte* out) noexcept;
 
 // Nothing but the ISA's widest multiply of bytes, none waiting for another; returns how many
@@ -75,7 +75,7 @@ using PeakFn = std::uint64_t (*)(std::uint64_t rounds) noexcept;
 
 // The kernels that one ISA brings; where one is null, the scalar one serves.
 struct MatmulOverrides {
-  QuantiseFn quantise = nullptr;
+  QuantizeFn quantize = nullptr;
   PeakFn peak = nullptr;
   bool reads_wide = false;  // codes of eight bits with many tokens: Q8_0, IQ4_NL, IQ4_XS
   MatmulFn f32 = nullptr, f16 = nullptr, bf16 = nullptr;

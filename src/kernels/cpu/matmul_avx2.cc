@@ -19,7 +19,7 @@ std::uint64_t peak_avx2(std::uint64_t rounds) noexcept {
 }  // namespace
 
 MatmulOverrides matmul_overrides_avx2() noexcept {
-  return {.quantise = quantise_avx2,
+  return {.quantize = quantize_avx2,
           .peak = peak_avx2,
           .reads_wide = true,
           .f32 = matmul_f32_avx2,

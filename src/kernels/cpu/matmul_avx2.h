@@ -12,7 +12,7 @@
 
 namespace wick {
 
-void quantise_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
+void quantize_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
 void matmul_f32_avx2(const MatmulArgs& args) noexcept;
 void matmul_f16_avx2(const MatmulArgs& args) noexcept;
 void matmul_bf16_avx2(const MatmulArgs& args) noexcept;

@@ -121,7 +121,7 @@ MatmulOverrides matmul_overrides_simde() noexcept {
 #else
 MatmulOverrides matmul_overrides_avx512() noexcept {
 #endif
-  return {.quantise = quantise_avx2,
+  return {.quantize = quantize_avx2,
           .peak = peak_avx512,
           .f32 = run_passes<FloatKernel<F32Row>>,
           .f16 = run_passes<FloatKernel<F16Row>>,

@@ -1,4 +1,4 @@
-// Rows of formats with blocks of 32 times quantised activations: how their integers come about. The
+// Rows of formats with blocks of 32 times quantized activations: how their integers come about. The
 // walk over rows and the f32 chains are in rows8_avx2.h.
 //
 // Cost for 32 weights of Q4_1, one token: about 5.5 instructions for the integers and 2.5 for the

@@ -159,15 +159,15 @@ inline std::vector<float> make_values(int n, Fill fill, unsigned seed) {
 inline AlignedBytes make_activations(DType type, int width, int n_tokens, Fill fill,
                                      std::size_t& stride) {
   const auto tokens = static_cast<std::size_t>(n_tokens);
-  const bool is_quantised = needs_quantised(type);
-  stride = is_quantised ? activation_layout(width).bytes
+  const bool is_quantized = needs_quantized(type);
+  stride = is_quantized ? activation_layout(width).bytes
                         : static_cast<std::size_t>(width) * sizeof(float);
   AlignedBytes x(stride * tokens);
   for (std::size_t t = 0; t < tokens; ++t) {
     const std::vector<float> values =
         make_values(width, fill, 77u + static_cast<unsigned>(t) * 13u);
-    if (is_quantised) {
-      matmul_kernels_scalar().quantise(values.data(), activation_layout(width),
+    if (is_quantized) {
+      matmul_kernels_scalar().quantize(values.data(), activation_layout(width),
                                        x.data() + t * stride);
     } else {
       std::memcpy(x.data() + t * stride, values.data(), stride);
@@ -177,7 +177,7 @@ inline AlignedBytes make_activations(DType type, int width, int n_tokens, Fill f
 }
 
 inline std::vector<int> widths_of(DType type) {
-  if (!needs_quantised(type)) return {1, 7, 16, 31, 100, 576};
+  if (!needs_quantized(type)) return {1, 7, 16, 31, 100, 576};
   if (dtype_info(type).block_len == 256) return {256, 512, 1536};
   return {32, 64, 96, 160, 224, 256, 288, 576, 1152, 1536};
 }

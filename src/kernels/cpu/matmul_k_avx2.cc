@@ -1,4 +1,4 @@
-// Q4_K, Q5_K and Q6_K rows times quantised activations: how their integers come about. The walk
+// Q4_K, Q5_K and Q6_K rows times quantized activations: how their integers come about. The walk
 // over rows and the f32 operations are in super_blocks_avx2.h.
 //
 // Cost for 256 weights of Q4_K, one token: about 100 instructions for 144 bytes. Bounds (p = -128

@@ -1,4 +1,4 @@
-// Q2_K, Q3_K and IQ4_XS rows times quantised activations: how their integers come about. The walk
+// Q2_K, Q3_K and IQ4_XS rows times quantized activations: how their integers come about. The walk
 // over rows and the f32 operations are in super_blocks_avx2.h.
 //
 // Bounds (p = -128 does not occur): vpmaddubsw gives at most 2 * 3 * 127 = 762 for 2-bit codes, 2 *

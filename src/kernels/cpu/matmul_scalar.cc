@@ -175,7 +175,7 @@ constexpr MatmulFn product() noexcept {
 }
 
 // A number format without a product does not compile.
-constexpr MatmulKernels kScalar = {.quantise = quantise_scalar,
+constexpr MatmulKernels kScalar = {.quantize = quantize_scalar,
                                    .matmul = {
 #define WICK_X(name) product<name##Format>(),
                                        WICK_CODECS(WICK_X)

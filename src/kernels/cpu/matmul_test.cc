@@ -1,4 +1,4 @@
-// The scalar products and the quantisation of activations against their definition in double
+// The scalar products and the quantization of activations against their definition in double
 // precision. That every other kernel gives the scalar's bits is in same_bits_matmul_test.cc.
 #include "kernels/cpu/matmul.h"
 
@@ -43,32 +43,32 @@ TEST(ActivationLayout, PartsAreAlignedAndDoNotOverlap) {
 
 TEST(NeedsQuantised, OnlyBlockFormatsDo) {
   for (DType type : all_types()) {
-    EXPECT_EQ(needs_quantised(type), dtype_info(type).block_len > 1) << dtype_info(type).name;
+    EXPECT_EQ(needs_quantized(type), dtype_info(type).block_len > 1) << dtype_info(type).name;
   }
 }
 
-struct Quantised {
+struct Quantized {
   ActivationLayout layout;
   AlignedBytes bytes;
   ActivationRow row;
 };
 
-Quantised quantise(const std::vector<float>& x) {
+Quantized quantize(const std::vector<float>& x) {
   const ActivationLayout layout = activation_layout(static_cast<int>(x.size()));
-  Quantised q = {layout, AlignedBytes(layout.bytes), {}};
-  quantise_scalar(x.data(), layout, q.bytes.data());
+  Quantized q = {layout, AlignedBytes(layout.bytes), {}};
+  quantize_scalar(x.data(), layout, q.bytes.data());
   q.row = activation_row(layout, q.bytes.data());
   return q;
 }
 
-double value_at(const Quantised& q, int i) {
+double value_at(const Quantized& q, int i) {
   return static_cast<double>(q.row.units[i / 256]) * q.row.factors[i / 32] * q.row.values[i];
 }
 
-TEST(Quantise, IsWithinHalfAStepOfEveryValue) {
+TEST(Quantize, IsWithinHalfAStepOfEveryValue) {
   for (Fill fill : kAllFills) {
     const std::vector<float> x = make_values(576, fill, 5);
-    const Quantised q = quantise(x);
+    const Quantized q = quantize(x);
     for (int i = 0; i < 576; ++i) {
       const double step = static_cast<double>(q.row.units[i / 256]) * q.row.factors[i / 32];
       EXPECT_LE(std::fabs(value_at(q, i) - x[static_cast<std::size_t>(i)]), step * 0.50001);
@@ -76,7 +76,7 @@ TEST(Quantise, IsWithinHalfAStepOfEveryValue) {
   }
 }
 
-TEST(Quantise, FactorIsTheSmallestThatReachesTheBlock) {
+TEST(Quantize, FactorIsTheSmallestThatReachesTheBlock) {
   std::vector<float> x(256, 0.0f);
   x[0] = 8.0f;       // the group's largest: 8
   x[32] = 4.0f;      // exactly half: 4
@@ -84,7 +84,7 @@ TEST(Quantise, FactorIsTheSmallestThatReachesTheBlock) {
   x[96] = -2.0f;     // 2
   x[128] = 1.0f;     // 1
   x[160] = 0.001f;   // 1
-  const Quantised q = quantise(x);
+  const Quantized q = quantize(x);
   const int wanted[8] = {8, 4, 8, 2, 1, 1, 1, 1};
   for (int j = 0; j < 8; ++j)
     EXPECT_EQ(q.row.factors[j], wanted[j]) << "block " << j;
@@ -92,8 +92,8 @@ TEST(Quantise, FactorIsTheSmallestThatReachesTheBlock) {
   EXPECT_EQ(q.row.values[96], -127);
 }
 
-TEST(Quantise, SumsAreThoseOfTheValuesTimesTheFactor) {
-  const Quantised q = quantise(make_values(288, Fill::kRandom, 9));
+TEST(Quantize, SumsAreThoseOfTheValuesTimesTheFactor) {
+  const Quantized q = quantize(make_values(288, Fill::kRandom, 9));
   const auto* floats = reinterpret_cast<const float*>(q.bytes.data() + q.layout.float_sums);
   const auto* pairs = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.factor_pairs);
   const auto* shifts = reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.shifts);
@@ -118,8 +118,8 @@ TEST(Quantise, SumsAreThoseOfTheValuesTimesTheFactor) {
   }
 }
 
-TEST(Quantise, OffsetsAreMultiplesOfTheWordSums) {
-  const Quantised q = quantise(make_values(288, Fill::kRandom, 9));
+TEST(Quantize, OffsetsAreMultiplesOfTheWordSums) {
+  const Quantized q = quantize(make_values(288, Fill::kRandom, 9));
   const auto* offsets = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.offsets);
   const auto* halves =
       reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.half_offsets);
@@ -134,9 +134,9 @@ TEST(Quantise, OffsetsAreMultiplesOfTheWordSums) {
     EXPECT_EQ(2 * offsets[i], halves[i / 2 * 4 + i % 2] + halves[i / 2 * 4 + 2 + i % 2]) << i;
 }
 
-TEST(Quantise, WideValuesAreThoseTimesTheFactorInTheirOrder) {
+TEST(Quantize, WideValuesAreThoseTimesTheFactorInTheirOrder) {
   const std::vector<float> x = make_values(288, Fill::kRandom, 9);
-  const Quantised q = quantise(x);
+  const Quantized q = quantize(x);
   ASSERT_TRUE(q.layout.has_wide);
   const auto* wide = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.wide);
   for (int at = 0; at < q.layout.blocks; ++at) {
@@ -149,41 +149,41 @@ TEST(Quantise, WideValuesAreThoseTimesTheFactorInTheirOrder) {
   }
 }
 
-TEST(Quantise, ARowWithoutWideValuesEndsBeforeThem) {
+TEST(Quantize, ARowWithoutWideValuesEndsBeforeThem) {
   const std::vector<float> x = make_values(288, Fill::kRandom, 9);
-  const Quantised whole = quantise(x);
+  const Quantized whole = quantize(x);
   const ActivationLayout layout = activation_layout(288, false);
   EXPECT_FALSE(layout.has_wide);
   ASSERT_EQ(layout.bytes, whole.layout.wide);
   for (const Isa isa : kAllIsas) {
     AlignedBytes bytes(layout.bytes);
-    matmul_kernels(isa).quantise(x.data(), layout, bytes.data());
+    matmul_kernels(isa).quantize(x.data(), layout, bytes.data());
     EXPECT_EQ(std::memcmp(bytes.data(), whole.bytes.data(), layout.bytes), 0) << name(isa);
   }
 }
 
-TEST(Quantise, GroupsBelowTwoToTheMinusHundredAreZero) {
+TEST(Quantize, GroupsBelowTwoToTheMinusHundredAreZero) {
   std::vector<float> x(256, 0x1p-101f);
-  EXPECT_EQ(quantise(x).row.units[0], 0.0f);
-  EXPECT_EQ(quantise(x).row.values[3], 0);
+  EXPECT_EQ(quantize(x).row.units[0], 0.0f);
+  EXPECT_EQ(quantize(x).row.values[3], 0);
   x[3] = 0x1p-100f;
-  EXPECT_GT(quantise(x).row.units[0], 0.0f);
-  EXPECT_EQ(quantise(x).row.values[3], 127);
+  EXPECT_GT(quantize(x).row.units[0], 0.0f);
+  EXPECT_EQ(quantize(x).row.values[3], 127);
 }
 
-TEST(Quantise, LargestFloatsStayInRange) {
-  const Quantised q = quantise(std::vector<float>(256, -std::numeric_limits<float>::max()));
+TEST(Quantize, LargestFloatsStayInRange) {
+  const Quantized q = quantize(std::vector<float>(256, -std::numeric_limits<float>::max()));
   for (int i = 0; i < 256; ++i)
     EXPECT_EQ(q.row.values[i], -127);
   EXPECT_TRUE(std::isfinite(q.row.units[0]));
 }
 
-TEST(Quantise, GroupWithANonFiniteValueMakesItsProductsNaN) {
+TEST(Quantize, GroupWithANonFiniteValueMakesItsProductsNaN) {
   for (float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                     std::numeric_limits<float>::quiet_NaN()}) {
     std::vector<float> x(512, 1.0f);
     x[300] = bad;
-    const Quantised q = quantise(x);
+    const Quantized q = quantize(x);
     EXPECT_FALSE(std::isnan(q.row.units[0]));
     EXPECT_TRUE(std::isnan(q.row.units[1]));
     EXPECT_EQ(q.row.values[300], 0);
@@ -204,11 +204,11 @@ Oracle oracle(DType type, const std::byte* row, int width, const std::byte* x) {
   for (float v : w)
     largest = std::max(largest, std::fabs(static_cast<double>(v)));
   ActivationRow q;
-  if (needs_quantised(type)) q = activation_row(activation_layout(width), x);
+  if (needs_quantized(type)) q = activation_row(activation_layout(width), x);
   Oracle out;
   for (int i = 0; i < width; ++i) {
     double v = 0;
-    if (needs_quantised(type)) {
+    if (needs_quantized(type)) {
       v = static_cast<double>(q.units[i / 256]) * q.factors[i / 32] * q.values[i];
     } else {
       float f = 0;
@@ -290,7 +290,7 @@ TEST(Isa, BestIsSupported) {
 TEST(Isa, EveryTableIsComplete) {
   for (Isa isa : kAllIsas) {
     const MatmulKernels& kernels = matmul_kernels(isa);
-    EXPECT_NE(kernels.quantise, nullptr);
+    EXPECT_NE(kernels.quantize, nullptr);
     for (MatmulFn fn : kernels.matmul)
       EXPECT_NE(fn, nullptr) << name(isa);
   }

@@ -1,4 +1,4 @@
-// Rows of formats with blocks of 32 times quantised activations by AVX-512: their integers by
+// Rows of formats with blocks of 32 times quantized activations by AVX-512: their integers by
 // vpdpbusd on 256 bits. The walk over rows and the f32 chains are those of rows8_avx2.h. vpdpbusd
 // adds four products to each lane in 32 bits, so nothing saturates on the way.
 #pragma once

@@ -1,4 +1,4 @@
-// Formats with blocks of 32 times quantised activations: eight rows at a time, one in each lane.
+// Formats with blocks of 32 times quantized activations: eight rows at a time, one in each lane.
 // For AVX2 and, in its 256-bit form, AVX-512; the including file brings the formats. Included by
 // *_avx2.cc and *_avx512.cc only.
 //

@@ -1,4 +1,4 @@
-// Rows of super-blocks times quantised activations by AVX-512: their integers by vpdpbusd over 64
+// Rows of super-blocks times quantized activations by AVX-512: their integers by vpdpbusd over 64
 // weights. The walk over rows and the f32 operations are those of super_blocks_avx2.h.
 //
 // vpdpbusd adds four products to each lane in 32 bits; packs to 16 bits hold at most 4 * 15 * 127 =

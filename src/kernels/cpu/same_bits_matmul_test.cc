@@ -254,7 +254,7 @@ TEST_P(SameBitsPanels, OfRowsThatNoCacheHolds) {
 
 std::vector<DType> block_types() {
   std::vector<DType> types = all_types();
-  std::erase_if(types, [](DType type) { return !needs_quantised(type); });
+  std::erase_if(types, [](DType type) { return !needs_quantized(type); });
   return types;
 }
 
@@ -272,8 +272,8 @@ void expect_same_bytes(const Table& table, const std::vector<float>& x) {
   const ActivationLayout layout = activation_layout(static_cast<int>(x.size()));
   AlignedBytes want(layout.bytes), got(layout.bytes);
   std::memset(got.data(), 0xa5, got.size());  // every byte is to be written
-  matmul_kernels_scalar().quantise(x.data(), layout, want.data());
-  table.kernels.quantise(x.data(), layout, got.data());
+  matmul_kernels_scalar().quantize(x.data(), layout, want.data());
+  table.kernels.quantize(x.data(), layout, got.data());
   EXPECT_EQ(std::memcmp(want.data(), got.data(), layout.bytes), 0)
       << table.name << ", width " << x.size();
 }

@@ -1,4 +1,4 @@
-// Formats with super-blocks of 256 times quantised activations, for AVX2 and, in its 256-bit form,
+// Formats with super-blocks of 256 times quantized activations, for AVX2 and, in its 256-bit form,
 // AVX-512; the including file brings the formats. Included by *_avx2.cc and *_avx512.cc only.
 //
 // Inside a super-block everything is an exact integer, so lanes may be added in any order:

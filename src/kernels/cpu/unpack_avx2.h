@@ -33,7 +33,7 @@ inline void transpose(const RowPointers& rows, std::ptrdiff_t at, __m256i (&out)
   out[3] = _mm256_unpackhi_epi64(high01, high23);
 }
 
-// Bit `from` of each byte moved to bit `to`, its neighbours with it; what `mask` keeps of that.
+// Bit `from` of each byte moved to bit `to`, its neighbors with it; what `mask` keeps of that.
 inline __m256i move_bits(__m256i bytes, int from, int to, int mask) noexcept {
   const __m256i moved =
       from >= to ? _mm256_srli_epi16(bytes, from - to) : _mm256_slli_epi16(bytes, to - from);

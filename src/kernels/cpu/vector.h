@@ -36,7 +36,7 @@ using RotateFn = void (*)(float* head, const float* cosines, const float* sines,
 enum class CacheType : std::uint8_t { kF32, kBF16, kF16, kQ8_0, kQ4_0 };
 
 inline constexpr int kCacheBlock = 16;                    // positions in a block
-inline constexpr int kCacheTile = 32;                     // features of a tile of a quantised cache
+inline constexpr int kCacheTile = 32;                     // features of a tile of a quantized cache
 inline constexpr int kCacheScaleBytes = 2 * kCacheBlock;  // in front of the tile's codes
 inline constexpr int kAttentionRange = 256;  // positions whose scores share one maximum
 

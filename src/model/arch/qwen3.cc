@@ -1,4 +1,4 @@
-// Qwen 3: each head of q and k is normalised before the rotation, which turns its two halves; the
+// Qwen 3: each head of q and k is normalized before the rotation, which turns its two halves; the
 // file names the head's size.
 #include "model/arch/archs.h"
 #include "model/arch/common.h"

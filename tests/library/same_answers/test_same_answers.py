@@ -36,12 +36,12 @@ def bits(value):
 def scored(tokens):
     for token in tokens:
         yield f"token {token.id} {token.bytes.hex()} {bits(token.logprob)}"
-        for likely in token.likeliest:
+        for likely in token.top_logprobs:
             yield f"  likely {likely.id} {likely.bytes.hex()} {bits(likely.logprob)}"
 
 
-def dump(text, scores, end):
-    lines = [f"text {text.encode().hex()}", f"reasoning {end.reasoning.encode().hex()}", *scored(scores), f"finish {end.finish}"]
+def dump(text, logprobs, end):
+    lines = [f"text {text.encode().hex()}", f"reasoning {end.reasoning.encode().hex()}", *scored(logprobs), f"finish {end.finish}"]
     lines.append(f"tokens {end.prompt_tokens} {end.generated_tokens}")
     for key, (value, origin) in end.parameters.items():
         lines.append(f"parameter {key} {bits(value) if isinstance(value, float) else value} {origin}")
@@ -58,21 +58,21 @@ def blocking(model, prompt, settings):
 
 def pulled(model, prompt, settings):
     stream = model.stream(prompt, **settings)
-    text, scores = "", []
+    text, logprobs = "", []
     for piece in stream:
         text += piece
-        scores += stream.scores
-    scores += stream.scores
-    return dump(text, scores, stream.finish())
+        logprobs += stream.logprobs
+    logprobs += stream.logprobs
+    return dump(text, logprobs, stream.finish())
 
 
 def by_event(model, prompt, settings):
     stream = model.stream(prompt, **settings)
-    text, scores = "", []
+    text, logprobs = "", []
     for kind, value in iter(stream.next_event, None):
         text += value if kind == "text" else ""
-        scores += value if kind == "scores" else []
-    return dump(text, scores, stream.finish())
+        logprobs += value if kind == "logprobs" else []
+    return dump(text, logprobs, stream.finish())
 
 
 def awaited(model, prompt, settings):
@@ -83,12 +83,12 @@ def awaited(model, prompt, settings):
 def in_a_loop(model, prompt, settings):
     async def read():
         stream = model.stream_async(prompt, **settings)
-        text, scores = "", []
+        text, logprobs = "", []
         async for piece in stream:
             text += piece
-            scores += stream.scores
-        scores += stream.scores
-        return dump(text, scores, await stream.finish())
+            logprobs += stream.logprobs
+        logprobs += stream.logprobs
+        return dump(text, logprobs, await stream.finish())
 
     return asyncio.run(read())
 

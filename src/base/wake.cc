@@ -1,0 +1,97 @@
+// The list of a set: nodes are the Wakes themselves, pushed by compare-and-swap and taken all at
+// once. A node holds itself (`self_`) while it is in the list, so neither reader nor writer need
+// stay; a set that goes closes the list, or nodes that nobody takes would hold themselves for ever.
+#include "base/wake.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/strings.h"
+
+namespace wick {
+
+struct Wake::Ready {
+  explicit Ready(int event_fd) : fd(event_fd) {}
+
+  ~Ready() { ::close(fd); }
+
+  Ready(const Ready&) = delete;
+  Ready& operator=(const Ready&) = delete;
+
+  const int fd;
+  std::atomic<Wake*> head = nullptr;
+  Wake closed;  // as `head`: nobody will take any more
+};
+
+Wake::Wake(std::shared_ptr<Ready> ready, std::uint64_t key) noexcept
+    : ready_(std::move(ready)), key_(key) {}
+
+void Wake::list() noexcept {
+  Ready& ready = *ready_;
+  self_ = shared_from_this();
+  Wake* head = ready.head.load(std::memory_order_acquire);
+  do {
+    if (head == &ready.closed) {
+      self_.reset();  // the caller holds it, too
+      return;
+    }
+    next_ = head;
+  } while (!ready.head.compare_exchange_weak(head, this, std::memory_order_acq_rel,
+                                             std::memory_order_acquire));
+  if (head != nullptr) return;  // whoever came first has written
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(ready.fd, &one, sizeof(one)) == sizeof(one));
+}
+
+WakeSet::WakeSet(std::shared_ptr<Wake::Ready> ready) noexcept : ready_(std::move(ready)) {}
+
+Result<std::unique_ptr<WakeSet>> WakeSet::create() {
+  const int fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (fd < 0) {
+    return Error{.code = ErrorCode::kIo,
+                 .id = "no_eventfd",
+                 .message = cat("an eventfd cannot be made: ", std::strerror(errno)),
+                 .hint = "raise the limit of open files: ulimit -n"};
+  }
+  return std::unique_ptr<WakeSet>(new WakeSet(std::make_shared<Wake::Ready>(fd)));
+}
+
+WakeSet::~WakeSet() {
+  for (Wake* wake = ready_->head.exchange(&ready_->closed, std::memory_order_acq_rel);
+       wake != nullptr;) {
+    const std::shared_ptr<Wake> gone = std::move(wake->self_);
+    wake = wake->next_;
+  }
+}
+
+int WakeSet::fd() const noexcept {
+  return ready_->fd;
+}
+
+std::shared_ptr<Wake> WakeSet::add(std::uint64_t key) {
+  return std::shared_ptr<Wake>(new Wake(ready_, key));
+}
+
+// The fd first: a Wake that comes behind it writes again.
+std::shared_ptr<Wake> WakeSet::take_all() noexcept {
+  std::uint64_t count = 0;
+  static_cast<void>(::read(ready_->fd, &count, sizeof(count)) == sizeof(count));
+  Wake* newest = ready_->head.exchange(nullptr, std::memory_order_acq_rel);
+  Wake* oldest = nullptr;
+  while (newest != nullptr)
+    oldest = std::exchange(newest, std::exchange(newest->next_, oldest));
+  return oldest == nullptr ? nullptr : std::move(oldest->self_);
+}
+
+// From here on set() lists it again; what was made before is there to be read.
+std::shared_ptr<Wake> WakeSet::unlist(Wake& wake) noexcept {
+  std::shared_ptr<Wake> next = wake.next_ == nullptr ? nullptr : std::move(wake.next_->self_);
+  wake.next_ = nullptr;
+  wake.is_listed_.exchange(false, std::memory_order_acq_rel);
+  return next;
+}
+
+}  // namespace wick

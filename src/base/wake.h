@@ -1,0 +1,85 @@
+// How work under way tells its reader that there is more, without a thread, a lock or memory of its
+// own: one Wake for each answer, set by whoever makes the answer. A reader of one answer sleeps on
+// its Wake; a loop that reads many watches the one file descriptor of a WakeSet, as many answers as
+// there may be.
+//
+//   WICK_TRY(const auto set, WakeSet::create());
+//   WICK_TRY(answers[7], provider.start(request, set->add(7)));
+//   poll set->fd() for reading, beside sockets;
+//   set->take([&](std::uint64_t key) { while (auto event = answers[key]->poll()) … });
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/result.h"
+
+namespace wick {
+
+class WakeSet;
+
+class Wake : public std::enable_shared_from_this<Wake> {
+ public:
+  Wake() = default;  // of one reader, who sleeps in wait()
+  Wake(const Wake&) = delete;
+  Wake& operator=(const Wake&) = delete;
+
+  // Hot: any thread. The first set() since its loop's take() puts it into the set's list, and the
+  // first of that list writes the set's eventfd.
+  void set() noexcept {
+    signal_.fetch_add(1, std::memory_order_release);
+    signal_.notify_one();
+    if (ready_ != nullptr && !is_listed_.exchange(true, std::memory_order_acq_rel)) list();
+  }
+
+  // The reader: what wait() compares with; ask before looking for more.
+  std::uint32_t signal() const noexcept { return signal_.load(std::memory_order_acquire); }
+
+  void wait(std::uint32_t seen) const noexcept { signal_.wait(seen, std::memory_order_acquire); }
+
+ private:
+  friend class WakeSet;
+  struct Ready;
+  Wake(std::shared_ptr<Ready> ready, std::uint64_t key) noexcept;
+  void list() noexcept;
+
+  std::atomic<std::uint32_t> signal_ = 0;
+  std::atomic<bool> is_listed_ = false;
+  std::shared_ptr<Ready> ready_ = {};
+  std::uint64_t key_ = 0;
+  Wake* next_ = nullptr;             // in the list
+  std::shared_ptr<Wake> self_ = {};  // while it is in the list
+};
+
+// One reader's; the Wakes it gave out may outlive it, and then wake nobody.
+class WakeSet {
+ public:
+  static Result<std::unique_ptr<WakeSet>> create();
+  ~WakeSet();
+  WakeSet(const WakeSet&) = delete;
+  WakeSet& operator=(const WakeSet&) = delete;
+
+  int fd() const noexcept;  // readable once a Wake is set
+  std::shared_ptr<Wake> add(std::uint64_t key);
+
+  // Calls visit(key) for each Wake that was set since the last take(), the earliest first.
+  template <class Visit>
+  void take(const Visit& visit) {
+    for (std::shared_ptr<Wake> wake = take_all(); wake != nullptr;) {
+      std::shared_ptr<Wake> next = unlist(*wake);
+      visit(wake->key_);
+      wake = std::move(next);
+    }
+  }
+
+ private:
+  explicit WakeSet(std::shared_ptr<Wake::Ready> ready) noexcept;
+  std::shared_ptr<Wake> take_all() noexcept;
+  static std::shared_ptr<Wake> unlist(Wake& wake) noexcept;
+
+  std::shared_ptr<Wake::Ready> ready_;
+};
+
+}  // namespace wick

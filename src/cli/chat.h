@@ -1,0 +1,22 @@
+// A conversation with a model by its chat template: what `wick chat` and `wick run MODEL PROMPT`
+// do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/answer.h"
+
+namespace wick {
+
+struct ChatOptions : AskOptions {
+  std::string system = {}, session_file = {};
+  std::vector<std::string> variables = {};
+  std::optional<bool> thinking = {};
+};
+
+// One answer if there is a prompt or standard input is no terminal, else a conversation.
+Result<int> run_chat(const ChatOptions& options);
+
+}  // namespace wick

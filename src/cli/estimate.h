@@ -1,0 +1,14 @@
+// What a loaded model may take, as `wick estimate` and -v show it.
+#pragma once
+
+#include "cli/out.h"
+#include "config/config.h"
+#include "local/local.h"
+
+namespace wick {
+
+// With print or note, a row each: weights, cache, scratch, the draft model, all together, the
+// limits.
+void print_memory_estimate(PrintFunction out, const LocalModel& model, const Config& config);
+
+}  // namespace wick

@@ -1,0 +1,39 @@
+// Standard input line by line, for batches: an answer may be written before the next line comes.
+// Memory is bounded by the longest line that is taken. One reader a process, one thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+
+namespace wick {
+
+class LineReader {
+ public:
+  enum class Got { kLine, kTooLong, kEnd };
+
+  explicit LineReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // The next line without its end. One of more than `max_bytes` is named kTooLong at once; the
+  // next call reads over its rest, of at most kMaxSkipped, and goes on behind it. kIo where
+  // standard input cannot be read.
+  Result<Got> next(std::string& line);
+
+  // What a line that is too long gets as its answer.
+  Error too_long() const;
+
+ private:
+  static constexpr std::size_t kMaxSkipped = std::size_t{1} << 30;
+
+  Result<bool> fill();  // true where the block has more
+  std::size_t max_bytes_;
+  std::string block_ = {};
+  std::size_t at_ = 0;  // in the block
+  bool is_within_long_ = false;
+};
+
+// How reading `name` failed with `code` of errno.
+Error input_unreadable(std::string_view name, int code);
+
+}  // namespace wick

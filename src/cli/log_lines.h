@@ -1,0 +1,34 @@
+// The library's messages (base/log.h) on standard error, written by a thread of its own: who has
+// something to say never waits for a terminal that stands still. What finds no room is counted, and
+// the count is said.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "base/result.h"
+
+namespace wick {
+
+// One at a time in a process. While it lives nobody else writes to the terminal; its end writes the
+// rest.
+class LogLines {
+ public:
+  static Result<std::unique_ptr<LogLines>> start();
+  ~LogLines();
+  LogLines(const LogLines&) = delete;
+  LogLines& operator=(const LogLines&) = delete;
+
+ private:
+  struct Queue;
+
+  explicit LogLines(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
+
+  static void write(Queue& queue, const std::stop_token& stop);
+
+  std::shared_ptr<Queue> queue_;  // a message under way may outlive us
+  std::jthread thread_;
+};
+
+}  // namespace wick

@@ -1,0 +1,97 @@
+#include "cli/option_flags.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/strings.h"
+
+namespace wick {
+
+namespace {
+
+// What help writes behind the flag.
+std::string type_of(const Option& row) {
+  switch (row.kind) {
+    case OptionKind::kInteger:
+    case OptionKind::kUnsigned:
+      return "N";
+    case OptionKind::kReal:
+      return "X";
+    case OptionKind::kBytes:
+      return "BYTES";
+    case OptionKind::kIntegers:
+      return "N,N,…";
+    default:
+      return "TEXT";
+  }
+}
+
+// "threads; 0 = what this process may use (0 to 1024; 0)".
+std::string help_of(const Option& row) {
+  const auto* const text = std::get_if<std::string>(&row.fallback);
+  const std::string fallback = text != nullptr ? *text : to_toml(row.fallback);
+  std::string range;
+  if (row.kind == OptionKind::kInteger || row.kind == OptionKind::kReal) {
+    range = cat(row.min, " to ", row.max);
+  } else if (row.kind == OptionKind::kChoice) {
+    range = allowed(row);
+  }
+  if (fallback.empty() && range.empty()) return row.help;
+  const char* const between = fallback.empty() || range.empty() ? "" : "; default ";
+  return cat(row.help, " (", range, range.empty() ? "default " : between, fallback, ")");
+}
+
+}  // namespace
+
+void OptionFlags::add_file(Flags& flags) {
+  if (std::exchange(has_file_flag_, true)) return;
+  flags.group("Model", false)
+      .text("--config", file_, "read this file instead of those of `wick config path`");
+}
+
+void OptionFlags::add(Flags& flags, const Option& row, const std::string& names) {
+  add_file(flags);
+  Flags group = flags.group(row.group, row.is_common);
+  const auto set = [this, &row](const std::string& text) { given_.emplace_back(&row, text); };
+  if (row.kind == OptionKind::kBoolean) {
+    group.toggle(names, help_of(row), [set](bool is_on) { set(is_on ? "true" : "false"); });
+    return;
+  }
+  group.setting(names, type_of(row), row.kind == OptionKind::kTexts, help_of(row), set);
+}
+
+void OptionFlags::add(Flags& flags, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const Option* const row = find_option(key);
+    WICK_CHECK(row != nullptr, "the key is in the table of switches");
+    add(flags, *row, row->flags);
+  }
+}
+
+void OptionFlags::add_model(Flags& flags, bool is_positional) {
+  const Option& row = *find_option("local.model_path");
+  add(flags, row, is_positional ? cat("MODEL,", row.flags) : row.flags);
+  add(flags, {"hub.offline"});
+}
+
+void OptionFlags::add_tables(Flags& flags, std::initializer_list<std::string_view> tables) {
+  for (const Option& row : options()) {
+    const auto is_in = [&](std::string_view table) { return row.key.starts_with(table); };
+    if (row.key != "local.model_path" && std::any_of(tables.begin(), tables.end(), is_in))
+      add(flags, row, row.flags);
+  }
+}
+
+void OptionFlags::add_all(Flags& flags) {
+  for (const Option& row : options())
+    add(flags, row, row.flags);
+}
+
+Result<Config> OptionFlags::resolve() const {
+  WICK_TRY(Config config, Config::load({.file = file_}));
+  for (const auto& [row, text] : given_)
+    WICK_DO(config.set_flag(*row, text));
+  return config;
+}
+
+}  // namespace wick

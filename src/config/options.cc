@@ -1,0 +1,422 @@
+#include "config/options.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backend/backend.h"
+#include "base/strings.h"
+#include "engine/engine.h"
+#include "engine/limits.h"
+#include "hub/pull.h"
+#include "sample/sampler.h"
+
+namespace wick {
+
+namespace {
+
+// "local.threads" → "WICK_LOCAL_THREADS".
+std::string own_variable(std::string_view key) {
+  std::string name = cat("WICK_", key);
+  for (char& c : name) {
+    if (c == '.') c = '_';
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+  }
+  return name;
+}
+
+// "top_k" → "--top-k"; temperature keeps the name that users of llama.cpp type.
+std::string flags_of(std::string_view key) {
+  if (key == "temperature") return "--temp,--temperature";
+  std::string flag = cat("--", key);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+// Variables that other programs read for the same thing: llama.cpp (common/arg.cpp), Ollama,
+// Hugging Face's libraries, and spnl with its Candle backend.
+struct ForeignVariable {
+  std::string_view key, variable;
+  std::optional<std::int64_t> zero = {};  // what 0 means there, where it does not mean 0
+};
+
+std::span<const ForeignVariable> foreign_variables() {
+  static constexpr ForeignVariable kRows[] = {
+      {"local.model_path", "LLAMA_ARG_MODEL"},
+      {"local.threads", "LLAMA_ARG_THREADS"},
+      {"local.context", "LLAMA_ARG_CTX_SIZE"},
+      {"local.context", "OLLAMA_CONTEXT_LENGTH"},
+      {"cache.kv_type", "OLLAMA_KV_CACHE_TYPE"},
+      {"cache.kv_reuse", "CANDLE_KV_CACHE_REUSE"},
+      {"cache.kv_reuse", "CANDLE_CACHE_REUSE"},
+      {"optimize.prefill_chunk", "LLAMA_ARG_UBATCH"},
+      {"optimize.prefill_chunk", "CANDLE_PREFILL_CHUNK_SIZE", kMaxBatchTokens},  // no chunks
+      {"optimize.draft_model", "LLAMA_ARG_SPEC_DRAFT_MODEL"},
+      {"optimize.draft_max", "LLAMA_ARG_SPEC_DRAFT_N_MAX"},
+      {"generation.temperature", "LLAMA_ARG_TEMPERATURE"},
+      {"generation.top_k", "LLAMA_ARG_TOP_K"},
+      {"generation.top_p", "LLAMA_ARG_TOP_P"},
+      {"generation.min_p", "LLAMA_ARG_MIN_P"},
+      {"generation.repeat_penalty", "LLAMA_ARG_REPEAT_PENALTY"},
+      {"generation.presence_penalty", "LLAMA_ARG_PRESENCE_PENALTY"},
+      {"generation.frequency_penalty", "LLAMA_ARG_FREQUENCY_PENALTY"},
+      {"generation.repeat_last_n", "CANDLE_REPEAT_PENALTY_WINDOW", -1},  // all tokens
+      {"server.host", "LLAMA_ARG_HOST"},
+      {"server.port", "LLAMA_ARG_PORT"},
+      {"server.parallel", "LLAMA_ARG_N_PARALLEL"},
+      {"server.tls_cert", "LLAMA_ARG_SSL_CERT_FILE"},
+      {"server.tls_key", "LLAMA_ARG_SSL_KEY_FILE"},
+      {"hub.offline", "HF_HUB_OFFLINE"},
+      {"hub.offline", "LLAMA_ARG_OFFLINE"},
+  };
+  return kRows;
+}
+
+std::vector<std::string> kv_type_names() {
+  std::vector<std::string> names;
+  for (const KvType type : kKvTypes)
+    names.emplace_back(name(type));
+  return names;
+}
+
+using enum OptionKind;
+
+void add_local(std::vector<Option>& table) {
+  table.push_back({.key = "local.model_path",
+                   .kind = kText,
+                   .fallback = std::string(kDefaultModel),
+                   .flags = "-m,--model",
+                   .help = "path, name (wick model list), or hf:org/repo[:file or quant]"});
+  table.push_back(
+      {.key = "local.device",
+       .kind = kText,
+       .fallback = std::string("auto"),
+       .flags = "--device",
+       .help = "device to run on, see wick doctor, or several: cuda,cpu; auto = the first that "
+               "starts"});
+  table.push_back({.key = "local.tensor_split",
+                   .kind = kText,
+                   .fallback = std::string(),
+                   .flags = "--tensor-split",
+                   .help = "share of the layers for each of several devices: 3,1; empty = by free "
+                           "memory"});
+  table.push_back({.key = "local.threads",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{0},
+                   .max = 1024,
+                   .flags = "-t,--threads",
+                   .help = "CPU threads; 0 = as many as this process may use"});
+  table.push_back({.key = "local.context",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{0},
+                   .max = kMaxContext,
+                   .flags = "-c,--context,--ctx-size",
+                   .help = "context size in tokens; 0 = the model's, as far as --kv-limit allows"});
+}
+
+void add_memory_limit(std::vector<Option>& table) {
+  table.push_back(
+      {.key = "local.memory_limit",
+       .kind = kBytes,
+       .fallback = std::int64_t{0},
+       .max = 1e15,
+       .flags = "--memory-limit",
+       .help = "refuse a model that needs more memory, KV cache included; 0 = no limit"});
+}
+
+void add_cache(std::vector<Option>& table) {
+  table.push_back({.key = "cache.kv_type",
+                   .kind = kChoice,
+                   .fallback = std::string(name(EngineOptions{}.k_type)),
+                   .max = 2,
+                   .choices = kv_type_names(),
+                   .flags = "--kv-type",
+                   .help = "KV cache type; two with a comma: keys, values"});
+  table.push_back({.key = "cache.kv_limit",
+                   .kind = kBytes,
+                   .fallback = static_cast<std::int64_t>(EngineOptions{}.kv_limit_bytes),
+                   .min = 1e6,
+                   .max = 1e15,
+                   .flags = "--kv-limit",
+                   .help = "memory of the KV cache; at least one context always fits"});
+  table.push_back(
+      {.key = "cache.kv_reuse",
+       .kind = kBoolean,
+       .fallback = EngineOptions{}.enable_prefix_caching,
+       .flags = "--kv-reuse,!--no-kv-reuse",
+       .help = "prefix caching: reuse the KV cache of prompts with the same beginning"});
+}
+
+void add_optimize(std::vector<Option>& table) {
+  table.push_back({.key = "optimize.prefill_chunk",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{EngineOptions{}.prefill_chunk},
+                   .min = 1,
+                   .max = kMaxBatchTokens,
+                   .flags = "--prefill-chunk",
+                   .help = "prompt tokens in one forward pass (ubatch)"});
+  table.push_back({.key = "optimize.speculation",
+                   .kind = kChoice,
+                   .fallback = std::string("none"),
+                   .max = 1,
+                   .choices = {"none", "ngram", "draft"},
+                   .flags = "--spec",
+                   .help = "speculative decoding by n-grams of the text or a draft model; never "
+                           "changes the output"});
+  table.push_back({.key = "optimize.draft_model",
+                   .kind = kText,
+                   .flags = "--draft-model",
+                   .help = "path or name of a smaller model with the same vocabulary"});
+  table.push_back({.key = "optimize.draft_max",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{0},
+                   .max = kMaxDraft,
+                   .flags = "--draft-max",
+                   .help = "draft tokens per step at most; 0 = 16, with a draft model 3"});
+}
+
+bool is_whole(const SamplerParam& param) {
+  SamplingParams params;
+  param.set(params, 0.5);
+  return param.get(params) != 0.5;
+}
+
+void add_samplers(std::vector<Option>& table) {
+  const SamplingParams defaults;
+  for (const SamplerParam& param : sampler_params()) {
+    const double value = param.get(defaults);
+    Option row{.key = cat("generation.", param.key),
+               .kind = kReal,
+               .fallback = as_written(static_cast<float>(value)),
+               .min = param.min,
+               .max = param.max,
+               .flags = flags_of(param.key),
+               .help = std::string(param.help)};
+    if (param.is_switch) {
+      row.kind = kBoolean;
+      row.fallback = value != 0;
+    } else if (is_whole(param)) {
+      row.kind = kInteger;
+      row.fallback = static_cast<std::int64_t>(value);
+    }
+    table.push_back(std::move(row));
+  }
+}
+
+void add_generation(std::vector<Option>& table) {
+  add_samplers(table);
+  table.push_back({.key = "generation.seed",
+                   .kind = kUnsigned,
+                   .flags = "--seed",
+                   .help = "random seed; the same seed gives the same text; random if not set"});
+  table.push_back({.key = "generation.samplers",
+                   .kind = kText,
+                   .fallback = to_string(SamplerOrder{}),
+                   .flags = "--samplers",
+                   .help = "samplers to apply, in this order"});
+  table.push_back({.key = "generation.max_tokens",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{0},
+                   .max = kMaxContext,
+                   .flags = "-n,--max-tokens,--predict,--n-predict",
+                   .help = "tokens to generate at most; 0 = until the context is full"});
+  table.push_back({.key = "generation.stop",
+                   .kind = kTexts,
+                   .flags = "--stop",
+                   .help = "stop sequence; may be repeated"});
+  table.push_back({.key = "generation.stop_id",
+                   .kind = kIntegers,
+                   .max = 1 << 30,
+                   .flags = "--stop-id",
+                   .help = "stop token ids"});
+  table.push_back({.key = "generation.logit_bias",
+                   .kind = kTexts,
+                   .flags = "-l,--logit-bias",
+                   .help = "add to a logit: 15043+1, 15043-inf, or TEXT=-2; may be repeated"});
+  table.push_back({.key = "generation.dry_sequence_breaker",
+                   .kind = kTexts,
+                   .flags = "--dry-sequence-breaker",
+                   .help =
+                       "DRY sequence breaker, or none; default newline, colon, quote and *; may be "
+                       "repeated"});
+}
+
+void add_hub(std::vector<Option>& table) {
+  table.push_back({.key = "hub.offline",
+                   .kind = kBoolean,
+                   .fallback = false,
+                   .flags = "--offline",
+                   .help = "never use the network"});
+}
+
+void add_addresses(std::vector<Option>& table) {
+  table.push_back({.key = "server.host",
+                   .kind = kTexts,
+                   .flags = "--host",
+                   .help = "name or address to listen on, 127.0.0.1 unless set; may be repeated"});
+  table.push_back({.key = "server.port",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{8080},
+                   .max = 65535,
+                   .flags = "--port",
+                   .help = "port of these; 0 = any that is free"});
+  table.push_back({.key = "server.unix",
+                   .kind = kTexts,
+                   .flags = "--unix",
+                   .help = "path of a Unix socket to listen on; without --host on that alone"});
+  table.push_back({.key = "server.tls_cert",
+                   .kind = kText,
+                   .flags = "--tls-cert",
+                   .help = "PEM file with the chain of certificates; TLS 1.2 and later"});
+  table.push_back({.key = "server.tls_key",
+                   .kind = kText,
+                   .flags = "--tls-key",
+                   .help = "PEM file of its key"});
+}
+
+void add_protection(std::vector<Option>& table) {
+  table.push_back({.key = "server.api_key_file",
+                   .kind = kText,
+                   .flags = "--api-key-file",
+                   .help = "file of keys, as wick serve key new makes their lines"});
+  table.push_back({.key = "server.insecure",
+                   .kind = kBoolean,
+                   .fallback = false,
+                   .flags = "--insecure",
+                   .help = "listen where others reach it without keys"});
+  table.push_back({.key = "server.open_admin",
+                   .kind = kBoolean,
+                   .fallback = false,
+                   .flags = "--open-admin",
+                   .help = "without keys, everybody who reaches it may load and remove models"});
+  table.push_back({.key = "server.allow_origin",
+                   .kind = kTexts,
+                   .flags = "--allow-origin",
+                   .help = "web pages of this origin may ask it (CORS); may be repeated"});
+  table.push_back({.key = "server.allow_host",
+                   .kind = kTexts,
+                   .flags = "--allow-host",
+                   .help = "a name that it is reached by, beside localhost; may be repeated"});
+}
+
+void add_server(std::vector<Option>& table) {
+  add_addresses(table);
+  add_protection(table);
+  table.push_back({.key = "server.parallel",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{16},
+                   .min = 1,
+                   .max = kMaxSeqs,
+                   .flags = "--parallel",
+                   .help = "answers computed at a time; more wait their turn"});
+  table.push_back({.key = "server.max_connections",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{1024},
+                   .min = 1,
+                   .max = 1 << 16,
+                   .flags = "--max-connections",
+                   .help = "connections at a time; more are told to come back"});
+  table.push_back({.key = "server.max_connections_per_address",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{256},
+                   .min = 1,
+                   .max = 1 << 16,
+                   .flags = "--max-connections-per-address",
+                   .help = "of one machine; behind a proxy all are its"});
+  table.push_back({.key = "server.access_log",
+                   .kind = kBoolean,
+                   .fallback = true,
+                   .flags = "--access-log,!--no-access-log",
+                   .help = "a line on standard error for each request"});
+  table.push_back({.key = "server.metrics_compat",
+                   .kind = kChoice,
+                   .fallback = std::string("none"),
+                   .max = 1,
+                   .choices = {"none", "vllm"},
+                   .flags = "--metrics-compat",
+                   .help = "whose names /metrics has beside wick's own"});
+}
+
+std::string_view group_of(std::string_view key) {
+  static constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
+      {"generation.max_tokens", "Output"}, {"generation.stop", "Output"},
+      {"generation.", "Sampling"},         {"local.memory_limit", "Memory"},
+      {"local.context", "Memory"},         {"cache.", "Memory"},
+      {"optimize.", "Speed"},              {"server.", "Server"}};
+  for (const auto& [beginning, group] : kGroups) {
+    if (key.starts_with(beginning)) return group;
+  }
+  return "Model";
+}
+
+// What --help shows; the rest is behind --help-all.
+bool is_common(std::string_view key) {
+  static constexpr std::string_view kCommon[] = {
+      "local.model_path",       "hub.offline",          "local.device",      "local.threads",
+      "local.context",          "cache.kv_type",        "optimize.speculation",
+      "generation.temperature", "generation.top_k",     "generation.top_p",  "generation.min_p",
+      "generation.repeat_penalty", "generation.seed",   "generation.max_tokens",
+      "generation.stop",        "server.host",          "server.port",       "server.tls_cert",
+      "server.tls_key",         "server.api_key_file"};
+  return std::find(std::begin(kCommon), std::end(kCommon), key) != std::end(kCommon);
+}
+
+std::vector<Option> make_table() {
+  std::vector<Option> table;
+  add_local(table);
+  add_memory_limit(table);
+  add_cache(table);
+  add_optimize(table);
+  add_generation(table);
+  add_hub(table);
+  add_server(table);
+  for (Option& row : table) {
+    row.group = group_of(row.key);
+    row.is_common = is_common(row.key);
+    row.environment = {own_variable(row.key)};
+    for (const ForeignVariable& foreign : foreign_variables()) {
+      if (foreign.key == row.key) row.environment.emplace_back(foreign.variable);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::span<const Option> options() {
+  static const std::vector<Option> kTable = make_table();
+  return kTable;
+}
+
+const Option* find_option(std::string_view key) {
+  const auto table = options();
+  const auto row =
+      std::find_if(table.begin(), table.end(), [&](const Option& s) { return s.key == key; });
+  return row == table.end() ? nullptr : &*row;
+}
+
+Option as_variable(const Option& row, std::string_view name) {
+  Option read = row;
+  for (const ForeignVariable& foreign : foreign_variables()) {
+    if (foreign.variable == name && foreign.zero) read.min = 0;
+  }
+  return read;
+}
+
+Result<OptionValue> parse_variable(const Option& row, std::string_view name,
+                                    std::string_view text) {
+  WICK_TRY(OptionValue value, parse_option(as_variable(row, name), text));
+  for (const ForeignVariable& foreign : foreign_variables()) {
+    if (foreign.variable != name || !foreign.zero) continue;
+    if (value == OptionValue(std::int64_t{0})) value = *foreign.zero;
+  }
+  return value;
+}
+
+std::string_view flag_name(const Option& row) noexcept {
+  const std::string_view all = row.flags;
+  const std::size_t at = all.find("--");
+  if (at == std::string_view::npos) return all;
+  return all.substr(at, all.find(',', at) - at);
+}
+
+}  // namespace wick

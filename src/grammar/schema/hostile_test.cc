@@ -1,0 +1,93 @@
+// Schemas made to cost much: each is answered or refused soon, with memory in proportion to its
+// bytes. Without their bounds these take years, gigabytes or the stack, so no clock is read.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "base/strings.h"
+#include "grammar/schema/machine.h"
+#include "support/hot_counters.h"
+
+namespace wick::grammar {
+namespace {
+
+std::string answer(const std::string& schema, const std::string& text) {
+  auto compiled = compile_schema(schema, {});
+  if (!compiled) return compiled.error().id;
+  const auto accepts = JsonMachine(*std::move(compiled)).accepts(text);
+  return !accepts ? accepts.error().id : *accepts ? "accepted" : "rejected";
+}
+
+// {"$defs": {"a0": `last`, "a1": level(1, `{"$ref":"#/$defs/a0"}`), …}, "$ref": "#/$defs/a<n>", …}.
+std::string chain(int n, const std::string& last,
+                  const std::function<std::string(int, const std::string&)>& level,
+                  const std::string& more = "") {
+  std::string out = cat(R"({"$defs":{"a0":)", last);
+  for (int i = 1; i <= n; ++i)
+    out += cat(R"(,"a)", i, R"(":)", level(i, cat(R"({"$ref":"#/$defs/a)", i - 1, "\"}")));
+  return out + cat(R"(},"$ref":"#/$defs/a)", n, "\"", more, "}");
+}
+
+TEST(HostileSchema, ReferencesPastTheDepthAreRefusedForEveryText) {
+  const auto just_refers = [](int, const std::string& to) { return to; };
+  const std::string schema = chain(1'499, R"({"type":"integer"})", just_refers);
+  for (const char* const text : {"1", "[1]", "{\"a\":1}", "\"a\"", "null", "[1,2]"})
+    EXPECT_EQ(answer(schema, text), "schema_memory") << text;
+  EXPECT_EQ(answer(chain(1'000, R"({"type":"integer"})", just_refers), "1"), "accepted");
+}
+
+TEST(HostileSchema, NumbersAreJudgedOnceByEachPart) {
+  const auto twice = [](int i, const std::string& to) {
+    return cat(R"({"allOf":[{"anyOf":[)", to, R"(,{"multipleOf":)", 1000 + i, R"(}]},{"anyOf":[)",
+               to, R"(,{"multipleOf":)", 2000 + i, "}]}]}");
+  };
+  EXPECT_EQ(answer(chain(64, R"({"multipleOf":1.5})", twice), "3"), "accepted");
+  EXPECT_EQ(answer(chain(64, R"({"multipleOf":1.5})", twice), "4"), "rejected");
+}
+
+TEST(HostileSchema, WhatIsUnevaluatedWalksThroughABoundedNumberOfBranches) {
+  struct Case {
+    const char *keyword, *answer;
+  };
+
+  for (const auto& [keyword, wanted] : {Case{"allOf", "accepted"}, Case{"anyOf", "schema_keyword"},
+                                        Case{"oneOf", "schema_keyword"}}) {
+    const auto twice = [name = keyword](int, const std::string& to) {
+      return cat("{\"", name, "\":[", to, ",", to, "]}");
+    };
+    for (const char* const asks : {"Properties", "Items"}) {
+      const std::string more = cat(",\"unevaluated", asks, "\":false");
+      EXPECT_EQ(answer(chain(60, R"({"type":"object"})", twice, more), "{}"), wanted) << keyword;
+    }
+  }
+  const auto if_then = [](int, const std::string& to) {
+    return cat(R"({"if":)", to, R"(,"then":)", to, "}");
+  };
+  const std::string more = R"(,"unevaluatedProperties":false)";
+  EXPECT_EQ(answer(chain(60, R"({"type":"object"})", if_then, more), "{}"), "accepted");
+}
+
+TEST(HostileSchema, ALongWayThroughReferencesTakesMemoryForEachOnce) {
+  const auto item = [](int, const std::string& to) { return cat(R"({"items":)", to, "}"); };
+  const std::string schema = chain(5'000, R"({"type":"integer"})", item);
+  test::reset_peak_bytes();
+  const long before = test::live_bytes();
+  EXPECT_EQ(answer(schema, "1"), "accepted");
+  EXPECT_LT(test::peak_bytes() - before, 20L << 20U);  // 380 MB with a path in each schema
+}
+
+TEST(HostileSchema, MessagesNameTheOwnPlaceOfASchema) {
+  const auto place = [](const char* schema) {
+    return to_string(compile_schema(schema, {}).error());
+  };
+  EXPECT_NE(place(R"({"$defs":{"a/b~":{"not":{"type":"x"}}},"$ref":"#/$defs/a~1b~0"})")
+                .find("'type' at '#/$defs/a~1b~0/not'"),
+            std::string::npos);
+  EXPECT_NE(place(R"({"allOf":[{"$id":"http://a.b/c","items":{"minimum":"1"}}]})")
+                .find("'minimum' at '#/allOf/0/items'"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace wick::grammar

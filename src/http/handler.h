@@ -1,0 +1,110 @@
+// What passes between the transport (http/server.h), which knows no route, and the routes
+// (server/), which know no socket. Plain types and two small interfaces.
+//
+//   const Route kRoutes[] = {
+//       {Access::kOpen, "GET", "/health", health, Where::kLoop},
+//       {Access::kInfer, "POST", "/v1/chat/completions", chat_completions},
+//   };
+//
+// A handler answers at once with a Response, or with Work that the transport drives: it calls
+// advance() on its loop thread whenever the Work's Wake was set and the connection has room. A
+// client that is gone is a Work that is destroyed, which cancels what it stands for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/wake.h"
+
+namespace wick::http {
+
+// Who may call a route. A Route without one does not compile.
+enum class Access : std::uint8_t {
+  kOpen,   // anybody: health, the page's files
+  kInfer,  // a key with scope "infer" or "admin"; anybody if the server has no keys
+  kAdmin,  // a key with scope "admin"; without keys only where the administrator allowed it
+};
+
+// On which thread a handler runs: the loop's if it never waits and computes little, else a
+// worker's.
+enum class Where : std::uint8_t { kWorker, kLoop };
+
+struct Header {
+  std::string name = {}, value = {};
+};
+
+struct Request {
+  std::string method = {};           // "GET"
+  std::string path = {};             // decoded, without the query: "/v1/models/smol"
+  std::string rest = {};             // what the "*" at the end of the route's path stands for
+  std::string query = {};            // behind "?", as sent
+  std::vector<Header> headers = {};  // names in lower case
+  std::string body = {};
+  std::string id = {};       // x-request-id: the client's if it is sound, else made
+  std::string key_id = {};   // public part of the API key; empty without keys
+  std::uint64_t tenant = 0;  // one number a key; 0 without keys
+  // The first header of this name (lower case), empty if there is none.
+  std::string_view header(std::string_view name) const noexcept;
+};
+
+struct Response {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body = {};
+  std::vector<Header> headers = {};
+};
+
+// Where Work writes. Either whole() once, or begin() and then any number of write()s.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  virtual void whole(Response response) = 0;
+  virtual void begin(Response head) = 0;  // its body is the first piece
+  virtual void write(std::string_view piece) = 0;
+  // Bytes that the connection takes before the client has to read; 0 = stop and wait.
+  virtual std::size_t room() const noexcept = 0;
+};
+
+class Work {
+ public:
+  enum class State : std::uint8_t { kWaits, kDone };
+
+  virtual ~Work() = default;
+  // Loop thread; never blocks. Writes what there is while out.room() > 0. kWaits: called again once
+  // the Wake is set or the connection has room again.
+  virtual State advance(Writer& out) = 0;
+
+  // Written after each 15 s in which nothing was: an SSE comment. Empty = nothing.
+  virtual std::string_view heartbeat() const noexcept { return {}; }
+
+  // A WebSocket's text message. False closes the connection as a protocol error.
+  virtual bool message(std::string /*text*/) { return false; }
+
+  // The server is about to stop: what waits for a client ends, answers go on to their end. Called
+  // again a second before the time to drain is over: end now, with a last piece. What ignores that
+  // is destroyed. Work that comes meanwhile is told as often.
+  virtual void drain() {}
+};
+
+using Reply = std::variant<Response, std::unique_ptr<Work>>;
+// `wake` is the Work's own: pass it to Provider::start().
+using Handler = std::function<Reply(Request request, std::shared_ptr<Wake> wake)>;
+
+struct Route {
+  Route(Access who, std::string_view verb, std::string_view where, Handler what,
+        Where thread = Where::kWorker)
+      : access(who), method(verb), path(where), handler(std::move(what)), runs(thread) {}
+
+  Access access;
+  std::string method;  // "GET", "POST", "DELETE"; "WEBSOCKET" for an upgrade
+  std::string path;    // whole, or a prefix and "*": "/api/blobs/*"
+  Handler handler;
+  Where runs;
+};
+
+}  // namespace wick::http

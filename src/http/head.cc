@@ -1,0 +1,245 @@
+#include "http/head.h"
+
+#include <algorithm>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include "base/printable.h"
+#include "base/strings.h"
+
+namespace wick::http {
+
+namespace {
+
+namespace beast = boost::beast::http;
+
+Refusal bad(std::string_view code, std::string message) {
+  return {.status = 400, .code = std::string(code), .message = std::move(message)};
+}
+
+int hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool is_control(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
+// %41 as A. Nothing that is broken, and no control character.
+std::optional<std::string> decode_path(std::string_view path) {
+  std::string decoded;
+  for (std::size_t at = 0; at < path.size(); ++at) {
+    char c = path[at];
+    if (c == '%') {
+      if (path.size() - at < 3) return std::nullopt;
+      const int high = hex_digit(path[at + 1]), low = hex_digit(path[at + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      c = static_cast<char>(high * 16 + low);
+      at += 2;
+    }
+    if (is_control(c)) return std::nullopt;
+    decoded += c;
+  }
+  return decoded;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+    text.remove_suffix(1);
+  return text;
+}
+
+// One of the words between commas, in any case.
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (ascii_lower(trimmed(list.substr(0, comma))) == word) return true;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
+}
+
+// Headers that decide who is asked, by whom, and where the body ends: none of them twice.
+std::optional<Refusal> check_repeated(const Head& head) {
+  constexpr std::string_view kOnce[] = {"host",          "content-length", "transfer-encoding",
+                                        "content-type",  "authorization",  "x-api-key",
+                                        "origin",        "expect",         "sec-websocket-key",
+                                        "sec-fetch-site"};
+  for (const std::string_view name : kOnce) {
+    const auto is_it = [&](const Header& header) { return header.name == name; };
+    if (std::count_if(head.headers.begin(), head.headers.end(), is_it) > 1)
+      return bad("repeated_header", cat("the header ", name, " occurs more than once"));
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> read_framing(Head& head) {
+  const std::string_view length = head.header("content-length");
+  if (head.has("content-length")) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (length.empty() || length.size() > 18 ||
+        !std::all_of(length.begin(), length.end(), is_digit))
+      return bad("bad_content_length", "content-length is not one number");
+    for (const char c : length)
+      head.length = head.length * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  if (!head.has("transfer-encoding")) return std::nullopt;
+  if (head.has("content-length"))
+    return bad("bad_framing", "a request has either content-length or transfer-encoding");
+  if (head.is_1_0) return bad("bad_framing", "HTTP/1.0 has no transfer-encoding");
+  if (ascii_lower(head.header("transfer-encoding")) != "chunked") {
+    return Refusal{.status = 501,
+                   .code = "bad_transfer_encoding",
+                   .message = "the only transfer-encoding is chunked"};
+  }
+  head.is_chunked = true;
+  return std::nullopt;
+}
+
+// "/path?query", "http://host/path?query" (whose host is the header's), "*".
+std::optional<Refusal> read_target(Head& head, std::string_view target) {
+  if (target.size() > kMaxTargetBytes) {
+    return Refusal{.status = 414,
+                   .code = "target_too_long",
+                   .message = cat("the path has ", target.size(), " bytes, at most ",
+                                  kMaxTargetBytes, " are allowed")};
+  }
+  const auto is_visible = [](char c) { return c > 0x20 && c < 0x7F && c != '#'; };
+  if (!std::all_of(target.begin(), target.end(), is_visible))
+    return bad("bad_target", "the path holds a character that has to be escaped as %XX");
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (ascii_lower(target.substr(0, scheme.size())) != scheme) continue;
+    target.remove_prefix(scheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    if (ascii_lower(target.substr(0, end)) != head.host)
+      return bad("bad_target", "the address names another host than the header host");
+    target.remove_prefix(end);
+    if (target.empty()) target = "/";
+  }
+  if (target == "*" && head.method == "OPTIONS") {
+    head.path = "*";
+    return std::nullopt;
+  }
+  if (!target.starts_with('/')) return bad("bad_target", "the path does not begin with /");
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  auto path = decode_path(target.substr(0, mark));
+  if (!path) return bad("bad_target", "the path is not escaped as it should be");
+  head.path = std::move(*path);
+  head.query = target.substr(std::min(mark + 1, target.size()));
+  return std::nullopt;
+}
+
+std::optional<Refusal> read_host(Head& head) {
+  head.host = ascii_lower(head.header("host"));
+  if (head.host.empty()) return bad("no_host", "a request needs one header host");
+  const auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_' ||
+           c == ':' || c == '[' || c == ']';
+  };
+  if (head.host.size() > kMaxHostBytes ||
+      !std::all_of(head.host.begin(), head.host.end(), is_allowed))
+    return bad("bad_host", "the header host is not a name with a port");
+  return std::nullopt;
+}
+
+std::optional<Refusal> read_rest(Head& head) {
+  if (head.has("expect")) {
+    head.expects_continue = ascii_lower(head.header("expect")) == "100-continue";
+    if (!head.expects_continue) {
+      return Refusal{.status = 417,
+                     .code = "bad_expectation",
+                     .message = "the only expectation is 100-continue"};
+    }
+  }
+  head.is_upgrade = head.method == "GET" && has_word(head.header("connection"), "upgrade") &&
+                    has_word(head.header("upgrade"), "websocket");
+  return std::nullopt;
+}
+
+Refusal refuse_of_beast(const boost::beast::error_code& error) {
+  if (error == beast::error::bad_version) {
+    return {
+        .status = 505, .code = "bad_version", .message = "the versions are HTTP/1.1 and HTTP/1.0"};
+  }
+  return bad("bad_request", cat("the request is malformed: ", error.message()));
+}
+
+}  // namespace
+
+std::string_view Head::header(std::string_view name) const noexcept {
+  for (const Header& header : headers) {
+    if (header.name == name) return header.value;
+  }
+  return {};
+}
+
+bool Head::has(std::string_view name) const noexcept {
+  return std::any_of(headers.begin(), headers.end(),
+                     [&](const Header& header) { return header.name == name; });
+}
+
+std::variant<Head, Refusal> parse_head(std::string_view block) {
+  beast::request_parser<beast::empty_body> parser;
+  parser.eager(false);
+  parser.header_limit(static_cast<std::uint32_t>(block.size() + 1));
+  parser.body_limit(boost::none);  // decided by who reads the body
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(block.data(), block.size()), error);
+  if (error && error != beast::error::need_more) return refuse_of_beast(error);
+  if (!parser.is_header_done()) return bad("bad_request", "the request is malformed");
+  const auto& message = parser.get();
+  Head head{.method = std::string(message.method_string()),
+            .is_1_0 = message.version() == 10,
+            .keeps_alive = parser.keep_alive()};
+  if (head.method.size() > kMaxMethodBytes) return bad("bad_method", "the method is too long");
+  for (const auto& field : message) {
+    head.headers.push_back({ascii_lower({field.name_string().data(), field.name_string().size()}),
+                            std::string(trimmed({field.value().data(), field.value().size()}))});
+  }
+  const std::string_view target(message.target().data(), message.target().size());
+  for (auto refusal : {check_repeated(head), read_framing(head), read_host(head)}) {
+    if (refusal) return *std::move(refusal);
+  }
+  if (auto refusal = read_target(head, target)) return *std::move(refusal);
+  if (auto refusal = read_rest(head)) return *std::move(refusal);
+  return head;
+}
+
+std::variant<std::size_t, Refusal> HeadLines::find_end(std::string_view all) {
+  const auto too_large = [&](std::string_view what, std::size_t limit) {
+    return Refusal{.status = 431,
+                   .code = "head_too_large",
+                   .message = cat("the request has more than ", limit, " ", what)};
+  };
+  for (;;) {
+    const std::size_t feed = all.find('\n', seen_);
+    const bool has_line = feed != std::string_view::npos;
+    if ((has_line ? feed + 1 : all.size()) > limits_->head_bytes)
+      return too_large("bytes of headers", limits_->head_bytes);
+    if (!has_line) {
+      seen_ = all.size();
+      return std::size_t{0};
+    }
+    const std::string_view line = all.substr(line_, feed - line_);
+    if (!line.ends_with('\r')) return bad("bare_line_feed", "a line ends with LF instead of CRLF");
+    const std::string_view text = line.substr(0, line.size() - 1);
+    if (std::any_of(text.begin(), text.end(), [](char c) { return is_control(c) && c != '\t'; }))
+      return bad("control_character", "a header holds a control character");
+    line_ = seen_ = feed + 1;
+    if (text.empty()) {
+      if (lines_ > 0) return line_;
+      return bad("bad_request", "the request begins with an empty line");
+    }
+    if (text.starts_with(' ') || text.starts_with('\t'))
+      return bad("folded_header", "a header goes on in the next line");
+    if (++lines_ > limits_->headers + 1)
+      return too_large("headers", static_cast<std::size_t>(limits_->headers));
+  }
+}
+
+}  // namespace wick::http

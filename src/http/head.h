@@ -1,0 +1,60 @@
+// The head of a request, from bytes that may be hostile. Boost.Beast takes the request line and the
+// headers apart; what it lets through though proxies and servers read it differently (a way to
+// smuggle requests) is refused here: a line feed without carriage return, folded lines, a body
+// announced twice, a transfer coding other than "chunked". Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "http/handler.h"
+#include "http/limits.h"
+#include "http/refusal.h"
+
+namespace wick::http {
+
+struct Head {
+  std::string method = {};  // as sent: "GET"
+  std::string path = {};    // decoded, "*" of OPTIONS
+  std::string query = {};
+  std::vector<Header> headers = {};  // names in lower case, values trimmed
+  std::string host = {};             // in lower case, as sent: "localhost:8080"
+  std::uint64_t length = 0;          // of the body, if it is not chunked
+  bool is_1_0 = false;               // HTTP/1.0
+  bool keeps_alive = true;
+  bool is_chunked = false;
+  bool expects_continue = false;
+  bool is_upgrade = false;  // asks for a WebSocket
+
+  bool has_body() const noexcept { return is_chunked || length > 0; }
+
+  std::string_view header(std::string_view name) const noexcept;  // empty if there is none
+  bool has(std::string_view name) const noexcept;
+};
+
+// `block` ends with the empty line, inclusive. The lines have been checked by HeadLines.
+std::variant<Head, Refusal> parse_head(std::string_view block);
+
+// Finds the end of a head as its bytes arrive and refuses what no line of a head may hold.
+class HeadLines {
+ public:
+  explicit HeadLines(const Limits& limits) : limits_(&limits) {}
+
+  // `all` is what has come of the head, from its first byte, and grows from call to call. The
+  // length of the head with its empty line; 0: more is needed.
+  std::variant<std::size_t, Refusal> find_end(std::string_view all);
+
+  void restart() noexcept { line_ = seen_ = 0, lines_ = 0; }
+
+ private:
+  const Limits* limits_;
+  std::size_t line_ = 0;  // where the unfinished line begins
+  std::size_t seen_ = 0;  // up to here there is no line feed behind line_
+  int lines_ = 0;
+};
+
+}  // namespace wick::http

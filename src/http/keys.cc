@@ -1,0 +1,251 @@
+#include "http/keys.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "base/printable.h"
+#include "base/strings.h"
+#include "http/limits.h"
+
+namespace wick::http {
+
+namespace {
+
+constexpr std::string_view kPrefix = "sk-wick-";
+constexpr std::size_t kPublicBytes = 12, kSecretBytes = 48;
+constexpr std::string_view kLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+using Digest = std::array<unsigned char, 32>;
+
+Digest sha256(std::string_view text) {
+  Digest digest = {};
+  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  return digest;
+}
+
+std::string to_hex(const Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const unsigned char byte : digest) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+bool from_hex(std::string_view hex, Digest& digest) {
+  if (hex.size() != 2 * digest.size()) return false;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const char* const at = hex.data() + 2 * i;
+    const auto [end, error] = std::from_chars(at, at + 2, digest[i], 16);
+    if (error != std::errc() || end != at + 2) return false;
+  }
+  return true;
+}
+
+bool is_made_of_letters(std::string_view text) noexcept {
+  return text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+std::uint64_t tenant_of(std::string_view id) {
+  const Digest digest = sha256(cat("wick tenant ", id));
+  std::uint64_t tenant = 0;
+  for (std::size_t i = 0; i < sizeof(tenant); ++i)
+    tenant = tenant << 8 | digest[i];
+  return std::max<std::uint64_t>(tenant, 1);
+}
+
+// "infer,admin"; false for any other word.
+bool parse_scopes(std::string_view text, Key& key) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view word = text.substr(0, comma);
+    if (word != "infer" && word != "admin") return false;
+    (word == "infer" ? key.may_infer : key.may_admin) = true;
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return key.may_infer || key.may_admin;
+}
+
+bool parse_limit(std::string_view text, Key& key) {
+  const std::size_t equals = std::min(text.find('='), text.size() - 1);
+  const std::string_view name = text.substr(0, equals), digits = text.substr(equals + 1);
+  if (name != "rpm" && name != "parallel") return false;
+  int& value = name == "rpm" ? key.per_minute : key.parallel;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc() && end == digits.data() + digits.size() && value > 0 &&
+         value <= 1'000'000;
+}
+
+// What is wrong with the line; nothing if it is right.
+std::string parse_line(const std::string& line, Key& key) {
+  std::istringstream words(line);
+  std::string hash, scopes, limit;
+  words >> key.id >> hash >> scopes;
+  if (key.id.size() != kPublicBytes || !is_made_of_letters(key.id))
+    return cat("the public part has ", key.id.size(), " characters, not 12 letters and digits");
+  if (!from_hex(hash, key.sha256)) return "the SHA-256 is not 64 hexadecimal digits";
+  if (!parse_scopes(scopes, key)) return "the scopes are not infer, admin or infer,admin";
+  while (words >> limit) {
+    if (limit.starts_with('#')) break;
+    if (!parse_limit(limit, key)) return "a limit is not rpm=N or parallel=N";
+  }
+  key.tenant = tenant_of(key.id);
+  return {};
+}
+
+}  // namespace
+
+Result<Keys> Keys::parse(std::string_view text, std::string_view name) {
+  Keys keys;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    Key key;
+    std::string wrong = parse_line(line, key);
+    if (wrong.empty() && keys.keys_.contains(key.id)) wrong = "the public part occurs twice";
+    if (wrong.empty() && keys.keys_.size() >= std::size_t{kMaxKeys})
+      wrong = cat("there are more than ", kMaxKeys, " keys");
+    if (!wrong.empty()) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_key_file",
+                   .message = cat(printable(name), ":", number, ": ", wrong),
+                   .hint = "wick serve key new prints a line for this file"};
+    }
+    keys.keys_.emplace(key.id, key);
+  }
+  return keys;
+}
+
+Result<Keys> Keys::load(const std::filesystem::path& path) {
+  const auto fail = [&](ErrorCode code, std::string_view what) {
+    return Error{.code = code,
+                 .id = "bad_key_file",
+                 .message = cat(printable(path.string()), ": ", what),
+                 .hint = "wick serve key new prints a line for this file"};
+  };
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return fail(ErrorCode::kNotFound, "there is no such file of keys");
+  if ((status.st_mode & S_IWOTH) != 0)
+    return fail(ErrorCode::kInvalid, "everybody may write this file of keys (chmod o-w)");
+  if (static_cast<std::uint64_t>(status.st_size) > kMaxKeyFileBytes)
+    return fail(ErrorCode::kInvalid,
+                cat("a file of keys has at most ", kMaxKeyFileBytes, " bytes"));
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return fail(ErrorCode::kIo, "the file of keys cannot be read");
+  WICK_TRY(Keys keys, parse(text.str(), path.string()));
+  if (keys.size() == 0) return fail(ErrorCode::kInvalid, "the file of keys holds no key");
+  return keys;
+}
+
+const Key* Keys::find(std::string_view presented) const {
+  static const Key kNobody;
+  const std::size_t dash = kPrefix.size() + kPublicBytes;
+  if (presented.size() != dash + 1 + kSecretBytes || !presented.starts_with(kPrefix) ||
+      presented[dash] != '-')
+    return nullptr;
+  const auto found = keys_.find(presented.substr(kPrefix.size(), kPublicBytes));
+  const Key& key = found == keys_.end() ? kNobody : found->second;
+  const Digest digest = sha256(presented.substr(dash + 1));
+  const bool is_it = CRYPTO_memcmp(digest.data(), key.sha256.data(), digest.size()) == 0;
+  return is_it && found != keys_.end() ? &key : nullptr;
+}
+
+std::string_view presented_key(const Head& head) {
+  constexpr std::string_view kBearer = "bearer ";
+  std::string_view value = head.header("authorization");
+  if (ascii_lower(value.substr(0, kBearer.size())) == kBearer) {
+    value.remove_prefix(kBearer.size());
+    while (value.starts_with(' '))
+      value.remove_prefix(1);
+    return value;
+  }
+  return head.header("x-api-key");
+}
+
+Result<NewKey> make_key(bool may_admin) {
+  std::string letters;
+  while (letters.size() < kPublicBytes + kSecretBytes) {
+    std::array<unsigned char, 64> bytes = {};
+    if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+      return Error{.code = ErrorCode::kIo,
+                   .id = "no_random",
+                   .message = "the system gives no random numbers"};
+    }
+    for (const unsigned char byte : bytes) {  // 248 = 4 · 62: each letter is as likely
+      if (byte < 4 * kLetters.size() && letters.size() < kPublicBytes + kSecretBytes)
+        letters += kLetters[byte % kLetters.size()];
+    }
+  }
+  const std::string id = letters.substr(0, kPublicBytes), secret = letters.substr(kPublicBytes);
+  return NewKey{
+      .key = cat(kPrefix, id, "-", secret),
+      .line = cat(id, " ", to_hex(sha256(secret)), may_admin ? " infer,admin" : " infer")};
+}
+
+std::string without_secrets(std::string_view text) {
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t found = std::min(text.find(kPrefix, at), text.size());
+    shown += text.substr(at, found - at);
+    at = found;
+    if (at == text.size()) break;
+    const std::size_t end =
+        std::min(text.find_first_not_of(kLetters, at + kPrefix.size()), text.size());
+    shown += text.substr(at, std::min(end - at, kPrefix.size() + kPublicBytes));
+    at = end;
+    if (at < text.size() && text[at] == '-') {
+      shown += "-…";
+      at = std::min(text.find_first_not_of(kLetters, at + 1), text.size());
+    }
+  }
+  return shown;
+}
+
+std::optional<Refusal> KeyUse::begin(const Key& key, std::int64_t now_ns) {
+  Use& use = uses_[key.id];
+  if (key.parallel > 0 && use.under_way >= key.parallel) {
+    return Refusal{.status = 429,
+                   .code = "rate_limit_exceeded",
+                   .message = cat("key ", key.id, " has ", use.under_way,
+                                  " requests under way, as many as it may"),
+                   .retry_after_s = 1};
+  }
+  if (key.per_minute > 0) {
+    const double full = key.per_minute, per_ns = full / 60e9;
+    if (use.tokens < 0) use.tokens = full;
+    use.tokens = std::min(full, use.tokens + static_cast<double>(now_ns - use.filled_ns) * per_ns);
+    use.filled_ns = now_ns;
+    if (use.tokens < 1) {
+      return Refusal{.status = 429,
+                     .code = "rate_limit_exceeded",
+                     .message = cat("key ", key.id, " may ask ", key.per_minute, " times a minute"),
+                     .retry_after_s = static_cast<int>(std::ceil((1 - use.tokens) / per_ns / 1e9))};
+    }
+    use.tokens -= 1;
+  }
+  ++use.under_way;
+  return std::nullopt;
+}
+
+void KeyUse::end(const std::string& key_id) {
+  const auto found = uses_.find(key_id);
+  if (found != uses_.end() && found->second.under_way > 0) --found->second.under_way;
+}
+
+}  // namespace wick::http

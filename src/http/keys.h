@@ -1,0 +1,78 @@
+// The API keys of a server. A key is "sk-wick-<12 public>-<48 secret>"; its file holds the public
+// part and the SHA-256 of the secret, one key a line, so that whoever reads the file has no key:
+//
+//   # id  sha256 of the secret  scopes  limits
+//   hV3kZ0qLx9Ta 9f86d081… infer
+//   b7Yw2nC5mQ1e 2c26b46b… infer,admin rpm=600 parallel=8
+//
+// Only public parts appear in logs and messages. Keys are immutable; KeyUse belongs to the loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "http/handler.h"
+#include "http/head.h"
+#include "http/refusal.h"
+
+namespace wick::http {
+
+struct Key {
+  std::string id = {};
+  std::array<unsigned char, 32> sha256 = {};
+  bool may_infer = false, may_admin = false;
+  int per_minute = 0, parallel = 0;  // requests; 0 = no limit
+  std::uint64_t tenant = 0;          // made from the id; never 0
+};
+
+class Keys {
+ public:
+  static Result<Keys> load(const std::filesystem::path& path);
+  static Result<Keys> parse(std::string_view text, std::string_view name);
+
+  // The key that is spelled by `presented`, whose secret is compared in constant time.
+  const Key* find(std::string_view presented) const;
+
+  std::size_t size() const noexcept { return keys_.size(); }
+
+ private:
+  std::map<std::string, Key, std::less<>> keys_;
+};
+
+// What a request shows: "authorization: Bearer …", else "x-api-key: …". Empty if neither is there.
+std::string_view presented_key(const Head& head);
+
+struct NewKey {
+  std::string key = {};   // shown once
+  std::string line = {};  // for the file
+};
+
+Result<NewKey> make_key(bool may_admin);
+
+// `text` with the secrets of keys cut out of it, for logs.
+std::string without_secrets(std::string_view text);
+
+// Requests of each key: how many are under way, and how many there were of late.
+class KeyUse {
+ public:
+  // Counts the request in, or says why not. `now_ns` is the clock's.
+  std::optional<Refusal> begin(const Key& key, std::int64_t now_ns);
+  void end(const std::string& key_id);
+
+ private:
+  struct Use {
+    int under_way = 0;
+    double tokens = -1;  // of a bucket that holds a minute's; -1: full
+    std::int64_t filled_ns = 0;
+  };
+
+  std::map<std::string, Use, std::less<>> uses_;
+};
+
+}  // namespace wick::http

@@ -1,0 +1,43 @@
+// What is on its way to one client: bytes are appended to tail() and written as the client takes
+// them. room() is what a handler may still add; the client that takes nothing for a while is cut by
+// who asks stalled_since(). The loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "http/loop.h"
+
+namespace wick::http {
+
+class Outbox {
+ public:
+  explicit Outbox(std::size_t limit) : limit_(limit) {}
+
+  std::string& tail() noexcept { return tail_; }
+
+  std::size_t pending() const noexcept { return tail_.size() + writing_.size() - written_; }
+
+  std::size_t room() const noexcept { return pending() < limit_ ? limit_ - pending() : 0; }
+
+  // Since when the client has taken nothing of what there is, as monotonic_ns(); 0: it owes
+  // nothing.
+  std::int64_t stalled_since() const noexcept { return is_writing_ ? progress_ns_ : 0; }
+
+  // Begins to write what is pending. `done`, after each part that went out: whether it did. It must
+  // keep this object and the stream.
+  void flush(Stream& stream, std::function<void(bool is_ok)> done);
+
+ private:
+  void write(Stream& stream, std::function<void(bool is_ok)> done);
+
+  std::size_t limit_;
+  std::string tail_, writing_;
+  std::size_t written_ = 0;
+  bool is_writing_ = false;
+  std::int64_t progress_ns_ = 0;
+};
+
+}  // namespace wick::http

@@ -1,0 +1,274 @@
+#include "http/server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/catch_bad_alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "http/connection.h"
+
+namespace wick::http {
+
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr int kAcceptsAtOnce = 64;             // then others of the loop have their turn
+constexpr std::int64_t kNoDescriptorMs = 100;  // until the next try
+constexpr int kNotSentBytes = 128 << 10;       // in the kernel, of one connection
+
+// Connections of one machine are counted together; of IPv6 those of one network (/64).
+std::string counted_address(const std::string& ip) {
+  if (ip.find(':') == std::string::npos) return ip;
+  in6_addr bytes = {};
+  if (::inet_pton(AF_INET6, ip.c_str(), &bytes) != 1) return ip;
+  return {reinterpret_cast<const char*>(&bytes), 8};
+}
+
+void set_up_socket(int fd) {
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));  // a machine that is gone
+  // What a client does not take waits here, where it is counted, not in the kernel.
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kNotSentBytes, sizeof(kNotSentBytes));
+}
+
+Result<void> check_exposure(const ServerOptions& options, const Listeners& listeners) {
+  if (!options.key_file.empty() || options.is_insecure) return {};
+  for (const Listener& listener : listeners.all()) {
+    if (listener.is_loopback) continue;
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "exposed_without_keys",
+                 .message = cat("everybody on the network could use the server at ",
+                                listener.address, ", for it has no keys"),
+                 .hint =
+                     "make one (wick serve key new) and name its file with --api-key-file, or "
+                     "listen on --host 127.0.0.1; --insecure does it all the same"};
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Keys>> load_keys(const std::filesystem::path& path) {
+  if (path.empty()) return std::shared_ptr<const Keys>();
+  WICK_TRY(Keys keys, Keys::load(path));
+  return std::shared_ptr<const Keys>(std::make_shared<const Keys>(std::move(keys)));
+}
+
+}  // namespace
+
+struct Server::Accepting {
+  explicit Accepting(Listeners its_listeners) : listeners(std::move(its_listeners)) {}
+
+  Listeners listeners;
+  std::vector<std::unique_ptr<Watch>> watches;
+  std::unique_ptr<Watch> wakes;
+  std::unique_ptr<Timer> retry, last_call, drained;
+  std::set<std::shared_ptr<Connection>> connections;
+  std::unordered_map<std::string, int> by_address;
+  std::set<const Connection*> refused;
+};
+
+Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options,
+                                               std::vector<Route> routes) {
+  auto server = std::unique_ptr<Server>(new Server(options));
+  WICK_TRY(Listeners listeners, Listeners::open(options.listen));
+  WICK_DO(check_exposure(options, listeners));
+  GuardOptions rules = options.guard;
+  for (const std::string& host : options.listen.hosts) {
+    if (host == "0.0.0.0" || host == "::") continue;  // no name: a page may try it as one
+    rules.hosts.push_back(host.find(':') == std::string::npos ? host : cat("[", host, "]"));
+  }
+  WICK_TRY(Guard guard, Guard::create(rules));
+  WICK_TRY(server->loop_, Loop::create());
+  server->site_ = std::make_unique<Site>(*server->loop_, std::move(guard), std::move(routes));
+  Site& site = *server->site_;
+  site.limits = options.limits;
+  site.admits_admin_without_key = options.admits_admin_without_key;
+  site.logs_requests = options.logs_requests;
+  std::random_device random;
+  site.seed = std::uint64_t{random()} << 32 | random();
+  WICK_TRY(site.keys, load_keys(options.key_file));
+  WICK_TRY(site.wakes, WakeSet::create());
+  if (options.tls.is_set()) {
+    WICK_TRY(server->tls_, open_tls(options.tls));
+  }
+  WICK_TRY(site.workers,
+           Workers::start(options.limits.workers, static_cast<std::size_t>(options.limits.queued)));
+  site.on_closed = [raw = server.get()](Connection& connection) { raw->on_closed(connection); };
+  for (const Listener& listener : listeners.all()) {
+    const char* const scheme = listener.is_unix ? "" : server->tls_ ? "https://" : "http://";
+    server->addresses_.push_back(cat(scheme, listener.address));
+  }
+  server->accepting_ = std::make_unique<Accepting>(std::move(listeners));
+  return server;
+}
+
+Server::Server(const ServerOptions& options) : options_(options) {}
+
+Server::~Server() {
+  if (accepting_ == nullptr) return;  // create() failed
+  accepting_->watches.clear();
+  accepting_->wakes.reset();
+  while (!accepting_->connections.empty())
+    std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
+  accepting_->retry.reset();
+  accepting_->last_call.reset();
+  accepting_->drained.reset();
+  site_->workers.reset();
+  loop_->finish();  // replies that nobody waits for, handlers of what was closed
+}
+
+void Server::run(const std::stop_token& stop) {
+  const std::stop_callback on_stop(stop, [this] { this->stop(); });
+  for (const Listener& listener : accepting_->listeners.all()) {
+    accepting_->watches.push_back(
+        std::make_unique<Watch>(*loop_, listener.fd, [this, listener] { accept(listener); }));
+  }
+  accepting_->wakes = std::make_unique<Watch>(*loop_, site_->wakes->fd(), [this] {
+    site_->wakes->take([&](std::uint64_t number) {
+      const auto found = site_->under_way.find(number);
+      if (found != site_->under_way.end()) found->second->on_wake();
+    });
+  });
+  accepting_->last_call = std::make_unique<Timer>(*loop_, [this] { call_to_end(); });
+  accepting_->drained = std::make_unique<Timer>(*loop_, [this] { this->stop(); });
+  loop_->run();
+  accepting_->watches.clear();
+  accepting_->listeners.close();
+  while (!accepting_->connections.empty())
+    std::shared_ptr<Connection>(*accepting_->connections.begin())->close();
+}
+
+void Server::accept(const Listener& listener) {
+  for (int i = 0; i < kAcceptsAtOnce; ++i) {
+    const int fd = ::accept4(listener.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      admit(fd, listener);
+      continue;
+    }
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+    // No descriptor, no memory: the kernel's queue holds them for a while.
+    log_message(LogLevel::kWarning, cat("no connection can be accepted: ", std::strerror(errno)));
+    accepting_->watches.clear();
+    accepting_->retry = std::make_unique<Timer>(*loop_, [this] {
+      for (const Listener& again : accepting_->listeners.all()) {
+        accepting_->watches.push_back(
+            std::make_unique<Watch>(*loop_, again.fd, [this, again] { accept(again); }));
+      }
+    });
+    accepting_->retry->set(monotonic_ns() + kNoDescriptorMs * kNsPerMs);
+    return;
+  }
+}
+
+void Server::admit(int fd, const Listener& listener) {
+  Peer peer;
+  if (!listener.is_unix) {
+    set_up_socket(fd);
+    peer.local = address_of(fd, false);
+    peer.counted = counted_address(address_of(fd, true));
+  }
+  const Limits& limits = site_->limits;
+  const std::size_t n_served = accepting_->connections.size() - accepting_->refused.size();
+  const bool is_many = n_served >= static_cast<std::size_t>(limits.connections);
+  const bool is_much = !peer.counted.empty() && accepting_->by_address.contains(peer.counted) &&
+                       accepting_->by_address[peer.counted] >= limits.connections_per_address;
+  const bool is_refused = is_many || is_much;
+  if (is_refused) {
+    site_->counters.refused.fetch_add(1, std::memory_order_relaxed);
+    const bool has_tls = tls_ != nullptr && !listener.is_unix;
+    if (has_tls || accepting_->refused.size() >= std::size_t{kMaxRefused}) {
+      ::close(fd);
+      return;
+    }
+    peer.counted.clear();
+  }
+  auto stream = tls_ != nullptr && !listener.is_unix ? tls_stream(*loop_, fd, tls_)
+                                                     : plain_stream(*loop_, fd);
+  if (stream == nullptr) return;
+  const auto connection = std::make_shared<Connection>(*site_, std::move(stream), std::move(peer));
+  accepting_->connections.insert(connection);
+  if (is_refused) {
+    accepting_->refused.insert(connection.get());
+    return connection->start_refused(
+        {.status = 503,
+         .code = "too_many_connections",
+         .message = is_many ? "the server has as many connections as it can take; try again"
+                            : "the server has as many connections of this address as it takes",
+         .retry_after_s = 1});
+  }
+  if (!connection->peer().counted.empty()) ++accepting_->by_address[connection->peer().counted];
+  site_->counters.connections.fetch_add(1, std::memory_order_relaxed);
+  site_->counters.open.fetch_add(1, std::memory_order_relaxed);
+  connection->start();
+}
+
+void Server::on_closed(Connection& connection) {
+  const bool was_refused = accepting_->refused.erase(&connection) > 0;
+  const auto count = accepting_->by_address.find(connection.peer().counted);
+  if (count != accepting_->by_address.end() && --count->second == 0)
+    accepting_->by_address.erase(count);
+  if (!was_refused) site_->counters.open.fetch_sub(1, std::memory_order_relaxed);
+  accepting_->connections.erase(connection.shared_from_this());
+  check_drained();
+}
+
+void Server::drain() {
+  drains_.store(true, std::memory_order_relaxed);
+  loop_->post([this] { begin_drain(); });
+}
+
+void Server::begin_drain() {
+  if (site_->drains()) return;
+  accepting_->watches.clear();
+  accepting_->retry.reset();
+  accepting_->listeners.close();
+  const Limits& limits = site_->limits;
+  const std::int64_t now = monotonic_ns();
+  accepting_->last_call->set(now + (limits.drain_ms - limits.last_call_ms) * kNsPerMs);
+  accepting_->drained->set(now + limits.drain_ms * kNsPerMs);
+  call_to_end();
+}
+
+void Server::call_to_end() {
+  ++site_->drain_calls;
+  const auto connections = accepting_->connections;  // each may leave it
+  for (const auto& connection : connections)
+    connection->drain();
+  check_drained();
+}
+
+void Server::check_drained() {
+  if (site_->drains() && accepting_->connections.empty()) stop();
+}
+
+void Server::stop() {
+  loop_->stop();
+}
+
+Result<void> Server::reload() {
+  std::shared_ptr<TlsContext> tls;
+  if (options_.tls.is_set()) {
+    WICK_TRY(tls, open_tls(options_.tls));
+  }
+  WICK_TRY(auto keys, load_keys(options_.key_file));
+  loop_->post([this, tls = std::move(tls), keys = std::move(keys)] {
+    tls_ = tls;
+    site_->keys = keys;
+  });
+  return {};
+}
+
+}  // namespace wick::http

@@ -1,0 +1,87 @@
+// The server: listens, keeps the rules that hold for every route (who may ask, how much, how long)
+// and hands requests to the routes. One thread runs it; a few workers run handlers that may wait.
+//
+//   WICK_TRY(const auto server, http::Server::create(options, std::move(routes)));
+//   for (const std::string& address : server->addresses()) …   // "http://127.0.0.1:8080"
+//   server->run();          // until stop(), or until drain() is through
+//
+// drain(), stop(), reload() and what is const may be called on any thread while run() runs.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "http/guard.h"
+#include "http/handler.h"
+#include "http/limits.h"
+#include "http/listeners.h"
+#include "http/site.h"
+#include "http/tls.h"
+
+namespace wick::http {
+
+struct ServerOptions {
+  ListenOptions listen = {.hosts = {"127.0.0.1"}, .port = 8080};
+  GuardOptions guard = {};  // the names of `listen.hosts` are added
+  TlsFiles tls = {};
+  std::filesystem::path key_file = {};    // empty: no keys, everybody may infer
+  bool is_insecure = false;               // may be reached from a network without keys
+  bool admits_admin_without_key = false;  // else kAdmin is refused where there are no keys
+  bool logs_requests = true;
+  Limits limits = {};
+};
+
+class Server {
+ public:
+  // Opens what it listens on. Refuses an address that others reach if there are no keys.
+  static Result<std::unique_ptr<Server>> create(const ServerOptions& options,
+                                                std::vector<Route> routes);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // "http://127.0.0.1:8080", "https://[::1]:8443", "unix:/run/wick.sock".
+  const std::vector<std::string>& addresses() const noexcept { return addresses_; }
+
+  // The thread that calls it is the loop's. Returns after stop(), or after drain() when nothing is
+  // under way any more or the time for it is over. Once.
+  void run(const std::stop_token& stop = {});
+
+  void drain();  // no new connections; each ends after what it has under way
+  void stop();   // at once
+  // Reads the files of keys and TLS again, for requests and connections to come. If one is wrong
+  // all stays as it is.
+  Result<void> reload();
+
+  bool is_draining() const noexcept { return drains_.load(std::memory_order_relaxed); }
+
+  const Counters& counters() const noexcept { return site_->counters; }
+
+ private:
+  struct Accepting;
+
+  explicit Server(const ServerOptions& options);
+
+  void accept(const Listener& listener);
+  void admit(int fd, const Listener& listener);
+  void on_closed(Connection& connection);
+  void begin_drain();
+  void call_to_end();
+  void check_drained();
+
+  ServerOptions options_;
+  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<Site> site_;
+  std::shared_ptr<TlsContext> tls_;
+  std::unique_ptr<Accepting> accepting_;
+  std::vector<std::string> addresses_;
+  std::atomic<bool> drains_ = false;
+};
+
+}  // namespace wick::http

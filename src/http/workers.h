@@ -1,0 +1,48 @@
+// The threads that run handlers which may wait, and the bounded queue before them. Any thread may
+// submit and withdraw; the loop's does.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wick::http {
+
+class Workers {
+ public:
+  using Job = std::function<void()>;
+
+  static Result<std::unique_ptr<Workers>> start(int n_threads, std::size_t max_queued);
+  ~Workers();  // waits for the jobs that run; those in the queue are dropped
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  // False: the queue is full. `job` does not throw.
+  bool submit(std::uint64_t key, Job job);
+  void withdraw(std::uint64_t key);  // if it has not begun
+  std::size_t queued() const;
+
+ private:
+  struct Queued {
+    std::uint64_t key;
+    Job job;
+  };
+
+  explicit Workers(std::size_t max_queued) : max_queued_(max_queued) {}
+
+  void work(const std::stop_token& stop);
+
+  const std::size_t max_queued_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any has_job_;
+  std::deque<Queued> queue_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace wick::http

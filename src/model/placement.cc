@@ -1,0 +1,81 @@
+#include "model/placement.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "backend/device_registry.h"
+#include "model/decoder_state.h"
+
+namespace wick {
+
+namespace {
+
+// This part of a device stays for activations and scratch, whose size is known once they are there.
+constexpr std::uint64_t kSpareShare = 10;
+
+// Weights and cache of each part, in their order.
+Result<std::vector<std::uint64_t>> bytes_of_parts(const ModelFile& file, const Arch& arch,
+                                                  const DecoderSpec& spec,
+                                                  const MemoryOptions& cache) {
+  Decoder::State model;
+  model.spec = spec;
+  model.placement.parts.resize(2 * spec.blocks.size() + 2);  // each on a device of its own
+  std::iota(model.placement.parts.begin(), model.placement.parts.end(), 0);
+  model.placement.devices.resize(model.placement.parts.size());
+  WICK_DO(model.bind(file, arch, {}));
+  std::vector<std::uint64_t> bytes(model.weights.bytes_on.begin(), model.weights.bytes_on.end());
+  const std::int64_t all = std::int64_t{cache.max_seqs} * cache.context;
+  const auto positions = static_cast<std::uint64_t>(cache.positions > 0 ? cache.positions : all);
+  for (std::size_t layer = 0; layer < spec.blocks.size(); ++layer) {
+    const MemoryCost cost = memory_cost(spec.blocks[layer], cache);
+    bytes[1 + 2 * layer] += cost.fixed + cost.per_position * positions;
+  }
+  return bytes;
+}
+
+// Whether a part of block `block` of n lies behind the shares of devices [0, at].
+bool is_behind(std::span<const DeviceShare> devices, std::size_t at, std::size_t block,
+               std::size_t n) {
+  const auto sum = [](std::span<const DeviceShare> some) {
+    const auto add = [](double so_far, const DeviceShare& one) { return so_far + one.share; };
+    return std::accumulate(some.begin(), some.end(), 0., add);
+  };
+  return sum(devices) * static_cast<double>(block) >=
+         sum(devices.first(at + 1)) * static_cast<double>(n);
+}
+
+}  // namespace
+
+Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<DeviceShare> devices,
+                        const MemoryOptions& cache) {
+  if (devices.size() == 1) return Placement(*devices[0].device);
+  WICK_TRY(const DecoderSpec spec, arch.spec(file));
+  WICK_TRY(const auto bytes, bytes_of_parts(file, arch, spec, cache));
+  for (DeviceShare& one : devices)
+    one.free_bytes -= one.free_bytes / kSpareShare;
+  const bool has_shares = std::any_of(devices.begin(), devices.end(),
+                                      [](const DeviceShare& one) { return one.share > 0; });
+  Placement placement;
+  std::size_t at = 0;
+  for (std::size_t part = 0; part < bytes.size(); ++part) {
+    const std::size_t block = part == 0 ? 0 : (part - 1) / 2;
+    const auto needed = [&] {
+      const bool has_table = part + 1 == bytes.size() && spec.is_tied &&
+                             devices[at].device == placement.devices[0];
+      return bytes[part] - (has_table ? bytes[0] : 0);
+    };
+    const auto is_full = [&] {
+      return has_shares ? is_behind(devices, at, block, spec.blocks.size() + 1)
+                        : needed() > devices[at].free_bytes;
+    };
+    const std::size_t before = at;
+    while (at + 1 < devices.size() && is_full())
+      ++at;
+    if (part == 0 || at != before) placement.devices.push_back(devices[at].device);
+    placement.parts.push_back(static_cast<int>(placement.devices.size()) - 1);
+    devices[at].free_bytes -= std::min(devices[at].free_bytes, needed());
+  }
+  return placement;
+}
+
+}  // namespace wick

@@ -1,0 +1,221 @@
+#include "server/answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/limits.h"
+
+namespace wick::server {
+
+http::Response Dialect::head() const {
+  return {.type = "text/event-stream", .headers = {{"cache-control", "no-cache"}}};
+}
+
+// What an answer had said before it failed is kept.
+http::Response Dialect::refuse(const ApiError& error, const std::vector<Gather>& /*answers*/) {
+  return error_response(error);
+}
+
+std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
+  if (i == 0) return seed;
+  std::uint64_t x = seed + 0x9E3779B97F4A7C15U * static_cast<std::uint64_t>(i);  // splitmix64
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+Result<Answers> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake) {
+  Request request = ask.request;
+  const std::size_t n_prompts = std::max<std::size_t>(1, ask.prompts.size());
+  if (n_prompts * static_cast<std::size_t>(ask.n) > kMaxAnswers) {
+    return bad_field("prompt", "has ", n_prompts, " texts and n is ", ask.n,
+                     ", allowed are together ", kMaxAnswers, " answers");
+  }
+  Answers answers;
+  for (std::size_t p = 0; p < n_prompts; ++p) {
+    if (!ask.prompts.empty()) request.prompt = ask.prompts[p];
+    for (int i = 0; i < ask.n; ++i) {
+      const auto seed = ask.request.generation.seed;
+      if (seed) request.generation.seed = choice_seed(*seed, i);
+      WICK_TRY(auto answer, context.provider->start(request, wake));
+      answers.push_back(std::move(answer));
+    }
+  }
+  return answers;
+}
+
+namespace {
+
+Error cancelled(bool is_stopping) {
+  return {.code = ErrorCode::kCancelled,
+          .id = "cancelled",
+          .message = is_stopping ? "the server is stopping and ended the answer"
+                                 : "the answer was cancelled before its end"};
+}
+
+class AnswersWork final : public http::Work {
+ public:
+  explicit AnswersWork(AnswersJob job) : job_(std::move(job)), wholes_(job_.answers.size()) {
+    job_.context->counters.pace.begin(static_cast<int>(wholes_.size()));
+  }
+
+  ~AnswersWork() override {
+    job_.context->counters.pace.drop(static_cast<int>(wholes_.size()) - n_ended_);
+  }
+
+  State advance(http::Writer& out) override {
+    if (is_over_) return State::kDone;
+    return job_.streams ? stream(out) : gather(out);
+  }
+
+  std::string_view heartbeat() const noexcept override {
+    return has_begun_ ? job_.dialect->heartbeat() : std::string_view();
+  }
+
+  // The first time answers go on to their end, the second time they end now.
+  void drain() override {
+    if (!std::exchange(is_stopping_, true)) return;
+    for (const auto& answer : job_.answers)
+      answer->cancel();
+  }
+
+ private:
+  // What ends the answer instead of its own end.
+  std::optional<Error> failure(const DoneEvent& event) const {
+    if (event.error) return event.error;
+    if (event.finish == FinishReason::kCancelled) return cancelled(is_stopping_);
+    return std::nullopt;
+  }
+
+  void count(const DoneEvent& event) {
+    ++n_ended_;
+    job_.context->counters.add(event, job_.context->options.clock->now_ns());
+  }
+
+  State gather(http::Writer& out) {
+    for (std::size_t i = 0; i < job_.answers.size(); ++i) {
+      while (const auto event = job_.answers[i]->poll()) {
+        wholes_[i].add(*event);
+        const auto* const done = std::get_if<DoneEvent>(&*event);
+        if (done == nullptr) continue;
+        count(*done);
+        if (const auto error = failure(*done)) return refuse(*error, out);
+      }
+    }
+    const auto is_over = [](const auto& answer) { return answer->is_over(); };
+    if (!std::all_of(job_.answers.begin(), job_.answers.end(), is_over)) return State::kWaits;
+    http::Response response = job_.dialect->whole(wholes_);
+    add_headers(response);
+    out.whole(std::move(response));
+    return over();
+  }
+
+  State stream(http::Writer& out) {
+    while (out.room() > 0) {
+      buffer_.clear();
+      if (!has_started_) {
+        has_started_ = true;
+        job_.dialect->start(buffer_);
+      }
+      const bool is_last = read(std::min(out.room(), kStreamPiece));
+      if (error_ && !has_begun_ && !has_said_) return refuse(*error_, out);
+      if (!has_begun_) {
+        has_begun_ = true;
+        http::Response head = job_.dialect->head();
+        add_headers(head);
+        head.body = std::move(buffer_);
+        out.begin(std::move(head));
+      } else if (!buffer_.empty()) {
+        out.write(buffer_);
+      } else {
+        return State::kWaits;
+      }
+      if (is_last) return over();
+    }
+    return State::kWaits;
+  }
+
+  // Appends what there is, an event of each answer in turn, until `room` is used. True at the end.
+  bool read(std::size_t room) {
+    bool has_more = true;
+    while (has_more && buffer_.size() < room) {
+      has_more = false;
+      for (std::size_t i = 0; i < job_.answers.size(); ++i) {
+        const auto event = job_.answers[i]->poll();
+        if (!event) continue;
+        has_more = true;
+        if (const auto* const done = std::get_if<DoneEvent>(&*event)) {
+          if (end_of(i, *done)) return true;
+        } else {
+          has_said_ = true;
+          job_.dialect->add(i, *event, buffer_);
+        }
+      }
+    }
+    return false;
+  }
+
+  bool end_of(std::size_t choice, const DoneEvent& done) {
+    count(done);
+    if (auto error = failure(done)) {
+      error_ = std::move(error);
+      if (has_begun_ || has_said_) job_.dialect->fail(refusal(*job_.context, *error_), buffer_);
+      return true;
+    }
+    job_.dialect->done(choice, done, buffer_);
+    if (++n_done_ < job_.answers.size()) return false;
+    job_.dialect->finish(buffer_);
+    return true;
+  }
+
+  State refuse(const Error& error, http::Writer& out) {
+    http::Response response = job_.dialect->refuse(refusal(*job_.context, error), wholes_);
+    add_headers(response);
+    out.whole(std::move(response));
+    return over();
+  }
+
+  void add_headers(http::Response& response) const {
+    response.headers.insert(response.headers.end(), job_.headers.begin(), job_.headers.end());
+  }
+
+  State over() {
+    is_over_ = true;
+    job_.answers.clear();  // what still runs is cancelled
+    return State::kDone;
+  }
+
+  AnswersJob job_;
+  std::vector<Gather> wholes_;
+  std::string buffer_;
+  std::optional<Error> error_ = {};
+  std::size_t n_done_ = 0;
+  int n_ended_ = 0;  // the same, with those that failed
+  bool has_started_ = false, has_said_ = false, has_begun_ = false;
+  bool is_stopping_ = false, is_over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<http::Work> make_work(AnswersJob job) {
+  return std::make_unique<AnswersWork>(std::move(job));
+}
+
+http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr<Dialect> dialect,
+                   const std::shared_ptr<Wake>& wake) {
+  http::Response head;
+  add_ignored(ask, head);
+  auto answers = start_answers(*context, ask, wake);
+  if (!answers) {
+    http::Response response = dialect->refuse(refusal(*context, answers.error()), {});
+    response.headers.insert(response.headers.end(), head.headers.begin(), head.headers.end());
+    return response;
+  }
+  return make_work({.context = context,
+                    .streams = ask.streams,
+                    .headers = std::move(head.headers),
+                    .answers = *std::move(answers),
+                    .dialect = std::move(dialect)});
+}
+
+}  // namespace wick::server

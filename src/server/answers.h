@@ -1,0 +1,62 @@
+// From answers to the bytes of an API: AnswersWork polls them on the loop thread, a Dialect says
+// what comes of them. One Dialect for each request.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/handler.h"
+#include "provider/gather.h"
+#include "server/context.h"
+
+namespace wick::server {
+
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  // Of a stream. `choice` counts the answers from 0; each out is appended to.
+  virtual http::Response head() const;  // without a body: that of SSE
+
+  virtual void start(std::string& /*out*/) {}  // before the first event
+
+  // Any event but a DoneEvent.
+  virtual void add(std::size_t choice, const Event& event, std::string& out) = 0;
+  virtual void done(std::size_t choice, const DoneEvent& event, std::string& out) = 0;
+  virtual void finish(std::string& out) = 0;                       // all are done
+  virtual void fail(const ApiError& error, std::string& out) = 0;  // ends the stream instead
+
+  virtual std::string_view heartbeat() const noexcept { return ": \n\n"; }
+
+  // Of a whole answer: `answers` in the order of choices.
+  virtual http::Response whole(const std::vector<Gather>& answers) = 0;
+  // Before a stream began, or instead of a whole answer, of which `answers` are there.
+  virtual http::Response refuse(const ApiError& error, const std::vector<Gather>& answers);
+};
+
+using Answers = std::vector<std::unique_ptr<Answer>>;
+
+// ask.n answers to each prompt, those of one prompt together. The first of a prompt has the
+// request's seed, the others ones that are made of it; without a seed each is random.
+Result<Answers> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake);
+
+// The seed of choice i.
+std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept;
+
+struct AnswersJob {
+  SharedContext context;
+  bool streams = false;
+  std::vector<http::Header> headers = {};  // of the answer
+  Answers answers = {};
+  std::unique_ptr<Dialect> dialect = {};
+};
+
+std::unique_ptr<http::Work> make_work(AnswersJob job);
+
+// Starts the answers, or says why not; both in the words of `dialect`.
+http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr<Dialect> dialect,
+                   const std::shared_ptr<Wake>& wake);
+
+}  // namespace wick::server

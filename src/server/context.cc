@@ -1,0 +1,123 @@
+#include "server/context.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "server/fields.h"
+#include "server/json_in.h"
+#include "server/limits.h"
+
+namespace wick::server {
+
+std::int64_t unix_seconds() noexcept {
+  using namespace std::chrono;
+  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::string make_id(Context& context, std::string_view prefix) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const std::uint64_t number = context.next_id.fetch_add(1, std::memory_order_relaxed);
+  std::string id(prefix);
+  for (int digit = 15; digit >= 0; --digit)
+    id += kHex[context.id_seed >> (4 * digit) & 15];
+  for (int digit = 7; digit >= 0; --digit)
+    id += kHex[number >> (4 * digit) & 15];
+  return id;
+}
+
+std::vector<ServedModel> served_models(const Context& context) {
+  if (context.options.models) return context.options.models();
+  std::vector<ServedModel> out;
+  for (const ModelInfo& info : loaded_models(context))
+    out.push_back({.name = info.name});
+  return out;
+}
+
+std::vector<ModelInfo> loaded_models(Context& context) {
+  const auto infos = context.provider->models();
+  return infos ? *infos : std::vector<ModelInfo>();
+}
+
+const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view name) {
+  const auto found = std::find_if(infos.begin(), infos.end(),
+                                  [&](const ModelInfo& info) { return info.name == name; });
+  return found == infos.end() ? nullptr : &*found;
+}
+
+Result<std::string> find_model(const Context& context, const std::string& name) {
+  const std::vector<ServedModel> models = served_models(context);
+  if (models.empty()) return name;  // the provider knows alone
+  const auto is_it = [&](const ServedModel& model) {
+    return model.name == name ||
+           std::find(model.aliases.begin(), model.aliases.end(), name) != model.aliases.end();
+  };
+  const auto found = std::find_if(models.begin(), models.end(), is_it);
+  if (found != models.end()) return found->name;
+  constexpr std::string_view kLatest = ":latest";  // Ollama's clients add it
+  if (name.ends_with(kLatest) && name.size() > kLatest.size())
+    return find_model(context, name.substr(0, name.size() - kLatest.size()));
+  if (name.empty() || context.options.takes_any_model) return models.front().name;
+  return Error{.code = ErrorCode::kNotFound,
+               .id = "model_not_found",
+               .message = cat("there is no model '", printable(name, 80), "' here"),
+               .hint = "GET /v1/models lists those there are"};
+}
+
+namespace {
+
+// The larger of the client's limits is not asked for: the newer name wins.
+void set_length(Ask& ask) {
+  int& length = ask.request.generation.max_tokens;
+  const auto wanted = ask.max_completion_tokens ? ask.max_completion_tokens : ask.max_tokens;
+  if (!wanted) return;
+  ask.is_scored_only = *wanted == 0;
+  length = *wanted == 0 ? 1 : std::max(*wanted, 0);
+}
+
+}  // namespace
+
+Result<Ask> read_ask(const Context& context, Api api, const Object& body,
+                     const http::Request& request) {
+  Ask ask{.api = api};
+  ask.request.generation = context.options.defaults;
+  ask.request.generation.tenant = request.tenant;
+  ask.streams = api == kOllamaChat || api == kOllamaGenerate;  // unless it says otherwise
+  WICK_DO(read_fields(api, body, ask));
+  set_length(ask);
+  WICK_TRY(ask.request.model, find_model(context, ask.request.model));
+  return ask;
+}
+
+Result<Ask> read_ask(const Context& context, Api api, const http::Request& request) {
+  WICK_TRY(const Object body, read_body(request.body));
+  return read_ask(context, api, body, request);
+}
+
+ApiError refusal(Context& context, const Error& error) {
+  ApiError out = api_error(error);
+  RouteCounters& counters = context.counters;
+  if (out.retry_after_s > 0) {
+    out.retry_after_s = counters.pace.seconds_of_backlog(context.options.clock->now_ns());
+  }
+  auto& counter = out.status < 500    ? counters.refused
+                  : out.status == 503 ? counters.overloaded
+                                      : counters.failed;
+  counter.fetch_add(1, std::memory_order_relaxed);
+  return out;
+}
+
+void add_ignored(const Ask& ask, http::Response& response) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  std::string names;
+  for (const std::string& name : ask.ignored) {
+    const bool is_told = name.size() <= 64 && std::all_of(name.begin(), name.end(), is_plain);
+    if (!names.empty()) names += ", ";
+    names += is_told && !name.empty() ? name : "?";
+  }
+  if (!names.empty()) response.headers.push_back({"x-wick-ignored", std::move(names)});
+}
+
+}  // namespace wick::server

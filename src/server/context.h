@@ -1,0 +1,57 @@
+// What all handlers share. Immutable but for its counters; any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "chat/json_value.h"
+#include "server/ask.h"
+#include "server/counters.h"
+#include "server/errors.h"
+#include "server/response_store.h"
+#include "server/routes.h"
+
+namespace wick::server {
+
+struct Context {
+  std::shared_ptr<Provider> provider;
+  ServerOptions options;
+  std::int64_t started_s = 0;  // Unix time
+  RouteCounters counters = {};
+  ResponseStore responses = {};
+  std::atomic<std::uint64_t> next_id = 0;
+  std::uint64_t id_seed = 0;
+};
+
+using SharedContext = std::shared_ptr<Context>;
+
+std::int64_t unix_seconds() noexcept;
+
+// "chatcmpl-" and 24 digits that no other answer of this server has.
+std::string make_id(Context& context, std::string_view prefix);
+
+std::vector<ServedModel> served_models(const Context& context);
+// What the provider says of its models now; of one, null if it is not loaded.
+std::vector<ModelInfo> loaded_models(const Context& context);
+const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view name);
+// The provider's name of the model that a client calls `name`; empty: the first one.
+// kNotFound, id "model_not_found".
+Result<std::string> find_model(const Context& context, const std::string& name);
+
+// The request's body, with the server's defaults below it, the model's real name, and the tenant.
+Result<Ask> read_ask(const Context& context, Api api, const http::Request& request);
+// The same of an object that is read already.
+Result<Ask> read_ask(const Context& context, Api api, const Object& body,
+                     const http::Request& request);
+
+// How `error` is told, counted; with 503 when to come again, by what waits now.
+ApiError refusal(Context& context, const Error& error);
+
+// x-wick-ignored, if there is anything to tell.
+void add_ignored(const Ask& ask, http::Response& response);
+
+}  // namespace wick::server

@@ -1,0 +1,95 @@
+#include "server/embeddings.h"
+
+#include <bit>
+#include <charconv>
+
+#include "server/base64.h"
+#include "server/json_out.h"
+#include "server/limits.h"
+
+namespace wick::server {
+
+static_assert(std::endian::native == std::endian::little, "base64 is of little-endian floats");
+
+Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask) {
+  if (ask.prompts.empty()) return bad_field("input", "is missing");
+  if (ask.prompts.size() > kMaxEmbedInputs) {
+    return bad_field("input", "has ", ask.prompts.size(), " texts, allowed are ", kMaxEmbedInputs);
+  }
+  const EmbedOptions options{.pooling = ask.embed.pooling,
+                             .time_limit_ms = ask.request.generation.time_limit_ms,
+                             .priority = ask.request.generation.priority,
+                             .tenant = ask.request.generation.tenant};
+  std::vector<std::string> texts;
+  std::vector<std::vector<TokenId>> ids;
+  for (const Prompt& prompt : ask.prompts) {
+    if (const auto* const text = std::get_if<std::string>(&prompt)) texts.push_back(*text);
+    if (const auto* const one = std::get_if<std::vector<TokenId>>(&prompt)) ids.push_back(*one);
+  }
+  std::vector<Embedding> of_texts, of_ids;
+  if (!texts.empty()) {
+    WICK_TRY(of_texts, provider.embed(ask.request.model, texts, options));
+  }
+  if (!ids.empty()) {
+    WICK_TRY(of_ids, provider.embed_tokens(ask.request.model, ids, options));
+  }
+  std::vector<Embedding> all;
+  std::size_t text = 0, id = 0;
+  for (const Prompt& prompt : ask.prompts) {
+    const bool is_text = std::holds_alternative<std::string>(prompt);
+    all.push_back(std::move(is_text ? of_texts.at(text++) : of_ids.at(id++)));
+  }
+  return all;
+}
+
+namespace {
+
+Result<std::vector<Embedding>> embed_checked(Provider& provider, const Ask& ask) {
+  WICK_TRY(auto all, embed(provider, ask));
+  const auto n = static_cast<int>(all.front().values.size());
+  if (ask.embed.dimensions && *ask.embed.dimensions != n) {
+    return unsupported_field("dimensions_unsupported", "dimensions", "is ", *ask.embed.dimensions,
+                             ", this model's vectors have ", n);
+  }
+  return all;
+}
+
+void write_values(JsonOut& json, const std::vector<float>& values, bool is_base64) {
+  if (is_base64) {
+    std::string text;
+    append_base64(text, std::as_bytes(std::span(values)));
+    json.text(text);
+    return;
+  }
+  json.array();
+  for (const float value : values)
+    json.number(as_written(value));
+  json.end_array();
+}
+
+}  // namespace
+
+http::Reply embeddings(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& /*wake*/) {
+  const auto ask = read_ask(*context, kEmbeddings, request);
+  if (!ask) return error_response(refusal(*context, ask.error()));
+  const auto all = embed_checked(*context->provider, *ask);
+  if (!all) return error_response(refusal(*context, all.error()));
+  http::Response response;
+  add_ignored(*ask, response);
+  JsonOut json(response.body);
+  json.object().field("object", "list").key("data").array();
+  int n_tokens = 0;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    json.object().field("object", "embedding").field("index", i).key("embedding");
+    write_values(json, (*all)[i].values, ask->embed.is_base64);
+    json.end_object();
+    n_tokens += (*all)[i].tokens;
+  }
+  json.end_array().field("model", ask->request.model).key("usage").object();
+  json.field("prompt_tokens", n_tokens).field("total_tokens", n_tokens);
+  json.end_object().end_object();
+  return response;
+}
+
+}  // namespace wick::server

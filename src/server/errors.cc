@@ -1,0 +1,112 @@
+#include "server/errors.h"
+
+#include <algorithm>
+
+#include "server/fields.h"
+#include "server/json_out.h"
+#include "server/limits.h"
+
+namespace wick::server {
+
+namespace {
+
+// What the provider's errors are about, where their message does not begin with the field.
+struct Subject {
+  std::string_view id, param;
+};
+
+constexpr Subject kSubjects[] = {
+    {"bad_message", "messages"},
+    {"context_length_exceeded", "messages"},
+    {"no_chat_template", "model"},
+    {"response_not_found", "previous_response_id"},
+    {"model_not_found", "model"},
+    {"bad_tool", "tools"},
+    {"tool_choice_unsupported", "tool_choice"},
+    {"response_format_unsupported", "response_format"},
+    {"bad_stop", "stop"},
+    {"bad_variable", "chat_template_kwargs"},
+    {"bad_sampler_order", "samplers"},
+    {"bad_dry_breaker", "dry_sequence_breakers"},
+    {"bad_pooling", "pooling"},
+};
+
+std::string param_of(const Error& error) {
+  const auto* const row = std::find_if(std::begin(kSubjects), std::end(kSubjects),
+                                       [&](const Subject& one) { return one.id == error.id; });
+  if (row != std::end(kSubjects)) return std::string(row->param);
+  const std::string_view message = error.message;
+  const std::string_view path = message.substr(0, message.find(' '));
+  return is_field(path.substr(0, path.find_first_of(".["))) ? std::string(path) : "";
+}
+
+struct Kind {
+  int status;
+  std::string_view type;
+};
+
+Kind kind_of(const Error& error) {
+  constexpr std::string_view kRequest = "invalid_request_error", kServer = "server_error";
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+      return {404, kRequest};
+    case ErrorCode::kUnsupported:  // of the request, or of the provider as such
+      return error.id == "not_supported" ? Kind{501, kServer} : Kind{400, kRequest};
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kNoMemory:
+      return {503, "overloaded_error"};
+    case ErrorCode::kCancelled:
+      return error.id == "time_limit" ? Kind{504, "timeout_error"} : Kind{503, kServer};
+    case ErrorCode::kInvalid:
+      return {400, kRequest};
+    default:
+      return {500, kServer};
+  }
+}
+
+}  // namespace
+
+ApiError api_error(const Error& error) {
+  const Kind kind = kind_of(error);
+  ApiError out{.status = kind.status,
+               .type = kind.type,
+               .code = error.id.empty() ? name(error.code) : error.id,
+               .message = repair_utf8(to_string(error))};
+  if (!error.hint.empty()) out.message += cat("; ", repair_utf8(error.hint));
+  if (out.status < 500) out.param = param_of(error);
+  if (out.status == 404 && error.id != "response_not_found") {
+    out.code = "model_not_found";
+    if (out.param.empty()) out.param = "model";
+  }
+  if (error.code == ErrorCode::kUnavailable) out.retry_after_s = 1;
+  return out;
+}
+
+std::string error_object(const ApiError& error) {
+  std::string out;
+  JsonOut(out)
+      .object()
+      .field("message", error.message)
+      .field("type", error.type)
+      .field_or_null("param", error.param)
+      .field_or_null("code", error.code)
+      .end_object();
+  return out;
+}
+
+http::Response error_head(const ApiError& error) {
+  http::Response response{.status = error.status};
+  if (error.retry_after_s > 0) {
+    response.headers.push_back(
+        {"retry-after", std::to_string(std::min(error.retry_after_s, kMaxRetryAfter))});
+  }
+  return response;
+}
+
+http::Response error_response(const ApiError& error) {
+  http::Response response = error_head(error);
+  response.body = cat("{\"error\":", error_object(error), "}");
+  return response;
+}
+
+}  // namespace wick::server

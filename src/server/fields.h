@@ -1,0 +1,62 @@
+// The fields of requests in one table: name, type, range, the APIs that take it, what it sets. The
+// readers of all APIs, the table in docs/api.md and /openapi.json are made from it. Immutable; any
+// thread.
+//
+//   WICK_DO(read_fields(kChat, body, ask));   // body: the request's object
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "chat/json_value.h"
+#include "server/ask.h"
+
+namespace wick::server {
+
+enum class FieldKind : std::uint8_t {
+  kNumber,
+  kInteger,
+  kBoolean,
+  kText,
+  kList,
+  kObject,
+  kAny,  // several of these; `take` looks
+};
+// "number", "integer", "boolean", "string", "array", "object", "any".
+std::string_view name(FieldKind kind) noexcept;
+
+struct Field {
+  std::string_view name;
+  FieldKind kind = FieldKind::kAny;
+  double min = 0, max = 0;  // of numbers
+  std::uint32_t apis = 0;   // bits of Api
+  // Null: the field is accepted and changes nothing. The kind and range have been checked.
+  Result<void> (*take)(const JsonValue& value, const Field& field, Ask& ask) = nullptr;
+  std::string_view key = {};   // of the sampler's parameter that it sets
+  std::string_view help = {};  // half a line
+};
+
+std::span<const Field> fields() noexcept;
+const Field* find_field(Api api, std::string_view name) noexcept;  // nullptr if there is none
+bool is_field(std::string_view name) noexcept;                     // of any API
+
+// "0 to 1" of a field with a range, else empty.
+std::string range_of(const Field& field);
+
+// Gives `ask` what each field of `object` says; null is as absent. Names that this API does not
+// know are added to ask.ignored. kInvalid for a wrong type or range.
+Result<void> read_fields(Api api, const Object& object, Ask& ask);
+
+// "a number", "an array", …: what `value` is, for messages.
+std::string_view kind_of(const JsonValue& value) noexcept;
+// A number as text, or kind_of().
+std::string seen(const JsonValue& value);
+// A whole number, also one that is written 40.0.
+std::optional<std::int64_t> whole(const JsonValue& value) noexcept;
+// A number of either kind.
+std::optional<double> real(const JsonValue& value) noexcept;
+
+}  // namespace wick::server

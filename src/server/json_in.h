@@ -1,0 +1,15 @@
+// The JSON of a request, by simdjson: UTF-8 is checked, depth and counts are limited
+// (server/limits.h), of equal keys the last wins. Pure function, any thread.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "chat/json_value.h"
+
+namespace wick::server {
+
+// kInvalid, id "invalid_json", if it is not JSON or no object.
+Result<Object> read_body(std::string_view body);
+
+}  // namespace wick::server

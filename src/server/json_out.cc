@@ -1,0 +1,112 @@
+#include "server/json_out.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace wick::server {
+
+namespace {
+
+template <class Number>
+void append_number(std::string& out, Number value) {
+  char digits[32];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+  out.append(digits, end);
+}
+
+constexpr bool is_plain(char c) noexcept {
+  return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7F;
+}
+
+void append_special(std::string& out, char c) {
+  constexpr std::string_view kShort = "\"\\\n\r\t\b\f", kNames = "\"\\nrtbf";
+  const std::size_t at = kShort.find(c);
+  out += '\\';
+  if (at != std::string_view::npos) {
+    out += kNames[at];
+    return;
+  }
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += "u00";
+  out += kHex[static_cast<unsigned char>(c) >> 4];
+  out += kHex[static_cast<unsigned char>(c) & 15];
+}
+
+}  // namespace
+
+void append_escaped(std::string& out, std::string_view text) {
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_plain(text[i])) continue;
+    out.append(text, from, i - from);
+    append_special(out, text[i]);
+    from = i + 1;
+  }
+  out.append(text, from);
+}
+
+void JsonOut::separate() {
+  if (out_.size() == begin_) return;
+  const char last = out_.back();
+  if (last != '{' && last != '[' && last != ':') out_ += ',';
+}
+
+JsonOut& JsonOut::open(char bracket) {
+  separate();
+  out_ += bracket;
+  return *this;
+}
+
+JsonOut& JsonOut::close(char bracket) {
+  out_ += bracket;
+  return *this;
+}
+
+JsonOut& JsonOut::key(std::string_view name) {
+  text(name);
+  out_ += ':';
+  return *this;
+}
+
+JsonOut& JsonOut::text(std::string_view value) {
+  separate();
+  out_ += '"';
+  append_escaped(out_, value);
+  out_ += '"';
+  return *this;
+}
+
+JsonOut& JsonOut::number(double value) {
+  if (!std::isfinite(value)) return null();
+  separate();
+  append_number(out_, value);
+  return *this;
+}
+
+JsonOut& JsonOut::number(std::int64_t value) {
+  separate();
+  append_number(out_, value);
+  return *this;
+}
+
+JsonOut& JsonOut::number(std::uint64_t value) {
+  separate();
+  append_number(out_, value);
+  return *this;
+}
+
+JsonOut& JsonOut::boolean(bool value) {
+  return raw(value ? "true" : "false");
+}
+
+JsonOut& JsonOut::null() {
+  return raw("null");
+}
+
+JsonOut& JsonOut::raw(std::string_view json) {
+  separate();
+  out_ += json;
+  return *this;
+}
+
+}  // namespace wick::server

@@ -1,0 +1,89 @@
+#include "server/models.h"
+
+#include "server/json_out.h"
+
+namespace wick::server {
+
+namespace {
+
+// Where a file lies on this machine is nobody's business; as a name it is taken.
+bool is_path(std::string_view name) noexcept {
+  return name.starts_with('/') || name.starts_with('.') || name.starts_with('~');
+}
+
+void write_model(JsonOut& json, const Context& context, const ServedModel& model,
+                 const ModelInfo* info) {
+  json.object().field("id", model.name).field("object", "model");
+  json.field("created", context.started_s).field("owned_by", "wick");
+  json.key("aliases").array();
+  for (const std::string& alias : model.aliases) {
+    if (!is_path(alias)) json.text(alias);
+  }
+  json.end_array().field("loaded", info != nullptr);
+  if (info != nullptr) {
+    json.field("max_model_len", info->context).key("meta").object();
+    json.field("architecture", info->architecture).field("n_vocab", info->vocabulary);
+    json.field("n_ctx_train", info->context).field("size", info->memory.weight_bytes);
+    json.field("memory", info->memory.total()).field("pinned", info->is_pinned);
+    json.field("in_use", info->is_used).end_object();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+http::Reply list_models(const SharedContext& context, const http::Request& /*request*/,
+                        const std::shared_ptr<Wake>& /*wake*/) {
+  const std::vector<ModelInfo> infos = loaded_models(*context);
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().field("object", "list").key("data").array();
+  for (const ServedModel& model : served_models(*context))
+    write_model(json, *context, model, info_of(infos, model.name));
+  json.end_array().end_object();
+  return response;
+}
+
+http::Reply show_model(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& /*wake*/) {
+  const auto name = find_model(*context, request.rest);
+  if (!name || request.rest.empty()) {
+    return error_response(
+        refusal(*context, name ? bad_field("model", "is missing in the path") : name.error()));
+  }
+  const std::vector<ModelInfo> infos = loaded_models(*context);
+  ServedModel shown{.name = *name};
+  for (const ServedModel& model : served_models(*context)) {
+    if (model.name == *name) shown = model;
+  }
+  http::Response response;
+  JsonOut json(response.body);
+  write_model(json, *context, shown, info_of(infos, *name));
+  return response;
+}
+
+http::Reply load_model(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& /*wake*/) {
+  const auto ask = read_ask(*context, kTokens, request);
+  if (!ask) return error_response(refusal(*context, ask.error()));
+  const auto info = context->provider->load(ask->request.model);
+  if (!info) return error_response(refusal(*context, info.error()));
+  http::Response response;
+  JsonOut json(response.body);
+  write_model(json, *context, {.name = ask->request.model}, &*info);
+  return response;
+}
+
+http::Reply unload_model(const SharedContext& context, const http::Request& request,
+                         const std::shared_ptr<Wake>& /*wake*/) {
+  const auto ask = read_ask(*context, kTokens, request);
+  if (!ask) return error_response(refusal(*context, ask.error()));
+  const auto done = context->provider->unload(ask->request.model);
+  if (!done) return error_response(refusal(*context, done.error()));
+  http::Response response;
+  JsonOut json(response.body);
+  write_model(json, *context, {.name = ask->request.model}, nullptr);
+  return response;
+}
+
+}  // namespace wick::server

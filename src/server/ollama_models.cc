@@ -1,0 +1,135 @@
+// Ollama's routes of models and embeddings.
+
+#include "server/embeddings.h"
+#include "server/json_in.h"
+#include "server/json_out.h"
+#include "server/limits.h"
+#include "server/ollama.h"
+
+namespace wick::server {
+
+namespace {
+
+void write_details(JsonOut& json, const ModelInfo* info) {
+  const std::string family = info == nullptr ? "" : info->architecture;
+  json.key("details").object().field("parent_model", "").field("format", "gguf");
+  json.field("family", family).key("families").array().text(family).end_array();
+  json.field("parameter_size", "").field("quantization_level", "").end_object();
+}
+
+void write_model(JsonOut& json, const Context& context, const std::string& name,
+                 const ModelInfo* info) {
+  json.object().field("name", name).field("model", name);
+  json.field("modified_at", utc_time(context.started_s));
+  json.field("size", info == nullptr ? 0 : info->memory.weight_bytes).field("digest", "");
+  write_details(json, info);
+}
+
+}  // namespace
+
+http::Reply ollama_version(const SharedContext& context, const http::Request& /*request*/,
+                           const std::shared_ptr<Wake>& /*wake*/) {
+  http::Response response;
+  JsonOut(response.body).object().field("version", context->options.version).end_object();
+  return response;
+}
+
+http::Reply ollama_tags(const SharedContext& context, const http::Request& /*request*/,
+                        const std::shared_ptr<Wake>& /*wake*/) {
+  const std::vector<ModelInfo> infos = loaded_models(*context);
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().key("models").array();
+  for (const ServedModel& model : served_models(*context)) {
+    write_model(json, *context, model.name, info_of(infos, model.name));
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return response;
+}
+
+http::Reply ollama_ps(const SharedContext& context, const http::Request& /*request*/,
+                      const std::shared_ptr<Wake>& /*wake*/) {
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().key("models").array();
+  for (const ModelInfo& info : loaded_models(*context)) {
+    write_model(json, *context, info.name, &info);
+    json.field("size_vram", 0).field("context_length", info.context);
+    json.field("expires_at", "0001-01-01T00:00:00Z").end_object();
+  }
+  json.end_array().end_object();
+  return response;
+}
+
+http::Reply ollama_show(const SharedContext& context, const http::Request& request,
+                        const std::shared_ptr<Wake>& /*wake*/) {
+  const auto ask = read_ask(*context, kOllamaShow, request);
+  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  const std::vector<ModelInfo> infos = loaded_models(*context);
+  const ModelInfo* const info = info_of(infos, ask->request.model);
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().field("modelfile", "").field("parameters", "").field("template", "");
+  write_details(json, info);
+  json.key("model_info").object();
+  if (info != nullptr) {
+    json.field("general.architecture", info->architecture);
+    json.field(cat(info->architecture, ".context_length"), info->context);
+    json.field(cat(info->architecture, ".vocab_size"), info->vocabulary);
+  }
+  json.end_object().key("capabilities").array().text("completion").end_array();
+  json.field("modified_at", utc_time(context->started_s)).end_object();
+  return response;
+}
+
+namespace {
+
+void write_vector(JsonOut& json, const Embedding& embedding) {
+  json.array();
+  for (const float value : embedding.values)
+    json.number(as_written(value));
+  json.end_array();
+}
+
+}  // namespace
+
+http::Reply ollama_embed(const SharedContext& context, const http::Request& request,
+                         const std::shared_ptr<Wake>& /*wake*/) {
+  const std::int64_t begin_ns = context->options.clock->now_ns();
+  const auto ask = read_ask(*context, kEmbeddings, request);
+  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  const auto all = embed(*context->provider, *ask);
+  if (!all) return ollama_refusal(refusal(*context, all.error()));
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().field("model", ask->request.model).key("embeddings").array();
+  int n_tokens = 0;
+  for (const Embedding& one : *all) {
+    write_vector(json, one);
+    n_tokens += one.tokens;
+  }
+  json.end_array();
+  json.field("total_duration", context->options.clock->now_ns() - begin_ns);
+  json.field("load_duration", 0).field("prompt_eval_count", n_tokens).end_object();
+  return response;
+}
+
+http::Reply ollama_embeddings(const SharedContext& context, const http::Request& request,
+                              const std::shared_ptr<Wake>& /*wake*/) {
+  auto body = read_body(request.body);
+  if (!body) return ollama_refusal(refusal(*context, body.error()));
+  if (const JsonValue* const prompt = body->find("prompt")) (*body)["input"] = JsonValue(*prompt);
+  const auto ask = read_ask(*context, kEmbeddings, *body, request);
+  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  const auto all = embed(*context->provider, *ask);
+  if (!all) return ollama_refusal(refusal(*context, all.error()));
+  http::Response response;
+  JsonOut json(response.body);
+  json.object().key("embedding");
+  write_vector(json, all->front());
+  json.end_object();
+  return response;
+}
+
+}  // namespace wick::server

@@ -1,0 +1,51 @@
+// The routes of the server: translation between the JSON of four APIs (OpenAI's, Anthropic's,
+// Ollama's, llama.cpp's own) and a Provider. They know no socket; http/handler.h says what passes.
+//
+//   for (http::Route& route : server::make_routes(provider, {.version = "0.1.0"})) …
+//
+// Handlers may be called from many threads at once. What they return keeps what it needs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "http/handler.h"
+#include "provider/provider.h"
+
+namespace wick::server {
+
+// A model that requests may name; the provider knows it by `name`.
+struct ServedModel {
+  std::string name = {};
+  std::vector<std::string> aliases = {};
+};
+
+struct ServerOptions {
+  std::string version = {};
+  // What may be asked for, the first one if a request names none. Called for each request, on any
+  // thread. Empty: what Provider::models() tells.
+  std::function<std::vector<ServedModel>()> models = {};
+  bool takes_any_model = false;   // a name that nobody has means the first one, as llama.cpp has it
+  Generation defaults = {};       // below what a request says
+  bool has_vllm_metrics = false;  // the names "vllm:…" beside "wick_…" in /metrics
+  std::function<bool()> is_ready = {};  // for /ready; empty: always
+  const Clock* clock = &Clock::machine();
+};
+
+// A row of the table of routes, for documents.
+struct RouteInfo {
+  http::Access access;
+  std::string_view verb, path, help;
+  std::uint32_t api = 0;  // bit of Api whose fields its body has; 0 = none
+};
+
+std::vector<RouteInfo> route_infos();
+
+std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerOptions options);
+
+}  // namespace wick::server

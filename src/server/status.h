@@ -1,0 +1,28 @@
+// Routes about the server itself: GET /health, /ready, /props, /slots, /metrics.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "http/handler.h"
+#include "server/context.h"
+
+namespace wick::server {
+
+// On the loop.
+http::Reply health(const SharedContext& context, const http::Request& request,
+                   const std::shared_ptr<Wake>& wake);
+http::Reply ready(const SharedContext& context, const http::Request& request,
+                  const std::shared_ptr<Wake>& wake);
+
+// llama.cpp's shapes; `model` may stand in the query.
+http::Reply props(const SharedContext& context, const http::Request& request,
+                  const std::shared_ptr<Wake>& wake);
+http::Reply slots(const SharedContext& context, const http::Request& request,
+                  const std::shared_ptr<Wake>& wake);
+
+// In Prometheus' text format.
+http::Reply metrics(const SharedContext& context, const http::Request& request,
+                    const std::shared_ptr<Wake>& wake);
+
+}  // namespace wick::server

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""wick serve as a process: it says where it listens, answers, reads keys again on SIGHUP and ends as it is told to."""
+# labels: cli
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tiny
+
+WICK = sys.argv.pop(1)
+SECONDS = 30
+JSON = {"Content-Type": "application/json"}
+# An answer that goes on until somebody ends it: the tiny model's context is long, and it never says its end.
+ENDLESS = {"messages": [{"role": "user", "content": "a"}], "stream": True, "ignore_eos": True}
+
+
+class Server:
+    """A running `wick serve` on a free port."""
+
+    def __init__(self, home, *arguments, model=True, **options):
+        words = ["serve", *(["-m", home.model] if model else []), "--port", "0", *arguments]
+        self.run = subprocess.Popen([home.program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home.folder,
+                                    env=home.environment, bufsize=0, **options)
+        self.first = self.line(self.run.stdout)
+        found = re.search(r":(\d+)$", self.first)
+        self.port = int(found[1]) if found else None
+
+    @staticmethod
+    def line(stream):
+        if not select.select([stream], [], [], SECONDS)[0]:
+            raise AssertionError("no line came")
+        return stream.readline().decode().rstrip("\n")
+
+    def ask(self, path, body=None, headers=()):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), {**JSON, **dict(headers)})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text
+
+    def stream(self, body):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), JSON)
+        return connection.getresponse()
+
+    def end(self, *signals):
+        for number in signals or (signal.SIGTERM,):
+            self.run.send_signal(number)
+        out, log = self.run.communicate(timeout=SECONDS)
+        return self.run.returncode, out.decode(), log.decode()
+
+
+class Serve(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = tiny.Home(WICK, folder.name, context=1 << 16)
+
+    def serve(self, *arguments, **options):
+        server = Server(self.home, *arguments, **options)
+        self.addCleanup(server.run.stdout.close)
+        self.addCleanup(server.run.stderr.close)
+        self.addCleanup(server.run.wait)
+        self.addCleanup(server.run.kill)
+        return server
+
+    def test_it_says_where_it_listens_and_answers(self):
+        server = self.serve()
+        self.assertRegex(server.first, r"^listening on http://127\.0\.0\.1:\d+$")
+        self.assertEqual(server.ask("/health")[0], 200)
+        self.assertEqual(server.ask("/ready")[0], 200)
+        status, text = server.ask("/v1/chat/completions", {"model": "tiny", "messages": [{"role": "user", "content": "a"}], "max_tokens": 4})
+        self.assertEqual(status, 200, text)
+        self.assertEqual(json.loads(text)["model"], "tiny")
+        self.assertEqual(server.ask("/v1/chat/completions", {"model": "/etc/passwd", "messages": ENDLESS["messages"]})[0], 404)
+        code, out, log = server.end()
+        self.assertEqual((code, out), (0, ""))
+        self.assertRegex(log, r"request req_[0-9a-f]{16} POST /v1/chat/completions 200 \d+ bytes \d+\.\d ms\n")
+
+    def test_two_models_have_names_and_the_second_is_loaded_when_it_is_asked_for(self):
+        tiny.write_model(self.home.folder / "other.gguf", context=512)
+        server = self.serve("-m", self.home.folder / "other.gguf", "--no-access-log")
+        for name in ("tiny", "other", str(self.home.folder / "other.gguf")):
+            status, text = server.ask("/v1/chat/completions", {"model": name, "messages": [{"role": "user", "content": "a"}], "max_tokens": 1})
+            self.assertEqual(status, 200, text)
+        code, _, log = server.end()
+        self.assertEqual((code, log.count("request ")), (0, 0))
+
+    def test_what_is_wrong_is_said_before_it_listens(self):
+        for arguments, code, word in ((["--host", "0.0.0.0"], 2, "no keys"), (["--host", "192.0.2.1"], 4, "cannot listen"),
+                                      (["--tls-cert", "x"], 2, "certificate"), (["--api-key-file", "x"], 4, "no such file"),
+                                      (["--allow-origin", "*"], 2, "origin"), (["-m", "missing.gguf"], 4, "missing.gguf"),
+                                      (["-m", self.home.model, "--port", "70000"], 2, "65535")):
+            arguments = arguments if "-m" in arguments else ["-m", self.home.model, "--port", "0", *arguments]
+            done = self.home.wick("serve", "--offline", *arguments)
+            self.assertEqual(done.returncode, code, (arguments, done.stderr))
+            self.assertIn(word, done.stderr.decode())
+            self.assertEqual(done.stdout, b"")
+
+    def new_key(self, *arguments):
+        done = self.home.wick("serve", "key", "new", *arguments)
+        key, line = (row.partition(":")[2].strip() for row in done.stdout.decode().splitlines())
+        return key, line
+
+    def test_keys_are_read_again_on_sighup(self):
+        (first, first_line), (second, second_line) = self.new_key(), self.new_key("--scope", "admin")
+        self.assertRegex(first, r"^sk-wick-[A-Za-z0-9]{12}-[A-Za-z0-9]{48}$")
+        self.assertNotIn(first[21:], first_line)
+        self.assertTrue(second_line.endswith(" infer,admin"))
+        keys = self.home.folder / "keys"
+        keys.write_text(first_line + "\n")
+        server = self.serve("--api-key-file", keys)
+        ask = {"messages": [{"role": "user", "content": "a"}], "max_tokens": 1}
+
+        def status(key):
+            return server.ask("/v1/chat/completions", ask, {"Authorization": f"Bearer {key}"})[0]
+
+        self.assertEqual((status(first), status(second), status("x")), (200, 401, 401))
+        keys.write_text(second_line + "\n")
+        server.run.send_signal(signal.SIGHUP)
+        while status(second) == 401:
+            pass
+        self.assertEqual(status(first), 401)
+        keys.write_text("nonsense\n")
+        server.run.send_signal(signal.SIGHUP)
+        while "keys:1: the public part" not in server.line(server.run.stderr):
+            pass
+        self.assertEqual(status(second), 200)
+        code, _, log = server.end()
+        self.assertEqual(code, 0)
+        for key in (first, second):
+            self.assertNotIn(key[21:], log)
+
+    def test_a_second_signal_ends_a_stream_at_once(self):
+        server = self.serve()
+        stream = server.stream(ENDLESS)
+        self.addCleanup(stream.close)
+        first = stream.readline()
+        self.assertTrue(first.startswith(b"data: "), first)
+        server.run.send_signal(signal.SIGTERM)
+        while "ending" not in server.line(server.run.stderr):
+            pass
+        with self.assertRaises(OSError):
+            while True:  # until the door is closed
+                socket.create_connection(("127.0.0.1", server.port), SECONDS).close()
+        self.assertIsNone(server.run.poll(), "the stream goes on meanwhile")
+        self.assertTrue(stream.readline())
+        code, _, _ = server.end()
+        self.assertIn(code, (0, 130))
+
+    def test_sigint_ends_it_too(self):
+        code, _, _ = self.serve().end(signal.SIGINT)
+        self.assertEqual(code, 0)
+
+    def test_a_unix_socket_alone(self):
+        path = self.home.folder / "s"
+        server = self.serve("--unix", path)
+        self.assertEqual(server.first, f"listening on unix:{path}")
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(str(path))
+        client.sendall(b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 200 OK"))
+        client.close()
+        self.assertEqual(server.end()[0], 0)
+        self.assertFalse(path.exists())
+
+    def test_socket_activation(self):
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+
+        def hand_over():
+            os.dup2(listening.fileno(), 3)
+            os.set_inheritable(3, True)
+            os.environ["LISTEN_PID"] = str(os.getpid())
+
+        # The shell sets LISTEN_PID to the process that it becomes.
+        words = ["sh", "-c", 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" serve -m "$1"', self.home.program, str(self.home.model)]
+        run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=self.home.environment, cwd=self.home.folder,
+                               preexec_fn=hand_over, pass_fds=(3,))
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.kill)
+        self.assertEqual(Server.line(run.stdout), f"listening on http://127.0.0.1:{port}")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+        connection.request("GET", "/health")
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
+        listening.close()
+        run.terminate()
+        self.assertEqual(run.wait(SECONDS), 0)
+
+    def test_a_log_that_nobody_reads_holds_nothing_up(self):
+        server = self.serve()
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
+        for _ in range(3000):  # 150 kB of log; a pipe takes 64 kB
+            connection.request("GET", "/health")
+            answer = connection.getresponse()
+            answer.read()
+            self.assertEqual(answer.status, 200)
+        connection.close()
+        code, _, log = server.end()
+        self.assertEqual((code, log.count("GET /health 200")), (0, 3000))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""The official Python clients of OpenAI, Anthropic and Ollama, unmodified, against `wick serve`: answers whole and streamed, errors,
+embeddings, tokens. .ci/long installs the clients and calls it:
+
+  python_clients.py build/release/wick MODEL.gguf
+"""
+import subprocess, sys
+
+import anthropic, ollama, openai
+
+TALK = [{"role": "user", "content": "Name a river in France."}]
+GREEDY = {"temperature": 0, "max_tokens": 12}
+
+
+def check_same(said, wanted):
+    assert said == wanted, f"said {said!r}, wanted {wanted!r}"
+
+
+def refused(kind, code, ask):
+    try:
+        ask()
+    except kind as error:
+        return check_same(error.code, code)
+    raise AssertionError(f"nothing was refused, wanted {code}")
+
+
+def chats(client, model):
+    answer = client.chat.completions.create(model=model, messages=TALK, **GREEDY)
+    whole = answer.choices[0].message.content
+    assert whole and answer.choices[0].finish_reason == "length"
+    chunks = list(client.chat.completions.create(model=model, messages=TALK, stream=True, stream_options={"include_usage": True}, **GREEDY))
+    check_same("".join(c.choices[0].delta.content or "" for c in chunks if c.choices), whole)
+    check_same(chunks[-1].usage, answer.usage.model_copy(update={"prompt_tokens_details": chunks[-1].usage.prompt_tokens_details}))
+    with client.chat.completions.stream(model=model, messages=TALK, **GREEDY) as stream:
+        for _ in stream:
+            pass
+        check_same(stream.current_completion_snapshot.choices[0].message.content, whole)
+    several = client.chat.completions.create(model=model, messages=TALK, seed=1, max_tokens=5, n=3, logprobs=True, top_logprobs=2)
+    check_same([len(choice.logprobs.content) for choice in several.choices], [5, 5, 5])
+    return whole
+
+
+def other_routes(client, model, whole):
+    text = client.completions.create(model=model, prompt="Once upon", max_tokens=4, logprobs=1, echo=True, temperature=0).choices[0]
+    check_same("".join(text.logprobs.tokens), text.text)
+    coded = client.embeddings.create(model=model, input=["a", "b"])  # base64, unless something else is asked for
+    plain = client.embeddings.create(model=model, input=["a", "b"], encoding_format="float")
+    assert max(abs(x - y) for x, y in zip(coded.data[1].embedding, plain.data[1].embedding)) < 1e-6
+    check_same(client.embeddings.create(model=model, input=[1, 2, 3]).usage.prompt_tokens, 3)
+    first = client.responses.create(model=model, input=TALK[0]["content"], temperature=0, max_output_tokens=12)
+    check_same(first.output_text, whole)
+    second = client.responses.create(model=model, input="Another one?", previous_response_id=first.id, max_output_tokens=8)
+    check_same(second.previous_response_id, first.id)
+    with client.responses.stream(model=model, input=TALK[0]["content"], temperature=0, max_output_tokens=12) as stream:
+        check_same("".join(event.delta for event in stream if event.type == "response.output_text.delta"), whole)
+
+
+def openai_errors(client, model):
+    def ask(**fields):
+        return lambda: client.chat.completions.create(**{"model": model, "messages": TALK, **fields})
+    refused(openai.NotFoundError, "model_not_found", ask(model="gpt-5"))
+    refused(openai.BadRequestError, "context_length_exceeded", ask(max_tokens=10**7))
+    refused(openai.BadRequestError, "invalid_value", ask(temperature=-1))
+    refused(openai.BadRequestError, "response_format_unsupported", ask(response_format={"type": "json_object"}))
+
+
+def use_anthropic(url, model, whole):
+    client = anthropic.Anthropic(base_url=url, api_key="x", max_retries=0)
+    fields = {"model": model, "max_tokens": 12, "messages": TALK, "extra_body": {"temperature": 0}}
+    answer = client.messages.create(**fields)
+    check_same((answer.content[0].text, answer.stop_reason), (whole, "max_tokens"))
+    with client.messages.stream(**fields) as stream:
+        check_same("".join(stream.text_stream), whole)
+        check_same(stream.get_final_message().usage.output_tokens, 12)
+    read = answer.usage.input_tokens + answer.usage.cache_read_input_tokens
+    check_same(client.messages.count_tokens(model=model, messages=TALK).input_tokens, read)
+    try:
+        client.messages.create(model="nobody", max_tokens=1, messages=TALK)
+    except anthropic.NotFoundError as error:
+        check_same(error.body["error"]["type"], "not_found_error")
+    else:
+        raise AssertionError("a model that is not there answered")
+
+
+def use_ollama(url, model, whole):
+    client = ollama.Client(host=url)
+    options = {"temperature": 0, "num_predict": 12}
+    check_same(client.chat(model=model, messages=TALK, options=options).message.content, whole)
+    check_same("".join(p.message.content for p in client.chat(model=model, messages=TALK, options=options, stream=True)), whole)
+    check_same(client.generate(model=model, prompt=TALK[0]["content"], options=options).response, whole)
+    check_same([m.model for m in client.list().models], [model])
+    check_same(client.show(model).capabilities, ["completion"])
+    check_same(client.ps().models[0].model, model)
+    assert len(client.embed(model=model, input="a").embeddings[0]) > 0
+    try:
+        client.chat(model="nobody", messages=TALK)
+    except ollama.ResponseError as error:
+        check_same(error.status_code, 404)
+    else:
+        raise AssertionError("a model that is not there answered")
+
+
+def main(wick, file):
+    server = subprocess.Popen([wick, "serve", "-m", file, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        url = server.stdout.readline().split()[-1]
+        client = openai.OpenAI(base_url=url + "/v1", api_key="x", max_retries=0)
+        model = client.models.list().data[0].id
+        whole = chats(client, model)
+        other_routes(client, model, whole)
+        openai_errors(client, model)
+        use_anthropic(url, model, whole)
+        use_ollama(url, model, whole)
+        print(f"openai {openai.__version__}, anthropic {anthropic.__version__}, ollama: all say {whole!r}")
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
