@@ -3,7 +3,6 @@
 #include "server/embeddings.h"
 #include "server/json_in.h"
 #include "server/json_out.h"
-#include "server/limits.h"
 #include "server/ollama.h"
 
 namespace wick::server {
