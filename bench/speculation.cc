@@ -1,4 +1,4 @@
-// What guessing tokens ahead gains where a text repeats itself, and costs where it does not.
+// What drafting tokens ahead gains where a text repeats itself, and costs where it does not.
 //
 //   bench_speculation MODEL.gguf [--pairs 21] [--tokens 256] [--draft-max 16] [--context 2048]
 //       [--kind copying|wandering]
@@ -128,7 +128,7 @@ GenerateRequest make_request(const Tokenizer& tokenizer, bool is_copying, int pa
   return r;
 }
 
-void measure(const Options& o, Engine& plain, Engine& guessing, bool is_copying) {
+void measure(const Options& o, Engine& plain, Engine& drafting, bool is_copying) {
   std::vector<double> ratios;
   long drawn = 0, guessed = 0, right = 0;
   for (int pair = 0; pair < o.pairs; ++pair) {
@@ -137,7 +137,7 @@ void measure(const Options& o, Engine& plain, Engine& guessing, bool is_copying)
     };
     Run with, without;
     if (pair % 2 == 0) without = generate(plain, request());
-    with = generate(guessing, request());
+    with = generate(drafting, request());
     if (pair % 2 != 0) without = generate(plain, request());
     WICK_CHECK(with.tokens == without.tokens, "guesses change no token");
     ratios.push_back(without.seconds / with.seconds);
@@ -175,10 +175,10 @@ int main(int argc, char** argv) {
   const auto device = CpuDevice::create();
   WICK_CHECK(device, "the processor has kernels");
   const auto plain = make_engine(*file, **device, o, 0);
-  const auto guessing = make_engine(*file, **device, o, o.draft_max);
+  const auto drafting = make_engine(*file, **device, o, o.draft_max);
   for (const bool is_copying : {true, false}) {
     if (o.kind.empty() || (o.kind == "copying") == is_copying) {
-      measure(o, *plain, *guessing, is_copying);
+      measure(o, *plain, *drafting, is_copying);
     }
   }
   return 0;

@@ -1,4 +1,4 @@
-# libwick: the objects of all rooms but the program, its configuration and its server as one library, static and shared, with the headers of include/wick. The shared
+# libwick: the objects of all modules but the program, its configuration and its server as one library, static and shared, with the headers of include/wick. The shared
 # one exports what those mark with WICK_API; both are found by find_package(wick) and pkg-config after `cmake --install`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -9,9 +9,9 @@ function(wick_library)
   set(objects "")
   file(STRINGS ${CMAKE_SOURCE_DIR}/tools/modules.txt rows)
   foreach(row IN LISTS rows)
-    string(REGEX REPLACE ":.*" "" room "${row}")
-    if(TARGET wick_${room} AND NOT room MATCHES "^(http|server|config|cli)$")
-      list(APPEND objects $<TARGET_OBJECTS:wick_${room}>)
+    string(REGEX REPLACE ":.*" "" module "${row}")
+    if(TARGET wick_${module} AND NOT module MATCHES "^(http|server|config|cli)$")
+      list(APPEND objects $<TARGET_OBJECTS:wick_${module}>)
     endif()
   endforeach()
   add_library(libwick SHARED ${objects})

@@ -99,7 +99,7 @@ struct Linear {
   NormParams norm = {};
   // r = W·x + bias; kStore: y = scale * r; kAdd: y = fma(scale, r, y); kGate: y = act(first half of
   // r) * second half, which takes no scale
-  enum class Then : std::uint8_t { kStore, kAdd, kGate } then = Then::kStore;
+  enum class Epilogue : std::uint8_t { kStore, kAdd, kGate } epilogue = Epilogue::kStore;
   float scale = 1;
   Act act = Act::kSilu;
   bool is_fine = false;  // x is read in two terms (docs/numerics.md, "Activations"); kStore only
@@ -114,7 +114,7 @@ struct HeadLinear {
 };
 
 struct QkNormRope {  // what happens to each head of q and k before it is used or stored: norm (if a
-                   // gain is there), then rotation
+                     // gain is there), then rotation
   const Weight* q_gain = nullptr;
   const Weight* k_gain = nullptr;
   NormParams norm = {};

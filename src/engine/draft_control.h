@@ -1,4 +1,4 @@
-// How long a guess may be, so that guessing never costs much: a token that is guessed wrongly is a
+// How long a guess may be, so that drafting never costs much: a token that is guessed wrongly is a
 // row of work for nothing. Engine thread only.
 //
 // DraftControl, one for each sequence, counts. A wrong token costs one credit, a right one earns
@@ -7,7 +7,7 @@
 //
 // DraftCost, one for each engine, looks at the clock: a guess pays if the share of guesses that are
 // right, times what a step costs, is more than what a row more costs a step. Where it does not,
-// guessing pauses and is tried again after a while. What it decides changes when tokens come, never
+// drafting pauses and is tried again after a while. What it decides changes when tokens come, never
 // which.
 #pragma once
 

@@ -78,8 +78,8 @@ Result<void> check(const EngineOptions& options) {
 
 MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
                          int max_batch_tokens) {
-  MemoryOptions cache = memory_options(options, fitting_context(spec, options, max_batch_tokens),
-                                       max_batch_tokens);
+  MemoryOptions cache =
+      memory_options(options, fitting_context(spec, options, max_batch_tokens), max_batch_tokens);
   cache.positions = positions_for(spec, options, cache);
   return cache;
 }
@@ -180,7 +180,8 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 
-Result<int> Engine::State::check_request(const GenerateRequest& request, PromptOutput wish) const {
+Result<int> Engine::State::check_request(const GenerateRequest& request,
+                                         PromptOutput prompt_output) const {
   const int vocab = decoder.spec().vocab;
   const auto check_ids = [vocab](std::span<const TokenId> ids, const char* what) -> Result<void> {
     for (const TokenId id : ids) {
@@ -199,7 +200,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptO
   WICK_DO(check_range("emit_tokens", request.emit_tokens, 0, kMaxEmitTokens));
   WICK_DO(check_range("emit_ms", request.emit_ms, 0, kMaxMilliseconds));
   WICK_DO(check_range("top_logprobs", request.top_logprobs, -1, kMaxTopLogprobs));
-  if (wish == PromptOutput::kLogprobs && request.top_logprobs < 0) {
+  if (prompt_output == PromptOutput::kLogprobs && request.top_logprobs < 0) {
     return invalid("bad_top_logprobs", "logprobs of the prompt need top_logprobs, 0 or more");
   }
   if (request.stop.size() > kMaxStops) {
@@ -217,7 +218,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptO
     }
   }
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
-  const bool generates = wish != PromptOutput::kHiddenStates;
+  const bool generates = prompt_output != PromptOutput::kHiddenStates;
   const std::int64_t wanted = generates ? std::max(1, request.max_tokens) : 0;
   if (prompt + wanted > context) {
     Error error = invalid("context_length_exceeded", cat("prompt ", prompt, " + max ", wanted,
@@ -229,11 +230,12 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptO
   return request.max_tokens > 0 ? request.max_tokens : static_cast<int>(context - prompt);
 }
 
-// `finish` gives the sequence what its wish needs beside.
+// `finish` gives the sequence what its prompt_output needs beside.
 template <class Finish>
-Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput wish, const Finish& finish) {
+Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput prompt_output,
+                                 const Finish& finish) {
   State& s = *state_;
-  WICK_TRY(const int max_tokens, s.check_request(request, wish));
+  WICK_TRY(const int max_tokens, s.check_request(request, prompt_output));
   if (s.n_queued.fetch_add(1, std::memory_order_relaxed) >= s.options.max_queue) {
     s.n_queued.fetch_sub(1, std::memory_order_relaxed);
     return Error{
@@ -245,7 +247,7 @@ Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput wish, con
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = catch_bad_alloc([&]() -> Result<std::unique_ptr<Sequence>> {
     auto sequence =
-        std::make_unique<Sequence>(id, wish, std::move(request), max_tokens, *s.tokenizer,
+        std::make_unique<Sequence>(id, prompt_output, std::move(request), max_tokens, *s.tokenizer,
                                    s.decoder.spec().vocab, s.options.draft_max, s.now_ns());
     finish(*sequence);
     return sequence;

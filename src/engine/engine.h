@@ -48,8 +48,8 @@ struct TextDelta {
   // first.
   std::span<const IdLogprob> logprobs = {};
   FinishReason finish = FinishReason::kNone;  // not kNone: the last delta of this request
-  Usage usage = {};                         // of the last delta
-  const Error* error = nullptr;             // with kError; what was said before it stands
+  Usage usage = {};                           // of the last delta
+  const Error* error = nullptr;               // with kError; what was said before it stands
 };
 
 class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
@@ -69,10 +69,10 @@ struct GenerateRequest {
   std::vector<TokenId> prompt = {};
   int max_tokens = 0;  // 0 = to the context's end
   SamplingParams sampling = {};
-  std::vector<std::string> stop = {};  // stop sequences, matched on bytes; not shown
-  std::vector<TokenId> stop_token_ids = {};   // end the answer like the model's own end tokens
-  bool ignore_end = false;              // go on past end tokens
-  int top_logprobs = -1;                // of each token the score and so many likeliest; -1 = none
+  std::vector<std::string> stop = {};        // stop sequences, matched on bytes; not shown
+  std::vector<TokenId> stop_token_ids = {};  // end the answer like the model's own end tokens
+  bool ignore_end = false;                   // go on past end tokens
+  int top_logprobs = -1;       // of each token the score and so many likeliest; -1 = none
   bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may leave first
@@ -119,7 +119,7 @@ struct EngineOptions {
   // Tokens guessed ahead, by a draft model or from what the text said before, at most so many a
   // step; 0 = none. The answer is the same with and without.
   int draft_max = 0;
-  bool adaptive_drafting = true;  // guessing pauses while the clock says that it costs time
+  bool adaptive_drafting = true;  // drafting pauses while the clock says that it costs time
   bool enable_prefix_caching = true;
   bool explain_other_tenants = false;      // misses may name other tenants; these may not want it
   const Clock* clock = &Clock::machine();  // outlives the engine; not null
@@ -206,7 +206,8 @@ class Engine {
   struct State;
   explicit Engine(std::unique_ptr<State> state);
   template <class Finish>
-  Result<RequestId> submit(GenerateRequest request, PromptOutput wish, const Finish& finish);
+  Result<RequestId> submit(GenerateRequest request, PromptOutput prompt_output,
+                           const Finish& finish);
   std::unique_ptr<State> state_;
 };
 

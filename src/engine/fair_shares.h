@@ -12,23 +12,23 @@ namespace wick {
 
 struct FairShare {
   std::int64_t served = 0;  // tokens computed for this tenant
-  int n_jobs = 0;
+  int n_entries = 0;
 };
 
 class FairShares {
  public:
-  // The share of a new job of `tenant`; stays where it is until as many leave() as joined.
+  // The share of a new entry of `tenant`; stays where it is until as many leave() as joined.
   FairShare& join(std::uint64_t tenant) {
     const auto [place, is_new] = shares_.try_emplace(tenant);
     FairShare& share = place->second;
     if (is_new) share.served = least(tenant);
-    ++share.n_jobs;
+    ++share.n_entries;
     return share;
   }
 
   void leave(std::uint64_t tenant) noexcept {
     const auto place = shares_.find(tenant);
-    if (--place->second.n_jobs == 0) shares_.erase(place);
+    if (--place->second.n_entries == 0) shares_.erase(place);
   }
 
  private:

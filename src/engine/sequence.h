@@ -37,7 +37,7 @@ struct Sequence {
       : id(request_id),
         tenant(request.tenant),
         priority(request.priority),
-        wish(prompt_wish),
+        prompt_output(prompt_wish),
         tokens(std::move(request.prompt)),
         max_tokens(most_tokens),
         ends(find_ends(request, tokenizer)),
@@ -70,8 +70,9 @@ struct Sequence {
   }
 
   std::span<const IdLogprob> new_scores(int n) const noexcept {
-    return std::span(logprobs).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered),
-                                     scorer.per_token() * static_cast<std::size_t>(n - n_offered));
+    return std::span(logprobs).subspan(
+        scorer.per_token() * static_cast<std::size_t>(n_offered),
+        scorer.per_token() * static_cast<std::size_t>(n - n_offered));
   }
 
   bool ends_with(TokenId token) const noexcept {
@@ -81,22 +82,22 @@ struct Sequence {
   RequestId id;
   std::uint64_t tenant;
   int priority;
-  PromptOutput wish;
-  std::vector<TokenId> tokens;  // prompt and answer so far
-  Job* job = nullptr;           // the scheduler's entry; null before it and behind it
-  int max_tokens;               // of the answer
-  std::vector<TokenId> ends;    // tokens that end the answer
+  PromptOutput prompt_output;
+  std::vector<TokenId> tokens;      // prompt and answer so far
+  SchedulerEntry* entry = nullptr;  // the scheduler's entry; null before it and behind it
+  int max_tokens;                   // of the answer
+  std::vector<TokenId> ends;        // tokens that end the answer
   SamplerChain sampler;
   TextStream stream;
   std::shared_ptr<DeltaSink> sink;  // of an answer, else null
-  Emission emission;  // text the reader has not taken yet
+  Emission emission;                // text the reader has not taken yet
   int n_shown = 0;    // tokens of the answer up to the one that brought the end of its text
   int n_offered = 0;  // tokens of the answer the reader has taken
   Scorer scorer;
-  std::vector<IdLogprob> logprobs;         // of the answer; as long as its tokens, or empty
+  std::vector<IdLogprob> logprobs;  // of the answer; as long as its tokens, or empty
   std::shared_ptr<std::vector<IdLogprob>> prompt_scores;  // with kLogprobs
-  std::shared_ptr<EmbedResult> embed;                      // with kHiddenStates
-  std::vector<TokenId> draft;  // guesses at the tokens behind, as many as job->n_draft
+  std::shared_ptr<EmbedResult> embed;                     // with kHiddenStates
+  std::vector<TokenId> draft;  // guesses at the tokens behind, as many as entry->n_draft
   NgramIndex ngrams;
   DraftControl drafts;
   int n_accepted = 0;  // guesses of the last step with some
@@ -105,8 +106,8 @@ struct Sequence {
   std::int64_t deadline_ns = 0;  // 0 = none
 
   FinishReason finish = FinishReason::kNone;  // decided; the last delta may still be on its way
-  bool is_flushed = false;                  // `emission` holds the stream's last text
-  bool is_over = false;                     // the last delta is delivered
+  bool is_flushed = false;                    // `emission` holds the stream's last text
+  bool is_over = false;                       // the last delta is delivered
   const Error* error = nullptr;
   Error own_error = {};  // what `error` points at, if it is this request's alone
 

@@ -53,7 +53,7 @@ struct Engine::State {
   StepCost cost;  // of steps that are shared
   DraftCost draft_pay;
   std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
-  std::int64_t guess_ns = 0;          // that the guesses of this step took
+  std::int64_t draft_ns = 0;          // that the guesses of this step took
   Error failure = {};                 // of the last forward pass that failed
   // The numbers of the file are at fault, not the device that computes with them.
   const Error no_token = {.code = ErrorCode::kCorrupt,
@@ -70,14 +70,14 @@ struct Engine::State {
   std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
 
   // The tokens that a request may generate, or why it cannot run. Any thread.
-  Result<int> check_request(const GenerateRequest& request, PromptOutput wish) const;
+  Result<int> check_request(const GenerateRequest& request, PromptOutput prompt_output) const;
 
   // Between two steps.
   void take_requests();
   void take_arrivals();
   void do_tasks();
   void wait_for(const std::function<void()>& work);  // any other thread, as the next one
-  Result<RequestEstimate> estimate(const GenerateRequest& request, PromptOutput wish);
+  Result<RequestEstimate> estimate(const GenerateRequest& request, PromptOutput prompt_output);
   void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
   int close_tenant(std::uint64_t tenant, bool wipe);

@@ -29,7 +29,7 @@ void Engine::State::deliver_all() noexcept {
   const std::int64_t now = now_ns();
   for (const auto& s : sequences) {
     const bool has_room = deliver(*s, now);
-    if (s->job != nullptr) s->job->is_paused = !has_room;
+    if (s->entry != nullptr) s->entry->is_paused = !has_room;
   }
 }
 
@@ -38,19 +38,20 @@ void Engine::State::propose() noexcept {
   if (options.draft_max == 0) return;
   const std::int64_t began = now_ns();
   const bool is_worth_it = !options.adaptive_drafting || draft_pay.is_worth_it();
-  for (Job* job : scheduler.live()) {
-    Sequence& s = *job->owner;
-    job->n_draft = 0;
-    if (!is_worth_it || job->is_paused || !job->is_decoding() || s.finish != FinishReason::kNone)
+  for (SchedulerEntry* entry : scheduler.live()) {
+    Sequence& s = *entry->owner;
+    entry->n_draft = 0;
+    if (!is_worth_it || entry->is_paused || !entry->is_decoding() ||
+        s.finish != FinishReason::kNone)
       continue;
     const int left = s.max_tokens - s.usage.generated_tokens - 1;
     const int n = s.drafts.length(std::min(options.draft_max, left));
     if (n <= 0) continue;
     const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
-    job->n_draft =
-        draft != nullptr ? draft->draft(job->slot, s.tokens, out) : s.ngrams.draft(s.tokens, out);
+    entry->n_draft =
+        draft != nullptr ? draft->draft(entry->slot, s.tokens, out) : s.ngrams.draft(s.tokens, out);
   }
-  guess_ns = now_ns() - began;
+  draft_ns = now_ns() - began;
 }
 
 // A step that sequences share is short, so that those who decode wait for nobody's prompt and a
@@ -67,9 +68,9 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
     for (int i = 0; i < slice.count; ++i, ++n) {
       positions[n] = slice.begin + i;
       const auto at = static_cast<std::size_t>(positions[n]);
-      const Sequence& s = *slice.job->owner;
+      const Sequence& s = *slice.entry->owner;
       tokens[n] = at < s.tokens.size() ? s.tokens[at] : s.draft[at - s.tokens.size()];
-      seqs[n] = slice.job->slot;
+      seqs[n] = slice.entry->slot;
     }
     for (int i = slice.n_rows; i > 0; --i)
       logit_rows[m++] = static_cast<int>(n) - i;
@@ -85,7 +86,7 @@ void Engine::State::compute(std::span<const Slice> slices) noexcept {
   // cancel() first leaves its message, then looks at `sole_request`; here it is the other way
   // round, so one of the two sees the other.
   abort_requested.store(false);
-  sole_request.store(slices.size() == 1 ? slices[0].job->id : 0);
+  sole_request.store(slices.size() == 1 ? slices[0].entry->id : 0);
   if (slices.size() == 1 && !cancels.is_empty()) abort_requested.store(true);
   const Batch batch = gather(slices);
   const bool is_whole = decoder.launch(batch, memory, abort_requested);
@@ -100,8 +101,8 @@ void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) n
   int n_decoding = 0, n_prompt = 0;
   for (const Slice& slice : slices) {
     if (slice.n_draft > 0) {  // neither the one nor the other
-      const Sequence& s = *slice.job->owner;
-      if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_accepted);
+      const Sequence& s = *slice.entry->owner;
+      if (slices.size() == 1) draft_pay.step_with(ns + draft_ns, slice.n_draft, s.n_accepted);
       return;
     }
     (slice.count == 1 ? n_decoding : n_prompt) += slice.count;
@@ -120,22 +121,22 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   std::size_t row = 0;
   int first = 0;  // of the slice's tokens in the batch
   for (const Slice& slice : slices) {
-    const Sequence& s = *slice.job->owner;
+    const Sequence& s = *slice.entry->owner;
     scheduler.computed(slice);
-    if (s.wish == PromptOutput::kHiddenStates) pool(slice, first);
+    if (s.prompt_output == PromptOutput::kHiddenStates) pool(slice, first);
     first += slice.count;
     if (slice.n_rows == 0) continue;
     const auto n_rows = static_cast<std::size_t>(slice.n_rows);
     const auto rows = logits->subspan(row * vocab, n_rows * vocab);
     row += n_rows;
-    if (s.wish == PromptOutput::kLogprobs) score_prompt(slice, rows);
+    if (s.prompt_output == PromptOutput::kLogprobs) score_prompt(slice, rows);
     if (slice.is_last) draw(slice, rows);
   }
 }
 
 // The next token, and more as long as they are those that were guessed: their logits are there.
 void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
-  Sequence& s = *slice.job->owner;
+  Sequence& s = *slice.entry->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   int n_accepted = 0;
   rows = rows.last(static_cast<std::size_t>(1 + slice.n_draft) * vocab);
@@ -159,7 +160,7 @@ void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
 }
 
 void Engine::State::pool(const Slice& slice, int first) noexcept {
-  Sequence& s = *slice.job->owner;
+  Sequence& s = *slice.entry->owner;
   auto states = decoder.states(first, slice.count);
   if (!states) {
     failure = std::move(states).error();
@@ -176,7 +177,7 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
 // Each row precedes the token behind its position. What a resumed request computes again has the
 // same logprobs.
 void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows) noexcept {
-  Sequence& s = *slice.job->owner;
+  Sequence& s = *slice.entry->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   const auto per_token = s.scorer.per_token();
   const auto n_prompt = static_cast<std::size_t>(s.usage.prompt_tokens);
@@ -209,7 +210,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
   if (id < 0) {
     s.error = &no_token;
-    s.job->is_failed = true;
+    s.entry->is_failed = true;
     s.finish = FinishReason::kError;
     return;
   }
@@ -235,9 +236,9 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
 
 void Engine::State::fail(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
-    Sequence& s = *slice.job->owner;
+    Sequence& s = *slice.entry->owner;
     s.error = &failure;
-    slice.job->is_failed = true;
+    slice.entry->is_failed = true;
     s.finish = FinishReason::kError;
     deliver(s, now_ns());
   }
@@ -246,10 +247,10 @@ void Engine::State::fail(std::span<const Slice> slices) noexcept {
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
   const bool ends = s.finish != FinishReason::kNone;
-  if (ends && s.job != nullptr) {
-    s.usage.cached_tokens = std::max(0, s.job->cached);
-    s.usage.miss = s.job->miss;
-    s.usage.preemptions = s.job->n_preempted;
+  if (ends && s.entry != nullptr) {
+    s.usage.cached_tokens = std::max(0, s.entry->cached);
+    s.usage.miss = s.entry->miss;
+    s.usage.preemptions = s.entry->n_preempted;
   }
   if (ends && !s.is_flushed) {
     show(s, s.stream.finish(), now_ns);

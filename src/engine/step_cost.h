@@ -1,8 +1,8 @@
 // How many prompt tokens a step may carry so that it takes about as long as wished, learnt from the
 // steps that were: a controller that scales the budget by wished over taken time. A step's time is
 // a constant and a part in proportion to its tokens, so a step of the gain below always moves
-// towards the wish and settles there, whatever the two are and however they drift. The budget never
-// decides what tokens are. Engine thread only.
+// towards the wished time and settles there, whatever the two are and however they drift. The
+// budget never decides what tokens are. Engine thread only.
 #pragma once
 
 #include <algorithm>

@@ -94,16 +94,16 @@ void begin(const Batch& batch, SequenceMemory& memory) noexcept {
 }
 
 // A pass on its way over the devices; that on which it is is this model's, until it yields.
-class Walk {
+class ForwardPass {
  public:
-  Walk(Decoder::State& model, const Batch& batch) noexcept : model_(model), batch_(batch) {
+  ForwardPass(Decoder::State& model, const Batch& batch) noexcept : model_(model), batch_(batch) {
     arrive(model.placement.embedding());
   }
 
-  ~Walk() { pass_->backend.end_pass(); }
+  ~ForwardPass() { pass_->backend.end_pass(); }
 
-  Walk(const Walk&) = delete;
-  Walk& operator=(const Walk&) = delete;
+  ForwardPass(const ForwardPass&) = delete;
+  ForwardPass& operator=(const ForwardPass&) = delete;
 
   const Pass& on(int device) noexcept {  // goes on there
     if (device != device_) cross(device);
@@ -157,22 +157,22 @@ bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
   check(batch, model.spec, model.options);
   begin(batch, memory);
   const Placement& placement = model.placement;
-  Walk walk(model, batch);
+  ForwardPass forward_pass(model, batch);
 
-  const Pass& first = walk.on(placement.embedding());
+  const Pass& first = forward_pass.on(placement.embedding());
   first.backend.embed(first.x, *model.table, batch.tokens, model.spec.embed_scale);
   for (int layer = 0; layer < static_cast<int>(model.blocks.size()); ++layer) {
     if (abort_requested.load(std::memory_order_relaxed)) return false;
     const BoundBlock& block = model.blocks[static_cast<std::size_t>(layer)];
     std::visit(
         [&](const auto& mixer, const auto& ffn) noexcept {
-          forward(mixer, memory.layer(layer), walk.on(placement.mixer(layer)));
-          forward(ffn, walk.on(placement.ffn(layer)));
+          forward(mixer, memory.layer(layer), forward_pass.on(placement.mixer(layer)));
+          forward(ffn, forward_pass.on(placement.ffn(layer)));
         },
         block.mixer, block.ffn);
-    walk.yield();
+    forward_pass.yield();
   }
-  const Pass& last = walk.on(placement.head());
+  const Pass& last = forward_pass.on(placement.head());
   model.n_logit_rows = static_cast<int>(batch.logit_rows.size());
   if (model.n_logit_rows == 0) return true;
   const Linear head{.w = model.head,

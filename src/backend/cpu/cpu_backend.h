@@ -71,7 +71,7 @@ class CpuBackend final : public Backend {
   static constexpr int kMaxSplitTiles = 8;   // tiles whose ranges are computed apart
 
   // Activations ready for products: quantized, as floats, or both, as the matrices of a step need.
-  struct Rows {
+  struct PreparedRows {
     int n = 0;
     ActivationLayout layout = {};
     const std::byte* quantized = nullptr;
@@ -82,7 +82,7 @@ class CpuBackend final : public Backend {
 
   // How a phase cuts the matrices of a step into chunks of rows. In a gated step a chunk is rows of
   // the first half with the same rows of the second.
-  struct Cut {
+  struct RowPartition {
     int n_parts = 0;
     const CpuWeight* weight[kMaxMatrices] = {};
     const float* bias[kMaxMatrices] = {};
@@ -104,7 +104,7 @@ class CpuBackend final : public Backend {
 
   struct Tile {  // queries of one sequence inside one block of 16 positions
     int token = 0, count = 0;
-    int first_job = 0;
+    int first_task = 0;
     RangeSpan ranges = {};
   };
 
@@ -112,20 +112,20 @@ class CpuBackend final : public Backend {
   Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes);
 
   // rows.cc
-  Rows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
-                    bool wants_residuals = false) noexcept;
+  PreparedRows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
+                            bool wants_residuals = false) noexcept;
   void prepare_row(const float* x, int t, int member, int cols, const Linear& step,
-                   const Rows& rows, bool needs_floats) noexcept;
+                   const PreparedRows& rows, bool needs_floats) noexcept;
 
   // product.cc
-  Cut cut(const Linear& step, const int* granule, int n_tokens) const noexcept;
-  static Chunk chunk_at(const Cut& cut, int chunk) noexcept;
-  void multiply(const CpuWeight& w, const float* bias, int row, int count, const Rows& rows,
+  RowPartition partition_rows(const Linear& step, const int* granule, int n_tokens) const noexcept;
+  static Chunk chunk_at(const RowPartition& partition, int chunk) noexcept;
+  void multiply(const CpuWeight& w, const float* bias, int row, int count, const PreparedRows& rows,
                 float* y, std::ptrdiff_t y_stride) const noexcept;
-  void multiply_both(const CpuWeight& w, const float* bias, int row, int count, const Rows& rows,
-                     float* y) const noexcept;
-  void product(Tensor y, const Rows& rows, const Linear& step) noexcept;
-  void gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept;
+  void multiply_both(const CpuWeight& w, const float* bias, int row, int count,
+                     const PreparedRows& rows, float* y) const noexcept;
+  void product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
+  void gated_product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
 
   float* results(int member) const noexcept {
     return results_.as<float>() + static_cast<std::size_t>(member) * results_floats_;
