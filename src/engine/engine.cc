@@ -13,7 +13,7 @@ namespace wick {
 
 namespace {
 
-constexpr int kSpareContexts = 8;  // for earlier prompts, if the byte budget holds them
+constexpr int kSpareContexts = 8;  // for cached prefixes, if the byte budget allows
 
 Error invalid(std::string id, std::string message) {
   return {.code = ErrorCode::kInvalid, .id = std::move(id), .message = std::move(message)};
@@ -38,7 +38,7 @@ MemoryOptions memory_options(const EngineOptions& options, int context, int max_
           .max_batch_tokens = max_batch_tokens};
 }
 
-// Blocks that the budget holds beside what does not grow with positions.
+// Blocks that fit the budget after the fixed part of the memory.
 std::uint64_t blocks_in_budget(const MemoryCost& cost, const EngineOptions& options) noexcept {
   const std::uint64_t limit = options.kv_limit_bytes;
   const std::uint64_t left = limit - std::min<std::uint64_t>(limit, cost.fixed);
@@ -47,8 +47,8 @@ std::uint64_t blocks_in_budget(const MemoryCost& cost, const EngineOptions& opti
   return std::min(left / cost.per_position / kBlockTokens, kMost);
 }
 
-// Positions of all sequences and earlier prompts together: what the budget holds, but no more than
-// is of use, and always one context with a block to copy into.
+// Positions of running sequences and cached prefixes: what fits the budget, but no more than
+// useful, and at least one context plus a block for copy-on-write.
 std::int64_t positions_for(const DecoderSpec& spec, const EngineOptions& options,
                            const MemoryOptions& memory) {
   const std::int64_t one = blocks_for(memory.context);
@@ -226,11 +226,11 @@ Result<int> Engine::State::check_request(const GenerateRequest& request,
     error.hint = "shorten the prompt, lower max_tokens, or raise the context with -c";
     return error;
   }
-  if (!generates) return 1;  // to the scheduler it ends before its first token
+  if (!generates) return 1;  // it ends after its prompt
   return request.max_tokens > 0 ? request.max_tokens : static_cast<int>(context - prompt);
 }
 
-// `finish` gives the sequence what its prompt_output needs beside.
+// `finish` adds what the sequence's prompt_output needs.
 template <class Finish>
 Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput prompt_output,
                                  const Finish& finish) {
@@ -312,7 +312,7 @@ void Engine::run(const std::stop_token& stop) {
   State& s = *state_;
   const std::stop_callback wake(stop, [&s] { s.inbox.wake(); });
   while (!stop.stop_requested()) {
-    // A step without work counts, too: those who wait take the place of one that nobody reads.
+    // Steps without work count, too, so that waiting requests can preempt paused ones.
     if (step() || s.scheduler.has_ready()) continue;
     if (const std::int64_t deadline_ns = s.next_deadline_ns(); deadline_ns == 0) {
       s.inbox.wait();

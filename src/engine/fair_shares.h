@@ -1,7 +1,7 @@
-// How much each tenant has been given, so that who got least goes first: the virtual token counter
-// of Sheng et al., "Fairness in Serving Large Language Models" (2024). A tenant who comes (back)
-// starts where the least served one of those present stands: idling earns no credit. Engine thread
-// only; join() allocates.
+// Tokens served per tenant, so that the tenant served least goes first: the virtual token counter
+// of Sheng et al., "Fairness in Serving Large Language Models" (2024). A tenant that arrives or
+// returns starts at the minimum of the active tenants: idling earns no credit. Engine thread only;
+// join() allocates.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@ struct FairShare {
 
 class FairShares {
  public:
-  // The share of a new entry of `tenant`; stays where it is until as many leave() as joined.
+  // The share of a new entry of `tenant`; the address is stable until each join() has had its
+  // leave().
   FairShare& join(std::uint64_t tenant) {
     const auto [place, is_new] = shares_.try_emplace(tenant);
     FairShare& share = place->second;

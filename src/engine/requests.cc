@@ -1,4 +1,5 @@
-// What comes and goes between two steps: requests, cancels, limits of time, those that are over.
+// Between two steps: takes new requests and cancellations, checks time limits, retires finished
+// sequences.
 #include <algorithm>
 #include <future>
 #include <utility>
@@ -75,7 +76,7 @@ int Engine::close_tenant(std::uint64_t tenant, bool wipe) {
   return n_blocks;
 }
 
-// With what has arrived: a request that was submitted before is among those that end.
+// Takes arrivals first, so that requests submitted before are cancelled, too.
 int Engine::State::close_tenant(std::uint64_t tenant, bool wipe) {
   take_arrivals();
   for (const auto& s : sequences) {
@@ -88,7 +89,7 @@ int Engine::State::close_tenant(std::uint64_t tenant, bool wipe) {
   return scheduler.close_tenant(tenant, wipe);
 }
 
-// Moves `arrived` in; without memory nothing has happened.
+// Moves `arrived` in; if memory runs out, nothing has changed.
 void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
   if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
   arrived->entry = &scheduler.add({.id = arrived->id,
@@ -133,7 +134,7 @@ void Engine::State::end_late_and_unread() {
   }
 }
 
-// The earliest time limit of those under way, 0 = none has one.
+// The earliest deadline of running requests; 0 = none.
 std::int64_t Engine::State::next_deadline_ns() const noexcept {
   std::int64_t first = 0;
   for (const auto& s : sequences) {
@@ -151,7 +152,7 @@ Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request,
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   wait_for([&] {
-    take_arrivals();  // who asked before is counted
+    take_arrivals();  // earlier requests are counted
     const PrefixCache::Match match = scheduler.find(
         {.tenant = request.tenant, .prompt_output = prompt_output, .tokens = &request.prompt});
     plan.cached_tokens = match.tokens();
@@ -164,7 +165,7 @@ Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request,
         if (!entry->is_decoding()) to_compute += entry->missing();
       }
     }
-    // A scored prompt goes through in steps of a few tokens, whose time is not known.
+    // Prompts with logprobs run in small steps whose time is not measured.
     if (prompt_output == PromptOutput::kLogprobs || cost.prompt_token_ns() <= 0) return;
     plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
   });
@@ -182,8 +183,8 @@ void Engine::State::begin_admitted() noexcept {
   }
 }
 
-// A sequence that has stopped gives up its place at once, and is gone when its reader has taken the
-// last delta.
+// A stopped sequence releases its slot at once and is removed when its reader has taken the last
+// delta.
 void Engine::State::retire() {
   for (auto& s : sequences) {
     if (s->finish == FinishReason::kNone) continue;

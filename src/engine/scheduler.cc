@@ -19,10 +19,10 @@ Scheduler::Scheduler(SequenceMemory& memory, const SchedulerOptions& options)
     free_slots_.push_back(slot);
 }
 
-// ---- waiting and living
+// ---- waiting and running
 
-// Every wait raises an entry, up to the highest level, where who got least and then who came first
-// go before; so each wait ends.
+// Priority rises with waiting time up to the highest level, where the tenant served least and then
+// the oldest goes first; so every wait ends.
 int Scheduler::level(const SchedulerEntry& entry) const noexcept {
   const std::int64_t raised = entry.priority + (step_ - entry.came_step) / kAgeingSteps;
   return static_cast<int>(std::min<std::int64_t>(raised, kMaxPriority));
@@ -35,8 +35,8 @@ bool Scheduler::runs_before(const SchedulerEntry& a, const SchedulerEntry& b) co
 }
 
 SchedulerEntry& Scheduler::add(const SchedulerRequest& terms) {
-  // With room for all that live, so that a preemption does not allocate. What may throw comes
-  // before what changes.
+  // Reserves for all running entries, so that preemption does not allocate. Everything that may
+  // throw comes before the first change.
   const std::size_t most = waiting_.size() + 1 + static_cast<std::size_t>(options_.max_seqs);
   if (waiting_.capacity() < most) waiting_.reserve(2 * most);
   if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 8);
@@ -76,7 +76,7 @@ bool Scheduler::has_ready() const noexcept {
                      [](const SchedulerEntry* entry) { return !entry->is_paused; });
 }
 
-// A slot of a sequence that nobody reads, for those who wait.
+// Preempts a paused sequence for those who wait.
 bool Scheduler::preempt_one() noexcept {
   for (SchedulerEntry* entry : live_) {
     if (entry->paused_steps < kParkingSteps) continue;
@@ -96,7 +96,8 @@ PrefixCache::Match Scheduler::find(const SchedulerRequest& terms) const noexcept
   return prefixes_.find(terms.tenant, tokens, static_cast<int>(tokens.size()) - 1);
 }
 
-// Gives `entry` a slot and blocks for all it knows; false if there is no room, and nothing changed.
+// Gives `entry` a slot and blocks for all its tokens; false if they do not fit, and nothing
+// changed.
 bool Scheduler::place(SchedulerEntry& entry) noexcept {
   const SeqId slot = free_slots_.back();
   const int known = entry.known();
@@ -104,7 +105,7 @@ bool Scheduler::place(SchedulerEntry& entry) noexcept {
   prefixes_.attach(match, slot);
   int spare = memory_.free_blocks() + memory_.evictable_blocks();
   if (live_.empty() && memory_.blocks_needed(slot, known) > spare) {
-    // Alone, all there is is its own but for the copy of a half-used block.
+    // The only entry: all blocks are its own, except the copy of a partial block.
     memory_.release(slot);
     match.extra = 0;
     prefixes_.attach(match, slot);
@@ -133,7 +134,7 @@ bool Scheduler::place(SchedulerEntry& entry) noexcept {
   return true;
 }
 
-// What `entry` computed goes to the prefix cache, its slot to the next.
+// Publishes the blocks of `entry` and frees its slot.
 void Scheduler::release_slot(SchedulerEntry& entry) noexcept {
   if (options_.enable_prefix_caching) {
     const auto begin = static_cast<std::size_t>(entry.n_shared) * kBlockTokens;
@@ -166,7 +167,7 @@ void Scheduler::preempt(SchedulerEntry& entry) noexcept {
 
 int Scheduler::close_tenant(std::uint64_t tenant, bool wipe) noexcept {
   const int n_blocks = prefixes_.drop(tenant);
-  // Blocks that it lost earlier are free too, or were zeroed when another tenant took them.
+  // Blocks evicted earlier are free too, or were zeroed when another tenant took them.
   if (wipe) memory_.wipe_free();
   return n_blocks;
 }
@@ -195,7 +196,7 @@ std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
   return slices_;
 }
 
-// Rows of logits that are left when each entry has one.
+// Rows of logits left after one for each entry.
 int Scheduler::free_rows() const noexcept {
   int n = options_.max_rows - options_.max_seqs;
   for (const Slice& slice : slices_)
@@ -203,7 +204,8 @@ int Scheduler::free_rows() const noexcept {
   return n;
 }
 
-// Guesses are computed with the token they follow, as far as there is room: nobody gives way.
+// Draft tokens are computed with the token they follow, within the budget; nothing is preempted for
+// them.
 void Scheduler::add_drafts() noexcept {
   int room = options_.max_batch_tokens - static_cast<int>(live_.size());
   for (Slice& slice : slices_) {
@@ -220,9 +222,8 @@ void Scheduler::add_drafts() noexcept {
   }
 }
 
-// Blocks for all that each entry knows: a prompt has them since its admission, a decoding entry
-// takes one for its next position. Who came last goes first if there are too few, sequences that
-// nobody reads before all others.
+// Reserves blocks: a prompt has them since admission, a decoding entry may need one for its next
+// position. If there are too few, the newest entry is preempted, paused ones before all others.
 void Scheduler::reserve_decode() noexcept {
   for (std::size_t i = 0; i < live_.size();) {
     SchedulerEntry* const entry = live_[i];
@@ -280,7 +281,7 @@ void Scheduler::add_slice(SchedulerEntry& entry, int count) noexcept {
   const int missing = entry.missing();
   const bool is_scored = entry.prompt_output == PromptOutput::kLogprobs && missing > 1;
   if (is_scored) count = std::min(count, 1 + std::max(0, free_rows()));
-  // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
+  // Ends at a block boundary: attention is fastest on whole tiles, and the block can be shared.
   const int rest = (entry.done + count) % kBlockTokens;
   if (count < missing && count > rest) count -= rest;
   count = memory_.stop_for_snapshot(entry.done, entry.done + count) - entry.done;
@@ -301,7 +302,7 @@ std::span<const TokenId> Scheduler::block_ids(const SchedulerEntry& entry,
       .subspan(static_cast<std::size_t>(block) * kBlockTokens, kBlockTokens);
 }
 
-// Blocks that somebody else has published since `entry` was admitted.
+// Blocks that another entry has published since `entry` was admitted.
 void Scheduler::extend(SchedulerEntry& entry) noexcept {
   if (!options_.enable_prefix_caching || entry.prompt_output != PromptOutput::kLastLogits) return;
   while (entry.done == entry.n_shared * kBlockTokens && entry.missing() > kBlockTokens) {
@@ -357,7 +358,7 @@ void Scheduler::publish() noexcept {
       const BlockId own = memory_.blocks(entry->slot)[static_cast<std::size_t>(entry->n_shared)];
       const int node =
           prefixes_.add(entry->tenant, entry->node, block_ids(*entry, entry->n_shared), own);
-      // Somebody was quicker with the same block: one copy is enough.
+      // Another entry has published the same block: one copy is enough.
       if (prefixes_.block(node) != own)
         memory_.replace(entry->slot, entry->n_shared, prefixes_.block(node));
       entry->node = node;

@@ -1,4 +1,4 @@
-// The heartbeat. Between the two braces of step() nothing allocates and nothing locks;
+// The engine's step: one forward pass. Inside step() nothing allocates and nothing locks;
 // engine_test.cc counts.
 #include <algorithm>
 
@@ -33,7 +33,7 @@ void Engine::State::deliver_all() noexcept {
   }
 }
 
-// Before a step: what each decoding sequence may go on with.
+// Before a step: draft tokens for each decoding sequence.
 void Engine::State::propose() noexcept {
   if (options.draft_max == 0) return;
   const std::int64_t began = now_ns();
@@ -54,8 +54,8 @@ void Engine::State::propose() noexcept {
   draft_ns = now_ns() - began;
 }
 
-// A step that sequences share is short, so that those who decode wait for nobody's prompt and a
-// cancelled one is gone soon.
+// Steps with several sequences are kept short, so that long prompts do not delay decoding and a
+// cancellation takes effect soon.
 StepBudget Engine::State::budget() const noexcept {
   const int most = options.prefill_chunk;
   if (options.step_target_ms == 0) return {.shared = most, .exclusive = most};
@@ -83,15 +83,15 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
 
 void Engine::State::compute(std::span<const Slice> slices) noexcept {
   const std::int64_t began = now_ns();
-  // cancel() first leaves its message, then looks at `sole_request`; here it is the other way
-  // round, so one of the two sees the other.
+  // cancel() first posts its message, then reads `sole_request`; here the order is reversed, so one
+  // of the two sees the other.
   abort_requested.store(false);
   sole_request.store(slices.size() == 1 ? slices[0].entry->id : 0);
   if (slices.size() == 1 && !cancels.is_empty()) abort_requested.store(true);
   const Batch batch = gather(slices);
   const bool is_whole = decoder.launch(batch, memory, abort_requested);
   sole_request.store(0);
-  if (!is_whole) return;  // the step never was; whom it was for is ended by the next one
+  if (!is_whole) return;  // the pass was aborted; the next step ends the request
   sample_and_emit(slices);
   scheduler.publish();
   learn_cost(slices, now_ns() - began);
@@ -134,7 +134,8 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   }
 }
 
-// The next token, and more as long as they are those that were guessed: their logits are there.
+// Samples the next token, and more as long as each equals its draft token: their logits are
+// computed already.
 void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
   Sequence& s = *slice.entry->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
@@ -174,8 +175,7 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
   deliver(s, now);
 }
 
-// Each row precedes the token behind its position. What a resumed request computes again has the
-// same logprobs.
+// Each row predicts the next position. A preempted request recomputes the same logprobs.
 void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows) noexcept {
   Sequence& s = *slice.entry->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
@@ -190,7 +190,7 @@ void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows
 
 namespace {
 
-// The token drawn last, or the end, brought `text`.
+// The token sampled last, or the end, completed `text`.
 void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
   if (text.empty()) return;
   s.emission.add(text, now_ns);
@@ -199,7 +199,7 @@ void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
 
 }  // namespace
 
-// Draws the next token and decides whether the answer ends with it.
+// Samples the next token and decides whether the answer ends with it.
 void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   const TokenId id = s.sampler.sample(logits, {}, s.tokens);
   const std::int64_t now = now_ns();
@@ -228,7 +228,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   show(s, s.stream.push(id), now);
   if (s.stream.stopped()) {
     s.finish = FinishReason::kStop;
-    s.is_flushed = true;  // what is held back belongs to the stop sequence
+    s.is_flushed = true;  // the text held back belongs to the stop sequence
   } else if (s.usage.generated_tokens == s.max_tokens) {
     s.finish = FinishReason::kLength;
   }
