@@ -65,7 +65,7 @@ struct Reader final : DeltaSink {
   bool offer(const TextDelta& delta) noexcept override {
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
     usage = delta.usage;
-    is_over = delta.stop != FinishReason::kNone;
+    is_over = delta.finish != FinishReason::kNone;
     return true;
   }
 };

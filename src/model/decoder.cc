@@ -66,7 +66,7 @@ std::size_t Decoder::bytes_read_per_token() const noexcept {
 
 namespace {
 
-// A batch that the memory was not made for is the caller's mistake, never a file's or a user's.
+// A batch that exceeds the memory is a bug of the caller, never of a file or user.
 void check(const Batch& batch, const DecoderSpec& spec, const DecoderOptions& options) noexcept {
   const std::size_t n = batch.tokens.size();
   WICK_CHECK(n > 0 && n <= static_cast<std::size_t>(options.max_batch_tokens), "batch size");
@@ -93,7 +93,8 @@ void begin(const Batch& batch, SequenceMemory& memory) noexcept {
   }
 }
 
-// A pass on its way over the devices; that on which it is is this model's, until it yields.
+// A forward pass over the devices of a placement. It holds the turn of one device at a time, until
+// it yields.
 class ForwardPass {
  public:
   ForwardPass(Decoder::State& model, const Batch& batch) noexcept : model_(model), batch_(batch) {
@@ -105,7 +106,7 @@ class ForwardPass {
   ForwardPass(const ForwardPass&) = delete;
   ForwardPass& operator=(const ForwardPass&) = delete;
 
-  const Pass& on(int device) noexcept {  // goes on there
+  const Pass& on(int device) noexcept {  // moves the pass there
     if (device != device_) cross(device);
     return *pass_;
   }
@@ -125,8 +126,8 @@ class ForwardPass {
     here.backend->begin_pass();
   }
 
-  // The hidden state goes over whole, never as a partial sum. One device is held at a time, so
-  // that no two models wait for each other.
+  // The whole hidden state is copied, never a partial sum. Only one device is held at a time, so
+  // two models cannot deadlock.
   void cross(int device) noexcept {
     const Pass from = *pass_;
     model_.wait(from.backend);

@@ -1,8 +1,8 @@
 // Attention as a phase. Queries of one sequence that share a block of 16 positions are a tile; a
 // chunk is a tile with one head of keys (or, of many queries' heads that share it, sixteen),
-// longest first. Where there are too few such chunks for the team (decode), each range of 256
-// positions is a chunk of its own, and whoever finishes a head's last range merges them. Either way
-// a query's arithmetic is the same (docs/numerics.md).
+// longest first. If these are too few for the team (decode), each range of 256 positions is a chunk
+// of its own, and the thread that finishes a head's last range merges them. Either way a query's
+// arithmetic is the same (docs/numerics.md).
 #include <algorithm>
 
 #include "backend/cpu/cpu_backend.h"
