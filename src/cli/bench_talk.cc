@@ -1,5 +1,5 @@
 // wick bench single: one prompt and its answer, short, medium and long; wick bench chat: five turns
-// of a conversation, each behind all before it.
+// of a conversation, each with all turns before it as prompt.
 #include <optional>
 
 #include "base/strings.h"

@@ -1,5 +1,5 @@
 // What C has beside requests: sessions that are pulled, streams that are polled, facts, embeddings,
-// pools; each against the C++ face.
+// pools; each compared with the C++ API.
 #include <gtest/gtest.h>
 #include <poll.h>
 

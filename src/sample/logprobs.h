@@ -3,7 +3,7 @@
 // batch or the processor. One owner, one thread; the constructor allocates.
 //
 //   Scorer scorer(vocab, 5);
-//   scorer.score(logits, token, out);   // out[0] the token itself, out[1..5] the likeliest
+//   scorer.score(logits, token, out);   // out[0] the token itself, out[1..5] the top 5
 #pragma once
 
 #include <span>
