@@ -1,4 +1,4 @@
-# One static library and one test program for each module. Which module links which is read from tools/modules.txt, the table that
+# One static library and one test program per module. Which module links which is read from tools/modules.txt, the table that
 # tools/tidy.py holds the includes against; sources are found by their place, so a new file needs no line here.
 
 # What Debian's libraries each module needs besides (PkgConfig names end in the imported target).
@@ -234,7 +234,7 @@ function(wick_benches)
   endforeach()
 endfunction()
 
-# tests/*_test.cc see the whole house; tests/cli/*.sh drive the program.
+# tests/*_test.cc see all modules; tests/cli/*.sh drive the program.
 function(wick_product_tests)
   wick_benches()
   wick_scripted_tests()

@@ -444,7 +444,7 @@ WICK_API wick_completion* wick_stream_finish(wick_stream* stream, wick_error** e
 WICK_API void wick_stream_cancel(wick_stream* stream); /* any thread */
 WICK_API void wick_stream_free(wick_stream* stream);   /* cancels an unfinished request */
 
-/* Stream sets read many streams in one event loop (wick/stream_set.h): those whose wick_generation
+/* Stream sets: many streams read in one event loop (wick/stream_set.h), those whose wick_generation
  * named the set. Streams may outlive it. */
 
 WICK_API wick_stream_set* wick_stream_set_new(wick_error** error);

@@ -1,4 +1,4 @@
-// Guesses: where they come from, what bounds them, and that they change nothing.
+// Speculative decoding: n-gram and model drafts, their limits, and identical output.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ std::vector<TokenId> draft(NgramIndex& index, const std::vector<TokenId>& text, 
   return out;
 }
 
-TEST(NgramIndex, GuessesWhatFollowedTheLastThreeTokens) {
+TEST(NgramIndex, ProposesWhatFollowedTheLastThreeTokens) {
   NgramIndex index(100);
   EXPECT_TRUE(draft(index, {1, 2, 3}, 2).empty());
   EXPECT_EQ(draft(index, {1, 2, 3, 4, 5, 1, 2, 3}, 3), (std::vector<TokenId>{4, 5, 1}));
@@ -39,7 +39,7 @@ TEST(NgramIndex, ATextThatRepeatsItselfIsGuessedToGoOnSo) {
   EXPECT_EQ(draft(same, {4, 4, 4, 4}, 3), (std::vector<TokenId>{4, 4, 4}));
 }
 
-TEST(NgramIndex, GuessesAlwaysEqualAnEarlierPlaceOfTheText) {
+TEST(NgramIndex, DraftsAlwaysEqualAnEarlierPlaceOfTheText) {
   std::mt19937 rng(4);
   NgramIndex index(3000);
   std::vector<TokenId> text;
@@ -156,7 +156,7 @@ TEST(Speculation, RightGuessesSaveSteps) {
   EXPECT_LT(f.device->passes, 30);
 }
 
-// A model beside a smaller one that guesses for it.
+// A model with a smaller draft model.
 struct DraftFixture {
   test::TempDir dir;
   std::optional<ModelFile> file, draft_file;
@@ -276,7 +276,8 @@ TEST(HotPathSpeculation, StepsWithGuessesAndScoresNeitherAllocateNorLock) {
 }
 
 TEST(Speculation, FirstTokensHaveTheDistributionTheyHaveWithoutGuesses) {
-  // The token behind a guess, over many seeds: with guesses it is drawn from a row of a wider pass.
+  // The token after a draft token, over many seeds: with speculation it is sampled from a row of a
+  // larger pass.
   constexpr int kDraws = 50000;
   Fixture f(drafting(2, 8)), plain({.max_seqs = 8});
   std::map<TokenId, int> seen, wanted;
@@ -332,7 +333,7 @@ TEST(Scores, AreOfEachTokenAndItsPromptOnce) {
   for (std::size_t i = 0; i < 6; ++i) {
     const auto row = std::span(reader->logprobs).subspan(4 * i, 4);
     EXPECT_EQ(row[0].id, reader->tokens[i]);
-    EXPECT_EQ(row[1].id, row[0].id);  // greedy: the likeliest
+    EXPECT_EQ(row[1].id, row[0].id);  // greedy: the most likely
     EXPECT_EQ(row[1].logprob, row[0].logprob);
     EXPECT_GE(row[1].logprob, row[2].logprob);
     EXPECT_GE(row[2].logprob, row[3].logprob);

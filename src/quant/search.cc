@@ -1,7 +1,7 @@
 // Problem: given x, choose a scale (and a minimum) so that quants of a few bits come near x.
 // Idea: for fixed quants the best scale is a linear least-squares problem with a closed solution;
-// for a fixed scale the best quants are the nearest ones. The naive scale (range / quants) is a good
-// start, yet often a slightly smaller one that clips the extremes, or a larger one, is better.
+// for a fixed scale the best quants are the nearest ones. The naive scale (range / quants) is a
+// good start, yet often a slightly smaller one that clips the extremes, or a larger one, is better.
 // So: try kTries scales around the naive one, round, solve for the scale, keep the least error.
 // Cost: kTries passes over x, no memory.
 #include "quant/search.h"

@@ -10,9 +10,9 @@ namespace wick {
 
 // How one quantized activation row lies in memory: one f32 group scale for each group of 256 values
 // (the last may be shorter, a multiple of 32), one block scale k of 1, 2, 4 or 8 for each block of
-// 32, sums, and the int8 values p; x is about group_scale * k * p. Members are offsets in bytes from
-// the row's start, each a multiple of 64. Behind `blocks`, the last group is zero. The sums are
-// stored in the forms that kernels load whole (B sums 32 values of p, B16 sums 16):
+// 32, sums, and the int8 values p; x is about group_scale * k * p. Members are offsets in bytes
+// from the row's start, each a multiple of 64. Behind `blocks`, the last group is zero. The sums
+// are stored in the forms that kernels load whole (B sums 32 values of p, B16 sums 16):
 //
 //   group_scales       f32 [groups]
 //   block_scales       i16 [groups][8]    k
