@@ -49,7 +49,7 @@ struct UsageEvent {
 struct DoneEvent {
   FinishReason finish = FinishReason::kNone;
   Usage usage = {};
-  // All of them, with the random seed that was drawn.
+  // All effective parameters, a random seed included.
   std::vector<EffectiveParameter> parameters = {};
   std::vector<TokenLogprob> prompt_logprobs = {};    // with Generation::prompt_logprobs
   std::optional<Error> error = {};                  // with kError

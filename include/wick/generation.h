@@ -120,7 +120,7 @@ struct Completion {
   std::vector<ToolCall> tool_calls = {};
   FinishReason finish = FinishReason::kEos;
   Usage usage = {};
-  // All of them, with the random seed that was drawn.
+  // All effective parameters, a random seed included.
   std::vector<EffectiveParameter> parameters = {};
   // One for each of Usage::generated_tokens, the EOS token and those of a stop sequence included.
   std::vector<TokenLogprob> logprobs = {};

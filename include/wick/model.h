@@ -42,9 +42,9 @@ struct ModelOptions {
   int max_queue = 256;     // queued requests, 1 to 65536; more are refused (id "queue_full")
   // Size of the KV cache for all requests, if context is 0.
   std::uint64_t cache_limit_bytes = 1'000'000'000;
-  // F32, bf16, f16, q8_0, q4_0; KV cache type; "q8_0,q4_0": keys, values.
+  // KV cache type: f32, bf16, f16, q8_0 or q4_0; "q8_0,q4_0" = keys, values.
   std::string cache_type = "bf16";
-  std::string chat_template = {};   // instead of the model's own
+  std::string chat_template = {};   // replaces the model's own
   bool may_download = false;        // a model that is not on this machine may be downloaded
   // Speculative decoding: "none", "ngram" (drafts from the text so far) or "draft" (by draft_model:
   // path or name, as in Model::open(), of a smaller model with the same vocabulary). Every draft

@@ -3,8 +3,7 @@
 // cancels the request. A stream keeps its model loaded.
 //
 //   for (std::string_view piece : stream) std::cout << piece << std::flush;
-//   auto answer = stream.finish();                // Result<Completion>: the whole text, the
-//   figures
+//   auto answer = stream.finish();  // Result<Completion>: the whole text and usage
 #pragma once
 
 #include <iterator>
