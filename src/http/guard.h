@@ -3,8 +3,7 @@
 // request before routing:
 //
 //   - the header host is a name this server has, or the address that the connection arrived at;
-//   - what is not GET or HEAD, and a WebSocket, comes from the same origin, from one that is
-//   listed,
+//   - what is not GET or HEAD, and a WebSocket, comes from the same origin, from a listed one,
 //     or from no page at all (no header origin);
 //   - no page of another origin reads an answer unless it is listed (CORS), and none that asks to
 //     reach a private network.
