@@ -33,7 +33,7 @@ std::vector<ServedModel> served_models(const Context& context) {
   return out;
 }
 
-std::vector<ModelInfo> loaded_models(Context& context) {
+std::vector<ModelInfo> loaded_models(const Context& context) {
   const auto infos = context.provider->models();
   return infos ? *infos : std::vector<ModelInfo>();
 }
