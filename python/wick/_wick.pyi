@@ -96,7 +96,7 @@ class Settings(TypedDict, total=False):
     logits: Callable[[memoryview[float], memoryview[int]], object] | None
     logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.logprobs
     prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
-    top_logprobs: int | None  # with either: so many of the likeliest beside each, 0 to 20
+    top_logprobs: int | None  # most likely alternatives per token, 0 to 20; with either of the above
     cancel: Cancel | None
     time_limit_ms: int | None  # then wick.Error, id "time_limit"
     priority: int | None  # -2 (in the background) to 2

@@ -184,7 +184,7 @@ Result<int> run(const Options& o) {
   const auto bytes = probe.bytes().first(std::min(kProbeBytes, probe.bytes().size()));
   if (!o.is_json) {
     print({printable(path.filename().string()), ", ", human(file.bytes()), "\n",
-           "test            threads    tokens/s     GB/s  of a plain read  of multiplies\n"});
+           "test            threads    tokens/s     GB/s  of memory speed   of peak MACs\n"});
   }
   std::vector<int> threads = o.threads;
   if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
@@ -216,14 +216,15 @@ Action setup_bench(Flags flags) {
   o->settings.add_model(flags, false);
   o->settings.add(flags, {"local.device", "local.tensor_split", "cache.kv_type"});
   constexpr Range<int> kTokens = {0, 1 << 20};
-  flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = no such test");
-  flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = no such test");
-  flags.integers("-t,--threads", o->threads, {0, 1024}, "local.threads, several of them");
-  flags.integers("-d,--n-depth", o->depth, kTokens, "positions already in the cache");
-  flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "runs of which the median counts");
-  flags.toggle("--no-warmup", o->is_cold, "count the first run, too");
-  flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
-  flags.toggle("--json", o->is_json, "one JSON object a line");
+  flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = skip this test");
+  flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = skip this test");
+  flags.integers("-t,--threads", o->threads, {0, 1024},
+                 "CPU threads; several values are measured in turn");
+  flags.integers("-d,--n-depth", o->depth, kTokens, "tokens in the KV cache before the test");
+  flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "measured runs; the median is reported");
+  flags.toggle("--no-warmup", o->is_cold, "no warm-up run");
+  flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens per forward pass");
+  flags.toggle("--json", o->is_json, "print one JSON object per line");
   const auto chosen = std::make_shared<Action>([o] { return run(*o); });
   add_bench_single(flags, chosen);
   add_bench_chat(flags, chosen);

@@ -1,5 +1,4 @@
-// wick logits: the logits of every position of a given token sequence, so that anyone can hold wick
-// against another engine.
+// wick logits: the logits of every position of a token sequence, for comparison with other engines.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -149,7 +148,7 @@ Action setup_logits(Flags flags) {
   flags.exclude("--ids", "--ids-file");
   flags.required_text("-o", o->out, "the .npy file to write: [tokens, vocab], float32");
   flags.integer("--chunk", o->chunk, {1, 4096},
-                "tokens in one forward pass; the bits never depend on it");
+                "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");
   return [o] { return run(*o); };
 }

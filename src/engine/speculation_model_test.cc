@@ -1,6 +1,5 @@
-// Guesses on a real model: 100 prompts about a passage, which the answers quote from, answered
-// without guesses, with those of the text so far, and with those of a draft model that knows
-// nothing.
+// Speculative decoding on a real model: 100 prompts about a passage, which the answers quote from,
+// answered without speculation, with n-gram drafts, and with a random draft model.
 #include <gtest/gtest.h>
 
 #include <array>

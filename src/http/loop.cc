@@ -70,7 +70,7 @@ Result<std::unique_ptr<Loop>> Loop::create() {
   });
 }
 
-// A door: what a handler throws (the end of memory) ends that handler, not the loop.
+// An exception of a handler (std::bad_alloc) ends that handler, not the loop.
 void Loop::run() {
   const auto guard = boost::asio::make_work_guard(*context_);
   while (!context_->stopped()) {

@@ -1,4 +1,4 @@
-// From the name of a model to the loaded model.
+// Model::open(): from a model name to a loaded model.
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/catch_bad_alloc.h"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kReportPause_ns = 100'000'000;  // between two reports of a phase
 
-// Between what downloads and loads, and the caller's sink: the sink is the caller's code, which may
-// throw where nothing may, and both its word and the caller's token end the work.
+// Calls the caller's progress sink from download and load. The sink may throw; its return value and
+// the stop token cancel the work.
 class Opening {
  public:
   explicit Opening(const ModelOptions& options)
@@ -50,7 +50,7 @@ class Opening {
                   .stop = stop_.get_token()}});
   }
 
-  // Why it did not go on, if that is the sink's doing.
+  // The error, if the sink ended the work.
   Error reason(Error error) const {
     if (!failure_) return error;
     if (failure_->code == ErrorCode::kNoMemory) return *failure_;
@@ -81,7 +81,7 @@ Result<std::string> full_name(std::string_view name, const std::string& quantiza
                               printable(name), "'")};
 }
 
-// The words and rules of the program's --spec, --draft-model and --draft-max.
+// The options of speculative decoding, as the program's --spec, --draft-model and --draft-max.
 Result<void> set_speculation(const ModelOptions& from, Opening& opening, LocalOptions& out) {
   const std::string& kind = from.speculation;
   const auto bad = [](std::string message) {

@@ -79,7 +79,7 @@ std::shared_ptr<LocalPool::Loading> LocalPool::find_loading(std::string_view nam
 
 namespace {
 
-// The loader ends in libraries that may run out of memory; those who wait must hear of it.
+// The loader may throw bad_alloc; waiting callers must get that error.
 Result<LocalPool::Held> run(const LocalPool::Loader& loader, std::string_view source) {
   try {
     return loader(source);
@@ -115,11 +115,11 @@ Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view 
   return model;
 }
 
-// Makes room for `model` and puts it in under its name.
+// Evicts what is needed for `model` and adds it.
 Result<void> LocalPool::admit(std::string_view name, std::string_view source, Held model,
                               std::vector<Held>& gone) {
   const std::uint64_t bytes = model->memory().total();
-  // What would still be there if all that may go went.
+  // Bytes left if all evictable models were evicted.
   std::uint64_t stays = bytes_in_use();
   auto count = static_cast<int>(entries_.size());
   for (const Entry& entry : entries_) {
@@ -157,7 +157,7 @@ Result<void> LocalPool::admit(std::string_view name, std::string_view source, He
   return {};
 }
 
-// Takes an entry out; its model leaves when its last user does.
+// Removes an entry; its model is freed with its last user.
 void LocalPool::retire(std::size_t index, std::vector<Held>& gone) {
   Entry& entry = entries_[index];
   if (entry.is_used()) leaving_.push_back({entry.model, entry.bytes});

@@ -1,4 +1,4 @@
-// The events of an answer put together, for those who want it whole. One thread.
+// Collects the events of an answer into a Completion. One thread.
 //
 //   WICK_TRY(const auto answer, provider->start(request));
 //   const Gather whole = read_all(*answer, {}, request.generation.cancel);
@@ -25,7 +25,7 @@ struct Gather {
   void add(const Event& event);
 };
 
-// Sees each event before it is put to the rest. False ends the answer, as cancelled.
+// Called with each event first; return false to cancel the answer.
 using EventSink = std::function<bool(const Event& event)>;
 
 // Waits for the end. A request of `stop` cancels.

@@ -1,5 +1,5 @@
-// From answers to the bytes of an API: AnswersWork polls them on the loop thread, a Dialect says
-// what comes of them. One Dialect for each request.
+// Turns answers into the bytes of an API: AnswersWork polls them on the loop thread, a Dialect
+// formats them. One Dialect per request.
 #pragma once
 
 #include <memory>
@@ -55,7 +55,7 @@ struct AnswersJob {
 
 std::unique_ptr<http::Work> make_work(AnswersJob job);
 
-// Starts the answers, or says why not; both in the words of `dialect`.
+// Starts the answers, or returns the error, formatted by `dialect`.
 http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr<Dialect> dialect,
                    const std::shared_ptr<Wake>& wake);
 

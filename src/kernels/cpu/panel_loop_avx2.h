@@ -1,11 +1,11 @@
-// The walk of products with many tokens: the weights of a few vectors of eight rows unpack once
+// The loops of products with many tokens: the weights of a few vectors of eight rows unpack once
 // into a panel, which then meets every token, a tile at a time. For AVX2 and AVX-512; the including
 // file brings the kernel. Included by *_avx2.cc and *_avx512.cc only.
 //
 // A panel is a slice of a few groups of 256 weights, so that it stays in a near cache while all
 // tokens of a block pass; the tokens' slice (kTokenCache) stays in the second-level cache while all
 // rows pass. The chain of a row goes on from slice to slice in y. While a panel is multiplied, the
-// next one's weights are on their way (Ahead), and the tile's part of y.
+// next one's weights are on their way (Prefetcher), and the tile's part of y.
 #pragma once
 
 #include "kernels/cpu/unpack_avx2.h"
@@ -39,14 +39,14 @@ inline void store256(std::byte* at, __m256 v) noexcept {
 
 // A slice of groups [group, group + groups) of the product's rows [row, row + rows), unpacked.
 struct Panel {
-  const std::byte* codes = nullptr;
+  const std::byte* quants = nullptr;
   int row = 0, rows = 0;  // rows: Kernel::kVectors * 8 or fewer; a short panel repeats its last one
   int group = 0, groups = 0;
 };
 
-// The chains of a tile: those of token t in y[t * stride + row]. What is there before the first
-// group is not read.
-struct Chains {
+// The accumulators of a tile: those of token t in y[t * stride + row]. What is there before the
+// first group is not read.
+struct Accumulators {
   float* y;
   std::ptrdiff_t stride;
 
@@ -55,19 +55,21 @@ struct Chains {
 
 // The same in registers: lane = row.
 template <int V, int T>
-inline void load_chains(const Panel& panel, const Chains& chains, __m256 (&acc)[V][T]) noexcept {
+inline void load_accumulators(const Panel& panel, const Accumulators& accumulators,
+                              __m256 (&acc)[V][T]) noexcept {
   for (int t = 0; t < T; ++t) {
     for (int v = 0; v < V; ++v)
       acc[v][t] =
-          panel.group == 0 ? _mm256_setzero_ps() : _mm256_loadu_ps(chains.at(t) + kRows8 * v);
+          panel.group == 0 ? _mm256_setzero_ps() : _mm256_loadu_ps(accumulators.at(t) + kRows8 * v);
   }
 }
 
 template <int V, int T>
-inline void store_chains(const Chains& chains, const __m256 (&acc)[V][T]) noexcept {
+inline void store_accumulators(const Accumulators& accumulators,
+                               const __m256 (&acc)[V][T]) noexcept {
   for (int t = 0; t < T; ++t) {
     for (int v = 0; v < V; ++v)
-      _mm256_storeu_ps(chains.at(t) + kRows8 * v, acc[v][t]);
+      _mm256_storeu_ps(accumulators.at(t) + kRows8 * v, acc[v][t]);
   }
 }
 
@@ -79,28 +81,28 @@ inline std::ptrdiff_t blocks_end(const ActivationLayout& layout, int g) noexcept
 // What a kernel reads of a token.
 template <class Kernel>
 inline std::size_t token_bytes(const ActivationLayout& layout) noexcept {
-  return Kernel::kReadsWide ? layout.bytes - layout.wide : layout.wide;
+  return Kernel::kReadsInt16 ? layout.bytes - layout.int16s : layout.int16s;
 }
 
-// acc = fma(unit, sum, acc), the link of a group.
+// acc = fma(group_scale, sum, acc), which ends a group.
 template <int V, int T>
 inline void end_group(const ActivationLayout& layout, const std::byte* const (&x)[T], int g,
                       const __m256 (&sum)[V][T], __m256 (&acc)[V][T]) noexcept {
   for (int t = 0; t < T; ++t) {
-    const __m256 unit =
-        _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.units) + g);
+    const __m256 group_scale =
+        _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.group_scales) + g);
     for (std::ptrdiff_t v = 0; v < V; ++v)
-      acc[v][t] = _mm256_fmadd_ps(unit, sum[v][t], acc[v][t]);
+      acc[v][t] = _mm256_fmadd_ps(group_scale, sum[v][t], acc[v][t]);
   }
 }
 
 // Asks for the weights of the next panel while this one is multiplied, a share with each group of
 // each tile: rows [row, end), bytes [begin, stop) of each. Many at once would wait for one another,
 // and what the tile reads for them.
-class Ahead {
+class Prefetcher {
  public:
-  Ahead(const MatmulArgs& args, int row, int end, std::ptrdiff_t begin,
-        std::ptrdiff_t stop) noexcept
+  Prefetcher(const MatmulArgs& args, int row, int end, std::ptrdiff_t begin,
+             std::ptrdiff_t stop) noexcept
       : args_(args),
         row_(row),
         end_(end),
@@ -110,9 +112,9 @@ class Ahead {
         share_(lines()) {}
 
   // Until then a share is the whole panel.
-  void cut_in(int shares) noexcept { share_ = lines() / shares + 1; }
+  void split_into(int shares) noexcept { share_ = lines() / shares + 1; }
 
-  void fetch_share() noexcept {
+  void prefetch_share() noexcept {
     int left = share_;
     while (left > 0 && row_ < end_) {
       const std::byte* const row = row_at(args_, row_);
@@ -136,13 +138,13 @@ class Ahead {
 };
 
 // Groups of a strip and of its slices. A rest too short for a slice goes with the last one.
-struct Cut {
+struct Blocking {
   int strip, slice;
 };
 
 // Few tokens get slices that the first-level cache holds while it takes the weights, too.
 template <class Kernel>
-inline Cut cut_of(const MatmulArgs& args, const ActivationLayout& layout) noexcept {
+inline Blocking blocking_of(const MatmulArgs& args, const ActivationLayout& layout) noexcept {
   const std::size_t tokens_bytes =
       static_cast<std::size_t>(args.n_tokens) * token_bytes<Kernel>(layout);
   return {.strip = tokens_bytes <= Kernel::kTokenCache ? layout.groups : Kernel::kGroups,
@@ -153,12 +155,12 @@ inline Cut cut_of(const MatmulArgs& args, const ActivationLayout& layout) noexce
 // the same strip of the next rows, the next strip of the first rows. Behind the last panel there
 // are no rows.
 template <class Kernel>
-inline Panel next_of(const MatmulArgs& args, const ActivationLayout& layout, const Cut& cut,
-                     Panel panel) noexcept {
+inline Panel next_of(const MatmulArgs& args, const ActivationLayout& layout,
+                     const Blocking& blocking, Panel panel) noexcept {
   constexpr int kRows = Kernel::kVectors * kRows8;
-  const int begin = panel.group / cut.strip * cut.strip;
+  const int begin = panel.group / blocking.strip * blocking.strip;
   panel.group += panel.groups;
-  if (panel.group == layout.groups || panel.group == begin + cut.strip) {
+  if (panel.group == layout.groups || panel.group == begin + blocking.strip) {
     panel.row += kRows;
     if (panel.row < args.row_end) {
       panel.group = begin;
@@ -169,26 +171,26 @@ inline Panel next_of(const MatmulArgs& args, const ActivationLayout& layout, con
   const int left = layout.groups - panel.group;
   const int below = left > 0 ? args.row_end - panel.row : 0;
   panel.rows = below < kRows ? below : kRows;
-  const bool is_last = left < 2 * cut.slice && left <= Kernel::kGroups;
-  panel.groups = is_last ? left : cut.slice;
+  const bool is_last = left < 2 * blocking.slice && left <= Kernel::kGroups;
+  panel.groups = is_last ? left : blocking.slice;
   return panel;
 }
 
 // The weights of `next`.
 template <class Kernel>
-inline Ahead ahead_of(const MatmulArgs& args, const ActivationLayout& layout,
-                      const Panel& next) noexcept {
+inline Prefetcher prefetcher_of(const MatmulArgs& args, const ActivationLayout& layout,
+                                const Panel& next) noexcept {
   const std::ptrdiff_t begin = next.group * Kernel::kGroupBytes;
   const std::ptrdiff_t all = std::ptrdiff_t{Kernel::kGroupBytes} * layout.blocks / 8;
   const std::ptrdiff_t stop = begin + next.groups * Kernel::kGroupBytes;
   return {args, next.row, next.row + next.rows, begin, stop < all ? stop : all};
 }
 
-// T tokens times the rows of a panel. A short panel's chains pass through a whole one. y is asked
-// for at once: stores that wait for memory would hold up the next tile's.
+// T tokens times the rows of a panel. A short panel's accumulators pass through a whole one. y is
+// asked for at once: stores that wait for memory would hold up the next tile's.
 template <class Kernel, int T>
 __attribute__((noinline)) void run_tile(const MatmulArgs& args, const ActivationLayout& layout,
-                                        const Panel& panel, Ahead& ahead,
+                                        const Panel& panel, Prefetcher& prefetcher,
                                         int first_token) noexcept {
   constexpr int kRows = Kernel::kVectors * kRows8;
   float* const y = args.y + first_token * args.y_stride + panel.row;
@@ -207,28 +209,29 @@ __attribute__((noinline)) void run_tile(const MatmulArgs& args, const Activation
     for (int t = 0; panel.group > 0 && t < T; ++t)
       __builtin_memcpy(whole + t * kRows, y + t * args.y_stride, bytes);
   }
-  Kernel::template multiply<T>(panel, layout, x,
-                               is_short ? Chains{whole, kRows} : Chains{y, args.y_stride}, ahead);
+  Kernel::template multiply<T>(
+      panel, layout, x, is_short ? Accumulators{whole, kRows} : Accumulators{y, args.y_stride},
+      prefetcher);
   for (int t = 0; is_short && t < T; ++t)
     __builtin_memcpy(y + t * args.y_stride, whole + t * kRows, bytes);
 }
 
 template <class Kernel>
 inline void run_tokens(const MatmulArgs& args, const ActivationLayout& layout, const Panel& panel,
-                       Ahead ahead, int begin, int end) noexcept {
+                       Prefetcher prefetcher, int begin, int end) noexcept {
   constexpr int kTile = Kernel::kTokens;
-  ahead.cut_in((end - begin + kTile - 1) / kTile * panel.groups);
+  prefetcher.split_into((end - begin + kTile - 1) / kTile * panel.groups);
   int t = begin;
   for (; t + kTile <= end; t += kTile)
-    run_tile<Kernel, kTile>(args, layout, panel, ahead, t);
+    run_tile<Kernel, kTile>(args, layout, panel, prefetcher, t);
   if constexpr (kTile > 5) {
-    if (t + 5 == end) return run_tile<Kernel, 5>(args, layout, panel, ahead, t);
-    if (t + 4 == end) return run_tile<Kernel, 4>(args, layout, panel, ahead, t);
+    if (t + 5 == end) return run_tile<Kernel, 5>(args, layout, panel, prefetcher, t);
+    if (t + 4 == end) return run_tile<Kernel, 4>(args, layout, panel, prefetcher, t);
   }
   for (; t + 3 <= end; t += 3)
-    run_tile<Kernel, 3>(args, layout, panel, ahead, t);
-  if (t + 2 == end) return run_tile<Kernel, 2>(args, layout, panel, ahead, t);
-  if (t + 1 == end) run_tile<Kernel, 1>(args, layout, panel, ahead, t);
+    run_tile<Kernel, 3>(args, layout, panel, prefetcher, t);
+  if (t + 2 == end) return run_tile<Kernel, 2>(args, layout, panel, prefetcher, t);
+  if (t + 1 == end) run_tile<Kernel, 1>(args, layout, panel, prefetcher, t);
 }
 
 // A group of all rows after the other, while its weights are in the first-level cache.
@@ -250,28 +253,30 @@ inline void unpack_panel(const MatmulArgs& args, const ActivationLayout& layout,
 //
 // Kernel: kVectors of eight rows, kTokens of a tile, kGroups of a slice (kFewGroups for few
 // tokens), kGroupBytes of 256 weights of a row (kGroupBytes / 8 of 32), kBytes of the panel,
-// kTokenCache, kReadsWide values; unpack(rows, layout, panel, out) for one vector's rows;
-// multiply<T>(panel, layout, x, chains, ahead), which adds the slice's links to the chains and
-// fetches a share with each group.
+// kTokenCache, kReadsInt16; unpack(rows, layout, panel, out) for one vector's rows;
+// multiply<T>(panel, layout, x, accumulators, prefetcher), which adds the slice's terms to the
+// accumulators and fetches a share with each group.
 template <class Kernel>
 inline void run_panels(const MatmulArgs& args) noexcept {
-  alignas(64) std::byte codes[Kernel::kBytes];
+  alignas(64) std::byte quants[Kernel::kBytes];
   const ActivationLayout layout = activation_layout(args.width);
   const std::size_t bytes = token_bytes<Kernel>(layout);
   const auto slices =
       static_cast<std::size_t>(layout.groups + Kernel::kGroups - 1) / Kernel::kGroups;
-  const Cut cut = cut_of<Kernel>(args, layout);
+  const Blocking blocking = blocking_of<Kernel>(args, layout);
   // A slice of a token has less than 8 KiB: never 0.
   const int block =
       static_cast<int>(Kernel::kTokenCache * slices / bytes) / Kernel::kTokens * Kernel::kTokens;
   for (int begin = 0; begin < args.n_tokens; begin += block) {
     const int end = args.n_tokens - begin < block ? args.n_tokens : begin + block;
-    Panel panel = next_of<Kernel>(args, layout, cut, {.codes = codes, .row = args.row_begin});
-    ahead_of<Kernel>(args, layout, panel).fetch_share();
+    Panel panel =
+        next_of<Kernel>(args, layout, blocking, {.quants = quants, .row = args.row_begin});
+    prefetcher_of<Kernel>(args, layout, panel).prefetch_share();
     while (panel.rows > 0) {
-      const Panel next = next_of<Kernel>(args, layout, cut, panel);
-      unpack_panel<Kernel>(args, layout, panel, codes);
-      run_tokens<Kernel>(args, layout, panel, ahead_of<Kernel>(args, layout, next), begin, end);
+      const Panel next = next_of<Kernel>(args, layout, blocking, panel);
+      unpack_panel<Kernel>(args, layout, panel, quants);
+      run_tokens<Kernel>(args, layout, panel, prefetcher_of<Kernel>(args, layout, next), begin,
+                         end);
       panel = next;
     }
   }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the library's three faces have of each other: C++ (include/wick/*.h), C (wick/wick.h), Python (python/wick).
+"""What the library's three APIs have in common: C++ (include/wick/*.h), C (wick/wick.h), Python (python/wick).
 
-  tools/faces.py [ROOT]            says what C++ has and C or Python lacks; exceptions stand below, each with its reason
-  tools/faces.py table [ROOT]      prints the tables of docs/library.md
+  tools/api_table.py [ROOT]            says what C++ has and C or Python lacks; exceptions stand below, each with its reason
+  tools/api_table.py table [ROOT]      prints the tables of docs/library.md
 """
 import ast
 import pathlib
@@ -36,7 +36,7 @@ NAMES = {
     "Stream.begin": ("wick_stream_next", "__iter__"), "StreamSet.create": ("wick_stream_set_new", "__init__"),
     "ModelPool.list": ("wick_pool_describe", None), "version": (None, "__version__"),
 }
-# What one face does without, and why.
+# What one API lacks, and why.
 EXCEPTIONS = {
     "C": {
         "Completion.usage": "its fields stand in the completion itself", "ModelInfo.memory": "its fields stand in the info itself",
@@ -85,7 +85,7 @@ def without_blocks(text):
     return [" ".join(part.split()).replace("\0", "{}") for part in text.split(";")]
 
 
-class Faces:
+class ApiTable:
     def __init__(self, root):
         self.root = pathlib.Path(root)
         self.fields, self.functions, self.c_fields = {}, set(), {}
@@ -104,8 +104,8 @@ class Faces:
                 elif name := self.name_of(node):
                     self.python[""].add(name)
         lists = (self.root / "include/wick/fields.h").read_text()
-        self.code = {face: set(re.findall(r"\w+", lists + "".join((self.root / name).read_text() for name in names)))
-                     for face, names in CODE.items()}
+        self.code = {api: set(re.findall(r"\w+", lists + "".join((self.root / name).read_text() for name in names)))
+                     for api, names in CODE.items()}
         self.lists = {name: re.findall(r"FIELD\((\w+)\)", body)
                       for name, body in re.findall(r"#define WICK_(\w+)_FIELDS\(FIELD\)((?:.*\\\n)*.*)", lists)}
 
@@ -134,39 +134,39 @@ class Faces:
             c = next((n for n in (f"wick_{prefix}_{own}", f"wick_{own}") if n in self.c_functions), f"wick_{prefix}_{own}")
         return c or own, python or own
 
-    def has(self, face, item):
+    def has(self, api, item):
         of, dot, _ = item.rpartition(".")
         c, python = self.names(item)
-        if face == "Python":
+        if api == "Python":
             return python in self.python.get((STRUCTS | CLASSES)[of][1], ()) if dot else python in self.python[""]
         return c in self.c_functions if item in self.functions else c in self.c_fields[STRUCTS[of][0]]
 
     def missing(self):
-        """One line for each thing that a face lacks, and each exception that is none."""
+        """One line for each thing that an API lacks, and each exception that is none."""
         known = STRUCTS | CLASSES | OTHERS
         items = [*self.fields, *sorted(self.functions)]
         for of in sorted({item.partition(".")[0] for item in items if "." in item} - set(known)):
-            yield f"{of} is in no list of tools/faces.py"
+            yield f"{of} is in no list of tools/api_table.py"
         for name, fields in self.lists.items():
             if name not in LISTS:
-                yield f"WICK_{name}_FIELDS is in no list of tools/faces.py"
+                yield f"WICK_{name}_FIELDS is in no list of tools/api_table.py"
                 continue
             yield from (f"WICK_{name}_FIELDS: {LISTS[name]} has no {f}" for f in fields if f"{LISTS[name]}.{f}" not in self.fields)
-        for face, exceptions in EXCEPTIONS.items():
+        for api, exceptions in EXCEPTIONS.items():
             for item in items:
                 of = item.partition(".")[0]
                 if of in OTHERS or "." in item and of not in known:
                     continue
-                is_there, is_exception = self.has(face, item), item in exceptions or "." in item and of in exceptions
+                is_there, is_exception = self.has(api, item), item in exceptions or "." in item and of in exceptions
                 if not is_there and not is_exception:
-                    yield f"{face} lacks {item}: give it one, or tools/faces.py a reason"
+                    yield f"{api} lacks {item}: give it one, or tools/api_table.py a reason"
                 words = {item.rpartition(".")[2], *self.names(item)}
-                if is_there and item in self.fields and item not in SAMPLER and not self.code[face] & words:
-                    yield f"{face} has {item}, which {CODE[face][0]} does not hand over"
+                if is_there and item in self.fields and item not in SAMPLER and not self.code[api] & words:
+                    yield f"{api} has {item}, which {CODE[api][0]} does not hand over"
                 if is_there and is_exception:
-                    yield f"{face} has {item}, which tools/faces.py calls an exception"
+                    yield f"{api} has {item}, which tools/api_table.py calls an exception"
             for item in set(exceptions) - set(items) - set(known):
-                yield f"C++ lacks {item}, an exception of {face}"
+                yield f"C++ lacks {item}, an exception of {api}"
 
     def switch(self, field):
         """The default and the flags of docs/config.md."""
@@ -184,8 +184,8 @@ class Faces:
             for item, (kind, default) in self.fields.items():
                 if item.partition(".")[0] != of:
                     continue
-                names = [f"`{name}`" if self.has(face, item) else EXCEPTIONS[face].get(item, EXCEPTIONS[face].get(of, ""))
-                         for face, name in zip(EXCEPTIONS, self.names(item))]
+                names = [f"`{name}`" if self.has(api, item) else EXCEPTIONS[api].get(item, EXCEPTIONS[api].get(of, ""))
+                         for api, name in zip(EXCEPTIONS, self.names(item))]
                 field = item.partition(".")[2]
                 usual, flag = self.switch(field) if is_input else ("", "")
                 default = default if default != "{}" else usual
@@ -197,7 +197,7 @@ class Faces:
 if __name__ == "__main__":
     words = sys.argv[1:]
     is_table = words[:1] == ["table"]
-    faces = Faces(*words[is_table:] or ["."])
-    said = [faces.table()] if is_table else [*faces.missing()]
-    print("\n".join(said) or "the faces agree", end="" if is_table else "\n")
+    table = ApiTable(*words[is_table:] or ["."])
+    said = [table.table()] if is_table else [*table.missing()]
+    print("\n".join(said) or "the APIs agree", end="" if is_table else "\n")
     sys.exit(bool(said) and not is_table)

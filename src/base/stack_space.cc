@@ -1,4 +1,4 @@
-#include "base/stack_room.h"
+#include "base/stack_space.h"
 
 #include <pthread.h>
 

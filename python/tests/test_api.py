@@ -14,7 +14,7 @@ NOISE = {"temperature": 3, "seed": 7, "max_tokens": 20}
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    return tiny_model.write(tmp_path_factory.mktemp("faces") / "tiny.gguf", context=512)
+    return tiny_model.write(tmp_path_factory.mktemp("api") / "tiny.gguf", context=512)
 
 
 @pytest.fixture(scope="module")

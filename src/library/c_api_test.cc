@@ -1,5 +1,5 @@
 // What C has beside requests: sessions that are pulled, streams that are polled, facts, embeddings,
-// pools; each against the C++ face.
+// pools; each compared with the C++ API.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -99,8 +99,7 @@ TEST_F(CFaces, FactsTemplatesAndPlansAreThoseOfCpp) {
 
 TEST_F(CFaces, EmbeddingsOfManyTextsHaveTheOptionsOfCpp) {
   const std::vector<std::string> texts = {"xyz", "a longer text"};
-  const auto wanted =
-      *cpp->embed(texts, {.pooling = "first", .normalize = false, .tenant = 3});
+  const auto wanted = *cpp->embed(texts, {.pooling = "first", .normalize = false, .tenant = 3});
   wick_embed_options options;
   wick_embed_options_init(&options);
   options.pooling = "first";

@@ -1,4 +1,4 @@
-// The names of the words that the public headers share with the rooms (tools/modules.txt, `words`).
+// Names of the enumerators in the public headers of plain data (tools/modules.txt, `types`).
 #include "wick/log.h"
 #include "wick/progress.h"
 #include "wick/usage.h"
