@@ -78,8 +78,8 @@ Result<void> check(const EngineOptions& options) {
 
 MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
                          int max_batch_tokens) {
-  MemoryOptions cache = memory_options(options, fitting_context(spec, options, max_batch_tokens),
-                                       max_batch_tokens);
+  MemoryOptions cache =
+      memory_options(options, fitting_context(spec, options, max_batch_tokens), max_batch_tokens);
   cache.positions = positions_for(spec, options, cache);
   return cache;
 }
@@ -244,9 +244,11 @@ Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput wish, con
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = catch_bad_alloc([&]() -> Result<std::unique_ptr<Sequence>> {
-    auto sequence =
-        std::make_unique<Sequence>(id, wish, std::move(request), max_tokens, *s.tokenizer,
-                                   s.decoder.spec().vocab, s.options.draft_max, s.now_ns());
+    auto sequence = std::make_unique<Sequence>(id, wish, std::move(request), *s.tokenizer,
+                                               SequenceSizes{.max_tokens = max_tokens,
+                                                             .vocab = s.decoder.spec().vocab,
+                                                             .draft_max = s.options.draft_max},
+                                               s.now_ns());
     finish(*sequence);
     return sequence;
   });

@@ -31,31 +31,37 @@ inline std::size_t longest_piece(const Tokenizer& tokenizer, int draft_max) noex
   return tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max);
 }
 
+struct SequenceSizes {
+  int max_tokens = 0;  // of the answer
+  int vocab = 0;
+  int draft_max = 0;
+};
+
 struct Sequence {
-  Sequence(RequestId request_id, PromptOutput prompt_wish, GenerateRequest request, int most_tokens,
-           const Tokenizer& tokenizer, int vocab, int draft_max, std::int64_t now_ns)
+  Sequence(RequestId request_id, PromptOutput prompt_wish, GenerateRequest request,
+           const Tokenizer& tokenizer, const SequenceSizes& sizes, std::int64_t now_ns)
       : id(request_id),
         tenant(request.tenant),
         priority(request.priority),
         wish(prompt_wish),
         tokens(std::move(request.prompt)),
-        max_tokens(most_tokens),
+        max_tokens(sizes.max_tokens),
         ends(find_ends(request, tokenizer)),
         sampler(request.sampling,
-                {.vocab = vocab,
-                 .history = static_cast<int>(tokens.size()) + most_tokens,
+                {.vocab = sizes.vocab,
+                 .history = static_cast<int>(tokens.size()) + sizes.max_tokens,
                  .ends = ends},
                 std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stop)),
         sink(std::move(request.sink)),
-        emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, draft_max)),
-        scorer(vocab, request.top_logprobs),
+        emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, sizes.draft_max)),
+        scorer(sizes.vocab, request.top_logprobs),
         submitted_ns(now_ns) {
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
     logprobs.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
-    if (draft_max > 0) {
-      draft.resize(static_cast<std::size_t>(draft_max));
+    if (sizes.draft_max > 0) {
+      draft.resize(static_cast<std::size_t>(sizes.draft_max));
       ngrams = NgramIndex(usage.prompt_tokens + max_tokens);
     }
     if (request.time_limit_ms > 0) {
@@ -70,8 +76,9 @@ struct Sequence {
   }
 
   std::span<const IdLogprob> new_scores(int n) const noexcept {
-    return std::span(logprobs).subspan(scorer.per_token() * static_cast<std::size_t>(n_offered),
-                                     scorer.per_token() * static_cast<std::size_t>(n - n_offered));
+    return std::span(logprobs).subspan(
+        scorer.per_token() * static_cast<std::size_t>(n_offered),
+        scorer.per_token() * static_cast<std::size_t>(n - n_offered));
   }
 
   bool ends_with(TokenId token) const noexcept {
@@ -89,13 +96,13 @@ struct Sequence {
   SamplerChain sampler;
   TextStream stream;
   std::shared_ptr<DeltaSink> sink;  // of an answer, else null
-  Emission emission;  // text the reader has not taken yet
+  Emission emission;                // text the reader has not taken yet
   int n_shown = 0;    // tokens of the answer up to the one that brought the end of its text
   int n_offered = 0;  // tokens of the answer the reader has taken
   Scorer scorer;
-  std::vector<IdLogprob> logprobs;         // of the answer; as long as its tokens, or empty
+  std::vector<IdLogprob> logprobs;  // of the answer; as long as its tokens, or empty
   std::shared_ptr<std::vector<IdLogprob>> prompt_scores;  // with kLogprobs
-  std::shared_ptr<EmbedResult> embed;                      // with kHiddenStates
+  std::shared_ptr<EmbedResult> embed;                     // with kHiddenStates
   std::vector<TokenId> draft;  // guesses at the tokens behind, as many as job->n_draft
   NgramIndex ngrams;
   DraftControl drafts;
@@ -105,8 +112,8 @@ struct Sequence {
   std::int64_t deadline_ns = 0;  // 0 = none
 
   FinishReason finish = FinishReason::kNone;  // decided; the last delta may still be on its way
-  bool is_flushed = false;                  // `emission` holds the stream's last text
-  bool is_over = false;                     // the last delta is delivered
+  bool is_flushed = false;                    // `emission` holds the stream's last text
+  bool is_over = false;                       // the last delta is delivered
   const Error* error = nullptr;
   Error own_error = {};  // what `error` points at, if it is this request's alone
 

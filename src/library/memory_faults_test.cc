@@ -119,7 +119,8 @@ struct Doors {
   std::vector<Door> all() const;
   void add_cpp(std::vector<Door>& doors) const;
   void add_sessions(std::vector<Door>& doors) const;
-  void add_c(std::vector<Door>& doors) const;
+  void add_c_answers(std::vector<Door>& doors) const;
+  void add_c_values(std::vector<Door>& doors) const;
 };
 
 std::string text_of(const Completion& answer) {
@@ -195,7 +196,7 @@ void Doors::add_sessions(std::vector<Door>& doors) const {
       text_of));
 }
 
-void Doors::add_c(std::vector<Door>& doors) const {
+void Doors::add_c_answers(std::vector<Door>& doors) const {
   const auto text = [](wick_completion* answer) {
     const std::string out = answer->text;
     wick_completion_free(answer);
@@ -246,6 +247,9 @@ void Doors::add_c(std::vector<Door>& doors) const {
         return out;
       },
       [](int) { return std::string("loaded"); }));
+}
+
+void Doors::add_c_values(std::vector<Door>& doors) const {
   doors.push_back(door(
       "wick_embed",
       [this] {
@@ -294,7 +298,8 @@ std::vector<Door> Doors::all() const {
   std::vector<Door> doors;
   add_cpp(doors);
   add_sessions(doors);
-  add_c(doors);
+  add_c_answers(doors);
+  add_c_values(doors);
   return doors;
 }
 
