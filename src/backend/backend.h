@@ -114,7 +114,7 @@ struct HeadLinear {
 };
 
 struct QkNormRope {  // what happens to each head of q and k before it is used or stored: norm (if a
-                   // gain is there), then rotation
+                     // gain is there), then rotation
   const Weight* q_gain = nullptr;
   const Weight* k_gain = nullptr;
   NormParams norm = {};
@@ -210,6 +210,7 @@ class Backend {
                       std::span<const int> rows) noexcept = 0;
   // Each row of x becomes its norm times `gain`. Also outside a pass.
   virtual void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
+  // Cold: the message of an error takes memory.
   virtual Result<void> sync() = 0;
 };
 

@@ -150,7 +150,7 @@ void Scheduler::release_slot(Job& job) noexcept {
     }
   }
   memory_.release(job.slot);
-  free_slots_.push_back(job.slot);
+  free_slots_.push_back(job.slot);  // cold: within the capacity of all slots
   job.slot = -1;
   job.node = -1;
   job.n_shared = 0;
@@ -161,7 +161,7 @@ void Scheduler::preempt(Job& job) noexcept {
   release_slot(job);
   job.done = 0;
   ++job.n_preempted;
-  waiting_.push_back(&job);
+  waiting_.push_back(&job);  // cold: within the capacity that add() reserves
 }
 
 int Scheduler::close_tenant(std::uint64_t tenant, bool wipe) noexcept {
@@ -252,7 +252,7 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
   for (Job* job : live_) {
     if (job->is_paused || job->is_decoding()) continue;
     extend(*job);
-    prompts_.push_back(job);
+    prompts_.push_back(job);  // cold: within the capacity of all slots
   }
   std::sort(prompts_.begin(), prompts_.end(),
             [this](const Job* a, const Job* b) { return runs_before(*a, *b); });
@@ -285,7 +285,7 @@ void Scheduler::add_slice(Job& job, int count) noexcept {
   int n_rows = count == missing ? 1 : 0;
   if (is_scored) n_rows = count;
   if (job.wish == PromptOutput::kHiddenStates) n_rows = 0;
-  slices_.push_back({.job = &job,
+  slices_.push_back({.job = &job,  // cold: within the capacity of all slots
                      .begin = job.done,
                      .count = count,
                      .is_last = count == missing,

@@ -32,14 +32,14 @@ namespace wick {
 // What is wanted of a job's prompt. All but kLastLogits needs every position computed: nothing of
 // it is reused.
 enum class PromptOutput : std::uint8_t {
-  kLastLogits,    // the logits of the last position
-  kLogprobs,  // those of every position
-  kHiddenStates   // none; what they are made of, of every position
+  kLastLogits,   // the logits of the last position
+  kLogprobs,     // those of every position
+  kHiddenStates  // none; what they are made of, of every position
 };
 
 struct Sequence;  // the caller's own; here only kept
 
-struct JobTerms {  // what a caller says of a request
+struct JobTerms {            // what a caller says of a request
   std::uint64_t id = 0;      // ascending in order of arrival
   std::uint64_t tenant = 0;  // shares nothing with other tenants
   int priority = 0;          // -kMaxPriority (in the background) to kMaxPriority
@@ -83,9 +83,9 @@ struct Slice {  // compute positions [begin, begin + count) of `job`
   int n_rows = 0;        // so many of its last positions have logits
 };
 
-struct StepBudget {  // prompt tokens of one step
-  int shared = 64;   // beside other sequences
-  int exclusive = 512;   // of one sequence, if it has the step to itself
+struct StepBudget {     // prompt tokens of one step
+  int shared = 64;      // beside other sequences
+  int exclusive = 512;  // of one sequence, if it has the step to itself
 };
 
 struct SchedulerOptions {
@@ -126,9 +126,9 @@ class Scheduler {
 
   std::int64_t step() const noexcept { return step_; }
 
-  // Between two steps: what the prefix cache holds of `tokens` from their start on, taken out as
-  // bytes, one block for each 16 tokens begun; and put in again, as if it had been computed. Both
-  // return the number of tokens; restore() stops where nothing can make room.
+  // Cold: between two steps: what the prefix cache holds of `tokens` from their start on, taken out
+  // as bytes, one block for each 16 tokens begun; and put in again, as if it had been computed.
+  // Both return the number of tokens; restore() stops where nothing can make room.
   int save(std::uint64_t tenant, std::span<const TokenId> tokens,
            std::vector<std::byte>& out) const;
   int restore(std::uint64_t tenant, std::span<const TokenId> tokens,

@@ -73,7 +73,7 @@ class Decoder {
   void launch(const Batch& batch, SequenceMemory& memory) noexcept;
   // Waits, and reads back what the device computed: [m, vocab] row-major, the caller's until the
   // next launch. An error of any device since the last call is this one's.
-  Result<std::span<float>> logits();
+  Result<std::span<float>> logits() noexcept;
   // The same; the states behind the last norm of so many rows of the batch from `first` on, [count,
   // d_model], valid until the next launch. No row may be asked for twice.
   Result<std::span<const float>> states(int first, int count) noexcept;
