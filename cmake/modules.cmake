@@ -266,7 +266,8 @@ function(wick_product_tests)
   set_tests_properties(exhaustive_visits PROPERTIES LABELS unit)
   add_test(NAME tidy COMMAND python3 ${CMAKE_SOURCE_DIR}/tools/tidy.py ${CMAKE_SOURCE_DIR})
   set_tests_properties(tidy PROPERTIES LABELS unit)
-  wick_add_script(tidy_borders ${CMAKE_SOURCE_DIR}/tests/tidy_test.py)
+  wick_add_script(tidy_rules ${CMAKE_SOURCE_DIR}/tests/tidy_test.py)
+  wick_add_script(references ${CMAKE_SOURCE_DIR}/tests/references_test.py)
 endfunction()
 
 # tests/fuzz/NAME.cc becomes fuzz_NAME, its corpus lies in tests/fuzz/corpus/NAME. A fuzzer may use every module that there is.

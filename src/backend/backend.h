@@ -211,6 +211,7 @@ class Backend {
                       std::span<const int> rows) noexcept = 0;
   // Normalizes each row of x and multiplies it by `gain`. Also outside a pass.
   virtual void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
+  // Cold: the message of an error takes memory.
   virtual Result<void> sync() = 0;
 };
 
