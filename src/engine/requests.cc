@@ -146,7 +146,7 @@ std::int64_t Engine::State::next_deadline_ns() const noexcept {
 Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request, PromptOutput wish) {
   RequestEstimate plan{.prompt_tokens = static_cast<int>(request.prompt.size())};
   WICK_TRY(plan.max_tokens, check_request(request, wish));
-  plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
+  plan.blocks = blocks_for(plan.prompt_tokens + plan.max_tokens);
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   wait_for([&] {
