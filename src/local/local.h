@@ -36,11 +36,8 @@ struct LocalOptions {
   std::string device = "auto", tensor_split = {};
   DeviceRegistry* devices = nullptr;  // null = those of this process, which all models share
   EngineOptions engine = {};
-  std::filesystem::path draft_model = {};  // guesses tokens ahead; empty = none
+  std::filesystem::path draft_model = {};  // empty = none
   std::vector<FileId> inputs = {};         // further files that this program reads, for files()
-
-  // engine.draft_max unless somebody says another: of guesses from the text, and by a draft model.
-  static constexpr int kNgramDraft = 16, kModelDraft = 3;
 
   std::string chat_template = {};  // instead of the model's own
   // A model that may need more is refused before any of it is touched (id "memory_limit"). 0 =
@@ -154,5 +151,14 @@ struct KvTypes {
 };
 
 Result<KvTypes> parse_kv_types(std::string_view text);
+
+// Speculative decoding as program and library name it: "none", "ngram" or "draft". The draft model
+// is a path or a name, which the caller finds.
+struct Speculation {
+  std::string_view kind = "none", draft_model = {};
+  int draft_max = 0;  // 0 = 16, with a draft model 3
+};
+
+Result<void> set_speculation(const Speculation& wanted, EngineOptions& options);
 
 }  // namespace wick
