@@ -26,10 +26,6 @@ Result<void> check_range(std::string_view name, int value, int least, int most) 
                  cat(name, " is ", value, ", allowed are ", least, " to ", most));
 }
 
-int blocks_for(std::int64_t positions) noexcept {
-  return static_cast<int>((positions + kBlockTokens - 1) / kBlockTokens);
-}
-
 MemoryOptions memory_options(const EngineOptions& options, int context, int max_batch_tokens) {
   return {.k_type = options.k_type,
           .v_type = options.v_type,
