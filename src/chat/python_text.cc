@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "chat/memory.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick {
 namespace {

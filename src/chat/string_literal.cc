@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/strings.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {
