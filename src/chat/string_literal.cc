@@ -5,7 +5,7 @@
 
 #include "base/hex.h"
 #include "base/strings.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/hex.h"
 #include "text/limits.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

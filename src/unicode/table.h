@@ -1,7 +1,7 @@
 // What every character is: general category, White_Space, Alphabetic, and the script where a
 // tokenizer's pattern asks for it, as Hugging Face's tokenizers 0.23.3 has them (Unicode 16). Each
 // combination that occurs is an "atom", a small number; a class of a pattern is a set of atoms. The
-// tables are made by tools/goldens/text_unicode_table.py. Constant data, any thread.
+// tables are made by tools/goldens/unicode_table.py. Constant data, any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The questions that Python's str asks about characters. Text is UTF-8; a byte that belongs to no
-// character counts as one of its own, with no properties. Pure functions, any thread.
+// The questions that Python 3.11's str asks about characters (Unicode 14), for templates. Text is
+// UTF-8; a byte that belongs to no character counts as one of its own, with no properties. Pure
+// functions, any thread.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,8 @@ bool is_numeric(char32_t c) noexcept;
 bool is_lower(char32_t c) noexcept;
 bool is_upper(char32_t c) noexcept;
 bool is_title(char32_t c) noexcept;
+bool is_cased(char32_t c) noexcept;
+bool is_case_ignorable(char32_t c) noexcept;
 bool is_printable(char32_t c) noexcept;
 bool is_word(char32_t c) noexcept;  // \w of Python's re
 bool is_identifier(std::string_view text) noexcept;

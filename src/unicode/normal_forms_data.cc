@@ -1,5 +1,5 @@
-// Made by tools/goldens/text_nfc.py with tokenizers 0.23.3; do not edit.
-#include "text/nfc_data.h"
+// Made by tools/goldens/unicode_normal_forms.py with tokenizers 0.23.3; do not edit.
+#include "unicode/normal_forms.h"
 
 namespace wick {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/chat/unicode_data.cc: the character properties of this Python's str (3.11: Unicode 14).
+"""Writes src/unicode/python_str_data.cc: the character properties of this Python's str (3.11: Unicode 14).
 
-    python3 tools/goldens/chat_unicode.py > src/chat/unicode_data.cc
+    python3 tools/goldens/unicode_python_str.py > src/unicode/python_str_data.cc
 """
 import sys
 import unicodedata
@@ -52,9 +52,9 @@ def rows(items):
     print(line)
 
 
-print(f"""// Made by tools/goldens/chat_unicode.py with Python {sys.version.split()[0]}, Unicode {unicodedata.unidata_version}. Do not edit.
+print(f"""// Made by tools/goldens/unicode_python_str.py with Python {sys.version.split()[0]}, Unicode {unicodedata.unidata_version}. Do not edit.
 // clang-format off
-#include "chat/unicode_data.h"
+#include "unicode/python_str_data.h"
 
 namespace wick::unicode_data {{
 """.replace(sys.version.split()[0], ".".join(map(str, sys.version_info[:2]))))

@@ -1,5 +1,5 @@
-// Tables of character properties, sorted by first character; tools/goldens/chat_unicode.py writes
-// them from Python's own.
+// Tables of the character properties that Python 3.11 knows (Unicode 14), sorted by first
+// character; tools/goldens/unicode_python_str.py writes them.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints src/text/char_classes_data.cc: what the normalizers and pre-tokenizers of tokenizers 0.23.3 take for marks, control
+"""Prints src/unicode/classes_data.cc: what the normalizers and pre-tokenizers of tokenizers 0.23.3 take for marks, control
 characters and punctuation, and their lower case. Each of them has tables of another Unicode version, so each is asked.
 
-    ~/.cache/wick-ref/bin/python tools/goldens/text_char_classes.py > src/text/char_classes_data.cc
+    ~/.cache/wick-ref/bin/python tools/goldens/unicode_classes.py > src/unicode/classes_data.cc
 """
 import tokenizers
 from tokenizers import normalizers, pre_tokenizers
@@ -66,8 +66,8 @@ def body(items):
 
 
 assert [c for c in CODES if len(LOWER.normalize_str(chr(c))) > 1] == [0x130]  # make_lowercase() knows it
-print("""// Made by tools/goldens/text_char_classes.py with tokenizers 0.23.3; do not edit.
-#include "text/char_classes.h"
+print("""// Made by tools/goldens/unicode_classes.py with tokenizers 0.23.3; do not edit.
+#include "unicode/classes.h"
 
 namespace wick {
 namespace {

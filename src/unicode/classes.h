@@ -1,5 +1,5 @@
 // What Hugging Face's normalizers and pre-tokenizers take for a mark, a control character or
-// punctuation, and its lower case (tools/goldens/text_char_classes.py). Constant data, any thread.
+// punctuation, and its lower case (tools/goldens/unicode_classes.py). Constant data, any thread.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,10 @@ constexpr bool is_white_space(char32_t code) noexcept {
 }
 
 // The lower case of one character; U+0130 has two characters, "i̇", and is left to the caller.
-char32_t lower_of(char32_t code) noexcept;
+inline char32_t lower_of(char32_t code) noexcept {
+  const LowerRange* const range = range_of(lower_ranges(), code);
+  if (range == nullptr || (code - range->first) % range->step != 0) return code;
+  return static_cast<char32_t>(static_cast<std::int32_t>(code) + range->distance);
+}
 
 }  // namespace wick

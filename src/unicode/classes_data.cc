@@ -1,5 +1,5 @@
-// Made by tools/goldens/text_char_classes.py with tokenizers 0.23.3; do not edit.
-#include "text/char_classes.h"
+// Made by tools/goldens/unicode_classes.py with tokenizers 0.23.3; do not edit.
+#include "unicode/classes.h"
 
 namespace wick {
 namespace {

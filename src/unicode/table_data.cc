@@ -1,5 +1,5 @@
-// Made by tools/goldens/text_unicode_table.py with tokenizers 0.23.3; do not edit.
-#include "base/unicode_table.h"
+// Made by tools/goldens/unicode_table.py with tokenizers 0.23.3; do not edit.
+#include "unicode/table.h"
 
 namespace wick {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/nfc.h"
+#include "unicode/normal_forms.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // 1 MB of marks in the wrong order would take hours. So its tables decompose and compose, and the
 // marks are sorted here, each run once. Only where a mark or another active character stands, and
 // from the character before it: the rest of a text is copied.
-#include "text/nfc.h"
+#include "unicode/normal_forms.h"
 
 #include <utf8proc.h>
 
@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "text/nfc_data.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {
@@ -172,22 +171,6 @@ void append_form_of_valid(std::string& out, std::string_view text, UnicodeForm f
   }
 }
 
-class Form final : public NormalizerStep {
- public:
-  explicit Form(UnicodeForm form) : form_(form) {}
-
-  void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormalizerScratch& scratch) const override {
-    append_form(out, text, form_, scratch.codes);
-  }
-
-  // U+0390 takes 2 bytes and becomes 6 in form D; U+FDFA takes 3 and becomes 33 in KD.
-  std::size_t growth() const noexcept override { return is_compatible(form_) ? 11 : 3; }
-
- private:
-  UnicodeForm form_;
-};
-
 }  // namespace
 
 void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& scratch) {
@@ -203,10 +186,6 @@ void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcS
     out += text.front();
     text.remove_prefix(1);
   }
-}
-
-NormalizerStepPtr make_form(UnicodeForm form) {
-  return std::make_unique<Form>(form);
 }
 
 }  // namespace wick

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints src/text/nfc_data.cc: which characters Normalization Form C may change or join to what stands before them (Debian's
+"""Prints src/unicode/normal_forms_data.cc: which characters Normalization Form C may change or join to what stands before them (Debian's
 unicode-data 15.0), and which of them Hugging Face's tokenizers 0.23.3, whose tables are those of Unicode 9, leaves alone.
 
-    ~/.cache/wick-ref/bin/python tools/goldens/text_nfc.py > src/text/nfc_data.cc
+    ~/.cache/wick-ref/bin/python tools/goldens/unicode_normal_forms.py > src/unicode/normal_forms_data.cc
 """
 import pathlib
 
@@ -70,8 +70,8 @@ def table(name, codes):
     return f"constexpr NfcRange {name}[] = {{\n{body}\n}};\n"
 
 
-print("""// Made by tools/goldens/text_nfc.py with tokenizers 0.23.3; do not edit.
-#include "text/nfc_data.h"
+print("""// Made by tools/goldens/unicode_normal_forms.py with tokenizers 0.23.3; do not edit.
+#include "unicode/normal_forms.h"
 
 namespace wick {
 namespace {

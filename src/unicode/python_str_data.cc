@@ -1,6 +1,6 @@
-// Made by tools/goldens/chat_unicode.py with Python 3.11, Unicode 14.0.0. Do not edit.
+// Made by tools/goldens/unicode_python_str.py with Python 3.11, Unicode 14.0.0. Do not edit.
 // clang-format off
-#include "chat/unicode_data.h"
+#include "unicode/python_str_data.h"
 
 namespace wick::unicode_data {
 

@@ -1,9 +1,10 @@
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 #include <algorithm>
 
 #include "base/strings.h"
-#include "chat/unicode_data.h"
+#include "base/utf8.h"
+#include "unicode/python_str_data.h"
 
 namespace wick {
 namespace {
@@ -60,34 +61,14 @@ bool is_ascii_digit(char32_t c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-// Bytes of the character that starts with `lead`, 0 for a byte that starts none.
-std::size_t length_of(unsigned char lead) noexcept {
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2) return 0;
-  if (lead < 0xE0) return 2;
-  if (lead < 0xF0) return 3;
-  return lead < 0xF5 ? 4 : 0;
-}
-
 }  // namespace
 
 CodePoint code_point(std::string_view text, std::size_t at) noexcept {
   const auto lead = static_cast<unsigned char>(text[at]);
   if (lead < 0x80) return {lead, 1};
-  const CodePoint invalid = {kInvalidByte + lead, 1};
-  const std::size_t size = length_of(lead);
-  if (size == 0 || text.size() - at < size) return invalid;
-  char32_t value = lead & (0xFFU >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    const auto next = static_cast<unsigned char>(text[at + i]);
-    if ((next & 0xC0) != 0x80) return invalid;
-    value = value << 6 | (next & 0x3F);
-  }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < kLeast[size] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) {
-    return invalid;
-  }
-  return {value, size};
+  const Utf8Char c = decode_utf8(text.substr(at));
+  if (!c.is_valid) return {kInvalidByte + lead, 1};
+  return {c.code, static_cast<std::size_t>(c.length)};
 }
 
 std::size_t before(std::string_view text, std::size_t end) noexcept {
@@ -164,6 +145,14 @@ bool is_printable(char32_t c) noexcept {
 
 bool is_word(char32_t c) noexcept {
   return c == '_' || is_alpha(c) || is_numeric(c);
+}
+
+bool is_cased(char32_t c) noexcept {
+  return is_lower(c) || is_upper(c) || is_title(c);
+}
+
+bool is_case_ignorable(char32_t c) noexcept {
+  return holds(unicode_data::kCaseIgnorable, c);
 }
 
 bool is_identifier(std::string_view text) noexcept {

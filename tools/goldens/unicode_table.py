@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Prints src/base/unicode_table_data.cc: general category, script (of a few), White_Space and Alphabetic of every
+"""Prints src/unicode/table_data.cc: general category, script (of a few), White_Space and Alphabetic of every
 character, as tokenizers 0.23.3 (Oniguruma, Unicode 16) matches them, in two stages. Debian's unicode-data is of Unicode 15: where it
 knows a character, the two must agree, which this script checks.
 
-    ~/.cache/wick-ref/bin/python tools/goldens/text_unicode_table.py > src/base/unicode_table_data.cc
+    ~/.cache/wick-ref/bin/python tools/goldens/unicode_table.py > src/unicode/table_data.cc
 """
 import pathlib
 import sys
@@ -17,7 +17,7 @@ DEBIAN = pathlib.Path("/usr/share/unicode/UnicodeData.txt")
 CATEGORIES = ["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",
               "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co"]
 SCRIPTS = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Lao", "Khmer", "Myanmar"]
-BLOCK = 128  # characters; src/base/unicode_table.h knows it
+BLOCK = 128  # characters; src/unicode/table.h knows it
 LIMIT = 0x110000
 CODES = [c for c in range(LIMIT) if not 0xD800 <= c < 0xE000]
 ALL = "".join(map(chr, CODES))
@@ -95,8 +95,8 @@ def wrapped(items, width, join):
     return lines + [line]
 
 
-print("""// Made by tools/goldens/text_unicode_table.py with tokenizers 0.23.3; do not edit.
-#include "base/unicode_table.h"
+print("""// Made by tools/goldens/unicode_table.py with tokenizers 0.23.3; do not edit.
+#include "unicode/table.h"
 
 namespace wick {
 namespace {
