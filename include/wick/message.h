@@ -47,15 +47,15 @@ struct Content {
 
   Content() = default;
 
-  Content(std::string text) {  // NOLINT(google-explicit-constructor): a text is a content
+  Content(std::string text) {  // implicit: a text is a content
     if (!text.empty()) parts.emplace_back(TextPart{std::move(text)});
   }
 
-  Content(std::string_view text) : Content(std::string(text)) {}  // NOLINT(*-explicit-constructor)
+  Content(std::string_view text) : Content(std::string(text)) {}  // implicit
 
-  Content(const char* text) : Content(std::string(text)) {}  // NOLINT(*-explicit-constructor)
+  Content(const char* text) : Content(std::string(text)) {}  // implicit
 
-  Content(std::vector<Part> given)  // NOLINT(google-explicit-constructor)
+  Content(std::vector<Part> given)  // implicit
       : parts(std::move(given)) {}
 
   // The text of all parts of one kind, joined; text() is without reasoning.

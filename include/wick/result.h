@@ -61,10 +61,10 @@ inline void want(bool condition, const char* what) noexcept {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value)  // NOLINT(google-explicit-constructor): return value or error
+  Result(T value)  // implicit: return value or error
       : state_(std::in_place_index<0>, std::move(value)) {}
 
-  Result(Error error)  // NOLINT(google-explicit-constructor): return value or error
+  Result(Error error)  // implicit: return value or error
       : state_(std::in_place_index<1>, std::move(error)) {}
 
   explicit operator bool() const noexcept { return state_.index() == 0; }
@@ -106,7 +106,7 @@ class [[nodiscard]] Result<void> {
  public:
   Result() = default;
 
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error) : error_(std::move(error)) {}  // implicit
 
   explicit operator bool() const noexcept { return !error_.has_value(); }
 

@@ -57,6 +57,12 @@ std::string_view name(KvType type) noexcept;
 int kv_granule(KvType type) noexcept;
 inline constexpr int kBlockTokens = 16;  // positions in a cache block
 
+// Blocks that so many positions take; any number of them, also one of a file.
+template <class Positions>
+constexpr Positions blocks_for(Positions n) noexcept {
+  return n / kBlockTokens + (n % kBlockTokens != 0 ? 1 : 0);
+}
+
 // Bytes of one block (16 positions) of one head with `dim` features: the layouts of
 // docs/numerics.md, "Attention".
 std::size_t kv_head_block_bytes(KvType type, int dim) noexcept;
@@ -211,6 +217,7 @@ class Backend {
                       std::span<const int> rows) noexcept = 0;
   // Normalizes each row of x and multiplies it by `gain`. Also outside a pass.
   virtual void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
+  // Cold: the message of an error takes memory.
   virtual Result<void> sync() = 0;
 };
 

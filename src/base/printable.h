@@ -22,9 +22,9 @@ class Printable {
 
   std::size_t size() const noexcept { return text_.size(); }
 
-  operator std::string() const& { return text_; }  // NOLINT(google-explicit-constructor)
+  operator std::string() const& { return text_; }  // implicit
 
-  operator std::string() && {  // NOLINT(google-explicit-constructor): it may be used as any text
+  operator std::string() && {  // implicit: it may be used as any text
     return std::move(text_);
   }
 

@@ -52,13 +52,8 @@ Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
       return eval_items(expr, frame, Kind::kList);
     case ExprKind::kDict:
       return eval_dict(expr, frame);
-    case ExprKind::kGetAttr: {
-      const Value object = eval(*expr.items[0], frame);
-      if (object.kind == Kind::kDict && expr.key != nullptr) {
-        return get_key(run_, *object.dict, *expr.key);
-      }
-      return object.failed() ? object : get_attribute(run_, object, expr.attr);
-    }
+    case ExprKind::kGetAttr:
+      return eval_get_attr(expr, frame);
     case ExprKind::kGetItem:
       return eval_get_item(expr, frame);
     case ExprKind::kSlice:
@@ -98,6 +93,14 @@ Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
       return eval_condition(expr, frame);
   }
   return Value::failure();
+}
+
+Value Interpreter::eval_get_attr(const Expr& expr, Frame& frame) {
+  const Value object = eval(*expr.items[0], frame);
+  if (object.kind == Kind::kDict && expr.key != nullptr) {
+    return get_key(run_, *object.dict, *expr.key);
+  }
+  return object.failed() ? object : get_attribute(run_, object, expr.attr);
 }
 
 Value Interpreter::eval_name(const Expr& expr, Frame& frame) {

@@ -62,6 +62,7 @@ class Interpreter {
   Value eval_name(const Expr& expr, Frame& frame);
   Value eval_items(const Expr& expr, Frame& frame, Kind kind);
   Value eval_dict(const Expr& expr, Frame& frame);
+  Value eval_get_attr(const Expr& expr, Frame& frame);
   Value eval_get_item(const Expr& expr, Frame& frame);
   Value eval_compare(const Expr& expr, Frame& frame);
   Value eval_concat(const Expr& expr, Frame& frame);

@@ -51,15 +51,14 @@ class JsonValue {
 
   JsonValue() = default;
 
-  JsonValue(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(std::nullptr_t) {}  // implicit
 
-  JsonValue(bool value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(bool value) : data_(value) {}  // implicit
 
   // Beyond 2^63 a text: readers of JSON lose digits of such a number.
   template <std::integral T>
 
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-      JsonValue(T value) {  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) JsonValue(T value) {  // implicit
     if (std::in_range<std::int64_t>(value)) {
       data_ = static_cast<std::int64_t>(value);
     } else {
@@ -67,19 +66,17 @@ class JsonValue {
     }
   }
 
-  JsonValue(double value) : data_(value) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(double value) : data_(value) {}  // implicit
 
-  JsonValue(const char* value)
-      : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(const char* value) : data_(std::string(value)) {}  // implicit
 
-  JsonValue(std::string value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(std::string value) : data_(std::move(value)) {}  // implicit
 
-  JsonValue(std::string_view value)
-      : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(std::string_view value) : data_(std::string(value)) {}  // implicit
 
-  JsonValue(Array value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(Array value) : data_(std::move(value)) {}  // implicit
 
-  JsonValue(Object value) : data_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  JsonValue(Object value) : data_(std::move(value)) {}  // implicit
 
   const Data& data() const noexcept { return data_; }
 
@@ -134,7 +131,7 @@ enum class DuplicateKeys : std::uint8_t { kLastWins, kError };
 // integer beyond 64 bits becomes a floating-point number. to_json writes what Python's
 // json.dumps(ensure_ascii=False) writes: ", " and ": " between, floats as repr prints them.
 Result<JsonValue> parse_json(std::string_view text,
-                         DuplicateKeys duplicates = DuplicateKeys::kLastWins);
+                             DuplicateKeys duplicates = DuplicateKeys::kLastWins);
 std::string to_json(const JsonValue& value);
 
 }  // namespace wick

@@ -51,10 +51,10 @@ class Metered {
   using propagate_on_container_move_assignment = std::true_type;
   using propagate_on_container_swap = std::true_type;
 
-  Metered(Memory& memory) noexcept : memory_(&memory) {}  // NOLINT(google-explicit-constructor)
+  Metered(Memory& memory) noexcept : memory_(&memory) {}  // implicit
 
   template <class Other>
-  Metered(const Metered<Other>& other) noexcept  // NOLINT(google-explicit-constructor)
+  Metered(const Metered<Other>& other) noexcept  // implicit
       : memory_(&other.memory()) {}
 
   T* allocate(std::size_t n) { return static_cast<T*>(memory_->allocate(n * sizeof(T))); }

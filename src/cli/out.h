@@ -26,16 +26,16 @@ namespace wick {
 class Shown {
  public:
   template <std::size_t N>
-  consteval Shown(const char (&literal)[N])  // NOLINT(google-explicit-constructor)
+  consteval Shown(const char (&literal)[N])  // implicit
       : data_(literal), size_(N - 1) {}
 
-  Shown(const Printable& text)  // NOLINT(google-explicit-constructor)
+  Shown(const Printable& text)  // implicit
       : data_(text.view().data()), size_(text.size()) {}
 
   template <std::integral T>
 
   requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-      Shown(T number) {  // NOLINT(google-explicit-constructor)
+      Shown(T number) {  // implicit
     char* const begin = digits_.data();
     size_ =
         static_cast<std::size_t>(std::to_chars(begin, begin + digits_.size(), number).ptr - begin);

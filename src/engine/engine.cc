@@ -26,10 +26,6 @@ Result<void> check_range(std::string_view name, int value, int least, int most) 
                  cat(name, " is ", value, ", allowed are ", least, " to ", most));
 }
 
-int blocks_for(std::int64_t positions) noexcept {
-  return static_cast<int>((positions + kBlockTokens - 1) / kBlockTokens);
-}
-
 MemoryOptions memory_options(const EngineOptions& options, int context, int max_batch_tokens) {
   return {.k_type = options.k_type,
           .v_type = options.v_type,
@@ -246,9 +242,11 @@ Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput prompt_ou
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = catch_bad_alloc([&]() -> Result<std::unique_ptr<Sequence>> {
-    auto sequence =
-        std::make_unique<Sequence>(id, prompt_output, std::move(request), max_tokens, *s.tokenizer,
-                                   s.decoder.spec().vocab, s.options.draft_max, s.now_ns());
+    auto sequence = std::make_unique<Sequence>(id, prompt_output, std::move(request), *s.tokenizer,
+                                               SequenceSizes{.max_tokens = max_tokens,
+                                                             .vocab = s.decoder.spec().vocab,
+                                                             .draft_max = s.options.draft_max},
+                                               s.now_ns());
     finish(*sequence);
     return sequence;
   });

@@ -148,7 +148,7 @@ Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request,
                                                 PromptOutput prompt_output) {
   RequestEstimate plan{.prompt_tokens = static_cast<int>(request.prompt.size())};
   WICK_TRY(plan.max_tokens, check_request(request, prompt_output));
-  plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
+  plan.blocks = blocks_for(plan.prompt_tokens + plan.max_tokens);
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   wait_for([&] {

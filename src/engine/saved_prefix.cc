@@ -13,10 +13,6 @@ Error bad_prefix(std::string message) {
   return {.code = ErrorCode::kCorrupt, .id = "bad_prefix", .message = std::move(message)};
 }
 
-std::size_t blocks_for(std::size_t n_tokens) noexcept {
-  return (n_tokens + kBlockTokens - 1) / kBlockTokens;
-}
-
 // Truncates the prefix before the first block that check_prefix() would refuse.
 void cut_invalid(const SequenceMemory& memory, SavedPrefix& prefix) {
   std::span<const std::byte> rest = prefix.blocks;

@@ -151,7 +151,7 @@ void Scheduler::release_slot(SchedulerEntry& entry) noexcept {
     }
   }
   memory_.release(entry.slot);
-  free_slots_.push_back(entry.slot);
+  free_slots_.push_back(entry.slot);  // cold: within the capacity of all slots
   entry.slot = -1;
   entry.node = -1;
   entry.n_shared = 0;
@@ -162,7 +162,7 @@ void Scheduler::preempt(SchedulerEntry& entry) noexcept {
   release_slot(entry);
   entry.done = 0;
   ++entry.n_preempted;
-  waiting_.push_back(&entry);
+  waiting_.push_back(&entry);  // cold: within the capacity that add() reserves
 }
 
 int Scheduler::close_tenant(std::uint64_t tenant, bool wipe) noexcept {
@@ -255,7 +255,7 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
   for (SchedulerEntry* entry : live_) {
     if (entry->is_paused || entry->is_decoding()) continue;
     extend(*entry);
-    prompts_.push_back(entry);
+    prompts_.push_back(entry);  // cold: within the capacity of all slots
   }
   std::sort(
       prompts_.begin(), prompts_.end(),
@@ -289,7 +289,7 @@ void Scheduler::add_slice(SchedulerEntry& entry, int count) noexcept {
   int n_rows = count == missing ? 1 : 0;
   if (is_scored) n_rows = count;
   if (entry.prompt_output == PromptOutput::kHiddenStates) n_rows = 0;
-  slices_.push_back({.entry = &entry,
+  slices_.push_back({.entry = &entry,  // cold: within the capacity of all slots
                      .begin = entry.done,
                      .count = count,
                      .is_last = count == missing,

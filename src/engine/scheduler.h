@@ -126,9 +126,9 @@ class Scheduler {
 
   std::int64_t step() const noexcept { return step_; }
 
-  // Between two steps: exports the cached prefix of `tokens` as bytes, one block per 16 tokens (the
-  // last may be partial), and imports it as if it had been computed. Both return the number of
-  // tokens; restore() stops when no block can be evicted.
+  // Cold: between two steps: exports the cached prefix of `tokens` as bytes, one block per 16
+  // tokens (the last may be partial), and imports it as if it had been computed. Both return the
+  // number of tokens; restore() stops when no block can be evicted.
   int save(std::uint64_t tenant, std::span<const TokenId> tokens,
            std::vector<std::byte>& out) const;
   int restore(std::uint64_t tenant, std::span<const TokenId> tokens,

@@ -31,31 +31,37 @@ inline std::size_t longest_piece(const Tokenizer& tokenizer, int draft_max) noex
   return tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max);
 }
 
+struct SequenceSizes {
+  int max_tokens = 0;  // of the answer
+  int vocab = 0;
+  int draft_max = 0;
+};
+
 struct Sequence {
-  Sequence(RequestId request_id, PromptOutput prompt_wish, GenerateRequest request, int most_tokens,
-           const Tokenizer& tokenizer, int vocab, int draft_max, std::int64_t now_ns)
+  Sequence(RequestId request_id, PromptOutput prompt_wish, GenerateRequest request,
+           const Tokenizer& tokenizer, const SequenceSizes& sizes, std::int64_t now_ns)
       : id(request_id),
         tenant(request.tenant),
         priority(request.priority),
         prompt_output(prompt_wish),
         tokens(std::move(request.prompt)),
-        max_tokens(most_tokens),
+        max_tokens(sizes.max_tokens),
         ends(find_ends(request, tokenizer)),
         sampler(request.sampling,
-                {.vocab = vocab,
-                 .history = static_cast<int>(tokens.size()) + most_tokens,
+                {.vocab = sizes.vocab,
+                 .history = static_cast<int>(tokens.size()) + sizes.max_tokens,
                  .ends = ends},
                 std::move(request.editor)),
         stream(tokenizer, request.is_continuing, std::move(request.stop)),
         sink(std::move(request.sink)),
-        emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, draft_max)),
-        scorer(vocab, request.top_logprobs),
+        emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, sizes.draft_max)),
+        scorer(sizes.vocab, request.top_logprobs),
         submitted_ns(now_ns) {
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
     logprobs.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
-    if (draft_max > 0) {
-      draft.resize(static_cast<std::size_t>(draft_max));
+    if (sizes.draft_max > 0) {
+      draft.resize(static_cast<std::size_t>(sizes.draft_max));
       ngrams = NgramIndex(usage.prompt_tokens + max_tokens);
     }
     if (request.time_limit_ms > 0) {

@@ -81,32 +81,6 @@ Result<std::string> full_name(std::string_view name, const std::string& quantiza
                               printable(name), "'")};
 }
 
-// The options of speculative decoding, as the program's --spec, --draft-model and --draft-max.
-Result<void> set_speculation(const ModelOptions& from, Opening& opening, LocalOptions& out) {
-  const std::string& kind = from.speculation;
-  const auto bad = [](std::string message) {
-    return Error{
-        .code = ErrorCode::kInvalid, .id = "bad_speculation", .message = std::move(message)};
-  };
-  if (kind != "none" && kind != "ngram" && kind != "draft") {
-    return bad(cat("speculation is '", printable(kind), "', allowed are none, ngram and draft"));
-  }
-  if ((kind == "draft") == from.draft_model.empty()) {
-    return bad(cat("speculation is '", kind, "' and draft_model '", printable(from.draft_model),
-                   "': 'draft' and a draft_model belong together"));
-  }
-  if (from.draft_max < 0 || from.draft_max > kMaxDraft) {
-    return bad(cat("draft_max is ", from.draft_max, ", allowed are 0 to ", kMaxDraft));
-  }
-  if (kind == "none") return {};
-  const int usual = kind == "draft" ? LocalOptions::kModelDraft : LocalOptions::kNgramDraft;
-  out.engine.draft_max = from.draft_max > 0 ? from.draft_max : usual;
-  if (kind == "draft") {
-    WICK_TRY(out.draft_model, opening.find_file(from.draft_model));
-  }
-  return {};
-}
-
 Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const ModelOptions& options,
                                          Opening& opening) {
   if (options.max_concurrent < 1 || options.max_concurrent > kMaxSeqs) {
@@ -127,7 +101,11 @@ Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const Mo
                                 .v_type = cache.v},
                      .chat_template = options.chat_template,
                      .progress = [&](const OpenProgress& p) { return opening.tell(p); }};
-  WICK_DO(set_speculation(options, opening, local));
+  WICK_DO(
+      set_speculation({options.speculation, options.draft_model, options.draft_max}, local.engine));
+  if (!options.draft_model.empty()) {
+    WICK_TRY(local.draft_model, opening.find_file(options.draft_model));
+  }
   WICK_TRY(const std::string name, full_name(path_or_name, options.quantization));
   WICK_TRY(const auto path, opening.find_file(name));
   return LocalModel::open(path, local);

@@ -119,7 +119,8 @@ struct ApiCalls {
   std::vector<ApiCall> all() const;
   void add_cpp(std::vector<ApiCall>& api_calls) const;
   void add_sessions(std::vector<ApiCall>& api_calls) const;
-  void add_c(std::vector<ApiCall>& api_calls) const;
+  void add_c_answers(std::vector<ApiCall>& api_calls) const;
+  void add_c_values(std::vector<ApiCall>& api_calls) const;
 };
 
 std::string text_of(const Completion& answer) {
@@ -195,7 +196,7 @@ void ApiCalls::add_sessions(std::vector<ApiCall>& api_calls) const {
       text_of));
 }
 
-void ApiCalls::add_c(std::vector<ApiCall>& api_calls) const {
+void ApiCalls::add_c_answers(std::vector<ApiCall>& api_calls) const {
   const auto text = [](wick_completion* answer) {
     const std::string out = answer->text;
     wick_completion_free(answer);
@@ -246,6 +247,9 @@ void ApiCalls::add_c(std::vector<ApiCall>& api_calls) const {
         return out;
       },
       [](int) { return std::string("loaded"); }));
+}
+
+void ApiCalls::add_c_values(std::vector<ApiCall>& api_calls) const {
   api_calls.push_back(api_call(
       "wick_embed",
       [this] {
@@ -294,7 +298,8 @@ std::vector<ApiCall> ApiCalls::all() const {
   std::vector<ApiCall> api_calls;
   add_cpp(api_calls);
   add_sessions(api_calls);
-  add_c(api_calls);
+  add_c_answers(api_calls);
+  add_c_values(api_calls);
   return api_calls;
 }
 

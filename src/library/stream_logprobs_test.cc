@@ -87,7 +87,7 @@ std::size_t tokens_until(std::string_view text, const std::vector<TokenLogprob>&
 // reader has read the piece, so that each comes alone.
 class Script {
  public:
-  Script(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  explicit Script(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
     for (const Piece& piece : pieces_) {
       for (const std::string& token : piece.tokens)
         ids_.push_back(token.size() > 1 ? test::kTinyImEnd : static_cast<std::uint8_t>(token[0]));

@@ -36,11 +36,8 @@ struct LocalOptions {
   std::string device = "auto", tensor_split = {};
   DeviceRegistry* devices = nullptr;  // null = the shared devices of this process
   EngineOptions engine = {};
-  std::filesystem::path draft_model = {};  // for speculative decoding; empty = none
+  std::filesystem::path draft_model = {};  // empty = none
   std::vector<FileId> inputs = {};         // further files that this program reads, for files()
-
-  // Defaults of engine.draft_max: with n-grams, with a draft model.
-  static constexpr int kNgramDraft = 16, kModelDraft = 3;
 
   std::string chat_template = {};  // replaces the model's own
   // A model that may need more memory is refused before loading (id "memory_limit"). 0 = no limit.
@@ -153,5 +150,14 @@ struct KvTypes {
 };
 
 Result<KvTypes> parse_kv_types(std::string_view text);
+
+// Speculative decoding as program and library name it: "none", "ngram" or "draft". The draft model
+// is a path or a name, which the caller finds.
+struct Speculation {
+  std::string_view kind = "none", draft_model = {};
+  int draft_max = 0;  // 0 = 16, with a draft model 3
+};
+
+Result<void> set_speculation(const Speculation& wanted, EngineOptions& options);
 
 }  // namespace wick

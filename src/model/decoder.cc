@@ -208,7 +208,7 @@ std::span<float> Decoder::State::read_back(const Activations& all, const float* 
   return out;
 }
 
-Result<std::span<float>> Decoder::logits() {
+Result<std::span<float>> Decoder::logits() noexcept {
   State& model = *state_;
   WICK_DO(model.finish());
   const auto n =

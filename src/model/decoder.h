@@ -32,7 +32,7 @@ struct DecoderOptions {
   int max_logit_rows = 64;     // rows of one launch that may need logits
   int context = 0;             // context size in tokens; 0 = the model's training context
   int max_seqs = 1;
-  int threads = 0;  // of a CPU; 0 = what this process may use
+  int threads = 0;             // of a CPU; 0 = what this process may use
   LoadProgress progress = {};  // called during load(), on its thread
 };
 
@@ -71,7 +71,7 @@ class Decoder {
   void launch(const Batch& batch, SequenceMemory& memory) noexcept;
   // Waits for the device and returns the logits [m, vocab] row-major, valid until the next launch.
   // Reports a fault of any device since the last call.
-  Result<std::span<float>> logits();
+  Result<std::span<float>> logits() noexcept;
   // The same for hidden states after the last norm: rows [first, first + count) of the batch,
   // [count, d_model], valid until the next launch. Each row at most once.
   Result<std::span<const float>> states(int first, int count) noexcept;

@@ -28,7 +28,7 @@ struct Placement {
 
   Placement() = default;
 
-  Placement(Device& device) : devices{&device} {}  // NOLINT(google-explicit-constructor)
+  Placement(Device& device) : devices{&device} {}  // implicit
 
   int embedding() const noexcept { return on(0); }
 

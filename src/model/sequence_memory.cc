@@ -19,10 +19,6 @@ std::size_t index(SeqId seq) noexcept {
   return static_cast<std::size_t>(seq);
 }
 
-int blocks_for(Pos end) noexcept {
-  return (end + kBlockTokens - 1) / kBlockTokens;
-}
-
 }  // namespace
 
 SequenceMemory::SequenceMemory(std::unique_ptr<State> state) : state_(std::move(state)) {}

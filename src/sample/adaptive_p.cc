@@ -4,6 +4,7 @@
 //
 // A token at distance d from the target, in units of 0.3, is drawn in proportion to
 // exp(-10 d^2 / (1 + d)): like a bell near the target, falling exponentially further out.
+// Hot: all of it.
 #include <algorithm>
 
 #include "sample/stage.h"

@@ -5,6 +5,7 @@
 //
 // All n at once: read backwards, the window is a text, and n at each place is how much of the
 // text's own beginning stands there: its Z function (Gusfield 1997, §1.4), one pass.
+// Hot: all of it.
 #include <algorithm>
 
 #include "sample/stage.h"

@@ -1,6 +1,7 @@
 // exp and log by additions, multiplications and divisions alone, because the C library's differ
 // between processors and the same seed must give the same token everywhere. Relative error below
 // 1e-15 (exp: 1e-14 near its ends, as the argument's own rounding grows).
+// Hot: all of it.
 #pragma once
 
 #include <cstdint>

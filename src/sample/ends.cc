@@ -1,4 +1,5 @@
 // End tokens are out until min_tokens are drawn, with ignore_eos always.
+// Hot: all of it.
 #include "sample/stage.h"
 
 namespace wick {

@@ -1,5 +1,6 @@
 // Logit bias: a number added to the logit of a token; -infinity bans it. Ids outside the vocabulary
 // are passed over.
+// Hot: all of it.
 #include "sample/stage.h"
 
 namespace wick {

@@ -1,5 +1,6 @@
 // Min-p (Nguyen et al. 2024): tokens at least min_p times as likely as the most likely one, which
 // is a bound on the logits.
+// Hot: all of it.
 #include "sample/stage.h"
 
 namespace wick {

@@ -5,6 +5,7 @@
 // 2 takes those whose own surprise is at most mu. A token's surprise is that under the distribution
 // before anything is left out, as in the authors' code; llama.cpp takes the one after it, whose
 // mean is then near tau, and the text's own surprise above.
+// Hot: all of it.
 #include <algorithm>
 
 #include "sample/stage.h"

@@ -165,18 +165,24 @@ void draw_adaptively(const Items& items, double target, double share,
 
 using Names = std::vector<std::string>;
 
+struct Asked {
+  const SamplingParams& p;
+  std::span<const TokenId> history;
+};
+
 // The stages from `at` on; XTC splits the way in two.
-void go_on(Items items, const Names& names, std::size_t at, double share, const SamplingParams& p,
-           std::span<const TokenId> history, std::map<TokenId, double>& out) {
+void go_on(Items items, const Names& names, std::size_t at, double share, const Asked& asked,
+           std::map<TokenId, double>& out) {
+  const SamplingParams& p = asked.p;
   for (; at < names.size(); ++at) {
     const std::string& name = names[at];
     sort_items(items);
     const auto probability = probabilities(items);
     std::size_t n = 0;
     if (name == "penalties") {
-      penalise(items, history, p);
+      penalise(items, asked.history, p);
     } else if (name == "dry" && p.dry_multiplier > 0) {
-      auto lengths = dry_lengths(history, p);
+      auto lengths = dry_lengths(asked.history, p);
       for (Item& item : items) {
         if (!lengths.contains(item.id)) continue;
         item.logit -=
@@ -203,7 +209,7 @@ void go_on(Items items, const Names& names, std::size_t at, double share, const 
         ++n;
       Items rest = items;
       if (n >= 2) rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(n - 1));
-      go_on(rest, names, at + 1, share * excluded, p, history, out);
+      go_on(rest, names, at + 1, share * excluded, asked, out);
       share *= 1 - excluded;
     } else if (name == "temperature") {
       scale(items, p);
@@ -236,7 +242,7 @@ std::map<TokenId, double> oracle(const std::vector<float>& logits, const Samplin
     word.clear();
   }
   std::map<TokenId, double> out;
-  go_on(items, names, 0, 1, p, history, out);
+  go_on(items, names, 0, 1, {.p = p, .history = history}, out);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Penalties for tokens of the last repeat_last_n positions. repeat_penalty (Keskar et al. 2019,
 // CTRL) divides positive and multiplies negative logits, once however often the token occurred;
 // then presence_penalty is taken off once, frequency_penalty for each occurrence.
+// Hot: all of it.
 #include "sample/stage.h"
 
 namespace wick {

@@ -1,6 +1,7 @@
 // Temperature: logits divided by T. It comes last, so that the other stages see the model's own
 // distribution. With a range (entropy-based dynamic temperature, kalomaze 2024) T moves between
 // T - range and T + range with the share of the largest possible entropy, raised to an exponent.
+// Hot: all of it.
 #include <algorithm>
 
 #include "sample/stage.h"

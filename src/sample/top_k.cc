@@ -1,4 +1,5 @@
 // Top-k: the k most likely tokens.
+// Hot: all of it.
 #include <algorithm>
 
 #include "sample/stage.h"

@@ -1,5 +1,6 @@
 // Top-n-sigma (Tang et al. 2024): logits at most n standard deviations below the largest, the
 // deviation being that of the finite logits still in play.
+// Hot: all of it.
 #include <algorithm>
 #include <cmath>
 

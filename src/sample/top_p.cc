@@ -1,6 +1,7 @@
 // Top-p (nucleus sampling, Holtzman et al. 2020): the smallest set of most likely tokens whose
 // probabilities reach p. It is small as a rule, so that of unsorted tokens ever more of the most
 // likely tokens are moved to the front, until they reach p; only these are sorted.
+// Hot: all of it.
 #include <algorithm>
 
 #include "sample/stage.h"

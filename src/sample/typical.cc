@@ -3,6 +3,7 @@
 //
 // Surprise ascends along the sorted candidates, so the set is a run of them: it grows from where
 // the entropy lies to whichever side is nearer.
+// Hot: all of it.
 #include "sample/stage.h"
 
 namespace wick {

@@ -1,5 +1,6 @@
 // XTC, exclude top choices (p-e-w 2024): with probability xtc_probability, of the tokens that reach
 // xtc_threshold only the least likely stays. Above one half at most one token can reach it.
+// Hot: all of it.
 #include "sample/stage.h"
 
 namespace wick {

@@ -18,8 +18,14 @@ constexpr std::uint32_t kOpenAi = kChat | kCompletions | kResponses;
 
 constexpr Field sampler(std::string_view name, std::string_view key, double min, double max,
                         FieldKind kind = kNumber) {
-  return {.name = name, .kind = kind, .min = min, .max = max, .apis = kGenerating,
-          .take = take_sampler, .key = key, .help = "sampler"};
+  return {.name = name,
+          .kind = kind,
+          .min = min,
+          .max = max,
+          .apis = kGenerating,
+          .take = take_sampler,
+          .key = key,
+          .help = "sampler"};
 }
 
 constexpr Field kFields[] = {

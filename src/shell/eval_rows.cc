@@ -6,6 +6,34 @@
 #include "shell/evaluator.h"
 
 namespace wick::shell {
+namespace {
+
+bool runs_command(std::string_view ssh_option) {
+  static constexpr std::string_view kRuns[] = {"proxycommand",
+                                               "localcommand",
+                                               "knownhostscommand",
+                                               "permitlocalcommand",
+                                               "proxyusefdpass",
+                                               "remotecommand",
+                                               "match",
+                                               "include",
+                                               "pkcs11provider",
+                                               "securitykeyprovider",
+                                               "xauthlocation"};
+  const std::string key = ascii_lower(ssh_option);
+  return std::any_of(std::begin(kRuns), std::end(kRuns),
+                     [&](auto name) { return key.starts_with(name); });
+}
+
+bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
+  const bool is_octal = mode.size() == 4 &&
+                        mode.find_first_not_of("01234567") == std::string_view::npos &&
+                        mode[0] != '0' && mode[0] != '1';
+  return is_octal || (mode.find('s') != std::string_view::npos &&
+                      mode.find_first_of("+=") != std::string_view::npos);
+}
+
+}  // namespace
 
 void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
   struct Letter {
@@ -184,12 +212,12 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
     case 'z':
       return touch(EffectKind::kDestroys, arg, s, {.is_tree = true});
     default:
-      return apply_other_role(role, arg, s, in, out);
+      return apply_network_role(role, arg, s, in, out);
   }
 }
 
-void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stream& in,
-                                 Stream& out) {
+void Evaluator::apply_network_role(char role, const Arg& arg, State& s, const Stream& in,
+                                   Stream& out) {
   const std::string& text = arg.text();
   switch (role) {
     case 'u':
@@ -224,13 +252,38 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
                      : in.is_known ? EffectKind::kSends
                                    : EffectKind::kSendsUnknown,
                      Scope::kNone, "-", arg.span, "sends what it reads");
-        return apply_other_role('s', {.value = Value::exact(path), .span = arg.span}, s, in, out);
+        return apply_network_role('s', {.value = Value::exact(path), .span = arg.span}, s, in, out);
       }
       return add(arg.value.is_secret  ? EffectKind::kSendsCredentials
                  : arg.value.is_known ? EffectKind::kSends
                                       : EffectKind::kSendsUnknown,
                  Scope::kNone, "", arg.span, "sends data");
     }
+    case 't':  // a shell on a socket
+      return add(EffectKind::kSocketShell, Scope::kNone, text, arg.span,
+                 "ties a program to a connection");
+    default:
+      return apply_other_role(role, arg, s, in, out);
+  }
+}
+
+// docker -v HOST:…
+void Evaluator::apply_mount(const Arg& arg, const State& s) {
+  const std::string& text = arg.text();
+  if (!arg.is_exact() || text.starts_with("/:") || text.find("docker.sock") != std::string::npos ||
+      text.find("source=/,") != std::string::npos)
+    return add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
+               "mounts the host's file system: rights of root");
+  if (text.starts_with('/') &&
+      scope_of(normal_path(text.substr(0, text.find(':')), ""), {.is_tree = true},
+               profile_at(s.cwd.empty() ? "" : s.cwd[0])) >= Scope::kSystem)
+    add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span, "mounts a part of the system");
+}
+
+void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stream& in,
+                                 Stream& out) {
+  const std::string& text = arg.text();
+  switch (role) {
     case 'p':
       if (!arg.value.is_known && !arg.value.is_number)
         return add(EffectKind::kProcessByName, Scope::kNone, "", arg.span,
@@ -240,9 +293,6 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
     case 'x':
       run_text(arg.value, arg.span, s, in, Dialect::kPosix);
       return;
-    case 't':  // a shell on a socket
-      return add(EffectKind::kSocketShell, Scope::kNone, text, arg.span,
-                 "ties a program to a connection");
     case 'k':
       if (!arg.is_exact()) return unknown(arg.span, "", "a word that is not known");
       return;
@@ -254,24 +304,6 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
       if (!arg.value.is_known)
         return unknown(arg.span, "", "a refspec that is not known may replace published history");
       return;
-    case 'o': {  // ssh -o
-      static constexpr std::string_view kRuns[] = {"proxycommand",
-                                                   "localcommand",
-                                                   "knownhostscommand",
-                                                   "permitlocalcommand",
-                                                   "proxyusefdpass",
-                                                   "remotecommand",
-                                                   "match",
-                                                   "include",
-                                                   "pkcs11provider",
-                                                   "securitykeyprovider",
-                                                   "xauthlocation"};
-      const std::string key = ascii_lower(text);
-      const bool runs = !arg.is_exact() || std::any_of(std::begin(kRuns), std::end(kRuns),
-                                                       [&](auto k) { return key.starts_with(k); });
-      if (runs) unknown(arg.span, text, "an ssh option that runs a command");
-      return;
-    }
     case 'f':  // less +!command
       if (text.starts_with('+') ||
           (!arg.value.is_known && arg.value.prefix.empty() && !arg.value.is_below))
@@ -294,30 +326,18 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
       return;
     case 'H':
       return apply_effect('k', arg.span, text);
-    case 'y': {  // a mode: setuid, setgid
-      const bool is_octal = text.size() == 4 &&
-                            text.find_first_not_of("01234567") == std::string::npos &&
-                            text[0] != '0' && text[0] != '1';
-      const bool is_symbolic =
-          text.find('s') != std::string::npos && text.find_first_of("+=") != std::string::npos;
+    case 'o':  // ssh -o
+      if (!arg.is_exact() || runs_command(text))
+        unknown(arg.span, text, "an ssh option that runs a command");
+      return;
+    case 'y':  // a mode
       if (!arg.is_exact()) return unknown(arg.span, "", "a mode that is not known");
-      if (is_octal || is_symbolic)
+      if (sets_owner_rights(text))
         add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
             "lets a program run with its owner's rights");
       return;
-    }
-    case 'V':  // docker -v HOST:…
-      if (!arg.is_exact() || text.starts_with("/:") ||
-          text.find("docker.sock") != std::string::npos ||
-          text.find("source=/,") != std::string::npos)
-        return add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
-                   "mounts the host's file system: rights of root");
-      if (text.starts_with('/') &&
-          scope_of(normal_path(text.substr(0, text.find(':')), ""), {.is_tree = true},
-                   profile_at(s.cwd.empty() ? "" : s.cwd[0])) >= Scope::kSystem)
-        return add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span,
-                   "mounts a part of the system");
-      return;
+    case 'V':
+      return apply_mount(arg, s);
     default:
       return unknown(arg.span, text, "an operand that is not known, or code that is not read");
   }

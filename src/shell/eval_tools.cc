@@ -53,6 +53,80 @@ struct TarCall {
 constexpr std::string_view kTarArguments = "fCbgTXKNVHLIF";
 constexpr std::string_view kTarFlags = "AcdrtuxvzjJZaklmnopPqhBGiMRsSUwWOE";
 
+struct TarOption {
+  std::string_view name;
+  char letter;
+};
+
+constexpr TarOption kTarModes[] = {
+    {"create", 'c'}, {"extract", 'x'}, {"get", 'x'},     {"list", 't'},        {"append", 'r'},
+    {"update", 'u'}, {"diff", 'd'},    {"compare", 'd'}, {"concatenate", 'A'}, {"delete", 'r'}};
+constexpr TarOption kTarValues[] = {{"file", 'f'},
+                                    {"directory", 'C'},
+                                    {"use-compress-program", 'I'},
+                                    {"to-command", 'I'},
+                                    {"info-script", 'F'},
+                                    {"new-volume-script", 'F'},
+                                    {"rsh-command", 'I'},
+                                    {"rmt-command", 'I'},
+                                    {"exclude", '.'},
+                                    {"exclude-from", '.'},
+                                    {"strip-components", '.'},
+                                    {"transform", 'I'},
+                                    {"owner", '.'},
+                                    {"group", '.'},
+                                    {"mode", '.'},
+                                    {"mtime", '.'},
+                                    {"format", '.'},
+                                    {"files-from", '.'},
+                                    {"level", '.'},
+                                    {"warning", '.'},
+                                    {"label", '.'},
+                                    {"sort", '.'},
+                                    {"one-top-level", '.'},
+                                    {"checkpoint", '.'}};
+constexpr std::string_view kTarLongFlags[] = {"verbose",
+                                              "gzip",
+                                              "gunzip",
+                                              "bzip2",
+                                              "xz",
+                                              "zstd",
+                                              "lzma",
+                                              "lzip",
+                                              "auto-compress",
+                                              "preserve-permissions",
+                                              "same-owner",
+                                              "no-same-owner",
+                                              "no-same-permissions",
+                                              "keep-old-files",
+                                              "overwrite",
+                                              "skip-old-files",
+                                              "wildcards",
+                                              "no-wildcards",
+                                              "dereference",
+                                              "null",
+                                              "totals",
+                                              "one-file-system",
+                                              "exclude-vcs",
+                                              "exclude-vcs-ignores",
+                                              "numeric-owner",
+                                              "no-recursion",
+                                              "full-time",
+                                              "utc",
+                                              "sparse",
+                                              "acls",
+                                              "xattrs",
+                                              "selinux",
+                                              "verify",
+                                              "ignore-failed-read",
+                                              "anchored",
+                                              "no-anchored",
+                                              "checkpoint",
+                                              "one-top-level",
+                                              "keep-newer-files",
+                                              "touch",
+                                              "show-transformed-names"};
+
 class TarReader {
  public:
   TarReader(Evaluator& e, const std::vector<Arg>& argv, TarCall& out) : argv_(argv), out_(out) {
@@ -120,81 +194,7 @@ class TarReader {
     const std::string& text = argv_[i].text();
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(2, equals == std::string::npos ? equals : equals - 2);
-
-    struct Known {
-      std::string_view name;
-      char letter;
-    };
-
-    static constexpr Known kModes[] = {
-        {"create", 'c'}, {"extract", 'x'}, {"get", 'x'},     {"list", 't'},        {"append", 'r'},
-        {"update", 'u'}, {"diff", 'd'},    {"compare", 'd'}, {"concatenate", 'A'}, {"delete", 'r'}};
-    static constexpr Known kValues[] = {{"file", 'f'},
-                                        {"directory", 'C'},
-                                        {"use-compress-program", 'I'},
-                                        {"to-command", 'I'},
-                                        {"info-script", 'F'},
-                                        {"new-volume-script", 'F'},
-                                        {"rsh-command", 'I'},
-                                        {"rmt-command", 'I'},
-                                        {"exclude", '.'},
-                                        {"exclude-from", '.'},
-                                        {"strip-components", '.'},
-                                        {"transform", 'I'},
-                                        {"owner", '.'},
-                                        {"group", '.'},
-                                        {"mode", '.'},
-                                        {"mtime", '.'},
-                                        {"format", '.'},
-                                        {"files-from", '.'},
-                                        {"level", '.'},
-                                        {"warning", '.'},
-                                        {"label", '.'},
-                                        {"sort", '.'},
-                                        {"one-top-level", '.'},
-                                        {"checkpoint", '.'}};
-    static constexpr std::string_view kFlags[] = {"verbose",
-                                                  "gzip",
-                                                  "gunzip",
-                                                  "bzip2",
-                                                  "xz",
-                                                  "zstd",
-                                                  "lzma",
-                                                  "lzip",
-                                                  "auto-compress",
-                                                  "preserve-permissions",
-                                                  "same-owner",
-                                                  "no-same-owner",
-                                                  "no-same-permissions",
-                                                  "keep-old-files",
-                                                  "overwrite",
-                                                  "skip-old-files",
-                                                  "wildcards",
-                                                  "no-wildcards",
-                                                  "dereference",
-                                                  "null",
-                                                  "totals",
-                                                  "one-file-system",
-                                                  "exclude-vcs",
-                                                  "exclude-vcs-ignores",
-                                                  "numeric-owner",
-                                                  "no-recursion",
-                                                  "full-time",
-                                                  "utc",
-                                                  "sparse",
-                                                  "acls",
-                                                  "xattrs",
-                                                  "selinux",
-                                                  "verify",
-                                                  "ignore-failed-read",
-                                                  "anchored",
-                                                  "no-anchored",
-                                                  "checkpoint",
-                                                  "one-top-level",
-                                                  "keep-newer-files",
-                                                  "touch",
-                                                  "show-transformed-names"};
-    for (const Known& mode : kModes) {
+    for (const TarOption& mode : kTarModes) {
       if (mode.name == name) out_.mode = mode.letter;
       if (mode.name == name) return i + 1;
     }
@@ -206,10 +206,10 @@ class TarReader {
       out_.removes = out_.removes || name[0] == 'r';
       return i + 1;
     }
-    for (const Known& known : kValues) {
-      if (known.name != name ||
-          (equals == std::string::npos &&
-           std::find(std::begin(kFlags), std::end(kFlags), name) != std::end(kFlags)))
+    for (const TarOption& known : kTarValues) {
+      if (known.name != name || (equals == std::string::npos &&
+                                 std::find(std::begin(kTarLongFlags), std::end(kTarLongFlags),
+                                           name) != std::end(kTarLongFlags)))
         continue;
       Arg value = argv_[i];
       if (equals != std::string::npos)
@@ -226,7 +226,8 @@ class TarReader {
       if (action.starts_with("exec")) code.push_back(argv_[i]);
       return i + (equals == std::string::npos ? 2 : 1);
     }
-    if (std::find(std::begin(kFlags), std::end(kFlags), name) == std::end(kFlags))
+    if (std::find(std::begin(kTarLongFlags), std::end(kTarLongFlags), name) ==
+        std::end(kTarLongFlags))
       bad.emplace_back("--" + name, argv_[i].span);
     return i + 1;
   }
@@ -307,6 +308,22 @@ bool is_harmless_config(std::string_view key) {
   return false;
 }
 
+// git checkout REST: whether it takes files, not a branch.
+bool loses_work(const std::vector<Arg>& rest) {
+  int operands = 0;
+  bool is_path = false;
+  for (const Arg& arg : rest) {
+    const std::string& text = arg.text();
+    if (text == "-b" || text == "-B" || text == "--orphan") return false;
+    is_path = is_path || text == "--";
+    if (text.starts_with('-')) continue;
+    ++operands;
+    is_path = is_path || !arg.is_exact() || arg.is_glob || text == "." ||
+              text.find('.') != std::string::npos;
+  }
+  return is_path || operands > 1;
+}
+
 }  // namespace
 
 // git -c KEY=VALUE may name a program; verbs whose meaning hangs on their operands.
@@ -337,20 +354,9 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return std::any_of(rest.begin(), rest.end(), [&](const Arg& a) { return a.text() == text; });
   };
   const Span span = argv[0].span;
-  if (verb == "checkout") {
-    const bool makes = has("-b") || has("-B") || has("--orphan");
-    int operands = 0;
-    bool is_path = has("--");
-    for (const Arg& arg : rest) {
-      if (arg.text().starts_with('-')) continue;
-      ++operands;
-      is_path = is_path || !arg.is_exact() || arg.is_glob || arg.text() == "." ||
-                arg.text().find('.') != std::string::npos;
-    }
-    if (!makes && (is_path || operands > 1))
-      e.add(EffectKind::kGitLost, Scope::kNone, "git checkout", span,
-            "replaces files by their committed state: uncommitted work is lost");
-  }
+  if (verb == "checkout" && loses_work(rest))
+    e.add(EffectKind::kGitLost, Scope::kNone, "git checkout", span,
+          "replaces files by their committed state: uncommitted work is lost");
   for (const Arg& arg : rest) {
     if (arg.text().find("::") != std::string::npos)
       e.unknown(arg.span, arg.text(), "an address of git that may run a program");

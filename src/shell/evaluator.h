@@ -128,6 +128,8 @@ class Evaluator {
                    const Stream& in);
   void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);
   void apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  void apply_network_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  void apply_mount(const Arg& arg, const State& s);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static std::string command_name(const Arg& arg);  // without a system directory
   void apply_effect(char letter, Span span, std::string_view command);
@@ -165,8 +167,8 @@ class Evaluator {
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;
-  std::size_t joined_ = 0;  // variables of states, copied or joined
-  std::size_t words_ = 0;   // that commands have, each time that they run
+  std::size_t joined_ = 0;      // variables of states, copied or joined
+  std::size_t words_ = 0;       // that commands have, each time that they run
   bool is_user_scope_ = false;  // systemctl --user
   bool is_too_complex_ = false;
 };

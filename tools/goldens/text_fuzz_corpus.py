@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/fuzz/corpus/tokenizer/: small tokenizer.json files of every component that wick reads, in the form that
-tests/fuzz/tokenizer.cc takes (the JSON, 60 bytes of text, then the choices, which are read from the end); and
-tests/fuzz/corpus/tokenizer_files/: the small files of tests/data/text, as tests/fuzz/tokenizer_files.cc takes them.
+"""Writes the corpora of the targets tests/fuzz/tokenizer_*.cc for files: small tokenizer.json files of every component that wick reads,
+and the small files of tests/data/text; behind each 60 bytes of text, then the choices, which are read from the end.
 
     python3 tools/goldens/text_fuzz_corpus.py
 """
@@ -9,7 +8,7 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OUT = ROOT / "tests/fuzz/corpus/tokenizer"
+OUT = ROOT / "tests/fuzz/corpus"
 VOCAB = {c: i for i, c in enumerate(["<unk>", "a", "b", "Ġ", "▁", "c", "ab", "Ġa", "▁a", "<0x0A>", "é", "abc"])}
 BASE = {"model": {"type": "BPE", "vocab": VOCAB, "merges": [["a", "b"], "Ġ a", ["▁", "a"], ["ab", "c"]], "unk_token": "<unk>"},
         "added_tokens": [{"id": 12, "content": "<|x|>", "special": True},
@@ -51,21 +50,22 @@ VARIANTS = [
 TAIL = b"abc word a\xffb <|x|>  123 caf\xc3\xa9 e\xcc\x81 aabb".ljust(60, b"a")
 
 
+def write(kind, name, data, last=1):
+    folder = OUT / f"tokenizer_{kind}"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data + TAIL + bytes([len(TAIL), last]))
+
+
 def main():
-    OUT.mkdir(parents=True, exist_ok=True)
     for i, variant in enumerate(VARIANTS):
-        text = json.dumps({**BASE, **variant}, ensure_ascii=False, separators=(",", ":")).encode()
-        (OUT / f"json_{i}").write_bytes(text + TAIL + bytes([60, 0]))
-    files = OUT.parent / "tokenizer_files"
-    files.mkdir(exist_ok=True)
-    # The last byte picks the kind of file, the one before it the settings.
-    for kind, name in [(0, "tiny_unigram.model"), (0, "tiny_bpe_bytes.model"), (0, "tiny_char.model"), (0, "tiny_word.model"),
-                       (2, "tiny.tiktoken")]:
-        (files / name.replace(".", "_")).write_bytes((ROOT / "tests/data/text" / name).read_bytes() + TAIL + bytes([1, kind]))
+        write("json", str(i), json.dumps({**BASE, **variant}, ensure_ascii=False, separators=(",", ":")).encode())
+    for kind, name in [("model", "tiny_unigram.model"), ("model", "tiny_bpe_bytes.model"), ("model", "tiny_char.model"),
+                       ("model", "tiny_word.model"), ("tiktoken", "tiny.tiktoken")]:
+        write(kind, "tiny" if kind == "tiktoken" else name[5:-6], (ROOT / "tests/data/text" / name).read_bytes())
     tekken = json.loads((ROOT / "tests/data/text/tiny_tekken.json").read_text())
     tekken["vocab"] = tekken["vocab"][:300]
     tekken["config"].update(default_vocab_size=320, default_num_special_tokens=20)
-    (files / "tekken_json").write_bytes(json.dumps(tekken, separators=(",", ":")).encode() + TAIL + bytes([0, 1]))
+    write("tekken", "tiny", json.dumps(tekken, separators=(",", ":")).encode(), last=0)
 
 
 if __name__ == "__main__":

@@ -44,23 +44,24 @@ int CpuBackend::make_tiles(const Batch& batch, const AttentionArgs& args) noexce
     }
     AttentionArgs of_tile = args;
     of_tile.position = pos;
-    tiles_[static_cast<std::size_t>(n_tiles++)] = {
-        .token = t, .count = end - t, .ranges = attention_ranges(of_tile)};
+    tiles_[static_cast<std::size_t>(n_tiles++)] = {.token = t,
+                                                   .count = end - t,
+                                                   .seq = batch.seqs[first],
+                                                   .position = pos,
+                                                   .ranges = attention_ranges(of_tile)};
     t = end;
   }
   return n_tiles;
 }
 
 AttentionArgs CpuBackend::tile_args(const AttentionArgs& args, const Tile& tile, int group,
-                                    const KvView& kv, const Batch& batch, Tensor y,
-                                    Tensor q) const noexcept {
+                                    const KvView& kv, Tensor y, Tensor q) const noexcept {
   AttentionArgs a = args;
-  const auto token = static_cast<std::size_t>(tile.token);
   const auto head = static_cast<std::size_t>(group / (n_groups(args, q) / kv.n_kv_heads));
   a.k = kv.k + head * kv_head_block_bytes(kv.k_type, kv.k_dim);
   if (kv.v != nullptr) a.v = kv.v + head * kv_head_block_bytes(kv.v_type, kv.v_dim);
-  a.table = kv.tables + static_cast<std::ptrdiff_t>(batch.seqs[token]) * kv.table_stride;
-  a.position = batch.positions[token];
+  a.table = kv.tables + static_cast<std::ptrdiff_t>(tile.seq) * kv.table_stride;
+  a.position = tile.position;
   a.n_tokens = tile.count;
   a.q = q.data + static_cast<std::ptrdiff_t>(tile.token) * q.row_stride +
         static_cast<std::ptrdiff_t>(group) * a.group * a.k_dim;
@@ -71,20 +72,20 @@ AttentionArgs CpuBackend::tile_args(const AttentionArgs& args, const Tile& tile,
   return a;
 }
 
-void CpuBackend::attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv,
-                              const Batch& batch, Tensor y, Tensor q) noexcept {
+void CpuBackend::attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
+                              Tensor q) noexcept {
   const int groups = n_groups(args, q);
   team_.run(n_tiles * groups, [&](int index, int member) noexcept {
     const int tile = n_tiles - 1 - index / groups;  // the last positions cost most
     AttentionArgs a =
-        tile_args(args, tiles_[static_cast<std::size_t>(tile)], index % groups, kv, batch, y, q);
+        tile_args(args, tiles_[static_cast<std::size_t>(tile)], index % groups, kv, y, q);
     a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
     vector_.attend(a);
   });
 }
 
-void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv,
-                              const Batch& batch, Tensor y, Tensor q) noexcept {
+void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
+                              Tensor q) noexcept {
   const int groups = n_groups(args, q);
   int n_tasks = 0;  // a task is one range; those of a (tile, group) follow each other
   for (int i = 0; i < n_tiles; ++i) {
@@ -106,7 +107,7 @@ void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvVi
     const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
     const int group = (task - tile.first_task) / n_ranges;
     const int range = (task - tile.first_task) % n_ranges;
-    AttentionArgs a = tile_args(args, tile, group, kv, batch, y, q);
+    AttentionArgs a = tile_args(args, tile, group, kv, y, q);
     a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
     float* const own = states_.as<float>() + static_cast<std::size_t>(task) * task_floats;
     vector_.attend_range(a, tile.ranges.first + range, own);
@@ -147,9 +148,9 @@ void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch
   const bool is_split = team_.size() > 1 && n_tiles == q.rows && n_tiles <= kMaxSplitTiles &&
                         n_tiles * n_groups(args, q) < kChunksPerThread * team_.size();
   if (is_split) {
-    attend_split(args, n_tiles, kv, batch, y, q);
+    attend_split(args, n_tiles, kv, y, q);
   } else {
-    attend_tiles(args, n_tiles, kv, batch, y, q);
+    attend_tiles(args, n_tiles, kv, y, q);
   }
 }
 

@@ -59,6 +59,7 @@ class CpuBackend final : public Backend {
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override;
   void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override;
 
+  // Cold:
   Result<void> sync() override { return {}; }
 
  private:
@@ -102,8 +103,15 @@ class CpuBackend final : public Backend {
     SeqId seq = 0;
   };
 
+  struct HeadRun {
+    Run run = {};
+    int head = 0;  // of values
+  };
+
   struct Tile {  // queries of one sequence inside one block of 16 positions
     int token = 0, count = 0;
+    SeqId seq = 0;
+    Pos position = 0;  // of the first query
     int first_task = 0;
     RangeSpan ranges = {};
   };
@@ -114,14 +122,14 @@ class CpuBackend final : public Backend {
   // rows.cc
   PreparedRows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
                             bool wants_residuals = false) noexcept;
-  void prepare_row(const float* x, int t, int member, int cols, const Linear& step,
+  void prepare_row(std::span<const float> x, int t, int member, const Linear& step,
                    const PreparedRows& rows, bool needs_floats) noexcept;
 
   // product.cc
   RowPartition partition_rows(const Linear& step, const int* granule, int n_tokens) const noexcept;
   static Chunk chunk_at(const RowPartition& partition, int chunk) noexcept;
-  void multiply(const CpuWeight& w, const float* bias, int row, int count, const PreparedRows& rows,
-                float* y, std::ptrdiff_t y_stride) const noexcept;
+  void multiply(const CpuWeight& w, const float* bias, int row, const PreparedRows& rows,
+                Tensor y) const noexcept;
   void multiply_both(const CpuWeight& w, const float* bias, int row, int count,
                      const PreparedRows& rows, float* y) const noexcept;
   void product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
@@ -138,17 +146,17 @@ class CpuBackend final : public Backend {
 
   // delta.cc
   int make_runs(const Batch& batch) noexcept;
-  void delta_head(Tensor y, Tensor x, const DeltaParams& p, const StateView& states, const Run& run,
-                  int head, float* scratch) noexcept;
+  void delta_head(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
+                  const HeadRun& part, float* scratch) noexcept;
 
   // attend.cc
   int make_tiles(const Batch& batch, const AttentionArgs& args) noexcept;
-  void attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, const Batch& batch,
-                    Tensor y, Tensor q) noexcept;
-  void attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, const Batch& batch,
-                    Tensor y, Tensor q) noexcept;
+  void attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
+                    Tensor q) noexcept;
+  void attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
+                    Tensor q) noexcept;
   AttentionArgs tile_args(const AttentionArgs& args, const Tile& tile, int group, const KvView& kv,
-                          const Batch& batch, Tensor y, Tensor q) const noexcept;
+                          Tensor y, Tensor q) const noexcept;
 
   TeamShare team_;
   const MatmulKernels& matmul_;

@@ -66,7 +66,8 @@ int CpuBackend::make_runs(const Batch& batch) noexcept {
 }
 
 void CpuBackend::delta_head(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
-                            const Run& run, int head, float* scratch) noexcept {
+                            const HeadRun& part, float* scratch) noexcept {
+  const auto [run, head] = part;
   const float* const row = x.data + static_cast<std::ptrdiff_t>(run.token) * x.row_stride;
   float* const out = y.data + static_cast<std::ptrdiff_t>(run.token) * y.row_stride +
                      static_cast<std::ptrdiff_t>(head) * p.v_dim;
@@ -133,8 +134,10 @@ void CpuBackend::delta(Tensor y, Tensor x, const DeltaParams& p, const StateView
                        .width = p.conv_width});
   });
   team_.run(n_runs * p.n_v_heads, [&](int index, int member) noexcept {
-    delta_head(y, x, p, states, runs_[static_cast<std::size_t>(index / p.n_v_heads)],
-               index % p.n_v_heads, results(member));
+    delta_head(
+        y, x, p, states,
+        {.run = runs_[static_cast<std::size_t>(index / p.n_v_heads)], .head = index % p.n_v_heads},
+        results(member));
   });
 }
 

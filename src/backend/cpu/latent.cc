@@ -45,7 +45,8 @@ void CpuBackend::linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexce
     }
     float* const to = y.data + static_cast<std::ptrdiff_t>(first) * y.row_stride +
                       static_cast<std::ptrdiff_t>(head) * y_share;
-    multiply(w, nullptr, head * w_share + step.first_row, step.rows, rows, to, y.row_stride);
+    multiply(w, nullptr, head * w_share + step.first_row, rows,
+             {.data = to, .rows = rows.n, .cols = step.rows, .row_stride = y.row_stride});
   });
 }
 

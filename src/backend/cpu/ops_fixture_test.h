@@ -143,7 +143,7 @@ class OnDevice {
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
-  operator Tensor() const { return tensor_; }  // NOLINT(google-explicit-constructor): an argument
+  operator Tensor() const { return tensor_; }  // implicit: an argument
 
  private:
   Floats& data_;

@@ -43,6 +43,11 @@ void multiply_all(float scale, int n_tokens, int count, float* y,
   }
 }
 
+// Rows without gaps.
+Tensor packed(float* data, int rows, int cols) noexcept {
+  return {.data = data, .rows = rows, .cols = cols, .row_stride = cols};
+}
+
 // Every NaN becomes the same one: its bits depend on the order of operands, which kernels choose.
 void unify_nans(int n_tokens, int count, float* y, std::ptrdiff_t y_stride) noexcept {
   for (int t = 0; t < n_tokens; ++t, y += y_stride) {
@@ -102,25 +107,24 @@ CpuBackend::Chunk CpuBackend::chunk_at(const RowPartition& partition, int chunk)
           .count = std::min(partition.chunk_rows[part], partition.rows[part] - row)};
 }
 
-// y[t * y_stride + i] = W[row + i] · x[t] + bias[row + i] for i < count.
-void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, int count,
-                          const PreparedRows& rows, float* y,
-                          std::ptrdiff_t y_stride) const noexcept {
+// y[t][i] = W[row + i] · x[t] + bias[row + i], as many i as y has columns.
+void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, const PreparedRows& rows,
+                          Tensor y) const noexcept {
   const bool is_quantized = needs_quantized(w.type);
   MatmulArgs args;
   args.w = w.row_map.empty() ? w.data + static_cast<std::size_t>(row) * w.row_bytes : w.data;
   args.row_bytes = w.row_bytes;
   args.row_map = w.row_map.empty() ? nullptr : w.row_map.data() + row;
   args.width = w.cols;
-  args.row_end = count;
+  args.row_end = y.cols;
   args.x = is_quantized ? rows.quantized : reinterpret_cast<const std::byte*>(rows.floats);
   args.x_stride = is_quantized ? rows.layout.bytes
                                : static_cast<std::size_t>(rows.float_stride) * sizeof(float);
   args.n_tokens = rows.n;
-  args.y = y;
-  args.y_stride = y_stride;
+  args.y = y.data;
+  args.y_stride = y.row_stride;
   matmul_.matmul[static_cast<std::size_t>(w.type)](args);
-  if (bias != nullptr) add_bias(bias + row, rows.n, count, y, y_stride);
+  if (bias != nullptr) add_bias(bias + row, rows.n, y.cols, y.data, y.row_stride);
 }
 
 // The same where x is two quantized terms, whose products are added before the bias. y is [2 *
@@ -129,7 +133,7 @@ void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, i
                                const PreparedRows& rows, float* y) const noexcept {
   PreparedRows both = rows;
   both.n = 2 * rows.n;
-  multiply(w, nullptr, row, count, both, y, count);
+  multiply(w, nullptr, row, both, packed(y, both.n, count));
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(rows.n) * count;
   for (std::ptrdiff_t i = 0; i < n; ++i)
     y[i] += y[n + i];
@@ -153,14 +157,15 @@ void CpuBackend::product(Tensor y, const PreparedRows& rows, const Linear& step)
           std::copy_n(results(member) + static_cast<std::ptrdiff_t>(t) * chunk.count, chunk.count,
                       to + static_cast<std::ptrdiff_t>(t) * y.row_stride);
       } else {
-        multiply(w, bias, chunk.row, chunk.count, rows, to, y.row_stride);
+        multiply(w, bias, chunk.row, rows,
+                 {.data = to, .rows = rows.n, .cols = chunk.count, .row_stride = y.row_stride});
       }
       if (step.scale != 1) multiply_all(step.scale, rows.n, chunk.count, to, y.row_stride);
       unify_nans(rows.n, chunk.count, to, y.row_stride);
       return;
     }
     float* const r = results(member);
-    multiply(w, bias, chunk.row, chunk.count, rows, r, chunk.count);
+    multiply(w, bias, chunk.row, rows, packed(r, rows.n, chunk.count));
     for (int t = 0; t < rows.n; ++t) {
       vector_.add_scaled(to + static_cast<std::ptrdiff_t>(t) * y.row_stride,
                          r + static_cast<std::ptrdiff_t>(t) * chunk.count, step.scale, chunk.count);
@@ -190,8 +195,8 @@ void CpuBackend::gated_product(Tensor y, const PreparedRows& rows, const Linear&
     const int n = chunk.count;
     float* const a = results(member);
     float* const b = a + static_cast<std::ptrdiff_t>(rows.n) * n;
-    multiply(*parts.weight[0], parts.bias[0], chunk.row, n, rows, a, n);
-    multiply(second, second_bias, second_row + chunk.row, n, rows, b, n);
+    multiply(*parts.weight[0], parts.bias[0], chunk.row, rows, packed(a, rows.n, n));
+    multiply(second, second_bias, second_row + chunk.row, rows, packed(b, rows.n, n));
     for (int t = 0; t < rows.n; ++t) {
       gate(a + static_cast<std::ptrdiff_t>(t) * n, b + static_cast<std::ptrdiff_t>(t) * n, n,
            y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride + chunk.row);

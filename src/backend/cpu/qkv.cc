@@ -76,7 +76,11 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& h
     if (kind == kValue && is_fine) {
       multiply_both(weight, bias, chunk.row, chunk.count, rows, out);
     } else {
-      multiply(weight, bias, chunk.row, chunk.count, rows, out, stride);
+      multiply(weight, bias, chunk.row, rows,
+               {.data = out,
+                .rows = rows.n,
+                .cols = chunk.count,
+                .row_stride = static_cast<int>(stride)});
     }
     for (int t = 0; t < rows.n; ++t) {
       const auto at = static_cast<std::size_t>(t);

@@ -8,17 +8,18 @@
 
 namespace wick {
 
-void CpuBackend::prepare_row(const float* x, int t, int member, int cols, const Linear& step,
+void CpuBackend::prepare_row(std::span<const float> x, int t, int member, const Linear& step,
                              const PreparedRows& rows, bool needs_floats) noexcept {
-  const float* from = x;
+  const int cols = static_cast<int>(x.size());
+  const float* from = x.data();
   float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * cols;
   if (step.gain != nullptr) {
     const CpuWeight& gain = as_cpu(*step.gain);
     (step.norm.rms ? vector_.rms_norm : vector_.layer_norm)(
-        {.x = x, .gain = gain.values.data(), .eps = step.norm.eps, .n = cols, .y = own});
+        {.x = from, .gain = gain.values.data(), .eps = step.norm.eps, .n = cols, .y = own});
     from = own;
   } else if (needs_floats) {
-    std::copy_n(x, cols, own);
+    std::copy_n(from, cols, own);
   }
   if (rows.quantized == nullptr) return;
   const std::size_t at = static_cast<std::size_t>(t) * rows.layout.bytes;
@@ -68,8 +69,9 @@ CpuBackend::PreparedRows CpuBackend::prepare_rows(Tensor x, const int* index, in
 
   const auto one = [&](int t, int member) noexcept {
     const int row = index == nullptr ? t : index[t];
-    prepare_row(x.data + static_cast<std::ptrdiff_t>(row) * x.row_stride, t, member, x.cols, step,
-                rows, wants_floats && is_copied);
+    prepare_row({x.data + static_cast<std::ptrdiff_t>(row) * x.row_stride,
+                 static_cast<std::size_t>(x.cols)},
+                t, member, step, rows, wants_floats && is_copied);
   };
   if (static_cast<std::int64_t>(n) * x.cols <= kInlineValues) {
     for (int t = 0; t < n; ++t)

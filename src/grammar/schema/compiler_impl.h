@@ -14,7 +14,7 @@ namespace wick::grammar {
 
 class Compiler {
  public:
-  Compiler(const SchemaOptions& options)  // NOLINT(google-explicit-constructor)
+  Compiler(const SchemaOptions& options)  // implicit
       : options_(options),
         sources_(options.fetch, options.draft),
         pool_(std::make_unique<FormulaPool>()) {}

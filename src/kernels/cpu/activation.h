@@ -1,5 +1,6 @@
 // Quantized activation rows: the scalar definition of how they are made, and access to their parts.
 // docs/numerics.md, "Activations", has the formulas and the reasons. Pure functions, any thread.
+// Hot: all of it.
 #pragma once
 
 #include <cstddef>

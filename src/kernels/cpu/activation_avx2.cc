@@ -1,5 +1,6 @@
 // quantize_scalar (activation.cc) in AVX2: the same operations, eight values at a time, and what
 // goes with the values for four blocks at a time.
+// Hot: all of it.
 #include "kernels/cpu/matmul_avx2.h"
 
 namespace wick {

@@ -16,6 +16,7 @@
 //
 // Cost: 2 (k_dim + v_dim) multiply-adds a position and query head, from the first two caches; keys
 // and values are widened once for each tile of rows.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_latent.h"

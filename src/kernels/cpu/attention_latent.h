@@ -9,6 +9,7 @@
 //
 // Cost: v_dim multiply-adds a position and row, as for values of their own, and a tree for each
 // range, row and feature; a block is widened for each kLatentRows rows.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_pass.h"

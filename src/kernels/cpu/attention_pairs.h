@@ -1,6 +1,7 @@
 // How attention reads keys and values, two elements at a time: a type for each format of the cache.
 // Included by attention_body.h after one of the lanes_*.h; everything is local to the including
 // file.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/elementary_body.h"

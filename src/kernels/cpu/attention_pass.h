@@ -1,5 +1,6 @@
 // What attention_body.h and attention_values.h share. Included by them after one of the lanes_*.h;
 // everything is local to the including file.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_pairs.h"

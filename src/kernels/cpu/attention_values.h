@@ -6,6 +6,7 @@
 // for each row by itself (weigh_edge): the first blocks of a window, the block that holds the
 // query. A value that a row does not see is left out, not multiplied by 0, which would make NaN of
 // NaN and of infinity. The chain of a row ascends: first edge, whole blocks, last edge.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_pass.h"

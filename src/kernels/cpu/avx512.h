@@ -1,5 +1,6 @@
 // What every AVX-512 file begins with. With WICK_SIMDE the instructions are emulated, for the tests
 // on processors without them. Included by *_avx512.cc and its headers only.
+// Hot: all of it.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -16,7 +17,7 @@
 #include "kernels/cpu/matmul_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 inline __m512i load512(const void* at) noexcept {
   return _mm512_loadu_si512(at);

@@ -10,12 +10,13 @@
 //   kTable     what the stored nibbles stand for, where that is not q + kOffset itself: if
 //   kHasTable
 //              (g++ 12 with -fsanitize=undefined takes no comparison with null for constant)
+// Hot: all of it.
 #pragma once
 
 #include "quant/blocks.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 template <class BlockType, bool HasMin, int Offset, int MaxQuant>
 struct Block32Format {

@@ -2,6 +2,7 @@
 // and the recurrence, in terms of Lanes. Included by vector_body.h; everything is local to the
 // including file. docs/numerics.md, "Gated delta rule", has the order of arithmetic: tokens one
 // after another, every sum one chain over ascending indices, so a chunk's size changes no bit.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/elementary_body.h"
@@ -67,27 +68,35 @@ inline void to_length(const float* x, int n, float eps, float scale, float* out)
     store_up_to_16(out + i, n - i, mul(mul(load_up_to_16(x + i, n - i), by), all(scale)));
 }
 
+struct DeltaToken {
+  const float* q;
+  const float* k;
+  const float* v;
+  float decay;
+  Lanes beta;
+  float* y;
+};
+
 // Sixteen columns of the state from `c` on.
-inline void advance_columns(const DeltaArgs& a, const float* q, const float* k, const float* v,
-                            float decay, Lanes beta, int c, float* y) {
+inline void advance_columns(const DeltaArgs& a, const DeltaToken& t, int c) {
   const int left = a.v_dim - c;
   float* const state = a.state + c;
   Lanes seen = all(0.0F);
   for (int i = 0; i < a.k_dim; ++i) {
     float* const row = state + static_cast<std::ptrdiff_t>(i) * a.v_dim;
-    const Lanes s = mul(all(decay), load_up_to_16(row, left));
+    const Lanes s = mul(all(t.decay), load_up_to_16(row, left));
     store_up_to_16(row, left, s);
-    seen = fma(all(k[i]), s, seen);
+    seen = fma(all(t.k[i]), s, seen);
   }
-  const Lanes delta = mul(sub(load_up_to_16(v + c, left), seen), beta);
+  const Lanes delta = mul(sub(load_up_to_16(t.v + c, left), seen), t.beta);
   Lanes out = all(0.0F);
   for (int i = 0; i < a.k_dim; ++i) {
     float* const row = state + static_cast<std::ptrdiff_t>(i) * a.v_dim;
-    const Lanes s = fma(all(k[i]), delta, load_up_to_16(row, left));
+    const Lanes s = fma(all(t.k[i]), delta, load_up_to_16(row, left));
     store_up_to_16(row, left, s);
-    out = fma(all(q[i]), s, out);
+    out = fma(all(t.q[i]), s, out);
   }
-  store_up_to_16(y + c, left, out);
+  store_up_to_16(t.y + c, left, out);
 }
 
 void delta_kernel(const DeltaArgs& a) noexcept {
@@ -97,9 +106,14 @@ void delta_kernel(const DeltaArgs& a) noexcept {
     const std::ptrdiff_t at = t * a.stride;
     to_length(a.q + at, a.k_dim, a.eps, a.scale, q);
     to_length(a.k + at, a.k_dim, a.eps, 1.0F, k);
-    const Lanes beta = sigmoid(all(a.beta[at]));
+    const DeltaToken token{.q = q,
+                           .k = k,
+                           .v = a.v + at,
+                           .decay = a.decay[t],
+                           .beta = sigmoid(all(a.beta[at])),
+                           .y = a.y + t * a.y_stride};
     for (int c = 0; c < a.v_dim; c += 16)
-      advance_columns(a, q, k, a.v + at, a.decay[t], beta, c, a.y + t * a.y_stride);
+      advance_columns(a, token, c);
   }
 }
 

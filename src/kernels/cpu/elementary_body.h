@@ -1,6 +1,7 @@
 // Norms, activation functions and rotations in terms of Lanes. Included by vector_body.h after one
 // of the lanes_*.h; everything is local to the including file. docs/numerics.md, "Elementary
 // functions", has the formulas and their errors.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/vector.h"

@@ -1,4 +1,5 @@
 // The kernels of an instruction set. The scalar table is complete; each ISA overrides entries.
+// Hot: all of it.
 #pragma once
 
 #include "base/isa.h"

@@ -1,5 +1,6 @@
 // Sixteen floats at once in two AVX2 registers; the operations of lanes_scalar.h, same results bit
 // for bit. Included once, by vector_avx2.cc; everything is local to that file.
+// Hot: all of it.
 #pragma once
 
 #include <immintrin.h>

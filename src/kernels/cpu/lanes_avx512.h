@@ -1,6 +1,7 @@
 // Sixteen floats at once in one AVX-512 register; the operations of lanes_scalar.h, same results
 // bit for bit. Included once, by vector_avx512.cc (or by a test that emulates the instructions);
 // everything is local to that file.
+// Hot: all of it.
 #pragma once
 
 #ifdef WICK_SIMDE

@@ -1,6 +1,7 @@
 // Sixteen floats at once in four NEON registers; the operations of lanes_scalar.h, same results bit
 // for bit (FPCR.FZ must be 0, as systems leave it). Included once, by vector_neon.cc; everything is
 // local to that file.
+// Hot: all of it.
 #pragma once
 
 #include <arm_neon.h>

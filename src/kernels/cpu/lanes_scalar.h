@@ -2,6 +2,7 @@
 // lanes_avx512.h and lanes_neon.h bring in instructions. Included once, by one kernel file, before
 // the bodies that are written in terms of it; everything is local to that file. Operations round
 // once, to nearest even; none flushes subnormals.
+// Hot: all of it.
 #pragma once
 
 #include <cstddef>

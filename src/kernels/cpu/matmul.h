@@ -12,6 +12,7 @@
 //   const MatmulKernels& k = matmul_kernels(isa);         // kernels/cpu/isa.h
 //   k.quantize(x, activation_layout(width), buffer);
 //   k.matmul[static_cast<int>(DType::kQ4_1)]({.w = w, .row_bytes = 360, .width = 576, …});
+// Hot: all of it.
 #pragma once
 
 #include <cstddef>

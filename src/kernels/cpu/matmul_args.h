@@ -1,6 +1,7 @@
 // What a matrix product takes: plain structs without a function, so that the per-ISA files may
 // include this header (docs/ARCHITECTURE.md, "ISA safety"). Their meaning is in
 // kernels/cpu/matmul.h.
+// Hot: all of it.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // What the AVX2 products share: the loop over rows and tokens and a few shuffles. Included by
 // *_avx2.cc only; everything is internal to the file that includes it, so that no function compiled
 // for AVX2 can serve a processor without it (docs/ARCHITECTURE.md, "ISA safety").
+// Hot: all of it.
 #pragma once
 
 #include <immintrin.h>
@@ -48,7 +49,7 @@ void panel_mxfp4_avx2(const MatmulArgs& args) noexcept;
 // Defined with the layout in activation.cc, which is compiled for every processor.
 ActivationLayout activation_layout(int width, bool has_int16 = true) noexcept;
 
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
+namespace {  // internal on purpose, see above
 
 constexpr int kPassTokens = 4;  // more would spill the accumulators
 // From here on panels are faster, also from memory, where the passes' streams are worth more to few

@@ -3,6 +3,7 @@
 //
 // With WICK_SIMDE this file compiles into emulated instructions and another name of its one
 // function, for the tests on processors without AVX-512.
+// Hot: all of it.
 #include "kernels/cpu/avx512.h"
 #include "kernels/cpu/matmul_isa.h"
 #include "kernels/cpu/panel_avx512.h"

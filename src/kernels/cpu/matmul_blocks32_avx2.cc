@@ -5,6 +5,7 @@
 // scales and the chain, for 20 bytes. Bounds (p = -128 does not occur): vpmaddubsw gives at most 2
 // * 15 * 127 = 3810 for 4-bit quants, 8 of which fit 16 bits, 2 * 31 * 127 = 7874 for 5-bit quants,
 // 2 * 128 * 127 = 32512 for 8-bit ones.
+// Hot: all of it.
 #include "kernels/cpu/rows8_avx2.h"
 
 namespace wick {

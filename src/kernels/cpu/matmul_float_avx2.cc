@@ -4,6 +4,7 @@
 //
 // Memory bound: 4 or 2 bytes a weight, one fma for eight. One token takes four rows at a time,
 // because the chain of one row (4 cycles per 16 weights) is slower than memory for 2-byte weights.
+// Hot: all of it.
 #include "kernels/cpu/matmul_avx2.h"
 
 namespace wick {

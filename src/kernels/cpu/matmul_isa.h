@@ -1,5 +1,6 @@
 // What each ISA brings to the matrix products. The getters and the kernels are compiled with the
 // flags of their ISA and may run only where is_supported() (kernels/cpu/isa.h) says so.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/matmul_args.h"

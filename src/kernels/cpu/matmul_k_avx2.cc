@@ -5,6 +5,7 @@
 // does not occur): vpmaddubsw gives at most 2 * 15 * 127 = 3810 for 4-bit quants, 8 of which fit 16
 // bits, 2 * 31 * 127 = 7874 for 5-bit quants, 4 of which fit, and 2 * 63 * 127 = 16002 for 6-bit
 // ones; scale * k is at most 63 * 8 and 128 * 8.
+// Hot: all of it.
 #include "kernels/cpu/super_blocks_avx2.h"
 
 namespace wick {

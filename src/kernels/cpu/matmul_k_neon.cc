@@ -2,6 +2,7 @@
 // unpacks into sixteen parts of sixteen signed quants, each a register and a scale; sdot and one
 // multiply-add bring a part's integers to four lanes, which add up to I (docs/numerics.md). An
 // unpacked super-block serves up to four tokens. Correct first, its speed is untested.
+// Hot: all of it.
 #include "kernels/cpu/matmul_neon.h"
 
 namespace wick {

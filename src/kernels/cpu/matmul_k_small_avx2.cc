@@ -4,6 +4,7 @@
 // Bounds (p = -128 does not occur): vpmaddubsw gives at most 2 * 3 * 127 = 762 for 2-bit quants, 2
 // * 7 * 127 = 1778 for 3-bit ones, 8 of which fit 16 bits, and 2 * 127 * 127 = 32258 for the values
 // of IQ4_XS; scale * k is at most 15 * 8 and 32 * 8.
+// Hot: all of it.
 #include "kernels/cpu/super_blocks_avx2.h"
 
 namespace wick {

@@ -1,5 +1,6 @@
 // What the NEON products share. Included by *_neon.cc only; everything is internal to the file that
 // includes it (docs/ARCHITECTURE.md, "ISA safety").
+// Hot: all of it.
 #pragma once
 
 #include <arm_neon.h>
@@ -22,7 +23,7 @@ void matmul_iq4_xs_neon(const MatmulArgs& args) noexcept;
 // Defined with the layout in activation.cc, which is compiled for every processor.
 ActivationLayout activation_layout(int width, bool has_int16 = true) noexcept;
 
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
+namespace {  // internal on purpose, see above
 
 template <class T>
 inline T load_as(const void* at) noexcept {

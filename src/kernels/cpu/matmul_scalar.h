@@ -1,5 +1,6 @@
 // The scalar matrix products: the definition that every other kernel is held to, bit for bit, and
 // what runs where an ISA has no kernel of its own. Written to be believed, not to be fast.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/matmul.h"

@@ -21,12 +21,13 @@
 // Cost for 256 products of Q4_1 (32 weights of eight rows, one token): 8 vpmaddubsw, 7 adds, a
 // vpmaddwd, a conversion, two fma and seven loads in all: bound by the vector pipes, 35 products a
 // cycle on Zen 3. tests/kernel_loops_test.py holds the compiler to the loops.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/panel_loop_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 // How a vector of weights meets a token's dword: four bytes a row into two 16-bit sums, or two
 // words into a 32-bit one.

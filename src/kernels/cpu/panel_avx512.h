@@ -20,13 +20,14 @@
 // loads, and for blocks of 32 twelve shifts, conversions and fma besides. On Zen 4 all multiplies
 // share two pipes of 256 bits, so each costs one vpdpbusd; loads, shifts, adds and conversions cost
 // nothing beside them (measured, docs/kernels/q4_1.md).
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/avx512.h"
 #include "kernels/cpu/panel_loop_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 constexpr int kVectors512 = 4;
 constexpr std::ptrdiff_t kRow32Bytes = 128;        // four bytes of each row

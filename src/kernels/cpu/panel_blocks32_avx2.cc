@@ -8,6 +8,7 @@
 // which lies ready in the activation row (offsets), and ends exact. Quants of Q4_0 are q + 16 for
 // the same reason: that costs less than taking 8 off as a float, as the chain does with what is
 // left of the format's offset (exactly: all whole numbers below 2^24).
+// Hot: all of it.
 #include "kernels/cpu/panel_avx2.h"
 
 namespace wick {

@@ -15,6 +15,7 @@
 // Bound: the pipes of vpmaddwd, which are those of vpmaddubsw; twice the multiplies of a 4-bit
 // format. Cost for 32 weights of 16 rows and four tokens: 128 multiplies, 120 adds, 98 loads, eight
 // conversions and fma.
+// Hot: all of it.
 #include "kernels/cpu/panel_avx2.h"
 
 namespace wick {

@@ -10,6 +10,7 @@
 // around: so a sum starts at -32 times the sum of its values of p, which lies ready in the
 // activation row (half_word_compensations), and ends exact. Quants of Q3_K are q + 4; eight times
 // them are 8q + 32, and the factor of eight leaves the exact integer at the end.
+// Hot: all of it.
 #include "kernels/cpu/panel_avx2.h"
 
 namespace wick {

@@ -6,12 +6,13 @@
 // tokens of a block pass; the tokens' slice (kTokenCache) stays in the second-level cache while all
 // rows pass. The chain of a row goes on from slice to slice in y. While a panel is multiplied, the
 // next one's weights are on their way (Prefetcher), and the tile's part of y.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/unpack_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 constexpr std::ptrdiff_t kVectorBytes = 32;
 constexpr std::ptrdiff_t kPair = 2 * kVectorBytes;  // a step of two vectors of eight rows

@@ -1,11 +1,12 @@
 // The loop that finds an ISA's peak of multiplies (matmul_args.h, PeakFn). Included by the per-ISA
 // files only; everything is local to the including file.
+// Hot: all of it.
 #pragma once
 
 #include <cstdint>
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see above
+namespace {  // internal on purpose, see above
 
 // multiply(sum): one instruction on a register of Vector, kept by the compiler. None waits for
 // another one of its round.

@@ -1,13 +1,14 @@
 // Rows of formats with blocks of 32 times quantized activations by AVX-512: their integers by
 // vpdpbusd on 256 bits. The loop over rows and the f32 accumulators are those of rows8_avx2.h.
 // vpdpbusd adds four products to each lane in 32 bits, so nothing saturates on the way.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/avx512.h"
 #include "kernels/cpu/rows8_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 // k times the sums of eight rows.
 inline __m256i times_block_scale(__m256i sums, const BlockValues& x) noexcept {

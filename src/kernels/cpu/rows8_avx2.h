@@ -16,13 +16,14 @@
 //
 // sums gives k * sum((q + kOffset - kCentre) * p) of the block at `at` of row r in lane r; what is
 // left of the offset comes off as a float.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/block_formats.h"
 #include "kernels/cpu/matmul_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 constexpr int kRows8 = 8;
 

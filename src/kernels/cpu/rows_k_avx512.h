@@ -4,13 +4,14 @@
 // vpdpbusd adds four products to each lane in 32 bits; packs to 16 bits hold at most 4 * 15 * 127 =
 // 7620 (Q4_K), 4 * 63 * 127 = 32004 (Q6_K), 1524 (Q2_K) and 3556 (Q3_K). A lane of IQ4_XS reaches
 // 4 * 241 * 127 = 122428, so that one multiplies in 32 bits.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/avx512.h"
 #include "kernels/cpu/super_blocks_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 // Which word of scale * k belongs to the words that vpackssdw makes of two registers of sums:
 // quarter i has four words for `first[i]`, then four for `second[i]`.

@@ -11,6 +11,7 @@
 //   };
 //
 // Layouts are drawn in quant/<name>.h.
+// Hot: all of it.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,7 @@
 // The AVX-512 instructions of matmul_avx512.cc, emulated on AVX2 by SIMDe: for the tests only, so
 // that a processor without AVX-512 holds its kernels to the same bits. Compile with AVX2, FMA and
 // F16C, so that a fused multiply-add stays one.
+// Hot: all of it.
 #pragma once
 
 #define SIMDE_ENABLE_NATIVE_ALIASES
@@ -9,7 +10,7 @@
 
 // What SIMDe 0.7.4 lacks, in two halves of 256 bits.
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): as in matmul_avx2.h
+namespace {  // as in matmul_avx2.h
 
 inline simde__m512 simde_cvtph(__m256i x) noexcept {
   simde__m512_private out;

@@ -14,13 +14,14 @@
 //     template <int T> static void sums(const std::byte* at, const Activations<T>& x, int g,
 //                                       Sums (&out)[T]);
 //   };
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/block_formats.h"
 #include "kernels/cpu/matmul_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 constexpr int kRows4 = 4;
 

@@ -9,12 +9,13 @@
 //
 // Cost for eight rows: about 5 instructions a step; a panel meets every token, so a kernel pays it
 // once for a block of tokens.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/rows8_avx2.h"
 
 namespace wick {
-namespace {  // NOLINT(google-build-namespaces): internal on purpose, see matmul_avx2.h
+namespace {  // internal on purpose, see matmul_avx2.h
 
 // 16 bytes at `at` of eight rows → lane r of out[c] = bytes 4c .. 4c + 3 of row r.
 inline void transpose(const RowPointers& rows, std::ptrdiff_t at, __m256i (&out)[4]) noexcept {

@@ -5,6 +5,7 @@
 //
 //   const VectorKernels& kernels = vector_kernels(isa);       // kernels/cpu/isa.h
 //   kernels.rms_norm({.x = x, .gain = gain, .eps = 1e-6F, .n = n, .y = y});
+// Hot: all of it.
 #pragma once
 
 #include <cstddef>

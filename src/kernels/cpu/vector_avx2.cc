@@ -1,4 +1,5 @@
 // The vector kernels on AVX2.
+// Hot: all of it.
 #include "kernels/cpu/lanes_avx2.h"
 #include "kernels/cpu/vector_body.h"
 #include "kernels/cpu/vector_tables.h"

@@ -1,4 +1,5 @@
 // The vector kernels on AVX-512.
+// Hot: all of it.
 #if defined(__GNUC__) && !defined(__clang__)
 // g++ 12 warns about its own _mm512_undefined_ps(), which is meant to be uninitialized (bug
 // 105593).

@@ -1,5 +1,6 @@
 // The table of one ISA's vector kernels. A file vector_<isa>.cc includes one lanes_<isa>.h, then
 // this, and names the result.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_body.h"

@@ -1,4 +1,5 @@
 // The tables of vector kernels, one for each ISA of this build. Immutable; any thread.
+// Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/vector.h"

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Every path, link, picture, preset, room, symbol and constant's value that a page, a comment or a message names exists."""
+# labels: unit
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 and pathlib.Path(sys.argv[1]).is_dir() else __file__).resolve()
+ROOT = ROOT if ROOT.is_dir() else ROOT.parents[1]
+SKIPPED = ("tests/data/", "tests/fuzz/corpus/", "build/")
+TEXT = {".h", ".cc", ".py", ".pyi", ".md", ".cmake", ".txt", ".json", ".sh", ".toml", ".in", ""}
+
+# A word of another project, of a file format or of an instruction set, an example, or what is to come, by the page that needs it.
+FOREIGN = {
+    "docs/STYLE.md": {"source_location", "_GLIBCXX_ASSERTIONS", "kv_bytes", "window_tokens", "foo_test", "foo"},
+    "docs/model.md": {"kv_from_layer", "MoeSpec"},
+    "docs/api.md": {"promtool"},
+    "docs/formats/sentencepiece.md": {"trainer_spec", "escape_whitespaces", "UNUSED"},
+    "docs/glossary.md": {"cache_salt"},
+    "docs/kernels/iq4.md": {"tbl"},
+    "docs/kernels/q4_k.md": {"vpmulld"},
+    "docs/numerics.md": {"max_j", "vdpbf16ps"},
+    "docs/perf.md": {"vpmulld", "vpermb"},
+    "docs/python.md": {"asyncio", "to_thread"},
+    "docs/server.md": {"h2", "wrk"},
+    "docs/templates.md": {"lipsum"},
+    "docs/tokenizers.md": {"UnicodeScripts", "UNUSED", "chameleon", "spark2_5"},
+    "docs/library.md": {"n_x"},
+}
+SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.|->)~?[A-Za-z_]\w*)*(?:\(\))?")
+# From a folder of the root, or from a room as an include says it. Patterns, ranges and names to be filled in are no paths.
+PATH = re.compile(r"(?<![\w/.~$}{-])((?:src|include|tests|tools|bench|examples|docs|cmake|python|\.ci)/[\w./+-]*[\w/]|"
+                  r"(?:ROOMS)/[\w/]+\.(?:h|cc))(?![\w*<{$…]|/[*<{$…]|\.\*)")
+PRESET = re.compile(r"(?:--preset[ =]|[Pp]resets? `?|tools/build )([a-z]+)\b(?!/)")
+VALUE = re.compile(r"`(k[A-Z]\w*)` ?(?:=|\() ?(-?[\d,]+)\b(?! ?[KMG]i?B)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def tracked(root):
+    done = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
+    names = done.stdout.split() if done.returncode == 0 and done.stdout else [
+        p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file() and ".git/" not in p.as_posix()]
+    return [name for name in names if (root / name).is_file()]
+
+
+def wrong(root):
+    """A line for each thing that is named and is not there."""
+    names = tracked(root)
+    folders = {"/".join(name.split("/")[:i]) for name in names for i in range(1, name.count("/") + 1)}
+    known = set(names) | folders
+    rooms = sorted({name.split("/")[1] for name in names if name.startswith("src/") and name.count("/") > 1} | {"wick", "support"})
+    path = re.compile(PATH.pattern.replace("ROOMS", "|".join(rooms)))
+    presets = {p["name"] for p in json.loads((root / "CMakePresets.json").read_text())["configurePresets"]} | {"all"}
+    texts = {}
+    for name in names:
+        if pathlib.Path(name).suffix in TEXT and not name.startswith(SKIPPED):
+            try:
+                texts[name] = (root / name).read_text()
+            except UnicodeDecodeError:
+                continue
+    words, values = {f"{room}_test" for room in rooms} | {f"wick_{room}" for room in rooms}, {}
+    for name in names:
+        words |= {pathlib.Path(name).stem, f"fuzz_{pathlib.Path(name).stem}", f"bench_{pathlib.Path(name).stem}"}
+    for name, text in texts.items():
+        if name.endswith(".md"):
+            continue
+        words |= set(re.findall(r"[A-Za-z_]\w*", text))
+        for found in re.finditer(r"\b(k[A-Z]\w*)(?:\[\])? = (-?[\d']+)[;,]", text):
+            values.setdefault(found[1], set()).add(int(found[2].replace("'", "")))
+    out = []
+    for name, text in texts.items():
+        if name == "tests/references_test.py" or name == "tests/tidy_test.py":
+            continue
+        here = pathlib.Path(name).parent
+        for number, line in enumerate(text.splitlines(), 1):
+            for found in path.finditer(line):
+                said = found[1].rstrip("/.")
+                filled_in = re.search(r"\b(?:[A-Z]+|foo)(?:\b|_)", re.sub(r"README|STYLE|ARCHITECTURE|MIT", "", said))
+                if not filled_in and name != "tools/peer_llama.sh" and " of commit " not in line and not exists(said, known, here):
+                    out.append(f"{name}:{number}: there is no {said}")
+            if name.startswith((".ci", "docs/", "README", "tools/", "test.sh", "run.sh")):
+                for found in PRESET.finditer(line):
+                    if found[1] not in presets | {"release"} and (found[0].startswith("--") or "`" in found[0]):
+                        out.append(f"{name}:{number}: there is no preset {found[1]}")
+        if name.endswith(".md"):
+            out += wrong_page(name, text, root, words, values)
+    return out
+
+
+def exists(said, known, here):
+    """`said` as it stands, from a room, from the folders of public headers and tests, or a program without its suffix."""
+    for top in ("", "src/", "include/", "tests/", f"{here}/"):
+        if f"{top}{said}" in known or any(f"{top}{said}{suffix}" in known for suffix in (".cc", ".py")):
+            return True
+    return False
+
+
+def wrong_page(name, text, root, words, values):
+    out = []
+    page = re.sub(r"^```.*?^```", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)
+    allowed = FOREIGN.get(name, set())
+    for number, line in enumerate(page.splitlines(), 1):
+        for found in re.finditer(r"`([^`\n]+)`", line):
+            if not SYMBOL.fullmatch(found[1]) or re.fullmatch(r"WICK_[A-Z]+_[A-Z_]+", found[1]):  # a setting's variable: config_test
+                continue
+            for part in re.findall(r"[A-Za-z_]\w*", found[1]):
+                if part not in words and part not in allowed:
+                    out.append(f"{name}:{number}: nothing is called {part}")
+        for found in VALUE.finditer(line):
+            if found[1] in values and int(found[2].replace(",", "")) not in values[found[1]]:
+                out.append(f"{name}:{number}: {found[1]} is {', '.join(map(str, values[found[1]]))}, not {found[2]}")
+        for found in LINK.finditer(line):
+            target = found[1].split("#")[0]
+            if target and "://" not in target and not (root / name).parent.joinpath(target).exists():
+                out.append(f"{name}:{number}: the link {target} leads nowhere")
+    return out
+
+
+class References(unittest.TestCase):
+    maxDiff = None
+
+    def test_what_is_named_exists(self):
+        self.assertEqual(wrong(ROOT), [])
+
+
+class Planted(unittest.TestCase):
+    """Each kind of reference, broken once."""
+
+    def wrong(self, page="", code=""):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {"CMakePresets.json": '{"configurePresets": [{"name": "release"}]}', "docs/a.md": page,
+                               "src/base/a.h": "constexpr int kMost = 3;\nstruct Part {};\n" + code, "tests/x_test.py": ""}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            return wrong(root)
+
+    def test_what_is_there_may_be_named(self):
+        self.assertEqual(self.wrong("`Part` in `src/base/a.h`, [a](a.md), `kMost` (3), `--preset release`, `base/a.h`, `src/*/limits.h`",
+                                    "// docs/a.md, tests/x_test.py\n"), [])
+
+    def test_paths(self):
+        self.assertEqual(self.wrong("`src/base/b.h`"), ["docs/a.md:1: there is no src/base/b.h"])
+        self.assertEqual(self.wrong("base/b.h says"), ["docs/a.md:1: there is no base/b.h"])
+        self.assertEqual(self.wrong(code='fail("look at docs/b.md");\n'), ["src/base/a.h:3: there is no docs/b.md"])
+
+    def test_symbols_values_links_and_presets(self):
+        self.assertEqual(self.wrong("\n`Part::size()`"), ["docs/a.md:2: nothing is called size"])
+        self.assertEqual(self.wrong("`kMost` (4)"), ["docs/a.md:1: kMost is 3, not 4"])
+        self.assertEqual(self.wrong("![a](b.svg)"), ["docs/a.md:1: the link b.svg leads nowhere"])
+        self.assertEqual(self.wrong("`cmake --preset fast`"), ["docs/a.md:1: there is no preset fast"])
+
+
+if __name__ == "__main__":
+    unittest.main()
