@@ -6,8 +6,8 @@
 //           a phase of its own (rows.cc)
 //   product a phase whose chunks are rows of the step's matrices; each chunk finishes what it
 //           computed: bias, sum, gate, heads and cache (product.cc, qkv.cc)
-//   attend  a phase whose chunks are (tile of queries, group of heads), or single ranges of positions
-//           if there are few tiles (attend.cc)
+//   attend  a phase whose chunks are (tile of queries, group of heads), or single ranges of
+//           positions if there are few tiles (attend.cc)
 #pragma once
 
 #include <atomic>
