@@ -8,6 +8,7 @@
 #include "library/library_fixture_test.h"
 #include "support/hot_counters.h"
 #include "wick/pool.h"
+#include "wick/stream_set.h"
 #include "wick/wick.h"
 
 namespace wick {
@@ -95,6 +96,7 @@ struct Doors {
   const ModelOptions one_thread{.threads = 1, .max_concurrent = 2};
   const ModelOptions two_threads{.threads = 2, .max_concurrent = 2};
   Session kept = model.session("be brief");
+  const StreamSet set = *StreamSet::create();
   wick_model* c_model = nullptr;
   const std::vector<wick_parameter> parameters = {{"temperature", 3}, {"seed", 7}};
   wick_generation c_generation = {};
@@ -158,6 +160,9 @@ void Doors::add_cpp(std::vector<Door>& doors) const {
   doors.push_back(door(
       "Model::detokenize", [this] { return model.detokenize(ids); },
       [](const std::string& text) { return text; }));
+  doors.push_back(door(
+      "StreamSet::add", [this] { return set.add(7); },
+      [](const std::shared_ptr<Wake>& wake) { return std::to_string(wake != nullptr); }));
   doors.push_back(door(
       "ModelPool::get",
       [this]() -> Result<Completion> {
