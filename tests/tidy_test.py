@@ -139,6 +139,10 @@ class Rules(unittest.TestCase):
         self.write("src/base/a.cc", "namespace wick {\nstruct Part {\n  int a;\n};\n}\n")
         self.refuses("src/engine/b.cc", "namespace wick {\nstruct Part {\n  long a;\n};\n}\n",
                      "src/engine/b.cc: wick::Part is defined in src/base/a.cc, too")
+        self.write("src/engine/b.cc", "")
+        self.write("src/base/a.h", "namespace wick {\ninline constexpr int kMost = 3;\n}\n")
+        self.refuses("src/engine/b.h", "namespace wick {\ninline constexpr int kMost = 4;\n}\n",
+                     "src/engine/b.h: kMost is defined in src/base/a.h, too")
 
     def test_hot_functions(self):
         header = "// A list.\n#pragma once\nclass A {\n public:\n  void make();\n  // Hot:\n  void add(int a) noexcept;\n\n private:\n  void grow();\n};\n"

@@ -1,21 +1,21 @@
-// Limits of the engine.
+// Limits of the engine, beside those of models.
 #pragma once
 
 #include <cstddef>
 
+#include "model/limits.h"
+
 namespace wick {
 
 inline constexpr int kMaxSeqs = 256;
-inline constexpr int kMaxContext = 1 << 24;   // positions
-inline constexpr int kMaxBatchTokens = 8192;  // tokens in one step
-inline constexpr int kMaxQueue = 1 << 16;     // requests waiting for a slot
-inline constexpr int kMaxPriority = 2;        // and its negative
+inline constexpr int kMaxQueue = 1 << 16;  // requests waiting for a slot
+inline constexpr int kMaxPriority = 2;     // and its negative
 inline constexpr int kMaxMilliseconds = 1 << 30;
-inline constexpr int kMaxDraft = 64;           // draft tokens in one step
-inline constexpr int kMaxStops = 16;           // stop sequences of a request
-inline constexpr int kMaxStopIds = 64;         // token ids that end a request
-inline constexpr int kMaxStopBytes = 512;      // of each
-inline constexpr int kMaxEmitTokens = 256;     // grouped into one delta
+inline constexpr int kMaxDraft = 64;                   // draft tokens in one step
+inline constexpr int kMaxStops = 16;                   // stop sequences of a request
+inline constexpr int kMaxStopIds = 64;                 // token ids that end a request
+inline constexpr int kMaxStopBytes = 512;              // of each
+inline constexpr int kMaxEmitTokens = 256;             // grouped into one delta
 inline constexpr std::size_t kMaxEmitBytes = 1 << 14;  // text of one delta
 // Children of a prefix cache node that are compared, latest first, for the longest match inside the
 // next block.

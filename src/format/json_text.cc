@@ -53,13 +53,13 @@ class Survey : public nlohmann::json_sax<json> {
     return false;
   }
 
-  bool is_too_deep() const noexcept { return depth_ > kMaxJsonDepth; }
+  bool is_too_deep() const noexcept { return depth_ > kMaxHeaderJsonDepth; }
 
   std::vector<std::string> names = {};       // of the outermost object, in the text's order
   std::optional<std::size_t> error_at = {};  // byte at which the text stops being JSON
 
  private:
-  bool enter() noexcept { return ++depth_ <= kMaxJsonDepth; }
+  bool enter() noexcept { return ++depth_ <= kMaxHeaderJsonDepth; }
 
   bool leave() noexcept {
     --depth_;
@@ -72,7 +72,7 @@ class Survey : public nlohmann::json_sax<json> {
 Error syntax_error(const Survey& survey, std::string_view text, std::string_view path) {
   if (survey.is_too_deep()) {
     return corrupt("deep_json", cat(printable(path), ": JSON is nested too deep, wanted at most ",
-                                    kMaxJsonDepth, " levels"));
+                                    kMaxHeaderJsonDepth, " levels"));
   }
   if (!survey.error_at) {
     return corrupt("bad_json", cat(printable(path), ": is not a JSON object"));

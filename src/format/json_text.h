@@ -15,7 +15,8 @@ enum class JsonNames : bool {
   kUnique     // an outermost name that appears twice is an error
 };
 
-// The document that `text` holds: an object, at most kMaxJsonDepth deep. `path` is for messages.
+// The document that `text` holds: an object, at most kMaxHeaderJsonDepth deep. `path` is for
+// messages.
 Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view path,
                                          JsonNames names = JsonNames::kLastWins);
 

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kMaxAlignment = 65536;
 inline constexpr std::int64_t kMaxParts = 4096;  // files of one model
 
 inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;  // the format's own limit
-inline constexpr int kMaxJsonDepth = 64;
+inline constexpr int kMaxHeaderJsonDepth = 64;
 inline constexpr std::uint64_t kMaxJsonFile = 64U << 20U;  // config.json and its siblings
 inline constexpr std::int64_t kMaxConfigLayers = 16384;    // for lists with one item a layer
 inline constexpr std::size_t kMaxEndTokens = 1024;

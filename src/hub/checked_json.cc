@@ -20,7 +20,7 @@ bool is_too_deep(std::string_view text) {
     } else if (c == '"') {
       is_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonDepth) return true;
+      if (++depth > kMaxStoreJsonDepth) return true;
     } else if (c == ']' || c == '}') {
       --depth;
     }
@@ -35,7 +35,8 @@ Result<nlohmann::json> parse_checked_json(std::string_view text, std::string_vie
     return Error{
         .code = ErrorCode::kCorrupt, .id = "bad_json", .message = cat(printable(what), " ", why)};
   };
-  if (is_too_deep(text)) return refuse(cat("is nested deeper than ", kMaxJsonDepth, " levels"));
+  if (is_too_deep(text))
+    return refuse(cat("is nested deeper than ", kMaxStoreJsonDepth, " levels"));
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) return refuse("is not valid JSON");
   return json;

@@ -12,9 +12,9 @@
 namespace wick {
 
 inline constexpr std::size_t kMaxRecordBytes = 1 << 20;  // records of models and downloads
-inline constexpr int kMaxJsonDepth = 16;
+inline constexpr int kMaxStoreJsonDepth = 16;
 
-// kCorrupt, naming `what`, for text that is no JSON or nested deeper than kMaxJsonDepth.
+// kCorrupt, naming `what`, for text that is no JSON or nested deeper than kMaxStoreJsonDepth.
 Result<nlohmann::json> parse_checked_json(std::string_view text, std::string_view what);
 
 // The member `key` of an object when it is there and of that kind.

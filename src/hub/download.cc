@@ -212,7 +212,7 @@ Result<void> Download::begin_anew(const HttpResponse& response) {
                  .message = cat(request_.name, " at ", printable(url_), " has ", total,
                                 " bytes, at most ", kMaxDownloadBytes, " are taken")};
   }
-  const auto piece_bytes = std::clamp(request_.piece_bytes, kMinPieceBytes, kMaxPieceBytes);
+  const auto piece_bytes = std::clamp(request_.piece_bytes, kMinPieceBytes, kMaxDownloadPieceBytes);
   ::unlink(record_path_.c_str());
   record_ = new_part(total, piece_bytes);
   record_.url = url_;

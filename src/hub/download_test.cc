@@ -400,7 +400,7 @@ TEST_F(HostileDownloadTest, LengthsThatNoDiskHoldsAreRefused) {
     EXPECT_EQ(requests().size(), 1U) << claimed;
   }
   EXPECT_EQ(new_part(kMaxDownloadBytes, kPiece).pieces.size(), 1U << 16U);
-  EXPECT_LE(new_part(kMaxDownloadBytes, kPiece).piece_bytes, kMaxPieceBytes);
+  EXPECT_LE(new_part(kMaxDownloadBytes, kPiece).piece_bytes, kMaxDownloadPieceBytes);
 }
 
 TEST_F(HostileDownloadTest, RecordTruncatedAnywhereIsAnError) {

@@ -44,8 +44,8 @@ PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes) {
     return total / record.piece_bytes + (total % record.piece_bytes == 0 ? 0 : 1);
   };
   // A file of too many pieces gets larger ones.
-  while (n_pieces() > kMaxPieces && record.piece_bytes < kMaxPieceBytes)
-    record.piece_bytes = std::min(record.piece_bytes * 2, kMaxPieceBytes);
+  while (n_pieces() > kMaxPieces && record.piece_bytes < kMaxDownloadPieceBytes)
+    record.piece_bytes = std::min(record.piece_bytes * 2, kMaxDownloadPieceBytes);
   record.pieces.resize(n_pieces());
   return record;
 }
@@ -59,7 +59,7 @@ Result<PartRecord> load_part(const std::filesystem::path& path) {
   const auto total = json_count(json, "total");
   const auto piece_bytes = json_count(json, "piece_bytes");
   if (!url || !etag || !sha256 || !total || !piece_bytes) return bad_part(path);
-  if (*piece_bytes < kMinPieceBytes || *piece_bytes > kMaxPieceBytes) return bad_part(path);
+  if (*piece_bytes < kMinPieceBytes || *piece_bytes > kMaxDownloadPieceBytes) return bad_part(path);
   if (*total > kMaxPieces * *piece_bytes) return bad_part(path);
   if (!sha256->empty() && !is_sha256_hex(*sha256)) return bad_part(path);
   PartRecord record = new_part(*total, *piece_bytes);

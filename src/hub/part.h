@@ -13,9 +13,9 @@
 namespace wick {
 
 inline constexpr std::uint64_t kMinPieceBytes = 1 << 10;
-inline constexpr std::uint64_t kMaxPieceBytes = 1 << 30;
+inline constexpr std::uint64_t kMaxDownloadPieceBytes = 1 << 30;
 inline constexpr std::uint64_t kMaxPieces = 1 << 16;  // keeps the record far under 8 MiB
-inline constexpr std::uint64_t kMaxDownloadBytes = kMaxPieces * kMaxPieceBytes;  // 64 TiB
+inline constexpr std::uint64_t kMaxDownloadBytes = kMaxPieces * kMaxDownloadPieceBytes;  // 64 TiB
 
 struct PartRecord {
   std::string url = {};   // plain: without user, password and fragment

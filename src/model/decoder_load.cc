@@ -30,8 +30,8 @@ Result<DecoderOptions> checked(DecoderOptions options, const DecoderSpec& spec) 
   }
   options.max_logit_rows = std::min(options.max_logit_rows, options.max_batch_tokens);
   options.progress = nullptr;  // only for the load
-  if (options.max_seqs < 1 || options.max_seqs > kMaxSeqs) {
-    return bad_option("the number of sequences", options.max_seqs, kMaxSeqs);
+  if (options.max_seqs < 1 || options.max_seqs > kMaxModelSeqs) {
+    return bad_option("the number of sequences", options.max_seqs, kMaxModelSeqs);
   }
   return options;
 }
@@ -92,8 +92,8 @@ std::vector<RopeParams> rotations(const Decoder::State& model, int device) {
   std::vector<RopeParams> ropes;
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
     if (model.placement.mixer(static_cast<int>(layer)) != device) continue;
-    const RopeParams rope = std::visit([](const auto& mixer) { return rotation_of(mixer); },
-                                       model.blocks[layer].mixer);
+    const RopeParams rope =
+        std::visit([](const auto& mixer) { return rotation_of(mixer); }, model.blocks[layer].mixer);
     const auto is_same = [&](const RopeParams& other) { return same(rope, other); };
     if (std::none_of(ropes.begin(), ropes.end(), is_same)) ropes.push_back(rope);
   }
@@ -150,8 +150,8 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
   WICK_TRY(final_gain, binder.vector("output_norm.weight", spec.d_model));
   head[0] = table;
   if (!spec.is_tied || placement.head() != placement.embedding()) {
-    WICK_TRY(head[0], binder.matrix(spec.is_tied ? "token_embd.weight" : "output.weight",
-                                    vocab_rows));
+    WICK_TRY(head[0],
+             binder.matrix(spec.is_tied ? "token_embd.weight" : "output.weight", vocab_rows));
   }
   // A step reads every matrix once, but only one row of the embedding table, unless it is the LM
   // head too.

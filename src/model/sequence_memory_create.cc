@@ -24,8 +24,8 @@ Result<Sizes> sizes_of(const MemoryOptions& options) {
   if (options.context < 1 || options.context > kMaxContext) {
     return too_large("positions in a sequence", options.context, kMaxContext);
   }
-  if (options.max_seqs < 1 || options.max_seqs > kMaxSeqs) {
-    return too_large("sequences", options.max_seqs, kMaxSeqs);
+  if (options.max_seqs < 1 || options.max_seqs > kMaxModelSeqs) {
+    return too_large("sequences", options.max_seqs, kMaxModelSeqs);
   }
   const int stride = blocks_for(options.context);
   const std::int64_t entries = std::int64_t{stride} * options.max_seqs;

@@ -178,7 +178,7 @@ float TwoLevelSigned::part(int j) const noexcept {
 TwoLevel fit_two_level(std::span<const float, kSuperBlock> x, int n_parts, int q_max,
                        int level_max) noexcept {
   const std::size_t len = kSuperBlock / static_cast<std::size_t>(n_parts);
-  std::array<AffineScale, kMaxParts> parts = {};
+  std::array<AffineScale, kMaxSearchParts> parts = {};
   AffineScale largest = {};
   for (std::size_t j = 0; j < static_cast<std::size_t>(n_parts); ++j) {
     parts[j] = fit_affine(x.subspan(j * len, len), q_max);

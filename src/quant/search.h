@@ -15,8 +15,8 @@
 
 namespace wick {
 
-inline constexpr int kSuperBlock = 256;  // weights that share one pair of f16 scales
-inline constexpr int kMaxParts = 16;     // sub-blocks of a super-block, at most
+inline constexpr int kSuperBlock = 256;     // weights that share one pair of f16 scales
+inline constexpr int kMaxSearchParts = 16;  // sub-blocks of a super-block, at most
 
 // The whole number nearest to `value`, ties to even, held to low..high; `low` for NaN.
 int nearest(float value, int low, int high) noexcept;
@@ -56,8 +56,8 @@ float fit_iq4(std::span<const float> x) noexcept;
 struct TwoLevel {
   std::uint16_t d_f16 = 0;
   std::uint16_t dmin_f16 = 0;
-  std::array<std::uint8_t, kMaxParts> scale = {};  // 0..level_max
-  std::array<std::uint8_t, kMaxParts> min = {};    // 0..level_max
+  std::array<std::uint8_t, kMaxSearchParts> scale = {};  // 0..level_max
+  std::array<std::uint8_t, kMaxSearchParts> min = {};    // 0..level_max
 
   AffineScale part(int j) const noexcept;  // as a decoder computes it
 };
@@ -72,7 +72,7 @@ int affine_quant(float x, AffineScale s, int q_max) noexcept;
 // Part j of a super-block has the scale d * scale[j], scale[j] in -level_half..level_half-1.
 struct TwoLevelSigned {
   std::uint16_t d_f16 = 0;
-  std::array<std::int8_t, kMaxParts> scale = {};
+  std::array<std::int8_t, kMaxSearchParts> scale = {};
 
   float part(int j) const noexcept;  // as a decoder computes it
 };

@@ -119,8 +119,8 @@ Result<File> read_file(std::string_view bytes) {
   while (in.next()) {
     switch (in.field()) {
       case kPieces: {
-        if (file.spec.pieces.size() >= kMaxVocab) {
-          return corrupt_vocab(cat("tokenizer.model has more than ", kMaxVocab, " tokens"));
+        if (file.spec.pieces.size() >= kMaxTokens) {
+          return corrupt_vocab(cat("tokenizer.model has more than ", kMaxTokens, " tokens"));
         }
         WICK_TRY(const auto piece, read_piece(in.bytes(), file.spec.pieces.size()));
         file.spec.pieces.push_back(piece);

@@ -85,7 +85,7 @@ class Reader {
       }
       if (in_.has_failed() || rank != static_cast<std::int64_t>(special_tokens_.size()) ||
           text.empty() || text.size() > kMaxAddedTokenBytes ||
-          special_tokens_.size() >= kMaxVocab) {
+          special_tokens_.size() >= kMaxTokens) {
         return damaged(cat("special token ", special_tokens_.size(), " is '", printable(text),
                            "' with the rank ", rank));
       }
@@ -111,7 +111,7 @@ class Reader {
         }
       }
       if (in_.has_failed() || rank != static_cast<std::int64_t>(words_.size()) ||
-          words_.size() >= kMaxVocab || bytes.size() > kMaxTokenBytes) {
+          words_.size() >= kMaxTokens || bytes.size() > kMaxTokenBytes) {
         return damaged(cat("token ", words_.size(), " has the rank ", rank));
       }
       words_.push_back(bytes);

@@ -55,7 +55,7 @@ bool parse_line(std::string_view line, Rank& rank) {
   const char* const end = line.data() + line.size();
   const auto parsed = std::from_chars(line.data() + gap + 1, end, rank.id);
   return parsed.ec == std::errc() && parsed.ptr == end && rank.id >= 0 &&
-         rank.id < static_cast<TokenId>(kMaxVocab) && rank.text.size() <= kMaxTokenBytes;
+         rank.id < static_cast<TokenId>(kMaxTokens) && rank.text.size() <= kMaxTokenBytes;
 }
 
 Result<std::vector<Rank>> read_ranks(std::string_view rest) {
@@ -64,7 +64,7 @@ Result<std::vector<Rank>> read_ranks(std::string_view rest) {
     const std::string_view text = take_line(rest);
     if (text.empty()) continue;
     Rank rank;
-    if (!parse_line(text, rank) || ranks.size() >= kMaxVocab) {
+    if (!parse_line(text, rank) || ranks.size() >= kMaxTokens) {
       return damaged(line, cat("is '", printable(text), "', not a token in base64 and its rank"));
     }
     ranks.push_back(rank);

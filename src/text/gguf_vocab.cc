@@ -86,9 +86,9 @@ std::optional<std::uint8_t> byte_of_token(std::string_view text) noexcept {
 Result<GgufVocab> read_gguf_vocab(const Metadata& meta) {
   GgufVocab vocab;
   auto texts = meta.strings("tokenizer.ggml.tokens");
-  if (!texts || texts->empty() || texts->size() > kMaxVocab) {
+  if (!texts || texts->empty() || texts->size() > kMaxTokens) {
     return corrupt_vocab(cat("tokenizer.ggml.tokens has ", texts ? texts->size() : 0,
-                             " entries, wick takes 1 to ", kMaxVocab));
+                             " entries, wick takes 1 to ", kMaxTokens));
   }
   vocab.texts = *std::move(texts);
   for (std::size_t i = 0; i < vocab.texts.size(); ++i) {

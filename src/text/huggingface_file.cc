@@ -145,9 +145,9 @@ class FileReader {
   }
 
   Result<void> add_token(std::string_view text, std::int64_t id, TokenKind kind, double score = 0) {
-    if (id < 0 || id >= static_cast<std::int64_t>(kMaxVocab) || text.size() > kMaxTokenBytes) {
+    if (id < 0 || id >= static_cast<std::int64_t>(kMaxTokens) || text.size() > kMaxTokenBytes) {
       return corrupt_json(cat("the token '", printable(text), "' has no id from 0 to ",
-                              kMaxVocab - 1, " or more than ", kMaxTokenBytes, " bytes"));
+                              kMaxTokens - 1, " or more than ", kMaxTokenBytes, " bytes"));
     }
     tokens_.push_back({text, id, kind, score});
     return {};

@@ -7,7 +7,7 @@
 
 namespace wick {
 
-inline constexpr std::size_t kMaxVocab = 1U << 21U;          // real models: 262,144 (Gemma)
+inline constexpr std::size_t kMaxTokens = 1U << 21U;         // real models: 262,144 (Gemma)
 inline constexpr std::size_t kMaxIdsPerToken = 8;            // ids may have holes: so many of them,
 inline constexpr std::size_t kMaxFreeIds = 1U << 16U;        // besides these
 inline constexpr std::size_t kMaxMerges = 1U << 22U;         // Llama 3: 280,147
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kMaxPatternStepsPerByte = 16;
 // Bytes read to find added tokens that belong to none, for each byte of the text.
 inline constexpr std::size_t kMaxAddedVainBytes = 32;
 inline constexpr std::size_t kMinAddedVainBytes = 1U << 16U;  // always allowed
-inline constexpr std::size_t kMaxPatternCharacters = 2048;  // with {n} times each; jais-2: 1,040
+inline constexpr std::size_t kMaxPatternCharacters = 2048;    // with {n} times each; jais-2: 1,040
 // How many times longer than the text it may become: real ones 11, a letter that NFKC spells out.
 inline constexpr std::size_t kMaxNormalisedGrowth = 32;
 inline constexpr std::size_t kMinNormalisedBytes = 1U << 16U;  // always allowed

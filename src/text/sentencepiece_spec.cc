@@ -191,9 +191,9 @@ std::string with_spaces(std::string_view spelled) {
 
 Result<void> fill_sentencepiece(const SentencePieceSpec& spec, TokenizerParts& parts,
                                 std::vector<AddedToken>& added) {
-  if (spec.pieces.empty() || spec.pieces.size() > kMaxVocab) {
+  if (spec.pieces.empty() || spec.pieces.size() > kMaxTokens) {
     return corrupt_vocab(
-        cat("it has ", spec.pieces.size(), " tokens, wick takes 1 to ", kMaxVocab));
+        cat("it has ", spec.pieces.size(), " tokens, wick takes 1 to ", kMaxTokens));
   }
   return Filler(spec, parts, added).fill();
 }

@@ -37,7 +37,7 @@ Result<TokenSettings> TokenSettings::read(const Metadata& meta) {
     const auto parsed = std::from_chars(key.data(), key.data() + key.size(), id);
     const std::string_view text = text_member(flags, "content");
     const bool is_id = parsed.ec == std::errc() && parsed.ptr == key.data() + key.size() &&
-                       id >= 0 && id < static_cast<TokenId>(kMaxVocab);
+                       id >= 0 && id < static_cast<TokenId>(kMaxTokens);
     if (!is_id || text.empty() || text.size() > kMaxAddedTokenBytes) {
       return corrupt_json(cat("tokenizer_config.json adds a token '", printable(text),
                               "' with the id '", printable(key), "'"));
