@@ -23,6 +23,12 @@ struct Gather {
   Gather() { completion.finish = FinishReason::kNone; }
 
   void add(const Event& event);
+
+  // There is something that an error must not take away.
+  bool has_said() const noexcept {
+    return !completion.text.empty() || !completion.reasoning.empty() ||
+           !completion.tool_calls.empty();
+  }
 };
 
 // Sees each event before it is put to the rest. False ends the answer, as cancelled.

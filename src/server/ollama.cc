@@ -96,10 +96,13 @@ class OllamaDialect final : public Dialect {
 
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers) override {
     http::Response response = ollama_refusal(error);
-    if (answers.empty() || answers.front().completion.text.empty()) return response;
+    if (answers.empty() || !answers.front().has_said()) return response;
+    const Completion& c = answers.front().completion;
     response.body.pop_back();
     JsonOut json = JsonOut::on(response.body);
-    json.field("response", answers.front().completion.text).end_object();
+    json.field("response", c.text);
+    if (!c.reasoning.empty()) json.field("thinking", c.reasoning);
+    json.end_object();
     return response;
   }
 
