@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+
 namespace wick {
 
 int utf8_sequence(std::string_view text) noexcept {
@@ -30,6 +32,12 @@ char32_t utf8_character(std::string_view sequence) noexcept {
   for (const char c : sequence.substr(1))
     code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
   return code;
+}
+
+std::size_t count_characters(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
 }  // namespace wick

@@ -10,6 +10,9 @@ namespace wick {
 // §3.9, table 3-7).
 int utf8_sequence(std::string_view text) noexcept;
 
+// Characters of `text`; a byte that is not UTF-8 may count for none.
+std::size_t count_characters(std::string_view text) noexcept;
+
 // The character of a whole sequence.
 char32_t utf8_character(std::string_view sequence) noexcept;
 

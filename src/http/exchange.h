@@ -38,8 +38,6 @@ class Exchange final : public Writer {
 
   bool is_over() const noexcept { return is_over_; }
 
-  bool is_under_way() const noexcept { return has_begun_ && !is_over_; }
-
   std::int64_t beat_at() const noexcept;  // when a heartbeat is due; 0: never
   void beat();
 

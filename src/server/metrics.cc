@@ -83,8 +83,8 @@ void add_model(Families& f, const Labels& model, const Statistics& s) {
   f.counter("wick_cached_prompt_tokens_total", "Of these, found in the cache", model,
             number(s.cached_tokens));
   f.counter("wick_generated_tokens_total", "Tokens of answers", model, number(s.generated_tokens));
-  f.counter("wick_draft_tokens_total", "Tokens that were guessed", model, number(s.draft_tokens));
-  f.counter("wick_accepted_draft_tokens_total", "Of these, right", model,
+  f.counter("wick_draft_tokens_total", "Draft tokens", model, number(s.draft_tokens));
+  f.counter("wick_accepted_draft_tokens_total", "Draft tokens that were accepted", model,
             number(s.accepted_tokens));
   f.counter("wick_preemptions_total", "Requests that gave their place away", model,
             number(s.preemptions));

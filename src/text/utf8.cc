@@ -1,6 +1,5 @@
 #include "text/utf8.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -47,12 +46,6 @@ Utf8Char decode_any_utf8(std::string_view text) noexcept {
     high = 0xBFU;
   }
   return {.code = code, .length = wanted, .is_valid = true};
-}
-
-std::size_t count_characters(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
 }
 
 std::size_t valid_utf8_prefix(std::string_view text) noexcept {

@@ -33,9 +33,6 @@ inline Utf8Char decode_utf8(std::string_view text) noexcept {
   return decode_any_utf8(text);
 }
 
-// Characters of `text`; a byte that is not UTF-8 may count for none.
-std::size_t count_characters(std::string_view text) noexcept;
-
 // Length of the longest prefix of `text` that is valid UTF-8.
 std::size_t valid_utf8_prefix(std::string_view text) noexcept;
 
