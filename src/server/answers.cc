@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mix.h"
+#include "chat/json_value.h"
 #include "server/limits.h"
 
 namespace wick::server {
@@ -15,6 +16,15 @@ http::Response Dialect::head() const {
 // What an answer had said before it failed is kept.
 http::Response Dialect::refuse(const ApiError& error, const std::vector<Gather>& /*answers*/) {
   return error_response(error);
+}
+
+void write_arguments(JsonOut& json, const std::string& arguments) {
+  const auto value = parse_json(arguments);
+  if (value && value->object() != nullptr) {
+    json.raw(to_json(*value));
+  } else {
+    json.object().field("arguments", arguments).end_object();
+  }
 }
 
 std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {

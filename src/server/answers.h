@@ -10,6 +10,7 @@
 #include "http/handler.h"
 #include "provider/gather.h"
 #include "server/context.h"
+#include "server/json_out.h"
 
 namespace wick::server {
 
@@ -35,6 +36,10 @@ class Dialect {
   // Before a stream began, or instead of a whole answer, of which `answers` are there.
   virtual http::Response refuse(const ApiError& error, const std::vector<Gather>& answers);
 };
+
+// The object that a tool gets, where an API has no text in its place; what is no object stands in
+// one as {"arguments": text}.
+void write_arguments(JsonOut& json, const std::string& arguments);
 
 using Answers = std::vector<std::unique_ptr<Answer>>;
 

@@ -1,7 +1,6 @@
 #include "server/anthropic.h"
 
 #include "base/strings.h"
-#include "server/json_out.h"
 
 namespace wick::server {
 
@@ -52,16 +51,6 @@ void write_usage(JsonOut& json, const Usage& usage) {
   json.field("output_tokens", usage.generated_tokens).end_object();
 }
 
-// The object that a tool gets; what is none stands as a text.
-void write_input(JsonOut& json, const std::string& arguments) {
-  const auto value = parse_json(arguments);
-  if (value && value->object() != nullptr) {
-    json.raw(to_json(*value));
-  } else {
-    json.object().field("arguments", arguments).end_object();
-  }
-}
-
 void write_content(JsonOut& json, const Completion& c) {
   json.key("content").array();
   if (!c.reasoning.empty()) {
@@ -72,7 +61,7 @@ void write_content(JsonOut& json, const Completion& c) {
   for (const ToolCall& call : c.tool_calls) {
     json.object().field("type", "tool_use").field("id", call.id).field("name", call.name);
     json.key("input");
-    write_input(json, call.arguments);
+    write_arguments(json, call.arguments);
     json.end_object();
   }
   json.end_array();
