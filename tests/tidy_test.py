@@ -76,13 +76,13 @@ class ModuleBoundaries(unittest.TestCase):
 
 
 class Rules(unittest.TestCase):
-    """Each rule, broken once in a house of two rooms."""
+    """Each rule, broken once in a tree of two modules."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        self.write("tools/modules.txt", "words: plain\nfaces: face\nbase:\nengine: base\n")
+        self.write("tools/modules.txt", "types: plain\napi: face\nbase:\nengine: base\n")
 
     def write(self, path, text):
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
