@@ -56,7 +56,7 @@ WICK_AVX2 float sum_of_lanes(__m256 v) {
 
 // `in` + d * k * (the 16-bit sums), in eight lanes.
 WICK_AVX2 __m256 add_block(const Activations& x, int j, float d, __m256i sums, __m256 in) {
-  const __m256i k = _mm256_set1_epi32(as<int>(x.row + x.layout.factor_pairs + 4 * j));
+  const __m256i k = _mm256_set1_epi32(as<int>(x.row + x.layout.block_scale_pairs + 4 * j));
   return _mm256_fmadd_ps(_mm256_set1_ps(d), _mm256_cvtepi32_ps(_mm256_madd_epi16(sums, k)), in);
 }
 
@@ -69,7 +69,8 @@ WICK_AVX2 float q8_0_row(const std::byte* w, const Activations& x) {
       in = add_block(x, j, half_at(w),
                      _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(p, q)), in);
     }
-    acc = _mm256_fmadd_ps(_mm256_set1_ps(as<float>(x.row + x.layout.units + 4 * g)), in, acc);
+    acc =
+        _mm256_fmadd_ps(_mm256_set1_ps(as<float>(x.row + x.layout.group_scales + 4 * g)), in, acc);
   }
   return sum_of_lanes(acc);
 }
@@ -79,7 +80,7 @@ WICK_AVX2 float q4_1_row(const std::byte* w, const Activations& x) {
   __m256 acc = _mm256_setzero_ps();
   float minima = 0;
   for (int g = 0; g < x.layout.groups; ++g) {
-    const float unit = as<float>(x.row + x.layout.units + 4 * g);
+    const float group_scale = as<float>(x.row + x.layout.group_scales + 4 * g);
     __m256 in = _mm256_setzero_ps();
     float minimum = 0;
     for (int j = 8 * g; j < std::min(8 * g + 8, x.layout.blocks); ++j, w += sizeof(BlockQ4_1)) {
@@ -89,8 +90,8 @@ WICK_AVX2 float q4_1_row(const std::byte* w, const Activations& x) {
       in = add_block(x, j, half_at(w), _mm256_maddubs_epi16(q, p), in);
       minimum += half_at(w + 2) * as<float>(x.row + x.layout.float_sums + 4 * j);
     }
-    acc = _mm256_fmadd_ps(_mm256_set1_ps(unit), in, acc);
-    minima += unit * minimum;
+    acc = _mm256_fmadd_ps(_mm256_set1_ps(group_scale), in, acc);
+    minima += group_scale * minimum;
   }
   return sum_of_lanes(acc) + minima;
 }
@@ -112,8 +113,8 @@ WICK_AVX2 float q4_k_row(const std::byte* w, const Activations& x) {
   float minima = 0;
   for (int g = 0; g < x.layout.groups; ++g, w += sizeof(BlockQ4_K)) {
     const __m256i both = _mm256_cvtepu8_epi16(scales_and_minima(w + 4));
-    const __m128i scale =
-        _mm_mullo_epi16(_mm256_castsi256_si128(both), load128(x.row + x.layout.factors + 16 * g));
+    const __m128i scale = _mm_mullo_epi16(_mm256_castsi256_si128(both),
+                                          load128(x.row + x.layout.block_scales + 16 * g));
     __m128i m =
         _mm_madd_epi16(_mm256_extracti128_si256(both, 1), load128(x.row + x.layout.sums + 16 * g));
     m = _mm_hadd_epi32(m, m);
@@ -132,9 +133,9 @@ WICK_AVX2 float q4_k_row(const std::byte* w, const Activations& x) {
       in = _mm256_add_epi32(in, _mm256_madd_epi16(high, _mm256_shuffle_epi8(scales, pick)));
       pick = _mm256_add_epi8(pick, next);
     }
-    const float unit = as<float>(x.row + x.layout.units + 4 * g);
-    acc = _mm256_fmadd_ps(_mm256_set1_ps(unit * half_at(w)), _mm256_cvtepi32_ps(in), acc);
-    minima -= unit * half_at(w + 2) * static_cast<float>(_mm_cvtsi128_si32(m));
+    const float group_scale = as<float>(x.row + x.layout.group_scales + 4 * g);
+    acc = _mm256_fmadd_ps(_mm256_set1_ps(group_scale * half_at(w)), _mm256_cvtepi32_ps(in), acc);
+    minima -= group_scale * half_at(w + 2) * static_cast<float>(_mm_cvtsi128_si32(m));
   }
   return sum_of_lanes(acc) + minima;
 }

@@ -1,13 +1,14 @@
-// What guessing tokens ahead gains where a text repeats itself, and costs where it does not.
+// What drafting tokens ahead gains where a text repeats itself, and costs where it does not.
 //
 //   bench_speculation MODEL.gguf [--pairs 21] [--tokens 256] [--draft-max 16] [--context 2048]
 //       [--kind copying|wandering]
 //
-// Each pair generates the same tokens without and with guesses, in turns, the order alternating;
-// the figure is the ratio of their times, median and MAD over the pairs, from the first generated
-// token to the last. `copying`: greedy, the prompt is a text that the model has begun to say again.
-// `wandering`: temperature 1.5 over the whole vocabulary, which hardly repeats itself; of the
-// prompt nothing is left. One thread; processor time. That both give the same tokens is checked.
+// Each pair generates the same tokens without and with draft tokens, in turns, the order
+// alternating; the figure is the ratio of their times, median and MAD over the pairs, from the
+// first generated token to the last. `copying`: greedy, the prompt is a text that the model has
+// begun to say again. `wandering`: temperature 1.5 over the whole vocabulary, which hardly repeats
+// itself; of the prompt nothing is left. One thread; processor time. That both give the same tokens
+// is checked.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -65,7 +66,7 @@ struct Reader final : DeltaSink {
   bool offer(const TextDelta& delta) noexcept override {
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
     usage = delta.usage;
-    is_over = delta.stop != FinishReason::kNone;
+    is_over = delta.finish != FinishReason::kNone;
     return true;
   }
 };
@@ -128,32 +129,32 @@ GenerateRequest make_request(const Tokenizer& tokenizer, bool is_copying, int pa
   return r;
 }
 
-void measure(const Options& o, Engine& plain, Engine& guessing, bool is_copying) {
+void measure(const Options& o, Engine& plain, Engine& drafting, bool is_copying) {
   std::vector<double> ratios;
-  long drawn = 0, guessed = 0, right = 0;
+  long drawn = 0, drafted = 0, accepted = 0;
   for (int pair = 0; pair < o.pairs; ++pair) {
     const auto request = [&] {
       return make_request(plain.tokenizer(), is_copying, pair, o.tokens);
     };
     Run with, without;
     if (pair % 2 == 0) without = generate(plain, request());
-    with = generate(guessing, request());
+    with = generate(drafting, request());
     if (pair % 2 != 0) without = generate(plain, request());
-    WICK_CHECK(with.tokens == without.tokens, "guesses change no token");
+    WICK_CHECK(with.tokens == without.tokens, "draft tokens change no token");
     ratios.push_back(without.seconds / with.seconds);
     drawn += with.usage.generated_tokens;
-    guessed += with.usage.draft_tokens;
-    right += with.usage.accepted_tokens;
+    drafted += with.usage.draft_tokens;
+    accepted += with.usage.accepted_tokens;
   }
   const Spread ratio = spread(ratios);
   std::printf(
-      "%-9s %2d pairs of %d tokens, guesses of at most %d: %.3f times as fast ± %.3f (%.3f to "
+      "%-9s %2d pairs of %d tokens, drafts of at most %d: %.3f times as fast ± %.3f (%.3f to "
       "%.3f),"
-      " %ld guessed, %ld right, %.2f %% more computed\n",
+      " %ld drafted, %ld accepted, %.2f %% more computed\n",
       is_copying ? "copying" : "wandering", o.pairs, o.tokens, o.draft_max, ratio.median, ratio.mad,
       *std::min_element(ratios.begin(), ratios.end()),
-      *std::max_element(ratios.begin(), ratios.end()), guessed, right,
-      100.0 * static_cast<double>(guessed - right) / static_cast<double>(drawn));
+      *std::max_element(ratios.begin(), ratios.end()), drafted, accepted,
+      100.0 * static_cast<double>(drafted - accepted) / static_cast<double>(drawn));
   std::fflush(stdout);
 }
 
@@ -175,10 +176,10 @@ int main(int argc, char** argv) {
   const auto device = CpuDevice::create();
   WICK_CHECK(device, "the processor has kernels");
   const auto plain = make_engine(*file, **device, o, 0);
-  const auto guessing = make_engine(*file, **device, o, o.draft_max);
+  const auto drafting = make_engine(*file, **device, o, o.draft_max);
   for (const bool is_copying : {true, false}) {
     if (o.kind.empty() || (o.kind == "copying") == is_copying) {
-      measure(o, *plain, *guessing, is_copying);
+      measure(o, *plain, *drafting, is_copying);
     }
   }
   return 0;

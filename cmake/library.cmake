@@ -1,4 +1,5 @@
-# libwick: the objects of all rooms but the program, its configuration and its server as one library, static and shared, with the headers of include/wick. The shared
+# libwick: the objects of all modules but the program, its configuration and its server as one library, static and shared, with the
+# headers of include/wick. The shared
 # one exports what those mark with WICK_API; both are found by find_package(wick) and pkg-config after `cmake --install`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -9,9 +10,9 @@ function(wick_library)
   set(objects "")
   file(STRINGS ${CMAKE_SOURCE_DIR}/tools/modules.txt rows)
   foreach(row IN LISTS rows)
-    string(REGEX REPLACE ":.*" "" room "${row}")
-    if(TARGET wick_${room} AND NOT room MATCHES "^(http|server|config|cli)$")
-      list(APPEND objects $<TARGET_OBJECTS:wick_${room}>)
+    string(REGEX REPLACE ":.*" "" module "${row}")
+    if(TARGET wick_${module} AND NOT module MATCHES "^(http|server|config|cli)$")
+      list(APPEND objects $<TARGET_OBJECTS:wick_${module}>)
     endif()
   endforeach()
   add_library(libwick SHARED ${objects})
@@ -28,7 +29,7 @@ function(wick_library)
   endforeach()
 endfunction()
 
-# examples/NAME.cc becomes example_NAME. They see include/wick alone, as a stranger's program does.
+# examples/NAME.cc becomes example_NAME. They see include/wick alone, as a user's program does.
 function(wick_examples)
   file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.cc)
   foreach(source IN LISTS examples)

@@ -1,4 +1,4 @@
-# The standard headers that nearly every file includes, parsed once for each set of flags: that of the rooms, of the hot rooms and
+# The standard headers that nearly every file includes, parsed once for each set of flags: that of the modules, of the hot modules and
 # of the tests. It only saves time (a quarter of a build): every file still includes what it uses, which the preset clang, without
 # precompiled headers, proves. Files compiled for an instruction set see none of it (docs/ARCHITECTURE.md, "ISA safety").
 set(WICK_COMMON_HEADERS <algorithm> <array> <atomic> <charconv> <cmath> <cstddef> <cstdint> <cstdlib> <cstring> <filesystem>

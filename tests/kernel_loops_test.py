@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 MULTIPLIES = ("vpmaddubsw", "vpdpbusd")
-WIDE_MULTIPLIES = ("vpmaddwd",)  # of WidePanel; elsewhere it multiplies by scales
+WIDE_MULTIPLIES = ("vpmaddwd",)  # of Int16Panel; elsewhere it multiplies by scales
 SHUFFLE = re.compile(r"vp?(shuf|perm|unpck|pack|align|insert|extract|blend)|vbroadcasti")
 OBJECT = re.compile(r"(panel_\w+_avx2|matmul_avx512)\.cc\.o$")
 # run_tile<Panel32<Q4_0>, 4> by AVX2, Panel512<Q4_0>::multiply<6> by AVX-512.

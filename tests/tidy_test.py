@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/tidy.py on copies of the sources in which a border was crossed, and on small ones that break each other rule."""
+"""tools/tidy.py on copies of the sources in which a module boundary is crossed, and on small ones that break each other rule."""
 # labels: unit
 import pathlib
 import shutil
@@ -11,7 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-class Borders(unittest.TestCase):
+class ModuleBoundaries(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -39,13 +39,13 @@ class Borders(unittest.TestCase):
         self.assertIn("src/provider/gather.h: 'provider' may not include 'engine': src/engine/engine.h, through "
                       "src/provider/provider.h", said)
 
-    def test_provider_sees_no_engine_through_another_room(self):
-        rooms = self.root / "tools/modules.txt"
+    def test_provider_sees_no_engine_through_another_module(self):
+        modules = self.root / "tools/modules.txt"
         # A table that lets chat do what provider may not: each direct include is in its row.
-        lines = [line for line in rooms.read_text().splitlines() if not line.startswith("chat:")]
+        lines = [line for line in modules.read_text().splitlines() if not line.startswith("chat:")]
         at = next(i for i, line in enumerate(lines) if line.startswith("engine:"))
         lines.insert(at + 1, "chat: base quant format text sample backend model engine")
-        rooms.write_text("\n".join(lines) + "\n")
+        modules.write_text("\n".join(lines) + "\n")
         self.plant("src/chat/json_value.h", '#include "engine/engine.h"')
         self.assertIn("src/provider/messages.h: 'provider' may not include 'engine': src/engine/engine.h, through "
                       "src/chat/json_value.h", self.tidy())
@@ -53,14 +53,14 @@ class Borders(unittest.TestCase):
     def test_provider_sees_no_engine_through_a_public_header(self):
         self.plant("include/wick/usage.h", '#include "engine/engine.h"')
         said = self.tidy()
-        self.assertIn("include/wick/usage.h: 'words' may not include 'engine'", said)
+        self.assertIn("include/wick/usage.h: 'types' may not include 'engine'", said)
 
-    def test_only_the_library_sees_the_faces(self):
+    def test_only_the_library_sees_the_api(self):
         self.plant("src/engine/engine.h", '#include "wick/model.h"')
         self.plant("include/wick/usage.h", '#include "wick/stream.h"')
         said = self.tidy()
-        self.assertIn("src/engine/engine.h: 'engine' may not include 'faces': include/wick/model.h\n", said)
-        self.assertIn("include/wick/usage.h: 'words' may not include 'faces': include/wick/stream.h\n", said)
+        self.assertIn("src/engine/engine.h: 'engine' may not include 'api': include/wick/model.h\n", said)
+        self.assertIn("include/wick/usage.h: 'types' may not include 'api': include/wick/stream.h\n", said)
 
     def test_a_public_header_is_in_the_table(self):
         (self.root / "include/wick/new.h").write_text("#pragma once\n")

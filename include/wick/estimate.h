@@ -1,4 +1,5 @@
-// What a request would take if it ran now, told without computing anything of it. Plain data.
+// An estimate of a request: its tokens, cache blocks, memory and wait, without running it. Plain
+// data.
 //
 //   auto estimate = model->estimate("Once upon a time", {.max_tokens = 200});
 //   if (estimate) std::cout << estimate->prompt_tokens - estimate->cached_tokens << " tokens to
@@ -14,15 +15,15 @@
 
 namespace wick {
 
-// Why the reuse of a prompt ended where it did.
+// Why prefix caching reused no more of a prompt.
 enum class MissReason : std::uint8_t {
-  kNone,         // it did not: all but the last token was there
-  kNew,          // the prompt goes on where the cached text ends
-  kEdited,       // another token follows in the cache
-  kEvicted,      // it was there and had to make room
-  kOtherTenant,  // another tenant has it (said only where tenants may know of each other)
-  kNeverSeen,    // no text of this tenant begins like this
-  kOff,          // nothing is reused: the prompt is scored, or reuse is switched off
+  kNone,         // nothing is missing: all but the last token is cached
+  kNew,          // the cached text ends here, the prompt goes on
+  kEdited,       // the cache has another token here
+  kEvicted,      // the blocks were evicted
+  kOtherTenant,  // another tenant has it cached (reported only if tenants may know of each other)
+  kNeverSeen,    // no text of this tenant begins with these tokens
+  kOff,          // prefix caching is off, or the prompt's own logprobs are wanted
 };
 
 // "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
@@ -32,20 +33,20 @@ struct CacheMiss {
   MissReason reason = MissReason::kNone;
   int position = 0;     // of the first token that has to be computed
   TokenId wanted = -1;  // the token there
-  TokenId cached = -1;  // kEdited: what the cache has there instead
+  TokenId cached = -1;  // kEdited: the cached token there
 };
 
 struct RequestEstimate {
   int prompt_tokens = 0;
   int max_tokens = 0;     // of the answer
-  int cached_tokens = 0;  // of the prompt: they need not be computed
-  CacheMiss miss = {};    // why not more are
-  int blocks = 0;         // of 16 tokens, prompt and longest answer together
-  int free_blocks = 0;    // that no request under way holds; earlier texts in them would make room
+  int cached_tokens = 0;  // of the prompt: reused, not computed
+  CacheMiss miss = {};    // why no more are cached
+  int blocks = 0;         // of 16 tokens, for the prompt and the longest answer
+  int free_blocks = 0;    // not used by running requests; cached prefixes in them may be evicted
   std::uint64_t cache_bytes = 0;  // of `blocks`
-  int requests_before = 0;        // under way or waiting
-  // The wait for the first token in milliseconds, by how long prompts took so far and what is to be
-  // computed before. Nothing while no prompt has run, and for a prompt that is to be scored.
+  int requests_before = 0;        // running or waiting
+  // Estimated time to first token in milliseconds, from the measured prompt speed and the work
+  // queued before. Empty until a prompt has run, and for requests with prompt_logprobs.
   std::optional<double> ttft_ms = {};
 };
 

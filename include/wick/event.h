@@ -1,4 +1,4 @@
-// What comes of a request, in order; the last event is a DoneEvent. Plain data.
+// The events of an answer, in order; the last one is a DoneEvent. Plain data.
 //
 //   while (auto event = stream.next_event())
 //     if (const auto* text = std::get_if<wick::TextEvent>(&*event)) std::cout << text->text;
@@ -17,30 +17,31 @@
 namespace wick {
 
 struct TextEvent {
-  std::string text = {};  // whole characters, never empty
+  std::string text = {};  // complete UTF-8 characters, never empty
 };
 
 struct ReasoningEvent {
   std::string text = {};  // likewise
 };
 
-// A call begins; its arguments follow in fragments, maybe between those of other calls.
+// A tool call begins. Its arguments follow as ArgumentsEvents; those of several calls may
+// alternate.
 struct ToolCallEvent {
-  int index = 0;  // of the answer's calls, from 0
+  int index = 0;  // which call of the answer, from 0
   std::string id = {}, name = {};
 };
 
 struct ArgumentsEvent {
   int index = 0;
-  std::string text = {};  // the next bytes of its JSON
+  std::string text = {};  // the next part of the arguments' JSON
 };
 
-// With Generation::logprobs, directly before the text that these tokens came with.
+// With Generation::logprobs: directly before the TextEvent that shows these tokens.
 struct LogprobsEvent {
   std::vector<TokenLogprob> tokens = {};
 };
 
-// What was used so far, where a provider tells it before the end.
+// Token counts so far, from providers that send them before the end.
 struct UsageEvent {
   Usage usage = {};
 };
@@ -48,7 +49,8 @@ struct UsageEvent {
 struct DoneEvent {
   FinishReason finish = FinishReason::kNone;
   Usage usage = {};
-  std::vector<EffectiveParameter> parameters = {};  // every one; the seed of a random answer, too
+  // All effective parameters, a random seed included.
+  std::vector<EffectiveParameter> parameters = {};
   std::vector<TokenLogprob> prompt_logprobs = {};    // with Generation::prompt_logprobs
   std::optional<Error> error = {};                  // with kError
 };

@@ -1,18 +1,17 @@
-/* Fields that are called the same, and mean the same, in C++ (the headers beside this one), in C
- * (wick/wick.h) and in Python: each stands here once, and who hands one language's struct to
- * another goes through the list. A list is a macro that calls its
- * argument with each name:
+/* Lists of the fields that have the same name and meaning in C++ (the headers beside this one), C
+ * (wick/wick.h) and Python. Conversions between the languages use these lists. A list is a macro
+ * that calls its argument with each name:
  *
  *   #define WICK_COPY(name) to.name = from.name;
  *   WICK_USAGE_FIELDS(WICK_COPY)
  *   #undef WICK_COPY
  *
- * What differs between the languages (callbacks, lists, what may be left out) is not here. C and
- * C++; this header declares nothing. */
+ * Fields that differ between the languages (callbacks, lists, optional values) are not in a list.
+ * For C and C++; this header declares nothing. */
 #ifndef WICK_FIELDS_H
 #define WICK_FIELDS_H
 
-/* Of ModelOptions; a number, a truth value or a text. */
+/* ModelOptions: numbers, booleans and texts. */
 #define WICK_MODEL_FIELDS(FIELD) \
   FIELD(threads)                 \
   FIELD(device)                  \
@@ -29,7 +28,7 @@
   FIELD(draft_max)               \
   FIELD(quantization)
 
-/* Of Generation; likewise. */
+/* Generation; likewise. */
 #define WICK_GENERATION_FIELDS(FIELD) \
   FIELD(max_tokens)                   \
   FIELD(samplers)                     \
@@ -44,7 +43,7 @@
   FIELD(emit_bytes)                   \
   FIELD(tool_choice)
 
-/* Of EmbedOptions; likewise. */
+/* EmbedOptions; likewise. */
 #define WICK_EMBED_FIELDS(FIELD) \
   FIELD(pooling)                 \
   FIELD(normalize)               \
@@ -52,7 +51,7 @@
   FIELD(priority)                \
   FIELD(tenant)
 
-/* Of PoolOptions, beside those of each model; numbers and truth values. */
+/* PoolOptions without the model options: numbers and booleans. */
 #define WICK_POOL_FIELDS(FIELD) \
   FIELD(budget_bytes)           \
   FIELD(max_models)             \

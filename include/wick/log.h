@@ -1,6 +1,6 @@
-// What the library has to say beside its results: a device that does not start, so that another one
-// computes; a source of a download that fails, so that the next one is tried. Nothing is written
-// anywhere unless a program asks for it here. Any thread.
+// Log messages of the library: a device that does not start, so another one is used; a download
+// source that fails, so the next one is tried. Nothing is written anywhere unless a program sets a
+// log sink. Any thread.
 //
 //   wick::set_log([](wick::LogLevel level, std::string_view message) {
 //     std::cerr << wick::name(level) << ": " << message << "\n";
@@ -16,22 +16,21 @@
 namespace wick {
 
 enum class LogLevel : std::uint8_t {
-  kInfo,     // what was done: a model loaded, a download resumed
-  kWarning,  // something does not go as it was meant to, and it went on otherwise
+  kInfo,     // a model was loaded, a download resumed
+  kWarning,  // something failed, and wick went on in another way
 };
 
 // "info", "warning".
 WICK_API std::string_view name(LogLevel level) noexcept;
 
-// `message` is one line, control characters escaped, valid during the call. Called on the thread
-// that has something to say, by several at once, and never while a lock of the library is held: it
-// may call the library, of whose messages meanwhile it is not told on this thread. One thing it may
-// not: open the model that is being downloaded, which would wait for this download, and the
-// download for the sink. What it throws is dropped.
+// `message` is one line with control characters escaped, valid during the call. The sink is called
+// on the thread that logs, by several threads at once, never while the library holds a lock. It may
+// call the library (messages logged by these calls are dropped), except to open a model that is
+// just being downloaded: that would deadlock. Exceptions are dropped.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
-// For the whole process, instead of the one before; an empty one: nobody is told any more. A call
-// of the one before that another thread has begun may end after this has returned.
+// Replaces the sink of the process; an empty one disables logging. A call of the previous sink on
+// another thread may still be running when this returns.
 WICK_API void set_log(LogSink sink) noexcept;
 
 }  // namespace wick

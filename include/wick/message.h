@@ -1,4 +1,4 @@
-// What people, models and tools say to each other, and the tools a model may call. Plain data.
+// Messages of a conversation, and the tools a model may call. Plain data.
 //
 //   std::vector<wick::Message> talk = {{.role = "system", .content = "You are brief."},
 //                                      {.content = "Which river flows through Paris?"}};
@@ -18,30 +18,30 @@ struct TextPart {
   std::string text = {};
 };
 
-// What a model thought before it answered. Chat templates see it as "reasoning_content".
+// A model's reasoning before its answer. Chat templates see it as "reasoning_content".
 struct ReasoningPart {
   std::string text = {};
 };
 
-// No model takes images yet: a request with one is refused, id "images_unsupported".
+// No model supports images yet: a request with one is refused (id "images_unsupported").
 struct ImagePart {
   std::string url = {};  // "data:image/png;base64,…", or https
 };
 
-// A model's wish that a tool be run.
+// A tool call of the model.
 struct ToolCall {
   std::string id = {}, name = {};
   std::string arguments = {};  // a JSON object, as the model wrote it
 };
 
-// What came of a call.
+// The result of a tool call.
 struct ToolResult {
   std::string call_id = {}, text = {};
 };
 
 using Part = std::variant<TextPart, ReasoningPart, ImagePart, ToolCall, ToolResult>;
 
-// A text, or parts in order.
+// The content of a message: a text, or parts in order.
 struct Content {
   std::vector<Part> parts = {};
 
@@ -58,7 +58,7 @@ struct Content {
   Content(std::vector<Part> given)  // implicit
       : parts(std::move(given)) {}
 
-  // The text of all parts of one kind: text() without reasoning.
+  // The text of all parts of one kind, joined; text() is without reasoning.
   template <class Kind = TextPart>
   std::string text() const {
     std::string all;
@@ -70,28 +70,29 @@ struct Content {
 };
 
 struct Message {
-  std::string role = "user";  // "system", "user", "assistant", "tool", or what the template knows
+  // "system", "user", "assistant", "tool", or another role of the template.
+  std::string role = "user";
   Content content = {};
 };
 
-// What a model may ask to be run. The caller runs it and answers with a ToolResult.
+// A tool the model may call. The caller runs it and sends a ToolResult.
 struct Tool {
   std::string name = {}, description = {};
-  std::string parameters = {};  // the JSON schema of its arguments; empty = it has none
+  std::string parameters = {};  // JSON schema of its arguments; empty = no arguments
 };
 
-// Both in the JSON that OpenAI's API takes:
+// Messages and tools as the JSON of OpenAI's API:
 //   [{"role": "assistant", "content": "…", "reasoning_content": "…",
 //     "tool_calls": [{"id": "…", "type": "function",
 //                     "function": {"name": "…", "arguments": "…"}}]},
 //    {"role": "tool", "content": "…", "tool_call_id": "…"}]
 //   [{"type": "function",
 //     "function": {"name": "…", "description": "…", "parameters": {…}}}]
-// kInvalid, ids "bad_message" and "bad_tool", with the number of the one that makes no sense.
+// Errors: kInvalid (ids "bad_message", "bad_tool"), with the index of the faulty element.
 WICK_API Result<std::vector<Message>> messages_from_json(std::string_view json);
 WICK_API std::string messages_to_json(const std::vector<Message>& messages);
 WICK_API Result<std::vector<Tool>> tools_from_json(std::string_view json);
-// An object, {"enable_thinking": false}, as Generation::template_variables.
+// A JSON object, {"enable_thinking": false}, as Generation::template_variables.
 WICK_API Result<std::vector<std::pair<std::string, std::string>>> variables_from_json(
     std::string_view json);
 

@@ -1,6 +1,7 @@
 // A loaded model. A Model is a handle: copies share the same weights, cache and thread, and the
-// last one to go unloads it. Every function may be called from any thread, many at once; requests
-// share forward passes, and none changes what another yields.
+// last one to go unloads it. All functions may be called from any thread at the same time.
+// Concurrent requests share forward passes (continuous batching); they do not change each other's
+// results.
 //
 //   auto model = wick::Model::open("model.gguf");
 //   if (!model) { std::cerr << wick::to_string(model.error()); return 1; }
@@ -29,43 +30,47 @@ namespace wick {
 WICK_API const char* version() noexcept;  // "0.1.0"
 
 struct ModelOptions {
-  int threads = 0;  // 0 = what this process may use
-  // "cpu" …; "auto" = the first one that starts. Several, "cuda:0,cpu": the model lies on them in
-  // this order, on each as much as its free memory holds, or of its blocks the share that
-  // tensor_split has for it, "3,1". No placement changes a bit of an answer.
+  int threads = 0;  // 0 = all that this process may use
+  // "cpu", …; "auto" = the first device that starts. Several devices, "cuda:0,cpu": layers are
+  // placed on them in this order, on each as many as fit its free memory, or in the ratio of
+  // tensor_split, "3,1". Placement does not change the output.
   std::string device = "auto";
   std::string tensor_split = {};
-  int context = 0;         // positions; 0 = the smaller of the model's and what the cache holds
-  int max_concurrent = 4;  // answers under way at once, 1 to 256; more wait their turn
-  int max_queue = 256;     // of these, 1 to 65536; then they are refused (id "queue_full")
-  std::uint64_t cache_limit_bytes = 1'000'000'000;  // for all of them together, if context is 0
-  std::string cache_type = "bf16";  // f32, bf16, f16, q8_0, q4_0; "q8_0,q4_0": keys, values
-  std::string chat_template = {};   // instead of the model's own
-  bool may_download = false;        // a model that is not on this machine may be fetched
-  // Speculative decoding, as the program's --spec: "none", "ngram" (from the text so far) or
-  // "draft" (by draft_model, a file or name as in Model::open() of a smaller model with the same
-  // vocabulary). The model checks each drafted token: the answer is the same.
+  // Context size in tokens; 0 = the model's, or less if cache_limit_bytes holds less.
+  int context = 0;
+  int max_concurrent = 4;  // requests that run at once, 1 to 256; more are queued
+  int max_queue = 256;     // queued requests, 1 to 65536; more are refused (id "queue_full")
+  // Size of the KV cache for all requests, if context is 0.
+  std::uint64_t cache_limit_bytes = 1'000'000'000;
+  // KV cache type: f32, bf16, f16, q8_0 or q4_0; "q8_0,q4_0" = keys, values.
+  std::string cache_type = "bf16";
+  std::string chat_template = {};   // replaces the model's own
+  bool may_download = false;        // a model that is not on this machine may be downloaded
+  // Speculative decoding: "none", "ngram" (drafts from the text so far) or "draft" (by draft_model:
+  // path or name, as in Model::open(), of a smaller model with the same vocabulary). Every draft
+  // token is verified: the output is identical.
   std::string speculation = "none";
   std::string draft_model = {};
-  int draft_max = 0;  // tokens drafted in a step at most, up to 64; 0 = 16, with a draft model 3
-  // "Q4_K_M": which of the files of "hf:org/repo", as behind a second colon of the name. Any other
-  // name stands for one file, whose weights are what they are: refused, id "bad_quantization".
+  int draft_max = 0;  // most draft tokens per step, up to 64; 0 = 16 with "ngram", 3 with "draft"
+  // "Q4_K_M": which file of "hf:org/repo" to take, as in "hf:org/repo:Q4_K_M". Refused (id
+  // "bad_quantization") with any other kind of name, which stands for one file.
   std::string quantization = {};
-  ProgressSink progress = {};   // of the download and the load
-  std::stop_token cancel = {};  // ends both, from any thread: kCancelled. Nothing good is lost.
+  ProgressSink progress = {};  // progress of download and load
+  // Cancels download and load from any thread (kCancelled); a later download resumes.
+  std::stop_token cancel = {};
 };
 
 class WICK_API Model {
  public:
-  // A GGUF file, a folder of safetensors, a name from `wick model list`, or hf:org/repo[:file or
-  // quant].
+  // Opens a GGUF file, a folder with safetensors, a name from `wick model list`, or
+  // hf:org/repo[:file or quant].
   static Result<Model> open(std::string_view path_or_name, const ModelOptions& options = {});
 
-  ModelInfo describe() const;  // an empty one at the end of memory
+  ModelInfo describe() const;  // empty if memory runs out
 
-  // Goes on from plain text or from tokens, or answers a conversation by the model's chat template.
-  // Tokens are taken as they are, without a BOS before them. Blocks until done. A prompt that does
-  // not fit is refused with the numbers (id "context_length_exceeded"), never cut.
+  // Text completion of text or token ids, and chat through the model's chat template. Token ids are
+  // used as they are, without a BOS. Blocks until done. A prompt that does not fit the context is
+  // refused (id "context_length_exceeded"), never truncated.
   Result<Completion> complete(std::string_view prompt, const Generation& generation = {},
                               const TextSink& sink = {}) const;
   Result<Completion> complete(const std::vector<TokenId>& prompt, const Generation& generation = {},
@@ -73,15 +78,15 @@ class WICK_API Model {
   Result<Completion> chat(const std::vector<Message>& messages, const Generation& generation = {},
                           const TextSink& sink = {}) const;
 
-  // The same, to be pulled. They return once the request is queued.
+  // The same as streams. They return when the request is queued.
   Result<Stream> stream(std::string_view prompt, const Generation& generation = {}) const;
   Result<Stream> stream(const std::vector<TokenId>& prompt,
                         const Generation& generation = {}) const;
   Result<Stream> stream(const std::vector<Message>& messages,
                         const Generation& generation = {}) const;
 
-  // What complete() or chat() with the same arguments would take now; computes nothing of it, and
-  // waits for the step under way at most. What cannot run is refused as it would be there.
+  // Estimates complete() or chat() with the same arguments without running them; waits for at most
+  // one engine step. Fails where they would fail.
   Result<RequestEstimate> estimate(std::string_view prompt,
                                    const Generation& generation = {}) const;
   Result<RequestEstimate> estimate(const std::vector<TokenId>& prompt,
@@ -89,28 +94,28 @@ class WICK_API Model {
   Result<RequestEstimate> estimate(const std::vector<Message>& messages,
                            const Generation& generation = {}) const;
 
-  // A conversation that remembers; `system` empty: without a system message. One that there is no
-  // memory for says so when it is asked.
+  // A conversation; an empty `system` means no system message. If memory runs out here, the
+  // session's first call reports it.
   Session session(std::string_view system = {}) const;
-  // One that Session::save() wrote. Refused, with nothing changed, when it was made with another
-  // model or cache type (kInvalid) or is not byte for byte as it was written (kCorrupt).
+  // Restores what Session::save() wrote. Errors: another model or KV cache type (kInvalid), a
+  // changed file (kCorrupt).
   Result<Session> load_session(std::string_view path) const;
 
-  // A vector for each text, computed together; what else runs changes no bit of them. A text that
-  // does not fit the context is refused with the numbers, never cut.
+  // Embeddings: a vector for each text, computed in one batch; other requests do not change a bit
+  // of them. A text that does not fit the context is refused, never truncated.
   Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts,
                                        const EmbedOptions& options = {}) const;
 
-  // A tenant that is gone (Generation::tenant): its requests end as cancelled, what is cached of
-  // its texts is dropped, and with `wipe` no byte of it stays in the cache. Waits for the step
-  // that is under way. Returns how many blocks of 16 tokens were dropped.
+  // Removes a tenant (Generation::tenant): cancels its requests and drops its cached prefixes;
+  // `wipe` also overwrites them with zeros. Waits for the current engine step. Returns the number
+  // of dropped blocks of 16 tokens.
   Result<int> close_tenant(std::uint64_t tenant, bool wipe = false) const;
 
-  // A person's text: names of control tokens are ordinary text, no BOS or EOS.
+  // Text as user input: names of control tokens are ordinary text; no BOS or EOS is added.
   Result<std::vector<TokenId>> tokenize(std::string_view text) const;
-  // Control tokens are left out, invalid UTF-8 becomes U+FFFD. kInvalid for an id out of range.
+  // Omits control tokens; invalid UTF-8 becomes U+FFFD. kInvalid: an id out of range.
   Result<std::string> detokenize(std::span<const TokenId> ids) const;
-  // The text that chat() would give the model, control tokens by their names.
+  // The prompt text that chat() makes of the messages, with control tokens by name.
   Result<std::string> apply_template(const std::vector<Message>& messages,
                                      const Generation& generation = {}) const;
 

@@ -1,4 +1,4 @@
-// A model that a provider has, and the memory it takes. Plain data.
+// Facts about a loaded model and its memory. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace wick {
 
-// At most: weights lie in the mapped file and can be given back to the system, the cache fills as
-// it is used, and scratch is what a forward pass and the bookkeeping of the cache need. A draft
-// model has all of these, too. Besides come the tokenizer and the requests' own texts.
+// Upper bounds. Weights are in the memory-mapped file, so the system can page them out; the KV
+// cache grows as it fills; scratch is the memory of a forward pass and of cache tables. The draft_
+// fields are the same for the draft model. Not included: the tokenizer, and the requests' text.
 struct ModelMemory {
   std::uint64_t weight_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
   std::uint64_t draft_weight_bytes = 0, draft_cache_bytes = 0, draft_scratch_bytes = 0;
@@ -24,12 +24,12 @@ struct ModelMemory {
 
 struct ModelInfo {
   std::string name = {}, architecture = {};
-  std::string source = {};  // path or name that it was loaded from
-  int context = 0;          // positions one answer may use, prompt included; 0 = not told
-  int vocabulary = 0;       // tokens; 0 = not told
+  std::string source = {};  // path or name it was loaded from
+  int context = 0;          // context size in tokens, prompt and answer together; 0 = unknown
+  int vocabulary = 0;       // tokens; 0 = unknown
   ModelMemory memory = {};
   bool is_pinned = false;
-  bool is_used = false;  // someone holds it
+  bool is_used = false;  // a handle to it exists outside the pool
 };
 
 }  // namespace wick

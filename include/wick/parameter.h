@@ -1,4 +1,4 @@
-// A parameter as it held for an answer, and who set it. Plain data.
+// An effective parameter of an answer: its value and where it came from. Plain data.
 //
 //   for (const auto& p : answer->parameters)
 //     if (p.key == "seed") std::cout << std::get<std::uint64_t>(p.value) << " by " << p.origin;
@@ -11,12 +11,12 @@
 
 namespace wick {
 
-// A number, a text, or 64 bits.
+// A number, a text, or 64 unsigned bits.
 using ParameterValue = Variant<double, std::string, std::uint64_t>;
 
 struct EffectiveParameter {
   std::string key = {};  // "temperature", "seed", "samplers", "max_tokens", …
-  // A text for "samplers", 64 bits for "seed", else a number.
+  // Text for "samplers", 64 bits for "seed", else a number.
   ParameterValue value = {};
   std::string origin = {};  // "request", "model file", "default"; the program's "flag --temp", too
 };

@@ -1,11 +1,11 @@
-// Several models within a budget of memory: each is loaded when it is first asked for, once however
-// many ask, and the longest unused goes when room is needed. Any thread.
+// Several models within a memory budget. A model is loaded at its first get(), once even if several
+// threads ask; the least recently used one is unloaded when memory is needed. Any thread.
 //
 //   wick::ModelPool pool({.budget_bytes = 8'000'000'000});
 //   auto model = pool.get("smollm2-135m");          // Result<Model>: loaded now, or already there
 //
-// A Model that was handed out, a session or a stream keeps its model loaded, so that answers end on
-// the model they began with whatever happens in the pool; its memory counts until they let go.
+// A Model handle, session or stream keeps its model loaded and counted in the budget, so an answer
+// always ends on the model it began with.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 namespace wick {
 
 struct PoolOptions {
-  std::uint64_t budget_bytes = 0;  // of weights and caches together; 0 = no limit
+  std::uint64_t budget_bytes = 0;  // for weights and KV caches together; 0 = no limit
   int max_models = 32;
-  bool warm_up = false;  // a model answers one token before it is handed out
+  bool warm_up = false;  // generate one token before get() returns a newly loaded model
   ModelOptions model = {};
 };
 
@@ -33,15 +33,16 @@ class WICK_API ModelPool {
   ModelPool& operator=(ModelPool&&) noexcept;
   ~ModelPool();
 
-  // `path_or_name` as for Model::open(). kUnavailable (id "pool_full"), with the numbers, when it
-  // does not fit beside what is used or pinned.
+  // `path_or_name` as for Model::open(). kUnavailable (id "pool_full") if it does not fit beside
+  // the models that are in use or pinned.
   Result<Model> get(std::string_view path_or_name);
-  // Loads `source` under the name of another: who asks for `name` from now on gets it. Both models
-  // are loaded for a moment. On an error the old one stays.
+  // Replaces the model called `name`: loads `source`, and later get(name) return it. Both are in
+  // memory for a moment. After an error the old one stays.
   Result<Model> replace(std::string_view name, std::string_view source);
-  bool unload(std::string_view name);               // false if it is not there
-  bool pin(std::string_view name, bool is_pinned);  // likewise; a pinned model never goes by itself
-  std::vector<ModelInfo> list() const;              // longest unused first
+  bool unload(std::string_view name);  // false if it is not loaded
+  bool pin(std::string_view name,
+           bool is_pinned);             // likewise; a pinned model is never unloaded automatically
+  std::vector<ModelInfo> list() const;  // least recently used first
 
  private:
   struct State;

@@ -1,13 +1,12 @@
-// A value or the reason there is none: what every call of the library that can fail returns. Same
-// verbs as std::expected. Nothing in wick throws. A Result is a plain value, of one thread at a
-// time.
+// A value or an error, like std::expected: the return type of every function that can fail. The
+// library does not throw. A Result is a plain value, one thread at a time.
 //
 //   auto model = wick::Model::open("model.gguf");       // Result<Model>
 //   if (!model) return fail(wick::to_string(model.error()));
 //   use(*model);
 //
-// Taking the value of a failed Result, or the error of a successful one, is a mistake in the
-// program: it says so on standard error and aborts.
+// Reading the value of a failed Result, or the error of a successful one, is a bug in the program:
+// it prints a message and aborts.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +20,12 @@
 
 namespace wick {
 
-// The category of an error.
+// Error categories.
 enum class ErrorCode : std::uint8_t {
-  kInvalid,      // the request is wrong: usage, configuration, a value out of range
+  kInvalid,      // a wrong request: usage, configuration, a value out of range
   kNotFound,     // no such file, model or name
-  kCorrupt,      // bytes that contradict themselves
-  kUnsupported,  // understood, but not built
+  kCorrupt,      // damaged or contradictory data
+  kUnsupported,  // understood, but not implemented
   kNoMemory,
   kIo,
   kDevice,
@@ -40,11 +39,11 @@ WICK_API const char* name(ErrorCode code) noexcept;
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string id = {};  // stable name for programs: "truncated_tensor"
-  std::string message =
-      {};  // one sentence naming the file, tensor or field at fault, value seen and value wanted
+  // One sentence: the file, tensor or field at fault, the value seen and the value wanted.
+  std::string message = {};
   std::string hint = {};  // what to try next, may be empty
   std::shared_ptr<const Error> cause = {};
-  std::string partial_text = {};  // of an answer that the error ended: what had been said
+  std::string partial_text = {};  // the text of an answer before this error ended it
 };
 
 // The message of `error` followed by those of its causes: "load model: shard 2: unexpected end at

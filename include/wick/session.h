@@ -1,7 +1,7 @@
-// A conversation with a model that remembers what was said. Its past stays in the model's cache: a
-// new question costs its own tokens only (Usage::cached_tokens tells), for as long as other
-// requests leave it room there; then it is computed again, with the same result. One thread at a
-// time; several sessions of one model run side by side. It keeps its model loaded.
+// A conversation that keeps its messages. Its prefix stays in the KV cache, so a new turn computes
+// its own tokens only (see Usage::cached_tokens); after an eviction the prefix is computed again,
+// with the same result. One thread at a time; several sessions of one model may run concurrently. A
+// session keeps its model loaded.
 //
 //   wick::Session talk = model->session("You are brief.");
 //   auto first = talk.say("Name a river in France.");
@@ -27,29 +27,28 @@ class WICK_API Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  // Asks and waits for the answer; both then belong to the conversation, also when the answer was
-  // cut or cancelled. On an error the question is taken back.
+  // Sends a message and waits for the answer. Both are added to the conversation, even if the
+  // answer was cancelled or reached a limit. After an error the message is removed again.
   Result<Completion> say(std::string_view text, const Generation& generation = {},
                          const TextSink& sink = {});
-  // The same, to be pulled; the answer joins the conversation at the stream's end, or as far as it
-  // came when the stream is dropped. Until then say(), stream() and estimate() are refused (id
-  // "session_busy").
+  // The same as a stream. The answer is added when the stream ends, or the part so far when the
+  // stream is destroyed. Until then say(), stream() and estimate() are refused (id "session_busy").
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
-  // The same with any message: the result of a tool that the model called, for one.
+  // The same with any message, for example a tool result.
   Result<Stream> send(const Message& message, const Generation& generation = {});
 
-  // What say() with the same arguments would take now; refused as that would be. The conversation
-  // stays as it is.
+  // Estimates say() with the same arguments; fails where it would fail. Does not change the
+  // conversation.
   Result<RequestEstimate> estimate(std::string_view text, const Generation& generation = {}) const;
 
-  // The conversation, and what the cache holds of it, to a file from which Model::load_session()
-  // goes on without computing it again. Appears whole or not at all.
+  // Saves the conversation and its part of the KV cache; Model::load_session() resumes it without
+  // computing the prefix again. The file is written atomically.
   Result<void> save(std::string_view path) const;
 
   const std::vector<Message>& messages() const noexcept;
-  bool undo();   // takes back the last question and its answer; false if there is none
-  void reset();  // forgets all but the system message
+  bool undo();   // removes the last question and its answer; false if there is none
+  void reset();  // removes all messages but the system message
 
  private:
   std::shared_ptr<State> state_;

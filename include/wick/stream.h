@@ -1,10 +1,9 @@
-// An answer on its way, to be pulled piece by piece. It belongs to one thread at a time; only
-// cancel() may be called from another meanwhile. A reader that pauses pauses its own answer, never
-// others'. Dropped before its end, it is cancelled. It keeps its model loaded.
+// An answer that is read while it is generated. One thread at a time, except cancel(), which any
+// thread may call. A reader that pauses delays its own answer only. Destroying an unfinished stream
+// cancels the request. A stream keeps its model loaded.
 //
 //   for (std::string_view piece : stream) std::cout << piece << std::flush;
-//   auto answer = stream.finish();                // Result<Completion>: the whole text, the
-//   figures
+//   auto answer = stream.finish();  // Result<Completion>: the whole text and usage
 #pragma once
 
 #include <iterator>
@@ -27,31 +26,29 @@ class WICK_API Stream {
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
-  // Waits for the next piece: whole characters, never empty, valid until the next call. Nothing
-  // once the answer is over, or has failed: finish() tells which.
+  // Waits for the next piece of text: complete characters, never empty, valid until the next call.
+  // Empty optional: the answer has ended or failed; finish() tells which.
   std::optional<std::string_view> next();
-  // The same, but all that comes: reasoning, tool calls, logprobs, the end (wick/event.h).
+  // The same for all events: text, reasoning, tool calls, logprobs, the end (wick/event.h).
   std::optional<Event> next_event();
-  // What is there of either, without waiting. Nothing: later, which Generation::wake tells, or
-  // never, if is_over().
+  // The same without waiting. Empty optional: nothing yet (Generation::wake signals more), or the
+  // end, if is_over().
   std::optional<std::string_view> poll();
   std::optional<Event> poll_event();
-  bool is_over() const noexcept;  // all was read: finish() does not wait
-  // Reads the rest. The answer, or why it failed; text() and Error::partial_text then hold what
-  // came before. Asked again, it says the same again.
+  bool is_over() const noexcept;  // everything was read, so finish() does not wait
+  // Reads the rest and returns the answer, or the error that ended it; text() and
+  // Error::partial_text keep the text before the error. May be called again, with the same result.
   Result<Completion> finish();
-  // With Generation::logprobs: the tokens that came with what next(), poll() or finish() read last,
-  // valid until the next call. Those of all pieces and of the end, in order, are
-  // Completion::logprobs; a stream that failed has told those of what it said.
+  // With Generation::logprobs: the tokens of the piece that next(), poll() or finish() read last,
+  // valid until the next call. All of them in order are Completion::logprobs.
   //
-  // A token comes with the first text that appeared when it or a later one was drawn, however the
-  // reader's pace cuts the text into pieces: one that shows nothing yet (half a character, what may
-  // become a stop sequence) with the text of the next one that does. What no text follows (the end
-  // token, those of a stop sequence) comes when next() returns nothing. A piece of text that was
-  // held back until the end may have none.
+  // A token belongs to the piece that contains its text. A token without text of its own yet (half
+  // a character, the possible start of a stop sequence) belongs to the next piece. Tokens that no
+  // text follows (EOS, those of a stop sequence) come when next() returns nothing. A last piece of
+  // text that was held back may have no tokens.
   std::span<const TokenLogprob> logprobs() const noexcept;
-  std::string_view text() const noexcept;  // all that next() and finish() have read
-  void cancel() noexcept;                  // any thread; takes effect at the model's next step
+  std::string_view text() const noexcept;  // all text read so far
+  void cancel() noexcept;                  // any thread; takes effect at the engine's next step
 
   class Iterator {
    public:

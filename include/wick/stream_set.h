@@ -1,5 +1,5 @@
-// Many streams read by one loop, without a thread for each: one file descriptor, to be watched
-// beside sockets, tells which of them have more. One thread at a time; add() from any.
+// Reads many streams in one event loop: a file descriptor for poll() or epoll becomes readable when
+// any of them has more. One thread at a time; add() from any thread.
 //
 //   auto set = wick::StreamSet::create();
 //   auto stream = model->stream(prompt, {.wake = set->add(7)});
@@ -23,11 +23,11 @@ class WICK_API StreamSet {
   static Result<StreamSet> create();
   StreamSet(StreamSet&&) noexcept;
   StreamSet& operator=(StreamSet&&) noexcept;
-  ~StreamSet();  // streams may outlive it; they then wake nobody
+  ~StreamSet();  // streams may outlive it
 
   int fd() const noexcept;                            // readable once a stream has more
-  std::shared_ptr<Wake> add(std::uint64_t key) const;  // for Generation::wake of one request
-  // Calls visit(key) for each stream that got more since the last take(), the earliest first.
+  std::shared_ptr<Wake> add(std::uint64_t key) const;  // for Generation::wake of a request
+  // Calls visit(key) for each stream that has had new data since the last take(), earliest first.
   void take(const std::function<void(std::uint64_t key)>& visit);
 
  private:

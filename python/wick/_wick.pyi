@@ -18,44 +18,44 @@ class Message(TypedDict, total=False):
     tool_call_id: str
 
 class ModelOptions(TypedDict, total=False):
-    threads: int  # 0 = what this process may use
-    device: str  # "cpu" …; "auto": the first one that starts; "cuda:0,cpu": as much on each as it has room for, or by
-    tensor_split: str  # the shares "3,1"
-    context: int  # positions; 0 = the smaller of the model's and what the cache holds
-    max_concurrent: int  # answers under way at once; 4. More wait their turn:
-    max_queue: int  # 256 of them; then they are refused ("queue_full")
+    threads: int  # 0 = all that this process may use
+    device: str  # "cpu", …; "auto": the first that starts; "cuda:0,cpu": layers placed in order, as many as fit each, or in the
+    tensor_split: str  # ratio "3,1"
+    context: int  # context size in tokens; 0 = the model's, or less if the cache limit holds less
+    max_concurrent: int  # requests that run at once; 4. More are queued:
+    max_queue: int  # 256; then they are refused ("queue_full")
     cache_limit_bytes: int
-    cache_type: str  # "bf16", "q8_0,q4_0", …
+    cache_type: str  # KV cache type: "bf16", "q8_0,q4_0", …
     chat_template: str
     may_download: bool
-    speculation: str  # "none", "ngram", "draft": drafted tokens are checked, the answer is the same
+    speculation: str  # speculative decoding: "none", "ngram", "draft"; identical output
     draft_model: str | os.PathLike[str]  # with "draft"
-    quantization: str  # "Q4_K_M": which of the files of "hf:org/repo"
-    # Called while the model is fetched and loaded, some times a second, on a thread that the caller waits for: phase ("download",
-    # "check", "load"), what, bytes done, bytes in all (0 = not known yet). False ends it, and so does what it raises.
+    quantization: str  # "Q4_K_M": which file of "hf:org/repo"
+    # Called during download and load, a few times per second, while the caller waits: phase ("download", "check", "load"), what, bytes
+    # done, total bytes (0 = not yet known). Return False or raise to cancel.
     progress: Callable[[str, str, int, int], object] | None
-    cancel: Cancel | None  # ends the opening, wick.Error "cancelled"
-    draft_max: int  # tokens drafted in a step at most; 0 = 16, with a draft model 3
+    cancel: Cancel | None  # cancels download and load: wick.Error "cancelled"
+    draft_max: int  # most draft tokens per step; 0 = 16 with "ngram", 3 with "draft"
 
-# Of a pool, and of each of its models.
+# Options of a pool and of its models.
 class PoolOptions(ModelOptions, total=False):
-    budget_bytes: int  # of weights and caches together; 0 = no limit
+    budget_bytes: int  # for weights and KV caches together; 0 = no limit
     max_models: int  # 32
-    warm_up: bool  # a model answers one token before it is handed out
+    warm_up: bool  # generate one token before a newly loaded model is returned
 
 class EmbedOptions(TypedDict, total=False):
-    pooling: str | None  # "mean", "first", "last"; None = as the model's file says, else mean
-    normalize: bool | None  # to length 1; True
-    time_limit_ms: int | None  # of each text; then wick.Error, id "time_limit"
-    priority: int | None  # -2 (in the background) to 2
+    pooling: str | None  # "mean", "first", "last"; None = the model file's, else mean
+    normalize: bool | None  # to L2 norm 1; True
+    time_limit_ms: int | None  # per text; then wick.Error, id "time_limit"
+    priority: int | None  # -2 (background) to 2
     tenant: int | None
     cancel: Cancel | None
 
-# Integers, also as a buffer of any width in one dimension: numpy.ndarray, array.array, memoryview.
+# Integers, or a one-dimensional integer buffer of any width: numpy.ndarray, array.array, memoryview.
 Tokens = Sequence[int] | Buffer
 
 class Settings(TypedDict, total=False):
-    """What is left out, or None, comes from the model file's own hints, else from the default."""
+    """Settings that are missing or None come from the model file, else from the default."""
 
     temperature: float | None
     top_k: int | None
@@ -86,45 +86,44 @@ class Settings(TypedDict, total=False):
     max_tokens: int | None  # 0 = to the context's end
     stop: str | Sequence[str] | None
     stop_token_ids: Tokens | None
-    # Added to the logit of a token, or of each token of a text; -infinity bans it.
+    # Logit bias of a token, or of each token of a text; -infinity bans it.
     logit_bias: Mapping[int, float] | Mapping[str, float] | Mapping[int | str, float] | None
-    dry_sequence_breakers: Sequence[str] | None  # texts that no repetition of DRY reaches past; None = newline, colon, quote, asterisk
-    samplers: str | None  # their order: "top_k;temperature"
-    # Changes the logits in place, a buffer of floats that numpy.asarray() takes as it is; the second one holds the tokens so far.
-    # The model waits for it: what waits for the model is refused in it ("called_in_hook"). tokenize(), properties and other models
-    # may be used. A stream that nothing but its hook can reach is collected, and with it its request ends.
+    dry_sequence_breakers: Sequence[str] | None  # DRY sequence breakers; None = newline, colon, quote, asterisk
+    samplers: str | None  # sampler order: "top_k;temperature"
+    # Changes the logits in place (a float buffer for numpy.asarray()); the second argument has the tokens so far. The engine waits for it:
+    # calls to the same model fail in it ("called_in_hook"), except tokenize() and properties. A stream that only its hook references is
+    # garbage-collected, which cancels its request.
     logits: Callable[[memoryview[float], memoryview[int]], object] | None
-    logprobs: bool | None  # of each token how likely it was: Completion.logprobs, Stream.logprobs
-    prompt_logprobs: bool | None  # the prompt's, too; it then reuses no cache
-    top_logprobs: int | None  # with either: so many of the likeliest beside each, 0 to 20
+    logprobs: bool | None  # of each generated token: Completion.logprobs, Stream.logprobs
+    prompt_logprobs: bool | None  # of the prompt; disables prefix caching
+    top_logprobs: int | None  # most likely alternatives per token, 0 to 20; with either of the above
     cancel: Cancel | None
     time_limit_ms: int | None  # then wick.Error, id "time_limit"
-    priority: int | None  # -2 (in the background) to 2
-    # In what pieces a stream hands over its text, which is the same: once it has so many tokens, or has waited so long; 0 = not by this
-    # one, both 0 = each piece as it comes. No piece is longer than emit_bytes, if that is not 0.
+    priority: int | None  # -2 (background) to 2
+    # How a stream groups text into pieces: by number of tokens, or by waiting time; 0 = no such condition, both 0 = each piece at once.
+    # emit_bytes, if not 0, limits the size of a piece.
     emit_tokens: int | None
     emit_ms: int | None
     emit_bytes: int | None
-    tenant: int | None  # tenants share time fairly, and of the cache nothing
-    # Of messages:
+    tenant: int | None  # tenants get fair scheduling and never share cache entries
+    # For messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
     tool_choice: str | None  # "auto" or "none"
-    thinking: bool | None  # whether a model that can think before it answers does
-    template_variables: Mapping[str, object] | None  # any variable of the chat template
-    response_format: str | None  # "text"; "json_object", "json_schema", "grammar": refused yet, "response_format_unsupported"
+    thinking: bool | None  # switches reasoning on or off (template variable enable_thinking)
+    template_variables: Mapping[str, object] | None  # other variables of the chat template
+    response_format: str | None  # "text"; others are not supported yet ("response_format_unsupported")
     response_schema: str | Mapping[str, object] | None  # JSON schema or grammar
-    origins: Mapping[str, str] | None  # who set a parameter, where it was not the request: {"temperature": "flag --temp"}
+    origins: Mapping[str, str] | None  # where a setting comes from, if not from the request: {"temperature": "flag --temp"}
 
-# Gets text as it is made, on the calling thread; it may ask the model. False ends the answer. A fast model may be ahead by then:
-# the result holds all it made, and its `finish` may be "length" or "stop" rather than "cancelled".
+# Receives the text while it is generated, on the calling thread; it may call the model. Return False to end the answer. A fast model may be
+# ahead by then: the result has all generated text, and `finish` may be "length" or "stop" instead of "cancelled".
 TextSink = Callable[[str], object]
 
-# What the library has to say beside its results, level ("info", "warning") and one line, on any thread; None: to nobody. What the
-# sink raises goes to sys.unraisablehook.
+# Log messages: level ("info", "warning") and one line, on any thread; None disables them. Exceptions of the sink go to sys.unraisablehook.
 def set_log(sink: Callable[[str, str], object] | None) -> None: ...
 
 class Cancel:
-    """Ends the requests that were given it; any thread may ask."""
+    """Cancels the requests that it was passed to; any thread."""
 
     def __init__(self) -> None: ...
     def request(self) -> None: ...
@@ -139,27 +138,27 @@ class _Wakes:
     def take(self) -> list[int]: ...
 
 class TokenLogprob:
-    """A token, and how likely the model thought it before any sampler or hook."""
+    """A token and its logprob, before samplers, logit bias and hook."""
 
     @property
     def id(self) -> int: ...
     @property
-    def bytes(self) -> builtins.bytes: ...  # its text, maybe a part of a character
+    def bytes(self) -> builtins.bytes: ...  # its text, maybe part of a character
     @property
-    def logprob(self) -> float: ...  # natural
+    def logprob(self) -> float: ...  # natural logarithm
     @property
-    def top_logprobs(self) -> list[TokenLogprob]: ...  # in its place; theirs is empty
+    def top_logprobs(self) -> list[TokenLogprob]: ...  # the most likely tokens at this position; these have none
 
 class RequestEstimate:
-    """What a request would take if it ran now."""
+    """An estimate of a request, without running it."""
 
     @property
     def prompt_tokens(self) -> int: ...
     @property
     def max_tokens(self) -> int: ...
     @property
-    def cached_tokens(self) -> int: ...  # of the prompt: they need not be computed
-    # Why not more are: "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
+    def cached_tokens(self) -> int: ...  # of the prompt: reused, not computed
+    # Why no more are cached: "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
     @property
     def miss(self) -> str: ...
     @property
@@ -167,35 +166,35 @@ class RequestEstimate:
     @property
     def miss_wanted(self) -> int | None: ...  # the token there
     @property
-    def miss_cached(self) -> int | None: ...  # "edited": what the cache has there instead
+    def miss_cached(self) -> int | None: ...  # "edited": the cached token there
     @property
-    def blocks(self) -> int: ...  # of 16 tokens, prompt and longest answer together
+    def blocks(self) -> int: ...  # of 16 tokens, for the prompt and the longest answer
     @property
-    def free_blocks(self) -> int: ...  # that no request under way holds
+    def free_blocks(self) -> int: ...  # not used by running requests
     @property
     def cache_bytes(self) -> int: ...  # of `blocks`
     @property
-    def requests_before(self) -> int: ...  # under way or waiting
+    def requests_before(self) -> int: ...  # running or waiting
     @property
-    def ttft_ms(self) -> float | None: ...  # wait for the first token; None = nothing measured yet
+    def ttft_ms(self) -> float | None: ...  # estimated time to first token; None = nothing measured yet
 
 class ModelInfo:
-    """A model, and the memory it may take."""
+    """Facts about a loaded model and its memory."""
 
     @property
     def name(self) -> str: ...
     @property
     def architecture(self) -> str: ...
     @property
-    def source(self) -> str: ...  # path or name that it was loaded from
+    def source(self) -> str: ...  # path or name it was loaded from
     @property
-    def context(self) -> int: ...  # positions
+    def context(self) -> int: ...  # context size in tokens
     @property
     def vocabulary(self) -> int: ...  # tokens
     @property
     def is_pinned(self) -> bool: ...  # in a pool
     @property
-    def is_used(self) -> bool: ...  # in a pool: someone holds it
+    def is_used(self) -> bool: ...  # in a pool: a handle to it exists
     @property
     def weight_bytes(self) -> int: ...
     @property
@@ -203,13 +202,13 @@ class ModelInfo:
     @property
     def scratch_bytes(self) -> int: ...
     @property
-    def draft_bytes(self) -> int: ...  # all of the draft model's
+    def draft_bytes(self) -> int: ...  # the draft model's, all together
 
 class Completion:
     @property
     def text(self) -> str: ...
     @property
-    def reasoning(self) -> str: ...  # what the model thought before; no part of text
+    def reasoning(self) -> str: ...  # the model's reasoning, not part of text
     @property
     def tool_calls(self) -> list[dict[str, str]]: ...  # "id", "name", "arguments" (JSON)
     @property
@@ -218,7 +217,7 @@ class Completion:
     def prompt_tokens(self) -> int: ...
     @property
     def cached_tokens(self) -> int: ...
-    # Why not more were, as in RequestEstimate.
+    # Why no more were cached, as in RequestEstimate.
     @property
     def miss(self) -> str: ...
     @property
@@ -230,9 +229,9 @@ class Completion:
     @property
     def generated_tokens(self) -> int: ...
     @property
-    def reasoning_tokens(self) -> int: ...  # of generated_tokens, where a provider counts them
+    def reasoning_tokens(self) -> int: ...  # of generated_tokens, if the provider counts them
     @property
-    def preemptions(self) -> int: ...  # how often it gave its place to another request and went on later
+    def preemptions(self) -> int: ...  # how often the request was preempted and resumed
     @property
     def draft_tokens(self) -> int: ...  # proposed by speculative decoding
     @property
@@ -243,77 +242,76 @@ class Completion:
     def prompt_ms(self) -> float: ...
     @property
     def generate_ms(self) -> float: ...
-    # By name: the value that held, and who set it ("request", "model file", "default").
+    # By name: the effective value and its origin ("request", "model file", "default").
     @property
     def parameters(self) -> dict[str, tuple[float | int | str, str]]: ...
-    # Of all generated tokens, the end token too; of the prompt's but the first.
+    # Of all generated tokens, EOS included; of the prompt tokens except the first.
     @property
     def logprobs(self) -> list[TokenLogprob]: ...
     @property
     def prompt_logprobs(self) -> list[TokenLogprob]: ...
 
 class Stream(Iterator[str]):
-    """An answer on its way. Leaving a `with` block, or dropping it, cancels it.
+    """An answer that is read while it is generated. Leaving a `with` block, or dropping it, cancels the request.
 
-    Threads take turns at it, and at its Session; only cancel() does not wait.
+    Calls from several threads are serialized, also with those of its Session; only cancel() does not wait.
     """
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> str: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *args: object) -> None: ...
-    # All that comes, where the iterator gives the text alone: ("text", str), ("reasoning", str), ("tool_call", (index, id,
+    # The next event, where the iterator returns text only: ("text", str), ("reasoning", str), ("tool_call", (index, id,
     # name)), ("arguments", (index, str)), ("logprobs", list), ("usage", (prompt tokens, generated)), ("done", finish); then None.
     def next_event(self) -> tuple[str, object] | None: ...
     def finish(self) -> Completion: ...
-    # For wick/_async.py: what is there, without waiting.
+    # For wick/_async.py: the same without waiting.
     def _poll(self) -> str | None: ...
     def _poll_event(self) -> tuple[str, object] | None: ...
     @property
     def _is_over(self) -> bool: ...
     def cancel(self) -> None: ...
     @property
-    def text(self) -> str: ...  # all that was read
-    # With logprobs=True: the tokens that came with what was read last, and after the loop those that
-    # no text follows, the end token for one. All of them, in order, are Completion.logprobs.
+    def text(self) -> str: ...  # all text read so far
+    # With logprobs=True: the tokens of the piece read last; after the loop tokens without text, such as EOS. All of them in order are
+    # Completion.logprobs.
     @property
     def logprobs(self) -> list[TokenLogprob]: ...
 
 class Session:
-    """A conversation that remembers; its past stays in the model's cache. Threads take turns at it."""
+    """A conversation that keeps its messages; its prefix stays in the KV cache. Calls from several threads are serialized."""
 
     def say(
         self, text: str, on_text: TextSink | None = None, **settings: Unpack[Settings]
     ) -> Completion: ...
     def stream(self, text: str, **settings: Unpack[Settings]) -> Stream: ...
-    # The same with any message: the result of a tool that the model called, for one.
+    # The same with any message, for example a tool result.
     def send(self, message: Message, **settings: Unpack[Settings]) -> Stream: ...
     def stream_async(self, text: str, **settings: Unpack[Settings]) -> AsyncStream: ...
     def send_async(self, message: Message, **settings: Unpack[Settings]) -> AsyncStream: ...
     async def say_async(self, text: str, **settings: Unpack[Settings]) -> Completion: ...
-    # What say() would take now; the conversation stays as it is.
+    # Estimates say(); does not change the conversation.
     def estimate(self, text: str, **settings: Unpack[Settings]) -> RequestEstimate: ...
     @property
     def messages(self) -> list[Message]: ...
-    # Conversation and cache, to a file from which Model.load_session() goes on.
+    # Saves the conversation and its part of the KV cache for Model.load_session().
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def undo(self) -> bool: ...
     def reset(self) -> None: ...
 
 class Model:
-    """A loaded model. Any thread may call it, many at once: the interpreter's lock is released.
+    """A loaded model. Any thread may call it, many at once: the GIL is released.
 
-    Ctrl-C ends a call on the main thread, KeyboardInterrupt. When the interpreter ends, calls of daemon threads are cancelled, and
-    it waits up to 5 seconds for them. A child of os.fork() cannot ask it ("model_of_other_process"), but may load its own.
-    The main interpreter alone can import wick. A file that somebody writes into while a model is loaded from it is refused at the next
-    request ("model_file_changed"); one that is cut while a request reads it ends the process (SIGBUS), so give a model a new file by
-    renaming that over the old one, which harms nobody.
+    Ctrl-C ends a call on the main thread (KeyboardInterrupt). When the interpreter ends, calls of daemon threads are cancelled, and
+    it waits up to 5 seconds for them. In a child of os.fork() it fails ("model_of_other_process"); the child may load its own. Only the
+    main interpreter can import wick. If the model file is modified in place, the next request is refused ("model_file_changed");
+    truncating it while a request reads it ends the process (SIGBUS). Replacing the file by rename is safe.
     """
 
     def __init__(
         self, path_or_name: str | os.PathLike[str], **options: Unpack[ModelOptions]
     ) -> None: ...
-    # A text, or tokens, which are taken as they are.
+    # A text, or token ids, used as they are.
     def complete(
         self, prompt: str | Tokens, on_text: TextSink | None = None, **settings: Unpack[Settings]
     ) -> Completion: ...
@@ -326,12 +324,12 @@ class Model:
     def stream(
         self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
     ) -> Stream: ...
-    # What complete() with a str, or chat() with messages, would take now; computes nothing of it.
+    # Estimates complete() of a str or chat() of messages, without running it.
     def estimate(
         self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
     ) -> RequestEstimate: ...
-    # The same in an asyncio loop, without a thread for each; `await` gives the whole answer, `async for` its pieces. What cancels the
-    # task (or asyncio.timeout()) ends the request. A few thousand at once are fine: see max_queue.
+    # The same for asyncio, without threads; `await` returns the whole answer, `async for` its pieces. Cancelling the task (or
+    # asyncio.timeout()) cancels the request. A few thousand at once are fine: see max_queue.
     def stream_async(
         self, prompt: str | Tokens | Iterable[Message], **settings: Unpack[Settings]
     ) -> AsyncStream: ...
@@ -343,12 +341,12 @@ class Model:
     ) -> Completion: ...
     def session(self, system: str = "") -> Session: ...
     def load_session(self, path: str | os.PathLike[str]) -> Session: ...
-    # A vector for each text: a buffer of 32-bit floats that numpy.asarray() takes as it is; tolist() makes a list of it.
+    # An embedding per text: a buffer of 32-bit floats for numpy.asarray(); tolist() makes a list.
     def embed(self, texts: Sequence[str], **options: Unpack[EmbedOptions]) -> list[memoryview[float]]: ...
-    # Its requests end, what is cached of its texts is dropped, and with `wipe` zeroed; how many blocks that were.
+    # Cancels the tenant's requests and drops its cached prefixes; `wipe` also zeroes them. Returns the number of blocks.
     def close_tenant(self, tenant: int, wipe: bool = False) -> int: ...
     def tokenize(self, text: str) -> list[int]: ...
-    # The text that chat() would give the model.
+    # The prompt text that chat() makes of the messages.
     def apply_template(self, messages: str | Iterable[Message], **settings: Unpack[Settings]) -> str: ...
     def detokenize(self, ids: Tokens) -> str: ...
     def describe(self) -> ModelInfo: ...
@@ -368,16 +366,15 @@ class Model:
     def scratch_bytes(self) -> int: ...
 
 class ModelPool:
-    """Several models within a budget of memory: each is loaded when it is first asked for, once however many ask, and the longest unused
-    goes when room is needed. A Model that was handed out, its sessions and streams keep it loaded. Any thread; Ctrl-C in the call that
-    loads a model ends the load, also for those who wait for it. In a logits hook or a progress callback it is refused
-    ("called_in_hook")."""
+    """Several models within a memory budget: each is loaded at its first get(), and the least recently used one is unloaded when memory
+    is needed. A Model, its sessions and streams keep it loaded. Any thread; Ctrl-C in the call that loads a model cancels the load, also
+    for other waiting threads. In a logits hook or progress callback it fails ("called_in_hook")."""
 
     def __init__(self, **options: Unpack[PoolOptions]) -> None: ...
-    # wick.Error "pool_full", with the numbers, when it does not fit beside what is used or pinned.
+    # wick.Error "pool_full" if it does not fit beside models in use or pinned.
     def get(self, path_or_name: str | os.PathLike[str]) -> Model: ...
-    # Loads `source` under the name of another: who asks for `name` from now on gets it. On an error the old one stays.
+    # Replaces the model called `name` by `source`. After an error the old one stays.
     def replace(self, name: str | os.PathLike[str], source: str | os.PathLike[str]) -> Model: ...
-    def unload(self, name: str | os.PathLike[str]) -> bool: ...  # False if it is not there
-    def pin(self, name: str | os.PathLike[str], is_pinned: bool) -> bool: ...  # likewise; a pinned model never goes by itself
-    def list(self) -> builtins.list[ModelInfo]: ...  # longest unused first
+    def unload(self, name: str | os.PathLike[str]) -> bool: ...  # False if it is not loaded
+    def pin(self, name: str | os.PathLike[str], is_pinned: bool) -> bool: ...  # likewise; a pinned model is never unloaded automatically
+    def list(self) -> builtins.list[ModelInfo]: ...  # least recently used first

@@ -1,8 +1,8 @@
-// How one model computes on a device: the ops, and the scratch and rotations behind them. The
-// forward pass in model/ is ordinary C++ that calls these ops in order. An op is a phase: one
-// barrier on a CPU, one or two kernels on a GPU; norms and activations are fused into the adjacent
-// product, so that a row is read, normalized and quantized once. One thread (the engine's) calls a
-// Backend. Memory and threads belong to its Device, which other models use, too.
+// The ops of one model on a device, with their scratch memory and RoPE tables. The forward pass in
+// model/ is ordinary C++ that calls these ops in order. Each op is one phase: one barrier on a CPU,
+// one or two kernels on a GPU. Norms and activations are fused into the adjacent matmul, so a row
+// is read, normalized and quantized once. One thread (the engine's) calls a Backend. Memory and
+// threads belong to its Device, which models share.
 //
 //   auto w = *device.upload(*file.find("blk.0.attn_q.weight"), {});
 //   auto backend = *device.create_backend({.max_batch_tokens = 64, …}, ropes);
@@ -22,7 +22,7 @@
 
 namespace wick {
 
-struct Tensor {  // activations, float: rows = tokens, cols = features; an address of the device
+struct Tensor {  // activations, float: rows = tokens, cols = features; on the device
   float* data = nullptr;
   int rows = 0;
   int cols = 0;
@@ -39,7 +39,7 @@ struct NormParams {
 struct RopeParams {
   enum Layout : std::uint8_t { kNone, kHalves, kPairs } layout = kHalves;
 
-  int dim = 0;  // rotated features per head; the rest passes through
+  int dim = 0;  // rotated features per head; the others stay unchanged
   float theta = 1e4F;
   float freq_scale = 1;  // linear scaling: 1 / factor
   // YaRN (Peng et al. 2023): ext_factor 0 = off
@@ -57,27 +57,33 @@ std::string_view name(KvType type) noexcept;
 int kv_granule(KvType type) noexcept;
 inline constexpr int kBlockTokens = 16;  // positions in a cache block
 
+// Blocks that so many positions take; any number of them, also one of a file.
+template <class Positions>
+constexpr Positions blocks_for(Positions n) noexcept {
+  return n / kBlockTokens + (n % kBlockTokens != 0 ? 1 : 0);
+}
+
 // Bytes of one block (16 positions) of one head with `dim` features: the layouts of
 // docs/numerics.md, "Attention".
 std::size_t kv_head_block_bytes(KvType type, int dim) noexcept;
-// Whether whole blocks of heads hold only what a store of finite numbers writes: no NaN, no
-// infinity, no code -128.
+// Whether blocks of heads contain only what storing finite numbers writes: no NaN, no infinity, no
+// quant -128.
 bool kv_is_valid(KvType type, std::span<const std::byte> blocks) noexcept;
 
-// One layer's share of the cache. Block b of the keys starts at k + b * n_kv_heads *
+// One layer's keys and values in the KV cache. Block b of the keys starts at k + b * n_kv_heads *
 // kv_head_block_bytes(k_type, k_dim), inside it the heads follow each other; values likewise.
 // Position p of sequence s lies in block tables[s * table_stride + p / 16].
 struct KvView {
   std::byte* k = nullptr;
-  std::byte* v =
-      nullptr;  // nullptr: a latent layer, a value is the first v_dim features of its key
+  // nullptr: a latent layer (MLA), a value is the first v_dim features of its key.
+  std::byte* v = nullptr;
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
   int n_kv_heads = 0, k_dim = 0, v_dim = 0;
   const std::int32_t* tables = nullptr;
   int table_stride = 0;
 };
 
-// One layer's recurrent states: that of sequence s lies at state + s * stride, in floats.
+// One layer's recurrent states: the state of sequence s is at state + s * stride, in floats.
 struct StateView {
   float* state = nullptr;
   std::size_t stride = 0;
@@ -92,29 +98,30 @@ struct Batch {  // spans into engine-owned arrays; entries of one sequence are c
 };
 
 struct Linear {
-  std::span<const Weight* const> w =
-      {};  // one matrix, or several that share x (q k v; gate up): outputs side by side
+  // One matrix, or several with the same input x (q k v; gate up): outputs side by side.
+  std::span<const Weight* const> w = {};
   std::span<const Weight* const> bias = {};  // empty, or one for each matrix, nullptr = none
   const Weight* gain = nullptr;              // normalize x by `norm` first; nullptr = x as it is
   NormParams norm = {};
   // r = W·x + bias; kStore: y = scale * r; kAdd: y = fma(scale, r, y); kGate: y = act(first half of
   // r) * second half, which takes no scale
-  enum class Then : std::uint8_t { kStore, kAdd, kGate } then = Then::kStore;
+  enum class Epilogue : std::uint8_t { kStore, kAdd, kGate } epilogue = Epilogue::kStore;
   float scale = 1;
   Act act = Act::kSilu;
-  bool is_fine = false;  // x is read in two terms (docs/numerics.md, "Activations"); kStore only
+  // X is quantized in two terms (docs/numerics.md, "Activations"); kStore only.
+  bool is_fine = false;
 };
 
-// One small product for each head: y_h = W_h · x_h. A head's share of x and y is columns / n_heads;
-// of x it reads the first w.cols, of y it writes the first `rows`. W_h are rows of w, from
-// h * (rows of w / n_heads) + first_row on.
+// One small matmul per head: y_h = W_h · x_h. A head has columns / n_heads columns of x and y; it
+// reads the first w.cols of x and writes the first `rows` of y. W_h are rows of w, from h * (rows
+// of w / n_heads) + first_row on.
 struct HeadLinear {
   const Weight* w = nullptr;
   int n_heads = 0, first_row = 0, rows = 0;
 };
 
-struct QkNormRope {  // what happens to each head of q and k before it is used or stored: norm (if a
-                     // gain is there), then rotation
+struct QkNormRope {  // each head of q and k before it is used or stored: RMSNorm (if there is a
+                     // gain), then RoPE
   const Weight* q_gain = nullptr;
   const Weight* k_gain = nullptr;
   NormParams norm = {};
@@ -124,7 +131,7 @@ struct QkNormRope {  // what happens to each head of q and k before it is used o
 struct AttendParams {
   int n_heads = 0, n_kv_heads = 0, k_dim = 0, v_dim = 0;
   float scale = 1;  // multiplies q·k
-  int window = 0;   // tokens seen, itself included; 0 = all
+  int window = 0;   // sliding window in tokens, itself included; 0 = none
 };
 
 // A gated delta layer without its projections: causal convolution over q, k and v, the recurrence,
@@ -148,15 +155,15 @@ struct DeltaParams {
 
   int cols() const noexcept { return channels() + values() + 2 * n_v_heads; }
 
-  // Floats of a sequence's state: the inputs that the convolution still sees [conv_width - 1,
-  // channels], then [n_v_heads][k_dim][v_dim].
+  // Floats of a sequence's state: the last inputs of the convolution [conv_width - 1, channels],
+  // then [n_v_heads][k_dim][v_dim].
   std::size_t state_floats() const noexcept {
     return static_cast<std::size_t>(conv_width - 1) * static_cast<std::size_t>(channels()) +
            static_cast<std::size_t>(values()) * static_cast<std::size_t>(k_dim);
   }
 };
 
-struct BackendLimits {  // what the ops must be ready for without allocating
+struct BackendLimits {  // sizes for which the ops never allocate
   int max_batch_tokens = 512;
   int max_cols = 0;  // widest activation row
   int max_heads = 0, max_head_dim = 0;
@@ -168,22 +175,22 @@ struct BackendLimits {  // what the ops must be ready for without allocating
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual int threads() const noexcept = 0;  // that compute for this model
+  virtual int threads() const noexcept = 0;  // used by this model
 
   virtual std::size_t scratch_bytes() const noexcept = 0;  // once all of it is used
 
-  // Hot: a pass is what a model computes at once. begin_pass() waits until the other models of the
-  // device have ended theirs, in order of arrival; between two layers yield() lets one go first
-  // that waits, once this pass has had its share of time. Devices with a queue of their own do
-  // nothing here.
+  // Hot: brackets a forward pass. Models of a device take turns: begin_pass() waits for the passes
+  // of others, first come, first served; yield(), called between two layers, lets a waiting model
+  // run first once this pass has used its time slice. Devices with a queue of their own do nothing
+  // here.
   virtual void begin_pass() noexcept {}
 
   virtual void yield() noexcept {}
 
   virtual void end_pass() noexcept {}
 
-  // Hot: run or enqueue, in order, inside a pass; never allocates, locks or fails. Spans are read
-  // before the call returns. Device faults surface in sync().
+  // Hot: runs or enqueues an op, in order, inside a pass; never allocates, locks or fails. Spans
+  // are read before the call returns. sync() reports device faults.
   virtual void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
                      float scale) noexcept = 0;
   virtual void linear(Tensor y, Tensor x, const Linear& step) noexcept = 0;
@@ -194,7 +201,7 @@ class Backend {
   virtual void qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head, const KvView& kv,
                    const Batch& batch) noexcept = 0;
   virtual void linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexcept = 0;
-  // Of a latent layer: the last k_dim - v_dim features of each head of x, rotated, become the last
+  // For a latent layer: the last k_dim - v_dim features of each head of x, rotated, become the last
   // ones of that head of q [n, n_heads * k_dim]. c [n, k_dim]: the first v_dim features normalized
   // (k_gain), the others rotated, go to the cache as keys at the batch's positions; c is
   // overwritten.
@@ -202,13 +209,13 @@ class Backend {
                       const Batch& batch) noexcept = 0;
   virtual void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
                       const AttendParams& p) noexcept = 0;
-  // y [n, n_v_heads * v_dim]; x is overwritten, the states of the batch's sequences go on.
+  // y [n, n_v_heads * v_dim]; overwrites x and updates the states of the batch's sequences.
   virtual void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
                      const Batch& batch) noexcept = 0;
-  // y [m, vocab]: the head's product (normalized first, as in `head`) for the given rows of x.
+  // y [m, vocab]: the LM head (with its norm, as in `head`) for the given rows of x.
   virtual void logits(Tensor y, Tensor x, const Linear& head,
                       std::span<const int> rows) noexcept = 0;
-  // Each row of x becomes its norm times `gain`. Also outside a pass.
+  // Normalizes each row of x and multiplies it by `gain`. Also outside a pass.
   virtual void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept = 0;
   // Cold: the message of an error takes memory.
   virtual Result<void> sync() = 0;

@@ -1,6 +1,6 @@
-// What the models of a process share: the memory of one device, and the threads (or the stream)
-// that compute on it. What belongs to one model, its scratch and rotations, is a Backend, which the
-// device makes. Cold functions may be called from any thread; a device outlives whatever it made.
+// A device: its memory, and the threads (or the stream) that compute on it, shared by all models of
+// the process. What belongs to one model (scratch, RoPE tables) is a Backend, which the device
+// creates. Cold functions may be called from any thread; a device outlives everything it created.
 //
 //   WICK_TRY(auto device, CpuDevice::create({}));
 //   WICK_TRY(auto buffer, device->allocate(bytes));
@@ -25,8 +25,8 @@ struct KvView;
 struct RopeParams;
 
 // Memory of a device. Its address is for kernels only: the host reads and writes through these
-// functions, in order with the ops. Zeroed and 64-byte aligned; on the CPU address space that
-// becomes memory page by page as it is touched.
+// functions, in order with the ops. Zeroed and 64-byte aligned; on the CPU reserved address space,
+// committed page by page when touched.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -42,8 +42,8 @@ class Buffer {
   virtual void zero(std::size_t at, std::size_t bytes) noexcept = 0;
 };
 
-// A tensor of the model where kernels can use it. On the CPU matrices stay in the mapped file;
-// vectors become floats.
+// A weight tensor where kernels can use it. On the CPU matrices stay in the mapped file; vectors
+// become floats.
 class Weight {
  public:
   virtual ~Weight() = default;
@@ -51,34 +51,35 @@ class Weight {
   Shape shape = {};  // {out_features, in_features}, or {n}
 };
 
-// How a tensor of a file becomes the canonical one (GGUF's conventions); a matrix is never copied
-// for it.
+// How a file's tensor is transformed to GGUF's conventions; matrices are never copied.
 struct WeightTransform {
   bool add_one = false;         // gains that are stored minus one; vectors only
   int permute_heads = 0;        // rows of each of so many heads from half-split (Hugging Face) to
                                 // adjacent pairs (GGUF's llama)
-  std::int64_t row_begin = 0;   // a part of the rows (fused QKV) …
-  std::int64_t row_count = -1;  // … -1 = all
+  std::int64_t row_begin = 0;   // a part of the rows (fused QKV)
+  std::int64_t row_count = -1;  // -1 = all
 };
 
 struct DeviceInfo {
-  std::string name = {};           // "cpu", "cuda:0": what --device takes
-  std::string description = {};    // "cpu/avx2": what computes there
-  std::uint64_t memory_bytes = 0;  // that the device has; 0 = unknown
+  std::string name = {};           // "cpu", "cuda:0": as for --device
+  std::string description = {};    // "cpu/avx2": for people
+  std::uint64_t memory_bytes = 0;  // of the device; 0 = unknown
 };
 
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const noexcept = 0;
-  // Of all buffers, weights and scratch that live; not what a CPU reads from a mapped file.
+  // Of all buffers, weights and scratch in use; without weights that a CPU reads from a mapped
+  // file.
   virtual std::size_t bytes_in_use() const noexcept = 0;
 
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
   virtual Result<std::unique_ptr<Weight>> upload(const TensorView& tensor,
                                                  const WeightTransform& fix) = 0;
-  // A model's own: all scratch for these limits, and the angles of `ropes` (cos and sin in double,
-  // stored as f32) up to max_context positions, made block by block when first needed.
+  // A model's backend: all scratch for these limits, and RoPE tables for `ropes` (cos and sin
+  // computed in double, stored as f32) up to max_context positions, filled block by block when
+  // first needed.
   virtual Result<std::unique_ptr<Backend>> create_backend(const BackendLimits& limits,
                                                           std::span<const RopeParams> ropes) = 0;
 

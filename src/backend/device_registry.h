@@ -1,8 +1,7 @@
-// The devices of a process: found once, started when first asked for, shared by all models. Any
-// thread.
+// The devices of a process: detected once, started at first use, shared by all models. Any thread.
 //
 //   WICK_TRY(const OpenDevice open, process_devices().open("auto"));
-//   if (!open.warning.empty()) …                  // another device was tried first, and failed
+//   if (!open.warning.empty()) …                  // another device failed to start
 //   WICK_TRY(auto decoder, Decoder::load(file, *open.device, {}));
 #pragma once
 
@@ -18,29 +17,30 @@
 
 namespace wick {
 
-// One row for each kind of device, the preferred one first.
+// A row for each kind of device, the preferred one first.
 struct DeviceKind {
   std::string_view name = {};  // "cpu", "cuda"; its devices are "cuda:0", "cuda:1" …
-  std::vector<DeviceInfo> (*detect)() = nullptr;  // those that this machine has
+  std::vector<DeviceInfo> (*detect)() = nullptr;  // devices of this machine
   Result<std::unique_ptr<Device>> (*start)(const DeviceInfo& info) = nullptr;
 };
 
 struct OpenDevice {
   Device* device = nullptr;  // the registry's
-  // Which device failed to start, so that `device` is used instead; said once by a registry.
+  // Which device failed to start, so that `device` is used instead; reported once per registry.
   std::string warning = {};
 };
 
-// A device of which a model may have a part.
+// A device that may get a part of a model.
 struct DeviceShare {
   Device* device = nullptr;      // the registry's
-  std::uint64_t free_bytes = 0;  // that are in no use and not planned for
-  double share = 0;              // of the model's blocks; 0 for all: as far as free_bytes hold
+  std::uint64_t free_bytes = 0;  // free memory that nothing else will use
+  // Ratio of the model's layers; 0 for all devices: as many layers as fit free_bytes.
+  double share = 0;
 };
 
 struct OpenDevices {
-  std::vector<DeviceShare> devices = {};  // in the order asked for
-  std::string warning = {};               // as that of OpenDevice
+  std::vector<DeviceShare> devices = {};  // in the requested order
+  std::string warning = {};               // as in OpenDevice
 };
 
 class DeviceRegistry {
@@ -51,21 +51,21 @@ class DeviceRegistry {
   DeviceRegistry(const DeviceRegistry&) = delete;
   DeviceRegistry& operator=(const DeviceRegistry&) = delete;
 
-  // Before the first call of devices(): this kind comes first.
+  // Adds a kind with the highest preference. Call before devices().
   void prefer(const DeviceKind& kind) { kinds_.insert(kinds_.begin(), kind); }
 
-  // By preference, kMaxDevices at most. Looks for them at the first call only.
+  // By preference, kMaxDevices at most. Detects them at the first call.
   std::vector<DeviceInfo> devices();
 
-  // "auto": the first that starts. A name of devices(), or of a kind: this one or an error
-  // (kDevice), never another one.
+  // "auto": the first device that starts. A device or kind name: this one or an error (kDevice),
+  // never another.
   Result<OpenDevice> open(std::string_view name);
-  // "cuda:0,cpu": each of them, by open(). `split` is empty or has a number for each, "3,1": how
-  // many of a model's blocks it takes, in proportion (kInvalid, id "bad_tensor_split").
+  // "cuda:0,cpu": opens each. `split` is empty or has a number for each, "3,1": the ratio in which
+  // layers are distributed (kInvalid, id "bad_tensor_split").
   Result<OpenDevices> open_all(std::string_view names, std::string_view split = {});
 
  private:
-  // A device is started by the one thread that moves it from kFound to kStarting.
+  // The thread that moves a device from kFound to kStarting starts it.
   enum class State : int { kFound, kStarting, kReady, kFailed };
 
   struct Slot {
@@ -85,11 +85,11 @@ class DeviceRegistry {
   std::atomic<bool> has_warned_ = false;
 };
 
-// The kinds that this build has.
+// The kinds of this build.
 std::span<const DeviceKind> device_kinds() noexcept;
 
-// The registry of this process. Its devices are what all models share, so there is one. A child of
-// fork() gets its own: the threads of its parent's devices are not there.
+// The registry of this process. A child of fork() gets a new one, because the threads of its
+// parent's devices do not exist there.
 DeviceRegistry& process_devices();
 
 }  // namespace wick

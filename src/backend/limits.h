@@ -1,8 +1,8 @@
-// Maxima of this room.
+// Limits of this module.
 #pragma once
 
 namespace wick {
 
-inline constexpr int kMaxDevices = 8;  // that a process looks at
+inline constexpr int kMaxDevices = 8;  // per process
 
 }  // namespace wick

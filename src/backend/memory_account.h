@@ -1,6 +1,6 @@
-// Bytes of a device that are in use, counted where they are taken and given back. Any thread.
+// Counts the bytes of a device in use, where they are allocated and freed. Any thread.
 //
-//   const MemoryHold hold(account, bytes);   // given back when `hold` dies
+//   const MemoryHold hold(account, bytes);   // subtracted when `hold` is destroyed
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class MemoryAccount {
   std::atomic<std::size_t> bytes_ = 0;
 };
 
-// Counts its bytes as in use while it lives; `account` outlives it.
+// Counts its bytes as in use during its lifetime; `account` must outlive it.
 class MemoryHold {
  public:
   MemoryHold() noexcept = default;

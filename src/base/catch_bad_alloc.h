@@ -1,6 +1,6 @@
-// Where exceptions become errors. We do not throw, but the standard library and others do: loading
-// and asking allocate all over the house, so one door at the outside turns what is thrown into a
-// Result. What was half made has been destroyed by then.
+// Turns exceptions into errors at an API boundary. wick does not throw, but the standard library
+// and others do (std::bad_alloc above all): one catch at the outside makes a Result of the
+// exception, after all partial objects have been destroyed.
 //
 //   return catch_bad_alloc([&]() -> Result<Engine> { … });
 #pragma once
@@ -11,9 +11,8 @@
 
 namespace wick {
 
-// What the exception that is being handled means: kNoMemory (id "out_of_memory") for the end of
-// memory and for a length that no memory could hold, else kIo (id "unexpected") with what it says.
-// In a catch block only.
+// The error for the exception being handled: kNoMemory (id "out_of_memory") for std::bad_alloc and
+// std::length_error, else kIo (id "unexpected") with its what(). In a catch block only.
 Error error_of_exception() noexcept;
 
 template <class Work>

@@ -1,5 +1,5 @@
-// Processors that a Linux control group grants, as a number of whole and part processors; HUGE_VAL
-// = no limit. Behind usable_threads(); apart so that tests can hand in files. Any thread; cold.
+// The CPU quota of a Linux control group, in processors (fractions included); HUGE_VAL = no limit.
+// Used by usable_threads(); separate so that tests can pass files. Any thread; cold.
 #pragma once
 
 #include <string>

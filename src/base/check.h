@@ -1,5 +1,5 @@
-// Broken invariants of our own code: say where and stop. Foreign input never reaches these; it gets
-// a Result.
+// Checks for bugs in wick's own code: print the place and abort. Foreign input never fails these;
+// it gets a Result.
 #pragma once
 
 namespace wick {

@@ -1,4 +1,4 @@
-// Time that only goes forward. Who decides by time is given a Clock, so that a test can move it.
+// A monotonic clock. Code that depends on time takes a Clock, so that tests can use a fake one.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class Clock {
 
   virtual std::int64_t now_ns() const noexcept { return monotonic_ns(); }  // any thread
 
-  // The machine's.
+  // The system's clock.
   static const Clock& machine() noexcept {
     static const Clock kMachine;
     return kMachine;

@@ -1,7 +1,7 @@
-// A queue from many threads to one, without locks and without a bound: push() always takes the
-// item, so whoever pushes says beforehand how many there may be (the engine: max_queue). push() is
-// a compare-and-swap on an intrusive list, take_all() one exchange. FIFO for each pushing thread.
-// The consumer may sleep in wait().
+// A lock-free, unbounded queue from many threads to one (MPSC). push() always succeeds, so
+// producers limit the number of items themselves (the engine: max_queue). push() is a
+// compare-and-swap on an intrusive list, take_all() one exchange. FIFO per producer. The consumer
+// may sleep in wait().
 #pragma once
 
 #include <atomic>
@@ -56,7 +56,7 @@ class Inbox {
   // the order of all threads (both sides sequentially consistent).
   bool is_empty() const noexcept { return head_.load(std::memory_order_seq_cst) == nullptr; }
 
-  // Any thread: makes one wait() return, this one or the next, also without an item.
+  // Any thread: makes one wait() return, the current or the next one, even without an item.
   void wake() noexcept {
     if (!is_awake_.exchange(true, std::memory_order_acq_rel)) signal_.release();
   }

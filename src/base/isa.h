@@ -1,4 +1,4 @@
-// Which instruction set the house runs on: kernels (kernels/cpu/isa.h) and the sampler's scans
+// The instruction set in use, by kernels (kernels/cpu/isa.h) and the sampler's scans
 // (sample/scan.h). WICK_ISA=scalar|avx2|avx512|neon forces one (avx512 needs F, BW, DQ, VL, VNNI,
 // VBMI and BF16). Decided once, at the first call; any thread.
 #pragma once

@@ -35,7 +35,7 @@ std::shared_ptr<const LogSink> exchange(std::shared_ptr<const LogSink> next) {
 
 void set_log(LogSink sink) noexcept {
   static_cast<void>(catch_bad_alloc([&]() -> Result<void> {
-    // What the one before owns ends here, outside of the lock.
+    // Destroys the previous sink outside of the lock.
     const auto before = exchange(sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr);
     return {};
   }));

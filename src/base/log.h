@@ -1,5 +1,5 @@
-// What is told to whoever set_log() named, and to nobody else. Any thread, outside of every lock;
-// load time only.
+// Sends a message to the sink of set_log(), if there is one. Any thread, without holding a lock;
+// not on the hot path.
 //
 //   log_message(LogLevel::kWarning, cat("the device '", printable(name), "' does not start"));
 #pragma once

@@ -14,7 +14,7 @@
 
 namespace wick {
 
-// Which file it is, under whatever name: that of what links lead to.
+// The identity of a file, independent of its name; links are followed.
 struct FileId {
   std::uint64_t device = 0, inode = 0;
 

@@ -1,4 +1,4 @@
-// "Did you mean": which of the known names a mistyped one may stand for. Any thread.
+// "Did you mean": the known names nearest to a mistyped one. Any thread.
 #pragma once
 
 #include <span>

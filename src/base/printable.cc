@@ -79,7 +79,7 @@ class Escaper {
   explicit Escaper(const Rules& rules) : rules_(rules) {}
 
   std::size_t add(std::string_view sequence) {
-    const char32_t code = utf8_character(sequence);
+    const char32_t code = decode_utf8(sequence).code;
     const bool is_line = code == '\n' || code == '\t';
     const bool is_kept = (is_line && rules_.keeps_lines) || !is_control(code);
     if (rules_.form == Form::kToml && (code == '"' || code == '\\')) {

@@ -1,4 +1,4 @@
-// A plain read of memory, as fast as it comes: what speed is held against.
+// Reads memory at full speed: the baseline of bandwidth measurements.
 #pragma once
 
 #include <cstddef>

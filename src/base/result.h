@@ -1,6 +1,6 @@
 // The public Result and Error (include/wick/result.h), for everything that can fail from outside:
-// files, users, networks, devices, memory at load, and what the house adds to hand errors on.
-// Broken invariants of ours are base/check.h's business.
+// files, users, networks, devices, memory at load, and the macros that propagate errors. Bugs in
+// wick itself are for base/check.h.
 //
 //   Result<ModelFile> open(path);
 //   WICK_TRY(const ModelFile file, ModelFile::open(path));   // returns the error to our caller, or

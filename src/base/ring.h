@@ -1,4 +1,4 @@
-// A fixed ring of bytes from one thread to one other, without locks: how text leaves the engine.
+// A lock-free ring buffer of bytes from one thread to another (SPSC): how text leaves the engine.
 // write() takes all of a piece or nothing. After construction nothing allocates; memory is touched
 // as it is written.
 #pragma once
@@ -18,7 +18,7 @@ class ByteRing {
   explicit ByteRing(std::size_t capacity)
       : bytes_(std::make_unique_for_overwrite<char[]>(capacity)), size_(capacity) {}
 
-  // The writer. Whether so many bytes fit now; what does will do so until it is written.
+  // The writer. Whether this many bytes fit; they will still fit at the next write().
   bool has_room(std::size_t n) const noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);
@@ -43,8 +43,8 @@ class ByteRing {
 
   // The reader: appends all there is to `out`; false once the ring is empty and closed.
   bool read(std::string& out) {
-    const bool was_closed =
-        closed_.load(std::memory_order_acquire);  // before head: nothing follows a close
+    // Before head: nothing follows a close.
+    const bool was_closed = closed_.load(std::memory_order_acquire);
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t head = head_.load(std::memory_order_acquire);
     for (std::uint64_t i = tail; i < head;) {

@@ -80,17 +80,7 @@ void append_utf8(std::string& out, char32_t code) {
 
 std::string repair_utf8(std::string_view text) {
   std::string out;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const int length = utf8_sequence(text.substr(i));
-    if (length > 0) {
-      out.append(text, i, static_cast<std::size_t>(length));
-      i += static_cast<std::size_t>(length);
-    } else {
-      out += "\xEF\xBF\xBD";
-      i += length == 0 ? text.size() - i : static_cast<std::size_t>(-length);
-    }
-  }
+  append_repaired(out, text);
   return out;
 }
 

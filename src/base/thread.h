@@ -1,6 +1,6 @@
-// The one place where a thread starts. The system may refuse one (limits of processes, of memory),
-// and std::thread then throws; here that is an error like any other. tools/tidy.py refuses a thread
-// constructed anywhere else under src/.
+// The only place that starts threads. The system may refuse (process or memory limits), and
+// std::thread then throws; here that is an error. tools/tidy.py refuses a thread constructed
+// anywhere else under src/.
 //
 //   WICK_TRY(thread_, start_thread([this](const std::stop_token& stop) { engine_->run(stop); }));
 #pragma once

@@ -1,4 +1,4 @@
-// How phases are handed out.
+// How chunks of a phase are distributed.
 //
 // Problem: a member that was preempted may wake in the middle of a later phase. It must neither
 // take a chunk of a phase whose work it has not read, nor hold up phases it took no part in.
@@ -177,7 +177,7 @@ Result<void> ThreadTeam::grow(int members) {
   State& state = *state_;
   // Spinning helps only while every member has a processor of its own.
   if (members > usable_threads()) state.spin = std::chrono::microseconds{0};
-  // Room first: no memory for a helper that runs already would leave it to nobody who ends it.
+  // Reserve first: if push_back threw, nobody would end a helper that already runs.
   state.helpers.reserve(static_cast<std::size_t>(members) - 1);
   for (int member = size(); member < members; ++member) {
     WICK_TRY(std::jthread helper, start_thread([s = &state, member] { s->help(member); }));

@@ -1,4 +1,4 @@
-// The few numbers that every room speaks about.
+// Integer types that all modules share.
 #pragma once
 
 #include <cstdint>

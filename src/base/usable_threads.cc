@@ -1,5 +1,5 @@
-// What the operating system lets this process use: the affinity mask, cut by the CPU quota of its
-// control group and of every group above it. Files that are missing or odd mean "no limit".
+// Processors this process may use: its affinity mask, limited by the CPU quota of its control group
+// and all groups above. Missing or malformed files mean "no limit".
 #include <sched.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ double cgroup_quota(const std::string& self_cgroup, const std::string& root) {
 }
 
 int usable_threads() noexcept {
-  try {  // a door: reading files may run out of memory
+  try {  // reading files may run out of memory
     const double quota = cgroup_quota("/proc/self/cgroup", "/sys/fs/cgroup");
     const int processors = affinity_count();
     return std::max(1, quota < processors ? static_cast<int>(quota) : processors);

@@ -1,6 +1,6 @@
-// The list of a set: nodes are the Wakes themselves, pushed by compare-and-swap and taken all at
-// once. A node holds itself (`self_`) while it is in the list, so neither reader nor writer need
-// stay; a set that goes closes the list, or nodes that nobody takes would hold themselves for ever.
+// The list of a WakeSet: an intrusive lock-free stack of Wakes, taken all at once. A Wake in the
+// list holds a reference to itself (`self_`), so reader and writer may go away; the destructor of a
+// set closes the list, or its nodes would leak.
 #include "base/wake.h"
 
 #include <sys/eventfd.h>

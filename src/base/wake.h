@@ -1,7 +1,6 @@
-// How work under way tells its reader that there is more, without a thread, a lock or memory of its
-// own: one Wake for each answer, set by whoever makes the answer. A reader of one answer sleeps on
-// its Wake; a loop that reads many watches the one file descriptor of a WakeSet, as many answers as
-// there may be.
+// Notifies the reader of an answer that there is more, without a thread, lock or allocation: one
+// Wake per answer, set by its producer. A reader of one answer sleeps on its Wake; an event loop
+// that reads many watches the one file descriptor of a WakeSet.
 //
 //   WICK_TRY(const auto set, WakeSet::create());
 //   WICK_TRY(answers[7], provider.start(request, set->add(7)));
@@ -53,7 +52,7 @@ class Wake : public std::enable_shared_from_this<Wake> {
   std::shared_ptr<Wake> self_ = {};  // while it is in the list
 };
 
-// One reader's; the Wakes it gave out may outlive it, and then wake nobody.
+// Belongs to one reader. Its Wakes may outlive it; setting them then has no effect.
 class WakeSet {
  public:
   static Result<std::unique_ptr<WakeSet>> create();

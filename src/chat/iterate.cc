@@ -3,7 +3,7 @@
 #include "chat/limits.h"
 #include "chat/operators.h"
 #include "chat/run.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

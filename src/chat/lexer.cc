@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 #include "chat/limits.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

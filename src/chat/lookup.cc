@@ -8,7 +8,7 @@
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/text_builder.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

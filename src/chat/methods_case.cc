@@ -1,6 +1,6 @@
 #include "chat/methods.h"
 #include "chat/text_ops.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja::methods {
 namespace {

@@ -8,7 +8,7 @@
 #include "chat/operators.h"
 #include "chat/printf_format.h"
 #include "chat/text_ops.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

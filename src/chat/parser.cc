@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/stack_room.h"
+#include "base/stack_space.h"
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/parser_impl.h"

@@ -7,7 +7,7 @@
 #include "chat/number_format.h"
 #include "chat/operators.h"
 #include "chat/text_builder.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

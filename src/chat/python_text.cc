@@ -4,19 +4,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "chat/memory.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick {
 namespace {
-
-template <class String>
-void append_hex(String& out, char32_t value, int digits) {
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
-    out += "0123456789abcdef"[value >> shift & 15];
-  }
-}
 
 template <class String>
 void append_json_escape(String& out, char32_t unit) {

@@ -10,7 +10,7 @@
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/python_text.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "chat/operators.h"
 #include "chat/text_builder.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

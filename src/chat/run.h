@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "base/result.h"
-#include "base/stack_room.h"
+#include "base/stack_space.h"
 #include "chat/growing_text.h"
 #include "chat/limits.h"
 #include "chat/memory.h"

@@ -17,7 +17,7 @@
 #include "chat/lexer.h"
 #include "chat/limits.h"
 #include "chat/operators.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

@@ -3,23 +3,18 @@
 #include <charconv>
 #include <limits>
 
+#include "base/hex.h"
 #include "base/strings.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {
-
-int hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char low = static_cast<char>(c | 0x20);
-  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
 
 // `n` hexadecimal digits at text[at]; nullopt if there are fewer.
 std::optional<char32_t> hex(std::string_view text, std::size_t at, int n) noexcept {
   char32_t value = 0;
   for (int i = 0; i < n; ++i, ++at) {
-    const int digit = at < text.size() ? hex_digit(text[at]) : -1;
+    const int digit = at < text.size() ? hex_value(text[at]) : -1;
     if (digit < 0) return std::nullopt;
     value = value << 4 | static_cast<char32_t>(digit);
   }

@@ -2,7 +2,7 @@
 #include "base/strings.h"
 #include "chat/builtin.h"
 #include "chat/operators.h"
-#include "chat/unicode.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {

@@ -4,25 +4,12 @@
 #include <cstring>
 
 #include "chat/operators.h"
-#include "chat/unicode.h"
-#include "chat/unicode_data.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
-
-bool is_cased(char32_t c) noexcept {
-  return is_lower(c) || is_upper(c) || is_title(c);
-}
-
-bool is_case_ignorable(char32_t c) noexcept {
-  const auto& table = unicode_data::kCaseIgnorable;
-  const auto* row = std::upper_bound(
-      table.rows, table.rows + table.size, c,
-      [](char32_t x, const unicode_data::Range& range) { return x < range.first; });
-  return row != table.rows && c <= (row - 1)->last;
-}
 
 // Whether the Σ in [at, at + 2) ends a word: a cased letter before it, none behind it.
 bool is_final_sigma(Run& run, std::string_view text, std::size_t at) {

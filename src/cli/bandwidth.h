@@ -1,5 +1,4 @@
-// How fast this machine reads memory and multiplies bytes: the limits that decode and prefill are
-// held against.
+// Peak memory bandwidth and peak MAC rate of this machine, the bounds of decode and prefill.
 #pragma once
 
 #include <cstddef>

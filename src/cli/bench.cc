@@ -51,8 +51,7 @@ class Bench {
  public:
   Bench(BareModel& model, std::span<const std::byte> probe, ThreadTeam& team,
         const MatmulKernels& kernels, std::size_t kv_position_bytes)
-      : decoder_(model.decoder),
-        memory_(model.memory),
+      : model_(model),
         probe_(probe),
         team_(team),
         kernels_(kernels),
@@ -78,7 +77,7 @@ class Bench {
       of_multiply.push_back(peak > 0 ? products(test) / seconds / peak : 0);
     }
     return BenchRecord{.test = name_of(test),
-                       .threads = decoder_.threads(),
+                       .threads = model_.decoder.threads(),
                        .figures = {{"tokens_per_second", quartiles(speed)},
                                    {"gb_per_s", quartiles(bytes)},
                                    {"share_of_read_bandwidth", quartiles(of_read)},
@@ -94,33 +93,19 @@ class Bench {
 
   // Leaves `depth` positions in the cache; what an earlier run left there is kept.
   Result<void> reach(int depth) {
-    const int kept = memory_.rollback(0, std::min(depth, n_cached_));
+    const int kept = model_.memory.rollback(0, std::min(depth, n_cached_));
     return advance(kept, depth - kept);
   }
 
   // Computes positions [begin, begin + n) of random tokens, the last with logits.
   Result<void> advance(int begin, int n) {
-    std::uniform_int_distribution<TokenId> any(0, decoder_.spec().vocab - 1);
-    const int chunk = decoder_.options().max_batch_tokens;
-    WICK_CHECK(memory_.extend(0, begin + n), "the cache was made for the deepest test");
+    std::uniform_int_distribution<TokenId> any(0, model_.decoder.spec().vocab - 1);
+    const int chunk = model_.decoder.options().max_batch_tokens;
+    WICK_CHECK(model_.memory.extend(0, begin + n), "the cache was made for the deepest test");
     for (int done = 0; done < n; done += chunk) {
-      const int count = std::min(chunk, n - done);
-      tokens_.clear();
-      positions_.clear();
-      for (int i = 0; i < count; ++i) {
-        tokens_.push_back(any(rng_));
-        positions_.push_back(begin + done + i);
-      }
-      seqs_.assign(static_cast<std::size_t>(count), 0);
-      const bool is_last = done + count == n;
-      const int row = count - 1;
-      decoder_.launch({.tokens = tokens_,
-                       .positions = positions_,
-                       .seqs = seqs_,
-                       .logit_rows = std::span(&row, is_last ? 1 : 0)},
-                      memory_);
-      WICK_TRY(const auto logits, decoder_.logits());
-      static_cast<void>(logits);
+      tokens_.resize(static_cast<std::size_t>(std::min(chunk, n - done)));
+      std::generate(tokens_.begin(), tokens_.end(), [&] { return any(rng_); });
+      WICK_DO(model_.forward(tokens_, begin + done, done + chunk < n ? 0 : 1));
     }
     return {};
   }
@@ -128,22 +113,22 @@ class Bench {
   // Weights once for each forward pass, keys and values once for each position looked back at by a
   // decode step.
   double bytes_read(const Test& test) const {
-    const int chunk = decoder_.options().max_batch_tokens;
+    const int chunk = model_.decoder.options().max_batch_tokens;
     const int passes = (test.prompt + chunk - 1) / chunk + test.generate;
     const double looked_at = test.generate * (test.depth + (test.generate + 1) / 2.0);
-    return passes * static_cast<double>(decoder_.bytes_read_per_token()) +
+    return passes * static_cast<double>(model_.decoder.bytes_read_per_token()) +
            looked_at * static_cast<double>(kv_position_bytes_);
   }
 
   // With weights; a prompt's last token alone has logits. Attention multiplies floats.
   double products(const Test& test) const {
     const int n_logits = test.generate + (test.prompt > 0 ? 1 : 0);
-    return static_cast<double>(decoder_.products_per_token()) * (test.prompt + test.generate) +
-           static_cast<double>(decoder_.products_per_logit_row()) * n_logits;
+    return static_cast<double>(model_.decoder.products_per_token()) *
+               (test.prompt + test.generate) +
+           static_cast<double>(model_.decoder.products_per_logit_row()) * n_logits;
   }
 
-  Decoder& decoder_;
-  SequenceMemory& memory_;
+  BareModel& model_;
   std::span<const std::byte> probe_;
   ThreadTeam& team_;
   const MatmulKernels& kernels_;
@@ -151,8 +136,6 @@ class Bench {
   int n_cached_ = 0;
   std::mt19937 rng_{42};
   std::vector<TokenId> tokens_;
-  std::vector<Pos> positions_;
-  std::vector<SeqId> seqs_;
 };
 
 std::vector<Test> tests_of(const Options& o) {
@@ -184,7 +167,7 @@ Result<int> run(const Options& o) {
   const auto bytes = probe.bytes().first(std::min(kProbeBytes, probe.bytes().size()));
   if (!o.is_json) {
     print({printable(path.filename().string()), ", ", human(file.bytes()), "\n",
-           "test            threads    tokens/s     GB/s  of a plain read  of multiplies\n"});
+           "test            threads    tokens/s     GB/s  of memory speed   of peak MACs\n"});
   }
   std::vector<int> threads = o.threads;
   if (threads.empty()) threads = {static_cast<int>(config.integer("local.threads"))};
@@ -216,14 +199,15 @@ Action setup_bench(Flags flags) {
   o->settings.add_model(flags, false);
   o->settings.add(flags, {"local.device", "local.tensor_split", "cache.kv_type"});
   constexpr Range<int> kTokens = {0, 1 << 20};
-  flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = no such test");
-  flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = no such test");
-  flags.integers("-t,--threads", o->threads, {0, 1024}, "local.threads, several of them");
-  flags.integers("-d,--n-depth", o->depth, kTokens, "positions already in the cache");
-  flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "runs of which the median counts");
-  flags.toggle("--no-warmup", o->is_cold, "count the first run, too");
-  flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens in one forward pass");
-  flags.toggle("--json", o->is_json, "one JSON object a line");
+  flags.integers("-p,--n-prompt", o->prompt, kTokens, "prompt tokens; 0 = skip this test");
+  flags.integers("-n,--n-gen", o->generate, kTokens, "generated tokens; 0 = skip this test");
+  flags.integers("-t,--threads", o->threads, {0, 1024},
+                 "CPU threads; several values are measured in turn");
+  flags.integers("-d,--n-depth", o->depth, kTokens, "tokens in the KV cache before the test");
+  flags.integer("-r,--repetitions", o->repeats, {1, 1000}, "measured runs; the median is reported");
+  flags.toggle("--no-warmup", o->is_cold, "no warm-up run");
+  flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens per forward pass");
+  flags.toggle("--json", o->is_json, "print one JSON object per line");
   const auto chosen = std::make_shared<Action>([o] { return run(*o); });
   add_bench_single(flags, chosen);
   add_bench_chat(flags, chosen);

@@ -101,11 +101,11 @@ Result<int> run(const Options& o) {
 
 void add_bench_compare(Flags& bench, const ChosenAction& chosen) {
   const auto o = std::make_shared<Options>();
-  Flags flags = bench.command("compare", "hold one file of --json lines against an earlier one",
+  Flags flags = bench.command("compare", "compare two files of --json results",
                               [=] { *chosen = [o] { return run(*o); }; });
-  flags.required_text("BEFORE", o->before, "lines of wick bench --json");
-  flags.required_text("AFTER", o->after, "the same, later");
-  flags.integer("--limit", o->percent, {0, 1000}, "percent that a figure may be worse");
+  flags.required_text("BEFORE", o->before, "results of wick bench --json");
+  flags.required_text("AFTER", o->after, "later results");
+  flags.integer("--limit", o->percent, {0, 1000}, "allowed regression in percent");
 }
 
 }  // namespace wick

@@ -80,9 +80,10 @@ void add_common(Flags& flags, BenchOptions& options, int least_generated) {
   options.settings.add(
       flags, {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
   flags.integer("-n,--n-gen", options.generate, {least_generated, 1 << 20},
-                "generated tokens of an answer");
-  flags.integer("-r,--repetitions", options.runs, {1, 1000}, "runs of which the median counts");
-  flags.toggle("--json", options.is_json, "one JSON object a line");
+                "tokens to generate per answer");
+  flags.integer("-r,--repetitions", options.runs, {1, 1000},
+                "measured runs; the median is reported");
+  flags.toggle("--json", options.is_json, "print one JSON object per line");
 }
 
 Result<BenchSetup> set_up(const BenchOptions& options) {

@@ -1,5 +1,5 @@
-// wick bench serve: many streams at once; wick bench matrix: what prefix reuse and batching each
-// bring.
+// wick bench serve: concurrent streams; wick bench matrix: the gain of prefix caching and of
+// batching.
 #include "base/strings.h"
 #include "cli/bench.h"
 #include "cli/bench_engine.h"
@@ -157,21 +157,21 @@ Result<int> run_matrix(const Options& o) {
 void add_runs(Flags& flags, Options& o) {
   add_common(flags, o, 1);
   flags.integer("-p,--n-prompt", o.prompt, {1, 1 << 20}, "prompt tokens");
-  flags.integer("--warm-up", o.warm_up, {0, 100}, "runs before them that do not count");
+  flags.integer("--warm-up", o.warm_up, {0, 100}, "warm-up runs, not measured");
 }
 
 }  // namespace
 
 void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
   const auto o = std::make_shared<Options>();
-  Flags flags = bench.command("serve", "many streams at once: tokens per second, first text, gaps",
+  Flags flags = bench.command("serve", "concurrent streams: tokens/s, time to first text, gaps",
                               [=] { *chosen = [o] { return run_serve(*o); }; });
   add_runs(flags, *o);
   flags.integers("--concurrency", o->concurrency, {1, 256}, "streams");
-  flags.integer("--requests", o->requests, {1, 1000}, "requests of each stream, one after another");
+  flags.integer("--requests", o->requests, {1, 1000}, "requests per stream, one after another");
   flags.integer("--late", o->late_prompt, {0, 1 << 20},
-                "tokens of a prompt that comes while the streams talk: how long their next text "
-                "takes until it is read; 0 = none comes");
+                "tokens of a prompt that arrives while the streams decode, to measure their delay; "
+                "0 = none");
 }
 
 void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {
@@ -181,8 +181,8 @@ void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {
   o->runs = 10;
   o->warm_up = 3;
   Flags flags = bench.command("matrix",
-                              "eight requests with a common beginning: with and without "
-                              "prefix reuse and batching",
+                              "eight requests with a shared prefix: with and without prefix "
+                              "caching and batching",
                               [=] { *chosen = [o] { return run_matrix(*o); }; });
   add_runs(flags, *o);
 }

@@ -1,5 +1,5 @@
 // wick bench single: one prompt and its answer, short, medium and long; wick bench chat: five turns
-// of a conversation, each behind all before it.
+// of a conversation, each with all turns before it as prompt.
 #include <optional>
 
 #include "base/strings.h"
@@ -85,7 +85,7 @@ Result<int> run_single(const BenchOptions& o) {
          o.is_json, joined({padded(printable(name), 10), column(ids.size(), 8)}),
          {{0, 13, Column::Form::kWithQuartiles}, {1, 15, Column::Form::kWithQuartiles}});
   }
-  if (!o.is_json) print({"most memory at a time: ", fixed(peak_rss_mib(), 0), " MiB\n"});
+  if (!o.is_json) print({"peak memory: ", fixed(peak_rss_mib(), 0), " MiB\n"});
   return kExitOk;
 }
 
@@ -148,11 +148,12 @@ void add(Flags& bench, const ChosenAction& chosen, const char* name, const char*
 }  // namespace
 
 void add_bench_single(Flags& bench, const ChosenAction& chosen) {
-  add(bench, chosen, "single", "load, first text and speed for three prompts", run_single);
+  add(bench, chosen, "single", "load time, time to first text and tokens/s for three prompts",
+      run_single);
 }
 
 void add_bench_chat(Flags& bench, const ChosenAction& chosen) {
-  add(bench, chosen, "chat", "five turns of a conversation", run_chat);
+  add(bench, chosen, "chat", "a conversation of five turns", run_chat);
 }
 
 }  // namespace wick

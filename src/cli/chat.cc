@@ -248,9 +248,10 @@ Action setup_chat(Flags flags) {
   flags.text("-p,--prompt", o->prompt, "answer this prompt and exit");
   flags.text("-s,--system", o->system, "system message");
   flags.text("--session-file", o->session_file,
-             "load conversation and KV cache from this file, write them to it at the end");
+             "load conversation and KV cache from this file, save them at the end");
   flags.texts("--set", o->variables, "KEY=JSON, a variable of the chat template; may be repeated");
-  flags.toggle("--think,!--no-think", "whether a reasoning model thinks before it answers",
+  flags.toggle("--think,!--no-think",
+               "switch reasoning on or off (template variable enable_thinking)",
                [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
   return [o, flags] {

@@ -1,5 +1,5 @@
-// wick check and wick explain: what a shell command would do, and how risky that is. No model, no
-// network, no configuration: the text is parsed and interpreted by the room shell/, nothing runs.
+// wick check and wick explain: effects and risk of a shell command. No model, network or
+// configuration: the module shell/ parses and interprets the text, nothing runs.
 #include <unistd.h>
 
 #include <algorithm>
@@ -196,9 +196,10 @@ Action setup(Flags flags, bool is_long) {
                 [options](const std::string& name) { options->shell = name; });
   flags.setting("--mode", "MODE", false, "script (default) or interactive: typed at a prompt",
                 [options](const std::string& mode) { options->mode = mode; });
-  flags.toggle("--json", options->is_json, "the verdict as JSON");
+  flags.toggle("--json", options->is_json, "print the verdict as JSON");
   if (!is_long)
-    flags.toggle("--batch", options->is_batch, "judge objects from standard input, one a line");
+    flags.toggle("--batch", options->is_batch,
+                 "read JSON objects from standard input, one per line");
   return [options, is_long]() -> Result<int> {
     return options->is_batch ? run_batch(*options) : run_one(*options, is_long);
   };

@@ -1,5 +1,5 @@
-// wick config: what every switch is set to and by whom, where the files lie, and the table of
-// switches for programs and for docs/config.md.
+// wick config: settings and where each value comes from, the config files, and the table of
+// settings as JSON schema and Markdown.
 #include <memory>
 
 #include "base/strings.h"
@@ -37,7 +37,7 @@ JsonValue to_value(const OptionValue& value) {
   return std::visit(ValueMaker{}, value);
 }
 
-// As TOML, so that what is shown can be a file.
+// As TOML, so that the output can be used as a file.
 Result<int> show(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   Object all;
@@ -79,7 +79,7 @@ Result<int> path(const Options& o) {
   return kExitOk;
 }
 
-// JSON Schema 2020-12 of one switch.
+// JSON Schema 2020-12 of one setting.
 JsonValue schema_of(const Option& row) {
   const auto list_of = [&](JsonValue item) {
     return json_object({{"type", "array"}, {"items", std::move(item)}});
@@ -181,14 +181,14 @@ Action setup_config(Flags flags) {
   const auto add = [&](const char* name, const char* help, Result<int> (*run)(const Options&)) {
     return flags.command(name, help, [o, run] { o->run = run; });
   };
-  Flags shown = add("show", "every switch and what it is set to, as TOML", show);
-  shown.toggle("--origin", o->shows_origin, "and who set it");
+  Flags shown = add("show", "all settings as TOML", show);
+  shown.toggle("--origin", o->shows_origin, "also show where each value comes from");
   shown.toggle("--json", o->is_json, "one JSON object");
   o->settings.add_all(shown);
-  Flags where = add("path", "the files that are read, the weakest first", path);
+  Flags where = add("path", "the config files, lowest precedence first", path);
   where.toggle("--json", o->is_json, "one JSON object");
-  add("schema", "a JSON Schema of the file", schema);
-  add("table", "the table of switches in Markdown, as in docs/config.md", table);
+  add("schema", "a JSON schema of the config file", schema);
+  add("table", "the table of settings in Markdown, as in docs/config.md", table);
   return [o] { return o->run(*o); };
 }
 

@@ -1,4 +1,4 @@
-// wick doctor: what this machine offers and what wick makes of it.
+// wick doctor: devices, ISA, memory and paths on this machine.
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string isas() {
   return list;
 }
 
-// A row that is wrong says what to do about it.
+// A failed check has a hint.
 struct Row {
   std::string key, value, advice = {};
 };

@@ -1,5 +1,5 @@
-// wick estimate: what a model may take, before it takes it. Loading maps the weights and reserves
-// address space; memory is touched by the first prompt.
+// wick estimate: the memory estimate of a model. Loading maps the weights and reserves address
+// space only; the first prompt commits memory.
 #include "cli/estimate.h"
 
 #include <memory>
@@ -53,12 +53,13 @@ void print_memory_estimate(PrintFunction out, const LocalModel& model, const Con
          "\n"});
   };
   const ModelMemory memory = model.memory();
-  row("weights", memory.weight_bytes, "in the mapped file; the system may take them back");
+  row("weights", memory.weight_bytes, "in the mapped file; the system may page them out");
   row("cache", memory.cache_bytes,
-      cat("at most, as it fills: ", config.text("cache.kv_type"), ", context ", model.context()));
-  row("scratch", memory.scratch_bytes, "activations, tables, the index of the cache");
+      cat("at most, grows as it fills: ", config.text("cache.kv_type"), ", context ",
+          model.context()));
+  row("scratch", memory.scratch_bytes, "activations, tables, cache index");
   if (memory.draft_bytes() > 0) row("draft model", memory.draft_bytes(), "all of these for it");
-  row("together", memory.total(), "besides the tokenizer and the texts of requests");
+  row("together", memory.total(), "without the tokenizer and the text of requests");
   const std::vector<DeviceBytes> devices = model.device_bytes();
   for (const DeviceBytes& one : devices)
     if (devices.size() > 1) row(cat("on ", one.device->info().name), one.bytes, "of these");
@@ -71,7 +72,7 @@ Action setup_estimate(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, true);
   o->settings.add_tables(flags, {"local.", "cache.", "optimize."});
-  flags.toggle("--json", o->is_json, "for programs");
+  flags.toggle("--json", o->is_json, "print JSON");
   return [o] { return run(*o); };
 }
 

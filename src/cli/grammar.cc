@@ -1,5 +1,5 @@
-// wick grammar check: which texts a schema or a pattern allows. No model: objects come on standard
-// input, one a line, and each line gets its answer.
+// wick grammar check: tests texts against a JSON schema or a regex. No model: reads JSON objects
+// from standard input, one per line, and writes one result per line.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -61,7 +61,7 @@ Result<std::string> text_of(const Json& line, std::string_view key) {
   return found->text;
 }
 
-// What masks would let a model write.
+// Whether token masks would allow a text.
 Result<bool> check_declared(const Json& schema, const grammar::SchemaOptions& options,
                             const std::string& text) {
   WICK_TRY(const auto recognizer, grammar::SchemaRecognizer::make(schema, options, {}));
@@ -152,10 +152,10 @@ Result<int> check(const Options& options) {
 Action setup_grammar(Flags flags) {
   const auto options = std::make_shared<Options>();
   flags.require_command();
-  Flags sub = flags.command("check", "which texts a schema or pattern allows", [] {});
-  sub.toggle("--batch", options->is_batch, "objects from standard input, one a line");
-  sub.toggle("--json", options->is_json, "the answers as JSON, one a line");
-  sub.text("--registry", options->registry, "folder of the schemas below http://localhost:1234/");
+  Flags sub = flags.command("check", "test texts against a JSON schema or a regex", [] {});
+  sub.toggle("--batch", options->is_batch, "read JSON objects from standard input, one per line");
+  sub.toggle("--json", options->is_json, "print results as JSON, one per line");
+  sub.text("--registry", options->registry, "folder with the schemas of http://localhost:1234/");
   return [options] { return check(*options); };
 }
 

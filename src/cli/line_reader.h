@@ -20,7 +20,7 @@ class LineReader {
   // standard input cannot be read.
   Result<Got> next(std::string& line);
 
-  // What a line that is too long gets as its answer.
+  // The error for a line that is too long.
   Error too_long() const;
 
  private:

@@ -1,6 +1,6 @@
-// The library's messages (base/log.h) on standard error, written by a thread of its own: who has
-// something to say never waits for a terminal that stands still. What finds no room is counted, and
-// the count is said.
+// The library's messages (base/log.h) on standard error, written by its own thread, so logging
+// never waits for a blocked terminal. Messages that do not fit the queue are counted, and the count
+// is printed.
 #pragma once
 
 #include <memory>

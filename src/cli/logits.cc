@@ -1,5 +1,4 @@
-// wick logits: the logits of every position of a given token sequence, so that anyone can hold wick
-// against another engine.
+// wick logits: the logits of every position of a token sequence, for comparison with other engines.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -67,32 +66,17 @@ std::string npy_header(std::size_t rows, std::size_t cols) {
   return header + dict;
 }
 
-Result<void> write_logits(BareModel& model, const std::vector<TokenId>& ids, int chunk,
+Result<void> write_logits(BareModel& model, const std::vector<TokenId>& ids, std::size_t chunk,
                           const Interrupt& interrupt, AtomicFile& out) {
-  const int n = static_cast<int>(ids.size());
-  std::vector<Pos> positions;
-  std::vector<SeqId> seqs;
-  std::vector<int> rows;
-  WICK_CHECK(model.memory.extend(0, n), "the cache was made for this many positions");
-  for (int begin = 0; begin < n; begin += chunk) {
+  WICK_CHECK(model.memory.extend(0, static_cast<int>(ids.size())),
+             "the cache was made for this many positions");
+  for (std::size_t begin = 0; begin < ids.size(); begin += chunk) {
     if (interrupt.was_hit()) {
       return Error{.code = ErrorCode::kCancelled, .id = "interrupted", .message = "interrupted"};
     }
-    const int count = std::min(chunk, n - begin);
-    positions.clear();
-    rows.clear();
-    for (int i = 0; i < count; ++i) {
-      positions.push_back(begin + i);
-      rows.push_back(i);
-    }
-    seqs.assign(static_cast<std::size_t>(count), 0);
-    model.decoder.launch({.tokens = std::span(ids).subspan(static_cast<std::size_t>(begin),
-                                                           static_cast<std::size_t>(count)),
-                          .positions = positions,
-                          .seqs = seqs,
-                          .logit_rows = rows},
-                         model.memory);
-    WICK_TRY(const auto logits, model.decoder.logits());
+    const auto part = std::span(ids).subspan(begin, std::min(chunk, ids.size() - begin));
+    WICK_TRY(const auto logits,
+             model.forward(part, static_cast<Pos>(begin), static_cast<int>(part.size())));
     WICK_DO(out.add(std::as_bytes(logits)));
   }
   return {};
@@ -127,7 +111,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const auto interrupt, Interrupt::begin());
   WICK_TRY(AtomicFile out, AtomicFile::create(o.out, inputs));
   WICK_DO(out.add(npy_header(ids.size(), static_cast<std::size_t>(vocab))));
-  WICK_DO(write_logits(model, ids, o.chunk, *interrupt, out));
+  WICK_DO(write_logits(model, ids, static_cast<std::size_t>(o.chunk), *interrupt, out));
   WICK_DO(out.commit());
   if (o.is_json) {
     print({"{\"tokens\":", ids.size(), ",\"vocab\":", vocab, "}\n"});
@@ -149,7 +133,7 @@ Action setup_logits(Flags flags) {
   flags.exclude("--ids", "--ids-file");
   flags.required_text("-o", o->out, "the .npy file to write: [tokens, vocab], float32");
   flags.integer("--chunk", o->chunk, {1, 4096},
-                "tokens in one forward pass; the bits never depend on it");
+                "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");
   return [o] { return run(*o); };
 }

@@ -1,5 +1,4 @@
-// wick model: what is on this machine, what can be fetched, what a file says about itself, and
-// whether it is whole.
+// wick model: lists, downloads, inspects, verifies and removes models.
 #include <algorithm>
 #include <memory>
 
@@ -136,17 +135,17 @@ Action setup_model(Flags flags) {
   flags.require_command();
   const auto add = [&](const char* name, const char* help, Result<int> (*run)(const Options&)) {
     Flags sub = flags.command(name, help, [o, run] { o->run = run; });
-    sub.toggle("--json", o->is_json, "for programs");
+    sub.toggle("--json", o->is_json, "print JSON");
     return sub;
   };
-  add("list", "what is here, and what can be fetched", list);
-  add("pull", "fetch a model into the store", pull_model)
+  add("list", "list local models and models to download", list);
+  add("pull", "download a model", pull_model)
       .required_text("NAME", o->name, "a name of the list, hf:org/repo[:file or quant], or a URL");
-  Flags about = add("info", "what a model says about itself", info);
+  Flags about = add("info", "show the metadata of a model", info);
   o->settings.add_model(about, true);
-  add("verify", "hash the files of a model again", verify)
+  add("verify", "verify the SHA-256 of a model's files", verify)
       .required_text("NAME", o->name, "a model of the list");
-  add("rm", "remove a model from the store", remove)
+  add("rm", "remove a downloaded model", remove)
       .required_text("NAME", o->name, "a model of the list");
   return [o] { return o->run(*o); };
 }

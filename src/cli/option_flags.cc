@@ -63,7 +63,7 @@ void OptionFlags::add(Flags& flags, const Option& row, const std::string& names)
 void OptionFlags::add(Flags& flags, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     const Option* const row = find_option(key);
-    WICK_CHECK(row != nullptr, "the key is in the table of switches");
+    WICK_CHECK(row != nullptr, "the key is in the table of settings");
     add(flags, *row, row->flags);
   }
 }

@@ -1,6 +1,6 @@
-// The flags of a command that are rows of the table of switches (config/options.h), and what they
-// come to together with environment and files. A command registers the keys it reads and asks for
-// all of them at once when it runs; a bad value anywhere ends it there.
+// The flags of a command that are rows of the table of settings (config/options.h), resolved
+// together with environment and files. A command registers the keys it reads and asks for all of
+// them at once when it runs; a bad value anywhere ends it there.
 //
 //   o->settings.add(flags, {"local.threads", "cache.kv_type"});
 //   WICK_TRY(const Config config, o->settings.resolve());

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <numeric>
 
 #include "backend/device_registry.h"
 #include "base/strings.h"
@@ -51,6 +52,19 @@ Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
   return BareModel{std::move(decoder), std::move(memory)};
 }
 
+Result<std::span<float>> BareModel::forward(std::span<const TokenId> tokens, Pos begin,
+                                            int n_rows) {
+  const int n = static_cast<int>(tokens.size());
+  positions.resize(tokens.size());
+  std::iota(positions.begin(), positions.end(), begin);
+  seqs.assign(tokens.size(), 0);
+  rows.resize(static_cast<std::size_t>(n_rows));
+  std::iota(rows.begin(), rows.end(), n - n_rows);
+  decoder.launch({.tokens = tokens, .positions = positions, .seqs = seqs, .logit_rows = rows},
+                 memory);
+  return decoder.logits();
+}
+
 Result<LocalOptions> computing_options(const Config& config) {
   WICK_DO(open_devices(config));
   LocalOptions options{.threads = static_cast<int>(config.integer("local.threads")),
@@ -65,17 +79,16 @@ Result<LocalOptions> local_options(const Config& config) {
   WICK_TRY(LocalOptions options, computing_options(config));
   options.engine.context = static_cast<int>(config.integer("local.context"));
   options.memory_limit_bytes = static_cast<std::uint64_t>(config.integer("local.memory_limit"));
-  const std::string& speculation = config.text("optimize.speculation");
   const std::string& draft_model = config.text("optimize.draft_model");
-  if ((speculation == "draft") == draft_model.empty()) {
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "bad_spec",
-                 .message = "--spec draft and --draft-model belong together",
-                 .hint = "wick config show --origin tells who set either"};
+  auto set = set_speculation({.kind = config.text("optimize.speculation"),
+                              .draft_model = draft_model,
+                              .draft_max = static_cast<int>(config.integer("optimize.draft_max"))},
+                             options.engine);
+  if (!set) {
+    Error error = std::move(set).error();
+    error.hint = "see --spec and --draft-model; wick config show --origin tells who set either";
+    return error;
   }
-  const int usual = speculation == "draft" ? LocalOptions::kModelDraft : LocalOptions::kNgramDraft;
-  const auto most = static_cast<int>(config.integer("optimize.draft_max"));
-  if (speculation != "none") options.engine.draft_max = most > 0 ? most : usual;
   if (!draft_model.empty()) {
     WICK_TRY(options.draft_model, find_model(draft_model, config.boolean("hub.offline")));
   }

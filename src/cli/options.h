@@ -33,6 +33,12 @@ Result<std::vector<DeviceShare>> open_devices(const Config& config);
 struct BareModel {
   Decoder decoder;
   SequenceMemory memory;
+  std::vector<Pos> positions = {};  // of the last forward(), and so the next two
+  std::vector<SeqId> seqs = {};
+  std::vector<int> rows = {};
+
+  // One forward pass over `tokens` at positions `begin` and on; logits of the last n_rows of them.
+  Result<std::span<float>> forward(std::span<const TokenId> tokens, Pos begin, int n_rows);
 };
 
 Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,

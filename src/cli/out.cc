@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +12,7 @@
 #include <system_error>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 
 namespace wick {
 
@@ -61,14 +61,8 @@ void gather(std::string_view text) {
   if (out.gathered.size() >= kGatheredBytes) flush_output();
 }
 
-std::size_t characters(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 std::string blanks(const Printable& text, std::size_t width) {
-  const std::size_t n = characters(text.view());
+  const std::size_t n = count_characters(text.view());
   return std::string(n < width ? width - n : 0, ' ');
 }
 

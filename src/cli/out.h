@@ -3,10 +3,8 @@
 //
 //   - Foreign text is escaped. print() and note() take literals, numbers and Printables
 //     (base/printable.h); a std::string does not compile.
-//   - A failed write is an error. Where nobody reads standard output any more the program ends as
-//   by
-//     SIGPIPE; any other failure is remembered, what is printed after it is dropped, and
-//     end_output() tells it.
+//   - A failed write is an error. If standard output is closed the program ends as by SIGPIPE; any
+//     other failure is remembered, later output is dropped, and end_output() reports it.
 //
 //   print({padded(printable(name), 20), human(bytes), "\n"});
 #pragma once

@@ -21,18 +21,19 @@ std::span<const Command> commands() noexcept {
   static constexpr std::array kCommands = {
       Command{"chat", "talk with a model", setup_chat},
       Command{"run", "complete a text", setup_run},
-      Command{"serve", "answer programs over HTTP", setup_serve},
+      Command{"serve", "run the HTTP server: OpenAI, Anthropic and Ollama APIs", setup_serve},
       Command{"model", "list, pull, inspect, verify and remove models", setup_model},
       Command{"tokenize", "text to token ids", setup_tokenize},
-      Command{"template", "what a chat template makes of a conversation", setup_template},
+      Command{"template", "render a model's chat template", setup_template},
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
-      Command{"estimate", "what memory a model may take, before it takes it", setup_estimate},
+      Command{"estimate", "estimate the memory of a model", setup_estimate},
       Command{"bench", "measure tokens per second", setup_bench},
-      Command{"check", "how risky a shell command is: exit 0, 10, 11 or 12", setup_check},
-      Command{"explain", "what a shell command would do", setup_explain},
-      Command{"grammar", "which texts a JSON schema or a pattern allows", setup_grammar},
-      Command{"config", "what every switch is set to, and by whom", setup_config},
-      Command{"doctor", "what this machine offers and what wick makes of it", setup_doctor},
+      Command{"check", "rate the risk of a shell command: exit status 0, 10, 11 or 12",
+              setup_check},
+      Command{"explain", "explain what a shell command would do", setup_explain},
+      Command{"grammar", "test texts against a JSON schema or a regex", setup_grammar},
+      Command{"config", "show settings and where each value comes from", setup_config},
+      Command{"doctor", "show devices, ISA, memory and paths", setup_doctor},
   };
   return kCommands;
 }
@@ -47,7 +48,7 @@ bool wants_json(int argc, const char* const* argv) {
   return false;
 }
 
-// Help without CLI11's mark of a flag that switches off: --kv-reuse,--no-kv-reuse{false}.
+// Help without CLI11's mark of a negated flag: --kv-reuse,--no-kv-reuse{false}.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
@@ -67,7 +68,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
  private:
-  // Groups in one fixed order; flags that are not common for --help-all alone.
+  // Groups in a fixed order; rare flags in --help-all only.
   std::string groups(const CLI::App* app) const {
     std::string out;
     for (const char* const title :
@@ -83,7 +84,7 @@ class HelpFormatter final : public CLI::Formatter {
     return out;
   }
 
-  // Of several long names the first is shown, and what switches it off.
+  // Of several long names the first is shown, and its negation.
   static std::string without_aliases(std::string_view names) {
     std::string shown;
     bool has_long = false;
@@ -101,7 +102,7 @@ class HelpFormatter final : public CLI::Formatter {
   mutable bool shows_all_ = false;  // make_help() hands nothing down
 };
 
-// What a word that `app` does not know may stand for: its commands, or its long flags.
+// Suggestions for an unknown word: the nearest commands or long flags of `app`.
 std::string nearest_of(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   if (!word.starts_with("-")) {
@@ -151,7 +152,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc,
           .hint = near.empty() ? help : cat("did you mean: ", near, "? See ", help)};
 }
 
-// What users of Ollama type for commands of `wick model`.
+// Ollama's names for commands of `wick model`.
 std::vector<const char*> without_aliases(int argc, const char* const* argv) {
   static constexpr std::pair<std::string_view, const char*> kAliases[] = {
       {"ls", "list"}, {"show", "info"}, {"pull", "pull"}, {"rm", "rm"}};
@@ -170,13 +171,13 @@ Result<int> dispatch(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "wick " WICK_VERSION);
   app.set_help_all_flag("--help-all", "print all flags");
-  app.footer("Start with: wick chat");
   Action action;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
     const Action run = command.setup(Flags(*sub));
     sub->final_callback([&action, run] { action = run; });
   }
+  app.footer("Start with: wick chat");  // after the commands, which would inherit it
   const std::vector<const char*> words = without_aliases(argc, argv);
   argc = static_cast<int>(words.size());
   argv = words.data();
@@ -193,8 +194,8 @@ Result<int> dispatch(int argc, const char* const* argv) {
   return action();
 }
 
-// The status of the whole, after its error has been told. What could not be written is an error of
-// a command that had none; an error whose JSON stdout does not take goes to stderr.
+// The exit status, after the error has been reported. Failed output is an error if the command had
+// none; an error whose JSON cannot be written to stdout goes to stderr.
 int end(const Result<int>& status, bool as_json) {
   if (!status) report(status.error(), as_json);
   const auto written = end_output();
@@ -209,7 +210,7 @@ int run_program(int argc, const char* const* argv) {
   const bool as_json = wants_json(argc, argv);
   set_up_output();
   set_up_signals(as_json);
-  try {  // the door for what libraries and bad_alloc throw
+  try {  // catches what libraries and bad_alloc throw
     return end(dispatch(argc, argv), as_json);
   } catch (const std::exception& error) {
     return end(Error{.code = ErrorCode::kNoMemory, .id = "internal", .message = error.what()},

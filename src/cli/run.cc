@@ -50,12 +50,12 @@ Result<int> run(const Options& o) {
 Action setup_run(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, true);
-  flags.text("PROMPT", o->question, "answered by the chat template, as wick chat -p does");
+  flags.text("PROMPT", o->question, "answered through the chat template, as wick chat -p does");
   flags.text("-p,--prompt", o->prompt,
-             "text to complete, without template; default standard input");
+             "text to complete, without a chat template; default standard input");
   add_ask_flags(flags, *o);
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
-                "with --json: logprobs of each token and so many top logprobs; -1 = none");
+                "with --json: logprob and this many top logprobs of each token; -1 = none");
   flags.toggle("--prompt-logprobs", o->scores_prompt,
                "with --logprobs: logprobs of the prompt, too");
   return [o, flags] {

@@ -1,6 +1,5 @@
-// wick serve: answers programs over HTTP until it is told to end. SIGTERM and SIGINT let answers
-// that are under way come to their end, a second one does not; SIGHUP reads keys and certificates
-// again.
+// wick serve: the HTTP server. SIGTERM and SIGINT shut down after the running answers, a second
+// signal shuts down at once; SIGHUP reloads keys and certificates.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -75,6 +74,7 @@ Result<std::vector<http::Route>> make_routes(const Config& config, ServedModels 
                                    .defaults = std::move(defaults),
                                    .has_vllm_metrics =
                                        config.text("server.metrics_compat") == "vllm",
+                                   .has_page = config.boolean("server.webui"),
                                    .is_ready = [readiness] { return !readiness->drains; }});
   const auto add = [&](std::string_view path, http::Handler handler) {
     const bool has_it = std::any_of(routes.begin(), routes.end(),
@@ -109,10 +109,10 @@ void obey_signals(http::Server& server, Readiness& readiness, const std::stop_to
     const int number = ::sigtimedwait(&set, nullptr, &patience);
     if (number == SIGHUP) {
       const auto read = server.reload();
-      if (read) log_message(LogLevel::kInfo, "keys and certificates were read again");
+      if (read) log_message(LogLevel::kInfo, "reloaded API keys and certificates");
       if (!read) log_message(LogLevel::kWarning, to_string(read.error()));
     } else if (number > 0 && !readiness.drains.exchange(true)) {
-      log_message(LogLevel::kInfo, "ending; answers under way come to their end first");
+      log_message(LogLevel::kInfo, "shutting down after the running answers");
       server.drain();
     } else if (number > 0) {
       server.stop();
@@ -152,7 +152,7 @@ Result<int> new_key(const Options& o) {
                  .hint = "wick serve key new --scope admin"};
   }
   WICK_TRY(const http::NewKey key, http::make_key(o.scope == "admin"));
-  print({"key, shown this once:      ", printable(key.key),
+  print({"key (shown only once):     ", printable(key.key),
          "\nline for --api-key-file:   ", printable(key.line), "\n"});
   return kExitOk;
 }
@@ -168,9 +168,9 @@ Action setup_serve(Flags flags) {
   o->settings.add_tables(flags, {"server.", "local.", "cache.", "optimize.", "generation."});
   Flags key = flags.command("key", "API keys", [] {});
   key.require_command();
-  Flags made =
-      key.command("new", "make a key and the line for the file of keys", [o] { o->run = new_key; });
-  made.text("--scope", o->scope, "what it may: infer, or admin, which may all");
+  Flags made = key.command("new", "create an API key and its line for --api-key-file",
+                           [o] { o->run = new_key; });
+  made.text("--scope", o->scope, "infer, or admin (all routes)");
   return [o] { return o->run(*o); };
 }
 

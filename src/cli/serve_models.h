@@ -1,5 +1,5 @@
 // The models of `wick serve`: files, folders and names as --model has them, resolved (and fetched)
-// before the server opens its door, each loaded when it is first asked for, the first one at once.
+// before the server listens; each is loaded at its first request, the first one at once.
 #pragma once
 
 #include <memory>

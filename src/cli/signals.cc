@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/hex.h"
 #include "cli/cli.h"
 
 namespace wick {
@@ -64,9 +65,7 @@ class FileAt {
     }
   }
 
-  static std::uintptr_t digit(char c) noexcept {
-    return static_cast<std::uintptr_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-  }
+  static std::uintptr_t digit(char c) noexcept { return static_cast<std::uintptr_t>(hex_value(c)); }
 
   enum Field { kBegin, kEnd, kRest };
 

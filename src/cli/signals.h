@@ -1,4 +1,4 @@
-// What the program makes of signals that would end it without a word. The library touches none.
+// Handlers for signals that would otherwise end the program silently. The library installs none.
 #pragma once
 
 namespace wick {

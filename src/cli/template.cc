@@ -258,14 +258,15 @@ Action setup_template(Flags flags) {
   o->settings.add_model(flags, false);
   flags.text("--template", o->source,
              "take the template from this .jinja file, tokenizer_config.json, folder or model");
-  flags.text("--name", o->name, "of several templates: default, tool_use, rag, …");
+  flags.text("--name", o->name,
+             "name of a template, if there are several: default, tool_use, rag, …");
   flags.texts("--set", o->variables, "KEY=JSON, a variable of the template; may be repeated");
-  flags.toggle("--add-generation-prompt", o->adds_prompt, "end with the start of an answer");
+  flags.toggle("--add-generation-prompt", o->adds_prompt, "add the prompt of an answer");
   flags.toggle("--no-generation-prompt", o->adds_no_prompt, "do not");
   flags.exclude("--add-generation-prompt", "--no-generation-prompt");
-  flags.toggle("--tokens", o->is_tokens, "show the tokens, and which the template wrote");
+  flags.toggle("--tokens", o->is_tokens, "show the tokens, and which of them the template wrote");
   flags.text("--diff", o->other,
-             "show how another template's prompt differs, line by line; status 1 if it does");
+             "diff with the prompt of another template; exit status 1 if they differ");
   flags.toggle("--json", o->is_json, "print {\"template\",\"text\",\"trusted\",\"tokens\"}");
   return [o, flags] {
     o->has_model = flags.is_given("--model");

@@ -125,8 +125,8 @@ Action setup_tokenize(Flags flags) {
   flags.exclude("--prompt", "--file");
   flags.toggle("--special", o->is_special, "recognize control tokens in the text");
   flags.toggle("--add-special", o->adds_special, "also add what the tokenizer adds (BOS, EOS)");
-  flags.toggle("--null", o->is_null, "texts are separated by NUL bytes, one result for each");
-  flags.toggle("--count", o->is_count, "print only how many tokens");
+  flags.toggle("--null", o->is_null, "texts are separated by NUL bytes; one result per text");
+  flags.toggle("--count", o->is_count, "print only the number of tokens");
   flags.toggle("--json", o->is_json, "print {\"ids\":[…]}, a line for each text");
   return [o, flags] {
     o->has_text = flags.is_given("--prompt");

@@ -22,13 +22,13 @@ std::string read(const ReadVariable& variable, const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
-// `error` with the place where the bad value stands before its message.
+// `error` with the source of the bad value before its message.
 Error placed(Error error, std::string_view place) {
   error.message = cat(printable(place), ": ", error.message);
   return error;
 }
 
-// "local.": an empty table that might have held switches.
+// "local.": an empty table that might have held settings.
 bool is_table(std::string_view key) {
   const auto table = options();
   return key.ends_with('.') && std::any_of(table.begin(), table.end(), [&](const Option& row) {
@@ -136,7 +136,7 @@ Config::Setting& Config::at(const Option& row) {
 
 const Config::Setting& Config::at(std::string_view key) const {
   const Option* const row = find_option(key);
-  WICK_CHECK(row != nullptr, "the key is in the table of switches");
+  WICK_CHECK(row != nullptr, "the key is in the table of settings");
   return settings_[static_cast<std::size_t>(row - options().data())];
 }
 

@@ -1,6 +1,6 @@
-// What every switch is set to, and by whom: flag > environment > the user's file > /etc/wick > what
-// the model file advises > default. Config knows the layers above and below the model file; who
-// reads a model asks is_set() before taking its advice. Plain data once it is loaded; any thread.
+// The settings and where each value comes from: flag > environment > the user's file > /etc/wick >
+// the model file's hints > default. Config has all layers but the model file; code that reads a
+// model checks is_set() before using a hint. Plain data once it is loaded; any thread.
 //
 //   WICK_TRY(Config config, Config::load({.files = config_files({})}));
 //   config.integer("local.threads");   // 4
@@ -26,9 +26,9 @@ namespace wick {
 using ReadVariable = std::function<const char*(const char* name)>;
 const char* process_variable(const char* name);  // std::getenv
 
-// The files that a configuration may lie in, the weakest first: /etc/wick/config.toml, then the
-// user's ($XDG_CONFIG_HOME/wick/config.toml, else ~/.config/wick/config.toml). $WICK_CONFIG names
-// one to read instead of both. None is looked for in the current folder, which may be anybody's.
+// The config files, lowest precedence first: /etc/wick/config.toml, then the user's
+// ($XDG_CONFIG_HOME/wick/config.toml, else ~/.config/wick/config.toml). $WICK_CONFIG names one to
+// read instead of both. None is looked for in the current folder, which may be anybody's.
 std::vector<std::filesystem::path> config_files(const ReadVariable& variable = process_variable);
 
 struct ConfigSources {
@@ -44,7 +44,7 @@ class Config {
   // does an unknown key, with the nearest that there are.
   static Result<Config> load(const ConfigSources& sources);
 
-  // What flags set, in their order; one that is given several times is a list's next item.
+  // Values of flags, in order; repeated flags add list items.
   Result<void> set_flag(const Option& row, std::string_view text);
   Result<void> set_file(const std::vector<TomlEntry>& entries, std::string_view path);
 

@@ -1,4 +1,4 @@
-// What a configuration refuses to exceed: a file of one may come from anywhere.
+// Limits of config files, which are untrusted.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ std::string flags_of(std::string_view key) {
 // Hugging Face's libraries, and spnl with its Candle backend.
 struct ForeignVariable {
   std::string_view key, variable;
-  std::optional<std::int64_t> zero = {};  // what 0 means there, where it does not mean 0
+  std::optional<std::int64_t> zero = {};  // the value that 0 stands for there, if not 0
 };
 
 std::span<const ForeignVariable> foreign_variables() {
@@ -65,6 +65,8 @@ std::span<const ForeignVariable> foreign_variables() {
       {"server.parallel", "LLAMA_ARG_N_PARALLEL"},
       {"server.tls_cert", "LLAMA_ARG_SSL_CERT_FILE"},
       {"server.tls_key", "LLAMA_ARG_SSL_KEY_FILE"},
+      {"server.webui", "LLAMA_ARG_UI"},
+      {"server.webui", "LLAMA_ARG_WEBUI"},
       {"hub.offline", "HF_HUB_OFFLINE"},
       {"hub.offline", "LLAMA_ARG_OFFLINE"},
   };
@@ -171,7 +173,7 @@ void add_optimize(std::vector<Option>& table) {
                    .fallback = std::int64_t{0},
                    .max = kMaxDraft,
                    .flags = "--draft-max",
-                   .help = "draft tokens per step at most; 0 = 16, with a draft model 3"});
+                   .help = "most draft tokens per step; 0 = 16 with ngram, 3 with draft"});
 }
 
 bool is_whole(const SamplerParam& param) {
@@ -218,7 +220,7 @@ void add_generation(std::vector<Option>& table) {
                    .fallback = std::int64_t{0},
                    .max = kMaxContext,
                    .flags = "-n,--max-tokens,--predict,--n-predict",
-                   .help = "tokens to generate at most; 0 = until the context is full"});
+                   .help = "most tokens to generate; 0 = until the context is full"});
   table.push_back({.key = "generation.stop",
                    .kind = kTexts,
                    .flags = "--stop",
@@ -252,50 +254,50 @@ void add_addresses(std::vector<Option>& table) {
   table.push_back({.key = "server.host",
                    .kind = kTexts,
                    .flags = "--host",
-                   .help = "name or address to listen on, 127.0.0.1 unless set; may be repeated"});
+                   .help = "address to listen on; default 127.0.0.1; may be repeated"});
   table.push_back({.key = "server.port",
                    .kind = kInteger,
                    .fallback = std::int64_t{8080},
                    .max = 65535,
                    .flags = "--port",
-                   .help = "port of these; 0 = any that is free"});
+                   .help = "port to listen on; 0 = any free port"});
   table.push_back({.key = "server.unix",
                    .kind = kTexts,
                    .flags = "--unix",
-                   .help = "path of a Unix socket to listen on; without --host on that alone"});
+                   .help = "Unix socket to listen on; without --host the only one"});
   table.push_back({.key = "server.tls_cert",
                    .kind = kText,
                    .flags = "--tls-cert",
-                   .help = "PEM file with the chain of certificates; TLS 1.2 and later"});
+                   .help = "PEM file with the certificate chain; enables TLS (1.2 and later)"});
   table.push_back({.key = "server.tls_key",
                    .kind = kText,
                    .flags = "--tls-key",
-                   .help = "PEM file of its key"});
+                   .help = "PEM file with the private key"});
 }
 
 void add_protection(std::vector<Option>& table) {
   table.push_back({.key = "server.api_key_file",
                    .kind = kText,
                    .flags = "--api-key-file",
-                   .help = "file of keys, as wick serve key new makes their lines"});
+                   .help = "file of API keys; wick serve key new makes a line"});
   table.push_back({.key = "server.insecure",
                    .kind = kBoolean,
                    .fallback = false,
                    .flags = "--insecure",
-                   .help = "listen where others reach it without keys"});
+                   .help = "allow a network address without API keys"});
   table.push_back({.key = "server.open_admin",
                    .kind = kBoolean,
                    .fallback = false,
                    .flags = "--open-admin",
-                   .help = "without keys, everybody who reaches it may load and remove models"});
+                   .help = "without API keys, allow everyone to load and unload models"});
   table.push_back({.key = "server.allow_origin",
                    .kind = kTexts,
                    .flags = "--allow-origin",
-                   .help = "web pages of this origin may ask it (CORS); may be repeated"});
+                   .help = "allow web pages of this origin (CORS); may be repeated"});
   table.push_back({.key = "server.allow_host",
                    .kind = kTexts,
                    .flags = "--allow-host",
-                   .help = "a name that it is reached by, beside localhost; may be repeated"});
+                   .help = "allow this Host name, beside localhost; may be repeated"});
 }
 
 void add_server(std::vector<Option>& table) {
@@ -307,33 +309,38 @@ void add_server(std::vector<Option>& table) {
                    .min = 1,
                    .max = kMaxSeqs,
                    .flags = "--parallel",
-                   .help = "answers computed at a time; more wait their turn"});
+                   .help = "requests that run at once; more are queued"});
   table.push_back({.key = "server.max_connections",
                    .kind = kInteger,
                    .fallback = std::int64_t{1024},
                    .min = 1,
                    .max = 1 << 16,
                    .flags = "--max-connections",
-                   .help = "connections at a time; more are told to come back"});
+                   .help = "concurrent connections; more get 503"});
   table.push_back({.key = "server.max_connections_per_address",
                    .kind = kInteger,
                    .fallback = std::int64_t{256},
                    .min = 1,
                    .max = 1 << 16,
                    .flags = "--max-connections-per-address",
-                   .help = "of one machine; behind a proxy all are its"});
+                   .help = "concurrent connections per client address"});
   table.push_back({.key = "server.access_log",
                    .kind = kBoolean,
                    .fallback = true,
                    .flags = "--access-log,!--no-access-log",
-                   .help = "a line on standard error for each request"});
+                   .help = "log each request on standard error"});
+  table.push_back({.key = "server.webui",
+                   .kind = kBoolean,
+                   .fallback = true,
+                   .flags = "--webui,!--no-webui",
+                   .help = "the web page at /"});
   table.push_back({.key = "server.metrics_compat",
                    .kind = kChoice,
                    .fallback = std::string("none"),
                    .max = 1,
                    .choices = {"none", "vllm"},
                    .flags = "--metrics-compat",
-                   .help = "whose names /metrics has beside wick's own"});
+                   .help = "additional metric names in /metrics"});
 }
 
 std::string_view group_of(std::string_view key) {
@@ -348,7 +355,7 @@ std::string_view group_of(std::string_view key) {
   return "Model";
 }
 
-// What --help shows; the rest is behind --help-all.
+// Flags of --help; --help-all shows all.
 bool is_common(std::string_view key) {
   static constexpr std::string_view kCommon[] = {
       "local.model_path",       "hub.offline",          "local.device",      "local.threads",

@@ -1,14 +1,13 @@
-// How long a guess may be, so that guessing never costs much: a token that is guessed wrongly is a
-// row of work for nothing. Engine thread only.
+// Adaptive draft length: bounds the cost of rejected draft tokens, each a row computed for nothing.
+// Engine thread only.
 //
-// DraftControl, one for each sequence, counts. A wrong token costs one credit, a right one earns
-// one, and 64 tokens of the answer earn one, so that wrong ones stay below kFirst + 1/64 of the
-// answer + the right ones. The length doubles while all of a guess is right, and falls to what was.
+// DraftControl (one per sequence) keeps a credit: a rejected token costs one, an accepted one earns
+// one, and 64 tokens of the answer earn one, so rejected <= kFirst + accepted + answer / 64. The
+// draft length doubles while all draft tokens are accepted, else falls to the number accepted.
 //
-// DraftCost, one for each engine, looks at the clock: a guess pays if the share of guesses that are
-// right, times what a step costs, is more than what a row more costs a step. Where it does not,
-// guessing pauses and is tried again after a while. What it decides changes when tokens come, never
-// which.
+// DraftCost (one per engine) measures time: drafting pays if acceptance rate * time of a step >
+// time of one more row in a step. If not, drafting pauses and is tried again later. It changes when
+// tokens come, never which.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace wick {
 
 class DraftControl {
  public:
-  // Tokens the next guess may have, at most `most`.
+  // Length of the next draft, at most `most`.
   int length(int most) const noexcept { return std::min({most, length_, credit_ / kToken}); }
 
   void sampled() noexcept { credit_ = std::min(credit_ + 1, kMost * kToken); }
@@ -39,7 +38,7 @@ class DraftControl {
 
 class DraftCost {
  public:
-  // A step of one sequence, without and with guesses.
+  // Reports a step of one sequence, without and with draft tokens.
   void step_without(std::int64_t ns) noexcept { learn(plain_ns_, static_cast<double>(ns)); }
 
   void step_with(std::int64_t ns, int n_drafted, int n_accepted) noexcept {
@@ -63,9 +62,9 @@ class DraftCost {
 
  private:
   static constexpr int kPause = 64;  // steps
-  static constexpr int kEnough = 8;  // steps with guesses before one disturbed step can say no
+  static constexpr int kEnough = 8;  // steps with drafts before their mean counts
 
-  // Follows what a step costs when nothing disturbs it: on a busy machine the clock runs too far.
+  // A running minimum-like mean: on a busy machine single steps measure too long.
   static void learn(double& mean, double value) noexcept {
     const double weight = value < mean ? 1.0 / 4 : 1.0 / 32;
     mean = mean == 0 ? value : mean + (value - mean) * weight;

@@ -45,7 +45,7 @@ int DraftModel::draft(SeqId slot, std::span<const TokenId> tokens,
   fed.resize(kept);
   if (!memory_.extend(slot, static_cast<int>(most))) return 0;
   TokenId next = feed(slot, tokens.subspan(kept));
-  memory_.mark(slot);  // behind what is certain
+  memory_.mark(slot);  // after the accepted tokens
   for (std::size_t n = 0; n < out.size(); ++n) {
     if (next < 0 || next >= vocab_) return static_cast<int>(n);
     out[n] = next;
@@ -63,7 +63,7 @@ void DraftModel::forget(bool wipe) noexcept {
   if (wipe) memory_.wipe_free();
 }
 
-// The likeliest token behind `tokens`, which go on behind what was fed; -1 if there is none.
+// The most likely token after `tokens`, which extend what was fed; -1 if there is none.
 TokenId DraftModel::feed(SeqId slot, std::span<const TokenId> tokens) noexcept {
   auto& fed = fed_[static_cast<std::size_t>(slot)];
   while (!tokens.empty()) {

@@ -1,5 +1,6 @@
-// Text on its way to a reader: pieces gather until there are tokens enough or the first has waited
-// long enough. Engine thread only; the constructor allocates for the longest that can gather.
+// Groups generated text for a reader: pieces are collected until there are emit_tokens tokens or
+// the first has waited emit_ms. Engine thread only; the constructor allocates for the longest
+// group.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace wick {
 
 class Emission {
  public:
-  // As GenerateRequest has them.
+  // emit_tokens and emit_ms as in GenerateRequest.
   Emission(int tokens, int ms, std::size_t longest_piece)
       : tokens_(tokens > 0 || ms == 0 ? tokens : std::numeric_limits<int>::max()),
         wait_ns_(ms > 0 ? ms * std::int64_t{1'000'000} : std::numeric_limits<std::int64_t>::max()) {
@@ -35,8 +36,8 @@ class Emission {
 
   std::string_view text() const noexcept { return text_; }
 
-  // `n_tokens` have gathered. Nobody looks again before the next piece: if that would be too late,
-  // the text goes now.
+  // Whether the text is due after `n_tokens` tokens. It is not asked again before the next token,
+  // so it predicts when that comes.
   bool is_due(int n_tokens, std::int64_t now_ns) const noexcept {
     return !text_.empty() && (n_tokens >= tokens_ || text_.size() >= kMaxEmitBytes ||
                               now_ns - since_ns_ >= wait_ns_ - gap_ns_);

@@ -13,7 +13,7 @@ namespace wick {
 
 namespace {
 
-constexpr int kSpareContexts = 8;  // for earlier prompts, if the byte budget holds them
+constexpr int kSpareContexts = 8;  // for cached prefixes, if the byte budget allows
 
 Error invalid(std::string id, std::string message) {
   return {.code = ErrorCode::kInvalid, .id = std::move(id), .message = std::move(message)};
@@ -26,10 +26,6 @@ Result<void> check_range(std::string_view name, int value, int least, int most) 
                  cat(name, " is ", value, ", allowed are ", least, " to ", most));
 }
 
-int blocks_for(std::int64_t positions) noexcept {
-  return static_cast<int>((positions + kBlockTokens - 1) / kBlockTokens);
-}
-
 MemoryOptions memory_options(const EngineOptions& options, int context, int max_batch_tokens) {
   return {.k_type = options.k_type,
           .v_type = options.v_type,
@@ -38,7 +34,7 @@ MemoryOptions memory_options(const EngineOptions& options, int context, int max_
           .max_batch_tokens = max_batch_tokens};
 }
 
-// Blocks that the budget holds beside what does not grow with positions.
+// Blocks that fit the budget after the fixed part of the memory.
 std::uint64_t blocks_in_budget(const MemoryCost& cost, const EngineOptions& options) noexcept {
   const std::uint64_t limit = options.kv_limit_bytes;
   const std::uint64_t left = limit - std::min<std::uint64_t>(limit, cost.fixed);
@@ -47,8 +43,8 @@ std::uint64_t blocks_in_budget(const MemoryCost& cost, const EngineOptions& opti
   return std::min(left / cost.per_position / kBlockTokens, kMost);
 }
 
-// Positions of all sequences and earlier prompts together: what the budget holds, but no more than
-// is of use, and always one context with a block to copy into.
+// Positions of running sequences and cached prefixes: what fits the budget, but no more than
+// useful, and at least one context plus a block for copy-on-write.
 std::int64_t positions_for(const DecoderSpec& spec, const EngineOptions& options,
                            const MemoryOptions& memory) {
   const std::int64_t one = blocks_for(memory.context);
@@ -180,7 +176,8 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
   return std::unique_ptr<Engine>(new Engine(std::move(state)));
 }
 
-Result<int> Engine::State::check_request(const GenerateRequest& request, PromptOutput wish) const {
+Result<int> Engine::State::check_request(const GenerateRequest& request,
+                                         PromptOutput prompt_output) const {
   const int vocab = decoder.spec().vocab;
   const auto check_ids = [vocab](std::span<const TokenId> ids, const char* what) -> Result<void> {
     for (const TokenId id : ids) {
@@ -199,7 +196,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptO
   WICK_DO(check_range("emit_tokens", request.emit_tokens, 0, kMaxEmitTokens));
   WICK_DO(check_range("emit_ms", request.emit_ms, 0, kMaxMilliseconds));
   WICK_DO(check_range("top_logprobs", request.top_logprobs, -1, kMaxTopLogprobs));
-  if (wish == PromptOutput::kLogprobs && request.top_logprobs < 0) {
+  if (prompt_output == PromptOutput::kLogprobs && request.top_logprobs < 0) {
     return invalid("bad_top_logprobs", "logprobs of the prompt need top_logprobs, 0 or more");
   }
   if (request.stop.size() > kMaxStops) {
@@ -217,7 +214,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptO
     }
   }
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
-  const bool generates = wish != PromptOutput::kHiddenStates;
+  const bool generates = prompt_output != PromptOutput::kHiddenStates;
   const std::int64_t wanted = generates ? std::max(1, request.max_tokens) : 0;
   if (prompt + wanted > context) {
     Error error = invalid("context_length_exceeded", cat("prompt ", prompt, " + max ", wanted,
@@ -225,15 +222,16 @@ Result<int> Engine::State::check_request(const GenerateRequest& request, PromptO
     error.hint = "shorten the prompt, lower max_tokens, or raise the context with -c";
     return error;
   }
-  if (!generates) return 1;  // to the scheduler it ends before its first token
+  if (!generates) return 1;  // it ends after its prompt
   return request.max_tokens > 0 ? request.max_tokens : static_cast<int>(context - prompt);
 }
 
-// `finish` gives the sequence what its wish needs beside.
+// `finish` adds what the sequence's prompt_output needs.
 template <class Finish>
-Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput wish, const Finish& finish) {
+Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput prompt_output,
+                                 const Finish& finish) {
   State& s = *state_;
-  WICK_TRY(const int max_tokens, s.check_request(request, wish));
+  WICK_TRY(const int max_tokens, s.check_request(request, prompt_output));
   if (s.n_queued.fetch_add(1, std::memory_order_relaxed) >= s.options.max_queue) {
     s.n_queued.fetch_sub(1, std::memory_order_relaxed);
     return Error{
@@ -244,7 +242,7 @@ Result<RequestId> Engine::submit(GenerateRequest request, PromptOutput wish, con
   }
   const RequestId id = s.next_id.fetch_add(1, std::memory_order_relaxed);
   auto made = catch_bad_alloc([&]() -> Result<std::unique_ptr<Sequence>> {
-    auto sequence = std::make_unique<Sequence>(id, wish, std::move(request), *s.tokenizer,
+    auto sequence = std::make_unique<Sequence>(id, prompt_output, std::move(request), *s.tokenizer,
                                                SequenceSizes{.max_tokens = max_tokens,
                                                              .vocab = s.decoder.spec().vocab,
                                                              .draft_max = s.options.draft_max},
@@ -312,7 +310,7 @@ void Engine::run(const std::stop_token& stop) {
   State& s = *state_;
   const std::stop_callback wake(stop, [&s] { s.inbox.wake(); });
   while (!stop.stop_requested()) {
-    // A step without work counts, too: those who wait take the place of one that nobody reads.
+    // Steps without work count, too, so that waiting requests can preempt paused ones.
     if (step() || s.scheduler.has_ready()) continue;
     if (const std::int64_t deadline_ns = s.next_deadline_ns(); deadline_ns == 0) {
       s.inbox.wait();

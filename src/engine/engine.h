@@ -1,8 +1,7 @@
-// Where numbers meet text: many sequences share one forward pass, prompts share their common past.
-// submit() and cancel() may be called from any thread; step() is the heartbeat, called by one
-// thread (tests call it directly, production calls run()). What a request yields depends on the
-// model, the prompt, the parameters and the seed alone: never on who else is in the batch, on chunk
-// sizes, cache hits, evictions or preemptions.
+// The inference engine: continuous batching and prefix caching over a Decoder. submit() and
+// cancel() may be called from any thread; one thread calls step() (tests directly, production
+// through run()). The output of a request depends on model, prompt, parameters and seed alone:
+// never on other requests in the batch, chunk sizes, cache hits, evictions or preemptions.
 //
 //   WICK_TRY(auto engine, Engine::create(std::move(decoder), tokenizer, {}));
 //   GenerateRequest request{.prompt = ids, .max_tokens = 64, .sink = sink};
@@ -40,28 +39,27 @@ enum class PromptOutput : std::uint8_t;  // engine/scheduler.h
 
 struct TextDelta {
   std::string_view text = {};  // whole characters; valid during the call
-  // What was drawn behind the tokens of the delta before, up to the token that brought the end of
-  // the text: so which text a token comes with depends on no reader's pace. The last delta has no
-  // text, and all that is left: the end token, those of a stop sequence.
+  // Tokens sampled since the previous delta, including the one that completed `text`; the split
+  // does not depend on how fast the reader is. The last delta has no text and the remaining tokens:
+  // EOS, those of a stop sequence.
   std::span<const TokenId> tokens = {};
-  // With GenerateRequest::top_logprobs: for each of `tokens` 1 + top_logprobs entries, itself
-  // first.
+  // With GenerateRequest::top_logprobs: 1 + top_logprobs entries for each of `tokens`, the token
+  // itself first.
   std::span<const IdLogprob> logprobs = {};
   FinishReason finish = FinishReason::kNone;  // not kNone: the last delta of this request
-  Usage usage = {};                         // of the last delta
-  const Error* error = nullptr;             // with kError; what was said before it stands
+  Usage usage = {};                           // of the last delta
+  const Error* error = nullptr;               // with kError; earlier text stays valid
 };
 
-class DeltaSink {  // called by the engine's thread, inside the hot path: must neither allocate nor
-                   // lock nor block
+class DeltaSink {  // called by the engine thread on the hot path: must not allocate, lock or block
  public:
   virtual ~DeltaSink() = default;
-  // False: the reader is behind. The sequence pauses, and offers again once somebody has called
-  // Engine::wake().
+  // False: the reader is behind. The sequence pauses until Engine::wake() is called, then offers
+  // again.
   virtual bool offer(const TextDelta& delta) noexcept = 0;
 
-  // Nobody will ever read again: the request ends as cancelled, without a last delta. Who closes it
-  // calls Engine::wake().
+  // True when the reader is gone: the request is cancelled without a last delta. Call
+  // Engine::wake() after closing.
   virtual bool is_closed() const noexcept { return false; }
 };
 
@@ -69,75 +67,76 @@ struct GenerateRequest {
   std::vector<TokenId> prompt = {};
   int max_tokens = 0;  // 0 = to the context's end
   SamplingParams sampling = {};
-  std::vector<std::string> stop = {};  // stop sequences, matched on bytes; not shown
-  std::vector<TokenId> stop_token_ids = {};   // end the answer like the model's own end tokens
-  bool ignore_end = false;              // go on past end tokens
-  int top_logprobs = -1;                // of each token the score and so many likeliest; -1 = none
-  bool is_continuing = false;  // the answer goes on behind other text: a leading space is kept
+  std::vector<std::string> stop = {};        // stop sequences, matched on bytes; not shown
+  std::vector<TokenId> stop_token_ids = {};  // end the answer as EOG tokens do
+  bool ignore_end = false;                   // ignore EOG tokens
+  // Logprob of each generated token and its top_logprobs alternatives; -1 = none.
+  int top_logprobs = -1;
+  bool is_continuing = false;  // the answer continues other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
-  std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may leave first
+  std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may be destroyed first
 
-  std::uint64_t tenant = 0;  // tenants share time fairly, and of the cache nothing
-  int priority = 0;          // -2 (in the background) to 2; waiting raises it
+  std::uint64_t tenant = 0;  // tenants get fair scheduling and never share cache entries
+  int priority = 0;          // -2 (background) to 2; rises while waiting
   int time_limit_ms = 0;     // from submit(); then kError "time_limit". 0 = none
-  // Text is offered once so many tokens have brought it, or before the first of it has waited so
-  // long, if the next token takes as long as the last one; the end offers all. 0 = not by this one;
-  // both 0 = each piece as it comes.
+  // How text is grouped (wick/generation.h): a delta is offered when it has emit_tokens tokens, or
+  // before its first character would wait longer than emit_ms. 0 = no such condition; both 0 = each
+  // piece at once.
   int emit_tokens = 0;
   int emit_ms = 0;
 };
 
-// An answer, and how likely its prompt was. Nothing of the prompt is reused.
+// Generation with logprobs of the prompt; bypasses prefix caching.
 struct ScoreRequest {
   GenerateRequest generate = {};  // with top_logprobs, 0 or more
-  // Filled before the last delta: for each token of the prompt what TextDelta::logprobs has. Of
-  // those that nothing preceded (the first), all ids are -1. Shared: the reader may leave first.
+  // Filled before the last delta, in the form of TextDelta::logprobs. The first prompt token has no
+  // prediction; its ids are -1. Shared: the reader may be destroyed first.
   std::shared_ptr<std::vector<IdLogprob>> logprobs = {};
 };
 
-// The prompt's states as one vector. Nothing of it is reused, since the cache does not hold them.
+// The prompt's hidden states, pooled to one vector; bypasses prefix caching, which does not keep
+// hidden states.
 struct EmbedRequest {
   std::vector<TokenId> prompt = {};
   Pooling pooling = Pooling::kMean;
-  std::uint64_t tenant = 0;  // these as those of GenerateRequest
+  std::uint64_t tenant = 0;  // as in GenerateRequest
   int priority = 0;
   int time_limit_ms = 0;
 };
 
 struct EngineOptions {
   int max_seqs = 4;
-  int context = 0;  // 0 = the smaller of the model's and what kv_limit_bytes holds
-  // The cache of all sequences and of earlier prompts together; at least one context. Memory is
-  // taken as it fills.
+  int context = 0;  // 0 = the model's, or less if kv_limit_bytes holds less
+  // KV cache for running sequences and cached prefixes; at least one context. Memory is used as it
+  // fills.
   std::uint64_t kv_limit_bytes = 1'000'000'000;
   int prefill_chunk = 512;  // prompt tokens in one step
-  // Steps that sequences share carry no more prompt tokens than fit this time; 0 = as many as
-  // prefill_chunk says.
+  // Target time of steps with several sequences: bounds their prompt tokens; 0 = bounded by
+  // prefill_chunk only.
   int step_target_ms = 100;
-  int max_queue = 256;  // requests that wait; more are refused
+  int max_queue = 256;  // waiting requests; more are refused
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
-  // Tokens guessed ahead, by a draft model or from what the text said before, at most so many a
-  // step; 0 = none. The answer is the same with and without.
+  // Speculative decoding: most draft tokens per step, from a draft model or n-grams of the text; 0
+  // = off. The output is identical.
   int draft_max = 0;
-  bool adaptive_drafting = true;  // guessing pauses while the clock says that it costs time
+  bool adaptive_drafting = true;  // drafting pauses while it costs more time than it saves
   bool enable_prefix_caching = true;
-  bool explain_other_tenants = false;      // misses may name other tenants; these may not want it
-  const Clock* clock = &Clock::machine();  // outlives the engine; not null
+  bool explain_other_tenants = false;      // cache misses may reveal texts of other tenants
+  const Clock* clock = &Clock::machine();  // must outlive the engine; not null
 };
 
-// "bad_NAME" (kInvalid) for what is out of range.
+// Error id "bad_NAME" (kInvalid) for an option out of range.
 Result<void> check(const EngineOptions& options);
 
-// The cache that these options give a model: its context, and the positions of all sequences and
-// earlier prompts together.
+// The cache size that these options give a model: the context, and the positions of running
+// sequences and cached prefixes together.
 MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
                          int max_batch_tokens);
 
-// The keys and values of a text's beginning, as bytes that an engine of the same model and cache
-// types can take in again.
+// A cached prefix as bytes, for an engine of the same model and KV cache type.
 struct SavedPrefix {
   std::vector<TokenId> tokens = {};
-  std::vector<std::byte> blocks = {};  // for each 16 tokens begun
+  std::vector<std::byte> blocks = {};  // one block for each 16 tokens, the last may be partial
 };
 
 struct DeviceBytes {
@@ -148,7 +147,7 @@ struct DeviceBytes {
 struct EngineLoad {
   int running = 0, waiting = 0;           // requests
   int slots = 0;                          // requests that may run at once
-  int cache_blocks = 0, free_blocks = 0;  // of 16 tokens; free: no request under way holds them
+  int cache_blocks = 0, free_blocks = 0;  // of 16 tokens; free: not used by running requests
 };
 
 class Engine {
@@ -162,7 +161,8 @@ class Engine {
   int context() const noexcept;
   int threads() const noexcept;  // that compute for it
   ModelMemory memory() const noexcept;
-  // What of it lies where, in the order of the placement; on the host lies some bookkeeping beside.
+  // Memory on each device, in the order of the placement; some bookkeeping on the host comes on
+  // top.
   std::vector<DeviceBytes> device_bytes() const;
   const Tokenizer& tokenizer() const noexcept;
   std::size_t max_delta_bytes(const GenerateRequest& request) const noexcept;  // of TextDelta::text
@@ -173,29 +173,28 @@ class Engine {
   Result<RequestId> submit(GenerateRequest request);
   Result<RequestId> submit(ScoreRequest request);
   Result<std::shared_ptr<EmbedResult>> submit(EmbedRequest request);
-  void cancel(RequestId id) noexcept;  // takes effect at the next step; a step of this request
-                                       // alone (a long prompt) is given up between two layers
-  // Any thread: a reader that refused text has room, or is gone.
+  void cancel(RequestId id) noexcept;  // takes effect at the next step; a step with this request
+                                       // only is aborted between two layers
+  // Any thread: a reader that refused text can take some now, or is gone.
   void wake() noexcept;
 
-  // Any thread but the engine's, while that runs: they wait until it has done it, between two
-  // steps.
-  // As far as cached, and up to the first block that holds a value that is not finite.
+  // Any thread but the engine's, while it runs: these block until the engine has done it, between
+  // two steps. Saves the cached part, up to the first block that contains a non-finite value.
   SavedPrefix save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens);
-  // Tokens that found room. The prefix may be anybody's bytes: check_prefix() comes first.
+  // Returns the number of restored tokens. Untrusted bytes: call check_prefix() first.
   Result<int> restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix);
-  // kCorrupt, id "bad_prefix": tokens outside the vocabulary, blocks of other sizes, values that no
-  // cache writes (NaN, infinities). Any thread, waits for nobody.
+  // kCorrupt, id "bad_prefix": token ids out of range, wrong block sizes, values that a cache never
+  // contains (NaN, infinities). Any thread; does not block.
   Result<void> check_prefix(const SavedPrefix& prefix) const;
-  // Of a saved block, 16 positions; windows and snapshots of states come on top where they are.
+  // Bytes of a saved block of 16 positions, without windows and state snapshots.
   std::size_t least_block_bytes() const noexcept;
-  // What a request would take if it ran now, or what submit() would refuse it for. Needs no sink.
+  // Estimates a request without running it; fails where submit() would. Needs no sink.
   Result<RequestEstimate> estimate(const GenerateRequest& request);
   Result<RequestEstimate> estimate(const ScoreRequest& request);
   EngineLoad load();
-  // A tenant that is gone: its requests end as cancelled, what is cached of its texts is dropped;
-  // with `wipe` no byte of it stays in the cache. Returns the number of blocks that were dropped.
-  // Who asks with the same number later begins anew.
+  // Removes a tenant: cancels its requests and drops its cached prefixes; `wipe` also zeroes them.
+  // Returns the number of dropped blocks. A later request with the same number starts as a new
+  // tenant.
   int close_tenant(std::uint64_t tenant, bool wipe);
 
   // Engine thread.
@@ -206,7 +205,8 @@ class Engine {
   struct State;
   explicit Engine(std::unique_ptr<State> state);
   template <class Finish>
-  Result<RequestId> submit(GenerateRequest request, PromptOutput wish, const Finish& finish);
+  Result<RequestId> submit(GenerateRequest request, PromptOutput prompt_output,
+                           const Finish& finish);
   std::unique_ptr<State> state_;
 };
 

@@ -229,7 +229,7 @@ struct Recitation final : LogitsEditor {
   }
 };
 
-// With guesses several tokens come in one step, of which the last may show nothing yet.
+// With draft tokens several tokens come in one step, of which the last may show nothing yet.
 TEST(EngineStreams, ATokenComesWithTheFirstTextBehindItAtAnyPace) {
   for (const int draft_max : {0, 4}) {
     for (const int emit_tokens : {0, 16}) {

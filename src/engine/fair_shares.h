@@ -1,7 +1,7 @@
-// How much each tenant has been given, so that who got least goes first: the virtual token counter
-// of Sheng et al., "Fairness in Serving Large Language Models" (2024). A tenant who comes (back)
-// starts where the least served one of those present stands: idling earns no credit. Engine thread
-// only; join() allocates.
+// Tokens served per tenant, so that the tenant served least goes first: the virtual token counter
+// of Sheng et al., "Fairness in Serving Large Language Models" (2024). A tenant that arrives or
+// returns starts at the minimum of the active tenants: idling earns no credit. Engine thread only;
+// join() allocates.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +12,24 @@ namespace wick {
 
 struct FairShare {
   std::int64_t served = 0;  // tokens computed for this tenant
-  int n_jobs = 0;
+  int n_entries = 0;
 };
 
 class FairShares {
  public:
-  // The share of a new job of `tenant`; stays where it is until as many leave() as joined.
+  // The share of a new entry of `tenant`; the address is stable until each join() has had its
+  // leave().
   FairShare& join(std::uint64_t tenant) {
     const auto [place, is_new] = shares_.try_emplace(tenant);
     FairShare& share = place->second;
     if (is_new) share.served = least(tenant);
-    ++share.n_jobs;
+    ++share.n_entries;
     return share;
   }
 
   void leave(std::uint64_t tenant) noexcept {
     const auto place = shares_.find(tenant);
-    if (--place->second.n_jobs == 0) shares_.erase(place);
+    if (--place->second.n_entries == 0) shares_.erase(place);
   }
 
  private:

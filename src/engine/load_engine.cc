@@ -8,7 +8,7 @@ namespace wick {
 
 namespace {
 
-// Rows of logits a step, besides one for each sequence: those of prompts.
+// Rows of logits per step for prompts, beside one for each sequence.
 constexpr int kScoredRows = 7;
 
 Result<Decoder> load_decoder(const ModelFile& file, std::span<DeviceShare> devices,

@@ -1,5 +1,5 @@
-// From model files to an engine: placed on its devices, loaded, with the tokenizer of the file and
-// perhaps a smaller model that guesses. Any thread.
+// Makes an engine from model files: placement on devices, weights, tokenizer, and an optional draft
+// model. Any thread.
 //
 //   WICK_TRY(OpenDevices open, process_devices().open_all("auto"));
 //   WICK_TRY(auto engine, load_engine(file, {.max_seqs = 4}, {.devices = open.devices}));
@@ -17,12 +17,12 @@ namespace wick {
 struct EngineSources {
   std::vector<DeviceShare> devices = {};  // not empty
   int threads = 0;                        // of a CPU; 0 = what this process may use
-  const ModelFile* draft = nullptr;       // lives as long as the engine, as the file does
+  const ModelFile* draft = nullptr;       // optional; must outlive the engine, as `file` must
   LoadProgress progress = {}, draft_progress = {};
 };
 
-// An architecture that no row names, a tokenizer with more tokens than the model, a draft model of
-// another vocabulary, no memory: an error.
+// Errors: an unknown architecture, a tokenizer with more tokens than the model, a draft model of
+// another vocabulary, no memory.
 Result<std::unique_ptr<Engine>> load_engine(const ModelFile& file, const EngineOptions& options,
                                             EngineSources sources);
 

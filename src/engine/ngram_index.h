@@ -1,7 +1,7 @@
-// Guesses at what comes next by what came before: where the last three tokens stood earlier in the
-// text, the same tokens may follow (prompt lookup, Saxena 2023). The latest place of each three is
-// kept in a hash table that grows with the text; a collision forgets the older. Engine thread only;
-// the constructor allocates.
+// Draft tokens by n-gram lookup (prompt lookup decoding, Saxena 2023): where the last three tokens
+// occurred earlier in the text, the tokens that followed there are proposed. A hash table keeps the
+// latest position of each trigram and grows with the text; a collision overwrites the older one.
+// Engine thread only; the constructor allocates.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,8 @@ class NgramIndex {
   explicit NgramIndex(int most)
       : places_(std::bit_ceil(2 * static_cast<std::size_t>(std::max(most, 1))), -1) {}
 
-  // Hot:
-  // Guesses the tokens behind `tokens`, which is the text of last time or goes on behind it.
-  // Returns how many of `out` it filled: all or none. A text that repeats itself is guessed to go
-  // on so.
+  // Hot: Proposes tokens after `tokens`, which is the text of the last call or extends it. Fills
+  // all of `out` or nothing; returns how many. Past the end of the text the match repeats.
   int draft(std::span<const TokenId> tokens, std::span<TokenId> out) noexcept {
     if (tokens.size() <= kLength || places_.empty()) return 0;
     for (; n_indexed_ + kLength < tokens.size(); ++n_indexed_)
@@ -46,7 +44,7 @@ class NgramIndex {
  private:
   static constexpr std::size_t kLength = 3;
 
-  // Where the three tokens at `i` were seen last.
+  // The latest position of the trigram at `i`.
   std::int32_t& place(std::span<const TokenId> tokens, std::size_t i) noexcept {
     std::uint64_t key = 0;
     for (std::size_t j = 0; j < kLength; ++j)

@@ -1,6 +1,6 @@
-// A text's hidden states, one for each token behind the model's last norm, become one vector. Sums
-// are taken in double, in the order of the positions, so the cut of a prompt into chunks changes no
-// bit. Made with its memory; what the engine's thread calls allocates nothing.
+// Pools the hidden states of a prompt (after the model's last norm) into one embedding. Sums are in
+// double, in the order of positions, so prefill chunks change no bit. Allocates at construction
+// only.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ using RequestId = std::uint64_t;
 
 enum class Pooling : std::uint8_t {
   kMean,   // of all tokens
-  kFirst,  // the first token's: models that read both ways
-  kLast    // the last token's, which has seen all others
+  kFirst,  // the first token's: bidirectional models (CLS)
+  kLast    // the last token's
 };
 
 class EmbedResult {

@@ -83,7 +83,7 @@ PrefixCache::Match PrefixCache::find(std::uint64_t tenant, std::span<const Token
   const int own_root = root(tenant);
   int node = own_root;
   SequenceMemory::Path path;
-  // The last node where a sequence can go on; the walk may lead past it.
+  // The last node that a sequence can resume; the search may go past it.
   int parent = own_root;
   std::uint64_t key = parent >= 0 ? at(parent).key : mix(salt_ ^ tenant);
   SequenceMemory::Path resumed;
@@ -155,7 +155,7 @@ CacheMiss PrefixCache::explain(std::uint64_t parent_key, int parent,
   return miss;
 }
 
-// Whether some other tenant's texts begin with these tokens: whole blocks, then a part of one.
+// Whether another tenant has these tokens cached: whole blocks, then a part of one.
 bool PrefixCache::another_tenant_has(int own_root, std::span<const TokenId> tokens) const noexcept {
   for (int root = first_root_; root >= 0; root = at(root).next_sibling) {
     if (root == own_root) continue;
@@ -204,7 +204,7 @@ int PrefixCache::add(std::uint64_t tenant, int node, std::span<const TokenId> id
   memory_.pin(block);
   ++n_blocks_;
   if (is_whole) link_bucket(added);
-  // Older than its parent, newer than all that may go before it.
+  // Older than its parent, newer than all nodes that may be evicted before it.
   link_age(added, at(parent).n_ids > 0 ? parent : -1);
   drop_parts_of(added);
   return added;
@@ -218,7 +218,7 @@ int PrefixCache::find_saying(int parent, std::span<const TokenId> ids) const noe
   return match.extra == static_cast<int>(ids.size()) ? match.tail : -1;
 }
 
-// Half-full siblings that say no more than `node` does have served their time.
+// Removes partial siblings whose tokens `node` contains too.
 void PrefixCache::drop_parts_of(int node) noexcept {
   const auto ids = std::span(at(node).ids).first(static_cast<std::size_t>(at(node).n_ids));
   int left = kMaxSiblings;
@@ -246,7 +246,7 @@ int PrefixCache::evict(int n_blocks) noexcept {
   return freed;
 }
 
-// Leaves first, as a node's text is that of all above it.
+// Leaves first: a node needs all nodes above it.
 int PrefixCache::drop(std::uint64_t tenant) noexcept {
   const int before = n_blocks_;
   for (int node = root(tenant); node >= 0; node = root(tenant)) {
@@ -262,7 +262,7 @@ std::size_t PrefixCache::bytes() const noexcept {
          evicted_.size() * sizeof(evicted_[0]) + path_.size() * sizeof(path_[0]);
 }
 
-// ---- the tree's threads
+// ---- links of the tree
 
 // An unused node, first among the children of `parent` (-1 = a root).
 int PrefixCache::take_node(int parent, std::uint64_t key) noexcept {

@@ -1,17 +1,15 @@
-// What was computed before, found again by its token ids: a tree whose edges are blocks of 16 ids,
-// so that a path from the root spells a text and its nodes own the blocks of its memory, each with
-// what every group of layers needs to go on from there. The last block of a text may be half full;
-// such a node is a leaf. Each tenant has a root of its own, so tenants share nothing and cannot
-// even tell by the clock what others said. Engine thread only; after the constructor nothing
-// allocates.
+// The prefix cache: a radix tree whose edges are blocks of 16 token ids. A path from the root is a
+// text; its nodes own the blocks of its sequence memory, so a sequence can resume after any of
+// them. The last block of a text may be partial; such a node is a leaf. Each tenant has its own
+// root, so tenants share no entries and cannot learn each other's prompts from timing. Engine
+// thread only; allocates at construction only.
 //
 //   const PrefixCache::Match m = cache.find(tenant, prompt, limit);
 //   cache.attach(m, seq);                       // `seq` now begins with m.tokens() positions
 //   node = cache.add(tenant, node, ids, block); // a block that was computed
 //
-// Invariant: each node keeps its block (SequenceMemory::pin), each block has at most one node. A
-// node is nearer to the fresh end of the list by age than all nodes below it, so the oldest is a
-// leaf.
+// Invariant: each node pins its block (SequenceMemory::pin), each block has at most one node. In
+// the LRU list a node is newer than all nodes below it, so the oldest is a leaf.
 #pragma once
 
 #include <array>
@@ -30,7 +28,7 @@ class PrefixCache {
   PrefixCache(SequenceMemory& memory, bool explain_other_tenants);
 
   struct Match {
-    int node = -1;  // of the last whole block, -1 = none matches
+    int node = -1;  // of the last matching full block; -1 = none
     int whole = 0;  // positions in whole blocks
     int tail = -1;  // a node whose first `extra` positions match too
     int extra = 0;
@@ -39,20 +37,20 @@ class PrefixCache {
     int tokens() const noexcept { return whole + extra; }
   };
 
-  // How much of tokens[0, limit) is cached, up to where every group of layers can go on.
+  // The longest cached prefix of tokens[0, limit) that every group of layers can resume.
   Match find(std::uint64_t tenant, std::span<const TokenId> tokens, int limit) const noexcept;
 
-  // Hot:
-  // `seq` is empty and begins with what was found. Directly after find().
+  // Hot: `seq` must be empty; it gets the blocks that were found. Call directly after find().
   void attach(const Match& match, SeqId seq) noexcept;
-  // The node behind `node` (-1 = the tenant's root) that holds these 16 ids, -1 = none.
+  // The child of `node` (-1 = the tenant's root) with these 16 ids; -1 = none.
   int next(std::uint64_t tenant, int node, std::span<const TokenId> ids) const noexcept;
-  // The same, made of `block` if there is none. 1 to 16 ids; of fewer than 16 nothing may follow.
+  // The same; adds a node for `block` if there is none. 1 to 16 ids; with fewer than 16 it is a
+  // leaf.
   int add(std::uint64_t tenant, int node, std::span<const TokenId> ids, BlockId block) noexcept;
-  void touch(int node) noexcept;     // with all above it: used just now
-  int evict(int n_blocks) noexcept;  // the longest unused first; returns how many became free
+  void touch(int node) noexcept;     // marks it and its ancestors as just used
+  int evict(int n_blocks) noexcept;  // least recently used first; returns how many became free
 
-  int drop(std::uint64_t tenant) noexcept;  // all of it; returns how many blocks it let go
+  int drop(std::uint64_t tenant) noexcept;  // drops the tenant's tree; returns the number of blocks
 
   BlockId block(int node) const noexcept { return nodes_[index(node)].block; }
 
@@ -99,11 +97,11 @@ class PrefixCache {
   bool explains_tenants_;
   std::uint64_t salt_;
   std::vector<Node> nodes_;
-  std::vector<int> buckets_;  // heads of chains through next_in_bucket
+  std::vector<int> buckets_;  // heads of lists linked by next_in_bucket
   std::vector<std::uint64_t>
-      evicted_;                // keys of blocks that had to go, by key; later ones overwrite
+      evicted_;                // hash table of the keys of evicted blocks; later ones overwrite
   std::vector<BlockId> path_;  // scratch of attach()
-  int free_node_ = -1;         // chained through `parent`
+  int free_node_ = -1;         // linked by `parent`
   int first_root_ = -1;        // roots are siblings of each other
   int newest_ = -1, oldest_ = -1;
   int n_blocks_ = 0;

@@ -1,4 +1,5 @@
-// What comes and goes between two steps: requests, cancels, limits of time, those that are over.
+// Between two steps: takes new requests and cancellations, checks time limits, retires finished
+// sequences.
 #include <algorithm>
 #include <future>
 #include <utility>
@@ -75,7 +76,7 @@ int Engine::close_tenant(std::uint64_t tenant, bool wipe) {
   return n_blocks;
 }
 
-// With what has arrived: a request that was submitted before is among those that end.
+// Takes arrivals first, so that requests submitted before are cancelled, too.
 int Engine::State::close_tenant(std::uint64_t tenant, bool wipe) {
   take_arrivals();
   for (const auto& s : sequences) {
@@ -88,15 +89,15 @@ int Engine::State::close_tenant(std::uint64_t tenant, bool wipe) {
   return scheduler.close_tenant(tenant, wipe);
 }
 
-// Moves `arrived` in; without memory nothing has happened.
+// Moves `arrived` in; if memory runs out, nothing has changed.
 void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
   if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
-  arrived->job = &scheduler.add({.id = arrived->id,
-                                 .tenant = arrived->tenant,
-                                 .priority = arrived->priority,
-                                 .wish = arrived->wish,
-                                 .tokens = &arrived->tokens,
-                                 .owner = arrived.get()});
+  arrived->entry = &scheduler.add({.id = arrived->id,
+                                   .tenant = arrived->tenant,
+                                   .priority = arrived->priority,
+                                   .prompt_output = arrived->prompt_output,
+                                   .tokens = &arrived->tokens,
+                                   .owner = arrived.get()});
   sequences.push_back(std::move(arrived));
 }
 
@@ -133,7 +134,7 @@ void Engine::State::end_late_and_unread() {
   }
 }
 
-// The earliest time limit of those under way, 0 = none has one.
+// The earliest deadline of running requests; 0 = none.
 std::int64_t Engine::State::next_deadline_ns() const noexcept {
   std::int64_t first = 0;
   for (const auto& s : sequences) {
@@ -143,28 +144,29 @@ std::int64_t Engine::State::next_deadline_ns() const noexcept {
   return first;
 }
 
-Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request, PromptOutput wish) {
+Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request,
+                                                PromptOutput prompt_output) {
   RequestEstimate plan{.prompt_tokens = static_cast<int>(request.prompt.size())};
-  WICK_TRY(plan.max_tokens, check_request(request, wish));
-  plan.blocks = (plan.prompt_tokens + plan.max_tokens + kBlockTokens - 1) / kBlockTokens;
+  WICK_TRY(plan.max_tokens, check_request(request, prompt_output));
+  plan.blocks = blocks_for(plan.prompt_tokens + plan.max_tokens);
   plan.cache_bytes = static_cast<std::uint64_t>(plan.blocks) * kBlockTokens *
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   wait_for([&] {
-    take_arrivals();  // who asked before is counted
-    const PrefixCache::Match match =
-        scheduler.find({.tenant = request.tenant, .wish = wish, .tokens = &request.prompt});
+    take_arrivals();  // earlier requests are counted
+    const PrefixCache::Match match = scheduler.find(
+        {.tenant = request.tenant, .prompt_output = prompt_output, .tokens = &request.prompt});
     plan.cached_tokens = match.tokens();
     plan.miss = match.miss;
     plan.free_blocks = memory.free_blocks() + memory.evictable_blocks();
     std::int64_t to_compute = plan.prompt_tokens - plan.cached_tokens;
-    for (const auto jobs : {scheduler.live(), scheduler.waiting()}) {
-      for (const Job* job : jobs) {
+    for (const auto entries : {scheduler.live(), scheduler.waiting()}) {
+      for (const SchedulerEntry* entry : entries) {
         ++plan.requests_before;
-        if (!job->is_decoding()) to_compute += job->missing();
+        if (!entry->is_decoding()) to_compute += entry->missing();
       }
     }
-    // A scored prompt goes through in steps of a few tokens, whose time is not known.
-    if (wish == PromptOutput::kLogprobs || cost.prompt_token_ns() <= 0) return;
+    // Prompts with logprobs run in small steps whose time is not measured.
+    if (prompt_output == PromptOutput::kLogprobs || cost.prompt_token_ns() <= 0) return;
     plan.ttft_ms = static_cast<double>(to_compute) * cost.prompt_token_ns() * 1e-6;
   });
   return plan;
@@ -172,8 +174,8 @@ Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request, 
 
 void Engine::State::begin_admitted() noexcept {
   const std::int64_t now = now_ns();
-  for (Job* job : scheduler.live()) {
-    Sequence& s = *job->owner;
+  for (SchedulerEntry* entry : scheduler.live()) {
+    Sequence& s = *entry->owner;
     if (s.started_ns != 0) continue;
     s.started_ns = now;
     s.usage.queue_ms = static_cast<double>(now - s.submitted_ns) * 1e-6;
@@ -181,12 +183,12 @@ void Engine::State::begin_admitted() noexcept {
   }
 }
 
-// A sequence that has stopped gives up its place at once, and is gone when its reader has taken the
-// last delta.
+// A stopped sequence releases its slot at once and is removed when its reader has taken the last
+// delta.
 void Engine::State::retire() {
   for (auto& s : sequences) {
     if (s->finish == FinishReason::kNone) continue;
-    if (s->job != nullptr) scheduler.remove(*std::exchange(s->job, nullptr));
+    if (s->entry != nullptr) scheduler.remove(*std::exchange(s->entry, nullptr));
     if (!s->is_over) continue;
     if (s->started_ns == 0) n_queued.fetch_sub(1, std::memory_order_relaxed);
     s.reset();

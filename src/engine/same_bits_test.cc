@@ -24,7 +24,7 @@ struct Kind {
   int window = 0;
   bool window_alternates = false;
   int delta_heads = 0;
-  int n_schedules = 40;  // of the fast run, so many that tokens are guessed
+  int n_schedules = 40;  // of the fast run, enough for speculation to be used
   int latent = 0, query_rank = 0;
   bool has_joint_kv = false;
 };
@@ -65,12 +65,15 @@ void try_schedules(const Kind& kind, int first, int count) {
   const test::TempDir dir;
   Schedules schedules(written(kind, dir.path() / "m.gguf"));
   schedules.run(first, count);
-  std::printf("%s: schedules %d to %d, %d preemptions, %d reuses, %d right and %d wrong guesses\n",
-              kind.name, first, first + count - 1, schedules.preemptions, schedules.reuses,
-              schedules.accepted_tokens, schedules.rejected_tokens);
+  std::printf(
+      "%s: schedules %d to %d, %d preemptions, %d reuses, %d accepted and %d rejected draft "
+      "tokens\n",
+      kind.name, first, first + count - 1, schedules.preemptions, schedules.reuses,
+      schedules.accepted_tokens, schedules.rejected_tokens);
   EXPECT_GT(schedules.preemptions, 0) << "the cache was never short";
   EXPECT_GT(schedules.reuses, count / 10) << "nothing was ever reused";
-  EXPECT_GT(schedules.accepted_tokens + schedules.rejected_tokens, 0) << "nothing was ever guessed";
+  EXPECT_GT(schedules.accepted_tokens + schedules.rejected_tokens, 0)
+      << "no token was ever drafted";
 }
 
 class SameBitsSchedules : public testing::TestWithParam<int> {};
@@ -96,7 +99,8 @@ TEST_P(SameBitsSchedules, YieldTheSameOnTwoDevices) {
   }
   EXPECT_GT(schedules.preemptions, 0) << "the cache was never short";
   EXPECT_GT(schedules.reuses, 0) << "nothing was ever reused";
-  EXPECT_GT(schedules.accepted_tokens + schedules.rejected_tokens, 0) << "nothing was ever guessed";
+  EXPECT_GT(schedules.accepted_tokens + schedules.rejected_tokens, 0)
+      << "no token was ever drafted";
 }
 
 class SlowSchedules : public testing::TestWithParam<int> {};

@@ -1,5 +1,5 @@
-// Cached prefixes out of an engine and into one. What comes in may be a stranger's bytes: all of it
-// is checked, in the caller's thread, before the cache is touched.
+// Saves and restores cached prefixes. Restored bytes are untrusted: all of them are checked, on the
+// caller's thread, before the cache is touched.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -13,11 +13,7 @@ Error bad_prefix(std::string message) {
   return {.code = ErrorCode::kCorrupt, .id = "bad_prefix", .message = std::move(message)};
 }
 
-std::size_t blocks_for(std::size_t n_tokens) noexcept {
-  return (n_tokens + kBlockTokens - 1) / kBlockTokens;
-}
-
-// Ends the prefix before its first block that check_prefix() would refuse; it is computed again.
+// Truncates the prefix before the first block that check_prefix() would refuse.
 void cut_invalid(const SequenceMemory& memory, SavedPrefix& prefix) {
   std::span<const std::byte> rest = prefix.blocks;
   std::size_t n_blocks = 0;
@@ -34,7 +30,7 @@ void cut_invalid(const SequenceMemory& memory, SavedPrefix& prefix) {
 
 SavedPrefix Engine::save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens) {
   SavedPrefix saved;
-  // All the memory that may be needed, so that the engine's thread asks for none.
+  // Allocates everything, so that the engine thread does not.
   saved.blocks.reserve(
       state_->memory.most_exported_bytes(static_cast<int>(blocks_for(tokens.size()))));
   int n = 0;

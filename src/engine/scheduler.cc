@@ -19,51 +19,51 @@ Scheduler::Scheduler(SequenceMemory& memory, const SchedulerOptions& options)
     free_slots_.push_back(slot);
 }
 
-// ---- waiting and living
+// ---- waiting and running
 
-// Every wait raises a job, up to the highest level, where who got least and then who came first go
-// before; so each wait ends.
-int Scheduler::level(const Job& job) const noexcept {
-  const std::int64_t raised = job.priority + (step_ - job.came_step) / kAgeingSteps;
+// Priority rises with waiting time up to the highest level, where the tenant served least and then
+// the oldest goes first; so every wait ends.
+int Scheduler::level(const SchedulerEntry& entry) const noexcept {
+  const std::int64_t raised = entry.priority + (step_ - entry.came_step) / kAgeingSteps;
   return static_cast<int>(std::min<std::int64_t>(raised, kMaxPriority));
 }
 
-bool Scheduler::runs_before(const Job& a, const Job& b) const noexcept {
+bool Scheduler::runs_before(const SchedulerEntry& a, const SchedulerEntry& b) const noexcept {
   if (const int x = level(a), y = level(b); x != y) return x > y;
   if (a.share->served != b.share->served) return a.share->served < b.share->served;
   return a.id < b.id;
 }
 
-Job& Scheduler::add(const JobTerms& terms) {
-  // With room for all that live, so that a preemption does not allocate. What may throw comes
-  // before what changes.
+SchedulerEntry& Scheduler::add(const SchedulerRequest& terms) {
+  // Reserves for all running entries, so that preemption does not allocate. Everything that may
+  // throw comes before the first change.
   const std::size_t most = waiting_.size() + 1 + static_cast<std::size_t>(options_.max_seqs);
   if (waiting_.capacity() < most) waiting_.reserve(2 * most);
-  if (jobs_.size() == jobs_.capacity()) jobs_.reserve(2 * jobs_.size() + 8);
-  auto job = std::make_unique<Job>(Job{terms});
-  job->share = &shares_.join(terms.tenant);
-  job->came_step = step_;
-  waiting_.push_back(job.get());
-  jobs_.push_back(std::move(job));
-  return *jobs_.back();
+  if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 8);
+  auto entry = std::make_unique<SchedulerEntry>(SchedulerEntry{terms});
+  entry->share = &shares_.join(terms.tenant);
+  entry->came_step = step_;
+  waiting_.push_back(entry.get());
+  entries_.push_back(std::move(entry));
+  return *entries_.back();
 }
 
-void Scheduler::remove(Job& job) noexcept {
-  if (job.slot >= 0) {
-    release_slot(job);
-    std::erase(live_, &job);
+void Scheduler::remove(SchedulerEntry& entry) noexcept {
+  if (entry.slot >= 0) {
+    release_slot(entry);
+    std::erase(live_, &entry);
   } else {
-    std::erase(waiting_, &job);
+    std::erase(waiting_, &entry);
   }
-  shares_.leave(job.tenant);
-  std::erase_if(jobs_, [&job](const auto& entry) { return entry.get() == &job; });
+  shares_.leave(entry.tenant);
+  std::erase_if(entries_, [&entry](const auto& owned) { return owned.get() == &entry; });
 }
 
 void Scheduler::admit() noexcept {
   for (;;) {
-    Job* best = nullptr;
-    for (Job* job : waiting_) {
-      if (!job->is_paused && (best == nullptr || runs_before(*job, *best))) best = job;
+    SchedulerEntry* best = nullptr;
+    for (SchedulerEntry* entry : waiting_) {
+      if (!entry->is_paused && (best == nullptr || runs_before(*entry, *best))) best = entry;
     }
     if (best == nullptr) return;
     if (free_slots_.empty() && !preempt_one()) return;
@@ -73,38 +73,39 @@ void Scheduler::admit() noexcept {
 
 bool Scheduler::has_ready() const noexcept {
   return std::any_of(waiting_.begin(), waiting_.end(),
-                     [](const Job* job) { return !job->is_paused; });
+                     [](const SchedulerEntry* entry) { return !entry->is_paused; });
 }
 
-// A slot of a sequence that nobody reads, for those who wait.
+// Preempts a paused sequence for those who wait.
 bool Scheduler::preempt_one() noexcept {
-  for (Job* job : live_) {
-    if (job->paused_steps < kParkingSteps) continue;
-    preempt(*job);
-    std::erase(live_, job);
+  for (SchedulerEntry* entry : live_) {
+    if (entry->paused_steps < kParkingSteps) continue;
+    preempt(*entry);
+    std::erase(live_, entry);
     return true;
   }
   return false;
 }
 
-PrefixCache::Match Scheduler::find(const JobTerms& terms) const noexcept {
+PrefixCache::Match Scheduler::find(const SchedulerRequest& terms) const noexcept {
   const std::vector<TokenId>& tokens = *terms.tokens;
-  if (!options_.enable_prefix_caching || terms.wish != PromptOutput::kLastLogits) {
+  if (!options_.enable_prefix_caching || terms.prompt_output != PromptOutput::kLastLogits) {
     return {.miss = {.reason = MissReason::kOff, .wanted = tokens[0]}};
   }
   // The last token is always computed, because its logits are wanted.
   return prefixes_.find(terms.tenant, tokens, static_cast<int>(tokens.size()) - 1);
 }
 
-// Gives `job` a slot and blocks for all it knows; false if there is no room, and nothing changed.
-bool Scheduler::place(Job& job) noexcept {
+// Gives `entry` a slot and blocks for all its tokens; false if they do not fit, and nothing
+// changed.
+bool Scheduler::place(SchedulerEntry& entry) noexcept {
   const SeqId slot = free_slots_.back();
-  const int known = job.known();
-  PrefixCache::Match match = find(job);
+  const int known = entry.known();
+  PrefixCache::Match match = find(entry);
   prefixes_.attach(match, slot);
   int spare = memory_.free_blocks() + memory_.evictable_blocks();
   if (live_.empty() && memory_.blocks_needed(slot, known) > spare) {
-    // Alone, all there is is its own but for the copy of a half-used block.
+    // The only entry: all blocks are its own, except the copy of a partial block.
     memory_.release(slot);
     match.extra = 0;
     prefixes_.attach(match, slot);
@@ -119,54 +120,54 @@ bool Scheduler::place(Job& job) noexcept {
   const bool is_placed = make_room(needed) && memory_.extend(slot, known);
   WICK_CHECK(is_placed, "idle blocks can be had");
   free_slots_.pop_back();
-  job.slot = slot;
-  job.done = match.tokens();
-  job.node = match.node;
-  job.n_shared = match.whole / kBlockTokens;
-  job.paused_steps = 0;
-  if (job.cached < 0) {
-    job.cached = job.done;
-    job.miss = match.miss;
+  entry.slot = slot;
+  entry.done = match.tokens();
+  entry.node = match.node;
+  entry.n_shared = match.whole / kBlockTokens;
+  entry.paused_steps = 0;
+  if (entry.cached < 0) {
+    entry.cached = entry.done;
+    entry.miss = match.miss;
   }
-  std::erase(waiting_, &job);
-  live_.push_back(&job);
+  std::erase(waiting_, &entry);
+  live_.push_back(&entry);
   return true;
 }
 
-// What `job` computed goes to the prefix cache, its slot to the next.
-void Scheduler::release_slot(Job& job) noexcept {
+// Publishes the blocks of `entry` and frees its slot.
+void Scheduler::release_slot(SchedulerEntry& entry) noexcept {
   if (options_.enable_prefix_caching) {
-    const auto begin = static_cast<std::size_t>(job.n_shared) * kBlockTokens;
-    const auto end = static_cast<std::size_t>(job.done);
-    WICK_CHECK(job.is_failed || end < begin + kBlockTokens,
+    const auto begin = static_cast<std::size_t>(entry.n_shared) * kBlockTokens;
+    const auto end = static_cast<std::size_t>(entry.done);
+    WICK_CHECK(entry.is_failed || end < begin + kBlockTokens,
                "full blocks are published as they come");
-    if (!job.is_failed && end > begin && memory_.can_cut_blocks() &&
-        memory_.rollback(job.slot, job.done) == job.done) {
-      const BlockId tail = memory_.blocks(job.slot).back();
-      prefixes_.touch(prefixes_.add(job.tenant, job.node,
-                                    std::span(*job.tokens).subspan(begin, end - begin), tail));
+    if (!entry.is_failed && end > begin && memory_.can_cut_blocks() &&
+        memory_.rollback(entry.slot, entry.done) == entry.done) {
+      const BlockId tail = memory_.blocks(entry.slot).back();
+      prefixes_.touch(prefixes_.add(entry.tenant, entry.node,
+                                    std::span(*entry.tokens).subspan(begin, end - begin), tail));
     } else {
-      prefixes_.touch(job.node);
+      prefixes_.touch(entry.node);
     }
   }
-  memory_.release(job.slot);
-  free_slots_.push_back(job.slot);  // cold: within the capacity of all slots
-  job.slot = -1;
-  job.node = -1;
-  job.n_shared = 0;
+  memory_.release(entry.slot);
+  free_slots_.push_back(entry.slot);  // cold: within the capacity of all slots
+  entry.slot = -1;
+  entry.node = -1;
+  entry.n_shared = 0;
 }
 
 // Hot: back to waiting. The caller takes it off `live_`.
-void Scheduler::preempt(Job& job) noexcept {
-  release_slot(job);
-  job.done = 0;
-  ++job.n_preempted;
-  waiting_.push_back(&job);  // cold: within the capacity that add() reserves
+void Scheduler::preempt(SchedulerEntry& entry) noexcept {
+  release_slot(entry);
+  entry.done = 0;
+  ++entry.n_preempted;
+  waiting_.push_back(&entry);  // cold: within the capacity that add() reserves
 }
 
 int Scheduler::close_tenant(std::uint64_t tenant, bool wipe) noexcept {
   const int n_blocks = prefixes_.drop(tenant);
-  // Blocks that it lost earlier are free too, or were zeroed when another tenant took them.
+  // Blocks evicted earlier are free too, or were zeroed when another tenant took them.
   if (wipe) memory_.wipe_free();
   return n_blocks;
 }
@@ -181,13 +182,13 @@ bool Scheduler::make_room(int n_blocks) noexcept {
 std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
   ++step_;
   slices_.clear();
-  for (Job* job : live_)
-    job->paused_steps = job->is_paused ? job->paused_steps + 1 : 0;
+  for (SchedulerEntry* entry : live_)
+    entry->paused_steps = entry->is_paused ? entry->paused_steps + 1 : 0;
   reserve_decode();
   int n_decoding = 0;
-  for (Job* job : live_) {
-    if (job->is_paused || !job->is_decoding()) continue;
-    add_slice(*job, 1);
+  for (SchedulerEntry* entry : live_) {
+    if (entry->is_paused || !entry->is_decoding()) continue;
+    add_slice(*entry, 1);
     ++n_decoding;
   }
   add_drafts();
@@ -195,7 +196,7 @@ std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
   return slices_;
 }
 
-// Rows of logits that are left when each job has one.
+// Rows of logits left after one for each entry.
 int Scheduler::free_rows() const noexcept {
   int n = options_.max_rows - options_.max_seqs;
   for (const Slice& slice : slices_)
@@ -203,45 +204,47 @@ int Scheduler::free_rows() const noexcept {
   return n;
 }
 
-// Guesses are computed with the token they follow, as far as there is room: nobody gives way.
+// Draft tokens are computed with the token they follow, within the budget; nothing is preempted for
+// them.
 void Scheduler::add_drafts() noexcept {
   int room = options_.max_batch_tokens - static_cast<int>(live_.size());
   for (Slice& slice : slices_) {
-    Job& job = *slice.job;
-    const int end = job.done + 1 + std::min({job.n_draft, room, free_rows()});
-    if (end <= job.done + 1 || end > memory_.context()) continue;
-    if (!make_room(memory_.blocks_needed(job.slot, end)) || !memory_.extend(job.slot, end))
+    SchedulerEntry& entry = *slice.entry;
+    const int end = entry.done + 1 + std::min({entry.n_draft, room, free_rows()});
+    if (end <= entry.done + 1 || end > memory_.context()) continue;
+    if (!make_room(memory_.blocks_needed(entry.slot, end)) || !memory_.extend(entry.slot, end))
       continue;
-    slice.n_draft = end - job.done - 1;
+    slice.n_draft = end - entry.done - 1;
     slice.count += slice.n_draft;
     slice.n_rows = slice.count;
-    memory_.mark(job.slot);
+    memory_.mark(entry.slot);
     room -= slice.n_draft;
   }
 }
 
-// Blocks for all that each job knows: a prompt has them since its admission, a decoding job takes
-// one for its next position. Who came last goes first if there are too few, sequences that nobody
-// reads before all others.
+// Reserves blocks: a prompt has them since admission, a decoding entry may need one for its next
+// position. If there are too few, the newest entry is preempted, paused ones before all others.
 void Scheduler::reserve_decode() noexcept {
   for (std::size_t i = 0; i < live_.size();) {
-    Job* const job = live_[i];
-    const int known = job->known();
-    if (job->is_paused ||
-        (make_room(memory_.blocks_needed(job->slot, known)) && memory_.extend(job->slot, known))) {
+    SchedulerEntry* const entry = live_[i];
+    const int known = entry->known();
+    if (entry->is_paused || (make_room(memory_.blocks_needed(entry->slot, known)) &&
+                             memory_.extend(entry->slot, known))) {
       ++i;
       continue;
     }
-    const auto last = std::max_element(
-        live_.begin(), live_.end(),
-        [this](const Job* a, const Job* b) { return is_preempted_before(*b, *a); });
+    const auto last = std::max_element(live_.begin(), live_.end(),
+                                       [this](const SchedulerEntry* a, const SchedulerEntry* b) {
+                                         return is_preempted_before(*b, *a);
+                                       });
     if (last - live_.begin() < static_cast<std::ptrdiff_t>(i)) --i;
     preempt(**last);
     live_.erase(last);
   }
 }
 
-bool Scheduler::is_preempted_before(const Job& a, const Job& b) const noexcept {
+bool Scheduler::is_preempted_before(const SchedulerEntry& a,
+                                    const SchedulerEntry& b) const noexcept {
   if (a.is_paused != b.is_paused) return a.is_paused;
   if (const int x = level(a), y = level(b); x != y) return x < y;
   return a.id > b.id;
@@ -249,13 +252,14 @@ bool Scheduler::is_preempted_before(const Job& a, const Job& b) const noexcept {
 
 void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexcept {
   prompts_.clear();
-  for (Job* job : live_) {
-    if (job->is_paused || job->is_decoding()) continue;
-    extend(*job);
-    prompts_.push_back(job);  // cold: within the capacity of all slots
+  for (SchedulerEntry* entry : live_) {
+    if (entry->is_paused || entry->is_decoding()) continue;
+    extend(*entry);
+    prompts_.push_back(entry);  // cold: within the capacity of all slots
   }
-  std::sort(prompts_.begin(), prompts_.end(),
-            [this](const Job* a, const Job* b) { return runs_before(*a, *b); });
+  std::sort(
+      prompts_.begin(), prompts_.end(),
+      [this](const SchedulerEntry* a, const SchedulerEntry* b) { return runs_before(*a, *b); });
   int room = options_.max_batch_tokens;
   for (const Slice& slice : slices_)
     room -= slice.count;
@@ -264,69 +268,70 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
     return;
   }
   int left = std::min(budget.shared, room);
-  for (Job* job : prompts_) {
+  for (SchedulerEntry* entry : prompts_) {
     if (left <= 0) return;
-    if (is_computed_by_other(*job)) continue;
-    const int count = std::min(job->missing(), left);
-    add_slice(*job, count);
+    if (is_computed_by_other(*entry)) continue;
+    const int count = std::min(entry->missing(), left);
+    add_slice(*entry, count);
     left -= count;
   }
 }
 
-void Scheduler::add_slice(Job& job, int count) noexcept {
-  const int missing = job.missing();
-  const bool is_scored = job.wish == PromptOutput::kLogprobs && missing > 1;
+void Scheduler::add_slice(SchedulerEntry& entry, int count) noexcept {
+  const int missing = entry.missing();
+  const bool is_scored = entry.prompt_output == PromptOutput::kLogprobs && missing > 1;
   if (is_scored) count = std::min(count, 1 + std::max(0, free_rows()));
-  // Cut at a block's end: attention runs fastest on whole tiles, and others can have the block.
-  const int rest = (job.done + count) % kBlockTokens;
+  // Ends at a block boundary: attention is fastest on whole tiles, and the block can be shared.
+  const int rest = (entry.done + count) % kBlockTokens;
   if (count < missing && count > rest) count -= rest;
-  count = memory_.stop_for_snapshot(job.done, job.done + count) - job.done;
-  job.share->served += count;
+  count = memory_.stop_for_snapshot(entry.done, entry.done + count) - entry.done;
+  entry.share->served += count;
   int n_rows = count == missing ? 1 : 0;
   if (is_scored) n_rows = count;
-  if (job.wish == PromptOutput::kHiddenStates) n_rows = 0;
-  slices_.push_back({.job = &job,  // cold: within the capacity of all slots
-                     .begin = job.done,
+  if (entry.prompt_output == PromptOutput::kHiddenStates) n_rows = 0;
+  slices_.push_back({.entry = &entry,  // cold: within the capacity of all slots
+                     .begin = entry.done,
                      .count = count,
                      .is_last = count == missing,
                      .n_rows = n_rows});
 }
 
-std::span<const TokenId> Scheduler::block_ids(const Job& job, int block) const noexcept {
-  return std::span(*job.tokens)
+std::span<const TokenId> Scheduler::block_ids(const SchedulerEntry& entry,
+                                              int block) const noexcept {
+  return std::span(*entry.tokens)
       .subspan(static_cast<std::size_t>(block) * kBlockTokens, kBlockTokens);
 }
 
-// Blocks that somebody else has published since `job` was admitted.
-void Scheduler::extend(Job& job) noexcept {
-  if (!options_.enable_prefix_caching || job.wish != PromptOutput::kLastLogits) return;
-  while (job.done == job.n_shared * kBlockTokens && job.missing() > kBlockTokens) {
-    const int node = prefixes_.next(job.tenant, job.node, block_ids(job, job.n_shared));
+// Blocks that another entry has published since `entry` was admitted.
+void Scheduler::extend(SchedulerEntry& entry) noexcept {
+  if (!options_.enable_prefix_caching || entry.prompt_output != PromptOutput::kLastLogits) return;
+  while (entry.done == entry.n_shared * kBlockTokens && entry.missing() > kBlockTokens) {
+    const int node = prefixes_.next(entry.tenant, entry.node, block_ids(entry, entry.n_shared));
     if (node < 0) return;
-    if (!memory_.adopt(job.slot, job.n_shared, prefixes_.block(node))) return;
-    job.node = node;
-    job.done += kBlockTokens;
-    const bool is_all_cached = job.cached == job.n_shared++ * kBlockTokens;
-    if (is_all_cached && job.n_preempted == 0) {
-      job.cached = job.done;
-      job.miss = {.reason = MissReason::kNew,
-                  .position = job.done,
-                  .wanted = (*job.tokens)[static_cast<std::size_t>(job.done)]};
+    if (!memory_.adopt(entry.slot, entry.n_shared, prefixes_.block(node))) return;
+    entry.node = node;
+    entry.done += kBlockTokens;
+    const bool is_all_cached = entry.cached == entry.n_shared++ * kBlockTokens;
+    if (is_all_cached && entry.n_preempted == 0) {
+      entry.cached = entry.done;
+      entry.miss = {.reason = MissReason::kNew,
+                    .position = entry.done,
+                    .wanted = (*entry.tokens)[static_cast<std::size_t>(entry.done)]};
     }
   }
 }
 
-// Whether a slice of this step computes the very block that `job` needs next.
-bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
-  if (!options_.enable_prefix_caching || job.wish != PromptOutput::kLastLogits ||
-      job.done != job.n_shared * kBlockTokens || job.missing() <= kBlockTokens) {
+// Whether a slice of this step computes the very block that `entry` needs next.
+bool Scheduler::is_computed_by_other(const SchedulerEntry& entry) const noexcept {
+  if (!options_.enable_prefix_caching || entry.prompt_output != PromptOutput::kLastLogits ||
+      entry.done != entry.n_shared * kBlockTokens || entry.missing() <= kBlockTokens) {
     return false;
   }
-  const auto ids = block_ids(job, job.n_shared);
+  const auto ids = block_ids(entry, entry.n_shared);
   return std::any_of(slices_.begin(), slices_.end(), [&](const Slice& slice) {
-    const Job& other = *slice.job;
-    if (other.tenant != job.tenant || other.node != job.node || other.n_shared != job.n_shared ||
-        other.known() < (other.n_shared + 1) * kBlockTokens) {
+    const SchedulerEntry& other = *slice.entry;
+    if (other.tenant != entry.tenant || other.node != entry.node ||
+        other.n_shared != entry.n_shared || other.known() < (other.n_shared + 1) * kBlockTokens) {
       return false;
     }
     const auto theirs = block_ids(other, other.n_shared);
@@ -335,30 +340,32 @@ bool Scheduler::is_computed_by_other(const Job& job) const noexcept {
 }
 
 void Scheduler::computed(const Slice& slice) noexcept {
-  Job& job = *slice.job;
-  job.done += slice.count - slice.n_draft;
-  memory_.advance(job.slot, job.done);
+  SchedulerEntry& entry = *slice.entry;
+  entry.done += slice.count - slice.n_draft;
+  memory_.advance(entry.slot, entry.done);
 }
 
 void Scheduler::verified(const Slice& slice, int n_accepted) noexcept {
-  Job& job = *slice.job;
-  job.done = memory_.rollback(job.slot, job.done + n_accepted);
+  SchedulerEntry& entry = *slice.entry;
+  entry.done = memory_.rollback(entry.slot, entry.done + n_accepted);
 }
 
 void Scheduler::publish() noexcept {
   if (!options_.enable_prefix_caching) return;
-  for (Job* job : live_) {
-    if (job->is_failed) continue;
-    while (job->done >= (job->n_shared + 1) * kBlockTokens) {
-      const BlockId own = memory_.blocks(job->slot)[static_cast<std::size_t>(job->n_shared)];
-      const int node = prefixes_.add(job->tenant, job->node, block_ids(*job, job->n_shared), own);
-      // Somebody was quicker with the same block: one copy is enough.
+  for (SchedulerEntry* entry : live_) {
+    if (entry->is_failed) continue;
+    while (entry->done >= (entry->n_shared + 1) * kBlockTokens) {
+      const BlockId own = memory_.blocks(entry->slot)[static_cast<std::size_t>(entry->n_shared)];
+      const int node =
+          prefixes_.add(entry->tenant, entry->node, block_ids(*entry, entry->n_shared), own);
+      // Another entry has published the same block: one copy is enough.
       if (prefixes_.block(node) != own)
-        memory_.replace(job->slot, job->n_shared, prefixes_.block(node));
-      job->node = node;
-      ++job->n_shared;
+        memory_.replace(entry->slot, entry->n_shared, prefixes_.block(node));
+      entry->node = node;
+      ++entry->n_shared;
     }
-    if (job->done == job->n_shared * kBlockTokens) memory_.snapshot(job->slot, job->is_decoding());
+    if (entry->done == entry->n_shared * kBlockTokens)
+      memory_.snapshot(entry->slot, entry->is_decoding());
   }
 }
 

@@ -1,16 +1,16 @@
-// Who computes what next, and in which cache blocks: policy over token lists and block tables,
-// without a clock, a thread or a model, so that scheduler_test.cc can simulate years of it. The
-// tokens a job gets never depend on these choices, only when it gets them.
+// The scheduler of continuous batching: it decides which sequence computes which tokens next, in
+// which cache blocks. Pure policy over token lists and block tables, without clock, thread or
+// model, so that tests can simulate it. Scheduling changes when tokens are computed, never which.
 //
-// - A job waits, then lives in a slot. Waiting jobs are admitted by priority (which rises with
-//   waiting), then by who got least so far, then by age; the first that does not fit makes all
-//   behind it wait, so nobody is overtaken for ever.
-// - A job is admitted when blocks for all it knows are free and each live job could still grow.
-//   What the prefix cache holds of it is shared, the rest is computed.
-// - Decoding jobs run in every step, one token each. What the step has left goes to prompts in
-//   chunks. A prompt whose next block another one computes in this step waits for that.
-// - If blocks run out while decoding, the newest of the lowest priority goes back to waiting. What
-//   it computed stays in the prefix cache as long as nobody needs the room; it resumes with the
+// - An entry waits, then runs in a slot. Waiting entries are admitted by priority (which rises with
+//   time), then by the tenant served least, then by age. The first that does not fit blocks those
+//   after it, so no request starves.
+// - An entry is admitted when blocks for all its tokens are free and each running entry could still
+//   grow. Its cached prefix is shared, the rest is computed.
+// - Decoding entries run in every step, one token each. The rest of the step's token budget goes to
+//   prompts in chunks. A prompt whose next block another one computes in this step waits for it.
+// - If blocks run out while decoding, the newest entry of the lowest priority is preempted and
+//   waits again. Its blocks stay in the prefix cache until they are evicted; it resumes with the
 //   same bits either way.
 //
 // Engine thread only. add() and remove() allocate; the rest does not.
@@ -29,43 +29,43 @@
 
 namespace wick {
 
-// What is wanted of a job's prompt. All but kLastLogits needs every position computed: nothing of
-// it is reused.
+// What a request needs of its prompt. All but kLastLogits need every position computed, so they
+// bypass prefix caching.
 enum class PromptOutput : std::uint8_t {
   kLastLogits,   // the logits of the last position
   kLogprobs,     // those of every position
-  kHiddenStates  // none; what they are made of, of every position
+  kHiddenStates  // no logits; the hidden states of every position
 };
 
-struct Sequence;  // the caller's own; here only kept
+struct Sequence;  // the caller's; the scheduler only keeps the pointer
 
-struct JobTerms {            // what a caller says of a request
+struct SchedulerRequest {    // what the caller says about a request
   std::uint64_t id = 0;      // ascending in order of arrival
-  std::uint64_t tenant = 0;  // shares nothing with other tenants
-  int priority = 0;          // -kMaxPriority (in the background) to kMaxPriority
-  PromptOutput wish = PromptOutput::kLastLogits;
-  // Prompt and answer so far: the caller's, who appends, and keeps it until remove().
+  std::uint64_t tenant = 0;  // tenants never share cache entries
+  int priority = 0;          // -kMaxPriority (background) to kMaxPriority
+  PromptOutput prompt_output = PromptOutput::kLastLogits;
+  // Prompt and answer so far. The caller owns and appends to it, and keeps it until remove().
   const std::vector<TokenId>* tokens = nullptr;
   Sequence* owner = nullptr;  // to find it again; may be null
 };
 
-struct Job : JobTerms {    // the scheduler's entry of it, until remove()
-  bool is_paused = false;  // the caller's: its reader is behind, compute nothing
-  bool is_failed = false;  // the caller's: nothing of its last pass goes to the prefix cache
-  int n_draft = 0;         // the caller's: guesses at the tokens behind, set before each schedule()
+struct SchedulerEntry : SchedulerRequest {  // the scheduler's state of it, until remove()
+  bool is_paused = false;  // set by the caller: its reader is behind, compute nothing
+  bool is_failed = false;  // set by the caller: do not cache its last pass
+  int n_draft = 0;         // set by the caller before each schedule(): draft tokens
 
-  // The scheduler's; others read.
+  // Written by the scheduler, read by others.
   SeqId slot = -1;      // -1 = waits
   int done = 0;         // tokens in the cache, always fewer than there are
-  int cached = -1;      // of these, found in the cache at the first admission
-  CacheMiss miss = {};  // why not more
+  int cached = -1;      // tokens found in the prefix cache at the first admission
+  CacheMiss miss = {};  // why no more
   int n_preempted = 0;
   std::int64_t came_step = 0;
 
-  // The scheduler's own.
+  // Used by the scheduler only.
   FairShare* share = nullptr;
-  int node = -1;     // in the prefix cache, of the last block that lies there
-  int n_shared = 0;  // blocks from the start that lie there
+  int node = -1;     // prefix cache node of the last published block
+  int n_shared = 0;  // published blocks, from the start
   int paused_steps = 0;
 
   int known() const noexcept { return static_cast<int>(tokens->size()); }
@@ -75,16 +75,16 @@ struct Job : JobTerms {    // the scheduler's entry of it, until remove()
   bool is_decoding() const noexcept { return missing() == 1; }
 };
 
-struct Slice {  // compute positions [begin, begin + count) of `job`
-  Job* job = nullptr;
+struct Slice {  // compute positions [begin, begin + count) of `entry`
+  SchedulerEntry* entry = nullptr;
   int begin = 0, count = 0;
   bool is_last = false;  // the slice reaches the last known token
-  int n_draft = 0;       // of its tokens, the last so many are the job's guesses
-  int n_rows = 0;        // so many of its last positions have logits
+  int n_draft = 0;       // its last n_draft tokens are draft tokens
+  int n_rows = 0;        // its last n_rows positions have logits
 };
 
 struct StepBudget {     // prompt tokens of one step
-  int shared = 64;      // beside other sequences
+  int shared = 64;      // with other sequences
   int exclusive = 512;  // of one sequence, if it has the step to itself
 };
 
@@ -98,75 +98,75 @@ struct SchedulerOptions {
 
 class Scheduler {
  public:
-  // `memory` has as many sequences and blocks for at least one whole context, and one more.
+  // `memory` has max_seqs sequences, and blocks for at least one whole context plus one.
   Scheduler(SequenceMemory& memory, const SchedulerOptions& options);
 
-  Job& add(const JobTerms& terms);  // it waits; the handle is good until remove()
-  // Waiting or live; what it computed stays in the prefix cache, unless its last pass failed.
-  void remove(Job& job) noexcept;
+  SchedulerEntry& add(
+      const SchedulerRequest& terms);  // the entry waits; the reference is valid until remove()
+  // Waiting or running; its blocks stay in the prefix cache, unless its last pass failed.
+  void remove(SchedulerEntry& entry) noexcept;
   void admit() noexcept;
-  bool has_ready() const noexcept;  // a job waits, and not for its reader
+  bool has_ready() const noexcept;  // an entry waits that is not paused
 
-  // Hot:
-  // The next step's work, room in the cache taken. Counts sum to at most max_batch_tokens.
+  // Hot: The next step's slices, with their cache blocks reserved; at most max_batch_tokens tokens.
   std::span<const Slice> schedule(const StepBudget& budget) noexcept;
-  // A slice of the last schedule() was computed. Before anything is appended to the job's tokens.
+  // A slice of the last schedule() was computed. Call before appending to the entry's tokens.
   void computed(const Slice& slice) noexcept;
-  // For a slice with guesses, after the others: the first `n_accepted` of them were right, and
-  // stand in the job's tokens now; the rest never was.
+  // For a slice with draft tokens, after computed(): the first `n_accepted` were accepted and
+  // appended to the entry's tokens; the others are rolled back.
   void verified(const Slice& slice, int n_accepted) noexcept;
-  void publish() noexcept;  // full blocks that were computed, to the prefix cache
+  void publish() noexcept;  // adds computed full blocks to the prefix cache
 
-  std::span<Job* const> live() const noexcept { return live_; }
+  std::span<SchedulerEntry* const> live() const noexcept { return live_; }
 
-  std::span<Job* const> waiting() const noexcept { return waiting_; }
+  std::span<SchedulerEntry* const> waiting() const noexcept { return waiting_; }
 
-  // How much of a prompt is cached now.
-  PrefixCache::Match find(const JobTerms& terms) const noexcept;
+  // The cached part of a prompt.
+  PrefixCache::Match find(const SchedulerRequest& terms) const noexcept;
 
   std::int64_t step() const noexcept { return step_; }
 
-  // Cold: between two steps: what the prefix cache holds of `tokens` from their start on, taken out
-  // as bytes, one block for each 16 tokens begun; and put in again, as if it had been computed.
-  // Both return the number of tokens; restore() stops where nothing can make room.
+  // Cold: between two steps: exports the cached prefix of `tokens` as bytes, one block per 16
+  // tokens (the last may be partial), and imports it as if it had been computed. Both return the
+  // number of tokens; restore() stops when no block can be evicted.
   int save(std::uint64_t tenant, std::span<const TokenId> tokens,
            std::vector<std::byte>& out) const;
   int restore(std::uint64_t tenant, std::span<const TokenId> tokens,
               std::span<const std::byte> blocks) noexcept;
 
-  // Forgets what the prefix cache holds of a tenant, whose jobs all are removed; with `wipe` no
-  // byte of it stays in the blocks. Returns how many blocks that were.
+  // Drops the cached prefixes of a tenant that has no entries left; `wipe` also zeroes the blocks.
+  // Returns the number of blocks.
   int close_tenant(std::uint64_t tenant, bool wipe) noexcept;
 
   std::size_t bytes() const noexcept { return prefixes_.bytes(); }
 
  private:
-  int level(const Job& job) const noexcept;
-  bool runs_before(const Job& a, const Job& b) const noexcept;
-  bool is_preempted_before(const Job& a, const Job& b) const noexcept;
-  bool place(Job& job) noexcept;
+  int level(const SchedulerEntry& entry) const noexcept;
+  bool runs_before(const SchedulerEntry& a, const SchedulerEntry& b) const noexcept;
+  bool is_preempted_before(const SchedulerEntry& a, const SchedulerEntry& b) const noexcept;
+  bool place(SchedulerEntry& entry) noexcept;
   bool preempt_one() noexcept;
-  void release_slot(Job& job) noexcept;
-  void preempt(Job& job) noexcept;
+  void release_slot(SchedulerEntry& entry) noexcept;
+  void preempt(SchedulerEntry& entry) noexcept;
   bool make_room(int n_blocks) noexcept;
   void reserve_decode() noexcept;
   void add_drafts() noexcept;
-  void extend(Job& job) noexcept;
+  void extend(SchedulerEntry& entry) noexcept;
   void schedule_prompts(const StepBudget& budget, int n_decoding) noexcept;
-  bool is_computed_by_other(const Job& job) const noexcept;
-  void add_slice(Job& job, int count) noexcept;
+  bool is_computed_by_other(const SchedulerEntry& entry) const noexcept;
+  void add_slice(SchedulerEntry& entry, int count) noexcept;
   int free_rows() const noexcept;
 
-  std::span<const TokenId> block_ids(const Job& job, int index) const noexcept;
+  std::span<const TokenId> block_ids(const SchedulerEntry& entry, int index) const noexcept;
 
   SequenceMemory& memory_;
   SchedulerOptions options_;
   PrefixCache prefixes_;
   FairShares shares_;
-  std::vector<std::unique_ptr<Job>> jobs_;  // each waits or lives
-  std::vector<Job*> waiting_, live_;        // live in order of admission
+  std::vector<std::unique_ptr<SchedulerEntry>> entries_;  // waiting or running
+  std::vector<SchedulerEntry*> waiting_, live_;           // live_: in order of admission
   std::vector<SeqId> free_slots_;
-  std::vector<Job*> prompts_;  // scratch of schedule()
+  std::vector<SchedulerEntry*> prompts_;  // scratch of schedule()
   std::vector<Slice> slices_;
   std::int64_t step_ = 0;
 };

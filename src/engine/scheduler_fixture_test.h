@@ -1,7 +1,7 @@
 // A scheduler over a real block cache of one tiny layer, and a stand-in for the model: "computing"
-// a position writes the hash of the text up to it into that position's key. What a job then finds
-// below its first uncomputed position must be the hashes of its own text, whatever was shared,
-// copied, evicted or taken back meanwhile.
+// a position writes the hash of the text up to it into that position's key. What a request then
+// finds below its first uncomputed position must be the hashes of its own text, whatever was
+// shared, copied, evicted or taken back meanwhile.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,13 +27,13 @@ inline std::vector<TokenId> text(int n, int seed) {
 }
 
 // A text under way, which keeps what the scheduler said of it last.
-struct TestJob {
+struct TestRequest {
   std::vector<TokenId> tokens = {};
-  JobTerms terms = {};
-  Job* entry = nullptr;
-  Job last = {};
+  SchedulerRequest terms = {};
+  SchedulerEntry* entry = nullptr;
+  SchedulerEntry last = {};
 
-  Job* operator->() { return entry != nullptr ? entry : &last; }
+  SchedulerEntry* operator->() { return entry != nullptr ? entry : &last; }
 };
 
 struct SchedulerFixture {
@@ -49,7 +49,7 @@ struct SchedulerFixture {
   std::unique_ptr<Device> device = test::make_device();
   SequenceMemory memory;
   Scheduler scheduler;
-  std::map<std::uint64_t, TestJob*> jobs = {};  // that the scheduler has
+  std::map<std::uint64_t, TestRequest*> requests = {};  // that the scheduler has
   std::uint64_t last_id = 0;
   int window, n_layers;
   bool has_state;
@@ -88,82 +88,83 @@ struct SchedulerFixture {
     return *std::move(cache);
   }
 
-  TestJob job(std::vector<TokenId> tokens, std::uint64_t tenant = 0, int priority = 0) {
+  TestRequest request(std::vector<TokenId> tokens, std::uint64_t tenant = 0, int priority = 0) {
     return {.tokens = std::move(tokens),
             .terms = {.id = ++last_id, .tenant = tenant, .priority = priority}};
   }
 
-  void add(TestJob& job) {
-    job.terms.tokens = &job.tokens;
-    job.entry = &scheduler.add(job.terms);
-    jobs[job.terms.id] = &job;
+  void add(TestRequest& request) {
+    request.terms.tokens = &request.tokens;
+    request.entry = &scheduler.add(request.terms);
+    requests[request.terms.id] = &request;
   }
 
-  void remove(TestJob& job) {
-    job.last = *job.entry;
-    scheduler.remove(*std::exchange(job.entry, nullptr));
-    jobs.erase(job.terms.id);
+  void remove(TestRequest& request) {
+    request.last = *request.entry;
+    scheduler.remove(*std::exchange(request.entry, nullptr));
+    requests.erase(request.terms.id);
   }
 
-  // The key of a position of `job` in a layer: [2][16] floats a block.
-  std::byte* key(const Job& job, Pos pos, int layer) const {
+  // The key of a position of `request` in a layer: [2][16] floats a block.
+  std::byte* key(const SchedulerEntry& request, Pos pos, int layer) const {
     const KvView& view = memory.layer(layer).kv;
     const std::int32_t* const table = test::for_kernels(*device, view.tables);
     const auto block =
-        static_cast<std::size_t>(table[job.slot * view.table_stride + pos / kBlockTokens]);
+        static_cast<std::size_t>(table[request.slot * view.table_stride + pos / kBlockTokens]);
     return test::for_kernels(*device, view.k) + block * kv_head_block_bytes(KvType::kF32, 2) +
            static_cast<std::size_t>(pos % kBlockTokens) * sizeof(float);
   }
 
   // The state of the layer behind the others holds the hash of all that was computed.
-  float* state(const Job& job) const {
+  float* state(const SchedulerEntry& request) const {
     const StateView& view = memory.layer(n_layers).state;
     return test::for_kernels(*device, view.state) +
-           static_cast<std::size_t>(job.slot) * view.stride;
+           static_cast<std::size_t>(request.slot) * view.stride;
   }
 
   static std::uint32_t extend_hash(std::uint32_t hash, TokenId id) {
     return (hash ^ static_cast<std::uint32_t>(id + 1)) * 0x9E3779B1U + (hash >> 15);
   }
 
-  // Finds the hashes of the job's text below `begin`, as far as a layer looks back, and writes
+  // Finds the hashes of the request's text below `begin`, as far as a layer looks back, and writes
   // those from there on.
-  void compute(const Job& job, int begin, int count) {
-    memory.begin(job.slot, begin, count);
-    auto hash = static_cast<std::uint32_t>(job.tenant + 1);
-    if (begin == 0 && has_state) std::memcpy(state(job), &hash, sizeof hash);
+  void compute(const SchedulerEntry& request, int begin, int count) {
+    memory.begin(request.slot, begin, count);
+    auto hash = static_cast<std::uint32_t>(request.tenant + 1);
+    if (begin == 0 && has_state) std::memcpy(state(request), &hash, sizeof hash);
     for (Pos pos = 0; pos < begin + count; ++pos) {
       if (has_state && pos == begin) {
         std::uint32_t seen = 0;
-        std::memcpy(&seen, state(job), sizeof seen);
-        ASSERT_EQ(seen, hash) << "the state of job " << job.id << " behind " << begin;
+        std::memcpy(&seen, state(request), sizeof seen);
+        ASSERT_EQ(seen, hash) << "the state of request " << request.id << " behind " << begin;
       }
-      hash = extend_hash(hash, (*job.tokens)[static_cast<std::size_t>(pos)]);
+      hash = extend_hash(hash, (*request.tokens)[static_cast<std::size_t>(pos)]);
       for (int layer = 0; layer < n_layers; ++layer) {
         if (pos >= begin) {
-          std::memcpy(key(job, pos, layer), &hash, sizeof hash);
+          std::memcpy(key(request, pos, layer), &hash, sizeof hash);
           continue;
         }
         if (layer == 0 && window > 0 && pos <= begin - window) continue;
         std::uint32_t seen = 0;
-        std::memcpy(&seen, key(job, pos, layer), sizeof seen);
-        ASSERT_EQ(seen, hash) << "job " << job.id << ", position " << pos << " of " << begin
+        std::memcpy(&seen, key(request, pos, layer), sizeof seen);
+        ASSERT_EQ(seen, hash) << "request " << request.id << ", position " << pos << " of " << begin
                               << ", layer " << layer;
       }
     }
-    if (has_state) std::memcpy(state(job), &hash, sizeof hash);
+    if (has_state) std::memcpy(state(request), &hash, sizeof hash);
   }
 
-  // One step: the slices that were computed. `answer` appends to a job whose slice gives logits.
+  // One step: the slices that were computed. `answer` appends to a request whose slice gives
+  // logits.
   template <class Answer>
   std::vector<Slice> step(const StepBudget& budget, Answer&& answer) {
     scheduler.admit();
     const auto planned = scheduler.schedule(budget);
     std::vector<Slice> slices(planned.begin(), planned.end());
     for (const Slice& slice : slices) {
-      compute(*slice.job, slice.begin, slice.count);
+      compute(*slice.entry, slice.begin, slice.count);
       scheduler.computed(slice);
-      if (slice.is_last) answer(*jobs.at(slice.job->id));
+      if (slice.is_last) answer(*requests.at(slice.entry->id));
     }
     scheduler.publish();
     return slices;
@@ -171,22 +172,22 @@ struct SchedulerFixture {
 
   std::vector<Slice> step(int shared = 64) {
     return step({.shared = shared, .exclusive = shared},
-                [](TestJob& job) { job.tokens.push_back(job.tokens.back() + 1); });
+                [](TestRequest& request) { request.tokens.push_back(request.tokens.back() + 1); });
   }
 
-  // Computes all of the job's text, and it is gone.
-  void run(TestJob& job) {
-    add(job);
-    while (job->slot < 0 || job->missing() > 1)
+  // Computes all of the request's text, and it is gone.
+  void run(TestRequest& request) {
+    add(request);
+    while (request->slot < 0 || request->missing() > 1)
       step(1024);
-    remove(job);
+    remove(request);
   }
 
-  // Every block is free, or kept and idle, or in the table of a live job: none is lost.
+  // Every block is free, or kept and idle, or in the table of a live request: none is lost.
   void check_blocks() const {
     std::set<std::int32_t> held;
-    for (const Job* job : scheduler.live()) {
-      const auto blocks = memory.blocks(job->slot);
+    for (const SchedulerEntry* request : scheduler.live()) {
+      const auto blocks = memory.blocks(request->slot);
       held.insert(blocks.begin(), blocks.end());
     }
     ASSERT_EQ(memory.free_blocks() + memory.evictable_blocks() + static_cast<int>(held.size()),

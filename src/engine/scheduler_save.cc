@@ -1,4 +1,4 @@
-// Cached prefixes out of a scheduler and into one. The bytes of a block are SequenceMemory's.
+// Saves and restores cached prefixes; SequenceMemory defines the bytes of a block.
 #include <algorithm>
 
 #include "engine/scheduler.h"
@@ -22,7 +22,7 @@ int Scheduler::save(std::uint64_t tenant, std::span<const TokenId> tokens,
 int Scheduler::restore(std::uint64_t tenant, std::span<const TokenId> tokens,
                        std::span<const std::byte> blocks) noexcept {
   if (!options_.enable_prefix_caching || free_slots_.empty()) return 0;
-  const SeqId slot = free_slots_.back();  // lent, to take blocks by
+  const SeqId slot = free_slots_.back();  // borrowed, to take blocks with
   int node = -1;
   std::size_t done = 0;
   while (done < tokens.size()) {
@@ -34,7 +34,7 @@ int Scheduler::restore(std::uint64_t tenant, std::span<const TokenId> tokens,
     if (known >= 0) {
       node = known;
     } else {
-      // What was just put in must not make room for what follows.
+      // Blocks just restored must not be evicted for later ones.
       const bool is_full = memory_.free_blocks() == 0 &&
                            memory_.evictable_blocks() <= static_cast<int>(done) / kBlockTokens;
       if (is_full || !make_room(1) || !memory_.extend(slot, static_cast<int>(ids.size()))) break;

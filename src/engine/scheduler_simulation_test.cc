@@ -18,13 +18,13 @@ namespace {
 
 constexpr int kTenants = 3, kQueue = 24, kMaxPrompt = 150, kMaxAnswer = 60;
 
-// A job that is ready waits for its next token at most until it has aged to the top, and then until
-// those before it have had their whole work, one token a step at the worst.
+// A request that is ready waits for its next token at most until it has aged to the top, and then
+// until those before it have had their whole work, one token a step at the worst.
 constexpr std::int64_t kBound =
     2LL * kMaxPriority * kAgeingSteps + std::int64_t{kQueue} * (kMaxPrompt + kMaxAnswer);
 
 struct Client {
-  TestJob job;
+  TestRequest request;
   int left = 0;                // answer tokens
   std::int64_t last_step = 0;  // it got a token, or was paused
 };
@@ -46,7 +46,7 @@ class Simulation {
     }
     while (!clients_.empty() && !testing::Test::HasFatalFailure()) {
       for (Client& client : clients_)
-        client.job->is_paused = false;
+        client.request->is_paused = false;
       step();
     }
     f_.check_blocks();
@@ -73,39 +73,40 @@ class Simulation {
     tokens.resize(std::min<std::size_t>(tokens.size(), kMaxPrompt));
     const auto tenant = static_cast<std::uint64_t>(below(kTenants));
     const int priority = below(2 * kMaxPriority + 1) - kMaxPriority;
-    clients_.push_back({.job = f_.job(std::move(tokens), tenant, priority),
+    clients_.push_back({.request = f_.request(std::move(tokens), tenant, priority),
                         .left = 1 + below(kMaxAnswer),
                         .last_step = f_.scheduler.step()});
-    f_.add(clients_.back().job);
+    f_.add(clients_.back().request);
   }
 
   std::list<Client>::iterator disturb(std::list<Client>::iterator client) {
-    Job& job = *client->job.entry;
+    SchedulerEntry& request = *client->request.entry;
     if (below(2000) == 0) return end(client);
-    if (job.is_paused ? below(30) == 0 : below(300) == 0) job.is_paused = !job.is_paused;
-    if (job.is_paused) client->last_step = f_.scheduler.step();
+    if (request.is_paused ? below(30) == 0 : below(300) == 0)
+      request.is_paused = !request.is_paused;
+    if (request.is_paused) client->last_step = f_.scheduler.step();
     return std::next(client);
   }
 
   std::list<Client>::iterator end(std::list<Client>::iterator client) {
-    n_preempted_ += client->job->n_preempted;
-    n_reused_ += client->job->cached > 0 ? 1 : 0;
-    last_said_ = client->job.tokens;
-    f_.remove(client->job);
+    n_preempted_ += client->request->n_preempted;
+    n_reused_ += client->request->cached > 0 ? 1 : 0;
+    last_said_ = client->request.tokens;
+    f_.remove(client->request);
     return clients_.erase(client);
   }
 
   void step() {
     const StepBudget budget{.shared = 8 + below(40), .exclusive = 64};
-    const auto slices = f_.step(budget, [this](TestJob& job) {
-      job.tokens.push_back(static_cast<TokenId>(job.tokens.size() * 31 % 250));
-      --client_of(job.terms.id).left;
+    const auto slices = f_.step(budget, [this](TestRequest& request) {
+      request.tokens.push_back(static_cast<TokenId>(request.tokens.size() * 31 % 250));
+      --client_of(request.terms.id).left;
     });
     check_slices(slices);
     for (auto client = clients_.begin(); client != clients_.end();) {
       const std::int64_t waited = f_.scheduler.step() - client->last_step;
       longest_wait_ = std::max(longest_wait_, waited);
-      ASSERT_LE(waited, kBound) << "job " << client->job->id << " starves";
+      ASSERT_LE(waited, kBound) << "request " << client->request->id << " starves";
       client = client->left == 0 ? end(client) : std::next(client);
     }
   }
@@ -115,18 +116,18 @@ class Simulation {
     for (const Slice& slice : slices) {
       ASSERT_GT(slice.count, 0);
       sum += slice.count;
-      client_of(slice.job->id).last_step = f_.scheduler.step();
+      client_of(slice.entry->id).last_step = f_.scheduler.step();
     }
     ASSERT_LE(sum, sizes_.batch);
     const bool has_ready = std::any_of(clients_.begin(), clients_.end(),
-                                       [](Client& c) { return !c.job->is_paused; });
+                                       [](Client& c) { return !c.request->is_paused; });
     idle_steps_ = has_ready && slices.empty() ? idle_steps_ + 1 : 0;
     ASSERT_LE(idle_steps_, kParkingSteps + 1) << "work waits and nothing moves";
   }
 
   Client& client_of(std::uint64_t id) {
     return *std::find_if(clients_.begin(), clients_.end(),
-                         [&](const Client& c) { return c.job.terms.id == id; });
+                         [&](const Client& c) { return c.request.terms.id == id; });
   }
 
   std::mt19937 random_;

@@ -48,7 +48,7 @@ struct Schedule {
 inline std::string to_string(const Schedule& s) {
   std::ostringstream out;
   out << "max_seqs " << s.max_seqs << ", chunk " << s.chunk << ", threads " << s.threads
-      << ", guesses " << s.draft_max << ", spare blocks " << s.spare_blocks << ", target "
+      << ", draft_max " << s.draft_max << ", spare blocks " << s.spare_blocks << ", target "
       << s.target_ms << " ms, reuse " << s.enable_prefix_caching << "\n";
   for (const Ask& a : s.asks) {
     out << "  prompt " << a.prompt_seed << " x " << a.n_prompt << " edit " << a.edit << ", answer "

@@ -1,5 +1,5 @@
-// One request under way. Made by submit() with everything it will ever need, so that the engine's
-// thread allocates nothing for it; from then on the engine thread's alone.
+// One running request. submit() allocates everything it will need; afterwards the engine thread
+// owns it and allocates nothing for it.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline std::vector<TokenId> find_ends(const GenerateRequest& request, const Toke
   return ends;
 }
 
-// That one step can show.
+// Tokens that one step can add.
 inline std::size_t longest_piece(const Tokenizer& tokenizer, int draft_max) noexcept {
   return tokenizer.longest_token_bytes() * static_cast<std::size_t>(1 + draft_max);
 }
@@ -43,7 +43,7 @@ struct Sequence {
       : id(request_id),
         tenant(request.tenant),
         priority(request.priority),
-        wish(prompt_wish),
+        prompt_output(prompt_wish),
         tokens(std::move(request.prompt)),
         max_tokens(sizes.max_tokens),
         ends(find_ends(request, tokenizer)),
@@ -69,7 +69,7 @@ struct Sequence {
     }
   }
 
-  // Of the answer's first `n` tokens those that the reader has not taken yet, and their logprobs.
+  // Of the answer's first `n` tokens those the reader has not taken, with their logprobs.
   std::span<const TokenId> new_tokens(int n) const noexcept {
     return std::span(tokens).subspan(static_cast<std::size_t>(usage.prompt_tokens + n_offered),
                                      static_cast<std::size_t>(n - n_offered));
@@ -88,34 +88,34 @@ struct Sequence {
   RequestId id;
   std::uint64_t tenant;
   int priority;
-  PromptOutput wish;
-  std::vector<TokenId> tokens;  // prompt and answer so far
-  Job* job = nullptr;           // the scheduler's entry; null before it and behind it
-  int max_tokens;               // of the answer
-  std::vector<TokenId> ends;    // tokens that end the answer
+  PromptOutput prompt_output;
+  std::vector<TokenId> tokens;      // prompt and answer so far
+  SchedulerEntry* entry = nullptr;  // the scheduler's entry; null before add() and after remove()
+  int max_tokens;                   // of the answer
+  std::vector<TokenId> ends;        // tokens that end the answer
   SamplerChain sampler;
   TextStream stream;
-  std::shared_ptr<DeltaSink> sink;  // of an answer, else null
+  std::shared_ptr<DeltaSink> sink;  // of generation, else null
   Emission emission;                // text the reader has not taken yet
-  int n_shown = 0;    // tokens of the answer up to the one that brought the end of its text
+  int n_shown = 0;    // tokens of the answer up to the one that completed its shown text
   int n_offered = 0;  // tokens of the answer the reader has taken
   Scorer scorer;
   std::vector<IdLogprob> logprobs;  // of the answer; as long as its tokens, or empty
   std::shared_ptr<std::vector<IdLogprob>> prompt_scores;  // with kLogprobs
   std::shared_ptr<EmbedResult> embed;                     // with kHiddenStates
-  std::vector<TokenId> draft;  // guesses at the tokens behind, as many as job->n_draft
+  std::vector<TokenId> draft;                             // draft tokens, entry->n_draft of them
   NgramIndex ngrams;
   DraftControl drafts;
-  int n_accepted = 0;  // guesses of the last step with some
+  int n_accepted = 0;  // accepted draft tokens of the last step that had any
   Usage usage = {};
   std::int64_t submitted_ns = 0, started_ns = 0, first_token_ns = 0;
   std::int64_t deadline_ns = 0;  // 0 = none
 
-  FinishReason finish = FinishReason::kNone;  // decided; the last delta may still be on its way
+  FinishReason finish = FinishReason::kNone;  // decided; the last delta may not be delivered yet
   bool is_flushed = false;                    // `emission` holds the stream's last text
   bool is_over = false;                       // the last delta is delivered
   const Error* error = nullptr;
-  Error own_error = {};  // what `error` points at, if it is this request's alone
+  Error own_error = {};  // target of `error`, if it concerns this request only
 
   Sequence* inbox_next = nullptr;
 };

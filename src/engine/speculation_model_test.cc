@@ -1,6 +1,5 @@
-// Guesses on a real model: 100 prompts about a passage, which the answers quote from, answered
-// without guesses, with those of the text so far, and with those of a draft model that knows
-// nothing.
+// Speculative decoding on a real model: 100 prompts about a passage, which the answers quote from,
+// answered without speculation, with n-gram drafts, and with a random draft model.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -49,15 +48,15 @@ GenerateRequest ask(const Tokenizer& tokenizer, int number) {
   return r;
 }
 
-enum class Guesser { kNone, kText, kDraft };
+enum class Drafter { kNone, kText, kDraft };
 
 class Answers {
  public:
   std::vector<std::vector<TokenId>> tokens;
-  int guessed = 0, right = 0;
+  int drafted = 0, accepted = 0;
 
-  Answers(const ModelFile& file, const std::filesystem::path& draft_path, Guesser guesser) {
-    const int draft_max = guesser == Guesser::kNone ? 0 : 4;
+  Answers(const ModelFile& file, const std::filesystem::path& draft_path, Drafter drafter) {
+    const int draft_max = drafter == Drafter::kNone ? 0 : 4;
     const auto device = test::make_device();
     const EngineOptions options{.max_seqs = kSlots,
                                 .context = kContext,
@@ -71,7 +70,7 @@ class Answers {
                                    .threads = 2});
     std::optional<ModelFile> draft_file;
     std::unique_ptr<DraftModel> draft;
-    if (guesser == Guesser::kDraft) {
+    if (drafter == Drafter::kDraft) {
       draft_file = *ModelFile::open(draft_path);
       draft = *DraftModel::create(
           *Decoder::load(
@@ -98,8 +97,8 @@ class Answers {
     for (const auto& reader : readers) {
       ASSERT_TRUE(reader->last);
       tokens.push_back(reader->tokens);
-      guessed += reader->last->usage.draft_tokens;
-      right += reader->last->usage.accepted_tokens;
+      drafted += reader->last->usage.draft_tokens;
+      accepted += reader->last->usage.accepted_tokens;
     }
   }
 };
@@ -109,18 +108,18 @@ TEST(ModelSpeculation, A100PromptsYieldTheSameTokensWithAndWithoutGuesses) {
   test::TempDir dir;
   test::write_tiny_model(dir.path() / "draft.gguf",
                          {.context = kContext, .has_tokenizer = false, .vocab = 49152});
-  const Answers plain(file, {}, Guesser::kNone);
+  const Answers plain(file, {}, Drafter::kNone);
   ASSERT_EQ(plain.tokens.size(), std::size_t{kPrompts});
-  EXPECT_EQ(plain.guessed, 0);
-  const Answers of_text(file, {}, Guesser::kText);
+  EXPECT_EQ(plain.drafted, 0);
+  const Answers of_text(file, {}, Drafter::kText);
   EXPECT_EQ(of_text.tokens, plain.tokens);
-  EXPECT_GT(of_text.right, 100);
-  EXPECT_GT(of_text.guessed, of_text.right);
-  const Answers of_draft(file, dir.path() / "draft.gguf", Guesser::kDraft);
+  EXPECT_GT(of_text.accepted, 100);
+  EXPECT_GT(of_text.drafted, of_text.accepted);
+  const Answers of_draft(file, dir.path() / "draft.gguf", Drafter::kDraft);
   EXPECT_EQ(of_draft.tokens, plain.tokens);
-  EXPECT_GT(of_draft.guessed, 100);
-  RecordProperty("draft_tokens_of_text", of_text.guessed);
-  RecordProperty("accepted_tokens_of_text", of_text.right);
+  EXPECT_GT(of_draft.drafted, 100);
+  RecordProperty("draft_tokens_of_text", of_text.drafted);
+  RecordProperty("accepted_tokens_of_text", of_text.accepted);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Guesses: where they come from, what bounds them, and that they change nothing.
+// Speculative decoding: n-gram and model drafts, their limits, and identical output.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ std::vector<TokenId> draft(NgramIndex& index, const std::vector<TokenId>& text, 
   return out;
 }
 
-TEST(NgramIndex, GuessesWhatFollowedTheLastThreeTokens) {
+TEST(NgramIndex, ProposesWhatFollowedTheLastThreeTokens) {
   NgramIndex index(100);
   EXPECT_TRUE(draft(index, {1, 2, 3}, 2).empty());
   EXPECT_EQ(draft(index, {1, 2, 3, 4, 5, 1, 2, 3}, 3), (std::vector<TokenId>{4, 5, 1}));
@@ -39,7 +39,7 @@ TEST(NgramIndex, ATextThatRepeatsItselfIsGuessedToGoOnSo) {
   EXPECT_EQ(draft(same, {4, 4, 4, 4}, 3), (std::vector<TokenId>{4, 4, 4}));
 }
 
-TEST(NgramIndex, GuessesAlwaysEqualAnEarlierPlaceOfTheText) {
+TEST(NgramIndex, DraftsAlwaysEqualAnEarlierPlaceOfTheText) {
   std::mt19937 rng(4);
   NgramIndex index(3000);
   std::vector<TokenId> text;
@@ -117,7 +117,7 @@ GenerateRequest repetitive(float temperature, std::uint64_t seed) {
   return r;
 }
 
-EngineOptions guessing(int draft_max, int max_seqs = 2) {
+EngineOptions drafting(int draft_max, int max_seqs = 2) {
   return {.max_seqs = max_seqs, .draft_max = draft_max, .adaptive_drafting = false};
 }
 
@@ -132,7 +132,7 @@ TEST(SameBitsSpeculation, TokensAreThoseWithoutGuessesWhateverTheSampler) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<TokenId> tokens;
     for (const int draft_max : {0, 1, 4, 16}) {
-      Fixture f(guessing(draft_max));
+      Fixture f(drafting(draft_max));
       GenerateRequest r = repetitive(1, 1);
       r.sampling = all[i];
       r.sampling.seed = i;
@@ -149,14 +149,14 @@ TEST(SameBitsSpeculation, TokensAreThoseWithoutGuessesWhateverTheSampler) {
 }
 
 TEST(Speculation, RightGuessesSaveSteps) {
-  Fixture f(guessing(16));
+  Fixture f(drafting(16));
   const auto reader = f.submit(repetitive(0, 1));
   f.finish();
   EXPECT_EQ(reader->tokens.size(), 120U);
   EXPECT_LT(f.device->passes, 30);
 }
 
-// A model beside a smaller one that guesses for it.
+// A model with a smaller draft model.
 struct DraftFixture {
   test::TempDir dir;
   std::optional<ModelFile> file, draft_file;
@@ -180,7 +180,7 @@ struct DraftFixture {
     auto model = Decoder::load(
         *file, *device,
         {.max_batch_tokens = 512, .max_logit_rows = 3 + draft_max, .max_seqs = 3, .threads = 1});
-    const EngineOptions options = guessing(draft_max, 3);
+    const EngineOptions options = drafting(draft_max, 3);
     const int context = plan_cache(model->spec(), options, 512).context;
     const int vocab = model->spec().vocab;
     engine =
@@ -260,7 +260,7 @@ TEST(HotPathSpeculation, ADraftModelNeitherAllocatesNorLocks) {
 }
 
 TEST(HotPathSpeculation, StepsWithGuessesAndScoresNeitherAllocateNorLock) {
-  Fixture f(guessing(8));
+  Fixture f(drafting(8));
   GenerateRequest scored = repetitive(0.2F, 2);
   scored.top_logprobs = 20;
   const auto a = f.submit(std::move(scored));
@@ -276,9 +276,10 @@ TEST(HotPathSpeculation, StepsWithGuessesAndScoresNeitherAllocateNorLock) {
 }
 
 TEST(Speculation, FirstTokensHaveTheDistributionTheyHaveWithoutGuesses) {
-  // The token behind a guess, over many seeds: with guesses it is drawn from a row of a wider pass.
+  // The token after a draft token, over many seeds: with speculation it is sampled from a row of a
+  // larger pass.
   constexpr int kDraws = 50000;
-  Fixture f(guessing(2, 8)), plain({.max_seqs = 8});
+  Fixture f(drafting(2, 8)), plain({.max_seqs = 8});
   std::map<TokenId, int> seen, wanted;
   int n_drafted = 0;
   const auto run = [&](Fixture& fixture, std::uint64_t first, std::map<TokenId, int>& counts) {
@@ -332,7 +333,7 @@ TEST(Scores, AreOfEachTokenAndItsPromptOnce) {
   for (std::size_t i = 0; i < 6; ++i) {
     const auto row = std::span(reader->logprobs).subspan(4 * i, 4);
     EXPECT_EQ(row[0].id, reader->tokens[i]);
-    EXPECT_EQ(row[1].id, row[0].id);  // greedy: the likeliest
+    EXPECT_EQ(row[1].id, row[0].id);  // greedy: the most likely
     EXPECT_EQ(row[1].logprob, row[0].logprob);
     EXPECT_GE(row[1].logprob, row[2].logprob);
     EXPECT_GE(row[2].logprob, row[3].logprob);

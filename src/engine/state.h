@@ -1,5 +1,5 @@
-// What the engine's thread owns, shared by engine.cc (create, submit, run), requests.cc (what comes
-// and goes between two steps) and step.cc (the hot side).
+// The engine's state, shared by engine.cc (create, submit, run), requests.cc (between two steps)
+// and step.cc (the hot path).
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct Cancel {
   Cancel* inbox_next = nullptr;
 };
 
-// Something that another thread wants done between two steps, and waits for.
+// A task of another thread, to be run between two steps; that thread waits.
 struct Task {
   std::function<void()> work;
   Task* inbox_next = nullptr;
@@ -43,19 +43,19 @@ struct Engine::State {
   Inbox<Sequence> inbox;
   Inbox<Cancel> cancels;
   Inbox<Task> tasks;
-  // The request whose step nobody shares, 0 = none; cancel() may then give up that step.
+  // The request that has the current step alone, 0 = none; cancel() may then abort that step.
   std::atomic<RequestId> sole_request = 0;
   std::atomic<bool> abort_requested = false;
 
   // Engine thread.
   std::vector<std::unique_ptr<Sequence>> sequences;  // all of them, in order of arrival
   Scheduler scheduler;
-  StepCost cost;  // of steps that are shared
+  StepCost cost;  // of steps with several sequences
   DraftCost draft_pay;
-  std::unique_ptr<DraftModel> draft;  // may be null: then guesses come from the text
-  std::int64_t guess_ns = 0;          // that the guesses of this step took
+  std::unique_ptr<DraftModel> draft;  // may be null: then n-gram drafts
+  std::int64_t draft_ns = 0;          // time of drafting in this step
   Error failure = {};                 // of the last forward pass that failed
-  // The numbers of the file are at fault, not the device that computes with them.
+  // Non-finite logits: the model file is at fault, not the device.
   const Error no_token = {.code = ErrorCode::kCorrupt,
                           .id = "no_token",
                           .message = "the model's logits are all NaN",
@@ -69,15 +69,15 @@ struct Engine::State {
 
   std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
 
-  // The tokens that a request may generate, or why it cannot run. Any thread.
-  Result<int> check_request(const GenerateRequest& request, PromptOutput wish) const;
+  // The number of tokens a request may generate, or why it cannot run. Any thread.
+  Result<int> check_request(const GenerateRequest& request, PromptOutput prompt_output) const;
 
   // Between two steps.
   void take_requests();
   void take_arrivals();
   void do_tasks();
-  void wait_for(const std::function<void()>& work);  // any other thread, as the next one
-  Result<RequestEstimate> estimate(const GenerateRequest& request, PromptOutput wish);
+  void wait_for(const std::function<void()>& work);  // any other thread; so is the next one
+  Result<RequestEstimate> estimate(const GenerateRequest& request, PromptOutput prompt_output);
   void take(std::unique_ptr<Sequence>& arrived);
   void apply_cancels() noexcept;
   int close_tenant(std::uint64_t tenant, bool wipe);
@@ -102,8 +102,8 @@ struct Engine::State {
   void fail(std::span<const Slice> slices) noexcept;
 };
 
-// Hot: hands the reader the text that is due, and the last delta if the sequence has stopped. False
-// if the reader is behind.
+// Hot: offers the reader the text that is due, and the last delta if the sequence has stopped.
+// False: the reader is behind.
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept;
 
 }  // namespace wick

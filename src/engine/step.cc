@@ -1,4 +1,4 @@
-// The heartbeat. Between the two braces of step() nothing allocates and nothing locks;
+// The engine's step: one forward pass. Inside step() nothing allocates and nothing locks;
 // engine_test.cc counts.
 #include <algorithm>
 
@@ -29,32 +29,33 @@ void Engine::State::deliver_all() noexcept {
   const std::int64_t now = now_ns();
   for (const auto& s : sequences) {
     const bool has_room = deliver(*s, now);
-    if (s->job != nullptr) s->job->is_paused = !has_room;
+    if (s->entry != nullptr) s->entry->is_paused = !has_room;
   }
 }
 
-// Before a step: what each decoding sequence may go on with.
+// Before a step: draft tokens for each decoding sequence.
 void Engine::State::propose() noexcept {
   if (options.draft_max == 0) return;
   const std::int64_t began = now_ns();
   const bool is_worth_it = !options.adaptive_drafting || draft_pay.is_worth_it();
-  for (Job* job : scheduler.live()) {
-    Sequence& s = *job->owner;
-    job->n_draft = 0;
-    if (!is_worth_it || job->is_paused || !job->is_decoding() || s.finish != FinishReason::kNone)
+  for (SchedulerEntry* entry : scheduler.live()) {
+    Sequence& s = *entry->owner;
+    entry->n_draft = 0;
+    if (!is_worth_it || entry->is_paused || !entry->is_decoding() ||
+        s.finish != FinishReason::kNone)
       continue;
     const int left = s.max_tokens - s.usage.generated_tokens - 1;
     const int n = s.drafts.length(std::min(options.draft_max, left));
     if (n <= 0) continue;
     const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
-    job->n_draft =
-        draft != nullptr ? draft->draft(job->slot, s.tokens, out) : s.ngrams.draft(s.tokens, out);
+    entry->n_draft =
+        draft != nullptr ? draft->draft(entry->slot, s.tokens, out) : s.ngrams.draft(s.tokens, out);
   }
-  guess_ns = now_ns() - began;
+  draft_ns = now_ns() - began;
 }
 
-// A step that sequences share is short, so that those who decode wait for nobody's prompt and a
-// cancelled one is gone soon.
+// Steps with several sequences are kept short, so that long prompts do not delay decoding and a
+// cancellation takes effect soon.
 StepBudget Engine::State::budget() const noexcept {
   const int most = options.prefill_chunk;
   if (options.step_target_ms == 0) return {.shared = most, .exclusive = most};
@@ -67,9 +68,9 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
     for (int i = 0; i < slice.count; ++i, ++n) {
       positions[n] = slice.begin + i;
       const auto at = static_cast<std::size_t>(positions[n]);
-      const Sequence& s = *slice.job->owner;
+      const Sequence& s = *slice.entry->owner;
       tokens[n] = at < s.tokens.size() ? s.tokens[at] : s.draft[at - s.tokens.size()];
-      seqs[n] = slice.job->slot;
+      seqs[n] = slice.entry->slot;
     }
     for (int i = slice.n_rows; i > 0; --i)
       logit_rows[m++] = static_cast<int>(n) - i;
@@ -82,15 +83,15 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
 
 void Engine::State::compute(std::span<const Slice> slices) noexcept {
   const std::int64_t began = now_ns();
-  // cancel() first leaves its message, then looks at `sole_request`; here it is the other way
-  // round, so one of the two sees the other.
+  // cancel() first posts its message, then reads `sole_request`; here the order is reversed, so one
+  // of the two sees the other.
   abort_requested.store(false);
-  sole_request.store(slices.size() == 1 ? slices[0].job->id : 0);
+  sole_request.store(slices.size() == 1 ? slices[0].entry->id : 0);
   if (slices.size() == 1 && !cancels.is_empty()) abort_requested.store(true);
   const Batch batch = gather(slices);
   const bool is_whole = decoder.launch(batch, memory, abort_requested);
   sole_request.store(0);
-  if (!is_whole) return;  // the step never was; whom it was for is ended by the next one
+  if (!is_whole) return;  // the pass was aborted; the next step ends the request
   sample_and_emit(slices);
   scheduler.publish();
   learn_cost(slices, now_ns() - began);
@@ -100,8 +101,8 @@ void Engine::State::learn_cost(std::span<const Slice> slices, std::int64_t ns) n
   int n_decoding = 0, n_prompt = 0;
   for (const Slice& slice : slices) {
     if (slice.n_draft > 0) {  // neither the one nor the other
-      const Sequence& s = *slice.job->owner;
-      if (slices.size() == 1) draft_pay.step_with(ns + guess_ns, slice.n_draft, s.n_accepted);
+      const Sequence& s = *slice.entry->owner;
+      if (slices.size() == 1) draft_pay.step_with(ns + draft_ns, slice.n_draft, s.n_accepted);
       return;
     }
     (slice.count == 1 ? n_decoding : n_prompt) += slice.count;
@@ -120,22 +121,23 @@ void Engine::State::sample_and_emit(std::span<const Slice> slices) noexcept {
   std::size_t row = 0;
   int first = 0;  // of the slice's tokens in the batch
   for (const Slice& slice : slices) {
-    const Sequence& s = *slice.job->owner;
+    const Sequence& s = *slice.entry->owner;
     scheduler.computed(slice);
-    if (s.wish == PromptOutput::kHiddenStates) pool(slice, first);
+    if (s.prompt_output == PromptOutput::kHiddenStates) pool(slice, first);
     first += slice.count;
     if (slice.n_rows == 0) continue;
     const auto n_rows = static_cast<std::size_t>(slice.n_rows);
     const auto rows = logits->subspan(row * vocab, n_rows * vocab);
     row += n_rows;
-    if (s.wish == PromptOutput::kLogprobs) score_prompt(slice, rows);
+    if (s.prompt_output == PromptOutput::kLogprobs) score_prompt(slice, rows);
     if (slice.is_last) draw(slice, rows);
   }
 }
 
-// The next token, and more as long as they are those that were guessed: their logits are there.
+// Samples the next token, and more as long as each equals its draft token: their logits are
+// computed already.
 void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
-  Sequence& s = *slice.job->owner;
+  Sequence& s = *slice.entry->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   int n_accepted = 0;
   rows = rows.last(static_cast<std::size_t>(1 + slice.n_draft) * vocab);
@@ -159,7 +161,7 @@ void Engine::State::draw(const Slice& slice, std::span<float> rows) noexcept {
 }
 
 void Engine::State::pool(const Slice& slice, int first) noexcept {
-  Sequence& s = *slice.job->owner;
+  Sequence& s = *slice.entry->owner;
   auto states = decoder.states(first, slice.count);
   if (!states) {
     failure = std::move(states).error();
@@ -173,10 +175,9 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
   deliver(s, now);
 }
 
-// Each row precedes the token behind its position. What a resumed request computes again has the
-// same logprobs.
+// Each row predicts the next position. A preempted request recomputes the same logprobs.
 void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows) noexcept {
-  Sequence& s = *slice.job->owner;
+  Sequence& s = *slice.entry->owner;
   const auto vocab = static_cast<std::size_t>(decoder.spec().vocab);
   const auto per_token = s.scorer.per_token();
   const auto n_prompt = static_cast<std::size_t>(s.usage.prompt_tokens);
@@ -189,7 +190,7 @@ void Engine::State::score_prompt(const Slice& slice, std::span<const float> rows
 
 namespace {
 
-// The token drawn last, or the end, brought `text`.
+// The token sampled last, or the end, completed `text`.
 void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
   if (text.empty()) return;
   s.emission.add(text, now_ns);
@@ -198,7 +199,7 @@ void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
 
 }  // namespace
 
-// Draws the next token and decides whether the answer ends with it.
+// Samples the next token and decides whether the answer ends with it.
 void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   const TokenId id = s.sampler.sample(logits, {}, s.tokens);
   const std::int64_t now = now_ns();
@@ -209,7 +210,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
   if (id < 0) {
     s.error = &no_token;
-    s.job->is_failed = true;
+    s.entry->is_failed = true;
     s.finish = FinishReason::kError;
     return;
   }
@@ -227,7 +228,7 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
   show(s, s.stream.push(id), now);
   if (s.stream.stopped()) {
     s.finish = FinishReason::kStop;
-    s.is_flushed = true;  // what is held back belongs to the stop sequence
+    s.is_flushed = true;  // the text held back belongs to the stop sequence
   } else if (s.usage.generated_tokens == s.max_tokens) {
     s.finish = FinishReason::kLength;
   }
@@ -235,9 +236,9 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
 
 void Engine::State::fail(std::span<const Slice> slices) noexcept {
   for (const Slice& slice : slices) {
-    Sequence& s = *slice.job->owner;
+    Sequence& s = *slice.entry->owner;
     s.error = &failure;
-    slice.job->is_failed = true;
+    slice.entry->is_failed = true;
     s.finish = FinishReason::kError;
     deliver(s, now_ns());
   }
@@ -246,10 +247,10 @@ void Engine::State::fail(std::span<const Slice> slices) noexcept {
 bool deliver(Sequence& s, std::int64_t now_ns) noexcept {
   if (s.is_over) return true;
   const bool ends = s.finish != FinishReason::kNone;
-  if (ends && s.job != nullptr) {
-    s.usage.cached_tokens = std::max(0, s.job->cached);
-    s.usage.miss = s.job->miss;
-    s.usage.preemptions = s.job->n_preempted;
+  if (ends && s.entry != nullptr) {
+    s.usage.cached_tokens = std::max(0, s.entry->cached);
+    s.usage.miss = s.entry->miss;
+    s.usage.preemptions = s.entry->n_preempted;
   }
   if (ends && !s.is_flushed) {
     show(s, s.stream.finish(), now_ns);

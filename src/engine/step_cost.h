@@ -1,8 +1,7 @@
-// How many prompt tokens a step may carry so that it takes about as long as wished, learnt from the
-// steps that were: a controller that scales the budget by wished over taken time. A step's time is
-// a constant and a part in proportion to its tokens, so a step of the gain below always moves
-// towards the wish and settles there, whatever the two are and however they drift. The budget never
-// decides what tokens are. Engine thread only.
+// Prompt tokens per step for a target step time: a feedback controller that scales the token budget
+// by target time / measured time. A step's time is a constant plus a part in proportion to its
+// tokens, so with the gain below the budget converges and follows drift. It changes when tokens are
+// computed, never which. Engine thread only.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +15,8 @@ class StepCost {
  public:
   explicit StepCost(std::int64_t target_ns) : target_ns_(static_cast<double>(target_ns)) {}
 
-  // A step of `n_decoding` single tokens and `n_prompt` prompt tokens took `ns`. Only steps that
-  // sequences share (is_shared) were cut to the budget and say something about it.
+  // Reports that a step of `n_decoding` single tokens and `n_prompt` prompt tokens took `ns`. Only
+  // steps with several sequences (is_shared) follow the budget and update it.
   void measured(int n_decoding, int n_prompt, bool is_shared, std::int64_t ns) noexcept {
     const auto time = static_cast<double>(ns);
     if (n_prompt == 0) {
@@ -26,10 +25,10 @@ class StepCost {
     }
     learn(prompt_token_ns_, time / n_prompt);
     if (!is_shared) return;
-    // A machine too slow for the target gives prompts as much time as decoding takes: both go on.
+    // If decoding alone exceeds the target, prompts get as much time as decoding.
     const double wished = n_decoding > 0 ? std::max(target_ns_, 2 * decode_ns_) : target_ns_;
     const bool was_full = n_prompt + kBlockTokens > budget_;
-    if (!was_full && time < wished) return;  // there was no more to do
+    if (!was_full && time < wished) return;  // the step was not full
     const double factor = std::clamp(1 + kGain * (wished / time - 1), 0.5, 1.5);
     const double from = was_full ? budget_ : n_prompt;
     budget_ = std::clamp(from * factor, double{kBlockTokens}, double{kMaxBudget});
@@ -40,7 +39,7 @@ class StepCost {
     return std::min(static_cast<int>(budget_) / kBlockTokens * kBlockTokens, most);
   }
 
-  // Of a step, for each prompt token in it; 0 = not known yet.
+  // Time per prompt token; 0 = not yet known.
   double prompt_token_ns() const noexcept { return prompt_token_ns_; }
 
  private:
@@ -48,7 +47,7 @@ class StepCost {
   static constexpr int kMaxBudget = 1 << 13;
 
   static void learn(double& mean, double value) noexcept {
-    mean = mean == 0 ? value : mean + (value - mean) / 4;  // the last dozen count
+    mean = mean == 0 ? value : mean + (value - mean) / 4;  // a moving average over about a dozen
   }
 
   double target_ns_;

@@ -1,6 +1,6 @@
 // Schedules over models that hold NaN, infinities and huge values in any tensor: what a request
-// yields, an error included, is what it yields alone, whatever an earlier request or a companion
-// left in the cache.
+// yields, an error included, is what it yields alone, whatever earlier or concurrent requests left
+// in the cache.
 //
 // SlowWildSchedules tries WICK_TEST_WILD_SCHEDULES of them (2,000), on models from the seed
 // WICK_TEST_WILD_FIRST (1,000) on, twenty on each.

@@ -1,7 +1,7 @@
 // A GGUF file is read once, front to back: header, keys, tensor table; then the table is held
 // against the data behind it. Invariants: no count is believed before the bytes that it needs at
 // least are known to be there (by division, never by multiplication); every length is checked by
-// subtraction (ByteReader); sizes of tensors come from checked_tensor_bytes alone. Cost: one walk
+// subtraction (ByteReader); sizes of tensors come from checked_tensor_bytes alone. Cost: one pass
 // over keys and table, nothing is copied but the table's entries.
 #include "format/gguf.h"
 

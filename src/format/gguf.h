@@ -1,6 +1,6 @@
 // Reads one GGUF file (version 2 or 3, little-endian): its keys and its tensors as views into the
 // caller's bytes. Total: whatever the bytes are, the answer is either fully checked views or one
-// error that names what is wrong. Layout and rules: docs/formats/gguf.md. Internal to this room;
+// error that names what is wrong. Layout and rules: docs/formats/gguf.md. Internal to this module;
 // others use ModelFile. Any thread.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Translates what lies beside safetensors into GGUF's keys, once: config.json and
 // generation_config.json in the spellings of transformers 4 and 5, with the defaults that
 // transformers gives to what is absent. The table of keys is in docs/formats/safetensors.md.
-// Internal to this room; others read ModelFile::metadata(). Any thread.
+// Internal to this module; others read ModelFile::metadata(). Any thread.
 #pragma once
 
 #include <optional>

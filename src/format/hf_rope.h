@@ -1,5 +1,5 @@
 // Rotary positions from config.json: rope_theta with rope_scaling (transformers 4) or
-// rope_parameters (5, also nested by layer type), as GGUF's keys. Internal to this room.
+// rope_parameters (5, also nested by layer type), as GGUF's keys. Internal to this module.
 #pragma once
 
 #include <cstdint>

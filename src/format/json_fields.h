@@ -1,6 +1,6 @@
 // Typed, total reading of a JSON object's fields. Absent and null read as nullopt; a value of
 // another kind is an error that names file, field, value seen and kind wanted. Borrows the object.
-// Internal to this room.
+// Internal to this module.
 #pragma once
 
 #include <cstdint>

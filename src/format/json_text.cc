@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Walks a document without building it: is it JSON, not too deep, an object? Notes the outermost
+// Parses a document without building it: is it JSON, not too deep, an object? Notes the outermost
 // names. (The library's own way to watch names while building, a callback, costs time in the square
 // of their number.)
 class Survey : public nlohmann::json_sax<json> {

@@ -1,5 +1,5 @@
 // JSON from foreign files: bounded in depth before the parser sees it, never throwing. Internal to
-// this room; the library itself is included in .cc files only.
+// this module; the JSON library is included in .cc files only.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -5,8 +5,7 @@
 //
 //   WICK_TRY(const ModelFile file, ModelFile::open("model.gguf"));
 //   file.metadata().string("general.architecture");   // "llama", from config.json too
-//   file.find("blk.0.attn_q.weight");                  // GGUF names, or Hugging Face's own in
-//   safetensors
+//   file.find("blk.0.attn_q.weight");                 // in safetensors Hugging Face's names
 #pragma once
 
 #include <array>

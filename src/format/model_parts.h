@@ -1,5 +1,5 @@
 // What a reader of one file format hands to ModelFile: the mapped files and what was found in them.
-// Moving it moves no byte of a mapping, so views stay valid. Internal to this room.
+// Moving it moves no byte of a mapping, so views stay valid. Internal to this module.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Reads one safetensors file: a JSON header that names each tensor's type, shape and place, then
 // the data. Total, like parse_gguf. Layout and rules: docs/formats/safetensors.md. Internal to this
-// room; others use ModelFile. Any thread.
+// module; others use ModelFile. Any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The size of a tensor: the only place in this room that multiplies dimensions. Every loader CVE of
-// this kind of software (docs/formats/gguf.md) was a second place.
+// The size of a tensor: the only place in this module that multiplies dimensions. Every loader CVE
+// of this kind of software (docs/formats/gguf.md) was a second place.
 #pragma once
 
 #include <cstdint>

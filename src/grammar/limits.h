@@ -1,4 +1,4 @@
-// Maxima of the grammar room.
+// Limits of this module.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The rules of its life. Reading never stops while an answer is under way, up to kMaxAheadBytes: an
-// end (FIN) or a reset is the client's wish to cancel. Every phase but kAnswering has a deadline; a
-// client that takes no bytes has one in all of them.
+// end (FIN) or a reset cancels the request. Every phase but kAnswering has a deadline; a client
+// that takes no bytes has one in all of them.
 #include "http/connection.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One client's connection: reads all the time, so that a client that goes is noticed, hands one
-// request after the other to an Exchange, writes what that says, and keeps the clock of each phase.
+// A client connection: always reads, so that it notices a client that disconnects; passes one
+// request after another to an Exchange, writes its output, and enforces the timeout of each phase.
 // Closing it destroys the exchange, and with it the Work. The loop's thread; kept alive by the
 // server's list and by what is under way on its stream.
 #pragma once

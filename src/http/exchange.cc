@@ -4,7 +4,9 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
+#include "base/mix.h"
 #include "base/strings.h"
 #include "http/connection.h"
 #include "http/response.h"
@@ -25,14 +27,8 @@ std::string request_id(const Head& head, std::uint64_t seed, std::uint64_t numbe
   if (!given.empty() && given.size() <= kMaxRequestIdBytes &&
       std::all_of(given.begin(), given.end(), is_sound) && without_secrets(given) == given)
     return std::string(given);
-  std::uint64_t mixed = seed + number * 0x9E3779B97F4A7C15U;  // splitmix64
-  mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9U;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBU;
-  mixed ^= mixed >> 31;
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string id = "req_";
-  for (int shift = 60; shift >= 0; shift -= 4)
-    id += kDigits[mixed >> shift & 15];
+  append_hex(id, splitmix64(seed, number), 16);
   return id;
 }
 

@@ -1,7 +1,6 @@
-// One request and its answer, between the connection that it came by and the handler of its route:
-// who may ask, what the handler said, Work that is driven until it is done. It writes into the
-// connection's outbox and asks nothing else of it. Destroyed before the end, it cancels: the job
-// leaves the queue, the Work is destroyed. The loop's thread.
+// One request and its response: checks access, calls the handler of the route, and drives its Work
+// until it is done. It writes into the connection's outbox. Destroying it early cancels: the job
+// leaves the queue, the Work is destroyed. Loop thread.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +36,6 @@ class Exchange final : public Writer {
   void drain();
 
   bool is_over() const noexcept { return is_over_; }
-
-  bool is_under_way() const noexcept { return has_begun_ && !is_over_; }
 
   std::int64_t beat_at() const noexcept;  // when a heartbeat is due; 0: never
   void beat();

@@ -1,10 +1,9 @@
-// Which requests a web page may cause. A browser on the same machine reaches a server on localhost,
-// too, so a page from anywhere can try: with a name that now resolves to 127.0.0.1 (DNS rebinding),
-// with forms, fetch() and WebSockets. Three rules, for every request, before a route is looked at:
+// Protection from web pages. A browser on the same machine reaches a server on localhost, so any
+// web page can try: by DNS rebinding, forms, fetch() and WebSockets. Three rules, checked for every
+// request before routing:
 //
 //   - the header host is a name this server has, or the address that the connection arrived at;
-//   - what is not GET or HEAD, and a WebSocket, comes from the same origin, from one that is
-//   listed,
+//   - what is not GET or HEAD, and a WebSocket, comes from the same origin, from a listed one,
 //     or from no page at all (no header origin);
 //   - no page of another origin reads an answer unless it is listed (CORS), and none that asks to
 //     reach a private network.

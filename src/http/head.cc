@@ -4,6 +4,7 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 
+#include "base/hex.h"
 #include "base/printable.h"
 #include "base/strings.h"
 
@@ -17,13 +18,6 @@ Refusal bad(std::string_view code, std::string message) {
   return {.status = 400, .code = std::string(code), .message = std::move(message)};
 }
 
-int hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool is_control(char c) noexcept {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
 }
@@ -35,7 +29,7 @@ std::optional<std::string> decode_path(std::string_view path) {
     char c = path[at];
     if (c == '%') {
       if (path.size() - at < 3) return std::nullopt;
-      const int high = hex_digit(path[at + 1]), low = hex_digit(path[at + 2]);
+      const int high = hex_value(path[at + 1]), low = hex_value(path[at + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       c = static_cast<char>(high * 16 + low);
       at += 2;

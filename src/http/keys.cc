@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/hex.h"
 #include "base/printable.h"
 #include "base/strings.h"
 #include "http/limits.h"
@@ -30,16 +31,6 @@ Digest sha256(std::string_view text) {
   Digest digest = {};
   EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
   return digest;
-}
-
-std::string to_hex(const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
 }
 
 bool from_hex(std::string_view hex, Digest& digest) {

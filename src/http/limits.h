@@ -1,6 +1,5 @@
-// What the transport refuses to exceed: whatever comes from a socket may be hostile. Each is
-// checked before memory is taken. The fields of Limits are these numbers in the program; a test
-// makes them small.
+// Limits of the HTTP transport: anything from a socket may be hostile. Each is checked before
+// memory is taken. The fields of Limits are these numbers in the program; a test makes them small.
 #pragma once
 
 #include <cstddef>

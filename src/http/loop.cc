@@ -28,17 +28,10 @@ class PlainStream final : public Stream {
     boost::asio::post(socket_.get_executor(), [done = std::move(done)] { done(true, 0); });
   }
 
-  void read(std::span<char> into, Done done) override {
-    socket_.async_read_some(boost::asio::buffer(into.data(), into.size()),
-                            [done = std::move(done)](const error_code& error, std::size_t n) {
-                              done(!error || error == boost::asio::error::eof, error ? 0 : n);
-                            });
-  }
+  void read(std::span<char> into, Done done) override { read_some(socket_, into, std::move(done)); }
 
   void write(std::string_view bytes, Done done) override {
-    socket_.async_write_some(
-        boost::asio::buffer(bytes.data(), bytes.size()),
-        [done = std::move(done)](const error_code& error, std::size_t n) { done(!error, n); });
+    write_some(socket_, bytes, std::move(done));
   }
 
   void end(Done done) override {
@@ -70,7 +63,7 @@ Result<std::unique_ptr<Loop>> Loop::create() {
   });
 }
 
-// A door: what a handler throws (the end of memory) ends that handler, not the loop.
+// An exception of a handler (std::bad_alloc) ends that handler, not the loop.
 void Loop::run() {
   const auto guard = boost::asio::make_work_guard(*context_);
   while (!context_->stopped()) {

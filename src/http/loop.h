@@ -1,6 +1,6 @@
 // The one thread of all connections: timers, descriptors to wait for, byte streams, work that comes
-// from other threads. A face over Boost.Asio, whose headers only loop.cc, tls.cc and websocket.cc
-// see. Everything but post() and stop() belongs to the thread that runs the loop.
+// from other threads. A wrapper of Boost.Asio, whose headers only loop.cc, tls.cc and websocket.cc
+// include. Everything but post() and stop() belongs to the thread that runs the loop.
 #pragma once
 
 #include <cstddef>

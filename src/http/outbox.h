@@ -1,6 +1,6 @@
-// What is on its way to one client: bytes are appended to tail() and written as the client takes
-// them. room() is what a handler may still add; the client that takes nothing for a while is cut by
-// who asks stalled_since(). The loop's thread.
+// The output buffer of a connection: bytes are appended to tail() and written as the client reads.
+// room() is what a handler may still add; stalled_since() tells when a client has stopped reading.
+// Loop thread.
 #pragma once
 
 #include <cstdint>

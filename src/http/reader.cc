@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/strings.h"
 
 namespace wick::http {
@@ -105,10 +106,7 @@ bool RequestReader::take_chunk_byte(char c) {
         chunk_ = Chunk::kSizeFeed;
         return digits_ > 0;
       }
-      const int digit = c >= '0' && c <= '9'   ? c - '0'
-                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                               : -1;
+      const int digit = hex_value(c);
       left_ = left_ * 16 + static_cast<std::uint64_t>(std::max(digit, 0));
       return digit >= 0 && ++digits_ <= kMaxChunkDigits;
     }

@@ -1,5 +1,6 @@
 #include "http/refusal.h"
 
+#include "base/hex.h"
 #include "base/strings.h"
 
 namespace wick::http {
@@ -21,7 +22,6 @@ std::string_view error_type(int status) noexcept {
 }
 
 void append_json_string(std::string& out, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   out += '"';
   for (const char c : repair_utf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -30,8 +30,7 @@ void append_json_string(std::string& out, std::string_view text) {
       out += c;
     } else if (byte < 0x20 || byte == 0x7F) {
       out += "\\u00";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
+      append_hex(out, byte, 2);
     } else {
       out += c;
     }

@@ -226,7 +226,6 @@ void Server::on_closed(Connection& connection) {
 }
 
 void Server::drain() {
-  drains_.store(true, std::memory_order_relaxed);
   loop_->post([this] { begin_drain(); });
 }
 

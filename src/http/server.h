@@ -8,7 +8,6 @@
 // drain(), stop(), reload() and what is const may be called on any thread while run() runs.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -59,8 +58,6 @@ class Server {
   // all stays as it is.
   Result<void> reload();
 
-  bool is_draining() const noexcept { return drains_.load(std::memory_order_relaxed); }
-
   const Counters& counters() const noexcept { return site_->counters; }
 
  private:
@@ -81,7 +78,6 @@ class Server {
   std::shared_ptr<TlsContext> tls_;
   std::unique_ptr<Accepting> accepting_;
   std::vector<std::string> addresses_;
-  std::atomic<bool> drains_ = false;
 };
 
 }  // namespace wick::http

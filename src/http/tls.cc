@@ -34,17 +34,10 @@ class TlsStream final : public Stream {
   }
 
   // An end without close_notify is a cut: what is under way is cancelled all the same.
-  void read(std::span<char> into, Done done) override {
-    stream_.async_read_some(boost::asio::buffer(into.data(), into.size()),
-                            [done = std::move(done)](const error_code& error, std::size_t n) {
-                              done(!error || error == boost::asio::error::eof, error ? 0 : n);
-                            });
-  }
+  void read(std::span<char> into, Done done) override { read_some(stream_, into, std::move(done)); }
 
   void write(std::string_view bytes, Done done) override {
-    stream_.async_write_some(
-        boost::asio::buffer(bytes.data(), bytes.size()),
-        [done = std::move(done)](const error_code& error, std::size_t n) { done(!error, n); });
+    write_some(stream_, bytes, std::move(done));
   }
 
   // Writes the alert that says the end (close_notify), then waits for the client's.

@@ -1,5 +1,5 @@
-// The threads that run handlers which may wait, and the bounded queue before them. Any thread may
-// submit and withdraw; the loop's does.
+// Worker threads for handlers that may block, with a bounded queue. Any thread may submit and
+// withdraw.
 #pragma once
 
 #include <condition_variable>

@@ -9,6 +9,7 @@
 #include <random>
 #include <system_error>
 
+#include "base/hex.h"
 #include "base/strings.h"
 
 namespace wick {
@@ -22,11 +23,10 @@ constexpr int kMaxTries = 16;         // names that another writer has already
 
 // ".session.bin.1234-9f86d081884c7d65.tmp"
 std::string temporary_name(const fs::path& target) {
-  static constexpr std::string_view kHex = "0123456789abcdef";
   std::random_device random;
   std::string name = cat(".", target.filename().string().substr(0, kMaxKept), ".", ::getpid(), "-");
-  for (int i = 0; i < 16; ++i)
-    name += kHex[random() & 15U];
+  append_hex(name, random(), 8);
+  append_hex(name, random(), 8);
   return name + ".tmp";
 }
 

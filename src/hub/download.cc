@@ -1,10 +1,10 @@
 // Problem: bring `total` bytes to the disk so that a stop at any moment loses at most the piece
 // being fetched, and never lets a bad byte pass for a good one.
 //
-// Idea: walk the pieces in order. A recorded piece is read back and hashed; if it is as recorded,
-// it counts. The rest is fetched as gaps: one request from the first missing byte to the next
-// recorded piece. A finished piece is flushed to the disk, then its hash is recorded, in this
-// order. Both walks feed one running hash of the whole file, so that no second pass is needed.
+// Idea: go through the pieces in order. A recorded piece is read back and hashed; if it is as
+// recorded, it counts. The rest is fetched as gaps: one request from the first missing byte to the
+// next recorded piece. A finished piece is flushed to the disk, then its hash is recorded, in this
+// order. Both passes feed one running hash of the whole file, so that no second pass is needed.
 //
 // Invariant: at_ is the length of the prefix that is on the disk as hashed into whole_; piece_ is
 // the hash of the unfinished piece's bytes before at_. After kill -9 only the record speaks.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "base/strings.h"
 #include "hub/durable.h"
-#include "base/nearest.h"
 #include "hub/part.h"
 #include "hub/sha256.h"
 #include "hub/sources.h"
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What a pull is asked for, once the name is understood.
-struct Plan {
+struct PullSources {
   std::string name = {};  // of the model in the store; empty: after what the source gives
   std::vector<CatalogueSource> sources = {};
 };
@@ -66,35 +66,36 @@ std::string free_name(const Store& store, const Fetched& fetched) {
   return cat(name, "-", sha256_text(fetched.source).substr(0, 8));
 }
 
-Result<Plan> make_plan(const Store& store, std::string_view what) {
+Result<PullSources> find_sources(const Store& store, std::string_view what) {
   if (const CatalogueRow* row = find_catalogue(what)) {
-    return Plan{.name = std::string(row->name),
-                .sources = {row->sources.begin(), row->sources.end()}};
+    return PullSources{.name = std::string(row->name),
+                       .sources = {row->sources.begin(), row->sources.end()}};
   }
-  if (is_source_spec(what)) return Plan{.sources = {{.spec = what, .sha256 = ""}}};
+  if (is_source_spec(what)) return PullSources{.sources = {{.spec = what, .sha256 = ""}}};
   const auto stored = store.find(what);
   if (!stored && stored.error().code != ErrorCode::kNotFound) return stored.error();
   if (!stored) return unknown_name(store, what);
-  return Plan{.name = stored->name, .sources = {}};
+  return PullSources{.name = stored->name, .sources = {}};
 }
 
 // The model when all of it is here.
-Result<StoredModel> already_here(const Store& store, const Plan& plan) {
-  if (!plan.name.empty()) {
-    WICK_TRY(StoredModel model, store.find(plan.name));
+Result<StoredModel> already_here(const Store& store, const PullSources& pull_sources) {
+  if (!pull_sources.name.empty()) {
+    WICK_TRY(StoredModel model, store.find(pull_sources.name));
     if (store.is_whole(model)) return model;
   } else {
     WICK_TRY(const std::vector<StoredModel> models, store.list());
-    const StoredModel* model = find_by_source(models, plan.sources[0].spec);
+    const StoredModel* model = find_by_source(models, pull_sources.sources[0].spec);
     if (model != nullptr && store.is_whole(*model)) return *model;
   }
   return Error{.code = ErrorCode::kNotFound, .id = "not_here", .message = "not in the store"};
 }
 
-Result<StoredModel> record(Store& store, const Plan& plan, Fetched fetched) {
-  StoredModel model{.name = plan.name.empty() ? free_name(store, fetched) : plan.name,
-                    .source = std::move(fetched.source),
-                    .files = std::move(fetched.files)};
+Result<StoredModel> record(Store& store, const PullSources& pull_sources, Fetched fetched) {
+  StoredModel model{
+      .name = pull_sources.name.empty() ? free_name(store, fetched) : pull_sources.name,
+      .source = std::move(fetched.source),
+      .files = std::move(fetched.files)};
   WICK_DO(store.add(model));
   drop_finished_parts(store.root() / "blobs", model.files);
   return model;
@@ -105,14 +106,15 @@ bool is_final(const Error& error) {  // another source cannot help
          error.code == ErrorCode::kNoMemory;
 }
 
-Result<StoredModel> try_sources(Store& store, const Plan& plan, const PullOptions& options) {
+Result<StoredModel> try_sources(Store& store, const PullSources& pull_sources,
+                                const PullOptions& options) {
   std::string reasons;
-  for (std::size_t i = 0; i < plan.sources.size(); ++i) {
-    const CatalogueSource& source = plan.sources[i];
+  for (std::size_t i = 0; i < pull_sources.sources.size(); ++i) {
+    const CatalogueSource& source = pull_sources.sources[i];
     auto fetched = fetch_source(store, source.spec, source.sha256, options);
-    if (fetched) return record(store, plan, *std::move(fetched));
+    if (fetched) return record(store, pull_sources, *std::move(fetched));
     if (is_final(fetched.error())) return std::move(fetched).error();
-    if (plan.sources.size() == 1) {
+    if (pull_sources.sources.size() == 1) {
       Error error = std::move(fetched).error();
       if (error.code == ErrorCode::kUnavailable && error.hint.empty()) {
         error.hint = "without a network a file will do: wick chat ./model.gguf";
@@ -121,22 +123,22 @@ Result<StoredModel> try_sources(Store& store, const Plan& plan, const PullOption
     }
     const std::string reason =
         cat("not from ", source_label(source.spec), " (", fetched.error().message, ")");
-    if (options.note && i + 1 < plan.sources.size()) {
-      options.note(cat(reason, "; trying ", source_label(plan.sources[i + 1].spec)));
+    if (options.note && i + 1 < pull_sources.sources.size()) {
+      options.note(cat(reason, "; trying ", source_label(pull_sources.sources[i + 1].spec)));
     }
     reasons += cat(i == 0 ? "" : ", ", reason);
   }
   return Error{.code = ErrorCode::kUnavailable,
                .id = "no_source",
-               .message = cat(plan.name, " could not be fetched: ", reasons),
+               .message = cat(pull_sources.name, " could not be fetched: ", reasons),
                .hint = "without a network a file will do: wick chat ./model.gguf"};
 }
 
 }  // namespace
 
 Result<StoredModel> pull(Store& store, std::string_view what, const PullOptions& options) {
-  WICK_TRY(Plan plan, make_plan(store, what));
-  if (auto model = already_here(store, plan)) {
+  WICK_TRY(PullSources pull_sources, find_sources(store, what));
+  if (auto model = already_here(store, pull_sources)) {
     drop_finished_parts(store.root() / "blobs", model->files);  // killed just before it could
     return model;
   }
@@ -146,14 +148,14 @@ Result<StoredModel> pull(Store& store, std::string_view what, const PullOptions&
   };
   WICK_TRY(const FileLock lock,
            FileLock::acquire(store.root() / "locks" / key, options.stop, on_wait));
-  if (auto model = already_here(store, plan)) return model;
+  if (auto model = already_here(store, pull_sources)) return model;
   std::string origin;
-  if (plan.sources.empty()) {  // a stored model that lacks files: from where it came
-    WICK_TRY(const StoredModel stored, store.find(plan.name));
+  if (pull_sources.sources.empty()) {  // a stored model that lacks files: from where it came
+    WICK_TRY(const StoredModel stored, store.find(pull_sources.name));
     origin = stored.source;
-    plan.sources.push_back({.spec = origin, .sha256 = ""});
+    pull_sources.sources.push_back({.spec = origin, .sha256 = ""});
   }
-  return try_sources(store, plan, options);
+  return try_sources(store, pull_sources, options);
 }
 
 namespace {

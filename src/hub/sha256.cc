@@ -5,6 +5,7 @@
 #include <array>
 #include <new>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "hub/durable.h"
 #include "hub/store.h"
@@ -60,13 +61,7 @@ std::string Sha256::hex() {
   std::array<unsigned char, 32> digest = {};
   want(EVP_DigestFinal_ex(state_->context, digest.data(), nullptr) == 1);
   state_->start();
-  static constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += kHex[byte >> 4];
-    text += kHex[byte & 15];
-  }
-  return text;
+  return to_hex(digest);
 }
 
 std::string sha256_text(std::string_view text) {

@@ -1,4 +1,4 @@
-// include/wick/wick.h over the C++ faces.
+// Implements include/wick/wick.h over the C++ API.
 #include <algorithm>
 #include <string>
 #include <type_traits>

@@ -1,6 +1,5 @@
 // Between the structs of include/wick/wick.h and the C++ ones: what c_abi.cc takes from C and gives
-// to it. Nothing may be thrown past a C function: what allocates runs inside guarded(), one of the
-// doors where exceptions of libraries end.
+// to it. No exception may leave a C function: code that allocates runs inside guarded().
 #pragma once
 
 #include <cstring>

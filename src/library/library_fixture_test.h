@@ -1,4 +1,4 @@
-// A tiny model behind the public faces.
+// A tiny model behind the public API.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The public faces over a tiny model: what a program that only knows include/wick sees.
+// The public API over a tiny model, as a program sees it that includes include/wick only.
 #include <gtest/gtest.h>
 
 #include <algorithm>

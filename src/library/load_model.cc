@@ -1,4 +1,4 @@
-// From the name of a model to the loaded model.
+// Model::open(): from a model name to a loaded model.
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/catch_bad_alloc.h"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kReportPause_ns = 100'000'000;  // between two reports of a phase
 
-// Between what downloads and loads, and the caller's sink: the sink is the caller's code, which may
-// throw where nothing may, and both its word and the caller's token end the work.
+// Calls the caller's progress sink from download and load. The sink may throw; its return value and
+// the stop token cancel the work.
 class Opening {
  public:
   explicit Opening(const ModelOptions& options)
@@ -50,7 +50,7 @@ class Opening {
                   .stop = stop_.get_token()}});
   }
 
-  // Why it did not go on, if that is the sink's doing.
+  // The error, if the sink ended the work.
   Error reason(Error error) const {
     if (!failure_) return error;
     if (failure_->code == ErrorCode::kNoMemory) return *failure_;
@@ -81,32 +81,6 @@ Result<std::string> full_name(std::string_view name, const std::string& quantiza
                               printable(name), "'")};
 }
 
-// The words and rules of the program's --spec, --draft-model and --draft-max.
-Result<void> set_speculation(const ModelOptions& from, Opening& opening, LocalOptions& out) {
-  const std::string& kind = from.speculation;
-  const auto bad = [](std::string message) {
-    return Error{
-        .code = ErrorCode::kInvalid, .id = "bad_speculation", .message = std::move(message)};
-  };
-  if (kind != "none" && kind != "ngram" && kind != "draft") {
-    return bad(cat("speculation is '", printable(kind), "', allowed are none, ngram and draft"));
-  }
-  if ((kind == "draft") == from.draft_model.empty()) {
-    return bad(cat("speculation is '", kind, "' and draft_model '", printable(from.draft_model),
-                   "': 'draft' and a draft_model belong together"));
-  }
-  if (from.draft_max < 0 || from.draft_max > kMaxDraft) {
-    return bad(cat("draft_max is ", from.draft_max, ", allowed are 0 to ", kMaxDraft));
-  }
-  if (kind == "none") return {};
-  const int usual = kind == "draft" ? LocalOptions::kModelDraft : LocalOptions::kNgramDraft;
-  out.engine.draft_max = from.draft_max > 0 ? from.draft_max : usual;
-  if (kind == "draft") {
-    WICK_TRY(out.draft_model, opening.find_file(from.draft_model));
-  }
-  return {};
-}
-
 Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const ModelOptions& options,
                                          Opening& opening) {
   if (options.max_concurrent < 1 || options.max_concurrent > kMaxSeqs) {
@@ -127,7 +101,11 @@ Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const Mo
                                 .v_type = cache.v},
                      .chat_template = options.chat_template,
                      .progress = [&](const OpenProgress& p) { return opening.tell(p); }};
-  WICK_DO(set_speculation(options, opening, local));
+  WICK_DO(
+      set_speculation({options.speculation, options.draft_model, options.draft_max}, local.engine));
+  if (!options.draft_model.empty()) {
+    WICK_TRY(local.draft_model, opening.find_file(options.draft_model));
+  }
   WICK_TRY(const std::string name, full_name(path_or_name, options.quantization));
   WICK_TRY(const auto path, opening.find_file(name));
   return LocalModel::open(path, local);

@@ -50,7 +50,7 @@ Outcome outcome(FromC<T>& result, const Show& show) {
 }
 
 // `run(arm)` makes one call, after arm(), and says how it ended.
-struct Door {
+struct ApiCall {
   const char* name;
   std::function<Outcome(const std::function<void()>& arm)> run;
 };
@@ -64,7 +64,7 @@ bool disarm() {
 
 // `call` gives a Result or a FromC and allocates nothing of its own; `show` makes text of a value.
 template <class Call, class Show>
-Door door(const char* name, const Call& call, const Show& show) {
+ApiCall api_call(const char* name, const Call& call, const Show& show) {
   return {name, [=](const std::function<void()>& arm) -> Outcome {
             try {
               arm();
@@ -81,7 +81,7 @@ Door door(const char* name, const Call& call, const Show& show) {
           }};
 }
 
-struct Doors {
+struct ApiCalls {
   Fixture f;
   const Generation generation = noise(7, 12);
   const Model& model = *f.model;
@@ -99,7 +99,7 @@ struct Doors {
   const std::vector<wick_parameter> parameters = {{"temperature", 3}, {"seed", 7}};
   wick_generation c_generation = {};
 
-  Doors() {
+  ApiCalls() {
     EXPECT_TRUE(kept.say("one", generation));
     EXPECT_TRUE(kept.save(session_path));
     wick_model_options options;
@@ -114,30 +114,30 @@ struct Doors {
     c_generation.max_tokens = 12;
   }
 
-  ~Doors() { wick_model_free(c_model); }
+  ~ApiCalls() { wick_model_free(c_model); }
 
-  std::vector<Door> all() const;
-  void add_cpp(std::vector<Door>& doors) const;
-  void add_sessions(std::vector<Door>& doors) const;
-  void add_c_answers(std::vector<Door>& doors) const;
-  void add_c_values(std::vector<Door>& doors) const;
+  std::vector<ApiCall> all() const;
+  void add_cpp(std::vector<ApiCall>& api_calls) const;
+  void add_sessions(std::vector<ApiCall>& api_calls) const;
+  void add_c_answers(std::vector<ApiCall>& api_calls) const;
+  void add_c_values(std::vector<ApiCall>& api_calls) const;
 };
 
 std::string text_of(const Completion& answer) {
   return answer.text;
 }
 
-void Doors::add_cpp(std::vector<Door>& doors) const {
+void ApiCalls::add_cpp(std::vector<ApiCall>& api_calls) const {
   const auto opened = [](const Model& m) { return std::to_string(m.describe().vocabulary); };
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::open", [this] { return Model::open(f.path, one_thread); }, opened));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::open, two threads", [this] { return Model::open(f.path, two_threads); }, opened));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::complete", [this] { return model.complete(prompt, generation); }, text_of));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::chat", [this] { return model.chat(messages, generation); }, text_of));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::stream",
       [this]() -> Result<Completion> {
         auto stream = model.stream(messages, generation);
@@ -147,19 +147,19 @@ void Doors::add_cpp(std::vector<Door>& doors) const {
         return stream->finish();
       },
       text_of));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::estimate", [this] { return model.estimate(messages, generation); },
       [](const RequestEstimate& estimate) { return std::to_string(estimate.prompt_tokens); }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::embed", [this] { return model.embed(texts); },
       [](const std::vector<Embedding>& all) { return std::to_string(all.at(1).values.at(0)); }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::tokenize", [this] { return model.tokenize(prompt); },
       [](const std::vector<TokenId>& got) { return std::to_string(got.size()); }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::detokenize", [this] { return model.detokenize(ids); },
       [](const std::string& text) { return text; }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "ModelPool::get",
       [this]() -> Result<Completion> {
         ModelPool pool({.model = one_thread});
@@ -170,15 +170,15 @@ void Doors::add_cpp(std::vector<Door>& doors) const {
       text_of));
 }
 
-void Doors::add_sessions(std::vector<Door>& doors) const {
-  doors.push_back(door(
+void ApiCalls::add_sessions(std::vector<ApiCall>& api_calls) const {
+  api_calls.push_back(api_call(
       "Session::say",
       [this]() -> Result<Completion> {
         Session session = model.session("a system message that is longer than a short text");
         return session.say(prompt, generation);
       },
       text_of));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Session::save",
       [this]() -> Result<int> {
         auto saved = kept.save(other_path);
@@ -186,7 +186,7 @@ void Doors::add_sessions(std::vector<Door>& doors) const {
         return 0;
       },
       [](int) { return std::string("saved"); }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "Model::load_session",
       [this]() -> Result<Completion> {
         auto session = model.load_session(session_path);
@@ -196,13 +196,13 @@ void Doors::add_sessions(std::vector<Door>& doors) const {
       text_of));
 }
 
-void Doors::add_c_answers(std::vector<Door>& doors) const {
+void ApiCalls::add_c_answers(std::vector<ApiCall>& api_calls) const {
   const auto text = [](wick_completion* answer) {
     const std::string out = answer->text;
     wick_completion_free(answer);
     return out;
   };
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_complete",
       [this] {
         FromC<wick_completion*> out;
@@ -211,7 +211,7 @@ void Doors::add_c_answers(std::vector<Door>& doors) const {
         return out;
       },
       text));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_complete_stream",
       [this] {
         FromC<wick_completion*> out;
@@ -226,7 +226,7 @@ void Doors::add_c_answers(std::vector<Door>& doors) const {
         return out;
       },
       text));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_session_say",
       [this] {
         FromC<wick_completion*> out;
@@ -238,7 +238,7 @@ void Doors::add_c_answers(std::vector<Door>& doors) const {
         return out;
       },
       text));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_session_load",
       [this] {
         FromC<int> out;
@@ -249,8 +249,8 @@ void Doors::add_c_answers(std::vector<Door>& doors) const {
       [](int) { return std::string("loaded"); }));
 }
 
-void Doors::add_c_values(std::vector<Door>& doors) const {
-  doors.push_back(door(
+void ApiCalls::add_c_values(std::vector<ApiCall>& api_calls) const {
+  api_calls.push_back(api_call(
       "wick_embed",
       [this] {
         FromC<std::ptrdiff_t> out;
@@ -260,7 +260,7 @@ void Doors::add_c_values(std::vector<Door>& doors) const {
         return out;
       },
       [](std::ptrdiff_t n) { return std::to_string(n); }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_complete_estimate",
       [this] {
         FromC<wick_estimate*> out;
@@ -272,7 +272,7 @@ void Doors::add_c_values(std::vector<Door>& doors) const {
         wick_estimate_free(estimate);
         return out;
       }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_tokenize",
       [this] {
         FromC<std::ptrdiff_t> out;
@@ -280,7 +280,7 @@ void Doors::add_c_values(std::vector<Door>& doors) const {
         return out;
       },
       [](std::ptrdiff_t n) { return std::to_string(n); }));
-  doors.push_back(door(
+  api_calls.push_back(api_call(
       "wick_model_open",
       [this] {
         FromC<int> out;
@@ -294,13 +294,13 @@ void Doors::add_c_values(std::vector<Door>& doors) const {
       [](int) { return std::string("opened"); }));
 }
 
-std::vector<Door> Doors::all() const {
-  std::vector<Door> doors;
-  add_cpp(doors);
-  add_sessions(doors);
-  add_c_answers(doors);
-  add_c_values(doors);
-  return doors;
+std::vector<ApiCall> ApiCalls::all() const {
+  std::vector<ApiCall> api_calls;
+  add_cpp(api_calls);
+  add_sessions(api_calls);
+  add_c_answers(api_calls);
+  add_c_values(api_calls);
+  return api_calls;
 }
 
 enum class Where { kCaller, kAnywhere };
@@ -313,57 +313,59 @@ void arm(Where where, long n) {
   }
 }
 
-// Every allocation of `door` fails once if `is_every`, else the first 24 and then fewer and fewer.
-void sweep(const Door& door, Where where, bool is_every) {
-  SCOPED_TRACE(door.name);
+// Every allocation of `api_call` fails once if `is_every`, else the first 24 and then fewer and
+// fewer.
+void sweep(const ApiCall& api_call, Where where, bool is_every) {
+  SCOPED_TRACE(api_call.name);
   const auto none = [] {};
-  const std::string wanted = door.run(none).text;
-  EXPECT_EQ(door.run(none).text, wanted);
+  const std::string wanted = api_call.run(none).text;
+  EXPECT_EQ(api_call.run(none).text, wanted);
   int n_errors = 0;
   for (long n = 1; !testing::Test::HasFailure(); n += is_every || n < 24 ? 1 : n / 6) {
-    const Outcome out = door.run([&] { arm(where, n); });
+    const Outcome out = api_call.run([&] { arm(where, n); });
     if (out.is_error) {
       ++n_errors;
       EXPECT_EQ(out.code, ErrorCode::kNoMemory) << "allocation " << n << ": " << out.text;
     } else {
       EXPECT_EQ(out.text, wanted) << "allocation " << n;
     }
-    EXPECT_EQ(door.run(none).text, wanted) << "the call after allocation " << n << " failed";
+    EXPECT_EQ(api_call.run(none).text, wanted) << "the call after allocation " << n << " failed";
     if (!out.has_failed) break;
   }
   EXPECT_GT(n_errors, 0);
 }
 
 void sweep_all(bool is_every) {
-  const Doors doors;
-  for (const Door& door : doors.all()) {
+  const ApiCalls api_calls;
+  for (const ApiCall& api_call : api_calls.all()) {
     for (const Where where : {Where::kCaller, Where::kAnywhere})
-      sweep(door, where, is_every);
+      sweep(api_call, where, is_every);
     if (testing::Test::HasFailure()) return;
   }
 }
 
 // What gives no Result gives less, or nothing.
 TEST(LibraryMemoryFaults, CallsWithoutAResultThrowNothing) {
-  const Doors doors;
+  const ApiCalls api_calls;
   for (long n = 1; n < 40; ++n) {
     test::fail_allocation(n);
-    EXPECT_NO_THROW(static_cast<void>(doors.model.describe())) << n;
+    EXPECT_NO_THROW(static_cast<void>(api_calls.model.describe())) << n;
     test::fail_allocation(n);
     EXPECT_NO_THROW({
-      const Session session = doors.model.session("a system message that is longer than others");
+      const Session session =
+          api_calls.model.session("a system message that is longer than others");
       static_cast<void>(session.messages());
     }) << n;
     test::fail_allocation(n);
     EXPECT_NO_THROW({
-      ModelPool pool({.model = doors.one_thread});
+      ModelPool pool({.model = api_calls.one_thread});
       static_cast<void>(pool.list());
       static_cast<void>(pool.pin("a name that is long enough for a buffer of its own", true));
       static_cast<void>(pool.unload("a name that is long enough for a buffer of its own"));
     }) << n;
   }
   test::fail_allocation(0);
-  EXPECT_GT(doors.model.describe().vocabulary, 0);
+  EXPECT_GT(api_calls.model.describe().vocabulary, 0);
 }
 
 // Of a variant that is copied no half is left; the sanitizers of the preset clang see one that is.

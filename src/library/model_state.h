@@ -1,4 +1,4 @@
-// What the handles Model and Session point at: a provider, whichever.
+// The state behind the handles Model and Session: any provider.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A provider as remote ones are, through the library's C++ and C faces: each event arrives as it
-// was told, and an error takes nothing of what came before it.
+// A provider as remote ones are, through the library's C++ and C APIs: each event arrives as it was
+// told, and an error takes nothing of what came before it.
 #include <gtest/gtest.h>
 
 #include "provider/openers.h"

@@ -187,7 +187,7 @@ TEST(LibraryStreamScores, AfterEachPieceTheTokensAreThoseOfTheTextWhoeverElseIsT
   }
 }
 
-TEST(LibraryStreamScores, GuessesChangeNoneOfThem) {
+TEST(LibraryStreamScores, SpeculationChangesNoneOfThem) {
   const Fixture f;
   const std::string text = "abcdefgh";
   Generation g = scored(3, 200);
@@ -197,14 +197,14 @@ TEST(LibraryStreamScores, GuessesChangeNoneOfThem) {
   };
   const auto plain = f.model->complete("abc", g);
   ASSERT_TRUE(plain);
-  const std::shared_ptr<LocalModel> guesses = *LocalModel::open(
+  const std::shared_ptr<LocalModel> drafting = *LocalModel::open(
       f.path, {.threads = 1, .engine = {.draft_max = 8, .adaptive_drafting = false}});
-  auto state = begin_stream(guesses, "abc", g);
+  auto state = begin_stream(drafting, "abc", g);
   ASSERT_TRUE(state);
   Stream stream(*std::move(state));
   Kept kept;
   while (kept.read(stream))
-    EXPECT_EQ(tokens_until(stream.text(), kept.logprobs, guesses->tokenizer()),
+    EXPECT_EQ(tokens_until(stream.text(), kept.logprobs, drafting->tokenizer()),
               kept.logprobs.size());
   EXPECT_GT(stream.finish()->usage.accepted_tokens, 100);
   expect_same(kept.logprobs, plain->logprobs);

@@ -1,5 +1,4 @@
-// What a Stream is made of: an answer on its way and all it needs to come to its end. One thread at
-// a time, but for cancel().
+// The state of a Stream: an answer and what it needs. One thread at a time, except cancel().
 #pragma once
 
 #include <functional>

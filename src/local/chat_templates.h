@@ -1,6 +1,5 @@
 // The chat templates of a model: one, or several by name ("default", "tool_use", "rag"). Each is
-// compiled when it is first asked for, so that one which wick does not understand spoils no other.
-// Any thread.
+// compiled at first use, so an unsupported one does not affect the others. Any thread.
 //
 //   ChatTemplates templates(file.metadata());
 //   WICK_TRY(const ChatTemplate* const tmpl, templates.pick("", has_tools(context)));
@@ -32,7 +31,7 @@ class ChatTemplates {
   // The one of that name. Without a name, as transformers chooses: "tool_use" if there is one and
   // the request has tools, else "default". kNotFound, id "no_chat_template", names those there are.
   Result<const ChatTemplate*> pick(std::string_view name, bool has_tools) const;
-  // What pick() would take; nullopt if nothing.
+  // The name pick() would choose; nullopt if none.
   std::optional<std::string> picked_name(std::string_view name, bool has_tools) const;
 
  private:
@@ -51,8 +50,8 @@ class ChatTemplates {
 // Whether a template's context asks for tools: the key is there and not null.
 bool has_tools(const Object& context) noexcept;
 
-// What templates expect of the tokenizer, where the context does not say it: bos_token, eos_token;
-// and the prompt of the answer, unless the context says otherwise.
+// Adds the template variables of the tokenizer (bos_token, eos_token) and add_generation_prompt,
+// unless the context sets them.
 void add_defaults(const Tokenizer* tokenizer, Object& context);
 
 }  // namespace wick

@@ -1,4 +1,4 @@
-// What a local model counts of its answers, for Provider::statistics(). Any thread.
+// Counters of a local model, for Provider::statistics(). Any thread.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace wick {
 
 class Counters {
  public:
-  // Hot: an answer is over.
+  // Hot: an answer has ended.
   void add(FinishReason finish, const Usage& usage) noexcept {
     const auto count = [](std::atomic<std::uint64_t>& sum, int n) {
       sum.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);

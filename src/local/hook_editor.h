@@ -1,5 +1,5 @@
-// A caller's LogitsHook as the engine wants it. What it throws is kept, and told once the answer is
-// over.
+// Adapts a caller's LogitsHook to the engine. An exception is kept and reported when the answer
+// ends.
 #pragma once
 
 #include <optional>

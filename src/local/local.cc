@@ -45,7 +45,7 @@ LocalModel::~LocalModel() {
   }
 }
 
-// The model's own thread cannot wait for its own end: another one does.
+// The engine thread cannot join itself: another thread does.
 void LocalModel::release(LocalModel* model) noexcept {
   if (model->process_ != ::getpid()) return;  // to join a thread that is not there takes for ever
   if (model->thread_.get_id() != std::this_thread::get_id()) {
@@ -57,8 +57,8 @@ void LocalModel::release(LocalModel* model) noexcept {
   if (other) other->detach();  // else the model stays, stopped: nothing can wait for it
 }
 
-// Whoever asks for something that the model's own thread does would wait for ever on that thread,
-// or where there is none.
+// Calls that the engine thread serves would deadlock on that thread (a hook), or in a forked child,
+// which has none.
 Result<void> LocalModel::check_caller() const {
   if (process_ != ::getpid()) return model_of_other_process(process_);
   if (thread_.get_id() != std::this_thread::get_id()) return {};

@@ -1,7 +1,7 @@
 // The local provider: a model file, its tokenizer and chat template, and the engine with its
-// thread. Everything here may be called from several threads at once; answers share forward passes
-// and never influence each other. A model that a shared_ptr holds stays for its answers; another
-// must outlive them.
+// thread. All functions may be called from several threads at once; concurrent answers share
+// forward passes and never change each other. A model owned by a shared_ptr is kept alive by its
+// answers; any other must outlive them.
 //
 //   WICK_TRY(const std::shared_ptr<LocalModel> model, LocalModel::open("model.gguf", {}));
 //   WICK_TRY(const auto answer, model->start({.prompt = "Once"}));
@@ -30,21 +30,17 @@
 namespace wick {
 
 struct LocalOptions {
-  int threads = 0;  // 0 = what this process may use
-  // Devices of `devices` by name, "cuda:0,cpu", or "auto": the first one that starts. The model
-  // lies on them in their order, each has what it has room for; or by tensor_split: "3,1".
+  int threads = 0;  // 0 = all that this process may use
+  // Devices of `devices` by name, "cuda:0,cpu", or "auto": the first one that starts. Layers are
+  // placed on them in order, as many as fit each; or by tensor_split: "3,1".
   std::string device = "auto", tensor_split = {};
-  DeviceRegistry* devices = nullptr;  // null = those of this process, which all models share
+  DeviceRegistry* devices = nullptr;  // null = the shared devices of this process
   EngineOptions engine = {};
-  std::filesystem::path draft_model = {};  // guesses tokens ahead; empty = none
+  std::filesystem::path draft_model = {};  // empty = none
   std::vector<FileId> inputs = {};         // further files that this program reads, for files()
 
-  // engine.draft_max unless somebody says another: of guesses from the text, and by a draft model.
-  static constexpr int kNgramDraft = 16, kModelDraft = 3;
-
-  std::string chat_template = {};  // instead of the model's own
-  // A model that may need more is refused before any of it is touched (id "memory_limit"). 0 =
-  // none.
+  std::string chat_template = {};  // replaces the model's own
+  // A model that may need more memory is refused before loading (id "memory_limit"). 0 = no limit.
   std::uint64_t memory_limit_bytes = 0;
   ProgressSink progress = {};  // of kLoad; may be empty, and must not throw
 };
@@ -57,7 +53,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   // of the model's threads: there it answers nothing (id "model_of_other_process") and stays.
   static Result<std::shared_ptr<LocalModel>> open(const std::filesystem::path& path,
                                                   const LocalOptions& options);
-  ~LocalModel() override;  // what runs ends as cancelled
+  ~LocalModel() override;  // cancels running answers
   LocalModel(const LocalModel&) = delete;
   LocalModel& operator=(const LocalModel&) = delete;
 
@@ -131,28 +127,37 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   std::jthread thread_;
 };
 
-// What of the sampling depends on the vocabulary: biases of texts, and where DRY stops comparing.
+// Sampling settings that depend on the vocabulary: logit bias of texts, DRY sequence breakers.
 Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settings,
                             SamplingParams& params);
 
-// What sampling a request gets: its own settings, else the file's hints, else SamplingParams{}; the
-// seed is random unless it is set ("seed" is a key like the others). Errors name the key, the value
-// and the range.
+// The sampling parameters of a request: its own settings, else the model file's, else
+// SamplingParams{}; the seed is random unless it is set ("seed" is a key like the others). Errors
+// name the key, the value and the range.
 struct ResolvedSampling {
   SamplingParams params = {};
-  std::vector<EffectiveParameter> effective = {};  // each parameter and who set it
+  std::vector<EffectiveParameter> effective = {};  // each parameter and its origin
 };
 
 Result<ResolvedSampling> resolve_sampling(const Metadata& meta, const Generation& settings);
 
-// Who set `key`: what settings.origins says, else "request".
+// The origin of `key`: settings.origins, else "request".
 std::string origin_of(const Generation& settings, std::string_view key);
 
-// "q8_0", or "q8_0,q4_0" for keys and values apart: the numbers that a cache may hold.
+// Parses a KV cache type: "q8_0", or "q8_0,q4_0" for keys and values.
 struct KvTypes {
   KvType k = KvType::kBF16, v = KvType::kBF16;
 };
 
 Result<KvTypes> parse_kv_types(std::string_view text);
+
+// Speculative decoding as program and library name it: "none", "ngram" or "draft". The draft model
+// is a path or a name, which the caller finds.
+struct Speculation {
+  std::string_view kind = "none", draft_model = {};
+  int draft_max = 0;  // 0 = 16, with a draft model 3
+};
+
+Result<void> set_speculation(const Speculation& wanted, EngineOptions& options);
 
 }  // namespace wick

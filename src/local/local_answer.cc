@@ -10,7 +10,7 @@
 
 namespace wick {
 
-// The last delta's facts are written before the ring is closed and read after it, which orders
+// The last delta's fields are written before the ring is closed and read after that, which orders
 // them.
 class LocalAnswer::Sink final : public DeltaSink {
  public:
@@ -34,7 +34,7 @@ class LocalAnswer::Sink final : public DeltaSink {
     return true;
   }
 
-  // The reader has read: whether the engine waits for that.
+  // Called after reading: whether the engine waits for space.
   bool ends_wait() noexcept { return is_behind_.exchange(false); }
 
   bool is_closed() const noexcept override { return is_dropped.load(std::memory_order_relaxed); }
@@ -48,7 +48,7 @@ class LocalAnswer::Sink final : public DeltaSink {
   Error error = {};
 
  private:
-  // What the reader frees between the two looks, or later, it tells the engine.
+  // The reader notifies the engine of space it frees from here on.
   bool has_room(std::size_t bytes) noexcept {
     if (ring.has_room(bytes)) return true;
     is_behind_.store(true);
@@ -111,8 +111,8 @@ std::optional<Event> LocalAnswer::next() {
   if (process_ != ::getpid()) {
     return DoneEvent{.finish = FinishReason::kError, .error = model_of_other_process(process_)};
   }
-  // What was read may all be held back; and the end shows only behind the last bytes, of which
-  // nobody is told any more.
+  // All that was read may be held back, and the end is visible only after the last bytes, for which
+  // no Wake comes.
   for (bool has_read = true; pending_.empty() && has_read;) {
     const std::uint64_t before = n_read_;
     read();
@@ -126,7 +126,7 @@ std::optional<Event> LocalAnswer::next() {
   return event;
 }
 
-// What is too long for one event is the next one's.
+// Text too long for one event continues in the next.
 template <class Piece>
 void LocalAnswer::cut(Piece* piece) {
   const auto most = static_cast<std::size_t>(parts_.emit_bytes);

@@ -1,6 +1,6 @@
-// The answer of a local model on its way: the engine's thread writes its text into a ring and its
-// logprobs into a log, and sets the reader's Wake; the reader makes events of them. A reader in a
-// child of fork() is told that nobody writes any more (id "model_of_other_process").
+// An answer of a local model: the engine thread writes text into a ring and logprobs into a log,
+// and sets the reader's Wake; the reader turns them into events. In a child of fork() reading fails
+// (id "model_of_other_process").
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace wick {
 
 Error model_of_other_process(pid_t owner);
 
-// What an answer needs beside its request, and hands on.
+// What an answer needs besides its request.
 struct AnswerParts {
   std::shared_ptr<void> model = {};  // kept until the answer is gone; may be null
   std::shared_ptr<Counters> counters = {};

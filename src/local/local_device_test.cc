@@ -120,11 +120,11 @@ TEST_F(LocalDevices, WhatADeviceHasNoRoomForGoesToTheNext) {
   options.draft_model = path_;
   options.engine.draft_max = 4;
   options.engine.adaptive_drafting = false;
-  const auto guessing = open(options);
-  const auto with_draft = guessing->device_bytes();
+  const auto drafting = open(options);
+  const auto with_draft = drafting->device_bytes();
   EXPECT_EQ(with_draft[0].bytes, bytes[0].bytes) << "there was no room left";
-  EXPECT_GT(with_draft[1].bytes, bytes[1].bytes + guessing->memory().draft_weight_bytes);
-  EXPECT_EQ(text_of(*guessing), wanted);
+  EXPECT_GT(with_draft[1].bytes, bytes[1].bytes + drafting->memory().draft_weight_bytes);
+  EXPECT_EQ(text_of(*drafting), wanted);
 }
 
 TEST_F(LocalDevices, AListThatCannotBeIsAnError) {

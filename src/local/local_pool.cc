@@ -5,9 +5,9 @@
 #include "local/local_pool.h"
 
 #include <algorithm>
-#include <new>
 #include <optional>
 
+#include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 
 namespace wick {
@@ -77,22 +77,8 @@ std::shared_ptr<LocalPool::Loading> LocalPool::find_loading(std::string_view nam
   return found == loadings_.end() ? nullptr : *found;
 }
 
-namespace {
-
-// The loader ends in libraries that may run out of memory; those who wait must hear of it.
-Result<LocalPool::Held> run(const LocalPool::Loader& loader, std::string_view source) {
-  try {
-    return loader(source);
-  } catch (const std::bad_alloc&) {
-    return Error{.code = ErrorCode::kNoMemory,
-                 .id = "out_of_memory",
-                 .message = cat("there is not enough memory to load '", printable(source), "'")};
-  }
-}
-
-}  // namespace
-
-// Nobody else loads that name. `lock` is released meanwhile.
+// Nobody else loads that name. `lock` is released meanwhile. Those who wait get what the loader
+// throws, too.
 Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view source,
                                         std::unique_lock<std::mutex>& lock) {
   const auto mine = std::make_shared<Loading>();
@@ -100,7 +86,7 @@ Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view 
   loadings_.push_back(mine);
   std::vector<Held> gone;  // destroyed behind the lock
   lock.unlock();
-  auto model = run(loader_, source);
+  auto model = catch_bad_alloc([&] { return loader_(source); });
   lock.lock();
   if (model) {
     if (auto admitted = admit(name, source, *model, gone); !admitted) {
@@ -115,11 +101,11 @@ Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view 
   return model;
 }
 
-// Makes room for `model` and puts it in under its name.
+// Evicts what is needed for `model` and adds it.
 Result<void> LocalPool::admit(std::string_view name, std::string_view source, Held model,
                               std::vector<Held>& gone) {
   const std::uint64_t bytes = model->memory().total();
-  // What would still be there if all that may go went.
+  // Bytes left if all evictable models were evicted.
   std::uint64_t stays = bytes_in_use();
   auto count = static_cast<int>(entries_.size());
   for (const Entry& entry : entries_) {
@@ -157,7 +143,7 @@ Result<void> LocalPool::admit(std::string_view name, std::string_view source, He
   return {};
 }
 
-// Takes an entry out; its model leaves when its last user does.
+// Removes an entry; its model is freed with its last user.
 void LocalPool::retire(std::size_t index, std::vector<Held>& gone) {
   Entry& entry = entries_[index];
   if (entry.is_used()) leaving_.push_back({entry.model, entry.bytes});

@@ -1,11 +1,11 @@
-// Loaded models by name, within a budget of bytes. Any thread; a load blocks those who want that
-// model, and nobody else. Who holds a model keeps it: unloading and replacing take it out of the
-// pool, and its memory goes when the last answer on it is over. Until then its bytes still count.
+// Loaded models by name, within a memory budget. Any thread; a load blocks callers of that model
+// only. Handles keep models alive: unload and replace remove a model from the pool, and its memory
+// is freed, and counted, until its last answer ends.
 //
 //   LocalPool pool({.budget_bytes = 8'000'000'000}, load);   // load: path → LocalModel
 //   WICK_TRY(const auto model, pool.get("smollm2-135m"));     // loaded now, or already there
 //
-// When there is no room, what nobody uses and nobody has pinned goes, longest unused first.
+// When memory is needed, unused unpinned models are evicted, least recently used first.
 #pragma once
 
 #include <condition_variable>
@@ -37,16 +37,15 @@ class LocalPool final : public Provider {
   LocalPool(const LocalPool&) = delete;
   LocalPool& operator=(const LocalPool&) = delete;
 
-  // The model of that name, loaded from the source of the same name if it is not there yet. Callers
-  // that come while it loads wait and share it, or its error. kUnavailable, id "pool_full", with
-  // the numbers, when it does not fit beside what is used or pinned.
+  // The model of that name, loaded from the source of that name if needed. Concurrent callers wait
+  // and share the result or error. kUnavailable, id "pool_full", with the numbers, when it does not
+  // fit beside what is used or pinned.
   Result<Held> get(std::string_view name);
-  // Loads `source` and gives it the name, whatever had it before. Answers that run end on the old
-  // model; who asks from now on gets the new one. On an error the old one stays.
+  // Replaces the model called `name` by `source`. Running answers end on the old model. After an
+  // error the old one stays.
   Result<Held> put(std::string_view name, std::string_view source);
 
-  // The same for those who know a Provider alone. What asks by name loads that model first, and
-  // blocks meanwhile.
+  // Provider's interface: a call that names a model loads it first, and blocks meanwhile.
   std::string_view name() const noexcept override { return "local pool"; }
 
   Result<std::unique_ptr<Answer>> start(const Request& request,

@@ -1,4 +1,4 @@
-// From a Request to what the engine gets.
+// Converts a Request to an engine request.
 #include <algorithm>
 
 #include "base/catch_bad_alloc.h"
@@ -18,7 +18,7 @@ struct LocalModel::Prepared {
 
 namespace {
 
-// As OpenAI has it: how many of the likeliest says nothing without the switch.
+// As at OpenAI: top_logprobs requires logprobs.
 Result<void> check_logprobs(const Generation& g) {
   const auto bad = [](std::string message) {
     return Error{
@@ -61,7 +61,7 @@ Result<void> check_form(const Request& request) {
   return {};
 }
 
-// What the prompt ends with is the template's word, not a person's.
+// The end of the prompt is the template's text, not the user's.
 bool begins_inside_reasoning(const MarkedText& prompt) {
   const bool is_trusted =
       !prompt.trusted.empty() && prompt.trusted.back().end == prompt.text.size();
@@ -95,7 +95,7 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
   return {};
 }
 
-// The conversation as the model reads it.
+// The rendered prompt.
 Result<MarkedText> LocalModel::render(Object context, std::stop_token stop) const {
   if (templates_->is_empty()) {
     return Error{.code = ErrorCode::kUnsupported,

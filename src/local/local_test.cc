@@ -171,9 +171,9 @@ TEST(LocalProvider, PlansWhatItsDraftModelTakesToo) {
   const auto path = dir.path() / "tiny.gguf";
   test::write_tiny_model(path, {});
   const auto plain = *LocalModel::open(path, {.threads = 1});
-  const auto guessing =
+  const auto drafting =
       *LocalModel::open(path, {.threads = 1, .engine = {.draft_max = 3}, .draft_model = path});
-  const ModelMemory without = plain->memory(), with = guessing->memory();
+  const ModelMemory without = plain->memory(), with = drafting->memory();
   EXPECT_GT(without.weight_bytes, 0U);
   EXPECT_GT(without.cache_bytes, 0U);
   EXPECT_GT(without.scratch_bytes, 0U);

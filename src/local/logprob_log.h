@@ -1,7 +1,6 @@
-// The logprobs of an answer's tokens on their way from the engine's thread to one reader, beside
-// the text that goes through a ring. What came with a piece of text is there before the text is, so
-// a reader that has the text finds its tokens, and takes none of text that it has not read yet.
-// There is room for all before the first one comes: nothing moves, and nothing is allocated then.
+// Passes the logprobs of an answer from the engine thread to one reader, beside the text in the
+// ring. Logprobs are written before their text, so a reader finds the tokens of all text it has
+// read, and none of later text. Everything is allocated before the first token.
 //
 //   log.add(delta.logprobs, bytes_so_far);    // the engine's thread; then the text
 //   for (const IdLogprob& score : log.take(bytes_read)) …

@@ -121,7 +121,7 @@ class Resolver {
 Result<ResolvedSampling> resolve_sampling(const Metadata& meta, const Generation& settings) {
   Resolver resolver;
   resolver.params.seed = std::random_device()();
-  // A hint is the file's advice: one that makes no sense is passed over, like an absent one.
+  // An invalid hint of the model file is ignored.
   for (const Hint& hint : kHints) {
     const auto value = meta.number(hint.gguf);
     if (value) static_cast<void>(resolver.set(hint.key, *value, "model file"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hex.h"
 #include "base/mapped_file.h"
 #include "base/strings.h"
 #include "hub/atomic_file.h"
@@ -28,14 +29,9 @@ constexpr char kMagic[8] = {'w', 'i', 'c', 'k', ' ', 'k', 'v', 3};
 Fingerprint end(Sha256& sum) {
   const std::string hex = sum.hex();
   Fingerprint bytes;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(digit(hex[2 * i]) << 4 | digit(hex[2 * i + 1]));
+    bytes[i] = static_cast<std::byte>(hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
   return bytes;
-}
-
-std::uint64_t blocks_for(std::uint64_t n_tokens) noexcept {
-  return n_tokens / kBlockTokens + (n_tokens % kBlockTokens != 0 ? 1 : 0);
 }
 
 Error refuse(const std::filesystem::path& path, std::string id, std::string_view what,

@@ -1,7 +1,6 @@
-// A conversation on disk with the keys and values that its text has in the cache, so that it goes
-// on without being computed again. A file is for one model and one pair of cache types; anything
-// else, and any byte that is not as it was written, is refused before the cache is touched. Any
-// thread.
+// Session files: a conversation with its part of the KV cache, to resume it without computing the
+// prompt again. A file fits one model and one pair of KV cache types; other files, and files with
+// any changed byte, are refused before the cache is touched. Any thread.
 //
 //   "wick kv\3"            8 bytes; the last one counts up when the layout changes
 //   model                 32 bytes, SHA-256: model_fingerprint()

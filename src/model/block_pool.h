@@ -1,10 +1,10 @@
-// Which cache blocks are in use, and by how many holders: reference counts and a free list in one
-// array, threaded through it. A holder is a sequence, or the memory of earlier prompts, which keeps
-// a block at most once. Knows nothing of bytes. Engine thread only; only the constructor allocates.
+// Reference counts and the free list of cache blocks, in one array. A reference belongs to a
+// sequence, or to the prefix cache, which pins a block at most once. Knows nothing of bytes. Engine
+// thread only; only the constructor allocates.
 //
-// Invariant: each block is either free, and then on the free list exactly once or never used yet,
-// or it has as many references as it has holders; free() counts the first kind, idle() the blocks
-// that are kept and have no other holder.
+// Invariant: each block is either free (on the free list exactly once, or never used yet) or has
+// its number of references; free() counts the first kind, idle() the blocks that are pinned and
+// have no other reference.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class BlockPool {
 
   bool is_pinned(BlockId block) const noexcept;
 
-  // Blocks from this one on were never taken.
+  // Blocks from this one on were never used.
   BlockId first_unused() const noexcept { return fresh_; }
 
   // Hot:
@@ -37,7 +37,7 @@ class BlockPool {
   BlockId take() noexcept;
   void add_reference(BlockId block) noexcept;   // of a block in use
   void drop_reference(BlockId block) noexcept;  // the last one frees it
-  void pin(BlockId block) noexcept;            // a reference of its own, once for each block
+  void pin(BlockId block) noexcept;  // adds the prefix cache's reference, once for each block
   void unpin(BlockId block) noexcept;
 
  private:

@@ -66,7 +66,7 @@ std::size_t Decoder::bytes_read_per_token() const noexcept {
 
 namespace {
 
-// A batch that the memory was not made for is the caller's mistake, never a file's or a user's.
+// A batch that exceeds the memory is a bug of the caller, never of a file or user.
 void check(const Batch& batch, const DecoderSpec& spec, const DecoderOptions& options) noexcept {
   const std::size_t n = batch.tokens.size();
   WICK_CHECK(n > 0 && n <= static_cast<std::size_t>(options.max_batch_tokens), "batch size");
@@ -93,19 +93,20 @@ void begin(const Batch& batch, SequenceMemory& memory) noexcept {
   }
 }
 
-// A pass on its way over the devices; that on which it is is this model's, until it yields.
-class Walk {
+// A forward pass over the devices of a placement. It holds the turn of one device at a time, until
+// it yields.
+class ForwardPass {
  public:
-  Walk(Decoder::State& model, const Batch& batch) noexcept : model_(model), batch_(batch) {
+  ForwardPass(Decoder::State& model, const Batch& batch) noexcept : model_(model), batch_(batch) {
     arrive(model.placement.embedding());
   }
 
-  ~Walk() { pass_->backend.end_pass(); }
+  ~ForwardPass() { pass_->backend.end_pass(); }
 
-  Walk(const Walk&) = delete;
-  Walk& operator=(const Walk&) = delete;
+  ForwardPass(const ForwardPass&) = delete;
+  ForwardPass& operator=(const ForwardPass&) = delete;
 
-  const Pass& on(int device) noexcept {  // goes on there
+  const Pass& on(int device) noexcept {  // moves the pass there
     if (device != device_) cross(device);
     return *pass_;
   }
@@ -125,8 +126,8 @@ class Walk {
     here.backend->begin_pass();
   }
 
-  // The hidden state goes over whole, never as a partial sum. One device is held at a time, so
-  // that no two models wait for each other.
+  // The whole hidden state is copied, never a partial sum. Only one device is held at a time, so
+  // two models cannot deadlock.
   void cross(int device) noexcept {
     const Pass from = *pass_;
     model_.wait(from.backend);
@@ -157,22 +158,22 @@ bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
   check(batch, model.spec, model.options);
   begin(batch, memory);
   const Placement& placement = model.placement;
-  Walk walk(model, batch);
+  ForwardPass forward_pass(model, batch);
 
-  const Pass& first = walk.on(placement.embedding());
+  const Pass& first = forward_pass.on(placement.embedding());
   first.backend.embed(first.x, *model.table, batch.tokens, model.spec.embed_scale);
   for (int layer = 0; layer < static_cast<int>(model.blocks.size()); ++layer) {
     if (abort_requested.load(std::memory_order_relaxed)) return false;
     const BoundBlock& block = model.blocks[static_cast<std::size_t>(layer)];
     std::visit(
         [&](const auto& mixer, const auto& ffn) noexcept {
-          forward(mixer, memory.layer(layer), walk.on(placement.mixer(layer)));
-          forward(ffn, walk.on(placement.ffn(layer)));
+          forward(mixer, memory.layer(layer), forward_pass.on(placement.mixer(layer)));
+          forward(ffn, forward_pass.on(placement.ffn(layer)));
         },
         block.mixer, block.ffn);
-    walk.yield();
+    forward_pass.yield();
   }
-  const Pass& last = walk.on(placement.head());
+  const Pass& last = forward_pass.on(placement.head());
   model.n_logit_rows = static_cast<int>(batch.logit_rows.size());
   if (model.n_logit_rows == 0) return true;
   const Linear head{.w = model.head,

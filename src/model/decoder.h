@@ -1,5 +1,5 @@
-// A loaded model: weights bound to their places, and the forward pass as one page of ops. Engine
-// thread only. After load, launch() and logits() neither allocate nor lock.
+// A loaded model: its weights, and the forward pass as a list of ops. Engine thread only. After
+// load, launch() and logits() neither allocate nor lock.
 //
 //   WICK_TRY(Decoder decoder, Decoder::load(file, *device, {.context = 4096}));
 //   WICK_TRY(auto memory, SequenceMemory::create(*device, decoder.spec(), {.context = 4096}));
@@ -24,26 +24,25 @@
 
 namespace wick {
 
-// Bytes of the file's tensors that are in their place, and of all. False ends the load
-// (kCancelled).
+// Bytes of tensors bound so far, and of all. Return false to cancel the load (kCancelled).
 using LoadProgress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
 struct DecoderOptions {
   int max_batch_tokens = 512;  // tokens in one launch
   int max_logit_rows = 64;     // rows of one launch that may need logits
-  int context = 0;             // positions to be ready for; 0 = what the model was trained for
+  int context = 0;             // context size in tokens; 0 = the model's training context
   int max_seqs = 1;
-  int threads = 0;  // of a CPU; 0 = what this process may use
-  LoadProgress progress = {};  // while it loads, on that thread
+  int threads = 0;             // of a CPU; 0 = what this process may use
+  LoadProgress progress = {};  // called during load(), on its thread
 };
 
 class Decoder {
  public:
-  // `file` must outlive the decoder: matrices stay in its mapping. Its devices likewise; one is a
-  // Placement, too.
+  // `file` and the devices must outlive the decoder: matrices stay in the file's mapping. A single
+  // device converts to a Placement.
   static Result<Decoder> load(const ModelFile& file, const Placement& placement,
                               const DecoderOptions& options);
-  // The same for an architecture that is not in archs(): tests try mechanisms that no row has.
+  // The same for an architecture that is not in archs(), for tests.
   static Result<Decoder> load(const ModelFile& file, const Arch& arch, const Placement& placement,
                               const DecoderOptions& options);
   Decoder(Decoder&&) noexcept;
@@ -53,29 +52,28 @@ class Decoder {
   const DecoderSpec& spec() const noexcept;
   const DecoderOptions& options() const noexcept;
   const Placement& placement() const noexcept;
-  int threads() const noexcept;                       // that compute for it, on one device at most
-  std::size_t weight_bytes() const noexcept;          // of all tensors in use
-  std::size_t bytes_read_per_token() const noexcept;  // weights that one decode step reads
-  // Multiply-adds with weights: of a token in the layers, and of a row of logits.
+  int threads() const noexcept;                       // on its device with the most
+  std::size_t weight_bytes() const noexcept;          // of all bound tensors
+  std::size_t bytes_read_per_token() const noexcept;  // weights read per decode step
+  // Multiply-adds (MACs) with weights: per token in the layers, and per row of logits.
   std::int64_t products_per_token() const noexcept;
   std::int64_t products_per_logit_row() const noexcept;
-  // Activations, logits and the backend's own, once all of it has been used.
+  // Activations, logits and the backends' scratch, once all of it has been touched.
   std::size_t scratch_bytes() const noexcept;
-  // What of weights and scratch lies on a device of the placement, by its index there.
+  // Weight and scratch bytes on a device of the placement, by its index there.
   std::size_t bytes_on(int device) const noexcept;
 
-  // Hot:
-  // Enqueues the whole pass, and waits where the hidden state changes the device; positions must be
-  // reserved in `memory`. Once `abort_requested` is set it ends between two layers: false, and
-  // nothing may be read of what it wrote.
+  // Hot: Enqueues the forward pass; waits where the hidden state moves between devices. Positions
+  // must be reserved in `memory`. If `abort_requested` becomes true it stops between two layers and
+  // returns false; its outputs are then invalid.
   bool launch(const Batch& batch, SequenceMemory& memory,
               const std::atomic<bool>& abort_requested) noexcept;
   void launch(const Batch& batch, SequenceMemory& memory) noexcept;
-  // Waits, and reads back what the device computed: [m, vocab] row-major, the caller's until the
-  // next launch. An error of any device since the last call is this one's.
+  // Waits for the device and returns the logits [m, vocab] row-major, valid until the next launch.
+  // Reports a fault of any device since the last call.
   Result<std::span<float>> logits() noexcept;
-  // The same; the states behind the last norm of so many rows of the batch from `first` on, [count,
-  // d_model], valid until the next launch. No row may be asked for twice.
+  // The same for hidden states after the last norm: rows [first, first + count) of the batch,
+  // [count, d_model], valid until the next launch. Each row at most once.
   Result<std::span<const float>> states(int first, int count) noexcept;
 
   struct State;  // decoder_state.h

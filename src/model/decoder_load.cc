@@ -1,5 +1,5 @@
-// The cold half of the decoder: from a file's metadata to a spec, from the spec to bound weights
-// and to memory that is large enough for every later launch.
+// Loading a decoder: a spec from the file's metadata, bound weights, and memory large enough for
+// every launch.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -29,7 +29,7 @@ Result<DecoderOptions> checked(DecoderOptions options, const DecoderSpec& spec) 
     return bad_option("the number of rows with logits", options.max_logit_rows, kMaxBatchTokens);
   }
   options.max_logit_rows = std::min(options.max_logit_rows, options.max_batch_tokens);
-  options.progress = nullptr;  // it was of the load alone
+  options.progress = nullptr;  // only for the load
   if (options.max_seqs < 1 || options.max_seqs > kMaxModelSeqs) {
     return bad_option("the number of sequences", options.max_seqs, kMaxModelSeqs);
   }
@@ -87,7 +87,7 @@ RopeParams rotation_of(const DeltaMixer&) noexcept {
   return {.layout = RopeParams::kNone};
 }
 
-// Angles are made once for each kind of rotation that some layer uses on this device.
+// One RoPE table for each kind of rotation that a layer on this device uses.
 std::vector<RopeParams> rotations(const Decoder::State& model, int device) {
   std::vector<RopeParams> ropes;
   for (std::size_t layer = 0; layer < model.blocks.size(); ++layer) {
@@ -153,7 +153,8 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
     WICK_TRY(head[0],
              binder.matrix(spec.is_tied ? "token_embd.weight" : "output.weight", vocab_rows));
   }
-  // A step reads every matrix once, of the embedding table only one row unless it is the head too.
+  // A step reads every matrix once, but only one row of the embedding table, unless it is the LM
+  // head too.
   bytes_read_per_token = binder.bytes() - (head[0] == table ? 0 : table_bytes);
   weights = std::move(binder).take();
   return {};

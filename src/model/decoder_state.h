@@ -1,4 +1,4 @@
-// What a Decoder holds; for decoder.cc (the hot half) and decoder_load.cc (the cold one) only.
+// The state of a Decoder, for decoder.cc (hot) and decoder_load.cc (cold) only.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct BoundBlock {
   std::variant<DenseFfn> ffn = {};
 };
 
-struct OnDevice {  // what a decoder has on one of its devices
+struct OnDevice {  // a decoder's part on one device
   std::unique_ptr<Backend> backend = {};
   Activations memory = {};
 
@@ -41,18 +41,18 @@ struct Decoder::State {
   std::size_t bytes_read_per_token = 0;
   std::int64_t products_per_token = 0;
   int n_logit_rows = 0;  // of the last launch
-  // What was read back, where the host cannot read the activations in place.
+  // Results read back, for devices whose memory the host cannot access.
   std::vector<float> host_logits = {}, host_states = {};
-  std::optional<Error> fault = {};  // of a device in mid-pass, until logits() or states() tells it
+  std::optional<Error> fault = {};  // a device fault, reported by logits() or states()
 
-  // Binds every part where it is placed. Where that is a null device, its bytes are counted only.
+  // Binds every part on its device. On a null device it only counts bytes.
   Result<void> bind(const ModelFile& file, const Arch& arch, const DecoderOptions& options);
 
   OnDevice& last() noexcept { return on[static_cast<std::size_t>(placement.head())]; }
 
   // Hot:
-  void wait(Backend& backend) noexcept;  // its error becomes the fault
-  Result<void> finish() noexcept;        // waits for the last device, tells the fault
+  void wait(Backend& backend) noexcept;  // records its error as the fault
+  Result<void> finish() noexcept;        // waits for the last device, returns the fault
   // `count` floats of a device's activations from `from` on, in place or in `host`.
   static std::span<float> read_back(const Activations& all, const float* from, std::size_t count,
                                     std::span<float> host) noexcept;

@@ -27,10 +27,10 @@ void forward(const DenseFfn& ffn, const Pass& pass) noexcept {
   Linear up{.w = ffn.gate_up,
             .gain = ffn.gain,
             .norm = ffn.norm,
-            .then = Linear::Then::kGate,
+            .epilogue = Linear::Epilogue::kGate,
             .act = ffn.act};
   if (ffn.has_bias) up.bias = ffn.gate_up_bias;
-  Linear down{.w = ffn.down, .then = Linear::Then::kAdd};
+  Linear down{.w = ffn.down, .epilogue = Linear::Epilogue::kAdd};
   if (ffn.has_bias) down.bias = ffn.down_bias;
 
   pass.backend.linear(hidden, pass.x, up);

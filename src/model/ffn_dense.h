@@ -1,5 +1,5 @@
-// The feed-forward layer with one set of weights: up (and gate), activation, down, added to the
-// hidden state. bind() at load, forward() hot.
+// The dense feed-forward layer: up (and gate), activation, down, added to the hidden state. bind()
+// at load, forward() hot.
 #pragma once
 
 #include <array>

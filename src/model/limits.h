@@ -1,5 +1,5 @@
-// The largest models and caches that this room accepts. A file that claims more is refused before
-// anything is allocated; every product of two of these fits 64 bits.
+// Limits of models and caches. A file that exceeds them is refused before anything is allocated;
+// every product of two of these fits 64 bits.
 #pragma once
 
 #include <cstdint>

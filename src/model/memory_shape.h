@@ -1,5 +1,5 @@
-// What a layer keeps of a sequence, as sizes: keys and values of its positions, or a recurrent
-// state. Layers whose memory behaves alike form a group. Plain data; any thread.
+// Sizes of what a layer keeps per sequence: keys and values of its positions, or a recurrent state.
+// Layers of the same kind of memory form a group. Plain data; any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace wick {
 
 struct KvShape {
   int n_heads = 0, k_dim = 0, v_dim = 0;
-  bool is_latent = false;  // keys alone: a value is the first v_dim features of its key
-  int window = 0;          // positions seen; 0 = all
+  bool is_latent = false;  // MLA: keys only, a value is the first v_dim features of its key
+  int window = 0;          // sliding window in positions; 0 = all
 };
 
 struct StateShape {
@@ -32,8 +32,8 @@ constexpr bool is_state(const StateShape&) noexcept {
 
 MemoryShape memory_shape(const BlockSpec& block) noexcept;
 
-// The windows by which a sequence of `context` positions gives blocks back, each once, ascending.
-// One that reaches as far as the context gives nothing back and is not listed.
+// The distinct sliding windows smaller than `context`, ascending. Sequences free blocks outside
+// them.
 std::vector<int> windows_of(const DecoderSpec& spec, int context);
 
 }  // namespace wick

@@ -38,7 +38,7 @@ void forward(const DeltaMixer& mixer, const LayerMemory& memory, const Pass& pas
   const Tensor out = part(pass.memory.attended, pass.n, mixer.params.values());
   pass.backend.linear(in, pass.x, {.w = mixer.in, .gain = mixer.gain, .norm = mixer.norm});
   pass.backend.delta(out, in, mixer.params, memory.state, pass.batch);
-  pass.backend.linear(pass.x, out, {.w = mixer.out, .then = Linear::Then::kAdd});
+  pass.backend.linear(pass.x, out, {.w = mixer.out, .epilogue = Linear::Epilogue::kAdd});
 }
 
 }  // namespace wick

@@ -74,7 +74,7 @@ void forward(const GqaMixer& mixer, const LayerMemory& memory, const Pass& pass)
   const Tensor attended = part(pass.memory.attended, pass.n, p.n_heads * p.v_dim);
   Linear qkv{.w = mixer.qkv, .gain = mixer.gain, .norm = mixer.norm};
   if (mixer.has_qkv_bias) qkv.bias = mixer.qkv_bias;
-  Linear out{.w = mixer.out, .then = Linear::Then::kAdd};
+  Linear out{.w = mixer.out, .epilogue = Linear::Epilogue::kAdd};
   if (mixer.has_out_bias) out.bias = mixer.out_bias;
 
   pass.backend.qkv(q, pass.x, qkv, mixer.head, memory.kv, pass.batch);

@@ -83,7 +83,7 @@ void forward(const MlaMixer& mixer, const LayerMemory& memory, const Pass& pass)
   backend.latent(q, heads, keys, mixer.head, memory.kv, pass.batch);
   backend.attend(attended, q, memory.kv, pass.batch, mixer.attend);
   backend.linear_heads(values, attended, mixer.from_latent);
-  backend.linear(pass.x, values, {.w = mixer.out, .then = Linear::Then::kAdd});
+  backend.linear(pass.x, values, {.w = mixer.out, .epilogue = Linear::Epilogue::kAdd});
 }
 
 }  // namespace wick

@@ -7,14 +7,6 @@
 
 namespace wick {
 
-namespace {
-
-int blocks_for(int n_tokens) noexcept {
-  return n_tokens / kBlockTokens + (n_tokens % kBlockTokens != 0 ? 1 : 0);
-}
-
-}  // namespace
-
 PagedGroup::PagedGroup(int n_blocks, int max_seqs, int stride)
     : pool_(n_blocks),
       lists_(static_cast<std::size_t>(max_seqs) * static_cast<std::size_t>(stride)),

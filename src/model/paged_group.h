@@ -1,8 +1,8 @@
-// Which block holds which 16 positions of which sequence. Knows nothing of bytes. Engine thread
-// only; only the constructor allocates.
+// Block tables: which block holds which 16 positions of which sequence. Knows no bytes. Engine
+// thread only; only the constructor allocates.
 //
 // Invariant: a sequence of n reserved positions holds ceil(n / 16) blocks, and each block has one
-// reference for each table that lists it (and one more if it is kept).
+// reference for each table that lists it (and one more if it is pinned).
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,20 @@ class PagedGroup {
   std::span<const BlockId> blocks(SeqId seq) const noexcept;
 
   // Hot:
-  struct Copy {  // the first block's content belongs into the second; from -1 = nothing to copy
+  struct Copy {  // copy block `from` to block `to`; from -1 = nothing to copy
     BlockId from = -1, to = -1;
   };
 
   // Free blocks that reserve() would take.
   int blocks_needed(SeqId seq, int n_tokens) const noexcept;
-  // Room for positions [0, n_tokens) that this sequence alone may write from its present end on: a
-  // half-used last block that others hold too (a shared prefix, cut inside a block) is replaced by
-  // a fresh one, which the caller fills. The pool must have blocks_needed() free.
+  // Reserves positions [0, n_tokens), writable by this sequence only from its present end on: a
+  // partial last block that others reference too (a prefix shared inside a block) is replaced by a
+  // new one, which the caller fills (copy-on-write). The pool must have blocks_needed() free.
   Copy reserve(SeqId seq, int n_tokens) noexcept;
   void truncate(SeqId seq, Pos end) noexcept;
-  // `seq`, which ends where a block does, goes on with the first n positions of `block`, which
-  // another holds too.
+  // Extends `seq`, which ends at a block boundary, by the first n positions of the shared `block`.
   void attach(SeqId seq, BlockId block, int n) noexcept;
-  // Block `index` of `seq` is given back, `block`, which another holds too, stands in its place.
+  // Replaces block `index` of `seq` by the shared `block`.
   void replace(SeqId seq, int index, BlockId block) noexcept;
 
  private:

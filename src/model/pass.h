@@ -1,5 +1,5 @@
-// What one forward pass carries from layer to layer: the backend, the batch, and the activations,
-// which are named parts of one buffer, sized once for the largest batch. Engine thread only.
+// The state of one forward pass: backend, batch, and activations, which are named parts of one
+// buffer, sized once for the largest batch. Engine thread only.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct Activations {
 
 struct Widest {  // over all layers, in features of one token
   int q = 0, attended = 0, hidden = 0;
-  int product = 0;  // read by a product, beside the hidden state
+  int product = 0;  // input of a matmul, other than the hidden state
   int heads = 0, head_dim = 0;
 };
 
@@ -30,7 +30,7 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
                                      const DecoderOptions& options);
 
 // The first `rows` rows and `cols` columns of `all`, packed: the widths of layers may differ, each
-// row follows the one before. `skipped`: what other parts took in front, in columns of theirs.
+// row follows the one before. `skipped`: columns of the parts before it.
 inline Tensor part(const Tensor& all, int rows, int cols, int skipped = 0) noexcept {
   float* const data = all.data + static_cast<std::ptrdiff_t>(rows) * skipped;
   return {.data = data, .rows = rows, .cols = cols, .row_stride = cols};

@@ -10,7 +10,7 @@ namespace wick {
 
 namespace {
 
-// This part of a device stays for activations and scratch, whose size is known once they are there.
+// Fraction of free memory left for activations and scratch, whose size is not known yet.
 constexpr std::uint64_t kSpareShare = 10;
 
 // Weights and cache of each part, in their order.
@@ -19,7 +19,7 @@ Result<std::vector<std::uint64_t>> bytes_of_parts(const ModelFile& file, const A
                                                   const MemoryOptions& cache) {
   Decoder::State model;
   model.spec = spec;
-  model.placement.parts.resize(2 * spec.blocks.size() + 2);  // each on a device of its own
+  model.placement.parts.resize(2 * spec.blocks.size() + 2);  // each on its own device
   std::iota(model.placement.parts.begin(), model.placement.parts.end(), 0);
   model.placement.devices.resize(model.placement.parts.size());
   WICK_DO(model.bind(file, arch, {}));
@@ -33,7 +33,7 @@ Result<std::vector<std::uint64_t>> bytes_of_parts(const ModelFile& file, const A
   return bytes;
 }
 
-// Whether a part of block `block` of n lies behind the shares of devices [0, at].
+// Whether layer `block` of n is beyond the shares of devices [0, at].
 bool is_behind(std::span<const DeviceShare> devices, std::size_t at, std::size_t block,
                std::size_t n) {
   const auto sum = [](std::span<const DeviceShare> some) {

@@ -1,6 +1,6 @@
-// Which device computes what of a model: the embedding, the mixer and the feed-forward of each
-// block, and the head. Where two that follow each other differ, the hidden state goes over whole,
-// so that no placement changes a bit of the results. Plain data; any thread.
+// Placement: the device of each part of a model (embedding, mixer and feed-forward of each layer,
+// LM head). Between parts on different devices the whole hidden state is copied, so placement
+// changes no bit. Plain data; any thread.
 //
 //   WICK_TRY(OpenDevices open, process_devices().open_all("cuda,cpu"));
 //   WICK_TRY(const Placement placement, place(file, *arch, open.devices, cache));
@@ -21,9 +21,9 @@ struct DeviceShare;
 struct MemoryOptions;
 
 struct Placement {
-  std::vector<Device*> devices = {};  // those in use, each once
-  // An index into `devices` for each part in the order of a pass: the embedding, mixer and
-  // feed-forward of each block, the head. Empty: all on the first device.
+  std::vector<Device*> devices = {};  // the devices in use, each once
+  // An index into `devices` for each part in the order of the pass: embedding, mixer and
+  // feed-forward of each layer, LM head. Empty: all on the first device.
   std::vector<int> parts = {};
 
   Placement() = default;
@@ -42,9 +42,9 @@ struct Placement {
   int on(std::size_t part) const noexcept { return parts.empty() ? 0 : parts[part]; }
 };
 
-// Part after part to the devices in their order: by their shares of the blocks, as which the head
-// counts, too; else each takes what its free memory holds of weights and of the cache, and the last
-// one the rest. What was placed is taken off their free bytes.
+// Assigns parts to the devices in order: by `share` (ratio of layers, the LM head counts as one),
+// else as many as fit a device's free memory with their KV cache; the last device gets the rest.
+// Subtracts the placed bytes from their free_bytes.
 Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<DeviceShare> devices,
                         const MemoryOptions& cache);
 

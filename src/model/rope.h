@@ -1,5 +1,5 @@
-// Rotary positions as a file describes them: base, rotated features, scaling (linear, YaRN, Llama
-// 3). Load time only.
+// RoPE parameters of a model file: base, rotated features, scaling (linear, YaRN, Llama 3). Load
+// time only.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct RopeSpec {
   bool has_factors = false;  // see GqaSpec::has_rope_factors
 };
 
-// kUnsupported names a kind of scaling that wick does not know.
+// kUnsupported: an unknown kind of scaling.
 Result<RopeSpec> rope_spec(const Hparams& hparams, RopeParams::Layout layout, int head_dim);
 
 struct Llama3Scaling {  // Llama 3.1: low frequencies are divided by `factor`, high ones stay

@@ -1,4 +1,4 @@
-// A loaded model and its cache for the tests of this room, and the logits of a text cut into
+// A loaded model and its cache for the tests of this module, and the logits of a text cut into
 // chunks.
 #pragma once
 

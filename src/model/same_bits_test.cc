@@ -1,5 +1,5 @@
-// The same logits, bit for bit, whatever computes them: chunks, threads, companions in the batch,
-// instruction sets, a shared prefix.
+// The same logits, bit for bit, whatever computes them: chunks, threads, other requests in the
+// batch, instruction sets, a shared prefix.
 #include "model/run_test.h"
 #include "model/tiny_archs_test.h"
 #include "support/temp_dir.h"

@@ -1,6 +1,6 @@
-// The ops. A block is one id for all groups: paged layers index their slabs by it; windowed
-// layers and snapshots have fewer places than there are blocks, and a SlotMap says which block has
-// which.
+// Operations of SequenceMemory. A block id is valid in all groups: paged layers index their slabs
+// by it; windowed layers and snapshots have fewer slots than blocks, and a SlotMap maps blocks to
+// slots.
 #include "model/sequence_memory.h"
 
 #include <algorithm>
@@ -17,10 +17,6 @@ constexpr int kPassingEvery = 64;  // positions between the snapshots of a seque
 
 std::size_t index(SeqId seq) noexcept {
   return static_cast<std::size_t>(seq);
-}
-
-int blocks_for(Pos end) noexcept {
-  return (end + kBlockTokens - 1) / kBlockTokens;
 }
 
 }  // namespace
@@ -43,13 +39,13 @@ const LayerMemory& SequenceMemory::layer(int layer) const noexcept {
   return state_->layers[static_cast<std::size_t>(layer)];
 }
 
-// ---- what happens to one block in each group
+// ---- one block, in each group
 
 void SequenceMemory::State::list(SeqId seq, int i) noexcept {
   table.set(seq, i, pages.blocks(seq)[static_cast<std::size_t>(i)]);
 }
 
-// A block begins a new life: as zeros, and with nothing from the one before.
+// A block is reused: zeroed, without slots of its former content.
 void SequenceMemory::State::renew(BlockId block, bool is_fresh) noexcept {
   forget(block);
   if (is_fresh) return;
@@ -82,7 +78,7 @@ void SequenceMemory::State::copy_positions(SeqId seq, int i, BlockId from, Block
   }
 }
 
-// Block `i` of `seq` has a slot, which the sequence uses.
+// Gives block `i` of `seq` a slot, used by the sequence.
 int SequenceMemory::State::enter(WindowGroup& group, SeqId seq, int i) noexcept {
   const BlockId block = pages.blocks(seq)[static_cast<std::size_t>(i)];
   const SlotMap::Taken taken = group.slots.take(block);
@@ -96,7 +92,7 @@ int SequenceMemory::State::enter(WindowGroup& group, SeqId seq, int i) noexcept 
   return taken.slot;
 }
 
-// What nobody keeps goes at once, the rest when its slot is needed.
+// Frees slots of unpinned blocks at once, others when their slot is needed.
 void SequenceMemory::State::leave(WindowGroup& group, BlockId block) noexcept {
   group.slots.unuse(block);
   if (group.slots.users(block) == 0 && !pool().is_pinned(block)) group.slots.forget(block);
@@ -121,7 +117,7 @@ void SequenceMemory::State::replace(WindowGroup& group, SeqId seq, int i, BlockI
   if (i < group.first[index(seq)] || i >= group.end[index(seq)]) return;
   SlotMap& slots = group.slots;
   if (slots.find(block) < 0 && slots.users(old) == 1) {
-    slots.move(old, block);  // the use comes along
+    slots.move(old, block);  // with its users
     return;
   }
   const int from = slots.find(old);
@@ -143,7 +139,7 @@ void SequenceMemory::State::load_snapshot(SeqId seq, BlockId block, Pos at) noex
   states->at[index(seq)] = at;
 }
 
-// The state as it was behind `end` positions, or behind fewer; returns behind how many.
+// Restores the state after `end` positions or fewer; returns how many.
 Pos SequenceMemory::State::restore_state(SeqId seq, Pos end) noexcept {
   Pos& at = states->at[index(seq)];
   if (at <= end) return at;

@@ -1,17 +1,17 @@
-// What the layers keep of sequences, in groups that behave alike: keys and values of all positions
-// (paged); of the last positions only (windowed); a state of fixed size (recurrent), of which
-// snapshots are taken. Sequences share what they have in common.
+// Sequence memory: what the layers keep per sequence, in groups of the same kind: the KV cache of
+// all positions (paged), of the last positions (sliding window), and recurrent states, of which
+// snapshots are taken. Sequences share common prefixes.
 //
 // The unit of sharing is the block: 16 positions of every layer, named by one BlockId. A block
-// holds the keys and values of the paged layers, those of windowed layers for as long as a sequence
-// needs them or room is left, and perhaps a snapshot of the state behind its last position. A
-// prefix can be resumed where each group has what the next position looks at.
+// holds the keys and values of the paged layers; those of windowed layers while a sequence needs
+// them or memory is left; and maybe a snapshot of the state after its last position. A prefix can
+// be resumed where each group has what the next position reads.
 //
-// All address space is taken at load; memory is touched block by block. Engine thread only; after
+// Address space is reserved at load; memory is committed block by block. Engine thread only; after
 // create() nothing allocates.
 //
 //   WICK_TRY(SequenceMemory memory, SequenceMemory::create(*device, spec, {.context = 4096}));
-//   memory.extend(0, n_tokens);          // room for positions [0, n_tokens)
+//   memory.extend(0, n_tokens);          // reserves positions [0, n_tokens)
 //   decoder.launch(batch, memory);       // computes them
 //   memory.rollback(0, 7);               // goes on from position 7, or from an earlier one
 #pragma once
@@ -34,12 +34,12 @@ namespace wick {
 struct MemoryOptions {
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;
   int max_seqs = 1;
-  int context = 0;             // positions a sequence may have
+  int context = 0;             // most positions of a sequence
   std::int64_t positions = 0;  // in all sequences together; 0 = max_seqs * context
   int max_batch_tokens = 512;  // of a forward pass
 };
 
-// What sequences cost: bytes for each position that is kept, and bytes that do not grow with them.
+// Memory cost: bytes per position, and fixed bytes.
 struct MemoryCost {
   std::size_t per_position = 0;
   std::size_t fixed = 0;
@@ -47,20 +47,20 @@ struct MemoryCost {
 
 MemoryCost memory_cost(const DecoderSpec& spec, const MemoryOptions& options) noexcept;
 MemoryCost memory_cost(const BlockSpec& block, const MemoryOptions& options) noexcept;
-// Keys and values of one position in all layers together.
+// Bytes of keys and values of one position over all layers.
 std::size_t kv_bytes_per_position(const DecoderSpec& spec, KvType k_type, KvType v_type) noexcept;
 
-// One layer's share, for its mixer: the member that memory_shape() names.
+// One layer's memory, for its mixer: the member that matches memory_shape().
 struct LayerMemory {
   KvView kv = {};
   StateView state = {};
 };
 
-inline constexpr int kMaxWindows = 4;  // different windows of one model that give blocks back
+inline constexpr int kMaxWindows = 4;  // distinct sliding windows of a model
 
 class SequenceMemory {
  public:
-  // Each layer's share lies where its mixer is placed; the devices outlive it.
+  // Each layer's memory is on its mixer's device; the devices must outlive it.
   static Result<SequenceMemory> create(const Placement& placement, const DecoderSpec& spec,
                                        const MemoryOptions& options);
   SequenceMemory(SequenceMemory&&) noexcept;
@@ -69,85 +69,87 @@ class SequenceMemory {
 
   int context() const noexcept;
   int max_seqs() const noexcept;
-  std::size_t bytes() const noexcept;          // of everything, once all of it is used
-  std::size_t content_bytes() const noexcept;  // … without the tables
-  std::size_t bytes_in_use() const noexcept;   // of what sequences and kept blocks hold now
+  std::size_t bytes() const noexcept;               // of everything, once all of it is touched
+  std::size_t content_bytes() const noexcept;       // without tables
+  std::size_t bytes_in_use() const noexcept;        // of sequences and pinned blocks now
   std::size_t bytes_on(int device) const noexcept;  // of everything, by index of the placement's
 
   const LayerMemory& layer(int layer) const noexcept;
 
   // ---- a sequence. Hot:
 
-  // Room for positions [0, n_tokens); false = full, nothing changed. A sequence never writes a
-  // block that another holds too: a half-used last block is copied when it grows.
+  // Reserves positions [0, n_tokens); false = full, nothing changed. Copy-on-write: a partial last
+  // block that others share is copied when it grows.
   bool extend(SeqId seq, int n_tokens) noexcept;
-  int blocks_needed(SeqId seq, int n_tokens) const noexcept;  // free ones that extend() would take
+  int blocks_needed(SeqId seq,
+                    int n_tokens) const noexcept;  // free blocks that extend() would take
   // Positions [begin, begin + count) are computed by the next pass (Decoder::launch calls it).
   void begin(SeqId seq, Pos begin, int count) noexcept;
-  // Positions below `end` are computed: gives back what lies behind the windows.
+  // Positions below `end` are computed: frees blocks that left the windows.
   void advance(SeqId seq, Pos end) noexcept;
-  // A later rollback() may want to come back to where the sequence stands now.
+  // Marks the present end, so that a later rollback() can return to it.
   void mark(SeqId seq) noexcept;
-  // Drops positions [end, ∞) and returns the position from which the sequence goes on: `end`, or an
-  // earlier one where a group cannot go back that far; the positions between are computed again.
+  // Drops positions [end, ∞) and returns the position to resume from: `end`, or an earlier one if a
+  // group cannot go back exactly there; the positions between must be computed again.
   Pos rollback(SeqId seq, Pos end) noexcept;
   void release(SeqId seq) noexcept;  // all of it
   std::span<const BlockId> blocks(SeqId seq) const noexcept;
 
-  // ---- prefixes: who keeps which blocks is decided above (engine/prefix_cache.h). Hot:
+  // ---- prefixes; engine/prefix_cache.h decides which blocks are kept. Hot:
 
-  // A walk along blocks from a text's start on, to find where it can be resumed.
+  // A path of blocks from a text's start, to find where it can be resumed.
   struct Path {
     int n_blocks = 0;
     BlockId last = -1;
-    std::array<int, kMaxWindows> in_window = {};  // blocks up to the last that the window still has
+    // Blocks up to the last one the window group still has.
+    std::array<int, kMaxWindows> in_window = {};
   };
 
   void append(Path& path, BlockId block) const noexcept;
-  // Whether a sequence can go on behind the path and `n_tail` positions of the block `tail`.
+  // Whether a sequence can resume after the path and `n_tail` positions of the block `tail`.
   bool can_resume(const Path& path, BlockId tail = -1, int n_tail = 0) const noexcept;
-  // Whether prefixes may end inside a block; a state is known where its snapshots are only.
+  // Whether prefixes may end inside a block; false with recurrent states, which have snapshots at
+  // block ends only.
   bool can_cut_blocks() const noexcept;
 
-  // `seq`, which is empty, begins with these blocks, which others hold too, and n_tail positions of
-  // `tail`. can_resume() said yes.
+  // Attaches these shared blocks, and n_tail positions of `tail`, to the empty `seq`. Requires
+  // can_resume().
   void attach(SeqId seq, std::span<const BlockId> blocks, BlockId tail = -1,
               int n_tail = 0) noexcept;
-  // Block `index`, the next one that `seq` would compute, was computed by another: takes it over;
-  // false if a group of it is gone.
+  // Attaches the shared block `index`, the next one `seq` would compute; false if a group has
+  // evicted its part.
   bool adopt(SeqId seq, int index, BlockId block) noexcept;
-  // Block `index` of `seq` is given back for `block`, which another holds and which has the same
-  // content.
+  // Replaces block `index` of `seq` by the shared `block` of the same content.
   void replace(SeqId seq, int index, BlockId block) noexcept;
-  // The state of `seq`, which stands at a block's end, is kept with that block. A `passing` one is
-  // taken less often, and its predecessor goes.
+  // Takes a snapshot of the state of `seq` at a block's end. A `passing` snapshot replaces its
+  // predecessor and is taken less often.
   void snapshot(SeqId seq, bool passing) noexcept;
-  // Where a pass over positions [begin, end) of a prompt should stop, so that the last block's end
-  // can be resumed.
+  // Where a pass over positions [begin, end) of a prompt should end, so that it can be resumed from
+  // the last block's end.
   Pos stop_for_snapshot(Pos begin, Pos end) const noexcept;
 
-  void pin(BlockId block) noexcept;  // stays, also when no sequence holds it any more
+  void pin(BlockId block) noexcept;  // keeps it without a sequence
   void unpin(BlockId block) noexcept;
-  bool is_evictable(BlockId block) const noexcept;  // kept, and no sequence holds it
+  bool is_evictable(BlockId block) const noexcept;  // pinned, and no sequence uses it
   int evictable_blocks() const noexcept;
   int free_blocks() const noexcept;
   int total_blocks() const noexcept;
 
-  // Zeroes what nobody holds. Memory that is taken again begins as zeros anyway, so that no
-  // sequence has bytes of another one behind its end.
+  // Zeroes unreferenced memory. (Blocks are also zeroed when reused, so a sequence never sees bytes
+  // of another one.)
   void wipe_free() noexcept;
 
-  // ---- to a file and back, for a memory of the same model and types.
+  // ---- export and import, between memories of the same model and types.
 
-  // Bytes of a block in a file; 0 = they differ from block to block.
+  // Bytes of an exported block; 0 = they vary.
   std::size_t fixed_block_bytes() const noexcept;
   std::size_t least_block_bytes() const noexcept;
-  std::size_t most_exported_bytes(int n_blocks) const noexcept;  // of different blocks together
+  std::size_t most_exported_bytes(int n_blocks) const noexcept;  // for blocks with all groups
   void export_block(BlockId block, std::vector<std::byte>& out) const;
-  // How many bytes of these are their first block; 0 = too few, or not what export_block() writes.
+  // Length of the first block in these bytes; 0 = too short, or not written by export_block().
   std::size_t exported_bytes(std::span<const std::byte> bytes) const noexcept;
-  // Whether this block (exported_bytes() of it) holds only what a store of finite numbers writes.
-  // It and exported_bytes(): any thread.
+  // Whether this exported block contains only what storing finite numbers writes. This and
+  // exported_bytes(): any thread.
   bool is_valid(std::span<const std::byte> bytes) const noexcept;
   void import_block(BlockId block, std::span<const std::byte> bytes) noexcept;  // exported_bytes()
 

@@ -1,4 +1,4 @@
-// The bytes of a SequenceMemory: how many there are, and how they move.
+// Bytes of a SequenceMemory: sizes, copies, export and import.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -27,7 +27,7 @@ Result<Sizes> sizes_of(const MemoryOptions& options) {
   if (options.max_seqs < 1 || options.max_seqs > kMaxModelSeqs) {
     return too_large("sequences", options.max_seqs, kMaxModelSeqs);
   }
-  const int stride = (options.context + kBlockTokens - 1) / kBlockTokens;
+  const int stride = blocks_for(options.context);
   const std::int64_t entries = std::int64_t{stride} * options.max_seqs;
   if (entries > kMaxTableEntries) {
     return too_large("positions in all sequences together", entries * kBlockTokens,
@@ -39,7 +39,7 @@ Result<Sizes> sizes_of(const MemoryOptions& options) {
   if (positions < 1 || positions > max_positions) {
     return too_large("positions in all sequences together", positions, max_positions);
   }
-  return Sizes{static_cast<int>((positions + kBlockTokens - 1) / kBlockTokens), stride};
+  return Sizes{static_cast<int>(blocks_for(positions)), stride};
 }
 
 // Earlier prompts that can be resumed although their windows and states need room of their own.

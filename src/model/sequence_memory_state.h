@@ -1,5 +1,5 @@
-// What a SequenceMemory holds; for its own files only. All bookkeeping lies on the host; bytes of
-// keys, values, states and block tables are the device's and go through its buffers.
+// The state of a SequenceMemory, for its own files only. Bookkeeping is on the host; keys, values,
+// states and block tables are on the device and accessed through buffers.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace wick {
 
-// Where kernels find block `index` of a sequence: [max_seqs, stride] ids, the same on each device.
+// Block tables for kernels: [max_seqs, stride] ids, the same on each device.
 struct DeviceTable {
   std::vector<std::unique_ptr<Buffer>> on = {};
   int stride = 0;
@@ -39,12 +39,12 @@ struct KvSlab {  // keys and values of one layer: all keys, then all values
 
 struct WindowGroup {  // the layers of one window
   int window = 0;
-  SlotMap slots;  // which blocks are still in memory
+  SlotMap slots;  // blocks that still have their part
   DeviceTable table;
   std::vector<KvSlab> slabs;
   std::vector<int> first, end;  // by sequence: the blocks it uses
 
-  // The first block that a query at `pos` looks into.
+  // The first block that a query at `pos` reads.
   int first_block(Pos pos) const noexcept { return std::max(0, pos - window + 1) / kBlockTokens; }
 };
 

@@ -1,7 +1,7 @@
-// Which cache blocks have a place in a smaller memory: the content of a window, or a snapshot of a
-// recurrent state. A block has a slot or none; a slot that no sequence uses stays filled until
-// another block needs it, the least recently used one first. Knows nothing of bytes. Engine thread
-// only; only the constructor allocates.
+// Maps cache blocks to slots of a smaller memory: window contents, or snapshots of recurrent
+// states. A block has a slot or none; an unused slot keeps its content until another block needs
+// it, least recently used first. Knows no bytes. Engine thread only; only the constructor
+// allocates.
 //
 // Invariant: each slot is free, or belongs to one block; slots that belong to a block without users
 // are listed by age.
@@ -27,17 +27,16 @@ class SlotMap {
   // Hot:
   struct Taken {
     int slot = -1;        // -1: every slot is used
-    bool is_new = false;  // its content is another block's, or nobody's yet
+    bool is_new = false;  // its content is not this block's
   };
 
-  // The slot of `block`, a free or the least recently used one if it has none.
+  // The slot of `block`; if it has none, a free or the least recently used one.
   Taken take(BlockId block) noexcept;
-  void use(BlockId block) noexcept;  // one more sequence needs the slot that `block` has
+  void use(BlockId block) noexcept;  // one more sequence uses the slot of `block`
   void unuse(BlockId block) noexcept;
-  // The slot of `from`, used by this caller alone or by nobody, becomes that of `to`, which has
-  // none; users come along.
+  // Moves the slot of `from`, with at most one user, to `to`, which has none.
   void move(BlockId from, BlockId to) noexcept;
-  void forget(BlockId block) noexcept;  // which nobody uses: its slot is free
+  void forget(BlockId block) noexcept;  // frees its slot, which must be unused
 
   int users(BlockId block) const noexcept {
     const int slot = find(block);

@@ -1,5 +1,5 @@
 // Models that hold NaN, infinities and huge values in any tensor: the same bits from any chunks,
-// threads, companions, instruction sets and shared prefixes, with every type of cache.
+// threads, other requests, instruction sets and shared prefixes, with every type of cache.
 // WICK_TEST_WILD_MODELS sets how many are tried.
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A thin face over libcurl for downloads: GET with Range, redirects within http/https, limits on
+// A thin wrapper of libcurl for downloads: GET with Range, redirects within http/https, limits on
 // header size and idle time. No knowledge of models. A request blocks its calling thread; separate
 // requests may run in separate threads. Proxies are taken from the environment, as libcurl does.
 //

@@ -1,6 +1,5 @@
-// An answer on its way, to be pulled event by event. Its maker, a thread of the provider's, sets
-// `wake` when there is more. One reader thread at a time; cancel() from any. Dropped before its
-// end, it is cancelled.
+// An answer, read event by event. The provider's thread that produces it sets `wake` when there is
+// more. One reader thread at a time; cancel() from any. Destroying an unfinished answer cancels it.
 //
 //   while (const auto event = answer->wait()) …    // blocks; the last event is a DoneEvent
 //   while (const auto event = answer->poll()) …    // takes what is there (base/wake.h)
@@ -21,7 +20,7 @@ class Answer {
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
 
-  // The next event if it is there. Nothing: later, or never, if is_over().
+  // The next event, without waiting. Empty: nothing yet, or the end, if is_over().
   std::optional<Event> poll() {
     if (is_over_) return std::nullopt;
     std::optional<Event> event = next();
@@ -29,7 +28,7 @@ class Answer {
     return event;
   }
 
-  // The next event, and waits for it. Nothing once the DoneEvent was given.
+  // Waits for the next event. Empty after the DoneEvent.
   std::optional<Event> wait() {
     while (!is_over_) {
       const std::uint32_t seen = wake_->signal();
@@ -41,10 +40,10 @@ class Answer {
 
   bool is_over() const noexcept { return is_over_; }
 
-  virtual void cancel() noexcept = 0;  // takes effect soon; the answer then ends as kCancelled
+  virtual void cancel() noexcept = 0;  // asynchronous; the answer ends with kCancelled
 
  protected:
-  // `wake` may be null: then the reader waits, or looks when it likes.
+  // `wake` may be null: then the reader uses wait(), or polls.
   explicit Answer(std::shared_ptr<Wake> wake)
       : wake_(wake != nullptr ? std::move(wake) : std::make_shared<Wake>()) {}
 

@@ -28,12 +28,12 @@ class Conversation {
   void answer(const Completion& completion);
   void set_system(std::string_view text);  // empty = none
   void reset();                            // forgets all but the system message
-  // Takes back the last question and all behind it; false if there is none.
+  // Removes the last question and all after it; false if there is none.
   bool undo();
-  bool drop_answer();                 // takes back what stands behind the last question
+  bool drop_answer();                 // removes all messages after the last question
   std::string last_question() const;  // empty if there is none
 
-  void forget_last() { messages_.pop_back(); }  // what was added last
+  void forget_last() { messages_.pop_back(); }  // removes the last message
 
   // {"messages": […]} (provider/messages.h), and back.
   std::string to_json() const;

@@ -1,4 +1,4 @@
-// The events of an answer put together, for those who want it whole. One thread.
+// Collects the events of an answer into a Completion. One thread.
 //
 //   WICK_TRY(const auto answer, provider->start(request));
 //   const Gather whole = read_all(*answer, {}, request.generation.cancel);
@@ -23,9 +23,15 @@ struct Gather {
   Gather() { completion.finish = FinishReason::kNone; }
 
   void add(const Event& event);
+
+  // There is something that an error must not take away.
+  bool has_said() const noexcept {
+    return !completion.text.empty() || !completion.reasoning.empty() ||
+           !completion.tool_calls.empty();
+  }
 };
 
-// Sees each event before it is put to the rest. False ends the answer, as cancelled.
+// Called with each event first; return false to cancel the answer.
 using EventSink = std::function<bool(const Event& event)>;
 
 // Waits for the end. A request of `stop` cancels.

@@ -12,17 +12,17 @@
 
 namespace wick {
 
-// A message with several results of tools becomes as many. An image is its url.
+// A message with several tool results becomes several messages. An image becomes its URL.
 Array to_array(std::span<const Message> messages);
-// kInvalid, id "bad_message", with the number of the message that makes no sense.
+// kInvalid, id "bad_message", with the index of the faulty message.
 Result<std::vector<Message>> to_messages(const Array& array);
 
-// What a chat template gets of a request: messages, tools, and the variables that it sets. Refused:
-// images, a tool choice or response format that is not supported, a variable that is not JSON or
-// would pass for the tokenizer's own.
+// The chat template context of a request: messages, tools, and its template variables. Refused:
+// images, an unsupported tool choice or response format, variables that are not JSON or have a name
+// of the tokenizer's.
 Result<Object> template_context(std::span<const Message> messages, const Generation& generation);
 
-// The assistant's message that an answer is. `text` is the answer's.
+// An answer as the assistant's message. `text` is the answer's.
 Message to_message(const Completion& completion);
 
 }  // namespace wick

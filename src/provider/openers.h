@@ -1,5 +1,5 @@
-// Who opens a model by its name: the opener of its scheme ("NAME" of "NAME:…"), else the local one.
-// Providers of other kinds add their scheme; tests add one whose answers are scripted.
+// Maps model names to providers: by scheme ("NAME" of "NAME:…"), else the local provider. Other
+// kinds of providers register their scheme; tests register a scripted one.
 //
 //   if (const FoundOpener found = find_opener(name); found.open) return (*found.open)(found.name);
 #pragma once
@@ -20,7 +20,7 @@ using Opener = std::function<Result<std::shared_ptr<Provider>>(std::string_view 
 bool add_opener(std::string scheme, Opener opener);
 
 struct FoundOpener {
-  const Opener* open = nullptr;  // null: the name has no scheme that anyone opens
+  const Opener* open = nullptr;  // null: the name has no registered scheme
   std::string_view name = {};    // behind the scheme
 };
 

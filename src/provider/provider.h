@@ -1,12 +1,12 @@
-// Everything that answers is a Provider: a local model, a pool of them, later remote APIs and the
-// router, in tests a scripted one. Server, assistant, library and program know exactly this type;
-// it sees no engine. Any thread, many at once.
+// The provider interface: a local model, a pool of them, later remote APIs, in tests a scripted
+// provider. Server, library and program use this type only; it knows no engine. Any thread, many at
+// once.
 //
 //   WICK_TRY(const auto answer, provider->start({.prompt = messages}));
 //   while (const auto event = answer->wait()) …
 //
-// start() is what each has. What else a server needs of models a provider may lack; it then refuses
-// by kUnsupported, id "not_supported", with its name and that of the function.
+// Every provider has start(). The other functions are optional: by default they fail with
+// kUnsupported, id "not_supported".
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ namespace wick {
 struct Request {
   std::string model = {};  // of a provider that has several
   Prompt prompt = {};
-  // A stop of `cancel` ends a chat template that still runs (start() refuses by kCancelled); behind
-  // that it is for those who wait (provider/gather.h).
+  // `cancel` also stops the chat template (start() then fails with kCancelled); later, readers
+  // observe it (provider/gather.h).
   Generation generation = {};
 };
 
@@ -39,17 +39,17 @@ class Provider {
   virtual ~Provider() = default;
   virtual std::string_view name() const noexcept = 0;
 
-  // Returns once the request is queued, or refused: then no event ever comes. An answer keeps what
-  // it needs of its provider. `wake` is set whenever there is more to poll.
+  // Returns when the request is queued, or an error, and then no events follow. The answer keeps
+  // alive what it needs of its provider. `wake` is set whenever there is more to poll.
   virtual Result<std::unique_ptr<Answer>> start(const Request& request,
                                                 std::shared_ptr<Wake> wake = {}) = 0;
 
-  // What the request would take if it ran now; refused as start() would refuse it.
+  // Estimates the request without running it; fails where start() would.
   virtual Result<RequestEstimate> estimate(const Request& /*request*/) {
     return refusal("estimate");
   }
 
-  // Models. An empty name is the only one, or the one that is there by default.
+  // Models. An empty name means the default model.
   virtual Result<std::vector<ModelInfo>> models() { return refusal("list of models"); }
 
   virtual Result<ModelInfo> load(const std::string& /*name*/) { return refusal("load"); }
@@ -64,13 +64,13 @@ class Provider {
     return refusal("pin");
   }
 
-  // Tokens. A person's text: names of control tokens are ordinary text, no BOS or EOS.
+  // Tokens. Text is user input: names of control tokens are ordinary text; no BOS or EOS.
   virtual Result<std::vector<TokenId>> tokenize(const std::string& /*model*/,
                                                 std::string_view /*text*/) {
     return refusal("tokenize");
   }
 
-  // Control tokens are left out, invalid UTF-8 becomes U+FFFD.
+  // Omits control tokens; invalid UTF-8 becomes U+FFFD.
   virtual Result<std::string> detokenize(const std::string& /*model*/,
                                          std::span<const TokenId> /*ids*/) {
     return refusal("detokenize");
@@ -91,7 +91,7 @@ class Provider {
     return refusal("embeddings");
   }
 
-  // The same of tokens, which are taken as they are.
+  // The same for token ids, used as they are.
   virtual Result<std::vector<Embedding>> embed_tokens(
       const std::string& /*model*/, std::span<const std::vector<TokenId>> /*prompts*/,
       const EmbedOptions& /*options*/) {
@@ -102,7 +102,7 @@ class Provider {
     return refusal("statistics");
   }
 
-  // A conversation to a file and back, with what the cache holds of it.
+  // Saves and restores a conversation with its part of the KV cache.
   virtual Result<void> save_session(const std::string& /*path*/,
                                     std::span<const Message> /*messages*/) {
     return refusal("session files");
@@ -112,7 +112,7 @@ class Provider {
     return refusal("session files");
   }
 
-  // A tenant that is gone (wick/model.h). Returns the number of cache blocks that were dropped.
+  // Removes a tenant (wick/model.h). Returns the number of dropped cache blocks.
   virtual Result<int> close_tenant(std::uint64_t /*tenant*/, bool /*wipe*/) {
     return refusal("tenants");
   }

@@ -1,5 +1,5 @@
-// What a provider has done and is doing, for those who watch it. Plain data, but for
-// HistogramCounter, which any thread may add to.
+// Statistics of a provider, for metrics. Plain data, except HistogramCounter, which any thread may
+// update.
 #pragma once
 
 #include <array>

@@ -92,10 +92,10 @@ struct BlockMXFP4 {
   std::uint8_t qs[16];
 };
 
-// What the codes of IQ4_NL and IQ4_XS stand for, ascending: dense near zero, as weights are.
+// What the quants of IQ4_NL and IQ4_XS stand for, ascending: dense near zero, as weights are.
 inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                1,    13,   25,  38,  53,  69,  89,  113};
-// What the codes of MXFP4 stand for, doubled, so that they are whole numbers.
+// What the quants of MXFP4 stand for, doubled, so that they are whole numbers.
 inline constexpr std::int8_t kMxfp4Doubled[16] = {0, 1,  2,  3,  4,  6,  8,  12,
                                                   0, -1, -2, -3, -4, -6, -8, -12};
 

@@ -228,7 +228,7 @@ TEST(EncodeRow, ErrorOnABellCurveStaysUnderTheBoundOfTheFormat) {
     double bound;
   };
 
-  // The error of rounding to steps s is s / sqrt(12); the step is range / codes, the range of 32
+  // The error of rounding to steps s is s / sqrt(12); the step is range / quants, the range of 32
   // normal values about 4.1 deviations: 0.08 for 4 bits, half for each bit more. The bounds are a
   // tenth above what was measured, which no ISA changes.
   const Case cases[] = {
@@ -248,7 +248,7 @@ TEST(EncodeRow, ErrorOnABellCurveStaysUnderTheBoundOfTheFormat) {
 }
 
 TEST(EncodeRow, DecodedBlocksEncodeToTheSameValuesWhereScalesAreExact) {
-  // The codes of a range are all in use, so that the encoder finds the scale 1/4 or 1/8 again.
+  // The quants of a range are all in use, so that the encoder finds the scale 1/4 or 1/8 again.
   std::vector<float> values(256);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = 0.25f * static_cast<float>(static_cast<int>(i % 16) - 8);

@@ -30,9 +30,9 @@ struct IQ4_NL {
   static void encode(const float* in, Block& out) noexcept {
     out.d_f16 = f32_to_f16(fit_iq4({in, 32}));
     const float d = f16_to_f32(out.d_f16);
-    const auto code = [d](float x) { return nearest_iq4(in_steps(x, d)); };
+    const auto quant = [d](float x) { return nearest_iq4(in_steps(x, d)); };
     for (int i = 0; i < 16; ++i)
-      out.qs[i] = pack_nibbles(code(in[i]), code(in[i + 16]));
+      out.qs[i] = pack_nibbles(quant(in[i]), quant(in[i + 16]));
   }
 };
 

@@ -4,7 +4,7 @@
 //   | e: the scale is 2^(e - 127) | qs[16]: weight i in the low nibble, 16 + i in the high one |
 //   x = 2^(e - 127) * {0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives}[q]
 //
-// Two departures of GGUF from the specification: e = 255 is 2^128 and not NaN, and code 8 (minus
+// Two departures of GGUF from the specification: e = 255 is 2^128 and not NaN, and quant 8 (minus
 // zero) decodes to plus zero. The table holds doubled values, the scale is halved, as there.
 #pragma once
 
@@ -42,9 +42,9 @@ struct MXFP4 {
     const int exponent = std::clamp(std::ilogb(peak), 2 - 127, 127);  // ilogb(0) is far below
     out.e = static_cast<std::uint8_t>(exponent - 2 + 127);
     const float d = half_scale(out.e);
-    const auto code = [d](float x) { return element(x / d); };
+    const auto quant = [d](float x) { return element(x / d); };
     for (int i = 0; i < 16; ++i)
-      out.qs[i] = pack_nibbles(code(in[i]), code(in[i + 16]));
+      out.qs[i] = pack_nibbles(quant(in[i]), quant(in[i + 16]));
   }
 
  private:
@@ -54,14 +54,14 @@ struct MXFP4 {
     return std::bit_cast<float>(e < 2 ? 0x00200000u << exponent : (exponent - 1u) << 23);
   }
 
-  // Code of the element nearest to `doubled` / 2. The middles between neighbors, doubled, are
-  // 0.5 1.5 2.5 3.5 5 7 10; a value on a middle goes to the even code.
+  // Quant of the element nearest to `doubled` / 2. The middles between neighbors, doubled, are
+  // 0.5 1.5 2.5 3.5 5 7 10; a value on a middle goes to the even quant.
   static int element(float doubled) noexcept {
     const float magnitude = std::fabs(doubled);
-    const int code = (magnitude > 0.5f) + (magnitude >= 1.5f) + (magnitude > 2.5f) +
-                     (magnitude >= 3.5f) + (magnitude > 5.0f) + (magnitude >= 7.0f) +
-                     (magnitude > 10.0f);
-    return doubled < 0 && code != 0 ? code + 8 : code;
+    const int quant = (magnitude > 0.5f) + (magnitude >= 1.5f) + (magnitude > 2.5f) +
+                      (magnitude >= 3.5f) + (magnitude > 5.0f) + (magnitude >= 7.0f) +
+                      (magnitude > 10.0f);
+    return doubled < 0 && quant != 0 ? quant + 8 : quant;
   }
 };
 

@@ -1,4 +1,4 @@
-// Q2_K: 2-bit codes; every 16 weights have a 4-bit scale and a 4-bit minimum. 84 bytes per 256
+// Q2_K: 2-bit quants; every 16 weights have a 4-bit scale and a 4-bit minimum. 84 bytes per 256
 // weights = 2.625 bits per weight.
 //
 //   | scales[16]: scale j in the low nibble, minimum j in the high one | qs[64] | d f16 | dmin f16
@@ -43,7 +43,7 @@ struct Q2_K {
     for (std::size_t j = 0; j < 16; ++j)
       out.scales[j] = pack_nibbles(t.scale[j], t.min[j]);
     for (int i = 0; i < kBlockLen; ++i) {
-      const int q = affine_code(in[i], t.part(i / 16), 3);
+      const int q = affine_quant(in[i], t.part(i / 16), 3);
       set_bits(out.qs[i / 128 * 32 + i % 32], q, i % 128 / 32 * 2);
     }
   }

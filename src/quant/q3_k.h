@@ -1,4 +1,4 @@
-// Q3_K: 3-bit signed codes; every 16 weights have a 6-bit scale around 32. 110 bytes per 256
+// Q3_K: 3-bit signed quants; every 16 weights have a 6-bit scale around 32. 110 bytes per 256
 // weights = 3.4375 bits per weight.
 //
 //   | hmask[32] | qs[64] | scales[12] | d f16 |

@@ -1,4 +1,4 @@
-// Q4_0: 4-bit codes around 8 with one scale. 18 bytes per 32 weights = 4.5 bits per weight.
+// Q4_0: 4-bit quants around 8 with one scale. 18 bytes per 32 weights = 4.5 bits per weight.
 //
 //   | d f16 | qs[16]: weight i in the low nibble of byte i, weight 16 + i in the high one |
 //   x = d * (q - 8)
@@ -29,8 +29,8 @@ struct Q4_0 {
     }
   }
 
-  // The extreme value gets code 0, which reaches one step further than code 15 does. Caches store
-  // any values: the scale saturates; of a block that is not all finite it is NaN, and codes are 8.
+  // The extreme value gets quant 0, which reaches one step further than quant 15 does. Caches store
+  // any values: the scale saturates; of a block that is not all finite it is NaN, and quants are 8.
   static void encode(const float* in, Block& out) noexcept {
     if (!all_finite({in, 32})) {
       out.d_f16 = 0x7e00u;
@@ -39,10 +39,10 @@ struct Q4_0 {
     }
     const float d = std::clamp(extreme({in, 32}) / -8.0f, -kLargestF16, kLargestF16);
     const float inverse = d == 0 ? 0.0f : 1.0f / d;
-    const auto code = [inverse](float x) { return truncated(x * inverse + 8.5f, 15); };
+    const auto quant = [inverse](float x) { return truncated(x * inverse + 8.5f, 15); };
     out.d_f16 = f32_to_f16(d);
     for (int i = 0; i < 16; ++i)
-      out.qs[i] = pack_nibbles(code(in[i]), code(in[i + 16]));
+      out.qs[i] = pack_nibbles(quant(in[i]), quant(in[i + 16]));
   }
 };
 

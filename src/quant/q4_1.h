@@ -1,4 +1,4 @@
-// Q4_1: 4-bit codes with a scale and a minimum. 20 bytes per 32 weights = 5 bits per weight.
+// Q4_1: 4-bit quants with a scale and a minimum. 20 bytes per 32 weights = 5 bits per weight.
 //
 //   | d f16 | m f16 | qs[16]: weight i in the low nibble of byte i, weight 16 + i in the high one |
 //   x = d * q + m
@@ -34,11 +34,11 @@ struct Q4_1 {
     const float min = *low;
     const float d = (*high - min) / 15.0f;
     const float inverse = d == 0 ? 0.0f : 1.0f / d;
-    const auto code = [=](float x) { return truncated((x - min) * inverse + 0.5f, 15); };
+    const auto quant = [=](float x) { return truncated((x - min) * inverse + 0.5f, 15); };
     out.d_f16 = f32_to_f16(d);
     out.m_f16 = f32_to_f16(min);
     for (int i = 0; i < 16; ++i)
-      out.qs[i] = pack_nibbles(code(in[i]), code(in[i + 16]));
+      out.qs[i] = pack_nibbles(quant(in[i]), quant(in[i + 16]));
   }
 };
 

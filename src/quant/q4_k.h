@@ -1,4 +1,4 @@
-// Q4_K: 4-bit codes; every 32 weights have a 6-bit scale and a 6-bit minimum. 144 bytes per 256
+// Q4_K: 4-bit quants; every 32 weights have a 6-bit scale and a 6-bit minimum. 144 bytes per 256
 // weights = 4.5 bits per weight.
 //
 //   | d f16 | dmin f16 | scales[12]: see six_bit_pairs.h | qs[128] |
@@ -43,7 +43,7 @@ struct Q4_K {
     out = {.d_f16 = t.d_f16, .dmin_f16 = t.dmin_f16, .scales = {}, .qs = {}};
     put_six_bit_pairs(t, out.scales);
     for (int i = 0; i < kBlockLen; ++i) {
-      const int q = affine_code(in[i], t.part(i / 32), 15);
+      const int q = affine_quant(in[i], t.part(i / 32), 15);
       set_bits(out.qs[i / 64 * 32 + i % 32], q, i / 32 % 2 * 4);
     }
   }

@@ -1,4 +1,4 @@
-// Q5_1: 5-bit codes with a scale and a minimum. 24 bytes per 32 weights = 6 bits per weight.
+// Q5_1: 5-bit quants with a scale and a minimum. 24 bytes per 32 weights = 6 bits per weight.
 //
 //   | d f16 | m f16 | qh[4]: bit i is bit 4 of weight i | qs[16]: nibbles as in Q4_1 |
 //   x = d * q + m
@@ -36,11 +36,11 @@ struct Q5_1 {
     const float min = *lowest;
     const float d = (*highest - min) / 31.0f;
     const float inverse = d == 0 ? 0.0f : 1.0f / d;
-    const auto code = [=](float x) { return truncated((x - min) * inverse + 0.5f, 31); };
+    const auto quant = [=](float x) { return truncated((x - min) * inverse + 0.5f, 31); };
     out = {.d_f16 = f32_to_f16(d), .m_f16 = f32_to_f16(min), .qh = {}, .qs = {}};
     for (int i = 0; i < 16; ++i) {
-      const int low = code(in[i]);
-      const int high = code(in[i + 16]);
+      const int low = quant(in[i]);
+      const int high = quant(in[i + 16]);
       out.qs[i] = pack_nibbles(low & 15, high & 15);
       set_bits(out.qh[i / 8], low >> 4, i % 8);
       set_bits(out.qh[2 + i / 8], high >> 4, i % 8);

@@ -1,4 +1,4 @@
-// Q5_K: 5-bit codes; every 32 weights have a 6-bit scale and a 6-bit minimum. 176 bytes per 256
+// Q5_K: 5-bit quants; every 32 weights have a 6-bit scale and a 6-bit minimum. 176 bytes per 256
 // weights = 5.5 bits per weight.
 //
 //   | d f16 | dmin f16 | scales[12]: see six_bit_pairs.h | qh[32] | qs[128]: nibbles as in Q4_K |
@@ -44,7 +44,7 @@ struct Q5_K {
     out = {.d_f16 = t.d_f16, .dmin_f16 = t.dmin_f16, .scales = {}, .qh = {}, .qs = {}};
     put_six_bit_pairs(t, out.scales);
     for (int i = 0; i < kBlockLen; ++i) {
-      const int q = affine_code(in[i], t.part(i / 32), 31);
+      const int q = affine_quant(in[i], t.part(i / 32), 31);
       set_bits(out.qs[i / 64 * 32 + i % 32], q & 15, i / 32 % 2 * 4);
       set_bits(out.qh[i % 32], q >> 4, i / 32);
     }

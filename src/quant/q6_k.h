@@ -1,4 +1,4 @@
-// Q6_K: 6-bit codes around 32; every 16 weights have an 8-bit signed scale. 210 bytes per 256
+// Q6_K: 6-bit quants around 32; every 16 weights have an 8-bit signed scale. 210 bytes per 256
 // weights = 6.5625 bits per weight.
 //
 //   | ql[128] | qh[64] | scales[16] i8 | d f16 |

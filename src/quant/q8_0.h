@@ -25,7 +25,7 @@ struct Q8_0 {
       out[i] = d * static_cast<float>(block.qs[i]);
   }
 
-  // Codes stay within ±127; halves round away from zero. Caches store any values: the scale
+  // Quants stay within ±127; halves round away from zero. Caches store any values: the scale
   // saturates; of a block that is not all finite it is NaN.
   static void encode(const float* in, Block& out) noexcept {
     if (!all_finite({in, 32})) {

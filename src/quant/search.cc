@@ -1,7 +1,7 @@
-// Problem: given x, choose a scale (and a minimum) so that codes of a few bits come near x.
-// Idea: for fixed codes the best scale is a linear least-squares problem with a closed solution;
-// for a fixed scale the best codes are the nearest ones. The naive scale (range / codes) is a good
-// start, yet often a slightly smaller one that clips the extremes, or a larger one, is better.
+// Problem: given x, choose a scale (and a minimum) so that quants of a few bits come near x.
+// Idea: for fixed quants the best scale is a linear least-squares problem with a closed solution;
+// for a fixed scale the best quants are the nearest ones. The naive scale (range / quants) is a
+// good start, yet often a slightly smaller one that clips the extremes, or a larger one, is better.
 // So: try kTries scales around the naive one, round, solve for the scale, keep the least error.
 // Cost: kTries passes over x, no memory.
 #include "quant/search.h"
@@ -18,10 +18,10 @@
 namespace wick {
 namespace {
 
-// The number of codes that the range of x is stretched over moves by up to one code each way.
+// The number of quants that the range of x is stretched over moves by up to one quant each way.
 constexpr int kTries = 21;
 
-float code_offset(int attempt) {
+float quant_offset(int attempt) {
   return 0.1f * static_cast<float>(attempt - kTries / 2);
 }
 
@@ -33,12 +33,12 @@ struct Moments {
   double x = 0;
   double xq = 0;
 
-  void add(float value, int code) {
+  void add(float value, int quant) {
     n += 1;
-    q += code;
-    qq += static_cast<double>(code) * code;
+    q += quant;
+    qq += static_cast<double>(quant) * quant;
     x += static_cast<double>(value);
-    xq += static_cast<double>(value) * code;
+    xq += static_cast<double>(value) * quant;
   }
 
   // Σ (scale q - min - x)² without the constant Σ x².
@@ -59,16 +59,16 @@ AffineScale solve(const Moments& m) {
   return {static_cast<float>(scale), 0.0f};
 }
 
-// The scale with the largest gain Σxq² / Σqq over kTries tries; code(attempt, x) yields the
+// The scale with the largest gain Σxq² / Σqq over kTries tries; quant(attempt, x) yields the
 // value whose multiple is to approximate x.
-template <class Code>
-float best_signed(std::span<const float> x, const Code& code) noexcept {
+template <class Quant>
+float best_signed(std::span<const float> x, const Quant& quant) noexcept {
   float best = 0;
   double best_gain = 0;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     Moments m;
     for (const float value : x)
-      m.add(value, code(attempt, value));
+      m.add(value, quant(attempt, value));
     if (!(m.qq > 0) || m.xq * m.xq <= best_gain * m.qq) continue;
     best_gain = m.xq * m.xq / m.qq;
     best = static_cast<float>(m.xq / m.qq);
@@ -108,7 +108,7 @@ float in_steps(float x, float scale) noexcept {
   return scale == 0 ? 0.0f : x / scale;
 }
 
-int affine_code(float x, AffineScale s, int q_max) noexcept {
+int affine_quant(float x, AffineScale s, int q_max) noexcept {
   return nearest(in_steps(x + s.min, s.scale), 0, q_max);
 }
 
@@ -123,11 +123,11 @@ AffineScale fit_affine(std::span<const float> x, int q_max) noexcept {
   if (!(high > low)) return best;
   double best_error = std::numeric_limits<double>::infinity();
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const float steps = static_cast<float>(q_max) + code_offset(attempt);
+    const float steps = static_cast<float>(q_max) + quant_offset(attempt);
     const AffineScale tried{(high - low) / steps, -low};
     Moments m;
     for (const float value : x)
-      m.add(value, affine_code(value, tried, q_max));
+      m.add(value, affine_quant(value, tried, q_max));
     const AffineScale solved = solve(m);
     const double error =
         m.error(static_cast<double>(solved.scale), static_cast<double>(solved.min));
@@ -141,7 +141,7 @@ AffineScale fit_affine(std::span<const float> x, int q_max) noexcept {
 float fit_signed(std::span<const float> x, int half) noexcept {
   const float peak = extreme(x);
   return best_signed(x, [&](int attempt, float value) {
-    const float scale = peak / -(static_cast<float>(half) + code_offset(attempt));
+    const float scale = peak / -(static_cast<float>(half) + quant_offset(attempt));
     return nearest(in_steps(value, scale), -half, half - 1);
   });
 }
@@ -158,8 +158,9 @@ int nearest_iq4(float value) noexcept {
 float fit_iq4(std::span<const float> x) noexcept {
   const float peak = extreme(x);
   return best_signed(x, [&](int attempt, float value) {
-    // A step of the offset is 0.1 of 8 codes; the table's -127 stands for code -8.
-    const float scale = peak / (static_cast<float>(kIq4Values[0]) * (1 + code_offset(attempt) / 8));
+    // A step of the offset is 0.1 of 8 quants; the table's -127 stands for quant -8.
+    const float scale =
+        peak / (static_cast<float>(kIq4Values[0]) * (1 + quant_offset(attempt) / 8));
     return static_cast<int>(iq4_value(nearest_iq4(in_steps(value, scale))));
   });
 }

@@ -38,7 +38,7 @@ struct AffineScale {
 AffineScale fit_affine(std::span<const float> x, int q_max) noexcept;
 
 // x[i] ≈ scale * q with q in -half..half-1; the scale may be negative, so that the extreme of x
-// can use the one code more on the negative side.
+// can use the one quant more on the negative side.
 float fit_signed(std::span<const float> x, int half) noexcept;
 
 // The entry of kIq4Values with index q, 0..15.
@@ -66,8 +66,8 @@ struct TwoLevel {
 TwoLevel fit_two_level(std::span<const float, kSuperBlock> x, int n_parts, int q_max,
                        int level_max) noexcept;
 
-// The code in 0..q_max that brings scale * q - min nearest to x; 0 if the scale is 0.
-int affine_code(float x, AffineScale s, int q_max) noexcept;
+// The quant in 0..q_max that brings scale * q - min nearest to x; 0 if the scale is 0.
+int affine_quant(float x, AffineScale s, int q_max) noexcept;
 
 // Part j of a super-block has the scale d * scale[j], scale[j] in -level_half..level_half-1.
 struct TwoLevelSigned {
@@ -80,7 +80,7 @@ struct TwoLevelSigned {
 // `wanted` holds the scale that each part would like to have.
 TwoLevelSigned round_scales(std::span<const float> wanted, int level_half) noexcept;
 
-// x / scale, the value to round to a code; 0 if the scale is 0.
+// x / scale, the value to round to a quant; 0 if the scale is 0.
 float in_steps(float x, float scale) noexcept;
 
 }  // namespace wick

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "base/unicode_table.h"
+#include "unicode/table.h"
 
 namespace wick::regex {
 namespace {

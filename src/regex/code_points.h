@@ -48,7 +48,7 @@ class CodePoints {
 ExprId character_of(ExprPool& pool, const CodePoints& set);
 
 // \p{…} of ECMA-262: a general category ("Lu", "Letter", "gc=L"), a script of
-// base/unicode_table.h ("Script=Han"), Alphabetic, White_Space, Any, ASCII, Assigned. Nothing where
+// unicode/table.h ("Script=Han"), Alphabetic, White_Space, Any, ASCII, Assigned. Nothing where
 // the name is none of these.
 std::optional<CodePoints> unicode_property(std::string_view name);
 

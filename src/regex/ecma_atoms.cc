@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "regex/ecma_syntax.h"
 
@@ -21,12 +22,6 @@ CodePoints spaces() {
   }
   set.add(0x2000, 0x200A);
   return set;
-}
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = static_cast<char>(c | 0x20);
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 constexpr bool is_letter_or_digit(char c) noexcept {

@@ -3,7 +3,7 @@
 // batch or the processor. One owner, one thread; the constructor allocates.
 //
 //   Scorer scorer(vocab, 5);
-//   scorer.score(logits, token, out);   // out[0] the token itself, out[1..5] the likeliest
+//   scorer.score(logits, token, out);   // out[0] the token itself, out[1..5] the top 5
 #pragma once
 
 #include <span>
@@ -23,21 +23,21 @@ struct IdLogprob {
 
 class Scorer {
  public:
-  Scorer() = default;                  // switched off
+  Scorer() = default;                     // switched off
   Scorer(int vocab, int n_top_logprobs);  // below 0 = switched off
 
-  bool is_on() const noexcept { return n_likeliest_ >= 0; }
+  bool is_on() const noexcept { return n_top_ >= 0; }
 
   // Entries that score() fills.
-  std::size_t per_token() const noexcept { return static_cast<std::size_t>(n_likeliest_ + 1); }
+  std::size_t per_token() const noexcept { return static_cast<std::size_t>(n_top_ + 1); }
 
   // Hot:
   void score(std::span<const float> logits, TokenId token, std::span<IdLogprob> out) noexcept;
 
  private:
-  int n_likeliest_ = -1;
+  int n_top_ = -1;
   std::vector<float> maxima_;
-  std::vector<Candidate> likeliest_;
+  std::vector<Candidate> top_;
 };
 
 }  // namespace wick

@@ -1,8 +1,8 @@
 // Mirostat (Basu et al. 2021): holds the surprise of the drawn tokens, in bits, near tau. What may
 // be drawn is bounded by mu, which begins at 2 tau and after each token moves by eta times the
 // error. Version 1 assumes that probabilities fall by rank as Zipf's law says, estimates its
-// exponent from the hundred likeliest and takes so many tokens that their surprise is mu; version 2
-// takes those whose own surprise is at most mu. A token's surprise is that under the distribution
+// exponent from the hundred most likely and takes so many tokens that their surprise is mu; version
+// 2 takes those whose own surprise is at most mu. A token's surprise is that under the distribution
 // before anything is left out, as in the authors' code; llama.cpp takes the one after it, whose
 // mean is then near tau, and the text's own surprise above.
 // Hot: all of it.
@@ -53,7 +53,7 @@ std::size_t choose_mirostat(Candidates& c, const SamplingParams& p) noexcept {
     std::sort(ranks.begin(), ranks.end(), is_likelier);
     kept = std::max<std::size_t>(1, static_cast<std::size_t>(zipf_rank(c, mu)));
   } else {
-    // -log2 p <= mu is a bound on the logits. The likeliest alone stays if none reaches it.
+    // -log2 p <= mu is a bound on the logits. Only the most likely token stays if none reaches it.
     keep_from(c, std::min(top, top + log_of(all) - mu * kLn2));
     kept = c.items.size();
   }

@@ -4,7 +4,8 @@
 // order of the stages is the request's; it and all defaults are llama.cpp's unless it says
 // otherwise: penalties → DRY → top-n-sigma → top-k → typical → top-p → min-p → XTC → temperature →
 // draw. Bans of end tokens and logit bias come before all of them. Temperature 0 is greedy: the
-// likeliest token after bias, penalties and DRY, the lowest id among equals; nothing else is asked.
+// most likely token after bias, penalties and DRY, the lowest id among equals; nothing else is
+// asked.
 //
 //   SamplerChain chain(params, {.vocab = vocab, .ends = ends});
 //   const TokenId next = chain.sample(logits, {}, history);

@@ -54,7 +54,7 @@ TEST(Elementary, AgreesWithTheCLibrary) {
 struct Case {
   std::vector<float> logits = {};
   std::vector<std::uint64_t> allowed = {};  // empty = all
-  std::vector<TokenId> sorted = {};         // what counts, likeliest first
+  std::vector<TokenId> sorted = {};         // what counts, most likely first
 };
 
 std::vector<Case> cases() {

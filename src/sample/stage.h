@@ -96,7 +96,7 @@ inline bool is_likelier(const Candidate& a, const Candidate& b) noexcept {
 // Hot:
 void list(Candidates& c) noexcept;  // nothing if listed already
 void sort(Candidates& c) noexcept;  // lists first; nothing if sorted already
-// Brings the k likeliest to the front, in no order; nothing if sorted already. Lists first.
+// Moves the k most likely tokens to the front, in no order; nothing if sorted already. Lists first.
 void bring_to_front(Candidates& c, std::size_t k) noexcept;
 float largest(Candidates& c) noexcept;  // of the logits in play; -infinity if there are none
 void keep_from(Candidates& c, double least) noexcept;  // leaves out the logits below

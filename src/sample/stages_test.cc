@@ -118,12 +118,12 @@ TEST(Penalties, FollowAGrowingHistoryAsCountingItAnewWould) {
             return p;
           }(),
           history);
-      const auto likeliest =
+      const auto best =
           std::max_element(wanted.begin(), wanted.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
       const TokenId id = draw(chain, logits, {}, history);
       ASSERT_EQ(id, draw(fresh, logits, {}, history)) << window << " " << i;
-      ASSERT_EQ(id, likeliest->first) << window << " " << i;
+      ASSERT_EQ(id, best->first) << window << " " << i;
       for (std::size_t n = rng() % 3 + 1; n > 0; --n)
         history.push_back(static_cast<TokenId>(rng() % 33));  // some outside the vocabulary
     }

@@ -1,6 +1,6 @@
 // Top-p (nucleus sampling, Holtzman et al. 2020): the smallest set of most likely tokens whose
-// probabilities reach p. It is small as a rule, so that of unsorted tokens ever more of the
-// likeliest are brought to the front, until they reach p; only these are sorted.
+// probabilities reach p. It is small as a rule, so that of unsorted tokens ever more of the most
+// likely tokens are moved to the front, until they reach p; only these are sorted.
 // Hot: all of it.
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFirst = 256, kGrowth = 8;
 
-// Leaves some of the likeliest tokens that reach `wanted` together, sorted.
+// Keeps the most likely tokens that reach `wanted` together, sorted.
 void narrow(Candidates& c, double wanted) noexcept {
   const std::span<Candidate> all = c.items;
   const float top = largest(c);

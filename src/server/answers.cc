@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mix.h"
+#include "chat/json_value.h"
 #include "server/limits.h"
 
 namespace wick::server {
@@ -16,12 +18,17 @@ http::Response Dialect::refuse(const ApiError& error, const std::vector<Gather>&
   return error_response(error);
 }
 
+void write_arguments(JsonOut& json, const std::string& arguments) {
+  const auto value = parse_json(arguments);
+  if (value && value->object() != nullptr) {
+    json.raw(to_json(*value));
+  } else {
+    json.object().field("arguments", arguments).end_object();
+  }
+}
+
 std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
-  if (i == 0) return seed;
-  std::uint64_t x = seed + 0x9E3779B97F4A7C15U * static_cast<std::uint64_t>(i);  // splitmix64
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
+  return i == 0 ? seed : splitmix64(seed, static_cast<std::uint64_t>(i));
 }
 
 Result<Answers> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake) {

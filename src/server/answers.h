@@ -1,5 +1,5 @@
-// From answers to the bytes of an API: AnswersWork polls them on the loop thread, a Dialect says
-// what comes of them. One Dialect for each request.
+// Turns answers into the bytes of an API: AnswersWork polls them on the loop thread, a Dialect
+// formats them. One Dialect per request.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "http/handler.h"
 #include "provider/gather.h"
 #include "server/context.h"
+#include "server/json_out.h"
 
 namespace wick::server {
 
@@ -36,6 +37,10 @@ class Dialect {
   virtual http::Response refuse(const ApiError& error, const std::vector<Gather>& answers);
 };
 
+// The object that a tool gets, where an API has no text in its place; what is no object stands in
+// one as {"arguments": text}.
+void write_arguments(JsonOut& json, const std::string& arguments);
+
 using Answers = std::vector<std::unique_ptr<Answer>>;
 
 // ask.n answers to each prompt, those of one prompt together. The first of a prompt has the
@@ -55,7 +60,7 @@ struct AnswersJob {
 
 std::unique_ptr<http::Work> make_work(AnswersJob job);
 
-// Starts the answers, or says why not; both in the words of `dialect`.
+// Starts the answers, or returns the error, formatted by `dialect`.
 http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr<Dialect> dialect,
                    const std::shared_ptr<Wake>& wake);
 

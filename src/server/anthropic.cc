@@ -1,7 +1,6 @@
 #include "server/anthropic.h"
 
 #include "base/strings.h"
-#include "server/json_out.h"
 
 namespace wick::server {
 
@@ -52,14 +51,20 @@ void write_usage(JsonOut& json, const Usage& usage) {
   json.field("output_tokens", usage.generated_tokens).end_object();
 }
 
-// The object that a tool gets; what is none stands as a text.
-void write_input(JsonOut& json, const std::string& arguments) {
-  const auto value = parse_json(arguments);
-  if (value && value->object() != nullptr) {
-    json.raw(to_json(*value));
-  } else {
-    json.object().field("arguments", arguments).end_object();
+void write_content(JsonOut& json, const Completion& c) {
+  json.key("content").array();
+  if (!c.reasoning.empty()) {
+    json.object().field("type", "thinking").field("thinking", c.reasoning);
+    json.field("signature", "").end_object();
   }
+  if (!c.text.empty()) json.object().field("type", "text").field("text", c.text).end_object();
+  for (const ToolCall& call : c.tool_calls) {
+    json.object().field("type", "tool_use").field("id", call.id).field("name", call.name);
+    json.key("input");
+    write_arguments(json, call.arguments);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 class MessagesDialect final : public Dialect {
@@ -136,19 +141,7 @@ class MessagesDialect final : public Dialect {
     JsonOut json(response.body);
     json.object();
     write_head(json);
-    json.key("content").array();
-    if (!c.reasoning.empty()) {
-      json.object().field("type", "thinking").field("thinking", c.reasoning);
-      json.field("signature", "").end_object();
-    }
-    if (!c.text.empty()) json.object().field("type", "text").field("text", c.text).end_object();
-    for (const ToolCall& call : c.tool_calls) {
-      json.object().field("type", "tool_use").field("id", call.id).field("name", call.name);
-      json.key("input");
-      write_input(json, call.arguments);
-      json.end_object();
-    }
-    json.end_array();
+    write_content(json, c);
     write_stop(json, c.finish);
     write_usage(json, c.usage);
     json.end_object();
@@ -157,11 +150,11 @@ class MessagesDialect final : public Dialect {
 
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers) override {
     http::Response response = anthropic_refusal(error);
-    if (answers.empty() || answers.front().completion.text.empty()) return response;
+    if (answers.empty() || !answers.front().has_said()) return response;
     response.body.pop_back();
     JsonOut json = JsonOut::on(response.body);
-    json.key("content").array().object().field("type", "text");
-    json.field("text", answers.front().completion.text).end_object().end_array().end_object();
+    write_content(json, answers.front().completion);
+    json.end_object();
     return response;
   }
 

@@ -1,4 +1,4 @@
-// What a request of any API asks for, between its JSON and the provider. Plain data.
+// A parsed request of any of the APIs, before it goes to the provider. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -58,11 +58,11 @@ struct Ask {
   bool unloads = false;          // Ollama's keep_alive 0
   std::string previous_id = {};  // previous_response_id
   bool is_stored = true;
-  bool is_scored_only = false;  // max_tokens 0: the prompt alone is wanted
+  bool is_scored_only = false;  // max_tokens 0: only the prompt's logprobs are wanted
   std::optional<int> max_tokens = {}, max_completion_tokens = {};  // -1 = to the context's end
   EmbedAsk embed = {};
   TokensAsk tokens = {};
-  std::vector<std::string> ignored = {};  // names of fields that nobody knows
+  std::vector<std::string> ignored = {};  // names of unknown fields
 };
 
 }  // namespace wick::server

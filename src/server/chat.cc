@@ -1,31 +1,26 @@
 #include "server/chat.h"
 
 #include "base/strings.h"
+#include "server/choices.h"
 #include "server/json_in.h"
-#include "server/openai_parts.h"
 
 namespace wick::server {
 
 namespace {
 
-// "chat.completion" and its chunks. What all chunks of an answer have in common is written once.
+// "chat.completion" and its chunks.
 class ChatDialect final : public Dialect {
  public:
   ChatDialect(Context& context, const Ask& ask)
-      : ask_(ask), choices_(static_cast<std::size_t>(ask.n)) {
-    ask_.request = {};  // its prompt is not needed here
-    has_scores_ = ask.request.generation.logprobs;
-    JsonOut json(common_);
-    json.object().field("id", make_id(context, "chatcmpl-"));
-    json.field("object", ask.streams ? "chat.completion.chunk" : "chat.completion");
-    json.field("created", unix_seconds()).field("model", ask.request.model);
-    json.field("system_fingerprint", cat("wick-", context.options.version));
-    chunk_ = cat("data: ", common_, ",\"choices\":[{\"index\":");
-    chunk_end_ = cat("}]", ask_.includes_usage ? ",\"usage\":null" : "", "}\n\n");
+      : choices_(context, ask, "chatcmpl-",
+                 ask.streams ? "chat.completion.chunk" : "chat.completion"),
+        waiting_(static_cast<std::size_t>(ask.n)) {
+    chunk_ = cat("data: ", choices_.head(), ",\"choices\":[{\"index\":");
+    chunk_end_ = cat("}]", ask.includes_usage ? ",\"usage\":null" : "", "}\n\n");
   }
 
   void start(std::string& out) override {
-    for (std::size_t i = 0; i < choices_.size(); ++i)
+    for (std::size_t i = 0; i < waiting_.size(); ++i)
       append_chunk(i, R"({"role":"assistant","content":""})", "null", out);
   }
 
@@ -41,13 +36,13 @@ class ChatDialect final : public Dialect {
           cat(R"({"tool_calls":[{"index":)", more->index, R"(,"function":{"arguments":")");
       append_text(choice, head, more->text, "\"}}]}", out);
     } else if (const auto* const scores = std::get_if<LogprobsEvent>(&event)) {
-      auto& waiting = choices_[choice];
+      auto& waiting = waiting_[choice];
       waiting.insert(waiting.end(), scores->tokens.begin(), scores->tokens.end());
     }
   }
 
   void done(std::size_t choice, const DoneEvent& event, std::string& out) override {
-    usage_.add(event.usage, choice == 0);
+    choices_.count(event.usage, choice);
     out += chunk_;
     out += std::to_string(choice);
     out += R"(,"delta":{},"logprobs":)";
@@ -55,70 +50,35 @@ class ChatDialect final : public Dialect {
     out += R"(,"finish_reason":")";
     out += name(event.finish);
     out += "\"}]";
-    if (ask_.includes_usage) out += R"(,"usage":null)";
+    if (choices_.ask().includes_usage) out += R"(,"usage":null)";
     JsonOut json = JsonOut::on(out);
-    write_extras(json, ask_, event.usage, event.parameters);
+    write_extras(json, choices_.ask(), event.usage, event.parameters);
     out += "}\n\n";
   }
 
-  void finish(std::string& out) override {
-    if (ask_.includes_usage) {
-      std::string last = cat(common_, R"(,"choices":[],"usage":)");
-      JsonOut json(last);
-      write_usage(json, usage_.usage);
-      append_data(out, cat(last, "}"));
-    }
-    out += kStreamEnd;
-  }
+  void finish(std::string& out) override { choices_.finish(out); }
 
   void fail(const ApiError& error, std::string& out) override { append_failure(out, error); }
 
   http::Response whole(const std::vector<Gather>& answers) override {
-    http::Response response;
-    response.body = common_;
-    JsonOut json = JsonOut::on(response.body);
-    write_choices(json, answers);
-    UsageSum sum;
-    for (std::size_t i = 0; i < answers.size(); ++i)
-      sum.add(answers[i].completion.usage, i == 0);
-    json.key("usage");
-    write_usage(json, sum.usage);
-    const Completion& first = answers.front().completion;
-    if (answers.size() == 1) write_extras(json, ask_, first.usage, first.parameters);
-    json.end_object();
-    return response;
+    return choices_.whole(answers, writer());
   }
 
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers) override {
-    http::Response response = error_head(error);
-    response.body = cat("{\"error\":", error_object(error));
-    JsonOut json = JsonOut::on(response.body);
-    bool has_said = false;
-    for (const Gather& one : answers)
-      has_said = has_said || !one.completion.text.empty() || !one.completion.reasoning.empty();
-    if (has_said) write_choices(json, answers);
-    json.end_object();
-    return response;
+    return choices_.refuse(error, answers, writer());
   }
 
  private:
-  void write_choices(JsonOut& json, const std::vector<Gather>& answers) {
-    json.key("choices").array();
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const Completion& c = answers[i].completion;
-      json.object().field("index", i);
+  Choices::Write writer() const {
+    return [has_scores = choices_.has_scores()](JsonOut& json, std::size_t, const Completion& c) {
       write_message(json, c);
       json.key("logprobs");
-      if (has_scores_) {
+      if (has_scores) {
         write_chat_scores(json, c.logprobs);
       } else {
         json.null();
       }
-      json.field_or_null("finish_reason", name(c.finish));
-      if (answers.size() > 1) write_extras(json, ask_, c.usage, c.parameters);
-      json.end_object();
-    }
-    json.end_array();
+    };
   }
 
   static void write_message(JsonOut& json, const Completion& c) {
@@ -180,20 +140,18 @@ class ChatDialect final : public Dialect {
   }
 
   void append_scores(std::size_t choice, std::string& out) {
-    if (!has_scores_) {
+    if (!choices_.has_scores()) {
       out += "null";
       return;
     }
     JsonOut json(out);
-    write_chat_scores(json, choices_[choice]);
-    choices_[choice].clear();
+    write_chat_scores(json, waiting_[choice]);
+    waiting_[choice].clear();
   }
 
-  Ask ask_;
-  bool has_scores_ = false;
-  std::string common_, chunk_, chunk_end_;
-  std::vector<std::vector<TokenLogprob>> choices_;  // scores that wait for their text
-  UsageSum usage_;
+  Choices choices_;
+  std::string chunk_, chunk_end_;  // what all chunks have in common is written once
+  std::vector<std::vector<TokenLogprob>> waiting_;  // of each choice: scores of no text yet
 };
 
 }  // namespace

@@ -165,6 +165,32 @@ TEST(ServerChat, ErrorsOfAWholeAnswerKeepWhatWasSaid) {
   EXPECT_EQ(text_of(got.json(), "error.code"), "connection_lost");
 }
 
+TEST(ServerErrors, EachApiKeepsReasoningThatWasAllAnErrorLeft) {
+  Server server(always({ReasoningEvent{"Half of"},
+                        DoneEvent{.finish = FinishReason::kError,
+                                  .error = Error{.code = ErrorCode::kUnavailable,
+                                                 .id = "connection_lost",
+                                                 .message = "the connection was lost"}}}));
+  constexpr std::string_view kTalk = R"({"max_tokens":9,"messages":[{"role":"user",)"
+                                     R"("content":"x"}],"stream":false})";
+
+  struct Case {
+    std::string_view path, body, where;
+  };
+
+  for (const Case& one : {
+           Case{kPath, kTalk, "choices.0.message.reasoning"},
+           Case{"/v1/completions", R"({"prompt":"x"})", "choices.0.text"},
+           Case{"/v1/messages", kTalk, "content.0.thinking"},
+           Case{"/v1/responses", R"({"input":"x"})", "output.0.summary.0.text"},
+           Case{"/api/chat", kTalk, "thinking"},
+       }) {
+    const Got got = server.post(one.path, one.body);
+    EXPECT_GE(got.status, 500) << one.path;
+    EXPECT_EQ(text_of(got.json(), one.where), "Half of") << one.path << " said " << got.body;
+  }
+}
+
 TEST(ServerChat, AnErrorBeforeTheFirstWordHasItsStatus) {
   Server server(always({DoneEvent{
       .finish = FinishReason::kError,

@@ -1,7 +1,7 @@
 #include "server/completions.h"
 
 #include "base/strings.h"
-#include "server/openai_parts.h"
+#include "server/choices.h"
 #include "server/text_scores.h"
 
 namespace wick::server {
@@ -26,18 +26,10 @@ std::vector<TextScore> with_scores(std::vector<TokenLogprob> tokens) {
 class CompletionDialect final : public Dialect {
  public:
   CompletionDialect(Context& context, const Ask& ask, std::vector<Echo> echoes)
-      : ask_(ask),
+      : choices_(context, ask, "cmpl-", "text_completion"),
         echoes_(std::move(echoes)),
         waiting_(ask.prompts.size() * static_cast<std::size_t>(ask.n)),
-        offsets_(waiting_.size()) {
-    has_scores_ = ask.request.generation.logprobs;
-    ask_.request = {};
-    ask_.prompts.clear();
-    JsonOut json(common_);
-    json.object().field("id", make_id(context, "cmpl-")).field("object", "text_completion");
-    json.field("created", unix_seconds()).field("model", ask.request.model);
-    json.field("system_fingerprint", cat("wick-", context.options.version));
-  }
+        offsets_(waiting_.size()) {}
 
   void start(std::string& out) override {
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -46,7 +38,7 @@ class CompletionDialect final : public Dialect {
   }
 
   void add(std::size_t choice, const Event& event, std::string& out) override {
-    if (ask_.is_scored_only) return;
+    if (choices_.ask().is_scored_only) return;
     if (const auto* const scores = std::get_if<LogprobsEvent>(&event)) {
       auto& waiting = waiting_[choice];
       waiting.insert(waiting.end(), scores->tokens.begin(), scores->tokens.end());
@@ -58,69 +50,37 @@ class CompletionDialect final : public Dialect {
   }
 
   void done(std::size_t choice, const DoneEvent& event, std::string& out) override {
-    count(event.usage, choice);
+    choices_.count(event.usage, choice);
     append_chunk(choice, "", &event, out);
   }
 
-  void finish(std::string& out) override {
-    if (ask_.includes_usage) {
-      std::string last = cat(common_, R"(,"choices":[],"usage":)");
-      JsonOut json(last);
-      write_usage(json, usage_.usage);
-      append_data(out, cat(last, "}"));
-    }
-    out += kStreamEnd;
-  }
+  void finish(std::string& out) override { choices_.finish(out); }
 
   void fail(const ApiError& error, std::string& out) override { append_failure(out, error); }
 
   http::Response whole(const std::vector<Gather>& answers) override {
-    http::Response response;
-    response.body = common_;
-    JsonOut json = JsonOut::on(response.body);
-    write_choices(json, answers);
-    for (std::size_t i = 0; i < answers.size(); ++i)
-      count(answers[i].completion.usage, i);
-    json.key("usage");
-    write_usage(json, usage_.usage);
-    const Completion& first = answers.front().completion;
-    if (answers.size() == 1) write_extras(json, ask_, first.usage, first.parameters);
-    json.end_object();
-    return response;
+    return choices_.whole(answers, writer());
   }
 
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers) override {
-    http::Response response = error_head(error);
-    response.body = cat("{\"error\":", error_object(error));
-    JsonOut json = JsonOut::on(response.body);
-    bool has_said = false;
-    for (const Gather& one : answers)
-      has_said = has_said || !one.completion.text.empty();
-    if (has_said) write_choices(json, answers);
-    json.end_object();
-    return response;
+    return choices_.refuse(error, answers, writer());
   }
 
  private:
   const Echo& echo_of(std::size_t choice) const {
     static const Echo kNone;
-    return echoes_.empty() ? kNone : echoes_[choice / static_cast<std::size_t>(ask_.n)];
-  }
-
-  void count(Usage usage, std::size_t choice) {
-    if (ask_.is_scored_only) usage.generated_tokens = 0;
-    usage_.add(usage, choice % static_cast<std::size_t>(ask_.n) == 0);
+    return echoes_.empty() ? kNone : echoes_[choice / static_cast<std::size_t>(choices_.ask().n)];
   }
 
   // `end`: of the last chunk.
   void append_chunk(std::size_t choice, std::string_view text, const DoneEvent* end,
                     std::string& out) {
     out += "data: ";
-    out += common_;
+    out += choices_.head();
     JsonOut json = JsonOut::on(out);
     json.key("choices").array().object().field("index", choice).field("text", text);
     json.key("logprobs");
-    if (has_scores_) {
+    if (choices_.has_scores()) {
       offsets_[choice] =
           write_text_scores(json, with_scores(std::move(waiting_[choice])), offsets_[choice]);
       waiting_[choice].clear();
@@ -129,28 +89,22 @@ class CompletionDialect final : public Dialect {
     }
     json.field_or_null("finish_reason", end == nullptr ? "" : name(end->finish));
     json.end_object().end_array();
-    if (ask_.includes_usage) json.field("usage", nullptr);
-    if (end != nullptr) write_extras(json, ask_, end->usage, end->parameters);
+    if (choices_.ask().includes_usage) json.field("usage", nullptr);
+    if (end != nullptr) write_extras(json, choices_.ask(), end->usage, end->parameters);
     json.end_object();
     out += "\n\n";
   }
 
-  void write_choices(JsonOut& json, const std::vector<Gather>& answers) {
-    json.key("choices").array();
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const Completion& c = answers[i].completion;
-      const std::string said = ask_.is_scored_only ? "" : c.reasoning + c.text;
-      json.object().field("index", i).field("text", echo_of(i).text + said).key("logprobs");
-      if (has_scores_) {
-        write_text_scores(json, scores_of(c, echo_of(i)), 0);
+  Choices::Write writer() const {
+    return [this](JsonOut& json, std::size_t choice, const Completion& c) {
+      const std::string said = choices_.ask().is_scored_only ? "" : c.reasoning + c.text;
+      json.field("text", echo_of(choice).text + said).key("logprobs");
+      if (choices_.has_scores()) {
+        write_text_scores(json, scores_of(c, echo_of(choice)), 0);
       } else {
         json.null();
       }
-      json.field_or_null("finish_reason", name(c.finish));
-      if (answers.size() > 1) write_extras(json, ask_, c.usage, c.parameters);
-      json.end_object();
-    }
-    json.end_array();
+    };
   }
 
   std::vector<TextScore> scores_of(const Completion& c, const Echo& echo) const {
@@ -158,19 +112,16 @@ class CompletionDialect final : public Dialect {
     if (!echo.first.empty()) {
       all.insert(all.begin(), {.token = {.bytes = echo.first}, .is_told = false});
     }
-    if (ask_.is_scored_only) return all;
+    if (choices_.ask().is_scored_only) return all;
     std::vector<TextScore> said = with_scores(c.logprobs);
     all.insert(all.end(), said.begin(), said.end());
     return all;
   }
 
-  Ask ask_;
-  std::vector<Echo> echoes_;  // of each prompt; empty without echo
-  bool has_scores_ = false;
-  std::string common_;
+  Choices choices_;
+  std::vector<Echo> echoes_;                        // of each prompt; empty without echo
   std::vector<std::vector<TokenLogprob>> waiting_;  // of each choice: scores of no text yet
   std::vector<std::size_t> offsets_;                // characters that it has told
-  UsageSum usage_;
 };
 
 Result<Echo> echo(Provider& provider, const Ask& ask, const Prompt& prompt) {

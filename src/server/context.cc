@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/hex.h"
 #include "server/fields.h"
 #include "server/json_in.h"
 #include "server/limits.h"
@@ -15,13 +16,10 @@ std::int64_t unix_seconds() noexcept {
 }
 
 std::string make_id(Context& context, std::string_view prefix) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   const std::uint64_t number = context.next_id.fetch_add(1, std::memory_order_relaxed);
   std::string id(prefix);
-  for (int digit = 15; digit >= 0; --digit)
-    id += kHex[context.id_seed >> (4 * digit) & 15];
-  for (int digit = 7; digit >= 0; --digit)
-    id += kHex[number >> (4 * digit) & 15];
+  append_hex(id, context.id_seed, 16);
+  append_hex(id, number, 8);
   return id;
 }
 
@@ -33,7 +31,7 @@ std::vector<ServedModel> served_models(const Context& context) {
   return out;
 }
 
-std::vector<ModelInfo> loaded_models(Context& context) {
+std::vector<ModelInfo> loaded_models(const Context& context) {
   const auto infos = context.provider->models();
   return infos ? *infos : std::vector<ModelInfo>();
 }

@@ -1,4 +1,4 @@
-// What all handlers share. Immutable but for its counters; any thread.
+// Shared by all handlers. Immutable except counters; any thread.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,8 @@ Result<Ask> read_ask(const Context& context, Api api, const http::Request& reque
 Result<Ask> read_ask(const Context& context, Api api, const Object& body,
                      const http::Request& request);
 
-// How `error` is told, counted; with 503 when to come again, by what waits now.
+// The error response for `error`, counted in the metrics; 503 gets Retry-After from the current
+// load.
 ApiError refusal(Context& context, const Error& error);
 
 // x-wick-ignored, if there is anything to tell.

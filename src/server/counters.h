@@ -1,4 +1,4 @@
-// What the routes count of their answers. Any thread.
+// Counters of the routes. Any thread.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,7 @@
 
 namespace wick::server {
 
-// How many answers are under way, and how many end in a second: those of the last ten seconds or
-// more.
+// Running answers, and the rate at which they end, over the last ten seconds or more.
 class Pace {
  public:
   void begin(int n) noexcept { under_way_.fetch_add(n, std::memory_order_relaxed); }
@@ -20,7 +19,7 @@ class Pace {
 
   void end(std::int64_t now_ns) noexcept;
 
-  // What is under way, at that pace: 1 to kMaxRetryAfter.
+  // Seconds until the running answers have ended at that rate: 1 to kMaxRetryAfter.
   int seconds_of_backlog(std::int64_t now_ns) noexcept;
 
   int under_way() const noexcept { return under_way_.load(std::memory_order_relaxed); }

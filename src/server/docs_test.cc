@@ -49,13 +49,13 @@ std::string apis_of(const Field& field) {
 }
 
 TEST(ServerDocs, TheTableOfFieldsIsThatOfTheCode) {
-  std::string table = "| field | of | type | what it says |\n|---|---|---|---|\n";
+  std::string table = "| field | of | type | meaning |\n|---|---|---|---|\n";
   for (const Field& field : fields()) {
     const std::string range = range_of(field);
     const bool has_range = !range.empty() && field.kind != FieldKind::kAny;
     table += cat("| `", field.name, "` | ", apis_of(field), " | ", name(field.kind),
                  has_range ? cat(", ", range) : "", " | ",
-                 field.take == nullptr ? "taken, of no effect"
+                 field.take == nullptr ? "accepted, no effect"
                  : field.key.empty()   ? field.help
                                        : cat(field.help, " `", field.key, "`"),
                  " |\n");

@@ -33,7 +33,7 @@ struct Field {
   FieldKind kind = FieldKind::kAny;
   double min = 0, max = 0;  // of numbers
   std::uint32_t apis = 0;   // bits of Api
-  // Null: the field is accepted and changes nothing. The kind and range have been checked.
+  // Null: the field is accepted and ignored. The kind and range have been checked.
   Result<void> (*take)(const JsonValue& value, const Field& field, Ask& ask) = nullptr;
   std::string_view key = {};   // of the sampler's parameter that it sets
   std::string_view help = {};  // half a line
@@ -46,8 +46,8 @@ bool is_field(std::string_view name) noexcept;                     // of any API
 // "0 to 1" of a field with a range, else empty.
 std::string range_of(const Field& field);
 
-// Gives `ask` what each field of `object` says; null is as absent. Names that this API does not
-// know are added to ask.ignored. kInvalid for a wrong type or range.
+// Sets `ask` from the fields of `object`; null counts as absent. Names that this API does not know
+// are added to ask.ignored. kInvalid for a wrong type or range.
 Result<void> read_fields(Api api, const Object& object, Ask& ask);
 
 // "a number", "an array", …: what `value` is, for messages.

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/hex.h"
+
 namespace wick::server {
 
 namespace {
@@ -26,10 +28,8 @@ void append_special(std::string& out, char c) {
     out += kNames[at];
     return;
   }
-  constexpr std::string_view kHex = "0123456789abcdef";
   out += "u00";
-  out += kHex[static_cast<unsigned char>(c) >> 4];
-  out += kHex[static_cast<unsigned char>(c) & 15];
+  append_hex(out, static_cast<unsigned char>(c), 2);
 }
 
 }  // namespace

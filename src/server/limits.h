@@ -1,5 +1,5 @@
-// What a request may ask of the server. The transport bounds headers, bodies and connections
-// (http/), the provider what a model takes (its own ranges); these bound what lies between.
+// Limits of requests. The transport limits headers, bodies and connections (http/), the provider
+// limits model parameters; these are the limits between.
 #pragma once
 
 #include <cstddef>

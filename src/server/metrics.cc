@@ -69,48 +69,51 @@ double used_share(const Statistics& s) noexcept {
 }
 
 void add_model(Families& f, const Labels& model, const Statistics& s) {
-  f.gauge("wick_requests_running", "Requests that run now", model, s.running);
-  f.gauge("wick_requests_waiting", "Requests that wait now", model, s.waiting);
-  f.gauge("wick_request_slots", "Requests that may run at once", model, s.slots);
-  f.gauge("wick_cache_blocks", "Blocks of 16 tokens that the cache has", model, s.cache_blocks);
-  f.gauge("wick_cache_free_blocks", "Blocks that no request under way holds", model, s.free_blocks);
-  f.gauge("wick_cache_usage_ratio", "Share of the cache that requests under way hold", model,
+  f.gauge("wick_requests_running", "Running requests", model, s.running);
+  f.gauge("wick_requests_waiting", "Waiting requests", model, s.waiting);
+  f.gauge("wick_request_slots", "Maximum of running requests", model, s.slots);
+  f.gauge("wick_cache_blocks", "KV cache blocks of 16 tokens", model, s.cache_blocks);
+  f.gauge("wick_cache_free_blocks", "KV cache blocks not used by running requests", model,
+          s.free_blocks);
+  f.gauge("wick_cache_usage_ratio", "Fraction of KV cache blocks used by running requests", model,
           used_share(s));
-  f.counter("wick_requests_total", "Requests that are over", model, number(s.requests));
-  f.counter("wick_requests_cancelled_total", "Of these, cancelled", model, number(s.cancelled));
-  f.counter("wick_requests_failed_total", "Of these, ended by an error", model, number(s.failed));
-  f.counter("wick_prompt_tokens_total", "Tokens of prompts", model, number(s.prompt_tokens));
-  f.counter("wick_cached_prompt_tokens_total", "Of these, found in the cache", model,
+  f.counter("wick_requests_total", "Finished requests", model, number(s.requests));
+  f.counter("wick_requests_cancelled_total", "Cancelled requests", model, number(s.cancelled));
+  f.counter("wick_requests_failed_total", "Requests that ended with an error", model,
+            number(s.failed));
+  f.counter("wick_prompt_tokens_total", "Prompt tokens", model, number(s.prompt_tokens));
+  f.counter("wick_cached_prompt_tokens_total", "Prompt tokens found in the prefix cache", model,
             number(s.cached_tokens));
-  f.counter("wick_generated_tokens_total", "Tokens of answers", model, number(s.generated_tokens));
-  f.counter("wick_draft_tokens_total", "Tokens that were guessed", model, number(s.draft_tokens));
-  f.counter("wick_accepted_draft_tokens_total", "Of these, right", model,
+  f.counter("wick_generated_tokens_total", "Generated tokens", model, number(s.generated_tokens));
+  f.counter("wick_draft_tokens_total", "Draft tokens proposed by speculative decoding", model,
+            number(s.draft_tokens));
+  f.counter("wick_accepted_draft_tokens_total", "Accepted draft tokens", model,
             number(s.accepted_tokens));
-  f.counter("wick_preemptions_total", "Requests that gave their place away", model,
-            number(s.preemptions));
-  f.histogram("wick_queue_time_seconds", "From the call to admission", model, s.queue_ms);
-  f.histogram("wick_time_to_first_token_seconds", "From the call to the first token", model,
+  f.counter("wick_preemptions_total", "Preemptions", model, number(s.preemptions));
+  f.histogram("wick_queue_time_seconds", "Time from arrival to admission", model, s.queue_ms);
+  f.histogram("wick_time_to_first_token_seconds", "Time from arrival to the first token", model,
               s.ttft_ms);
-  f.histogram("wick_inter_token_latency_seconds", "Between two tokens, the mean of an answer",
+  f.histogram("wick_inter_token_latency_seconds", "Mean time between two tokens of a request",
               model, s.itl_ms);
-  f.histogram("wick_e2e_request_latency_seconds", "From the call to the last token", model,
+  f.histogram("wick_e2e_request_latency_seconds", "Time from arrival to the last token", model,
               s.e2e_ms);
 }
 
-// The names that dashboards of vLLM and gateways read.
+// vLLM's names, for dashboards and gateways.
 void add_vllm_model(Families& f, const Labels& model, const Statistics& s) {
-  f.gauge("vllm:num_requests_running", "Requests that run now", model, s.running);
-  f.gauge("vllm:num_requests_waiting", "Requests that wait now", model, s.waiting);
-  f.gauge("vllm:kv_cache_usage_perc", "Share of the cache in use, 1 = all", model, used_share(s));
-  f.gauge("vllm:gpu_cache_usage_perc", "The same by its older name", model, used_share(s));
-  f.counter("vllm:prefix_cache_queries_total", "Tokens of prompts", model, number(s.prompt_tokens));
-  f.counter("vllm:prefix_cache_hits_total", "Of these, found in the cache", model,
+  f.gauge("vllm:num_requests_running", "Running requests", model, s.running);
+  f.gauge("vllm:num_requests_waiting", "Waiting requests", model, s.waiting);
+  f.gauge("vllm:kv_cache_usage_perc", "Fraction of the KV cache in use", model, used_share(s));
+  f.gauge("vllm:gpu_cache_usage_perc", "Older name of vllm:kv_cache_usage_perc", model,
+          used_share(s));
+  f.counter("vllm:prefix_cache_queries_total", "Prompt tokens", model, number(s.prompt_tokens));
+  f.counter("vllm:prefix_cache_hits_total", "Prompt tokens found in the prefix cache", model,
             number(s.cached_tokens));
-  f.counter("vllm:prompt_tokens_total", "Tokens of prompts", model, number(s.prompt_tokens));
-  f.counter("vllm:generation_tokens_total", "Tokens of answers", model, number(s.generated_tokens));
-  f.counter("vllm:num_preemptions_total", "Requests that gave their place away", model,
-            number(s.preemptions));
-  f.histogram("vllm:request_queue_time_seconds", "From the call to admission", model, s.queue_ms);
+  f.counter("vllm:prompt_tokens_total", "Prompt tokens", model, number(s.prompt_tokens));
+  f.counter("vllm:generation_tokens_total", "Generated tokens", model, number(s.generated_tokens));
+  f.counter("vllm:num_preemptions_total", "Preemptions", model, number(s.preemptions));
+  f.histogram("vllm:request_queue_time_seconds", "Time from arrival to admission", model,
+              s.queue_ms);
   f.histogram("vllm:time_to_first_token_seconds", "To the first token", model, s.ttft_ms);
   f.histogram("vllm:inter_token_latency_seconds", "Between two tokens", model, s.itl_ms);
   f.histogram("vllm:e2e_request_latency_seconds", "To the last token", model, s.e2e_ms);
@@ -121,35 +124,37 @@ void add_routes(Families& f, Context& context) {
   for (const auto reason :
        {FinishReason::kEos, FinishReason::kStop, FinishReason::kLength, FinishReason::kCancelled,
         FinishReason::kToolCalls, FinishReason::kContentFilter, FinishReason::kError}) {
-    if (reason == FinishReason::kStop) continue;  // has the name of kEnd
+    if (reason == FinishReason::kStop) continue;  // same name as kEos
     std::uint64_t n = c.finished[static_cast<std::size_t>(reason)];
     if (reason == FinishReason::kEos)
       n += c.finished[static_cast<std::size_t>(FinishReason::kStop)];
     const std::string word(name(reason));
-    f.counter("wick_answers_total", "Answers that are over, by how they ended",
-              {{"finish_reason", word}}, number(n));
+    f.counter("wick_answers_total", "Finished answers by finish reason", {{"finish_reason", word}},
+              number(n));
     if (context.options.has_vllm_metrics) {
-      f.counter("vllm:request_success_total", "Answers by how they ended",
+      f.counter("vllm:request_success_total", "Finished answers by finish reason",
                 {{"finished_reason", word}}, number(n));
     }
   }
-  const char* const help = "Requests that were refused, by why";
+  const char* const help = "Refused requests by reason";
   f.counter("wick_refusals_total", help, {{"reason", "request"}}, number(c.refused));
   f.counter("wick_refusals_total", help, {{"reason", "overload"}}, number(c.overloaded));
   f.counter("wick_refusals_total", help, {{"reason", "failure"}}, number(c.failed));
-  f.gauge("wick_answers_under_way", "Answers that clients wait for", {}, c.pace.under_way());
-  f.histogram("wick_prefill_time_seconds", "From admission to the first token", {},
+  f.gauge("wick_answers_under_way", "Answers in progress", {}, c.pace.under_way());
+  f.histogram("wick_prefill_time_seconds", "Time from admission to the first token", {},
               c.prefill_ms.read());
-  f.histogram("wick_decode_time_seconds", "From the first token to the last", {},
+  f.histogram("wick_decode_time_seconds", "Time from the first token to the last", {},
               c.decode_ms.read());
   if (context.options.has_vllm_metrics) {
-    f.histogram("vllm:request_prefill_time_seconds", "From admission to the first token", {},
+    f.histogram("vllm:request_prefill_time_seconds", "Time from admission to the first token", {},
                 c.prefill_ms.read());
-    f.histogram("vllm:request_decode_time_seconds", "From the first token to the last", {},
+    f.histogram("vllm:request_decode_time_seconds", "Time from the first token to the last", {},
                 c.decode_ms.read());
   }
-  f.gauge("wick_build_info", "1, with the version", {{"version", context.options.version}}, 1);
-  f.gauge("wick_start_time_seconds", "Unix time", {}, static_cast<double>(context.started_s));
+  f.gauge("wick_build_info", "Always 1; the label is the version",
+          {{"version", context.options.version}}, 1);
+  f.gauge("wick_start_time_seconds", "Start time of the server as Unix time", {},
+          static_cast<double>(context.started_s));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace wick::server {
 
 namespace {
 
-// Where a file lies on this machine is nobody's business; as a name it is taken.
+// Paths are accepted as names but never shown.
 bool is_path(std::string_view name) noexcept {
   return name.starts_with('/') || name.starts_with('.') || name.starts_with('~');
 }

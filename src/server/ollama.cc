@@ -4,7 +4,6 @@
 #include <ctime>
 
 #include "base/strings.h"
-#include "server/json_out.h"
 
 namespace wick::server {
 
@@ -44,12 +43,7 @@ void write_calls(JsonOut& json, const std::vector<ToolCall>& calls) {
   json.key("tool_calls").array();
   for (const ToolCall& call : calls) {
     json.object().key("function").object().field("name", call.name).key("arguments");
-    const auto value = parse_json(call.arguments);
-    if (value && value->object() != nullptr) {
-      json.raw(to_json(*value));
-    } else {
-      json.object().field("arguments", call.arguments).end_object();
-    }
+    write_arguments(json, call.arguments);
     json.end_object().end_object();
   }
   json.end_array();
@@ -96,10 +90,13 @@ class OllamaDialect final : public Dialect {
 
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers) override {
     http::Response response = ollama_refusal(error);
-    if (answers.empty() || answers.front().completion.text.empty()) return response;
+    if (answers.empty() || !answers.front().has_said()) return response;
+    const Completion& c = answers.front().completion;
     response.body.pop_back();
     JsonOut json = JsonOut::on(response.body);
-    json.field("response", answers.front().completion.text).end_object();
+    json.field("response", c.text);
+    if (!c.reasoning.empty()) json.field("thinking", c.reasoning);
+    json.end_object();
     return response;
   }
 

@@ -42,7 +42,7 @@ void write_field(JsonOut& json, const Field& field) {
   if (is_number && field.min != field.max)
     json.field("minimum", field.min).field("maximum", field.max);
   if (field.take == nullptr) {
-    json.field("description", "taken, of no effect");
+    json.field("description", "accepted, no effect");
   } else if (!field.help.empty()) {
     json.field("description", field.help);
   }

@@ -85,7 +85,7 @@ class ResponsesDialect final : public Dialect {
 
   http::Response refuse(const ApiError& error, const std::vector<Gather>& answers) override {
     http::Response response = error_response(error);
-    if (answers.empty() || answers.front().completion.text.empty()) return response;
+    if (answers.empty() || !answers.front().has_said()) return response;
     response.body.pop_back();
     JsonOut json = JsonOut::on(response.body);
     json.key("output").array();

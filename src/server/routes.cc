@@ -10,6 +10,7 @@
 #include "server/models.h"
 #include "server/ollama.h"
 #include "server/openapi.h"
+#include "server/page.h"
 #include "server/responses.h"
 #include "server/socket_chat.h"
 #include "server/status.h"
@@ -31,50 +32,47 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {{kInfer, "POST", "/v1/chat/completions", "OpenAI's chat", kChat}, chat_completions},
-    {{kInfer, "POST", "/v1/completions", "text that goes on from a prompt", kCompletions},
-     completions},
-    {{kInfer, "POST", "/v1/responses", "OpenAI's answers that go on from each other", kResponses},
-     responses},
-    {{kInfer, "GET", "/v1/responses/*", "one that is kept"}, show_response},
-    {{kInfer, "DELETE", "/v1/responses/*", "forgets it"}, delete_response},
-    {{kInfer, "WEBSOCKET", "/v1/ws", "chats over one WebSocket"}, nullptr},
-    {{kInfer, "POST", "/v1/messages", "Anthropic's chat", kMessages}, messages},
-    {{kInfer, "POST", "/v1/messages/count_tokens", "how many tokens one would read", kMessages},
+    {{kInfer, "POST", "/v1/chat/completions", "OpenAI chat completions", kChat}, chat_completions},
+    {{kInfer, "POST", "/v1/completions", "text completions", kCompletions}, completions},
+    {{kInfer, "POST", "/v1/responses", "OpenAI responses", kResponses}, responses},
+    {{kInfer, "GET", "/v1/responses/*", "returns a stored response"}, show_response},
+    {{kInfer, "DELETE", "/v1/responses/*", "deletes a stored response"}, delete_response},
+    {{kInfer, "WEBSOCKET", "/v1/ws", "chat completions over a WebSocket"}, nullptr},
+    {{kInfer, "POST", "/v1/messages", "Anthropic messages", kMessages}, messages},
+    {{kInfer, "POST", "/v1/messages/count_tokens", "counts the prompt tokens", kMessages},
      count_message_tokens},
-    {{kInfer, "POST", "/v1/embeddings", "texts as vectors", kEmbeddings}, embeddings},
-    {{kInfer, "GET", "/v1/models", "what `model` may be"}, list_models},
-    {{kInfer, "GET", "/v1/models/*", "one of them"}, show_model},
+    {{kInfer, "POST", "/v1/embeddings", "embeddings", kEmbeddings}, embeddings},
+    {{kInfer, "GET", "/v1/models", "available models"}, list_models},
+    {{kInfer, "GET", "/v1/models/*", "one model"}, show_model},
     {{kAdmin, "POST", "/v1/models/load", "loads `model`", kTokens}, load_model},
-    {{kAdmin, "POST", "/v1/models/unload", "unloads `model`; answers under way end on it", kTokens},
+    {{kAdmin, "POST", "/v1/models/unload", "unloads `model` after its running answers", kTokens},
      unload_model},
-    {{kInfer, "POST", "/v1/estimate", "what a chat or completion would take, without running it",
-      kChat},
+    {{kInfer, "POST", "/v1/estimate", "estimates a chat or completion without running it", kChat},
      estimate},
-    {{kInfer, "POST", "/api/chat", "Ollama's chat", kOllamaChat}, ollama_chat},
-    {{kInfer, "POST", "/api/generate", "Ollama's answer to a prompt", kOllamaGenerate},
-     ollama_generate},
-    {{kInfer, "POST", "/api/embed", "texts as vectors", kEmbeddings}, ollama_embed},
-    {{kInfer, "POST", "/api/embeddings", "one text as a vector", kEmbeddings}, ollama_embeddings},
-    {{kInfer, "GET", "/api/tags", "what `model` may be"}, ollama_tags},
-    {{kInfer, "GET", "/api/ps", "which models are loaded"}, ollama_ps},
-    {{kInfer, "POST", "/api/show", "facts of a model", kOllamaShow}, ollama_show},
-    {{kInfer, "GET", "/api/version", "the server's version"}, ollama_version},
-    {{kInfer, "POST", "/tokenize", "tokens of a text, a prompt or a conversation", kTokens},
-     tokenize},
-    {{kInfer, "POST", "/detokenize", "and back", kTokens}, detokenize},
-    {{kInfer, "POST", "/apply-template", "a conversation as the model reads it", kTokens},
+    {{kInfer, "POST", "/api/chat", "Ollama chat", kOllamaChat}, ollama_chat},
+    {{kInfer, "POST", "/api/generate", "Ollama generate", kOllamaGenerate}, ollama_generate},
+    {{kInfer, "POST", "/api/embed", "embeddings", kEmbeddings}, ollama_embed},
+    {{kInfer, "POST", "/api/embeddings", "embedding of one text", kEmbeddings}, ollama_embeddings},
+    {{kInfer, "GET", "/api/tags", "available models"}, ollama_tags},
+    {{kInfer, "GET", "/api/ps", "loaded models"}, ollama_ps},
+    {{kInfer, "POST", "/api/show", "model details", kOllamaShow}, ollama_show},
+    {{kInfer, "GET", "/api/version", "version of the server"}, ollama_version},
+    {{kInfer, "POST", "/tokenize", "tokenizes a text, a prompt or messages", kTokens}, tokenize},
+    {{kInfer, "POST", "/detokenize", "detokenizes ids", kTokens}, detokenize},
+    {{kInfer, "POST", "/apply-template", "renders messages with the chat template", kTokens},
      apply_template},
-    {{kInfer, "POST", "/v1/rerank", "501: no model ranks texts yet"}, refuse_rerank},
-    {{kInfer, "POST", "/infill", "501: no model fills in yet"}, refuse_infill},
-    {{kInfer, "GET", "/props", "a model's context and slots, in llama.cpp's shape"}, props},
-    {{kInfer, "GET", "/slots", "which slots are busy, in llama.cpp's shape"}, slots},
+    {{kInfer, "POST", "/v1/rerank", "501: not supported yet"}, refuse_rerank},
+    {{kInfer, "POST", "/infill", "501: not supported yet"}, refuse_infill},
+    {{kInfer, "GET", "/props", "context and slots of a model, in llama.cpp's format"}, props},
+    {{kInfer, "GET", "/slots", "state of the slots, in llama.cpp's format"}, slots},
     {{kInfer, "GET", "/metrics", "counters and histograms for Prometheus"}, metrics},
     {{kOpen, "GET", "/openapi.json", "this table and the fields, as OpenAPI"}, openapi},
-    {{kOpen, "GET", "/health", "200 while the server lives"}, health, http::Where::kLoop},
-    {{kOpen, "GET", "/ready", "200 while it takes requests, 503 while it drains"},
+    {{kOpen, "GET", "/health", "200 while the process runs"}, health, http::Where::kLoop},
+    {{kOpen, "GET", "/ready", "200 while it accepts requests, 503 during shutdown"},
      ready,
      http::Where::kLoop},
+    {{kOpen, "GET", "/", "the web page"}, page, http::Where::kLoop},
+    {{kOpen, "GET", "/web/*", "its files"}, page, http::Where::kLoop},
 };
 
 // The end of memory is this request's error, and nobody else's.
@@ -112,6 +110,7 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
   };
   for (const Row& row : kRows) {
     const RouteInfo& info = row.info;
+    if (row.handle == page && !context->options.has_page) continue;
     auto handler =
         row.handle == nullptr ? http::Handler(open_socket) : guarded(context, row.handle);
     routes.emplace_back(info.access, info.verb, info.path, std::move(handler), row.where);

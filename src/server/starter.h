@@ -1,4 +1,4 @@
-// Threads for what a loop must not do itself, such as Provider::start() for a WebSocket's message.
+// Threads for calls that would block the loop, such as Provider::start() for a WebSocket's message.
 // They start with the first task and end with the Starter, which lets the task that runs end and
 // drops the others. Any thread; not the threads of the tasks themselves may destroy it.
 #pragma once

@@ -1,4 +1,4 @@
-// Routes about the server itself: GET /health, /ready, /props, /slots, /metrics.
+// Status routes: GET /health, /ready, /props, /slots, /metrics.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the server tells of itself, and of requests that it does not run.
+// Status routes, and estimates of requests.
 #include <gtest/gtest.h>
 
 #include "server/counters.h"

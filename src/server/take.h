@@ -1,5 +1,5 @@
-// What each kind of field does to an Ask, for the table in fields_data.cc. `value` has the field's
-// kind and range. Pure functions.
+// Setters of request fields, for the table in fields_data.cc. `value` has the field's kind and
+// range. Pure functions.
 #pragma once
 
 #include "base/result.h"

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "base/hex.h"
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "server/openai_parts.h"
 
 namespace wick::server {
@@ -12,20 +14,12 @@ namespace {
 
 std::string token_text(const std::string& bytes) {
   if (repair_utf8(bytes) == bytes) return bytes;
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "bytes:";
   for (const char c : bytes) {
     out += "\\x";
-    out += kHex[static_cast<unsigned char>(c) >> 4];
-    out += kHex[static_cast<unsigned char>(c) & 15];
+    append_hex(out, static_cast<unsigned char>(c), 2);
   }
   return out;
-}
-
-std::size_t characters(const std::string& bytes) noexcept {
-  return static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
 }
 
 void write_top(JsonOut& json, const std::vector<TextScore>& tokens) {
@@ -68,7 +62,7 @@ std::size_t write_text_scores(JsonOut& json, const std::vector<TextScore>& token
   json.key("text_offset").array();
   for (const TextScore& one : tokens) {
     json.number(std::uint64_t{offset});
-    offset += characters(one.token.bytes);
+    offset += count_characters(one.token.bytes);
   }
   json.end_array().end_object();
   return offset;

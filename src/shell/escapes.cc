@@ -2,19 +2,13 @@
 
 #include <cstdint>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "shell/limits.h"
 
 namespace wick::shell {
 
 namespace {
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool is_octal(char c) noexcept {
   return c >= '0' && c <= '7';

@@ -1,4 +1,4 @@
-// The abstract interpreter's inside; the face is shell/verdict.h. It walks the tree with a State
+// Internals of the abstract interpreter behind shell/verdict.h. It visits the tree with a State
 // (what is known of variables, cwd, functions) and collects effects. Where the run forks (branches,
 // loops,
 // `||`), both ways are walked and their states joined: no reachability is argued. One Evaluator

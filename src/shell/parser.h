@@ -1,4 +1,4 @@
-// The parser's inside; the face is shell/parse.h. Recursive descent over characters: what a token
+// Internals of the parser behind shell/parse.h. Recursive descent over characters: what a token
 // is depends on where it stands, so there is no separate lexer. Every method that returns bool
 // returns false after fail(); nothing is looked at behind a failure but by those who read on trial,
 // with an Attempt. One Parser reads one text; back-quoted commands and here-documents are texts of

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/unicode_table.h"
-#include "text/char_classes.h"
-#include "text/utf8.h"
+#include "unicode/table.h"
+#include "unicode/classes.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

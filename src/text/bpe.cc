@@ -15,7 +15,7 @@
 #include <algorithm>
 
 #include "text/limits.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

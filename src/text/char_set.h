@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unicode_table.h"
+#include "unicode/table.h"
 
 namespace wick {
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "text/byte_alphabet.h"
-#include "text/char_classes.h"
-#include "text/nfc.h"
 #include "text/normalizer.h"
-#include "text/utf8.h"
+#include "unicode/classes.h"
+#include "unicode/normal_forms.h"
 
 namespace wick {
 namespace {
@@ -51,6 +51,21 @@ void append_without(std::string& out, std::string_view text, std::span<const Cha
     if (code < 0x80 || !has(ranges, code)) out += bytes;
   });
 }
+
+class Form final : public NormalizerStep {
+ public:
+  explicit Form(UnicodeForm form) : form_(form) {}
+
+  void append(std::string& out, std::string_view text, bool /*is_first*/,
+              NormalizerScratch& scratch) const override {
+    append_form(out, text, form_, scratch.codes);
+  }
+
+  std::size_t growth() const noexcept override { return max_growth(form_); }
+
+ private:
+  UnicodeForm form_;
+};
 
 class Lowercase final : public NormalizerStep {
  public:
@@ -190,10 +205,8 @@ class Bert final : public NormalizerStep {
 
 }  // namespace
 
-char32_t lower_of(char32_t code) noexcept {
-  const LowerRange* const range = range_of(lower_ranges(), code);
-  if (range == nullptr || (code - range->first) % range->step != 0) return code;
-  return static_cast<char32_t>(static_cast<std::int32_t>(code) + range->distance);
+NormalizerStepPtr make_form(UnicodeForm form) {
+  return std::make_unique<Form>(form);
 }
 
 NormalizerStepPtr make_lowercase() {

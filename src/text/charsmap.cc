@@ -13,7 +13,7 @@
 
 #include "base/strings.h"
 #include "text/limits.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "text/pattern.h"
 #include "text/pre_tokenizer.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

@@ -428,7 +428,7 @@ TEST(HostileTokenizer, APatternThatCostsTheSquareOfATextIsAnErrorThatNamesIt) {
                   kMaxPatternSteps + kMaxPatternStepsPerByte * text.size(), " steps in this text"));
     EXPECT_TRUE(encode_split_by(regex, "ab aab 12 b")) << regex;
   }
-  const auto own = encode_split_by("(?:a|b)*c|a", text);  // the house's own automaton
+  const auto own = encode_split_by("(?:a|b)*c|a", text);  // wick's own automaton
   ASSERT_FALSE(own);
   EXPECT_EQ(own.error().message,
             "the tokenizer's pattern '(?:a|b)*c|a' takes more than 256 bytes read for each of its "

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/strings.h"
+#include "base/utf8.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
-#include "text/utf8.h"
 
 namespace wick {
 namespace {

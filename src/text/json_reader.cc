@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "text/limits.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {
@@ -59,10 +60,9 @@ int code_unit(std::string_view text) noexcept {
   if (text.size() < 4) return -1;
   int code = 0;
   for (const char c : text.substr(0, 4)) {
-    const char lower = static_cast<char>(c | 0x20);
-    const bool is_letter = lower >= 'a' && lower <= 'f';
-    if (!is_digit(c) && !is_letter) return -1;
-    code = code * 16 + (is_letter ? lower - 'a' + 10 : c - '0');
+    const int digit = hex_value(c);
+    if (digit < 0) return -1;
+    code = code * 16 + digit;
   }
   return code;
 }

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxAddedTokenBytes = 256;      // control and user
 inline constexpr std::size_t kMaxPutAround = 1024;           // before or behind a text; BERT: 1
 inline constexpr std::size_t kMaxTokenizerJson = 1U << 27U;  // Gemma 3: 33 MB
 inline constexpr std::size_t kMaxPatternBytes = 4096;        // one regular expression
-// What a pattern may cost in one text: bytes read in vain by the house's own automaton, for each
+// What a pattern may cost in one text: bytes read in vain by wick's own automaton, for each
 // byte of the text; steps of PCRE2 (60 to 200 ns each) that are more than a start of a match has
 // free.
 inline constexpr std::size_t kMaxVainBytes = 256;
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxPatternCharacters = 2048;    // with {n} times 
 // How many times longer than the text it may become: real ones 11, a letter that NFKC spells out.
 inline constexpr std::size_t kMaxNormalisedGrowth = 32;
 inline constexpr std::size_t kMinNormalisedBytes = 1U << 16U;  // always allowed
-// What the house's own automaton takes of a pattern; PCRE2 runs larger ones.
+// What wick's own automaton takes of a pattern; PCRE2 runs larger ones.
 inline constexpr int kMaxRegexDepth = 32;  // groups in groups
 inline constexpr int kMaxRegexRepeat = 64;
 inline constexpr std::size_t kMaxRegexNodes = 1024;     // real patterns: about 100

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "text/pattern.h"
+#include "unicode/normal_forms.h"
 
 namespace wick {
 
@@ -69,10 +70,8 @@ class Normalizer {
   std::vector<NormalizerStepPtr> steps_ = {};
 };
 
-// --- the steps; those of a subject of their own have a file of their own
-// --------------------------
+// --- The steps ----------------------------------------------------------------------------------
 
-enum class UnicodeForm : std::uint8_t { kNfc, kNfd, kNfkc, kNfkd };
 NormalizerStepPtr make_form(UnicodeForm form);
 
 NormalizerStepPtr make_prepend(std::string text);  // before every run that is not empty

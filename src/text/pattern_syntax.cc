@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "base/unicode_table.h"
+#include "unicode/table.h"
 #include "text/limits.h"
 #include "text/pattern.h"
 #include "text/unicode_data.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

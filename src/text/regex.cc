@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "text/limits.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {
@@ -267,11 +268,8 @@ class Parser {
   char32_t hexadecimal(std::size_t digits) {
     char32_t code = 0;
     for (std::size_t i = 0; i < digits; ++i) {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      const char c = at_ < pattern_.size() ? pattern_[at_] : '\0';
-      const std::size_t value =
-          kDigits.find(c >= 'A' && c <= 'F' ? static_cast<char>(c | 0x20) : c);
-      if (value == std::string_view::npos) return static_cast<char32_t>(refuse()) & 0x7FU;
+      const int value = at_ < pattern_.size() ? hex_value(pattern_[at_]) : -1;
+      if (value < 0) return static_cast<char32_t>(refuse()) & 0x7FU;
       code = code * 16 + static_cast<char32_t>(value);
       ++at_;
     }

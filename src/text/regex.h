@@ -1,4 +1,4 @@
-// A tokenizer's regular expression as a tree, in the subset that the house's own automaton runs:
+// A tokenizer's regular expression as a tree, in the subset that wick's own automaton runs:
 // sets of characters in sequence, alternatives and repetitions (greedy or lazy), and a look at the
 // one character that comes next, as in \s+(?!\S) or $. What lies outside of it (anchors behind,
 // longer looks, references, possessive repetitions) is refused, and PCRE2 runs it instead. Syntax

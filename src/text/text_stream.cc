@@ -2,7 +2,7 @@
 
 #include "base/strings.h"
 #include "text/tokenizer.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

@@ -12,7 +12,7 @@
 #include "text/limits.h"
 #include "text/loaders.h"
 #include "text/pipeline.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "text/limits.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace wick {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/strings.h"
-#include "text/char_classes.h"
+#include "unicode/classes.h"
 #include "text/gguf_vocab.h"
 #include "text/limits.h"
 

@@ -209,17 +209,17 @@ class Program(unittest.TestCase):
             row = struct.unpack_from(f"<{vocab}f", data, start + 4 * vocab * i)
             top = max(row)
             total = top + math.log(math.fsum(math.exp(x - top) for x in row))
-            likeliest = sorted(range(vocab), key=lambda id: (-row[id], id))[:5]
-            self.assertEqual([t["id"] for t in token["top"]], likeliest)
+            best = sorted(range(vocab), key=lambda id: (-row[id], id))[:5]
+            self.assertEqual([t["id"] for t in token["top"]], best)
             for t in [token, *token["top"]]:
                 self.assertAlmostEqual(t["logprob"], row[t["id"]] - total, delta=2e-6)
 
-    def test_guesses_change_no_token(self):
+    def test_speculation_changes_no_token(self):
         common = ["run", "-m", MODEL, "-p", "one two three four one two three four one two", "-n", "40", "--json"]
         for how in (["--temp", "0"], ["--seed", "4"], ["--seed", "4", "--mirostat", "2"]):
             plain = json.loads(wick(*common, *how).stdout)
-            guessed = json.loads(wick(*common, *how, "--spec", "ngram").stdout)
-            self.assertEqual(plain["text"], guessed["text"])
+            drafted = json.loads(wick(*common, *how, "--spec", "ngram").stdout)
+            self.assertEqual(plain["text"], drafted["text"])
             self.assertEqual(plain["usage"]["draft_tokens"], 0)
         self.assertEqual(wick(*common, "--spec", "psychic").returncode, 2)
 

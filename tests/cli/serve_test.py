@@ -150,7 +150,7 @@ class Serve(unittest.TestCase):
         while "ending" not in server.line(server.run.stderr):
             pass
         with self.assertRaises(OSError):
-            while True:  # until the door is closed
+            while True:  # until it refuses connections
                 socket.create_connection(("127.0.0.1", server.port), SECONDS).close()
         self.assertIsNone(server.run.poll(), "the stream goes on meanwhile")
         self.assertTrue(stream.readline())

@@ -1,6 +1,6 @@
-// Tiny decoders with seeded weights as GGUF files, for tests of rooms above the model: they answer
-// in a millisecond, always with the same bits. The tokenizer is byte-level, so any text can be
-// said; the chat template is ChatML. What the models say is noise.
+// Tiny decoders with seeded weights as GGUF files, for tests of modules above the model: they
+// answer in a millisecond, always with the same bits. The tokenizer is byte-level, so any text can
+// be said; the chat template is ChatML. What the models say is noise.
 //
 //   test::write_tiny_model(dir.path() / "tiny.gguf");
 //   test::write_tiny_model(path, {.arch = "qwen3", .d_model = 256, .type = DType::kQ4_K});

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far one engine's distributions are from another's: mean and largest KL(ref || ours) and agreement of the likeliest token.
+"""How far one engine's distributions are from another's: mean and largest KL(ref || ours) and agreement of the top token.
 
   python kl.py REF.npy OURS.npy [--max-mean 0.007]     # float32 [tokens, vocab] logits; exit status 1 above the limit
 
@@ -19,7 +19,7 @@ def log_softmax(logits):
 
 
 def compare(ref, ours, chunk=256):
-    """For each position: KL, whether both have the same likeliest token, the largest difference of a logit."""
+    """For each position: KL, whether both have the same top token, the largest difference of a logit."""
     kl, same, apart = [], [], []
     for at in range(0, len(ref), chunk):
         a, b = ref[at:at + chunk], ours[at:at + chunk]

@@ -1,8 +1,8 @@
 // Attention as a phase. Queries of one sequence that share a block of 16 positions are a tile; a
 // chunk is a tile with one head of keys (or, of many queries' heads that share it, sixteen),
-// longest first. Where there are too few such chunks for the team (decode), each range of 256
-// positions is a chunk of its own, and whoever finishes a head's last range merges them. Either way
-// a query's arithmetic is the same (docs/numerics.md).
+// longest first. If these are too few for the team (decode), each range of 256 positions is a chunk
+// of its own, and the thread that finishes a head's last range merges them. Either way a query's
+// arithmetic is the same (docs/numerics.md).
 #include <algorithm>
 
 #include "backend/cpu/cpu_backend.h"
@@ -87,33 +87,33 @@ void CpuBackend::attend_tiles(const AttentionArgs& args, int n_tiles, const KvVi
 void CpuBackend::attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
                               Tensor q) noexcept {
   const int groups = n_groups(args, q);
-  int n_jobs = 0;  // a job is one range; those of a (tile, group) follow each other
+  int n_tasks = 0;  // a task is one range; those of a (tile, group) follow each other
   for (int i = 0; i < n_tiles; ++i) {
     Tile& tile = tiles_[static_cast<std::size_t>(i)];
     const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
-    tile.first_job = n_jobs;
-    n_jobs += n_ranges * groups;
+    tile.first_task = n_tasks;
+    n_tasks += n_ranges * groups;
     for (int g = 0; g < groups; ++g) {
       pending_[static_cast<std::size_t>(i * groups + g)].store(n_ranges, std::memory_order_relaxed);
     }
   }
-  const std::size_t job_floats =
+  const std::size_t task_floats =
       static_cast<std::size_t>(args.group) * attention_state_floats(args.v_dim);
-  team_.run(n_jobs, [&](int job, int member) noexcept {
+  team_.run(n_tasks, [&](int task, int member) noexcept {
     int i = n_tiles - 1;
-    while (job < tiles_[static_cast<std::size_t>(i)].first_job)
+    while (task < tiles_[static_cast<std::size_t>(i)].first_task)
       --i;
     const Tile& tile = tiles_[static_cast<std::size_t>(i)];
     const int n_ranges = tile.ranges.last - tile.ranges.first + 1;
-    const int group = (job - tile.first_job) / n_ranges;
-    const int range = (job - tile.first_job) % n_ranges;
+    const int group = (task - tile.first_task) / n_ranges;
+    const int range = (task - tile.first_task) % n_ranges;
     AttentionArgs a = tile_args(args, tile, group, kv, y, q);
     a.scratch = attention_.as<float>() + static_cast<std::size_t>(member) * attention_floats_;
-    float* const own = states_.as<float>() + static_cast<std::size_t>(job) * job_floats;
+    float* const own = states_.as<float>() + static_cast<std::size_t>(task) * task_floats;
     vector_.attend_range(a, tile.ranges.first + range, own);
     std::atomic<int>& pending = pending_[static_cast<std::size_t>(i * groups + group)];
     if (pending.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      vector_.merge_ranges(a, n_ranges, own - static_cast<std::size_t>(range) * job_floats);
+      vector_.merge_ranges(a, n_ranges, own - static_cast<std::size_t>(range) * task_floats);
     }
   });
 }

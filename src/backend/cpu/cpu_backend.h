@@ -1,14 +1,13 @@
-// The ops on processors: phases on a team of threads over kernels of one instruction set. Owns a
-// model's scratch; nothing is allocated after create(). One thread (the engine's) calls it.
+// The CPU backend: ops as phases on a thread team, over kernels of one ISA. Owns a model's scratch;
+// nothing is allocated after create(). One thread (the engine's) calls it.
 //
-// What an op is made of:
+// Parts of an op:
 //   rows    activations are normalized and quantized once, by the caller when they are few, else as
 //           a phase of its own (rows.cc)
 //   product a phase whose chunks are rows of the step's matrices; each chunk finishes what it
 //           computed: bias, sum, gate, heads and cache (product.cc, qkv.cc)
 //   attend  a phase whose chunks are (tile of queries, group of heads), or single ranges of
-//   positions
-//           where there are few tiles (attend.cc)
+//           positions if there are few tiles (attend.cc)
 #pragma once
 
 #include <atomic>
@@ -64,30 +63,31 @@ class CpuBackend final : public Backend {
   Result<void> sync() override { return {}; }
 
  private:
-  static constexpr int kMaxMatrices = 4;      // that share x in one step
-  static constexpr int kInlineValues = 8192;  // activations the caller prepares by itself
+  static constexpr int kMaxMatrices = 4;  // with the same input in one step
+  // Up to here the calling thread prepares activations alone.
+  static constexpr int kInlineValues = 8192;
   static constexpr int kFewTokens = 32;
-  static constexpr int kMaxChunkRows = 512;  // of a product with few tokens: long streams
-  static constexpr int kManyChunkRows = 64;  // with more: much work for each row
-  static constexpr int kMaxSplitTiles = 8;   // tiles whose ranges are computed apart
+  static constexpr int kMaxChunkRows = 512;  // with few tokens: long streams
+  static constexpr int kManyChunkRows = 64;  // with more tokens: more work per row
+  static constexpr int kMaxSplitTiles = 8;   // tiles whose ranges are separate chunks
 
-  // Activations ready for products: quantized, as floats, or both, as the matrices of a step need.
-  struct Rows {
+  // Prepared activations: quantized, float, or both, as the matrices of a step need.
+  struct PreparedRows {
     int n = 0;
     ActivationLayout layout = {};
     const std::byte* quantized = nullptr;
-    bool has_residuals = false;  // behind the n rows, quantized: what these leave over
+    bool has_residuals = false;  // after the n rows: their quantized residuals
     const float* floats = nullptr;
     std::ptrdiff_t float_stride = 0;
   };
 
-  // How a phase cuts the matrices of a step into chunks of rows. In a gated step a chunk is rows of
-  // the first half with the same rows of the second.
-  struct Cut {
+  // How a phase partitions the matrices of a step into chunks of rows. In a gated step a chunk is
+  // rows of the gate with the same rows of the other half.
+  struct RowPartition {
     int n_parts = 0;
     const CpuWeight* weight[kMaxMatrices] = {};
     const float* bias[kMaxMatrices] = {};
-    int rows[kMaxMatrices] = {};         // rows that are cut
+    int rows[kMaxMatrices] = {};         // rows to partition
     int chunk_rows[kMaxMatrices] = {};   // of a chunk, the last may have fewer
     int first_chunk[kMaxMatrices] = {};  // of the part
     int column[kMaxMatrices] = {};       // of the part's first row in y
@@ -112,7 +112,7 @@ class CpuBackend final : public Backend {
     int token = 0, count = 0;
     SeqId seq = 0;
     Pos position = 0;  // of the first query
-    int first_job = 0;
+    int first_task = 0;
     RangeSpan ranges = {};
   };
 
@@ -120,20 +120,20 @@ class CpuBackend final : public Backend {
   Result<void> prepare(const BackendLimits& limits, std::span<const RopeParams> ropes);
 
   // rows.cc
-  Rows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
-                    bool wants_residuals = false) noexcept;
+  PreparedRows prepare_rows(Tensor x, const int* index, int n, const Linear& step,
+                            bool wants_residuals = false) noexcept;
   void prepare_row(std::span<const float> x, int t, int member, const Linear& step,
-                   const Rows& rows, bool needs_floats) noexcept;
+                   const PreparedRows& rows, bool needs_floats) noexcept;
 
   // product.cc
-  Cut cut(const Linear& step, const int* granule, int n_tokens) const noexcept;
-  static Chunk chunk_at(const Cut& cut, int chunk) noexcept;
-  void multiply(const CpuWeight& w, const float* bias, int row, const Rows& rows,
+  RowPartition partition_rows(const Linear& step, const int* granule, int n_tokens) const noexcept;
+  static Chunk chunk_at(const RowPartition& partition, int chunk) noexcept;
+  void multiply(const CpuWeight& w, const float* bias, int row, const PreparedRows& rows,
                 Tensor y) const noexcept;
-  void multiply_both(const CpuWeight& w, const float* bias, int row, int count, const Rows& rows,
-                     float* y) const noexcept;
-  void product(Tensor y, const Rows& rows, const Linear& step) noexcept;
-  void gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept;
+  void multiply_both(const CpuWeight& w, const float* bias, int row, int count,
+                     const PreparedRows& rows, float* y) const noexcept;
+  void product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
+  void gated_product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
 
   float* results(int member) const noexcept {
     return results_.as<float>() + static_cast<std::size_t>(member) * results_floats_;
@@ -163,17 +163,17 @@ class CpuBackend final : public Backend {
   const VectorKernels& vector_;
   BackendLimits limits_ = {};
   std::vector<RopeTable> ropes_ = {};
-  AlignedBuffer quantized_ = {};  // [2][tokens][activation row]: rows, what they leave over
+  AlignedBuffer quantized_ = {};  // [2][tokens][activation row]: rows, their residuals
   AlignedBuffer left_over_ = {};  // [members][cols], before it is quantized
   AlignedBuffer floats_ = {};     // [tokens][cols], normalized
   AlignedBuffer results_ = {};    // [members][2][tokens * chunk rows]
   std::size_t results_floats_ = 0;
   AlignedBuffer attention_ = {};  // [members][attention scratch]
   std::size_t attention_floats_ = 0;
-  AlignedBuffer states_ = {};  // of ranges computed apart
+  AlignedBuffer states_ = {};  // attention states of separate ranges
   std::vector<Tile> tiles_ = {};
   std::vector<Run> runs_ = {};
-  std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges not yet done, by (tile, group)
+  std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges left, by (tile, group)
   std::size_t n_pending_ = 0;
   MemoryHold hold_ = {};  // all of these
 };

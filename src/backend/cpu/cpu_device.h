@@ -1,6 +1,5 @@
-// The processors of this machine as a device: memory straight from the kernel, matrices where the
-// file is mapped, one thread team for all models. The team starts with the first backend and ends
-// with the last one.
+// The CPU as a device: memory from mmap, matrices in the mapped file, one thread team for all
+// models. The team starts with the first backend and ends with the last one.
 #pragma once
 
 #include <memory>
@@ -18,7 +17,7 @@ std::uint64_t machine_memory_bytes() noexcept;
 
 class CpuDevice final : public Device {
  public:
-  static Result<std::unique_ptr<CpuDevice>> create();  // with the best kernels of this processor
+  static Result<std::unique_ptr<CpuDevice>> create();  // with the best ISA of this processor
   explicit CpuDevice(Isa isa);
 
   const DeviceInfo& info() const noexcept override { return info_; }

@@ -1,7 +1,6 @@
 // Gated delta layers as two phases: the convolution, whose chunks are (sequence, 64 channels), and
 // the recurrence with its gated norm, whose chunks are (sequence, head of values). Tokens of a
-// sequence follow each other inside a chunk, so neither a batch's size nor its company changes a
-// bit.
+// sequence follow each other inside a chunk, so the rest of the batch changes no bit.
 #include <algorithm>
 #include <cmath>
 

@@ -20,7 +20,7 @@ std::uint16_t narrow(KvType type, float x) noexcept {
   return type == KvType::kBF16 ? f32_to_bf16_saturated(x) : f32_to_f16_saturated(x);
 }
 
-// Tiles of quantized caches (kernels/cpu/vector.h): scales [16], then codes.
+// Tiles of quantized caches (kernels/cpu/vector.h): scales [16], then quants.
 void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
   std::memcpy(tile + 2 * slot, &d_f16, sizeof(d_f16));
 }
@@ -28,19 +28,19 @@ void put_scale(std::byte* tile, int slot, std::uint16_t d_f16) noexcept {
 void store_q8_0(const float* x, int dim, std::byte* tile, int slot, bool is_key) noexcept {
   constexpr std::ptrdiff_t kTileBytes = kCacheScaleBytes + kCacheTile * kBlockTokens;
   for (int d = 0; d < dim; d += kCacheTile, tile += kTileBytes) {
-    BlockQ8_0 coded;
-    Q8_0::encode(x + d, coded);
-    put_scale(tile, slot, coded.d_f16);
+    BlockQ8_0 block;
+    Q8_0::encode(x + d, block);
+    put_scale(tile, slot, block.d_f16);
     std::byte* const to = tile + kCacheScaleBytes;
     for (int i = 0; i < kCacheTile; ++i) {
       const int at = is_key ? (i / 2 * kBlockTokens + slot) * 2 + i % 2 : slot * kCacheTile + i;
-      to[at] = static_cast<std::byte>(coded.qs[i]);
+      to[at] = static_cast<std::byte>(block.qs[i]);
     }
   }
 }
 
-void put_nibble(std::byte& to, bool is_high, int code) noexcept {
-  const auto nibble = static_cast<std::byte>(code);
+void put_nibble(std::byte& to, bool is_high, int quant) noexcept {
+  const auto nibble = static_cast<std::byte>(quant);
   to = is_high ? (to & std::byte{15}) | nibble << 4 : (to & std::byte{0xf0}) | nibble;
 }
 
@@ -48,14 +48,14 @@ void put_nibble(std::byte& to, bool is_high, int code) noexcept {
 void store_q4_0(const float* x, int dim, std::byte* tile, int slot, bool is_key) noexcept {
   constexpr std::ptrdiff_t kTileBytes = kCacheScaleBytes + kCacheTile * kBlockTokens / 2;
   for (int d = 0; d < dim; d += kCacheTile, tile += kTileBytes) {
-    BlockQ4_0 coded;
-    Q4_0::encode(x + d, coded);
-    put_scale(tile, slot, coded.d_f16);
+    BlockQ4_0 block;
+    Q4_0::encode(x + d, block);
+    put_scale(tile, slot, block.d_f16);
     std::byte* const to = tile + kCacheScaleBytes;
     for (int i = 0; i < kCacheTile; ++i) {
-      const int code = i < 16 ? coded.qs[i] & 15 : coded.qs[i - 16] >> 4;
+      const int quant = i < 16 ? block.qs[i] & 15 : block.qs[i - 16] >> 4;
       const int at = is_key ? i / 2 * kBlockTokens + slot : slot / 2 * kCacheTile + i;
-      put_nibble(to[at], (is_key ? i : slot) % 2 == 1, code);
+      put_nibble(to[at], (is_key ? i : slot) % 2 == 1, quant);
     }
   }
 }

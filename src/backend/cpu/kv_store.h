@@ -1,6 +1,6 @@
 // Writes one head's key or value of one position into its cache block (layouts: docs/numerics.md,
-// "Attention"; what becomes of values that the type cannot hold: "Values that are not finite"). The
-// first position of a block clears the rest of it. One thread at a time for each head's block.
+// "Attention"; values that the type cannot represent: "Values that are not finite"). The first
+// position of a block clears the rest of it. One thread at a time for each head's block.
 #pragma once
 
 #include <cstddef>

@@ -30,8 +30,8 @@ float read_tile(KvType type, bool is_key, const std::vector<std::byte>& block, i
   const int row = is_key ? i % 32 : slot, column = is_key ? slot : i % 32, width = is_key ? 16 : 32;
   if (is_q8) {
     const int at = is_key ? (row / 2 * 16 + slot) * 2 + row % 2 : row * width + column;
-    const std::byte code = tile[32 + at];
-    return f16_to_f32(scale) * static_cast<float>(static_cast<std::int8_t>(code));
+    const std::byte quant = tile[32 + at];
+    return f16_to_f32(scale) * static_cast<float>(static_cast<std::int8_t>(quant));
   }
   const auto both = static_cast<int>(tile[32 + row / 2 * width + column]);
   return f16_to_f32(scale) * static_cast<float>((row % 2 == 0 ? both & 15 : both >> 4) - 8);
@@ -51,7 +51,7 @@ float read_back(KvType type, bool is_key, const std::vector<std::byte>& block, i
 }
 
 template <class Codec>
-std::vector<float> coded(const std::vector<float>& x) {
+std::vector<float> round_trip(const std::vector<float>& x) {
   std::vector<float> out(x.size());
   for (std::size_t i = 0; i < x.size(); i += 32) {
     typename Codec::Block block;
@@ -77,7 +77,7 @@ TEST(KvStore, QuantizedPositionsReadBackAsTheirCodecsDecodeThem) {
           v = normal(engine);
         (is_key ? store_key : store_value)(type, x.data(), kDim, block.data(), slot);
         want[static_cast<std::size_t>(slot)] =
-            type == KvType::kQ8_0 ? coded<Q8_0>(x) : coded<Q4_0>(x);
+            type == KvType::kQ8_0 ? round_trip<Q8_0>(x) : round_trip<Q4_0>(x);
       }
       for (int slot = 0; slot < 16; ++slot) {
         for (int i = 0; i < kDim; ++i) {

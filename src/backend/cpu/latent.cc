@@ -21,7 +21,7 @@ void CpuBackend::linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexce
   const bool is_quantized = needs_quantized(w.type);
   ActivationLayout layout;
   if (is_quantized) {
-    layout = activation_layout(w.cols, matmul_.reads_wide[static_cast<std::size_t>(w.type)]);
+    layout = activation_layout(w.cols, matmul_.reads_int16[static_cast<std::size_t>(w.type)]);
   }
   const int n_most = std::min(kFewTokens, x.rows);
   WICK_CHECK(layout.bytes * static_cast<std::size_t>(n_most) <= results_floats_ * sizeof(float),
@@ -31,10 +31,10 @@ void CpuBackend::linear_heads(Tensor y, Tensor x, const HeadLinear& step) noexce
     const int head = index / n_parts, first = index % n_parts * kFewTokens;
     const float* const from = x.data + static_cast<std::ptrdiff_t>(first) * x.row_stride +
                               static_cast<std::ptrdiff_t>(head) * x_share;
-    Rows rows{.n = std::min(kFewTokens, x.rows - first),
-              .layout = layout,
-              .floats = from,
-              .float_stride = x.row_stride};
+    PreparedRows rows{.n = std::min(kFewTokens, x.rows - first),
+                      .layout = layout,
+                      .floats = from,
+                      .float_stride = x.row_stride};
     if (is_quantized) {
       auto* const own = reinterpret_cast<std::byte*>(results(member));
       for (int t = 0; t < rows.n; ++t) {

@@ -222,9 +222,10 @@ class Layer {
     backend_->embed(x, *embedding_, batch.tokens, 2);
     backend_->qkv(q, x, qkv, head_step_, view_, batch);
     backend_->attend(attended, q, view_, batch, attend);
-    backend_->linear(x, attended, {.w = out_, .then = Linear::Then::kAdd});
-    backend_->linear(hidden, x, {.w = gate_up_, .gain = gain_, .then = Linear::Then::kGate});
-    backend_->linear(x, hidden, {.w = down_, .then = Linear::Then::kAdd, .scale = 0.5F});
+    backend_->linear(x, attended, {.w = out_, .epilogue = Linear::Epilogue::kAdd});
+    backend_->linear(hidden, x,
+                     {.w = gate_up_, .gain = gain_, .epilogue = Linear::Epilogue::kGate});
+    backend_->linear(x, hidden, {.w = down_, .epilogue = Linear::Epilogue::kAdd, .scale = 0.5F});
     backend_->logits(tensor_in(*logits_, n, s.vocab), x, {.w = head_, .gain = gain_},
                      std::span(rows_).first(batch.tokens.size()));
     backend_->end_pass();

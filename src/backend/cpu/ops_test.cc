@@ -122,8 +122,9 @@ TEST_P(LinearOf, StoresAddsAndGates) {
       for (std::size_t i = 0; i < of_a.size(); ++i)
         gated.push_back(silu(of_a[i]) * of_b[i]);
       Floats product(static_cast<std::size_t>(n * rows));
-      backend_->linear(tensor(product, n, rows), tensor(x, n, cols),
-                       {.w = both, .bias = biases, .gain = gain, .then = Linear::Then::kGate});
+      backend_->linear(
+          tensor(product, n, rows), tensor(x, n, cols),
+          {.w = both, .bias = biases, .gain = gain, .epilogue = Linear::Epilogue::kGate});
       EXPECT_LT(relative_error(product, gated), 4 * bound_for(type));
 
       const Doubles added = multiply(plain, weights_.values_of(a), n, rows, cols);
@@ -131,8 +132,9 @@ TEST_P(LinearOf, StoresAddsAndGates) {
       Doubles want(sum.begin(), sum.end());
       for (std::size_t i = 0; i < want.size(); ++i)
         want[i] += 0.5 * added[i];
-      backend_->linear(tensor(sum, n, rows), tensor(x, n, cols),
-                       {.w = std::span(both).first(1), .then = Linear::Then::kAdd, .scale = 0.5F});
+      backend_->linear(
+          tensor(sum, n, rows), tensor(x, n, cols),
+          {.w = std::span(both).first(1), .epilogue = Linear::Epilogue::kAdd, .scale = 0.5F});
       EXPECT_LT(relative_error(sum, want), bound_for(type));
     }
   }
@@ -183,9 +185,9 @@ TEST_F(LinearOf, AFusedGateEqualsTwoMatrices) {
                                              weights_.matrix(DType::kQ8_0, 96, 64, 1, second)};
   Floats x = random_floats(5 * 64, 3);
   Floats a(5 * 48), b(5 * 48);
-  const auto gate = Linear::Then::kGate;
-  backend_->linear(tensor(a, 5, 48), tensor(x, 5, 64), {.w = fused, .then = gate});
-  backend_->linear(tensor(b, 5, 48), tensor(x, 5, 64), {.w = halves, .then = gate});
+  const auto gate = Linear::Epilogue::kGate;
+  backend_->linear(tensor(a, 5, 48), tensor(x, 5, 64), {.w = fused, .epilogue = gate});
+  backend_->linear(tensor(b, 5, 48), tensor(x, 5, 64), {.w = halves, .epilogue = gate});
   EXPECT_EQ(a, b);
 }
 

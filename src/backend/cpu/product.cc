@@ -62,51 +62,53 @@ void unify_nans(int n_tokens, int count, float* y, std::ptrdiff_t y_stride) noex
 }  // namespace
 
 // Chunks of whole granules (granule[i] rows of part i; nullptr = any number).
-CpuBackend::Cut CpuBackend::cut(const Linear& step, const int* granule,
-                                int n_tokens) const noexcept {
+CpuBackend::RowPartition CpuBackend::partition_rows(const Linear& step, const int* granule,
+                                                    int n_tokens) const noexcept {
   const int n = static_cast<int>(step.w.size());
   WICK_CHECK(n >= 1 && n <= kMaxMatrices, "one to four matrices share x");
   WICK_CHECK(step.bias.empty() || step.bias.size() == step.w.size(),
              "biases: none, or one for each matrix");
-  Cut cut;
-  cut.n_parts = n;
+  RowPartition partition;
+  partition.n_parts = n;
   int all_rows = 0;
   for (int i = 0; i < n; ++i) {
     const CpuWeight& weight = as_cpu(*step.w[static_cast<std::size_t>(i)]);
-    cut.weight[i] = &weight;
-    cut.rows[i] = weight.rows;
-    cut.column[i] = all_rows;
+    partition.weight[i] = &weight;
+    partition.rows[i] = weight.rows;
+    partition.column[i] = all_rows;
     all_rows += weight.rows;
     if (step.bias.empty()) continue;
     if (const Weight* bias = step.bias[static_cast<std::size_t>(i)]; bias != nullptr) {
       WICK_CHECK(as_cpu(*bias).cols == weight.rows, "a bias has one value for each row");
-      cut.bias[i] = as_cpu(*bias).values.data();
+      partition.bias[i] = as_cpu(*bias).values.data();
     }
   }
   const int share = rounded_up(all_rows / (kChunksPerThread * team_.size()) + 1, kPanel);
   for (int i = 0; i < n; ++i) {
     const auto by_bytes = static_cast<int>(
-        std::min<std::size_t>(kChunkBytes / cut.weight[i]->row_bytes + 1, kMaxChunkRows));
+        std::min<std::size_t>(kChunkBytes / partition.weight[i]->row_bytes + 1, kMaxChunkRows));
     const int most = n_tokens <= kFewTokens ? kMaxChunkRows : kManyChunkRows;
     int rows = std::min({most, share, std::max(rounded_up(by_bytes, kPanel), 2 * kPanel)});
     if (granule != nullptr) rows = std::max(1, rows / granule[i]) * granule[i];
-    cut.chunk_rows[i] = rows;
-    cut.first_chunk[i] = cut.n_chunks;
-    cut.n_chunks += (cut.rows[i] + rows - 1) / rows;
+    partition.chunk_rows[i] = rows;
+    partition.first_chunk[i] = partition.n_chunks;
+    partition.n_chunks += (partition.rows[i] + rows - 1) / rows;
   }
-  return cut;
+  return partition;
 }
 
-CpuBackend::Chunk CpuBackend::chunk_at(const Cut& cut, int chunk) noexcept {
-  int part = cut.n_parts - 1;
-  while (chunk < cut.first_chunk[part])
+CpuBackend::Chunk CpuBackend::chunk_at(const RowPartition& partition, int chunk) noexcept {
+  int part = partition.n_parts - 1;
+  while (chunk < partition.first_chunk[part])
     --part;
-  const int row = (chunk - cut.first_chunk[part]) * cut.chunk_rows[part];
-  return {.part = part, .row = row, .count = std::min(cut.chunk_rows[part], cut.rows[part] - row)};
+  const int row = (chunk - partition.first_chunk[part]) * partition.chunk_rows[part];
+  return {.part = part,
+          .row = row,
+          .count = std::min(partition.chunk_rows[part], partition.rows[part] - row)};
 }
 
 // y[t][i] = W[row + i] · x[t] + bias[row + i], as many i as y has columns.
-void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, const Rows& rows,
+void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, const PreparedRows& rows,
                           Tensor y) const noexcept {
   const bool is_quantized = needs_quantized(w.type);
   MatmulArgs args;
@@ -128,8 +130,8 @@ void CpuBackend::multiply(const CpuWeight& w, const float* bias, int row, const 
 // The same where x is two quantized terms, whose products are added before the bias. y is [2 *
 // tokens, count]; its first half is the result.
 void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, int count,
-                               const Rows& rows, float* y) const noexcept {
-  Rows both = rows;
+                               const PreparedRows& rows, float* y) const noexcept {
+  PreparedRows both = rows;
   both.n = 2 * rows.n;
   multiply(w, nullptr, row, both, packed(y, both.n, count));
   const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(rows.n) * count;
@@ -138,8 +140,8 @@ void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, i
   if (bias != nullptr) add_bias(bias + row, rows.n, count, y, count);
 }
 
-void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcept {
-  const Cut parts = cut(step, nullptr, rows.n);
+void CpuBackend::product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept {
+  const RowPartition parts = partition_rows(step, nullptr, rows.n);
   const int last = parts.n_parts - 1;
   WICK_CHECK(parts.column[last] + parts.rows[last] == y.cols && y.rows == rows.n,
              "y is [tokens, rows of all matrices]");
@@ -148,7 +150,7 @@ void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcep
     const CpuWeight& w = *parts.weight[chunk.part];
     const float* bias = parts.bias[chunk.part];
     float* const to = y.data + parts.column[chunk.part] + chunk.row;
-    if (step.then == Linear::Then::kStore) {
+    if (step.epilogue == Linear::Epilogue::kStore) {
       if (rows.has_residuals) {
         multiply_both(w, bias, chunk.row, chunk.count, rows, results(member));
         for (int t = 0; t < rows.n; ++t)
@@ -173,9 +175,9 @@ void CpuBackend::product(Tensor y, const Rows& rows, const Linear& step) noexcep
 
 // The gate is the first half of all rows, what it multiplies the second: two matrices of one
 // height, or one of twice it.
-void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) noexcept {
+void CpuBackend::gated_product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept {
   WICK_CHECK(step.scale == 1, "a gated step has no scale");
-  Cut parts = cut(step, nullptr, rows.n);
+  RowPartition parts = partition_rows(step, nullptr, rows.n);
   const bool is_fused = parts.n_parts == 1;
   const int half = is_fused ? parts.rows[0] / 2 : parts.rows[0];
   WICK_CHECK(is_fused ? parts.rows[0] % 2 == 0 : parts.n_parts == 2 && parts.rows[1] == half,
@@ -203,11 +205,11 @@ void CpuBackend::gated_product(Tensor y, const Rows& rows, const Linear& step) n
 }
 
 void CpuBackend::linear(Tensor y, Tensor x, const Linear& step) noexcept {
-  WICK_CHECK(!step.is_fine || (step.then == Linear::Then::kStore && step.w.size() == 1),
+  WICK_CHECK(!step.is_fine || (step.epilogue == Linear::Epilogue::kStore && step.w.size() == 1),
              "one matrix whose product is stored may read x in two terms");
   const bool is_fine = step.is_fine && needs_quantized(step.w[0]->type);
-  const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
-  if (step.then == Linear::Then::kGate) {
+  const PreparedRows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
+  if (step.epilogue == Linear::Epilogue::kGate) {
     gated_product(y, rows, step);
   } else {
     product(y, rows, step);
@@ -216,7 +218,7 @@ void CpuBackend::linear(Tensor y, Tensor x, const Linear& step) noexcept {
 
 void CpuBackend::logits(Tensor y, Tensor x, const Linear& head,
                         std::span<const int> rows) noexcept {
-  WICK_CHECK(head.then == Linear::Then::kStore, "logits are stored, not added or gated");
+  WICK_CHECK(head.epilogue == Linear::Epilogue::kStore, "logits are stored, not added or gated");
   if (rows.empty()) return;
   product(y, prepare_rows(x, rows.data(), static_cast<int>(rows.size()), head), head);
 }

@@ -46,13 +46,13 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& h
   // Values keep the rounding of x that wrote them as long as they lie in the cache, and every later
   // token mixes them without a softmax's damping: they alone read x in two terms.
   const bool is_fine = has_kv && needs_quantized(step.w.back()->type);
-  const Rows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
+  const PreparedRows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
 
   enum Kind { kQuery, kKey, kValue };
 
   const int dims[] = {kv.k_dim, kv.k_dim, kv.v_dim};
   const int first_kind = has_q ? kQuery : kKey;
-  const Cut parts = cut(step, dims + first_kind, rows.n);
+  const RowPartition parts = partition_rows(step, dims + first_kind, rows.n);
   WICK_CHECK(step.scale == 1, "queries, keys and values have no scale");
   WICK_CHECK(!has_q || parts.rows[0] == q.cols, "q has one column for each row of its matrix");
   WICK_CHECK(!has_kv || (parts.rows[parts.n_parts - 2] == kv.n_kv_heads * kv.k_dim &&

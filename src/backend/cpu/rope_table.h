@@ -1,9 +1,8 @@
-// Cosines and sines of one kind of rotation, for every position up to a limit. A block of 64
-// positions is computed when it is first asked for; address space is taken for all. Frequencies and
-// angles are rounded to float where Hugging Face's transformers rounds them, so that both turn by
-// the same angles; cosine and sine of the float angle are ours, in double (docs/numerics.md).
-// prepare() and the reads may not run at the same time: the engine's thread prepares, then the
-// phase reads.
+// The cos/sin table of one kind of RoPE, for every position up to a limit. Address space is
+// reserved for all; a block of 64 positions is computed at first use. Frequencies and angles are
+// rounded to float where Hugging Face's transformers rounds them, so that the angles are equal;
+// cosine and sine of the float angle are computed in double (docs/numerics.md). prepare() and reads
+// must not run concurrently: the engine thread prepares, then the phase reads.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct CosSin {
 
 CosSin cos_sin(double x) noexcept;
 
-// Radians a position turns each of dim / 2 pairs, as transformers computes inv_freq.
+// Radians per position for each of dim / 2 pairs: transformers' inv_freq.
 std::vector<float> rope_frequencies(const RopeParams& rope);
 
 class RopeTable {
@@ -35,7 +34,7 @@ class RopeTable {
   std::size_t bytes() const noexcept { return angles_.bytes(); }
 
   // Hot:
-  void prepare(Pos pos) noexcept;  // makes the block of `pos`, unless it is there
+  void prepare(Pos pos) noexcept;  // computes the block of `pos` if needed
 
   const float* cosines(Pos pos) const noexcept { return row(pos); }  // [dim / 2], times attn_factor
 

@@ -9,7 +9,7 @@
 namespace wick {
 
 void CpuBackend::prepare_row(std::span<const float> x, int t, int member, const Linear& step,
-                             const Rows& rows, bool needs_floats) noexcept {
+                             const PreparedRows& rows, bool needs_floats) noexcept {
   const int cols = static_cast<int>(x.size());
   const float* from = x.data();
   float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * cols;
@@ -41,23 +41,24 @@ void CpuBackend::normalize(Tensor x, const Weight& gain, const NormParams& norm)
   }
 }
 
-// Rows index[0 .. n) of x, or its first n where `index` is null.
-CpuBackend::Rows CpuBackend::prepare_rows(Tensor x, const int* index, int n, const Linear& step,
-                                          bool wants_residuals) noexcept {
+// PreparedRows index[0 .. n) of x, or its first n where `index` is null.
+CpuBackend::PreparedRows CpuBackend::prepare_rows(Tensor x, const int* index, int n,
+                                                  const Linear& step,
+                                                  bool wants_residuals) noexcept {
   WICK_CHECK(n <= limits_.max_batch_tokens && x.cols <= limits_.max_cols,
              "activations stay within the limits given to prepare()");
   WICK_CHECK(step.gain == nullptr || as_cpu(*step.gain).cols == x.cols,
              "a gain is as wide as the activations");
   bool wants_quantized = false;
   bool wants_floats = false;
-  bool wants_wide = false;
+  bool wants_int16 = false;
   for (const Weight* w : step.w) {
     (needs_quantized(w->type) ? wants_quantized : wants_floats) = true;
-    wants_wide |= matmul_.reads_wide[static_cast<std::size_t>(w->type)];
+    wants_int16 |= matmul_.reads_int16[static_cast<std::size_t>(w->type)];
   }
-  Rows rows{.n = n};
+  PreparedRows rows{.n = n};
   if (wants_quantized) {
-    rows.layout = activation_layout(x.cols, wants_wide);
+    rows.layout = activation_layout(x.cols, wants_int16);
     rows.quantized = quantized_.data();
     rows.has_residuals = wants_residuals;
   }

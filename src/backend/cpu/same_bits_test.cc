@@ -1,5 +1,5 @@
-// The promise of docs/numerics.md on whole sequences of ops: neither threads nor chunks,
-// companions or instruction sets change a bit; and the ops neither allocate nor lock.
+// The promise of docs/numerics.md on whole sequences of ops: neither threads nor chunks, other
+// requests or instruction sets change a bit; and the ops neither allocate nor lock.
 #include <cstring>
 
 #include "backend/cpu/ops_fixture_test.h"

@@ -1,9 +1,9 @@
-// One thread team for all models of a CPU. Models take turns: a turn is a forward pass, or a slice
-// of a long one, so that two busy models never have more threads computing than the team has
-// members. Turns are given in the order of arrival; who waits sleeps.
+// One thread team for all models of a CPU. Models take turns, first come, first served: a turn is a
+// forward pass or a time slice of a long one. So two busy models never oversubscribe the
+// processors. A waiting model sleeps.
 //
 //   WICK_TRY(auto team, SharedTeam::create(4));
-//   TeamShare share(team, 2);            // of one model, which asked for two threads
+//   TeamShare share(team, 2);            // for one model with two threads
 //   share.begin();
 //   share.run(n_chunks, [&](int chunk, int member) noexcept { … });
 //   share.end();
@@ -24,14 +24,15 @@ class SharedTeam {
 
   explicit SharedTeam(ThreadTeam team) noexcept : team_(std::move(team)) {}
 
-  // At least so many members; waits for its turn if these are more. One thread at a time.
+  // Grows the team to at least this many members, after waiting for a turn if needed. One thread at
+  // a time.
   Result<void> grow(int members);
 
   // Hot: any thread.
   void begin_turn() noexcept;
   void end_turn() noexcept;
 
-  bool is_awaited() const noexcept {  // asked by whose turn it is
+  bool is_awaited() const noexcept {  // for the model whose turn it is
     return next_.load(std::memory_order_relaxed) - now_.load(std::memory_order_relaxed) > 1;
   }
 
@@ -40,12 +41,12 @@ class SharedTeam {
 
  private:
   ThreadTeam team_;
-  // Tickets: the next one to be given out, and the one whose turn it is. They may wrap around.
+  // A ticket lock: the next ticket, and the one whose turn it is. They may wrap around.
   std::atomic<std::uint32_t> next_ = 0;
   std::atomic<std::uint32_t> now_ = 0;
 };
 
-// A model's part of the team: its first `size` members, in turns. One thread.
+// A model's view of the team: its first `size` members, in turns. One thread.
 class TeamShare {
  public:
   TeamShare(std::shared_ptr<SharedTeam> team, int size) noexcept
@@ -55,7 +56,7 @@ class TeamShare {
 
   // Hot:
   void begin() noexcept;
-  void yield() noexcept;  // lets the next one go first if it waits and this turn was long enough
+  void yield() noexcept;  // gives up the turn if another model waits and this turn was long enough
 
   void end() noexcept { team_->end_turn(); }
 

@@ -1,6 +1,6 @@
-// A tensor of the model as the CPU's ops use it: a matrix is a pointer into the mapped file and,
-// where its rows are stored in another order, a map of rows; a vector is a copy in floats.
-// Immutable after upload; any thread; matrices borrow the file's mapping.
+// A weight on the CPU: a matrix is a pointer into the mapped file, with a row map if rows are
+// permuted; a vector is a copy in floats. Immutable after upload; any thread; matrices borrow the
+// file's mapping.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct CpuWeight final : Weight {
   std::vector<float> values = {};  // vector only
   MemoryHold hold = {};
 
-  // Not the file's.
+  // Bytes beside the file's.
   std::size_t own_bytes() const noexcept {
     return row_map.size() * sizeof(row_map[0]) + values.size() * sizeof(values[0]);
   }
 };
 
-// What upload() does. kUnsupported for more than two dimensions or a matrix the kernels cannot
-// read, kInvalid for a fix that does not fit the tensor.
+// Implements upload(). kUnsupported: more than two dimensions, or a matrix type without kernels;
+// kInvalid: a transform that does not fit the tensor.
 Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor,
                                                    const WeightTransform& fix);
 

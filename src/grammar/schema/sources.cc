@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "grammar/limits.h"
 
@@ -59,12 +60,7 @@ Error bad_reference(std::string_view reference, std::string_view why) {
 std::string unescaped(std::string_view part) {
   std::string plain;
   for (std::size_t i = 0; i < part.size(); ++i) {
-    const auto digit = [&](std::size_t at) {
-      const char c = at < part.size() ? part[at] : 'x';
-      if (c >= '0' && c <= '9') return c - '0';
-      const int lower = c | 0x20;
-      return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-    };
+    const auto digit = [&](std::size_t at) { return at < part.size() ? hex_value(part[at]) : -1; };
     if (part[i] == '%' && digit(i + 1) >= 0 && digit(i + 2) >= 0) {
       plain += static_cast<char>(digit(i + 1) * 16 + digit(i + 2));
       i += 2;

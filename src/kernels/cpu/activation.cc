@@ -1,6 +1,7 @@
-// Per group of 256: the unit is the group's largest magnitude over 127 * 8, and each block of 32
-// takes the smallest factor k of 1, 2, 4, 8 whose range unit * k * 127 covers it. So a block an
-// eighth as large as its group loses no precision, and inside a group everything stays integer.
+// Per group of 256: the group scale is the group's largest magnitude over 127 * 8, and each block
+// of 32 takes the smallest block scale k of 1, 2, 4, 8 whose range group_scale * k * 127 covers it.
+// So a block an eighth as large as its group loses no precision, and inside a group everything
+// stays integer.
 #include "kernels/cpu/activation.h"
 
 #include <bit>
@@ -40,19 +41,19 @@ std::int8_t rounded(float value) noexcept {
 }
 
 struct Parts {
-  float* units;
-  std::int16_t* factors;
-  std::int16_t* factor_pairs;
+  float* group_scales;
+  std::int16_t* block_scales;
+  std::int16_t* block_scale_pairs;
   std::int16_t* sums;
   std::int16_t* half_sums;
   float* float_sums;
-  std::int16_t* offsets;
-  std::int16_t* half_offsets;
+  std::int16_t* word_compensations;
+  std::int16_t* half_word_compensations;
   std::int32_t* shifts;
-  std::int32_t* starts;
-  std::int32_t* half_starts;
+  std::int32_t* compensations;
+  std::int32_t* half_compensations;
   std::int8_t* values;
-  std::int16_t* wide;  // nullptr: not wanted
+  std::int16_t* int16s;  // nullptr: not wanted
 };
 
 template <class T>
@@ -60,11 +61,11 @@ T* part(std::byte* row, std::size_t offset) noexcept {
   return reinterpret_cast<T*>(row + offset);
 }
 
-// The values times the block's factor, in the order of matmul_args.h.
-void widen(const std::int8_t* values, int factor, std::int16_t* wide) noexcept {
+// The values times the block's scale k, in the order of matmul_args.h.
+void widen(const std::int8_t* values, int block_scale, std::int16_t* int16s) noexcept {
   for (int i = 0; i < kBlock / 2; ++i) {
-    wide[i] = static_cast<std::int16_t>(factor * values[2 * i]);
-    wide[kBlock / 2 + i] = static_cast<std::int16_t>(factor * values[2 * i + 1]);
+    int16s[i] = static_cast<std::int16_t>(block_scale * values[2 * i]);
+    int16s[kBlock / 2 + i] = static_cast<std::int16_t>(block_scale * values[2 * i + 1]);
   }
 }
 
@@ -85,56 +86,58 @@ void quantize_block(const float* x, int at, float max, float inverse, const Part
     words[i / 16][i / 2 % 2] += p;
   }
   const int sum = k * (halves[0] + halves[1]);
-  out.factors[at] = static_cast<std::int16_t>(k);
+  out.block_scales[at] = static_cast<std::int16_t>(k);
   out.sums[at] = static_cast<std::int16_t>(sum);
   out.float_sums[at] = static_cast<float>(sum);
   out.shifts[at] = shift;
-  out.starts[at] = -128 * (halves[0] + halves[1]);
+  out.compensations[at] = -128 * (halves[0] + halves[1]);
   for (int h = 0; h < 2; ++h) {
-    out.factor_pairs[2 * at + h] = static_cast<std::int16_t>(k);
+    out.block_scale_pairs[2 * at + h] = static_cast<std::int16_t>(k);
     out.half_sums[2 * at + h] = static_cast<std::int16_t>(k * halves[h]);
-    out.half_starts[2 * at + h] = -128 * halves[h];
-    out.offsets[2 * at + h] = static_cast<std::int16_t>(-16 * (words[0][h] + words[1][h]));
+    out.half_compensations[2 * at + h] = -128 * halves[h];
+    out.word_compensations[2 * at + h] =
+        static_cast<std::int16_t>(-16 * (words[0][h] + words[1][h]));
     for (int word = 0; word < 2; ++word)
-      out.half_offsets[4 * at + 2 * h + word] = static_cast<std::int16_t>(-32 * words[h][word]);
+      out.half_word_compensations[4 * at + 2 * h + word] =
+          static_cast<std::int16_t>(-32 * words[h][word]);
   }
-  if (out.wide != nullptr) widen(out.values + at * kBlock, k, out.wide + at * kBlock);
+  if (out.int16s != nullptr) widen(out.values + at * kBlock, k, out.int16s + at * kBlock);
 }
 
 }  // namespace
 
-ActivationLayout activation_layout(int width, bool has_wide) noexcept {
+ActivationLayout activation_layout(int width, bool has_int16) noexcept {
   WICK_CHECK(width > 0 && width % kBlock == 0,
              "an activation row is a whole number of blocks of 32");
   ActivationLayout layout = {.width = width,
                              .groups = (width + kGroup - 1) / kGroup,
                              .blocks = width / kBlock,
-                             .has_wide = has_wide};
+                             .has_int16 = has_int16};
   const auto take = [&layout](std::size_t bytes_per_group) {
     const std::size_t at = layout.bytes;
     const std::size_t bytes = bytes_per_group * static_cast<std::size_t>(layout.groups);
     layout.bytes += (bytes + 63) / 64 * 64;
     return at;
   };
-  layout.units = take(sizeof(float));
-  layout.factors = take(8 * sizeof(std::int16_t));
-  layout.factor_pairs = take(16 * sizeof(std::int16_t));
+  layout.group_scales = take(sizeof(float));
+  layout.block_scales = take(8 * sizeof(std::int16_t));
+  layout.block_scale_pairs = take(16 * sizeof(std::int16_t));
   layout.sums = take(8 * sizeof(std::int16_t));
   layout.half_sums = take(16 * sizeof(std::int16_t));
   layout.float_sums = take(8 * sizeof(float));
-  layout.offsets = take(16 * sizeof(std::int16_t));
-  layout.half_offsets = take(32 * sizeof(std::int16_t));
+  layout.word_compensations = take(16 * sizeof(std::int16_t));
+  layout.half_word_compensations = take(32 * sizeof(std::int16_t));
   layout.shifts = take(8 * sizeof(std::int32_t));
-  layout.starts = take(8 * sizeof(std::int32_t));
-  layout.half_starts = take(16 * sizeof(std::int32_t));
+  layout.compensations = take(8 * sizeof(std::int32_t));
+  layout.half_compensations = take(16 * sizeof(std::int32_t));
   layout.values = take(kGroup);
-  layout.wide = take(has_wide ? kGroup * sizeof(std::int16_t) : 0);
+  layout.int16s = take(has_int16 ? kGroup * sizeof(std::int16_t) : 0);
   return layout;
 }
 
 ActivationRow activation_row(const ActivationLayout& layout, const std::byte* row) noexcept {
-  return {.units = reinterpret_cast<const float*>(row + layout.units),
-          .factors = reinterpret_cast<const std::int16_t*>(row + layout.factors),
+  return {.group_scales = reinterpret_cast<const float*>(row + layout.group_scales),
+          .block_scales = reinterpret_cast<const std::int16_t*>(row + layout.block_scales),
           .sums = reinterpret_cast<const std::int16_t*>(row + layout.sums),
           .half_sums = reinterpret_cast<const std::int16_t*>(row + layout.half_sums),
           .values = reinterpret_cast<const std::int8_t*>(row + layout.values)};
@@ -144,28 +147,29 @@ void residual(const float* x, const ActivationLayout& layout, const std::byte* r
               float* out) noexcept {
   const ActivationRow parts = activation_row(layout, row);
   for (int at = 0; at < layout.blocks; ++at) {
-    const float unit = parts.units[at / (kGroup / kBlock)];
-    const int k = parts.factors[at];
+    const float group_scale = parts.group_scales[at / (kGroup / kBlock)];
+    const int k = parts.block_scales[at];
     for (int i = at * kBlock; i < (at + 1) * kBlock; ++i)
-      out[i] = x[i] - unit * static_cast<float>(k * parts.values[i]);
+      out[i] = x[i] - group_scale * static_cast<float>(k * parts.values[i]);
   }
 }
 
 void quantize_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
   std::memset(out, 0, layout.bytes);
-  const Parts parts = {.units = part<float>(out, layout.units),
-                       .factors = part<std::int16_t>(out, layout.factors),
-                       .factor_pairs = part<std::int16_t>(out, layout.factor_pairs),
-                       .sums = part<std::int16_t>(out, layout.sums),
-                       .half_sums = part<std::int16_t>(out, layout.half_sums),
-                       .float_sums = part<float>(out, layout.float_sums),
-                       .offsets = part<std::int16_t>(out, layout.offsets),
-                       .half_offsets = part<std::int16_t>(out, layout.half_offsets),
-                       .shifts = part<std::int32_t>(out, layout.shifts),
-                       .starts = part<std::int32_t>(out, layout.starts),
-                       .half_starts = part<std::int32_t>(out, layout.half_starts),
-                       .values = part<std::int8_t>(out, layout.values),
-                       .wide = layout.has_wide ? part<std::int16_t>(out, layout.wide) : nullptr};
+  const Parts parts = {
+      .group_scales = part<float>(out, layout.group_scales),
+      .block_scales = part<std::int16_t>(out, layout.block_scales),
+      .block_scale_pairs = part<std::int16_t>(out, layout.block_scale_pairs),
+      .sums = part<std::int16_t>(out, layout.sums),
+      .half_sums = part<std::int16_t>(out, layout.half_sums),
+      .float_sums = part<float>(out, layout.float_sums),
+      .word_compensations = part<std::int16_t>(out, layout.word_compensations),
+      .half_word_compensations = part<std::int16_t>(out, layout.half_word_compensations),
+      .shifts = part<std::int32_t>(out, layout.shifts),
+      .compensations = part<std::int32_t>(out, layout.compensations),
+      .half_compensations = part<std::int32_t>(out, layout.half_compensations),
+      .values = part<std::int8_t>(out, layout.values),
+      .int16s = layout.has_int16 ? part<std::int16_t>(out, layout.int16s) : nullptr};
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = g * kGroup;
     const int n = layout.width - begin < kGroup ? layout.width - begin : kGroup;
@@ -173,7 +177,7 @@ void quantize_scalar(const float* x, const ActivationLayout& layout, std::byte* 
     const bool is_finite = bits < kInfinityBits;
     float max = is_finite ? std::bit_cast<float>(bits) : 0.0f;
     if (max < kSmallest) max = 0.0f;
-    parts.units[g] = is_finite ? max / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
+    parts.group_scales[g] = is_finite ? max / 127.0f / 8.0f : std::bit_cast<float>(0x7fc00000u);
     for (int at = begin / kBlock; at < (begin + n) / kBlock; ++at) {
       static constexpr float kZeros[kBlock] = {};
       const float* block = max > 0.0f ? x + std::ptrdiff_t{at} * kBlock : kZeros;

@@ -11,18 +11,18 @@
 namespace wick {
 
 // The definition; every ISA's quantize gives the same bytes. A group that holds a NaN or an
-// infinity gets the unit NaN and p = 0, so that the products of its row are NaN.
+// infinity gets the group scale NaN and p = 0, so that the products of its row are NaN.
 void quantize_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
 
-// What a quantized row leaves over of x: out = x - unit * (k * p), each operation rounded; NaN
-// where the unit is. `out` may be x.
+// What a quantized row leaves over of x: out = x - group_scale * (k * p), each operation rounded;
+// NaN where the group scale is. `out` may be x.
 void residual(const float* x, const ActivationLayout& layout, const std::byte* row,
               float* out) noexcept;
 
 // The parts of one row, by ActivationLayout.
 struct ActivationRow {
-  const float* units = nullptr;
-  const std::int16_t* factors = nullptr;
+  const float* group_scales = nullptr;
+  const std::int16_t* block_scales = nullptr;
   const std::int16_t* sums = nullptr;
   const std::int16_t* half_sums = nullptr;
   const std::int8_t* values = nullptr;

@@ -88,14 +88,15 @@ inline void store_sums(const __m256i (&p)[4], __m128i shift, __m128i k, std::siz
   const __m256i offsets = _mm256_sub_epi16(zero, _mm256_slli_epi16(words, 4));
   const __m128i block_offsets =
       _mm_add_epi16(_mm256_castsi256_si128(offsets), _mm256_extracti128_si256(offsets, 1));
-  store128(out.at(l.offsets, 32) + 16 * quad, block_offsets);
-  store256(out.at(l.half_offsets, 64) + 32 * quad, interleave(_mm256_add_epi16(offsets, offsets)));
+  store128(out.at(l.word_compensations, 32) + 16 * quad, block_offsets);
+  store256(out.at(l.half_word_compensations, 64) + 32 * quad,
+           interleave(_mm256_add_epi16(offsets, offsets)));
 
   const __m256i halves = _mm256_madd_epi16(words, _mm256_set1_epi16(1));
   const __m128i blocks = add_halves(halves);
-  store256(out.at(l.half_starts, 64) + 32 * quad,
+  store256(out.at(l.half_compensations, 64) + 32 * quad,
            interleave(negated(_mm256_slli_epi32(halves, 7))));
-  store128(out.at(l.starts, 32) + 16 * quad,
+  store128(out.at(l.compensations, 32) + 16 * quad,
            _mm_sub_epi32(_mm_setzero_si128(), _mm_slli_epi32(blocks, 7)));
 
   const __m256i scaled = interleave(_mm256_sllv_epi32(halves, _mm256_broadcastsi128_si256(shift)));
@@ -103,24 +104,24 @@ inline void store_sums(const __m256i (&p)[4], __m128i shift, __m128i k, std::siz
   store128(out.at(l.half_sums, 32) + 16 * quad,
            _mm_packs_epi32(_mm256_castsi256_si128(scaled), _mm256_extracti128_si256(scaled, 1)));
   store128(out.at(l.float_sums, 32) + 16 * quad, _mm_castps_si128(_mm_cvtepi32_ps(sums)));
-  store128(out.at(l.factor_pairs, 32) + 16 * quad, _mm_or_si128(k, _mm_slli_epi32(k, 16)));
+  store128(out.at(l.block_scale_pairs, 32) + 16 * quad, _mm_or_si128(k, _mm_slli_epi32(k, 16)));
   store128(out.at(l.shifts, 32) + 16 * quad, shift);
   const auto store64 = [](std::byte* at, __m128i v) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(at), _mm_packs_epi32(v, v));
   };
   store64(out.at(l.sums, 16) + 8 * quad, sums);
-  store64(out.at(l.factors, 16) + 8 * quad, k);
+  store64(out.at(l.block_scales, 16) + 8 * quad, k);
 }
 
 // k * p of the block of 32 values p in 16 bits: values 4i and 4i + 2, then 4i + 1 and 4i + 3.
 inline void store_wide(__m256i p, int k, std::byte* at) noexcept {
-  const __m256i factor = _mm256_set1_epi16(static_cast<short>(k));
+  const __m256i block_scale = _mm256_set1_epi16(static_cast<short>(k));
   const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(p, 8), 8);
-  store256(at, _mm256_mullo_epi16(even, factor));
-  store256(at + 32, _mm256_mullo_epi16(_mm256_srai_epi16(p, 8), factor));
+  store256(at, _mm256_mullo_epi16(even, block_scale));
+  store256(at + 32, _mm256_mullo_epi16(_mm256_srai_epi16(p, 8), block_scale));
 }
 
-// The first n <= 8 blocks of a group from x; returns its unit.
+// The first n <= 8 blocks of a group from x; returns its group scale.
 inline float quantize_group(const float* x, int n, const GroupParts& out) noexcept {
   alignas(32) float largest[8] = {};
   std::uint32_t bits = 0;
@@ -146,16 +147,16 @@ inline float quantize_group(const float* x, int n, const GroupParts& out) noexce
   const __m256i is_inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), index);
   const __m256i k = _mm256_and_si256(_mm256_sllv_epi32(_mm256_set1_epi32(1), shift), is_inside);
   const __m256i eighths = _mm256_srlv_epi32(_mm256_set1_epi32(8), shift);
-  alignas(32) int factor[8];
-  _mm256_store_si256(reinterpret_cast<__m256i*>(factor), k);
+  alignas(32) int block_scale[8];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(block_scale), k);
   alignas(32) float scale[8];
   _mm256_store_ps(scale, _mm256_mul_ps(_mm256_set1_ps(inverse), _mm256_cvtepi32_ps(eighths)));
   __m256i p[2][4] = {};
   for (int j = 0; j < n; ++j) {
     if (max > 0.0f) p[j / 4][j % 4] = rounded(x + j * kBlock, scale[j]);
     store256(out.at(out.layout.values, kGroup) + kBlock * j, p[j / 4][j % 4]);
-    if (out.layout.has_wide)
-      store_wide(p[j / 4][j % 4], factor[j], out.at(out.layout.wide, 2 * kGroup) + 64 * j);
+    if (out.layout.has_int16)
+      store_wide(p[j / 4][j % 4], block_scale[j], out.at(out.layout.int16s, 2 * kGroup) + 64 * j);
   }
   store_sums(p[0], _mm256_castsi256_si128(shift), _mm256_castsi256_si128(k), 0, out);
   store_sums(p[1], _mm256_extracti128_si256(shift, 1), _mm256_extracti128_si256(k, 1), 1, out);
@@ -165,18 +166,19 @@ inline float quantize_group(const float* x, int n, const GroupParts& out) noexce
 }  // namespace
 
 void quantize_avx2(const float* x, const ActivationLayout& layout, std::byte* out) noexcept {
-  float* units = reinterpret_cast<float*>(out + layout.units);
+  float* group_scales = reinterpret_cast<float*>(out + layout.group_scales);
   // What no block covers is zero: the rounding up of each part to 64 bytes, a short last group.
   __builtin_memset(out, 0, layout.values);
   const std::size_t last = static_cast<std::size_t>(layout.groups - 1) * kGroup;
-  __builtin_memset(out + layout.values + last, 0, layout.wide - layout.values - last);
-  if (layout.has_wide)
-    __builtin_memset(out + layout.wide + 2 * last, 0, layout.bytes - layout.wide - 2 * last);
+  __builtin_memset(out + layout.values + last, 0, layout.int16s - layout.values - last);
+  if (layout.has_int16)
+    __builtin_memset(out + layout.int16s + 2 * last, 0, layout.bytes - layout.int16s - 2 * last);
   for (int g = 0; g < layout.groups; ++g) {
     const int begin = 8 * g;
     const int n = layout.blocks - begin < 8 ? layout.blocks - begin : 8;
-    units[g] = quantize_group(x + begin * kBlock, n,
-                              {.row = out, .layout = layout, .group = static_cast<std::size_t>(g)});
+    group_scales[g] =
+        quantize_group(x + begin * kBlock, n,
+                       {.row = out, .layout = layout, .group = static_cast<std::size_t>(g)});
   }
 }
 

@@ -66,29 +66,29 @@ inline __attribute__((always_inline)) void add_products(const KeyBlocks<kBlocks>
   }
 }
 
-// The same for tiles: products of integers, then the scales. A row of q holds codes [k_dim], then a
-// unit for each tile.
+// The same for tiles: products of integers, then the scales. A row of q holds quants [k_dim], then
+// a query scale for each tile.
 template <class Pairs, int kRows, int kBlocks>
 inline __attribute__((always_inline)) void add_tiles(const KeyBlocks<kBlocks>& blocks, int k_dim,
                                                      const float* q, Lanes (&sum)[kRows][kBlocks]) {
-  const auto* codes = reinterpret_cast<const std::int16_t*>(q);
-  const float* const units = q + k_dim / 2;
+  const auto* quants = reinterpret_cast<const std::int16_t*>(q);
+  const float* const query_scales = q + k_dim / 2;
   std::ptrdiff_t offset = 0;
   for (int tile = 0; tile < k_dim / kCacheTile; ++tile, offset += kTileBytes<Pairs>) {
     Counts part[kRows][kBlocks];
-    for (int pair = 0; pair < kCacheTile / 2; ++pair, codes += 2) {
+    for (int pair = 0; pair < kCacheTile / 2; ++pair, quants += 2) {
       repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
         fetch<Pairs>(blocks, b.value, offset, pair);
         const Words keys = Pairs::keys(blocks.at[b.value] + offset, pair);
         repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-          add_pairs(part[r.value][b.value], keys, codes + r.value * 2 * k_dim);
+          add_pairs(part[r.value][b.value], keys, quants + r.value * 2 * k_dim);
         });
       });
     }
     repeat<kBlocks>([&](auto b) WICK_INLINE_BODY {
       const Lanes scales = widen_halves(blocks.at[b.value] + offset);
       repeat<kRows>([&](auto r) WICK_INLINE_BODY {
-        const Lanes scaled = mul(scales, all(units[r.value * k_dim + tile]));
+        const Lanes scaled = mul(scales, all(query_scales[r.value * k_dim + tile]));
         Lanes& to = sum[r.value][b.value];
         to = fma(to_floats(part[r.value][b.value]), scaled, to);
       });
@@ -262,22 +262,22 @@ inline void write_row(const AttentionArgs& a, float* state, float* y) {
   }
 }
 
-// A tile of a query to sixteen bits: its largest magnitude is 32,767 units. Of something that is
-// not finite the unit is NaN.
-inline float code_tile(const float* x, std::int16_t* codes) {
+// A tile of a query to sixteen bits: its largest magnitude is 32,767 steps of the query scale. Of
+// something that is not finite the query scale is NaN.
+inline float quantize_tile(const float* x, std::int16_t* quants) {
   const Lanes first = load(x), second = load(x + 16);
   const float total = sum_of_lanes(add(absolute(first), absolute(second)));
   const float top = largest_of_lanes(max(absolute(first), absolute(second)));
   const bool is_finite = total < __builtin_inff(), is_zero = top < 0x1p-100F;
   const Lanes inverse = all(32767.0F / top), zero = all(0.0F);
-  const bool is_coded = is_finite && !is_zero;
-  store_words(codes, is_coded ? mul(first, inverse) : zero);
-  store_words(codes + 16, is_coded ? mul(second, inverse) : zero);
+  const bool is_quantized = is_finite && !is_zero;
+  store_words(quants, is_quantized ? mul(first, inverse) : zero);
+  store_words(quants + 16, is_quantized ? mul(second, inverse) : zero);
   return !is_finite ? __builtin_nanf("") : is_zero ? 0.0F : top / 32767.0F;
 }
 
 // Copies the queries of rows [row, row + n) to `to` [n][k_dim], rounded as the cache's keys are: to
-// bf16, or to codes and units (add_tiles).
+// bf16, or to quants and query scales (add_tiles).
 inline void gather_queries(const AttentionArgs& a, int row, int n, float* to) {
   const bool is_tiled = a.k_type == CacheType::kQ8_0 || a.k_type == CacheType::kQ4_0;
   for (int r = row; r < row + n; ++r, to += a.k_dim) {
@@ -285,7 +285,7 @@ inline void gather_queries(const AttentionArgs& a, int row, int n, float* to) {
         a.q + r / a.group * a.q_stride + static_cast<std::ptrdiff_t>(r % a.group) * a.k_dim;
     for (int i = 0; is_tiled && i < a.k_dim; i += kCacheTile)
       to[a.k_dim / 2 + i / kCacheTile] =
-          code_tile(from + i, reinterpret_cast<std::int16_t*>(to) + i);
+          quantize_tile(from + i, reinterpret_cast<std::int16_t*>(to) + i);
     for (int i = 0; !is_tiled && i < a.k_dim; i += 16) {
       const int left = a.k_dim - i;
       Lanes part = left >= 16 ? load(from + i) : load_part(from + i, left);

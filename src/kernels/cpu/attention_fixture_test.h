@@ -43,11 +43,11 @@ inline bool is_tiled(CacheType type) {
   return type == CacheType::kQ8_0 || type == CacheType::kQ4_0;
 }
 
-// What is stored of a key or value: x = scale * code; without tiles the scale is 1.
+// What is stored of a key or value: x = scale * quant; without tiles the scale is 1.
 struct Stored {
-  Floats codes, scales;  // [n][dim], both
+  Floats quants, scales;  // [n][dim], both
 
-  float value(std::size_t at) const { return scales[at] * codes[at]; }
+  float value(std::size_t at) const { return scales[at] * quants[at]; }
 };
 
 // One head of a cache, as plain rows and in blocks whose order in memory is shuffled.
@@ -75,7 +75,7 @@ inline void put(CacheType type, std::byte* at, std::size_t index, float x) {
 inline void put_floats(CacheType type, bool is_key, const Floats& x, std::byte* block,
                        std::size_t slot, Stored& out) {
   for (std::size_t d = 0; d < x.size(); ++d) {
-    out.codes.push_back(as_stored(type, x[d]));
+    out.quants.push_back(as_stored(type, x[d]));
     out.scales.push_back(1);
     if (is_key) {
       put(type, block, type == CacheType::kF32 ? d * 16 + slot : (d / 2 * 16 + slot) * 2 + d % 2,
@@ -93,30 +93,30 @@ inline void put_tiles(CacheType type, bool is_key, const Floats& x, std::byte* b
   for (std::size_t first = 0; first < x.size(); first += 32) {
     std::byte* const tile = block + block_bytes(type, static_cast<int>(first));
     std::uint16_t scale = 0;
-    int codes[32];
+    int quants[32];
     if (type == CacheType::kQ8_0) {
-      BlockQ8_0 coded;
-      Q8_0::encode(&x[first], coded);
-      scale = coded.d_f16;
+      BlockQ8_0 coded_block;
+      Q8_0::encode(&x[first], coded_block);
+      scale = coded_block.d_f16;
       for (std::size_t i = 0; i < 32; ++i) {
-        codes[i] = coded.qs[i];
+        quants[i] = coded_block.qs[i];
         const std::size_t at = is_key ? (i / 2 * 16 + slot) * 2 + i % 2 : slot * 32 + i;
-        tile[32 + at] = static_cast<std::byte>(codes[i]);
+        tile[32 + at] = static_cast<std::byte>(quants[i]);
       }
     } else {
-      BlockQ4_0 coded;
-      Q4_0::encode(&x[first], coded);
-      scale = coded.d_f16;
+      BlockQ4_0 coded_block;
+      Q4_0::encode(&x[first], coded_block);
+      scale = coded_block.d_f16;
       for (std::size_t i = 0; i < 32; ++i) {
-        const int code = i < 16 ? coded.qs[i] & 15 : coded.qs[i - 16] >> 4;
-        codes[i] = code - 8;
+        const int quant = i < 16 ? coded_block.qs[i] & 15 : coded_block.qs[i - 16] >> 4;
+        quants[i] = quant - 8;
         std::byte& to = tile[32 + (is_key ? i / 2 * 16 + slot : slot / 2 * 32 + i)];
-        to |= static_cast<std::byte>((is_key ? i : slot) % 2 == 0 ? code : code << 4);
+        to |= static_cast<std::byte>((is_key ? i : slot) % 2 == 0 ? quant : quant << 4);
       }
     }
     std::memcpy(tile + 2 * slot, &scale, 2);
-    for (const int code : codes) {
-      out.codes.push_back(static_cast<float>(code));
+    for (const int quant : quants) {
+      out.quants.push_back(static_cast<float>(quant));
       out.scales.push_back(f16_to_f32(scale));
     }
   }
@@ -144,7 +144,7 @@ inline Cache make_cache(const Case& c, std::mt19937& engine) {
     (is_tiled(c.k_type) ? put_tiles : put_floats)(
         c.k_type, true, key, cache.k.data() + block * cache.k_bytes, slot, cache.keys);
     if (c.is_latent) {
-      for (Floats Stored::*part : {&Stored::codes, &Stored::scales}) {
+      for (Floats Stored::*part : {&Stored::quants, &Stored::scales}) {
         const auto end = (cache.keys.*part).end(), begin = end - c.k_dim;
         (cache.values.*part).insert((cache.values.*part).end(), begin, begin + c.v_dim);
       }

@@ -76,7 +76,7 @@ using PairsF16 = Pairs16<widen_f16>;
 
 // Quantized caches: a tile is 32 features of 16 positions with 16 scales in front, one for each
 // position. Values have a row for each position; keys are read as integers, a pair at a time.
-struct PairsQ8 {  // values: scales [16], codes [16][32]; keys: scales [16], codes [16][16][2]
+struct PairsQ8 {  // values: scales [16], quants [16][32]; keys: scales [16], quants [16][16][2]
   static constexpr int kFirst = 0;
   static constexpr bool kIsApart = true;
   static constexpr int kPairBytes = 32;
@@ -93,7 +93,7 @@ struct PairsQ8 {  // values: scales [16], codes [16][32]; keys: scales [16], cod
   }
 };
 
-struct PairsQ4 {  // scales [16], codes [pair][width]: the even element in the low nibble
+struct PairsQ4 {  // scales [16], quants [pair][width]: the even element in the low nibble
   static constexpr int kFirst = 0;
   static constexpr bool kIsApart = false;
   static constexpr int kPairBytes = 16;

@@ -40,33 +40,33 @@ int term(CacheType type, int n) {
   return type == CacheType::kBF16 || type == CacheType::kF16 ? n ^ 1 : n;
 }
 
-// Quantized keys: the query in units of its largest magnitude over 32,767, tile by tile.
-float coded_score_reference(const Case& c, const Cache& cache, const float* q, int p) {
+// Quantized keys: the query in steps of its largest magnitude over 32,767, tile by tile.
+float quantized_score_reference(const Case& c, const Cache& cache, const float* q, int p) {
   float sum = 0;
   for (int tile = 0; tile < c.k_dim; tile += 32) {
     float top = 0;
     for (int i = 0; i < 32; ++i)
       top = std::max(top, std::abs(q[tile + i]));
     const float inverse = top < 0x1p-100F ? 0 : 32767 / top;
-    const float unit = top < 0x1p-100F ? 0 : top / 32767;
+    const float query_scale = top < 0x1p-100F ? 0 : top / 32767;
     const auto at = static_cast<std::size_t>(p * c.k_dim + tile);
     std::int64_t count = 0;
     for (int i = 0; i < 32; ++i)
       count += static_cast<std::int64_t>(std::nearbyint(q[tile + i] * inverse)) *
-               static_cast<std::int64_t>(cache.keys.codes[at + static_cast<std::size_t>(i)]);
-    sum = std::fma(static_cast<float>(count), cache.keys.scales[at] * unit, sum);
+               static_cast<std::int64_t>(cache.keys.quants[at + static_cast<std::size_t>(i)]);
+    sum = std::fma(static_cast<float>(count), cache.keys.scales[at] * query_scale, sum);
   }
   return sum;
 }
 
 float score_reference(const Case& c, const Cache& cache, const float* q, int p) {
-  if (is_tiled(c.k_type)) return coded_score_reference(c, cache, q, p);
+  if (is_tiled(c.k_type)) return quantized_score_reference(c, cache, q, p);
   float sum = 0;
   for (int i = 0; i < c.k_dim; ++i) {
     const int d = term(c.k_type, i);
     const auto at = static_cast<std::size_t>(p * c.k_dim + d);
     const float query = c.k_type == CacheType::kBF16 ? as_stored(c.k_type, q[d]) : q[d];
-    sum = std::fma(cache.keys.codes[at], query, sum);
+    sum = std::fma(cache.keys.quants[at], query, sum);
   }
   return sum;
 }
@@ -98,7 +98,7 @@ State range_reference(const Case& c, const Cache& cache, const float* q, int pos
       for (int p = first; p <= last; ++p) {
         const auto at = static_cast<std::size_t>(p * c.v_dim + d);
         float& sum = sums[static_cast<std::size_t>(p % 16)];
-        sum = std::fma(cache.values.codes[at],
+        sum = std::fma(cache.values.quants[at],
                        weights[static_cast<std::size_t>(p % 256)] * cache.values.scales[at], sum);
       }
       state.o.push_back(tree(sums) + 0.0F);
@@ -110,7 +110,7 @@ State range_reference(const Case& c, const Cache& cache, const float* q, int pos
       if (p < first || p > last) continue;
       const auto at = static_cast<std::size_t>(p * c.v_dim + d);
       const float weight = weights[static_cast<std::size_t>(p % 256)];
-      sum = std::fma(cache.values.codes[at], weight * cache.values.scales[at], sum);
+      sum = std::fma(cache.values.quants[at], weight * cache.values.scales[at], sum);
     }
     state.o.push_back(sum + 0.0F);
   }

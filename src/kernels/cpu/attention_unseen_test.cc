@@ -19,7 +19,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kBad[] = {kNan, kInfinity, -kInfinity, 60000};
 
-// One head's key or value at `slot` of a block becomes `bad`; in tiles the scale does, codes stay.
+// One head's key or value at `slot` of a block becomes `bad`; in tiles the scale does, quants stay.
 void spoil(CacheType type, bool is_key, int dim, std::byte* block, int slot, float bad) {
   if (is_tiled(type)) {
     const std::uint16_t scale = f32_to_f16(bad);

@@ -5,7 +5,7 @@
 //   Block      as in the file
 //   kHasMin    x = d * q + m (blocks of 32) or d * scale * q - dmin * min (super-blocks)
 //   kOffset    kernels unpack q + kOffset, a whole number of 0 ..
-//   kMaxCode   .. at most this much
+//   kMaxQuant   .. at most this much
 //   kScales    of a super-block: 8 for 32 weights each or 16 for 16
 //   kTable     what the stored nibbles stand for, where that is not q + kOffset itself: if
 //   kHasTable
@@ -18,11 +18,11 @@
 namespace wick {
 namespace {  // internal on purpose, see matmul_avx2.h
 
-template <class BlockType, bool HasMin, int Offset, int MaxCode>
+template <class BlockType, bool HasMin, int Offset, int MaxQuant>
 struct Block32Format {
   using Block = BlockType;
   static constexpr bool kHasMin = HasMin;
-  static constexpr int kOffset = Offset, kMaxCode = MaxCode;
+  static constexpr int kOffset = Offset, kMaxQuant = MaxQuant;
   static constexpr bool kHasTable = false;
 };
 
@@ -47,11 +47,11 @@ struct MXFP4 : Block32Format<BlockMXFP4, false, 16, 28> {
   static constexpr const std::int8_t* kTable = kMxfp4Doubled;
 };
 
-template <class BlockType, bool HasMin, int Scales, int Offset, int MaxCode>
+template <class BlockType, bool HasMin, int Scales, int Offset, int MaxQuant>
 struct SuperBlockFormat {
   using Block = BlockType;
   static constexpr bool kHasMin = HasMin;
-  static constexpr int kScales = Scales, kOffset = Offset, kMaxCode = MaxCode;
+  static constexpr int kScales = Scales, kOffset = Offset, kMaxQuant = MaxQuant;
 };
 
 struct Q2_K : SuperBlockFormat<BlockQ2_K, true, 16, 0, 3> {};

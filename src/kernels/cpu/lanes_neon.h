@@ -171,9 +171,9 @@ struct Counts {
 };
 
 inline Words widen_pairs(const std::byte* p) {
-  const int8x16x2_t codes = vld2q_s8(reinterpret_cast<const std::int8_t*>(p));
-  return {{vmovl_s8(vget_low_s8(codes.val[0])), vmovl_high_s8(codes.val[0])},
-          {vmovl_s8(vget_low_s8(codes.val[1])), vmovl_high_s8(codes.val[1])}};
+  const int8x16x2_t quants = vld2q_s8(reinterpret_cast<const std::int8_t*>(p));
+  return {{vmovl_s8(vget_low_s8(quants.val[0])), vmovl_high_s8(quants.val[0])},
+          {vmovl_s8(vget_low_s8(quants.val[1])), vmovl_high_s8(quants.val[1])}};
 }
 
 inline Words widen_nibble_pairs(const std::byte* p) {

@@ -175,14 +175,14 @@ inline Lanes widen_bytes(const std::byte* p) {
   return each([p](int i) { return static_cast<float>(static_cast<std::int8_t>(p[i])); });
 }
 
-// Sixteen bytes → what their low and their high four bits mean: code - 8.
+// Sixteen bytes → what their low and their high four bits mean: quant - 8.
 inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   low = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] & std::byte{15}) - 8); });
   high = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] >> 4) - 8); });
 }
 
 // Keys of a quantized cache, two features of sixteen positions: [16][2]; and their products with a
-// query's codes, added up as integers.
+// query's quants, added up as integers.
 struct Words {
   std::int16_t v[32];
 };
@@ -191,7 +191,7 @@ struct Counts {
   std::int32_t v[16] = {};
 };
 
-// From bytes, and from nibbles: code - 8, the first feature in the low one.
+// From bytes, and from nibbles: quant - 8, the first feature in the low one.
 inline Words widen_pairs(const std::byte* p) {
   Words out;
   for (int i = 0; i < 32; ++i)

@@ -17,7 +17,7 @@ MatmulKernels with_overrides(const MatmulOverrides& o) noexcept {
   if (o.quantize != nullptr) kernels.quantize = o.quantize;
   kernels.peak = o.peak;
   for (const DType type : {DType::kQ8_0, DType::kIQ4_NL, DType::kIQ4_XS})
-    kernels.reads_wide[static_cast<int>(type)] = o.reads_wide;
+    kernels.reads_int16[static_cast<int>(type)] = o.reads_int16;
   const auto put = [&kernels](DType type, MatmulFn fn) {
     if (fn != nullptr) kernels.matmul[static_cast<int>(type)] = fn;
   };

@@ -23,9 +23,9 @@
 
 namespace wick {
 
-// width: positive, a multiple of 32. Rows without the wide values are shorter and otherwise the
+// width: positive, a multiple of 32. Rows without the int16 values are shorter and otherwise the
 // same.
-ActivationLayout activation_layout(int width, bool has_wide = true) noexcept;
+ActivationLayout activation_layout(int width, bool has_int16 = true) noexcept;
 
 // Whether products with weights of `type` read quantized activations; if so, width must be a
 // multiple of 32 (of 256 for types with blocks of 256).
@@ -33,9 +33,9 @@ bool needs_quantized(DType type) noexcept;
 
 struct MatmulKernels {
   QuantizeFn quantize = nullptr;
-  MatmulFn matmul[kDTypes] = {};  // by DType; every entry is set
-  bool reads_wide[kDTypes] = {};  // products of this type need rows with wide values
-  PeakFn peak = nullptr;          // null: the ISA has no such multiply
+  MatmulFn matmul[kDTypes] = {};   // by DType; every entry is set
+  bool reads_int16[kDTypes] = {};  // products of this type need rows with int16 values
+  PeakFn peak = nullptr;           // null: the ISA has no such multiply
 };
 
 }  // namespace wick

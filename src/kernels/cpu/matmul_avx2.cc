@@ -8,10 +8,10 @@ namespace wick {
 namespace {
 
 std::uint64_t peak_avx2(std::uint64_t rounds) noexcept {
-  __m256i codes = _mm256_set1_epi8(1);
-  return products_of<__m256i>(rounds, [&codes](__m256i& sums) {
-    __asm__ volatile("" : "+x"(codes));  // as if it were another one
-    sums = _mm256_maddubs_epi16(codes, codes);
+  __m256i quants = _mm256_set1_epi8(1);
+  return products_of<__m256i>(rounds, [&quants](__m256i& sums) {
+    __asm__ volatile("" : "+x"(quants));  // as if it were another one
+    sums = _mm256_maddubs_epi16(quants, quants);
     __asm__ volatile("" : "+x"(sums));
   });
 }
@@ -21,7 +21,7 @@ std::uint64_t peak_avx2(std::uint64_t rounds) noexcept {
 MatmulOverrides matmul_overrides_avx2() noexcept {
   return {.quantize = quantize_avx2,
           .peak = peak_avx2,
-          .reads_wide = true,
+          .reads_int16 = true,
           .f32 = matmul_f32_avx2,
           .f16 = matmul_f16_avx2,
           .bf16 = matmul_bf16_avx2,

@@ -1,4 +1,4 @@
-// What the AVX2 products share: the walk over rows and tokens and a few shuffles. Included by
+// What the AVX2 products share: the loop over rows and tokens and a few shuffles. Included by
 // *_avx2.cc only; everything is internal to the file that includes it, so that no function compiled
 // for AVX2 can serve a processor without it (docs/ARCHITECTURE.md, "ISA safety").
 // Hot: all of it.
@@ -47,7 +47,7 @@ void panel_iq4_xs_avx2(const MatmulArgs& args) noexcept;
 void panel_mxfp4_avx2(const MatmulArgs& args) noexcept;
 
 // Defined with the layout in activation.cc, which is compiled for every processor.
-ActivationLayout activation_layout(int width, bool has_wide = true) noexcept;
+ActivationLayout activation_layout(int width, bool has_int16 = true) noexcept;
 
 namespace {  // internal on purpose, see above
 
@@ -116,11 +116,11 @@ inline __m256i table_plus(const std::int8_t* table, int offset) noexcept {
 
 // The activations of one group of one token, by ActivationLayout.
 struct Group {
-  const std::byte* factors;
-  const std::byte* factor_pairs;
+  const std::byte* block_scales;
+  const std::byte* block_scale_pairs;
   const std::byte* sums;
   const std::byte* half_sums;
-  const std::byte* offsets;
+  const std::byte* word_compensations;
   const std::byte* values;
 };
 
@@ -133,16 +133,16 @@ struct Activations {
   Group group(int t, int g) const noexcept {
     const std::byte* row = rows[t];
     const auto at = static_cast<std::size_t>(g);
-    return {.factors = row + layout.factors + 16 * at,
-            .factor_pairs = row + layout.factor_pairs + 32 * at,
+    return {.block_scales = row + layout.block_scales + 16 * at,
+            .block_scale_pairs = row + layout.block_scale_pairs + 32 * at,
             .sums = row + layout.sums + 16 * at,
             .half_sums = row + layout.half_sums + 32 * at,
-            .offsets = row + layout.offsets + 32 * at,
+            .word_compensations = row + layout.word_compensations + 32 * at,
             .values = row + layout.values + 256 * at};
   }
 
-  float unit(int t, int g) const noexcept {
-    return load_as<float>(rows[t] + layout.units + 4 * static_cast<std::size_t>(g));
+  float group_scale(int t, int g) const noexcept {
+    return load_as<float>(rows[t] + layout.group_scales + 4 * static_cast<std::size_t>(g));
   }
 
   const float* float_sums(int t, int g) const noexcept {

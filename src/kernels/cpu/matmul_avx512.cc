@@ -103,15 +103,15 @@ void product(const MatmulArgs& args) noexcept {
 }
 
 std::uint64_t peak_avx512(std::uint64_t rounds) noexcept {
-  const __m512i codes = _mm512_set1_epi8(1);
-  return products_of<__m512i>(rounds, [&codes](__m512i& sum) {
-    sum = _mm512_dpbusd_epi32(sum, codes, codes);
+  const __m512i quants = _mm512_set1_epi8(1);
+  return products_of<__m512i>(rounds, [&quants](__m512i& sum) {
+    sum = _mm512_dpbusd_epi32(sum, quants, quants);
     pin512(sum);
   });
 }
 
-template <class Format, class Codes>
-constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Codes>, Panel512<Format>, 5>;
+template <class Format, class Quants>
+constexpr MatmulFn kBlocks32 = product<Rows8Kernel<Format, Quants>, Panel512<Format>, 5>;
 template <class Format>
 constexpr MatmulFn kSuperBlocks = product<SuperBlockKernel<Format>, SuperPanel512<Format>, 4>;
 

@@ -1,5 +1,5 @@
 // NEON products of formats with super-blocks of 256 (ARMv8.2 with dot product). A super-block
-// unpacks into sixteen parts of sixteen signed codes, each a register and a scale; sdot and one
+// unpacks into sixteen parts of sixteen signed quants, each a register and a scale; sdot and one
 // multiply-add bring a part's integers to four lanes, which add up to I (docs/numerics.md). An
 // unpacked super-block serves up to four tokens. Correct first, its speed is untested.
 // Hot: all of it.
@@ -11,7 +11,7 @@ namespace {
 constexpr int kPassTokens = 4;
 
 struct Parts {
-  int8x16_t codes[16];
+  int8x16_t quants[16];
   std::int16_t scale[16];
   std::int16_t min[16];  // formats with a minimum only
 };
@@ -31,8 +31,8 @@ inline uint8x16_t where_set(const std::uint8_t* at, int bit, unsigned value) noe
   return vandq_u8(is_set, vdupq_n_u8(static_cast<std::uint8_t>(value)));
 }
 
-inline int8x16_t less(uint8x16_t codes, int offset) noexcept {
-  return vsubq_s8(vreinterpretq_s8_u8(codes), vdupq_n_s8(static_cast<std::int8_t>(offset)));
+inline int8x16_t less(uint8x16_t quants, int offset) noexcept {
+  return vsubq_s8(vreinterpretq_s8_u8(quants), vdupq_n_s8(static_cast<std::int8_t>(offset)));
 }
 
 inline std::int16_t whole(unsigned bits, int offset = 0) noexcept {
@@ -43,7 +43,7 @@ inline std::int16_t whole(unsigned bits, int offset = 0) noexcept {
 inline void unpack(const BlockQ2_K& b, Parts& out) noexcept {
   for (int i = 0; i < 16; ++i) {
     const int j = i / 2;
-    out.codes[i] = less(bits_of(b.qs + j / 4 * 32 + i % 2 * 16, 2 * (j % 4), 3), 0);
+    out.quants[i] = less(bits_of(b.qs + j / 4 * 32 + i % 2 * 16, 2 * (j % 4), 3), 0);
     out.scale[i] = whole(b.scales[i] & 15u);
     out.min[i] = whole(b.scales[i] >> 4u);
   }
@@ -53,7 +53,7 @@ inline void unpack(const BlockQ3_K& b, Parts& out) noexcept {
   for (int i = 0; i < 16; ++i) {
     const int j = i / 2;
     const uint8x16_t low = bits_of(b.qs + j / 4 * 32 + i % 2 * 16, 2 * (j % 4), 3);
-    out.codes[i] = less(vorrq_u8(low, where_set(b.hmask + i % 2 * 16, j, 4)), 4);
+    out.quants[i] = less(vorrq_u8(low, where_set(b.hmask + i % 2 * 16, j, 4)), 4);
     const unsigned four = b.scales[i % 8] >> i / 8 * 4 & 15u;
     const unsigned two = b.scales[8 + i % 4] >> i / 4 * 2 & 3u;
     out.scale[i] = whole(four | two << 4, 32);
@@ -75,14 +75,14 @@ inline void unpack_scales(const std::uint8_t (&s)[12], Parts& out) noexcept {
 inline void unpack(const BlockQ4_K& b, Parts& out) noexcept {
   unpack_scales(b.scales, out);
   for (int i = 0; i < 16; ++i)
-    out.codes[i] = less(bits_of(b.qs + i / 4 * 32 + i % 2 * 16, i / 2 % 2 * 4, 15), 0);
+    out.quants[i] = less(bits_of(b.qs + i / 4 * 32 + i % 2 * 16, i / 2 % 2 * 4, 15), 0);
 }
 
 inline void unpack(const BlockQ5_K& b, Parts& out) noexcept {
   unpack_scales(b.scales, out);
   for (int i = 0; i < 16; ++i) {
     const uint8x16_t low = bits_of(b.qs + i / 4 * 32 + i % 2 * 16, i / 2 % 2 * 4, 15);
-    out.codes[i] = less(vorrq_u8(low, where_set(b.qh + i % 2 * 16, i / 2, 16)), 0);
+    out.quants[i] = less(vorrq_u8(low, where_set(b.qh + i % 2 * 16, i / 2, 16)), 0);
   }
 }
 
@@ -91,7 +91,7 @@ inline void unpack(const BlockQ6_K& b, Parts& out) noexcept {
     const int half = i / 8, j = i / 2 % 4, at = i % 2 * 16;
     const uint8x16_t low = bits_of(b.ql + 64 * half + j % 2 * 32 + at, j / 2 * 4, 15);
     const uint8x16_t high = bits_of(b.qh + 32 * half + at, 2 * j, 3);
-    out.codes[i] = less(vorrq_u8(low, vshlq_n_u8(high, 4)), 32);
+    out.quants[i] = less(vorrq_u8(low, vshlq_n_u8(high, 4)), 32);
     out.scale[i] = b.scales[i];
   }
 }
@@ -99,7 +99,7 @@ inline void unpack(const BlockQ6_K& b, Parts& out) noexcept {
 inline void unpack(const BlockIQ4_XS& b, Parts& out) noexcept {
   for (int i = 0; i < 16; ++i) {
     const int j = i / 2;
-    out.codes[i] = vqtbl1q_s8(vld1q_s8(kIq4Values), bits_of(b.qs + 16 * j, i % 2 * 4, 15));
+    out.quants[i] = vqtbl1q_s8(vld1q_s8(kIq4Values), bits_of(b.qs + 16 * j, i % 2 * 4, 15));
     const unsigned four = b.scales_l[j / 2] >> j % 2 * 4 & 15u;
     const unsigned two = static_cast<unsigned>(b.scales_h) >> 2 * j & 3u;
     out.scale[i] = whole(four | two << 4, 32);
@@ -107,12 +107,12 @@ inline void unpack(const BlockIQ4_XS& b, Parts& out) noexcept {
 }
 
 // I, and M where the format has minima.
-inline int total_of(const Parts& parts, const std::int16_t* factors,
+inline int total_of(const Parts& parts, const std::int16_t* block_scales,
                     const std::int8_t* values) noexcept {
   int32x4_t total = vdupq_n_s32(0);
   for (int i = 0; i < 16; ++i) {
-    const int32x4_t s = vdotq_s32(vdupq_n_s32(0), parts.codes[i], vld1q_s8(values + 16 * i));
-    total = vmlaq_n_s32(total, s, parts.scale[i] * factors[i / 2]);
+    const int32x4_t s = vdotq_s32(vdupq_n_s32(0), parts.quants[i], vld1q_s8(values + 16 * i));
+    total = vmlaq_n_s32(total, s, parts.scale[i] * block_scales[i / 2]);
   }
   return vaddvq_s32(total);
 }
@@ -144,14 +144,14 @@ void matmul_super_blocks(const MatmulArgs& args) noexcept {
         unpack(block, parts);
         for (int t = 0; t < n; ++t) {
           const std::byte* x = args.x + static_cast<std::size_t>(first + t) * args.x_stride;
-          const int total = total_of(parts, part<std::int16_t>(x, layout.factors) + 8 * g,
+          const int total = total_of(parts, part<std::int16_t>(x, layout.block_scales) + 8 * g,
                                      part<std::int8_t>(x, layout.values) + 256 * g);
           float term = widen(block.d_f16) * static_cast<float>(total);
           if constexpr (Format::kHasMin) {
             const int m = minima_of(parts, part<std::int16_t>(x, layout.half_sums) + 16 * g);
             term = __builtin_fmaf(-widen(block.dmin_f16), static_cast<float>(m), term);
           }
-          acc[t] = __builtin_fmaf(part<float>(x, layout.units)[g], term, acc[t]);
+          acc[t] = __builtin_fmaf(part<float>(x, layout.group_scales)[g], term, acc[t]);
         }
       }
       for (int t = 0; t < n; ++t)

@@ -12,19 +12,19 @@
 namespace wick {
 namespace {
 
-// 32 signed codes in order.
-struct Codes {
+// 32 signed quants in order.
+struct Quants {
   int8x16_t first, second;
 };
 
-inline Codes nibbles(const std::uint8_t* qs) noexcept {
+inline Quants nibbles(const std::uint8_t* qs) noexcept {
   const uint8x16_t q = vld1q_u8(qs);
   return {vreinterpretq_s8_u8(vandq_u8(q, vdupq_n_u8(15))), vreinterpretq_s8_u8(vshrq_n_u8(q, 4))};
 }
 
-inline Codes minus(const Codes& codes, int offset) noexcept {
+inline Quants minus(const Quants& quants, int offset) noexcept {
   const int8x16_t o = vdupq_n_s8(static_cast<std::int8_t>(offset));
-  return {vsubq_s8(codes.first, o), vsubq_s8(codes.second, o)};
+  return {vsubq_s8(quants.first, o), vsubq_s8(quants.second, o)};
 }
 
 // 16 in the bytes whose bit of the two bytes at `qh` is set.
@@ -36,26 +36,26 @@ inline int8x16_t fifth_bits(const std::uint8_t* qh) noexcept {
   return vreinterpretq_s8_u8(vandq_u8(is_set, vdupq_n_u8(16)));
 }
 
-inline Codes with_fifth_bits(const Codes& low, const std::uint8_t* qh) noexcept {
+inline Quants with_fifth_bits(const Quants& low, const std::uint8_t* qh) noexcept {
   return {vorrq_s8(low.first, fifth_bits(qh)), vorrq_s8(low.second, fifth_bits(qh + 2))};
 }
 
-// What a table of sixteen has for each code.
-inline Codes through(const std::int8_t* table, const Codes& codes) noexcept {
+// What a table of sixteen has for each quant.
+inline Quants through(const std::int8_t* table, const Quants& quants) noexcept {
   const int8x16_t values = vld1q_s8(table);
-  return {vqtbl1q_s8(values, vreinterpretq_u8_s8(codes.first)),
-          vqtbl1q_s8(values, vreinterpretq_u8_s8(codes.second))};
+  return {vqtbl1q_s8(values, vreinterpretq_u8_s8(quants.first)),
+          vqtbl1q_s8(values, vreinterpretq_u8_s8(quants.second))};
 }
 
 template <class Format>
-inline Codes codes_of(const typename Format::Block& block) noexcept {
+inline Quants quants_of(const typename Format::Block& block) noexcept {
   if constexpr (sizeof(block.qs) == 32) {
     return {vld1q_s8(block.qs), vld1q_s8(block.qs + 16)};
   } else {
-    Codes codes = nibbles(block.qs);
-    if constexpr (requires { block.qh; }) codes = with_fifth_bits(codes, block.qh);
-    if constexpr (Format::kHasTable) return through(Format::kTable, codes);
-    return minus(codes, Format::kOffset);
+    Quants quants = nibbles(block.qs);
+    if constexpr (requires { block.qh; }) quants = with_fifth_bits(quants, block.qh);
+    if constexpr (Format::kHasTable) return through(Format::kTable, quants);
+    return minus(quants, Format::kOffset);
   }
 }
 
@@ -70,34 +70,34 @@ inline float scale_of(const typename Format::Block& block) noexcept {
   }
 }
 
-inline int32x4_t dot(const Codes& codes, const std::int8_t* p) noexcept {
-  const int32x4_t first = vdotq_s32(vdupq_n_s32(0), codes.first, vld1q_s8(p));
-  return vdotq_s32(first, codes.second, vld1q_s8(p + 16));
+inline int32x4_t dot(const Quants& quants, const std::int8_t* p) noexcept {
+  const int32x4_t first = vdotq_s32(vdupq_n_s32(0), quants.first, vld1q_s8(p));
+  return vdotq_s32(first, quants.second, vld1q_s8(p + 16));
 }
 
 // k * S of the first n <= 4 blocks; zeros behind them.
 template <class Format>
 inline float32x4_t sums_of_four(const typename Format::Block* blocks, int n, const std::int8_t* p,
-                                const std::int16_t* factors) noexcept {
+                                const std::int16_t* block_scales) noexcept {
   int32x4_t d[4];
   for (int j = 0; j < 4; ++j) {
-    d[j] = j < n ? dot(codes_of<Format>(blocks[j]), p + 32 * j) : vdupq_n_s32(0);
+    d[j] = j < n ? dot(quants_of<Format>(blocks[j]), p + 32 * j) : vdupq_n_s32(0);
   }
   const int32x4_t s = vpaddq_s32(vpaddq_s32(d[0], d[1]), vpaddq_s32(d[2], d[3]));
-  return vcvtq_f32_s32(vmulq_s32(s, vmovl_s16(vld1_s16(factors))));
+  return vcvtq_f32_s32(vmulq_s32(s, vmovl_s16(vld1_s16(block_scales))));
 }
 
 // Offsets of the parts of ActivationLayout that a row's groups read.
 struct Row {
-  const float* units;
-  const std::int16_t* factors;
+  const float* group_scales;
+  const std::int16_t* block_scales;
   const float* float_sums;
   const std::int8_t* values;
 };
 
 inline Row row_of(const ActivationLayout& layout, const std::byte* x) noexcept {
-  return {.units = reinterpret_cast<const float*>(x + layout.units),
-          .factors = reinterpret_cast<const std::int16_t*>(x + layout.factors),
+  return {.group_scales = reinterpret_cast<const float*>(x + layout.group_scales),
+          .block_scales = reinterpret_cast<const std::int16_t*>(x + layout.block_scales),
           .float_sums = reinterpret_cast<const float*>(x + layout.float_sums),
           .values = reinterpret_cast<const std::int8_t*>(x + layout.values)};
 }
@@ -112,7 +112,7 @@ inline float multiply_row(const typename Format::Block* blocks, const Activation
       const int n = layout.blocks - at < 4 ? layout.blocks - at : 4;
       float s[4];
       vst1q_f32(s, sums_of_four<Format>(blocks + at, n, x.values + std::ptrdiff_t{at} * 32,
-                                        x.factors + at));
+                                        x.block_scales + at));
       for (int j = 0; j < n; ++j) {
         const auto& block = blocks[at + j];
         sum = __builtin_fmaf(scale_of<Format>(block), s[j], sum);
@@ -121,7 +121,7 @@ inline float multiply_row(const typename Format::Block* blocks, const Activation
         }
       }
     }
-    acc = __builtin_fmaf(x.units[g], sum, acc);
+    acc = __builtin_fmaf(x.group_scales[g], sum, acc);
   }
   return acc;
 }
@@ -210,9 +210,9 @@ void matmul_floats(const MatmulArgs& args) noexcept {
 }
 
 std::uint64_t peak_neon(std::uint64_t rounds) noexcept {
-  const int8x16_t codes = vdupq_n_s8(1);
-  return products_of<int32x4_t>(rounds, [&codes](int32x4_t& sum) {
-    sum = vdotq_s32(sum, codes, codes);
+  const int8x16_t quants = vdupq_n_s8(1);
+  return products_of<int32x4_t>(rounds, [&quants](int32x4_t& sum) {
+    sum = vdotq_s32(sum, quants, quants);
     __asm__ volatile("" : "+w"(sum));  // nobody reads it
   });
 }

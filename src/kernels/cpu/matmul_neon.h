@@ -21,7 +21,7 @@ void matmul_q6_k_neon(const MatmulArgs& args) noexcept;
 void matmul_iq4_xs_neon(const MatmulArgs& args) noexcept;
 
 // Defined with the layout in activation.cc, which is compiled for every processor.
-ActivationLayout activation_layout(int width, bool has_wide = true) noexcept;
+ActivationLayout activation_layout(int width, bool has_int16 = true) noexcept;
 
 namespace {  // internal on purpose, see above
 

@@ -64,7 +64,7 @@ float term(const Group32& group, const ActivationRow& x, int g) noexcept {
   for (int j = 0; j < group.n; ++j) {
     const Block32& block = group.blocks[j];
     const int at = 8 * g + j;
-    const int s = x.factors[at] * dot(block.q, x.values + at * 32, 32);
+    const int s = x.block_scales[at] * dot(block.q, x.values + at * 32, 32);
     sum = std::fma(block.d, static_cast<float>(s), sum);
     if constexpr (Format::kHasMin) {
       sum = std::fma(block.m, static_cast<float>(x.sums[at]), sum);
@@ -81,7 +81,7 @@ float term(const Block256& block, const ActivationRow& x, int g) noexcept {
   for (int i = 0; i < 16; ++i) {
     const int at = 16 * g + i;
     const int s = dot(block.q + 16 * i, x.values + at * 16, 16);
-    total += block.scale[i] * x.factors[at / 2] * s;
+    total += block.scale[i] * x.block_scales[at / 2] * s;
     minima += block.min[i] * x.half_sums[at];
   }
   const float t = block.d * static_cast<float>(total);
@@ -110,7 +110,7 @@ void matmul_blocks(const MatmulArgs& args) noexcept {
           }
         }();
         for (int t = 0; t < n; ++t) {
-          acc[t] = std::fma(x[t].units[g], term<Format>(group, x[t], g), acc[t]);
+          acc[t] = std::fma(x[t].group_scales[g], term<Format>(group, x[t], g), acc[t]);
         }
       }
       for (int t = 0; t < n; ++t)

@@ -20,22 +20,22 @@ TEST(ActivationLayout, PartsAreAlignedAndDoNotOverlap) {
     const auto groups = static_cast<std::size_t>(l.groups);
     EXPECT_EQ(l.groups, (width + 255) / 256);
     EXPECT_EQ(l.blocks, width / 32);
-    EXPECT_LE(l.units + 4 * groups, l.factors);
-    EXPECT_LE(l.factors + 16 * groups, l.factor_pairs);
-    EXPECT_LE(l.factor_pairs + 32 * groups, l.sums);
+    EXPECT_LE(l.group_scales + 4 * groups, l.block_scales);
+    EXPECT_LE(l.block_scales + 16 * groups, l.block_scale_pairs);
+    EXPECT_LE(l.block_scale_pairs + 32 * groups, l.sums);
     EXPECT_LE(l.sums + 16 * groups, l.half_sums);
     EXPECT_LE(l.half_sums + 32 * groups, l.float_sums);
-    EXPECT_LE(l.float_sums + 32 * groups, l.offsets);
-    EXPECT_LE(l.offsets + 32 * groups, l.half_offsets);
-    EXPECT_LE(l.half_offsets + 64 * groups, l.shifts);
-    EXPECT_LE(l.shifts + 32 * groups, l.starts);
-    EXPECT_LE(l.starts + 32 * groups, l.half_starts);
-    EXPECT_LE(l.half_starts + 64 * groups, l.values);
-    EXPECT_LE(l.values + 256 * groups, l.wide);
-    EXPECT_LE(l.wide + 512 * groups, l.bytes);
-    for (std::size_t at :
-         {l.units, l.factors, l.factor_pairs, l.sums, l.half_sums, l.float_sums, l.offsets,
-          l.half_offsets, l.shifts, l.starts, l.half_starts, l.values, l.wide, l.bytes}) {
+    EXPECT_LE(l.float_sums + 32 * groups, l.word_compensations);
+    EXPECT_LE(l.word_compensations + 32 * groups, l.half_word_compensations);
+    EXPECT_LE(l.half_word_compensations + 64 * groups, l.shifts);
+    EXPECT_LE(l.shifts + 32 * groups, l.compensations);
+    EXPECT_LE(l.compensations + 32 * groups, l.half_compensations);
+    EXPECT_LE(l.half_compensations + 64 * groups, l.values);
+    EXPECT_LE(l.values + 256 * groups, l.int16s);
+    EXPECT_LE(l.int16s + 512 * groups, l.bytes);
+    for (std::size_t at : {l.group_scales, l.block_scales, l.block_scale_pairs, l.sums, l.half_sums,
+                           l.float_sums, l.word_compensations, l.half_word_compensations, l.shifts,
+                           l.compensations, l.half_compensations, l.values, l.int16s, l.bytes}) {
       EXPECT_EQ(at % 64, 0u) << "width " << width;
     }
   }
@@ -62,7 +62,8 @@ Quantized quantize(const std::vector<float>& x) {
 }
 
 double value_at(const Quantized& q, int i) {
-  return static_cast<double>(q.row.units[i / 256]) * q.row.factors[i / 32] * q.row.values[i];
+  return static_cast<double>(q.row.group_scales[i / 256]) * q.row.block_scales[i / 32] *
+         q.row.values[i];
 }
 
 TEST(Quantize, IsWithinHalfAStepOfEveryValue) {
@@ -70,7 +71,8 @@ TEST(Quantize, IsWithinHalfAStepOfEveryValue) {
     const std::vector<float> x = make_values(576, fill, 5);
     const Quantized q = quantize(x);
     for (int i = 0; i < 576; ++i) {
-      const double step = static_cast<double>(q.row.units[i / 256]) * q.row.factors[i / 32];
+      const double step =
+          static_cast<double>(q.row.group_scales[i / 256]) * q.row.block_scales[i / 32];
       EXPECT_LE(std::fabs(value_at(q, i) - x[static_cast<std::size_t>(i)]), step * 0.50001);
     }
   }
@@ -87,7 +89,7 @@ TEST(Quantize, FactorIsTheSmallestThatReachesTheBlock) {
   const Quantized q = quantize(x);
   const int wanted[8] = {8, 4, 8, 2, 1, 1, 1, 1};
   for (int j = 0; j < 8; ++j)
-    EXPECT_EQ(q.row.factors[j], wanted[j]) << "block " << j;
+    EXPECT_EQ(q.row.block_scales[j], wanted[j]) << "block " << j;
   EXPECT_EQ(q.row.values[0], 127);
   EXPECT_EQ(q.row.values[96], -127);
 }
@@ -95,24 +97,26 @@ TEST(Quantize, FactorIsTheSmallestThatReachesTheBlock) {
 TEST(Quantize, SumsAreThoseOfTheValuesTimesTheFactor) {
   const Quantized q = quantize(make_values(288, Fill::kRandom, 9));
   const auto* floats = reinterpret_cast<const float*>(q.bytes.data() + q.layout.float_sums);
-  const auto* pairs = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.factor_pairs);
+  const auto* pairs =
+      reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.block_scale_pairs);
   const auto* shifts = reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.shifts);
-  const auto* starts = reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.starts);
-  const auto* half_starts =
-      reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.half_starts);
+  const auto* compensations =
+      reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.compensations);
+  const auto* half_compensations =
+      reinterpret_cast<const std::int32_t*>(q.bytes.data() + q.layout.half_compensations);
   for (int at = 0; at < q.layout.blocks; ++at) {
     int halves[2] = {};
     for (int i = 0; i < 32; ++i)
       halves[i / 16] += q.row.values[32 * at + i];
-    const int k = q.row.factors[at];
+    const int k = q.row.block_scales[at];
     EXPECT_EQ(q.row.half_sums[2 * at], k * halves[0]);
     EXPECT_EQ(q.row.half_sums[2 * at + 1], k * halves[1]);
     EXPECT_EQ(q.row.sums[at], k * (halves[0] + halves[1]));
     EXPECT_EQ(floats[at], static_cast<float>(k * (halves[0] + halves[1])));
     EXPECT_EQ(1 << shifts[at], k);
-    EXPECT_EQ(starts[at], -128 * (halves[0] + halves[1]));
-    EXPECT_EQ(half_starts[2 * at], -128 * halves[0]);
-    EXPECT_EQ(half_starts[2 * at + 1], -128 * halves[1]);
+    EXPECT_EQ(compensations[at], -128 * (halves[0] + halves[1]));
+    EXPECT_EQ(half_compensations[2 * at], -128 * halves[0]);
+    EXPECT_EQ(half_compensations[2 * at + 1], -128 * halves[1]);
     EXPECT_EQ(pairs[2 * at], k);
     EXPECT_EQ(pairs[2 * at + 1], k);
   }
@@ -120,9 +124,10 @@ TEST(Quantize, SumsAreThoseOfTheValuesTimesTheFactor) {
 
 TEST(Quantize, OffsetsAreMultiplesOfTheWordSums) {
   const Quantized q = quantize(make_values(288, Fill::kRandom, 9));
-  const auto* offsets = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.offsets);
+  const auto* word_compensations =
+      reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.word_compensations);
   const auto* halves =
-      reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.half_offsets);
+      reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.half_word_compensations);
   for (int half = 0; half < 18; ++half) {
     int words[2] = {0, 0};
     for (int i = 0; i < 16; ++i)
@@ -131,19 +136,21 @@ TEST(Quantize, OffsetsAreMultiplesOfTheWordSums) {
     EXPECT_EQ(halves[2 * half + 1], -32 * words[1]) << half;
   }
   for (int i = 0; i < 18; ++i)
-    EXPECT_EQ(2 * offsets[i], halves[i / 2 * 4 + i % 2] + halves[i / 2 * 4 + 2 + i % 2]) << i;
+    EXPECT_EQ(2 * word_compensations[i], halves[i / 2 * 4 + i % 2] + halves[i / 2 * 4 + 2 + i % 2])
+        << i;
 }
 
 TEST(Quantize, WideValuesAreThoseTimesTheFactorInTheirOrder) {
   const std::vector<float> x = make_values(288, Fill::kRandom, 9);
   const Quantized q = quantize(x);
-  ASSERT_TRUE(q.layout.has_wide);
-  const auto* wide = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.wide);
+  ASSERT_TRUE(q.layout.has_int16);
+  const auto* int16s = reinterpret_cast<const std::int16_t*>(q.bytes.data() + q.layout.int16s);
   for (int at = 0; at < q.layout.blocks; ++at) {
     for (int i = 0; i < 8; ++i) {
       for (int n = 0; n < 4; ++n) {
         const int place = 32 * at + n % 2 * 16 + 2 * i + n / 2;
-        EXPECT_EQ(wide[place], q.row.factors[at] * q.row.values[32 * at + 4 * i + n]) << place;
+        EXPECT_EQ(int16s[place], q.row.block_scales[at] * q.row.values[32 * at + 4 * i + n])
+            << place;
       }
     }
   }
@@ -153,8 +160,8 @@ TEST(Quantize, ARowWithoutWideValuesEndsBeforeThem) {
   const std::vector<float> x = make_values(288, Fill::kRandom, 9);
   const Quantized whole = quantize(x);
   const ActivationLayout layout = activation_layout(288, false);
-  EXPECT_FALSE(layout.has_wide);
-  ASSERT_EQ(layout.bytes, whole.layout.wide);
+  EXPECT_FALSE(layout.has_int16);
+  ASSERT_EQ(layout.bytes, whole.layout.int16s);
   for (const Isa isa : kAllIsas) {
     AlignedBytes bytes(layout.bytes);
     matmul_kernels(isa).quantize(x.data(), layout, bytes.data());
@@ -164,10 +171,10 @@ TEST(Quantize, ARowWithoutWideValuesEndsBeforeThem) {
 
 TEST(Quantize, GroupsBelowTwoToTheMinusHundredAreZero) {
   std::vector<float> x(256, 0x1p-101f);
-  EXPECT_EQ(quantize(x).row.units[0], 0.0f);
+  EXPECT_EQ(quantize(x).row.group_scales[0], 0.0f);
   EXPECT_EQ(quantize(x).row.values[3], 0);
   x[3] = 0x1p-100f;
-  EXPECT_GT(quantize(x).row.units[0], 0.0f);
+  EXPECT_GT(quantize(x).row.group_scales[0], 0.0f);
   EXPECT_EQ(quantize(x).row.values[3], 127);
 }
 
@@ -175,7 +182,7 @@ TEST(Quantize, LargestFloatsStayInRange) {
   const Quantized q = quantize(std::vector<float>(256, -std::numeric_limits<float>::max()));
   for (int i = 0; i < 256; ++i)
     EXPECT_EQ(q.row.values[i], -127);
-  EXPECT_TRUE(std::isfinite(q.row.units[0]));
+  EXPECT_TRUE(std::isfinite(q.row.group_scales[0]));
 }
 
 TEST(Quantize, GroupWithANonFiniteValueMakesItsProductsNaN) {
@@ -184,8 +191,8 @@ TEST(Quantize, GroupWithANonFiniteValueMakesItsProductsNaN) {
     std::vector<float> x(512, 1.0f);
     x[300] = bad;
     const Quantized q = quantize(x);
-    EXPECT_FALSE(std::isnan(q.row.units[0]));
-    EXPECT_TRUE(std::isnan(q.row.units[1]));
+    EXPECT_FALSE(std::isnan(q.row.group_scales[0]));
+    EXPECT_TRUE(std::isnan(q.row.group_scales[1]));
     EXPECT_EQ(q.row.values[300], 0);
   }
 }
@@ -209,7 +216,7 @@ Oracle oracle(DType type, const std::byte* row, int width, const std::byte* x) {
   for (int i = 0; i < width; ++i) {
     double v = 0;
     if (needs_quantized(type)) {
-      v = static_cast<double>(q.units[i / 256]) * q.factors[i / 32] * q.values[i];
+      v = static_cast<double>(q.group_scales[i / 256]) * q.block_scales[i / 32] * q.values[i];
     } else {
       float f = 0;
       std::memcpy(&f, x + static_cast<std::size_t>(i) * sizeof f, sizeof f);

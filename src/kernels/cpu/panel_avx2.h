@@ -8,15 +8,15 @@
 // the fma of the chain serve eight rows (docs/numerics.md: integers are exact, so only the order of
 // the chain matters, and that is the one of the passes).
 //
-// Bounds: codes are unsigned and p is -127..127, so one vpmaddubsw is at most 2 * c * 127 for codes
-// up to c. Eight fit 16 bits for c = 15 (30480). Larger codes are summed centred, c - 16 or c - 32:
-// the sums start at minus the offset times the values (start()), adds wrap around, the end is
-// exact.
+// Bounds: quants are unsigned and p is -127..127, so one vpmaddubsw is at most 2 * c * 127 for
+// quants up to c. Eight fit 16 bits for c = 15 (30480). Larger quants are summed centred, c - 16 or
+// c - 32: the sums start at minus the offset times the values (compensation()), adds wrap around,
+// the end is exact.
 //
-// A tile is two vectors of codes times four tokens: eight sums, two codes, a broadcast and a
+// A tile is two vectors of quants times four tokens: eight sums, two quants, a broadcast and a
 // product in sixteen registers. The slice stays in the first-level cache (kPanelBytes) and a block
 // of tokens in the second (kTokenBytes) while all rows pass; the chain goes on from slice to slice
-// in y. While a panel is multiplied, the next one's weights are on their way (Ahead).
+// in y. While a panel is multiplied, the next one's weights are on their way (Prefetcher).
 //
 // Cost for 256 products of Q4_1 (32 weights of eight rows, one token): 8 vpmaddubsw, 7 adds, a
 // vpmaddwd, a conversion, two fma and seven loads in all: bound by the vector pipes, 35 products a
@@ -24,7 +24,7 @@
 // Hot: all of it.
 #pragma once
 
-#include "kernels/cpu/panel_walk_avx2.h"
+#include "kernels/cpu/panel_loop_avx2.h"
 
 namespace wick {
 namespace {  // internal on purpose, see matmul_avx2.h
@@ -66,8 +66,8 @@ inline void dot(const std::byte* w, const std::byte* const (&values)[T], std::pt
 
 // The sums start at the two words of each token at `at`.
 template <int T>
-inline void start(const std::byte* const (&words)[T], std::ptrdiff_t at,
-                  __m256i (&sums)[2][T]) noexcept {
+inline void start_at_compensation(const std::byte* const (&words)[T], std::ptrdiff_t at,
+                                  __m256i (&sums)[2][T]) noexcept {
 #pragma GCC unroll 4
   for (int t = 0; t < T; ++t)
     sums[0][t] = sums[1][t] = _mm256_set1_epi32(load_as<int>(words[t] + at));

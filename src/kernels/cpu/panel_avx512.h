@@ -1,20 +1,20 @@
-// Products with many tokens by AVX-512 VNNI, in panels (panel_walk_avx2.h) of 32 rows: four vectors
+// Products with many tokens by AVX-512 VNNI, in panels (panel_loop_avx2.h) of 32 rows: four vectors
 // of eight, two registers of sixteen. A tile is 32 rows times six tokens.
 //
 // vpdpbusd adds four products of an unsigned and a signed byte to each lane in 32 bits, so every
-// format's codes become q + 128 and one loop serves them all: the sums start at -128 times the sum
+// format's quants become q + 128 and one loop serves them all: the sums start at -128 times the sum
 // of the values, which lies ready in the activation row, and end as S. A group of a panel:
 //
-//   blocks of 32   for each block: [8 steps][32 rows][4] codes; [32] d, [32] m, floats
-//   super-blocks   [64 steps][32 rows][4] codes; [kScales][32] scale and 256 * scale, 16 bits;
+//   blocks of 32   for each block: [8 steps][32 rows][4] quants; [32] d, [32] m, floats
+//   super-blocks   [64 steps][32 rows][4] quants; [kScales][32] scale and 256 * scale, 16 bits;
 //                  [kScales / 2][32] minima 2i and 2i + 1, 16 bits; [32] d, [32] dmin, floats
 //
-// A token's four values are broadcast into a register and meet both registers of codes: three loads
-// for two vpdpbusd of one token, eight for twelve of six; as memory operands they would be
-// fourteen. Twelve sums, twelve results, two codes and a broadcast fill 27 of 32 registers; the
-// chains stay in y, which is touched once for 256 weights. No shuffle, no spill in the loops over
-// steps: tests/kernel_loops_test.py holds the compiler to that. At the end of a super-block's part
-// each sum is shuffled once (split_words).
+// A token's four values are broadcast into a register and meet both registers of quants: three
+// loads for two vpdpbusd of one token, eight for twelve of six; as memory operands they would be
+// fourteen. Twelve sums, twelve results, two quants and a broadcast fill 27 of 32 registers; the
+// accumulators stay in y, which is touched once for 256 weights. No shuffle, no spill in the loops
+// over steps: tests/kernel_loops_test.py holds the compiler to that. At the end of a super-block's
+// part each sum is shuffled once (split_words).
 //
 // Bound: the pipes of vpdpbusd. Cost for 32 weights of 32 rows and six tokens: 96 vpdpbusd, 64
 // loads, and for blocks of 32 twelve shifts, conversions and fma besides. On Zen 4 all multiplies
@@ -24,7 +24,7 @@
 #pragma once
 
 #include "kernels/cpu/avx512.h"
-#include "kernels/cpu/panel_walk_avx2.h"
+#include "kernels/cpu/panel_loop_avx2.h"
 
 namespace wick {
 namespace {  // internal on purpose, see matmul_avx2.h
@@ -53,14 +53,14 @@ inline __m512 load_floats512(const std::byte* at) noexcept {
   return _mm512_castsi512_ps(load512(at));
 }
 
-// sums += codes * values over kSteps steps; they start at the dword of each token at `start`.
+// sums += quants * values over kSteps steps; they start at the dword of each token at `at`.
 template <int kSteps, int T>
-inline void dot512(const std::byte* codes, const std::byte* const (&values)[T], std::ptrdiff_t at,
+inline void dot512(const std::byte* quants, const std::byte* const (&values)[T], std::ptrdiff_t at,
                    __m512i (&sums)[2][T]) noexcept {
 #pragma GCC unroll 8
   for (int i = 0; i < kSteps; ++i) {
-    const __m512i w0 = load512(codes + i * kRow32Bytes);
-    const __m512i w1 = load512(codes + i * kRow32Bytes + 64);
+    const __m512i w0 = load512(quants + i * kRow32Bytes);
+    const __m512i w1 = load512(quants + i * kRow32Bytes + 64);
 #pragma GCC unroll 6
     for (int t = 0; t < T; ++t) {
       const __m512i p = spread(values[t] + at + 4 * i);
@@ -77,13 +77,13 @@ inline void dot512(const std::byte* codes, const std::byte* const (&values)[T], 
 template <int T>
 struct Tokens512 {
   const std::byte* rows[T];
-  std::ptrdiff_t values, shifts, starts;
+  std::ptrdiff_t values, shifts, compensations;
 
-  Tokens512(const ActivationLayout& layout, std::size_t starts_at,
+  Tokens512(const ActivationLayout& layout, std::size_t compensations_at,
             const std::byte* const (&x)[T]) noexcept
       : values(static_cast<std::ptrdiff_t>(layout.values)),
         shifts(static_cast<std::ptrdiff_t>(layout.shifts)),
-        starts(static_cast<std::ptrdiff_t>(starts_at)) {
+        compensations(static_cast<std::ptrdiff_t>(compensations_at)) {
     for (int t = 0; t < T; ++t)
       rows[t] = x[t];
   }
@@ -91,37 +91,37 @@ struct Tokens512 {
 
 // S of kSteps steps, from the values at `value` on; `part` counts what has a start.
 template <int kSteps, int T>
-inline void sums_of_part(const std::byte* codes, const Tokens512<T>& tokens, std::ptrdiff_t part,
+inline void sums_of_part(const std::byte* quants, const Tokens512<T>& tokens, std::ptrdiff_t part,
                          __m512i (&sums)[2][T]) noexcept {
 #pragma GCC unroll 6
   for (int t = 0; t < T; ++t)
-    sums[0][t] = sums[1][t] = spread(tokens.rows[t] + tokens.starts + 4 * part);
-  dot512<kSteps, T>(codes, tokens.rows, tokens.values + part * kSteps * 4, sums);
+    sums[0][t] = sums[1][t] = spread(tokens.rows[t] + tokens.compensations + 4 * part);
+  dot512<kSteps, T>(quants, tokens.rows, tokens.values + part * kSteps * 4, sums);
 }
 
-// The last fma of a group: chain = fma(unit, term, chain), the first one from 0. As a function of
-// its own the terms would go through memory.
+// The last fma of a group: acc = fma(group_scale, term, acc), the first one from 0. As a function
+// of its own the terms would go through memory.
 template <int T>
 [[gnu::always_inline]] inline void end_group512(const ActivationLayout& layout,
                                                 const std::byte* const (&x)[T], int g,
                                                 const __m512 (&term)[2][T],
-                                                const Chains& chains) noexcept {
+                                                const Accumulators& accumulators) noexcept {
   const auto has_begun = static_cast<__mmask16>(g == 0 ? 0 : -1);
 #pragma GCC unroll 6
   for (int t = 0; t < T; ++t) {
-    const __m512 unit =
-        _mm512_castsi512_ps(spread(x[t] + layout.units + 4 * static_cast<std::size_t>(g)));
+    const __m512 group_scale =
+        _mm512_castsi512_ps(spread(x[t] + layout.group_scales + 4 * static_cast<std::size_t>(g)));
     for (int v = 0; v < 2; ++v) {
-      float* const y = chains.at(t) + 16 * v;
-      const __m512 chain = _mm512_maskz_mov_ps(has_begun, _mm512_loadu_ps(y));
-      _mm512_storeu_ps(y, _mm512_fmadd_ps(unit, term[v][t], chain));
+      float* const y = accumulators.at(t) + 16 * v;
+      const __m512 acc = _mm512_maskz_mov_ps(has_begun, _mm512_loadu_ps(y));
+      _mm512_storeu_ps(y, _mm512_fmadd_ps(group_scale, term[v][t], acc));
     }
   }
 }
 
 template <class Format>
 struct Panel512 {
-  static constexpr bool kReadsWide = false;
+  static constexpr bool kReadsInt16 = false;
   static constexpr int kVectors = kVectors512;
   static constexpr int kTokens = 6;
   static constexpr int kGroups = 8, kFewGroups = 2;
@@ -138,8 +138,8 @@ struct Panel512 {
     const std::ptrdiff_t end = blocks_end(layout, panel.group + panel.groups - 1);
     for (std::ptrdiff_t j = 8 * panel.group; j < end; ++j, out += kBlockBytes) {
       const std::ptrdiff_t at = j * std::ptrdiff_t{sizeof(typename Format::Block)};
-      unpack_block32<Format, 128>(rows, at, [out](std::ptrdiff_t step, __m256i codes) {
-        store256(out + step * kRow32Bytes, codes);
+      unpack_block32<Format, 128>(rows, at, [out](std::ptrdiff_t step, __m256i quants) {
+        store256(out + step * kRow32Bytes, quants);
       });
       const RowScales scales = scales_at<Format>(rows, at);
       store256(out + kScalesAt, scales.d);
@@ -149,30 +149,30 @@ struct Panel512 {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains,
-                       Ahead& ahead) noexcept {
-    const Tokens512<T> tokens(layout, layout.starts, x);
-    const std::byte* block = panel.codes;
+                       const std::byte* const (&x)[T], const Accumulators& accumulators,
+                       Prefetcher& prefetcher) noexcept {
+    const Tokens512<T> tokens(layout, layout.compensations, x);
+    const std::byte* block = panel.quants;
     std::ptrdiff_t j = 8 * std::ptrdiff_t{panel.group};
     for (int g = panel.group; g < panel.group + panel.groups; ++g) {
-      ahead.fetch_share();
+      prefetcher.prefetch_share();
       const std::ptrdiff_t end = blocks_end(layout, g);
       __m512 sum[2][T] = {};
       for (; j < end; ++j, block += kBlockBytes) {
         __m512i s[2][T];
         sums_of_part<8>(block, tokens, j, s);
-        add_links(block, tokens, layout, j, s, sum);
+        add_blocks(block, tokens, layout, j, s, sum);
       }
-      end_group512(layout, x, g, sum, chains);
+      end_group512(layout, x, g, sum, accumulators);
     }
   }
 
  private:
   // sum = fma(d, float(k * S), sum), and with a minimum sum = fma(m, float(k * B), sum).
   template <int T>
-  static void add_links(const std::byte* block, const Tokens512<T>& tokens,
-                        const ActivationLayout& layout, std::ptrdiff_t j, const __m512i (&s)[2][T],
-                        __m512 (&sum)[2][T]) noexcept {
+  static void add_blocks(const std::byte* block, const Tokens512<T>& tokens,
+                         const ActivationLayout& layout, std::ptrdiff_t j, const __m512i (&s)[2][T],
+                         __m512 (&sum)[2][T]) noexcept {
     const __m512 d[2] = {load_floats512(block + kScalesAt), load_floats512(block + kScalesAt + 64)};
 #pragma GCC unroll 6
     for (int t = 0; t < T; ++t) {
@@ -199,7 +199,7 @@ template <class Format>
 struct SuperPanel512 {
   static constexpr int kParts = Format::kScales, kSteps = 64 / kParts;
   static constexpr int kMinima = Format::kHasMin ? kParts / 2 : 0;
-  static constexpr bool kReadsWide = false;
+  static constexpr bool kReadsInt16 = false;
   static constexpr int kVectors = kVectors512;
   static constexpr int kTokens = 6;
   static constexpr int kGroups = 8, kFewGroups = 2;
@@ -220,12 +220,13 @@ struct SuperPanel512 {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains,
-                       Ahead& ahead) noexcept {
-    const Tokens512<T> tokens(layout, kParts == 8 ? layout.starts : layout.half_starts, x);
-    const std::byte* block = panel.codes;
+                       const std::byte* const (&x)[T], const Accumulators& accumulators,
+                       Prefetcher& prefetcher) noexcept {
+    const Tokens512<T> tokens(layout,
+                              kParts == 8 ? layout.compensations : layout.half_compensations, x);
+    const std::byte* block = panel.quants;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
-      ahead.fetch_share();
+      prefetcher.prefetch_share();
       __m512i total[2][T] = {};
       for (std::ptrdiff_t p = 0; p < kParts; ++p)
         add_part(block, tokens, p, kParts * std::ptrdiff_t{g} + p, total);
@@ -239,7 +240,7 @@ struct SuperPanel512 {
         for (std::ptrdiff_t v = 0; v < 2; ++v)
           term[v][t] = term_of(block + 64 * v, total[v][t], sums[t]);
       }
-      end_group512(layout, x, g, term, chains);
+      end_group512(layout, x, g, term, accumulators);
     }
   }
 
@@ -249,12 +250,12 @@ struct SuperPanel512 {
     static constexpr int kAdd = 128 - Format::kOffset;
     std::byte* to;
 
-    void codes(std::ptrdiff_t step, __m256i codes) const noexcept {
-      store(step, plus<kAdd>(codes));
+    void quants(std::ptrdiff_t step, __m256i quants) const noexcept {
+      store(step, plus<kAdd>(quants));
     }
 
-    void store(std::ptrdiff_t step, __m256i codes) const noexcept {
-      store256(to + step * kRow32Bytes, codes);
+    void store(std::ptrdiff_t step, __m256i quants) const noexcept {
+      store256(to + step * kRow32Bytes, quants);
     }
 
     void scale(std::ptrdiff_t i, __m256i words) const noexcept {

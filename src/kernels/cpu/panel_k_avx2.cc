@@ -1,15 +1,15 @@
 // Rows of formats with super-blocks times many tokens, by panels (panel_avx2.h). A super-block of
 // 256 weights, everything for each of two vectors of eight rows:
 //
-//   [64 steps][2] codes; [parts] scales, 16 bits, twice; [kScales / 2] minima 2i and 2i + 1, 16
+//   [64 steps][2] quants; [parts] scales, 16 bits, twice; [kScales / 2] minima 2i and 2i + 1, 16
 //   bits (formats with a minimum); d, dmin, floats
 //
-// A part is what has a scale and fits the 16-bit sums: a block of 32 (codes to 15), or half of one
-// (4 * 7874 = 31496 for 5-bit codes). Codes of Q6_K are 0..63; four products of two
-// would need 64008. But with q = code - 32 the sum is at most 16 * 32 * 127 / 2 = 32512, and adding
-// wraps around: so a sum starts at -32 times the sum of its values of p, which lies ready in the
-// activation row (half_offsets), and ends exact. Codes of Q3_K are q + 4; eight times them are 8q +
-// 32, and the factor of eight leaves the exact integer at the end.
+// A part is what has a scale and fits the 16-bit sums: a block of 32 (quants to 15), or half of one
+// (4 * 7874 = 31496 for 5-bit quants). Quants of Q6_K are 0..63; four products of two would need
+// 64008. But with q = quant - 32 the sum is at most 16 * 32 * 127 / 2 = 32512, and adding wraps
+// around: so a sum starts at -32 times the sum of its values of p, which lies ready in the
+// activation row (half_word_compensations), and ends exact. Quants of Q3_K are q + 4; eight times
+// them are 8q + 32, and the factor of eight leaves the exact integer at the end.
 // Hot: all of it.
 #include "kernels/cpu/panel_avx2.h"
 
@@ -20,27 +20,27 @@ namespace {
 template <int T>
 struct TokensK {
   const std::byte* values[T];
-  const std::byte* factor_pairs[T];
-  const std::byte* starts[T];  // what sums start at, where they do
+  const std::byte* block_scale_pairs[T];
+  const std::byte* compensations[T];  // what sums start at, where they do
 
   TokensK(const ActivationLayout& layout, const std::byte* const (&x)[T]) noexcept {
     for (int t = 0; t < T; ++t) {
       values[t] = x[t] + layout.values;
-      factor_pairs[t] = x[t] + layout.factor_pairs;
-      starts[t] = x[t] + layout.half_offsets;
+      block_scale_pairs[t] = x[t] + layout.block_scale_pairs;
+      compensations[t] = x[t] + layout.half_word_compensations;
     }
   }
 };
 
 template <class Format>
 struct PanelK {
-  static_assert(Format::kMaxCode <= 63);
+  static_assert(Format::kMaxQuant <= 63);
   static constexpr bool kIsCentred = Format::kOffset != 0;
   static constexpr int kShift = kIsCentred && Format::kOffset == 4 ? 3 : 0;
   static_assert(!kIsCentred || Format::kOffset << kShift == 32);
-  static constexpr int kParts = Format::kScales == 8 && Format::kMaxCode <= 15 ? 8 : 16;
+  static constexpr int kParts = Format::kScales == 8 && Format::kMaxQuant <= 15 ? 8 : 16;
 
-  static constexpr bool kReadsWide = false;
+  static constexpr bool kReadsInt16 = false;
   static constexpr int kVectors = 2;
   static constexpr std::ptrdiff_t kStride = kVectors * kVectorBytes;
   static constexpr std::ptrdiff_t kScalesAt = 64 * kPair;
@@ -64,29 +64,29 @@ struct PanelK {
 
   template <int T>
   static void multiply(const Panel& panel, const ActivationLayout& layout,
-                       const std::byte* const (&x)[T], const Chains& chains,
-                       Ahead& ahead) noexcept {
+                       const std::byte* const (&x)[T], const Accumulators& accumulators,
+                       Prefetcher& prefetcher) noexcept {
     __m256 acc[kVectors][T];
-    load_chains(panel, chains, acc);
+    load_accumulators(panel, accumulators, acc);
     const TokensK<T> tokens(layout, x);
-    const std::byte* block = panel.codes;
+    const std::byte* block = panel.quants;
     for (int g = panel.group; g < panel.group + panel.groups; ++g, block += kSuperBytes) {
-      ahead.fetch_share();
+      prefetcher.prefetch_share();
       __m256i total[2][T] = {};
       add_parts(block, tokens, g, total);
       for (int t = 0; t < T; ++t) {
-        const __m256 unit =
-            _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.units) + g);
+        const __m256 group_scale =
+            _mm256_broadcast_ss(reinterpret_cast<const float*>(x[t] + layout.group_scales) + g);
         const std::byte* const sums = kMinima == 4
                                           ? x[t] + layout.sums + 16 * std::ptrdiff_t{g}
                                           : x[t] + layout.half_sums + 32 * std::ptrdiff_t{g};
         for (std::ptrdiff_t v = 0; v < kVectors; ++v) {
           const __m256 term = term_of(block + v * kVectorBytes, total[v][t], sums);
-          acc[v][t] = _mm256_fmadd_ps(unit, term, acc[v][t]);
+          acc[v][t] = _mm256_fmadd_ps(group_scale, term, acc[v][t]);
         }
       }
     }
-    store_chains(chains, acc);
+    store_accumulators(accumulators, acc);
   }
 
  private:
@@ -95,12 +95,12 @@ struct PanelK {
     static constexpr int kAdd = 0;
     std::byte* to;
 
-    void codes(std::ptrdiff_t step, __m256i codes) const noexcept {
-      store(step, _mm256_slli_epi16(codes, kShift));
+    void quants(std::ptrdiff_t step, __m256i quants) const noexcept {
+      store(step, _mm256_slli_epi16(quants, kShift));
     }
 
-    void store(std::ptrdiff_t step, __m256i codes) const noexcept {
-      store256(to + step * kPair, codes);
+    void store(std::ptrdiff_t step, __m256i quants) const noexcept {
+      store256(to + step * kPair, quants);
     }
 
     void scale(std::ptrdiff_t i, __m256i words) const noexcept {
@@ -124,17 +124,19 @@ struct PanelK {
   static void add_parts(const std::byte* block, const TokensK<T>& tokens, int g,
                         __m256i (&total)[2][T]) noexcept {
     constexpr int kSteps = 64 / kParts;
-    const std::byte* codes = block;
+    const std::byte* quants = block;
     const std::byte* scales = block + kScalesAt;
     std::ptrdiff_t at = std::ptrdiff_t{g} * 256;
-    for (int p = 0; p < kParts; ++p, codes += kSteps * kPair, scales += kStride, at += 4 * kSteps) {
+    for (int p = 0; p < kParts;
+         ++p, quants += kSteps * kPair, scales += kStride, at += 4 * kSteps) {
       __m256i s[2][T];
-      if constexpr (kIsCentred) start(tokens.starts, at / kSteps, s);
-      dot<ByteProducts, kSteps, T, kIsCentred>(codes, tokens.values, at, s);
+      if constexpr (kIsCentred) start_at_compensation(tokens.compensations, at / kSteps, s);
+      dot<ByteProducts, kSteps, T, kIsCentred>(quants, tokens.values, at, s);
       const __m256i scale[2] = {load256(scales), load256(scales + kVectorBytes)};
 #pragma GCC unroll 4
       for (int t = 0; t < T; ++t) {
-        const __m256i k = _mm256_set1_epi32(load_as<int>(tokens.factor_pairs[t] + at / 32 * 4));
+        const __m256i k =
+            _mm256_set1_epi32(load_as<int>(tokens.block_scale_pairs[t] + at / 32 * 4));
 #pragma GCC unroll 2
         for (int v = 0; v < 2; ++v) {
           const __m256i product = _mm256_madd_epi16(s[v][t], _mm256_mullo_epi16(scale[v], k));

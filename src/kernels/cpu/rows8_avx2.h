@@ -4,12 +4,12 @@
 //
 // The order of docs/numerics.md is a chain: g = fma(d_j, float(k_j * S_j), g), then for formats
 // with a minimum g = fma(m_j, float(k_j * B_j), g), over the blocks j of a group; then acc =
-// fma(unit, g, acc) over the groups. A chain has one live value, so eight chains run side by side.
-// A tree of adds brings the eight rows' integers S_j to the eight lanes; integers are exact, so the
-// tree does not matter to the result.
+// fma(group_scale, g, acc) over the groups. A chain has one live value, so eight accumulators run
+// side by side. A tree of adds brings the eight rows' integers S_j to the eight lanes; integers are
+// exact, so the tree does not matter to the result.
 //
-//   struct FourBits {                       // the codes of one block of eight rows
-//     static constexpr int kCentre = 0;      // what sums() takes off the codes of block_formats.h
+//   struct FourBits {                       // the quants of one block of eight rows
+//     static constexpr int kCentre = 0;      // what sums() takes off the quants of block_formats.h
 //     template <class Format> static FourBits load(rows, at);
 //     __m256i sums(x);
 //   };
@@ -44,21 +44,21 @@ inline __m256i fifth_bits_of(__m256i bits, __m256i spread) noexcept {
   return _mm256_and_si256(_mm256_cmpeq_epi8(mine, bit), _mm256_set1_epi8(16));
 }
 
-// The codes of formats in nibbles, with a fifth bit (qh) or a table or neither: rows i and i + 4
+// The quants of formats in nibbles, with a fifth bit (qh) or a table or neither: rows i and i + 4
 // unpack in one register. q + kOffset, which a format without a table cannot choose.
-struct FourBitCodes {
+struct FourBitQuants {
   __m256i low[4], high[4];
 
   template <class Format, int kOffset = Format::kOffset>
-  static FourBitCodes load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
+  static FourBitQuants load(const RowPointers& rows, std::ptrdiff_t at) noexcept {
     using Block = typename Format::Block;
-    constexpr std::ptrdiff_t kCodesAt = offsetof(Block, qs);
+    constexpr std::ptrdiff_t kQuantsAt = offsetof(Block, qs);
     const __m256i mask = _mm256_set1_epi8(15);
-    FourBitCodes out;
+    FourBitQuants out;
     for (int i = 0; i < 4; ++i) {
       const __m256i both =
-          _mm256_inserti128_si256(_mm256_castsi128_si256(load128(rows[i] + at + kCodesAt)),
-                                  load128(rows[i + 4] + at + kCodesAt), 1);
+          _mm256_inserti128_si256(_mm256_castsi128_si256(load128(rows[i] + at + kQuantsAt)),
+                                  load128(rows[i + 4] + at + kQuantsAt), 1);
       out.low[i] = _mm256_and_si256(both, mask);
       out.high[i] = _mm256_and_si256(_mm256_srli_epi16(both, 4), mask);
     }
@@ -85,9 +85,9 @@ struct FourBitCodes {
     }
   }
 
-  // What the table has for each code.
-  FourBitCodes through(__m256i table) const noexcept {
-    FourBitCodes out;
+  // What the table has for each quant.
+  FourBitQuants through(__m256i table) const noexcept {
+    FourBitQuants out;
     for (int i = 0; i < 4; ++i) {
       out.low[i] = _mm256_shuffle_epi8(table, low[i]);
       out.high[i] = _mm256_shuffle_epi8(table, high[i]);
@@ -98,13 +98,17 @@ struct FourBitCodes {
 
 // The activations of one block.
 struct BlockValues {
-  const std::byte* values;        // p [32]
-  const std::byte* factor_pairs;  // k twice, 16 bits each
-  const std::byte* offsets;       // -16 * the word sums
+  const std::byte* values;              // p [32]
+  const std::byte* block_scale_pairs;   // k twice, 16 bits each
+  const std::byte* word_compensations;  // -16 * the word sums
 
-  __m256i factors() const noexcept { return _mm256_set1_epi32(load_as<int>(factor_pairs)); }
+  __m256i block_scales() const noexcept {
+    return _mm256_set1_epi32(load_as<int>(block_scale_pairs));
+  }
 
-  __m256i start() const noexcept { return _mm256_set1_epi32(load_as<int>(offsets)); }
+  __m256i compensation() const noexcept {
+    return _mm256_set1_epi32(load_as<int>(word_compensations));
+  }
 };
 
 struct RowScales {
@@ -158,17 +162,18 @@ inline RowScales scales_at(const RowPointers& rows, std::ptrdiff_t at) noexcept 
 
 // acc[t] lane r = the product of row r and token t. What a token keeps of block j lies j steps
 // behind what it keeps of block 0, in all groups.
-template <class Format, class Codes, int T>
+template <class Format, class Quants, int T>
 inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
                           __m256 (&acc)[T]) noexcept {
-  constexpr int kLeft = Format::kOffset - Codes::kCentre;
+  constexpr int kLeft = Format::kOffset - Quants::kCentre;
   constexpr std::ptrdiff_t kBytes = sizeof(typename Format::Block);
   BlockValues tokens[T];
   const float* float_sums[T];
   for (int t = 0; t < T; ++t) {
     const Group first = x.group(t, 0);
-    tokens[t] = {
-        .values = first.values, .factor_pairs = first.factor_pairs, .offsets = first.offsets};
+    tokens[t] = {.values = first.values,
+                 .block_scale_pairs = first.block_scale_pairs,
+                 .word_compensations = first.word_compensations};
     float_sums[t] = x.float_sums(t, 0);
   }
   std::ptrdiff_t j = 0;
@@ -178,13 +183,14 @@ inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
     for (int t = 0; t < T; ++t)
       sum[t] = _mm256_setzero_ps();
     for (; j < end; ++j) {
-      const Codes codes = Codes::template load<Format>(rows, j * kBytes);
+      const Quants quants = Quants::template load<Format>(rows, j * kBytes);
       const RowScales scales = scales_at<Format>(rows, j * kBytes);
       for (int t = 0; t < T; ++t) {
         const __m256 b = _mm256_broadcast_ss(float_sums[t] + j);
-        __m256 s = _mm256_cvtepi32_ps(codes.sums({.values = tokens[t].values + 32 * j,
-                                                  .factor_pairs = tokens[t].factor_pairs + 4 * j,
-                                                  .offsets = tokens[t].offsets + 4 * j}));
+        __m256 s = _mm256_cvtepi32_ps(
+            quants.sums({.values = tokens[t].values + 32 * j,
+                         .block_scale_pairs = tokens[t].block_scale_pairs + 4 * j,
+                         .word_compensations = tokens[t].word_compensations + 4 * j}));
         if constexpr (kLeft != 0) {  // whole numbers below 2^24: exact
           s = _mm256_fnmadd_ps(_mm256_set1_ps(kLeft), b, s);
         }
@@ -193,11 +199,11 @@ inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
       }
     }
     for (int t = 0; t < T; ++t)
-      acc[t] = _mm256_fmadd_ps(_mm256_set1_ps(x.unit(t, g)), sum[t], acc[t]);
+      acc[t] = _mm256_fmadd_ps(_mm256_set1_ps(x.group_scale(t, g)), sum[t], acc[t]);
   }
 }
 
-template <class Format, class Codes>
+template <class Format, class Quants>
 struct Rows8Kernel {
   template <int T>
   static void run(const MatmulArgs& args, const Pass& pass) noexcept {
@@ -206,7 +212,7 @@ struct Rows8Kernel {
       __m256 acc[T];
       for (int t = 0; t < T; ++t)
         acc[t] = _mm256_setzero_ps();
-      multiply_rows<Format, Codes, T>(rows.at, x, acc);
+      multiply_rows<Format, Quants, T>(rows.at, x, acc);
       for (int t = 0; t < T; ++t) {
         alignas(32) float out[kRows8];
         _mm256_store_ps(out, acc[t]);

@@ -1,5 +1,5 @@
 // Rows of super-blocks times quantized activations by AVX-512: their integers by vpdpbusd over 64
-// weights. The walk over rows and the f32 operations are those of super_blocks_avx2.h.
+// weights. The loop over rows and the f32 operations are those of super_blocks_avx2.h.
 //
 // vpdpbusd adds four products to each lane in 32 bits; packs to 16 bits hold at most 4 * 15 * 127 =
 // 7620 (Q4_K), 4 * 63 * 127 = 32004 (Q6_K), 1524 (Q2_K) and 3556 (Q3_K). A lane of IQ4_XS reaches
@@ -23,8 +23,8 @@ inline __m512i word_index(const int (&first)[4], const int (&second)[4]) noexcep
                            twice(first[3]), twice(first[3]), twice(second[3]), twice(second[3]));
 }
 
-inline __m512i dot(__m512i codes, __m512i values) noexcept {
-  return _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes, values);
+inline __m512i dot(__m512i quants, __m512i values) noexcept {
+  return _mm512_dpbusd_epi32(_mm512_setzero_si512(), quants, values);
 }
 
 // Four registers of sums times their words, added up to eight lanes.
@@ -40,20 +40,20 @@ inline __m256i scaled_sum(const __m512i (&sums)[4], __m256i words, __m512i low,
 
 // Nibbles of 128 bytes → blocks 0 and 1, 2 and 3, 4 and 5, 6 and 7 of Q4_K and Q5_K: low ones are
 // those of the blocks 0 and 2, 4 and 6, high ones 1 and 3, 5 and 7.
-inline void unpack_nibbles(const std::byte* qs, __m512i (&codes)[4]) noexcept {
+inline void unpack_nibbles(const std::byte* qs, __m512i (&quants)[4]) noexcept {
   const __m512i nibble = _mm512_set1_epi8(15);
   for (int i = 0; i < 2; ++i) {
     const __m512i q = load512(qs + 64 * i);
     const __m512i even = _mm512_and_si512(q, nibble);
     const __m512i odd = _mm512_and_si512(_mm512_srli_epi16(q, 4), nibble);
-    codes[2 * i] = _mm512_shuffle_i32x4(even, odd, 0x44);
-    codes[2 * i + 1] = _mm512_shuffle_i32x4(even, odd, 0xee);
+    quants[2 * i] = _mm512_shuffle_i32x4(even, odd, 0x44);
+    quants[2 * i + 1] = _mm512_shuffle_i32x4(even, odd, 0xee);
   }
 }
 
 // Q4_K and Q5_K: eight scales and eight minima.
 template <int T>
-inline void sums_of_blocks(const std::byte* at, const __m512i (&codes)[4], const Activations<T>& x,
+inline void sums_of_blocks(const std::byte* at, const __m512i (&quants)[4], const Activations<T>& x,
                            int g, Sums (&out)[T]) noexcept {
   const __m256i pairs = six_bit_pairs(at);
   const __m128i scales = _mm_cvtepu8_epi16(_mm256_castsi256_si128(pairs));
@@ -62,10 +62,11 @@ inline void sums_of_blocks(const std::byte* at, const __m512i (&codes)[4], const
   const __m512i high = word_index({4, 4, 5, 5}, {6, 6, 7, 7});
   for (int t = 0; t < T; ++t) {
     const Group group = x.group(t, g);
-    const __m256i words = _mm256_castsi128_si256(_mm_mullo_epi16(scales, load128(group.factors)));
+    const __m256i words =
+        _mm256_castsi128_si256(_mm_mullo_epi16(scales, load128(group.block_scales)));
     __m512i s[4];
     for (int i = 0; i < 4; ++i)
-      s[i] = dot(codes[i], load512(group.values + 64 * i));
+      s[i] = dot(quants[i], load512(group.values + 64 * i));
     out[t] = {scaled_sum(s, words, low, high), _mm_madd_epi16(minima, load128(group.sums))};
   }
 }
@@ -74,9 +75,9 @@ template <>
 struct Integers<Q4_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
-    __m512i codes[4];
-    unpack_nibbles(at + offsetof(BlockQ4_K, qs), codes);
-    sums_of_blocks(at, codes, x, g, out);
+    __m512i quants[4];
+    unpack_nibbles(at + offsetof(BlockQ4_K, qs), quants);
+    sums_of_blocks(at, quants, x, g, out);
   }
 };
 
@@ -84,8 +85,8 @@ template <>
 struct Integers<Q5_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
-    __m512i codes[4];
-    unpack_nibbles(at + offsetof(BlockQ5_K, qs), codes);
+    __m512i quants[4];
+    unpack_nibbles(at + offsetof(BlockQ5_K, qs), quants);
     // Bit j is of block j: in the high half those of the odd blocks move to the even ones' places.
     const __m512i high =
         _mm512_srlv_epi64(_mm512_broadcast_i64x4(load256(at + offsetof(BlockQ5_K, qh))),
@@ -93,30 +94,30 @@ struct Integers<Q5_K> {
     const __m512i fifth[4] = {_mm512_slli_epi16(high, 4), _mm512_slli_epi16(high, 2), high,
                               _mm512_srli_epi16(high, 2)};
     for (int i = 0; i < 4; ++i) {
-      codes[i] = _mm512_or_si512(codes[i], _mm512_and_si512(fifth[i], _mm512_set1_epi8(16)));
+      quants[i] = _mm512_or_si512(quants[i], _mm512_and_si512(fifth[i], _mm512_set1_epi8(16)));
     }
-    sums_of_blocks(at, codes, x, g, out);
+    sums_of_blocks(at, quants, x, g, out);
   }
 };
 
-// Codes are stored as q + 32: I = sum of scale * k * (sum of code * p) - 32 * sum of scale * k *
+// Quants are stored as q + 32: I = sum of scale * k * (sum of quant * p) - 32 * sum of scale * k *
 // B16.
 template <>
 struct Integers<Q6_K> {
   template <int T>
   static void sums(const std::byte* at, const Activations<T>& x, int g, Sums (&out)[T]) noexcept {
     const __m256i scales = _mm256_cvtepi8_epi16(load128(at + offsetof(BlockQ6_K, scales)));
-    __m512i codes[4];
-    unpack(at, codes);
-    // Quarter i of codes c holds the part 4c + i of 16 weights.
+    __m512i quants[4];
+    unpack(at, quants);
+    // Quarter i of quants c holds the part 4c + i of 16 weights.
     const __m512i low = word_index({0, 1, 2, 3}, {4, 5, 6, 7});
     const __m512i high = word_index({8, 9, 10, 11}, {12, 13, 14, 15});
     for (int t = 0; t < T; ++t) {
       const Group group = x.group(t, g);
       __m512i s[4];
       for (int i = 0; i < 4; ++i)
-        s[i] = dot(codes[i], load512(group.values + 64 * i));
-      const __m256i words = _mm256_mullo_epi16(scales, load256(group.factor_pairs));
+        s[i] = dot(quants[i], load512(group.values + 64 * i));
+      const __m256i words = _mm256_mullo_epi16(scales, load256(group.block_scale_pairs));
       const __m256i offset = _mm256_madd_epi16(scales, load256(group.half_sums));
       out[t] = {_mm256_sub_epi32(scaled_sum(s, words, low, high), _mm256_slli_epi32(offset, 5)),
                 _mm_setzero_si128()};
@@ -124,7 +125,7 @@ struct Integers<Q6_K> {
   }
 
  private:
-  static void unpack(const std::byte* at, __m512i (&codes)[4]) noexcept {
+  static void unpack(const std::byte* at, __m512i (&quants)[4]) noexcept {
     const __m512i nibble = _mm512_set1_epi8(15);
     const __m512i top = _mm512_set1_epi8(0x30);
     const __m512i up = _mm512_setr_epi64(4, 4, 4, 4, 2, 2, 2, 2);
@@ -132,18 +133,18 @@ struct Integers<Q6_K> {
     for (int half = 0; half < 2; ++half) {
       const __m512i four = load512(at + 64 * half);
       const __m512i two = _mm512_broadcast_i64x4(load256(at + 128 + 32 * half));
-      const auto code = [&](__m512i low, __m512i high) {
+      const auto quant = [&](__m512i low, __m512i high) {
         return _mm512_or_si512(_mm512_and_si512(low, nibble), _mm512_and_si512(high, top));
       };
-      codes[2 * half] = code(four, _mm512_sllv_epi64(two, up));
-      codes[2 * half + 1] = code(_mm512_srli_epi16(four, 4), _mm512_srlv_epi64(two, down));
+      quants[2 * half] = quant(four, _mm512_sllv_epi64(two, up));
+      quants[2 * half + 1] = quant(_mm512_srli_epi16(four, 4), _mm512_srlv_epi64(two, down));
     }
   }
 };
 
-// Q2_K and Q3_K: register s of codes holds the blocks s and 4 + s, so its quarters the parts 2s, 2s
-// + 1, 8 + 2s and 8 + 2s + 1. scales: of the sixteen parts, 16 bits.
-inline __m256i sum_of_parts(const __m512i (&codes)[4], __m256i scales,
+// Q2_K and Q3_K: register s of quants holds the blocks s and 4 + s, so its quarters the parts 2s,
+// 2s + 1, 8 + 2s and 8 + 2s + 1. scales: of the sixteen parts, 16 bits.
+inline __m256i sum_of_parts(const __m512i (&quants)[4], __m256i scales,
                             const Group& group) noexcept {
   const __m512i low = word_index({0, 1, 8, 9}, {2, 3, 10, 11});
   const __m512i high = word_index({4, 5, 12, 13}, {6, 7, 14, 15});
@@ -152,9 +153,9 @@ inline __m256i sum_of_parts(const __m512i (&codes)[4], __m256i scales,
     const __m512i values =
         _mm512_inserti64x4(_mm512_castsi256_si512(load256(group.values + 32 * i)),
                            load256(group.values + 128 + 32 * i), 1);
-    s[i] = dot(codes[i], values);
+    s[i] = dot(quants[i], values);
   }
-  return scaled_sum(s, _mm256_mullo_epi16(scales, load256(group.factor_pairs)), low, high);
+  return scaled_sum(s, _mm256_mullo_epi16(scales, load256(group.block_scale_pairs)), low, high);
 }
 
 template <>
@@ -166,20 +167,21 @@ struct Integers<Q2_K> {
     const __m256i scales = _mm256_cvtepu8_epi16(_mm_and_si128(bytes, nibble));
     const __m256i minima = _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16(bytes, 4), nibble));
     const __m512i q = load512(at + offsetof(BlockQ2_K, qs)), two = _mm512_set1_epi8(3);
-    const __m512i codes[4] = {_mm512_and_si512(q, two),
-                              _mm512_and_si512(_mm512_srli_epi16(q, 2), two),
-                              _mm512_and_si512(_mm512_srli_epi16(q, 4), two),
-                              _mm512_and_si512(_mm512_srli_epi16(q, 6), two)};
+    const __m512i quants[4] = {_mm512_and_si512(q, two),
+                               _mm512_and_si512(_mm512_srli_epi16(q, 2), two),
+                               _mm512_and_si512(_mm512_srli_epi16(q, 4), two),
+                               _mm512_and_si512(_mm512_srli_epi16(q, 6), two)};
     for (int t = 0; t < T; ++t) {
       const Group group = x.group(t, g);
       const __m256i m = _mm256_madd_epi16(minima, load256(group.half_sums));
-      out[t] = {sum_of_parts(codes, scales, group),
+      out[t] = {sum_of_parts(quants, scales, group),
                 _mm_add_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1))};
     }
   }
 };
 
-// Codes are stored as q + 4: I = sum of scale * k * (sum of code * p) - 4 * sum of scale * k * B16.
+// Quants are stored as q + 4: I = sum of scale * k * (sum of quant * p) - 4 * sum of scale * k *
+// B16.
 template <>
 struct Integers<Q3_K> {
   template <int T>
@@ -191,24 +193,24 @@ struct Integers<Q3_K> {
         _mm512_slli_epi16(_mm512_srlv_epi64(_mm512_broadcast_i64x4(load256(at)),
                                             _mm512_setr_epi64(0, 0, 0, 0, 4, 4, 4, 4)),
                           2);
-    const auto code = [](__m512i low, __m512i third) {
+    const auto quant = [](__m512i low, __m512i third) {
       return _mm512_or_si512(_mm512_and_si512(low, _mm512_set1_epi8(3)),
                              _mm512_and_si512(third, _mm512_set1_epi8(4)));
     };
-    const __m512i codes[4] = {code(q, high),
-                              code(_mm512_srli_epi16(q, 2), _mm512_srli_epi16(high, 1)),
-                              code(_mm512_srli_epi16(q, 4), _mm512_srli_epi16(high, 2)),
-                              code(_mm512_srli_epi16(q, 6), _mm512_srli_epi16(high, 3))};
+    const __m512i quants[4] = {quant(q, high),
+                               quant(_mm512_srli_epi16(q, 2), _mm512_srli_epi16(high, 1)),
+                               quant(_mm512_srli_epi16(q, 4), _mm512_srli_epi16(high, 2)),
+                               quant(_mm512_srli_epi16(q, 6), _mm512_srli_epi16(high, 3))};
     for (int t = 0; t < T; ++t) {
       const Group group = x.group(t, g);
       const __m256i offset = _mm256_madd_epi16(scales, load256(group.half_sums));
-      out[t] = {_mm256_sub_epi32(sum_of_parts(codes, scales, group), _mm256_slli_epi32(offset, 2)),
+      out[t] = {_mm256_sub_epi32(sum_of_parts(quants, scales, group), _mm256_slli_epi32(offset, 2)),
                 _mm_setzero_si128()};
     }
   }
 };
 
-// The table's values plus 128: I = sum of scale * k * (sum of code * p) - 128 * sum of scale * k *
+// The table's values plus 128: I = sum of scale * k * (sum of quant * p) - 128 * sum of scale * k *
 // B.
 template <>
 struct Integers<IQ4_XS> {
@@ -218,24 +220,24 @@ struct Integers<IQ4_XS> {
     const __m512i twice = _mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3);
     const __m512i shifts = _mm512_setr_epi64(0, 0, 4, 4, 0, 0, 4, 4);
     const __m128i scales = iq4_xs_scales(at);
-    __m512i codes[4];  // blocks 2i and 2i + 1
+    __m512i quants[4];  // blocks 2i and 2i + 1
     for (int i = 0; i < 4; ++i) {
       const __m512i two = _mm512_castsi256_si512(load256(at + offsetof(BlockIQ4_XS, qs) + 32 * i));
       const __m512i stored = _mm512_srlv_epi64(_mm512_permutexvar_epi64(twice, two), shifts);
-      codes[i] = _mm512_shuffle_epi8(table, _mm512_and_si512(stored, _mm512_set1_epi8(15)));
+      quants[i] = _mm512_shuffle_epi8(table, _mm512_and_si512(stored, _mm512_set1_epi8(15)));
     }
     for (int t = 0; t < T; ++t) {
       const Group group = x.group(t, g);
-      const __m512i factors = _mm512_castsi256_si512(
-          _mm256_cvtepi16_epi32(_mm_mullo_epi16(scales, load128(group.factors))));
+      const __m512i combined_scales = _mm512_castsi256_si512(
+          _mm256_cvtepi16_epi32(_mm_mullo_epi16(scales, load128(group.block_scales))));
       __m512i total = _mm512_setzero_si512();
       for (int i = 0; i < 4; ++i) {
         const __m512i blocks = _mm512_setr_epi32(2 * i, 2 * i, 2 * i, 2 * i, 2 * i, 2 * i, 2 * i,
                                                  2 * i, 2 * i + 1, 2 * i + 1, 2 * i + 1, 2 * i + 1,
                                                  2 * i + 1, 2 * i + 1, 2 * i + 1, 2 * i + 1);
-        const __m512i s = dot(codes[i], load512(group.values + 64 * i));
-        total = _mm512_add_epi32(total,
-                                 _mm512_mullo_epi32(s, _mm512_permutexvar_epi32(blocks, factors)));
+        const __m512i s = dot(quants[i], load512(group.values + 64 * i));
+        total = _mm512_add_epi32(
+            total, _mm512_mullo_epi32(s, _mm512_permutexvar_epi32(blocks, combined_scales)));
       }
       const __m128i offset = _mm_slli_epi32(_mm_madd_epi16(scales, load128(group.sums)), 7);
       out[t] = {_mm256_sub_epi32(add_halves(total), _mm256_zextsi128_si256(offset)),

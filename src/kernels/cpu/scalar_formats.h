@@ -1,4 +1,4 @@
-// The block formats as integers, for the scalar products: codes as signed numbers, scales and
+// The block formats as integers, for the scalar products: quants as signed numbers, scales and
 // minima. Two shapes:
 //
 //   struct Q8_0Format {                     // blocks of 32: x = d * q + m

@@ -1,10 +1,10 @@
 // Formats with super-blocks of 256 times quantized activations, for AVX2 and, in its 256-bit form,
 // AVX-512; the including file brings the formats. Included by *_avx2.cc and *_avx512.cc only.
 //
-// Inside a super-block everything is an exact integer, so lanes may be added in any order:
-// I = sum of scale * k * S, and for formats with minima M = sum of min * k * B. Then
-// t = fma(-dmin, float(M), d * float(I)) and acc = fma(unit, t, acc): one link of the chain for
-// each super-block (docs/numerics.md).
+// Inside a super-block everything is an exact integer, so lanes may be added in any order: I = sum
+// of scale * k * S, and for formats with minima M = sum of min * k * B. Then t = fma(-dmin,
+// float(M), d * float(I)) and acc = fma(group_scale, t, acc): one fma for each
+// super-block (docs/numerics.md).
 //
 // Four rows at a time leave four vectors of eight partial sums; three horizontal adds make them
 // four integers, and the f32 operations run on four lanes, one for each row.
@@ -143,7 +143,7 @@ struct SuperBlockKernel {
         __m128 term[T];
         terms<Format, T>(rows, g, x, term);
         for (int t = 0; t < T; ++t)
-          acc[t] = _mm_fmadd_ps(_mm_set1_ps(x.unit(t, g)), term[t], acc[t]);
+          acc[t] = _mm_fmadd_ps(_mm_set1_ps(x.group_scale(t, g)), term[t], acc[t]);
       }
       for (int t = 0; t < T; ++t) {
         alignas(16) float out[kRows4];

@@ -1,8 +1,8 @@
-// From rows as they lie in files to panels (panel_avx2.h): the codes, scales and minima of eight
+// From rows as they lie in files to panels (panel_avx2.h): the quants, scales and minima of eight
 // rows, one unpacker for each format, in 256 bits for AVX2 and AVX-512. Where they go is up to the
 // kernel. Included by *_avx2.cc and *_avx512.cc only.
 //
-// A vector of codes holds four consecutive weights of each row, a step of the panel:
+// A vector of quants holds four consecutive weights of each row, a step of the panel:
 //
 //   byte   0  1  2  3 |  4  5  6  7 | ... | 28 29 30 31
 //   row    0  0  0  0 |  1  1  1  1 |     |  7  7  7  7        weight 4 * step .. 4 * step + 3
@@ -49,13 +49,13 @@ inline __m256i high_nibbles(__m256i bytes) noexcept {
   return move_bits(bytes, 4, 0, 15);
 }
 
-// Codes below 128 plus kAdd. 128 is a bit of its own: with the mask that made the codes it is one
+// Quants below 128 plus kAdd. 128 is a bit of its own: with the mask that made the quants it is one
 // instruction of AVX-512 (vpternlogd).
 template <int kAdd>
-inline __m256i plus(__m256i codes) noexcept {
+inline __m256i plus(__m256i quants) noexcept {
   const __m256i add = _mm256_set1_epi8(static_cast<char>(kAdd));
-  if constexpr (kAdd == 128) return _mm256_or_si256(codes, add);
-  return kAdd == 0 ? codes : _mm256_add_epi8(codes, add);
+  if constexpr (kAdd == 128) return _mm256_or_si256(quants, add);
+  return kAdd == 0 ? quants : _mm256_add_epi8(quants, add);
 }
 
 // Bits 4 * step to 4 * step + 3 of each dword → 16 in the byte of each that is set.
@@ -72,37 +72,37 @@ inline __m256i fifth_bits(__m256i bits, int step) noexcept {
 template <class Format, int kOffset, class Put>
 inline void unpack_block32(const RowPointers& rows, std::ptrdiff_t at, Put put) noexcept {
   using Block = typename Format::Block;
-  constexpr std::ptrdiff_t kCodesIn = offsetof(Block, qs);
+  constexpr std::ptrdiff_t kQuantsAt = offsetof(Block, qs);
   constexpr int kAdd = kOffset - (Format::kHasTable ? kOffset : Format::kOffset);
   __m256i q[4];
   if constexpr (sizeof(Block::qs) == 32) {
     for (int half = 0; half < 2; ++half) {
-      transpose(rows, at + kCodesIn + 16 * half, q);
+      transpose(rows, at + kQuantsAt + 16 * half, q);
       for (int c = 0; c < 4; ++c)
         put(4 * half + c, _mm256_xor_si256(q[c], _mm256_set1_epi8(-128)));
     }
   } else {
-    transpose(rows, at + kCodesIn, q);
-    __m256i codes[8];
+    transpose(rows, at + kQuantsAt, q);
+    __m256i quants[8];
     for (int c = 0; c < 4; ++c) {
-      codes[c] = low_nibbles(q[c]);
-      codes[4 + c] = high_nibbles(q[c]);
+      quants[c] = low_nibbles(q[c]);
+      quants[4 + c] = high_nibbles(q[c]);
     }
     if constexpr (requires(Block block) { block.qh; }) {
       constexpr std::ptrdiff_t kHighIn = offsetof(Block, qh);
       const __m256i fifth = dwords_at(rows, at + kHighIn);
 #pragma GCC unroll 8
       for (int step = 0; step < 8; ++step)
-        codes[step] = _mm256_or_si256(codes[step], fifth_bits(fifth, step));
+        quants[step] = _mm256_or_si256(quants[step], fifth_bits(fifth, step));
     }
     if constexpr (Format::kHasTable) {
       const __m256i table = table_plus(Format::kTable, kOffset);
-      for (__m256i& code : codes)
-        code = _mm256_shuffle_epi8(table, code);
+      for (__m256i& quant : quants)
+        quant = _mm256_shuffle_epi8(table, quant);
     }
 #pragma GCC unroll 8
     for (int step = 0; step < 8; ++step)
-      put(step, plus<kAdd>(codes[step]));
+      put(step, plus<kAdd>(quants[step]));
   }
 }
 
@@ -127,8 +127,8 @@ inline __m256i signed_words_of(__m256i bytes, int at) noexcept {
 // The super-block at `at` of eight rows, brought to
 //
 //   struct Out {
-//     void codes(int step, __m256i codes);      // of 64, adds kAdd; of IQ4_XS after all scales
-//     void store(int step, __m256i codes);      // codes that have it already, of Q6_K
+//     void quants(int step, __m256i quants);      // of 64, adds kAdd; of IQ4_XS after all scales
+//     void store(int step, __m256i quants);      // quants that have it already, of Q6_K
 //     void scale(int i, __m256i words);         // i of Format::kScales: of each row, twice
 //     void minima(int i, __m256i words);        // 2i and 2i + 1 of each row
 //     void super(RowScales scales);             // d and dmin
@@ -150,7 +150,7 @@ struct Unpack<Q2_K> {
 #pragma GCC unroll 4
       for (int s = 0; s < 4; ++s) {
         for (int c = 0; c < 4; ++c)
-          out.codes((i / 2 * 4 + s) * 8 + i % 2 * 4 + c, move_bits(q[c], 2 * s, 0, 3));
+          out.quants((i / 2 * 4 + s) * 8 + i % 2 * 4 + c, move_bits(q[c], 2 * s, 0, 3));
       }
     }
     __m256i pairs[4];  // scales in the low nibbles, minima in the high ones
@@ -188,8 +188,8 @@ struct Unpack<Q3_K> {
         for (int s = 0; s < 4; ++s) {
           const int j = 4 * n + s;
           for (int c = 0; c < 4; ++c) {
-            out.codes(8 * j + 4 * half + c,
-                      _mm256_or_si256(move_bits(q[c], 2 * s, 0, 3), move_bits(high[c], j, 2, 4)));
+            out.quants(8 * j + 4 * half + c,
+                       _mm256_or_si256(move_bits(q[c], 2 * s, 0, 3), move_bits(high[c], j, 2, 4)));
           }
         }
       }
@@ -212,7 +212,7 @@ struct Unpack<Q3_K> {
   }
 };
 
-// The 16 bytes before the codes of Q4_K and Q5_K. Dwords: d|dmin; scales 0-3 with bits 4-5 of
+// The 16 bytes before the quants of Q4_K and Q5_K. Dwords: d|dmin; scales 0-3 with bits 4-5 of
 // scales 4-7 on top; minima likewise; low nibbles of scales 4-7 and of minima 4-7.
 template <class Out>
 inline void unpack_header(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
@@ -245,8 +245,8 @@ struct Unpack<Q4_K> {
       transpose(rows, at + kQsAt + 16 * i, q);
       const int step = i / 2 * 16 + i % 2 * 4;
       for (int c = 0; c < 4; ++c) {
-        out.codes(step + c, low_nibbles(q[c]));
-        out.codes(step + 8 + c, high_nibbles(q[c]));
+        out.quants(step + c, low_nibbles(q[c]));
+        out.quants(step + 8 + c, high_nibbles(q[c]));
       }
     }
   }
@@ -268,10 +268,10 @@ struct Unpack<Q5_K> {
         transpose(rows, at + kQsAt + 32 * i + 16 * half, q);
         const int step = 16 * i + 4 * half;
         for (int c = 0; c < 4; ++c) {
-          out.codes(step + c,
-                    _mm256_or_si256(low_nibbles(q[c]), move_bits(fifth[c], 2 * i, 4, 16)));
-          out.codes(step + 8 + c,
-                    _mm256_or_si256(high_nibbles(q[c]), move_bits(fifth[c], 2 * i + 1, 4, 16)));
+          out.quants(step + c,
+                     _mm256_or_si256(low_nibbles(q[c]), move_bits(fifth[c], 2 * i, 4, 16)));
+          out.quants(step + 8 + c,
+                     _mm256_or_si256(high_nibbles(q[c]), move_bits(fifth[c], 2 * i + 1, 4, 16)));
         }
       }
     }
@@ -299,7 +299,7 @@ struct Unpack<Q6_K> {
 
   template <class Out>
   static void run(const RowPointers& rows, std::ptrdiff_t at, Out out) noexcept {
-    // Two pairs of bits in a nibble number the upper parts of two codes, kAdd with them.
+    // Two pairs of bits in a nibble number the upper parts of two quants, kAdd with them.
     const __m256i first = load_twice(kPairs<1, Out::kAdd>.at);
     const __m256i second = load_twice(kPairs<4, Out::kAdd>.at);
     for (int i = 0; i < 4; ++i) {  // quarter i % 2 of half i / 2
@@ -354,8 +354,8 @@ struct Unpack<IQ4_XS> {
       __m256i q[4];
       transpose(rows, at + kQsAt + 16 * j, q);
       for (int c = 0; c < 4; ++c) {
-        out.codes(8 * j + c, _mm256_shuffle_epi8(table, low_nibbles(q[c])));
-        out.codes(8 * j + 4 + c, _mm256_shuffle_epi8(table, high_nibbles(q[c])));
+        out.quants(8 * j + c, _mm256_shuffle_epi8(table, low_nibbles(q[c])));
+        out.quants(8 * j + 4 + c, _mm256_shuffle_epi8(table, high_nibbles(q[c])));
       }
     }
     out.super({halves_at(rows, at), _mm256_setzero_ps()});

@@ -38,7 +38,7 @@ enum class CacheType : std::uint8_t { kF32, kBF16, kF16, kQ8_0, kQ4_0 };
 
 inline constexpr int kCacheBlock = 16;                    // positions in a block
 inline constexpr int kCacheTile = 32;                     // features of a tile of a quantized cache
-inline constexpr int kCacheScaleBytes = 2 * kCacheBlock;  // in front of the tile's codes
+inline constexpr int kCacheScaleBytes = 2 * kCacheBlock;  // in front of the tile's quants
 inline constexpr int kAttentionRange = 256;  // positions whose scores share one maximum
 
 // Attention of consecutive queries of one sequence with one head of keys and values; `group` query
@@ -47,7 +47,7 @@ inline constexpr int kAttentionRange = 256;  // positions whose scores share one
 //
 //   block of keys, per head:    f32 [k_dim][16]     bf16, f16 [k_dim / 2][16][2]
 //   block of values, per head:  f32 [16][v_dim]     bf16, f16 [8][v_dim][2]
-//   q8_0, q4_0: [dim / 32] tiles of 16 f16 scales, one for each position, and codes:
+//   q8_0, q4_0: [dim / 32] tiles of 16 f16 scales, one for each position, and quants:
 //     keys  q8_0 [16][16][2]   q4_0 [16][16], two features a byte, the even one in the low nibble
 //     values  q8_0 [16][32]    q4_0 [8][32], two positions a byte
 //

@@ -1,4 +1,4 @@
-// The vector kernels on any processor: the scalar twin.
+// The vector kernels on any processor: the scalar reference.
 // Hot: all of it.
 #include "kernels/cpu/lanes_scalar.h"
 #include "kernels/cpu/vector_body.h"

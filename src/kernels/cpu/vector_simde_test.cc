@@ -1,6 +1,6 @@
-// The AVX-512 vector kernels, their instructions emulated by SIMDe on AVX2, against the scalar twin
-// bit for bit: so the code is tested on machines without AVX-512. Compiled with -DWICK_SIMDE and
-// AVX2 flags (cmake/modules.cmake).
+// The AVX-512 vector kernels, their instructions emulated by SIMDe on AVX2, against the scalar
+// reference bit for bit: so the code is tested on machines without AVX-512. Compiled with
+// -DWICK_SIMDE and AVX2 flags (cmake/modules.cmake).
 #include "kernels/cpu/lanes_avx512.h"
 #include "kernels/cpu/vector_body.h"
 // After the kernels, whose headers bring the emulated instructions.

@@ -1,5 +1,5 @@
-// Norms, activations and rotations: each ISA against the scalar twin bit for bit, the scalar twin
-// against double precision.
+// Norms, activations and rotations: each ISA against the scalar reference bit for bit, the scalar
+// reference against double precision.
 #include "kernels/cpu/vector.h"
 
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(VectorScalar, RotationsTurnPairsByTheAngle) {
   }
 }
 
-// Runs `work` with each ISA's kernels and compares what it returns with the scalar twin's.
+// Runs `work` with each ISA's kernels and compares what it returns with the scalar reference's.
 void expect_same_on_every_isa(const std::function<Floats(const VectorKernels&)>& work,
                               const char* what) {
   const Floats want = work(vector_kernels(Isa::kScalar));

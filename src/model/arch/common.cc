@@ -113,7 +113,7 @@ Result<void> refuse_soft_cap(const Hparams& hparams, std::string_view key, std::
                                  "), which wick cannot run yet"));
 }
 
-// What a file may ask for that would change the result if it were passed over.
+// Keys that would change the result if they were ignored: refused.
 Result<void> refuse_unknown(const Hparams& hparams) {
   WICK_DO(refuse_soft_cap(hparams, "attn_logit_softcapping", "attention scores"));
   WICK_DO(refuse_soft_cap(hparams, "final_logit_softcapping", "logits"));
@@ -129,8 +129,7 @@ Result<void> refuse_unknown(const Hparams& hparams) {
   return {};
 }
 
-// Layers see the last `window` tokens where the file says so: all of them, or those that the
-// pattern marks.
+// Sliding window attention: in all layers, or in those the pattern marks.
 Result<std::vector<int>> windows(const Hparams& hparams, int n_layers) {
   std::vector<int> window(static_cast<std::size_t>(n_layers), 0);
   WICK_TRY(const int tokens, hparams.integer_or("attention.sliding_window", 0, 0, kMaxContext));
@@ -235,7 +234,7 @@ namespace {
 
 using Fix = NameRule::Fix;
 
-// The rules of one family of checkpoints; `q` and `k` repair the rows of those projections.
+// Tensor name rules of a family of checkpoints; `q` and `k` permute the rows of those projections.
 constexpr std::array<NameRule, 21> name_rules(Fix q, Fix k) {
   return {{{"model.embed_tokens.weight", "token_embd.weight"},
            {"model.norm.weight", "output_norm.weight"},

@@ -1,6 +1,6 @@
-// What architecture files share: hyperparameters read under the file's own prefix and checked
-// against named limits, and the decoder that most families are (pre-norm, grouped-query attention,
-// gated feed-forward), which each file then adjusts. Load time only; any thread.
+// Shared parts of architecture files: hyperparameters, read under the architecture's prefix and
+// checked against limits, and the common decoder (pre-norm, GQA, gated feed-forward), which each
+// file adjusts. Load time only; any thread.
 //
 //   const Hparams hparams(file);
 //   WICK_TRY(const int layers, hparams.need("block_count", 1, kMaxLayers));  // llama.block_count
@@ -31,7 +31,7 @@ class Hparams {
   Result<double> need_number(std::string_view suffix, double min, double max) const;
   Result<std::vector<int>> need_per_layer(std::string_view suffix, int layers, std::int64_t min,
                                           std::int64_t max) const;
-  // The same where the key may be missing; a value that is there must be good.
+  // The same for optional keys; a value that is present must be valid.
   Result<int> integer_or(std::string_view suffix, int otherwise, std::int64_t min,
                          std::int64_t max) const;
   Result<double> number_or(std::string_view suffix, double otherwise, double min, double max) const;
@@ -51,8 +51,8 @@ class Hparams {
 Result<DecoderSpec> plain_decoder(const ModelFile& file, RopeParams::Layout layout,
                                   std::span<const NameRule> names);
 
-// Hugging Face's names in Llama-like checkpoints; the second has q and k permuted to adjacent
-// pairs, as GGUF's llama keeps them.
+// Tensor names of Llama-like Hugging Face checkpoints; the second permutes q and k to adjacent
+// pairs, as in GGUF's llama.
 std::span<const NameRule> plain_names() noexcept;
 std::span<const NameRule> permuted_names() noexcept;
 
