@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every path, link, picture, preset, room, symbol and constant's value that a page, a comment or a message names exists."""
+"""Every path, link, picture, preset, module, symbol and constant's value that a page, a comment or a message names exists."""
 # labels: unit
 import json
 import pathlib
@@ -32,9 +32,9 @@ FOREIGN = {
     "docs/library.md": {"n_x"},
 }
 SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.|->)~?[A-Za-z_]\w*)*(?:\(\))?")
-# From a folder of the root, or from a room as an include says it. Patterns, ranges and names to be filled in are no paths.
+# From a folder of the root, or from a module as an include says it. Patterns, ranges and names to be filled in are no paths.
 PATH = re.compile(r"(?<![\w/.~$}{-])((?:src|include|tests|tools|bench|examples|docs|cmake|python|\.ci)/[\w./+-]*[\w/]|"
-                  r"(?:ROOMS)/[\w/]+\.(?:h|cc))(?![\w*<{$…]|/[*<{$…]|\.\*)")
+                  r"(?:MODULES)/[\w/]+\.(?:h|cc))(?![\w*<{$…]|/[*<{$…]|\.\*)")
 PRESET = re.compile(r"(?:--preset[ =]|[Pp]resets? `?|tools/build )([a-z]+)\b(?!/)")
 VALUE = re.compile(r"`(k[A-Z]\w*)` ?(?:=|\() ?(-?[\d,]+)\b(?! ?[KMG]i?B)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -52,8 +52,8 @@ def wrong(root):
     names = tracked(root)
     folders = {"/".join(name.split("/")[:i]) for name in names for i in range(1, name.count("/") + 1)}
     known = set(names) | folders
-    rooms = sorted({name.split("/")[1] for name in names if name.startswith("src/") and name.count("/") > 1} | {"wick", "support"})
-    path = re.compile(PATH.pattern.replace("ROOMS", "|".join(rooms)))
+    modules = sorted({name.split("/")[1] for name in names if name.startswith("src/") and name.count("/") > 1} | {"wick", "support"})
+    path = re.compile(PATH.pattern.replace("MODULES", "|".join(modules)))
     presets = {p["name"] for p in json.loads((root / "CMakePresets.json").read_text())["configurePresets"]} | {"all"}
     texts = {}
     for name in names:
@@ -62,7 +62,7 @@ def wrong(root):
                 texts[name] = (root / name).read_text()
             except UnicodeDecodeError:
                 continue
-    words, values = {f"{room}_test" for room in rooms} | {f"wick_{room}" for room in rooms}, {}
+    words, values = {f"{module}_test" for module in modules} | {f"wick_{module}" for module in modules}, {}
     for name in names:
         words |= {pathlib.Path(name).stem, f"fuzz_{pathlib.Path(name).stem}", f"bench_{pathlib.Path(name).stem}"}
     for name, text in texts.items():
@@ -92,7 +92,7 @@ def wrong(root):
 
 
 def exists(said, known, here):
-    """`said` as it stands, from a room, from the folders of public headers and tests, or a program without its suffix."""
+    """`said` as it stands, from a module, from the folders of public headers and tests, or a program without its suffix."""
     for top in ("", "src/", "include/", "tests/", f"{here}/"):
         if f"{top}{said}" in known or any(f"{top}{said}{suffix}" in known for suffix in (".cc", ".py")):
             return True

@@ -48,8 +48,8 @@ def declarations(text):
             at += part.count("\n")
 
 
-def check(room, files, fail):
-    """`files` of one room: {name: (text, functions)}. Calls fail(where, what) for each violation."""
+def check(module, files, fail):
+    """`files` of one module: {name: (text, functions)}. Calls fail(where, what) for each violation."""
     marked, whole = set(), set()
     for name, (text, _) in files.items():
         if is_whole(text):
