@@ -56,8 +56,28 @@ template <class T>
                         std::to_string(std::numeric_limits<T>::max()));
 }
 
+// An object with __index__ or __float__ as the number that it stands for; others as they are. What
+// these methods raise is raised on, where a cast of pybind11's would take it for a wrong type.
 template <class T>
-T as(const py::handle& value, const std::string& option) {
+py::object as_number(const py::handle& value) {
+  PyObject* const it = value.ptr();
+  const PyNumberMethods* const methods = Py_TYPE(it)->tp_as_number;
+  const bool is_number = PyLong_Check(it) != 0 || PyFloat_Check(it) != 0;
+  const bool has_float = !is_number && methods != nullptr && methods->nb_float != nullptr;
+  const bool has_index = !is_number && methods != nullptr && methods->nb_index != nullptr;
+  const bool is_by_float = std::is_floating_point_v<T> && has_float;
+  if (!is_by_float && !has_index) return py::reinterpret_borrow<py::object>(value);
+  auto made =
+      py::reinterpret_steal<py::object>(is_by_float ? PyNumber_Float(it) : PyNumber_Index(it));
+  if (!made) throw py::error_already_set();
+  return made;
+}
+
+template <class T>
+T as(const py::handle& given, const std::string& option) {
+  constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+  const py::object value =
+      is_number ? as_number<T>(given) : py::reinterpret_borrow<py::object>(given);
   try {
     return py::cast<T>(value);
   } catch (const py::cast_error&) {
@@ -259,7 +279,18 @@ inline std::vector<wick::TokenId> to_ids(const py::handle& value, const std::str
       return *std::move(ids);
     throw py::type_error("'" + option + "' is a buffer, but not of integers in one dimension");
   }
-  return as<std::vector<wick::TokenId>>(value, option);
+  if (PySequence_Check(value.ptr()) == 0 || PyUnicode_Check(value.ptr()) != 0)
+    return as<std::vector<wick::TokenId>>(value, option);  // says what it is
+  const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(value.ptr(), ""));
+  if (!items) throw py::error_already_set();
+  std::vector<wick::TokenId> ids;
+  // By index, for a list may change while an element says what it is.
+  for (py::ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
+    const auto item =
+        py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    ids.push_back(as<wick::TokenId>(item, option));
+  }
+  return ids;
 }
 
 inline void set_callable(Ask& ask, const py::handle& value, std::uint64_t model) {

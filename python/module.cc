@@ -276,7 +276,7 @@ void bind_wakes(py::module_& m) {
   py::class_<PyWakes>(m, "_Wakes")
       .def(py::init<>())
       .def_property_readonly("fd", [](PyWakes& wakes) { return (*wakes).fd(); })
-      .def("add", [](PyWakes& wakes, std::uint64_t key) { return PyWake{(*wakes).add(key)}; })
+      .def("add", [](PyWakes& wakes, std::uint64_t key) { return PyWake{take((*wakes).add(key))}; })
       .def("take", [](PyWakes& wakes) {
         std::vector<std::uint64_t> keys;
         (*wakes).take([&](std::uint64_t key) { keys.push_back(key); });

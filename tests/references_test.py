@@ -92,7 +92,7 @@ def wrong(root):
 
 
 def exists(said, known, here):
-    """`said` as it stands, from a module, from the folders of public headers and tests, or a program without its suffix."""
+    """`said` as written, from a module, from the folders of public headers and tests, or a program without its suffix."""
     for top in ("", "src/", "include/", "tests/", f"{here}/"):
         if f"{top}{said}" in known or any(f"{top}{said}{suffix}" in known for suffix in (".cc", ".py")):
             return True

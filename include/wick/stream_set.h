@@ -2,7 +2,7 @@
 // any of them has more. One thread at a time; add() from any thread.
 //
 //   auto set = wick::StreamSet::create();
-//   auto stream = model->stream(prompt, {.wake = set->add(7)});
+//   auto stream = model->stream(prompt, {.wake = *set->add(7)});
 //   …                                    // poll set->fd() for reading; then
 //   set->take([&](std::uint64_t key) { while (auto event = streams[key].poll_event()) … });
 #pragma once
@@ -25,9 +25,11 @@ class WICK_API StreamSet {
   StreamSet& operator=(StreamSet&&) noexcept;
   ~StreamSet();  // streams may outlive it
 
-  int fd() const noexcept;                            // readable once a stream has more
-  std::shared_ptr<Wake> add(std::uint64_t key) const;  // for Generation::wake of a request
+  int fd() const noexcept;  // readable once a stream has more
+  // For Generation::wake of a request. Error: out of memory.
+  Result<std::shared_ptr<Wake>> add(std::uint64_t key) const;
   // Calls visit(key) for each stream that has had new data since the last take(), earliest first.
+  // Exceptions of visit propagate; the next take() then begins with that stream.
   void take(const std::function<void(std::uint64_t key)>& visit);
 
  private:

@@ -171,3 +171,29 @@ def test_an_answer_says_who_set_what_and_why_not_more_was_cached(model):
     assert (edited.miss, edited.miss_position) == ("edited", edited.cached_tokens)
     assert (edited.miss_wanted, edited.miss_cached) == (ord("r"), ord("q"))
     assert (edited.reasoning_tokens, edited.preemptions) == (0, 0)
+
+
+def test_what_the_conversion_of_a_number_raises_is_raised_on(model):
+    class Bad:
+        def __index__(self):
+            raise KeyError("mine")
+
+        def __float__(self):
+            raise KeyError("mine")
+
+    class Five:
+        def __index__(self):
+            return 5
+
+        def __float__(self):
+            return 0.0
+
+    for name, wrong in (("max_tokens", Bad()), ("seed", Bad()), ("temperature", Bad()), ("typ_p", Bad()), ("stop_token_ids", [1, Bad()]),
+                        ("logit_bias", {Bad(): 1}), ("logit_bias", {1: Bad()})):
+        with pytest.raises(KeyError, match="mine"):
+            model.complete("a", **{name: wrong})
+    with pytest.raises(KeyError, match="mine"):
+        model.complete([1, Bad()])
+    assert model.complete([Five()], max_tokens=Five(), temperature=Five()).text == model.complete([5], max_tokens=5, temperature=0).text
+    with pytest.raises(TypeError, match="max_tokens"):
+        model.complete("a", max_tokens=object())

@@ -63,17 +63,37 @@ class WakeSet {
   int fd() const noexcept;  // readable once a Wake is set
   std::shared_ptr<Wake> add(std::uint64_t key);
 
-  // Calls visit(key) for each Wake that was set since the last take(), the earliest first.
+  // Calls visit(key) for each Wake that was set since the last take(), the earliest first. If visit
+  // throws, the next take() begins with the key that it threw at.
   template <class Visit>
   void take(const Visit& visit) {
-    for (std::shared_ptr<Wake> wake = take_all(); wake != nullptr;) {
-      std::shared_ptr<Wake> next = unlist(*wake);
-      visit(wake->key_);
-      wake = std::move(next);
+    for (Taken taken{take_all()}; taken.first != nullptr; taken.go_on()) {
+      taken.next = unlist(*taken.first);
+      visit(taken.first->key_);
     }
   }
 
  private:
+  // What take() has yet to visit; sets all of it again if it is left early.
+  struct Taken {
+    explicit Taken(std::shared_ptr<Wake> all) noexcept : first(std::move(all)) {}
+
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+
+    ~Taken() {
+      while (first != nullptr) {
+        first->set();
+        go_on();
+        if (first != nullptr) next = unlist(*first);
+      }
+    }
+
+    void go_on() noexcept { first = std::move(next); }
+
+    std::shared_ptr<Wake> first, next = {};
+  };
+
   explicit WakeSet(std::shared_ptr<Wake::Ready> ready) noexcept;
   std::shared_ptr<Wake> take_all() noexcept;
   static std::shared_ptr<Wake> unlist(Wake& wake) noexcept;

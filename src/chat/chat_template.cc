@@ -119,7 +119,7 @@ MarkedText marked(const jinja::TextBuilder& built) {
 Result<MarkedText> render_within(const jinja::Ast& ast, const Object& context, Run& run) {
   jinja::TextBuilder out(run);
   jinja::Interpreter interpreter(ast, run, out);
-  try {  // the door for a Memory at its limit
+  try {  // catches a Memory at its limit
     out.reserve(kUsualBytes);
     const Value variables = Import(run).object(context, true);
     const bool is_done = !variables.failed() && interpreter.render(*variables.dict);

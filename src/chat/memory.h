@@ -1,8 +1,8 @@
 // The memory of one render. Every buffer and object of it comes from here and is counted, so that
 // its limit holds by construction: a Vector or String cannot be made without a Memory, and beyond
 // the limit an allocation throws std::bad_alloc, as operator new would; ChatTemplate::render is the
-// door where that becomes an error. What is small and bounded (a number's digits, a message) may be
-// an ordinary std::string. One thread; outlives what it gave out.
+// API boundary where that becomes an error. What is small and bounded (a number's digits, a
+// message) may be an ordinary std::string. One thread; outlives what it gave out.
 //
 //   Vector<Value> items(run.memory());
 #pragma once

@@ -1,5 +1,4 @@
-// What chat and run share: an answer that appears as it is made, Ctrl-C that stops it, and the line
-// of figures behind it.
+// Shared by chat and run: streaming an answer to the terminal, Ctrl-C, and the line of statistics.
 #pragma once
 
 #include <csignal>
@@ -17,7 +16,7 @@
 
 namespace wick {
 
-// One at a time. While it lives, SIGINT asks this stop source to stop instead of ending the
+// One at a time. During its lifetime SIGINT requests a stop of this source instead of ending the
 // program.
 class Interrupt {
  public:
@@ -37,7 +36,7 @@ class Interrupt {
   void (*previous_)(int) = SIG_ERR;  // until ours is in its place
 };
 
-// The flags that both have, and what they come to.
+// The flags of both commands, and their values.
 struct AskOptions {
   OptionFlags settings = {};
   std::string prompt = {};
@@ -58,9 +57,8 @@ Result<Asking> prepare(const AskOptions& options);
 // Gather::error.
 Result<Gather> ask(Provider& provider, Request request, bool is_printing);
 
-// What chat and run end with, and their status: the answer as JSON, or the line of figures on a
-// terminal behind the text that was printed. If an error ended the answer, the JSON has both: what
-// there is of the answer, and "error".
+// The final output and exit status of chat and run: the answer as JSON, or a line of statistics on
+// a terminal. If an error ended the answer, the JSON has the partial answer and "error".
 Result<int> end_answer(const Gather& whole, const AskOptions& form);
 
 // "12 prompt tokens (8 cached) at 310.2 tokens/s, 40 generated at 95.1 tokens/s, stop": how an

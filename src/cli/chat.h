@@ -1,5 +1,4 @@
-// A conversation with a model by its chat template: what `wick chat` and `wick run MODEL PROMPT`
-// do.
+// Chat with a model through its chat template: `wick chat` and `wick run MODEL PROMPT`.
 #pragma once
 
 #include <optional>

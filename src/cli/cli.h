@@ -1,6 +1,6 @@
 // The program: one table of commands, each in its own file. A command registers its flags on a
-// CLI11 sub-command and hands back what to run once they are parsed. stdout carries the result,
-// stderr everything else; exit codes are an API (README, "Exit codes").
+// CLI11 subcommand and returns the action to run after parsing. stdout carries the result, stderr
+// everything else; exit codes are an API (README, "Exit codes").
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ enum ExitCode : int {
 
 int exit_code(const Error& error) noexcept;
 
-// What a command does: an exit status of its own, or an error that main reports.
+// The action of a command: returns an exit status, or an error that main reports.
 using Action = std::function<Result<int>()>;
 
 struct Command {

@@ -1,4 +1,4 @@
-// What a loaded model may take, as `wick estimate` and -v show it.
+// The memory estimate of a loaded model, for `wick estimate` and -v.
 #pragma once
 
 #include "cli/out.h"

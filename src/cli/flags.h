@@ -23,8 +23,8 @@ struct Range {
   T min, max;
 };
 
-// Names as CLI11 writes them: "-p,--prompt", a bare word for a positional argument. What is bound
-// must outlive the parsing.
+// Names as CLI11 writes them: "-p,--prompt", a bare word for a positional argument. Bound variables
+// must outlive parsing.
 class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(&app) {}
@@ -42,8 +42,7 @@ class Flags {
   void integers(const std::string& names, std::vector<int>& values, Range<int> range,
                 const std::string& help);  // 1,2,3
 
-  // A value that is checked elsewhere; help shows `type` behind the names. A list may be given
-  // several times.
+  // A value that is checked elsewhere; help shows `type` after the names. A list may be repeated.
   void setting(const std::string& names, const std::string& type, bool is_list,
                const std::string& help, std::function<void(const std::string&)> set);
 

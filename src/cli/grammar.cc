@@ -61,13 +61,15 @@ Result<std::string> text_of(const Json& line, std::string_view key) {
   return found->text;
 }
 
-// Whether token masks would allow a text.
+constexpr std::uint64_t kFuelForByte = 10;
+
+// Whether token masks would allow a text; one operation, however long the text is.
 Result<bool> check_declared(const Json& schema, const grammar::SchemaOptions& options,
                             const std::string& text) {
   WICK_TRY(const auto recognizer, grammar::SchemaRecognizer::make(schema, options, {}));
   grammar::StateId state = recognizer->start();
+  recognizer->begin(grammar::kMaskFuel + kFuelForByte * text.size());
   for (const char c : text) {
-    recognizer->begin(grammar::kMaskFuel);
     state = recognizer->step(state, static_cast<unsigned char>(c));
     if (state == grammar::kFailedState) return recognizer->failure();
   }

@@ -1,12 +1,16 @@
 #include "cli/line_editor.h"
 
 #include <histedit.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cwchar>
 #include <iostream>
 
 #include "base/strings.h"
@@ -20,6 +24,7 @@ struct LineEditor::State {
   History* history = nullptr;
   std::filesystem::path history_path;
   std::string prompt;
+  int interrupts = -1;
 };
 
 namespace {
@@ -33,7 +38,47 @@ char* prompt_of(EditLine* editor) {
   return prompt->data();
 }
 
-void on_interrupt(int /*number*/) {}  // only to end the read below with EINTR
+// An interrupt's way to whoever waits for a key, on any thread and however early it comes: an
+// eventfd, for a system call that is not yet made cannot be ended.
+std::atomic<int> interrupts = -1;
+
+void on_interrupt(int /*number*/) {
+  const int saved = errno;
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(interrupts.load(), &one, sizeof(one)) == sizeof(one));
+  errno = saved;
+}
+
+bool take_interrupt() {
+  std::uint64_t count = 0;
+  return ::read(interrupts.load(), &count, sizeof(count)) == sizeof(count);
+}
+
+// The next character for libedit: 1; 0 at the end of input; -1 with EINTR for an interrupt.
+int next_key(EditLine* /*editor*/, wchar_t* out) {
+  std::mbstate_t state = {};
+  for (;;) {
+    pollfd watched[] = {{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+                        {.fd = interrupts.load(), .events = POLLIN, .revents = 0}};
+    if (::poll(watched, 2, -1) < 0) {
+      if (errno == EINTR) continue;
+      return -1;
+    }
+    if (watched[1].revents != 0 && take_interrupt()) {
+      errno = EINTR;
+      return -1;
+    }
+    if (watched[0].revents == 0) continue;
+    char byte = 0;
+    const ssize_t n = ::read(STDIN_FILENO, &byte, 1);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return static_cast<int>(n);
+    const std::size_t length = std::mbrtowc(out, &byte, 1, &state);
+    if (length == static_cast<std::size_t>(-2)) continue;  // the rest of it comes
+    if (length != static_cast<std::size_t>(-1)) return 1;
+    state = {};
+  }
+}
 
 // False: something stands there that this program did not write, and that stays as it is.
 bool load_history(History* history, const std::filesystem::path& path) {
@@ -57,6 +102,8 @@ LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<
   State& s = *state_;
   s.history_path = std::move(history);
   if (!is_terminal(STDIN_FILENO)) return;
+  s.interrupts = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (s.interrupts < 0) return;
   if (std::setlocale(LC_CTYPE, "") == nullptr ||
       std::string_view(std::setlocale(LC_CTYPE, nullptr)) == "C") {
     std::setlocale(LC_CTYPE, "C.UTF-8");
@@ -76,6 +123,7 @@ LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<
   el_set(s.editor, EL_EDITOR, "emacs");
   el_set(s.editor, EL_HIST, ::history, s.history);
   el_set(s.editor, EL_SIGNAL, 0);
+  el_set(s.editor, EL_GETCFN, next_key);
   el_source(s.editor, nullptr);  // the user's ~/.editrc
   // libedit 3.1 reads behind the end of a command whose quote is not closed.
   for (const char* keys : {"^[x", "^[X"})
@@ -86,6 +134,7 @@ LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<
 LineEditor::~LineEditor() {
   if (state_->history != nullptr) history_end(state_->history);
   if (state_->editor != nullptr) el_end(state_->editor);
+  if (state_->interrupts >= 0) ::close(state_->interrupts);
 }
 
 LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
@@ -95,14 +144,19 @@ LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
   }
   flush_output();  // libedit writes by itself
   s.prompt = prompt;
+  interrupts = s.interrupts;
   struct sigaction action = {}, previous = {};
-  action.sa_handler = on_interrupt;  // without SA_RESTART
+  action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, &previous);
   int length = 0;
   errno = 0;
   const char* text = el_gets(s.editor, &length);
-  const bool is_interrupted = errno == EINTR;
+  bool is_interrupted = errno == EINTR;
   ::sigaction(SIGINT, &previous, nullptr);
+  if (take_interrupt()) {  // behind the last key
+    is_interrupted = true;
+    text = nullptr;
+  }
   if (text == nullptr || length <= 0) {
     print({"\n"});
     if (!is_interrupted) return End::kEof;

@@ -1,4 +1,4 @@
-// What a model file says about itself, as `wick model info` shows it.
+// The metadata of a model file, for `wick model info`.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace wick {
 
-// An object: name, architecture, sizes, number formats, tokenizer, what its chat template can do.
+// An object: name, architecture, sizes, number formats, tokenizer, features of its chat template.
 Result<Object> describe(const ModelFile& file);
 
 }  // namespace wick

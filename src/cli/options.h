@@ -1,4 +1,4 @@
-// What several commands make of the settings, and the texts they read.
+// Settings and input texts that several commands use.
 #pragma once
 
 #include <filesystem>
@@ -74,7 +74,7 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
 // That of local.model_path.
 Result<std::filesystem::path> find_model(const Config& config);
 
-// What is shown while `progress` lasts: how far a pull is, and what it says.
+// Progress output of a pull.
 PullOptions shown_by(Progress& progress);
 
 // All of a file, or of standard input ("" or "-"), at most `limit` bytes.

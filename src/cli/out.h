@@ -1,5 +1,5 @@
-// What the program writes to standard output and standard error. Two promises are kept here, so no
-// other file of the program writes to either (tools/tidy.py):
+// Standard output and standard error of the program. No other file writes to them (tools/tidy.py),
+// which guarantees two things:
 //
 //   - Foreign text is escaped. print() and note() take literals, numbers and Printables
 //     (base/printable.h); a std::string does not compile.
@@ -55,7 +55,7 @@ void print(std::initializer_list<Shown> parts);  // standard output
 void note(std::initializer_list<Shown> parts);   // standard error, after what was printed before
 using PrintFunction = void (*)(std::initializer_list<Shown> parts);
 
-// A model's words: as they are to a pipe or a file, as printable_answer() to a terminal. Whole
+// Model output: unchanged to a pipe or file, as printable_answer() to a terminal. Complete
 // characters.
 void print_answer(std::string_view text);
 // A text that a command was asked for (a prompt): as it is to a pipe or a file, as

@@ -1,5 +1,4 @@
-// How the program speaks to people and to programs: errors as a sentence and a hint, or as JSON;
-// progress on a terminal.
+// Errors as a sentence and a hint, or as JSON; progress on a terminal.
 #pragma once
 
 #include <cstdint>

@@ -179,17 +179,21 @@ Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
 Result<int> Engine::State::check_request(const GenerateRequest& request,
                                          PromptOutput prompt_output) const {
   const int vocab = decoder.spec().vocab;
-  const auto check_ids = [vocab](std::span<const TokenId> ids, const char* what) -> Result<void> {
-    for (const TokenId id : ids) {
-      if (id >= 0 && id < vocab) continue;
-      return invalid("bad_token", cat(what, id, " is outside the vocabulary of ", vocab));
-    }
+  const auto check_id = [vocab](TokenId id, const char* error, const char* what) -> Result<void> {
+    if (id >= 0 && id < vocab) return {};
+    return invalid(error, cat(what, id, " is outside the vocabulary of ", vocab));
+  };
+  const auto check_ids = [&](std::span<const TokenId> ids, const char* what) -> Result<void> {
+    for (const TokenId id : ids)
+      WICK_DO(check_id(id, "bad_token", what));
     return {};
   };
   if (request.prompt.empty()) return invalid("empty_prompt", "the prompt is empty");
   WICK_DO(check_ids(request.prompt, "the prompt's token "));
   WICK_DO(check_ids(request.stop_token_ids, "stop id "));
   WICK_DO(check(request.sampling));
+  for (const LogitBias& one : request.sampling.logit_bias)
+    WICK_DO(check_id(one.id, "bad_logit_bias", "the logit bias of token "));
   WICK_DO(check_range("max_tokens", request.max_tokens, 0, std::numeric_limits<int>::max()));
   WICK_DO(check_range("priority", request.priority, -kMaxPriority, kMaxPriority));
   WICK_DO(check_range("time_limit_ms", request.time_limit_ms, 0, kMaxMilliseconds));

@@ -1,4 +1,4 @@
-// Limits of the engine, beside those of a model.
+// Limits of the engine, beside those of models.
 #pragma once
 
 #include <cstddef>

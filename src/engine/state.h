@@ -56,10 +56,11 @@ struct Engine::State {
   std::int64_t draft_ns = 0;          // time of drafting in this step
   Error failure = {};                 // of the last forward pass that failed
   // Non-finite logits: the model file is at fault, not the device.
-  const Error no_token = {.code = ErrorCode::kCorrupt,
-                          .id = "no_token",
-                          .message = "the model's logits are all NaN",
-                          .hint = "check the file with: wick model verify"};
+  const Error no_token = {
+      .code = ErrorCode::kCorrupt,
+      .id = "no_token",
+      .message = "no logit of the model's says anything: all are NaN or -infinity",
+      .hint = "check the file with: wick model verify"};
 
   // The next batch; sized once.
   std::vector<TokenId> tokens;

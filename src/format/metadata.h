@@ -1,5 +1,5 @@
-// What a model file says about itself: keys and typed values, in GGUF's names. Values are views
-// into the mapped file (or into strings that this object owns, for what was translated from
+// The metadata of a model file: keys and typed values, under GGUF's names. Values are views into
+// the mapped file (or into strings that this object owns, for what was translated from
 // config.json). Immutable after load; any thread. Accessors are typed and total: a key of another
 // type, or a value out of range, reads as absent (optional forms) or as an error that names key,
 // value seen and value wanted (need_ forms). Nothing else may look at the bytes.
@@ -45,8 +45,8 @@ struct MetaValue {
   MetaType type = MetaType::kU8;
   MetaType element = MetaType::kU8;  // of an array
   std::uint64_t count = 1;           // elements of an array
-  std::span<const std::byte> bytes =
-      {};  // scalar or elements, little-endian; strings: the text, in arrays u64 length + text each
+  // Scalar or elements, little-endian; strings: the text, in arrays u64 length + text each.
+  std::span<const std::byte> bytes = {};
 };
 
 struct MetaEntry {

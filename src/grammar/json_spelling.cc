@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/strings.h"
+
 namespace wick::grammar {
 namespace {
 
@@ -101,6 +103,13 @@ Spelled feed(Spelling& place, unsigned char byte) noexcept {
       return pair_hex(place, byte);
   }
   return {};
+}
+
+std::string bytes_of(const Spelled& spelled, unsigned char byte) {
+  std::string out;
+  if (spelled.kind == Kind::kByte) out = static_cast<char>(byte);
+  if (spelled.kind == Kind::kCharacter) append_utf8(out, spelled.first);
+  return out;
 }
 
 bool paired_characters(const Spelled& started, char32_t& first, char32_t& last) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace wick::grammar {
 
@@ -39,6 +40,9 @@ struct Spelled {
 };
 
 Spelled feed(Spelling& place, unsigned char byte) noexcept;
+
+// The UTF-8 that came with `byte`, which was fed; none within an escape.
+std::string bytes_of(const Spelled& spelled, unsigned char byte);
 
 // The characters that are written with a first half of a pair from `first` to `last`, which may
 // hold other units; false where there are none.

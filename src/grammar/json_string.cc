@@ -65,25 +65,13 @@ StateId JsonString::step(StateId state, unsigned char byte) {
   }
   if (place.where != Where::kWithin) return kDeadState;
   const Spelled spelled = feed(place.spelling, byte);
-  std::string bytes;
-  switch (spelled.kind) {
-    case Spelled::Kind::kWrong:
-      return kDeadState;
-    case Spelled::Kind::kEnd:
-      return automaton_->pool().is_nullable(place.content) ? state_of({.where = Where::kBehind})
-                                                           : kDeadState;
-    case Spelled::Kind::kMore:
-      return state_of(place);
-    case Spelled::Kind::kStarted:
-      return if_any(place, spelled);
-    case Spelled::Kind::kByte:
-      bytes = static_cast<char>(byte);
-      break;
-    case Spelled::Kind::kCharacter:
-      append_utf8(bytes, spelled.first);
-      break;
+  if (spelled.kind == Spelled::Kind::kWrong) return kDeadState;
+  if (spelled.kind == Spelled::Kind::kStarted) return if_any(place, spelled);
+  if (spelled.kind == Spelled::Kind::kEnd) {
+    const bool may_end = automaton_->pool().is_nullable(place.content);
+    return may_end ? state_of({.where = Where::kBehind}) : kDeadState;
   }
-  for (const char c : bytes) {
+  for (const char c : bytes_of(spelled, byte)) {
     place.content = automaton_->step(place.content, static_cast<unsigned char>(c));
     if (place.content == regex::kNoExpr) return kFailedState;
     if (place.content == regex::kEmptySet) return kDeadState;
@@ -121,27 +109,6 @@ StateId JsonString::near_form(StateId state, std::size_t max_bytes) {
       grammar::near_form(automaton_->pool(), place.content, max_bytes + kLongestCharacter);
   const StateId near = state_of(place);
   return near == kFailedState ? state : near;
-}
-
-Result<std::string> JsonString::forced(StateId& state, std::size_t max_bytes) {
-  begin(kMaskFuel);
-  std::string out;
-  while (out.size() < max_bytes && !accepts(state)) {
-    StateId only = kDeadState;
-    unsigned char its_byte = 0;
-    for (unsigned b = 0; b < 256; ++b) {
-      const StateId next = step(state, static_cast<unsigned char>(b));
-      if (next == kFailedState) return failure();
-      if (next == kDeadState) continue;
-      if (only != kDeadState) return out;
-      only = next;
-      its_byte = static_cast<unsigned char>(b);
-    }
-    if (only == kDeadState) break;
-    out.push_back(static_cast<char>(its_byte));
-    state = only;
-  }
-  return out;
 }
 
 }  // namespace wick::grammar

@@ -33,8 +33,6 @@ class JsonString final : public Recognizer {
     return state != kFailedState && places_[state].where == Where::kBehind;
   }
 
-  Result<std::string> forced(StateId& state, std::size_t max_bytes) override;
-
   StateId near_form(StateId state, std::size_t max_bytes) override;
 
   void begin(std::uint64_t fuel) override { automaton_->pool().refuel(fuel); }

@@ -27,10 +27,15 @@ inline constexpr std::size_t kMaxEvaluated = 4'000;              // schemas besi
 inline constexpr std::size_t kMaxEvaluatedParts = 1'000'000;     // of all of these in a schema
 inline constexpr std::size_t kMaxFormulaBytes = 16U << 20U;
 inline constexpr int kMaxFormulaDepth = 1'500;
+// Visits of formulas for one document, each about 100 ns; more for each byte of it.
+inline constexpr std::uint64_t kDocumentFuel = 6'000'000;
+inline constexpr std::uint64_t kDocumentFuelForByte = 4;
+inline constexpr std::size_t kPartsForStep = 8;          // that cost as much as one visit
 inline constexpr int kMaxBranchDepth = 2'000;            // choices of one branch
 inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind the point, in masks
 inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
 inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
 inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
+inline constexpr std::size_t kNumbersForCell = 8;         // that take as much memory as a cell
 
 }  // namespace wick::grammar

@@ -33,7 +33,7 @@ class Recognizer {
   virtual bool accepts(StateId state) const noexcept = 0;
 
   // The bytes, at most `max_bytes`, that every document goes on with; `state` moves behind them.
-  virtual Result<std::string> forced(StateId& state, std::size_t max_bytes) = 0;
+  virtual Result<std::string> forced(StateId& state, std::size_t max_bytes);
 
   // A state that goes on, for the next `max_bytes` bytes, exactly as `state` does: step by step
   // dead or not, accepting or not. Many states of a counter far from its bounds have one.
@@ -48,6 +48,7 @@ class Recognizer {
   // Between these, states are tried that nobody will come back to: end_walk() may forget those that
   // are new since begin_walk().
   virtual void begin_walk() {}
+
   virtual void end_walk() {}
 
   virtual Error failure() const = 0;

@@ -1,14 +1,14 @@
-// What passes between the transport (http/server.h), which knows no route, and the routes
-// (server/), which know no socket. Plain types and two small interfaces.
+// The interface between the transport (http/server.h), which knows no routes, and the routes
+// (server/), which know no sockets. Plain types and two small interfaces.
 //
 //   const Route kRoutes[] = {
 //       {Access::kOpen, "GET", "/health", health, Where::kLoop},
 //       {Access::kInfer, "POST", "/v1/chat/completions", chat_completions},
 //   };
 //
-// A handler answers at once with a Response, or with Work that the transport drives: it calls
-// advance() on its loop thread whenever the Work's Wake was set and the connection has room. A
-// client that is gone is a Work that is destroyed, which cancels what it stands for.
+// A handler returns a Response, or Work that the transport drives: it calls advance() on its loop
+// thread whenever the Work's Wake was set and the connection has buffer space. When the client
+// disconnects, the Work is destroyed, which cancels the request.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,14 @@
 
 namespace wick::http {
 
-// Who may call a route. A Route without one does not compile.
+// The access class of a route; every Route has one.
 enum class Access : std::uint8_t {
-  kOpen,   // anybody: health, the page's files
-  kInfer,  // a key with scope "infer" or "admin"; anybody if the server has no keys
-  kAdmin,  // a key with scope "admin"; without keys only where the administrator allowed it
+  kOpen,   // everyone: health, the web page's files
+  kInfer,  // a key with scope "infer" or "admin"; everyone if the server has no keys
+  kAdmin,  // a key with scope "admin"; without keys only with --open-admin
 };
 
-// On which thread a handler runs: the loop's if it never waits and computes little, else a
-// worker's.
+// The thread of a handler: the loop's if it never blocks and computes little, else a worker's.
 enum class Where : std::uint8_t { kWorker, kLoop };
 
 struct Header {
@@ -41,11 +40,11 @@ struct Header {
 struct Request {
   std::string method = {};           // "GET"
   std::string path = {};             // decoded, without the query: "/v1/models/smol"
-  std::string rest = {};             // what the "*" at the end of the route's path stands for
+  std::string rest = {};             // the part matched by "*" at the end of the route's path
   std::string query = {};            // behind "?", as sent
   std::vector<Header> headers = {};  // names in lower case
   std::string body = {};
-  std::string id = {};       // x-request-id: the client's if it is sound, else made
+  std::string id = {};       // x-request-id: the client's if valid, else generated
   std::string key_id = {};   // public part of the API key; empty without keys
   std::uint64_t tenant = 0;  // one number a key; 0 without keys
   // The first header of this name (lower case), empty if there is none.
@@ -59,14 +58,14 @@ struct Response {
   std::vector<Header> headers = {};
 };
 
-// Where Work writes. Either whole() once, or begin() and then any number of write()s.
+// The output of Work. Either whole() once, or begin() and then any number of write()s.
 class Writer {
  public:
   virtual ~Writer() = default;
   virtual void whole(Response response) = 0;
   virtual void begin(Response head) = 0;  // its body is the first piece
   virtual void write(std::string_view piece) = 0;
-  // Bytes that the connection takes before the client has to read; 0 = stop and wait.
+  // Free bytes of the connection's output buffer; 0 = stop and wait.
   virtual std::size_t room() const noexcept = 0;
 };
 
@@ -79,15 +78,15 @@ class Work {
   // the Wake is set or the connection has room again.
   virtual State advance(Writer& out) = 0;
 
-  // Written after each 15 s in which nothing was: an SSE comment. Empty = nothing.
+  // Written after 15 s without output: an SSE comment. Empty = none.
   virtual std::string_view heartbeat() const noexcept { return {}; }
 
   // A WebSocket's text message. False closes the connection as a protocol error.
   virtual bool message(std::string /*text*/) { return false; }
 
-  // The server is about to stop: what waits for a client ends, answers go on to their end. Called
-  // again a second before the time to drain is over: end now, with a last piece. What ignores that
-  // is destroyed. Work that comes meanwhile is told as often.
+  // The server drains: Work that waits for its client ends, running answers continue. Called again
+  // one second before the end of the drain time: end now, with a last piece; Work that does not is
+  // destroyed. New Work gets the same calls.
   virtual void drain() {}
 };
 

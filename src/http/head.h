@@ -1,7 +1,7 @@
 // The head of a request, from bytes that may be hostile. Boost.Beast takes the request line and the
-// headers apart; what it lets through though proxies and servers read it differently (a way to
-// smuggle requests) is refused here: a line feed without carriage return, folded lines, a body
-// announced twice, a transfer coding other than "chunked". Any thread.
+// headers apart; syntax that proxies and servers read differently (request smuggling) is refused
+// here: a line feed without carriage return, folded lines, a body announced twice, a transfer
+// coding other than "chunked". Any thread.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,13 @@ struct Head {
 // `block` ends with the empty line, inclusive. The lines have been checked by HeadLines.
 std::variant<Head, Refusal> parse_head(std::string_view block);
 
-// Finds the end of a head as its bytes arrive and refuses what no line of a head may hold.
+// Finds the end of a head as its bytes arrive and refuses invalid lines.
 class HeadLines {
  public:
   explicit HeadLines(const Limits& limits) : limits_(&limits) {}
 
-  // `all` is what has come of the head, from its first byte, and grows from call to call. The
-  // length of the head with its empty line; 0: more is needed.
+  // `all` is the part of the head received so far, which grows from call to call. Returns the
+  // length of the head with its empty line; 0: incomplete.
   std::variant<std::size_t, Refusal> find_end(std::string_view all);
 
   void restart() noexcept { line_ = seen_ = 0, lines_ = 0; }

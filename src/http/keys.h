@@ -1,5 +1,5 @@
-// The API keys of a server. A key is "sk-wick-<12 public>-<48 secret>"; its file holds the public
-// part and the SHA-256 of the secret, one key a line, so that whoever reads the file has no key:
+// The API keys of a server. A key is "sk-wick-<12 public>-<48 secret>"; its file has the public
+// part and the SHA-256 of the secret, one key per line, so the file does not reveal keys:
 //
 //   # id  sha256 of the secret  scopes  limits
 //   hV3kZ0qLx9Ta 9f86d081… infer
@@ -36,7 +36,7 @@ class Keys {
   static Result<Keys> load(const std::filesystem::path& path);
   static Result<Keys> parse(std::string_view text, std::string_view name);
 
-  // The key that is spelled by `presented`, whose secret is compared in constant time.
+  // The key that equals `presented`; the secret is compared in constant time.
   const Key* find(std::string_view presented) const;
 
   std::size_t size() const noexcept { return keys_.size(); }
@@ -45,7 +45,7 @@ class Keys {
   std::map<std::string, Key, std::less<>> keys_;
 };
 
-// What a request shows: "authorization: Bearer …", else "x-api-key: …". Empty if neither is there.
+// The key of a request: "authorization: Bearer …", else "x-api-key: …". Empty if there is neither.
 std::string_view presented_key(const Head& head);
 
 struct NewKey {
@@ -58,10 +58,10 @@ Result<NewKey> make_key(bool may_admin);
 // `text` with the secrets of keys cut out of it, for logs.
 std::string without_secrets(std::string_view text);
 
-// Requests of each key: how many are under way, and how many there were of late.
+// Rate limits per key: running requests, and requests per minute.
 class KeyUse {
  public:
-  // Counts the request in, or says why not. `now_ns` is the clock's.
+  // Admits the request, or returns the refusal. `now_ns` is the current time.
   std::optional<Refusal> begin(const Key& key, std::int64_t now_ns);
   void end(const std::string& key_id);
 

@@ -1,6 +1,6 @@
-// Where a server listens: addresses with a port, paths of Unix sockets, and the sockets that a
-// service manager hands over (LISTEN_FDS). Any thread; a Listeners closes what it opened and
-// removes the Unix sockets that it made.
+// Listening sockets: addresses with a port, Unix sockets, and sockets passed by a service manager
+// (LISTEN_FDS). Any thread. The destructor closes them and removes the Unix sockets that it
+// created.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Listener {
   int fd = -1;
   std::string address = {};  // "127.0.0.1:8080", "[::1]:8080", "unix:/run/wick.sock"
   bool is_unix = false;
-  bool is_loopback = false;  // or Unix: nobody on a network reaches it
+  bool is_loopback = false;  // or a Unix socket: not reachable from a network
 };
 
 class Listeners {

@@ -1,6 +1,6 @@
-// The one thread of all connections: timers, descriptors to wait for, byte streams, work that comes
-// from other threads. A wrapper of Boost.Asio, whose headers only loop.cc, tls.cc and websocket.cc
-// include. Everything but post() and stop() belongs to the thread that runs the loop.
+// The event loop of all connections: timers, file descriptors, byte streams, work posted by other
+// threads. A wrapper of Boost.Asio, whose headers only loop.cc, tls.cc and websocket.cc include.
+// Everything but post() and stop() belongs to the thread that runs the loop.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Loop {
   void run();                             // until stop()
   void stop();                            // any thread
   void post(std::function<void()> work);  // any thread
-  void finish();                          // what is there to be done, without waiting
+  void finish();                          // runs pending work without waiting
 
   boost::asio::io_context& context() noexcept { return *context_; }
 
@@ -37,7 +37,7 @@ class Loop {
   std::unique_ptr<boost::asio::io_context> context_;
 };
 
-// Calls `fire` once, at the time it was last set to.
+// Calls `fire` once, at the time last set.
 class Timer {
  public:
   Timer(Loop& loop, std::function<void()> fire);

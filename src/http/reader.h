@@ -1,6 +1,5 @@
-// Bytes of one connection to its requests, one after the other, however they are cut. It stops
-// behind each head, so that a request may be refused before its body is taken. Knows no socket; one
-// thread.
+// Parses the bytes of a connection into requests, however they are split. It stops after each head,
+// so that a request can be refused before its body is read. Knows no sockets; one thread.
 //
 //   for (std::size_t at = 0; at < bytes.size();) {
 //     at += reader.feed(bytes.substr(at));
@@ -23,12 +22,12 @@ class RequestReader {
     kHead,  // there is a head: read_body() goes on
     kNeedsBody,
     kWhole,    // head and body: restart() goes on
-    kRefused,  // for good: where the next request begins is not known
+    kRefused,  // final: the start of the next request is unknown
   };
 
   explicit RequestReader(const Limits& limits) : limits_(&limits), lines_(limits) {}
 
-  // How many bytes of `in` were taken; stops where the state asks for something else.
+  // Returns the number of consumed bytes of `in`; stops at a state that needs a call.
   std::size_t feed(std::string_view in);
   void read_body();
   void restart();

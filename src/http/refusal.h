@@ -1,5 +1,5 @@
-// An answer that says no: its status, and {"error":{"message","type","param","code"}} with all four
-// keys, as clients of OpenAI's API want it. Plain data; any thread.
+// An error response: its status, and {"error":{"message","type","param","code"}} with all four
+// keys, as in OpenAI's API. Plain data; any thread.
 //
 //   return to_response({.status = 404, .code = "model_not_found", .message = "…"});
 #pragma once

@@ -1,5 +1,5 @@
-// A response's head as bytes. What a handler puts into a header cannot end it: control characters
-// become "?". Any thread.
+// A response's head as bytes. Control characters in headers become "?", so a handler cannot inject
+// lines. Any thread.
 #pragma once
 
 #include <cstdint>

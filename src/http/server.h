@@ -1,5 +1,5 @@
-// The server: listens, keeps the rules that hold for every route (who may ask, how much, how long)
-// and hands requests to the routes. One thread runs it; a few workers run handlers that may wait.
+// The HTTP server: listens, enforces access, limits and timeouts for all routes, and passes
+// requests to them. One thread runs it; a few workers run handlers that may block.
 //
 //   WICK_TRY(const auto server, http::Server::create(options, std::move(routes)));
 //   for (const std::string& address : server->addresses()) …   // "http://127.0.0.1:8080"
@@ -29,16 +29,16 @@ struct ServerOptions {
   ListenOptions listen = {.hosts = {"127.0.0.1"}, .port = 8080};
   GuardOptions guard = {};  // the names of `listen.hosts` are added
   TlsFiles tls = {};
-  std::filesystem::path key_file = {};    // empty: no keys, everybody may infer
-  bool is_insecure = false;               // may be reached from a network without keys
-  bool admits_admin_without_key = false;  // else kAdmin is refused where there are no keys
+  std::filesystem::path key_file = {};    // empty: no keys, everyone may infer
+  bool is_insecure = false;               // allow network addresses without keys
+  bool admits_admin_without_key = false;  // else kAdmin is refused without keys
   bool logs_requests = true;
   Limits limits = {};
 };
 
 class Server {
  public:
-  // Opens what it listens on. Refuses an address that others reach if there are no keys.
+  // Opens the sockets. Refuses a network address without keys.
   static Result<std::unique_ptr<Server>> create(const ServerOptions& options,
                                                 std::vector<Route> routes);
   ~Server();
@@ -48,14 +48,14 @@ class Server {
   // "http://127.0.0.1:8080", "https://[::1]:8443", "unix:/run/wick.sock".
   const std::vector<std::string>& addresses() const noexcept { return addresses_; }
 
-  // The thread that calls it is the loop's. Returns after stop(), or after drain() when nothing is
-  // under way any more or the time for it is over. Once.
+  // Runs the loop on the calling thread. Returns after stop(), or after drain() when all requests
+  // have ended or its time is over. Call once.
   void run(const std::stop_token& stop = {});
 
-  void drain();  // no new connections; each ends after what it has under way
-  void stop();   // at once
-  // Reads the files of keys and TLS again, for requests and connections to come. If one is wrong
-  // all stays as it is.
+  void drain();  // no new connections; each ends after its running request
+  void stop();   // immediately
+  // Reloads keys and certificates for later requests and connections. If a file is invalid nothing
+  // changes.
   Result<void> reload();
 
   const Counters& counters() const noexcept { return site_->counters; }

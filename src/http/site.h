@@ -1,4 +1,4 @@
-// What the connections of one server share. The loop's thread, but for `counters`.
+// State shared by the connections of a server. Loop thread, except `counters`.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// One WebSocket (RFC 6455) by Boost.Beast, as a codec: bytes of the client go in by feed(), bytes
-// for it come out of `output`. The connection keeps reading, writing and the clock. The loop's
-// thread; a sink is never called from within a call, and none after the destructor.
+// A WebSocket (RFC 6455) codec over Boost.Beast: the client's bytes go into feed(), bytes for the
+// client come out of `output`. The connection reads, writes and enforces timeouts. Loop thread;
+// sinks are never called from within a call, nor after the destructor.
 #pragma once
 
 #include <functional>

@@ -1,15 +1,13 @@
-// The file that a person asked for: a session, a conversation, an array. It is replaced whole or
-// not at all: the bytes go to a new file beside it, under a name of this writer's own, which is
-// renamed at the end and removed if there is none. One thread.
+// Writes a file that the user named (a session, a conversation, an array) atomically: the bytes go
+// to a temporary file beside it, which is renamed at the end, or removed. One thread.
 //
 //   WICK_TRY(AtomicFile file, AtomicFile::create(path, model.files()));
 //   WICK_DO(file.add(bytes));
 //   WICK_DO(file.commit());
 //
-// One rule for what stands at the path already: a regular file is replaced and keeps its owner and
-// mode. A symbolic link stays, and the file that it leads to is replaced; a link that leads nowhere
-// is refused. Folders, devices, pipes and sockets are refused (id "not_a_file"), and so is a file
-// that is an input (id "output_is_input"), by whatever name.
+// If the path exists: a regular file is replaced and keeps its owner and mode; a symbolic link
+// stays and its target is replaced, a dangling link is refused. Folders, devices, pipes and sockets
+// are refused (id "not_a_file"), and so is an input file under any name (id "output_is_input").
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Bytes that come in order (out of an archive, out of a cache) into a blob: they are hashed on the
-// way, and the blob appears only whole. One thread; what is not finished is removed.
+// Writes a blob from bytes in order (from an archive or cache), hashing them; the blob appears only
+// when complete. One thread; an unfinished one is removed.
 #pragma once
 
 #include <filesystem>

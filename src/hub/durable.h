@@ -1,5 +1,5 @@
-// Files that a power cut cannot leave half-written, and locks between processes. Everything here
-// refuses symbolic links in the last part of a path. Any thread.
+// Crash-safe files, and locks between processes. All functions refuse symbolic links in the last
+// part of a path. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -68,8 +68,8 @@ Result<std::uint64_t> regular_file_size(const std::filesystem::path& path);
 // owner's process number and goes away with the lock. Move-only.
 class FileLock {
  public:
-  // Waits for the present owner. `on_wait` is called once, with who holds it ("process 123"), when
-  // there is something to wait for.
+  // Waits for the current owner. `on_wait` is called once with the owner ("process 123") if it has
+  // to wait.
   static Result<FileLock> acquire(std::filesystem::path path, const std::stop_token& stop,
                                   const std::function<void(std::string_view)>& on_wait);
 

@@ -1,4 +1,4 @@
-// From what a person calls a model to its file: a path, a stored name, or one that can be pulled.
+// Resolves a model name to its file: a path, a stored name, or one that can be downloaded.
 //
 //   WICK_TRY(const auto path, find_model("smollm2-135m", {.may_pull = true}));
 #pragma once

@@ -36,8 +36,8 @@ struct HubFile {
   std::filesystem::path snapshot = {};  // … and the folder that `path` is relative to
 };
 
-// Where the hub is and who asks: HF_ENDPOINT (default https://huggingface.co) and HF_TOKEN, which
-// goes to that origin alone.
+// Address and token of the hub: HF_ENDPOINT (default https://huggingface.co) and HF_TOKEN, which is
+// sent to that origin only.
 struct HubAccess {
   std::string base = {};
   std::vector<std::string> headers = {};
@@ -54,10 +54,10 @@ Result<std::vector<HubFile>> list_hub_files(const HubAccess& access, const HubRe
 std::vector<HubFile> list_cached_files(const HubRef& ref);
 std::filesystem::path hub_cache_folder();
 
-// Out of a repository's files those that make up the wanted model, the first part first: the named
-// file; the GGUF whose name holds the quant (default Q4_K_M, Q4_K_S, Q4_0, Q4_1, Q5_K_M, Q8_0, then
-// the only one); all parts of a split; without GGUF the safetensors with config.json and tokenizer.
-// kNotFound tells what there is.
+// The files of the wanted model in a repository, the first part first: the named file; the GGUF
+// whose name holds the quant (default Q4_K_M, Q4_K_S, Q4_0, Q4_1, Q5_K_M, Q8_0, then the only one);
+// all parts of a split; without GGUF the safetensors with config.json and tokenizer. kNotFound
+// lists the candidates.
 Result<std::vector<HubFile>> pick_files(std::span<const HubFile> files, const HubRef& ref);
 
 // 2 of 3 for "x-00002-of-00003.gguf"; 0 of 0 for a file that is no part.

@@ -1,5 +1,5 @@
-// What is known about a download under way: blobs/<key>.json beside blobs/<key>.part. A piece is
-// named in it only after its bytes are on the disk. Plain values, any thread.
+// The record of a running download: blobs/<key>.json beside blobs/<key>.part. A piece is recorded
+// only after its bytes are on the disk. Plain values, any thread.
 #pragma once
 
 #include <cstdint>

@@ -170,7 +170,9 @@ Result<Generation> to_cpp(const wick_generation* given) {
     };
   }
   if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
-  if (c.stream_set != nullptr) out.wake = c.stream_set->set.add(c.stream_key);
+  if (c.stream_set != nullptr) {
+    WICK_TRY(out.wake, c.stream_set->set.add(c.stream_key));
+  }
   if (c.has_seed != 0) out.seed = c.seed;
   if (c.thinking != WICK_THINKING_DEFAULT) out.thinking = c.thinking == WICK_THINKING_ON;
   if (c.tools != nullptr) {

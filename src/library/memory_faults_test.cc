@@ -8,6 +8,7 @@
 #include "library/library_fixture_test.h"
 #include "support/hot_counters.h"
 #include "wick/pool.h"
+#include "wick/stream_set.h"
 #include "wick/wick.h"
 
 namespace wick {
@@ -95,6 +96,7 @@ struct ApiCalls {
   const ModelOptions one_thread{.threads = 1, .max_concurrent = 2};
   const ModelOptions two_threads{.threads = 2, .max_concurrent = 2};
   Session kept = model.session("be brief");
+  const StreamSet set = *StreamSet::create();
   wick_model* c_model = nullptr;
   const std::vector<wick_parameter> parameters = {{"temperature", 3}, {"seed", 7}};
   wick_generation c_generation = {};
@@ -159,6 +161,9 @@ void ApiCalls::add_cpp(std::vector<ApiCall>& api_calls) const {
   api_calls.push_back(api_call(
       "Model::detokenize", [this] { return model.detokenize(ids); },
       [](const std::string& text) { return text; }));
+  api_calls.push_back(api_call(
+      "StreamSet::add", [this] { return set.add(7); },
+      [](const std::shared_ptr<Wake>& wake) { return std::to_string(wake != nullptr); }));
   api_calls.push_back(api_call(
       "ModelPool::get",
       [this]() -> Result<Completion> {

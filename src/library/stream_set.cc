@@ -24,8 +24,8 @@ int StreamSet::fd() const noexcept {
   return set_->fd();
 }
 
-std::shared_ptr<Wake> StreamSet::add(std::uint64_t key) const {
-  return set_->add(key);
+Result<std::shared_ptr<Wake>> StreamSet::add(std::uint64_t key) const {
+  return catch_bad_alloc([&]() -> Result<std::shared_ptr<Wake>> { return set_->add(key); });
 }
 
 void StreamSet::take(const std::function<void(std::uint64_t key)>& visit) {

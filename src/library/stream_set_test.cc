@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,7 +37,7 @@ TEST(StreamSet, OneLoopReadsManyAndEachSaysWhatItSaysAlone) {
   std::vector<std::vector<TokenLogprob>> logprobs(12);
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     Generation g = noise(seed, 30);
-    g.wake = set.add(seed);
+    g.wake = *set.add(seed);
     g.logprobs = true;
     streams.push_back(*f.model->stream("Once", g));
   }
@@ -68,7 +69,7 @@ TEST(StreamSet, EventsArePolledTooAndAQueueHasItsLimit) {
   std::string refused;
   for (std::uint64_t seed = 0; refused.empty() && seed < 100; ++seed) {
     Generation g = noise(seed, 500);
-    g.wake = set.add(seed);
+    g.wake = *set.add(seed);
     auto stream = f.model->stream("Once", g);
     if (stream) {
       streams.push_back(*std::move(stream));
@@ -85,6 +86,36 @@ TEST(StreamSet, EventsArePolledTooAndAQueueHasItsLimit) {
       n_done += std::holds_alternative<DoneEvent>(*event) ? 1 : 0;
   });
   EXPECT_EQ(n_done, static_cast<int>(streams.size()));
+}
+
+// Sets nothing aside: what a visit did not come to is there at the next take().
+TEST(StreamSet, AVisitThatThrowsLosesNoStream) {
+  const Fixture f({.context = 1024}, {.max_concurrent = 4});
+  auto set = *StreamSet::create();
+  std::vector<Stream> streams;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Generation g = noise(seed, 20);
+    g.wake = *set.add(seed);
+    streams.push_back(*f.model->stream("Once", g));
+  }
+  for (Stream& stream : streams)  // each has set its wake by then
+    ASSERT_TRUE(stream.finish());
+  std::vector<std::uint64_t> seen;
+  EXPECT_THROW(set.take([&](std::uint64_t key) {
+    seen.push_back(key);
+    if (seen.size() == 2) throw std::runtime_error("enough");
+  }),
+               std::runtime_error);
+  ASSERT_EQ(seen.size(), 2U);
+  const std::uint64_t thrown_at = seen.back();
+  seen.pop_back();
+  ASSERT_NO_FATAL_FAILURE(wait_for(set));
+  const std::size_t n_before = seen.size();
+  set.take([&](std::uint64_t key) { seen.push_back(key); });
+  ASSERT_GT(seen.size(), n_before);
+  EXPECT_EQ(seen[n_before], thrown_at);
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 1, 2, 3}));
 }
 
 }  // namespace

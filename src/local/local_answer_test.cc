@@ -206,8 +206,14 @@ TEST(LocalAnswer, RefusesByNameWhatItCannotDo) {
   };
   EXPECT_EQ(id_of({.prompt = "a", .generation = {.response_format = {.type = "json_schema"}}}),
             "response_format_unsupported");
+  EXPECT_EQ(id_of({.prompt = "a", .generation = {.response_format = {.schema = "{}"}}}),
+            "schema_without_format");
   EXPECT_EQ(id_of({.prompt = "a", .generation = {.tools = {{.name = "b"}}}}), "not_a_chat");
   EXPECT_EQ(id_of({.prompt = "a", .generation = {.top_logprobs = 3}}), "bad_top_logprobs");
+  for (const TokenId id : {f.model->tokenizer().size(), -1, -7})
+    EXPECT_EQ(id_of({.prompt = "a", .generation = {.logit_bias = {{.id = id, .bias = 1}}}}),
+              "bad_logit_bias")
+        << id;
   EXPECT_EQ(id_of({.prompt = std::vector<Message>{{.content = std::vector<Part>{ImagePart{}}}}}),
             "images_unsupported");
 }

@@ -51,6 +51,13 @@ Result<void> check_form(const Request& request) {
                  .message = cat("the response format '", printable(g.response_format.type),
                                 "' is not supported, 'text' is")};
   }
+  if (!g.response_format.schema.empty()) {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "schema_without_format",
+        .message = "response_schema is given, but response_format is 'text', which has none",
+        .hint = "response_format says what the schema is for: json_schema"};
+  }
   const bool is_chat = std::holds_alternative<std::vector<Message>>(request.prompt);
   if (!is_chat && (!g.tools.empty() || g.thinking || !g.template_variables.empty())) {
     return Error{.code = ErrorCode::kInvalid,

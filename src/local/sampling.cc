@@ -161,6 +161,12 @@ Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settin
       params.logit_bias.push_back({one.id, bias});
       continue;
     }
+    if (one.text.empty()) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_logit_bias",
+                   .message = cat("a logit bias is for token ", one.id,
+                                  " and has no text, wanted is an id from 0, or a text")};
+    }
     WICK_TRY(const auto ids, tokenizer.encode_plain(one.text));
     for (const TokenId id : ids)
       params.logit_bias.push_back({id, bias});

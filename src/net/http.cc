@@ -45,6 +45,7 @@ struct Exchange {
   bool is_cancelled = false;
   bool is_header_too_long = false;
   bool is_idle = false;
+  bool is_encoded = false;
 
   bool is_redirect() const {
     const int s = response.status;
@@ -120,6 +121,8 @@ void read_header_line(std::string_view line, HttpResponse& response) {
     read_content_range(value, response);
   } else if (is_named(line, "etag", value)) {
     response.etag = value;
+  } else if (is_named(line, "content-encoding", value) && value != "identity") {
+    response.content_encoding = value;
   }
 }
 
@@ -142,7 +145,10 @@ std::size_t on_header(char* data, std::size_t size, std::size_t n, void* user) {
 std::size_t on_body(char* data, std::size_t size, std::size_t n, void* user) {
   auto& exchange = *static_cast<Exchange*>(user);
   if (exchange.is_redirect()) return size * n;
-  if (!exchange.send_head()) return 0;
+  // The file was asked for as it is: its bytes are what a record and a hash speak of.
+  exchange.is_encoded =
+      exchange.response.status < 400 && !exchange.response.content_encoding.empty();
+  if (exchange.is_encoded || !exchange.send_head()) return 0;
   const auto bytes = std::as_bytes(std::span(data, size * n));
   if (exchange.body && !exchange.body(bytes)) {
     exchange.is_cancelled = true;
@@ -223,6 +229,12 @@ Error transfer_error(CURLcode code, const Exchange& exchange, const std::string&
   if (exchange.is_header_too_long) {
     error.id = "header_too_long";
     error.message = cat(shown, ": the answer's header is longer than ", kMaxHeaderBytes, " bytes");
+  } else if (exchange.is_encoded) {
+    error.id = "encoded_answer";
+    error.message = cat(shown, ": the server sends the file as '",
+                        printable(exchange.response.content_encoding, 40),
+                        "', though it was asked for as it is");
+    error.hint = "a proxy between may do that; ask the server's keeper";
   } else if (exchange.is_idle) {
     error.id = "idle_timeout";
     error.message = cat(shown, ": no byte for ", exchange.request.idle_timeout_ms / 1000, " s");

@@ -39,7 +39,8 @@ struct HttpResponse {  // what is known once the headers are there
   std::optional<std::uint64_t> range_from = {};  // of a 206
   // Of the whole resource, from Content-Range or a 200's length.
   std::optional<std::uint64_t> total_bytes = {};
-  std::string etag = {};  // as sent, with its quotes and W/
+  std::string etag = {};              // as sent, with its quotes and W/
+  std::string content_encoding = {};  // other than "identity"; such a body is refused
   std::string final_url = {};
 };
 

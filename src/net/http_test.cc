@@ -155,6 +155,16 @@ TEST(HostileHttp, LongHeaderIsRefused) {
   EXPECT_EQ(got.error.id, "header_too_long");
 }
 
+TEST(HostileHttp, AnEncodedBodyIsRefusedForItIsNotTheFile) {
+  set(R"({"path": "/packed", "body": "x", "content_encoding": "gzip"})");
+  const Got got = get({.url = server().url("/packed")});
+  ASSERT_TRUE(got.is_error);
+  EXPECT_EQ(got.error.id, "encoded_answer");
+  EXPECT_EQ(got.body, "");
+  set(R"({"path": "/plain", "body": "x", "content_encoding": "identity"})");
+  EXPECT_EQ(get({.url = server().url("/plain")}).body, "x");
+}
+
 TEST(HostileHttp, LineBreakInAHeaderIsRefused) {
   const Got got = get({.url = server().url("/x"), .headers = {"A: b\r\nHost: evil"}});
   ASSERT_TRUE(got.is_error);

@@ -24,6 +24,7 @@ constexpr Subject kSubjects[] = {
     {"bad_tool", "tools"},
     {"tool_choice_unsupported", "tool_choice"},
     {"response_format_unsupported", "response_format"},
+    {"schema_without_format", "response_format"},
     {"bad_stop", "stop"},
     {"bad_variable", "chat_template_kwargs"},
     {"bad_sampler_order", "samplers"},

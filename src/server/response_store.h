@@ -1,5 +1,5 @@
-// Answers of /v1/responses that later requests go on from, in memory: the latest ones, within
-// counts and bytes of server/limits.h. A tenant sees its own alone. Any thread.
+// Stored answers of /v1/responses for previous_response_id, in memory: the latest ones, within
+// server/limits.h. A tenant sees only its own. Any thread.
 #pragma once
 
 #include <cstdint>

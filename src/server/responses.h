@@ -1,5 +1,5 @@
-// OpenAI's POST /v1/responses, GET and DELETE /v1/responses/ID. What was said is kept in memory for
-// previous_response_id unless "store" is false.
+// OpenAI's POST /v1/responses, GET and DELETE /v1/responses/ID. Conversations are stored in memory
+// for previous_response_id unless "store" is false.
 #pragma once
 
 #include <memory>

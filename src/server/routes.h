@@ -19,7 +19,7 @@
 
 namespace wick::server {
 
-// A model that requests may name; the provider knows it by `name`.
+// A model that requests may name; `name` is the provider's name.
 struct ServedModel {
   std::string name = {};
   std::vector<std::string> aliases = {};
@@ -27,11 +27,11 @@ struct ServedModel {
 
 struct ServerOptions {
   std::string version = {};
-  // What may be asked for, the first one if a request names none. Called for each request, on any
-  // thread. Empty: what Provider::models() tells.
+  // The served models; the first is the default. Called for each request, on any thread. Empty:
+  // those of Provider::models().
   std::function<std::vector<ServedModel>()> models = {};
-  bool takes_any_model = false;   // a name that nobody has means the first one, as llama.cpp has it
-  Generation defaults = {};       // below what a request says
+  bool takes_any_model = false;   // an unknown name means the first model, as in llama.cpp
+  Generation defaults = {};       // overridden by the request
   bool has_vllm_metrics = false;  // the names "vllm:…" beside "wick_…" in /metrics
   bool has_page = true;           // the web page at "/"
   std::function<bool()> is_ready = {};  // for /ready; empty: always

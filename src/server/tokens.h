@@ -1,5 +1,5 @@
-// POST /tokenize, /detokenize, /apply-template, /v1/estimate: what a request becomes before a model
-// sees it. llama.cpp's shapes, with vLLM's fields beside.
+// POST /tokenize, /detokenize, /apply-template, /v1/estimate: tokenization and templates.
+// llama.cpp's shapes, with vLLM's fields beside.
 #pragma once
 
 #include <memory>

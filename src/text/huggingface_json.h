@@ -1,5 +1,5 @@
 // The parts of Hugging Face's tokenizer.json → TokenizerParts. Load time only; with the settings
-// (text/token_settings.h), the only header of the room that sees a JSON library.
+// (text/token_settings.h), the only header of this module that sees a JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>

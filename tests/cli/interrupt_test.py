@@ -19,6 +19,31 @@ ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% 
 LONG = 60_000_000
 SECONDS = 2.5  # generous: on a machine with nothing else to do it takes 20 ms
 
+# Ctrl-C at the worst moment: the prompt is shown, and the call that waits for a key is not yet made.
+EARLY = r"""
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int is_told;
+static void tell(int fd) {
+  struct sigaction now;
+  if (fd != 0 || is_told || sigaction(SIGINT, 0, &now) != 0 || now.sa_handler == SIG_DFL) return;
+  is_told = 1;
+  raise(SIGINT);
+}
+ssize_t read(int fd, void* to, size_t n) {
+  tell(fd);
+  return syscall(SYS_read, fd, to, n);
+}
+int poll(struct pollfd* all, nfds_t n, int ms) {
+  struct timespec time = {ms / 1000, ms % 1000 * 1000000L};
+  if (n > 0) tell(all[0].fd);
+  return ppoll(all, n, ms < 0 ? 0 : &time, 0);
+}
+"""
+
 
 def wait_for_handler(process):
     """Until the program takes SIGINT itself, which it does right before it renders."""
@@ -65,6 +90,16 @@ class Interrupt(unittest.TestCase):
     def test_a_prompt_that_is_shown(self):
         messages = json.dumps([{"role": "user", "content": "x" * LONG}])
         self.assertEqual(self.interrupted("template", "-m", self.home.model, stdin=messages), 130)
+
+    def test_a_prompt_whose_key_is_not_yet_waited_for(self):
+        source, library = self.home.folder / "early.c", self.home.folder / "early.so"
+        source.write_text(EARLY)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.home.environment |= {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        terminal = tiny.Terminal(self.home, "chat", self.home.model)
+        terminal.until(b"> ", times=2)  # the first was interrupted
+        terminal.say("/quit")
+        self.assertEqual(terminal.finish(), 0)
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Refusal(unittest.TestCase):
                         ["bench", "serve", *m, "-n", "2", "-r", "1", "-p", "4", "--concurrency", "1"]):
             done = self.home.wick(*command)
             self.assertEqual(done.returncode, 4, (command, done))
-            self.assertIn(b"the model's logits are all NaN", done.stderr, command)
+            self.assertIn(b"no logit of the model's says anything: all are NaN or -infinity", done.stderr, command)
         answer = json.loads(self.home.wick("run", *m, "-p", "hi", "--json").stdout)
         self.assertEqual(answer["error"]["code"], "no_token")
 

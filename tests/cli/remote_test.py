@@ -9,7 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+
+import tiny
 
 WICK = pathlib.Path(sys.argv.pop(1)).parent / "wick_scripted_program"
 HOME = tempfile.TemporaryDirectory()
@@ -60,6 +63,16 @@ class Remote(unittest.TestCase):
         self.assertEqual(done.stdout, "Hello there.\n")
         self.assertIn("the provider 'scripted' has no session files", done.stderr)
         self.assertEqual(wick("chat", "scripted:text", "-p", "x", "--set", "date").returncode, 2)
+
+    def test_a_talk_needs_no_list_of_models(self):
+        home = types.SimpleNamespace(program=WICK, folder=HOME.name, environment=ENVIRONMENT)
+        terminal = tiny.Terminal(home, "chat", "scripted:text")
+        terminal.until(b"> ")
+        terminal.say("x")
+        terminal.until(b"Hello there.")
+        terminal.until(b"> ", times=2)
+        terminal.say("/quit")
+        self.assertEqual(terminal.finish(), 0)
 
 
 if __name__ == "__main__":

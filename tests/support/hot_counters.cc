@@ -22,6 +22,7 @@ std::atomic<long> locks{0};
 std::atomic<long> live{0};
 std::atomic<long> live_size{0};
 std::atomic<long> peak_size{0};
+std::atomic<long> given_size{0};
 
 void count(std::atomic<long>& counter) noexcept {
   if (wick::HotScope::is_active()) counter.fetch_add(1, std::memory_order_relaxed);
@@ -52,6 +53,7 @@ void* noted(void* at) noexcept {
   if (at == nullptr) return at;
   live.fetch_add(1, std::memory_order_relaxed);
   const auto size = static_cast<long>(::malloc_usable_size(at));
+  given_size.fetch_add(size, std::memory_order_relaxed);
   const long now = live_size.fetch_add(size, std::memory_order_relaxed) + size;
   long peak = peak_size.load(std::memory_order_relaxed);
   while (now > peak && !peak_size.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
@@ -110,6 +112,10 @@ long live_bytes() noexcept {
 
 long peak_bytes() noexcept {
   return peak_size.load(std::memory_order_relaxed);
+}
+
+long given_bytes() noexcept {
+  return given_size.load(std::memory_order_relaxed);
 }
 
 void reset_peak_bytes() noexcept {

@@ -26,6 +26,10 @@ long live_bytes() noexcept;
 long peak_bytes() noexcept;
 void reset_peak_bytes() noexcept;
 
+// Bytes that operator new has given out since the program began, given back or not: what is copied
+// and built anew shows here, whatever the clock says.
+long given_bytes() noexcept;
+
 // The n-th next operator new of this thread, inside a HotScope or not, finds no memory; 0 = none
 // does.
 void fail_allocation(long n) noexcept;

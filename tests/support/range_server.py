@@ -13,6 +13,7 @@ GET /control?JSON (percent-encoded), an object with "path" and any of
   claims         Content-Length says so many bytes
   shift_range    Content-Range claims another start         header_bytes  an extra header so long
   delay_s        wait before the answer                     chunk_pause_s wait after each 64 KiB
+  content_encoding  the header of that name; the body stays as it is
 
 and its requests are told by GET /stats?PATH as a JSON array of {range, if_range, authorization, status, from, to, sent}.
 """
@@ -116,6 +117,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if is_partial:
             first = span[0] + setting.get("shift_range", 0)
             self.send_header("Content-Range", f"bytes {first}-{span[1]}/{len(data)}")
+        if "content_encoding" in setting:
+            self.send_header("Content-Encoding", setting["content_encoding"])
         if "header_bytes" in setting:
             for i in range(setting["header_bytes"] // 1000):
                 self.send_header(f"X-Long-{i}", "x" * 1000)

@@ -56,7 +56,81 @@ void FormulaPool::grow_table() {
 std::size_t FormulaPool::used_bytes() const noexcept {
   constexpr std::size_t kMapEntry = 48;
   return formulas_.size() * sizeof(Formula) + (children_.size() + table_.size()) * 4 + text_bytes_ +
-         kMapEntry * (negations_.size() + typed_.size() + languages_.size() + has_name_.size());
+         kMapEntry * (typed_.size() + languages_.size() + has_name_.size());
+}
+
+ValueType type_of_leaf(FormulaKind kind) noexcept {
+  switch (kind) {
+    case FormulaKind::kString:
+      return kStringType;
+    case FormulaKind::kNumber:
+      return kNumberType;
+    case FormulaKind::kNameAll:
+    case FormulaKind::kNameSome:
+    case FormulaKind::kNameMost:
+    case FormulaKind::kRestNames:
+      return kObjectType;
+    case FormulaKind::kItemAll:
+    case FormulaKind::kItemSome:
+    case FormulaKind::kItemMost:
+    case FormulaKind::kUnique:
+    case FormulaKind::kRestItems:
+      return kArrayType;
+    default:
+      return kAllTypes;
+  }
+}
+
+void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) const noexcept {
+  const bool is_rest_names = f.kind == FormulaKind::kRestNames;
+  const bool is_rest = is_rest_names || f.kind == FormulaKind::kRestItems;
+  const bool is_list = f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr;
+  const bool is_free = f.kind == FormulaKind::kTypes || f.kind == FormulaKind::kSchema;
+  f.typed = is_free ? 0 : type_of_leaf(f.kind);
+  unsigned depth = 0;
+  const auto look = [&](FormulaId within) {
+    if (within < formulas_.size()) depth = std::max(depth, formulas_[within].depth + 1U);
+  };
+  // A kRestNames asks its first child of members, a kRestItems each third one of items.
+  const std::size_t step = is_list ? 1 : is_rest_names ? 2 : 4;
+  for (std::size_t i = is_list ? 0 : step; (is_list || is_rest) && i < its.size(); i += step) {
+    const Formula& part = formulas_[its[i]];
+    f.parts |= part.parts;
+    f.typed &= part.typed;
+    f.names |= part.names;
+    look(its[i]);
+  }
+  if (is_rest) look(its[0]);
+  for (std::size_t i = 3; f.kind == FormulaKind::kRestItems && i < its.size(); i += 4)
+    look(its[i]);
+  if (is_rest) f.parts |= Formula::kRestPart;
+  if (type_of_leaf(f.kind) == kArrayType) f.parts |= Formula::kItemPart;
+  switch (f.kind) {
+    case FormulaKind::kNameAll:
+    case FormulaKind::kNameSome:
+    case FormulaKind::kNameMost:
+      f.names = name_sets_[f.a].is_one ? name_bit(name_sets_[f.a].text) : ~std::uint64_t{0};
+      look(f.b);
+      break;
+    case FormulaKind::kRestNames:
+      f.names = ~std::uint64_t{0};
+      break;
+    case FormulaKind::kItemAll:
+    case FormulaKind::kItemSome:
+    case FormulaKind::kItemMost:
+      look(f.c);
+      break;
+    case FormulaKind::kUnique:
+      f.parts |= Formula::kUniquePart;
+      break;
+    case FormulaKind::kChild:
+      f.parts |= Formula::kChildPart;
+      look(f.a);
+      break;
+    default:
+      break;
+  }
+  f.depth = static_cast<std::uint16_t>(std::min(depth, unsigned{kMaxFormulaDepth} + 1));
 }
 
 FormulaId FormulaPool::add(Formula f, std::span<const std::uint32_t> children) {
@@ -68,10 +142,11 @@ FormulaId FormulaPool::add(Formula f, std::span<const std::uint32_t> children) {
         std::equal(children.begin(), children.end(), children_.begin() + known.first))
       return table_[at] - 1;
   }
-  if (has_failed_ || used_bytes() + children.size() * 4 > kMaxFormulaBytes) {
-    has_failed_ = true;
-    return kNoFormula;
-  }
+  if (has_failed()) return kNoFormula;
+  find_facts(f, children);
+  if (used_bytes() + children.size() * 4 > kMaxFormulaBytes) failure_ = Failure::kMemory;
+  if (f.depth > kMaxFormulaDepth) failure_ = Failure::kDepth;
+  if (has_failed()) return kNoFormula;
   f.first = static_cast<std::uint32_t>(children_.size());
   children_.insert(children_.end(), children.begin(), children.end());
   formulas_.push_back(f);
@@ -82,10 +157,29 @@ FormulaId FormulaPool::add(Formula f, std::span<const std::uint32_t> children) {
 }
 
 Error FormulaPool::failure() const {
-  if (!has_failed_) return automaton_.pool().failure();
-  return {ErrorCode::kUnsupported, "schema_memory",
+  const auto refused = [](const char* id, std::string what, const char* hint) {
+    return Error{ErrorCode::kUnsupported, id, std::move(what), hint};
+  };
+  switch (failure_ != Failure::kNone ? failure_ : spent_) {
+    case Failure::kMemory:
+      return refused(
+          "schema_memory",
           cat("the schema needs more than ", kMaxFormulaBytes >> 20U, " MiB of obligations"),
-          "Split it, or ask for less at once."};
+          "Split it, or ask for less at once.");
+    case Failure::kDepth:
+      return refused("schema_memory",
+                     cat("the schema's obligations are more than ", kMaxFormulaDepth,
+                         " deep within each other"),
+                     "Use fewer schemas that only refer to others.");
+    case Failure::kFuel:
+      return refused("schema_fuel",
+                     "the schema asks too much of the document: it takes too many steps",
+                     "Split it, or ask for less at once.");
+    case Failure::kRegex:
+    case Failure::kNone:
+      break;
+  }
+  return automaton_.pool().failure();
 }
 
 FormulaId FormulaPool::types(unsigned bits) {
@@ -94,7 +188,10 @@ FormulaId FormulaPool::types(unsigned bits) {
 }
 
 FormulaId FormulaPool::string_in(regex::ExprId language) {
-  if (language == regex::kNoExpr) return kNoFormula;
+  if (language == regex::kNoExpr) {
+    spent_ = Failure::kRegex;
+    return kNoFormula;
+  }
   if (language == regex::kEmptySet) return kNever;
   if (language == regex::kEverything) return types(kStringType);
   return add({.kind = FormulaKind::kString, .a = language});
@@ -154,9 +251,12 @@ FormulaId FormulaPool::unique(bool is_negative) {
 FormulaId FormulaPool::rest(FormulaKind kind, bool is_negative,
                             std::span<const std::uint32_t> children) {
   const std::vector<std::uint32_t> copy(children.begin(), children.end());
-  if (std::find(copy.begin(), copy.end(), kNoFormula) != copy.end() &&
-      kind == FormulaKind::kRestNames)
-    return kNoFormula;
+  // Of a kRestItems four follow the first each, two of which are positions, of which kNoEnd is one.
+  const bool is_names = kind == FormulaKind::kRestNames;
+  for (std::size_t i = 0; i < copy.size(); ++i) {
+    const bool is_position = !is_names && i % 4 != 0 && i % 4 != 3;
+    if (!is_position && copy[i] == kNoFormula) return kNoFormula;
+  }
   if (copy[0] == kAlways && !is_negative)
     return types(kind == FormulaKind::kRestNames ? kObjectType : kArrayType);
   return add({.kind = kind, .is_negative = is_negative}, copy);
@@ -203,6 +303,7 @@ FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) 
   std::vector<FormulaId> flat;
   flat.reserve(parts.size());
   if (!flatten(kind, parts, flat)) return is_and ? kNever : kAlways;
+  if (!spend(1 + flat.size() / kPartsForStep)) return kNoFormula;
   std::sort(flat.begin(), flat.end());
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
   if (!flat.empty() && flat.back() == kNoFormula) return kNoFormula;
@@ -214,9 +315,8 @@ FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) 
       bits = is_and ? bits & f.a : bits | f.a;
       ++n_types;
     }
-    if (const auto other = negations_.find(part);
-        other != negations_.end() && other->second > part &&
-        std::binary_search(flat.begin(), flat.end(), other->second))
+    if (f.opposite != kNoFormula && f.opposite > part &&
+        std::binary_search(flat.begin(), flat.end(), f.opposite))
       return is_and ? kNever : kAlways;
   }
   if (n_types > 1) {
@@ -232,14 +332,14 @@ FormulaId FormulaPool::many(FormulaKind kind, std::span<const FormulaId> parts) 
 FormulaId FormulaPool::negate(FormulaId of) {
   if (of == kNoFormula) return kNoFormula;
   if (of <= kAlways) return of == kAlways ? kNever : kAlways;
-  if (const auto known = negations_.find(of); known != negations_.end()) return known->second;
   const Formula f = formulas_[of];
+  if (f.opposite != kNoFormula) return f.opposite;
   const auto its = children(f);
   const std::vector<std::uint32_t> copy(its.begin(), its.end());
   const FormulaId out = negated(f, copy);
   if (out != kNoFormula) {
-    negations_[of] = out;
-    negations_.emplace(out, of);
+    formulas_[of].opposite = out;
+    if (formulas_[out].opposite == kNoFormula) formulas_[out].opposite = of;
   }
   return out;
 }
@@ -298,7 +398,7 @@ TextId FormulaPool::text(std::string_view text) {
   if (is_new) {
     texts_.push_back(&known->first);
     text_bytes_ += text.size() + 96;
-    if (used_bytes() > kMaxFormulaBytes) has_failed_ = true;
+    if (used_bytes() > kMaxFormulaBytes) failure_ = Failure::kMemory;
   }
   return known->second;
 }
@@ -329,11 +429,15 @@ bool FormulaPool::has_name(NameId names, TextId text) {
   const NameSet& set = name_sets_[names];
   if (set.is_one) return set.text == text;
   if (names == kAnyName) return true;
-  const auto [known, is_new] = has_name_.try_emplace((std::uint64_t{names} << 32U) | text, false);
-  if (!is_new) return known->second;
+  const std::uint64_t key = (std::uint64_t{names} << 32U) | text;
+  if (const auto known = has_name_.find(key); known != has_name_.end()) return known->second;
+  if (!spend(1 + text_of(text).size() / kPartsForStep)) return false;
   const auto answer = automaton_.matches(set.expr, text_of(text));
-  if (!answer) has_failed_ = true;
-  return known->second = answer && *answer;
+  if (!answer) {
+    spent_ = Failure::kRegex;
+    return false;
+  }
+  return has_name_[key] = *answer;
 }
 
 void FormulaPool::set_schema(std::uint32_t id, FormulaId formula) {

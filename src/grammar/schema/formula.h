@@ -6,8 +6,10 @@
 // array behind some of its items (formula_steps.cc has the steps). While a member's value is being
 // read, what is asked of it stands in the object's formula as kChild.
 //
-// A FormulaPool owns its formulas and the expressions they use. One thread at a time; memory is
-// bounded: beyond it constructors return kNoFormula, and failure() says why.
+// A FormulaPool owns its formulas and the expressions they use. One thread at a time. Memory and
+// depth are bounded, and so is the work between two calls of refuel(): beyond a bound constructors
+// return kNoFormula, has_failed() is true and failure() says why. No failure is remembered as an
+// answer: behind refuel() the same question may succeed.
 #pragma once
 
 #include <cstdint>
@@ -71,11 +73,27 @@ enum class FormulaKind : std::uint8_t {
 };
 
 struct Formula {
+  // What stands somewhere in it, besides in what is asked of a member or an item.
+  enum Part : std::uint8_t { kChildPart = 1, kUniquePart = 2, kRestPart = 4, kItemPart = 8 };
+
   FormulaKind kind = FormulaKind::kNothing;
   bool is_negative = false;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
   std::uint32_t first = 0, n = 0;  // children
+  // What follows from these; FormulaPool::add() finds it.
+  std::uint8_t parts = 0;           // bits of Part
+  std::uint8_t typed = 0;           // the types for which of_type() is the formula itself
+  std::uint16_t depth = 0;          // of formulas within formulas
+  FormulaId opposite = kNoFormula;  // once negate() was asked
+  std::uint64_t names = 0;          // name_bit() of each name that it may speak of
 };
+
+// The type that a leaf speaks of; kAllTypes for what is no leaf of one type.
+ValueType type_of_leaf(FormulaKind kind) noexcept;
+
+constexpr std::uint64_t name_bit(TextId name) noexcept {
+  return std::uint64_t{1} << ((name * 0x9E3779B1U) >> 26U);
+}
 
 // About a number's value.
 struct NumberRule {
@@ -186,7 +204,7 @@ class FormulaPool {
   bool holds(FormulaId of, const std::function<bool(const Formula&)>& leaf);
   // The object or array may end here.
   bool may_end(FormulaId of);
-  bool has_unique(FormulaId of);
+  bool has_unique(FormulaId of) const noexcept;
 
   regex::Automaton& automaton() noexcept { return automaton_; }
 
@@ -199,17 +217,39 @@ class FormulaPool {
   std::size_t used_bytes() const noexcept;
   Error failure() const;
 
-  bool has_failed() const noexcept { return has_failed_; }
+  bool has_failed() const noexcept {
+    return failure_ != Failure::kNone || spent_ != Failure::kNone;
+  }
+
+  // A new operation begins: it may visit `fuel` formulas.
+  void refuel(std::uint64_t fuel) noexcept {
+    fuel_ = fuel;
+    spent_ = Failure::kNone;
+  }
+
+  bool spend(std::uint64_t visits) noexcept {
+    if (fuel_ < visits) {
+      fuel_ = 0;
+      spent_ = Failure::kFuel;
+      return false;
+    }
+    fuel_ -= visits;
+    return true;
+  }
 
  private:
   friend class Steps;
+  enum class Failure : std::uint8_t { kNone, kMemory, kDepth, kFuel, kRegex };
+
   FormulaId add(Formula f, std::span<const std::uint32_t> children = {});
   FormulaId many(FormulaKind kind, std::span<const FormulaId> parts);
   bool flatten(FormulaKind kind, std::span<const FormulaId> parts, std::vector<FormulaId>& out);
   FormulaId negated(const Formula& f, std::span<const std::uint32_t> children);
   FormulaId typed(FormulaId of, ValueType type, int depth);
+  FormulaId typed_anew(const Formula& f, ValueType type, int depth);
   std::uint64_t hash_of(const Formula& f, std::span<const std::uint32_t> children) const noexcept;
   void grow_table();
+  void find_facts(Formula& f, std::span<const std::uint32_t> children) const noexcept;
 
   regex::Automaton automaton_;
   std::vector<Formula> formulas_ = {};
@@ -220,13 +260,14 @@ class FormulaPool {
   std::vector<const std::string*> texts_ = {};
   std::unordered_map<std::string, TextId> text_ids_ = {};
   std::unordered_map<std::uint64_t, NameId> name_ids_ = {};
-  std::unordered_map<FormulaId, FormulaId> negations_ = {};
   std::unordered_map<std::uint64_t, FormulaId> typed_ = {};  // id * 128 + type
   std::unordered_map<FormulaId, regex::ExprId> languages_ = {};
   std::unordered_map<std::uint64_t, bool> has_name_ = {};
   std::vector<FormulaId> schemas_ = {};
   std::size_t text_bytes_ = 0;
-  bool has_failed_ = false;
+  std::uint64_t fuel_ = ~std::uint64_t{0};
+  Failure failure_ = Failure::kNone;  // for good
+  Failure spent_ = Failure::kNone;    // until refuel()
 };
 
 }  // namespace wick::grammar

@@ -10,29 +10,29 @@
 
 namespace wick::grammar {
 
-// One step, over all parts of a formula. `Leaf` says what becomes of a part that is neither ∧ nor
-// ∨; it may call back.
+// One step, over all parts of a formula that it concerns; others stay as they are. `Leaf` says what
+// becomes of a part that is neither ∧ nor ∨; it may call back.
 class Steps {
  public:
   using Leaf = std::function<FormulaId(Steps&, FormulaId, const Formula&)>;
 
-  Steps(FormulaPool& pool, Leaf leaf) : pool_(pool), leaf_(std::move(leaf)) {}
+  // A step concerns formulas that have one of `parts` or speak of one of `names`.
+  struct Concern {
+    unsigned parts = 0;
+    std::uint64_t names = 0;
+    bool is_all = false;
+  };
+
+  Steps(FormulaPool& pool, const Concern& concern, Leaf leaf)
+      : pool_(pool), concern_(concern), leaf_(std::move(leaf)) {}
 
   FormulaId operator()(FormulaId id) {
-    if (id <= kAlways || id == kNoFormula) return id;
+    if (id <= kAlways || id == kNoFormula || !concerns(id)) return id;
     if (const auto known = done_.find(id); known != done_.end()) return known->second;
     const Formula f = pool_.at(id);
-    FormulaId out = kNoFormula;
-    if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr) {
-      std::vector<FormulaId> parts = copy(f);
-      for (FormulaId& part : parts) {
-        part = (*this)(part);
-        if (part == (f.kind == FormulaKind::kAnd ? kNever : kAlways)) return done_[id] = part;
-      }
-      out = pool_.many(f.kind, parts);
-    } else {
-      out = leaf_(*this, id, f);
-    }
+    if (!pool_.spend(1 + f.n / kPartsForStep)) return kNoFormula;
+    const bool is_list = f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr;
+    const FormulaId out = is_list ? list(id, f) : leaf_(*this, id, f);
     return done_[id] = out;
   }
 
@@ -53,7 +53,26 @@ class Steps {
   FormulaPool& pool() noexcept { return pool_; }
 
  private:
+  bool concerns(FormulaId id) const noexcept {
+    const Formula& f = pool_.at(id);
+    return concern_.is_all || (f.parts & concern_.parts) != 0 || (f.names & concern_.names) != 0;
+  }
+
+  FormulaId list(FormulaId id, const Formula& f) {
+    const FormulaId decides = f.kind == FormulaKind::kAnd ? kNever : kAlways;
+    std::vector<FormulaId> parts = copy(f);
+    bool is_same = true;
+    for (FormulaId& part : parts) {
+      const FormulaId became = (*this)(part);
+      if (became == decides) return decides;
+      is_same = is_same && became == part;
+      part = became;
+    }
+    return is_same ? id : pool_.many(f.kind, parts);
+  }
+
   FormulaPool& pool_;
+  Concern concern_;
   Leaf leaf_;
   std::unordered_map<FormulaId, FormulaId> done_ = {};
 };
@@ -155,22 +174,32 @@ FormulaId item_leaf(Steps& steps, FormulaId id, const Formula& f) {
   return is_in ? with_child(pool, f, f.c, self, one_less) : self;
 }
 
+constexpr Steps::Concern kEverywhere = {.is_all = true};
+constexpr Steps::Concern kChildren = {.parts = Formula::kChildPart};
+constexpr Steps::Concern kItems = {.parts = Formula::kItemPart};
+constexpr Steps::Concern kRests = {.parts = Formula::kRestPart};
+
+// A value in progress is a mistake of the caller's that name_leaf() sees.
+constexpr Steps::Concern about(TextId name) noexcept {
+  return {.parts = Formula::kChildPart, .names = name_bit(name)};
+}
+
 }  // namespace
 
 FormulaId FormulaPool::behind_name(FormulaId of, TextId name) {
-  Steps steps(*this, [name](Steps& all, FormulaId id, const Formula& f) {
+  Steps steps(*this, about(name), [name](Steps& all, FormulaId id, const Formula& f) {
     return name_leaf(all, id, f, name);
   });
   return of_type(steps(of), kObjectType);
 }
 
 FormulaId FormulaPool::behind_item(FormulaId of) {
-  Steps steps(*this, item_leaf);
+  Steps steps(*this, kItems, item_leaf);
   return of_type(steps(of), kArrayType);
 }
 
 FormulaId FormulaPool::broken_by_name(FormulaId of, TextId name) {
-  Steps steps(*this, [name](Steps& all, FormulaId id, const Formula& f) {
+  Steps steps(*this, about(name), [name](Steps& all, FormulaId id, const Formula& f) {
     return name_leaf(all, id, f, name);
   });
   const std::vector<std::uint32_t> its = steps.rest_behind(at(of));
@@ -178,19 +207,19 @@ FormulaId FormulaPool::broken_by_name(FormulaId of, TextId name) {
 }
 
 FormulaId FormulaPool::broken_by_item(FormulaId of) {
-  Steps steps(*this, item_leaf);
+  Steps steps(*this, kItems, item_leaf);
   const std::vector<std::uint32_t> its = steps.rest_behind(at(of));
   return of_type(negate(fine_item(*this, its)), kArrayType);
 }
 
 FormulaId FormulaPool::open_question(FormulaId of) {
   FormulaId found = kNoFormula;
-  Steps inner(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+  Steps inner(*this, kChildren, [&](Steps& all, FormulaId id, const Formula& f) {
     if (f.kind == FormulaKind::kChild) found = f.a;
     if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems) all.rest_behind(f);
     return id;
   });
-  Steps outer(*this, [&](Steps&, FormulaId id, const Formula& f) {
+  Steps outer(*this, kRests, [&](Steps&, FormulaId id, const Formula& f) {
     if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems)
       inner.rest_behind(f);
     return id;
@@ -200,7 +229,7 @@ FormulaId FormulaPool::open_question(FormulaId of) {
 }
 
 FormulaId FormulaPool::resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became) {
-  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+  Steps steps(*this, kChildren, [&](Steps& all, FormulaId id, const Formula& f) {
     if (f.kind == FormulaKind::kChild) return became(f.a);
     if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems)
       return rest(f.kind, f.is_negative, all.rest_behind(f));
@@ -210,7 +239,7 @@ FormulaId FormulaPool::resolve(FormulaId of, const std::function<FormulaId(Formu
 }
 
 void FormulaPool::leaves_besides(FormulaId of, std::vector<FormulaId>& out) {
-  Steps steps(*this, [&](Steps&, FormulaId id, const Formula& f) {
+  Steps steps(*this, kEverywhere, [&](Steps&, FormulaId id, const Formula& f) {
     if (f.kind != FormulaKind::kChild) out.push_back(id);
     return id;
   });
@@ -218,7 +247,7 @@ void FormulaPool::leaves_besides(FormulaId of, std::vector<FormulaId>& out) {
 }
 
 FormulaId FormulaPool::children_alone(FormulaId of) {
-  Steps steps(*this, [](Steps&, FormulaId id, const Formula& f) {
+  Steps steps(*this, kEverywhere, [](Steps&, FormulaId id, const Formula& f) {
     return f.kind == FormulaKind::kChild ? id : kAlways;
   });
   return steps(of);
@@ -226,7 +255,7 @@ FormulaId FormulaPool::children_alone(FormulaId of) {
 
 std::uint32_t FormulaPool::order_of(FormulaId of, TextId name) {
   std::uint32_t order = 0;
-  Steps steps(*this, [&](Steps&, FormulaId id, const Formula& f) {
+  Steps steps(*this, {.names = name_bit(name)}, [&](Steps&, FormulaId id, const Formula& f) {
     const bool declares = f.kind == FormulaKind::kNameAll && f.c != 0;
     if (declares && names(f.a).text == name && (order == 0 || f.c < order)) order = f.c;
     return id;
@@ -236,16 +265,18 @@ std::uint32_t FormulaPool::order_of(FormulaId of, TextId name) {
 }
 
 FormulaId FormulaPool::with_duplicate(FormulaId of) {
-  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
-    if (f.kind == FormulaKind::kUnique) return f.is_negative ? kAlways : kNever;
-    if (f.kind == FormulaKind::kRestItems) return rest(f.kind, f.is_negative, all.rest_behind(f));
-    return id;
-  });
+  Steps steps(*this, {.parts = Formula::kUniquePart},
+              [&](Steps& all, FormulaId id, const Formula& f) {
+                if (f.kind == FormulaKind::kUnique) return f.is_negative ? kAlways : kNever;
+                if (f.kind == FormulaKind::kRestItems)
+                  return rest(f.kind, f.is_negative, all.rest_behind(f));
+                return id;
+              });
   return steps(of);
 }
 
 void FormulaPool::children_asked(FormulaId of, std::vector<FormulaId>& out) {
-  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
+  Steps steps(*this, kChildren, [&](Steps& all, FormulaId id, const Formula& f) {
     if (f.kind == FormulaKind::kChild) out.push_back(f.a);
     if (f.kind == FormulaKind::kRestNames || f.kind == FormulaKind::kRestItems) all.rest_behind(f);
     return id;
@@ -253,19 +284,12 @@ void FormulaPool::children_asked(FormulaId of, std::vector<FormulaId>& out) {
   steps(of);
 }
 
-bool FormulaPool::has_unique(FormulaId of) {
-  bool has = false;
-  Steps steps(*this, [&](Steps& all, FormulaId id, const Formula& f) {
-    if (f.kind == FormulaKind::kUnique) has = true;
-    if (f.kind == FormulaKind::kRestItems) all.rest_behind(f);
-    return id;
-  });
-  steps(of);
-  return has;
+bool FormulaPool::has_unique(FormulaId of) const noexcept {
+  return of != kNoFormula && (at(of).parts & Formula::kUniquePart) != 0;
 }
 
 bool FormulaPool::holds(FormulaId of, const std::function<bool(const Formula&)>& leaf) {
-  Steps steps(*this,
+  Steps steps(*this, kEverywhere,
               [&](Steps&, FormulaId, const Formula& f) { return leaf(f) ? kAlways : kNever; });
   return steps(of) == kAlways;
 }
@@ -285,69 +309,50 @@ bool FormulaPool::may_end(FormulaId of) {
 
 FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {
   if (of <= kAlways || of == kNoFormula) return of;
+  if (depth > kMaxFormulaDepth) failure_ = Failure::kDepth;
+  if (has_failed()) return kNoFormula;
+  if ((formulas_[of].typed & type) != 0) return of;
   const std::uint64_t key = std::uint64_t{of} * 128U + type;
   if (const auto known = typed_.find(key); known != typed_.end()) return known->second;
-  if (depth > kMaxFormulaDepth) {
-    has_failed_ = true;
-    return kNoFormula;
-  }
   const Formula f = formulas_[of];
-  FormulaId out = kNever;
-  unsigned its_type = type;
+  if (!spend(1 + f.n / kPartsForStep)) return kNoFormula;
+  const FormulaId out = typed_anew(f, type, depth);
+  if (out != kNoFormula) typed_[key] = out;
+  return out;
+}
+
+// Of a formula that has to do with other types, too.
+FormulaId FormulaPool::typed_anew(const Formula& f, ValueType type, int depth) {
+  const auto its = children(f);
+  std::vector<std::uint32_t> parts(its.begin(), its.end());
   switch (f.kind) {
     case FormulaKind::kAnd:
     case FormulaKind::kOr: {
-      const auto its = children(f);
-      std::vector<FormulaId> parts(its.begin(), its.end());
       const FormulaId decides = f.kind == FormulaKind::kAnd ? kNever : kAlways;
-      bool is_decided = false;
-      for (std::size_t i = 0; i < parts.size() && !is_decided; ++i) {
-        parts[i] = typed(parts[i], type, depth + 1);
-        is_decided = parts[i] == decides;
+      for (FormulaId& part : parts) {
+        part = typed(part, type, depth + 1);
+        if (part == decides) return decides;
       }
-      out = is_decided ? decides : many(f.kind, parts);
-      return typed_[key] = out;
+      return many(f.kind, parts);
     }
     case FormulaKind::kSchema: {
-      out = f.a < schemas_.size() ? typed(schemas_[f.a], type, depth + 1) : kNoFormula;
-      if (f.is_negative) out = of_type(negate(out), type);
-      return typed_[key] = out;
+      const FormulaId out =
+          f.a < schemas_.size() ? typed(schemas_[f.a], type, depth + 1) : kNoFormula;
+      return f.is_negative ? of_type(negate(out), type) : out;
     }
     case FormulaKind::kTypes:
-      return typed_[key] = (f.a & type) != 0 ? kAlways : kNever;
-    case FormulaKind::kString:
-      its_type = kStringType;
-      break;
-    case FormulaKind::kNumber:
-      its_type = kNumberType;
-      break;
-    case FormulaKind::kNameAll:
-    case FormulaKind::kNameSome:
-    case FormulaKind::kNameMost:
-      its_type = kObjectType;
-      break;
-    case FormulaKind::kItemAll:
-    case FormulaKind::kItemSome:
-    case FormulaKind::kItemMost:
-    case FormulaKind::kUnique:
-      its_type = kArrayType;
-      break;
+      return (f.a & type) != 0 ? kAlways : kNever;
     case FormulaKind::kRestNames:
     case FormulaKind::kRestItems: {
-      const bool is_names = f.kind == FormulaKind::kRestNames;
-      its_type = is_names ? kObjectType : kArrayType;
-      if (its_type != type) break;
-      const auto its = children(f);
-      std::vector<std::uint32_t> parts(its.begin(), its.end());
-      const std::size_t n = is_names ? 2 : 4;
+      if (type_of_leaf(f.kind) != type) return kNever;
+      const std::size_t n = f.kind == FormulaKind::kRestNames ? 2 : 4;
       for (std::size_t i = n; i < parts.size(); i += n)
         parts[i] = typed(parts[i], type, depth + 1);
-      return typed_[key] = rest(f.kind, f.is_negative, parts);
+      return rest(f.kind, f.is_negative, parts);
     }
     default:
-      break;
+      return kNever;
   }
-  return typed_[key] = its_type == type ? of : kNever;
 }
 
 FormulaId FormulaPool::of_type(FormulaId of, ValueType type) {
@@ -357,17 +362,18 @@ FormulaId FormulaPool::of_type(FormulaId of, ValueType type) {
 regex::ExprId FormulaPool::string_language(FormulaId of) {
   if (of <= kAlways) return of == kAlways ? regex::kEverything : regex::kEmptySet;
   if (of == kNoFormula) return regex::kNoExpr;
-  if (const auto known = languages_.find(of); known != languages_.end()) return known->second;
   const Formula f = formulas_[of];
-  regex::ExprId out = f.a;
-  if (f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr) {
-    const auto its = children(f);
-    std::vector<std::uint32_t> parts(its.begin(), its.end());
-    for (std::uint32_t& part : parts)
-      part = string_language(part);
-    out = f.kind == FormulaKind::kAnd ? exprs().intersect(parts) : exprs().unite(parts);
-  }
-  return languages_[of] = out;
+  if (f.kind != FormulaKind::kAnd && f.kind != FormulaKind::kOr) return f.a;
+  if (const auto known = languages_.find(of); known != languages_.end()) return known->second;
+  if (!spend(1 + f.n / kPartsForStep)) return regex::kNoExpr;
+  const auto its = children(f);
+  std::vector<std::uint32_t> parts(its.begin(), its.end());
+  for (std::uint32_t& part : parts)
+    part = string_language(part);
+  const regex::ExprId out =
+      f.kind == FormulaKind::kAnd ? exprs().intersect(parts) : exprs().unite(parts);
+  if (out != regex::kNoExpr) languages_[of] = out;
+  return out;
 }
 
 }  // namespace wick::grammar

@@ -89,5 +89,90 @@ TEST(HostileSchema, MessagesNameTheOwnPlaceOfASchema) {
             std::string::npos);
 }
 
+std::string times(int n, std::string_view text) {
+  std::string out;
+  for (int i = 0; i < n; ++i)
+    out += text;
+  return out;
+}
+
+// {"n0":value,"n1":value,…}.
+std::string members(int n, const std::string& value) {
+  std::string out = "{";
+  for (int i = 0; i < n; ++i)
+    out += cat(i == 0 ? "" : ",", "\"n", i, "\":", value);
+  return out + "}";
+}
+
+// [part(0),part(1),…].
+std::string list(int n, const std::function<std::string(int)>& part) {
+  std::string out = "[";
+  for (int i = 0; i < n; ++i)
+    out += cat(i == 0 ? "" : ",", part(i));
+  return out + "]";
+}
+
+// Before there was fuel the first of these took minutes.
+TEST(HostileSchema, ADocumentEndsAtItsFuel) {
+  struct Case {
+    std::string schema, text;
+  };
+
+  const auto itself = [](int i) {
+    return cat(R"({"properties":{"a":{"$ref":"#"},"b)", i, R"(":true}})");
+  };
+  const auto pattern = [](int i) {
+    return cat(R"({"properties":{"a":{"pattern":"b)", i, R"(|a"}}})");
+  };
+  const auto multiple = [](int i) {
+    return cat(R"({"properties":{"a":{"multipleOf":)", i + 1, "}}}");
+  };
+  const auto contains = [](int i) { return cat(R"({"contains":{"const":)", i, "}}"); };
+  const Case cases[] = {
+      {cat(R"({"allOf":)", list(2'000, itself), "}"),
+       cat(times(2'000, R"({"a":)"), "1", times(2'000, "}"))},
+      {cat(R"({"allOf":)", list(4'000, pattern), "}"),
+       cat(R"({"a":")", std::string(300'000, 'a'), "\"}")},
+      {cat(R"({"allOf":)", list(4'000, multiple), "}"),
+       cat(R"({"a":)", std::string(300'000, '1'), "}")},
+      {cat(R"({"allOf":)", list(4'000, contains), "}"), list(4'000, [](int) { return "5"; })},
+  };
+  for (const Case& one : cases) {
+    const std::string got = answer(one.schema, one.text);
+    EXPECT_TRUE(got == "schema_fuel" || got == "schema_memory" || got == "grammar_memory")
+        << one.schema.substr(0, 60) << ": " << got;
+  }
+}
+
+// … and these are no attacks: what a formula says of other names costs nothing.
+TEST(HostileSchema, ManyNamesAreNoAttack) {
+  const auto declared = [](int i) { return cat("\"n", i, R"(":{"type":"integer"})"); };
+  std::string properties = "{";
+  for (int i = 0; i < 1'500; ++i)
+    properties += cat(i == 0 ? "" : ",", declared(i));
+  properties += "}";
+  EXPECT_EQ(answer(cat(R"({"properties":)", properties, "}"), members(1'500, "1")), "accepted");
+  EXPECT_EQ(answer(cat(R"({"properties":)", properties, "}"), members(1'500, "\"\"")), "rejected");
+  EXPECT_EQ(answer(cat(R"({"items":{"properties":)", properties, "}}"),
+                   list(5'000, [](int i) { return cat(R"({"n)", i % 400, "\":1}"); })),
+            "accepted");
+  EXPECT_EQ(answer(R"({"additionalProperties":{"minimum":1}})", members(30'000, "1")), "accepted");
+}
+
+TEST(HostileSchema, ManyItemsAreComparedByALookUpEach) {
+  const auto number = [](int i) { return std::to_string(i); };
+  EXPECT_EQ(answer(R"({"uniqueItems":true})", list(40'000, number)), "accepted");
+  EXPECT_EQ(answer(R"({"uniqueItems":true})", cat("[1,", list(40'000, number).substr(1))),
+            "rejected");
+}
+
+TEST(HostileSchema, ReferencesIntoALargeObjectAreFoundByHash) {
+  std::string defs = R"({"$defs":{)";
+  for (int i = 0; i < 20'000; ++i)
+    defs += cat(i == 0 ? "" : ",", "\"a", i, R"(":true)");
+  const auto refer = [](int i) { return cat(R"({"$ref":"#/$defs/a)", 19'999 - i, "\"}"); };
+  EXPECT_EQ(answer(cat(defs, R"(},"allOf":)", list(20'000, refer), "}"), "1"), "accepted");
+}
+
 }  // namespace
 }  // namespace wick::grammar

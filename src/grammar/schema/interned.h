@@ -37,33 +37,43 @@ class Lists {
 // A chain grows at its end and shares what is before; 0 is the empty one.
 class Cells {
  public:
-  CellId add(CellId before, std::uint32_t item) {
-    const std::uint64_t key = (std::uint64_t{before} << 32U) | item;
-    const auto [known, is_new] = ids_.try_emplace(key, static_cast<CellId>(all_.size() + 1));
-    if (is_new) all_.push_back({before, item});
-    return known->second;
-  }
+  CellId add(CellId before, std::uint32_t item);
 
   CellId before(CellId id) const noexcept { return all_[id - 1].before; }
 
   std::uint32_t item(CellId id) const noexcept { return all_[id - 1].item; }
 
+  // Whether the chain has `item`: O(log² n), and O(n log n) for all the first calls on the cells of
+  // one chain.
+  bool has(CellId id, std::uint32_t item);
+
   std::size_t size() const noexcept { return all_.size(); }
 
+  // Numbers in the lists that has() looks into.
+  std::size_t n_sorted() const noexcept { return n_sorted_; }
+
   // Forgets those that came after the first `n`.
-  void drop(std::size_t n) {
-    for (; all_.size() > n; all_.pop_back())
-      ids_.erase((std::uint64_t{all_.back().before} << 32U) | all_.back().item);
-  }
+  void drop(std::size_t n);
 
  private:
   struct Cell {
     CellId before;
     std::uint32_t item;
+    std::uint32_t n;  // cells of the chain
   };
 
   std::unordered_map<std::uint64_t, CellId> ids_ = {};
   std::vector<Cell> all_ = {};
+
+  // The last so many items of a chain of n, ascending: as many as the lowest bit of n says. So a
+  // chain is the disjoint union of log₂ n such lists.
+  struct Sorted {
+    std::vector<std::uint32_t> items;
+    CellId before;
+  };
+
+  std::unordered_map<CellId, Sorted> sorted_ = {};
+  std::size_t n_sorted_ = 0;
 };
 
 }  // namespace wick::grammar

@@ -297,9 +297,7 @@ FormulaId LifeSearch::condition(FormulaId of, bool is_array, FreeNames names) {
 }
 
 bool LifeSearch::is_free(FormulaId of, FreeNames names, TextId name) {
-  for (CellId at = names.came; at != 0; at = cells_.before(at)) {
-    if (cells_.item(at) == name) return false;
-  }
+  if (cells_.has(names.came, name)) return false;
   if (!has_order_ || names.last == 0) return true;
   const std::uint32_t order = pool_.order_of(of, name);
   return order == 0 || (names.last != kNoEnd && order > names.last);
@@ -354,6 +352,7 @@ bool LifeSearch::kinds(FormulaId of, NameId within, FreeNames names,
   }
   for (CellId at = names.came; at != 0; at = cells_.before(at))
     literals.push_back(pool_.text_of(cells_.item(at)));
+  if (!spend(1 + literals.size() / kNamesForOne)) return false;
   std::vector<regex::ExprId> rest = {exprs.intersect(
       {pool_.names(within).expr, exprs.any_text(), exprs.complement(exprs.literals(literals))})};
   for (const NameId set : sets) {
@@ -457,7 +456,8 @@ regex::ExprId LifeSearch::numbers(FormulaId of) {
       out = f.kind == FormulaKind::kAnd ? exprs.intersect(parts) : exprs.unite(parts);
     }
   }
-  return numbers_[of] = out;
+  if (out != regex::kNoExpr) numbers_[of] = out;
+  return out;
 }
 
 }  // namespace wick::grammar

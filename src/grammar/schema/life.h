@@ -8,6 +8,7 @@
 // The work is bounded by fuel; kUnknown says that it was used up.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -34,7 +35,8 @@ class LifeSearch {
   LifeSearch(FormulaPool& pool, Cells& cells, bool has_order)
       : pool_(pool), cells_(cells), has_order_(has_order) {}
 
-  void refuel() noexcept { fuel_ = kFuel; }
+  // Of an operation that has so many steps of regexes and formulas.
+  void refuel(std::uint64_t steps) noexcept { fuel_ = steps / kStepsForOne; }
 
   Life of_value(FormulaId of);
   // Formulas of of_type(), with kChild for the value in progress.
@@ -56,7 +58,8 @@ class LifeSearch {
 
  private:
   using Leaves = std::vector<FormulaId>;
-  static constexpr std::uint64_t kFuel = 200'000;
+  static constexpr std::uint64_t kStepsForOne = 20;
+  static constexpr std::size_t kNamesForOne = 16;
   static constexpr int kMaxDepth = 200;
 
   // Calls `is_found` for the branches of `of` until it says kLive.
@@ -73,12 +76,15 @@ class LifeSearch {
   void leaf_names(FormulaId of, std::vector<NameId>& out);
   regex::ExprId number_rule(const Formula& f);
 
-  bool spend() noexcept { return fuel_ != 0 && --fuel_ != 0; }
+  bool spend(std::uint64_t n = 1) noexcept {
+    fuel_ -= std::min(fuel_, n);
+    return fuel_ != 0;
+  }
 
   FormulaPool& pool_;
   Cells& cells_;
   bool has_order_;
-  std::uint64_t fuel_ = kFuel;
+  std::uint64_t fuel_ = 0;
   int depth_ = 0, n_choices_ = 0;
   int open_from_ = 1 << 30;  // the outermost value in progress that an answer leaned on
   std::unordered_map<FormulaId, Life> values_ = {};

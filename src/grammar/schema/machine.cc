@@ -33,6 +33,24 @@ bool keeps_rule(const NumberRule& rule, const Decimal& value, std::string_view t
                             [](const Decimal& a, const Decimal& b) { return compare(a, b) < 0; });
 }
 
+// Replaces each formula by what it becomes. Many questions may have come to one formula, which is
+// asked once.
+template <class Step>
+void replace_each(std::vector<std::uint32_t>& formulas, const Step& step) {
+  constexpr std::size_t kFew = 3;
+  if (formulas.size() <= kFew) {
+    for (std::uint32_t& formula : formulas)
+      formula = step(formula);
+    return;
+  }
+  std::unordered_map<std::uint32_t, std::uint32_t> known;
+  for (std::uint32_t& formula : formulas) {
+    const auto [at, is_new] = known.try_emplace(formula);
+    if (is_new) at->second = step(formula);
+    formula = at->second;
+  }
+}
+
 }  // namespace
 
 std::size_t JsonMachine::Hash::operator()(const Frame& f) const noexcept {
@@ -66,7 +84,9 @@ std::uint32_t JsonMachine::frame_of(const Frame& frame) {
   const auto [known, is_new] =
       frame_ids_.try_emplace(frame, static_cast<std::uint32_t>(frames_.size()));
   if (is_new) frames_.push_back(frame);
-  if (cells_.size() + frames_.size() * 4 + lists_.n_words() > kMaxMachineCells) is_full_ = true;
+  const std::size_t n_sorted = cells_.n_sorted() / kNumbersForCell;
+  if (cells_.size() + n_sorted + frames_.size() * 4 + lists_.n_words() > kMaxMachineCells)
+    is_full_ = true;
   return known->second;
 }
 
@@ -74,8 +94,16 @@ JsonMachine::Place JsonMachine::start() {
   return {.where = Where::kValue};
 }
 
+JsonMachine::Place JsonMachine::or_failed(const Place& place) noexcept {
+  return is_full_ || pool_->has_failed() ? fail() : place;
+}
+
+// A place that was made without an answer to each question is none.
 JsonMachine::Place JsonMachine::step(const Place& place, unsigned char byte) {
-  if (is_full_ || pool_->has_failed()) return fail();
+  return is_full_ || pool_->has_failed() ? fail() : or_failed(stepped(place, byte));
+}
+
+JsonMachine::Place JsonMachine::stepped(const Place& place, unsigned char byte) {
   switch (place.where) {
     case Where::kString:
       return in_string(place, byte);
@@ -127,11 +155,12 @@ bool JsonMachine::keeps(std::uint32_t frame) const noexcept {
 void JsonMachine::ask(Frame& frame) {
   std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
   std::vector<FormulaId> asked;
-  for (std::uint32_t& formula : formulas) {
-    formula =
+  replace_each(formulas, [&](FormulaId formula) {
+    const FormulaId behind =
         frame.is_array ? pool_->behind_item(formula) : pool_->behind_name(formula, frame.name);
-    pool_->children_asked(formula, asked);
-  }
+    pool_->children_asked(behind, asked);
+    return behind;
+  });
   std::sort(asked.begin(), asked.end());
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
   asked.insert(asked.begin(), kAlways);
@@ -198,29 +227,12 @@ JsonMachine::Place JsonMachine::in_word(Place place, unsigned char byte) {
 
 JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
   const Spelled spelled = feed(place.spelling, byte);
-  std::string bytes;
-  switch (spelled.kind) {
-    case Spelled::Kind::kWrong:
-      return {};
-    case Spelled::Kind::kMore:
-    case Spelled::Kind::kStarted:
-      return place;
-    case Spelled::Kind::kEnd: {
-      std::vector<bool> answers;
-      for (const regex::ExprId content : lists_.at(place.content))
-        answers.push_back(pool_->exprs().is_nullable(content));
-      const bool is_kept = keeps(place.frame);
-      return end_value(place.frame, answers,
-                       is_kept ? pool_->text(cat("\"", spelled_text(place.text))) : 0);
-    }
-    case Spelled::Kind::kByte:
-      bytes = static_cast<char>(byte);
-      break;
-    case Spelled::Kind::kCharacter:
-      append_utf8(bytes, spelled.first);
-      break;
-  }
+  if (spelled.kind == Spelled::Kind::kWrong) return {};
+  if (spelled.kind == Spelled::Kind::kEnd) return end_string(place);
+  const std::string bytes = bytes_of(spelled, byte);
+  if (bytes.empty()) return place;  // within an escape
   std::vector<std::uint32_t> content = lists_.at(place.content);
+  if (!pool_->spend(content.size() / kPartsForStep * bytes.size() + 1)) return fail();
   for (const char c : bytes) {
     for (regex::ExprId& part : content) {
       pool_->exprs().refuel(kMaskFuel);
@@ -234,25 +246,20 @@ JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
   return place;
 }
 
+JsonMachine::Place JsonMachine::end_string(const Place& place) {
+  std::vector<bool> answers;
+  for (const regex::ExprId content : lists_.at(place.content))
+    answers.push_back(pool_->exprs().is_nullable(content));
+  const TextId value =
+      keeps(place.frame) ? pool_->text(cat("\"", spelled_text(place.text))) : TextId{0};
+  return end_value(place.frame, answers, value);
+}
+
 JsonMachine::Place JsonMachine::in_name(Place place, unsigned char byte) {
   const Spelled spelled = feed(place.spelling, byte);
-  std::string bytes;
-  switch (spelled.kind) {
-    case Spelled::Kind::kWrong:
-      return {};
-    case Spelled::Kind::kMore:
-    case Spelled::Kind::kStarted:
-      return place;
-    case Spelled::Kind::kEnd:
-      return end_name(place);
-    case Spelled::Kind::kByte:
-      bytes = static_cast<char>(byte);
-      break;
-    case Spelled::Kind::kCharacter:
-      append_utf8(bytes, spelled.first);
-      break;
-  }
-  for (const char c : bytes)
+  if (spelled.kind == Spelled::Kind::kWrong) return {};
+  if (spelled.kind == Spelled::Kind::kEnd) return end_name(place);
+  for (const char c : bytes_of(spelled, byte))
     place.text = texts_.add(place.text, static_cast<unsigned char>(c));
   return place;
 }
@@ -262,7 +269,7 @@ JsonMachine::Place JsonMachine::end_name(Place place) {
   const std::string name = spelled_text(place.text);
   if (repair_utf8(name) != name) return {};
   frame.name = pool_->text(name);
-  if (has_cell(frame.names, frame.name)) return {};
+  if (cells_.has(frame.names, frame.name)) return {};
   frame.names = cells_.add(frame.names, frame.name);
   if (has_order_) {
     std::uint32_t order = 0;
@@ -289,19 +296,21 @@ JsonMachine::Place JsonMachine::end_number(const Place& place) {
   const auto value = parse_decimal(text);
   if (!value) return {};
   const auto keeps_its = [&](const Formula& f) {
+    if (!pool_->spend(text.size() / kPartsForStep)) return false;
     return keeps_rule(pool_->rule(f.a), *value, text) != f.is_negative;
   };
   std::vector<bool> answers;
   for (const FormulaId question : lists_.at(frames_[place.frame].questions))
     answers.push_back(pool_->holds(pool_->of_type(question, kNumberType), keeps_its));
-  return end_value(place.frame, answers, keeps(place.frame) ? pool_->text(spelled(*value)) : 0);
+  const TextId kept = keeps(place.frame) ? pool_->text(spelled(*value)) : TextId{0};
+  return or_failed(end_value(place.frame, answers, kept));
 }
 
 JsonMachine::Place JsonMachine::end_nested(const Place& place) {
   const Frame frame = frames_[place.frame];
-  std::vector<bool> answers;
-  for (const FormulaId formula : lists_.at(frame.formulas))
-    answers.push_back(pool_->may_end(formula));
+  std::vector<std::uint32_t> may_end = lists_.at(frame.formulas);
+  replace_each(may_end, [&](FormulaId formula) { return pool_->may_end(formula) ? 1U : 0U; });
+  const std::vector<bool> answers(may_end.begin(), may_end.end());
   return end_value(frame.below, answers, frame.keeps_value ? nested_value(frame) : 0);
 }
 
@@ -314,16 +323,16 @@ JsonMachine::Place JsonMachine::end_value(std::uint32_t id, const std::vector<bo
   if (id == 0) return answers.back() ? Place{.where = Where::kDone} : Place{};
   std::vector<std::uint32_t> formulas = lists_.at(frame.formulas);
   const auto answered = [&](FormulaId question) {
-    const auto found = std::find(questions.begin() + 1, questions.end(), question);
-    const bool is_yes =
-        found != questions.end() && answers[static_cast<std::size_t>(found - questions.begin())];
+    const auto found = std::lower_bound(questions.begin() + 1, questions.end(), question);
+    const bool is_yes = found != questions.end() && *found == question &&
+                        answers[static_cast<std::size_t>(found - questions.begin())];
     return is_yes ? kAlways : kNever;
   };
-  const bool is_second = frame.is_array && frame.keeps_items && has_cell(frame.values, value);
-  for (std::uint32_t& formula : formulas) {
-    formula = pool_->resolve(formula, answered);
-    if (is_second) formula = pool_->with_duplicate(formula);
-  }
+  const bool is_second = frame.is_array && frame.keeps_items && cells_.has(frame.values, value);
+  replace_each(formulas, [&](FormulaId formula) {
+    const FormulaId resolved = pool_->resolve(formula, answered);
+    return is_second ? pool_->with_duplicate(resolved) : resolved;
+  });
   frame.formulas = lists_.of(std::move(formulas));
   frame.questions = 0;
   if (frame.keeps_items) {
@@ -338,13 +347,6 @@ bool JsonMachine::accepts(const Place& place) {
   if (place.where == Where::kNumber && place.frame == 0)
     return end_number(place).where == Where::kDone;
   return place.where == Where::kDone;
-}
-
-bool JsonMachine::has_cell(CellId list, std::uint32_t what) const noexcept {
-  for (; list != 0; list = cells_.before(list)) {
-    if (cells_.item(list) == what) return true;
-  }
-  return false;
 }
 
 std::string JsonMachine::spelled_text(CellId list) const {
@@ -377,6 +379,7 @@ TextId JsonMachine::nested_value(const Frame& frame) {
 }
 
 Result<bool> JsonMachine::accepts(std::string_view text) {
+  pool_->refuel(kDocumentFuel + kDocumentFuelForByte * text.size());
   Place place = start();
   for (const char c : text) {
     place = step(place, static_cast<unsigned char>(c));

@@ -66,6 +66,7 @@ class JsonMachine {
   explicit JsonMachine(CompiledSchema schema, bool has_order = false);
 
   Place start();
+  // Spends the pool's fuel, which the caller gives for each operation.
   Place step(const Place& place, unsigned char byte);
   // Behind a number, which any other byte ends.
   Place end_number(const Place& place);
@@ -88,7 +89,7 @@ class JsonMachine {
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
 
-  // Whether `text` is a document of the schema.
+  // Whether `text` is a document of the schema. An operation of its own, with its own fuel.
   Result<bool> accepts(std::string_view text);
 
  private:
@@ -102,6 +103,8 @@ class JsonMachine {
 
   Place fail() noexcept { return {.where = Where::kFailed}; }
 
+  Place or_failed(const Place& place) noexcept;
+  Place stepped(const Place& place, unsigned char byte);
   std::uint32_t frame_of(const Frame& frame);
   Place begin_value(const Place& place, unsigned char byte);
   Place begin_nested(const Place& place, bool is_array);
@@ -110,6 +113,7 @@ class JsonMachine {
   Place in_number(Place place, unsigned char byte);
   Place in_word(Place place, unsigned char byte);
   Place in_name(Place place, unsigned char byte);
+  Place end_string(const Place& place);
   Place end_name(Place place);
   Place end_nested(const Place& place);
   // The value in progress is over; `answers` are those to its frame's questions.
@@ -117,7 +121,6 @@ class JsonMachine {
   // Makes the next value's questions from what its frame asks of it.
   void ask(Frame& frame);
   bool keeps(std::uint32_t frame) const noexcept;
-  bool has_cell(CellId list, std::uint32_t what) const noexcept;
   std::string spelled_text(CellId list) const;
   TextId nested_value(const Frame& frame);
 

@@ -49,7 +49,8 @@ Result<std::unique_ptr<SchemaRecognizer>> SchemaRecognizer::parse(std::string_vi
 
 void SchemaRecognizer::begin(std::uint64_t fuel) {
   machine_.pool().exprs().refuel(fuel);
-  life_.refuel();
+  machine_.pool().refuel(fuel);
+  life_.refuel(fuel);
   is_lost_ = false;
 }
 
@@ -113,9 +114,10 @@ FormulaId SchemaRecognizer::goal(std::uint32_t id) {
   const auto& formulas = machine_.list(frame.formulas);
   FormulaPool& pool = machine_.pool();
   const auto left = [&](FormulaId question) {
-    const auto found = std::find(questions.begin() + 1, questions.end(), question);
-    return found == questions.end() ? kNoFormula
-                                    : formulas[static_cast<std::size_t>(found - questions.begin())];
+    const auto found = std::lower_bound(questions.begin() + 1, questions.end(), question);
+    return found == questions.end() || *found != question
+               ? kNoFormula
+               : formulas[static_cast<std::size_t>(found - questions.begin())];
   };
   // The search may ask for the opposite of what the machine asks.
   const FormulaId out = pool.resolve(of, [&](FormulaId question) {
@@ -124,7 +126,8 @@ FormulaId SchemaRecognizer::goal(std::uint32_t id) {
     const ValueType type = frame.is_array ? kArrayType : kObjectType;
     return pool.of_type(pool.negate(left(pool.negate(question))), type);
   });
-  return goals_[id] = out;
+  if (out != kNoFormula) goals_[id] = out;
+  return out;
 }
 
 FormulaId SchemaRecognizer::condition(std::uint32_t id) {
@@ -156,9 +159,11 @@ StateId SchemaRecognizer::step(StateId id, unsigned char byte) {
   if (where == Where::kNumber && !JsonMachine::is_of_number(byte)) {
     if (!machine_.pool().exprs().is_nullable(state.rest)) return kDeadState;
     const Place behind = machine_.end_number(state.place);
+    if (behind.where == Where::kFailed) return kFailedState;
     return behind.where == Where::kDead ? kDeadState : step(state_of({.place = behind}), byte);
   }
-  if (!may_leave(state, byte)) return kDeadState;
+  const Life end = may_leave(state, byte);
+  if (end != Life::kLive) return if_live({}, end);
   const Place to = machine_.step(state.place, byte);
   if (to.where == Where::kFailed) return kFailedState;
   if (to.where == Where::kDead) return kDeadState;
@@ -177,20 +182,26 @@ StateId SchemaRecognizer::space(State state, unsigned char byte) {
 }
 
 // Whether `byte` may end what it ends: the machine knows answers, not whether they will do.
-bool SchemaRecognizer::may_leave(const State& from, unsigned char byte) {
+Life SchemaRecognizer::may_leave(const State& from, unsigned char byte) {
+  const auto life = [](bool may) { return may ? Life::kLive : Life::kDead; };
   switch (from.place.where) {
     case Where::kFirstItem:
     case Where::kFirstName:
-    case Where::kBehindValue:
-      return (byte != ']' && byte != '}') || machine_.pool().may_end(goal(from.place.frame));
+    case Where::kBehindValue: {
+      if (byte != ']' && byte != '}') return Life::kLive;
+      FormulaPool& pool = machine_.pool();
+      const FormulaId of = goal(from.place.frame);
+      const bool may_end = pool.may_end(of);
+      return of == kNoFormula || pool.has_failed() ? Life::kUnknown : life(may_end);
+    }
     case Where::kString:
     case Where::kNameString: {
       Spelling place = from.place.spelling;
-      return feed(place, byte).kind != Spelled::Kind::kEnd ||
-             machine_.pool().exprs().is_nullable(from.rest);
+      return life(feed(place, byte).kind != Spelled::Kind::kEnd ||
+                  machine_.pool().exprs().is_nullable(from.rest));
     }
     default:
-      return true;
+      return Life::kLive;
   }
 }
 
@@ -207,8 +218,9 @@ StateId SchemaRecognizer::moved(const State& from, const Place& to, unsigned cha
       if (from.place.where == Where::kWord) return state_of({.place = to});
       const ValueType type = byte == 'n' ? kNullType : byte == 'f' ? kFalseType : kTrueType;
       const FormulaId of = wanted(to.frame);
-      if (of == kNoFormula) return if_live(to, Life::kUnknown);
-      return if_live(to, machine_.pool().of_type(of, type) == kAlways ? Life::kLive : Life::kDead);
+      const FormulaId typed = machine_.pool().of_type(of, type);
+      if (typed == kNoFormula) return if_live(to, Life::kUnknown);
+      return if_live(to, typed == kAlways ? Life::kLive : Life::kDead);
     }
     case Where::kValue:
     case Where::kColon:
@@ -297,27 +309,6 @@ bool SchemaRecognizer::accepts(StateId id) const noexcept {
   if (state.place.where == Where::kDone) return true;
   return state.place.where == Where::kNumber && state.place.frame == 0 &&
          machine_.pool().exprs().is_nullable(state.rest);
-}
-
-Result<std::string> SchemaRecognizer::forced(StateId& state, std::size_t max_bytes) {
-  begin(kMaskFuel);
-  std::string out;
-  while (out.size() < max_bytes && !accepts(state)) {
-    StateId only = kDeadState;
-    unsigned char its_byte = 0;
-    for (unsigned b = 0; b < 256; ++b) {
-      const StateId next = step(state, static_cast<unsigned char>(b));
-      if (next == kFailedState) return failure();
-      if (next == kDeadState) continue;
-      if (only != kDeadState) return out;
-      only = next;
-      its_byte = static_cast<unsigned char>(b);
-    }
-    if (only == kDeadState) break;
-    out.push_back(static_cast<char>(its_byte));
-    state = only;
-  }
-  return out;
 }
 
 }  // namespace wick::grammar

@@ -40,7 +40,6 @@ class SchemaRecognizer final : public Recognizer {
 
   StateId step(StateId state, unsigned char byte) override;
   bool accepts(StateId state) const noexcept override;
-  Result<std::string> forced(StateId& state, std::size_t max_bytes) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
@@ -74,7 +73,7 @@ class SchemaRecognizer final : public Recognizer {
   StateId within(const State& from, const Place& to, unsigned char byte);
   regex::ExprId escaped(regex::ExprId names);
   StateId if_live(const Place& to, Life life);
-  bool may_leave(const State& from, unsigned char byte);
+  Life may_leave(const State& from, unsigned char byte);
 
   // What the object or array of a frame must still be; what the value in progress in it must be, as
   // kChild, and as a formula at its beginning.

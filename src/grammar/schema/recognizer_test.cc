@@ -250,5 +250,27 @@ TEST(SchemaRecognizer, SeesDeadEndsEarly) {
                    "{"));
 }
 
+// Fuel may end at any step of a walk: then it is lost, never a byte that would not be allowed.
+TEST(SchemaRecognizer, AnEndThatCannotBeSettledIsAnErrorAndNoRefusal) {
+  const std::string schema =
+      R"({"oneOf":[{"properties":{"a":{"properties":{"b":{"pattern":"x"}}}}},)"
+      R"({"properties":{"a":{"properties":{"c":{"type":"string"}}}}}]})";
+  const std::string text = R"({"a":{"c":1,"b":"x"}})";
+  for (std::size_t n_before = 0; n_before < text.size(); ++n_before) {
+    for (const std::uint64_t fuel : {1U, 3U, 10U, 30U, 100U, 300U, 1000U}) {
+      const auto recognizer = recognizer_of(schema, kTight);
+      StateId state = walk(*recognizer, text.substr(0, n_before));
+      ASSERT_NE(state, kDeadState);
+      recognizer->begin(fuel);
+      state = recognizer->step(state, static_cast<unsigned char>(text[n_before]));
+      EXPECT_NE(state, kDeadState) << text.substr(0, n_before + 1) << " with " << fuel;
+      if (state != kFailedState) continue;
+      EXPECT_NE(recognizer->failure().id, "") << text.substr(0, n_before + 1);
+      // What was lost is not remembered as an answer.
+      EXPECT_TRUE(recognizer->accepts(walk(*recognizer, text))) << text.substr(0, n_before + 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wick::grammar

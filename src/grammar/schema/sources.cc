@@ -290,6 +290,16 @@ Result<Place> SchemaSources::find(ResourceId from, std::string_view reference) {
   return Place{found->second, *target};
 }
 
+const Json* SchemaSources::member(const Json& object, std::string_view name) {
+  constexpr std::size_t kFewMembers = 16;
+  if (object.keys.size() <= kFewMembers) return object.find(name);
+  const auto [known, is_new] = members_.try_emplace(&object);
+  for (std::size_t i = 0; is_new && i < object.keys.size(); ++i)
+    known->second.insert_or_assign(object.keys[i], &object.items[i]);
+  const auto found = known->second.find(name);
+  return found == known->second.end() ? nullptr : found->second;
+}
+
 Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointer,
                                         std::string_view reference) {
   Place place{resources_[from].root, from};
@@ -299,7 +309,7 @@ Result<Place> SchemaSources::at_pointer(ResourceId from, std::string_view pointe
     at = end + 1;
     const Json* next = nullptr;
     if (place.node->is(Json::Kind::kObject)) {
-      next = place.node->find(part);
+      next = member(*place.node, part);
     } else if (place.node->is(Json::Kind::kArray) && !part.empty() && part.size() < 9 &&
                part.find_first_not_of("0123456789") == std::string::npos) {
       const std::size_t i = std::stoul(part);

@@ -75,6 +75,7 @@ class SchemaSources {
   Result<void> apply_vocabulary(Resource& resource, const std::string& address);
   void add_anchors(const Json& schema, ResourceId within);
   Result<std::optional<ResourceId>> document(const std::string& address, Draft draft);
+  const Json* member(const Json& object, std::string_view name);
   Result<Place> at_pointer(ResourceId from, std::string_view pointer, std::string_view reference);
 
   FetchDocument fetch_;
@@ -83,6 +84,8 @@ class SchemaSources {
   std::deque<Resource> resources_ = {};
   std::unordered_map<const Json*, ResourceId> roots_ = {};
   std::map<std::string, ResourceId, std::less<>> by_address_ = {};
+  // The members of large objects that pointers lead through.
+  std::unordered_map<const Json*, std::unordered_map<std::string_view, const Json*>> members_ = {};
 };
 
 // `reference` against `base` (RFC 3986, §5); without its fragment, which goes to `fragment`.
