@@ -66,6 +66,10 @@ class ModuleBoundaries(unittest.TestCase):
         self.plant("src/hub/store.h", "namespace wick {\nstruct Command { int x; };\n}")
         self.assertRegex(self.tidy(), r"src/(cli/cli|hub/store)\.h: wick::Command is defined in src/(hub/store|cli/cli)\.h, too\n")
 
+    def test_two_types_of_one_name_are_one_for_the_linker(self):
+        self.plant("src/hub/store.h", "namespace wick {\nstruct Command { int x; };\n}")
+        self.assertRegex(self.tidy(), r"src/(cli/cli|hub/store)\.h: wick::Command is defined in src/(hub/store|cli/cli)\.h, too\n")
+
     def test_a_public_header_is_in_the_table(self):
         (self.root / "include/wick/new.h").write_text("#pragma once\n")
         self.assertIn("include/wick/new.h: is in neither group of public headers", self.tidy())

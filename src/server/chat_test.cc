@@ -182,7 +182,7 @@ TEST(ServerErrors, EachApiKeepsReasoningThatWasAllAnErrorLeft) {
            Case{kPath, kTalk, "choices.0.message.reasoning"},
            Case{"/v1/completions", R"({"prompt":"x"})", "choices.0.text"},
            Case{"/v1/messages", kTalk, "content.0.thinking"},
-           Case{"/v1/responses", R"({"input":"x"})", "output.0.summary.0.text"},
+           Case{"/v1/responses", R"({"input":"x"})", "output.0.content.0.text"},
            Case{"/api/chat", kTalk, "thinking"},
        }) {
     const Got got = server.post(one.path, one.body);

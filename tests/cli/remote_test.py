@@ -65,7 +65,7 @@ class Remote(unittest.TestCase):
         self.assertEqual(wick("chat", "scripted:text", "-p", "x", "--set", "date").returncode, 2)
 
     def test_a_talk_needs_no_list_of_models(self):
-        home = types.SimpleNamespace(program=WICK, folder=HOME.name, environment=ENVIRONMENT)
+        home = types.SimpleNamespace(program=os.path.abspath(WICK), folder=HOME.name, environment=ENVIRONMENT)
         terminal = tiny.Terminal(home, "chat", "scripted:text")
         terminal.until(b"> ")
         terminal.say("x")
