@@ -113,6 +113,22 @@ function(wick_test_flags target)
   wick_precompile(${target} test <gtest/gtest.h>)
 endfunction()
 
+# A module's test files are compiled four at a time: most of a test's time goes into templates that its neighbors have as well. These
+# stand apart, because their unnamed namespaces have a name of a neighbor's.
+set(WICK_APART server/chat_test server/completions_test server/request_test server/responses_test model/placement_test
+  model/same_bits_test model/wild_values_test model/slot_map_test http/websocket_test hub/pull_test hub/store_test
+  backend/cpu/same_bits_test kernels/cpu/vector_test format/safetensors_test sample/scan_test sample/stages_test
+  engine/speculation_test grammar/token_masks_test grammar/json_string_test grammar/json_number_test local/local_pool_test
+  local/local_session_test local/local_test library/memory_faults_test library/same_answers_test library/stream_logprobs_test
+  text/tokenizer_test text/json_reader_test)
+
+function(wick_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  foreach(name IN LISTS WICK_APART)
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${name}.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
+endfunction()
+
 function(wick_module module below)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cc)
   set(tests ${sources})
@@ -167,6 +183,7 @@ function(wick_module module below)
     add_executable(${module}_test ${tests})
     target_link_libraries(${module}_test PRIVATE wick_${module} wick_test_support ${WICK_NEEDS_${module}})
     wick_test_flags(${module}_test)
+    wick_unite(${module}_test)
     if(module MATCHES "^(provider|server|local|library|cli)$")
       target_link_libraries(${module}_test PRIVATE wick_scripted)
     endif()

@@ -132,11 +132,11 @@ class Rules(unittest.TestCase):
                            ("#define TWICE(x) x x\n", "the macro TWICE is not WICK_NAME"),
                            ("using namespace std;\n", "a header that says 'using namespace'")):
             self.refuses("src/base/a.h", text, said)
-        self.refuses("src/base/Camel.h", "", "src/base/Camel.h: a file is snake_case")
+        self.refuses("src/base/Camel.h", "", "src/base/Camel.h: a file is snake_case", "src/base/Camel.h: a header without '#pragma once'")
 
     def test_conversions(self):
-        text = "class Text {\n public:\n  Text(int size);\n  Text(const Text& other);\n  explicit Text(bool b);\n};\n"
-        self.refuses("src/base/a.h", text, "src/base/a.h:3: Text is made of its argument without a word")
+        text = "#pragma once\nclass Text {\n public:\n  Text(int size);\n  Text(const Text& other);\n  explicit Text(bool b);\n};\n"
+        self.refuses("src/base/a.h", text, "src/base/a.h:4: Text is made of its argument without a word")
         self.accepts("src/base/a.h", text.replace("size);", "size);  // implicit: a size is a text of blanks"))
 
     def test_a_type_stands_for_one_thing(self):
