@@ -75,6 +75,7 @@ Result<std::vector<http::Route>> make_routes(const Config& config, ServedModels 
                                    .defaults = std::move(defaults),
                                    .has_vllm_metrics =
                                        config.text("server.metrics_compat") == "vllm",
+                                   .has_page = config.boolean("server.webui"),
                                    .is_ready = [readiness] { return !readiness->drains; }});
   const auto add = [&](std::string_view path, http::Handler handler) {
     const bool has_it = std::any_of(routes.begin(), routes.end(),

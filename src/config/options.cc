@@ -65,6 +65,8 @@ std::span<const ForeignVariable> foreign_variables() {
       {"server.parallel", "LLAMA_ARG_N_PARALLEL"},
       {"server.tls_cert", "LLAMA_ARG_SSL_CERT_FILE"},
       {"server.tls_key", "LLAMA_ARG_SSL_KEY_FILE"},
+      {"server.webui", "LLAMA_ARG_UI"},
+      {"server.webui", "LLAMA_ARG_WEBUI"},
       {"hub.offline", "HF_HUB_OFFLINE"},
       {"hub.offline", "LLAMA_ARG_OFFLINE"},
   };
@@ -327,6 +329,11 @@ void add_server(std::vector<Option>& table) {
                    .fallback = true,
                    .flags = "--access-log,!--no-access-log",
                    .help = "a line on standard error for each request"});
+  table.push_back({.key = "server.webui",
+                   .kind = kBoolean,
+                   .fallback = true,
+                   .flags = "--webui,!--no-webui",
+                   .help = "the web page at /"});
   table.push_back({.key = "server.metrics_compat",
                    .kind = kChoice,
                    .fallback = std::string("none"),

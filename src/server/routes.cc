@@ -10,6 +10,7 @@
 #include "server/models.h"
 #include "server/ollama.h"
 #include "server/openapi.h"
+#include "server/page.h"
 #include "server/responses.h"
 #include "server/socket_chat.h"
 #include "server/status.h"
@@ -75,6 +76,8 @@ constexpr Row kRows[] = {
     {{kOpen, "GET", "/ready", "200 while it takes requests, 503 while it drains"},
      ready,
      http::Where::kLoop},
+    {{kOpen, "GET", "/", "the web page"}, page, http::Where::kLoop},
+    {{kOpen, "GET", "/web/*", "its files"}, page, http::Where::kLoop},
 };
 
 // The end of memory is this request's error, and nobody else's.
@@ -112,6 +115,7 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
   };
   for (const Row& row : kRows) {
     const RouteInfo& info = row.info;
+    if (row.handle == page && !context->options.has_page) continue;
     auto handler =
         row.handle == nullptr ? http::Handler(open_socket) : guarded(context, row.handle);
     routes.emplace_back(info.access, info.verb, info.path, std::move(handler), row.where);

@@ -33,6 +33,7 @@ struct ServerOptions {
   bool takes_any_model = false;   // a name that nobody has means the first one, as llama.cpp has it
   Generation defaults = {};       // below what a request says
   bool has_vllm_metrics = false;  // the names "vllm:…" beside "wick_…" in /metrics
+  bool has_page = true;           // the web page at "/"
   std::function<bool()> is_ready = {};  // for /ready; empty: always
   const Clock* clock = &Clock::machine();
 };
