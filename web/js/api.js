@@ -27,7 +27,11 @@ async function call(path, body, signal) {
   let response;
   try {
     response = await fetch(new URL(path, document.baseURI), {
-      method: body ? "POST" : "GET", headers, signal, body: body && JSON.stringify(body), cache: "no-store",
+      method: body ? "POST" : "GET",
+      headers,
+      signal,
+      body: body && JSON.stringify(body),
+      cache: "no-store",
     });
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -41,11 +45,19 @@ async function call(path, body, signal) {
 export const models = async () => (await (await call("v1/models")).json()).data;
 export const props = async (model) => (await call(`props?model=${model}`)).json();
 export const estimate = async (body, signal) => (await call("v1/estimate", body, signal)).json();
-export const isHealthy = () => call("health").then(() => true, () => false);
+export const isHealthy = () =>
+  call("health").then(
+    () => true,
+    () => false,
+  );
 
 // The chunks of a streamed chat. An error in the stream is thrown as ApiError.
 export async function* chat(body, signal) {
-  const response = await call("v1/chat/completions", { ...body, stream: true, stream_options: { include_usage: true } }, signal);
+  const response = await call(
+    "v1/chat/completions",
+    { ...body, stream: true, stream_options: { include_usage: true } },
+    signal,
+  );
   for await (const data of eventData(response.body, signal)) {
     if (data === "[DONE]") return;
     const chunk = JSON.parse(data);

@@ -18,7 +18,8 @@ export class Composer {
     conversation.addEventListener("show", () => this.#show());
     conversation.addEventListener("run", ({ detail }) => this.#run(detail));
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]")) conversation.stop();
+      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]"))
+        conversation.stop();
     });
   }
 

@@ -32,11 +32,18 @@ export class Connection {
   async #askForKey(message) {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    const answer = await ask({ title: "This server wants a key", text: message ?? "", yes: "Go on", fields: [
-      { name: "key", label: "API key", type: "password", placeholder: "sk-wick-…" },
-      { name: "isRemembered", label: "Remember it in this browser", type: "checkbox" }] });
+    const answer = await ask({
+      title: "This server wants a key",
+      text: message ?? "",
+      yes: "Go on",
+      fields: [
+        { name: "key", label: "API key", type: "password", placeholder: "sk-wick-…" },
+        { name: "isRemembered", label: "Remember it in this browser", type: "checkbox" },
+      ],
+    });
     this.#isAsking = false;
-    if (answer === null) return this.#say("This server answers only with a key.", "Enter a key", () => this.#askForKey());
+    if (answer === null)
+      return this.#say("This server answers only with a key.", "Enter a key", () => this.#askForKey());
     api.key.set(answer.key.trim(), answer.isRemembered);
     await this.begin();
   }

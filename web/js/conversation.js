@@ -37,7 +37,16 @@ export class Conversation extends EventTarget {
   // A chat that is kept from its first message on.
   startNew(defaults) {
     this.#opening++;
-    this.chat = { id: newId(), title: "New chat", created: Date.now(), updated: Date.now(), system: "", sampling: {}, leaf: null, ...defaults };
+    this.chat = {
+      id: newId(),
+      title: "New chat",
+      created: Date.now(),
+      updated: Date.now(),
+      system: "",
+      sampling: {},
+      leaf: null,
+      ...defaults,
+    };
     this.tree = new Tree();
     this.#tell("show");
   }

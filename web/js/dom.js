@@ -28,7 +28,11 @@ export function icon(name) {
 }
 
 export function button(name, label, onclick, more = {}) {
-  return h("button", { type: "button", class: "quiet icon-only", "aria-label": label, title: label, onclick, ...more }, icon(name));
+  return h(
+    "button",
+    { type: "button", class: "quiet icon-only", "aria-label": label, title: label, onclick, ...more },
+    icon(name),
+  );
 }
 
 // For screen readers: said once, politely.

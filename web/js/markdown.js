@@ -5,11 +5,43 @@ import markdownit from "../vendor/markdown.js";
 import purify from "../vendor/purify.js";
 import { math } from "./math.js";
 
-const ELEMENTS = ["a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
-  "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"];
+const ELEMENTS = [
+  "a",
+  "blockquote",
+  "br",
+  "code",
+  "del",
+  "div",
+  "em",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "hr",
+  "li",
+  "ol",
+  "p",
+  "pre",
+  "s",
+  "span",
+  "strong",
+  "table",
+  "tbody",
+  "td",
+  "th",
+  "thead",
+  "tr",
+  "ul",
+];
 const RULES = {
-  ALLOWED_TAGS: ELEMENTS, ALLOWED_ATTR: ["class", "href", "start", "title"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false,
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i, RETURN_DOM_FRAGMENT: true,
+  ALLOWED_TAGS: ELEMENTS,
+  ALLOWED_ATTR: ["class", "href", "start", "title"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  RETURN_DOM_FRAGMENT: true,
 };
 
 purify.addHook("afterSanitizeAttributes", (element) => {
@@ -40,7 +72,8 @@ for (const rule of ["th_open", "td_open"]) {
 }
 
 const language = (token) => token.info.trim().split(/\s+/)[0].toLowerCase();
-const pre = (name, code) => `<pre><code class="language-${md.utils.escapeHtml(name)}">${md.utils.escapeHtml(code)}</code></pre>`;
+const pre = (name, code) =>
+  `<pre><code class="language-${md.utils.escapeHtml(name)}">${md.utils.escapeHtml(code)}</code></pre>`;
 md.renderer.rules.fence = (tokens, i) => pre(language(tokens[i]), tokens[i].content);
 md.renderer.rules.code_block = (tokens, i) => pre("", tokens[i].content);
 

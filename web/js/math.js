@@ -1,7 +1,12 @@
 // Formulas stay text: what stands between $…$, $$…$$, \(…\) or \[…\] is shown as it was written, in letters of its own, and no
 // underscore of it becomes emphasis. A plugin of markdown-it.
 
-const PAIRS = [["$$", "$$"], ["\\[", "\\]"], ["\\(", "\\)"], ["$", "$"]];
+const PAIRS = [
+  ["$$", "$$"],
+  ["\\[", "\\]"],
+  ["\\(", "\\)"],
+  ["$", "$"],
+];
 const BLOCK_LINES = 200; // a formula that is longer is none
 
 // A single $ is a formula's only beside a letter or sign of it, and not between amounts: "$5 to $10".

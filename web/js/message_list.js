@@ -1,15 +1,16 @@
-// The messages that are shown. A long chat is mounted from its end, a few milliseconds at a time, as far as somebody scrolls; what is
-// off the screen costs no layout (content-visibility). While the end is in sight, it stays in sight.
+// The messages that are shown. Of a long chat a window of some messages is mounted, which moves as somebody scrolls, a few milliseconds
+// at a time; so a chat of thousands costs what a short one does. While the end is in sight, it stays in sight.
 import { MessageView } from "./message_view.js";
 
-const SLICE_MS = 8;
-const AHEAD_PX = 2000; // above what is seen
+const SLICE_MS = 4;
+const AHEAD_PX = 1500; // mounted above and below what is seen
+const MOST_MOUNTED = 120; // more than fit into that
 
 export class MessageList {
   #views = new Map(); // message's id → view, of those that are mounted
   #path = [];
-  #first = 0; // index of the first one mounted
-  #target = Infinity; // index that shall be mounted, whatever is seen
+  #first = 0; // those from here on are mounted,
+  #last = 0; // and those before here
   #follows = true;
   #lastTop = 0;
   #isFilling = false;
@@ -31,17 +32,19 @@ export class MessageList {
     this.#path = this.conversation.path;
     this.#views.clear();
     this.box.replaceChildren();
-    this.#first = this.#path.length;
     this.#follows = !keep;
-    this.#target = keep ? Math.max(0, this.#path.findIndex(({ id }) => id === keep) - 2) : Infinity;
-    this.#fill(() => keep && this.#bringBack(keep));
+    const kept = keep ? this.#path.findIndex(({ id }) => id === keep) : -1;
+    this.#first = this.#last = kept < 0 ? this.#path.length : kept;
+    if (kept >= 0) this.#mountBelow();
+    this.#fill();
+    if (kept >= 0) this.#bringBack(keep);
     if (this.conversation.run) this.#watch(this.conversation.run);
   }
 
   #bringBack(id) {
     const { element } = this.#views.get(id);
     element.scrollIntoView({ block: "nearest" });
-    element.querySelector(".branches button:not(:disabled)")?.focus();
+    element.querySelector(".branches button:not(:disabled)")?.focus({ preventScroll: true });
   }
 
   #mount(message) {
@@ -50,37 +53,66 @@ export class MessageList {
     return view.element;
   }
 
+  #unmount({ id }) {
+    this.#views.get(id).element.remove();
+    this.#views.delete(id);
+  }
+
   #add(message) {
+    if (this.#last < this.#path.length) return this.show({}); // the end was not mounted
     this.#path.push(message);
     this.box.append(this.#mount(message));
+    this.#last++;
     this.toTheEnd();
   }
 
-  // Mounts earlier messages while there is a wish for them.
-  #fill(done) {
+  // One after the other until the slice of time is over; at least one.
+  #slice(hasMore, mount) {
+    const end = performance.now() + SLICE_MS;
+    const elements = [];
+    do elements.push(mount());
+    while (hasMore() && performance.now() < end);
+    return elements;
+  }
+
+  #mountAbove() {
+    const elements = this.#slice(
+      () => this.#first > 0,
+      () => this.#mount(this.#path[--this.#first]),
+    ).reverse();
+    if (this.log.scrollTop === 0) this.log.scrollTop = 1; // at 0 a browser does not hold what is seen
+    this.box.prepend(...elements);
+    while (this.#last - this.#first > MOST_MOUNTED) this.#unmount(this.#path[--this.#last]);
+    if (this.#follows) this.#scrollToEnd();
+  }
+
+  #mountBelow() {
+    this.box.append(
+      ...this.#slice(
+        () => this.#last < this.#path.length,
+        () => this.#mount(this.#path[this.#last++]),
+      ),
+    );
+    while (this.#last - this.#first > MOST_MOUNTED) this.#unmount(this.#path[this.#first++]);
+  }
+
+  // Mounts what is near, now and until nothing is missing.
+  #fill() {
     if (this.#isFilling) return;
-    const isWanted = () => this.#first > 0 && (this.#first > this.#target || this.log.scrollTop < AHEAD_PX);
-    const slice = () => {
-      const end = performance.now() + SLICE_MS;
-      const elements = [];
-      do elements.unshift(this.#mount(this.#path[--this.#first]));
-      while (this.#first > 0 && performance.now() < end);
-      if (this.log.scrollTop === 0) this.log.scrollTop = 1; // at 0 a browser does not hold what is seen
-      this.box.prepend(...elements);
-      if (this.#follows) this.#scrollToEnd();
-    };
-    const step = () => {
-      if (isWanted()) slice();
-      this.#isFilling = isWanted();
-      if (this.#isFilling) setTimeout(step, 0);
-      else done?.();
-    };
-    step();
+    const { scrollTop, scrollHeight, clientHeight } = this.log;
+    if (this.#first > 0 && scrollTop < AHEAD_PX) this.#mountAbove();
+    else if (this.#last < this.#path.length && scrollHeight - scrollTop - clientHeight < AHEAD_PX) this.#mountBelow();
+    else return;
+    this.#isFilling = true;
+    setTimeout(() => {
+      this.#isFilling = false;
+      this.#fill();
+    }, 0);
   }
 
   #scrolled() {
     const top = this.log.scrollTop;
-    const isAtEnd = this.log.scrollHeight - top - this.log.clientHeight < 12;
+    const isAtEnd = this.#last === this.#path.length && this.log.scrollHeight - top - this.log.clientHeight < 12;
     if (isAtEnd) this.#follows = true;
     else if (top < this.#lastTop) this.#follows = false;
     this.#lastTop = top;
@@ -95,6 +127,7 @@ export class MessageList {
   }
 
   toTheEnd() {
+    if (this.#last < this.#path.length) return this.show({});
     this.#follows = true;
     this.#scrollToEnd();
   }

@@ -16,8 +16,13 @@ export class MessageView {
     this.conversation = conversation;
     const isUser = message.role === "user";
     const name = isUser ? "You" : message.model || "Assistant";
-    this.element = h("article", { class: `message ${message.role}`, "aria-label": isUser ? "You" : `Answer of ${name}`, "data-id": message.id },
-      !isUser && h("div", { class: "who" }, name), this.#body, this.#foot);
+    this.element = h(
+      "article",
+      { class: `message ${message.role}`, "aria-label": isUser ? "You" : `Answer of ${name}`, "data-id": message.id },
+      !isUser && h("div", { class: "who" }, name),
+      this.#body,
+      this.#foot,
+    );
     if (isUser) this.#body.append(h("div", { class: "said" }, message.content));
     else this.#showAnswer();
     this.showFoot();
@@ -43,7 +48,12 @@ export class MessageView {
 
   #thoughts(isOpen) {
     const text = h("div", { class: "text" });
-    const details = h("details", { class: "thoughts", open: isOpen }, h("summary", {}, isOpen ? "Thinking…" : "Thoughts"), text);
+    const details = h(
+      "details",
+      { class: "thoughts", open: isOpen },
+      h("summary", {}, isOpen ? "Thinking…" : "Thoughts"),
+      text,
+    );
     this.#body.prepend(details);
     return text;
   }
@@ -57,7 +67,8 @@ export class MessageView {
       this.#thought.update(message.reasoning);
     }
     if (!message.content) {
-      if (!message.reasoning && !this.#body.firstChild) this.#body.append(h("div", { class: "waiting", role: "img", "aria-label": "Waiting" }, h("i"), h("i"), h("i")));
+      if (!message.reasoning && !this.#body.firstChild)
+        this.#body.append(h("div", { class: "waiting", role: "img", "aria-label": "Waiting" }, h("i"), h("i"), h("i")));
       return;
     }
     if (!this.#view) {
@@ -77,6 +88,7 @@ export class MessageView {
   // The answer is over.
   end() {
     const { message } = this;
+    this.grow(); // its last pieces may have come since the last frame
     this.element.classList.remove("grows");
     this.#body.querySelector(".waiting")?.remove();
     if (this.#thought) this.#thought.finish(message.reasoning);
@@ -116,8 +128,13 @@ export class MessageView {
     const at = siblings.indexOf(message.id);
     const go = (step, label, name) =>
       button(name, label, () => conversation.pick(siblings[at + step]), { disabled: !siblings[at + step] });
-    return h("span", { class: "branches", role: "group", "aria-label": "Branches" }, go(-1, "Previous branch", "left"),
-      h("span", { class: "count" }, `${at + 1} / ${siblings.length}`), go(1, "Next branch", "right"));
+    return h(
+      "span",
+      { class: "branches", role: "group", "aria-label": "Branches" },
+      go(-1, "Previous branch", "left"),
+      h("span", { class: "count" }, `${at + 1} / ${siblings.length}`),
+      go(1, "Next branch", "right"),
+    );
   }
 
   #edit() {
@@ -132,8 +149,17 @@ export class MessageView {
       event.preventDefault();
       if (area.value.trim() && !this.conversation.run) this.conversation.edit(this.message.id, area.value);
     };
-    const form = h("form", { class: "editor", onsubmit: send }, area,
-      h("div", { class: "row-of-buttons" }, h("button", { type: "button", onclick: close }, "Cancel"), h("button", { class: "primary" }, "Send")));
+    const form = h(
+      "form",
+      { class: "editor", onsubmit: send },
+      area,
+      h(
+        "div",
+        { class: "row-of-buttons" },
+        h("button", { type: "button", onclick: close }, "Cancel"),
+        h("button", { class: "primary" }, "Send"),
+      ),
+    );
     area.addEventListener("keydown", (event) => {
       if (event.key === "Escape") close();
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);

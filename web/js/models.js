@@ -92,11 +92,13 @@ export class Models {
     try {
       const estimate = await api.estimate(requestOf(conversation.chat, messages), this.#asking.signal);
       const fresh = estimate.prompt_tokens - estimate.cached_tokens;
-      $("draft-tokens").textContent = `${estimate.prompt_tokens.toLocaleString("en")} tokens` +
+      $("draft-tokens").textContent =
+        `${estimate.prompt_tokens.toLocaleString("en")} tokens` +
         (estimate.cached_tokens > 0 ? `, ${fresh.toLocaleString("en")} of them new` : "");
       this.#showContext(estimate);
     } catch (error) {
-      if (error instanceof api.ApiError && error.code === "context_length_exceeded") $("draft-tokens").textContent = "too long for the context";
+      if (error instanceof api.ApiError && error.code === "context_length_exceeded")
+        $("draft-tokens").textContent = "too long for the context";
     }
   }
 }

@@ -32,14 +32,24 @@ export class Run extends EventTarget {
   async go() {
     const { message } = this;
     try {
-      for await (const chunk of api.chat({ ...this.request, wick: { timings: true, parameters: true } }, this.#abort.signal)) {
+      for await (const chunk of api.chat(
+        { ...this.request, wick: { timings: true, parameters: true } },
+        this.#abort.signal,
+      )) {
         this.#take(chunk);
       }
     } catch (error) {
       if (this.#abort.signal.aborted) message.finish = "stopped";
-      else message.error = { message: error.message, code: error.code, status: error.status, isUnreachable: error instanceof api.Unreachable };
+      else
+        message.error = {
+          message: error.message,
+          code: error.code,
+          status: error.status,
+          isUnreachable: error instanceof api.Unreachable,
+        };
     }
-    if (this.pieces > 1 && !message.timings) message.speed = (1000 * (this.pieces - 1)) / (performance.now() - this.#first);
+    if (this.pieces > 1 && !message.timings)
+      message.speed = (1000 * (this.pieces - 1)) / (performance.now() - this.#first);
     this.isOver = true;
     delete message.isOpen;
     await this.#keep().catch(() => {});

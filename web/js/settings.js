@@ -60,7 +60,16 @@ export class Settings {
 
   #row([name, label, min, max, step, help]) {
     const id = `sampler-${name}`;
-    const input = h("input", { id, type: "number", min, max, step: "any", inputmode: "decimal", placeholder: "server's", "aria-describedby": `${id}-help` });
+    const input = h("input", {
+      id,
+      type: "number",
+      min,
+      max,
+      step: "any",
+      inputmode: "decimal",
+      placeholder: "server's",
+      "aria-describedby": `${id}-help`,
+    });
     const effect = h("span", { class: "effect" });
     input.addEventListener("input", () => {
       input.setAttribute("aria-invalid", !input.validity.valid);
@@ -75,22 +84,51 @@ export class Settings {
       input.dispatchEvent(new Event("input"));
     });
     this.#rows.set(name, { input, effect });
-    return h("div", { class: "sampler" }, h("label", { for: id }, label), input, h("span", { class: "help", id: `${id}-help` }, help), effect);
+    return h(
+      "div",
+      { class: "sampler" },
+      h("label", { for: id }, label),
+      input,
+      h("span", { class: "help", id: `${id}-help` }, help),
+      effect,
+    );
   }
 
   #thinking() {
-    const options = [["", "server's"], ["none", "off"], ["low", "low"], ["medium", "medium"], ["high", "high"]];
-    const input = h("select", { id: "sampler-thinking" }, ...options.map(([value, label]) => h("option", { value }, label)));
+    const options = [
+      ["", "server's"],
+      ["none", "off"],
+      ["low", "low"],
+      ["medium", "medium"],
+      ["high", "high"],
+    ];
+    const input = h(
+      "select",
+      { id: "sampler-thinking" },
+      ...options.map(([value, label]) => h("option", { value }, label)),
+    );
     input.addEventListener("change", () => this.#set("reasoning_effort", input.value || undefined));
     this.#rows.set("reasoning_effort", { input, effect: h("span") });
-    return h("div", { class: "sampler" }, h("label", { for: "sampler-thinking" }, "Thinking"), input, h("span", { class: "help" }, "where the model can"));
+    return h(
+      "div",
+      { class: "sampler" },
+      h("label", { for: "sampler-thinking" }, "Thinking"),
+      input,
+      h("span", { class: "help" }, "where the model can"),
+    );
   }
 
   #stops() {
     const input = h("textarea", { id: "sampler-stop", rows: "1", placeholder: "none" });
     input.addEventListener("input", () => this.#set("stop", input.value || undefined));
     this.#rows.set("stop", { input, effect: h("span") });
-    return h("div", { class: "sampler" }, h("label", { for: "sampler-stop" }, "Stop at"), input, h("span", { class: "help" }, "texts that end the answer, one a line, up to 4"));
+    return h(
+      "div",
+      { class: "sampler" },
+      h("label", { for: "sampler-stop" }, "Stop at"),
+      input,
+      h("span", { class: "help" }, "texts that end the answer, one a line, up to 4"),
+    );
   }
 
   #set(name, value) {

@@ -71,20 +71,39 @@ export class Sidebar {
   #row(chat) {
     const { conversation } = this;
     const isShown = conversation.chat?.id === chat.id;
-    return h("li", { class: isShown ? "chat shown" : "chat" },
-      h("a", { href: `#chat=${chat.id}`, "aria-current": isShown ? "page" : undefined, title: chat.title },
-        conversation.runs.has(chat.id) && h("i", { class: "busy", role: "img", "aria-label": "Answering" }), chat.title),
+    return h(
+      "li",
+      { class: isShown ? "chat shown" : "chat" },
+      h(
+        "a",
+        { href: `#chat=${chat.id}`, "aria-current": isShown ? "page" : undefined, title: chat.title },
+        conversation.runs.has(chat.id) && h("i", { class: "busy", role: "img", "aria-label": "Answering" }),
+        chat.title,
+      ),
       button("edit", `Rename “${chat.title}”`, () => this.#rename(isShown ? conversation.chat : chat)),
-      button("trash", `Delete “${chat.title}”`, () => this.#remove(chat)));
+      button("trash", `Delete “${chat.title}”`, () => this.#remove(chat)),
+    );
   }
 
   async #rename(chat) {
-    const answer = await ask({ title: "Rename chat", yes: "Rename", fields: [{ name: "title", label: "Title", value: chat.title }] });
+    const answer = await ask({
+      title: "Rename chat",
+      yes: "Rename",
+      fields: [{ name: "title", label: "Title", value: chat.title }],
+    });
     if (answer?.title.trim()) await this.conversation.rename(chat, answer.title);
   }
 
   async #remove(chat) {
-    if (!(await ask({ title: "Delete this chat?", text: `“${chat.title}” is kept nowhere else.`, yes: "Delete", isDangerous: true }))) return;
+    if (
+      !(await ask({
+        title: "Delete this chat?",
+        text: `“${chat.title}” is kept nowhere else.`,
+        yes: "Delete",
+        isDangerous: true,
+      }))
+    )
+      return;
     await this.conversation.remove(chat);
     if (this.conversation.chat.id === chat.id) this.openNew();
   }
@@ -92,15 +111,24 @@ export class Sidebar {
   #historyMenu() {
     const { conversation } = this;
     const { store } = conversation;
-    const does = (id, what) => $(id).addEventListener("click", () => {
-      $("history-menu").hidePopover();
-      what();
-    });
+    const does = (id, what) =>
+      $(id).addEventListener("click", () => {
+        $("history-menu").hidePopover();
+        what();
+      });
     does("export-all", async () => toast(`${await exportAll(store)} chats exported`));
     does("export-chat", () => exportMarkdown(conversation.chat, conversation.path));
     does("import", () => $("file").click());
     does("delete-all", async () => {
-      if (!(await ask({ title: "Delete all chats?", text: "They are kept nowhere else.", yes: "Delete all", isDangerous: true }))) return;
+      if (
+        !(await ask({
+          title: "Delete all chats?",
+          text: "They are kept nowhere else.",
+          yes: "Delete all",
+          isDangerous: true,
+        }))
+      )
+        return;
       for (const run of conversation.runs.values()) run.stop();
       await store.clear();
       this.openNew();

@@ -10,7 +10,8 @@ const asPromise = (request) =>
     request.onerror = () => reject(request.error);
   });
 
-export const newId = () => crypto.getRandomValues(new Uint32Array(4)).reduce((text, n) => text + n.toString(36).padStart(7, "0"), "");
+export const newId = () =>
+  crypto.getRandomValues(new Uint32Array(4)).reduce((text, n) => text + n.toString(36).padStart(7, "0"), "");
 
 export async function openStore() {
   try {

@@ -48,7 +48,7 @@ export class Tree {
 
   // The newest message below `id`, always going to the newest child.
   newestLeaf(id) {
-    for (const seen = new Set(); !seen.has(id); ) {
+    for (const seen = new Set(); !seen.has(id);) {
       seen.add(id);
       id = this.#children.get(id)?.at(-1) ?? id;
     }
