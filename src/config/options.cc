@@ -63,6 +63,10 @@ std::span<const ForeignVariable> foreign_variables() {
       {"server.host", "LLAMA_ARG_HOST"},
       {"server.port", "LLAMA_ARG_PORT"},
       {"server.parallel", "LLAMA_ARG_N_PARALLEL"},
+      {"server.keep_alive", "OLLAMA_KEEP_ALIVE"},
+      {"server.max_models", "OLLAMA_MAX_LOADED_MODELS", 32},  // as many as have room
+      {"server.max_queue", "OLLAMA_MAX_QUEUE"},
+      {"server.otlp_endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"},
       {"server.tls_cert", "LLAMA_ARG_SSL_CERT_FILE"},
       {"server.tls_key", "LLAMA_ARG_SSL_KEY_FILE"},
       {"hub.offline", "HF_HUB_OFFLINE"},
@@ -301,6 +305,35 @@ void add_protection(std::vector<Option>& table) {
 void add_server(std::vector<Option>& table) {
   add_addresses(table);
   add_protection(table);
+  table.push_back({.key = "server.models",
+                   .kind = kTexts,
+                   .flags = "--models",
+                   .help = "models to serve, where --model names none; may be repeated"});
+  table.push_back({.key = "server.keep_alive",
+                   .kind = kText,
+                   .fallback = std::string("-1"),
+                   .flags = "--keep-alive",
+                   .help = "how long a model stays without use: 5m, seconds; -1 = for ever"});
+  table.push_back({.key = "server.max_models",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{32},
+                   .min = 1,
+                   .max = 1024,
+                   .flags = "--max-models",
+                   .help = "models loaded at a time; the longest unused makes room"});
+  table.push_back({.key = "server.max_queue",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{256},
+                   .min = 1,
+                   .max = kMaxQueue,
+                   .flags = "--max-queue",
+                   .help = "answers that wait for their turn, of each model; more are refused"});
+  table.push_back({.key = "server.max_wait_ms",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{60'000},
+                   .max = kMaxMilliseconds,
+                   .flags = "--max-wait-ms",
+                   .help = "an answer that would wait longer for its turn is refused; 0 = never"});
   table.push_back({.key = "server.parallel",
                    .kind = kInteger,
                    .fallback = std::int64_t{16},
@@ -327,6 +360,10 @@ void add_server(std::vector<Option>& table) {
                    .fallback = true,
                    .flags = "--access-log,!--no-access-log",
                    .help = "a line on standard error for each request"});
+  table.push_back({.key = "server.otlp_endpoint",
+                   .kind = kText,
+                   .flags = "--otlp-endpoint",
+                   .help = "URL of an OpenTelemetry collector that takes traces (OTLP/HTTP)"});
   table.push_back({.key = "server.metrics_compat",
                    .kind = kChoice,
                    .fallback = std::string("none"),

@@ -55,9 +55,15 @@ class Server {
 
   void drain();  // no new connections; each ends after what it has under way
   void stop();   // at once
-  // Reads the files of keys and TLS again, for requests and connections to come. If one is wrong
-  // all stays as it is.
-  Result<void> reload();
+  // Reads the files of keys and TLS again, and takes guard, limits and the switches of `options`,
+  // for requests and connections to come; where it listens, workers and their queue stay. If
+  // anything is wrong all stays as it is.
+  Result<void> reload(const ServerOptions& options);
+
+  Result<void> reload() { return reload(options_); }
+
+  // What reload() would say.
+  Result<void> check(const ServerOptions& options) const;
 
   bool is_draining() const noexcept { return drains_.load(std::memory_order_relaxed); }
 
@@ -65,9 +71,11 @@ class Server {
 
  private:
   struct Accepting;
+  struct Reloaded;
 
   explicit Server(const ServerOptions& options);
 
+  Result<Reloaded> read_again(const ServerOptions& options) const;
   void accept(const Listener& listener);
   void admit(int fd, const Listener& listener);
   void on_closed(Connection& connection);
@@ -75,7 +83,8 @@ class Server {
   void call_to_end();
   void check_drained();
 
-  ServerOptions options_;
+  const ServerOptions options_;  // of the start
+  std::string exposed_;          // an address that others than this machine reach
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Site> site_;
   std::shared_ptr<TlsContext> tls_;

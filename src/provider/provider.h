@@ -64,6 +64,11 @@ class Provider {
     return refusal("pin");
   }
 
+  // How long it stays loaded without use, in milliseconds; negative: for ever.
+  virtual Result<void> keep(const std::string& /*name*/, std::int64_t /*keep_ms*/) {
+    return refusal("keep_alive");
+  }
+
   // Tokens. A person's text: names of control tokens are ordinary text, no BOS or EOS.
   virtual Result<std::vector<TokenId>> tokenize(const std::string& /*model*/,
                                                 std::string_view /*text*/) {

@@ -45,8 +45,8 @@ constexpr Row kRows[] = {
     {{kInfer, "POST", "/v1/embeddings", "texts as vectors", kEmbeddings}, embeddings},
     {{kInfer, "GET", "/v1/models", "what `model` may be"}, list_models},
     {{kInfer, "GET", "/v1/models/*", "one of them"}, show_model},
-    {{kAdmin, "POST", "/v1/models/load", "loads `model`", kTokens}, load_model},
-    {{kAdmin, "POST", "/v1/models/unload", "unloads `model`; answers under way end on it", kTokens},
+    {{kAdmin, "POST", "/v1/models/load", "loads `model`; with `reload` anew", kModels}, load_model},
+    {{kAdmin, "POST", "/v1/models/unload", "unloads `model`; answers under way end on it", kModels},
      unload_model},
     {{kInfer, "POST", "/v1/estimate", "what a chat or completion would take, without running it",
       kChat},
@@ -59,6 +59,10 @@ constexpr Row kRows[] = {
     {{kInfer, "GET", "/api/tags", "what `model` may be"}, ollama_tags},
     {{kInfer, "GET", "/api/ps", "which models are loaded"}, ollama_ps},
     {{kInfer, "POST", "/api/show", "facts of a model", kOllamaShow}, ollama_show},
+    {{kAdmin, "POST", "/api/pull", "fetches a model", kOllamaFiles}, ollama_pull},
+    {{kAdmin, "DELETE", "/api/delete", "removes a model that was fetched", kOllamaFiles},
+     ollama_delete},
+    {{kAdmin, "POST", "/api/copy", "gives a model another name", kOllamaCopy}, ollama_copy},
     {{kInfer, "GET", "/api/version", "the server's version"}, ollama_version},
     {{kInfer, "POST", "/tokenize", "tokens of a text, a prompt or a conversation", kTokens},
      tokenize},
@@ -78,9 +82,9 @@ constexpr Row kRows[] = {
 };
 
 // The end of memory is this request's error, and nobody else's.
-http::Handler guarded(SharedContext context, Handle handle) {
-  return [context = std::move(context), handle](const http::Request& request,
-                                                const std::shared_ptr<Wake>& wake) -> http::Reply {
+http::Handler guarded(SharedContext context, std::shared_ptr<Starter> tasks, Handle handle) {
+  return [context = std::move(context), tasks = std::move(tasks), handle](
+             const http::Request& request, const std::shared_ptr<Wake>& wake) -> http::Reply {
     auto reply =
         catch_bad_alloc([&]() -> Result<http::Reply> { return handle(context, request, wake); });
     if (reply) return *std::move(reply);
@@ -105,6 +109,8 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
   std::random_device random;
   context->id_seed = (std::uint64_t{random()} << 32) | random();
   std::vector<http::Route> routes;
+  const auto tasks = std::make_shared<Starter>();
+  context->tasks = tasks;
   const auto open_socket = [context, starter = std::make_shared<Starter>()](
                                const http::Request& request,
                                const std::shared_ptr<Wake>& wake) -> http::Reply {
@@ -113,7 +119,7 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
   for (const Row& row : kRows) {
     const RouteInfo& info = row.info;
     auto handler =
-        row.handle == nullptr ? http::Handler(open_socket) : guarded(context, row.handle);
+        row.handle == nullptr ? http::Handler(open_socket) : guarded(context, tasks, row.handle);
     routes.emplace_back(info.access, info.verb, info.path, std::move(handler), row.where);
   }
   return routes;
