@@ -1,25 +1,26 @@
 // wick serve: the HTTP server. SIGTERM and SIGINT shut down after the running answers, a second
-// signal shuts down at once; SIGHUP reloads keys and certificates.
+// signal shuts down at once; SIGHUP reloads settings, models, keys and certificates.
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "cli/log_lines.h"
+#include "cli/option_flags.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/serve_files.h"
 #include "cli/serve_models.h"
-#include "cli/option_flags.h"
 #include "http/keys.h"
 #include "http/server.h"
 #include "server/routes.h"
@@ -64,33 +65,74 @@ struct Readiness {
   std::atomic<bool> drains = false;
 };
 
-// The routes of server/, and these two where it has none.
-Result<std::vector<http::Route>> make_routes(const Config& config, ServedModels models,
-                                             const std::shared_ptr<Readiness>& readiness) {
+// The settings that hold now; any thread.
+class Current {
+ public:
+  std::shared_ptr<const server::Settings> get() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+
+  void set(server::Settings now) {
+    const std::lock_guard lock(mutex_);
+    now_ = std::make_shared<const server::Settings>(std::move(now));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const server::Settings> now_;
+};
+
+using Counters = std::atomic<const http::Counters*>;  // of the server, which is made of its routes
+
+// What runs, and what a reload changes of it.
+struct Service {
+  explicit Service(const Options& its_options) : options(its_options) {}
+
+  const Options& options;
+  std::shared_ptr<ServedModels> models = {};
+  std::shared_ptr<Readiness> readiness = std::make_shared<Readiness>();
+  std::shared_ptr<Current> settings = std::make_shared<Current>();
+  std::shared_ptr<server::Traces> traces = {};
+  std::shared_ptr<Counters> counters = std::make_shared<Counters>(nullptr);
+  std::unique_ptr<http::Server> server = {};
+  std::atomic<bool> is_serving = false;  // the models are found
+};
+
+std::vector<http::Route> routes_of(const Config& config, const Service& service) {
+  return server::make_routes(
+      service.models->provider(),
+      {.version = WICK_VERSION,
+       .models = [models = service.models] { return models->names(); },
+       .settings = [settings = service.settings] { return settings->get(); },
+       .has_vllm_metrics = config.text("server.metrics_compat") == "vllm",
+       .has_page = config.boolean("server.webui"),
+       .is_ready = [readiness = service.readiness] { return !readiness->drains; },
+       .files = service.models->is_local()
+                    ? make_model_files(service.models, config.boolean("hub.offline"))
+                    : nullptr,
+       .traces = service.traces,
+       .transport = [counters = service.counters] { return counters->load(); }});
+}
+
+Result<server::Settings> settings_of(const Config& config) {
   WICK_TRY(Generation defaults, generation_settings(config));
-  std::vector<http::Route> routes = server::make_routes(
-      std::move(models.provider), {.version = WICK_VERSION,
-                                   .models = [names = std::move(models.names)] { return names; },
-                                   .defaults = std::move(defaults),
-                                   .has_vllm_metrics =
-                                       config.text("server.metrics_compat") == "vllm",
-                                   .has_page = config.boolean("server.webui"),
-                                   .is_ready = [readiness] { return !readiness->drains; }});
-  const auto add = [&](std::string_view path, http::Handler handler) {
-    const bool has_it = std::any_of(routes.begin(), routes.end(),
-                                    [&](const http::Route& route) { return route.path == path; });
-    if (!has_it)
-      routes.emplace_back(http::Access::kOpen, "GET", path, std::move(handler), http::Where::kLoop);
-  };
-  add("/health", [](const http::Request&, const std::shared_ptr<Wake>&) -> http::Reply {
-    return http::Response{.body = R"({"status":"ok"})"};
-  });
-  add("/ready", [readiness](const http::Request&, const std::shared_ptr<Wake>&) -> http::Reply {
-    const bool drains = readiness->drains;
-    return http::Response{.status = drains ? 503 : 200,
-                          .body = drains ? R"({"status":"draining"})" : R"({"status":"ready"})"};
-  });
-  return routes;
+  return server::Settings{
+      .defaults = std::move(defaults),
+      .admission = {.slots = static_cast<int>(config.integer("server.parallel")),
+                    .max_wait_ms = config.integer("server.max_wait_ms")}};
+}
+
+// All is made before anything of it holds, but for the models, whose files are read then.
+Result<void> reload(Service& service) {
+  WICK_TRY(const Config config, service.options.settings.resolve());
+  WICK_TRY(server::Settings settings, settings_of(config));
+  const http::ServerOptions options = server_options(config);
+  WICK_DO(service.server->check(options));
+  WICK_DO(service.models->reload(config));
+  WICK_DO(service.server->reload(options));
+  service.settings->set(std::move(settings));
+  return {};
 }
 
 sigset_t our_signals() {
@@ -102,20 +144,26 @@ sigset_t our_signals() {
 }
 
 // Takes the signals, which every thread blocks, until it is stopped.
-void obey_signals(http::Server& server, Readiness& readiness, const std::stop_token& stop) {
+void obey_signals(Service& service, const std::stop_token& stop) {
   const sigset_t set = our_signals();
   while (!stop.stop_requested()) {
     const timespec patience{.tv_sec = 0, .tv_nsec = 100'000'000};
     const int number = ::sigtimedwait(&set, nullptr, &patience);
+    if (!service.is_serving) {
+      // What has been fetched is kept, and goes on from there the next time.
+      if (number == SIGTERM || number == SIGINT) ::_exit(kExitInterrupted);
+      continue;
+    }
+    service.models->unload_idle();
     if (number == SIGHUP) {
-      const auto read = server.reload();
-      if (read) log_message(LogLevel::kInfo, "reloaded API keys and certificates");
+      const auto read = reload(service);
+      if (read) log_message(LogLevel::kInfo, "reloaded settings, models, keys and certificates");
       if (!read) log_message(LogLevel::kWarning, to_string(read.error()));
-    } else if (number > 0 && !readiness.drains.exchange(true)) {
+    } else if (number > 0 && !service.readiness->drains.exchange(true)) {
       log_message(LogLevel::kInfo, "shutting down after the running answers");
-      server.drain();
+      service.server->drain();
     } else if (number > 0) {
-      server.stop();
+      service.server->stop();
       for (std::int64_t ms = 0; ms < kLastMs && !stop.stop_requested(); ms += 10)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       if (!stop.stop_requested()) ::_exit(kExitInterrupted);  // a handler that does not return
@@ -128,18 +176,26 @@ Result<int> serve(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   const sigset_t set = our_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before the first thread
-  const auto readiness = std::make_shared<Readiness>();
-  WICK_TRY(ServedModels models, open_models(config, o.models));
-  WICK_TRY(auto routes, make_routes(config, std::move(models), readiness));
-  WICK_TRY(const auto server, http::Server::create(server_options(config), std::move(routes)));
-  for (const std::string& address : server->addresses())
+  Service service(o);
+  WICK_TRY(server::Settings settings, settings_of(config));
+  service.settings->set(std::move(settings));
+  WICK_TRY(service.models, ServedModels::create(config, o.models));
+  if (const std::string& url = config.text("server.otlp_endpoint"); !url.empty()) {
+    WICK_TRY(service.traces, server::Traces::start(url, WICK_VERSION));
+  }
+  // An address that is taken is told before anything is fetched; who connects meanwhile waits.
+  WICK_TRY(service.server,
+           http::Server::create(server_options(config), routes_of(config, service)));
+  service.counters->store(&service.server->counters());
+  WICK_TRY(const std::jthread signals,
+           start_thread([&](const std::stop_token& stop) { obey_signals(service, stop); }));
+  WICK_DO(service.models->find());
+  service.is_serving = true;
+  for (const std::string& address : service.server->addresses())
     print({"listening on ", printable(address, 4096), "\n"});
   flush_output();
   WICK_TRY(const auto log, LogLines::start());
-  WICK_TRY(const std::jthread signals, start_thread([&](const std::stop_token& stop) {
-             obey_signals(*server, *readiness, stop);
-           }));
-  server->run();
+  service.server->run();
   return kExitOk;
 }
 

@@ -63,6 +63,10 @@ std::span<const ForeignVariable> foreign_variables() {
       {"server.host", "LLAMA_ARG_HOST"},
       {"server.port", "LLAMA_ARG_PORT"},
       {"server.parallel", "LLAMA_ARG_N_PARALLEL"},
+      {"server.keep_alive", "OLLAMA_KEEP_ALIVE"},
+      {"server.max_models", "OLLAMA_MAX_LOADED_MODELS", 32},  // as many as have room
+      {"server.max_queue", "OLLAMA_MAX_QUEUE"},
+      {"server.otlp_endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"},
       {"server.tls_cert", "LLAMA_ARG_SSL_CERT_FILE"},
       {"server.tls_key", "LLAMA_ARG_SSL_KEY_FILE"},
       {"server.webui", "LLAMA_ARG_UI"},
@@ -303,6 +307,35 @@ void add_protection(std::vector<Option>& table) {
 void add_server(std::vector<Option>& table) {
   add_addresses(table);
   add_protection(table);
+  table.push_back({.key = "server.models",
+                   .kind = kTexts,
+                   .flags = "--models",
+                   .help = "models to serve, where --model names none; may be repeated"});
+  table.push_back({.key = "server.keep_alive",
+                   .kind = kText,
+                   .fallback = std::string("-1"),
+                   .flags = "--keep-alive",
+                   .help = "how long a model stays without use: 5m, seconds; -1 = for ever"});
+  table.push_back({.key = "server.max_models",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{32},
+                   .min = 1,
+                   .max = 1024,
+                   .flags = "--max-models",
+                   .help = "models loaded at a time; the longest unused makes room"});
+  table.push_back({.key = "server.max_queue",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{256},
+                   .min = 1,
+                   .max = kMaxQueue,
+                   .flags = "--max-queue",
+                   .help = "answers that wait for their turn, of each model; more are refused"});
+  table.push_back({.key = "server.max_wait_ms",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{60'000},
+                   .max = kMaxMilliseconds,
+                   .flags = "--max-wait-ms",
+                   .help = "an answer that would wait longer for its turn is refused; 0 = never"});
   table.push_back({.key = "server.parallel",
                    .kind = kInteger,
                    .fallback = std::int64_t{16},
@@ -334,6 +367,10 @@ void add_server(std::vector<Option>& table) {
                    .fallback = true,
                    .flags = "--webui,!--no-webui",
                    .help = "the web page at /"});
+  table.push_back({.key = "server.otlp_endpoint",
+                   .kind = kText,
+                   .flags = "--otlp-endpoint",
+                   .help = "URL of an OpenTelemetry collector that takes traces (OTLP/HTTP)"});
   table.push_back({.key = "server.metrics_compat",
                    .kind = kChoice,
                    .fallback = std::string("none"),
@@ -345,10 +382,14 @@ void add_server(std::vector<Option>& table) {
 
 std::string_view group_of(std::string_view key) {
   static constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
-      {"generation.max_tokens", "Output"}, {"generation.stop", "Output"},
-      {"generation.", "Sampling"},         {"local.memory_limit", "Memory"},
-      {"local.context", "Memory"},         {"cache.", "Memory"},
-      {"optimize.", "Speed"},              {"server.", "Server"}};
+      {"generation.max_tokens", "Output"},
+      {"generation.stop", "Output"},
+      {"generation.", "Sampling"},
+      {"local.memory_limit", "Memory"},
+      {"local.context", "Memory"},
+      {"cache.", "Memory"},
+      {"optimize.", "Speed"},
+      {"server.", "Server"}};
   for (const auto& [beginning, group] : kGroups) {
     if (key.starts_with(beginning)) return group;
   }
@@ -358,12 +399,16 @@ std::string_view group_of(std::string_view key) {
 // Flags of --help; --help-all shows all.
 bool is_common(std::string_view key) {
   static constexpr std::string_view kCommon[] = {
-      "local.model_path",       "hub.offline",          "local.device",      "local.threads",
-      "local.context",          "cache.kv_type",        "optimize.speculation",
-      "generation.temperature", "generation.top_k",     "generation.top_p",  "generation.min_p",
-      "generation.repeat_penalty", "generation.seed",   "generation.max_tokens",
-      "generation.stop",        "server.host",          "server.port",       "server.tls_cert",
-      "server.tls_key",         "server.api_key_file"};
+      "local.model_path",     "hub.offline",
+      "local.device",         "local.threads",
+      "local.context",        "cache.kv_type",
+      "optimize.speculation", "generation.temperature",
+      "generation.top_k",     "generation.top_p",
+      "generation.min_p",     "generation.repeat_penalty",
+      "generation.seed",      "generation.max_tokens",
+      "generation.stop",      "server.host",
+      "server.port",          "server.tls_cert",
+      "server.tls_key",       "server.api_key_file"};
   return std::find(std::begin(kCommon), std::end(kCommon), key) != std::end(kCommon);
 }
 
@@ -410,7 +455,7 @@ Option as_variable(const Option& row, std::string_view name) {
 }
 
 Result<OptionValue> parse_variable(const Option& row, std::string_view name,
-                                    std::string_view text) {
+                                   std::string_view text) {
   WICK_TRY(OptionValue value, parse_option(as_variable(row, name), text));
   for (const ForeignVariable& foreign : foreign_variables()) {
     if (foreign.variable != name || !foreign.zero) continue;

@@ -271,6 +271,15 @@ void Exchange::drain() {
   drive();
 }
 
+// Of the subprotocols that are offered ours is taken; never one with a key in it.
+std::vector<Header> Exchange::socket_headers() const {
+  std::vector<Header> headers = {{"x-request-id", id_}};
+  const auto offered = subprotocols(head_);
+  if (std::find(offered.begin(), offered.end(), kSubprotocol) != offered.end())
+    headers.push_back({"sec-websocket-protocol", std::string(kSubprotocol)});
+  return headers;
+}
+
 bool Exchange::message(std::string text) {
   return work_ != nullptr && !is_over_ && work_->message(std::move(text));
 }

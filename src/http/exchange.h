@@ -47,7 +47,7 @@ class Exchange final : public Writer {
   // The answer goes on as a WebSocket.
   bool wants_socket() const noexcept { return wants_socket_ && socket_ == nullptr; }
 
-  std::vector<Header> socket_headers() const { return {{"x-request-id", id_}}; }
+  std::vector<Header> socket_headers() const;
 
   const Head& head() const noexcept { return head_; }
 

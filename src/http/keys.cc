@@ -166,7 +166,27 @@ std::string_view presented_key(const Head& head) {
       value.remove_prefix(1);
     return value;
   }
-  return head.header("x-api-key");
+  if (const std::string_view key = head.header("x-api-key"); !key.empty() || !head.is_upgrade)
+    return key;
+  for (const std::string_view word : subprotocols(head)) {
+    if (word.starts_with(kKeySubprotocol)) return word.substr(kKeySubprotocol.size());
+  }
+  return {};
+}
+
+std::vector<std::string_view> subprotocols(const Head& head) {
+  std::vector<std::string_view> words;
+  std::string_view rest = head.header("sec-websocket-protocol");
+  while (!rest.empty()) {
+    std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    while (word.starts_with(' ') || word.starts_with('\t'))
+      word.remove_prefix(1);
+    while (word.ends_with(' ') || word.ends_with('\t'))
+      word.remove_suffix(1);
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
 }
 
 Result<NewKey> make_key(bool may_admin) {

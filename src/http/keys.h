@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "http/handler.h"
@@ -45,8 +46,15 @@ class Keys {
   std::map<std::string, Key, std::less<>> keys_;
 };
 
-// The key of a request: "authorization: Bearer …", else "x-api-key: …". Empty if there is neither.
+// A page cannot set a header of its WebSocket, but its subprotocols: the key behind kKeySubprotocol
+// there, and kSubprotocol, which the server then says it speaks.
+inline constexpr std::string_view kSubprotocol = "wick", kKeySubprotocol = "wick-key.";
+
+// The key of a request: "authorization: Bearer …", else "x-api-key: …", of a WebSocket else the
+// subprotocol. Empty if none is there.
 std::string_view presented_key(const Head& head);
+// The words of sec-websocket-protocol.
+std::vector<std::string_view> subprotocols(const Head& head);
 
 struct NewKey {
   std::string key = {};   // shown once

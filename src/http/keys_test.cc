@@ -117,6 +117,31 @@ TEST_F(HttpKeys, LimitRequestsAtATime) {
     status = server.ask(request("GET /v1/models", bearer(infer_.key))).status;
 }
 
+TEST_F(HttpKeys, StandInTheSubprotocolOfAPagesWebSocket) {
+  write(infer_.line);
+  TestServer server(options());
+  const auto open = [&](std::string_view words, std::string_view line = "GET /ws") {
+    return server.ask(request(
+        line, cat("connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+                  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: ",
+                  words, "\r\n")));
+  };
+  const Answer good = open(cat("wick, wick-key.", infer_.key));
+  EXPECT_EQ(good.status, 101);
+  EXPECT_EQ(good.header("sec-websocket-protocol"), "wick");
+  EXPECT_EQ(good.head.find(infer_.key), std::string::npos);
+  EXPECT_EQ(open(cat("wick-key.", infer_.key, " ,other")).header("sec-websocket-protocol"), "");
+  EXPECT_EQ(open("wick").status, 401);
+  EXPECT_EQ(open("wick, wick-key.").status, 401);
+  EXPECT_EQ(open("wick, wick-key.sk-wick-nonsense").status, 401);
+  EXPECT_EQ(server
+                .ask(request("GET /v1/models",
+                             cat("sec-websocket-protocol: wick-key.", infer_.key, "\r\n")))
+                .status,
+            401)
+      << "what is no WebSocket has headers for it";
+}
+
 TEST_F(HttpKeys, AreReadAgainWithoutDroppingAStream) {
   TestServer server(options());
   RawClient stream(server.port());

@@ -44,19 +44,32 @@ void set_up_socket(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kNotSentBytes, sizeof(kNotSentBytes));
 }
 
-Result<void> check_exposure(const ServerOptions& options, const Listeners& listeners) {
-  if (!options.key_file.empty() || options.is_insecure) return {};
+// The address that others reach, empty if none does.
+std::string exposed_address(const Listeners& listeners) {
   for (const Listener& listener : listeners.all()) {
-    if (listener.is_loopback) continue;
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "exposed_without_keys",
-                 .message = cat("everybody on the network could use the server at ",
-                                listener.address, ", for it has no keys"),
-                 .hint =
-                     "make one (wick serve key new) and name its file with --api-key-file, or "
-                     "listen on --host 127.0.0.1; --insecure does it all the same"};
+    if (!listener.is_loopback) return listener.address;
   }
   return {};
+}
+
+Result<void> check_exposure(const ServerOptions& options, const std::string& address) {
+  if (address.empty() || !options.key_file.empty() || options.is_insecure) return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "exposed_without_keys",
+               .message = cat("everybody on the network could use the server at ", address,
+                              ", for it has no keys"),
+               .hint =
+                   "make one (wick serve key new) and name its file with --api-key-file, or "
+                   "listen on --host 127.0.0.1; --insecure does it all the same"};
+}
+
+// `hosts`: what the server was told to listen on.
+Result<Guard> make_guard(GuardOptions rules, const std::vector<std::string>& hosts) {
+  for (const std::string& host : hosts) {
+    if (host == "0.0.0.0" || host == "::") continue;  // no name: a page may try it as one
+    rules.hosts.push_back(host.find(':') == std::string::npos ? host : cat("[", host, "]"));
+  }
+  return Guard::create(rules);
 }
 
 Result<std::shared_ptr<const Keys>> load_keys(const std::filesystem::path& path) {
@@ -83,13 +96,9 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options,
                                                std::vector<Route> routes) {
   auto server = std::unique_ptr<Server>(new Server(options));
   WICK_TRY(Listeners listeners, Listeners::open(options.listen));
-  WICK_DO(check_exposure(options, listeners));
-  GuardOptions rules = options.guard;
-  for (const std::string& host : options.listen.hosts) {
-    if (host == "0.0.0.0" || host == "::") continue;  // no name: a page may try it as one
-    rules.hosts.push_back(host.find(':') == std::string::npos ? host : cat("[", host, "]"));
-  }
-  WICK_TRY(Guard guard, Guard::create(rules));
+  server->exposed_ = exposed_address(listeners);
+  WICK_DO(check_exposure(options, server->exposed_));
+  WICK_TRY(Guard guard, make_guard(options.guard, options.listen.hosts));
   WICK_TRY(server->loop_, Loop::create());
   server->site_ = std::make_unique<Site>(*server->loop_, std::move(guard), std::move(routes));
   Site& site = *server->site_;
@@ -257,15 +266,44 @@ void Server::stop() {
   loop_->stop();
 }
 
-Result<void> Server::reload() {
+struct Server::Reloaded {
+  Guard guard;
   std::shared_ptr<TlsContext> tls;
-  if (options_.tls.is_set()) {
-    WICK_TRY(tls, open_tls(options_.tls));
+  std::shared_ptr<const Keys> keys;
+};
+
+Result<Server::Reloaded> Server::read_again(const ServerOptions& options) const {
+  WICK_DO(check_exposure(options, exposed_));
+  WICK_TRY(Guard guard, make_guard(options.guard, options_.listen.hosts));
+  if (options.tls.is_set() != options_.tls.is_set()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "tls_at_start",
+                 .message = "TLS cannot be switched on or off while the server runs",
+                 .hint = "start it anew"};
   }
-  WICK_TRY(auto keys, load_keys(options_.key_file));
-  loop_->post([this, tls = std::move(tls), keys = std::move(keys)] {
-    tls_ = tls;
-    site_->keys = keys;
+  Reloaded made{.guard = std::move(guard), .tls = {}, .keys = {}};
+  if (options.tls.is_set()) {
+    WICK_TRY(made.tls, open_tls(options.tls));
+  }
+  WICK_TRY(made.keys, load_keys(options.key_file));
+  return made;
+}
+
+Result<void> Server::check(const ServerOptions& options) const {
+  const auto made = read_again(options);
+  return made ? Result<void>() : made.error();
+}
+
+Result<void> Server::reload(const ServerOptions& options) {
+  WICK_TRY(Reloaded made, read_again(options));
+  loop_->post([this, made = std::move(made), limits = options.limits,
+               admits_admin = options.admits_admin_without_key, logs = options.logs_requests] {
+    tls_ = made.tls;
+    site_->keys = made.keys;
+    site_->guard = made.guard;
+    site_->limits = limits;
+    site_->admits_admin_without_key = admits_admin;
+    site_->logs_requests = logs;
   });
   return {};
 }

@@ -54,17 +54,25 @@ class Server {
 
   void drain();  // no new connections; each ends after its running request
   void stop();   // immediately
-  // Reloads keys and certificates for later requests and connections. If a file is invalid nothing
-  // changes.
-  Result<void> reload();
+  // Reads the files of keys and TLS again, and takes guard, limits and the switches of `options`,
+  // for requests and connections to come; where it listens, workers and their queue stay. If
+  // anything is wrong all stays as it is.
+  Result<void> reload(const ServerOptions& options);
+
+  Result<void> reload() { return reload(options_); }
+
+  // What reload() would say.
+  Result<void> check(const ServerOptions& options) const;
 
   const Counters& counters() const noexcept { return site_->counters; }
 
  private:
   struct Accepting;
+  struct Reloaded;
 
   explicit Server(const ServerOptions& options);
 
+  Result<Reloaded> read_again(const ServerOptions& options) const;
   void accept(const Listener& listener);
   void admit(int fd, const Listener& listener);
   void on_closed(Connection& connection);
@@ -72,7 +80,8 @@ class Server {
   void call_to_end();
   void check_drained();
 
-  ServerOptions options_;
+  const ServerOptions options_;  // of the start
+  std::string exposed_;          // an address that others than this machine reach
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<Site> site_;
   std::shared_ptr<TlsContext> tls_;

@@ -1,7 +1,6 @@
 // State shared by the connections of a server. Loop thread, except `counters`.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/wake.h"
+#include "http/counters.h"
 #include "http/guard.h"
 #include "http/keys.h"
 #include "http/limits.h"
@@ -20,17 +20,6 @@
 namespace wick::http {
 
 class Connection;
-
-// Since the start; any thread may read.
-struct Counters {
-  std::atomic<std::uint64_t> connections = 0;  // accepted
-  std::atomic<std::uint64_t> open = 0;         // now
-  std::atomic<std::uint64_t> refused = 0;      // connections beyond the limits
-  std::atomic<std::uint64_t> requests = 0;     // answered, also by an error
-  std::atomic<std::uint64_t> cancelled = 0;    // whose client went before the end
-  std::atomic<std::uint64_t> failed = 0;       // answered by a status from 500 on
-  std::atomic<std::uint64_t> sent_bytes = 0;
-};
 
 struct Site {
   Site(Loop& its_loop, Guard its_guard, std::vector<Route> routes)

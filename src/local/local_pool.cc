@@ -12,6 +12,12 @@
 
 namespace wick {
 
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+}  // namespace
+
 struct LocalPool::Loading {
   std::string name;
   std::optional<Result<Held>> result;  // set when it is over
@@ -22,6 +28,8 @@ struct LocalPool::Entry {
   Held model;
   std::uint64_t bytes = 0;
   bool is_pinned = false;
+  std::int64_t used_ns = 0;                  // when somebody was last seen to use it
+  std::optional<std::int64_t> keep_ms = {};  // instead of the limits'
 
   bool is_used() const noexcept { return model.use_count() > 1; }
 
@@ -45,17 +53,26 @@ LocalPool::LocalPool(PoolLimits limits, Loader loader)
 
 LocalPool::~LocalPool() = default;
 
-LocalPool::Entry* LocalPool::find(std::string_view name) noexcept {
+LocalPool::Entry* LocalPool::entry_of(std::string_view name) noexcept {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return entry.name == name; });
   return found == entries_.end() ? nullptr : &*found;
 }
 
+LocalPool::Held LocalPool::find(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.name == name) return entry.model;
+  }
+  return nullptr;
+}
+
 Result<LocalPool::Held> LocalPool::get(std::string_view name) {
   std::unique_lock lock(mutex_);
-  if (const Entry* entry = find(name)) {
+  if (const Entry* entry = entry_of(name)) {
     const auto at = entries_.begin() + (entry - entries_.data());
     std::rotate(at, at + 1, entries_.end());
+    entries_.back().used_ns = limits_.clock->now_ns();
     return entries_.back().model;
   }
   if (const auto running = find_loading(name)) {
@@ -124,13 +141,20 @@ Result<void> LocalPool::admit(std::string_view name, std::string_view source, He
                        budget == 0 ? "any memory" : human_bytes(budget)),
         .hint = "wait for answers to end, unpin or unload a model, or raise the limit"};
   }
-  bool was_pinned = false;
-  if (const Entry* old = find(name)) {
-    was_pinned = old->is_pinned;
+  Entry entry{.name = std::string(name),
+              .source = std::string(source),
+              .model = std::move(model),
+              .bytes = bytes,
+              .used_ns = limits_.clock->now_ns()};
+  if (const Entry* old = entry_of(name)) {
+    entry.is_pinned = old->is_pinned;
+    entry.keep_ms = old->keep_ms;
     retire(static_cast<std::size_t>(old - entries_.data()), gone);
   }
+  const std::uint64_t target = limits_.target_bytes;
   for (std::size_t i = 0; i < entries_.size();) {
-    const bool fits = (budget == 0 || bytes_in_use() <= budget - bytes) &&
+    const std::uint64_t sum = bytes_in_use() + bytes;
+    const bool fits = (budget == 0 || sum <= budget) && (target == 0 || sum <= target) &&
                       static_cast<int>(entries_.size()) < limits_.max_models;
     if (fits) break;
     if (entries_[i].is_pinned || entries_[i].is_used()) {
@@ -139,7 +163,7 @@ Result<void> LocalPool::admit(std::string_view name, std::string_view source, He
       retire(i, gone);
     }
   }
-  entries_.push_back({std::string(name), std::string(source), std::move(model), bytes, was_pinned});
+  entries_.push_back(std::move(entry));
   return {};
 }
 
@@ -174,7 +198,7 @@ Error not_loaded(std::string_view name) {
 Result<void> LocalPool::unload(const std::string& name) {
   std::vector<Held> gone;  // destroyed behind the lock
   const std::lock_guard lock(mutex_);
-  const Entry* entry = find(name);
+  const Entry* entry = entry_of(name);
   if (entry == nullptr) return not_loaded(name);
   retire(static_cast<std::size_t>(entry - entries_.data()), gone);
   return {};
@@ -182,10 +206,42 @@ Result<void> LocalPool::unload(const std::string& name) {
 
 Result<void> LocalPool::pin(const std::string& name, bool is_pinned) {
   const std::lock_guard lock(mutex_);
-  Entry* entry = find(name);
+  Entry* entry = entry_of(name);
   if (entry == nullptr) return not_loaded(name);
   entry->is_pinned = is_pinned;
   return {};
+}
+
+Result<void> LocalPool::keep(const std::string& name, std::int64_t keep_ms) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = entry_of(name);
+  if (entry == nullptr) return not_loaded(name);
+  entry->keep_ms = keep_ms;
+  entry->used_ns = limits_.clock->now_ns();
+  return {};
+}
+
+int LocalPool::unload_idle() {
+  std::vector<Held> gone;  // destroyed behind the lock
+  const std::lock_guard lock(mutex_);
+  const std::int64_t now_ns = limits_.clock->now_ns();
+  for (std::size_t i = 0; i < entries_.size();) {
+    Entry& entry = entries_[i];
+    if (entry.is_used()) entry.used_ns = now_ns;
+    const std::int64_t keep_ms = entry.keep_ms.value_or(limits_.keep_ms);
+    const bool is_over = keep_ms >= 0 && (now_ns - entry.used_ns) / kNsPerMs >= keep_ms;
+    if (entry.is_used() || entry.is_pinned || !is_over) {
+      ++i;
+    } else {
+      retire(i, gone);
+    }
+  }
+  return static_cast<int>(gone.size());
+}
+
+void LocalPool::set_limits(const PoolLimits& limits) {
+  const std::lock_guard lock(mutex_);
+  limits_ = limits;
 }
 
 Result<std::vector<ModelInfo>> LocalPool::models() {
@@ -256,9 +312,24 @@ Result<std::vector<Embedding>> LocalPool::embed_tokens(
   return model->embed_tokens(name, prompts, options);
 }
 
+// A look is no use: who watches each second would keep every model for ever.
 Result<Statistics> LocalPool::statistics(const std::string& name) {
-  WICK_TRY(const Held model, get(name));
-  return model->statistics(name);
+  Held model;
+  std::int64_t used_ns = 0, keep_ms = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    const Entry* const entry = entry_of(name);
+    if (entry == nullptr) return not_loaded(name);
+    keep_ms = entry->keep_ms.value_or(limits_.keep_ms);
+    used_ns = entry->is_used() ? limits_.clock->now_ns() : entry->used_ns;
+    model = entry->model;
+  }
+  WICK_TRY(Statistics now, model->statistics(name));
+  if (keep_ms >= 0) {
+    const std::int64_t idle_ms = (limits_.clock->now_ns() - used_ns) / kNsPerMs;
+    now.ms_to_unload = std::max<std::int64_t>(0, keep_ms - idle_ms);
+  }
+  return now;
 }
 
 }  // namespace wick

@@ -5,7 +5,8 @@
 //   LocalPool pool({.budget_bytes = 8'000'000'000}, load);   // load: path → LocalModel
 //   WICK_TRY(const auto model, pool.get("smollm2-135m"));     // loaded now, or already there
 //
-// When memory is needed, unused unpinned models are evicted, least recently used first.
+// When memory is needed, unused unpinned models are evicted, least recently used first. A model
+// unused for its keep_alive goes with the next unload_idle().
 #pragma once
 
 #include <condition_variable>
@@ -17,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "local/local.h"
 
@@ -24,7 +26,11 @@ namespace wick {
 
 struct PoolLimits {
   std::uint64_t budget_bytes = 0;  // of weights and caches together; 0 = no limit
+  // Beyond it what is unused goes, too, but what does not fit is loaded all the same; 0 = no limit.
+  std::uint64_t target_bytes = 0;
   int max_models = 32;
+  std::int64_t keep_ms = -1;  // a model stays so long without use; -1 = for ever
+  const Clock* clock = &Clock::machine();
 };
 
 class LocalPool final : public Provider {
@@ -44,6 +50,12 @@ class LocalPool final : public Provider {
   // Replaces the model called `name` by `source`. Running answers end on the old model. After an
   // error the old one stays.
   Result<Held> put(std::string_view name, std::string_view source);
+  // What is there under that name; null if nothing is. Counts as no use.
+  Held find(std::string_view name) const;
+  // Unloads what has been unused for its time, as far as the calls of this function can tell: who
+  // calls it each second has that precision. Returns how many went.
+  int unload_idle();
+  void set_limits(const PoolLimits& limits);  // for what is loaded from now on
 
   // Provider's interface: a call that names a model loads it first, and blocks meanwhile.
   std::string_view name() const noexcept override { return "local pool"; }
@@ -56,6 +68,7 @@ class LocalPool final : public Provider {
   Result<ModelInfo> replace(const std::string& name, const std::string& source) override;
   Result<void> unload(const std::string& name) override;               // kNotFound: not there
   Result<void> pin(const std::string& name, bool is_pinned) override;  // never evicted then
+  Result<void> keep(const std::string& name, std::int64_t keep_ms) override;
   Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override;
   Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
   Result<std::string> apply_template(const Request& request) override;
@@ -65,7 +78,7 @@ class LocalPool final : public Provider {
   Result<std::vector<Embedding>> embed_tokens(const std::string& model,
                                               std::span<const std::vector<TokenId>> prompts,
                                               const EmbedOptions& options) override;
-  Result<Statistics> statistics(const std::string& model) override;
+  Result<Statistics> statistics(const std::string& model) override;  // counts as no use
 
  private:
   struct Loading;
@@ -77,7 +90,7 @@ class LocalPool final : public Provider {
   Result<ModelInfo> info_of(const std::string& name, const Result<Held>& held);
   Result<void> admit(std::string_view name, std::string_view source, Held model,
                      std::vector<Held>& gone);
-  Entry* find(std::string_view name) noexcept;
+  Entry* entry_of(std::string_view name) noexcept;
   std::shared_ptr<Loading> find_loading(std::string_view name) const;
   void retire(std::size_t index, std::vector<Held>& gone);
   std::uint64_t bytes_in_use();

@@ -187,6 +187,65 @@ TEST(LocalPool, AnswersEndOnTheModelTheyBeganWithWhenItIsReplaced) {
   EXPECT_EQ(say(**pool.get("a")), of_b);
 }
 
+class MovedClock final : public Clock {
+ public:
+  std::int64_t now_ns() const noexcept override { return ms * 1'000'000; }
+
+  std::int64_t ms = 1000;
+};
+
+TEST(LocalPool, UnloadsWhatNobodyUsedForItsTime) {
+  Fixture f;
+  MovedClock clock;
+  LocalPool pool({.keep_ms = 500, .clock = &clock}, f.loader());
+  for (const char* name : {"a", "b", "c", "d"})
+    ASSERT_TRUE(pool.get(name)) << name;
+  ASSERT_TRUE(pool.keep("b", -1));
+  ASSERT_TRUE(pool.pin("c", true));
+  auto used = pool.get("d");
+  clock.ms += 499;
+  EXPECT_EQ(pool.unload_idle(), 0);
+  EXPECT_EQ(pool.statistics("a")->ms_to_unload, 1);
+  EXPECT_EQ(pool.statistics("b")->ms_to_unload, -1);
+  EXPECT_EQ(pool.statistics("d")->ms_to_unload, 500);
+  clock.ms += 1;
+  EXPECT_EQ(pool.unload_idle(), 1);
+  EXPECT_EQ(names(pool), "b c! d ");
+  used = Error{};
+  clock.ms += 499;
+  EXPECT_EQ(pool.unload_idle(), 0) << "its time begins when its use ends";
+  ASSERT_TRUE(pool.keep("d", 0));
+  EXPECT_EQ(pool.unload_idle(), 1);
+  EXPECT_EQ(names(pool), "b c! ");
+}
+
+TEST(LocalPool, ALookIsNoUseAndLoadsNothing) {
+  Fixture f;
+  LocalPool pool({.max_models = 2}, f.loader());
+  ASSERT_TRUE(pool.get("a"));
+  ASSERT_TRUE(pool.get("b"));
+  EXPECT_TRUE(pool.statistics("a"));
+  EXPECT_NE(pool.find("a"), nullptr);
+  EXPECT_EQ(pool.find("c"), nullptr);
+  EXPECT_EQ(pool.statistics("c").error().id, "model_not_loaded");
+  EXPECT_EQ(f.loads, 2);
+  ASSERT_TRUE(pool.get("c"));
+  EXPECT_EQ(names(pool), "b c ");
+}
+
+TEST(LocalPool, BeyondItsTargetTheUnusedGoAndNothingIsRefused) {
+  Fixture f;
+  LocalPool pool({.target_bytes = 2 * f.bytes}, f.loader());
+  for (const char* name : {"a", "b", "c"})
+    ASSERT_TRUE(pool.get(name)) << name;
+  EXPECT_EQ(names(pool), "b c ");
+  ASSERT_TRUE(pool.get("large"));
+  EXPECT_EQ(names(pool), "large ");
+  const auto used = pool.get("large");
+  EXPECT_TRUE(pool.get("a"));
+  EXPECT_EQ(names(pool), "large a ");
+}
+
 TEST(LocalPool, ManyThreadsMayLoadUseReplaceAndUnload) {
   Fixture f;
   LocalPool pool({.budget_bytes = 3 * f.bytes}, f.loader());

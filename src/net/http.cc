@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/check.h"
 #include "base/strings.h"
 #include "net/url.h"
 
@@ -16,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr long kReceiveBytes = 256 * 1024;
+constexpr std::size_t kMaxPostAnswer = 64 * 1024;
 
 struct EasyFree {
   void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
@@ -216,6 +218,11 @@ void set_options(CURL* easy, Exchange& exchange, const std::string& url, curl_sl
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+  if (!request.post.empty()) {  // the bytes stay ours
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.post.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.post.data());
+  }
   curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
   curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &exchange);
@@ -307,6 +314,17 @@ Result<HttpResponse> http_get(const HttpRequest& request, const HttpHeadSink& he
       .code = ErrorCode::kUnavailable,
       .id = "too_many_redirects",
       .message = cat(printable(first.shown), " redirects more than ", kMaxRedirects, " times")};
+}
+
+Result<int> http_post(const HttpRequest& request) {
+  WICK_CHECK(!request.post.empty(), "there is something to send");
+  std::size_t n_read = 0;
+  const auto body = [&](std::span<const std::byte> bytes) {
+    n_read += bytes.size();
+    return n_read <= kMaxPostAnswer;
+  };
+  WICK_TRY(const Hop hop, one_hop(request, {}, body, request.url, true));
+  return hop.response.status;
 }
 
 Result<std::string> http_get_text(const HttpRequest& request, std::size_t limit) {

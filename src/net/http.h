@@ -1,6 +1,7 @@
-// A thin wrapper of libcurl for downloads: GET with Range, redirects within http/https, limits on
-// header size and idle time. No knowledge of models. A request blocks its calling thread; separate
-// requests may run in separate threads. Proxies are taken from the environment, as libcurl does.
+// A thin wrapper of libcurl: downloads (GET with Range, redirects within http/https, limits on
+// header size and idle time) and small POSTs. No knowledge of models. A request blocks its calling
+// thread; separate requests may run in separate threads. Proxies are taken from the environment, as
+// libcurl does.
 //
 //   WICK_TRY(const std::string json, http_get_text({.url = "https://host/list"}, 1 << 20));
 #pragma once
@@ -31,6 +32,7 @@ struct HttpRequest {
   int connect_timeout_ms = 5000;           // name look-up, TCP and TLS together
   int idle_timeout_ms = 30000;             // no byte for so long ends the request
   std::stop_token stop = {};               // ends the request within a second (kCancelled)
+  std::string post = {};                   // of http_post() alone: what is sent
 };
 
 struct HttpResponse {  // what is known once the headers are there
@@ -53,6 +55,9 @@ using HttpBodySink = std::function<bool(std::span<const std::byte>)>;
 // (kUnavailable: no network, time-out, a body shorter than announced).
 Result<HttpResponse> http_get(const HttpRequest& request, const HttpHeadSink& head,
                               const HttpBodySink& body);
+// Sends `request.post` once and returns the status; follows no redirect. What is answered is not
+// read beyond 64 KiB.
+Result<int> http_post(const HttpRequest& request);
 // The whole body as a string, at most `limit` bytes; a status other than 200 is an error.
 Result<std::string> http_get_text(const HttpRequest& request, std::size_t limit);
 

@@ -69,6 +69,20 @@ TEST(HttpGet, WholeFileTellsLengthAndEtag) {
   EXPECT_EQ(got.heads, 1);
 }
 
+TEST(HttpPost, SendsItsBytesAndTellsTheStatus) {
+  const auto post = [](const std::string& text) {
+    const auto status = http_post({.url = server().url("/post?abc"), .post = text});
+    return status ? *status : -1;
+  };
+  EXPECT_EQ(post("abc"), 200);
+  EXPECT_EQ(post("abd"), 400);
+  EXPECT_EQ(http_post({.url = "http://127.0.0.1:1/", .post = "a"}).error().code,
+            ErrorCode::kUnavailable);
+  EXPECT_EQ(http_post({.url = "file:///etc/passwd", .post = "a"}).error().code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(post(std::string(1 << 20, 'x')), -1) << "an answer that is longer than is read";
+}
+
 TEST(HttpGet, RangeGivesItsBytesAndPlace) {
   set(R"({"path": "/range", "body": "0123456789", "etag": "\"v1\""})");
   const Got got = get({.url = server().url("/range"), .from = 3, .to = 5, .if_range = "\"v1\""});

@@ -20,9 +20,9 @@
 #include "base/strings.h"
 #include "provider/answer.h"
 #include "provider/statistics.h"
+#include "wick/estimate.h"
 #include "wick/generation.h"
 #include "wick/model_info.h"
-#include "wick/estimate.h"
 
 namespace wick {
 
@@ -64,7 +64,12 @@ class Provider {
     return refusal("pin");
   }
 
-  // Tokens. Text is user input: names of control tokens are ordinary text; no BOS or EOS.
+  // How long it stays loaded without use, in milliseconds; negative: for ever.
+  virtual Result<void> keep(const std::string& /*name*/, std::int64_t /*keep_ms*/) {
+    return refusal("keep_alive");
+  }
+
+  // Tokens. Text is user input: names of control tokens are ordinary text, no BOS or EOS.
   virtual Result<std::vector<TokenId>> tokenize(const std::string& /*model*/,
                                                 std::string_view /*text*/) {
     return refusal("tokenize");

@@ -44,6 +44,7 @@ class HistogramCounter {
 struct Statistics {
   int running = 0, waiting = 0;  // requests now
   int slots = 0;                 // requests that may run at once; 0 = not told
+  std::int64_t ms_to_unload = -1;  // if nobody uses it; -1 = no time unloads it
   // Since the start, of requests that are over:
   std::uint64_t requests = 0, cancelled = 0, failed = 0;
   std::uint64_t prompt_tokens = 0, cached_tokens = 0, generated_tokens = 0;

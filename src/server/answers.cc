@@ -6,6 +6,7 @@
 #include "base/mix.h"
 #include "chat/json_value.h"
 #include "server/limits.h"
+#include "server/openai_parts.h"
 
 namespace wick::server {
 
@@ -31,24 +32,27 @@ std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
   return i == 0 ? seed : splitmix64(seed, static_cast<std::uint64_t>(i));
 }
 
-Result<Answers> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake) {
+Result<Started> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake) {
   Request request = ask.request;
   const std::size_t n_prompts = std::max<std::size_t>(1, ask.prompts.size());
   if (n_prompts * static_cast<std::size_t>(ask.n) > kMaxAnswers) {
     return bad_field("prompt", "has ", n_prompts, " texts and n is ", ask.n,
                      ", allowed are together ", kMaxAnswers, " answers");
   }
-  Answers answers;
+  Started started;
+  const int n_answers = static_cast<int>(n_prompts) * ask.n;
+  WICK_TRY(started.place,
+           context.admission.enter(request.model, n_answers, settings_now(context)->admission));
   for (std::size_t p = 0; p < n_prompts; ++p) {
     if (!ask.prompts.empty()) request.prompt = ask.prompts[p];
     for (int i = 0; i < ask.n; ++i) {
       const auto seed = ask.request.generation.seed;
       if (seed) request.generation.seed = choice_seed(*seed, i);
       WICK_TRY(auto answer, context.provider->start(request, wake));
-      answers.push_back(std::move(answer));
+      started.answers.push_back(std::move(answer));
     }
   }
-  return answers;
+  return started;
 }
 
 namespace {
@@ -62,12 +66,14 @@ Error cancelled(bool is_stopping) {
 
 class AnswersWork final : public http::Work {
  public:
-  explicit AnswersWork(AnswersJob job) : job_(std::move(job)), wholes_(job_.answers.size()) {
+  explicit AnswersWork(AnswersJob job)
+      : job_(std::move(job)), wholes_(job_.started.answers.size()) {
     job_.context->counters.pace.begin(static_cast<int>(wholes_.size()));
   }
 
   ~AnswersWork() override {
     job_.context->counters.pace.drop(static_cast<int>(wholes_.size()) - n_ended_);
+    end_span();
   }
 
   State advance(http::Writer& out) override {
@@ -82,7 +88,7 @@ class AnswersWork final : public http::Work {
   // The first time answers go on to their end, the second time they end now.
   void drain() override {
     if (!std::exchange(is_stopping_, true)) return;
-    for (const auto& answer : job_.answers)
+    for (const auto& answer : job_.started.answers)
       answer->cancel();
   }
 
@@ -96,12 +102,16 @@ class AnswersWork final : public http::Work {
 
   void count(const DoneEvent& event) {
     ++n_ended_;
+    if (job_.started.place != nullptr) job_.started.place->end(event.usage);
+    usage_.add(event.usage, n_ended_ == 1);
+    job_.span.finish = name(event.finish);
+    if (const auto error = failure(event)) job_.span.error = error->id;
     job_.context->counters.add(event, job_.context->options.clock->now_ns());
   }
 
   State gather(http::Writer& out) {
-    for (std::size_t i = 0; i < job_.answers.size(); ++i) {
-      while (const auto event = job_.answers[i]->poll()) {
+    for (std::size_t i = 0; i < job_.started.answers.size(); ++i) {
+      while (const auto event = job_.started.answers[i]->poll()) {
         wholes_[i].add(*event);
         const auto* const done = std::get_if<DoneEvent>(&*event);
         if (done == nullptr) continue;
@@ -110,7 +120,8 @@ class AnswersWork final : public http::Work {
       }
     }
     const auto is_over = [](const auto& answer) { return answer->is_over(); };
-    if (!std::all_of(job_.answers.begin(), job_.answers.end(), is_over)) return State::kWaits;
+    if (!std::all_of(job_.started.answers.begin(), job_.started.answers.end(), is_over))
+      return State::kWaits;
     http::Response response = job_.dialect->whole(wholes_);
     add_headers(response);
     out.whole(std::move(response));
@@ -147,8 +158,8 @@ class AnswersWork final : public http::Work {
     bool has_more = true;
     while (has_more && buffer_.size() < room) {
       has_more = false;
-      for (std::size_t i = 0; i < job_.answers.size(); ++i) {
-        const auto event = job_.answers[i]->poll();
+      for (std::size_t i = 0; i < job_.started.answers.size(); ++i) {
+        const auto event = job_.started.answers[i]->poll();
         if (!event) continue;
         has_more = true;
         if (const auto* const done = std::get_if<DoneEvent>(&*event)) {
@@ -170,9 +181,19 @@ class AnswersWork final : public http::Work {
       return true;
     }
     job_.dialect->done(choice, done, buffer_);
-    if (++n_done_ < job_.answers.size()) return false;
+    if (++n_done_ < job_.started.answers.size()) return false;
     job_.dialect->finish(buffer_);
     return true;
+  }
+
+  void end_span() {
+    const auto& traces = job_.context->options.traces;
+    if (traces == nullptr) return;
+    job_.span.end_ns = unix_ns();
+    job_.span.usage = usage_.usage;
+    const bool is_whole = n_ended_ == static_cast<int>(wholes_.size());
+    if (!is_whole && job_.span.error.empty()) job_.span.error = "cancelled";
+    traces->add(std::move(job_.span));
   }
 
   State refuse(const Error& error, http::Writer& out) {
@@ -188,12 +209,13 @@ class AnswersWork final : public http::Work {
 
   State over() {
     is_over_ = true;
-    job_.answers.clear();  // what still runs is cancelled
+    job_.started = {};  // what still runs is cancelled
     return State::kDone;
   }
 
   AnswersJob job_;
   std::vector<Gather> wholes_;
+  UsageSum usage_;
   std::string buffer_;
   std::optional<Error> error_ = {};
   std::size_t n_done_ = 0;
@@ -204,6 +226,15 @@ class AnswersWork final : public http::Work {
 
 }  // namespace
 
+Span begin_span(const Context& context, const Ask& ask) {
+  if (context.options.traces == nullptr) return {};
+  return {.parent = parse_trace_parent(ask.trace_parent),
+          .request_id = ask.request_id,
+          .model = ask.request.model,
+          .operation = ask.api == kCompletions ? "text_completion" : "chat",
+          .begin_ns = unix_ns()};
+}
+
 std::unique_ptr<http::Work> make_work(AnswersJob job) {
   return std::make_unique<AnswersWork>(std::move(job));
 }
@@ -212,17 +243,19 @@ http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr
                    const std::shared_ptr<Wake>& wake) {
   http::Response head;
   add_ignored(ask, head);
-  auto answers = start_answers(*context, ask, wake);
-  if (!answers) {
-    http::Response response = dialect->refuse(refusal(*context, answers.error()), {});
+  Span span = begin_span(*context, ask);
+  auto started = start_answers(*context, ask, wake);
+  if (!started) {
+    http::Response response = dialect->refuse(refusal(*context, started.error()), {});
     response.headers.insert(response.headers.end(), head.headers.begin(), head.headers.end());
     return response;
   }
   return make_work({.context = context,
                     .streams = ask.streams,
                     .headers = std::move(head.headers),
-                    .answers = *std::move(answers),
-                    .dialect = std::move(dialect)});
+                    .started = *std::move(started),
+                    .dialect = std::move(dialect),
+                    .span = std::move(span)});
 }
 
 }  // namespace wick::server

@@ -45,7 +45,13 @@ using Answers = std::vector<std::unique_ptr<Answer>>;
 
 // ask.n answers to each prompt, those of one prompt together. The first of a prompt has the
 // request's seed, the others ones that are made of it; without a seed each is random.
-Result<Answers> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake);
+// Refused where they would wait too long (server/admission.h).
+struct Started {
+  Answers answers = {};
+  std::unique_ptr<Admission::Place> place = {};
+};
+
+Result<Started> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake);
 
 // The seed of choice i.
 std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept;
@@ -54,9 +60,13 @@ struct AnswersJob {
   SharedContext context;
   bool streams = false;
   std::vector<http::Header> headers = {};  // of the answer
-  Answers answers = {};
+  Started started = {};
   std::unique_ptr<Dialect> dialect = {};
+  Span span = {};  // of the trace, if there is one
 };
+
+// What is known of it before the first answer.
+Span begin_span(const Context& context, const Ask& ask);
 
 std::unique_ptr<http::Work> make_work(AnswersJob job);
 

@@ -22,6 +22,9 @@ enum Api : std::uint32_t {
   kOllamaOptions = 128,  // the object "options" of both
   kTokens = 256,         // /tokenize, /detokenize, /apply-template
   kOllamaShow = 512,
+  kModels = 1024,       // /v1/models/load and /unload
+  kOllamaFiles = 2048,  // /api/pull and /api/delete
+  kOllamaCopy = 4096,
 };
 
 // Those that generate.
@@ -53,13 +56,16 @@ struct Ask {
   bool includes_usage = false;  // of a stream
   bool wants_timings = false, wants_parameters = false;
   bool echoes = false;
-  std::string system = {};       // where it is no message
-  bool is_raw = false;           // Ollama's: the prompt goes through no chat template
-  bool unloads = false;          // Ollama's keep_alive 0
-  std::string previous_id = {};  // previous_response_id
+  std::string system = {};                    // where it is no message
+  bool is_raw = false;                        // Ollama's: the prompt goes through no chat template
+  std::string source = {}, destination = {};  // of a copy
+  bool reloads = false;                       // a model that is there, too
+  std::optional<std::int64_t> keep_ms = {};   // Ollama's keep_alive; negative: for ever
+  std::string previous_id = {};               // previous_response_id
   bool is_stored = true;
   bool is_scored_only = false;  // max_tokens 0: only the prompt's logprobs are wanted
   std::optional<int> max_tokens = {}, max_completion_tokens = {};  // -1 = to the context's end
+  std::string request_id = {}, trace_parent = {};                  // of the transport, for traces
   EmbedAsk embed = {};
   TokensAsk tokens = {};
   std::vector<std::string> ignored = {};  // names of unknown fields

@@ -148,7 +148,7 @@ Result<Ask> read_completion(const SharedContext& context, const http::Request& r
                              "with logprobs cannot be streamed: ask without stream");
   }
   ask.request.generation.prompt_logprobs = ask.echoes && has_scores;
-  if (!ask.max_tokens && context->options.defaults.max_tokens == 0)
+  if (!ask.max_tokens && settings_now(*context)->defaults.max_tokens == 0)
     ask.request.generation.max_tokens = kDefaultLength;
   return ask;
 }

@@ -15,6 +15,11 @@ std::int64_t unix_seconds() noexcept {
   return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
+std::int64_t unix_ns() noexcept {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
+
 std::string make_id(Context& context, std::string_view prefix) {
   const std::uint64_t number = context.next_id.fetch_add(1, std::memory_order_relaxed);
   std::string id(prefix);
@@ -74,11 +79,19 @@ void set_length(Ask& ask) {
 
 }  // namespace
 
+std::shared_ptr<const Settings> settings_now(const Context& context) {
+  if (context.options.settings) return context.options.settings();
+  static const auto kNone = std::make_shared<const Settings>();
+  return kNone;
+}
+
 Result<Ask> read_ask(const Context& context, Api api, const Object& body,
                      const http::Request& request) {
   Ask ask{.api = api};
-  ask.request.generation = context.options.defaults;
+  ask.request.generation = settings_now(context)->defaults;
   ask.request.generation.tenant = request.tenant;
+  ask.request_id = request.id;
+  ask.trace_parent = request.header("traceparent");
   ask.streams = api == kOllamaChat || api == kOllamaGenerate;  // unless it says otherwise
   WICK_DO(read_fields(api, body, ask));
   set_length(ask);

@@ -17,19 +17,24 @@
 
 namespace wick::server {
 
+class Starter;
+
 struct Context {
   std::shared_ptr<Provider> provider;
   ServerOptions options;
   std::int64_t started_s = 0;  // Unix time
   RouteCounters counters = {};
+  Admission admission = {};
   ResponseStore responses = {};
   std::atomic<std::uint64_t> next_id = 0;
   std::uint64_t id_seed = 0;
+  std::weak_ptr<Starter> tasks = {};  // threads of server/task.h; the routes own them
 };
 
 using SharedContext = std::shared_ptr<Context>;
 
 std::int64_t unix_seconds() noexcept;
+std::int64_t unix_ns() noexcept;
 
 // "chatcmpl-" and 24 digits that no other answer of this server has.
 std::string make_id(Context& context, std::string_view prefix);
@@ -41,6 +46,8 @@ const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view n
 // The provider's name of the model that a client calls `name`; empty: the first one.
 // kNotFound, id "model_not_found".
 Result<std::string> find_model(const Context& context, const std::string& name);
+
+std::shared_ptr<const Settings> settings_now(const Context& context);  // never null
 
 // The request's body, with the server's defaults below it, the model's real name, and the tenant.
 Result<Ask> read_ask(const Context& context, Api api, const http::Request& request);

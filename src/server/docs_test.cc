@@ -38,7 +38,10 @@ std::string apis_of(const Field& field) {
                                                          {kOllamaGenerate, "api/generate"},
                                                          {kOllamaOptions, "options"},
                                                          {kTokens, "tokens"},
-                                                         {kOllamaShow, "api/show"}};
+                                                         {kOllamaShow, "api/show"},
+                                                         {kModels, "models"},
+                                                         {kOllamaFiles, "api/pull and delete"},
+                                                         {kOllamaCopy, "api/copy"}};
   const bool is_general = (field.apis & kGenerating) == kGenerating;
   std::string out = is_general ? "all that generate" : "";
   for (const auto& [api, name] : kNames) {

@@ -6,17 +6,20 @@
 #include "server/base64.h"
 #include "server/json_out.h"
 #include "server/limits.h"
+#include "server/task.h"
 
 namespace wick::server {
 
 static_assert(std::endian::native == std::endian::little, "base64 is of little-endian floats");
 
-Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask) {
+Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask,
+                                     const std::stop_token& gone) {
   if (ask.prompts.empty()) return bad_field("input", "is missing");
   if (ask.prompts.size() > kMaxEmbedInputs) {
     return bad_field("input", "has ", ask.prompts.size(), " texts, allowed are ", kMaxEmbedInputs);
   }
   const EmbedOptions options{.pooling = ask.embed.pooling,
+                             .cancel = gone,
                              .time_limit_ms = ask.request.generation.time_limit_ms,
                              .priority = ask.request.generation.priority,
                              .tenant = ask.request.generation.tenant};
@@ -44,8 +47,9 @@ Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask) {
 
 namespace {
 
-Result<std::vector<Embedding>> embed_checked(Provider& provider, const Ask& ask) {
-  WICK_TRY(auto all, embed(provider, ask));
+Result<std::vector<Embedding>> embed_checked(Provider& provider, const Ask& ask,
+                                             const std::stop_token& gone) {
+  WICK_TRY(auto all, embed(provider, ask, gone));
   const auto n = static_cast<int>(all.front().values.size());
   if (ask.embed.dimensions && *ask.embed.dimensions != n) {
     return unsupported_field("dimensions_unsupported", "dimensions", "is ", *ask.embed.dimensions,
@@ -67,29 +71,38 @@ void write_values(JsonOut& json, const std::vector<float>& values, bool is_base6
   json.end_array();
 }
 
-}  // namespace
-
-http::Reply embeddings(const SharedContext& context, const http::Request& request,
-                       const std::shared_ptr<Wake>& /*wake*/) {
-  const auto ask = read_ask(*context, kEmbeddings, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
-  const auto all = embed_checked(*context->provider, *ask);
-  if (!all) return error_response(refusal(*context, all.error()));
+http::Response embeddings_of(Context& context, const Ask& ask, const std::stop_token& gone) {
+  const auto all = embed_checked(*context.provider, ask, gone);
+  if (!all) return error_response(refusal(context, all.error()));
   http::Response response;
-  add_ignored(*ask, response);
+  add_ignored(ask, response);
   JsonOut json(response.body);
   json.object().field("object", "list").key("data").array();
   int n_tokens = 0;
   for (std::size_t i = 0; i < all->size(); ++i) {
     json.object().field("object", "embedding").field("index", i).key("embedding");
-    write_values(json, (*all)[i].values, ask->embed.is_base64);
+    write_values(json, (*all)[i].values, ask.embed.is_base64);
     json.end_object();
     n_tokens += (*all)[i].tokens;
   }
-  json.end_array().field("model", ask->request.model).key("usage").object();
+  json.end_array().field("model", ask.request.model).key("usage").object();
   json.field("prompt_tokens", n_tokens).field("total_tokens", n_tokens);
   json.end_object().end_object();
   return response;
+}
+
+}  // namespace
+
+http::Reply embeddings(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& wake) {
+  auto ask = read_ask(*context, kEmbeddings, request);
+  if (!ask) return error_response(refusal(*context, ask.error()));
+  return run_task(
+      context,
+      [context, ask = *std::move(ask)](TaskClient& client) {
+        return embeddings_of(*context, ask, client.gone());
+      },
+      wake);
 }
 
 }  // namespace wick::server

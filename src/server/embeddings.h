@@ -1,7 +1,8 @@
-// POST /v1/embeddings. The work is done on the handler's thread.
+// POST /v1/embeddings. Computed on a thread of server/task.h; the client's going ends it.
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "http/handler.h"
@@ -14,6 +15,7 @@ http::Reply embeddings(const SharedContext& context, const http::Request& reques
 
 // A vector for each of ask.prompts, in their order. kInvalid, field "input": there are none, or
 // more than kMaxEmbedInputs.
-Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask);
+Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask,
+                                     const std::stop_token& gone);
 
 }  // namespace wick::server

@@ -23,6 +23,7 @@ inline constexpr std::size_t kMaxStoredBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxSocketChats = 16;   // of one WebSocket at once
 inline constexpr std::size_t kMaxSocketFrames = 64;  // that wait until the client reads
 inline constexpr std::size_t kMaxSocketId = 64;      // bytes
+inline constexpr std::size_t kMaxSpans = 2048;       // of traces that wait to be sent
 
 inline constexpr std::size_t kMaxIgnoredNames = 16;    // told in x-wick-ignored, of 64 bytes each
 inline constexpr std::size_t kStreamPiece = 16 << 10;  // bytes gathered before they are written

@@ -157,6 +157,22 @@ void add_routes(Families& f, Context& context) {
           static_cast<double>(context.started_s));
 }
 
+void add_transport(Families& f, const http::Counters& c) {
+  f.counter("wick_http_connections_total", "Connections that were accepted", {},
+            number(c.connections));
+  f.gauge("wick_http_connections_open", "Connections now", {}, number(c.open));
+  f.counter("wick_http_connections_refused_total", "Connections beyond the limits", {},
+            number(c.refused));
+  f.counter("wick_http_requests_total", "Requests that were answered, also by an error", {},
+            number(c.requests));
+  f.counter("wick_http_requests_cancelled_total", "Requests whose client went before the end", {},
+            number(c.cancelled));
+  f.counter("wick_http_requests_failed_total", "Requests with a status from 500 on", {},
+            number(c.failed));
+  f.counter("wick_http_sent_bytes_total", "Bytes of bodies that were sent", {},
+            number(c.sent_bytes));
+}
+
 }  // namespace
 
 http::Reply metrics(const SharedContext& context, const http::Request& /*request*/,
@@ -172,6 +188,9 @@ http::Reply metrics(const SharedContext& context, const http::Request& /*request
     }
   }
   add_routes(families, *context);
+  const auto& transport = context->options.transport;
+  if (const http::Counters* const counters = transport ? transport() : nullptr)
+    add_transport(families, *counters);
   return http::Response{.type = "text/plain; version=0.0.4; charset=utf-8",
                         .body = families.text()};
 }

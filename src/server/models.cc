@@ -1,6 +1,7 @@
 #include "server/models.h"
 
 #include "server/json_out.h"
+#include "server/task.h"
 
 namespace wick::server {
 
@@ -62,21 +63,35 @@ http::Reply show_model(const SharedContext& context, const http::Request& reques
   return response;
 }
 
-http::Reply load_model(const SharedContext& context, const http::Request& request,
-                       const std::shared_ptr<Wake>& /*wake*/) {
-  const auto ask = read_ask(*context, kTokens, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
-  const auto info = context->provider->load(ask->request.model);
-  if (!info) return error_response(refusal(*context, info.error()));
+namespace {
+
+http::Response load(Context& context, const Ask& ask) {
+  Provider& provider = *context.provider;
+  const std::string& name = ask.request.model;
+  const auto info = ask.reloads ? provider.replace(name, name) : provider.load(name);
+  if (!info) return error_response(refusal(context, info.error()));
+  if (ask.keep_ms) static_cast<void>(provider.keep(name, *ask.keep_ms));
   http::Response response;
   JsonOut json(response.body);
-  write_model(json, *context, {.name = ask->request.model}, &*info);
+  write_model(json, context, {.name = name}, &*info);
   return response;
+}
+
+}  // namespace
+
+http::Reply load_model(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& wake) {
+  auto ask = read_ask(*context, kModels, request);
+  if (!ask) return error_response(refusal(*context, ask.error()));
+  return run_task(
+      context,
+      [context, ask = *std::move(ask)](TaskClient& /*client*/) { return load(*context, ask); },
+      wake);
 }
 
 http::Reply unload_model(const SharedContext& context, const http::Request& request,
                          const std::shared_ptr<Wake>& /*wake*/) {
-  const auto ask = read_ask(*context, kTokens, request);
+  const auto ask = read_ask(*context, kModels, request);
   if (!ask) return error_response(refusal(*context, ask.error()));
   const auto done = context->provider->unload(ask->request.model);
   if (!done) return error_response(refusal(*context, done.error()));

@@ -1,4 +1,5 @@
-// GET /v1/models, GET /v1/models/NAME, POST /v1/models/load and /unload {"model": NAME}.
+// GET /v1/models, GET /v1/models/NAME, POST /v1/models/load and /unload {"model": NAME}; load
+// with "reload": true swaps it while answers go on.
 #pragma once
 
 #include <memory>

@@ -124,11 +124,24 @@ class OllamaDialect final : public Dialect {
   Gather gather_;  // for its calls, which are told whole
 };
 
+// As far as the provider can; an answer that runs keeps the model, whatever is said here.
+void keep(Context& context, const Ask& ask) {
+  if (ask.keep_ms) static_cast<void>(context.provider->keep(ask.request.model, *ask.keep_ms));
+}
+
+http::Reply answer_and_keep(const SharedContext& context, const Ask& ask,
+                            const std::shared_ptr<Wake>& wake) {
+  http::Reply reply = answer(context, ask, std::make_unique<OllamaDialect>(ask), wake);
+  keep(*context, ask);
+  return reply;
+}
+
 // Without anything to answer: the model is wanted, or wanted no longer (keep_alive 0).
 http::Reply load_or_unload(const SharedContext& context, const Ask& ask) {
   const std::string& model = ask.request.model;
   Result<void> done;
-  if (ask.unloads) {
+  const bool unloads = ask.keep_ms == 0;
+  if (unloads) {
     done = context->provider->unload(model);
   } else if (auto loaded = context->provider->load(model); !loaded) {
     done = std::move(loaded).error();
@@ -136,6 +149,7 @@ http::Reply load_or_unload(const SharedContext& context, const Ask& ask) {
   if (!done && done.error().id != "not_supported") {
     return ollama_refusal(refusal(*context, done.error()));
   }
+  if (!unloads) keep(*context, ask);
   http::Response response;
   JsonOut json(response.body);
   json.object().field("model", model).field("created_at", utc_time(unix_seconds()));
@@ -144,7 +158,7 @@ http::Reply load_or_unload(const SharedContext& context, const Ask& ask) {
   } else {
     json.field("response", "");
   }
-  json.field("done", true).field("done_reason", ask.unloads ? "unload" : "load").end_object();
+  json.field("done", true).field("done_reason", unloads ? "unload" : "load").end_object();
   return response;
 }
 
@@ -156,7 +170,7 @@ http::Reply ollama_chat(const SharedContext& context, const http::Request& reque
   if (!ask) return ollama_refusal(refusal(*context, ask.error()));
   const auto* const talk = std::get_if<std::vector<Message>>(&ask->request.prompt);
   if (talk == nullptr || talk->empty()) return load_or_unload(context, *ask);
-  return answer(context, *ask, std::make_unique<OllamaDialect>(*ask), wake);
+  return answer_and_keep(context, *ask, wake);
 }
 
 http::Reply ollama_generate(const SharedContext& context, const http::Request& request,
@@ -173,7 +187,7 @@ http::Reply ollama_generate(const SharedContext& context, const http::Request& r
     ask->request.prompt = std::move(talk);
     ask->prompts.clear();
   }
-  return answer(context, *ask, std::make_unique<OllamaDialect>(*ask), wake);
+  return answer_and_keep(context, *ask, wake);
 }
 
 }  // namespace wick::server

@@ -25,6 +25,12 @@ http::Reply ollama_show(const SharedContext& context, const http::Request& reque
                         const std::shared_ptr<Wake>& wake);
 http::Reply ollama_version(const SharedContext& context, const http::Request& request,
                            const std::shared_ptr<Wake>& wake);
+http::Reply ollama_pull(const SharedContext& context, const http::Request& request,
+                        const std::shared_ptr<Wake>& wake);
+http::Reply ollama_delete(const SharedContext& context, const http::Request& request,
+                          const std::shared_ptr<Wake>& wake);
+http::Reply ollama_copy(const SharedContext& context, const http::Request& request,
+                        const std::shared_ptr<Wake>& wake);
 
 // {"error": "…"}
 http::Response ollama_refusal(const ApiError& error);

@@ -4,6 +4,7 @@
 #include "server/json_in.h"
 #include "server/json_out.h"
 #include "server/ollama.h"
+#include "server/task.h"
 
 namespace wick::server {
 
@@ -22,6 +23,13 @@ void write_model(JsonOut& json, const Context& context, const std::string& name,
   json.field("modified_at", utc_time(context.started_s));
   json.field("size", info == nullptr ? 0 : info->memory.weight_bytes).field("digest", "");
   write_details(json, info);
+}
+
+// When it will be unloaded if nobody uses it; Ollama's clients know a far year as "for ever".
+std::string expiry(Context& context, const std::string& name) {
+  const auto now = context.provider->statistics(name);
+  if (!now || now->ms_to_unload < 0) return "2318-01-01T00:00:00Z";
+  return utc_time(unix_seconds() + (now->ms_to_unload + 999) / 1000);
 }
 
 }  // namespace
@@ -55,7 +63,7 @@ http::Reply ollama_ps(const SharedContext& context, const http::Request& /*reque
   for (const ModelInfo& info : loaded_models(*context)) {
     write_model(json, *context, info.name, &info);
     json.field("size_vram", 0).field("context_length", info.context);
-    json.field("expires_at", "0001-01-01T00:00:00Z").end_object();
+    json.field("expires_at", expiry(*context, info.name)).end_object();
   }
   json.end_array().end_object();
   return response;
@@ -91,44 +99,63 @@ void write_vector(JsonOut& json, const Embedding& embedding) {
   json.end_array();
 }
 
-}  // namespace
-
-http::Reply ollama_embed(const SharedContext& context, const http::Request& request,
-                         const std::shared_ptr<Wake>& /*wake*/) {
-  const std::int64_t begin_ns = context->options.clock->now_ns();
-  const auto ask = read_ask(*context, kEmbeddings, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
-  const auto all = embed(*context->provider, *ask);
-  if (!all) return ollama_refusal(refusal(*context, all.error()));
+http::Response embed_of(Context& context, const Ask& ask, std::int64_t begin_ns,
+                        const std::stop_token& gone) {
+  const auto all = embed(*context.provider, ask, gone);
+  if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
   JsonOut json(response.body);
-  json.object().field("model", ask->request.model).key("embeddings").array();
+  json.object().field("model", ask.request.model).key("embeddings").array();
   int n_tokens = 0;
   for (const Embedding& one : *all) {
     write_vector(json, one);
     n_tokens += one.tokens;
   }
   json.end_array();
-  json.field("total_duration", context->options.clock->now_ns() - begin_ns);
+  json.field("total_duration", context.options.clock->now_ns() - begin_ns);
   json.field("load_duration", 0).field("prompt_eval_count", n_tokens).end_object();
   return response;
 }
 
-http::Reply ollama_embeddings(const SharedContext& context, const http::Request& request,
-                              const std::shared_ptr<Wake>& /*wake*/) {
-  auto body = read_body(request.body);
-  if (!body) return ollama_refusal(refusal(*context, body.error()));
-  if (const JsonValue* const prompt = body->find("prompt")) (*body)["input"] = JsonValue(*prompt);
-  const auto ask = read_ask(*context, kEmbeddings, *body, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
-  const auto all = embed(*context->provider, *ask);
-  if (!all) return ollama_refusal(refusal(*context, all.error()));
+http::Response embeddings_of(Context& context, const Ask& ask, const std::stop_token& gone) {
+  const auto all = embed(*context.provider, ask, gone);
+  if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
   JsonOut json(response.body);
   json.object().key("embedding");
   write_vector(json, all->front());
   json.end_object();
   return response;
+}
+
+}  // namespace
+
+http::Reply ollama_embed(const SharedContext& context, const http::Request& request,
+                         const std::shared_ptr<Wake>& wake) {
+  const std::int64_t begin_ns = context->options.clock->now_ns();
+  auto ask = read_ask(*context, kEmbeddings, request);
+  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  return run_task(
+      context,
+      [context, begin_ns, ask = *std::move(ask)](TaskClient& client) {
+        return embed_of(*context, ask, begin_ns, client.gone());
+      },
+      wake);
+}
+
+http::Reply ollama_embeddings(const SharedContext& context, const http::Request& request,
+                              const std::shared_ptr<Wake>& wake) {
+  auto body = read_body(request.body);
+  if (!body) return ollama_refusal(refusal(*context, body.error()));
+  if (const JsonValue* const prompt = body->find("prompt")) (*body)["input"] = JsonValue(*prompt);
+  auto ask = read_ask(*context, kEmbeddings, *body, request);
+  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  return run_task(
+      context,
+      [context, ask = *std::move(ask)](TaskClient& client) {
+        return embeddings_of(*context, ask, client.gone());
+      },
+      wake);
 }
 
 }  // namespace wick::server

@@ -25,6 +25,9 @@ constexpr ApiName kBodies[] = {
     {kOllamaOptions, "OllamaOptions"},
     {kOllamaShow, "OllamaShowRequest"},
     {kTokens, "TokensRequest"},
+    {kModels, "ModelsRequest"},
+    {kOllamaFiles, "OllamaFilesRequest"},
+    {kOllamaCopy, "OllamaCopyRequest"},
 };
 
 std::string_view body_name(std::uint32_t api) noexcept {

@@ -304,7 +304,9 @@ TEST(ServerRequest, AModelIsItsNameAnAliasOrTheFirst) {
 TEST(ServerRequest, TheServersDefaultsStandBelowTheRequest) {
   const auto provider = always(wick::test::remote_script("text"));
   Generation defaults{.temperature = 0.3, .origins = {{"temperature", "flag --temp"}}};
-  Server server(provider, {.version = "1", .defaults = defaults});
+  Server server(provider, {.version = "1",
+                           .settings = [kept = std::make_shared<const Settings>(
+                                            Settings{.defaults = defaults})] { return kept; }});
   server.post(kPath, asking(""));
   EXPECT_EQ(provider->seen.back().generation.temperature, 0.3);
   EXPECT_EQ(provider->seen.back().generation.origins.size(), 1U);

@@ -44,8 +44,9 @@ constexpr Row kRows[] = {
     {{kInfer, "POST", "/v1/embeddings", "embeddings", kEmbeddings}, embeddings},
     {{kInfer, "GET", "/v1/models", "available models"}, list_models},
     {{kInfer, "GET", "/v1/models/*", "one model"}, show_model},
-    {{kAdmin, "POST", "/v1/models/load", "loads `model`", kTokens}, load_model},
-    {{kAdmin, "POST", "/v1/models/unload", "unloads `model` after its running answers", kTokens},
+    {{kAdmin, "POST", "/v1/models/load", "loads `model`; with `reload` again", kModels},
+     load_model},
+    {{kAdmin, "POST", "/v1/models/unload", "unloads `model` after its running answers", kModels},
      unload_model},
     {{kInfer, "POST", "/v1/estimate", "estimates a chat or completion without running it", kChat},
      estimate},
@@ -56,6 +57,9 @@ constexpr Row kRows[] = {
     {{kInfer, "GET", "/api/tags", "available models"}, ollama_tags},
     {{kInfer, "GET", "/api/ps", "loaded models"}, ollama_ps},
     {{kInfer, "POST", "/api/show", "model details", kOllamaShow}, ollama_show},
+    {{kAdmin, "POST", "/api/pull", "downloads a model", kOllamaFiles}, ollama_pull},
+    {{kAdmin, "DELETE", "/api/delete", "deletes a downloaded model", kOllamaFiles}, ollama_delete},
+    {{kAdmin, "POST", "/api/copy", "copies a model to another name", kOllamaCopy}, ollama_copy},
     {{kInfer, "GET", "/api/version", "version of the server"}, ollama_version},
     {{kInfer, "POST", "/tokenize", "tokenizes a text, a prompt or messages", kTokens}, tokenize},
     {{kInfer, "POST", "/detokenize", "detokenizes ids", kTokens}, detokenize},
@@ -76,9 +80,9 @@ constexpr Row kRows[] = {
 };
 
 // The end of memory is this request's error, and nobody else's.
-http::Handler guarded(SharedContext context, Handle handle) {
-  return [context = std::move(context), handle](const http::Request& request,
-                                                const std::shared_ptr<Wake>& wake) -> http::Reply {
+http::Handler guarded(SharedContext context, std::shared_ptr<Starter> tasks, Handle handle) {
+  return [context = std::move(context), tasks = std::move(tasks), handle](
+             const http::Request& request, const std::shared_ptr<Wake>& wake) -> http::Reply {
     auto reply =
         catch_bad_alloc([&]() -> Result<http::Reply> { return handle(context, request, wake); });
     if (reply) return *std::move(reply);
@@ -103,6 +107,8 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
   std::random_device random;
   context->id_seed = (std::uint64_t{random()} << 32) | random();
   std::vector<http::Route> routes;
+  const auto tasks = std::make_shared<Starter>();
+  context->tasks = tasks;
   const auto open_socket = [context, starter = std::make_shared<Starter>()](
                                const http::Request& request,
                                const std::shared_ptr<Wake>& wake) -> http::Reply {
@@ -112,7 +118,7 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
     const RouteInfo& info = row.info;
     if (row.handle == page && !context->options.has_page) continue;
     auto handler =
-        row.handle == nullptr ? http::Handler(open_socket) : guarded(context, row.handle);
+        row.handle == nullptr ? http::Handler(open_socket) : guarded(context, tasks, row.handle);
     routes.emplace_back(info.access, info.verb, info.path, std::move(handler), row.where);
   }
   return routes;

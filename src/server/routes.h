@@ -14,8 +14,12 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "http/counters.h"
 #include "http/handler.h"
 #include "provider/provider.h"
+#include "server/admission.h"
+#include "server/model_files.h"
+#include "server/traces.h"
 
 namespace wick::server {
 
@@ -25,16 +29,27 @@ struct ServedModel {
   std::vector<std::string> aliases = {};
 };
 
+// What may change while the server runs.
+struct Settings {
+  Generation defaults = {};  // below what a request says
+  AdmissionRules admission = {};
+};
+
 struct ServerOptions {
   std::string version = {};
   // The served models; the first is the default. Called for each request, on any thread. Empty:
   // those of Provider::models().
   std::function<std::vector<ServedModel>()> models = {};
-  bool takes_any_model = false;   // an unknown name means the first model, as in llama.cpp
-  Generation defaults = {};       // overridden by the request
-  bool has_vllm_metrics = false;  // the names "vllm:…" beside "wick_…" in /metrics
-  bool has_page = true;           // the web page at "/"
-  std::function<bool()> is_ready = {};  // for /ready; empty: always
+  bool takes_any_model = false;  // an unknown name means the first model, as in llama.cpp
+  // Called for each request, on any thread. Empty: Settings{}.
+  std::function<std::shared_ptr<const Settings>()> settings = {};
+  bool has_vllm_metrics = false;           // the names "vllm:…" beside "wick_…" in /metrics
+  bool has_page = true;                    // the web page at "/"
+  std::function<bool()> is_ready = {};     // for /ready; empty: always
+  std::shared_ptr<ModelFiles> files = {};  // null: nothing is fetched or removed
+  std::shared_ptr<Traces> traces = {};     // null: none are told
+  // What the transport counts, for /metrics; null or empty: nothing is told of it.
+  std::function<const http::Counters*()> transport = {};
   const Clock* clock = &Clock::machine();
 };
 

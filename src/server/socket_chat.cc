@@ -20,7 +20,7 @@ namespace {
 // What a thread of the Starter hands over to the loop.
 struct Start {
   std::mutex mutex;
-  std::optional<Result<Answers>> result;
+  std::optional<Result<Started>> result;
 };
 
 // The Writer of one chat: what it writes becomes frames of the socket, with the chat's id.
@@ -81,6 +81,7 @@ class SocketChat final : public http::Work {
       : context_(std::move(context)), starter_(std::move(starter)), wake_(std::move(wake)) {
     request_.tenant = request.tenant;
     request_.key_id = request.key_id;
+    request_.id = request.id;
   }
 
   bool message(std::string text) override {
@@ -118,13 +119,13 @@ class SocketChat final : public http::Work {
     if (chat.start != nullptr) {
       const std::lock_guard lock(chat.start->mutex);
       if (!chat.start->result) return false;
-      Result<Answers>& result = *chat.start->result;
+      Result<Started>& result = *chat.start->result;
       if (!result) {
         const ApiError error = refusal(*chat.job.context, result.error());
         chat.framer.whole(error_response(error));
         return true;
       }
-      chat.job.answers = *std::move(result);
+      chat.job.started = *std::move(result);
       chat.work = make_work(std::move(chat.job));
     }
     chat.start.reset();
@@ -160,15 +161,16 @@ class SocketChat final : public http::Work {
     WICK_TRY(Ask ask, read_chat(*context_, asked, request_));
     ask.streams = true;
     const auto start = std::make_shared<Start>();
-    Chat chat{
-        .framer = Framer(last_id_),
-        .start = start,
-        .job = {
-            .context = context_, .streams = true, .dialect = make_chat_dialect(*context_, ask)}};
+    Chat chat{.framer = Framer(last_id_),
+              .start = start,
+              .job = {.context = context_,
+                      .streams = true,
+                      .dialect = make_chat_dialect(*context_, ask),
+                      .span = begin_span(*context_, ask)}};
     auto task = [context = context_, ask = std::move(ask), start, wake = wake_] {
-      auto answers = catch_bad_alloc([&] { return start_answers(*context, ask, wake); });
+      auto started = catch_bad_alloc([&] { return start_answers(*context, ask, wake); });
       const std::lock_guard lock(start->mutex);
-      start->result = std::move(answers);
+      start->result = std::move(started);
       wake->set();
     };
     WICK_DO(starter_->post(std::move(task)));

@@ -95,6 +95,19 @@ TEST(ServerMetrics, CountWhatTheProviderAndTheRoutesCount) {
   EXPECT_EQ(text.find("vllm:"), std::string::npos);
 }
 
+TEST(ServerMetrics, TellWhatTheTransportCounts) {
+  http::Counters counts;
+  counts.open = 3;
+  counts.sent_bytes = 1000;
+  const http::Counters* now = nullptr;
+  Server server(always({}), {.version = "1", .transport = [&now] { return now; }});
+  EXPECT_EQ(server.call("GET", "/metrics").body.find("wick_http_"), std::string::npos);
+  now = &counts;
+  const std::string text = server.call("GET", "/metrics").body;
+  EXPECT_EQ(line(text, "wick_http_connections_open"), "wick_http_connections_open 3");
+  EXPECT_EQ(line(text, "wick_http_sent_bytes_total"), "wick_http_sent_bytes_total 1000");
+}
+
 TEST(ServerMetrics, HaveVllmsNamesIfWanted) {
   Server server(always({}), {.version = "1", .has_vllm_metrics = true});
   const std::string text = server.call("GET", "/metrics").body;

@@ -58,6 +58,9 @@ Taken take_raw(const JsonValue& value, const Field& field, Ask& ask);
 Taken take_format(const JsonValue& value, const Field& field, Ask& ask);
 Taken take_options(const JsonValue& value, const Field& field, Ask& ask);
 Taken take_keep_alive(const JsonValue& value, const Field& field, Ask& ask);
+Taken take_source(const JsonValue& value, const Field& field, Ask& ask);
+Taken take_destination(const JsonValue& value, const Field& field, Ask& ask);
+Taken take_reload(const JsonValue& value, const Field& field, Ask& ask);
 Taken take_images(const JsonValue& value, const Field& field, Ask& ask);
 
 // Of /v1/responses.

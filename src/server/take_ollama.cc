@@ -1,4 +1,5 @@
 // What Ollama's fields say otherwise than OpenAI's.
+#include "server/durations.h"
 #include "server/errors.h"
 #include "server/take.h"
 
@@ -37,10 +38,29 @@ Taken take_options(const JsonValue& value, const Field& /*field*/, Ask& ask) {
   return read_fields(kOllamaOptions, *value.object(), ask);
 }
 
-// 0, "0" and "0s" unload a model that nothing is asked of; other times are the server's business.
-Taken take_keep_alive(const JsonValue& value, const Field& /*field*/, Ask& ask) {
-  const std::string* const text = value.string();
-  ask.unloads = real(value) == 0.0 || (text != nullptr && (*text == "0" || *text == "0s"));
+Taken take_keep_alive(const JsonValue& value, const Field& field, Ask& ask) {
+  if (const auto seconds = real(value)) {
+    ask.keep_ms = keep_alive_ms(*seconds);
+    return {};
+  }
+  if (value.string() == nullptr)
+    return bad_field(field.name, "is ", seen(value), ", wanted are seconds, or a time like 5m");
+  WICK_TRY(ask.keep_ms, parse_keep_alive(*value.string()));
+  return {};
+}
+
+Taken take_source(const JsonValue& value, const Field& /*field*/, Ask& ask) {
+  ask.source = *value.string();
+  return {};
+}
+
+Taken take_destination(const JsonValue& value, const Field& /*field*/, Ask& ask) {
+  ask.destination = *value.string();
+  return {};
+}
+
+Taken take_reload(const JsonValue& value, const Field& /*field*/, Ask& ask) {
+  ask.reloads = *value.boolean();
   return {};
 }
 

@@ -4,8 +4,6 @@
 import http.client
 import json
 import os
-import re
-import select
 import signal
 import socket
 import subprocess
@@ -14,49 +12,11 @@ import tempfile
 import unittest
 
 import tiny
+from serving import SECONDS, Server, close_at_end
 
 WICK = sys.argv.pop(1)
-SECONDS = 30
-JSON = {"Content-Type": "application/json"}
 # An answer that goes on until somebody ends it: the tiny model's context is long, and it never says its end.
 ENDLESS = {"messages": [{"role": "user", "content": "a"}], "stream": True, "ignore_eos": True}
-
-
-class Server:
-    """A running `wick serve` on a free port."""
-
-    def __init__(self, home, *arguments, model=True, **options):
-        words = ["serve", *(["-m", home.model] if model else []), "--port", "0", *arguments]
-        self.run = subprocess.Popen([home.program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home.folder,
-                                    env=home.environment, bufsize=0, **options)
-        self.first = self.line(self.run.stdout)
-        found = re.search(r":(\d+)$", self.first)
-        self.port = int(found[1]) if found else None
-
-    @staticmethod
-    def line(stream):
-        if not select.select([stream], [], [], SECONDS)[0]:
-            raise AssertionError("no line came")
-        return stream.readline().decode().rstrip("\n")
-
-    def ask(self, path, body=None, headers=()):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
-        connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), {**JSON, **dict(headers)})
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
-        return answer.status, text
-
-    def stream(self, body):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
-        connection.request("POST", "/v1/chat/completions", json.dumps(body), JSON)
-        return connection.getresponse()
-
-    def end(self, *signals):
-        for number in signals or (signal.SIGTERM,):
-            self.run.send_signal(number)
-        out, log = self.run.communicate(timeout=SECONDS)
-        return self.run.returncode, out.decode(), log.decode()
 
 
 class Serve(unittest.TestCase):
@@ -66,12 +26,7 @@ class Serve(unittest.TestCase):
         self.home = tiny.Home(WICK, folder.name, context=1 << 16)
 
     def serve(self, *arguments, **options):
-        server = Server(self.home, *arguments, **options)
-        self.addCleanup(server.run.stdout.close)
-        self.addCleanup(server.run.stderr.close)
-        self.addCleanup(server.run.wait)
-        self.addCleanup(server.run.kill)
-        return server
+        return close_at_end(self, Server(self.home, *arguments, **options))
 
     def test_it_says_where_it_listens_and_answers(self):
         server = self.serve()
@@ -105,6 +60,12 @@ class Serve(unittest.TestCase):
             self.assertEqual(done.returncode, code, (arguments, done.stderr))
             self.assertIn(word, done.stderr.decode())
             self.assertEqual(done.stdout, b"")
+
+    def test_an_address_that_is_taken_is_told_before_a_model_is_looked_for(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            done = self.home.wick("serve", "--offline", "-m", "missing.gguf", "--port", taken.getsockname()[1])
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("cannot listen", done.stderr.decode())
 
     def new_key(self, *arguments):
         done = self.home.wick("serve", "key", "new", *arguments)

@@ -53,9 +53,9 @@ def key(name, value):
     return text(name) + struct.pack("<I", 8) + text(value)
 
 
-def write_model(path, name="tiny", template=CHATML, context=256, tokens=None, poisoned=(), more=()):
-    """`poisoned`: ids whose embedding is not a number. `more`: further (key, value) pairs."""
-    draw = random.Random(1).uniform
+def write_model(path, name="tiny", template=CHATML, context=256, tokens=None, poisoned=(), more=(), seed=1):
+    """`poisoned`: ids whose embedding is not a number. `more`: further (key, value) pairs. `seed`: of the weights."""
+    draw = random.Random(seed).uniform
     tensors = []
 
     def matrix(title, rows, cols, rule=lambda row: 1):

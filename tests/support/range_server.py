@@ -56,6 +56,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def do_POST(self):
+        """200 where the body is what the query says."""
+        sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.reply(200 if sent == self.path.partition("?")[2] else 400, sent.encode())
+
     def reply(self, status, body, **headers):
         self.send_response(status)
         for name, value in headers.items():

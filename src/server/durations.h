@@ -1,0 +1,17 @@
+// How long a model stays loaded without use, as Ollama's clients and its variable write it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace wick::server {
+
+// "5m", "1h30m", "90s", "1500ms", or a number of seconds; below 0: for ever, as -1. In
+// milliseconds.
+Result<std::int64_t> parse_keep_alive(std::string_view text);
+// The same of a number of seconds.
+std::int64_t keep_alive_ms(double seconds) noexcept;
+
+}  // namespace wick::server
