@@ -357,6 +357,9 @@ void add_server(std::vector<Option>& table) {
                    .max = 1 << 16,
                    .flags = "--max-connections-per-address",
                    .help = "concurrent connections per client address"});
+}
+
+void add_server_extras(std::vector<Option>& table) {
   table.push_back({.key = "server.access_log",
                    .kind = kBoolean,
                    .fallback = true,
@@ -421,6 +424,7 @@ std::vector<Option> make_table() {
   add_generation(table);
   add_hub(table);
   add_server(table);
+  add_server_extras(table);
   for (Option& row : table) {
     row.group = group_of(row.key);
     row.is_common = is_common(row.key);
