@@ -395,7 +395,7 @@ journey("Markdown: code with colors and a copy button, a table, math as text, no
 });
 
 journey("thoughts are apart from the answer", async () => {
-  relay.script = () => ({ reasoning: "Let me think of it", text: "Done.", perSecond: 40 });
+  relay.script = () => ({ reasoning: "Let me think of it", text: "Done.", perSecond: 6 });
   await say("think");
   await page.waitForSelector(".thoughts[open]");
   await isOver();
@@ -452,6 +452,53 @@ journey("chats: rename, search, delete", async () => {
   await page.getByLabel("Delete “apple”").click();
   await page.click("#ask-yes");
   await page.waitForFunction(() => document.querySelectorAll(".chat").length === 4);
+});
+
+journey("a file that somebody else made: what is wrong in it is left out", async () => {
+  const file = {
+    format: "wick-chats-1",
+    chats: [
+      { id: "c", title: "<b>bad</b>", system: 7, sampling: { temperature: "x", top_p: [1], stop: 3 }, leaf: "b" },
+    ],
+    messages: [
+      {
+        id: "a",
+        chat: "c",
+        parent: "b",
+        role: "user",
+        content: "<img src=x onerror=alert(1)>",
+        usage: { prompt_tokens: "many" },
+      },
+      {
+        id: "b",
+        chat: "c",
+        parent: "a",
+        role: "assistant",
+        content: "hi",
+        usage: 5,
+        timings: "fast",
+        parameters: 3,
+        error: {},
+      },
+    ],
+  };
+  const buffer = Buffer.from(JSON.stringify(file));
+  await page.setInputFiles("#file", { name: "x.json", mimeType: "application/json", buffer });
+  await page.click(".chat a");
+  await page.waitForSelector(".assistant .text");
+  assert.deepEqual(await texts(".said"), ["<img src=x onerror=alert(1)>"]);
+  assert.equal(await page.locator(".facts").count(), 0);
+});
+
+journey("Back goes to the chat before", async () => {
+  relay.script = echo;
+  await ask("one");
+  await page.click("#new-chat");
+  await ask("two");
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector(".said")?.textContent === "one");
+  await page.goForward();
+  await page.waitForFunction(() => document.querySelector(".said")?.textContent === "two");
 });
 
 journey("two chats at a time: one goes on while another is shown", async () => {

@@ -8,7 +8,9 @@ export class ApiError extends Error {
 }
 
 // The server could not be reached, or went away.
-export class Unreachable extends Error {}
+export class Unreachable extends Error {
+  isUnreachable = true;
+}
 
 const KEY = "wick.key";
 export const key = {
@@ -43,7 +45,6 @@ async function call(path, body, signal) {
 }
 
 export const models = async () => (await (await call("v1/models")).json()).data;
-export const props = async (model) => (await call(`props?model=${model}`)).json();
 export const estimate = async (body, signal) => (await call("v1/estimate", body, signal)).json();
 export const isHealthy = () =>
   call("health").then(

@@ -19,14 +19,16 @@ export class Connection {
       await this.reconnect();
       $("banner").hidden = true;
     } catch (error) {
-      this.failed(error);
+      if (!this.failed(error)) toast(error.message);
     }
   }
 
-  // An error of any call.
-  failed({ status, code, message, isUnreachable, ...error }) {
+  // An error of any call; false if it is not about the connection.
+  failed({ status, message, isUnreachable }) {
     if (status === 401 || status === 403) this.#askForKey(message);
-    else if (isUnreachable || error instanceof api.Unreachable) this.#wait();
+    else if (isUnreachable) this.#wait();
+    else return false;
+    return true;
   }
 
   async #askForKey(message) {

@@ -5,7 +5,7 @@ export const short = (n) => (Math.abs(n) >= 100 ? n.toFixed(0) : Number(n.toPrec
 const seconds = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${short(ms / 1000)} s`);
 const tokens = (n) => `${n.toLocaleString("en")} token${n === 1 ? "" : "s"}`;
 
-export function speedOf(message) {
+function speedOf(message) {
   return message.timings?.predicted_per_second || message.speed || 0;
 }
 
@@ -27,8 +27,7 @@ function rowsOf({ usage, timings, firstTokenMs }) {
   if (timings?.prompt_n > 0) rows.push(["Reading", `${short(timings.prompt_per_second)} tokens/s`]);
   if (timings?.predicted_n > 0)
     rows.push(["Writing", `${short(timings.predicted_per_second)} tokens/s, ${seconds(timings.predicted_ms)}`]);
-  if (timings?.draft_n > 0)
-    rows.push(["Guessed tokens", `${timings.draft_n_accepted} of ${timings.draft_n} were right`]);
+  if (timings?.draft_n > 0) rows.push(["Draft tokens", `${timings.draft_n_accepted} of ${timings.draft_n} accepted`]);
   return rows;
 }
 

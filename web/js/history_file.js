@@ -37,27 +37,52 @@ export function exportMarkdown(chat, path) {
 }
 
 const isText = (value) => typeof value === "string";
-const isOptional = (value, type) => value === undefined || value === null || typeof value === type;
-const isChat = (chat) =>
-  isText(chat?.id) &&
-  isText(chat.title) &&
-  isOptional(chat.system, "string") &&
-  isOptional(chat.model, "string") &&
-  isOptional(chat.sampling, "object");
+const isChat = (chat) => isText(chat?.id) && isText(chat.title);
 const isMessage = (message) =>
   isText(message?.id) &&
   isText(message.chat) &&
   isText(message.content) &&
-  isOptional(message.reasoning, "string") &&
-  ["user", "assistant"].includes(message.role) &&
-  isOptional(message.parent, "string") &&
-  isOptional(message.error, "object");
+  ["user", "assistant"].includes(message.role);
+
+// What is as it should be of a file that anybody may have written; the rest is left out.
+const text = (value) => (isText(value) ? value : undefined);
+const number = (value) => (Number.isFinite(value) ? value : undefined);
+const plain = (object) =>
+  Object.fromEntries(Object.entries(object ?? {}).filter(([, value]) => isText(value) || Number.isFinite(value)));
+
+function chatOf({ title, system, model, sampling, created, updated }) {
+  const now = Date.now();
+  return {
+    title,
+    system: text(system) ?? "",
+    model: text(model),
+    sampling: plain(sampling),
+    created: number(created) ?? now,
+    updated: number(updated) ?? now,
+  };
+}
+
+function messageOf({ role, content, reasoning, model, finish, created, usage, timings, firstTokenMs }) {
+  const counts = plain(usage);
+  const isCounted = Number.isFinite(counts.prompt_tokens) && Number.isFinite(counts.completion_tokens);
+  return {
+    role,
+    content,
+    reasoning: text(reasoning),
+    model: text(model),
+    finish: text(finish),
+    created: number(created) ?? Date.now(),
+    usage: isCounted ? counts : undefined,
+    timings: isCounted && Number.isFinite(timings?.predicted_per_second) ? plain(timings) : undefined,
+    firstTokenMs: number(firstTokenMs),
+  };
+}
 
 // Adds the chats of a file, each under a new id, so that nothing that is here is overwritten. Throws a sentence for the person.
-export async function importFile(store, text) {
+export async function importFile(store, json) {
   let file;
   try {
-    file = JSON.parse(text);
+    file = JSON.parse(json);
   } catch {
     throw new Error("This file is not JSON");
   }
@@ -66,25 +91,13 @@ export async function importFile(store, text) {
   if (!file.chats.every(isChat) || !file.messages.every(isMessage))
     throw new Error("A chat or message of this file is broken");
   const ids = new Map([...file.chats, ...file.messages].map(({ id }) => [id, newId()]));
-  const now = Date.now();
-  const time = (value) => (Number.isFinite(value) ? value : now);
-  const chats = file.chats.map((chat) => ({
-    ...chat,
-    id: ids.get(chat.id),
-    leaf: ids.get(chat.leaf) ?? null,
-    created: time(chat.created),
-    updated: time(chat.updated),
-  }));
+  const chats = file.chats.map((chat) => ({ ...chatOf(chat), id: ids.get(chat.id), leaf: ids.get(chat.leaf) ?? null }));
   const messages = file.messages
     .filter((message) => ids.has(message.chat))
-    .map((message) => ({
-      ...message,
-      id: ids.get(message.id),
-      chat: ids.get(message.chat),
-      parent: ids.get(message.parent) ?? null,
-      created: time(message.created),
-      isOpen: undefined,
-    }));
+    .map((message) => {
+      const [id, chat, parent] = [message.id, message.chat, message.parent].map((old) => ids.get(old) ?? null);
+      return { ...messageOf(message), id, chat, parent };
+    });
   await store.put({ chats, messages });
   return chats.length;
 }

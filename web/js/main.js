@@ -18,18 +18,22 @@ new MessageList({ log: $("log"), box: $("messages"), toEnd: $("to-end"), convers
 new Composer(conversation);
 const sidebar = new Sidebar(conversation, { openNew });
 
-function openNew() {
-  history.pushState(null, "", location.pathname);
+function startNew() {
   conversation.startNew({ ...Settings.defaults(), model: localStorage.getItem("wick.model") ?? undefined });
   sidebar.chosen();
   $("prompt").focus();
+}
+
+function openNew() {
+  history.pushState(null, "", location.pathname);
+  startNew();
 }
 
 // The address names the chat: "#chat=ID".
 async function openFromAddress() {
   const id = new URLSearchParams(location.hash.slice(1)).get("chat");
   const chat = id && (await store.chats()).find((one) => one.id === id);
-  if (!chat) return openNew();
+  if (!chat) return startNew();
   if (conversation.chat?.id !== id) await conversation.open(chat);
   sidebar.chosen();
   $("prompt").focus();
@@ -66,7 +70,6 @@ conversation.addEventListener("run", ({ detail }) => {
   if (detail.message.error) connection.failed(detail.message.error);
 });
 addEventListener("hashchange", openFromAddress);
-addEventListener("popstate", openFromAddress);
 
 await openFromAddress();
 if (!store.isKept) toast("This browser keeps no history here: the chats are gone when the page is closed");

@@ -8,7 +8,7 @@ const KEEP_EVERY_MS = 1000;
 export function requestOf(chat, messages) {
   const { stop, ...sampling } = chat.sampling ?? {};
   const request = { model: chat.model || undefined, ...sampling, messages: [] };
-  if (stop?.trim()) request.stop = stop.split("\n").filter((line) => line !== "");
+  if (typeof stop === "string" && stop.trim()) request.stop = stop.split("\n").filter((line) => line !== "");
   if (chat.system?.trim()) request.messages.push({ role: "system", content: chat.system });
   for (const { role, content } of messages) if (content) request.messages.push({ role, content });
   return request;
@@ -18,7 +18,8 @@ export class Run extends EventTarget {
   isOver = false;
   #abort = new AbortController();
   #began = performance.now();
-  #kept = 0;
+  #first = 0; // when the first piece came
+  #kept = 0; // when the message was
 
   constructor(store, message, request) {
     super();
@@ -45,7 +46,7 @@ export class Run extends EventTarget {
           message: error.message,
           code: error.code,
           status: error.status,
-          isUnreachable: error instanceof api.Unreachable,
+          isUnreachable: error.isUnreachable,
         };
     }
     if (this.pieces > 1 && !message.timings)
@@ -55,8 +56,6 @@ export class Run extends EventTarget {
     await this.#keep().catch(() => {});
     this.dispatchEvent(new Event("end"));
   }
-
-  #first = 0;
 
   #take(chunk) {
     const { message } = this;

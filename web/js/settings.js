@@ -9,7 +9,7 @@ const SAMPLERS = [
   ["top_p", "Top P", 0, 1, 0.01, "the likeliest tokens that together have this probability"],
   ["top_k", "Top K", -1, 1e6, 1, "so many of the likeliest tokens; 0: all"],
   ["min_p", "Min P", 0, 1, 0.01, "tokens at least this likely, beside the likeliest"],
-  ["max_tokens", "Longest answer", 1, 1e7, 1, "in tokens"],
+  ["max_tokens", "Max tokens", 1, 1e7, 1, "of the answer"],
 ];
 const MORE = [
   ["seed", "Seed", -1, Number.MAX_SAFE_INTEGER, 1, "the same seed, the same answer; -1: random"],
@@ -125,7 +125,7 @@ export class Settings {
     return h(
       "div",
       { class: "sampler" },
-      h("label", { for: "sampler-stop" }, "Stop at"),
+      h("label", { for: "sampler-stop" }, "Stop sequences"),
       input,
       h("span", { class: "help" }, "texts that end the answer, one a line, up to 4"),
     );

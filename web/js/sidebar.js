@@ -22,6 +22,7 @@ export class Sidebar {
     $("close-sidebar").addEventListener("click", () => this.toggle(false));
     $("shade").addEventListener("click", () => this.toggle(false));
     $("sidebar").addEventListener("keydown", (event) => event.key === "Escape" && isNarrow() && this.toggle(false));
+    $("chats").addEventListener("click", ({ target }) => target.closest("a") && this.chosen());
     conversation.addEventListener("chats", () => this.show());
     conversation.addEventListener("show", () => this.show());
     this.#historyMenu();
