@@ -194,7 +194,7 @@ class Models(unittest.TestCase):
             os.replace(folder / "new", folder / "one.gguf")
             tiny.write_model(folder / "four.gguf", context=512, seed=7)
             write([self.home.model, folder], "max_connections_per_address = 40\nkeep_alive = \"1h\"\n[generation]\ntemperature = 0.25\n")
-            hup("settings, models, keys and certificates are read")
+            hup("reloaded settings, models")
 
         self.assertEqual(asyncio.run(texts(server.port, "tiny", reload)), wanted, "no stream notices")
         self.assertEqual([one["id"] for one in server.json("/v1/models")["data"]], ["tiny", "four", "one", "three"])
@@ -212,7 +212,7 @@ class Models(unittest.TestCase):
         hup("65535")
         self.assertNotIn("other", self.loaded(server))
         write([self.other])
-        hup("settings, models")
+        hup("reloaded settings, models")
         self.assertEqual(self.said(server, "other"), of_other)
         self.assertEqual(server.end()[0], 0)
 
