@@ -203,7 +203,7 @@ class Models(unittest.TestCase):
         self.assertEqual(server.ask("/v1/chat/completions", ask("other"))[0], 404)
         self.assertNotEqual(self.said(server, "one"), of_one, "its file is another one")
         self.said(server, "four")
-        held = {row["name"]: row for row in server.json("/v1/chat/completions", effective)["wick"]["parameters"]}
+        held = server.json("/v1/chat/completions", effective)["wick"]["parameters"]
         self.assertEqual(held["temperature"]["value"], 0.25)
         self.assertIn("config.toml:", held["temperature"]["origin"])
         self.assertEqual(held["temperature"]["origin"].rpartition(":")[2], "6")
