@@ -87,6 +87,7 @@ void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) con
   const bool is_list = f.kind == FormulaKind::kAnd || f.kind == FormulaKind::kOr;
   const bool is_free = f.kind == FormulaKind::kTypes || f.kind == FormulaKind::kSchema;
   f.typed = is_free ? 0 : type_of_leaf(f.kind);
+  f.may_end = f.kind == FormulaKind::kAnd || !(f.is_negative || f.kind == FormulaKind::kOr);
   unsigned depth = 0;
   const auto look = [&](FormulaId within) {
     if (within < formulas_.size()) depth = std::max(depth, formulas_[within].depth + 1U);
@@ -98,12 +99,18 @@ void FormulaPool::find_facts(Formula& f, std::span<const std::uint32_t> its) con
     f.parts |= part.parts;
     f.typed &= part.typed;
     f.names |= part.names;
+    if (f.kind == FormulaKind::kAnd) f.may_end = f.may_end && part.may_end;
+    if (f.kind == FormulaKind::kOr) f.may_end = f.may_end || part.may_end;
     look(its[i]);
   }
   if (is_rest) look(its[0]);
   for (std::size_t i = 3; f.kind == FormulaKind::kRestItems && i < its.size(); i += 4)
     look(its[i]);
   if (is_rest) f.parts |= Formula::kRestPart;
+  // Something must come; others, but for what is unevaluated or equal, have no negative form.
+  if (f.kind == FormulaKind::kNothing || f.kind == FormulaKind::kNameSome ||
+      f.kind == FormulaKind::kItemSome || f.kind == FormulaKind::kChild)
+    f.may_end = false;
   if (type_of_leaf(f.kind) == kArrayType) f.parts |= Formula::kItemPart;
   switch (f.kind) {
     case FormulaKind::kNameAll:

@@ -81,6 +81,7 @@ struct Formula {
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
   std::uint32_t first = 0, n = 0;  // children
   // What follows from these; FormulaPool::add() finds it.
+  bool may_end = false;             // an object or array that is asked for it may end here
   std::uint8_t parts = 0;           // bits of Part
   std::uint8_t typed = 0;           // the types for which of_type() is the formula itself
   std::uint16_t depth = 0;          // of formulas within formulas
@@ -202,8 +203,10 @@ class FormulaPool {
   void children_asked(FormulaId of, std::vector<FormulaId>& out);
   // Whether `of` holds where its leaves do as `leaf` says; it does not where it is kNoFormula.
   bool holds(FormulaId of, const std::function<bool(const Formula&)>& leaf);
+
   // The object or array may end here.
-  bool may_end(FormulaId of);
+  bool may_end(FormulaId of) const noexcept { return of != kNoFormula && at(of).may_end; }
+
   bool has_unique(FormulaId of) const noexcept;
 
   regex::Automaton& automaton() noexcept { return automaton_; }

@@ -294,19 +294,6 @@ bool FormulaPool::holds(FormulaId of, const std::function<bool(const Formula&)>&
   return steps(of) == kAlways;
 }
 
-bool FormulaPool::may_end(FormulaId of) {
-  return holds(of, [](const Formula& f) {
-    switch (f.kind) {
-      case FormulaKind::kNameSome:
-      case FormulaKind::kItemSome:
-      case FormulaKind::kChild:
-        return false;
-      default:  // kUnique and what is unevaluated; others have no negative form
-        return !f.is_negative;
-    }
-  });
-}
-
 FormulaId FormulaPool::typed(FormulaId of, ValueType type, int depth) {
   if (of <= kAlways || of == kNoFormula) return of;
   if (depth > kMaxFormulaDepth) failure_ = Failure::kDepth;

@@ -308,9 +308,9 @@ JsonMachine::Place JsonMachine::end_number(const Place& place) {
 
 JsonMachine::Place JsonMachine::end_nested(const Place& place) {
   const Frame frame = frames_[place.frame];
-  std::vector<std::uint32_t> may_end = lists_.at(frame.formulas);
-  replace_each(may_end, [&](FormulaId formula) { return pool_->may_end(formula) ? 1U : 0U; });
-  const std::vector<bool> answers(may_end.begin(), may_end.end());
+  std::vector<bool> answers;
+  for (const FormulaId formula : lists_.at(frame.formulas))
+    answers.push_back(pool_->may_end(formula));
   return end_value(frame.below, answers, frame.keeps_value ? nested_value(frame) : 0);
 }
 

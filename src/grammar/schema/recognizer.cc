@@ -189,10 +189,8 @@ Life SchemaRecognizer::may_leave(const State& from, unsigned char byte) {
     case Where::kFirstName:
     case Where::kBehindValue: {
       if (byte != ']' && byte != '}') return Life::kLive;
-      FormulaPool& pool = machine_.pool();
       const FormulaId of = goal(from.place.frame);
-      const bool may_end = pool.may_end(of);
-      return of == kNoFormula || pool.has_failed() ? Life::kUnknown : life(may_end);
+      return of == kNoFormula ? Life::kUnknown : life(machine_.pool().may_end(of));
     }
     case Where::kString:
     case Where::kNameString: {
