@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "backend/cpu/cpu_device.h"
 #include "backend/device_registry.h"
 #include "base/aligned.h"
+#include "base/machine_memory.h"
 #include "base/strings.h"
 #include "base/thread_team.h"
 #include "cli/bandwidth.h"

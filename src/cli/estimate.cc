@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "backend/cpu/cpu_device.h"
+#include "base/machine_memory.h"
 #include "base/strings.h"
 #include "cli/options.h"
 #include "cli/out.h"

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import tiny
-from serving import SECONDS, TALK, Server, close_at_end, stream_text
+from serving import SECONDS, TALK, Server, close_at_end, is_instrumented, stream_text
 
 WICK = sys.argv.pop(1)
 STREAMS = 16
@@ -132,7 +132,8 @@ class Models(unittest.TestCase):
         refused = server.json("/v1/chat/completions", ask("large"), status=503)
         self.assertIn(refused["error"]["code"], ("memory_limit", "out_of_memory"))
         self.assertEqual(sorted(self.loaded(server)), ["third", "tiny"], "nothing went for it")
-        self.assertLess(server.kernel_number("status", "RssAnon") - before, 8 << 10, "nothing of it was touched")
+        touched = server.kernel_number("status", "RssAnon") - before
+        self.assertLess(touched, (64 if is_instrumented(WICK) else 8) << 10, "nothing of it was touched")
 
     def test_admins_load_and_unload(self):
         server = self.serve("-m", self.other, "--open-admin")
@@ -169,7 +170,8 @@ class Models(unittest.TestCase):
         self.assertEqual(self.said(server, "tiny"), seen["new"])
         self.assertGreater(seen["during"], space + (20 << 10), "two models were there: the measure sees them")
         until(lambda: not server.mapped("tiny.gguf (deleted)"))
-        self.assertLess(server.kernel_number("status", "VmSize"), space + (4 << 10), "the old model's memory has gone")
+        if not is_instrumented(WICK):
+            self.assertLess(server.kernel_number("status", "VmSize"), space + (4 << 10), "the old model's memory has gone")
 
     def test_sighup_reads_settings_and_models_under_sixteen_streams(self):
         folder = self.folder_of_models()
@@ -194,14 +196,14 @@ class Models(unittest.TestCase):
             os.replace(folder / "new", folder / "one.gguf")
             tiny.write_model(folder / "four.gguf", context=512, seed=7)
             write([self.home.model, folder], "max_connections_per_address = 40\nkeep_alive = \"1h\"\n[generation]\ntemperature = 0.25\n")
-            hup("settings, models, keys and certificates are read")
+            hup("reloaded settings, models")
 
         self.assertEqual(asyncio.run(texts(server.port, "tiny", reload)), wanted, "no stream notices")
         self.assertEqual([one["id"] for one in server.json("/v1/models")["data"]], ["tiny", "four", "one", "three"])
         self.assertEqual(server.ask("/v1/chat/completions", ask("other"))[0], 404)
         self.assertNotEqual(self.said(server, "one"), of_one, "its file is another one")
         self.said(server, "four")
-        held = {row["name"]: row for row in server.json("/v1/chat/completions", effective)["wick"]["parameters"]}
+        held = server.json("/v1/chat/completions", effective)["wick"]["parameters"]
         self.assertEqual(held["temperature"]["value"], 0.25)
         self.assertIn("config.toml:", held["temperature"]["origin"])
         self.assertEqual(held["temperature"]["origin"].rpartition(":")[2], "6")
@@ -212,7 +214,7 @@ class Models(unittest.TestCase):
         hup("65535")
         self.assertNotIn("other", self.loaded(server))
         write([self.other])
-        hup("settings, models")
+        hup("reloaded settings, models")
         self.assertEqual(self.said(server, "other"), of_other)
         self.assertEqual(server.end()[0], 0)
 

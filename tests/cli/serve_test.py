@@ -108,7 +108,7 @@ class Serve(unittest.TestCase):
         first = stream.readline()
         self.assertTrue(first.startswith(b"data: "), first)
         server.run.send_signal(signal.SIGTERM)
-        while "ending" not in server.line(server.run.stderr):
+        while "shutting down" not in server.line(server.run.stderr):
             pass
         with self.assertRaises(OSError):
             while True:  # until it refuses connections

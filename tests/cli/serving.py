@@ -13,6 +13,11 @@ JSON = {"Content-Type": "application/json"}
 TALK = [{"role": "user", "content": "a"}]
 
 
+def is_instrumented(program):
+    """Built with AddressSanitizer, which keeps freed memory for a while: sizes say nothing then."""
+    return b"__asan_init" in pathlib.Path(program).read_bytes()
+
+
 class Server:
     """A running `wick serve` on a free port. `model`: False for none, else the home's own."""
 

@@ -1,7 +1,5 @@
 #include "backend/cpu/cpu_device.h"
 
-#include <unistd.h>
-
 #include <cstring>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "backend/cpu/weight.h"
 #include "base/aligned.h"
 #include "base/check.h"
+#include "base/machine_memory.h"
 #include "base/strings.h"
 
 namespace wick {
@@ -53,11 +52,6 @@ class CpuBuffer final : public Buffer {
 };
 
 }  // namespace
-
-std::uint64_t machine_memory_bytes() noexcept {
-  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 CpuDevice::CpuDevice(Isa isa)
     : isa_(isa),

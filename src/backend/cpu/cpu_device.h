@@ -13,8 +13,6 @@
 
 namespace wick {
 
-std::uint64_t machine_memory_bytes() noexcept;
-
 class CpuDevice final : public Device {
  public:
   static Result<std::unique_ptr<CpuDevice>> create();  // with the best ISA of this processor
