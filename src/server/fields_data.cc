@@ -1,5 +1,5 @@
 // The table of fields. A sampler's row repeats the range of its row in sample/registry.cc, which
-// this module does not see; tests/server_fields_test.cc compares them.
+// this module does not see; tests/server_model_test.cc compares them.
 #include "server/fields.h"
 #include "server/limits.h"
 #include "server/take.h"
