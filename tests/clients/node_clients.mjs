@@ -46,7 +46,8 @@ async function schemas() {
       for (const chunk of events(stream)) check("chatChunk", chunk);
     }
   }
-  for (const more of [{}, { echo: true, logprobs: 2 }, { n: 2 }, { stream: true, stream_options: { include_usage: true } }]) {
+  // Not with echo: the first token has no score, null as in OpenAI's own answers, and its types have no room for that.
+  for (const more of [{}, { logprobs: 2 }, { n: 2 }, { stream: true, stream_options: { include_usage: true } }]) {
     const [status, text] = await post("/v1/completions", { model, prompt: ["Once upon", "The"], max_tokens: 4, ...more });
     assert.equal(status, 200, text);
     for (const answer of more.stream ? events(text) : [JSON.parse(text)]) check("completion", answer);
@@ -167,7 +168,7 @@ async function ollama(whole) {
   assert.ok((await client.ps()).models.length > 0);
   assert.ok((await client.show({ model })).details);
   await assert.rejects(client.chat({ ...fields, model: "nobody" }), /no model/);
-  await assert.rejects(client.pull({ model: "smollm2-135m", stream: false }), /admin/);
+  await assert.rejects(client.pull({ model: "smollm2-135m", stream: false }), { status_code: 403 });
 }
 
 const whole = await chats();

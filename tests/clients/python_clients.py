@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The official Python clients of OpenAI, Anthropic and Ollama, and LangChain, unmodified, against `wick serve`: answers whole and streamed, errors,
+"""The official Python clients of OpenAI, Anthropic and Ollama, unmodified, against `wick serve`: answers whole and streamed, errors,
 embeddings, tokens. .ci/long installs the clients and calls it:
 
   python_clients.py build/release/wick MODEL.gguf
 """
 import subprocess, sys
 
-import anthropic, langchain_openai, ollama, openai
+import anthropic, ollama, openai
 
 TALK = [{"role": "user", "content": "Name a river in France."}]
 GREEDY = {"temperature": 0, "max_tokens": 12}
@@ -100,18 +100,6 @@ def use_ollama(url, model, whole):
         raise AssertionError("a model that is not there answered")
 
 
-def use_langchain(url, model, whole):
-    chat = langchain_openai.ChatOpenAI(base_url=url + "/v1", api_key="x", model=model, temperature=0, max_tokens=12, max_retries=0)
-    answer = chat.invoke(TALK[0]["content"])
-    check_same((answer.content, answer.response_metadata["finish_reason"]), (whole, "length"))
-    check_same(answer.usage_metadata["output_tokens"], 12)
-    check_same("".join(part.content for part in chat.stream(TALK[0]["content"])), whole)
-    with_usage = list(chat.stream(TALK[0]["content"], stream_usage=True))
-    check_same(sum(part.usage_metadata["output_tokens"] for part in with_usage if part.usage_metadata), 12)
-    texts = langchain_openai.OpenAIEmbeddings(base_url=url + "/v1", api_key="x", model=model, check_embedding_ctx_length=False)
-    check_same(len(texts.embed_documents(["a", "b"])), 2)
-
-
 def main(wick, file):
     server = subprocess.Popen([wick, "serve", "-m", file, "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
@@ -123,8 +111,7 @@ def main(wick, file):
         openai_errors(client, model)
         use_anthropic(url, model, whole)
         use_ollama(url, model, whole)
-        use_langchain(url, model, whole)
-        print(f"openai {openai.__version__}, anthropic {anthropic.__version__}, ollama, langchain-openai: all say {whole!r}")
+        print(f"openai {openai.__version__}, anthropic {anthropic.__version__}, ollama: all say {whole!r}")
     finally:
         server.terminate()
         server.wait(60)

@@ -28,7 +28,7 @@ def request(draw):
             "model": draw.choice(("tiny", "tiny", "other")), "temperature": draw.choice((0, 1)), "stream": draw.random() < 0.6}
     return draw.choice((("/v1/chat/completions", talk), ("/v1/chat/completions", {**talk, "n": 3, "logprobs": True}),
                         ("/v1/completions", {"prompt": [text, "b"], "max_tokens": 20, "stream": talk["stream"]}), ("/v1/messages", talk),
-                        ("/v1/responses", {"input": text, "max_output_tokens": 30, "stream": talk["stream"]}),
+                        ("/v1/responses", {"input": text, "max_output_tokens": 30, "stream": talk["stream"], "store": False}),
                         ("/api/chat", {"messages": talk["messages"], "keep_alive": draw.choice((0, "2s", -1)), "model": talk["model"]}),
                         ("/v1/embeddings", {"input": [text] * 5}), ("/v1/chat/completions", {"messages": 3}),
                         ("/v1/chat/completions", {**talk, "model": "nobody"}), ("/tokenize", {"content": text})))
