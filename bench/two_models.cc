@@ -26,7 +26,7 @@ struct Reader final : DeltaSink {
 
   bool offer(const TextDelta& delta) noexcept override {
     tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());
-    is_over = delta.stop != FinishReason::kNone;
+    is_over = delta.finish != FinishReason::kNone;
     return true;
   }
 };
