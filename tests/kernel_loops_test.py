@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 MULTIPLIES = ("vpmaddubsw", "vpdpbusd")
-WIDE_MULTIPLIES = ("vpmaddwd",)  # of Int16Panel; elsewhere it multiplies by scales
+INT16_MULTIPLIES = ("vpmaddwd",)  # of Int16Panel; elsewhere it multiplies by scales
 SHUFFLE = re.compile(r"vp?(shuf|perm|unpck|pack|align|insert|extract|blend)|vbroadcasti")
 OBJECT = re.compile(r"(panel_\w+_avx2|matmul_avx512)\.cc\.o$")
 # run_tile<Panel32<Q4_0>, 4> by AVX2, Panel512<Q4_0>::multiply<6> by AVX-512.
@@ -63,7 +63,7 @@ def measure(paths):
             continue
         for name, body in functions(path):
             kernel = KERNEL.search(name or "")
-            wanted = WIDE_MULTIPLIES if kernel and kernel[1].startswith("Wide") else MULTIPLIES
+            wanted = INT16_MULTIPLIES if kernel and kernel[1].startswith("Int16") else MULTIPLIES
             for loop in inner_loops(body) if kernel else []:
                 at = [i for i, row in enumerate(loop) if row[1] in wanted]
                 if len(at) < LEAST:

@@ -248,7 +248,7 @@ Action setup_chat(Flags flags) {
   flags.text("-p,--prompt", o->prompt, "answer this prompt and exit");
   flags.text("-s,--system", o->system, "system message");
   flags.text("--session-file", o->session_file,
-             "load conversation and KV cache from this file, save them at the end");
+             "read conversation and KV cache from this file, write them to it at the end");
   flags.texts("--set", o->variables, "KEY=JSON, a variable of the chat template; may be repeated");
   flags.toggle("--think,!--no-think",
                "switch reasoning on or off (template variable enable_thinking)",
