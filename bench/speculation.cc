@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
                  "[--context N] [--kind copying|wandering]\n");
     return 2;
   }
-  const auto file = ModelFile::open(o.model);
+  const auto file = open_model(o.model);
   if (!file) {
     std::fprintf(stderr, "%s\n", to_string(file.error()).c_str());
     return 1;

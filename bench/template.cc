@@ -28,7 +28,7 @@ constexpr const char* kChatMl =
     "{%- endfor %}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-Value tool(int i) {
+JsonValue tool(int i) {
   const auto parsed = parse_json(cat(
       R"({"type": "function", "function": {"name": "get_weather_)", i,
       R"(", "description": "The weather at a place, now and for some days.", "parameters": {)"

@@ -21,8 +21,8 @@ def texts(*patterns):
 def translations(language):
     for path in sorted(pathlib.Path("/usr/share/locale", language, "LC_MESSAGES").glob("*.mo")):
         with path.open("rb") as file:
-            catalogue = gettext.GNUTranslations(file)._catalog
-        yield "\n".join(text for key, text in catalogue.items() if key and isinstance(text, str)) + "\n"
+            catalog = gettext.GNUTranslations(file)._catalog
+        yield "\n".join(text for key, text in catalog.items() if key and isinstance(text, str)) + "\n"
 
 
 def chinese():

@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   }
   const int tokens = argc > 2 ? std::atoi(argv[2]) : 128;
   const int pairs = argc > 3 ? std::atoi(argv[3]) : 7;
-  const auto file = ModelFile::open(argv[1]);
+  const auto file = open_model(argv[1]);
   WICK_CHECK(file, "the file is a model");
   const auto device = CpuDevice::create();
   WICK_CHECK(device, "the processor has kernels");

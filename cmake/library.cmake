@@ -1,17 +1,17 @@
-# libwick: the objects of all modules but the program, its configuration and its server as one library, static and shared, with the
-# headers of include/wick. The shared
-# one exports what those mark with WICK_API; both are found by find_package(wick) and pkg-config after `cmake --install`.
+# libwick: the objects of all modules but the program, its configuration, its server and its remote providers as one library, static
+# and shared, with the headers of include/wick. The shared one exports what those mark with WICK_API; both are found by
+# find_package(wick) and pkg-config after `cmake --install`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(WICK_LIBRARY_NEEDS Threads::Threads CURL::libcurl OpenSSL::Crypto PkgConfig::LIBZIP PkgConfig::PCRE2 PkgConfig::UTF8PROC)
+set(WICK_LIBRARY_NEEDS Threads::Threads CURL::libcurl OpenSSL::Crypto PkgConfig::LIBZIP PkgConfig::UTF8PROC)
 
 function(wick_library)
   set(objects "")
   file(STRINGS ${CMAKE_SOURCE_DIR}/tools/modules.txt rows)
   foreach(row IN LISTS rows)
     string(REGEX REPLACE ":.*" "" module "${row}")
-    if(TARGET wick_${module} AND NOT module MATCHES "^(http|server|config|cli)$")
+    if(TARGET wick_${module} AND NOT module MATCHES "^(http|server|remote|route|config|cli)$")
       list(APPEND objects $<TARGET_OBJECTS:wick_${module}>)
     endif()
   endforeach()

@@ -9,10 +9,10 @@ if(NOT CMAKE_CROSSCOMPILING)
   find_package(CURL REQUIRED)
   find_package(OpenSSL REQUIRED)
   pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
-  pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
   pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
   pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET libedit)
   pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
+  pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
   pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
   find_package(GTest REQUIRED)
   find_path(BOOST_BEAST boost/beast/version.hpp REQUIRED)
@@ -22,12 +22,13 @@ set(WICK_NEEDS_unicode PkgConfig::UTF8PROC)
 set(WICK_NEEDS_net CURL::libcurl)
 set(WICK_NEEDS_format nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_hub nlohmann_json::nlohmann_json OpenSSL::Crypto PkgConfig::LIBZIP)
-set(WICK_NEEDS_text nlohmann_json::nlohmann_json PkgConfig::PCRE2)
+set(WICK_NEEDS_text nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_chat nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_grammar nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_local nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_server PkgConfig::SIMDJSON PkgConfig::PROMETHEUS)
 set(WICK_NEEDS_http OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json)  # Boost.Beast and Asio are headers alone
+set(WICK_NEEDS_route PkgConfig::SQLITE)
 set(WICK_NEEDS_cli CLI11::CLI11 PkgConfig::LIBEDIT)
 
 # The cross build holds the modules whose code depends on the processor. GoogleTest's library for it is built from the sources
@@ -113,20 +114,26 @@ function(wick_test_flags target)
   wick_precompile(${target} test <gtest/gtest.h>)
 endfunction()
 
-# A module's test files are compiled four at a time: most of a test's time goes into templates that its neighbors have as well. These
-# stand apart, because their unnamed namespaces have a name of a neighbor's.
+# Several files are compiled as one: most of a file's time goes into headers and templates that its neighbors have as well. Tables
+# (_data.cc), architectures, commands (cli), providers (remote) and these stand apart, because their unnamed namespaces share a name with a neighbor's. Files of
+# WICK_HOT_MODULES stand apart too: their instructions may not depend on neighbors.
 set(WICK_APART server/chat_test server/completions_test server/request_test server/responses_test model/placement_test
   model/same_bits_test model/wild_values_test model/slot_map_test http/websocket_test hub/pull_test hub/store_test
   backend/cpu/same_bits_test kernels/cpu/vector_test format/safetensors_test sample/scan_test sample/stages_test
   engine/speculation_test grammar/token_masks_test grammar/json_string_test grammar/json_number_test local/local_pool_test
   local/local_session_test local/local_test library/memory_faults_test library/same_answers_test library/stream_logprobs_test
-  text/tokenizer_test text/json_reader_test)
+  text/tokenizer_test format/json_reader_test base/thread_team net/transfers shell/rewrites_test grammar/output_format
+  grammar/json_spelling grammar/gbnf grammar/productions model/families_test model/parity_experts_test model/parity_test
+  server/admission)
 
-function(wick_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+function(wick_unite target files_at_a_time)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_at_a_time})
   foreach(name IN LISTS WICK_APART)
     set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${name}.cc PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "_data\\.cc$|/arch/")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 function(wick_module module below)
@@ -163,6 +170,9 @@ function(wick_module module below)
   else()
     wick_precompile(wick_${module} module)
   endif()
+  if(NOT module IN_LIST WICK_HOT_MODULES AND NOT module MATCHES "^(cli|remote)$")
+    wick_unite(wick_${module} 6)
+  endif()
   if(module MATCHES "^(cli|library)$")
     target_compile_definitions(wick_${module} PRIVATE WICK_VERSION="${PROJECT_VERSION}")
   endif()
@@ -183,8 +193,8 @@ function(wick_module module below)
     add_executable(${module}_test ${tests})
     target_link_libraries(${module}_test PRIVATE wick_${module} wick_test_support ${WICK_NEEDS_${module}})
     wick_test_flags(${module}_test)
-    wick_unite(${module}_test)
-    if(module MATCHES "^(provider|server|local|library|cli)$")
+    wick_unite(${module}_test 4)
+    if(module MATCHES "^(provider|route|server|local|library|cli)$")
       target_link_libraries(${module}_test PRIVATE wick_scripted)
     endif()
     if(WICK_HAS_SIMDE)
@@ -246,7 +256,7 @@ function(wick_benches)
   foreach(source IN LISTS benches)
     get_filename_component(name ${source} NAME_WE)
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
-    target_link_libraries(bench_${name} PRIVATE wick_kernels wick_text wick_chat wick_grammar wick_engine)
+    target_link_libraries(bench_${name} PRIVATE wick_kernels wick_text wick_chat wick_grammar wick_engine wick_shell)
     target_include_directories(bench_${name} PRIVATE ${CMAKE_SOURCE_DIR})
     set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   endforeach()
@@ -282,10 +292,14 @@ function(wick_product_tests)
   add_test(NAME exhaustive_visits
     COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/exhaustive_visits_test.py ${CMAKE_BINARY_DIR})
   set_tests_properties(exhaustive_visits PROPERTIES LABELS unit)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
+    wick_add_script(debug_preset ${CMAKE_SOURCE_DIR}/tests/debug_preset_test.py ${CMAKE_BINARY_DIR})
+  endif()
   add_test(NAME tidy COMMAND python3 ${CMAKE_SOURCE_DIR}/tools/tidy.py ${CMAKE_SOURCE_DIR})
   set_tests_properties(tidy PROPERTIES LABELS unit)
   wick_add_script(tidy_rules ${CMAKE_SOURCE_DIR}/tests/tidy_test.py)
   wick_add_script(references ${CMAKE_SOURCE_DIR}/tests/references_test.py)
+  wick_add_script(models_table ${CMAKE_SOURCE_DIR}/tests/models_table_test.py)
 endfunction()
 
 # tests/fuzz/NAME.cc becomes fuzz_NAME, its corpus lies in tests/fuzz/corpus/NAME. A fuzzer may use every module that there is.

@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
   wick::set_log([](wick::LogLevel level, std::string_view message) {
     std::cerr << wick::name(level) << ": " << message << "\n";
   });
-  const auto model = wick::Model::open(
-      argv[1], {.max_concurrent = 1, .may_download = true, .progress = show});
+  const auto model =
+      wick::Model::open(argv[1], {.max_concurrent = 1, .may_download = true, .progress = show});
   if (!model) {
     std::cerr << wick::to_string(model.error()) << "\nhint: " << model.error().hint << "\n";
     return 1;

@@ -211,10 +211,10 @@ inline std::shared_ptr<Hook> to_shared(const py::handle& value, const std::strin
 
 // The settings that are called the same, and mean the same, in each language (wick/fields.h): false
 // if `key` is none of them.
-#define WICK_SET(name)                          \
-  if (key == #name) {                           \
+#define WICK_SET(name)                           \
+  if (key == #name) {                            \
     to.name = as<decltype(to.name)>(value, key); \
-    return true;                                \
+    return true;                                 \
   }
 
 inline bool set_field(wick::Generation& to, const std::string& key, const py::handle& value) {
@@ -286,8 +286,7 @@ inline std::vector<wick::TokenId> to_ids(const py::handle& value, const std::str
   std::vector<wick::TokenId> ids;
   // By index, for a list may change while an element says what it is.
   for (py::ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
-    const auto item =
-        py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    const auto item = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
     ids.push_back(as<wick::TokenId>(item, option));
   }
   return ids;
@@ -326,7 +325,7 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
     if (value.is_none() || set_field(g, key, value)) continue;
     if (key == "stop") {
       g.stop = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
-                                               : as<std::vector<std::string>>(value, key);
+                                              : as<std::vector<std::string>>(value, key);
     } else if (key == "stop_token_ids") {
       g.stop_token_ids = to_ids(value, key);
     } else if (key == "logit_bias") {
@@ -401,6 +400,7 @@ struct Opening {
 
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
+
   ~Opening() { here = outer; }
 
   inline static thread_local Opening* here = nullptr;

@@ -13,6 +13,7 @@
 
 #include "convert.h"
 #include "records.h"
+#include "wick/architecture.h"
 #include "wick/model.h"
 
 using namespace pywick;
@@ -289,8 +290,7 @@ void bind_stream(py::module_& m) {
     (*cancel).request_stop();
   });
 
-  made_by_library(
-      py::class_<PyStream>(m, "Stream", py::custom_type_setup(PyStream::be_collected)))
+  made_by_library(py::class_<PyStream>(m, "Stream", py::custom_type_setup(PyStream::be_collected)))
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", next_piece)
       .def("__enter__", [](py::object self) { return self; })
@@ -352,9 +352,8 @@ void bind_session(py::module_& m) {
       .def("say", say, py::arg("text"), py::arg("on_text") = py::none())
       .def("stream",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
-             return stream_of(session, settings, [&](const wick::Generation& g) {
-               return session->stream(text, g);
-             });
+             return stream_of(session, settings,
+                              [&](const wick::Generation& g) { return session->stream(text, g); });
            })
       .def("estimate",
            [](PySession& session, const std::string& text, const py::kwargs& settings) {
@@ -441,9 +440,8 @@ void bind_model(py::module_& m) {
 
 void bind_pool(py::module_& m) {
   py::class_<PyPool>(m, "ModelPool")
-      .def(py::init([](const py::kwargs& given) {
-        return std::make_unique<PyPool>(to_pool_options(given));
-      }))
+      .def(py::init(
+          [](const py::kwargs& given) { return std::make_unique<PyPool>(to_pool_options(given)); }))
       .def(
           "get",
           [](PyPool& pool, const py::object& path) {
@@ -491,11 +489,14 @@ bool is_main_interpreter() {
 // pybind11's own beginning, which hangs in a subinterpreter of Python 3.11, comes behind ours.
 // Python 3.13 may run that in the main interpreter, and the module's body in the other one.
 #define PyInit__wick begin_in_main_interpreter
+
 PYBIND11_MODULE(_wick, m) {
   if (!is_main_interpreter()) throw py::import_error(kNotHere);
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
   m.def("set_log", set_log, py::arg("sink"));
+  m.def("add_architecture", [](const std::string& json) { take(wick::add_architecture(json)); },
+        py::arg("json"));
   open_gate();
   py::module_::import("atexit").attr("register")(py::cpp_function(&close_gate));
   guard_base_class();
@@ -507,6 +508,7 @@ PYBIND11_MODULE(_wick, m) {
   bind_model(m);
   bind_pool(m);
 }
+
 #undef PyInit__wick
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__wick() {

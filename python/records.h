@@ -60,10 +60,10 @@ inline void bind_records(py::module_& m) {
 #define WICK_READ(field) .def_readonly(#field, &ModelInfo::field)
 #define WICK_READ_MEMORY(field) \
   .def_property_readonly(#field, [](const ModelInfo& info) { return info.memory.field; })
-  made_by_library(py::class_<ModelInfo>(m, "ModelInfo"))
-      WICK_INFO_FIELDS(WICK_READ) WICK_MEMORY_FIELDS(WICK_READ_MEMORY)
-          .def_property_readonly(
-              "draft_bytes", [](const ModelInfo& info) { return info.memory.draft_bytes(); });
+  made_by_library(py::class_<ModelInfo>(m, "ModelInfo")) WICK_INFO_FIELDS(WICK_READ)
+      WICK_MEMORY_FIELDS(WICK_READ_MEMORY)
+          .def_property_readonly("draft_bytes",
+                                 [](const ModelInfo& info) { return info.memory.draft_bytes(); });
 #undef WICK_READ
 #undef WICK_READ_MEMORY
 }

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 and pathlib.Path(sys.argv[1]).is_dir() else __file__).resolve()
 ROOT = ROOT if ROOT.is_dir() else ROOT.parents[1]
@@ -16,19 +17,18 @@ TEXT = {".h", ".cc", ".py", ".pyi", ".md", ".cmake", ".txt", ".json", ".sh", ".t
 
 # A word of another project, of a file format or of an instruction set, an example, or what is to come, by the page that needs it.
 FOREIGN = {
-    "docs/STYLE.md": {"source_location", "_GLIBCXX_ASSERTIONS", "kv_bytes", "window_tokens", "foo_test", "foo"},
-    "docs/model.md": {"kv_from_layer", "MoeSpec"},
-    "docs/api.md": {"promtool"},
-    "docs/formats/sentencepiece.md": {"trainer_spec", "escape_whitespaces", "UNUSED"},
+    "docs/adding-a-model.md": {"configuration_olmo2", "modeling_NAME"},
+    "docs/STYLE.md": {"foo_test", "source_location"},
+    "docs/model.md": {"kv_from_layer"},
+    "docs/formats/sentencepiece.md": {"escape_whitespaces", "trainer_spec"},
     "docs/glossary.md": {"cache_salt"},
     "docs/kernels/iq4.md": {"tbl"},
     "docs/kernels/q4_k.md": {"vpmulld"},
     "docs/numerics.md": {"max_j", "vdpbf16ps"},
-    "docs/perf.md": {"vpmulld", "vpermb"},
-    "docs/python.md": {"asyncio", "to_thread"},
-    "docs/server.md": {"h2", "wrk"},
+    "docs/perf.md": {"vpermb", "vpmulld"},
+    "docs/server.md": {"wrk"},
     "docs/templates.md": {"lipsum"},
-    "docs/tokenizers.md": {"UnicodeScripts", "UNUSED", "chameleon", "spark2_5"},
+    "docs/tokenizers.md": {"UNUSED", "UnicodeScripts", "chameleon", "spark2_5"},
     "docs/library.md": {"n_x"},
 }
 SYMBOL = re.compile(r"[A-Za-z_]\w*(?:(?:::|\.|->)~?[A-Za-z_]\w*)*(?:\(\))?")
@@ -37,6 +37,7 @@ PATH = re.compile(r"(?<![\w/.~$}{-])((?:src|include|tests|tools|bench|examples|d
                   r"(?:MODULES)/[\w/]+\.(?:h|cc))(?![\w*<{$…]|/[*<{$…]|\.\*)")
 PRESET = re.compile(r"(?:--preset[ =]|[Pp]resets? `?|tools/build )([a-z]+)\b(?!/)")
 VALUE = re.compile(r"`(k[A-Z]\w*)` ?(?:=|\() ?(-?[\d,]+)\b(?! ?[KMG]i?B)")
+SECTION = re.compile(r'(docs/[\w./-]+\.md),? "([^"\n]+)"')  # the start of a heading, or of bold text
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -66,7 +67,7 @@ def wrong(root):
     for name in names:
         words |= {pathlib.Path(name).stem, f"fuzz_{pathlib.Path(name).stem}", f"bench_{pathlib.Path(name).stem}"}
     for name, text in texts.items():
-        if name.endswith(".md"):
+        if name.endswith(".md") or name == "tests/references_test.py":  # its exceptions are no names of the code
             continue
         words |= set(re.findall(r"[A-Za-z_]\w*", text))
         for found in re.finditer(r"\b(k[A-Z]\w*)(?:\[\])? = (-?[\d']+)[;,]", text):
@@ -82,6 +83,10 @@ def wrong(root):
                 filled_in = re.search(r"\b(?:[A-Z]+|foo)(?:\b|_)", re.sub(r"README|STYLE|ARCHITECTURE|MIT", "", said))
                 if not filled_in and name != "tools/peer_llama.sh" and " of commit " not in line and not exists(said, known, here):
                     out.append(f"{name}:{number}: there is no {said}")
+            for found in SECTION.finditer(line):
+                page = texts.get(found[1]) or ""
+                if not re.search(rf"^#+ {re.escape(found[2])}|\*\*{re.escape(found[2])}", page, re.M):
+                    out.append(f"{name}:{number}: {found[1]} has no section {found[2]}")
             if name.startswith((".ci", "docs/", "README", "tools/", "test.sh", "run.sh")):
                 for found in PRESET.finditer(line):
                     if found[1] not in presets | {"release"} and (found[0].startswith("--") or "`" in found[0]):
@@ -102,14 +107,16 @@ def exists(said, known, here):
 def wrong_page(name, text, root, words, values):
     out = []
     page = re.sub(r"^```.*?^```", lambda m: "\n" * m[0].count("\n"), text, flags=re.S | re.M)
-    allowed = FOREIGN.get(name, set())
+    allowed, missing = FOREIGN.get(name, set()), set()
     for number, line in enumerate(page.splitlines(), 1):
         for found in re.finditer(r"`([^`\n]+)`", line):
             if not SYMBOL.fullmatch(found[1]) or re.fullmatch(r"WICK_[A-Z]+_[A-Z_]+", found[1]):  # a setting's variable: config_test
                 continue
             for part in re.findall(r"[A-Za-z_]\w*", found[1]):
-                if part not in words and part not in allowed:
-                    out.append(f"{name}:{number}: nothing is called {part}")
+                if part not in words:
+                    missing.add(part)
+                    if part not in allowed:
+                        out.append(f"{name}:{number}: nothing is called {part}")
         for found in VALUE.finditer(line):
             if found[1] in values and int(found[2].replace(",", "")) not in values[found[1]]:
                 out.append(f"{name}:{number}: {found[1]} is {', '.join(map(str, values[found[1]]))}, not {found[2]}")
@@ -117,7 +124,7 @@ def wrong_page(name, text, root, words, values):
             target = found[1].split("#")[0]
             if target and "://" not in target and not (root / name).parent.joinpath(target).exists():
                 out.append(f"{name}:{number}: the link {target} leads nowhere")
-    return out
+    return out + [f"{name}: the exception {word} is not needed" for word in sorted(allowed - missing)]
 
 
 class References(unittest.TestCase):
@@ -153,6 +160,14 @@ class Planted(unittest.TestCase):
         self.assertEqual(self.wrong("`kMost` (4)"), ["docs/a.md:1: kMost is 3, not 4"])
         self.assertEqual(self.wrong("![a](b.svg)"), ["docs/a.md:1: the link b.svg leads nowhere"])
         self.assertEqual(self.wrong("`cmake --preset fast`"), ["docs/a.md:1: there is no preset fast"])
+
+    def test_sections(self):
+        self.assertEqual(self.wrong("# Parts of a part\n**Bold.** x", '// docs/a.md, "Parts", docs/a.md, "Bold", docs/a.md, "x"\n'),
+                         ["src/base/a.h:3: docs/a.md has no section x"])
+
+    def test_exceptions_that_are_not_needed(self):
+        with unittest.mock.patch.dict(FOREIGN, {"docs/a.md": {"Part", "Whole"}}):
+            self.assertEqual(self.wrong("`Part`, `Whole`"), ["docs/a.md: the exception Part is not needed"])
 
 
 if __name__ == "__main__":

@@ -156,6 +156,40 @@ TEST(ServerModel, ParametersAreThoseOfTheRequest) {
   EXPECT_EQ(text_of(json, "wick.parameters.temperature.origin"), "default");
 }
 
+TEST(ServerModel, StructuredOutputInEachApi) {
+  Local f;
+  const std::string talk = cat("{", kTalk, ",\"temperature\":2,");
+  const auto schema = R"({"type":"array","items":{"enum":[1,22]},"minItems":2,"maxItems":2})";
+  const auto fits = [](const std::string& text) {
+    const auto value = parse_json(text);
+    const Array* const items = value ? value->array() : nullptr;
+    return items != nullptr && items->size() == 2 &&
+           std::all_of(items->begin(), items->end(), [](const JsonValue& item) {
+             const bool is_whole = item.integer() != nullptr;
+             const double number = is_whole ? static_cast<double>(*item.integer()) : *item.number();
+             return number == 1 || number == 22;
+           });
+  };
+  const auto chat = f.json("/v1/chat/completions",
+                           cat(talk, R"("response_format":{"type":"json_schema","json_schema":)",
+                               R"({"name":"x","schema":)", schema, "}}}"));
+  EXPECT_TRUE(fits(text_of(chat, "choices.0.message.content"))) << to_json(chat);
+  EXPECT_EQ(text_of(chat, "choices.0.finish_reason"), "stop");
+  EXPECT_NE(text_of(chat, "wick.steered"), "true");
+  const auto steered = f.json("/v1/chat/completions",
+                              cat(talk, R"("guided_regex":"a{5,99}b","max_tokens":8})"));
+  EXPECT_TRUE(text_of(steered, "choices.0.message.content").ends_with("b")) << to_json(steered);
+  EXPECT_EQ(text_of(steered, "choices.0.finish_reason") == "length",
+            text_of(steered, "wick.steered") == "true");
+  const auto ollama =
+      f.json("/api/chat", cat("{", kTalk, R"(,"stream":false,"format":)", schema, "}"));
+  EXPECT_TRUE(fits(text_of(ollama, "message.content"))) << to_json(ollama);
+  const auto response = f.json(
+      "/v1/responses", cat(R"({"input":"Hi","text":{"format":{"type":"json_schema","name":"x",)",
+                           R"("schema":)", schema, "}}}"));
+  EXPECT_TRUE(fits(text_of(response, "output.0.content.0.text"))) << to_json(response);
+}
+
 TEST(ServerModel, WhatTheModelCannotIsRefusedByName) {
   Local f;
   const auto refused = [&](std::string_view more) {
@@ -163,8 +197,12 @@ TEST(ServerModel, WhatTheModelCannotIsRefusedByName) {
     EXPECT_EQ(got.status, 400) << got.body;
     return text_of(got.json(), "error.param") + " " + text_of(got.json(), "error.code");
   };
-  EXPECT_EQ(refused(R"("response_format":{"type":"json_object"})"),
+  EXPECT_EQ(refused(R"("response_format":{"type":"yaml"})"),
             "response_format response_format_unsupported");
+  EXPECT_EQ(refused(R"("json_schema":{"uniqueItems":true})"), "response_format schema_keyword");
+  EXPECT_EQ(refused(R"("guided_regex":"(a")"), "response_format regex_syntax");
+  EXPECT_EQ(refused(R"("grammar":"x ::= \"a\"")"), "response_format bad_grammar");
+  EXPECT_EQ(refused(R"("guided_regex":"a{99}","max_tokens":9)"), "max_tokens max_tokens_too_small");
   EXPECT_EQ(refused(R"("tool_choice":"required")"), "tool_choice tool_choice_unsupported");
   EXPECT_EQ(refused(R"("max_tokens":1000000)"), "messages context_length_exceeded");
   EXPECT_EQ(refused(R"("top_logprobs":3)").substr(0, 12), "top_logprobs");

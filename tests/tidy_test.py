@@ -134,6 +134,13 @@ class Rules(unittest.TestCase):
             self.refuses("src/base/a.h", text, said)
         self.refuses("src/base/Camel.h", "", "src/base/Camel.h: a file is snake_case", "src/base/Camel.h: a header without '#pragma once'")
 
+    def test_architectures_are_named_where_they_are_described(self):
+        self.write("src/model/arch/wide.cc", 'Arch wide_arch() { return {.gguf_name = "wide-2"}; }\n')
+        self.refuses("src/model/a.cc", 'bool b = s == "wide-2";\n', "src/model/a.cc:1: names the architecture 'wide-2'")
+        self.refuses("src/model/a.cc", 'auto k = "wide-2.block_count";\n', "src/model/a.cc:1: names the architecture 'wide-2'")
+        self.write("src/model/a.cc", 'int x;  // "wide-2"\nauto k = "wide-20";\n')
+        self.assertNotIn("names the architecture", self.tidy())
+
     def test_conversions(self):
         text = "#pragma once\nclass Text {\n public:\n  Text(int size);\n  Text(const Text& other);\n  explicit Text(bool b);\n};\n"
         self.refuses("src/base/a.h", text, "src/base/a.h:4: Text is made of its argument without a word")

@@ -39,15 +39,15 @@ NAMES = {
 # What one API lacks, and why.
 EXCEPTIONS = {
     "C": {
-        "Completion.usage": "its fields stand in the completion itself", "ModelInfo.memory": "its fields stand in the info itself",
+        "Completion.usage": "its fields are fields of the completion", "ModelInfo.memory": "its fields are fields of the model info",
         "Stream.end": "wick_stream_next() gives NULL", "Stream.text": "wick_completion::text, and wick_error::partial_text",
         "StreamSet.add": "wick_generation::stream_set and stream_key", "name": "enums", "to_string": "wick_error::cause",
         **dict.fromkeys(JSON, "requests take and give JSON itself"),
     },
     "Python": {
-        "Completion.usage": "its fields stand in the completion itself", "ModelInfo.memory": "its fields stand in the info itself",
-        "Generation.more": "each sampler's setting by its own name", "Generation.wake": "`stream_async()`",
-        "PoolOptions.model": "those of `ModelOptions` beside these",
+        "Completion.usage": "its fields are fields of the completion", "ModelInfo.memory": "its fields are fields of the model info",
+        "Generation.more": "one keyword per sampling setting", "Generation.wake": "`stream_async()`",
+        "PoolOptions.model": "the fields of `ModelOptions`, as keywords of the pool",
         "TokenBias": "logit_bias is a dict, of ids or texts", "EffectiveParameter": "parameters is a dict of (value, origin)",
         "OpenProgress": "the callback's arguments", "ToolCall": "tool_calls is a list of dicts",
         "Stream.end": "StopIteration", "name": "words", "to_string": "str() of the exception",

@@ -2,8 +2,8 @@
 // data.
 //
 //   auto estimate = model->estimate("Once upon a time", {.max_tokens = 200});
-//   if (estimate) std::cout << estimate->prompt_tokens - estimate->cached_tokens << " tokens to
-//   compute\n";
+//   if (estimate)
+//     std::cout << estimate->prompt_tokens - estimate->cached_tokens << " tokens to compute\n";
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace wick {
 
 // Why prefix caching reused no more of a prompt.
 enum class MissReason : std::uint8_t {
-  kNone,         // nothing is missing: all but the last token is cached
+  kNone,         // all is cached but the last prompt token, which is always computed
   kNew,          // the cached text ends here, the prompt goes on
   kEdited,       // the cache has another token here
   kEvicted,      // the blocks were evicted
-  kOtherTenant,  // another tenant has it cached (reported only if tenants may know of each other)
-  kNeverSeen,    // no text of this tenant begins with these tokens
-  kOff,          // prefix caching is off, or the prompt's own logprobs are wanted
+  kOtherTenant,  // another tenant has it cached; tests only: this library hides it
+  kNeverSeen,    // no prefix of the prompt is in this tenant's cache
+  kOff,          // prefix caching is off, or the request sets prompt_logprobs
 };
 
 // "none", "new", "edited", "evicted", "other tenant", "never seen", "off".
@@ -31,9 +31,9 @@ WICK_API std::string_view name(MissReason reason) noexcept;
 
 struct CacheMiss {
   MissReason reason = MissReason::kNone;
-  int position = 0;     // of the first token that has to be computed
-  TokenId wanted = -1;  // the token there
-  TokenId cached = -1;  // kEdited: the cached token there
+  int position = 0;     // index of the first prompt token that must be computed
+  TokenId wanted = -1;  // the prompt's token at `position`
+  TokenId cached = -1;  // the cached token at `position`, with kEdited; else -1
 };
 
 struct RequestEstimate {
@@ -41,10 +41,10 @@ struct RequestEstimate {
   int max_tokens = 0;     // of the answer
   int cached_tokens = 0;  // of the prompt: reused, not computed
   CacheMiss miss = {};    // why no more are cached
-  int blocks = 0;         // of 16 tokens, for the prompt and the longest answer
-  int free_blocks = 0;    // not used by running requests; cached prefixes in them may be evicted
-  std::uint64_t cache_bytes = 0;  // of `blocks`
-  int requests_before = 0;        // running or waiting
+  int blocks = 0;         // KV cache blocks (16 tokens each) for prompt and max_tokens
+  int free_blocks = 0;    // blocks that no running request uses; may hold evictable prefixes
+  std::uint64_t cache_bytes = 0;  // size of `blocks`
+  int requests_before = 0;        // requests that run or wait now
   // Estimated time to first token in milliseconds, from the measured prompt speed and the work
   // queued before. Empty until a prompt has run, and for requests with prompt_logprobs.
   std::optional<double> ttft_ms = {};

@@ -24,8 +24,8 @@ struct ReasoningEvent {
   std::string text = {};  // likewise
 };
 
-// A tool call begins. Its arguments follow as ArgumentsEvents; those of several calls may
-// alternate.
+// A tool call begins. Its arguments follow as ArgumentsEvents. The ArgumentsEvents of several calls
+// may alternate.
 struct ToolCallEvent {
   int index = 0;  // which call of the answer, from 0
   std::string id = {}, name = {};
@@ -41,7 +41,7 @@ struct LogprobsEvent {
   std::vector<TokenLogprob> tokens = {};
 };
 
-// Token counts so far, from providers that send them before the end.
+// Token counts so far. Only some providers send them before the end; a local model does not.
 struct UsageEvent {
   Usage usage = {};
 };
@@ -51,8 +51,8 @@ struct DoneEvent {
   Usage usage = {};
   // All effective parameters, a random seed included.
   std::vector<EffectiveParameter> parameters = {};
-  std::vector<TokenLogprob> prompt_logprobs = {};    // with Generation::prompt_logprobs
-  std::optional<Error> error = {};                  // with kError
+  std::vector<TokenLogprob> prompt_logprobs = {};  // with Generation::prompt_logprobs
+  std::optional<Error> error = {};                 // with kError
 };
 
 using Event = std::variant<TextEvent, ReasoningEvent, ToolCallEvent, ArgumentsEvent, LogprobsEvent,

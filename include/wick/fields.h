@@ -11,7 +11,7 @@
 #ifndef WICK_FIELDS_H
 #define WICK_FIELDS_H
 
-/* ModelOptions: numbers, booleans and texts. */
+/* ModelOptions: numbers, booleans and strings. */
 #define WICK_MODEL_FIELDS(FIELD) \
   FIELD(threads)                 \
   FIELD(device)                  \
@@ -28,7 +28,7 @@
   FIELD(draft_max)               \
   FIELD(quantization)
 
-/* Generation; likewise. */
+/* Generation: numbers, booleans and strings. */
 #define WICK_GENERATION_FIELDS(FIELD) \
   FIELD(max_tokens)                   \
   FIELD(samplers)                     \
@@ -43,7 +43,7 @@
   FIELD(emit_bytes)                   \
   FIELD(tool_choice)
 
-/* EmbedOptions; likewise. */
+/* EmbedOptions: numbers, booleans and strings. */
 #define WICK_EMBED_FIELDS(FIELD) \
   FIELD(pooling)                 \
   FIELD(normalize)               \
@@ -57,7 +57,7 @@
   FIELD(max_models)             \
   FIELD(warm_up)
 
-/* Of ModelInfo; texts, numbers and truth values. */
+/* ModelInfo: strings, numbers and booleans. */
 #define WICK_INFO_FIELDS(FIELD) \
   FIELD(name)                   \
   FIELD(architecture)           \
@@ -67,13 +67,13 @@
   FIELD(is_pinned)              \
   FIELD(is_used)
 
-/* Of ModelInfo::memory, in C and Python of the info itself; numbers. */
+/* ModelMemory: numbers. In C and Python these are fields of the model info itself. */
 #define WICK_MEMORY_FIELDS(FIELD) \
   FIELD(weight_bytes)             \
   FIELD(cache_bytes)              \
   FIELD(scratch_bytes)
 
-/* Of Usage, in C of wick_completion; numbers. */
+/* Usage: numbers. In C these are fields of wick_completion. */
 #define WICK_USAGE_FIELDS(FIELD) \
   FIELD(prompt_tokens)           \
   FIELD(cached_tokens)           \
@@ -81,19 +81,20 @@
   FIELD(reasoning_tokens)        \
   FIELD(draft_tokens)            \
   FIELD(accepted_tokens)         \
+  FIELD(steered_tokens)          \
   FIELD(preemptions)             \
   FIELD(queue_ms)                \
   FIELD(prompt_ms)               \
   FIELD(generate_ms)
 
-/* Of RequestEstimate; numbers. */
+/* RequestEstimate: numbers. */
 #define WICK_ESTIMATE_FIELDS(FIELD) \
-  FIELD(prompt_tokens)          \
-  FIELD(max_tokens)             \
-  FIELD(cached_tokens)          \
-  FIELD(blocks)                 \
-  FIELD(free_blocks)            \
-  FIELD(cache_bytes)            \
+  FIELD(prompt_tokens)              \
+  FIELD(max_tokens)                 \
+  FIELD(cached_tokens)              \
+  FIELD(blocks)                     \
+  FIELD(free_blocks)                \
+  FIELD(cache_bytes)                \
   FIELD(requests_before)
 
 #endif

@@ -30,33 +30,37 @@ class Wake;
 
 // Changes `logits` [vocabulary] in place before the sampler sees them; `history` is the prompt and
 // the answer so far. The model's engine thread calls it once per token, so a slow hook delays all
-// requests of that model. The edit may depend on the arguments only, or the same seed no longer
-// gives the same text. Calls to the same model inside the hook fail (id "called_in_hook"); do not
-// wait for a Stream there. A hook that throws ends the request with an error (id
-// "callback_failed").
+// requests of that model. The hook must be a function of its arguments; otherwise the same seed may
+// give another text. It must not call the same model (the call fails, id "called_in_hook") or wait
+// for a Stream (that deadlocks). A hook that throws ends the request with an error (id
+// "callback_failed"). Hugging Face and vLLM: logits processor.
 using LogitsHook = std::function<void(std::span<float> logits, std::span<const TokenId> history)>;
 
 // Receives the text while it is generated, in complete characters, on the calling thread. Return
-// false to end the answer. For logprobs with each piece use Stream.
+// false to cancel the request; the answer then ends with FinishReason::kCancelled and keeps its
+// text. Use Stream for the logprobs of each piece.
 using TextSink = std::function<bool(std::string_view text)>;
 
-// Logit bias: added to a token's logit, -infinity bans the token. With `text`: for each token of
-// the text.
+// Logit bias: `bias` is added to the logit of the token `id`; -infinity bans the token. If `id` is
+// negative, the bias applies to each token of `text`.
 struct TokenBias {
   TokenId id = -1;
   double bias = 0;
-  std::string text = {};  // used if id is negative
+  std::string text = {};
 };
 
-// Structured output. No provider supports it yet: all types but "text" are refused (id
-// "response_format_unsupported").
+// Structured output: the text is a document of this format. Of a local model every answer is one,
+// also where max_tokens ends it (Usage::steered_tokens). An unknown type or an unsupported keyword
+// of a schema is refused.
 struct ResponseFormat {
-  std::string type = "text";  // "json_object", "json_schema", "grammar"
-  std::string schema = {};    // JSON schema or grammar
+  // "text" = any; "json_object": a JSON object; "json_schema", "regex" (ECMA-262, the whole text),
+  // "choice" (a JSON array of texts), "grammar" (GBNF): as `schema` says.
+  std::string type = "text";
+  std::string schema = {};  // with "json_object" it may be empty
 };
 
-// A parameter that is not set comes from the model file, else from the default. A value out of
-// range is refused; the message says the range.
+// For a parameter that is not set, the model file's hint applies, else the default. A value out of
+// range is an error; the message has the allowed range.
 struct Generation {
   std::optional<double> temperature = {};     // default 0.8; 0 = greedy
   std::optional<int> top_k = {};              // default 40; 0 = off
@@ -64,9 +68,10 @@ struct Generation {
   std::optional<double> min_p = {};           // default 0.05; 0 = off
   std::optional<double> repeat_penalty = {};  // default 1 = off
   std::optional<std::uint64_t> seed = {};     // not set: random
-  // Any other sampling parameter, by the name of its flag: {"xtc_probability", 0.5}.
+  // Any other sampling parameter, by its key in [generation] of config.toml:
+  // {"xtc_probability", 0.5}.
   std::vector<std::pair<std::string, double>> more = {};
-  int max_tokens = 0;                   // 0 = to the context's end
+  int max_tokens = 0;  // 0 = to the context's end
   // Stop sequences: text that ends the answer and is not part of it.
   std::vector<std::string> stop = {};
   std::vector<TokenId> stop_token_ids = {};  // tokens that end the answer
@@ -75,22 +80,26 @@ struct Generation {
   std::string samplers = {};
   LogitsHook logits = {};
   bool logprobs = false;  // of each generated token: Completion::logprobs, Stream::logprobs()
-  // Of each prompt token: Completion::prompt_logprobs; disables prefix caching.
+  // Logprob of each prompt token: Completion::prompt_logprobs. Disables prefix caching for this
+  // request.
   bool prompt_logprobs = false;
   int top_logprobs = 0;  // most likely alternatives per token, 0 to 20; with either of the above
-  std::stop_token cancel = {};  // cancels from any thread: the answer ends with kCancelled and
-                                // keeps its text; before it begins, an error of code kCancelled
+  // Cancels the request from any thread. The answer ends with kCancelled and keeps its text. While
+  // the chat template is rendered there is no answer yet: the call fails with code kCancelled.
+  std::stop_token cancel = {};
   // For a loop that reads many streams: wick/stream_set.h.
   std::shared_ptr<Wake> wake = {};
-  int time_limit_ms = 0;     // from the call on; then an error (id "time_limit"); 0 = no limit
-  int priority = 0;          // -2 (background) to 2; rises while the request waits
-  std::uint64_t tenant = 0;  // tenants get fair scheduling and never share cache entries
-  // How a local model groups text into pieces; the text does not change. A piece is sent when it
-  // has emit_tokens tokens (1 to 256), or before its first character would wait longer than
-  // emit_ms. The end of the answer sends the rest. 0 = no such condition; both 0 = each piece at
-  // once.
+  int time_limit_ms = 0;  // since the call; exceeding it is an error (id "time_limit"); 0 = off
+  int priority = 0;       // -2 (background) to 2; rises while the request waits
+  // A tenant is a client of the server: tenants share the engine fairly (by computed tokens) and
+  // never share prefix cache entries. The caller chooses a number for each client.
+  std::uint64_t tenant = 0;
+  // How a local model groups text into pieces (events); the text does not change. A piece is
+  // sent once it has emit_tokens tokens (1 to 256), or once its first character has waited emit_ms
+  // milliseconds. The rest is sent at the end of the answer. 0 = this condition is off; both 0 =
+  // text is sent after every token.
   int emit_tokens = 0, emit_ms = 0;
-  // Most bytes of text per event, 4 to 16384, cut between characters; 0 = no limit.
+  // Maximum bytes of text per event, 4 to 16384, cut between characters; 0 = no limit.
   int emit_bytes = 0;
 
   // For prompts that are messages:
@@ -122,9 +131,9 @@ struct Completion {
   Usage usage = {};
   // All effective parameters, a random seed included.
   std::vector<EffectiveParameter> parameters = {};
-  // One for each of Usage::generated_tokens, the EOS token and those of a stop sequence included.
+  // One entry per generated token, including EOS and the tokens of a stop sequence.
   std::vector<TokenLogprob> logprobs = {};
-  // Without the first token, which has no prediction.
+  // One entry per prompt token except the first, which has no prediction.
   std::vector<TokenLogprob> prompt_logprobs = {};
 };
 
@@ -139,8 +148,8 @@ struct EmbedOptions {
 };
 
 struct Embedding {
-  std::vector<float> values = {};  // the same number for every text
-  int tokens = 0;                  // of the text
+  std::vector<float> values = {};  // its length is the same for every text
+  int tokens = 0;                  // tokens of the text
 };
 
 }  // namespace wick

@@ -24,13 +24,13 @@ enum class LogLevel : std::uint8_t {
 WICK_API std::string_view name(LogLevel level) noexcept;
 
 // `message` is one line with control characters escaped, valid during the call. The sink is called
-// on the thread that logs, by several threads at once, never while the library holds a lock. It may
-// call the library (messages logged by these calls are dropped), except to open a model that is
-// just being downloaded: that would deadlock. Exceptions are dropped.
+// on the thread that logs, by several threads at once, never while the library holds a lock. The
+// sink may call the library; messages logged by these calls are dropped. It must not open a model
+// that is being downloaded at this moment: that would deadlock. Exceptions are dropped.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
-// Replaces the sink of the process; an empty one disables logging. A call of the previous sink on
-// another thread may still be running when this returns.
+// Sets the log sink of the process; an empty sink disables logging. When this returns, another
+// thread may still be inside the previous sink.
 WICK_API void set_log(LogSink sink) noexcept;
 
 }  // namespace wick

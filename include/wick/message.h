@@ -58,7 +58,7 @@ struct Content {
   Content(std::vector<Part> given)  // implicit
       : parts(std::move(given)) {}
 
-  // The text of all parts of one kind, joined; text() is without reasoning.
+  // The concatenated text of all parts of type Kind; text() omits reasoning.
   template <class Kind = TextPart>
   std::string text() const {
     std::string all;

@@ -1,7 +1,7 @@
-// A loaded model. A Model is a handle: copies share the same weights, cache and thread, and the
-// last one to go unloads it. All functions may be called from any thread at the same time.
-// Concurrent requests share forward passes (continuous batching); they do not change each other's
-// results.
+// A loaded model. A Model is a handle: copies share the same weights, cache and thread. The model
+// is unloaded when its last handle (Model, Session or Stream) is destroyed. All functions may be
+// called from any thread at the same time. Concurrent requests share forward passes (continuous
+// batching); they do not change each other's results.
 //
 //   auto model = wick::Model::open("model.gguf");
 //   if (!model) { std::cerr << wick::to_string(model.error()); return 1; }
@@ -31,16 +31,18 @@ WICK_API const char* version() noexcept;  // "0.1.0"
 
 struct ModelOptions {
   int threads = 0;  // 0 = all that this process may use
-  // "cpu", …; "auto" = the first device that starts. Several devices, "cuda:0,cpu": layers are
-  // placed on them in this order, on each as many as fit its free memory, or in the ratio of
-  // tensor_split, "3,1". Placement does not change the output.
+  // "auto" = the first device that starts; "cpu" is the only one so far. A list ("a,b") places the
+  // layers on several devices in this order: each takes as many as fit into its free memory, or
+  // its share of tensor_split ("3,1"). Placement does not change the output.
   std::string device = "auto";
   std::string tensor_split = {};
-  // Context size in tokens; 0 = the model's, or less if cache_limit_bytes holds less.
+  // Context size in tokens; 0 = the model's context size, reduced to what cache_limit_bytes holds.
   int context = 0;
-  int max_concurrent = 4;  // requests that run at once, 1 to 256; more are queued
+  // Maximum number of requests that run at the same time, 1 to 256; more are queued. vLLM:
+  // max_num_seqs; llama.cpp: -np, n_parallel.
+  int max_concurrent = 4;
   int max_queue = 256;     // queued requests, 1 to 65536; more are refused (id "queue_full")
-  // Size of the KV cache for all requests, if context is 0.
+  // Maximum size of the KV cache of all requests; raised if one sequence of `context` needs more.
   std::uint64_t cache_limit_bytes = 1'000'000'000;
   // KV cache type: f32, bf16, f16, q8_0 or q4_0; "q8_0,q4_0" = keys, values.
   std::string cache_type = "bf16";
@@ -51,9 +53,10 @@ struct ModelOptions {
   // token is verified: the output is identical.
   std::string speculation = "none";
   std::string draft_model = {};
-  int draft_max = 0;  // most draft tokens per step, up to 64; 0 = 16 with "ngram", 3 with "draft"
-  // "Q4_K_M": which file of "hf:org/repo" to take, as in "hf:org/repo:Q4_K_M". Refused (id
-  // "bad_quantization") with any other kind of name, which stands for one file.
+  // Maximum number of draft tokens per step, up to 64; 0 = 16 with "ngram", 3 with "draft".
+  int draft_max = 0;
+  // "Q4_K_M" selects this file of "hf:org/repo"; the same as the name "hf:org/repo:Q4_K_M". With a
+  // path, a catalog name or a URL it is an error (id "bad_quantization").
   std::string quantization = {};
   ProgressSink progress = {};  // progress of download and load
   // Cancels download and load from any thread (kCancelled); a later download resumes.
@@ -85,8 +88,8 @@ class WICK_API Model {
   Result<Stream> stream(const std::vector<Message>& messages,
                         const Generation& generation = {}) const;
 
-  // Estimates complete() or chat() with the same arguments without running them; waits for at most
-  // one engine step. Fails where they would fail.
+  // Estimates the cost of complete() or chat() with the same arguments, without running it. Waits
+  // for at most one engine step. Fails if the request itself would fail.
   Result<RequestEstimate> estimate(std::string_view prompt,
                                    const Generation& generation = {}) const;
   Result<RequestEstimate> estimate(const std::vector<TokenId>& prompt,
@@ -101,8 +104,8 @@ class WICK_API Model {
   // changed file (kCorrupt).
   Result<Session> load_session(std::string_view path) const;
 
-  // Embeddings: a vector for each text, computed in one batch; other requests do not change a bit
-  // of them. A text that does not fit the context is refused, never truncated.
+  // Embeddings: one vector per text, computed in one batch. They do not depend on other requests.
+  // A text that does not fit the context is an error; it is never truncated.
   Result<std::vector<Embedding>> embed(const std::vector<std::string>& texts,
                                        const EmbedOptions& options = {}) const;
 
@@ -120,7 +123,7 @@ class WICK_API Model {
                                      const Generation& generation = {}) const;
 
   struct State;
-  explicit Model(std::shared_ptr<State> state) noexcept;  // the library's
+  explicit Model(std::shared_ptr<State> state) noexcept;  // for the library only: use open()
 
  private:
   std::shared_ptr<State> state_;

@@ -6,9 +6,9 @@
 
 namespace wick {
 
-// Upper bounds. Weights are in the memory-mapped file, so the system can page them out; the KV
-// cache grows as it fills; scratch is the memory of a forward pass and of cache tables. The draft_
-// fields are the same for the draft model. Not included: the tokenizer, and the requests' text.
+// Upper limits of the memory of a model. Weights are in the memory-mapped file, so the system can
+// page them out. The KV cache grows as it fills. Scratch is activations and cache tables. The
+// draft_ fields are those of the draft model. Tokenizer and request texts are not included.
 struct ModelMemory {
   std::uint64_t weight_bytes = 0, cache_bytes = 0, scratch_bytes = 0;
   std::uint64_t draft_weight_bytes = 0, draft_cache_bytes = 0, draft_scratch_bytes = 0;
@@ -29,7 +29,7 @@ struct ModelInfo {
   int vocabulary = 0;       // tokens; 0 = unknown
   ModelMemory memory = {};
   bool is_pinned = false;
-  bool is_used = false;  // a handle to it exists outside the pool
+  bool is_used = false;  // some Model, Session or Stream uses it (wick/pool.h)
 };
 
 }  // namespace wick

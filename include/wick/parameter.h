@@ -18,7 +18,8 @@ struct EffectiveParameter {
   std::string key = {};  // "temperature", "seed", "samplers", "max_tokens", …
   // Text for "samplers", 64 bits for "seed", else a number.
   ParameterValue value = {};
-  std::string origin = {};  // "request", "model file", "default"; the program's "flag --temp", too
+  // "request", "model file" or "default"; the program also sets "flag --temp", "config.toml:3", …
+  std::string origin = {};
 };
 
 }  // namespace wick

@@ -36,12 +36,12 @@ class WICK_API ModelPool {
   // `path_or_name` as for Model::open(). kUnavailable (id "pool_full") if it does not fit beside
   // the models that are in use or pinned.
   Result<Model> get(std::string_view path_or_name);
-  // Replaces the model called `name`: loads `source`, and later get(name) return it. Both are in
-  // memory for a moment. After an error the old one stays.
+  // Replaces the model called `name` by `source`: later calls of get(name) return the new model.
+  // During the replacement both are in memory. If loading fails, the old model stays.
   Result<Model> replace(std::string_view name, std::string_view source);
   bool unload(std::string_view name);  // false if it is not loaded
-  bool pin(std::string_view name,
-           bool is_pinned);             // likewise; a pinned model is never unloaded automatically
+  // A pinned model is never unloaded automatically. Returns false if it is not loaded.
+  bool pin(std::string_view name, bool is_pinned);
   std::vector<ModelInfo> list() const;  // least recently used first
 
  private:

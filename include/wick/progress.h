@@ -16,8 +16,8 @@ namespace wick {
 
 enum class OpenPhase : std::uint8_t {
   kDownload,
-  kCheck,  // hashing downloaded data, that of an earlier partial download too
-  kLoad,   // weights go to their devices; twice with a draft model
+  kCheck,  // hashing downloaded data, including a partial download from before
+  kLoad,   // loading weights to their devices; reported again for the draft model
 };
 
 // "download", "check", "load".

@@ -39,7 +39,7 @@ WICK_API const char* name(ErrorCode code) noexcept;
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string id = {};  // stable name for programs: "truncated_tensor"
-  // One sentence: the file, tensor or field at fault, the value seen and the value wanted.
+  // One sentence that names the file, tensor or field, the actual value and the expected value.
   std::string message = {};
   std::string hint = {};  // what to try next, may be empty
   std::shared_ptr<const Error> cause = {};

@@ -1,7 +1,7 @@
-// A conversation that keeps its messages. Its prefix stays in the KV cache, so a new turn computes
-// its own tokens only (see Usage::cached_tokens); after an eviction the prefix is computed again,
-// with the same result. One thread at a time; several sessions of one model may run concurrently. A
-// session keeps its model loaded.
+// A conversation that keeps its messages. Earlier turns stay in the KV cache, so a new turn
+// computes only its new tokens (see Usage::cached_tokens). After an eviction the earlier turns are
+// computed again, with the same result. One thread at a time; several sessions of one model may run
+// concurrently. A session keeps its model loaded.
 //
 //   wick::Session talk = model->session("You are brief.");
 //   auto first = talk.say("Name a river in France.");
@@ -22,7 +22,8 @@ namespace wick {
 class WICK_API Session {
  public:
   struct State;
-  explicit Session(std::shared_ptr<State> state) noexcept;  // the library's: see Model::session()
+  // For the library only: use Model::session().
+  explicit Session(std::shared_ptr<State> state) noexcept;
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -31,14 +32,15 @@ class WICK_API Session {
   // answer was cancelled or reached a limit. After an error the message is removed again.
   Result<Completion> say(std::string_view text, const Generation& generation = {},
                          const TextSink& sink = {});
-  // The same as a stream. The answer is added when the stream ends, or the part so far when the
-  // stream is destroyed. Until then say(), stream() and estimate() are refused (id "session_busy").
+  // say() as a stream. When the stream ends, the answer is added to the conversation; if the stream
+  // is destroyed earlier, the partial answer is added. While the stream is unfinished, say(),
+  // stream(), send() and estimate() fail (id "session_busy").
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
   // The same with any message, for example a tool result.
   Result<Stream> send(const Message& message, const Generation& generation = {});
 
-  // Estimates say() with the same arguments; fails where it would fail. Does not change the
+  // Estimates say() with the same arguments; fails if say() would fail. Does not change the
   // conversation.
   Result<RequestEstimate> estimate(std::string_view text, const Generation& generation = {}) const;
 

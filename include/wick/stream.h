@@ -21,7 +21,7 @@ namespace wick {
 class WICK_API Stream {
  public:
   struct State;
-  explicit Stream(std::unique_ptr<State> state) noexcept;  // the library's: see Model::stream()
+  explicit Stream(std::unique_ptr<State> state) noexcept;  // library only: use Model::stream()
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
@@ -31,8 +31,8 @@ class WICK_API Stream {
   std::optional<std::string_view> next();
   // The same for all events: text, reasoning, tool calls, logprobs, the end (wick/event.h).
   std::optional<Event> next_event();
-  // The same without waiting. Empty optional: nothing yet (Generation::wake signals more), or the
-  // end, if is_over().
+  // next() and next_event() without waiting. An empty optional means the end if is_over() is true,
+  // else that nothing has arrived yet; Generation::wake signals new data.
   std::optional<std::string_view> poll();
   std::optional<Event> poll_event();
   bool is_over() const noexcept;  // everything was read, so finish() does not wait
@@ -40,12 +40,13 @@ class WICK_API Stream {
   // Error::partial_text keep the text before the error. May be called again, with the same result.
   Result<Completion> finish();
   // With Generation::logprobs: the tokens of the piece that next(), poll() or finish() read last,
-  // valid until the next call. All of them in order are Completion::logprobs.
+  // valid until the next call. Completion::logprobs is the concatenation over all pieces.
   //
-  // A token belongs to the piece that contains its text. A token without text of its own yet (half
-  // a character, the possible start of a stop sequence) belongs to the next piece. Tokens that no
-  // text follows (EOS, those of a stop sequence) come when next() returns nothing. A last piece of
-  // text that was held back may have no tokens.
+  // A token belongs to the piece that contains its text. If the token ends in the middle of a
+  // character, or its text may begin a stop sequence, the text is held back, and the token belongs
+  // to a later piece. EOS and the tokens of a stop sequence have no text: they belong to the last
+  // piece if that piece is text that was held back. Otherwise logprobs() returns them after next()
+  // has returned nothing. A last piece without tokens is possible.
   std::span<const TokenLogprob> logprobs() const noexcept;
   std::string_view text() const noexcept;  // all text read so far
   void cancel() noexcept;                  // any thread; takes effect at the engine's next step

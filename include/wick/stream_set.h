@@ -28,8 +28,8 @@ class WICK_API StreamSet {
   int fd() const noexcept;  // readable once a stream has more
   // For Generation::wake of a request. Error: out of memory.
   Result<std::shared_ptr<Wake>> add(std::uint64_t key) const;
-  // Calls visit(key) for each stream that has had new data since the last take(), earliest first.
-  // Exceptions of visit propagate; the next take() then begins with that stream.
+  // Calls visit(key) for each stream with new data since the last take(), in the order of arrival.
+  // If visit throws, the exception propagates, and the next take() begins with the same stream.
   void take(const std::function<void(std::uint64_t key)>& visit);
 
  private:

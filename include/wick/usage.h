@@ -13,7 +13,8 @@
 namespace wick {
 
 enum class FinishReason : std::uint8_t {
-  kEos,            // the model generated an EOG token
+  kEos,            // the model generated an end-of-generation token (EOG; EOS is one of them), or
+                   // structured output is complete
   kStop,           // a stop sequence of Generation::stop
   kLength,         // max_tokens, or the end of the context
   kCancelled,      // by Generation::cancel, Stream::cancel() or a sink
@@ -30,10 +31,11 @@ WICK_API std::string_view name(FinishReason reason) noexcept;
 struct Usage {
   int prompt_tokens = 0;
   int cached_tokens = 0;     // prompt tokens found in the prefix cache
-  int generated_tokens = 0;  // EOS included
-  int reasoning_tokens = 0;  // of these, if the provider counts them
+  int generated_tokens = 0;  // including EOS (OpenAI: completion_tokens)
+  int reasoning_tokens = 0;  // the part of generated_tokens that is reasoning; 0 = not counted
   int draft_tokens = 0;      // proposed by speculative decoding
-  int accepted_tokens = 0;   // of these
+  int accepted_tokens = 0;   // accepted draft tokens
+  int steered_tokens = 0;    // chosen to complete structured output within max_tokens
   int preemptions = 0;       // how often the request was preempted and resumed
   CacheMiss miss = {};       // why no more of the prompt was cached
   double queue_ms = 0;       // from the call to admission

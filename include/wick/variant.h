@@ -1,6 +1,6 @@
-// std::variant whose copies survive std::bad_alloc. libstdc++ 12 takes a variant of numbers, texts
-// and vectors to be never valueless, and destroys what a copy that threw has not made. Here the
-// copy is made before the variant is.
+// A std::variant that stays valid if copying it throws std::bad_alloc. libstdc++ 12 assumes that a
+// variant of numbers, strings and vectors is never valueless. If a copy throws, it destroys an
+// object that was never constructed. Variant copies the value first and then moves the copy in.
 #pragma once
 
 #include <utility>

@@ -9,17 +9,19 @@
  *   wick_completion_free(answer);
  *   wick_model_free(model);
  *
- * Rules. A function that returns a handle or a struct returns NULL when it fails, one that returns
- * int returns 0 for success; both then set *error, unless `error` is NULL. The caller frees
- * handles, structs and errors with the function of their name; every ..._free(NULL) does nothing.
+ * Rules. A function that returns a handle or a struct returns NULL on failure. A function that
+ * returns int returns 0 on success. Both set *error on failure, unless `error` is NULL. The caller
+ * frees handles, structs and errors with wick_..._free() of the type; ..._free(NULL) does nothing.
  * Text is UTF-8 and ends in 0. Nothing throws and nothing longjmps; callbacks must not either.
  *
- * Threads. A wick_model and a wick_cancel may be used from any thread at once; a session, a stream
- * or a stream set from one at a time, but for wick_stream_cancel(). They may be freed in any order.
+ * Threads. A wick_model and a wick_cancel may be used by several threads at once. A session, a
+ * stream and a stream set may be used by one thread at a time, except wick_stream_cancel(). Handles
+ * may be freed in any order.
  *
- * Versions. Structs that you fill begin with their size, set by their ..._init function, so that a
- * newer library knows which fields you have; structs that you get only grow at their end, and those
- * that you get in arrays never change. Functions of one WICK_ABI keep their meaning. */
+ * Versions. Input structs begin with their size, which their ..._init function sets. The size tells
+ * a newer library which fields the program has. New fields are added to output structs at the end
+ * only; output structs in arrays never change. While WICK_ABI is the same, functions keep their
+ * meaning. */
 #ifndef WICK_WICK_H
 #define WICK_WICK_H
 
@@ -72,6 +74,10 @@ typedef void (*wick_log_sink)(void* user, wick_log_level level, const char* mess
 /* Replaces the sink of the process; NULL disables logging. */
 WICK_API void wick_set_log(wick_log_sink sink, void* user);
 
+/* Describes an architecture that wick does not know, as JSON: wick/architecture.h. Before the first
+   model is opened; one thread. 0, or another number and an error. */
+WICK_API int wick_add_architecture(const char* json, wick_error** error);
+
 /* Cancellation: one handle may cancel many requests. It cannot be reset. */
 
 typedef struct wick_cancel wick_cancel;
@@ -102,22 +108,22 @@ typedef int (*wick_progress_sink)(void* user, const wick_progress* progress);
 typedef struct wick_model_options {
   size_t size;
   int threads; /* 0 = all that this process may use */
-  int context; /* context size in tokens; 0 = the model's, or less if the cache limit holds less */
-  int max_concurrent;         /* requests that run at once; 4 */
-  uint64_t cache_limit_bytes; /* of the whole KV cache, if context is 0; 1,000,000,000 */
-  const char* cache_type;     /* KV cache type; "bf16" (also NULL) */
-  const char* chat_template;  /* NULL = the model's own */
-  int may_download;           /* not 0: a model that is not on this machine may be downloaded */
-  const char* speculation;    /* "none" (also NULL), "ngram" or "draft": wick/model.h */
-  const char* draft_model;    /* with "draft": path or name of the smaller model */
-  int draft_max;              /* most draft tokens per step; 0 = 16 with "ngram", 3 with "draft" */
-  const char* device;         /* "cpu", …; "auto" (also NULL) = the first that starts */
-  const char* tensor_split;   /* "3,1": ratio of layers on several devices; NULL: wick/model.h */
-  const char* quantization;   /* which file of "hf:org/repo" to take; NULL: the name says it */
+  int context; /* in tokens; 0 = the model's context size, reduced to what the cache limit holds */
+  int max_concurrent;          /* requests that run at once; default 4 */
+  uint64_t cache_limit_bytes;  /* maximum size of the KV cache (wick/model.h); default 10^9 */
+  const char* cache_type;      /* KV cache type; "bf16" (also NULL) */
+  const char* chat_template;   /* NULL = the model's own */
+  int may_download;            /* not 0: a model that is not on this machine may be downloaded */
+  const char* speculation;     /* "none" (also NULL), "ngram" or "draft": wick/model.h */
+  const char* draft_model;     /* with "draft": path or name of the smaller model */
+  int draft_max;               /* maximum per step; 0 = 16 with "ngram", 3 with "draft" */
+  const char* device;          /* "cpu", …; "auto" (also NULL) = the first that starts */
+  const char* tensor_split;    /* "3,1": ratio of layers on several devices; NULL: wick/model.h */
+  const char* quantization;    /* "Q4_K_M": file of "hf:org/repo" to load; NULL = as in the name */
   wick_progress_sink progress; /* progress of download and load; may be NULL */
   void* progress_user;
   wick_cancel* cancel; /* cancels download and load; may be NULL */
-  int max_queue;       /* queued requests; more are refused (id "queue_full"); 256 */
+  int max_queue;       /* queued requests; more are refused (id "queue_full"); default 256 */
 } wick_model_options;
 
 WICK_API void wick_model_options_init(wick_model_options* options);
@@ -133,7 +139,7 @@ typedef struct wick_model_info {
   const char* source;      /* path or name it was loaded from */
   int context, vocabulary; /* context size, vocabulary size, in tokens; 0 = unknown */
   uint64_t weight_bytes, cache_bytes, scratch_bytes;
-  uint64_t draft_bytes;   /* the draft model's, all together */
+  uint64_t draft_bytes;   /* weights, cache and scratch of the draft model */
   int is_pinned, is_used; /* in a pool: wick/pool.h */
 } wick_model_info;
 
@@ -147,8 +153,8 @@ WICK_API int wick_model_vocabulary(const wick_model* model); /* tokens; -1 for N
 WICK_API int wick_model_close_tenant(const wick_model* model, uint64_t tenant, int wipe,
                                      wick_error** error);
 
-/* Tokens. Both return the number of items of the whole result and write at most `capacity` of them;
- * -1 for failure. A text is `length` bytes, which need not end in 0. */
+/* Tokens. Both functions write at most `capacity` items and return the number of items of the whole
+ * result, or -1 on failure. `text` is `length` bytes and need not end in 0. */
 WICK_API ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length,
                                  int32_t* ids, size_t capacity, wick_error** error);
 WICK_API ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_ids,
@@ -163,7 +169,7 @@ WICK_API ptrdiff_t wick_embed(const wick_model* model, const char* text, size_t 
 typedef struct wick_embed_options {
   size_t size;
   const char* pooling; /* as above */
-  int normalize;       /* to L2 norm 1; 1 */
+  int normalize;       /* not 0 (default): scale each embedding to L2 norm 1 */
   int time_limit_ms;   /* per text; then an error (id "time_limit"); 0 = no limit */
   int priority;        /* -2 (in the background) to 2 */
   uint64_t tenant;
@@ -176,8 +182,8 @@ WICK_API void wick_embed_options_init(wick_embed_options* options);
  * number of values. `options` may be NULL. */
 WICK_API ptrdiff_t wick_embed_all(const wick_model* model, const char* const* texts,
                                   const size_t* lengths, size_t n_texts,
-                                  const wick_embed_options* options, float* values,
-                                  size_t capacity, wick_error** error);
+                                  const wick_embed_options* options, float* values, size_t capacity,
+                                  wick_error** error);
 
 /* Requests. */
 
@@ -188,7 +194,7 @@ typedef int (*wick_logits_hook)(void* user, float* logits, size_t vocabulary,
                                 const int32_t* history, size_t n_history);
 
 typedef struct wick_parameter {
-  const char* key; /* "temperature", "top_k", "seed", …: the names of sampling flags */
+  const char* key; /* "temperature", "top_k", "seed", …: keys of [generation] in config.toml */
   double value;
 } wick_parameter;
 
@@ -206,7 +212,7 @@ typedef struct wick_token_bias {
   const char* text; /* used if `id` is negative: for each token of this text */
 } wick_token_bias;
 
-/* Where the setting of that key comes from, if not from the request: "flag --temp". */
+/* The origin of a setting that does not come from the request: "flag --temp". */
 typedef struct wick_origin {
   const char *key, *origin;
 } wick_origin;
@@ -242,17 +248,19 @@ typedef struct wick_generation {
   size_t n_stop_token_ids;
   const wick_token_bias* logit_bias;
   size_t n_logit_bias;
-  const char* const* dry_sequence_breakers; /* DRY sequence breakers; NULL: the */
-  size_t n_dry_breakers;                    /* default ones; not NULL with n_dry_breakers 0: none */
-  /* How text is grouped into pieces (wick/generation.h), 0 = no such condition: tokens, */
-  int emit_tokens;
-  int emit_ms;                 /* milliseconds of waiting, */
-  int emit_bytes;              /* and most bytes of text per event */
-  const char* response_format; /* "text" (also NULL), "json_object", … */
-  const char* response_schema; /* JSON schema or grammar; NULL = none */
+  /* DRY sequence breakers. NULL = the defaults; not NULL with n_dry_breakers 0 = none. */
+  const char* const* dry_sequence_breakers;
+  size_t n_dry_breakers;
+  /* How text is grouped into pieces: wick/generation.h. 0 = off. */
+  int emit_tokens; /* tokens per piece */
+  int emit_ms;     /* maximum milliseconds that text waits */
+  int emit_bytes;  /* maximum bytes of text per event */
+  const char* response_format; /* "text" (also NULL), "json_object", "json_schema", … */
+  const char* response_schema; /* its schema, regex, …; NULL = none */
+  /* Origins of settings that do not come from the request. */
   const wick_origin* origins;
   size_t n_origins;
-  wick_stream_set* stream_set; /* gets stream_key when the stream has more; may be NULL */
+  wick_stream_set* stream_set; /* reports stream_key when the stream has new data; may be NULL */
   uint64_t stream_key;
 } wick_generation;
 
@@ -288,13 +296,13 @@ typedef struct wick_token_logprob {
   size_t length;     /* of `bytes`, which may contain zeros */
   double logprob;    /* natural logarithm */
   const struct wick_token_logprob*
-      top_logprobs; /* the most likely tokens, in descending order; these have none */
+      top_logprobs; /* most likely first; NULL in the entries of a top_logprobs list */
   size_t n_top_logprobs;
 } wick_token_logprob;
 
 /* Why prefix caching reused no more of the prompt. */
 typedef enum wick_miss {
-  WICK_MISS_NONE = 0, /* nothing is missing: all but the last token is cached */
+  WICK_MISS_NONE = 0, /* all is cached but the last prompt token, which is always computed */
   WICK_MISS_NEW,      /* the cached text ends here, the prompt goes on */
   WICK_MISS_EDITED,   /* the cache has another token here */
   WICK_MISS_EVICTED,  /* the blocks were evicted */
@@ -322,9 +330,10 @@ typedef struct wick_completion {
   size_t n_tool_calls;
   int reasoning_tokens; /* of generated_tokens, if the provider counts them */
   int preemptions;      /* how often the request was preempted and resumed */
-  wick_miss miss;       /* why no more of the prompt was cached; the rest as in wick_estimate */
+  wick_miss miss;       /* why no more of the prompt was cached; miss_... as in wick_estimate */
   int miss_position;
   int32_t miss_wanted, miss_cached;
+  int steered_tokens; /* chosen to complete structured output within max_tokens */
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);
@@ -337,7 +346,7 @@ typedef struct wick_message {
  * answer. */
 typedef int (*wick_text_sink)(void* user, const char* text, size_t length);
 
-/* They block until the answer is complete. `generation` and `sink` may be NULL. */
+/* These functions block until the answer is complete. `generation` and `sink` may be NULL. */
 WICK_API wick_completion* wick_complete(const wick_model* model, const char* prompt,
                                         const wick_generation* generation, wick_text_sink sink,
                                         void* user, wick_error** error);
@@ -348,8 +357,9 @@ WICK_API wick_completion* wick_chat_messages(const wick_model* model, const wick
                                              size_t n_messages, const wick_generation* generation,
                                              wick_text_sink sink, void* user, wick_error** error);
 
-/* The same for token ids, used as they are, and for messages as JSON (wick/message.h), with tool
- * calls, tool results and reasoning. */
+/* wick_complete_ids() is wick_complete() for token ids, which are used unchanged. wick_chat_json()
+ * is wick_chat_messages() for messages as JSON (wick/message.h), with tool calls, tool results and
+ * reasoning. */
 WICK_API wick_completion* wick_complete_ids(const wick_model* model, const int32_t* ids,
                                             size_t n_ids, const wick_generation* generation,
                                             wick_text_sink sink, void* user, wick_error** error);
@@ -357,8 +367,8 @@ WICK_API wick_completion* wick_chat_json(const wick_model* model, const char* me
                                          const wick_generation* generation, wick_text_sink sink,
                                          void* user, wick_error** error);
 
-/* The prompt text that wick_chat_json() makes of the messages; counts and writes as
- * wick_detokenize(). */
+/* Writes the prompt text that wick_chat_json() renders from the messages. `capacity` and the
+ * result are as in wick_detokenize(). */
 WICK_API ptrdiff_t wick_apply_template(const wick_model* model, const char* messages,
                                        const wick_generation* generation, char* text,
                                        size_t capacity, wick_error** error);
@@ -370,8 +380,8 @@ typedef struct wick_estimate {
   int cached_tokens;    /* of the prompt: reused, not computed */
   wick_miss miss;       /* why no more are cached */
   int miss_position;    /* of the first token that has to be computed */
-  int32_t miss_wanted;  /* the token there */
-  int32_t miss_cached;  /* WICK_MISS_EDITED: the cached token there; else -1 */
+  int32_t miss_wanted;  /* the prompt's token at miss_position */
+  int32_t miss_cached;  /* WICK_MISS_EDITED: the cached token at miss_position; else -1 */
   int blocks;           /* of 16 tokens, for the prompt and the longest answer */
   int free_blocks;      /* not used by running requests */
   uint64_t cache_bytes; /* of `blocks` */
@@ -380,15 +390,17 @@ typedef struct wick_estimate {
 } wick_estimate;
 
 WICK_API wick_estimate* wick_complete_estimate(const wick_model* model, const char* prompt,
-                                       const wick_generation* generation, wick_error** error);
+                                               const wick_generation* generation,
+                                               wick_error** error);
 WICK_API wick_estimate* wick_chat_estimate(const wick_model* model, const wick_message* messages,
-                                   size_t n_messages, const wick_generation* generation,
-                                   wick_error** error);
-WICK_API wick_estimate* wick_complete_ids_estimate(const wick_model* model, const int32_t* ids,
-                                           size_t n_ids, const wick_generation* generation,
+                                           size_t n_messages, const wick_generation* generation,
                                            wick_error** error);
+WICK_API wick_estimate* wick_complete_ids_estimate(const wick_model* model, const int32_t* ids,
+                                                   size_t n_ids, const wick_generation* generation,
+                                                   wick_error** error);
 WICK_API wick_estimate* wick_chat_json_estimate(const wick_model* model, const char* messages,
-                                        const wick_generation* generation, wick_error** error);
+                                                const wick_generation* generation,
+                                                wick_error** error);
 WICK_API void wick_estimate_free(wick_estimate* estimate);
 
 /* Streams: wick/stream.h. */
@@ -406,11 +418,12 @@ WICK_API wick_stream* wick_chat_json_stream(const wick_model* model, const char*
                                             const wick_generation* generation, wick_error** error);
 /* The next piece of text, valid until the next call; NULL: the answer has ended or failed. */
 WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
-/* With wick_generation::logprobs: the *n tokens of the piece that was read last, valid until the
- * next call (rules: wick/stream.h). After the NULL of wick_stream_next(): tokens without text, such
- * as EOS. NULL and *n = 0: none, or *error is set. */
+/* With wick_generation::logprobs: returns the *n tokens of the piece that was read last, valid
+ * until the next call. After wick_stream_next() has returned NULL, returns the remaining tokens,
+ * such as EOS (rules: wick/stream.h). Returns NULL and sets *n to 0 if there are no tokens, and on
+ * failure; only a failure sets *error. */
 WICK_API const wick_token_logprob* wick_stream_logprobs(wick_stream* stream, size_t* n,
-                                                     wick_error** error);
+                                                        wick_error** error);
 
 typedef enum wick_event_kind {
   WICK_EVENT_TEXT = 1,
@@ -419,7 +432,7 @@ typedef enum wick_event_kind {
   WICK_EVENT_ARGUMENTS, /* the next part of the arguments' JSON: text */
   WICK_EVENT_LOGPROBS,  /* before the text of these tokens: wick_stream_logprobs() */
   WICK_EVENT_USAGE,     /* token counts so far */
-  WICK_EVENT_DONE       /* the last one; the rest: wick_stream_finish() */
+  WICK_EVENT_DONE       /* the last event; wick_stream_finish() returns the whole answer */
 } wick_event_kind;
 
 typedef struct wick_event {
@@ -432,11 +445,12 @@ typedef struct wick_event {
   wick_finish finish;                  /* WICK_EVENT_DONE */
 } wick_event;
 
-/* The next event, where wick_stream_next() returns text only; valid until the next call. NULL:
- * after the last one, or *error is set. */
+/* The next event of any kind (wick_stream_next() returns text only), valid until the next call.
+ * NULL means the end, or an error if *error is set. */
 WICK_API const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error);
-/* The same without waiting. NULL: nothing yet (wick_generation::stream_set signals more), or the
- * end, if wick_stream_is_over(): everything was read, so wick_stream_finish() does not wait. */
+/* The same without waiting. NULL means the end if wick_stream_is_over() is 1, and that nothing has
+ * arrived yet if it is 0 (wick_generation::stream_set signals new data). At the end
+ * wick_stream_finish() does not wait. */
 WICK_API const char* wick_stream_poll(wick_stream* stream, size_t* length);
 WICK_API const wick_event* wick_stream_poll_event(wick_stream* stream, wick_error** error);
 WICK_API int wick_stream_is_over(const wick_stream* stream); /* 1, 0; 1 for NULL */
@@ -444,8 +458,8 @@ WICK_API wick_completion* wick_stream_finish(wick_stream* stream, wick_error** e
 WICK_API void wick_stream_cancel(wick_stream* stream); /* any thread */
 WICK_API void wick_stream_free(wick_stream* stream);   /* cancels an unfinished request */
 
-/* Stream sets: many streams read in one event loop (wick/stream_set.h), those whose wick_generation
- * named the set. Streams may outlive it. */
+/* Stream sets: one event loop reads many streams (wick/stream_set.h). A stream belongs to the set
+ * in wick_generation::stream_set. Streams may outlive the set. */
 
 WICK_API wick_stream_set* wick_stream_set_new(wick_error** error);
 WICK_API void wick_stream_set_free(wick_stream_set* set);
@@ -465,20 +479,23 @@ WICK_API wick_session* wick_session_new(const wick_model* model, const char* sys
 WICK_API wick_completion* wick_session_say(wick_session* session, const char* text,
                                            const wick_generation* generation, wick_text_sink sink,
                                            void* user, wick_error** error);
-/* The same as a stream; until it ends the session is busy (wick/session.h). */
+/* Like wick_session_say(), as a stream. Until it ends, the session is busy (wick/session.h). */
 WICK_API wick_stream* wick_session_stream(wick_session* session, const char* text,
                                           const wick_generation* generation, wick_error** error);
-/* The same with any message, as a JSON array of one: for example a tool result. */
+/* Like wick_session_stream(), for any message, for example a tool result. `message` is a JSON array
+ * with one message. */
 WICK_API wick_stream* wick_session_send(wick_session* session, const char* message,
                                         const wick_generation* generation, wick_error** error);
-/* The conversation as JSON (wick/message.h); counts and writes as wick_detokenize(). */
+/* The conversation as JSON (wick/message.h). `capacity` and the result are as in
+ * wick_detokenize(). */
 WICK_API ptrdiff_t wick_session_messages(const wick_session* session, char* json, size_t capacity,
                                          wick_error** error);
-/* Removes the last question and its answer: 1; 0 if there is none. */
+/* Removes the last question and its answer. Returns 1, or 0 if there is none. */
 WICK_API int wick_session_undo(wick_session* session);
 /* Estimates wick_session_say(); does not change the conversation. */
 WICK_API wick_estimate* wick_session_estimate(const wick_session* session, const char* text,
-                                      const wick_generation* generation, wick_error** error);
+                                              const wick_generation* generation,
+                                              wick_error** error);
 /* Saves and restores the conversation with its part of the KV cache: wick/session.h. */
 WICK_API int wick_session_save(const wick_session* session, const char* path, wick_error** error);
 WICK_API wick_session* wick_session_load(const wick_model* model, const char* path,
@@ -493,9 +510,9 @@ typedef struct wick_pool wick_pool;
 
 typedef struct wick_pool_options {
   size_t size;
-  uint64_t budget_bytes;           /* for weights and KV caches together; 0 = no limit */
-  int max_models;                  /* 32 */
-  int warm_up; /* not 0: generate one token before a newly loaded model is returned */
+  uint64_t budget_bytes; /* for weights and KV caches together; 0 = no limit */
+  int max_models;        /* maximum number of loaded models; default 32 */
+  int warm_up;           /* not 0: generate one token before a newly loaded model is returned */
   const wick_model_options* model; /* for each model; NULL = the defaults */
 } wick_pool_options;
 
@@ -506,8 +523,9 @@ WICK_API void wick_pool_free(wick_pool* pool); /* models with handles stay loade
 WICK_API wick_model* wick_pool_get(wick_pool* pool, const char* path_or_name, wick_error** error);
 WICK_API wick_model* wick_pool_replace(wick_pool* pool, const char* name, const char* source,
                                        wick_error** error);
-WICK_API int wick_pool_unload(wick_pool* pool, const char* name); /* 1; 0 if it is not loaded */
-WICK_API int wick_pool_pin(wick_pool* pool, const char* name, int is_pinned); /* likewise */
+/* Both return 1, or 0 if the model is not loaded. */
+WICK_API int wick_pool_unload(wick_pool* pool, const char* name);
+WICK_API int wick_pool_pin(wick_pool* pool, const char* name, int is_pinned);
 /* The model at this index, least recently used first; NULL without an error after the last. */
 WICK_API wick_model_info* wick_pool_describe(const wick_pool* pool, size_t index,
                                              wick_error** error);

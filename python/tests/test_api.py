@@ -1,5 +1,6 @@
 """What C++ and C have, in Python's words: pools, embeddings with limits, biases by text, breakers of DRY, formats, origins, misses."""
 
+import json
 import math
 import signal
 import threading
@@ -154,12 +155,18 @@ def test_breakers_of_dry_are_texts(model):
         model.complete("a", dry_sequence_breakers="abc")
 
 
-def test_a_format_is_refused_by_its_name(model):
+def test_an_answer_has_the_format_that_was_asked_for(model):
     assert model.complete("abc", response_format="text", **NOISE).text
-    for schema in ('{"type": "object"}', {"type": "object"}, None):
+    for schema in ('{"enum": ["ab"]}', {"enum": ["ab"]}):
+        text = model.complete("abc", response_format="json_schema", response_schema=schema, **NOISE).text
+        assert json.loads(text) == "ab"
+    cut = model.complete("abc", response_format="regex", response_schema="a{9,20}", **{**NOISE, "max_tokens": 12})
+    assert set(cut.text) == {"a"} and 9 <= len(cut.text) <= 12
+    for format, schema, id in (("json_schema", "", "format_without_schema"), ("yaml", "", "response_format_unsupported"),
+                               ("regex", "a{99}", "max_tokens_too_small"), ("json_schema", False, "no_document")):
         with pytest.raises(wick.Error) as caught:
-            model.complete("abc", response_format="json_schema", response_schema=schema)
-        assert caught.value.id == "response_format_unsupported"
+            model.complete("abc", response_format=format, response_schema=schema, **NOISE)
+        assert caught.value.id == id
 
 
 def test_an_answer_says_who_set_what_and_why_not_more_was_cached(model):

@@ -35,7 +35,7 @@ class ModelOptions(TypedDict, total=False):
     # done, total bytes (0 = not yet known). Return False or raise to cancel.
     progress: Callable[[str, str, int, int], object] | None
     cancel: Cancel | None  # cancels download and load: wick.Error "cancelled"
-    draft_max: int  # most draft tokens per step; 0 = 16 with "ngram", 3 with "draft"
+    draft_max: int  # maximum number of draft tokens per step; 0 = 16 with "ngram", 3 with "draft"
 
 # Options of a pool and of its models.
 class PoolOptions(ModelOptions, total=False):
@@ -120,6 +120,7 @@ class Settings(TypedDict, total=False):
 TextSink = Callable[[str], object]
 
 # Log messages: level ("info", "warning") and one line, on any thread; None disables them. Exceptions of the sink go to sys.unraisablehook.
+def add_architecture(json: str) -> None: ...
 def set_log(sink: Callable[[str, str], object] | None) -> None: ...
 
 class Cancel:
@@ -236,6 +237,8 @@ class Completion:
     def draft_tokens(self) -> int: ...  # proposed by speculative decoding
     @property
     def accepted_tokens(self) -> int: ...  # of these
+    @property
+    def steered_tokens(self) -> int: ...  # chosen to complete structured output within max_tokens
     @property
     def queue_ms(self) -> float: ...
     @property

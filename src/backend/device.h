@@ -58,6 +58,8 @@ struct WeightTransform {
                                 // adjacent pairs (GGUF's llama)
   std::int64_t row_begin = 0;   // a part of the rows (fused QKV)
   std::int64_t row_count = -1;  // -1 = all
+  // The part is taken from each of so many equal blocks of rows (a head's queries and their gate).
+  int blocks = 1;
 };
 
 struct DeviceInfo {
@@ -83,8 +85,8 @@ class Device {
   virtual Result<std::unique_ptr<Backend>> create_backend(const BackendLimits& limits,
                                                           std::span<const RopeParams> ropes) = 0;
 
-  // Hot: the first n positions of cache block `from` to block `to`, whose other positions become
-  // zeros; in order with the ops.
+  // Hot: copies the first n positions of cache block `from` to block `to` and zeroes the other
+  // positions of `to`. Runs in order with the ops.
   virtual void copy_positions(const KvView& kv, std::int32_t from, std::int32_t to,
                               int n) noexcept = 0;
 };

@@ -26,7 +26,7 @@ struct DeviceKind {
 
 struct OpenDevice {
   Device* device = nullptr;  // the registry's
-  // Which device failed to start, so that `device` is used instead; reported once per registry.
+  // Names the device that failed to start and was replaced by `device`; reported once per registry.
   std::string warning = {};
 };
 

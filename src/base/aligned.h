@@ -1,6 +1,6 @@
-// A zeroed block of memory straight from the kernel: page-aligned, owned by one AlignedBuffer,
-// given back when that dies. Address space only until it is touched, so a buffer may be made for
-// the worst case and cost what the common case uses. create() may be called from any thread.
+// A zeroed, page-aligned block of memory from the kernel (mmap), freed with its AlignedBuffer.
+// Pages take memory only once they are touched, so a buffer may have the size of the worst case.
+// create() may be called from any thread.
 //
 //   WICK_TRY(AlignedBuffer scratch, AlignedBuffer::create(bytes));
 //   float* x = scratch.as<float>();
@@ -14,12 +14,12 @@ namespace wick {
 
 class AlignedBuffer {
  public:
-  // kLazy: becomes memory 4 KiB at a time, for buffers touched in places (caches, worst-case
-  // scratch). kHuge: 2 MiB pages where the system has them, for large buffers used throughout.
+  // kLazy: 4 KiB pages, for buffers that are used in part (caches, scratch for the worst case).
+  // kHuge: 2 MiB pages if the system has them, for large buffers that are used completely.
   enum class Pages { kLazy, kHuge };
 
   AlignedBuffer() noexcept = default;
-  // kNoMemory if the address space is not to be had. 0 bytes make an empty buffer.
+  // kNoMemory if the system refuses the address space. 0 bytes make an empty buffer.
   static Result<AlignedBuffer> create(std::size_t bytes, Pages pages = Pages::kLazy);
 
   AlignedBuffer(AlignedBuffer&& other) noexcept;

@@ -1,6 +1,5 @@
-// Reads little-endian values and runs of bytes out of foreign memory without ever passing its end.
-// Every read says whether it fitted; after a failed read the position is unchanged. A plain value,
-// one thread.
+// Reads little-endian values and byte ranges from untrusted memory, and never reads past its end. A
+// read that does not fit returns false and does not move the position. A plain value, one thread.
 #pragma once
 
 #include <cstddef>

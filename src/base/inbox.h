@@ -38,8 +38,8 @@ class Inbox {
     wake();
   }
 
-  // The consumer: everything there is, oldest first, as a list through inbox_next; ownership passes
-  // on.
+  // The consumer: takes all items, oldest first, as a list through inbox_next. The caller owns
+  // them.
   T* take_all() noexcept {
     T* newest = head_.exchange(nullptr, std::memory_order_acquire);
     T* oldest = nullptr;
@@ -52,8 +52,8 @@ class Inbox {
     return oldest;
   }
 
-  // The consumer, between two take_all(): nothing has come. With push() and another atomic it keeps
-  // the order of all threads (both sides sequentially consistent).
+  // The consumer: true if nothing was pushed since the last take_all(). Sequentially consistent, as
+  // push() is.
   bool is_empty() const noexcept { return head_.load(std::memory_order_seq_cst) == nullptr; }
 
   // Any thread: makes one wait() return, the current or the next one, even without an item.
@@ -61,7 +61,7 @@ class Inbox {
     if (!is_awake_.exchange(true, std::memory_order_acq_rel)) signal_.release();
   }
 
-  // The consumer: until there was a wake() since the last wait(). Look for work afterwards.
+  // The consumer: blocks until wake() was called since the last wait(). Then look for work.
   void wait() noexcept {
     signal_.acquire();
     is_awake_.exchange(false, std::memory_order_acq_rel);

@@ -32,9 +32,8 @@ TEST_F(LogTest, ASinkMayThrowLogAndReplaceItself) {
   set_log([this](LogLevel, std::string_view message) {
     lines.emplace_back(message);
     log_message(LogLevel::kInfo, "from inside");
-    set_log([this](LogLevel, std::string_view later) {
-      lines.push_back("2 " + std::string(later));
-    });
+    set_log(
+        [this](LogLevel, std::string_view later) { lines.push_back("2 " + std::string(later)); });
     throw std::runtime_error("of the sink's own");
   });
   log_message(LogLevel::kInfo, "a");

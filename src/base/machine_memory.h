@@ -5,7 +5,8 @@
 
 namespace wick {
 
-// The machine's, or what the control group (v2) of the process allows if that is less. 0: unknown.
+// The machine's memory, or the limit of the process's control group (v2) if it is lower. 0:
+// unknown.
 std::uint64_t machine_memory_bytes() noexcept;
 
 }  // namespace wick

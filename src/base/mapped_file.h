@@ -44,9 +44,9 @@ class MappedFile {
 
   const std::filesystem::path& path() const noexcept { return stamp_.path; }  // absolute
 
-  // False once somebody has written into the file under the name that it was opened by: then
-  // bytes() holds what was written, and reading behind a new end would end the process (SIGBUS). A
-  // file that takes the name over (rename) is another one, and so is none: bytes() stays.
+  // False once the file of the path it was opened by was modified in place: then bytes() shows the
+  // changes, and reading past a new end of the file kills the process (SIGBUS). Replacing the file
+  // by rename, or deleting it, does not count: bytes() stays unchanged.
   bool is_untouched() const noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// Text that remembers which parts may hold control tokens: what a template wrote is trusted, what a
-// person wrote is not. A user who types "<|im_end|>" therefore gets ordinary tokens.
+// Text with marks for the parts that may contain control tokens: text of the template is trusted,
+// text of a user is not. So a user who types "<|im_end|>" gets ordinary tokens.
 #pragma once
 
 #include <cstddef>

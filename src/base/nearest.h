@@ -7,8 +7,8 @@
 
 namespace wick {
 
-// The up to three names closest to `wanted` as "a, b, c"; empty when none is close. Close: it holds
-// the wanted name, or at most a third of the letters differ.
+// Up to three names similar to `wanted`, as "a, b, c"; empty if there are none. Similar: the name
+// contains `wanted`, or at most a third of the letters differ.
 std::string nearest_names(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace wick

@@ -1,8 +1,8 @@
-// Foreign text as a person may see it: in a message, on a terminal, in JSON. Names, metadata,
-// templates, errors of other programs and bytes of a network may hold escape sequences that rewrite
-// what stands on the screen, marks that turn the reading order round, and characters that nobody
-// sees. Only the functions below make a Printable, and only a Printable (or a literal) goes to the
-// terminal (cli/out.h), so the compiler asks for the escape. Any thread.
+// Escapes untrusted text for messages, terminals and JSON. Names, metadata, templates, errors of
+// other programs and network data may contain terminal escape sequences, marks that change the text
+// direction, and invisible characters. Only the functions below create a Printable, and only a
+// Printable or a literal can be printed to the terminal (cli/out.h), so the compiler enforces the
+// escaping. Any thread.
 //
 //   cat(printable(path.string()), ": ", what)      // into a message
 //   print({printable(name), "\n"});                // onto the terminal
@@ -43,16 +43,16 @@ Printable printable(std::string_view text, std::size_t limit = 200);
 // The same without limit; line feeds and tabs stay.
 Printable printable_lines(std::string_view text);
 
-// What a model says: as printable_lines, but invisible characters and marks of direction stay, for
-// languages and emoji are written with them. No escape sequence passes.
+// For a model's answer: like printable_lines, but keeps invisible characters and direction marks,
+// because languages and emoji need them. Escape sequences are escaped.
 Printable printable_answer(std::string_view text);
 
-// JSON text, which holds such characters in strings only: they become \u escapes, which mean the
-// same, and invalid UTF-8 U+FFFD.
+// For JSON text. Such characters occur in its strings only; they become \u escapes with the same
+// meaning. Invalid UTF-8 becomes U+FFFD.
 Printable printable_json(std::string_view json);
 
-// What stands between the quotes of a basic string of TOML 1.0: the same with TOML's escapes, quote
-// and backslash among them.
+// The content of a basic string of TOML 1.0, without its quotes: the same with TOML's escapes, also
+// for quote and backslash.
 Printable printable_toml(std::string_view text);
 
 }  // namespace wick

@@ -16,7 +16,7 @@
 
 namespace wick {
 
-// `error` as the cause of a new one that says what was being done: "load m.gguf".
+// A new error with `error` as its cause; its message names the operation: "load m.gguf".
 Error wrap(Error error, std::string doing);
 
 #define WICK_CONCAT_(a, b) a##b

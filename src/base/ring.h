@@ -1,6 +1,6 @@
-// A lock-free ring buffer of bytes from one thread to another (SPSC): how text leaves the engine.
-// write() takes all of a piece or nothing. After construction nothing allocates; memory is touched
-// as it is written.
+// A lock-free ring buffer of bytes from one thread to another (SPSC), for text from the engine to
+// its reader. write() writes a piece completely or not at all. Nothing allocates after
+// construction.
 #pragma once
 
 #include <algorithm>

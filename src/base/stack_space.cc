@@ -26,7 +26,7 @@ bool has_stack(std::size_t bytes) noexcept {
   [[gnu::tls_model("initial-exec")]] static thread_local std::uintptr_t end = 0;
   if (end == 0) end = find_end();
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return here < end || here - end > bytes;  // below: a stack of somebody's own making
+  return here < end || here - end > bytes;  // below: a stack that the program allocated itself
 }
 
 }  // namespace wick

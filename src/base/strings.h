@@ -55,9 +55,8 @@ std::string human_bytes(std::uint64_t bytes);
 // A to Z as a to z; all other bytes stay.
 std::string ascii_lower(std::string_view text);
 
-// Length of the longest prefix of `text` that ends on a whole UTF-8 character; what lies behind it
-// is an unfinished one (bytes that can never become a character count as finished, so that nothing
-// is held back forever).
+// Length of the longest prefix of `text` that does not end in an incomplete UTF-8 character. Bytes
+// that can never become a character count as complete, so they are not held back forever.
 std::size_t complete_utf8(std::string_view text) noexcept;
 
 // `code` is a character, not a surrogate.

@@ -62,7 +62,7 @@ class Gate {
     return sum;
   }
 
-  void reset() noexcept { value_.store(0, std::memory_order_relaxed); }  // nobody waits now
+  void reset() noexcept { value_.store(0, std::memory_order_relaxed); }  // no thread waits now
 
   // Returns once `is_reached(value)` holds.
   template <class Reached>
@@ -177,7 +177,7 @@ Result<void> ThreadTeam::grow(int members) {
   State& state = *state_;
   // Spinning helps only while every member has a processor of its own.
   if (members > usable_threads()) state.spin = std::chrono::microseconds{0};
-  // Reserve first: if push_back threw, nobody would end a helper that already runs.
+  // Reserve first: if push_back threw, a running helper would never end.
   state.helpers.reserve(static_cast<std::size_t>(members) - 1);
   for (int member = size(); member < members; ++member) {
     WICK_TRY(std::jthread helper, start_thread([s = &state, member] { s->help(member); }));

@@ -18,8 +18,8 @@ class ThreadTeam {
  public:
   static constexpr int kMaxMembers = 1024;
 
-  // members ≥ 1, the caller included. All of them or an error (base/thread.h): a smaller team would
-  // be slower than what was asked for, without a word.
+  // members ≥ 1, the caller included. If a thread cannot be started, this fails (base/thread.h): a
+  // smaller team would be slower without notice.
   static Result<ThreadTeam> create(int members);
   ThreadTeam(ThreadTeam&&) noexcept;
   ThreadTeam& operator=(ThreadTeam&&) noexcept;
@@ -27,7 +27,7 @@ class ThreadTeam {
 
   int size() const noexcept;
 
-  // Cold: at least so many members from now on. Not while a phase runs.
+  // Cold: grows the team to at least this many members. Not while a phase runs.
   Result<void> grow(int members);
 
   // Calls work(chunk, member) once for each chunk in [0, n_chunks); returns when all are done. What

@@ -23,7 +23,7 @@ struct Wake::Ready {
 
   const int fd;
   std::atomic<Wake*> head = nullptr;
-  Wake closed;  // as `head`: nobody will take any more
+  Wake closed;  // as `head`: the set was destroyed
 };
 
 Wake::Wake(std::shared_ptr<Ready> ready, std::uint64_t key) noexcept
@@ -75,7 +75,7 @@ std::shared_ptr<Wake> WakeSet::add(std::uint64_t key) {
   return std::shared_ptr<Wake>(new Wake(ready_, key));
 }
 
-// The fd first: a Wake that comes behind it writes again.
+// The fd first: a later set() writes to it again.
 std::shared_ptr<Wake> WakeSet::take_all() noexcept {
   std::uint64_t count = 0;
   static_cast<void>(::read(ready_->fd, &count, sizeof(count)) == sizeof(count));

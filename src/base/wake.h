@@ -74,7 +74,7 @@ class WakeSet {
   }
 
  private:
-  // What take() has yet to visit; sets all of it again if it is left early.
+  // The Wakes that take() has not visited yet; sets them again if take() is left early.
   struct Taken {
     explicit Taken(std::shared_ptr<Wake> all) noexcept : first(std::move(all)) {}
 

@@ -1,5 +1,5 @@
 // A parsed template. Nodes live in the Ast's pools and point at each other; names are borrowed from
-// its source. Immutable after chat/scope.h has given every name its place; any thread.
+// its source. Immutable after resolve_names() has given every name its slot; any thread.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +96,23 @@ struct Expr {
   const Text* key = nullptr;         // kNsAttr: attr; kGetAttr, kGetItem: if it is_only_a_key
 };
 
-// What happens to a slot when its scope is entered.
+// Visits the expressions right below.
+template <class Visit>
+void each_child(const Expr& expr, const Visit& visit) {
+  const auto some = [&visit](Expr* child) {
+    if (child != nullptr) visit(*child);
+  };
+  for (Expr* item : expr.items)
+    some(item);
+  for (Expr* arg : expr.args.positional)
+    some(arg);
+  for (const auto& [name, arg] : expr.args.named)
+    some(arg);
+  some(expr.args.star);
+  some(expr.args.star_star);
+}
+
+// How a slot is initialized when its scope is entered.
 struct SlotLoad {
   enum class Action : std::uint8_t { kNothing, kResolve, kAlias, kUndefined };
   Action action = Action::kNothing;
@@ -110,8 +126,7 @@ using Scope = std::vector<SlotLoad>;
 struct Stmt;
 using Block = std::vector<Stmt*>;
 
-// What a macro, a call block, a recursive loop and the template itself are: code with its own
-// frame.
+// Code with its own frame: a macro, a call block, a recursive loop, or the template itself.
 struct Function {
   int n_slots = 0;
   Scope scope = {};

@@ -1,12 +1,14 @@
-// The tables of what the language brings along: filters, tests, methods, globals. A row names the
-// parameters in order, so that positional and named arguments reach the function alike.
+// The tables of built-in filters, tests, methods and globals. A row names the parameters in order,
+// so positional and named arguments are passed to the function in the same way.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "chat/memory.h"
+#include "chat/run.h"
 #include "chat/value.h"
 
 namespace wick::jinja {
@@ -45,8 +47,8 @@ struct ArgumentBuffer {
 // The name as a text, with its trust.
 Value name_of(Run& run, const NamedArgument& argument);
 
-// `self` is what stands before the | or the point. args has one value for each parameter of the
-// row, kind kMissing where none was given. A failure comes back as Run::fail's value.
+// `self` is the value before the | or the point. args has one value for each parameter of the row,
+// of kind kMissing if it was not given.
 using Native = Value (*)(Run& run, const Value& self, std::span<const Value> args);
 
 // For those that take any number of arguments.
@@ -66,29 +68,60 @@ inline constexpr std::size_t kMaxParams = 6;
 // Tables are sorted by name.
 const Builtin* find_in(std::span<const Builtin> table, std::string_view name) noexcept;
 
-// All rows that a template can reach by name, as the tests walk them.
-std::span<const Builtin> all_filters() noexcept;
-std::span<const Builtin> all_tests() noexcept;
-std::span<const Builtin> all_globals() noexcept;
-std::span<const Builtin> all_string_methods() noexcept;
-std::span<const Builtin> all_dict_methods() noexcept;
-std::span<const Builtin> all_list_methods() noexcept;
-std::span<const Builtin> all_range_methods() noexcept;
-std::span<const Builtin> all_number_methods() noexcept;
+// All built-in names. The tables of filters are in the files of their code.
+extern const std::span<const Builtin> kTests, kGlobals, kStringMethods, kDictMethods, kListMethods,
+    kRangeMethods, kNumberMethods, kTextFilters, kListFilters, kOrderFilters, kNumberFilters;
+
+inline constexpr std::array kFilterTables = {&kTextFilters, &kListFilters, &kOrderFilters,
+                                             &kNumberFilters};
 
 const Builtin* find_filter(std::string_view name) noexcept;
-const Builtin* find_test(std::string_view name) noexcept;
-const Builtin* find_global(std::string_view name) noexcept;
-const Builtin* find_string_method(std::string_view name) noexcept;
-const Builtin* find_dict_method(std::string_view name) noexcept;
-const Builtin* find_list_method(std::string_view name) noexcept;
-const Builtin* find_range_method(std::string_view name) noexcept;
-const Builtin* find_number_method(std::string_view name) noexcept;
+
+// `self`.name for a method's row; kMissing for none.
+Value method_of(Run& run, const Builtin* method, const Value& self);
 
 // Calls a row's function with its arguments put in order.
 Value call_builtin(Run& run, const Builtin& builtin, const Value& self, const Arguments& args);
 
 // Filters of jinja2 that chat templates have no use for and that are not built.
 bool is_unbuilt_filter(std::string_view name) noexcept;
+
+// --- What filters and methods share -------------------------------------------------------------
+
+using Args = std::span<const Value>;
+
+// Reading arguments: `otherwise` if it was not given; fails if it is of another kind.
+std::int64_t take_int(Run& run, const Value& arg, std::string_view what, std::int64_t otherwise);
+bool take_bool(Run& run, const Value& arg);  // anything has a truth value
+// An integer or boolean, as Python's sorted() reads `reverse` and splitlines() its argument.
+bool take_flag(Run& run, const Value& arg);
+const Text* take_text(Run& run, const Value& arg, std::string_view what,
+                      const Text* otherwise = nullptr);
+
+// A generator, as in Python: `filter`, which returns a sequence, runs when the first item is read.
+Value run_late(Run& run, Native filter, const Value& value, Args args);
+
+template <Native filter>
+Value late(Run& run, const Value& value, Args args) {
+  return run_late(run, filter, value, args);
+}
+
+// "a.b.0" as jinja2 takes it apart for attribute=…: kept as one argument, looked up item by item.
+// An attribute that is missing everywhere (null) is the item itself.
+class AttributePath {
+ public:
+  AttributePath() = default;
+  // `attribute` is text, a number, none or missing.
+  AttributePath(Run& run, const Value& attribute);
+
+  // The attribute of `item`; `otherwise`, if given, for each part that is undefined.
+  Value get(Run& run, const Value& item, const Value& otherwise = {}) const;
+
+ private:
+  std::span<const Value> parts_;  // in the run's arena
+};
+
+// Text in lower case, anything else as it is.
+Value ignore_case(Run& run, const Value& value);
 
 }  // namespace wick::jinja

@@ -13,6 +13,7 @@
 #include "chat/text_builder.h"
 
 namespace wick {
+
 namespace {
 
 using jinja::Entry;
@@ -42,8 +43,7 @@ class Import {
   explicit Import(Run& run) : run_(run) {}
 
   Value object(const Object& from, bool is_top) {
-    jinja::DataLevel level(run_);
-    if (level.too_deep()) return Value::failure();
+    const jinja::DataLevel level(run_);
     run_.admit(0);
     Entry* const entries = run_.array<Entry>(from.size());
     std::size_t n = 0;
@@ -54,7 +54,7 @@ class Import {
       run_.admit(key.size());
       ::new (entries + n++)
           Entry{run_.text(key, Trust::kNone), any(value, trusted ? Trust::kAll : Trust::kNone)};
-      if (!run_.charge(2)) return Value::failure();
+      run_.charge(2);
     }
     return run_.dict_of({entries, n});
   }
@@ -75,41 +75,19 @@ class Import {
   }
 
   Value array(const Array& from) {
-    jinja::DataLevel level(run_);
-    if (level.too_deep()) return Value::failure();
-    if (from.size() > kMaxItems) return run_.too_many_items();
+    const jinja::DataLevel level(run_);
+    if (from.size() > kMaxItems) run_.fail_too_many_items();
     Value* const items = run_.array<Value>(from.size());
     std::size_t n = 0;
     for (const JsonValue& item : from) {
-      ::new (items + n) Value(any(item, Trust::kNone));
-      if (!run_.charge(1) || items[n++].failed()) return Value::failure();
+      ::new (items + n++) Value(any(item, Trust::kNone));
+      run_.charge(1);
     }
     return Value::of(run_.make<jinja::List>(items, n), jinja::Kind::kList);
   }
 
   Run& run_;
 };
-
-}  // namespace
-
-struct ChatTemplate::State {
-  std::unique_ptr<const jinja::Ast> ast;
-};
-
-ChatTemplate::ChatTemplate(std::unique_ptr<State> state) : state_(std::move(state)) {}
-
-ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
-ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
-ChatTemplate::~ChatTemplate() = default;
-
-Result<ChatTemplate> ChatTemplate::parse(std::string_view jinja) {
-  WICK_TRY(std::unique_ptr<jinja::Ast> ast, jinja::parse(jinja));
-  auto state = std::make_unique<State>();
-  state->ast = std::move(ast);
-  return ChatTemplate(std::move(state));
-}
-
-namespace {
 
 MarkedText marked(const jinja::TextBuilder& built) {
   return {.text = std::string(built.text()),
@@ -119,20 +97,28 @@ MarkedText marked(const jinja::TextBuilder& built) {
 Result<MarkedText> render_within(const jinja::Ast& ast, const Object& context, Run& run) {
   jinja::TextBuilder out(run);
   jinja::Interpreter interpreter(ast, run, out);
-  try {  // catches a Memory at its limit
+  try {
     out.reserve(kUsualBytes);
     const Value variables = Import(run).object(context, true);
-    const bool is_done = !variables.failed() && interpreter.render(*variables.dict);
-    if (is_done && run.has_room(out.size(), 1)) return marked(out);
-  } catch (const std::bad_alloc&) {
+    interpreter.render(*variables.dict);
+    run.need_room(out.size(), 1);
+    return marked(out);
+  } catch (const jinja::Failed&) {
+    // the error is known
+  } catch (const std::bad_alloc&) {  // a Memory at its limit
     if (!run.memory().is_over()) throw;
-    run.has_room(SIZE_MAX, 1);
-    interpreter.note_last_place();
+    run.note_full_memory();
+    interpreter.note_place();
   }
   return *std::move(run.error());
 }
 
 }  // namespace
+
+Result<ChatTemplate> ChatTemplate::parse(std::string_view jinja) {
+  WICK_TRY(std::unique_ptr<jinja::Ast> ast, jinja::parse(jinja));
+  return ChatTemplate(std::move(ast));
+}
 
 Result<MarkedText> ChatTemplate::render(const Object& context, const RenderOptions& options) const {
   std::int64_t now = options.now_seconds;
@@ -141,13 +127,77 @@ Result<MarkedText> ChatTemplate::render(const Object& context, const RenderOptio
     now = std::chrono::duration_cast<std::chrono::seconds>(since_1970).count();
   }
   Run run(options.limits, options.stop, now);
-  auto prompt = render_within(*state_->ast, context, run);
+  auto prompt = render_within(*ast_, context, run);
   if (options.usage != nullptr) *options.usage = run.usage();
   return prompt;
 }
 
 const std::vector<std::string>& ChatTemplate::variables() const noexcept {
-  return state_->ast->variables;
+  return ast_->variables;
+}
+
+namespace {
+
+constexpr std::string_view kProbe = "probe4711";  // no template has this of its own
+constexpr RenderLimits kProbeLimits = {.work = 1 << 20, .bytes = std::size_t{8} << 20};
+
+Object message(std::string_view role, std::string_view content) {
+  return json_object({{"role", role}, {"content", content}});
+}
+
+// Whether the probe in `context` reaches the prompt; a template that raises does not take it.
+bool reaches(const ChatTemplate& tmpl, Object context) {
+  context["bos_token"] = "<s>";
+  context["eos_token"] = "</s>";
+  context["add_generation_prompt"] = true;
+  const auto prompt = tmpl.render(context, {.now_seconds = 0, .limits = kProbeLimits});
+  return prompt && prompt->text.find(kProbe) != std::string::npos;
+}
+
+Object conversation(Array messages) {
+  return json_object({{"messages", std::move(messages)}});
+}
+
+bool shows_system(const ChatTemplate& tmpl) {
+  return reaches(tmpl, conversation({message("system", kProbe), message("user", "x")}));
+}
+
+bool shows_tools(const ChatTemplate& tmpl) {
+  const Object parameters = json_object({{"type", "object"}, {"properties", Object()}});
+  const Object function =
+      json_object({{"name", kProbe}, {"description", "x"}, {"parameters", parameters}});
+  const Object tool = json_object({{"type", "function"}, {"function", function}});
+  for (const bool with_system : {false, true}) {  // some show tools only behind a system message
+    Array messages;
+    if (with_system) messages.push_back(message("system", "x"));
+    messages.push_back(message("user", "x"));
+    Object context = conversation(std::move(messages));
+    context["tools"] = Array{tool};
+    if (reaches(tmpl, std::move(context))) return true;
+  }
+  return false;
+}
+
+bool shows_reasoning(const ChatTemplate& tmpl) {
+  Object answer = message("assistant", "x");
+  answer["reasoning_content"] = kProbe;
+  answer["thinking"] = kProbe;
+  answer["reasoning"] = kProbe;
+  return reaches(tmpl, conversation({message("user", "x"), answer}));
+}
+
+}  // namespace
+
+TemplateFacts facts_of(const ChatTemplate& tmpl) {
+  const auto& names = tmpl.variables();
+  const auto reads = [&](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return {.has_system = shows_system(tmpl),
+          .has_tools = reads("tools") && shows_tools(tmpl),
+          .has_documents = reads("documents"),
+          .has_thinking = reads("enable_thinking") || reads("thinking") ||
+                          reads("reasoning_effort") || shows_reasoning(tmpl)};
 }
 
 }  // namespace wick

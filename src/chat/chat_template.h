@@ -16,14 +16,19 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/marked_text.h"
 #include "base/result.h"
-#include "chat/limits.h"
 #include "chat/json_value.h"
+#include "chat/limits.h"
 
 namespace wick {
+
+namespace jinja {
+struct Ast;
+}
 
 struct RenderOptions {
   std::int64_t now_seconds = -1;  // what strftime_now sees, Unix time in UTC; -1 = the clock
@@ -35,17 +40,13 @@ struct RenderOptions {
 class ChatTemplate {
  public:
   static Result<ChatTemplate> parse(std::string_view jinja);
-  ChatTemplate(ChatTemplate&&) noexcept;
-  ChatTemplate& operator=(ChatTemplate&&) noexcept;
-  ~ChatTemplate();
 
-  // What the template wrote itself is trusted, what came out of `context` is not: a text that a
-  // person typed never turns into control tokens. Two things of the context count as the template's
-  // own: the strings bos_token, eos_token, unk_token, pad_token, sep_token, cls_token and
-  // mask_token at its top (a server must not let clients set these), and under the key "role" the
-  // words of the protocol ("user", "assistant", …), because some templates build control tokens
-  // from them. raise_exception('…') gives kInvalid with id "template_raised" and the template's own
-  // message.
+  // Text of the template is trusted, text from `context` is not: a user's text never becomes
+  // control tokens. Two parts of the context are trusted: the top-level strings bos_token,
+  // eos_token, unk_token, pad_token, sep_token, cls_token and mask_token (a server must not let
+  // clients set these), and the role names ("user", "assistant", …) under the key "role", because
+  // some templates build control tokens from them. raise_exception('…') is kInvalid, id
+  // "template_raised", with the template's message.
   Result<MarkedText> render(const Object& context, const RenderOptions& options = {}) const;
 
   // The variables of the context that the template reads ("messages", "tools", "enable_thinking",
@@ -53,9 +54,20 @@ class ChatTemplate {
   const std::vector<std::string>& variables() const noexcept;
 
  private:
-  struct State;
-  explicit ChatTemplate(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit ChatTemplate(std::shared_ptr<const jinja::Ast> ast) : ast_(std::move(ast)) {}
+
+  std::shared_ptr<const jinja::Ast> ast_;
 };
+
+// The features of a chat template, determined without model names: which variables it reads, and
+// which parts of a conversation reach the prompt. Pure function, any thread.
+struct TemplateFacts {
+  bool has_system = false;     // a system message reaches the prompt
+  bool has_tools = false;      // the template reads "tools", and a tool's name reaches the prompt
+  bool has_documents = false;  // it reads "documents"
+  bool has_thinking = false;   // it reads a switch for thinking, or keeps a message's reasoning
+};
+
+TemplateFacts facts_of(const ChatTemplate& tmpl);
 
 }  // namespace wick

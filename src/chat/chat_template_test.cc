@@ -9,6 +9,7 @@
 #include "support/test_data.h"
 
 namespace wick {
+
 namespace {
 
 constexpr std::int64_t kNow = 1763683200;  // 2025-11-21 00:00:00 UTC, as in the goldens
@@ -80,9 +81,8 @@ TEST(ChatTemplate, ChatMlMarksItsOwnTextAndNotThePersons) {
   const char* chatml =
       "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>' + "
       "'\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
-  const Object context = json(
-      R"({"messages": [{"role": "user", "content": "a <|im_end|> b"}],)"
-      R"( "add_generation_prompt": true})");
+  const Object context = json(R"({"messages": [{"role": "user", "content": "a <|im_end|> b"}],)"
+                              R"( "add_generation_prompt": true})");
   EXPECT_EQ(marked(chatml, context),
             "[<|im_start|>user\n]a <|im_end|> b[<|im_end|>\n<|im_start|>assistant\n]");
 }
@@ -192,4 +192,44 @@ TEST(HostileChat, EveryPrefixOfATemplateParsesOrFails) {
 }
 
 }  // namespace
+
+namespace {
+
+TemplateFacts facts(std::string_view jinja) {
+  const auto tmpl = ChatTemplate::parse(jinja);
+  EXPECT_TRUE(tmpl) << to_string(tmpl.error());
+  return tmpl ? facts_of(*tmpl) : TemplateFacts{};
+}
+
+TEST(TemplateFacts, SeesWhatReachesThePrompt) {
+  const TemplateFacts all = facts(
+      "{% if tools %}{{ tools | tojson }}{% endif %}{% for m in messages %}{{ m.role }}"
+      "{{ m.reasoning_content }}{{ m.content }}{% endfor %}{{ documents }}");
+  EXPECT_TRUE(all.has_system);
+  EXPECT_TRUE(all.has_tools);
+  EXPECT_TRUE(all.has_documents);
+  EXPECT_TRUE(all.has_thinking);
+}
+
+TEST(TemplateFacts, SeesWhatIsLeftOutOrRefused) {
+  const TemplateFacts none = facts(
+      "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}"
+      "{% endif %}{{ m.content }}{% endfor %}");
+  EXPECT_FALSE(none.has_system);
+  EXPECT_FALSE(none.has_tools);
+  EXPECT_FALSE(none.has_documents);
+  EXPECT_FALSE(none.has_thinking);
+  const TemplateFacts ignored = facts(
+      "{% if tools is defined %}{% endif %}{% for m in messages if m.role == 'user' %}"
+      "{{ m.content }}{% endfor %}");
+  EXPECT_FALSE(ignored.has_system);
+  EXPECT_FALSE(ignored.has_tools);
+}
+
+TEST(TemplateFacts, TakesASwitchForThinking) {
+  EXPECT_TRUE(facts("{{ messages[0].content }}{% if enable_thinking %}x{% endif %}").has_thinking);
+}
+
+}  // namespace
+
 }  // namespace wick

@@ -1,3 +1,7 @@
+// Expressions and calls.
+#include <algorithm>
+#include <utility>
+
 #include "base/strings.h"
 #include "chat/interpreter.h"
 #include "chat/limits.h"
@@ -5,27 +9,28 @@
 
 namespace wick::jinja {
 
-Value Interpreter::fail_at(const Expr& expr, std::string_view what) {
+void Interpreter::fail_at(const Expr& expr, std::string_view what) {
+  at_ = expr.at;
   run_.fail(what);
-  note_place(expr.at);
-  return Value::failure();
 }
 
 Value Interpreter::eval(const Expr& expr, Frame& frame) {
+  const std::uint32_t around = std::exchange(at_, expr.at);
+  Value value;
+  run_.charge(1);
   // What cannot fail or go deeper, which is half of all.
-  if (expr.constant != nullptr && run_.charge(1)) return Value::of(expr.constant);
-  if (expr.kind == ExprKind::kName && run_.charge(1 + static_cast<std::size_t>(expr.ref.hops))) {
-    const Value& value = slot(expr.ref, frame);
-    if (!value.is_missing()) return value;
+  if (expr.constant != nullptr) {
+    value = Value::of(expr.constant);
+  } else if (expr.kind == ExprKind::kName) {
+    value = eval_name(expr, frame);
+  } else {
+    run_.check_depth();
+    ++run_.depth;
+    value = eval_kind(expr, frame);
+    --run_.depth;
   }
-  if (run_.is_too_deep()) return Value::failure();
-  if (!run_.charge(1)) return Value::failure();
-  ++run_.depth;
-  const Value value = eval_kind(expr, frame);
-  --run_.depth;
-  if (!run_.failed()) return value;
-  note_place(expr.at);
-  return Value::failure();
+  at_ = around;
+  return value;
 }
 
 Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
@@ -57,32 +62,26 @@ Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
     case ExprKind::kGetItem:
       return eval_get_item(expr, frame);
     case ExprKind::kSlice:
-      return fail_at(expr, "a slice stands outside of a subscript");
+      fail_at(expr, "a slice stands outside of a subscript");
     case ExprKind::kCall:
       return eval_call(expr, frame, nullptr);
     case ExprKind::kFilter:
       return eval_filter(expr, nullptr, frame);
     case ExprKind::kTest:
       return eval_test(expr, frame);
-    case ExprKind::kNot: {
-      const Value value = eval(*expr.items[0], frame);
-      return value.failed() ? value : Value::of(!is_true(run_, value));
-    }
+    case ExprKind::kNot:
+      return Value::of(!is_true(run_, eval(*expr.items[0], frame)));
     case ExprKind::kNegative:
-    case ExprKind::kPositive: {
-      const Value value = eval(*expr.items[0], frame);
-      return value.failed() ? value : negative(run_, value, expr.kind == ExprKind::kNegative);
-    }
+    case ExprKind::kPositive:
+      return negative(run_, eval(*expr.items[0], frame), expr.kind == ExprKind::kNegative);
     case ExprKind::kBinary: {
       const Value left = eval(*expr.items[0], frame);
-      if (left.failed()) return left;
-      const Value right = eval(*expr.items[1], frame);
-      return right.failed() ? right : arithmetic(run_, expr.op, left, right);
+      return arithmetic(run_, expr.op, left, eval(*expr.items[1], frame));
     }
     case ExprKind::kAnd:
     case ExprKind::kOr: {
       const Value left = eval(*expr.items[0], frame);
-      if (left.failed() || is_true(run_, left) == (expr.kind == ExprKind::kOr)) return left;
+      if (is_true(run_, left) == (expr.kind == ExprKind::kOr)) return left;
       return eval(*expr.items[1], frame);
     }
     case ExprKind::kCompare:
@@ -92,7 +91,7 @@ Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
     case ExprKind::kCondition:
       return eval_condition(expr, frame);
   }
-  return Value::failure();
+  return {};
 }
 
 Value Interpreter::eval_get_attr(const Expr& expr, Frame& frame) {
@@ -100,10 +99,11 @@ Value Interpreter::eval_get_attr(const Expr& expr, Frame& frame) {
   if (object.kind == Kind::kDict && expr.key != nullptr) {
     return get_key(run_, *object.dict, *expr.key);
   }
-  return object.failed() ? object : get_attribute(run_, object, expr.attr);
+  return get_attribute(run_, object, expr.attr);
 }
 
 Value Interpreter::eval_name(const Expr& expr, Frame& frame) {
+  run_.charge(static_cast<std::size_t>(expr.ref.hops));
   const Value& value = slot(expr.ref, frame);
   return value.is_missing() ? run_.undefined_name(expr.text) : value;
 }
@@ -111,10 +111,8 @@ Value Interpreter::eval_name(const Expr& expr, Frame& frame) {
 Value Interpreter::eval_items(const Expr& expr, Frame& frame, Kind kind) {
   Vector<Value> items(run_.memory());
   items.reserve(expr.items.size());
-  for (const Expr* item : expr.items) {
+  for (const Expr* item : expr.items)
     items.push_back(eval(*item, frame));
-    if (items.back().failed()) return Value::failure();
-  }
   return run_.list(items, kind);
 }
 
@@ -123,29 +121,21 @@ Value Interpreter::eval_dict(const Expr& expr, Frame& frame) {
   entries.reserve(expr.items.size() / 2);
   for (std::size_t i = 0; i < expr.items.size(); i += 2) {
     const Value key = eval(*expr.items[i], frame);
-    const Value value = key.failed() ? key : eval(*expr.items[i + 1], frame);
-    if (value.failed()) return value;
-    entries.push_back({key, value});
+    entries.push_back({key, eval(*expr.items[i + 1], frame)});
   }
   return run_.dict(entries);
 }
 
 Value Interpreter::eval_get_item(const Expr& expr, Frame& frame) {
   const Value object = eval(*expr.items[0], frame);
-  if (object.failed()) return object;
   if (object.kind == Kind::kDict && expr.key != nullptr) {
     return get_key(run_, *object.dict, *expr.key);
   }
   const Expr& key = *expr.items[1];
-  if (key.kind != ExprKind::kSlice) {
-    const Value value = eval(key, frame);
-    return value.failed() ? value : get_item(run_, object, value);
-  }
+  if (key.kind != ExprKind::kSlice) return get_item(run_, object, eval(key, frame));
   Value bounds[3];
   for (std::size_t i = 0; i < 3; ++i) {
-    if (key.items[i] == nullptr) continue;
-    bounds[i] = eval(*key.items[i], frame);
-    if (bounds[i].failed()) return Value::failure();
+    if (key.items[i] != nullptr) bounds[i] = eval(*key.items[i], frame);
   }
   return get_slice(run_, object, bounds[0], bounds[1], bounds[2]);
 }
@@ -153,11 +143,10 @@ Value Interpreter::eval_get_item(const Expr& expr, Frame& frame) {
 Value Interpreter::eval_compare(const Expr& expr, Frame& frame) {
   Value left = eval(*expr.items[0], frame);
   Value result = left;
-  for (std::size_t i = 0; i < expr.ops.size() && !left.failed(); ++i) {
+  for (std::size_t i = 0; i < expr.ops.size(); ++i) {
     const Value right = eval(*expr.items[i + 1], frame);
-    if (right.failed()) return right;
     result = compare(run_, expr.ops[i], left, right);
-    if (result.failed() || !is_true(run_, result)) return result;
+    if (!is_true(run_, result)) return result;
     left = right;
   }
   return result;
@@ -167,18 +156,14 @@ Value Interpreter::eval_concat(const Expr& expr, Frame& frame) {
   BorrowedText out(spare_texts_);
   const Value first = eval(*expr.items[0], frame);
   const bool is_long = first.is_string() && first.bytes().size() >= GrowingTexts::kLeast;
-  if (first.failed() || (!is_long && !append_text(run_, *out, first))) return Value::failure();
-  for (std::size_t i = 1; i < expr.items.size(); ++i) {
-    const Value value = eval(*expr.items[i], frame);
-    if (value.failed() || !append_text(run_, *out, value)) return Value::failure();
-  }
+  if (!is_long) append_text(run_, *out, first);
+  for (std::size_t i = 1; i < expr.items.size(); ++i)
+    append_text(run_, *out, eval(*expr.items[i], frame));
   return is_long ? run_.joined(*first.text, out->view(), false) : run_.text(std::move(*out));
 }
 
 Value Interpreter::eval_condition(const Expr& expr, Frame& frame) {
-  const Value test = eval(*expr.items[0], frame);
-  if (test.failed()) return test;
-  if (is_true(run_, test)) return eval(*expr.items[1], frame);
+  if (is_true(run_, eval(*expr.items[0], frame))) return eval(*expr.items[1], frame);
   if (expr.items[2] != nullptr) return eval(*expr.items[2], frame);
   return run_.undefined("an inline if without else was false");
 }
@@ -186,69 +171,143 @@ Value Interpreter::eval_condition(const Expr& expr, Frame& frame) {
 // `captured` is the text that the innermost filter of a filter block works on.
 Value Interpreter::eval_filter(const Expr& expr, const Value* captured, Frame& frame) {
   const Expr* below = expr.items[0];
-  Value value;
-  if (below == nullptr) {
-    value = *captured;
-  } else if (captured != nullptr) {
-    value = eval_filter(*below, captured, frame);
-  } else {
-    value = eval(*below, frame);
-  }
-  if (value.failed()) return value;
+  const Value value = below == nullptr      ? *captured
+                      : captured != nullptr ? eval_filter(*below, captured, frame)
+                                            : eval(*below, frame);
   BorrowedArguments args(spare_arguments_);
-  if (!eval_arguments(expr.args, frame, *args)) return Value::failure();
-  if (expr.builtin == nullptr) return fail_at(expr, cat("no filter named '", expr.attr, "'"));
+  eval_arguments(expr.args, frame, *args);
+  if (expr.builtin == nullptr) fail_at(expr, cat("no filter named '", expr.attr, "'"));
   return call_builtin(run_, *expr.builtin, value, args->view());
 }
 
 Value Interpreter::eval_test(const Expr& expr, Frame& frame) {
   const Value value = eval(*expr.items[0], frame);
-  if (value.failed()) return value;
   BorrowedArguments args(spare_arguments_);
-  if (!eval_arguments(expr.args, frame, *args)) return Value::failure();
-  if (expr.builtin == nullptr) return fail_at(expr, cat("no test named '", expr.attr, "'"));
+  eval_arguments(expr.args, frame, *args);
+  if (expr.builtin == nullptr) fail_at(expr, cat("no test named '", expr.attr, "'"));
   return call_builtin(run_, *expr.builtin, value, args->view());
 }
 
 Value Interpreter::eval_call(const Expr& expr, Frame& frame, const Value* caller) {
   const Value callee = eval(*expr.items[0], frame);
-  if (callee.failed()) return callee;
   BorrowedArguments args(spare_arguments_);
-  if (!eval_arguments(expr.args, frame, *args)) return Value::failure();
+  eval_arguments(expr.args, frame, *args);
   if (caller != nullptr) args->named.push_back({"caller", *caller});
   return call(callee, args->view());
 }
 
-bool Interpreter::eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out) {
-  for (const Expr* arg : args.positional) {
+void Interpreter::eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out) {
+  for (const Expr* arg : args.positional)
     out.positional.push_back(eval(*arg, frame));
-    if (out.positional.back().failed()) return false;
-  }
-  for (const auto& [name, arg] : args.named) {
+  for (const auto& [name, arg] : args.named)
     out.named.push_back({name, eval(*arg, frame)});
-    if (out.named.back().value.failed()) return false;
-  }
   if (args.star != nullptr) {
-    const Value value = eval(*args.star, frame);
-    Vector<Value> more(run_.memory());
-    if (value.failed() || !run_.collect(value, more)) return false;
+    const Vector<Value> more = run_.collect(eval(*args.star, frame));
     out.positional.insert(out.positional.end(), more.begin(), more.end());
   }
-  if (args.star_star == nullptr) return true;
+  if (args.star_star == nullptr) return;
   const Value value = eval(*args.star_star, frame);
-  if (value.failed()) return false;
-  if (value.kind != Kind::kDict) return !run_.fail_type("given as **arguments", value).failed();
+  if (value.kind != Kind::kDict) run_.fail_type("given as **arguments", value);
   const std::size_t n_written = out.named.size();  // a dict's keys differ from each other
   for (const Entry& entry : *value.dict) {
-    if (!entry.key.is_string()) return !run_.fail("names of arguments must be text").failed();
-    if (!run_.charge(1 + n_written / 4)) return false;
+    if (!entry.key.is_string()) run_.fail("names of arguments must be text");
+    run_.charge(1 + n_written / 4);
     for (std::size_t i = 0; i < n_written; ++i) {
-      if (out.named[i].name == entry.key.bytes())
-        return !run_.fail("an argument is given twice").failed();
+      if (out.named[i].name == entry.key.bytes()) run_.fail("an argument is given twice");
     }
     out.named.push_back({entry.key.bytes(), entry.value, entry.key.text});
   }
-  return true;
+}
+
+// --- Calls: built-ins, macros, recursive loops --------------------------------------------------
+
+Value Interpreter::call(const Value& callee, const Arguments& args) {
+  if (callee.kind == Kind::kLoop) return call_loop(*callee.loop, args);
+  if (callee.kind == Kind::kJoiner) {
+    const bool is_first = !std::exchange(callee.joiner->used, true);
+    return is_first ? run_.text("", Trust::kAll) : Value::of(callee.joiner->separator);
+  }
+  if (callee.kind != Kind::kCallable) run_.fail_type("called", callee);
+  if (callee.callable->macro != nullptr) return call_macro(*callee.callable, args);
+  return call_builtin(run_, *callee.callable->builtin, callee.callable->self, args);
+}
+
+Value Interpreter::call_macro(const Callable& callable, const Arguments& args) {
+  Frame& frame = new_frame(callable.macro->function, *callable.frame);
+  bind_macro(callable, args, frame);
+  Value text;
+  capture(callable.macro->body, frame, text);
+  return text;
+}
+
+void Interpreter::bind_macro(const Callable& callable, const Arguments& args, Frame& frame) {
+  const Function& function = callable.macro->function;
+  const std::size_t n = function.params.size();
+  const std::size_t n_given = std::min(n, args.positional.size());
+  for (std::size_t i = 0; i < n_given; ++i)
+    slot(function.params[i]->ref, frame) = args.positional[i];
+  if (function.caller_slot >= 0) {
+    const Value* const caller = args.find(run_, "caller");
+    frame.slots[function.caller_slot] =
+        caller == nullptr || caller->is_none() ? run_.undefined("no caller is defined") : *caller;
+  }
+  bind_named(callable, args, frame);
+  if (function.varargs_slot >= 0) {
+    frame.slots[function.varargs_slot] = run_.list(args.positional.subspan(n_given), Kind::kTuple);
+  } else if (args.positional.size() > n) {
+    run_.fail(cat("the macro takes at most ", n, " arguments, it got ", args.positional.size()));
+  }
+  run_.charge(n);
+  enter(function.scope, frame);
+  bind_defaults(function, frame);
+}
+
+// Named arguments to the parameters that no position filled, the rest to kwargs.
+void Interpreter::bind_named(const Callable& callable, const Arguments& args, Frame& frame) {
+  const Function& function = callable.macro->function;
+  const std::size_t n_given = std::min(function.params.size(), args.positional.size());
+  const auto open = std::span(function.params).subspan(n_given);
+  Vector<Entry> rest(run_.memory());
+  for (const NamedArgument& argument : args.named) {
+    run_.charge(1 + open.size() / 4);
+    if (function.caller_slot >= 0 && argument.name == "caller") continue;
+    const auto param = std::find_if(open.begin(), open.end(),
+                                    [&](const Expr* one) { return one->text == argument.name; });
+    if (param != open.end()) {
+      slot((*param)->ref, frame) = argument.value;
+    } else if (function.kwargs_slot >= 0) {
+      rest.push_back({name_of(run_, argument), argument.value});
+    } else {
+      run_.fail(cat("the macro takes no argument named '", printable(argument.name, 60), "'"));
+    }
+  }
+  if (function.kwargs_slot >= 0) frame.slots[function.kwargs_slot] = run_.dict(rest);
+}
+
+void Interpreter::bind_defaults(const Function& function, Frame& frame) {
+  const std::size_t n = function.params.size();
+  const std::size_t first_default = n - function.defaults.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const Expr& param = *function.params[i];
+    Value& value = slot(param.ref, frame);
+    if (!value.is_missing()) continue;
+    value = i >= first_default
+                ? eval(*function.defaults[i - first_default], frame)
+                : run_.undefined(cat("parameter '", param.text, "' was not provided"));
+  }
+}
+
+Value Interpreter::call_loop(Loop& loop, const Arguments& args) {
+  if (loop.stmt == nullptr) run_.fail("only a loop marked 'recursive' can be called");
+  if (args.positional.size() != 1 || !args.named.empty()) {
+    run_.fail("a recursive loop is called with one thing to iterate over");
+  }
+  Frame& frame = new_frame(loop.stmt->function, *loop.frame);
+  BorrowedText own(spare_texts_);
+  TextBuilder* const before = std::exchange(out_, &*own);
+  run_loop(*loop.stmt, args.positional[0], loop.depth0 + 1, *loop.frame, frame);
+  out_ = before;
+  return run_.text(std::move(*own));
 }
 
 }  // namespace wick::jinja

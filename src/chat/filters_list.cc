@@ -5,11 +5,12 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "chat/filters.h"
+#include "chat/builtin.h"
 #include "chat/operators.h"
 #include "chat/text_ops.h"
 
-namespace wick::jinja::filters {
+namespace wick::jinja {
+namespace filters {
 namespace {
 
 // map('filter', …), select('test', …) and their kin. Nothing is looked at before the first item is
@@ -22,7 +23,7 @@ struct Mapping {
   Iterator* items = nullptr;
   const Builtin* builtin = nullptr;  // null: the item itself
   Arguments args = {};
-  AttributePath path = {};  // what is mapped, or looked at
+  AttributePath path = {};  // the attribute that is mapped or tested
   Value otherwise = {};
   std::optional<std::string_view> missing = {};  // no filter or test has that name
   bool maps_attribute = false;
@@ -30,13 +31,12 @@ struct Mapping {
   Mapping(Run& run, const Value& mapped, const Arguments& arguments)
       : value(mapped), given{run.keep(arguments.positional), run.keep(arguments.named)} {}
 
-  // Whether there are items; false and failed() if the arguments are wrong.
   template <class Prepare>
-  bool start(Run& run, const Prepare& prepare) {
-    if (items != nullptr) return true;
-    if (is_true(run, value) && (run.failed() || !prepare())) return false;
-    items = run.iterate(is_true(run, value) ? value : run.undefined(""));
-    return items != nullptr;
+  void start(Run& run, const Prepare& prepare) {
+    if (items != nullptr) return;
+    const bool has_items = is_true(run, value);
+    if (has_items) prepare();
+    items = &run.iterate(has_items ? value : run.undefined(""));
   }
 
   void take_rest(std::size_t used) { args = {given.positional.subspan(used), given.named}; }
@@ -47,32 +47,30 @@ class Map final : public Iterator {
   explicit Map(Mapping& mapping) : mapping_(mapping) {}
 
   bool next(Run& run, Value& out) override {
-    DataLevel level(run);  // generators of generators
+    const DataLevel level(run);  // generators of generators
+    mapping_.start(run, [&] { prepare(run); });
     Value item;
-    if (level.too_deep() || !mapping_.start(run, [&] { return prepare(run); }) ||
-        !mapping_.items->next(run, item)) {
-      return false;
-    }
+    if (!mapping_.items->next(run, item)) return false;
     if (mapping_.maps_attribute) {
       out = mapping_.path.get(run, item, mapping_.otherwise);
     } else if (mapping_.builtin == nullptr) {
-      out = run.fail(cat("no filter named '", printable(*mapping_.missing, 60), "'"));
+      run.fail(cat("no filter named '", printable(*mapping_.missing, 60), "'"));
     } else {
       out = call_builtin(run, *mapping_.builtin, item, mapping_.args);
     }
-    return !out.failed();
+    return true;
   }
 
  private:
-  bool prepare(Run& run) {
+  void prepare(Run& run) {
     const Arguments& given = mapping_.given;
     if (!given.positional.empty()) {
       const Value& name = given.positional[0];
-      if (!name.is_string()) return !run.fail_type("the name of a filter", name).failed();
+      if (!name.is_string()) run.fail_type("the name of a filter", name);
       mapping_.builtin = find_filter(name.bytes());
       mapping_.missing = name.bytes();
       mapping_.take_rest(1);
-      return true;
+      return;
     }
     Value attribute;
     for (const auto& [name, value, key] : given.named) {
@@ -81,12 +79,12 @@ class Map final : public Iterator {
       } else if (name == "default") {
         mapping_.otherwise = value;
       } else {
-        return !run.fail(cat("map takes no argument named '", printable(name, 60), "'")).failed();
+        run.fail(cat("map takes no argument named '", printable(name, 60), "'"));
       }
     }
-    if (attribute.is_missing()) return !run.fail("map needs the name of a filter").failed();
+    if (attribute.is_missing()) run.fail("map needs the name of a filter");
     mapping_.maps_attribute = true;
-    return mapping_.path.parse(run, attribute);
+    mapping_.path = AttributePath(run, attribute);
   }
 
   Mapping& mapping_;
@@ -97,48 +95,39 @@ class Selection final : public Iterator {
   explicit Selection(Mapping& mapping) : mapping_(mapping) {}
 
   bool next(Run& run, Value& out) override {
-    DataLevel level(run);
-    if (level.too_deep() || !mapping_.start(run, [&] { return prepare(run); })) return false;
+    const DataLevel level(run);
+    mapping_.start(run, [&] { prepare(run); });
     while (mapping_.items->next(run, out)) {
       const Value looked_at = mapping_.path.get(run, out);
-      if (looked_at.failed()) return false;
       if (mapping_.missing) {
         run.fail(cat("no test named '", printable(*mapping_.missing, 60), "'"));
-        return false;
       }
       const Value holds = mapping_.builtin == nullptr
-                            ? looked_at
-                            : call_builtin(run, *mapping_.builtin, looked_at, mapping_.args);
-      if (holds.failed()) return false;
+                              ? looked_at
+                              : call_builtin(run, *mapping_.builtin, looked_at, mapping_.args);
       if (is_true(run, holds) != mapping_.negated) return true;
     }
     return false;
   }
 
  private:
-  bool prepare(Run& run) {
+  void prepare(Run& run) {
     const std::span<const Value> given = mapping_.given.positional;
     std::size_t used = 0;
     if (mapping_.by_attribute) {
-      if (given.empty()) return !run.fail("the name of an attribute is missing").failed();
-      if (!mapping_.path.parse(run, given[used++])) return false;
+      if (given.empty()) run.fail("the name of an attribute is missing");
+      mapping_.path = AttributePath(run, given[used++]);
     }
-    if (used == given.size()) return true;
+    if (used == given.size()) return;
     const Value& name = given[used++];
-    if (!name.is_string()) return !run.fail_type("the name of a test", name).failed();
-    mapping_.builtin = find_test(name.bytes());
+    if (!name.is_string()) run.fail_type("the name of a test", name);
+    mapping_.builtin = find_in(kTests, name.bytes());
     if (mapping_.builtin == nullptr) mapping_.missing = name.bytes();
     mapping_.take_rest(used);
-    return true;
   }
 
   Mapping& mapping_;
 };
-
-template <class T>
-Value lazily(Run& run, Mapping& mapping) {
-  return Value::of(static_cast<Iterator*>(run.make<T>(mapping)));
-}
 
 // A filter that does its work when the first item is asked for.
 class LateFilter final : public Iterator {
@@ -147,13 +136,9 @@ class LateFilter final : public Iterator {
       : filter_(filter), value_(value), args_(args) {}
 
   bool next(Run& run, Value& out) override {
-    DataLevel level(run);
-    if (level.too_deep()) return false;
-    if (items_ == nullptr) {
-      const Value all = filter_(run, value_, args_);
-      items_ = all.failed() ? nullptr : run.iterate(all);
-    }
-    return items_ != nullptr && items_->next(run, out);
+    const DataLevel level(run);
+    if (items_ == nullptr) items_ = &run.iterate(filter_(run, value_, args_));
+    return items_->next(run, out);
   }
 
  private:
@@ -163,11 +148,12 @@ class LateFilter final : public Iterator {
   Iterator* items_ = nullptr;
 };
 
-Value choose(Run& run, const Value& value, const Arguments& args, bool negated, bool by_attribute) {
+template <bool negated, bool by_attribute>
+Value choose(Run& run, const Value& value, const Arguments& args) {
   Mapping& mapping = *run.make<Mapping>(run, value, args);
   mapping.negated = negated;
   mapping.by_attribute = by_attribute;
-  return lazily<Selection>(run, mapping);
+  return Value::of(run.make<Selection>(mapping));
 }
 
 Value no_item(Run& run, std::string_view which) {
@@ -177,21 +163,20 @@ Value no_item(Run& run, std::string_view which) {
 struct Rows {
   Iterator* items = nullptr;
   Value size = {}, filler = {};
-  std::int64_t n = -1;  // items of a row; what is no whole number is the length of none
-  Value* row = nullptr;   // that one in the making
+  std::int64_t n = -1;   // items of a row; -1 if it is not an integer: no row has this length
+  Value* row = nullptr;  // that one in the making
   std::size_t n_row = 0, room = 0;
 
-  bool push(Run& run, const Value& item) {
-    if (n_row == kMaxItems) return !run.too_many_items().failed();
+  void push(Run& run, const Value& item) {
+    if (n_row == kMaxItems) run.fail_too_many_items();
     if (n_row == room) {
       room = std::max<std::size_t>(4, room * 2);
       Value* const larger = run.array<Value>(room);
-      if (!run.charge(n_row / 4)) return false;
+      run.charge(n_row / 4);
       std::uninitialized_copy_n(row, n_row, larger);
       row = larger;
     }
     ::new (row + n_row++) Value(item);
-    return true;
   }
 
   Value give(Run& run) {
@@ -211,28 +196,29 @@ class Batch final : public Iterator {
     while (rows_.items->next(run, item)) {
       const bool is_full = static_cast<std::int64_t>(rows_.n_row) == rows_.n;
       if (is_full) out = rows_.give(run);
-      if (!rows_.push(run, item)) return false;
-      if (is_full) return !out.failed();
+      rows_.push(run, item);
+      if (is_full) return true;
     }
-    if (run.failed() || rows_.n_row == 0 || !fill(run)) return false;
+    if (rows_.n_row == 0) return false;
+    fill(run);
     out = rows_.give(run);
-    return !out.failed();
+    return true;
   }
 
  private:
-  // The last row; false if failed.
-  bool fill(Run& run) {
+  // The last row.
+  void fill(Run& run) {
     const Value& size = rows_.size;
-    if (rows_.filler.is_missing() || rows_.filler.is_none()) return true;
+    if (rows_.filler.is_missing() || rows_.filler.is_none()) return;
     const bool is_filled_up = size.kind == Kind::kFloat
                                   ? static_cast<double>(rows_.n_row) >= size.real
                                   : size.is_integral();
-    if (!is_filled_up) return !run.fail_type("the size of a batch", size).failed();
-    if (rows_.n > 100'000) return !run.fail_limit("a batch is too large").failed();
+    if (!is_filled_up) run.fail_type("the size of a batch", size);
+    if (rows_.n > 100'000) run.fail_limit("a batch is too large");
     while (static_cast<std::int64_t>(rows_.n_row) < rows_.n) {
-      if (!run.charge(1) || !rows_.push(run, rows_.filler)) return false;
+      run.charge(1);
+      rows_.push(run, rows_.filler);
     }
-    return true;
   }
 
   Rows& rows_;
@@ -240,8 +226,7 @@ class Batch final : public Iterator {
 
 Value batch_now(Run& run, const Value& value, Args args) {
   Rows& rows = *run.make<Rows>();
-  rows.items = run.iterate(value);
-  if (rows.items == nullptr) return Value::failure();
+  rows.items = &run.iterate(value);
   rows.size = args[0];
   rows.filler = args[1];
   if (args[0].is_integral()) rows.n = args[0].as_int();
@@ -249,19 +234,16 @@ Value batch_now(Run& run, const Value& value, Args args) {
       std::fabs(args[0].real) < 1e15) {
     rows.n = static_cast<std::int64_t>(args[0].real);
   }
-  return Value::of(static_cast<Iterator*>(run.make<Batch>(rows)));
+  return Value::of(run.make<Batch>(rows));
 }
 
 Value slice_now(Run& run, const Value& value, Args args) {
-  std::int64_t slices = 0;
-  Vector<Value> all(run.memory()), out(run.memory());
-  if (!take_int(run, args[0], "a number of slices", slices) || !run.collect(value, all)) {
-    return Value::failure();
-  }
-  if (slices == 0) return run.fail("integer division or modulo by zero");
-  if (slices > 100'000) return run.fail_limit("too many slices");
+  const std::int64_t slices = take_int(run, args[0], "a number of slices", 0);
+  const Vector<Value> all = run.collect(value);
+  if (slices == 0) run.fail("integer division or modulo by zero");
+  if (slices > 100'000) run.fail_limit("too many slices");
   const auto n = static_cast<std::int64_t>(all.size());
-  Vector<Value> row(run.memory());
+  Vector<Value> row(run.memory()), out(run.memory());
   for (std::int64_t i = 0, from = 0; i < slices; ++i) {
     const bool extra = i < n % slices;
     const auto size = static_cast<std::size_t>(n / slices + (extra ? 1 : 0));
@@ -269,119 +251,111 @@ Value slice_now(Run& run, const Value& value, Args args) {
     row.assign(part.begin(), part.end());
     if (!extra && !args[1].is_missing() && !args[1].is_none()) row.push_back(args[1]);
     out.push_back(run.list(row));
-    if (out.back().failed()) return Value::failure();
     from += static_cast<std::int64_t>(size);
   }
-  return run.failed() ? Value::failure() : run.list(out);
+  return run.list(out);
 }
 
 Value items_now(Run& run, const Value& value, Args) {
   if (value.kind != Kind::kDict && !value.is_undefined()) {
-    return run.fail_type("taken apart into items", value);
+    run.fail_type("taken apart into items", value);
   }
-  Iterator* made =
-      run.iterate(value.is_undefined() ? value : run.view(value.dict, ViewKind::kItems));
-  return made == nullptr ? Value::failure() : Value::of(made);
-}
-
-}  // namespace
-
-Value late(Run& run, Native filter, const Value& value, Args args) {
-  const Value kept = run.list(args);
-  if (kept.failed()) return kept;
-  return Value::of(static_cast<Iterator*>(run.make<LateFilter>(filter, value, kept.list->span())));
-}
-
-Value batch(Run& run, const Value& value, Args args) {
-  return late(run, batch_now, value, args);
-}
-
-Value slice(Run& run, const Value& value, Args args) {
-  return late(run, slice_now, value, args);
-}
-
-Value items(Run& run, const Value& value, Args args) {
-  return late(run, items_now, value, args);
+  return Value::of(
+      &run.iterate(value.is_undefined() ? value : run.view(value.dict, ViewKind::kItems)));
 }
 
 Value map(Run& run, const Value& value, const Arguments& args) {
-  return lazily<Map>(run, *run.make<Mapping>(run, value, args));
-}
-
-Value select(Run& run, const Value& value, const Arguments& args) {
-  return choose(run, value, args, false, false);
-}
-
-Value reject(Run& run, const Value& value, const Arguments& args) {
-  return choose(run, value, args, true, false);
-}
-
-Value selectattr(Run& run, const Value& value, const Arguments& args) {
-  return choose(run, value, args, false, true);
-}
-
-Value rejectattr(Run& run, const Value& value, const Arguments& args) {
-  return choose(run, value, args, true, true);
+  return Value::of(run.make<Map>(*run.make<Mapping>(run, value, args)));
 }
 
 Value first(Run& run, const Value& value, Args) {
-  Iterator* items = run.iterate(value);
   Value item;
-  if (items != nullptr && items->next(run, item)) return item;
-  return run.failed() ? Value::failure() : no_item(run, "first");
+  return run.iterate(value).next(run, item) ? item : no_item(run, "first");
 }
 
 Value last(Run& run, const Value& value, Args) {
-  if (value.kind == Kind::kIterator) return run.fail_type("reversed", value);
-  Vector<Value> all(run.memory());
+  if (value.kind == Kind::kIterator) run.fail_type("reversed", value);
   if (value.is_string() && !value.bytes().empty())
     return get_item(run, value, Value::of(std::int64_t{-1}));
-  if (!run.collect(value, all)) return Value::failure();
+  const Vector<Value> all = run.collect(value);
   return all.empty() ? no_item(run, "last") : all.back();
 }
 
 Value join(Run& run, const Value& value, Args args) {
-  const Text none = {{}, Trust::kAll};
-  const Text* separator = args[0].is_missing() ? &none : to_text(run, args[0]);
-  AttributePath path;
-  if (separator == nullptr || !path.parse(run, args[1])) return Value::failure();
+  Text separator = args[0].is_missing() ? Text{{}, Trust::kAll} : to_text(run, args[0]);
+  separator.is_markup = false;  // str(separator) is none
+  const AttributePath path(run, args[1]);
   Vector<const Text*> parts(run.memory());
-  Iterator* all = run.iterate(value);
+  Iterator& all = run.iterate(value);
   Value item;
-  while (all != nullptr && all->next(run, item)) {
-    const Value part = path.get(run, item);
-    const Text* text = part.failed() ? nullptr : to_text(run, part);
-    if (text == nullptr) return Value::failure();
-    parts.push_back(text);
-  }
-  if (run.failed()) return Value::failure();
-  Text plain = *separator;  // str(separator) is no markup
-  plain.is_markup = false;
-  return jinja::join(run, plain, parts);
+  while (all.next(run, item))
+    parts.push_back(&to_text(run, path.get(run, item)));
+  return jinja::join(run, separator, parts);
 }
 
 Value length(Run& run, const Value& value, Args) {
   const std::int64_t n = value.kind == Kind::kLoop ? -1 : run.length(value);
-  if (n < 0) return run.fail_type("asked for its length", value);
-  return run.failed() ? Value::failure() : Value::of(n);
+  if (n < 0) run.fail_type("asked for its length", value);
+  return Value::of(n);
 }
 
 Value list(Run& run, const Value& value, Args) {
-  Vector<Value> all(run.memory());
-  return run.collect(value, all) ? run.list(all) : Value::failure();
+  return run.list(run.collect(value));
 }
 
 Value reverse(Run& run, const Value& value, Args) {
-  const Value back = Value::of(std::int64_t{-1});
-  if (value.is_string()) return get_slice(run, value, {}, {}, back);
-  Vector<Value> all(run.memory());
-  if (!run.collect(value, all)) return Value::failure();
+  if (value.is_string()) return get_slice(run, value, {}, {}, Value::of(std::int64_t{-1}));
+  Vector<Value> all = run.collect(value);
   std::reverse(all.begin(), all.end());
   // A generator has no order to reverse: Python makes a list of it.
   const Value backward = run.list(all);
-  Iterator* made = backward.failed() ? nullptr : run.iterate(backward);
-  if (made == nullptr || value.kind == Kind::kIterator) return backward;
-  return Value::of(made);
+  return value.kind == Kind::kIterator ? backward : Value::of(&run.iterate(backward));
 }
 
-}  // namespace wick::jinja::filters
+Value attr(Run& run, const Value& value, Args args) {
+  if (!args[0].is_string()) run.fail_type("the name of an attribute", args[0]);
+  if (value.kind == Kind::kDict) {  // unlike a point, |attr never looks at keys
+    const Builtin* method = find_in(kDictMethods, args[0].bytes());
+    if (method == nullptr) return run.no_attribute(value, args[0]);
+  }
+  return get_attribute(run, value, args[0].bytes());
+}
+
+Value default_value(Run& run, const Value& value, Args args) {
+  const bool any_false = take_bool(run, args[1]);
+  if (!value.is_undefined() && !(any_false && !is_true(run, value))) return value;
+  return args[0].is_missing() ? run.text("", Trust::kAll) : args[0];
+}
+
+constexpr Builtin kListRows[] = {
+    {.name = "attr", .params = "name", .n_required = 1, .call = attr},
+    {.name = "batch", .params = "linecount fill_with", .n_required = 1, .call = late<batch_now>},
+    {.name = "count", .call = length},
+    {.name = "d", .params = "default_value boolean", .call = default_value},
+    {.name = "default", .params = "default_value boolean", .call = default_value},
+    {.name = "first", .call = first},
+    {.name = "items", .call = late<items_now>},
+    {.name = "join", .params = "d attribute", .call = join},
+    {.name = "last", .call = last},
+    {.name = "length", .call = length},
+    {.name = "list", .call = list},
+    {.name = "map", .call_open = map},
+    {.name = "reject", .call_open = choose<true, false>},
+    {.name = "rejectattr", .call_open = choose<true, true>},
+    {.name = "reverse", .call = reverse},
+    {.name = "select", .call_open = choose<false, false>},
+    {.name = "selectattr", .call_open = choose<false, true>},
+    {.name = "slice", .params = "slices fill_with", .n_required = 1, .call = late<slice_now>},
+};
+
+}  // namespace
+}  // namespace filters
+
+const std::span<const Builtin> kListFilters = filters::kListRows;
+
+Value run_late(Run& run, Native filter, const Value& value, Args args) {
+  const Value kept = run.list(args);
+  return Value::of(run.make<filters::LateFilter>(filter, value, kept.list->span()));
+}
+
+}  // namespace wick::jinja

@@ -5,22 +5,22 @@
 #include <limits>
 
 #include "base/strings.h"
-#include "chat/filters.h"
-#include "chat/number_format.h"
+#include "chat/builtin.h"
+#include "chat/format.h"
 #include "chat/operators.h"
-#include "chat/string_literal.h"
+#include "chat/python_text.h"
 #include "chat/text_ops.h"
 
-namespace wick::jinja::filters {
+namespace wick::jinja {
+namespace filters {
 namespace {
 
 // The text without blanks around it and without the underscores that Python allows between digits;
 // nullopt where one stands elsewhere.
 std::optional<std::string> digits_of(Run& run, const Text& text) {
   const Value bare = strip(run, text, nullptr, true, true);
-  if (bare.failed() || bare.bytes().size() > 400 || !run.charge(8 + bare.bytes().size())) {
-    return std::nullopt;
-  }
+  if (bare.bytes().size() > 400) return std::nullopt;
+  run.charge(8 + bare.bytes().size());
   std::string out;
   const std::string_view bytes = bare.bytes();
   const auto is_digit = [&](std::size_t at) {
@@ -94,7 +94,7 @@ std::optional<double> parse_real(std::string text) {
   return sign * parse_double(low[0] == '.' ? '0' + low : low);
 }
 
-// float(value), nullopt where Python raises TypeError or ValueError; check failed().
+// float(value), nullopt where Python raises TypeError or ValueError.
 std::optional<double> to_real(Run& run, const Value& value) {
   if (value.is_number()) return value.as_real();
   if (value.is_undefined()) run.fail_undefined(value);
@@ -139,11 +139,9 @@ std::int64_t round_int(std::int64_t value, std::int64_t digits) {
   return out;
 }
 
-}  // namespace
-
 Value abs(Run& run, const Value& value, Args) {
   if (value.kind == Kind::kFloat) return Value::of(std::fabs(value.real)).with_taint(value.tainted);
-  if (!value.is_integral()) return run.fail_type("given to abs", value);
+  if (!value.is_integral()) run.fail_type("given to abs", value);
   return value.as_int() < 0 ? negative(run, value, true)
                             : Value::of(value.as_int()).with_taint(value.tainted);
 }
@@ -157,49 +155,44 @@ Value integer(Run& run, const Value& value, Args args) {
   const bool taint = is_tainted(value);
   if (value.is_string()) {
     const auto digits = digits_of(run, *value.text);
-    if (!digits) return run.failed() ? Value::failure() : otherwise;
+    if (!digits) return otherwise;
     if (base == 0 || (base >= 2 && base <= 36)) {
       const ParsedInt parsed = parse_int(*digits, base);
       if (parsed.value) return Value::of(*parsed.value).with_taint(taint);
-      if (parsed.overflows) return run.fail("an integer does not fit into 64 bits");
+      if (parsed.overflows) run.fail("an integer does not fit into 64 bits");
     }
   } else if (value.is_integral()) {
     return Value::of(value.as_int()).with_taint(taint);
   }
   const std::optional<double> real = to_real(run, value);
-  if (run.failed()) return Value::failure();
   if (!real || !std::isfinite(*real)) return otherwise;
   const auto whole = truncated(*real);
-  return whole ? Value::of(*whole).with_taint(taint)
-               : run.fail("an integer does not fit into 64 bits");
+  if (!whole) run.fail("an integer does not fit into 64 bits");
+  return Value::of(*whole).with_taint(taint);
 }
 
 Value real(Run& run, const Value& value, Args args) {
   const std::optional<double> parsed = to_real(run, value);
-  if (run.failed()) return Value::failure();
   const bool taint = is_tainted(value);
   if (parsed) return Value::of(*parsed).with_taint(taint);
   return args[0].is_missing() ? Value::of(0.0) : args[0];
 }
 
 Value round(Run& run, const Value& value, Args args) {
-  std::int64_t precision = 0;
   const Text common = {"common", Trust::kAll};
-  const Text* method = &common;
-  if (!take_text(run, args[1], "a method", method)) return Value::failure();
-  const std::string_view how = method->bytes;
+  const std::string_view how = take_text(run, args[1], "a method", &common)->bytes;
   if (args[0].is_none() && how == "common" && value.is_number()) {  // round(x): an integer
     const auto whole =
         value.is_integral() ? std::optional(value.as_int()) : truncated(std::nearbyint(value.real));
-    return whole ? Value::of(*whole).with_taint(value.tainted)
-                 : run.fail("an integer does not fit into 64 bits");
+    if (!whole) run.fail("an integer does not fit into 64 bits");
+    return Value::of(*whole).with_taint(value.tainted);
   }
-  if (!take_int(run, args[0], "a precision", precision)) return Value::failure();
+  const std::int64_t precision = take_int(run, args[0], "a precision", 0);
   if (how != "common" && how != "ceil" && how != "floor") {
-    return run.fail("the method of round is 'common', 'ceil' or 'floor'");
+    run.fail("the method of round is 'common', 'ceil' or 'floor'");
   }
-  if (!value.is_number()) return run.fail_type("rounded", value);
-  if (!run.charge(kDigitsWork)) return Value::failure();
+  if (!value.is_number()) run.fail_type("rounded", value);
+  run.charge(kDigitsWork);
   const auto digits = static_cast<int>(std::clamp<std::int64_t>(precision, -400, 400));
   if (how == "common") {
     if (value.is_integral())
@@ -209,24 +202,23 @@ Value round(Run& run, const Value& value, Args args) {
   // math.ceil(value * 10**precision) / 10**precision; ceil gives an integer, / a float.
   const double scale = std::pow(10.0, digits);
   const double scaled = value.as_real() * scale;
-  if (!std::isfinite(scaled)) return run.fail("the number cannot be rounded");
+  if (!std::isfinite(scaled)) run.fail("the number cannot be rounded");
   const double whole = how == "ceil" ? std::ceil(scaled) : std::floor(scaled);
   return Value::of(whole / scale + 0.0).with_taint(value.tainted);
 }
 
 Value filesizeformat(Run& run, const Value& value, Args args) {
-  bool binary = false;
   const std::optional<double> bytes = to_real(run, value);
-  if (!take_bool(run, args[0], binary)) return Value::failure();
-  if (!bytes) return run.fail_type("formatted as a file size", value);
-  if (!run.charge(kDigitsWork)) return Value::failure();
+  const bool binary = take_bool(run, args[0]);
+  if (!bytes) run.fail_type("formatted as a file size", value);
+  run.charge(kDigitsWork);
   const double base = binary ? 1024 : 1000;
   std::string text;
   if (*bytes == 1) {
     text = "1 Byte";
   } else if (*bytes < base) {
     const auto whole = truncated(*bytes);
-    if (!whole) return run.fail_type("formatted as a file size", value);
+    if (!whole) run.fail_type("formatted as a file size", value);
     text = cat(*whole, " Bytes");
   } else {
     double unit = base * base;
@@ -241,4 +233,17 @@ Value filesizeformat(Run& run, const Value& value, Args args) {
   return run.text_copy(text, !is_tainted(value));
 }
 
-}  // namespace wick::jinja::filters
+constexpr Builtin kNumberRows[] = {
+    {.name = "abs", .call = abs},
+    {.name = "filesizeformat", .params = "binary", .call = filesizeformat},
+    {.name = "float", .params = "default", .call = real},
+    {.name = "int", .params = "default base", .call = integer},
+    {.name = "round", .params = "precision method", .call = round},
+};
+
+}  // namespace
+}  // namespace filters
+
+const std::span<const Builtin> kNumberFilters = filters::kNumberRows;
+
+}  // namespace wick::jinja

@@ -2,51 +2,48 @@
 #include <array>
 
 #include "base/strings.h"
-#include "chat/filters.h"
+#include "chat/builtin.h"
+#include "chat/format.h"
 #include "chat/operators.h"
-#include "chat/printf_format.h"
 #include "chat/text_ops.h"
 #include "unicode/python_str.h"
 
-namespace wick::jinja::filters {
+namespace wick::jinja {
+namespace filters {
 namespace {
 
 constexpr std::size_t kUsualJson = 1024;  // bytes
 constexpr std::size_t kMaxIndent = 1000;  // of tojson
 
-Value with_case(Run& run, const Value& value, Case to) {
-  const Text* text = soft_text(run, value);
-  return text == nullptr ? Value::failure() : change_case(run, *text, to);
+template <Case to>
+Value in_case(Run& run, const Value& value, Args) {
+  return change_case(run, to_text(run, value), to);
 }
 
 // tojson's `separators`: a list or tuple of two texts.
-bool take_separators(Run& run, const Value& arg, JsonStyle& style) {
+void take_separators(Run& run, const Value& arg, JsonStyle& style) {
   if (arg.is_missing() || arg.is_none()) {
     if (style.indent) style.item_separator = ",";
-    return true;
+    return;
   }
-  Vector<Value> both(run.memory());
-  if (!run.collect(arg, both)) return false;
+  const Vector<Value> both = run.collect(arg);
   if (both.size() != 2 || !both[0].is_string() || !both[1].is_string()) {
-    return !run.fail("separators of tojson must be two texts").failed();
+    run.fail("separators of tojson must be two texts");
   }
   style.item_separator = both[0].bytes();
   style.key_separator = both[1].bytes();
   style.is_trusted = style.is_trusted && !is_tainted(both[0]) && !is_tainted(both[1]);
-  return true;
 }
 
-bool take_indent(Run& run, const Value& arg, JsonStyle& style) {
-  if (arg.is_missing() || arg.is_none()) return true;
+void take_indent(Run& run, const Value& arg, JsonStyle& style) {
+  if (arg.is_missing() || arg.is_none()) return;
   if (arg.is_string()) {
     style.indent = arg.bytes();
     style.is_trusted = !is_tainted(arg);
-    return true;
+    return;
   }
-  std::int64_t n = 0;
-  if (!take_int(run, arg, "the indent of tojson", n)) return false;
-  if (n > static_cast<std::int64_t>(kMaxIndent))
-    return !run.fail("the indent of tojson is too wide").failed();
+  const std::int64_t n = take_int(run, arg, "the indent of tojson", 0);
+  if (n > static_cast<std::int64_t>(kMaxIndent)) run.fail("the indent of tojson is too wide");
   style.is_blank = true;
   static constexpr auto kBlanks = [] {
     std::array<char, kMaxIndent> blanks{};
@@ -55,7 +52,6 @@ bool take_indent(Run& run, const Value& arg, JsonStyle& style) {
   }();
   style.indent =
       std::string_view(kBlanks.data(), static_cast<std::size_t>(std::max<std::int64_t>(n, 0)));
-  return true;
 }
 
 bool is_url_safe(char c, bool slash) noexcept {
@@ -63,13 +59,12 @@ bool is_url_safe(char c, bool slash) noexcept {
          c == '.' || c == '-' || c == '~' || (slash && c == '/');
 }
 
-bool append_url(Run& run, TextBuilder& out, const Value& value, bool in_query) {
-  const Text* text = to_text(run, value);
-  if (text == nullptr) return false;
-  TrustCursor trust(*text);
-  return in_slices(run, text->bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end && !run.failed(); ++at) {
-      const char c = text->bytes[at];
+void append_url(Run& run, TextBuilder& out, const Value& value, bool in_query) {
+  const Text& text = to_text(run, value);
+  TrustCursor trust(text);
+  in_slices(run, text.bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; ++at) {
+      const char c = text.bytes[at];
       const auto byte = static_cast<unsigned char>(c);
       const char escaped[] = {'%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
       const std::string_view piece = is_url_safe(c, !in_query) ? std::string_view(&c, 1)
@@ -80,29 +75,10 @@ bool append_url(Run& run, TextBuilder& out, const Value& value, bool in_query) {
   });
 }
 
-}  // namespace
-
-Value capitalize(Run& run, const Value& value, Args) {
-  return with_case(run, value, Case::kCapitalize);
-}
-
-Value lower(Run& run, const Value& value, Args) {
-  return with_case(run, value, Case::kLower);
-}
-
-Value upper(Run& run, const Value& value, Args) {
-  return with_case(run, value, Case::kUpper);
-}
-
 Value center(Run& run, const Value& value, Args args) {
-  std::int64_t width = 80;
-  const Text* text = soft_text(run, value);
-  if (text == nullptr || !take_int(run, args[0], "a width", width)) return Value::failure();
-  const auto size = static_cast<std::int64_t>(run.n_chars(Value::of(text)));
-  if (width <= size) return Value::of(text);
-  const std::int64_t room = width - size;
-  const std::int64_t left = room / 2 + (room & width & 1);
-  return pad(run, *text, left, room - left, " ", true);
+  const Text& text = to_text(run, value);
+  const std::int64_t width = take_int(run, args[0], "a width", 80);
+  return justify(run, text, '^', width, {" ", Trust::kAll});
 }
 
 Value escape(Run& run, const Value& value, Args) {
@@ -110,87 +86,69 @@ Value escape(Run& run, const Value& value, Args) {
 }
 
 Value force_escape(Run& run, const Value& value, Args) {
-  const Text* text = to_text(run, value);
-  if (text == nullptr) return Value::failure();
-  Text plain = *text;
+  Text plain = to_text(run, value);
   plain.is_markup = false;
   return jinja::escape(run, Value::of(&plain));
 }
 
 Value safe(Run& run, const Value& value, Args) {
-  const Text* text = to_text(run, value);
-  Text* made = text == nullptr ? nullptr : run.make<Text>(*text);
-  if (made == nullptr) return Value::failure();
+  Text* made = run.make<Text>(to_text(run, value));
   made->is_markup = true;
   return Value::of(made);
 }
 
 Value format(Run& run, const Value& value, const Arguments& args) {
-  const Text* text = soft_text(run, value);
-  if (text == nullptr) return Value::failure();
+  const Text& text = to_text(run, value);
   if (!args.named.empty() && !args.positional.empty()) {
-    return run.fail("format takes positional or named arguments, not both");
+    run.fail("format takes positional or named arguments, not both");
   }
-  if (args.named.empty())
-    return percent_format(run, *text, run.list(args.positional, Kind::kTuple));
+  if (args.named.empty()) return percent_format(run, text, run.list(args.positional, Kind::kTuple));
   Vector<Entry> entries(run.memory());
   for (const NamedArgument& argument : args.named)
     entries.push_back({name_of(run, argument), argument.value});
-  if (run.failed()) return Value::failure();
-  const Value dict = run.dict(entries);
-  return dict.failed() ? dict : percent_format(run, *text, dict);
+  return percent_format(run, text, run.dict(entries));
 }
 
 Value indent(Run& run, const Value& value, Args args) {
-  bool first = false, blank = false;
-  if (!take_bool(run, args[1], first) || !take_bool(run, args[2], blank)) return Value::failure();
+  const bool first = take_bool(run, args[1]), blank = take_bool(run, args[2]);
   Value by = args[0];
   if (!by.is_string()) {
-    std::int64_t width = 4;
-    if (!take_int(run, by, "a width", width)) return Value::failure();
+    const std::int64_t width = take_int(run, by, "a width", 4);
     by = pad(run, Text{{}, Trust::kAll}, 0, width, " ", true);
   }
-  if (by.failed()) return by;
-  if (!value.is_string()) return run.fail_type("indented", value);
+  if (!value.is_string()) run.fail_type("indented", value);
   const Value newline = run.text("\n", Trust::kAll, value.text->is_markup);
   const Value whole = concat(run, *value.text, *newline.text);
-  const Value lines = whole.failed() ? whole : split_lines(run, *whole.text, false);
-  if (lines.failed()) return lines;
+  const Value lines = split_lines(run, *whole.text, false);
   TextBuilder out(run);
   if (first) out.append(*by.text);
   for (std::size_t i = 0; i < lines.list->size; ++i) {
     const Text& line = *lines.list->items[i].text;
     if (i > 0) out.append("\n", true);
     if (i > 0 && (blank || !line.bytes.empty())) out.append(*by.text);
-    if (!out.append(line)) return Value::failure();
+    out.append(line);
   }
   return run.text(std::move(out), value.text->is_markup);
 }
 
 Value replace(Run& run, const Value& value, Args args) {
-  std::int64_t count = -1;
-  const Text* text = to_text(run, value);
-  const Text* from = text == nullptr ? nullptr : to_text(run, args[0]);
-  const Text* to = from == nullptr ? nullptr : to_text(run, args[1]);
-  if (to == nullptr || (!args[2].is_none() && !take_int(run, args[2], "a count", count))) {
-    return Value::failure();
-  }
-  Text plain = *text;  // str(value) is no markup
+  Text plain = to_text(run, value);  // str(value) is no markup
   plain.is_markup = false;
-  const Value out = jinja::replace(run, plain, *from, *to, count);
-  return out.failed() || out.text != &plain ? out : run.cut(plain, 0, plain.bytes.size());
+  const Text &from = to_text(run, args[0]), &to = to_text(run, args[1]);
+  const std::int64_t count = args[2].is_none() ? -1 : take_int(run, args[2], "a count", -1);
+  const Value out = jinja::replace(run, plain, from, to, count);
+  return out.text != &plain ? out : run.cut(plain, 0, plain.bytes.size());
 }
 
 Value string(Run& run, const Value& value, Args) {
-  const Text* text = soft_text(run, value);
-  return text == nullptr ? Value::failure() : Value::of(text);
+  return Value::of(&to_text(run, value));
 }
 
 // Tags and comments go, runs of whitespace become one blank; entities that |escape writes are read.
 Value striptags(Run& run, const Value& value, Args) {
-  const Text* text = to_text(run, value);
-  if (text == nullptr || !run.charge(text->bytes.size(), Rate::kScan)) return Value::failure();
-  const std::string_view bytes = text->bytes;
+  const Text& text = to_text(run, value);
+  const std::string_view bytes = text.bytes;
+  run.charge(bytes.size(), Rate::kScan);
   TextBuilder out(run);
   std::size_t at = 0;
   while (at < bytes.size()) {
@@ -199,13 +157,13 @@ Value striptags(Run& run, const Value& value, Args) {
     const bool comment = bytes.substr(open, 4) == "<!--";
     const std::size_t close = comment ? bytes.find("-->", open + 4) : bytes.find('>', open);
     if (close == std::string_view::npos) break;
-    if (!run.charge(6) || !out.append(*text, at, open)) return Value::failure();
+    run.charge(6);
+    out.append(text, at, open);
     at = close + (comment ? 3 : 1);
   }
-  out.append(*text, at, bytes.size());
+  out.append(text, at, bytes.size());
   const Value bare = run.text(std::move(out));
-  const Value words = bare.failed() ? bare : split(run, *bare.text, nullptr, -1, false);
-  if (words.failed()) return words;
+  const Value words = split(run, *bare.text, nullptr, -1, false);
   Vector<const Text*> parts(run.memory());
   for (const Value& word : words.list->span())
     parts.push_back(word.text);
@@ -215,76 +173,52 @@ Value striptags(Run& run, const Value& value, Args) {
       {"&lt;", "<"},    {"&gt;", ">"},  {"&#34;", "\""},
       {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}};
   for (const auto& [entity, plain] : kEntities) {
-    if (joined.failed()) return joined;
     joined =
         jinja::replace(run, *joined.text, Text{entity, Trust::kAll}, Text{plain, Trust::kNone}, -1);
   }
   return joined;
 }
 
-Value title(Run& run, const Value& value, Args) {
-  return with_case(run, value, Case::kWords);
-}
-
 Value tojson(Run& run, const Value& value, Args args) {
-  JsonStyle style;
+  JsonStyle style = {.ascii_only = take_bool(run, args[0])};
   // json.dumps writes a text before it looks at the indent.
-  if (!take_bool(run, args[0], style.ascii_only) ||
-      (!value.is_string() && !take_indent(run, args[1], style)) ||
-      !take_separators(run, args[2], style) || !take_bool(run, args[3], style.sort_keys)) {
-    return Value::failure();
-  }
+  if (!value.is_string()) take_indent(run, args[1], style);
+  take_separators(run, args[2], style);
+  style.sort_keys = take_bool(run, args[3]);
   Written out(run);
   out.text.reserve(kUsualJson);
-  if (!write_json(run, out, value, style)) return Value::failure();
+  write_json(run, out, value, style);
   return run.text_copy(out.text, out.is_trusted);
 }
 
 Value trim(Run& run, const Value& value, Args args) {
-  const Text* text = soft_text(run, value);
-  const Text* chars = nullptr;
-  if (text == nullptr) return Value::failure();
-  if (!args[0].is_none() && !take_text(run, args[0], "characters to trim", chars))
-    return Value::failure();
-  return strip(run, *text, chars, true, true);
+  const Text& text = to_text(run, value);
+  const Text* chars = args[0].is_none() ? nullptr : take_text(run, args[0], "characters to trim");
+  return strip(run, text, chars, true, true);
 }
-
-namespace {
 
 // A number that is only compared: jinja2 does not ask whether it is a whole one.
-bool take_extent(Run& run, const Value& value, const char* what, double& extent) {
-  if (value.kind == Kind::kFloat) {
-    extent = value.real;
-    return true;
-  }
-  auto whole = static_cast<std::int64_t>(extent);
-  if (!take_int(run, value, what, whole)) return false;
-  extent = static_cast<double>(whole);
-  return true;
+double take_extent(Run& run, const Value& value, const char* what, std::int64_t otherwise) {
+  if (value.kind == Kind::kFloat) return value.real;
+  return static_cast<double>(take_int(run, value, what, otherwise));
 }
 
-}  // namespace
-
 Value truncate(Run& run, const Value& value, Args args) {
-  double length = 255, leeway = 5;
-  bool kill_words = false;
-  const Text dots = {"...", Trust::kAll};
-  const Text* end = &dots;
-  if (!take_extent(run, args[0], "a length", length) || !take_bool(run, args[1], kill_words) ||
-      (!args[3].is_none() && !take_extent(run, args[3], "a leeway", leeway))) {
-    return Value::failure();
-  }
+  const double length = take_extent(run, args[0], "a length", 255);
+  const bool kill_words = take_bool(run, args[1]);
+  const double leeway = args[3].is_none() ? 5 : take_extent(run, args[3], "a leeway", 5);
   const std::int64_t size = run.length(value);
-  if (size < 0) return run.fail_type("truncated", value);
+  if (size < 0) run.fail_type("truncated", value);
   // The end is asked for its length, and only a text that is cut needs it to be one.
   const std::int64_t n_end = args[2].is_missing() ? 3 : run.length(args[2]);
-  if (n_end < 0) return run.fail_type("asked for its length", args[2]);
+  if (n_end < 0) run.fail_type("asked for its length", args[2]);
   if (!(length >= static_cast<double>(n_end)) || !(leeway >= 0))
-    return run.fail(cat("truncate needs a length of at least ", n_end));
+    run.fail(cat("truncate needs a length of at least ", n_end));
   if (static_cast<double>(size) <= length + leeway) return value;
-  if (!value.is_string()) return run.fail_type("truncated", value);
-  if (args[0].kind == Kind::kFloat) return run.fail_type("a length to cut at", args[0]);
-  if (!take_text(run, args[2], "an end", end)) return Value::failure();
+  if (!value.is_string()) run.fail_type("truncated", value);
+  if (args[0].kind == Kind::kFloat) run.fail_type("a length to cut at", args[0]);
+  const Text dots = {"...", Trust::kAll};
+  const Text* end = take_text(run, args[2], "an end", &dots);
   std::size_t cut = run.byte_of(value.bytes(),
                                 static_cast<std::size_t>(length) - static_cast<std::size_t>(n_end));
   if (!kill_words) {
@@ -302,39 +236,63 @@ Value urlencode(Run& run, const Value& value, Args) {
   const bool is_one = value.is_string() || value.is_none() || value.is_number() ||
                       value.kind == Kind::kCallable || value.kind == Kind::kNamespace;
   if (is_one) {
-    if (!append_url(run, out, value, false)) return Value::failure();
+    append_url(run, out, value, false);
     return run.text(std::move(out));
   }
   const Value all = value.kind == Kind::kDict ? run.view(value.dict, ViewKind::kItems) : value;
-  Vector<Value> pairs(run.memory()), pair(run.memory());
-  if (!run.collect(all, pairs)) return Value::failure();
+  const Vector<Value> pairs = run.collect(all);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    pair.clear();
-    if (!run.collect(pairs[i], pair)) return Value::failure();
-    if (pair.size() != 2) return run.fail("urlencode needs pairs of name and value");
+    const Vector<Value> pair = run.collect(pairs[i]);
+    if (pair.size() != 2) run.fail("urlencode needs pairs of name and value");
     if (i > 0) out.append("&", true);
-    if (!append_url(run, out, pair[0], true)) return Value::failure();
+    append_url(run, out, pair[0], true);
     out.append("=", true);
-    if (!append_url(run, out, pair[1], true)) return Value::failure();
+    append_url(run, out, pair[1], true);
   }
   return run.text(std::move(out));
 }
 
 Value wordcount(Run& run, const Value& value, Args) {
-  const Text* text = soft_text(run, value);
-  if (text == nullptr) return Value::failure();
+  const Text& text = to_text(run, value);
   std::int64_t n = 0;
   bool in_word = false;
-  in_slices(run, text->bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+  in_slices(run, text.bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end;) {
-      const CodePoint c = code_point(text->bytes, at);
+      const CodePoint c = code_point(text.bytes, at);
       const bool word = is_word(c.value);
       if (word && !in_word) ++n;
       in_word = word;
       at += c.size;
     }
   });
-  return run.failed() ? Value::failure() : Value::of(n);
+  return Value::of(n);
 }
 
-}  // namespace wick::jinja::filters
+constexpr Builtin kTextRows[] = {
+    {.name = "capitalize", .call = in_case<Case::kCapitalize>},
+    {.name = "center", .params = "width", .call = center},
+    {.name = "e", .call = escape},
+    {.name = "escape", .call = escape},
+    {.name = "forceescape", .call = force_escape},
+    {.name = "format", .call_open = format},
+    {.name = "indent", .params = "width first blank", .call = indent},
+    {.name = "lower", .call = in_case<Case::kLower>},
+    {.name = "replace", .params = "old new count", .n_required = 2, .call = replace},
+    {.name = "safe", .call = safe},
+    {.name = "string", .call = string},
+    {.name = "striptags", .call = striptags},
+    {.name = "title", .call = in_case<Case::kWords>},
+    {.name = "tojson", .params = "ensure_ascii indent separators sort_keys", .call = tojson},
+    {.name = "trim", .params = "chars", .call = trim},
+    {.name = "truncate", .params = "length killwords end leeway", .call = truncate},
+    {.name = "upper", .call = in_case<Case::kUpper>},
+    {.name = "urlencode", .call = urlencode},
+    {.name = "wordcount", .call = wordcount},
+};
+
+}  // namespace
+}  // namespace filters
+
+const std::span<const Builtin> kTextFilters = filters::kTextRows;
+
+}  // namespace wick::jinja

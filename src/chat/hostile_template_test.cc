@@ -109,15 +109,17 @@ TEST(HostileTemplate, EveryFilterAndMethodChargesWhatItDoes) {
       "{'a':1}",    "7",          "1.5e300",    "dict(range(9000)|map('string')|batch(2))"};
   const char* const arguments[] = {"", "'a'", "'zz','b'", "90000", "2,'a'", "['a','b']"};
   std::set<std::string> calls;
-  for (const auto& row : jinja::all_filters()) {
-    for (const char* args : arguments)
-      calls.insert(cat("s|", row.name, "(", args, ")|string|length"));
+  for (const auto* table : jinja::kFilterTables) {
+    for (const auto& row : *table) {
+      for (const char* args : arguments)
+        calls.insert(cat("s|", row.name, "(", args, ")|string|length"));
+    }
   }
-  for (const auto& row : jinja::all_string_methods()) {
+  for (const auto& row : jinja::kStringMethods) {
     for (const char* args : arguments)
       calls.insert(cat("s.", row.name, "(", args, ")"));
   }
-  for (const auto& row : jinja::all_tests())
+  for (const auto& row : jinja::kTests)
     calls.insert(cat("[s]|select('", row.name, "',s)|list"));
   for (const char* input : inputs) {
     for (const std::string& call : calls) {

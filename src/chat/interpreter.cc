@@ -1,5 +1,7 @@
 #include "chat/interpreter.h"
 
+#include <utility>
+
 #include "base/strings.h"
 #include "chat/lexer.h"
 #include "chat/limits.h"
@@ -15,14 +17,13 @@ class TestedItems final : public Iterator {
       : interpreter_(interpreter), stmt_(stmt), items_(items), frame_(frame) {}
 
   bool next(Run& run, Value& out) override {
-    if (!entered_ && !interpreter_.enter(stmt_.test_scope, frame_)) return false;
+    if (!entered_) interpreter_.enter(stmt_.test_scope, frame_);
     entered_ = true;
-    DataLevel level(run);
-    while (!level.too_deep() && items_.next(run, out)) {
-      if (!interpreter_.assign(*stmt_.test_target, out, frame_)) return false;
-      const Value holds = interpreter_.eval(*stmt_.test, frame_);
-      if (holds.failed()) return false;
-      if (is_true(run, holds)) return true;
+    const DataLevel level(run);
+    while (items_.next(run, out)) {
+      run.charge(1);
+      interpreter_.assign(*stmt_.test_target, out, frame_);
+      if (is_true(run, interpreter_.eval(*stmt_.test, frame_))) return true;
     }
     return false;
   }
@@ -44,24 +45,22 @@ Value& Interpreter::slot(const VarRef& ref, Frame& frame) {
   return at->slots[ref.slot];
 }
 
-void Interpreter::note_place(std::uint32_t at) {
+void Interpreter::note_place() {
   std::optional<Error>& error = run_.error();
-  if (placed_ || !error) return;
-  placed_ = true;
   if (error->id == "template_raised") return;
-  error->message = cat("chat template, ", position(ast_.source, at), ": ", error->message);
+  error->message = cat("chat template, ", position(ast_.source, at_), ": ", error->message);
 }
 
-Frame* Interpreter::new_frame(const Function& function, Frame& parent) {
+Frame& Interpreter::new_frame(const Function& function, Frame& parent) {
   const auto n = static_cast<std::size_t>(function.n_slots);
-  if (!run_.charge(1 + n / 8)) return nullptr;
+  run_.charge(1 + n / 8);
   Value* slots = run_.array<Value>(n);
   std::uninitialized_fill_n(slots, n, Value());
-  return run_.make<Frame>(&parent, slots);
+  return *run_.make<Frame>(&parent, slots);
 }
 
-bool Interpreter::enter(const Scope& scope, Frame& frame) {
-  if (!run_.charge(scope.size())) return false;
+void Interpreter::enter(const Scope& scope, Frame& frame) {
+  run_.charge(scope.size());
   for (const SlotLoad& load : scope) {
     Value& to = frame.slots[load.slot];
     if (load.action == SlotLoad::Action::kUndefined) {
@@ -71,22 +70,25 @@ bool Interpreter::enter(const Scope& scope, Frame& frame) {
       run_.charge(static_cast<std::size_t>(load.from.hops));
     } else if (const Entry* entry = find(run_, *context_, load.name)) {
       to = entry->value;
-    } else if (const Builtin* builtin = find_global(load.name)) {
-      to = Value::of(Kind::kCallable);
-      to.callable = run_.make<Callable>(builtin);
+    } else if (const Builtin* builtin = find_in(kGlobals, load.name)) {
+      to = Value::of(run_.make<const Callable>(builtin));
     } else {
       to = {};
     }
   }
-  return !run_.failed();
 }
 
-bool Interpreter::render(const Dict& context) {
+void Interpreter::render(const Dict& context) {
   context_ = &context;
   Frame none;
-  Frame* frame = new_frame(ast_.root, none);
-  if (frame == nullptr || !enter(ast_.root.scope, *frame)) return false;
-  return exec(ast_.body, *frame) != Flow::kFailed;
+  try {
+    Frame& frame = new_frame(ast_.root, none);
+    enter(ast_.root.scope, frame);
+    exec(ast_.body, frame);
+  } catch (const Failed&) {
+    note_place();
+    throw;
+  }
 }
 
 Flow Interpreter::exec(const Block& block, Frame& frame) {
@@ -98,38 +100,41 @@ Flow Interpreter::exec(const Block& block, Frame& frame) {
 }
 
 Flow Interpreter::exec(const Stmt& stmt, Frame& frame) {
-  Flow flow = Flow::kFailed;
-  if (!run_.is_too_deep() && run_.charge(1)) {
-    ++run_.depth;
-    at_ = stmt.at;
-    flow = exec_kind(stmt, frame);
-    --run_.depth;
-  }
-  if (run_.failed()) {
-    note_place(stmt.at);
-    return Flow::kFailed;
-  }
+  const std::uint32_t around = std::exchange(at_, stmt.at);
+  run_.check_depth();
+  run_.charge(1);
+  ++run_.depth;
+  const Flow flow = exec_kind(stmt, frame);
+  --run_.depth;
+  at_ = around;
   return flow;
 }
 
 Flow Interpreter::exec_kind(const Stmt& stmt, Frame& frame) {
   switch (stmt.kind) {
     case StmtKind::kOutput:
-      return exec_output(stmt, frame);
+      for (const Expr* expr : stmt.exprs) {
+        append_text(run_, *out_,
+                    expr->kind == ExprKind::kData ? Value::of(expr->constant) : eval(*expr, frame));
+      }
+      break;
     case StmtKind::kFor:
       return exec_for(stmt, frame);
     case StmtKind::kIf:
       return exec_if(stmt, frame);
     case StmtKind::kSet:
-      return exec_set(stmt, frame);
+      exec_set(stmt, frame);
+      break;
     case StmtKind::kSetBlock:
       return exec_set_block(stmt, frame);
     case StmtKind::kWith:
       return exec_with(stmt, frame);
     case StmtKind::kMacro:
-      return exec_macro(stmt, frame);
+      assign(*stmt.target, new_macro(stmt, frame), frame);
+      break;
     case StmtKind::kCallBlock:
-      return exec_call_block(stmt, frame);
+      exec_call_block(stmt, frame);
+      break;
     case StmtKind::kFilterBlock:
       return exec_filter_block(stmt, frame);
     case StmtKind::kBreak:
@@ -137,45 +142,27 @@ Flow Interpreter::exec_kind(const Stmt& stmt, Frame& frame) {
     case StmtKind::kContinue:
       return Flow::kContinue;
   }
-  return Flow::kFailed;
-}
-
-Flow Interpreter::print(const Value& value) {
-  return !value.failed() && append_text(run_, *out_, value) ? Flow::kNext : Flow::kFailed;
-}
-
-Flow Interpreter::exec_output(const Stmt& stmt, Frame& frame) {
-  for (const Expr* expr : stmt.exprs) {
-    const Flow flow =
-        print(expr->kind == ExprKind::kData ? Value::of(expr->constant) : eval(*expr, frame));
-    if (flow != Flow::kNext) return flow;
-  }
   return Flow::kNext;
 }
 
 Flow Interpreter::exec_if(const Stmt& stmt, Frame& frame) {
   for (std::size_t i = 0; i < stmt.exprs.size(); ++i) {
-    const Value test = eval(*stmt.exprs[i], frame);
-    if (test.failed()) return Flow::kFailed;
-    if (is_true(run_, test)) return exec(stmt.bodies[i], frame);
+    if (is_true(run_, eval(*stmt.exprs[i], frame))) return exec(stmt.bodies[i], frame);
   }
   return exec(stmt.other, frame);
 }
 
 Flow Interpreter::exec_for(const Stmt& stmt, Frame& frame) {
   const Value items = eval(*stmt.value, frame);
-  if (items.failed()) return Flow::kFailed;
-  if (!stmt.recursive) return run_loop(stmt, items, 0, frame, frame);
-  Frame* own = new_frame(stmt.function, frame);
-  return own == nullptr ? Flow::kFailed : run_loop(stmt, items, 0, frame, *own);
+  Frame& own = stmt.recursive ? new_frame(stmt.function, frame) : frame;
+  return run_loop(stmt, items, 0, frame, own);
 }
 
 Flow Interpreter::run_loop(const Stmt& stmt, const Value& items, std::int64_t depth0, Frame& outer,
                            Frame& frame) {
-  Loop unseen;  // where nobody says `loop`
+  Loop unseen;  // if the body does not use `loop`
   Loop* const loop = stmt.loop_slot < 0 ? &unseen : run_.make<Loop>();
-  Iterator* each = run_.iterate(items);
-  if (each == nullptr) return Flow::kFailed;
+  Iterator* each = &run_.iterate(items);
   if (stmt.test != nullptr) {
     each = run_.make<TestedItems>(*this, stmt, *each, frame);
   } else {
@@ -185,124 +172,101 @@ Flow Interpreter::run_loop(const Stmt& stmt, const Value& items, std::int64_t de
   loop->depth0 = depth0;
   loop->frame = &outer;
   if (stmt.recursive) loop->stmt = &stmt;
-  Value loop_val = Value::of(Kind::kLoop);
-  loop_val.loop = loop;
   bool completed = false;  // jinja2's else runs unless some body came to its end
   while (loop->advance(run_)) {
-    if (!enter(stmt.scope, frame)) return Flow::kFailed;
-    if (stmt.loop_slot >= 0) frame.slots[stmt.loop_slot] = loop_val;
-    if (!assign(*stmt.target, loop->current, frame)) return Flow::kFailed;
+    enter(stmt.scope, frame);
+    if (stmt.loop_slot >= 0) frame.slots[stmt.loop_slot] = Value::of(loop);
+    assign(*stmt.target, loop->current, frame);
     const Flow flow = exec(stmt.body, frame);
-    if (flow == Flow::kFailed) return flow;
     if (flow == Flow::kBreak) break;
     completed = completed || flow == Flow::kNext;
   }
-  if (run_.failed()) return Flow::kFailed;
   if (!stmt.has_else || completed) return Flow::kNext;
-  return enter(stmt.other_scope, frame) ? exec(stmt.other, frame) : Flow::kFailed;
+  enter(stmt.other_scope, frame);
+  return exec(stmt.other, frame);
 }
 
-bool Interpreter::assign(const Expr& target, const Value& value, Frame& frame) {
-  if (value.failed()) return false;
+void Interpreter::assign(const Expr& target, const Value& value, Frame& frame) {
   if (target.kind == ExprKind::kName) {
     slot(target.ref, frame) = value;
     return run_.charge(static_cast<std::size_t>(target.ref.hops));
   }
   if (target.kind == ExprKind::kNsAttr) {
-    const Value& space = slot(target.ref, frame);
-    if (space.kind != Kind::kNamespace) {
-      run_.fail("only attributes of a namespace can be set");
-      return false;
-    }
+    check_spaces(target, frame);
     if (target.attr[0] == '_') {
       run_.fail(cat("attributes of a namespace must not start with an underscore: ", target.attr));
-      return false;
     }
-    return run_.insert(*space.space, Value::of(target.key), value);
+    return run_.insert(*slot(target.ref, frame).space, Value::of(target.key), value);
   }
-  Vector<Value> items(run_.memory());
-  if (!run_.collect(value, items)) return false;
+  const Vector<Value> items = run_.collect(value);
   if (items.size() != target.items.size()) {
     run_.fail(cat(items.size(), " values cannot be unpacked into ", target.items.size(), " names"));
-    return false;
   }
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!assign(*target.items[i], items[i], frame)) return false;
-  }
-  return true;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    assign(*target.items[i], items[i], frame);
 }
 
-bool Interpreter::check_spaces(const Expr& target, Frame& frame) {
+void Interpreter::check_spaces(const Expr& target, Frame& frame) {
   if (target.kind == ExprKind::kNsAttr && slot(target.ref, frame).kind != Kind::kNamespace) {
     run_.fail("only attributes of a namespace can be set");
-    return false;
   }
-  for (const Expr* item : target.items) {
-    if (!check_spaces(*item, frame)) return false;
-  }
-  return run_.charge(target.items.size());
+  for (const Expr* item : target.items)
+    check_spaces(*item, frame);
+  run_.charge(target.items.size());
 }
 
-Flow Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
-  if (!check_spaces(*stmt.target, frame)) return Flow::kFailed;
-  return assign(*stmt.target, eval(*stmt.value, frame), frame) ? Flow::kNext : Flow::kFailed;
+void Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
+  check_spaces(*stmt.target, frame);
+  assign(*stmt.target, eval(*stmt.value, frame), frame);
 }
 
 Flow Interpreter::capture(const Block& block, Frame& frame, Value& text) {
-  TextBuilder* const before = out_;
   BorrowedText own(spare_texts_);
-  out_ = &*own;
+  TextBuilder* const before = std::exchange(out_, &*own);
   const Flow flow = exec(block, frame);
   out_ = before;
-  if (flow != Flow::kNext) return flow;
-  text = run_.text(std::move(*own));
-  return text.failed() ? Flow::kFailed : Flow::kNext;
+  if (flow == Flow::kNext) text = run_.text(std::move(*own));
+  return flow;
 }
 
 Flow Interpreter::exec_set_block(const Stmt& stmt, Frame& frame) {
-  if (!enter(stmt.scope, frame)) return Flow::kFailed;
+  enter(stmt.scope, frame);
   Value text;
   const Flow flow = capture(stmt.body, frame, text);
   if (flow != Flow::kNext) return flow;
   if (stmt.value != nullptr) text = eval_filter(*stmt.value, &text, frame);
-  return assign(*stmt.target, text, frame) ? Flow::kNext : Flow::kFailed;
+  assign(*stmt.target, text, frame);
+  return flow;
 }
 
 Flow Interpreter::exec_filter_block(const Stmt& stmt, Frame& frame) {
-  if (!enter(stmt.scope, frame)) return Flow::kFailed;
+  enter(stmt.scope, frame);
   Value text;
   const Flow flow = capture(stmt.body, frame, text);
   if (flow != Flow::kNext) return flow;
   const Value filtered = eval_filter(*stmt.value, &text, frame);
-  if (filtered.failed()) return Flow::kFailed;
-  if (!filtered.is_string()) {  // jinja2 joins it with the rest of the output as it is
-    run_.fail_type("the text of a filter block", filtered);
-    return Flow::kFailed;
-  }
-  return print(filtered);
+  // jinja2 joins it with the rest of the output as it is
+  if (!filtered.is_string()) run_.fail_type("the text of a filter block", filtered);
+  append_text(run_, *out_, filtered);
+  return flow;
 }
 
 Flow Interpreter::exec_with(const Stmt& stmt, Frame& frame) {
-  if (!enter(stmt.scope, frame)) return Flow::kFailed;
-  for (std::size_t i = 0; i < stmt.exprs.size(); ++i) {
-    if (!assign(*stmt.targets[i], eval(*stmt.exprs[i], frame), frame)) return Flow::kFailed;
-  }
+  enter(stmt.scope, frame);
+  for (std::size_t i = 0; i < stmt.exprs.size(); ++i)
+    assign(*stmt.targets[i], eval(*stmt.exprs[i], frame), frame);
   return exec(stmt.body, frame);
 }
 
-Flow Interpreter::exec_macro(const Stmt& stmt, Frame& frame) {
-  const Callable* made = run_.make<Callable>(nullptr, &stmt, &frame);
-  Value macro = Value::of(Kind::kCallable);
-  macro.callable = made;
-  return assign(*stmt.target, macro, frame) ? Flow::kNext : Flow::kFailed;
+Value Interpreter::new_macro(const Stmt& stmt, Frame& frame) {
+  return Value::of(run_.make<const Callable>(nullptr, &stmt, &frame));
 }
 
-Flow Interpreter::exec_call_block(const Stmt& stmt, Frame& frame) {
-  const Callable* made = run_.make<Callable>(nullptr, &stmt, &frame);
-  Value caller = Value::of(Kind::kCallable);
-  caller.callable = made;
-  if (stmt.value != nullptr) return print(eval_call(*stmt.value, frame, &caller));
-  return print(call(caller, {}));  // a generation block
+void Interpreter::exec_call_block(const Stmt& stmt, Frame& frame) {
+  const Value caller = new_macro(stmt, frame);
+  const bool is_generation = stmt.value == nullptr;
+  append_text(run_, *out_,
+              is_generation ? call(caller, {}) : eval_call(*stmt.value, frame, &caller));
 }
 
 }  // namespace wick::jinja

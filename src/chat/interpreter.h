@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "chat/ast.h"
-#include "chat/borrowed.h"
 #include "chat/builtin.h"
+#include "chat/memory.h"
 #include "chat/objects.h"
 #include "chat/run.h"
 #include "chat/text_builder.h"
@@ -14,48 +14,46 @@
 namespace wick::jinja {
 
 // What a statement does to the loop around it.
-enum class Flow : std::uint8_t { kNext, kBreak, kContinue, kFailed };
+enum class Flow : std::uint8_t { kNext, kBreak, kContinue };
 
 class Interpreter {
  public:
   // All of the arguments outlive the interpreter.
   Interpreter(const Ast& ast, Run& run, TextBuilder& out) : ast_(ast), run_(run), out_(&out) {}
 
-  // `context` holds the variables. False: run.error() says why, with the place in the template.
-  bool render(const Dict& context);
+  // `context` holds the variables. Where it fails, run.error() gets the place in the template.
+  void render(const Dict& context);
 
-  // Where a render was that ran out of memory: the error that says so.
-  void note_last_place() { note_place(at_); }
+  // Adds where the render is to run.error().
+  void note_place();
 
   Value eval(const Expr& expr, Frame& frame);
 
-  // Stores an item where a for or a set wants it; false if failed.
-  bool assign(const Expr& target, const Value& value, Frame& frame);
+  // Stores an item where a for or a set wants it.
+  void assign(const Expr& target, const Value& value, Frame& frame);
 
   // What entering a scope does to its slots.
-  bool enter(const Scope& scope, Frame& frame);
+  void enter(const Scope& scope, Frame& frame);
 
  private:
   // interpreter.cc
   Flow exec(const Block& block, Frame& frame);
   Flow exec(const Stmt& stmt, Frame& frame);
   Flow exec_kind(const Stmt& stmt, Frame& frame);
-  Flow exec_output(const Stmt& stmt, Frame& frame);
   Flow exec_if(const Stmt& stmt, Frame& frame);
   Flow exec_for(const Stmt& stmt, Frame& frame);
-  Flow exec_set(const Stmt& stmt, Frame& frame);
+  void exec_set(const Stmt& stmt, Frame& frame);
   Flow exec_set_block(const Stmt& stmt, Frame& frame);
   Flow exec_with(const Stmt& stmt, Frame& frame);
-  Flow exec_macro(const Stmt& stmt, Frame& frame);
-  Flow exec_call_block(const Stmt& stmt, Frame& frame);
+  void exec_call_block(const Stmt& stmt, Frame& frame);
   Flow exec_filter_block(const Stmt& stmt, Frame& frame);
   Flow run_loop(const Stmt& stmt, const Value& items, std::int64_t depth0, Frame& outer,
                 Frame& frame);
   // The body's text in `text`; anything but kNext leaves it unset.
   Flow capture(const Block& block, Frame& frame, Value& text);
-  Frame* new_frame(const Function& function, Frame& parent);
-  Flow print(const Value& value);
-  bool check_spaces(const Expr& target, Frame& frame);
+  Frame& new_frame(const Function& function, Frame& parent);
+  Value new_macro(const Stmt& stmt, Frame& frame);
+  void check_spaces(const Expr& target, Frame& frame);
 
   // evaluate.cc
   Value eval_kind(const Expr& expr, Frame& frame);
@@ -70,21 +68,20 @@ class Interpreter {
   Value eval_filter(const Expr& expr, const Value* captured, Frame& frame);
   Value eval_test(const Expr& expr, Frame& frame);
   Value eval_call(const Expr& expr, Frame& frame, const Value* caller);
-  bool eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out);
+  void eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out);
 
-  // call.cc
+  // Calls.
   Value call(const Value& callee, const Arguments& args);
   Value call_macro(const Callable& callable, const Arguments& args);
-  bool bind_macro(const Callable& callable, const Arguments& args, Frame& frame);
-  bool bind_named(const Callable& callable, const Arguments& args, Frame& frame);
-  bool bind_defaults(const Function& function, Frame& frame);
+  void bind_macro(const Callable& callable, const Arguments& args, Frame& frame);
+  void bind_named(const Callable& callable, const Arguments& args, Frame& frame);
+  void bind_defaults(const Function& function, Frame& frame);
   Value call_loop(Loop& loop, const Arguments& args);
 
   using BorrowedText = Borrowed<TextBuilder, Run>;
   using BorrowedArguments = Borrowed<ArgumentBuffer, Memory>;
 
-  Value fail_at(const Expr& expr, std::string_view what);
-  void note_place(std::uint32_t at);
+  [[noreturn]] void fail_at(const Expr& expr, std::string_view what);
   Value& slot(const VarRef& ref, Frame& frame);
 
   const Ast& ast_;
@@ -93,8 +90,7 @@ class Interpreter {
   TextBuilder* out_;
   Spares<ArgumentBuffer, Memory> spare_arguments_{run_.memory(), run_.memory()};
   Spares<TextBuilder, Run> spare_texts_{run_, run_.memory()};
-  std::uint32_t at_ = 0;  // the statement that began last
-  bool placed_ = false;   // the error knows where it happened
+  std::uint32_t at_ = 0;  // the innermost statement or expression in progress
 };
 
 }  // namespace wick::jinja

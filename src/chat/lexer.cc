@@ -98,7 +98,7 @@ class Lexer {
     return syntax_error(source_, at, what);
   }
 
-  // Where the data before a tag at `tag` ends, given the sign behind the tag's "{%".
+  // Where the data before a tag at `tag` ends, given the sign after the tag's "{%".
   std::size_t data_end(std::size_t begin, std::size_t tag, char sign, bool may_lstrip) const {
     if (sign == '-') {
       while (tag > begin) {
@@ -161,7 +161,7 @@ class Lexer {
     return {};
   }
 
-  // The byte behind the tag if the tag whose inside starts at `at` is "raw", else 0.
+  // The byte after the tag if the tag whose inside starts at `at` is "raw", else 0.
   std::size_t raw_begin(std::size_t at) const noexcept {
     at = skip_space(source_, at);
     if (!starts(at, "raw")) return 0;

@@ -1,6 +1,6 @@
-// Template text to tokens, with jinja2's whitespace rules under trim_blocks and lstrip_blocks: the
-// newline behind a block tag goes, blanks before one go, "-" takes all whitespace on its side, "+"
-// keeps it; the template's last newline goes; \r\n and \r are \n. Any thread.
+// Converts template text to tokens, with jinja2's rules for trim_blocks and lstrip_blocks: removes
+// the newline after a block tag and the blanks before it; "-" removes all white space on its side,
+// "+" keeps it; removes the last newline; \r\n and \r become \n. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// What chat templates and conversations may use up. A template comes out of a model file that
-// somebody uploaded, so each of these bounds what a hostile one can do; docs/templates.md says what
-// real templates take.
+// Limits of chat templates and conversations. Templates come from model files, which are untrusted.
+// docs/templates.md has the resources that real templates use.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +13,9 @@ inline constexpr int kMaxTemplateDepth = 200;                 // nesting of stat
 inline constexpr std::size_t kMaxArguments = 1000;  // named ones of a call; parameters of a macro
 inline constexpr std::size_t kMaxAnalysisSteps = 512 << 10;  // work of resolving names
 
-// What one render may take: these, and for each byte of its input (texts, and kValueBytes for each
-// value) the two factors below more. A unit of work takes 2 to 12 ns of a core of 2.5 GHz, so the
-// default ends within 0.4 seconds.
+// Limits of one render: these values, plus the two factors below for each byte of input (texts, and
+// kValueBytes for each value). A unit of work takes 2 to 12 ns at 2.5 GHz, so the default ends
+// within 0.4 seconds.
 struct RenderLimits {
   std::int64_t work = 32 << 20;
   std::size_t bytes = std::size_t{32} << 20;  // of memory, the output with it

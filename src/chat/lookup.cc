@@ -31,20 +31,12 @@ Value unsafe(Run& run, const Value& object, std::string_view name) {
                            type_name(object), " is unsafe"));
 }
 
-Value method(Run& run, const Builtin* builtin, const Value& self) {
-  if (builtin == nullptr) return {};
-  const Callable* made = run.make<Callable>(builtin, nullptr, nullptr, self);
-  Value out = Value::of(Kind::kCallable);
-  out.callable = made;
-  return out;
-}
-
 Value range_attribute(Run& run, const Value& value, std::string_view name) {
   const Range& range = *value.range;
   if (name == "start") return Value::of(range.start).with_taint(range.tainted);
   if (name == "stop") return Value::of(range.stop).with_taint(range.tainted);
   if (name == "step") return Value::of(range.step).with_taint(range.tainted);
-  return method(run, find_range_method(name), value);
+  return method_of(run, find_in(kRangeMethods, name), value);
 }
 
 Value number_attribute(Run& run, const Value& value, std::string_view name) {
@@ -54,13 +46,13 @@ Value number_attribute(Run& run, const Value& value, std::string_view name) {
   if (name == "imag") return is_real ? Value::of(0.0) : Value::of(std::int64_t{0});
   if (!is_real && name == "numerator") return taken(Value::of(value.as_int()));
   if (!is_real && name == "denominator") return Value::of(std::int64_t{1});
-  return method(run, find_number_method(name), value);
+  return method_of(run, find_in(kNumberMethods, name), value);
 }
 
 Value macro_attribute(Run& run, const Callable& callable, std::string_view name) {
   if (callable.macro == nullptr) {
-    const bool is_dict = callable.builtin == find_global("dict") && name == "fromkeys";
-    return is_dict ? method(run, find_dict_method(name), {}) : Value();
+    const bool is_dict = callable.builtin == find_in(kGlobals, "dict") && name == "fromkeys";
+    return is_dict ? method_of(run, find_in(kDictMethods, name), {}) : Value();
   }
   const Function& function = callable.macro->function;
   if (name == "name") {
@@ -84,21 +76,20 @@ Value find_attribute(Run& run, const Value& object, std::string_view name) {
   }
   switch (object.kind) {
     case Kind::kUndefined:
-      return run.fail_undefined(object);
+      run.fail_undefined(object);
     case Kind::kString:
-      if (is_one_of(kUnbuiltTextMethods, name))
-        return run.fail(cat("str.", name, "() is not built"));
-      return method(run, find_string_method(name), object);
+      if (is_one_of(kUnbuiltTextMethods, name)) run.fail(cat("str.", name, "() is not built"));
+      return method_of(run, find_in(kStringMethods, name), object);
     case Kind::kDict:
       if (is_one_of(kDictChanges, name)) return unsafe(run, object, name);
-      return method(run, find_dict_method(name), object);
+      return method_of(run, find_in(kDictMethods, name), object);
     case Kind::kList:
       if (is_one_of(kListChanges, name)) return unsafe(run, object, name);
-      return method(run, find_list_method(name), object);
+      return method_of(run, find_in(kListMethods, name), object);
     case Kind::kTuple:
       if (object.list->is_group && name == "grouper") return object.list->items[0];
       if (object.list->is_group && name == "list") return object.list->items[1];
-      return name == "copy" ? Value() : method(run, find_list_method(name), object);
+      return name == "copy" ? Value() : method_of(run, find_in(kListMethods, name), object);
     case Kind::kBool:
     case Kind::kInt:
     case Kind::kFloat:
@@ -107,7 +98,7 @@ Value find_attribute(Run& run, const Value& object, std::string_view name) {
       return range_attribute(run, object, name);
     case Kind::kNamespace: {
       const Entry* entry = find(run, object.space->dict, name);
-      return run.failed() ? Value::failure() : entry != nullptr ? entry->value : Value();
+      return entry != nullptr ? entry->value : Value();
     }
     case Kind::kCallable:
       return macro_attribute(run, *object.callable, name);
@@ -122,11 +113,11 @@ Value find_attribute(Run& run, const Value& object, std::string_view name) {
 
 // object[key]: kMissing where Python raises TypeError or LookupError.
 Value find_item(Run& run, const Value& object, const Value& key) {
-  if (object.is_undefined()) return run.fail_undefined(object);
+  if (object.is_undefined()) run.fail_undefined(object);
   if (object.kind == Kind::kDict) {
     if (key.kind == Kind::kList || key.kind == Kind::kDict) return {};
     const Entry* entry = find(run, *object.dict, key);
-    return run.failed() ? Value::failure() : entry != nullptr ? entry->value : Value();
+    return entry != nullptr ? entry->value : Value();
   }
   const bool has_places = object.is_string() || object.is_sequence() || object.kind == Kind::kRange;
   if (!has_places || !key.is_integral()) return {};
@@ -138,10 +129,7 @@ Value find_item(Run& run, const Value& object, const Value& key) {
   if (object.kind == Kind::kRange) {
     return Value::of(object.range->at(at)).with_taint(object.range->tainted);
   }
-  const bool is_ascii = static_cast<std::size_t>(size) == object.bytes().size();
-  const auto index = static_cast<std::size_t>(at);
-  const std::size_t begin = is_ascii ? index : run.byte_of(object.bytes(), index);
-  if (run.failed()) return Value::failure();
+  const std::size_t begin = run.byte_of(object, static_cast<std::size_t>(at));
   return run.cut(*object.text, begin, begin + code_point(object.bytes(), begin).size);
 }
 
@@ -162,95 +150,77 @@ Value slice_text(Run& run, const Value& object, const Range& places) {
     const auto n = static_cast<std::size_t>(places.size);
     const std::size_t begin = is_ascii ? first : run.byte_of(bytes, first);
     const std::size_t size = is_ascii ? n : run.byte_of(bytes.substr(begin), n);
-    return run.failed() ? Value::failure() : run.cut(*object.text, begin, begin + size);
+    return run.cut(*object.text, begin, begin + size);
   }
   Vector<std::size_t> starts(run.memory());  // of each character, and the end; ASCII needs none
   if (!is_ascii) {
     starts.reserve(run.n_chars(object) + 1);
-    const bool is_done =
-        in_slices(run, bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
-          for (std::size_t at = begin; at < end; at += code_point(bytes, at).size)
-            starts.push_back(at);
-        });
-    if (!is_done) return Value::failure();
+    in_slices(run, bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end; at += code_point(bytes, at).size)
+        starts.push_back(at);
+    });
     starts.push_back(bytes.size());
   }
-  if (run.failed()) return Value::failure();
   TextBuilder out(run);
   for (std::int64_t i = 0; i < places.size; ++i) {
     const auto at = static_cast<std::size_t>(places.at(i));
-    if (!out.append(*object.text, is_ascii ? at : starts[at], is_ascii ? at + 1 : starts[at + 1]))
-      return Value::failure();
+    out.append(*object.text, is_ascii ? at : starts[at], is_ascii ? at + 1 : starts[at + 1]);
   }
   return run.text(std::move(out), object.text->is_markup);
 }
 
 }  // namespace
 
-bool hash_of(Run& run, const Value& key, std::size_t& out) {
+std::size_t hash_of(Run& run, const Value& key) {
   switch (key.kind) {
     case Kind::kString:
       run.charge(key.bytes().size(), Rate::kScan);
-      out = std::hash<std::string_view>{}(key.bytes());
-      return true;
+      return std::hash<std::string_view>{}(key.bytes());
     case Kind::kBool:
     case Kind::kInt:
-      out = std::hash<double>{}(static_cast<double>(key.as_int()));
-      return true;
+      return std::hash<double>{}(static_cast<double>(key.as_int()));
     case Kind::kFloat:
-      out = std::hash<double>{}(key.real);
-      return true;
+      return std::hash<double>{}(key.real);
     case Kind::kTuple: {
-      DataLevel level(run);
-      if (level.too_deep()) return false;
-      out = 0x345678;
-      for (const Value& item : key.list->span()) {
-        std::size_t hash = 0;
-        if (!hash_of(run, item, hash)) return false;
-        out = mix(out, hash);
-      }
-      return true;
+      const DataLevel level(run);
+      std::size_t out = 0x345678;
+      for (const Value& item : key.list->span())
+        out = mix(out, hash_of(run, item));
+      return out;
     }
     case Kind::kList:
     case Kind::kDict:
-    case Kind::kFailed:
     case Kind::kMissing:
       run.fail_type("a key", key);
-      return false;
     case Kind::kView:
-      out = std::hash<const void*>{}(key.view);
-      return key.view->kind == ViewKind::kValues || !run.fail_type("a key", key).failed();
+      if (key.view->kind == ViewKind::kValues) return std::hash<const void*>{}(key.view);
+      run.fail_type("a key", key);
     case Kind::kUndefined:
     case Kind::kNone:
-      out = static_cast<std::size_t>(key.kind);
-      return true;
+      return static_cast<std::size_t>(key.kind);
     default:
-      out = std::hash<const void*>{}(key.undefined);
-      return true;
+      return std::hash<const void*>{}(key.undefined);
   }
 }
 
 const Entry* find(Run& run, const Dict& dict, const Value& key) {
   if (dict.index == nullptr && key.is_string()) {
-    if (!run.charge(1 + key.bytes().size() / 16)) return nullptr;
+    run.charge(1 + key.bytes().size() / 16);
     for (const Entry& entry : dict) {
       if (entry.key.is_string() && is_same(entry.key.bytes(), key.bytes())) return &entry;
     }
     return nullptr;
   }
+  const std::size_t hash = hash_of(run, key);
   if (dict.index == nullptr) {
-    std::size_t hash = 0;
-    if (!hash_of(run, key, hash)) return nullptr;
     for (const Entry& entry : dict) {
       if (equal(run, entry.key, key)) return &entry;
     }
     return nullptr;
   }
-  std::size_t hash = 0;
-  if (!hash_of(run, key, hash)) return nullptr;
   for (std::size_t at = hash & dict.mask; dict.index[at] != 0; at = (at + 1) & dict.mask) {
     const Entry& entry = dict.entries[dict.index[at] - 1];
-    if (!run.charge(1)) return nullptr;
+    run.charge(1);
     if (equal(run, entry.key, key)) return &entry;
   }
   return nullptr;
@@ -262,7 +232,7 @@ const Entry* find(Run& run, const Dict& dict, std::string_view key) {
 }
 
 Value get_attribute(Run& run, const Value& object, std::string_view name) {
-  if (!run.charge(1)) return Value::failure();
+  run.charge(1);
   Value found = find_attribute(run, object, name);
   if (!found.is_missing()) return found;
   const Text text = {name, Trust::kAll};
@@ -273,18 +243,17 @@ Value get_attribute(Run& run, const Value& object, std::string_view name) {
 
 bool is_only_a_key(std::string_view name) noexcept {
   const bool is_private = name.starts_with("__") && name.ends_with("__");
-  return !is_private && !is_one_of(kDictChanges, name) && find_dict_method(name) == nullptr;
+  return !is_private && !is_one_of(kDictChanges, name) && find_in(kDictMethods, name) == nullptr;
 }
 
 Value get_key(Run& run, const Dict& dict, const Text& name) {
   const Value key = Value::of(&name);
   const Entry* entry = find(run, dict, key);
-  if (run.failed()) return Value::failure();
   return entry != nullptr ? entry->value : run.no_attribute(Value::of(&dict), key);
 }
 
 Value get_item(Run& run, const Value& object, const Value& key) {
-  if (!run.charge(1)) return Value::failure();
+  run.charge(1);
   Value found = find_item(run, object, key);
   if (found.is_missing() && key.is_string()) found = find_attribute(run, object, key.bytes());
   return found.is_missing() ? run.no_attribute(object, key) : found;
@@ -292,16 +261,16 @@ Value get_item(Run& run, const Value& object, const Value& key) {
 
 Value get_slice(Run& run, const Value& object, const Value& start, const Value& stop,
                 const Value& step) {
-  if (object.is_undefined()) return run.fail_undefined(object);
+  if (object.is_undefined()) run.fail_undefined(object);
   const bool has_places = object.is_string() || object.is_sequence() || object.kind == Kind::kRange;
   const auto is_bound = [](const Value& v) {
     return v.is_none() || v.is_missing() || v.is_integral();
   };
   if (!has_places || !is_bound(start) || !is_bound(stop) || !is_bound(step)) {
-    return run.fail(cat("a value of type ", type_name(object), " cannot be sliced like this"));
+    run.fail(cat("a value of type ", type_name(object), " cannot be sliced like this"));
   }
   const std::int64_t by = step.is_integral() ? step.as_int() : 1;
-  if (by == 0) return run.fail("the step of a slice cannot be zero");
+  if (by == 0) run.fail("the step of a slice cannot be zero");
   const bool backward = by < 0;
   const std::int64_t size = run.length(object);
   const std::int64_t from = clip(start, backward ? size - 1 : 0, size, backward);
@@ -323,7 +292,7 @@ Value get_slice(Run& run, const Value& object, const Value& start, const Value& 
         run.make<List>(object.list->items + places.start, static_cast<std::size_t>(places.size)),
         object.kind);
   }
-  if (!run.charge(static_cast<std::size_t>(places.size))) return Value::failure();
+  run.charge(static_cast<std::size_t>(places.size));
   Vector<Value> items(run.memory());
   for (std::int64_t i = 0; i < places.size; ++i)
     items.push_back(object.list->items[places.at(i)]);

@@ -1,8 +1,7 @@
-// The memory of one render. Every buffer and object of it comes from here and is counted, so that
-// its limit holds by construction: a Vector or String cannot be made without a Memory, and beyond
-// the limit an allocation throws std::bad_alloc, as operator new would; ChatTemplate::render is the
-// API boundary where that becomes an error. What is small and bounded (a number's digits, a
-// message) may be an ordinary std::string. One thread; outlives what it gave out.
+// The memory of one render. It counts every buffer and object, so the limit cannot be missed: a
+// Vector or String needs a Memory, and an allocation beyond the limit throws std::bad_alloc, as
+// operator new does; ChatTemplate::render converts that to an error. Small bounded text (the digits
+// of a number, a message) may be a std::string. One thread; must outlive its allocations.
 //
 //   Vector<Value> items(run.memory());
 #pragma once
@@ -10,6 +9,7 @@
 #include <cstddef>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace wick::jinja {
@@ -111,6 +111,53 @@ class Arena {
   char* free_ = nullptr;  // the rest of the last block
   std::size_t n_free_ = 0;
   std::size_t next_bytes_ = std::size_t{16} << 10;  // of the next block, with its header
+};
+
+// A T whose memory is reused by the next Borrowed: vectors and strings grow once per render, not in
+// every call. T is constructed from a Spare's `from` (a Run or its Memory) and has clear(). One
+// thread.
+//
+//   Borrowed<TextBuilder, Run> text(spare_texts_);
+//   text->append(part, true);
+template <class T, class From>
+struct Spares {
+  Spares(From& made_from, Memory& memory) : from(made_from), items(memory) {}
+
+  From& from;
+  Vector<T> items;
+};
+
+template <class T, class From>
+class Borrowed {
+ public:
+  explicit Borrowed(Spares<T, From>& spares) : spares_(spares), own_(take(spares)) {}
+
+  ~Borrowed() {
+    // A destructor must not need memory.
+    if (spares_.items.size() == spares_.items.capacity()) return;
+    own_.clear();
+    spares_.items.push_back(std::move(own_));
+  }
+
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+  T& operator*() noexcept { return own_; }
+
+  T* operator->() noexcept { return &own_; }
+
+ private:
+  static T take(Spares<T, From>& spares) {
+    constexpr std::size_t kMost = 16;
+    if (spares.items.capacity() == 0) spares.items.reserve(kMost);
+    if (spares.items.empty()) return T(spares.from);
+    T own = std::move(spares.items.back());
+    spares.items.pop_back();
+    return own;
+  }
+
+  Spares<T, From>& spares_;
+  T own_;
 };
 
 }  // namespace wick::jinja

@@ -1,7 +1,6 @@
-// A stable sort as Python's sorted() is one, in a render's memory and for as long as the run has
-// not failed: merges of runs of 1, 2, 4 … items between `items` and a buffer of the same size,
-// n·log n comparisons at most. An order that is none (two keys that cannot be compared) does no
-// harm.
+// A stable sort as Python's sorted() is one, in a render's memory: merges of runs of 1, 2, 4 …
+// items between `items` and a buffer of the same size, n·log n comparisons at most. An order that
+// is none (two keys that cannot be compared) does no harm.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +9,17 @@
 
 namespace wick::jinja {
 
-// False if failed. `is_before(a, b)` may fail the run.
+// `is_before(a, b)` may fail the run.
 template <class T, class IsBefore>
-bool merge_sort(Run& run, Vector<T>& items, const IsBefore& is_before) {
+void merge_sort(Run& run, Vector<T>& items, const IsBefore& is_before) {
   const std::size_t n = items.size();
-  if (n < 2) return !run.failed();
   Vector<T> merged(n, T(), run.memory());
   for (std::size_t width = 1; width < n; width *= 2) {
     for (std::size_t begin = 0; begin < n; begin += 2 * width) {
       const std::size_t middle = std::min(begin + width, n), end = std::min(middle + width, n);
       std::size_t left = begin, right = middle;
       for (std::size_t to = begin; to < end; ++to) {
-        if (!run.charge(1)) return false;
+        run.charge(1);
         const bool takes_right =
             left == middle || (right < end && is_before(items[right], items[left]));
         merged[to] = items[takes_right ? right++ : left++];
@@ -29,7 +27,6 @@ bool merge_sort(Run& run, Vector<T>& items, const IsBefore& is_before) {
     }
     items.swap(merged);
   }
-  return !run.failed();
 }
 
 }  // namespace wick::jinja

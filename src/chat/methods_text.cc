@@ -1,12 +1,10 @@
-// The methods of str that cut, search and build; those that ask about characters are in
-// methods_case.cc.
+// The methods of str.
 #include <algorithm>
 
 #include "base/strings.h"
-#include "chat/filters.h"
-#include "chat/methods.h"
+#include "chat/builtin.h"
+#include "chat/format.h"
 #include "chat/operators.h"
-#include "chat/printf_format.h"
 #include "chat/text_ops.h"
 #include "unicode/python_str.h"
 
@@ -16,219 +14,175 @@ namespace {
 constexpr std::size_t npos = std::string_view::npos;
 
 // A part of a text by characters [start, stop), clipped as slices are; bytes in `begin`, `end`.
-// False if failed; `empty_beyond` tells a start behind the text's end.
+// `beyond` tells a start after the text's end or after the stop.
 struct Part {
   std::size_t begin = 0, end = 0;
   bool beyond = false;
 };
 
-bool take_bound(Run& run, const Value& arg, std::int64_t size, std::int64_t& out) {
-  if (arg.is_none() || arg.is_missing()) return true;
-  if (!take_int(run, arg, "a position", out)) return false;
-  if (out < 0) out = out < -size ? 0 : out + size;
-  return true;
+std::int64_t take_bound(Run& run, const Value& arg, std::int64_t size, std::int64_t otherwise) {
+  if (arg.is_none() || arg.is_missing()) return otherwise;
+  const std::int64_t at = take_int(run, arg, "a position", 0);
+  return at >= 0 ? at : at < -size ? 0 : at + size;
 }
 
-bool take_part(Run& run, const Value& self, const Value& start, const Value& stop, Part& out) {
+Part take_part(Run& run, const Value& self, const Value& start, const Value& stop) {
   const auto size = static_cast<std::int64_t>(run.n_chars(self));
-  std::int64_t from = 0, to = size;
-  if (!take_bound(run, start, size, from) || !take_bound(run, stop, size, to)) return false;
+  std::int64_t from = take_bound(run, start, size, 0), to = take_bound(run, stop, size, size);
+  Part out;
   out.beyond = from > size;
   from = std::min(from, size);
   to = std::min(to, size);
-  const bool is_ascii = static_cast<std::size_t>(size) == self.bytes().size();
-  const auto byte_at = [&](std::int64_t place) {
-    const auto index = static_cast<std::size_t>(place);
-    return is_ascii        ? index
-           : place == size ? self.bytes().size()
-                           : run.byte_of(self.bytes(), index);
-  };
-  out.begin = byte_at(from);
-  out.end = to <= from ? out.begin : byte_at(to);
-  if (to < from) out.beyond = true;
-  return !run.failed();
+  out.begin = run.byte_of(self, static_cast<std::size_t>(from));
+  out.end = to <= from ? out.begin : run.byte_of(self, static_cast<std::size_t>(to));
+  out.beyond = out.beyond || to < from;
+  return out;
 }
 
-const Text* need_text(Run& run, const Value& arg, std::string_view what) {
-  const Text* out = nullptr;
-  if (!take_text(run, arg, what, out)) return nullptr;
+const Text& need_text(Run& run, const Value& arg, std::string_view what) {
+  const Text* out = take_text(run, arg, what);
   if (out == nullptr) run.fail(cat(what, " is missing"));
-  return out;
+  return *out;
 }
 
 enum class Search : std::uint8_t { kFind, kIndex, kFindLast, kIndexLast, kCount };
 
 template <Search search>
 Value find_text(Run& run, const Value& self, Args args) {
-  const Text* wanted = need_text(run, args[0], "a text to search");
-  Part part;
-  if (wanted == nullptr || !take_part(run, self, args[1], args[2], part)) return Value::failure();
+  const std::string_view wanted = need_text(run, args[0], "a text to search").bytes;
+  const Part part = take_part(run, self, args[1], args[2]);
   const std::string_view hay = self.bytes().substr(0, part.end);
   if (search == Search::kCount) {
     if (part.beyond) return Value::of(std::int64_t{0});
-    if (wanted->bytes.empty()) {
+    if (wanted.empty()) {
       return Value::of(run.count_chars(hay.substr(part.begin)) + 1);
     }
     std::int64_t n = 0;
-    for (std::size_t at = part.begin;
-         (at = find_forward(run, hay, wanted->bytes, at)) != npos && !run.failed(); ++n) {
-      at += wanted->bytes.size();
+    for (std::size_t at = part.begin; (at = find_forward(run, hay, wanted, at)) != npos; ++n) {
+      at += wanted.size();
     }
-    return run.failed() ? Value::failure() : Value::of(n);
+    return Value::of(n);
   }
   const bool from_end = search == Search::kFindLast || search == Search::kIndexLast;
   std::size_t at = npos;
   if (!part.beyond) {
-    at = from_end ? find_backward(run, hay, wanted->bytes, part.end)
-                  : find_forward(run, hay, wanted->bytes, part.begin);
+    at = from_end ? find_backward(run, hay, wanted, part.end)
+                  : find_forward(run, hay, wanted, part.begin);
   }
-  if (run.failed()) return Value::failure();
   if (at != npos && at >= part.begin) return Value::of(run.count_chars(hay.substr(0, at)));
   if (search == Search::kFind || search == Search::kFindLast) return Value::of(std::int64_t{-1});
-  return run.fail("the text that index() looks for is not there");
+  run.fail("the text that index() looks for is not there");
 }
 
 template <bool at_end>
 Value has_affix(Run& run, const Value& self, Args args) {
-  Part part;
-  if (!take_part(run, self, args[1], args[2], part)) return Value::failure();
+  const Part part = take_part(run, self, args[1], args[2]);
   const std::string_view text = self.bytes().substr(part.begin, part.end - part.begin);
   const std::span<const Value> choices =
       args[0].kind == Kind::kTuple ? args[0].list->span() : args.subspan(0, 1);
   for (const Value& choice : choices) {
-    const Text* affix = need_text(run, choice, "a text to compare with");
-    if (affix == nullptr) return Value::failure();
-    const std::size_t size = affix->bytes.size();
-    if (!run.charge(1 + size / 64)) return Value::failure();
-    if (size > text.size() || (part.beyond && size == 0) || part.beyond) continue;
-    if (text.substr(at_end ? text.size() - size : 0, size) == affix->bytes) return Value::of(true);
+    const std::string_view affix = need_text(run, choice, "a text to compare with").bytes;
+    const std::size_t size = affix.size();
+    run.charge(1 + size / 64);
+    if (part.beyond) continue;
+    if (at_end ? text.ends_with(affix) : text.starts_with(affix)) return Value::of(true);
   }
   return Value::of(false);
 }
 
 template <bool left, bool right>
 Value strip_text(Run& run, const Value& self, Args args) {
-  const Text* chars = nullptr;
-  if (!args[0].is_none() && !take_text(run, args[0], "characters to strip", chars))
-    return Value::failure();
+  const Text* chars = args[0].is_none() ? nullptr : take_text(run, args[0], "characters to strip");
   return strip(run, *self.text, chars, left, right);
 }
 
 template <bool from_right>
 Value split_text(Run& run, const Value& self, Args args) {
-  const Text* separator = nullptr;
-  std::int64_t max = -1;
-  if ((!args[0].is_none() && !take_text(run, args[0], "a separator", separator)) ||
-      !take_int(run, args[1], "a number of cuts", max)) {
-    return Value::failure();
-  }
+  const Text* separator = args[0].is_none() ? nullptr : take_text(run, args[0], "a separator");
+  const std::int64_t max = take_int(run, args[1], "a number of cuts", -1);
   return split(run, *self.text, separator, max, from_right);
 }
 
 Value splitlines(Run& run, const Value& self, Args args) {
-  bool keep_ends = false;
-  if (!take_flag(run, args[0], keep_ends)) return Value::failure();
-  return split_lines(run, *self.text, keep_ends);
+  return split_lines(run, *self.text, take_flag(run, args[0]));
 }
 
 template <bool last>
 Value partition(Run& run, const Value& self, Args args) {
-  const Text* separator = need_text(run, args[0], "a separator");
-  if (separator == nullptr) return Value::failure();
-  if (separator->bytes.empty()) return run.fail("text cannot be split at an empty separator");
+  const std::string_view separator = need_text(run, args[0], "a separator").bytes;
+  if (separator.empty()) run.fail("text cannot be split at an empty separator");
   const std::string_view bytes = self.bytes();
-  const std::size_t at = last ? find_backward(run, bytes, separator->bytes, bytes.size())
-                              : find_forward(run, bytes, separator->bytes, 0);
+  const std::size_t at = last ? find_backward(run, bytes, separator, bytes.size())
+                              : find_forward(run, bytes, separator, 0);
   const Value none = run.cut(*self.text, 0, 0);
-  if (run.failed()) return Value::failure();
   if (at == npos) return last ? run.tuple({none, none, self}) : run.tuple({self, none, none});
-  const std::size_t behind = at + separator->bytes.size();
-  const Value head = run.cut(*self.text, 0, at), tail = run.cut(*self.text, behind, bytes.size());
-  const Value middle = run.cut(*self.text, at, behind);
-  return run.failed() ? Value::failure() : run.tuple({head, middle, tail});
+  const std::size_t behind = at + separator.size();
+  return run.tuple({run.cut(*self.text, 0, at), run.cut(*self.text, at, behind),
+                    run.cut(*self.text, behind, bytes.size())});
 }
 
 Value join_text(Run& run, const Value& self, Args args) {
-  Vector<Value> all(run.memory());
-  if (!run.collect(args[0], all)) return Value::failure();
+  const Vector<Value> all = run.collect(args[0]);
   Vector<const Text*> parts(run.memory());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].is_string()) {
-      return run.fail(cat("join() takes texts only, item ", i, " is of type ", type_name(all[i])));
+      run.fail(cat("join() takes texts only, item ", i, " is of type ", type_name(all[i])));
     }
-    const Value part = self.text->is_markup ? escape(run, all[i]) : all[i];
-    if (part.failed()) return part;
-    parts.push_back(part.text);
+    parts.push_back((self.text->is_markup ? escape(run, all[i]) : all[i]).text);
   }
   return join(run, *self.text, parts);
 }
 
 Value replace_text(Run& run, const Value& self, Args args) {
-  std::int64_t count = -1;
-  const Text* from = need_text(run, args[0], "a text to replace");
-  const Text* to = from == nullptr ? nullptr : need_text(run, args[1], "a replacement");
-  if (to == nullptr || !take_int(run, args[2], "a count", count)) return Value::failure();
-  if (self.text->is_markup) {
-    const Value safe = escape(run, args[1]);
-    if (safe.failed()) return safe;
-    to = safe.text;
-  }
-  return replace(run, *self.text, *from, *to, count);
+  const Text& from = need_text(run, args[0], "a text to replace");
+  const Text* to = &need_text(run, args[1], "a replacement");
+  const std::int64_t count = take_int(run, args[2], "a count", -1);
+  if (self.text->is_markup) to = escape(run, args[1]).text;
+  return replace(run, *self.text, from, *to, count);
 }
 
 template <bool suffix>
 Value remove_affix(Run& run, const Value& self, Args args) {
-  const Text* affix = need_text(run, args[0], "a text to remove");
-  if (affix == nullptr) return Value::failure();
+  const std::string_view affix = need_text(run, args[0], "a text to remove").bytes;
   const std::string_view bytes = self.bytes();
-  const std::size_t size = affix->bytes.size();
+  const std::size_t size = affix.size();
   if (size == 0 || size > bytes.size()) return self;
-  if (!run.charge(size, Rate::kCopy)) return Value::failure();
+  run.charge(size, Rate::kCopy);
   const std::size_t at = suffix ? bytes.size() - size : 0;
-  if (bytes.substr(at, size) != affix->bytes) return self;
+  if (bytes.substr(at, size) != affix) return self;
   return suffix ? run.cut(*self.text, 0, at) : run.cut(*self.text, size, bytes.size());
 }
 
 template <char align>
 Value justify(Run& run, const Value& self, Args args) {
-  std::int64_t width = 0;
+  const std::int64_t width = take_int(run, args[0], "a width", 0);
   const Text blank = {" ", Trust::kAll};
-  const Text* fill = &blank;
-  if (!take_int(run, args[0], "a width", width) || !take_text(run, args[1], "a filling", fill)) {
-    return Value::failure();
-  }
+  const Text* fill = take_text(run, args[1], "a filling", &blank);
   if (count_code_points(fill->bytes.substr(0, 8)) != 1)
-    return run.fail("the filling must be one character");
-  const auto size = static_cast<std::int64_t>(run.n_chars(self));
-  if (width <= size) return self;
-  const std::int64_t room = width - size;
-  const std::int64_t left = align == '<' ? 0 : align == '>' ? room : room / 2 + (room & width & 1);
-  return pad(run, *self.text, left, room - left, fill->bytes, fill->trust == Trust::kAll);
+    run.fail("the filling must be one character");
+  return jinja::justify(run, *self.text, align, width, *fill);
 }
 
 Value zfill(Run& run, const Value& self, Args args) {
-  std::int64_t width = 0;
-  if (!take_int(run, args[0], "a width", width)) return Value::failure();
+  const std::int64_t width = take_int(run, args[0], "a width", 0);
   const auto size = static_cast<std::int64_t>(run.n_chars(self));
   if (width <= size) return self;
   const std::string_view bytes = self.bytes();
   const std::size_t head = !bytes.empty() && (bytes[0] == '-' || bytes[0] == '+') ? 1 : 0;
   const Value body = run.cut(*self.text, head, bytes.size()), sign = run.cut(*self.text, 0, head);
-  if (run.failed()) return Value::failure();
   const Value padded = pad(run, *body.text, width - size, 0, "0", true);
-  return padded.failed() || head == 0 ? padded : concat(run, *sign.text, *padded.text);
+  return head == 0 ? padded : concat(run, *sign.text, *padded.text);
 }
 
 Value expandtabs(Run& run, const Value& self, Args args) {
-  std::int64_t size = 8;
-  if (!take_int(run, args[0], "a tab size", size)) return Value::failure();
-  if (size > 1000) return run.fail("the tab size is too large");
+  const std::int64_t size = take_int(run, args[0], "a tab size", 8);
+  if (size > 1000) run.fail("the tab size is too large");
   const std::string_view bytes = self.bytes();
   TextBuilder out(run);
   std::int64_t column = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const CodePoint c = code_point(bytes, at);
-    if (!run.charge(1)) return Value::failure();
+    run.charge(1);
     if (c.value == '\t') {
       const std::int64_t n = size > 0 ? size - column % size : 0;
       out.append_repeated(" ", static_cast<std::size_t>(n), is_trusted(*self.text, at, at + 1));
@@ -247,13 +201,54 @@ Value format_text(Run& run, const Value& self, const Arguments& args) {
 }
 
 Value format_map(Run& run, const Value& self, Args args) {
-  if (args[0].kind != Kind::kDict) return run.fail_type("used as a mapping", args[0]);
-  if (!run.charge(args[0].dict->size)) return Value::failure();
+  if (args[0].kind != Kind::kDict) run.fail_type("used as a mapping", args[0]);
+  run.charge(args[0].dict->size);
   Vector<NamedArgument> named(run.memory());
   for (const Entry& entry : *args[0].dict) {
     if (entry.key.is_string()) named.push_back({entry.key.bytes(), entry.value, entry.key.text});
   }
   return brace_format(run, *self.text, {{}, named});
+}
+
+template <Case to>
+Value in_case(Run& run, const Value& self, Args) {
+  return change_case(run, *self.text, to);
+}
+
+template <bool (*holds)(char32_t) noexcept, bool if_empty = false>
+Value is_all(Run& run, const Value& self, Args) {
+  return Value::of(all_of(run, self.bytes(), holds, if_empty));
+}
+
+bool is_ascii(char32_t c) noexcept {
+  return c < 0x80;
+}
+
+bool is_alpha_or_numeric(char32_t c) noexcept {
+  return is_alpha(c) || is_numeric(c);
+}
+
+template <bool upper>
+Value is_in_case(Run& run, const Value& self, Args) {
+  return Value::of(has_one_case(run, self.bytes(), upper));
+}
+
+Value istitle(Run& run, const Value& self, Args) {
+  bool cased = false, in_word = false;
+  const bool holds = all_of(run, self.bytes(), [&](char32_t c) {
+    const bool raised = is_upper(c) || is_title(c);
+    if (raised ? in_word : (is_lower(c) && !in_word)) return false;
+    in_word = raised || is_lower(c);
+    cased = cased || in_word;
+    return true;
+  });
+  return Value::of(holds && cased);
+}
+
+Value isidentifier(Run& run, const Value& self, Args) {
+  // Names are ASCII or short: the whole is charged at once.
+  run.charge(self.bytes().size(), Rate::kTables);
+  return Value::of(is_identifier(self.bytes()));
 }
 
 // A row whose parameters Python takes by position only.
@@ -262,8 +257,8 @@ constexpr Builtin row(std::string_view name, std::string_view params, int n_requ
 }
 
 constexpr Builtin kMethods[] = {
-    row("capitalize", "", 0, methods::capitalize),
-    row("casefold", "", 0, methods::casefold),
+    row("capitalize", "", 0, in_case<Case::kCapitalize>),
+    row("casefold", "", 0, in_case<Case::kFold>),
     row("center", "width fillchar", 1, justify<'^'>),
     row("count", "sub start end", 1, find_text<Search::kCount>),
     row("endswith", "suffix start end", 1, has_affix<true>),
@@ -272,21 +267,21 @@ constexpr Builtin kMethods[] = {
     {.name = "format", .call_open = format_text},
     row("format_map", "mapping", 1, format_map),
     row("index", "sub start end", 1, find_text<Search::kIndex>),
-    row("isalnum", "", 0, methods::isalnum),
-    row("isalpha", "", 0, methods::isalpha),
-    row("isascii", "", 0, methods::isascii),
-    row("isdecimal", "", 0, methods::isdecimal),
-    row("isdigit", "", 0, methods::isdigit),
-    row("isidentifier", "", 0, methods::isidentifier),
-    row("islower", "", 0, methods::islower),
-    row("isnumeric", "", 0, methods::isnumeric),
-    row("isprintable", "", 0, methods::isprintable),
-    row("isspace", "", 0, methods::isspace),
-    row("istitle", "", 0, methods::istitle),
-    row("isupper", "", 0, methods::isupper),
+    row("isalnum", "", 0, is_all<is_alpha_or_numeric>),
+    row("isalpha", "", 0, is_all<is_alpha>),
+    row("isascii", "", 0, is_all<is_ascii, true>),
+    row("isdecimal", "", 0, is_all<is_decimal>),
+    row("isdigit", "", 0, is_all<is_digit>),
+    row("isidentifier", "", 0, isidentifier),
+    row("islower", "", 0, is_in_case<false>),
+    row("isnumeric", "", 0, is_all<is_numeric>),
+    row("isprintable", "", 0, is_all<is_printable, true>),
+    row("isspace", "", 0, is_all<is_space>),
+    row("istitle", "", 0, istitle),
+    row("isupper", "", 0, is_in_case<true>),
     row("join", "iterable", 1, join_text),
     row("ljust", "width fillchar", 1, justify<'<'>),
-    row("lower", "", 0, methods::lower),
+    row("lower", "", 0, in_case<Case::kLower>),
     row("lstrip", "chars", 0, strip_text<true, false>),
     row("partition", "sep", 1, partition<false>),
     row("removeprefix", "prefix", 1, remove_affix<false>),
@@ -302,20 +297,14 @@ constexpr Builtin kMethods[] = {
     {.name = "splitlines", .params = "keepends", .call = splitlines},
     row("startswith", "prefix start end", 1, has_affix<false>),
     row("strip", "chars", 0, strip_text<true, true>),
-    row("swapcase", "", 0, methods::swapcase),
-    row("title", "", 0, methods::title),
-    row("upper", "", 0, methods::upper),
+    row("swapcase", "", 0, in_case<Case::kSwap>),
+    row("title", "", 0, in_case<Case::kTitle>),
+    row("upper", "", 0, in_case<Case::kUpper>),
     row("zfill", "width", 1, zfill),
 };
 
 }  // namespace
 
-std::span<const Builtin> all_string_methods() noexcept {
-  return kMethods;
-}
-
-const Builtin* find_string_method(std::string_view name) noexcept {
-  return find_in(kMethods, name);
-}
+const std::span<const Builtin> kStringMethods = kMethods;
 
 }  // namespace wick::jinja

@@ -1,10 +1,11 @@
-#include "chat/number_format.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "base/strings.h"
+#include "chat/format.h"
+#include "chat/text_builder.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {
@@ -103,19 +104,25 @@ std::string format_real(double value, const NumberFormat& format) {
   return with_sign(std::signbit(value) && !std::isnan(value), format.sign, digits);
 }
 
-Filling filling(std::string_view digits, std::size_t n_chars, std::size_t width, char align) {
-  if (width <= n_chars) return {};
-  const std::size_t room = width - n_chars;
-  Filling out;
-  out.left = align == '<' ? 0 : align == '^' ? room / 2 : room;
-  out.right = room - out.left;
-  if (align != '=') return out;
-  if (!digits.empty() && (digits[0] == '-' || digits[0] == '+' || digits[0] == ' ')) out.head = 1;
-  if (digits.size() >= out.head + 2 && digits[out.head] == '0' &&
-      std::string_view("xXob").find(digits[out.head + 1]) != std::string_view::npos) {
-    out.head += 2;
+void append_filled(TextBuilder& out, std::string_view digits, const Filling& filling) {
+  const std::size_t n_chars = count_code_points(digits);
+  const std::size_t room = filling.width > n_chars ? filling.width - n_chars : 0;
+  const char align = filling.align;
+  std::size_t head = 0;  // sign and prefix, which stand before the filling
+  if (align == '=') {
+    if (!digits.empty() && std::string_view("-+ ").find(digits[0]) != std::string_view::npos) {
+      head = 1;
+    }
+    if (digits.size() >= head + 2 && digits[head] == '0' &&
+        std::string_view("xXob").find(digits[head + 1]) != std::string_view::npos) {
+      head += 2;
+    }
   }
-  return out;
+  const std::size_t left = align == '<' ? 0 : align == '^' ? room / 2 : room;
+  out.append(digits.substr(0, head), filling.is_trusted);
+  out.append_repeated(filling.fill, left, filling.is_trusted);
+  out.append(digits.substr(head), filling.is_trusted);
+  out.append_repeated(filling.fill, room - left, filling.is_trusted);
 }
 
 }  // namespace wick::jinja

@@ -1,24 +1,28 @@
 #include "chat/objects.h"
 
+#include "base/strings.h"
 #include "chat/builtin.h"
+#include "chat/limits.h"
 #include "chat/operators.h"
+#include "chat/run.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
+
 namespace {
 
 Value loop_cycle(Run& run, const Value& self, const Arguments& args) {
-  if (args.positional.empty()) return run.fail("loop.cycle() needs something to cycle through");
+  if (args.positional.empty()) run.fail("loop.cycle() needs something to cycle through");
   const auto n = static_cast<std::int64_t>(args.positional.size());
   return args.positional[static_cast<std::size_t>(self.loop->index0 % n)];
 }
 
 Value loop_changed(Run& run, const Value& self, const Arguments& args) {
   const Value now = run.list(args.positional, Kind::kTuple);
-  if (now.failed()) return now;
   const bool same =
       !self.loop->last_changed.is_missing() && equal(run, self.loop->last_changed, now);
   self.loop->last_changed = now;
-  return run.failed() ? Value::failure() : Value::of(!same);
+  return Value::of(!same);
 }
 
 Value cycler_next(Run&, const Value& self, std::span<const Value>) {
@@ -37,13 +41,6 @@ constexpr Builtin kCycle = {.name = "cycle", .call_open = loop_cycle};
 constexpr Builtin kChanged = {.name = "changed", .call_open = loop_changed};
 constexpr Builtin kNext = {.name = "next", .call = cycler_next};
 constexpr Builtin kReset = {.name = "reset", .call = cycler_reset};
-
-Value method(Run& run, const Builtin& builtin, const Value& self) {
-  const Callable* made = run.make<Callable>(&builtin, nullptr, nullptr, self);
-  Value out = Value::of(Kind::kCallable);
-  out.callable = made;
-  return out;
-}
 
 }  // namespace
 
@@ -68,42 +65,152 @@ std::int64_t Loop::count(Run& run) {
   Value each;
   while (items->next(run, each))
     rest.push_back(each);
-  const Value all = run.list(rest);
-  if (all.failed() || (items = run.iterate(all)) == nullptr) return 0;
+  items = &run.iterate(run.list(rest));
   length = static_cast<std::int64_t>(rest.size()) + index0 + 1 + (has_after ? 1 : 0);
   return length;
 }
 
 Value loop_attribute(Run& run, const Value& self, std::string_view name) {
   Loop& loop = *self.loop;
-  const auto checked = [&run](const Value& value) {
-    return run.failed() ? Value::failure() : value;
-  };
   if (name == "index0") return Value::of(loop.index0);
   if (name == "index") return Value::of(loop.index0 + 1);
   if (name == "first") return Value::of(loop.index0 == 0);
-  if (name == "last") return checked(Value::of(!loop.peek(run)));
-  if (name == "length") return checked(Value::of(loop.count(run)));
-  if (name == "revindex0") return checked(Value::of(loop.count(run) - loop.index0 - 1));
-  if (name == "revindex") return checked(Value::of(loop.count(run) - loop.index0));
+  if (name == "last") return Value::of(!loop.peek(run));
+  if (name == "length") return Value::of(loop.count(run));
+  if (name == "revindex0") return Value::of(loop.count(run) - loop.index0 - 1);
+  if (name == "revindex") return Value::of(loop.count(run) - loop.index0);
   if (name == "depth0") return Value::of(loop.depth0);
   if (name == "depth") return Value::of(loop.depth0 + 1);
   if (name == "previtem") {
     return loop.index0 == 0 ? run.undefined("there is no previous item") : loop.before;
   }
   if (name == "nextitem") {
-    return checked(loop.peek(run) ? loop.after : run.undefined("there is no next item"));
+    return loop.peek(run) ? loop.after : run.undefined("there is no next item");
   }
-  if (name == "cycle") return method(run, kCycle, self);
-  if (name == "changed") return method(run, kChanged, self);
+  if (name == "cycle") return method_of(run, &kCycle, self);
+  if (name == "changed") return method_of(run, &kChanged, self);
   return {};
 }
 
 Value cycler_attribute(Run& run, const Value& self, std::string_view name) {
   if (name == "current") return self.cycler->items->items[self.cycler->at];
-  if (name == "next") return method(run, kNext, self);
-  if (name == "reset") return method(run, kReset, self);
+  if (name == "next") return method_of(run, &kNext, self);
+  if (name == "reset") return method_of(run, &kReset, self);
   return {};
+}
+
+// Going through values one by one.
+
+namespace {
+
+class ListIterator final : public Iterator {
+ public:
+  explicit ListIterator(std::span<const Value> items) : items_(items) {}
+
+  bool next(Run& run, Value& out) override {
+    if (at_ >= items_.size()) return false;
+    run.charge(1);
+    out = items_[at_++];
+    return true;
+  }
+
+ private:
+  std::span<const Value> items_;
+  std::size_t at_ = 0;
+};
+
+class TextIterator final : public Iterator {
+ public:
+  explicit TextIterator(const Text& text) : text_(text) { text_.is_markup = false; }
+
+  bool next(Run& run, Value& out) override {
+    if (at_ >= text_.bytes.size()) return false;
+    run.charge(1);
+    const std::size_t end = at_ + code_point(text_.bytes, at_).size;
+    out = run.cut(text_, at_, end);
+    at_ = end;
+    return true;
+  }
+
+ private:
+  Text text_;
+  std::size_t at_ = 0;
+};
+
+class DictIterator final : public Iterator {
+ public:
+  DictIterator(const Dict& dict, ViewKind kind) : dict_(dict), kind_(kind) {}
+
+  bool next(Run& run, Value& out) override {
+    if (at_ >= dict_.size) return false;
+    run.charge(1);
+    const Entry& entry = dict_.entries[at_++];
+    out = kind_ == ViewKind::kKeys     ? entry.key
+          : kind_ == ViewKind::kValues ? entry.value
+                                       : run.tuple({entry.key, entry.value});
+    return true;
+  }
+
+ private:
+  const Dict& dict_;
+  ViewKind kind_;
+  std::size_t at_ = 0;
+};
+
+class RangeIterator final : public Iterator {
+ public:
+  explicit RangeIterator(const Range& range) : range_(range) {}
+
+  bool next(Run& run, Value& out) override {
+    if (at_ >= range_.size) return false;
+    run.charge(1);
+    out = Value::of(range_.at(at_++)).with_taint(range_.tainted);
+    return true;
+  }
+
+ private:
+  const Range& range_;
+  std::int64_t at_ = 0;
+};
+
+}  // namespace
+
+Iterator& Run::iterate(const Value& value) {
+  switch (value.kind) {
+    case Kind::kUndefined:
+      return *make<ListIterator>(std::span<const Value>());
+    case Kind::kString:
+      return *make<TextIterator>(*value.text);
+    case Kind::kList:
+    case Kind::kTuple:
+      return *make<ListIterator>(value.list->span());
+    case Kind::kDict:
+      return *make<DictIterator>(*value.dict, ViewKind::kKeys);
+    case Kind::kView:
+      return *make<DictIterator>(*value.view->dict, value.view->kind);
+    case Kind::kRange:
+      return *make<RangeIterator>(*value.range);
+    case Kind::kIterator:
+      return *value.iterator;
+    default:
+      fail_type("iterated over", value);
+  }
+}
+
+Vector<Value> Run::collect(const Value& value) {
+  Vector<Value> out(memory());
+  if (value.is_sequence()) {
+    charge(value.list->size / 4);
+    out.assign(value.list->begin(), value.list->end());
+    return out;
+  }
+  Iterator& all = iterate(value);
+  Value each;
+  while (all.next(*this, each)) {
+    if (out.size() >= kMaxItems) fail_too_many_items();
+    out.push_back(each);
+  }
+  return out;
 }
 
 }  // namespace wick::jinja

@@ -19,10 +19,10 @@ struct Loop {
   const Stmt* stmt = nullptr;  // of a recursive loop, else null
   Frame* frame = nullptr;      // around it
 
-  // To the next item; false at the end or failed.
+  // To the next item; false at the end.
   bool advance(Run& run);
 
-  // Reads one ahead; false if there is none or failed.
+  // Reads one ahead; false if there is none.
   bool peek(Run& run);
 
   // How many items there are in all.

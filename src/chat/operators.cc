@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/strings.h"
+#include "chat/format.h"
 #include "chat/limits.h"
-#include "chat/printf_format.h"
 #include "chat/text_ops.h"
 
 namespace wick::jinja {
@@ -50,7 +50,8 @@ bool equal_dicts(Run& run, const Dict& a, const Dict& b) {
 bool equal_lists(Run& run, const List& a, const List& b) {
   if (a.size != b.size) return false;
   for (std::size_t i = 0; i < a.size; ++i) {
-    if (!run.charge(1) || !equal(run, a.items[i], b.items[i])) return false;
+    run.charge(1);
+    if (!equal(run, a.items[i], b.items[i])) return false;
   }
   return true;
 }
@@ -61,12 +62,12 @@ bool is_set(const Value& value) noexcept {
 }
 
 bool is_subset(Run& run, const Value& a, const Value& b) {
-  Iterator* all = run.iterate(a);
+  Iterator& all = run.iterate(a);
   Value each;
-  while (all != nullptr && all->next(run, each)) {
+  while (all.next(run, each)) {
     if (!contains(run, b, each)) return false;
   }
-  return !run.failed();
+  return true;
 }
 
 // 2: neither is part of the other.
@@ -82,21 +83,21 @@ bool has_order(const Value& a, const Value& b) noexcept {
          (a.is_sequence() && a.kind == b.kind) || (is_set(a) && is_set(b));
 }
 
-Value overflow(Run& run) {
-  return run.fail("an integer leaves the range of 64 bits, which is all this interpreter knows");
+[[noreturn]] void overflow(Run& run) {
+  run.fail("an integer leaves the range of 64 bits, which is all this interpreter knows");
 }
 
-Value divide_by_zero(Run& run) {
-  return run.fail("division by zero");
+[[noreturn]] void divide_by_zero(Run& run) {
+  run.fail("division by zero");
 }
 
-Value wrong_types(Run& run, std::string_view op, const Value& a, const Value& b) {
-  if (a.is_undefined()) return run.fail_undefined(a);
+[[noreturn]] void wrong_types(Run& run, std::string_view op, const Value& a, const Value& b) {
+  if (a.is_undefined()) run.fail_undefined(a);
   if (op == "-" && (is_set(a) || is_set(b))) {
-    return run.fail("the difference of dict views is a set, which has no order and is not known");
+    run.fail("the difference of dict views is a set, which has no order and is not known");
   }
-  if (b.is_undefined()) return run.fail_undefined(b);
-  return run.fail(cat("the operator ", op, " does not take ", type_name(a), " and ", type_name(b)));
+  if (b.is_undefined()) run.fail_undefined(b);
+  run.fail(cat("the operator ", op, " does not take ", type_name(a), " and ", type_name(b)));
 }
 
 double floor_mod(double a, double b) noexcept {
@@ -119,20 +120,20 @@ double floor_div(double a, double b) noexcept {
 Value power_int(Run& run, std::int64_t base, std::int64_t exponent) {
   std::int64_t result = 1;
   for (; exponent > 0; exponent >>= 1) {
-    if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return overflow(run);
-    if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) return overflow(run);
+    if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) overflow(run);
+    if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) overflow(run);
   }
   return Value::of(result);
 }
 
 Value power_real(Run& run, double base, double exponent) {
-  if (base == 0 && exponent < 0) return run.fail("zero cannot be raised to a negative power");
+  if (base == 0 && exponent < 0) run.fail("zero cannot be raised to a negative power");
   if (base < 0 && std::isfinite(exponent) && exponent != std::floor(exponent)) {
-    return run.fail("a negative number cannot be raised to a fraction");
+    run.fail("a negative number cannot be raised to a fraction");
   }
   const double result = std::pow(base, exponent);
   if (std::isinf(result) && std::isfinite(base) && std::isfinite(exponent)) {
-    return run.fail("the result of ** is too large");
+    run.fail("the result of ** is too large");
   }
   return Value::of(result);
 }
@@ -141,17 +142,20 @@ Value int_arithmetic(Run& run, Op op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
     case Op::kAdd:
-      return __builtin_add_overflow(a, b, &result) ? overflow(run) : Value::of(result);
+      if (__builtin_add_overflow(a, b, &result)) overflow(run);
+      return Value::of(result);
     case Op::kSub:
-      return __builtin_sub_overflow(a, b, &result) ? overflow(run) : Value::of(result);
+      if (__builtin_sub_overflow(a, b, &result)) overflow(run);
+      return Value::of(result);
     case Op::kMul:
-      return __builtin_mul_overflow(a, b, &result) ? overflow(run) : Value::of(result);
+      if (__builtin_mul_overflow(a, b, &result)) overflow(run);
+      return Value::of(result);
     case Op::kDiv:
-      if (b == 0) return divide_by_zero(run);
+      if (b == 0) divide_by_zero(run);
       return Value::of(static_cast<double>(a) / static_cast<double>(b));
     case Op::kFloorDiv:
     case Op::kMod: {
-      if (b == 0) return divide_by_zero(run);
+      if (b == 0) divide_by_zero(run);
       if (b == -1)
         return op == Op::kMod ? Value::of(std::int64_t{0}) : int_arithmetic(run, Op::kSub, 0, a);
       const std::int64_t rest = a % b;
@@ -178,7 +182,7 @@ Value real_arithmetic(Run& run, Op op, double a, double b) {
     default:
       break;
   }
-  if (b == 0) return divide_by_zero(run);
+  if (b == 0) divide_by_zero(run);
   return Value::of(op == Op::kDiv ? a / b : op == Op::kMod ? floor_mod(a, b) : floor_div(a, b));
 }
 
@@ -190,15 +194,16 @@ Value repeat(Run& run, const Value& what, std::int64_t times) {
     TextBuilder out(run);
     if (what.text->trust != Trust::kMixed) {
       out.append_repeated(what.bytes(), n, what.text->trust == Trust::kAll);
-    } else if (run.has_room(n, size)) {
+    } else {
+      run.need_room(n, size);
       out.reserve(n * size);
-      for (std::size_t i = 0; i < n && out.append(*what.text); ++i) {
-      }
+      for (std::size_t i = 0; i < n; ++i)
+        out.append(*what.text);
     }
     return run.text(std::move(out), what.text->is_markup);
   }
-  if (size > 0 && n > kMaxItems / size) return run.too_many_items();
-  if (!run.charge(1 + n + n * size / 4)) return Value::failure();
+  if (size > 0 && n > kMaxItems / size) run.fail_too_many_items();
+  run.charge(1 + n + n * size / 4);
   Vector<Value> items(run.memory());
   items.reserve(n * size);
   for (std::size_t i = 0; i < n; ++i)
@@ -207,7 +212,7 @@ Value repeat(Run& run, const Value& what, std::int64_t times) {
 }
 
 Value join_lists(Run& run, const Value& a, const Value& b) {
-  if (!run.charge(1 + (a.list->size + b.list->size) / 4)) return Value::failure();
+  run.charge(1 + (a.list->size + b.list->size) / 4);
   Vector<Value> items(run.memory());
   items.reserve(a.list->size + b.list->size);
   items.insert(items.end(), a.list->begin(), a.list->end());
@@ -226,7 +231,6 @@ std::string_view spelling(Op op) {
 
 bool is_true(Run& run, const Value& value) {
   switch (value.kind) {
-    case Kind::kFailed:
     case Kind::kMissing:
     case Kind::kUndefined:
     case Kind::kNone:
@@ -251,8 +255,7 @@ bool equal(Run& run, const Value& a, const Value& b) {
     run.charge(std::min(a.bytes().size(), b.bytes().size()), Rate::kCopy);
     return is_same(a.bytes(), b.bytes());
   }
-  DataLevel level(run);
-  if (level.too_deep()) return false;
+  const DataLevel level(run);
   switch (a.kind) {
     case Kind::kUndefined:
     case Kind::kNone:
@@ -276,22 +279,18 @@ bool equal(Run& run, const Value& a, const Value& b) {
   }
 }
 
-std::optional<int> order(Run& run, const Value& a, const Value& b) {
+int order(Run& run, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return order_numbers(a, b);
   if (a.is_string() && b.is_string()) {
     run.charge(std::min(a.bytes().size(), b.bytes().size()), Rate::kCopy);
     return sign_of(a.bytes().compare(b.bytes()));  // UTF-8 sorts as its characters do
   }
-  DataLevel level(run);
-  if (level.too_deep()) return std::nullopt;
-  if (!has_order(a, b)) {
-    wrong_types(run, "<", a, b);
-    return std::nullopt;
-  }
+  const DataLevel level(run);
+  if (!has_order(a, b)) wrong_types(run, "<", a, b);
   if (is_set(a)) return order_sets(run, a, b);
   const std::size_t n = std::min(a.list->size, b.list->size);
   for (std::size_t i = 0; i < n; ++i) {
-    if (!run.charge(1)) return std::nullopt;
+    run.charge(1);
     if (!equal(run, a.list->items[i], b.list->items[i])) {
       return order(run, a.list->items[i], b.list->items[i]);
     }
@@ -301,10 +300,7 @@ std::optional<int> order(Run& run, const Value& a, const Value& b) {
 
 bool contains(Run& run, const Value& container, const Value& item) {
   if (container.is_string()) {
-    if (!item.is_string()) {
-      wrong_types(run, "in", item, container);
-      return false;
-    }
+    if (!item.is_string()) wrong_types(run, "in", item, container);
     return find_forward(run, container.bytes(), item.bytes(), 0) != std::string_view::npos;
   }
   const bool is_keys = container.kind == Kind::kView && container.view->kind == ViewKind::kKeys;
@@ -316,44 +312,37 @@ bool contains(Run& run, const Value& container, const Value& item) {
     const Entry* entry = find(run, *container.view->dict, item.list->items[0]);
     return entry != nullptr && equal(run, entry->value, item.list->items[1]);
   }
-  Iterator* all = run.iterate(container);
+  Iterator& all = run.iterate(container);
   Value each;
-  while (all != nullptr && all->next(run, each)) {
+  while (all.next(run, each)) {
     if (equal(run, each, item)) return true;
   }
   return false;
 }
 
 Value compare(Run& run, Op op, const Value& a, const Value& b) {
-  if (op == Op::kEq || op == Op::kNe) {
-    const bool same = equal(run, a, b);
-    return run.failed() ? Value::failure() : Value::of(same == (op == Op::kEq));
-  }
-  if (op == Op::kIn || op == Op::kNotIn) {
-    const bool is_in = contains(run, b, a);
-    return run.failed() ? Value::failure() : Value::of(is_in == (op == Op::kIn));
-  }
-  if (!has_order(a, b)) return wrong_types(run, spelling(op), a, b);
-  const std::optional<int> way = order(run, a, b);
-  if (!way || run.failed()) return Value::failure();
+  if (op == Op::kEq || op == Op::kNe) return Value::of(equal(run, a, b) == (op == Op::kEq));
+  if (op == Op::kIn || op == Op::kNotIn) return Value::of(contains(run, b, a) == (op == Op::kIn));
+  if (!has_order(a, b)) wrong_types(run, spelling(op), a, b);
+  const int way = order(run, a, b);
   switch (op) {
     case Op::kLt:
-      return Value::of(*way == -1);
+      return Value::of(way == -1);
     case Op::kLe:
-      return Value::of(*way == -1 || *way == 0);
+      return Value::of(way == -1 || way == 0);
     case Op::kGt:
-      return Value::of(*way == 1);
+      return Value::of(way == 1);
     default:
-      return Value::of(*way == 1 || *way == 0);
+      return Value::of(way == 1 || way == 0);
   }
 }
 
 Value arithmetic(Run& run, Op op, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) {
     const Value result = a.kind == Kind::kFloat || b.kind == Kind::kFloat
-                           ? real_arithmetic(run, op, a.as_real(), b.as_real())
-                           : int_arithmetic(run, op, a.as_int(), b.as_int());
-    return result.failed() ? result : result.with_taint(a.tainted || b.tainted);
+                             ? real_arithmetic(run, op, a.as_real(), b.as_real())
+                             : int_arithmetic(run, op, a.as_int(), b.as_int());
+    return result.with_taint(a.tainted || b.tainted);
   }
   if (op == Op::kAdd) {
     if (a.is_string() && b.is_string()) return concat(run, *a.text, *b.text);
@@ -364,13 +353,13 @@ Value arithmetic(Run& run, Op op, const Value& a, const Value& b) {
     if ((b.is_string() || b.is_sequence()) && a.is_integral()) return repeat(run, b, a.as_int());
   }
   if (op == Op::kMod && a.is_string()) return percent_format(run, *a.text, b);
-  return wrong_types(run, spelling(op), a, b);
+  wrong_types(run, spelling(op), a, b);
 }
 
 Value negative(Run& run, const Value& value, bool negate) {
   if (value.kind == Kind::kFloat)
     return negate ? Value::of(-value.real).with_taint(value.tainted) : value;
-  if (!value.is_integral()) return run.fail_type(negate ? "negated" : "taken as a number", value);
+  if (!value.is_integral()) run.fail_type(negate ? "negated" : "taken as a number", value);
   const Value zero = Value::of(std::int64_t{0});
   return arithmetic(run, negate ? Op::kSub : Op::kAdd, zero, value);
 }
@@ -378,7 +367,6 @@ Value negative(Run& run, const Value& value, bool negate) {
 Value concat(Run& run, const Text& a, const Text& b) {
   if (a.is_markup != b.is_markup) {
     const Value safe_a = escape(run, Value::of(&a)), safe_b = escape(run, Value::of(&b));
-    if (run.failed()) return Value::failure();
     return concat(run, *safe_a.text, *safe_b.text);
   }
   return run.joined(a, b, a.is_markup);

@@ -1,5 +1,5 @@
-// What Python's operators and str() do to values. All are free functions over a Run, which holds
-// memory, limits and the error.
+// Python's operators and str() for template values. Free functions over a Run, which has memory,
+// limits and the error.
 #pragma once
 
 #include <optional>
@@ -15,31 +15,29 @@ std::string_view type_name(const Value& value) noexcept;  // "int", "str", "dict
 
 bool is_true(Run& run, const Value& value);
 
-// a == b. Never fails but for depth.
+// a == b. Fails for depth alone.
 bool equal(Run& run, const Value& a, const Value& b);
 
-// −1, 0, 1, or 2 for what NaN does to everything; nullopt and failed() for types without an order.
-std::optional<int> order(Run& run, const Value& a, const Value& b);
+// −1, 0, 1, or 2 if an operand is NaN; fails for types without an order.
+int order(Run& run, const Value& a, const Value& b);
 
-bool contains(Run& run, const Value& container,
-              const Value& item);  // item in container; check failed()
+bool contains(Run& run, const Value& container, const Value& item);  // item in container
 
 Value compare(Run& run, Op op, const Value& a, const Value& b);
 Value arithmetic(Run& run, Op op, const Value& a, const Value& b);
 Value negative(Run& run, const Value& value, bool negate);  // −value or +value
 
-// False and failed() for what cannot be a key.
-bool hash_of(Run& run, const Value& key, std::size_t& out);
+std::size_t hash_of(Run& run, const Value& key);  // fails for what cannot be a key
 const Entry* find(Run& run, const Dict& dict, const Value& key);
 const Entry* find(Run& run, const Dict& dict, std::string_view key);
 
-// str(value), null if failed. A container is trusted if all in it is.
-const Text* to_text(Run& run, const Value& value);
+// str(value). A container is trusted if all in it is.
+const Text& to_text(Run& run, const Value& value);
 
 // Appends str(value).
-bool append_text(Run& run, TextBuilder& out, const Value& value);
+void append_text(Run& run, TextBuilder& out, const Value& value);
 
-// What repr and JSON are written into: text that is trusted as a whole or not at all.
+// The output of repr and JSON: text that is trusted as a whole or not at all.
 struct Written {
   explicit Written(Run& run) : text(run.memory()) {}
 
@@ -47,8 +45,8 @@ struct Written {
   bool is_trusted = true;
 };
 
-// Appends repr(value); false if failed.
-bool write_repr(Run& run, Written& out, const Value& value);
+// Appends repr(value).
+void write_repr(Run& run, Written& out, const Value& value);
 
 // repr(value), or ascii(value), as a text.
 Value repr_of(Run& run, const Value& value, bool ascii_only);
@@ -63,8 +61,8 @@ struct JsonStyle {
   bool is_trusted = true;  // whether the template wrote the indent and the separators
 };
 
-// Appends json.dumps(value); false if failed.
-bool write_json(Run& run, Written& out, const Value& value, const JsonStyle& style);
+// Appends json.dumps(value).
+void write_json(Run& run, Written& out, const Value& value, const JsonStyle& style);
 
 // object.name and object[key], as jinja2's environment finds them: undefined if there is none.
 Value get_attribute(Run& run, const Value& object, std::string_view name);

@@ -1,9 +1,10 @@
+#include <algorithm>
 #include <charconv>
 
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/parser_impl.h"
-#include "chat/string_literal.h"
+#include "chat/python_text.h"
 
 namespace wick::jinja {
 
@@ -14,27 +15,23 @@ Expr* Parser::new_expr(ExprKind kind, std::uint32_t at) {
   return &node;
 }
 
+Expr* Parser::new_node(ExprKind kind, std::uint32_t at, std::vector<Expr*> items) {
+  Expr* node = new_expr(kind, at);
+  node->items = std::move(items);
+  return finish(node);
+}
+
 Expr* Parser::finish(Expr* node) {
   int below = 0;
-  const auto look = [&below](const Expr* child) {
-    if (child != nullptr && child->height > below) below = child->height;
-  };
-  for (const Expr* child : node->items)
-    look(child);
-  for (const Expr* child : node->args.positional)
-    look(child);
-  for (const auto& [name, child] : node->args.named)
-    look(child);
-  look(node->args.star);
-  look(node->args.star_star);
+  each_child(*node, [&below](const Expr& child) { below = std::max(below, child.height); });
   node->height = below + 1;
-  if (node->height <= kMaxTemplateDepth) return node;
-  return fail(node->at,
-              cat("this expression is nested deeper than ", kMaxTemplateDepth, " levels"));
+  if (node->height > kMaxTemplateDepth) {
+    fail(node->at, cat("this expression is nested deeper than ", kMaxTemplateDepth, " levels"));
+  }
+  return node;
 }
 
 Expr* Parser::binary(Op op, std::uint32_t at, Expr* left, Expr* right) {
-  if (right == nullptr) return nullptr;
   Expr* node = new_expr(ExprKind::kBinary, at);
   node->op = op;
   node->items = {left, right};
@@ -46,7 +43,7 @@ Expr* Parser::parse_tuple(TupleMode mode) {
   std::vector<Expr*> items;
   bool is_tuple = false;
   while (true) {
-    if (!items.empty() && !expect(",")) return nullptr;
+    if (!items.empty()) expect(",");
     const TokenKind kind = now().kind;
     if (kind == TokenKind::kVariableEnd || kind == TokenKind::kBlockEnd || now().is(")") ||
         (!mode.end.empty() && now().is_name(mode.end))) {
@@ -55,76 +52,52 @@ Expr* Parser::parse_tuple(TupleMode mode) {
     Expr* item = mode.simplified       ? parse_primary(mode.with_namespace)
                  : mode.with_condition ? parse_expression()
                                        : parse_or();
-    if (item == nullptr) return nullptr;
     items.push_back(item);
     if (!now().is(",")) break;
     is_tuple = true;
   }
   if (!is_tuple) {
     if (!items.empty()) return items[0];
-    if (!mode.in_parentheses)
-      return fail_here(cat("expected an expression, got ", describe(now())));
+    if (!mode.in_parentheses) fail_here(cat("expected an expression, got ", describe(now())));
   }
-  Expr* node = new_expr(ExprKind::kTuple, at);
-  node->items = std::move(items);
-  return finish(node);
+  return new_node(ExprKind::kTuple, at, std::move(items));
 }
 
 Expr* Parser::parse_condition() {
-  Level level(*this);
-  if (level.too_deep()) return nullptr;
+  const Level level(*this);
   const std::uint32_t at = now().at;
   Expr* node = parse_or();
-  while (node != nullptr && skip_name("if")) {
+  while (skip_name("if")) {
     Expr* test = parse_or();
-    if (test == nullptr) return nullptr;
-    Expr* other = nullptr;
-    if (skip_name("else")) {
-      other = parse_condition();
-      if (other == nullptr) return nullptr;
-    }
-    Expr* condition = new_expr(ExprKind::kCondition, at);
-    condition->items = {test, node, other};
-    node = finish(condition);
+    Expr* other = skip_name("else") ? parse_condition() : nullptr;
+    node = new_node(ExprKind::kCondition, at, {test, node, other});
   }
   return node;
 }
 
-Expr* Parser::parse_or() {
+// operand (name operand)*, grouped to the left.
+Expr* Parser::parse_logic(std::string_view name, ExprKind kind, Expr* (Parser::*operand)()) {
   const std::uint32_t at = now().at;
-  Expr* left = parse_and();
-  while (left != nullptr && skip_name("or")) {
-    Expr* right = parse_and();
-    if (right == nullptr) return nullptr;
-    Expr* node = new_expr(ExprKind::kOr, at);
-    node->items = {left, right};
-    left = finish(node);
+  Expr* left = (this->*operand)();
+  while (skip_name(name)) {
+    left = new_node(kind, at, {left, (this->*operand)()});
   }
   return left;
 }
 
+Expr* Parser::parse_or() {
+  return parse_logic("or", ExprKind::kOr, &Parser::parse_and);
+}
+
 Expr* Parser::parse_and() {
-  const std::uint32_t at = now().at;
-  Expr* left = parse_not();
-  while (left != nullptr && skip_name("and")) {
-    Expr* right = parse_not();
-    if (right == nullptr) return nullptr;
-    Expr* node = new_expr(ExprKind::kAnd, at);
-    node->items = {left, right};
-    left = finish(node);
-  }
-  return left;
+  return parse_logic("and", ExprKind::kAnd, &Parser::parse_not);
 }
 
 Expr* Parser::parse_not() {
   if (!now().is_name("not")) return parse_compare();
-  Level level(*this);
-  if (level.too_deep()) return nullptr;
-  Expr* node = new_expr(ExprKind::kNot, next().at);
-  Expr* operand = parse_not();
-  if (operand == nullptr) return nullptr;
-  node->items = {operand};
-  return finish(node);
+  const Level level(*this);
+  const std::uint32_t at = next().at;
+  return new_node(ExprKind::kNot, at, {parse_not()});
 }
 
 Expr* Parser::parse_compare() {
@@ -136,9 +109,7 @@ Expr* Parser::parse_compare() {
   constexpr Spelling kComparisons[] = {{"==", Op::kEq}, {"!=", Op::kNe}, {"<", Op::kLt},
                                        {"<=", Op::kLe}, {">", Op::kGt},  {">=", Op::kGe}};
   const std::uint32_t at = now().at;
-  Expr* first = parse_sum();
-  if (first == nullptr) return nullptr;
-  std::vector<Expr*> items = {first};
+  std::vector<Expr*> items = {parse_sum()};
   std::vector<Op> ops;
   while (true) {
     const std::size_t before = ops.size();
@@ -156,11 +127,9 @@ Expr* Parser::parse_compare() {
     } else {
       break;
     }
-    Expr* operand = parse_sum();
-    if (operand == nullptr) return nullptr;
-    items.push_back(operand);
+    items.push_back(parse_sum());
   }
-  if (ops.empty()) return first;
+  if (ops.empty()) return items[0];
   Expr* node = new_expr(ExprKind::kCompare, at);
   node->items = std::move(items);
   node->ops = std::move(ops);
@@ -170,7 +139,7 @@ Expr* Parser::parse_compare() {
 Expr* Parser::parse_sum() {
   const std::uint32_t at = now().at;
   Expr* left = parse_concat();
-  while (left != nullptr && (now().is("+") || now().is("-"))) {
+  while (now().is("+") || now().is("-")) {
     const Op op = next().text == "+" ? Op::kAdd : Op::kSub;
     left = binary(op, at, left, parse_concat());
   }
@@ -180,13 +149,11 @@ Expr* Parser::parse_sum() {
 Expr* Parser::parse_concat() {
   const std::uint32_t at = now().at;
   Expr* first = parse_product();
-  if (first == nullptr || !now().is("~")) return first;
+  if (!now().is("~")) return first;
   Expr* node = new_expr(ExprKind::kConcat, at);
   node->items = {first};
   while (skip("~")) {
-    Expr* item = parse_product();
-    if (item == nullptr) return nullptr;
-    node->items.push_back(item);
+    node->items.push_back(parse_product());
   }
   return finish(node);
 }
@@ -194,41 +161,37 @@ Expr* Parser::parse_concat() {
 Expr* Parser::parse_product() {
   const std::uint32_t at = now().at;
   Expr* left = parse_power();
-  while (left != nullptr) {
+  while (true) {
     const Token& token = now();
     const Op op = token.is("*")    ? Op::kMul
                   : token.is("/")  ? Op::kDiv
                   : token.is("//") ? Op::kFloorDiv
                   : token.is("%")  ? Op::kMod
                                    : Op::kAdd;
-    if (op == Op::kAdd) break;
+    if (op == Op::kAdd) return left;
     next();
     left = binary(op, at, left, parse_power());
   }
-  return left;
 }
 
 // Unlike Python, jinja2 groups a ** b ** c to the left.
 Expr* Parser::parse_power() {
   const std::uint32_t at = now().at;
   Expr* left = parse_unary(true);
-  while (left != nullptr && skip("**")) {
+  while (skip("**")) {
     left = binary(Op::kPow, at, left, parse_unary(true));
   }
   return left;
 }
 
 Expr* Parser::parse_unary(bool with_filter) {
-  Level level(*this);
-  if (level.too_deep()) return nullptr;
+  const Level level(*this);
   Expr* node = nullptr;
   if (now().is("-") || now().is("+")) {
     const bool negative = now().is("-");
-    node = new_expr(negative ? ExprKind::kNegative : ExprKind::kPositive, next().at);
-    Expr* operand = parse_unary(false);
-    if (operand == nullptr) return nullptr;
-    node->items = {operand};
-    node = finish(node);
+    const std::uint32_t at = next().at;
+    const ExprKind kind = negative ? ExprKind::kNegative : ExprKind::kPositive;
+    node = new_node(kind, at, {parse_unary(false)});
   } else {
     node = parse_primary(false);
   }
@@ -252,9 +215,10 @@ Expr* Parser::parse_primary(bool with_namespace) {
   if (now().is("{")) return parse_dict();
   if (skip("(")) {
     Expr* node = parse_tuple({.in_parentheses = true});
-    return node != nullptr && expect(")") ? node : nullptr;
+    expect(")");
+    return node;
   }
-  return fail_here(cat("unexpected ", describe(now())));
+  fail_here(cat("unexpected ", describe(now())));
 }
 
 Expr* Parser::parse_name(bool with_namespace) {
@@ -264,7 +228,7 @@ Expr* Parser::parse_name(bool with_namespace) {
   if (name == "false" || name == "False") return new_expr(ExprKind::kFalse, token.at);
   if (name == "none" || name == "None") return new_expr(ExprKind::kNone, token.at);
   if (with_namespace && skip(".")) {
-    if (now().kind != TokenKind::kName) return fail_here("expected a name behind the point");
+    if (now().kind != TokenKind::kName) fail_here("expected a name behind the point");
     Expr* node = new_expr(ExprKind::kNsAttr, token.at);
     node->text = name;
     node->attr = next().text;
@@ -281,7 +245,7 @@ Expr* Parser::parse_string() {
   while (now().kind == TokenKind::kString) {
     const Token& token = next();
     if (const auto wrong = unescape(token.text.substr(1, token.text.size() - 2), value)) {
-      return fail(token.at, *wrong);
+      fail(token.at, *wrong);
     }
   }
   node->text = value;
@@ -308,7 +272,7 @@ Expr* Parser::parse_number() {
   Expr* node = new_expr(ExprKind::kInteger, token.at);
   const auto end = digits.data() + digits.size();
   if (std::from_chars(digits.data(), end, node->integer, base).ec != std::errc{}) {
-    return fail(token.at, "this integer does not fit into 64 bits");
+    fail(token.at, "this integer does not fit into 64 bits");
   }
   return node;
 }
@@ -316,11 +280,9 @@ Expr* Parser::parse_number() {
 Expr* Parser::parse_list() {
   Expr* node = new_expr(ExprKind::kList, next().at);
   while (!now().is("]")) {
-    if (!node->items.empty() && !expect(",")) return nullptr;
+    if (!node->items.empty()) expect(",");
     if (now().is("]")) break;
-    Expr* item = parse_expression();
-    if (item == nullptr) return nullptr;
-    node->items.push_back(item);
+    node->items.push_back(parse_expression());
   }
   next();
   return finish(node);
@@ -329,34 +291,30 @@ Expr* Parser::parse_list() {
 Expr* Parser::parse_dict() {
   Expr* node = new_expr(ExprKind::kDict, next().at);
   while (!now().is("}")) {
-    if (!node->items.empty() && !expect(",")) return nullptr;
+    if (!node->items.empty()) expect(",");
     if (now().is("}")) break;
-    Expr* key = parse_expression();
-    if (key == nullptr || !expect(":")) return nullptr;
-    Expr* value = parse_expression();
-    if (value == nullptr) return nullptr;
-    node->items.push_back(key);
-    node->items.push_back(value);
+    node->items.push_back(parse_expression());
+    expect(":");
+    node->items.push_back(parse_expression());
   }
   next();
   return finish(node);
 }
 
 Expr* Parser::parse_postfix(Expr* node) {
-  while (node != nullptr) {
+  while (true) {
     if (now().is(".") || now().is("[")) {
       node = parse_subscript(node);
     } else if (now().is("(")) {
       node = parse_call(node);
     } else {
-      break;
+      return node;
     }
   }
-  return node;
 }
 
 Expr* Parser::parse_filters(Expr* node) {
-  while (node != nullptr) {
+  while (true) {
     if (now().is("|")) {
       node = parse_filter(node, false);
     } else if (now().is_name("is")) {
@@ -364,10 +322,9 @@ Expr* Parser::parse_filters(Expr* node) {
     } else if (now().is("(")) {
       node = parse_call(node);
     } else {
-      break;
+      return node;
     }
   }
-  return node;
 }
 
 Expr* Parser::parse_subscript(Expr* node) {
@@ -379,33 +336,22 @@ Expr* Parser::parse_subscript(Expr* node) {
       get->items = {node};
       return finish(get);
     }
-    if (now().kind != TokenKind::kInteger) return fail_here("expected a name or a number");
-    Expr* index = parse_number();
-    if (index == nullptr) return nullptr;
-    Expr* get = new_expr(ExprKind::kGetItem, token.at);
-    get->items = {node, index};
-    return finish(get);
+    if (now().kind != TokenKind::kInteger) fail_here("expected a name or a number");
+    return new_node(ExprKind::kGetItem, token.at, {node, parse_number()});
   }
   std::vector<Expr*> args;
   while (!now().is("]")) {
-    if (!args.empty() && !expect(",")) return nullptr;
-    Expr* arg = parse_subscribed();
-    if (arg == nullptr) return nullptr;
-    args.push_back(arg);
+    if (!args.empty()) expect(",");
+    args.push_back(parse_subscribed());
   }
   next();
-  Expr* get = new_expr(ExprKind::kGetItem, token.at);
   if (args.size() != 1) {
     for (const Expr* arg : args) {
-      if (arg->kind == ExprKind::kSlice) return fail(arg->at, "a slice among several subscripts");
+      if (arg->kind == ExprKind::kSlice) fail(arg->at, "a slice among several subscripts");
     }
-    Expr* tuple = new_expr(ExprKind::kTuple, token.at);
-    tuple->items = std::move(args);
-    args = {finish(tuple)};
-    if (args[0] == nullptr) return nullptr;
+    args = {new_node(ExprKind::kTuple, token.at, std::move(args))};
   }
-  get->items = {node, args[0]};
-  return finish(get);
+  return new_node(ExprKind::kGetItem, token.at, {node, args[0]});
 }
 
 Expr* Parser::parse_subscribed() {
@@ -414,79 +360,70 @@ Expr* Parser::parse_subscribed() {
   const auto part_ends = [this] { return now().is(":") || now().is("]") || now().is(","); };
   if (!now().is(":")) {
     Expr* node = parse_expression();
-    if (node == nullptr || !now().is(":")) return node;
+    if (!now().is(":")) return node;
     slice->items[0] = node;
   }
   next();
-  if (!part_ends() && (slice->items[1] = parse_expression()) == nullptr) return nullptr;
-  if (skip(":") && !part_ends() && (slice->items[2] = parse_expression()) == nullptr)
-    return nullptr;
+  if (!part_ends()) slice->items[1] = parse_expression();
+  if (skip(":") && !part_ends()) slice->items[2] = parse_expression();
   return finish(slice);
 }
 
-bool Parser::parse_arguments(CallArguments& out) {
+void Parser::parse_arguments(CallArguments& out) {
   const std::uint32_t at = now().at;
-  if (!expect("(")) return false;
-  const auto wrong = [&] {
+  expect("(");
+  const auto in_order = [&](bool is_in_order) {
+    if (is_in_order) return;
     fail(at, "invalid syntax for a call: positional, named, *args, **kwargs is the order");
-    return false;
   };
   bool first = true;
   while (!now().is(")")) {
-    if (!first && !expect(",")) return false;
+    if (!first) expect(",");
     if (!first && now().is(")")) break;
     first = false;
     if (skip("*")) {
-      if (out.star != nullptr || out.star_star != nullptr) return wrong();
-      if ((out.star = parse_expression()) == nullptr) return false;
+      in_order(out.star == nullptr && out.star_star == nullptr);
+      out.star = parse_expression();
     } else if (skip("**")) {
-      if (out.star_star != nullptr) return wrong();
-      if ((out.star_star = parse_expression()) == nullptr) return false;
+      in_order(out.star_star == nullptr);
+      out.star_star = parse_expression();
     } else if (now().kind == TokenKind::kName && ahead().is("=")) {
-      if (out.star_star != nullptr) return wrong();
+      in_order(out.star_star == nullptr);
       const std::string_view name = next().text;
       next();
       if (out.named.size() == kMaxArguments) {
-        return fail_here(cat("a call has more than ", kMaxArguments, " named arguments")), false;
+        fail_here(cat("a call has more than ", kMaxArguments, " named arguments"));
       }
       for (const auto& [other, value] : out.named) {
-        if (other == name) return fail_here(cat("the argument '", name, "' is given twice")), false;
+        if (other == name) fail_here(cat("the argument '", name, "' is given twice"));
       }
-      Expr* value = parse_expression();
-      if (value == nullptr) return false;
-      out.named.emplace_back(name, value);
+      out.named.emplace_back(name, parse_expression());
     } else {
-      if (out.star != nullptr || out.star_star != nullptr || !out.named.empty()) return wrong();
-      Expr* value = parse_expression();
-      if (value == nullptr) return false;
-      out.positional.push_back(value);
+      in_order(out.star == nullptr && out.star_star == nullptr && out.named.empty());
+      out.positional.push_back(parse_expression());
     }
   }
   next();
-  return true;
 }
 
 Expr* Parser::parse_call(Expr* node) {
   Expr* call = new_expr(ExprKind::kCall, now().at);
   call->items = {node};
-  return parse_arguments(call->args) ? finish(call) : nullptr;
+  parse_arguments(call->args);
+  return finish(call);
 }
 
 // "name" or "name.name", in one piece if no blank stands between.
-bool Parser::parse_dotted_name(std::string_view& out) {
-  if (now().kind != TokenKind::kName) {
-    fail_here(cat("expected a name, got ", describe(now())));
-    return false;
-  }
-  const Token& first = next();
+std::string_view Parser::parse_dotted_name() {
+  const Token& first = now();
+  expect_kind(TokenKind::kName, "a name");
   const char* end = first.text.data() + first.text.size();
   while (now().is(".") && ahead().kind == TokenKind::kName) {
     next();
     const Token& part = next();
     end = part.text.data() + part.text.size();
   }
-  out = {first.text.data(), static_cast<std::size_t>(end - first.text.data())};
-  return true;
+  return {first.text.data(), static_cast<std::size_t>(end - first.text.data())};
 }
 
 Expr* Parser::parse_filter(Expr* node, bool starts_inline) {
@@ -495,10 +432,9 @@ Expr* Parser::parse_filter(Expr* node, bool starts_inline) {
     starts_inline = false;
     Expr* filter = new_expr(ExprKind::kFilter, now().at);
     filter->items = {node};
-    if (!parse_dotted_name(filter->attr)) return nullptr;
-    if (now().is("(") && !parse_arguments(filter->args)) return nullptr;
+    filter->attr = parse_dotted_name();
+    if (now().is("(")) parse_arguments(filter->args);
     node = finish(filter);
-    if (node == nullptr) return nullptr;
   }
   return node;
 }
@@ -508,24 +444,19 @@ Expr* Parser::parse_test(Expr* node) {
   const bool negated = skip_name("not");
   Expr* test = new_expr(ExprKind::kTest, now().at);
   test->items = {node};
-  if (!parse_dotted_name(test->attr)) return nullptr;
+  test->attr = parse_dotted_name();
   const TokenKind kind = now().kind;
   const bool literal = kind == TokenKind::kName || kind == TokenKind::kString ||
                        kind == TokenKind::kInteger || kind == TokenKind::kFloat;
   if (now().is("(")) {
-    if (!parse_arguments(test->args)) return nullptr;
+    parse_arguments(test->args);
   } else if ((literal || now().is("[") || now().is("{")) && !now().is_name("else") &&
              !now().is_name("or") && !now().is_name("and")) {
-    if (now().is_name("is")) return fail_here("tests cannot be chained with is");
-    Expr* arg = parse_postfix(parse_primary(false));
-    if (arg == nullptr) return nullptr;
-    test->args.positional = {arg};
+    if (now().is_name("is")) fail_here("tests cannot be chained with is");
+    test->args.positional = {parse_postfix(parse_primary(false))};
   }
   node = finish(test);
-  if (!negated || node == nullptr) return node;
-  Expr* inverse = new_expr(ExprKind::kNot, test->at);
-  inverse->items = {node};
-  return finish(inverse);
+  return negated ? new_node(ExprKind::kNot, test->at, {node}) : node;
 }
 
 }  // namespace wick::jinja

@@ -1,28 +1,26 @@
 #include "chat/parser.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/stack_space.h"
 #include "base/strings.h"
 #include "chat/limits.h"
 #include "chat/parser_impl.h"
-#include "chat/scope.h"
 
 namespace wick::jinja {
 
-bool Parser::Level::too_deep() {
-  if (parser_.depth_ > kMaxTemplateDepth) {
+Parser::Level::Level(Parser& parser) : parser_(parser) {
+  if (++parser_.depth_ > kMaxTemplateDepth) {
     parser_.fail_here(cat("nested deeper than ", kMaxTemplateDepth, " levels"));
-    return true;
   }
-  if (has_stack(kLeastStack)) return false;
-  parser_.fail_here("nested deeper than this thread's stack allows");
-  return true;
+  if (!has_stack(kLeastStack)) {
+    parser_.fail_here("nested deeper than this thread's stack allows");
+  }
 }
 
-std::nullptr_t Parser::fail(std::uint32_t at, std::string_view what) {
-  if (!error_) error_ = syntax_error(ast_.source, at, what);
-  return nullptr;
+void Parser::fail(std::uint32_t at, std::string_view what) const {
+  throw SyntaxError{syntax_error(ast_.source, at, what)};
 }
 
 std::string Parser::describe(const Token& token) const {
@@ -51,19 +49,13 @@ bool Parser::skip_name(std::string_view name) {
   return true;
 }
 
-bool Parser::expect(std::string_view op) {
-  if (skip(op)) return true;
-  fail_here(cat("expected '", op, "', got ", describe(now())));
-  return false;
+void Parser::expect(std::string_view op) {
+  if (!skip(op)) fail_here(cat("expected '", op, "', got ", describe(now())));
 }
 
-bool Parser::expect_kind(TokenKind kind, std::string_view what) {
-  if (now().kind == kind) {
-    next();
-    return true;
-  }
-  fail_here(cat("expected ", what, ", got ", describe(now())));
-  return false;
+void Parser::expect_kind(TokenKind kind, std::string_view what) {
+  if (now().kind != kind) fail_here(cat("expected ", what, ", got ", describe(now())));
+  next();
 }
 
 Stmt* Parser::new_stmt(StmtKind kind) {
@@ -73,14 +65,12 @@ Stmt* Parser::new_stmt(StmtKind kind) {
   return &stmt;
 }
 
-bool Parser::run() {
-  if (!block(ast_.body, {})) return false;
-  return now().kind == TokenKind::kEnd;
+void Parser::run() {
+  block(ast_.body, {});
 }
 
-bool Parser::block(Block& out, Names ends) {
-  Level level(*this);
-  if (level.too_deep()) return false;
+void Parser::block(Block& out, Names ends) {
+  const Level level(*this);
   Stmt* output = nullptr;
   while (now().kind != TokenKind::kEnd) {
     if (now().kind == TokenKind::kBlockBegin) {
@@ -88,11 +78,10 @@ bool Parser::block(Block& out, Names ends) {
       next();
       if (now().kind == TokenKind::kName &&
           std::find(ends.begin(), ends.end(), now().text) != ends.end()) {
-        return true;
+        return;
       }
-      Stmt* stmt = statement();
-      if (stmt == nullptr || !expect_kind(TokenKind::kBlockEnd, "the end of the tag")) return false;
-      out.push_back(stmt);
+      out.push_back(statement());
+      expect_kind(TokenKind::kBlockEnd, "the end of the tag");
       continue;
     }
     if (output == nullptr) out.push_back(output = new_stmt(StmtKind::kOutput));
@@ -102,29 +91,28 @@ bool Parser::block(Block& out, Names ends) {
       output->exprs.push_back(data);
     } else {
       next();
-      Expr* value = parse_tuple({});
-      if (value == nullptr || !expect_kind(TokenKind::kVariableEnd, "}}")) return false;
-      output->exprs.push_back(value);
+      output->exprs.push_back(parse_tuple({}));
+      expect_kind(TokenKind::kVariableEnd, "}}");
     }
   }
-  if (ends.size() == 0) return true;
-  fail_here(cat("the template ends where {% ", *(ends.end() - 1), " %} is missing"));
-  return false;
+  if (ends.size() > 0) {
+    fail_here(cat("the template ends where {% ", *(ends.end() - 1), " %} is missing"));
+  }
 }
 
-bool Parser::body(Block& out, Names ends) {
+void Parser::body(Block& out, Names ends) {
   skip(":");
-  return expect_kind(TokenKind::kBlockEnd, "the end of the tag") && block(out, ends);
+  expect_kind(TokenKind::kBlockEnd, "the end of the tag");
+  block(out, ends);
 }
 
-bool Parser::close(Block& out, std::string_view end) {
-  if (!body(out, {end})) return false;
+void Parser::close(Block& out, std::string_view end) {
+  body(out, {end});
   next();
-  return true;
 }
 
 Stmt* Parser::statement() {
-  if (now().kind != TokenKind::kName) return fail_here("expected the name of a tag");
+  if (now().kind != TokenKind::kName) fail_here("expected the name of a tag");
   const std::string_view name = now().text;
   if (name == "for") return parse_for();
   if (name == "if") return parse_if();
@@ -140,159 +128,146 @@ Stmt* Parser::statement() {
   for (const std::string_view other :
        {"include", "import", "from", "extends", "block", "autoescape"}) {
     if (name == other) {
-      return fail_here(cat("{% ", name, " %} has no place in a chat template and is not built"));
+      fail_here(cat("{% ", name, " %} has no place in a chat template and is not built"));
     }
   }
-  return fail_here(cat("unknown or misplaced tag '", name, "'"));
+  fail_here(cat("unknown or misplaced tag '", name, "'"));
 }
 
 Stmt* Parser::parse_for() {
   Stmt* stmt = new_stmt(StmtKind::kFor);
   next();
-  if ((stmt->target = parse_target(false, false, true)) == nullptr) return nullptr;
-  if (!skip_name("in")) return fail_here(cat("expected 'in', got ", describe(now())));
+  stmt->target = parse_target(false, false, true);
+  if (!skip_name("in")) fail_here(cat("expected 'in', got ", describe(now())));
   stmt->value = parse_tuple({.with_condition = false, .end = "recursive"});
-  if (stmt->value == nullptr) return nullptr;
-  if (skip_name("if") && (stmt->test = parse_expression()) == nullptr) return nullptr;
+  if (skip_name("if")) stmt->test = parse_expression();
   stmt->recursive = skip_name("recursive");
   ++loops_;
-  const bool has_body = body(stmt->body, {"else", "endfor"});
+  body(stmt->body, {"else", "endfor"});
   --loops_;
-  if (!has_body) return nullptr;
   stmt->has_else = next().text == "else";
-  if (stmt->has_else && !close(stmt->other, "endfor")) return nullptr;
+  if (stmt->has_else) close(stmt->other, "endfor");
   return stmt;
 }
 
 Stmt* Parser::parse_if() {
   Stmt* stmt = new_stmt(StmtKind::kIf);
+  std::string_view tag;
+  do {
+    next();
+    stmt->exprs.push_back(parse_tuple({.with_condition = false}));
+    body(stmt->bodies.emplace_back(), {"elif", "else", "endif"});
+    tag = now().text;
+  } while (tag == "elif");
   next();
-  while (true) {
-    Expr* test = parse_tuple({.with_condition = false});
-    if (test == nullptr) return nullptr;
-    stmt->exprs.push_back(test);
-    if (!body(stmt->bodies.emplace_back(), {"elif", "else", "endif"})) return nullptr;
-    const std::string_view tag = next().text;
-    if (tag == "elif") continue;
-    if (tag == "else" && !close(stmt->other, "endif")) return nullptr;
-    return stmt;
-  }
+  if (tag == "else") close(stmt->other, "endif");
+  return stmt;
 }
 
 Stmt* Parser::parse_set() {
   Stmt* stmt = new_stmt(StmtKind::kSet);
   next();
-  if ((stmt->target = parse_target(true, false, false)) == nullptr) return nullptr;
+  stmt->target = parse_target(true, false, false);
   if (skip("=")) {
     stmt->value = parse_tuple({});
-    return stmt->value != nullptr ? stmt : nullptr;
+    return stmt;
   }
   stmt->kind = StmtKind::kSetBlock;
-  if (now().is("|") && (stmt->value = parse_filter(nullptr, false)) == nullptr) return nullptr;
-  return close(stmt->body, "endset") ? stmt : nullptr;
+  if (now().is("|")) stmt->value = parse_filter(nullptr, false);
+  close(stmt->body, "endset");
+  return stmt;
 }
 
 Stmt* Parser::parse_with() {
   Stmt* stmt = new_stmt(StmtKind::kWith);
   next();
   while (now().kind != TokenKind::kBlockEnd && !now().is(":")) {
-    if (!stmt->targets.empty() && !expect(",")) return nullptr;
-    Expr* target = parse_target(false, false, false);
-    if (target == nullptr || !expect("=")) return nullptr;
-    Expr* value = parse_expression();
-    if (value == nullptr) return nullptr;
-    stmt->targets.push_back(target);
-    stmt->exprs.push_back(value);
+    if (!stmt->targets.empty()) expect(",");
+    stmt->targets.push_back(parse_target(false, false, false));
+    expect("=");
+    stmt->exprs.push_back(parse_expression());
   }
-  return close(stmt->body, "endwith") ? stmt : nullptr;
+  close(stmt->body, "endwith");
+  return stmt;
 }
 
-bool Parser::function_body(Stmt& stmt, std::string_view end) {
-  const int loops = loops_;
-  loops_ = 0;
-  const bool done = close(stmt.body, end);
+void Parser::function_body(Stmt& stmt, std::string_view end) {
+  const int loops = std::exchange(loops_, 0);
+  close(stmt.body, end);
   loops_ = loops;
-  return done;
 }
 
-bool Parser::parse_signature(Function& out) {
-  if (!expect("(")) return false;
+void Parser::parse_signature(Function& out) {
+  expect("(");
   while (!now().is(")")) {
-    if (!out.params.empty() && !expect(",")) return false;
+    if (!out.params.empty()) expect(",");
     Expr* param = parse_target(false, true, false);
-    if (param == nullptr) return false;
     for (const Expr* other : out.params) {
-      if (other->text == param->text) {
-        fail(param->at, cat("the parameter '", param->text, "' stands twice"));
-        return false;
-      }
+      if (other->text != param->text) continue;
+      fail(param->at, cat("the parameter '", param->text, "' stands twice"));
     }
     if (skip("=")) {
-      Expr* value = parse_expression();
-      if (value == nullptr) return false;
-      out.defaults.push_back(value);
+      out.defaults.push_back(parse_expression());
     } else if (!out.defaults.empty()) {
       fail_here("a parameter without default follows one that has one");
-      return false;
     }
     if (out.params.size() == kMaxArguments) {
       fail(param->at, cat("a macro has more than ", kMaxArguments, " parameters"));
-      return false;
     }
     out.params.push_back(param);
   }
   next();
-  return true;
 }
 
 Stmt* Parser::parse_macro() {
   Stmt* stmt = new_stmt(StmtKind::kMacro);
   next();
   stmt->target = parse_target(false, true, false);
-  if (stmt->target == nullptr || !parse_signature(stmt->function)) return nullptr;
-  return function_body(*stmt, "endmacro") ? stmt : nullptr;
+  parse_signature(stmt->function);
+  function_body(*stmt, "endmacro");
+  return stmt;
 }
 
 Stmt* Parser::parse_call_block() {
   Stmt* stmt = new_stmt(StmtKind::kCallBlock);
   next();
-  if (now().is("(") && !parse_signature(stmt->function)) return nullptr;
+  if (now().is("(")) parse_signature(stmt->function);
   stmt->value = parse_expression();
-  if (stmt->value == nullptr) return nullptr;
-  if (stmt->value->kind != ExprKind::kCall) return fail(stmt->value->at, "expected a call");
-  return function_body(*stmt, "endcall") ? stmt : nullptr;
+  if (stmt->value->kind != ExprKind::kCall) fail(stmt->value->at, "expected a call");
+  function_body(*stmt, "endcall");
+  return stmt;
 }
 
 // {% generation %} marks what the assistant wrote; like transformers' it is a call block whose
-// callee prints what it gets.
+// callee prints its argument.
 Stmt* Parser::parse_generation() {
   Stmt* stmt = new_stmt(StmtKind::kCallBlock);
   next();
-  return function_body(*stmt, "endgeneration") ? stmt : nullptr;
+  function_body(*stmt, "endgeneration");
+  return stmt;
 }
 
 Stmt* Parser::parse_filter_block() {
   Stmt* stmt = new_stmt(StmtKind::kFilterBlock);
   next();
-  if ((stmt->value = parse_filter(nullptr, true)) == nullptr) return nullptr;
-  return close(stmt->body, "endfilter") ? stmt : nullptr;
+  stmt->value = parse_filter(nullptr, true);
+  close(stmt->body, "endfilter");
+  return stmt;
 }
 
 Stmt* Parser::parse_print() {
   Stmt* stmt = new_stmt(StmtKind::kOutput);
   next();
   while (now().kind != TokenKind::kBlockEnd) {
-    if (!stmt->exprs.empty() && !expect(",")) return nullptr;
-    Expr* value = parse_expression();
-    if (value == nullptr) return nullptr;
-    stmt->exprs.push_back(value);
+    if (!stmt->exprs.empty()) expect(",");
+    stmt->exprs.push_back(parse_expression());
   }
   return stmt;
 }
 
 Stmt* Parser::parse_jump(StmtKind kind) {
   Stmt* stmt = new_stmt(kind);
-  if (loops_ == 0) return fail_here(cat("'", now().text, "' outside of a loop"));
+  if (loops_ == 0) fail_here(cat("'", now().text, "' outside of a loop"));
   next();
   return stmt;
 }
@@ -300,25 +275,24 @@ Stmt* Parser::parse_jump(StmtKind kind) {
 Expr* Parser::parse_target(bool with_namespace, bool name_only, bool ends_at_in) {
   Expr* target = nullptr;
   if (name_only) {
-    if (now().kind != TokenKind::kName)
-      return fail_here(cat("expected a name, got ", describe(now())));
+    if (now().kind != TokenKind::kName) fail_here(cat("expected a name, got ", describe(now())));
     target = parse_name(false);
   } else {
     target = parse_tuple({.simplified = true,
                           .with_namespace = with_namespace,
                           .end = ends_at_in ? std::string_view("in") : std::string_view()});
   }
-  return target != nullptr && check_target(*target) ? target : nullptr;
+  check_target(*target);
+  return target;
 }
 
-bool Parser::check_target(const Expr& target) {
+void Parser::check_target(const Expr& target) {
   if (target.kind == ExprKind::kTuple) {
-    return std::all_of(target.items.begin(), target.items.end(),
-                       [this](const Expr* item) { return check_target(*item); });
+    for (const Expr* item : target.items)
+      check_target(*item);
+  } else if (target.kind != ExprKind::kName && target.kind != ExprKind::kNsAttr) {
+    fail(target.at, "this cannot be assigned to");
   }
-  if (target.kind == ExprKind::kName || target.kind == ExprKind::kNsAttr) return true;
-  fail(target.at, "this cannot be assigned to");
-  return false;
 }
 
 Result<std::unique_ptr<Ast>> parse(std::string_view jinja) {
@@ -330,9 +304,12 @@ Result<std::unique_ptr<Ast>> parse(std::string_view jinja) {
   auto ast = std::make_unique<Ast>();
   ast->source = normalized(jinja);
   WICK_TRY(std::vector<Token> tokens, tokenize(ast->source));
-  Parser parser(*ast, std::move(tokens));
-  if (!parser.run()) return parser.take_error();
-  WICK_DO(resolve_names(*ast));
+  try {
+    Parser(*ast, std::move(tokens)).run();
+    resolve_names(*ast);
+  } catch (SyntaxError& failure) {
+    return std::move(failure.error);
+  }
   return ast;
 }
 

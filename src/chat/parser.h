@@ -1,6 +1,6 @@
 // Template text to an Ast: jinja2's grammar with the extensions of transformers (loop controls,
-// generation blocks). What needs other templates (include, import, extends, block) and autoescape
-// are refused. Any thread.
+// generation blocks). Tags that need other templates (include, import, extends, block) and
+// autoescape are errors. Any thread.
 #pragma once
 
 #include <memory>

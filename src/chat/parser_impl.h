@@ -1,10 +1,8 @@
 // The recursive-descent parser behind chat/parser.h: statements in parser.cc, expressions in
-// parse_expression.cc. A function that fails notes the error and returns null (or false); callers
-// return at once, so the first error is the one that is told.
+// parse_expression.cc. An error ends the parse by an exception, which parse() catches.
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,23 +11,25 @@
 
 namespace wick::jinja {
 
+struct SyntaxError {
+  Error error;
+};
+
 class Parser {
  public:
   Parser(Ast& ast, std::vector<Token> tokens) : ast_(ast), tokens_(std::move(tokens)) {}
 
-  // Fills ast.body; false with error() set.
-  bool run();
-
-  Error take_error() { return *std::move(error_); }
+  // Fills ast.body; throws SyntaxError.
+  void run();
 
  private:
   using Names = std::initializer_list<std::string_view>;
 
   // parser.cc
-  bool block(Block& out, Names ends);  // up to, not over, a tag named in `ends`
-  bool body(Block& out,
-            Names ends);  // the same behind a statement's head: the tag's end comes first
-  bool close(Block& out, std::string_view end);  // body() and over the end tag's name
+  void block(Block& out, Names ends);  // up to, not over, a tag named in `ends`
+  // The same behind a statement's head: the tag's end comes first.
+  void body(Block& out, Names ends);
+  void close(Block& out, std::string_view end);  // body() and over the end tag's name
   Stmt* statement();
   Stmt* new_stmt(StmtKind kind);
   Stmt* parse_for();
@@ -42,10 +42,10 @@ class Parser {
   Stmt* parse_generation();
   Stmt* parse_print();
   Stmt* parse_jump(StmtKind kind);
-  bool parse_signature(Function& out);
-  bool function_body(Stmt& stmt, std::string_view end);
+  void parse_signature(Function& out);
+  void function_body(Stmt& stmt, std::string_view end);
   Expr* parse_target(bool with_namespace, bool name_only, bool ends_at_in);
-  bool check_target(const Expr& target);
+  void check_target(const Expr& target);
 
   // parse_expression.cc
   struct TupleMode {
@@ -61,6 +61,7 @@ class Parser {
   Expr* parse_expression() { return parse_condition(); }
 
   Expr* parse_condition();
+  Expr* parse_logic(std::string_view name, ExprKind kind, Expr* (Parser::*operand)());
   Expr* parse_or();
   Expr* parse_and();
   Expr* parse_not();
@@ -83,12 +84,13 @@ class Parser {
   Expr* parse_call(Expr* node);
   Expr* parse_filter(Expr* node, bool starts_inline);
   Expr* parse_test(Expr* node);
-  bool parse_arguments(CallArguments& out);
-  bool parse_dotted_name(std::string_view& out);
+  void parse_arguments(CallArguments& out);
+  std::string_view parse_dotted_name();
   Expr* binary(Op op, std::uint32_t at, Expr* left, Expr* right);
 
   Expr* new_expr(ExprKind kind, std::uint32_t at);
-  Expr* finish(Expr* node);  // its height; null with an error if that is beyond the limit
+  Expr* new_node(ExprKind kind, std::uint32_t at, std::vector<Expr*> items);
+  Expr* finish(Expr* node);  // computes and checks its height
 
   const Token& now() const { return tokens_[at_]; }
 
@@ -98,24 +100,23 @@ class Parser {
 
   bool skip(std::string_view op);
   bool skip_name(std::string_view name);
-  bool expect(std::string_view op);
-  bool expect_kind(TokenKind kind, std::string_view what);
-  std::nullptr_t fail(std::uint32_t at, std::string_view what);
+  void expect(std::string_view op);
+  void expect_kind(TokenKind kind, std::string_view what);
+  [[noreturn]] void fail(std::uint32_t at, std::string_view what) const;
 
-  std::nullptr_t fail_here(std::string_view what) { return fail(now().at, what); }
+  [[noreturn]] void fail_here(std::string_view what) const { fail(now().at, what); }
 
   std::string describe(const Token& token) const;
 
   // Counts one level of nesting while it lives.
   class Level {
    public:
-    explicit Level(Parser& parser) : parser_(parser) { ++parser_.depth_; }
+    explicit Level(Parser& parser);
 
     ~Level() { --parser_.depth_; }
 
     Level(const Level&) = delete;
     Level& operator=(const Level&) = delete;
-    bool too_deep();
 
    private:
     Parser& parser_;
@@ -126,7 +127,13 @@ class Parser {
   std::size_t at_ = 0;
   int depth_ = 0;
   int loops_ = 0;  // loops around this statement in the same function
-  std::optional<Error> error_;
 };
+
+// Gives each name of a template its slot, by the rules of jinja2's compiler (scope.cc): which scope
+// a set writes, what a macro sees, what an if leaks are decided here, before anything runs. Also
+// finds the filters and tests by name. Fills ref, slot, scope and builtin fields and ast.variables.
+// Throws SyntaxError where jinja2's compiler fails: a filter or test that does not exist (outside
+// of an if, where it only fails when it runs), an assignment to a loop's own `loop`.
+void resolve_names(Ast& ast);
 
 }  // namespace wick::jinja

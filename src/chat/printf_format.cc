@@ -1,10 +1,8 @@
-#include "chat/printf_format.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/strings.h"
-#include "chat/number_format.h"
+#include "chat/format.h"
 #include "chat/operators.h"
 #include "chat/text_builder.h"
 #include "unicode/python_str.h"
@@ -29,11 +27,12 @@ class Percent {
 
   Value result() {
     std::size_t done = 0;
-    if (!run_.charge(bytes_.size(), Rate::kScan)) return Value::failure();
+    run_.charge(bytes_.size(), Rate::kScan);
     while ((at_ = bytes_.find('%', done)) != std::string_view::npos) {
       out_.append(format_, done, at_);
       ++at_;
-      if (!directive() || !run_.charge(4)) return Value::failure();
+      directive();
+      run_.charge(4);
       done = at_;
     }
     out_.append(format_, done, bytes_.size());
@@ -41,63 +40,57 @@ class Percent {
     const bool may_rest = values_.kind == Kind::kDict || values_.kind == Kind::kList ||
                           values_.kind == Kind::kRange || values_.is_undefined();
     if (list ? used_ < values_.list->size : used_ == 0 && !may_rest) {
-      return run_.fail("not all arguments are used by the format");
+      run_.fail("not all arguments are used by the format");
     }
     return run_.text(std::move(out_), format_.is_markup);
   }
 
  private:
-  bool fail(std::string_view what) {
-    run_.fail(what);
-    return false;
-  }
-
-  bool next_value(Value& out) {
+  Value next_value() {
     const bool list = values_.kind == Kind::kTuple;
     if (list ? used_ >= values_.list->size : used_ >= 1)
-      return fail("the format wants more arguments");
-    out = list ? values_.list->items[used_] : values_;
-    ++used_;
-    return true;
+      run_.fail("the format wants more arguments");
+    const std::size_t at = used_++;
+    return list ? values_.list->items[at] : values_;
   }
 
   char now() const noexcept { return at_ < bytes_.size() ? bytes_[at_] : '\0'; }
 
-  bool take_number(std::int64_t& out) {
+  std::int64_t take_number() {
+    std::int64_t out = 0;
     if (now() == '*') {
       ++at_;
-      Value value;
-      if (!next_value(value)) return false;
-      if (!value.is_integral()) return fail("a * in a format wants an integer");
+      const Value value = next_value();
+      if (!value.is_integral()) run_.fail("a * in a format wants an integer");
       out = value.as_int();
     } else {
-      for (out = 0; now() >= '0' && now() <= '9' && out <= kMaxWidth; ++at_)
+      for (; now() >= '0' && now() <= '9' && out <= kMaxWidth; ++at_)
         out = out * 10 + (now() - '0');
     }
-    return (out <= kMaxWidth && out >= -kMaxWidth) || fail("a width in a format is too large");
+    if (out > kMaxWidth || out < -kMaxWidth) run_.fail("a width in a format is too large");
+    return out;
   }
 
-  bool take_key(Value& value) {
+  Value take_key() {
     const std::size_t end = bytes_.find(')', at_);
-    if (values_.kind != Kind::kDict) return fail("a format with names wants a dict");
-    if (end == std::string_view::npos) return fail("a name in a format is not closed");
+    if (values_.kind != Kind::kDict) run_.fail("a format with names wants a dict");
+    if (end == std::string_view::npos) run_.fail("a name in a format is not closed");
     const Entry* entry = find(run_, *values_.dict, bytes_.substr(at_ + 1, end - at_ - 1));
-    if (entry == nullptr) return fail("a name in a format is not in the dict");
-    value = entry->value;
+    if (entry == nullptr) run_.fail("a name in a format is not in the dict");
     at_ = end + 1;
     used_ = 1;
-    return true;
+    return entry->value;
   }
 
-  bool directive() {
+  void directive() {
     const std::size_t begin = at_ - 1;
     if (now() == '%') {
       out_.append("%", is_trusted(format_, at_, at_ + 1));
       ++at_;
-      return true;
+      return;
     }
     Value value;
-    if (now() == '(' && !take_key(value)) return false;
+    if (now() == '(') value = take_key();
     Directive d;
     for (;; ++at_) {
       const char c = now();
@@ -114,28 +107,26 @@ class Percent {
       else
         break;
     }
-    if (!take_number(d.width)) return false;
+    d.width = take_number();
     if (d.width < 0) {
       d.left = true;
       d.width = -d.width;
     }
     if (now() == '.') {
       ++at_;
-      std::int64_t precision = 0;
-      if (!take_number(precision)) return false;
-      d.number.precision = static_cast<int>(std::max<std::int64_t>(precision, 0));
+      d.number.precision = static_cast<int>(std::max<std::int64_t>(take_number(), 0));
     }
     while (now() == 'l' || now() == 'h' || now() == 'L')
       ++at_;
     d.number.type = now();
-    if (at_ >= bytes_.size()) return fail("the format ends inside of a %");
+    if (at_ >= bytes_.size()) run_.fail("the format ends inside of a %");
     ++at_;
     d.is_trusted = is_trusted(format_, begin, at_);
-    if (value.is_missing() && !next_value(value)) return false;
-    return convert(d, value);
+    if (value.is_missing()) value = next_value();
+    convert(d, value);
   }
 
-  bool convert(Directive& d, const Value& value) {
+  void convert(Directive& d, const Value& value) {
     switch (d.number.type) {
       case 's':
       case 'r':
@@ -158,80 +149,70 @@ class Percent {
       case 'F':
       case 'g':
       case 'G':
-        if (!value.is_number()) return fail("a format wants a number");
-        if (d.number.precision > 500) return fail("a precision in a format is too large");
-        return run_.charge(kDigitsWork) &&
-               put_number(d, format_real(value.as_real(), d.number), value.tainted);
+        if (!value.is_number()) run_.fail("a format wants a number");
+        if (d.number.precision > 500) run_.fail("a precision in a format is too large");
+        run_.charge(kDigitsWork);
+        return put_number(d, format_real(value.as_real(), d.number), value.tainted);
       default:
-        return fail(cat("unknown conversion '%", d.number.type, "' in a format"));
+        run_.fail(cat("unknown conversion '%", d.number.type, "' in a format"));
     }
   }
 
-  bool put_int(const Directive& d, const Value& value) {
+  void put_int(const Directive& d, const Value& value) {
     std::int64_t number = 0;
     if (value.kind == Kind::kFloat && d.number.type == 'd') {
-      if (!(std::fabs(value.real) < 0x1p63)) return fail("a format wants a smaller number");
+      if (!(std::fabs(value.real) < 0x1p63)) run_.fail("a format wants a smaller number");
       number = static_cast<std::int64_t>(value.real);
     } else if (value.is_integral()) {
       number = value.as_int();
     } else {
-      return fail("a format wants an integer");
+      run_.fail("a format wants an integer");
     }
-    if (d.number.precision > 1000) return fail("a precision in a format is too large");
+    if (d.number.precision > 1000) run_.fail("a precision in a format is too large");
     const auto n_zeros = static_cast<std::size_t>(std::max(d.number.precision, 0));
-    return run_.charge(4 + n_zeros / 16) &&
-           put_number(d, format_int(number, d.number), value.tainted);
+    run_.charge(4 + n_zeros / 16);
+    put_number(d, format_int(number, d.number), value.tainted);
   }
 
-  bool put_number(const Directive& d, std::string_view digits, bool tainted) {
-    const char align = d.left ? '<' : d.zero ? '=' : '>';
-    const bool trusted = d.is_trusted && !tainted;
-    const std::string_view fill = d.zero && !d.left ? "0" : " ";
-    const Filling f = filling(digits, digits.size(), static_cast<std::size_t>(d.width), align);
-    return out_.append(digits.substr(0, f.head), trusted) &&
-           out_.append_repeated(fill, f.left, trusted) &&
-           out_.append(digits.substr(f.head), trusted) &&
-           out_.append_repeated(fill, f.right, trusted);
+  void put_number(const Directive& d, std::string_view digits, bool tainted) {
+    append_filled(out_, digits,
+                  {.fill = d.zero && !d.left ? "0" : " ",
+                   .align = d.left   ? '<'
+                            : d.zero ? '='
+                                     : '>',
+                   .width = static_cast<std::size_t>(d.width),
+                   .is_trusted = d.is_trusted && !tainted});
   }
 
-  bool put_char(const Directive& d, const Value& value) {
+  void put_char(const Directive& d, const Value& value) {
     if (value.is_string() && run_.n_chars(value) == 1) return put_text(d, value);
     if (!value.is_integral() || value.as_int() < 0 || value.as_int() > 0x10FFFF) {
-      return fail("%c wants one character");
+      run_.fail("%c wants one character");
     }
     std::string text;
     append_code(text, static_cast<char32_t>(value.as_int()));
-    return pad_around(d, 1, [&] { out_.append(text, d.is_trusted && !value.tainted); });
+    pad_around(d, 1, [&] { out_.append(text, d.is_trusted && !value.tainted); });
   }
 
   template <class Put>
-  bool pad_around(const Directive& d, std::size_t n_chars, const Put& put) {
+  void pad_around(const Directive& d, std::size_t n_chars, const Put& put) {
     const auto width = static_cast<std::size_t>(d.width);
     const std::size_t n_blanks = width > n_chars ? width - n_chars : 0;
     if (!d.left) out_.append_repeated(" ", n_blanks, d.is_trusted);
     put();
     if (d.left) out_.append_repeated(" ", n_blanks, d.is_trusted);
-    return !run_.failed();
   }
 
-  bool put_text(const Directive& d, const Value& value) {
-    const Text* text = nullptr;
-    if (d.number.type == 's' || d.number.type == 'c') {
-      text = to_text(run_, value);
-    } else {
-      const Value made = repr_of(run_, value, d.number.type == 'a');
-      text = made.failed() ? nullptr : made.text;
-    }
-    if (text != nullptr && format_.is_markup) {
-      const Value safe = escape(run_, Value::of(text));
-      text = safe.failed() ? nullptr : safe.text;
-    }
-    if (text == nullptr) return false;
+  void put_text(const Directive& d, const Value& value) {
+    const bool is_plain = d.number.type == 's' || d.number.type == 'c';
+    const Text* text =
+        is_plain ? &to_text(run_, value) : repr_of(run_, value, d.number.type == 'a').text;
+    if (format_.is_markup) text = escape(run_, Value::of(text)).text;
     std::size_t end = text->bytes.size();
     if (d.number.precision >= 0)
       end = run_.byte_of(text->bytes, static_cast<std::size_t>(d.number.precision));
     const std::size_t n = d.width > 0 ? run_.count_chars(text->bytes.substr(0, end)) : 0;
-    return pad_around(d, n, [&] { out_.append(*text, 0, end); });
+    pad_around(d, n, [&] { out_.append(*text, 0, end); });
   }
 
   Run& run_;
@@ -246,7 +227,6 @@ class Percent {
 }  // namespace
 
 Value percent_format(Run& run, const Text& format, const Value& values) {
-  if (values.failed()) return values;
   return Percent(run, format, values).result();
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/hex.h"
 #include "base/strings.h"
@@ -10,6 +11,7 @@
 #include "unicode/python_str.h"
 
 namespace wick {
+
 namespace {
 
 template <class String>
@@ -111,6 +113,13 @@ void append_json_escaped(String& out, std::string_view text, bool ascii_only) {
 }
 
 template <class String>
+void append_escape(String& out, char32_t code) {
+  const int digits = code < 0x100 ? 2 : code < 0x10000 ? 4 : 8;
+  out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  append_hex(out, code, digits);
+}
+
+template <class String>
 void append_repr_escaped(String& out, std::string_view text, char quote) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point(text, at);
@@ -124,9 +133,7 @@ void append_repr_escaped(String& out, std::string_view text, char quote) {
     } else if (is_printable(c.value)) {
       out += text.substr(at, c.size);
     } else {
-      const int digits = c.value < 0x100 ? 2 : c.value < 0x10000 ? 4 : 8;
-      out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-      append_hex(out, c.value, digits);
+      append_escape(out, c.value);
     }
     at += c.size;
   }
@@ -134,6 +141,7 @@ void append_repr_escaped(String& out, std::string_view text, char quote) {
 
 template void append_json_escaped(std::string&, std::string_view, bool);
 template void append_json_escaped(jinja::String&, std::string_view, bool);
+template void append_escape(jinja::String&, char32_t);
 template void append_repr_escaped(std::string&, std::string_view, char);
 template void append_repr_escaped(jinja::String&, std::string_view, char);
 
@@ -156,3 +164,72 @@ void append_python_repr(std::string& out, std::string_view text) {
 }
 
 }  // namespace wick
+
+namespace wick::jinja {
+
+namespace {
+
+// `n` hexadecimal digits at text[at]; nullopt if there are fewer.
+std::optional<char32_t> hex(std::string_view text, std::size_t at, int n) noexcept {
+  char32_t value = 0;
+  for (int i = 0; i < n; ++i, ++at) {
+    const int digit = at < text.size() ? hex_value(text[at]) : -1;
+    if (digit < 0) return std::nullopt;
+    value = value << 4 | static_cast<char32_t>(digit);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::string> unescape(std::string_view literal, std::string& out) {
+  constexpr std::string_view kLetters = "\\'\"abfnrtv";
+  constexpr std::string_view kMeanings = "\\'\"\a\b\f\n\r\t\v";
+  for (std::size_t at = 0; at < literal.size();) {
+    if (literal[at] != '\\' || at + 1 == literal.size()) {
+      out += literal[at++];
+      continue;
+    }
+    const char c = literal[at + 1];
+    at += 2;
+    if (const std::size_t which = kLetters.find(c); which != std::string_view::npos) {
+      out += kMeanings[which];
+    } else if (c == '\n') {
+      continue;  // an escaped line end is none
+    } else if (c >= '0' && c <= '7') {
+      char32_t value = static_cast<char32_t>(c - '0');
+      for (int i = 0; i < 2 && at < literal.size() && literal[at] >= '0' && literal[at] <= '7';
+           ++i) {
+        value = value * 8 + static_cast<char32_t>(literal[at++] - '0');
+      }
+      append_code(out, value);
+    } else if (c == 'x' || c == 'u' || c == 'U') {
+      const int digits = c == 'x' ? 2 : c == 'u' ? 4 : 8;
+      const auto value = hex(literal, at, digits);
+      if (!value) return cat("\\", c, " needs ", digits, " hexadecimal digits");
+      if (*value > 0x10FFFF) return cat("\\", c, " names a character beyond U+10FFFF");
+      if (*value >= 0xD800 && *value < 0xE000) return cat("\\", c, " names half a surrogate pair");
+      append_code(out, *value);
+      at += static_cast<std::size_t>(digits);
+    } else if (c == 'N') {
+      return "\\N{…} names are not known here; write \\u and the number";
+    } else {
+      out += '\\';  // an unknown escape stays as it is
+      out += c;
+    }
+  }
+  return std::nullopt;
+}
+
+double parse_double(std::string_view digits) {
+  double value = 0;
+  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (end.ec != std::errc::result_out_of_range) return value;
+  // Out of range leaves `value` alone; the exponent's sign tells zero from infinity.
+  const std::size_t e = digits.find_first_of("eE");
+  const bool tiny = e != std::string_view::npos ? digits[e + 1] == '-' : digits[0] == '0';
+  const double size = tiny ? 0 : std::numeric_limits<double>::infinity();
+  return !digits.empty() && digits[0] == '-' ? -size : size;
+}
+
+}  // namespace wick::jinja

@@ -2,6 +2,7 @@
 // functions, any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,18 +19,33 @@ std::string json_float(double value);
 // `ascii_only` everything above U+007E is \uXXXX, in surrogate pairs where needed.
 void append_json_string(std::string& out, std::string_view text, bool ascii_only = false);
 
-// repr(str): single quotes unless the text has some and no double ones; what does not print is
-// escaped as \n, \xXX, \uXXXX or \UXXXXXXXX.
+// repr(str): single quotes, unless the text has single and no double quotes; characters that are
+// not printable become \n, \xXX, \uXXXX or \UXXXXXXXX.
 void append_python_repr(std::string& out, std::string_view text);
 
-// What both write between the quotes, for a text or a part of one that ends between characters.
-// String is std::string or that of a render (chat/memory.h).
+// The text that both write between the quotes. `text` ends on a whole character. String is
+// std::string or that of a render (chat/memory.h).
 template <class String>
 void append_json_escaped(String& out, std::string_view text, bool ascii_only);
 template <class String>
 void append_repr_escaped(String& out, std::string_view text, char quote);
 
+// \xXX, \uXXXX or \UXXXXXXXX.
+template <class String>
+void append_escape(String& out, char32_t code);
+
 // The quote that repr(str) takes.
 char repr_quote(std::string_view text) noexcept;
 
 }  // namespace wick
+
+namespace wick::jinja {
+
+// Appends the value of a string literal to `out`, with Python's escapes resolved. Returns the
+// message of a syntax error, nullopt if there is none.
+std::optional<std::string> unescape(std::string_view literal, std::string& out);
+
+// A Python float literal or float(text) without blanks: decimal, "inf", "nan"; the nearest double.
+double parse_double(std::string_view digits);
+
+}  // namespace wick::jinja

@@ -32,7 +32,7 @@ void ReasoningSplit::push(std::string_view piece, std::string& reasoning, std::s
   }
 }
 
-// False when no more can be said of what is held.
+// False if more text is needed to decide about the held text.
 bool ReasoningSplit::step(std::string& reasoning, std::string& text) {
   switch (state_) {
     case State::kStart: {

@@ -1,7 +1,6 @@
-// Tells what a model thinks before it answers, <think>…</think>, from its answer. The pair counts
-// at the beginning alone: further on it is text, as when an answer is about such markup. Spaces
-// around what was thought belong to neither. What may still become a marker is held back. One
-// owner, one thread.
+// Separates a model's reasoning, <think>…</think>, from its answer. Only a pair at the start of the
+// text counts: later it is text, for example in an answer about such markup. White space around the
+// reasoning is dropped. Text that may become a marker is held back. One owner, one thread.
 //
 //   ReasoningSplit split(prompt ends inside a <think>);
 //   split.push(piece, reasoning, text);   // appends to both; reasoning always comes first

@@ -17,48 +17,41 @@ constexpr std::size_t kMaxRaised = 4000;  // of a template's own message
 
 }  // namespace
 
-Value Run::fail(std::string_view what, std::string_view id) {
-  if (!error_) error_ = Error{ErrorCode::kInvalid, std::string(id), printable(what, kMaxMessage)};
-  look_at_ = -1;
-  return Value::failure();
+void Run::fail(std::string_view what, std::string_view id) {
+  error_ = Error{ErrorCode::kInvalid, std::string(id), printable(what, kMaxMessage)};
+  throw Failed();
 }
 
 // As it is: who shows it escapes it (base/printable.h), and programs compare it.
-Value Run::raise(std::string_view message) {
+void Run::raise(std::string_view message) {
   message = message.substr(0, kMaxRaised);
   message = message.substr(0, complete_utf8(message));
-  if (!error_) error_ = Error{ErrorCode::kInvalid, "template_raised", std::string(message)};
-  look_at_ = -1;
-  return Value::failure();
+  error_ = Error{ErrorCode::kInvalid, "template_raised", std::string(message)};
+  throw Failed();
 }
 
-Value Run::fail_undefined(const Value& value) {
+void Run::fail_undefined(const Value& value) {
   const Undefined& what = *value.undefined;
-  if (!what.why.empty()) return fail(what.why);
-  if (what.owner.empty()) return fail(cat("'", what.name, "' is undefined"));
-  if (what.is_element) return fail(cat("a value of type ", what.owner, " has no such element"));
-  return fail(
-      cat("a value of type ", what.owner, " has no attribute '", printable(what.name, 60), "'"));
+  if (!what.why.empty()) fail(what.why);
+  if (what.owner.empty()) fail(cat("'", what.name, "' is undefined"));
+  if (what.is_element) fail(cat("a value of type ", what.owner, " has no such element"));
+  fail(cat("a value of type ", what.owner, " has no attribute '", printable(what.name, 60), "'"));
 }
 
-Value Run::fail_type(std::string_view doing, const Value& value) {
-  if (value.is_undefined()) return fail_undefined(value);
-  return fail(cat("a value of type ", type_name(value), " cannot be ", doing));
+void Run::fail_type(std::string_view doing, const Value& value) {
+  if (value.is_undefined()) fail_undefined(value);
+  fail(cat("a value of type ", type_name(value), " cannot be ", doing));
 }
 
-bool Run::look() {
-  if (failed()) return false;
+void Run::look() {
   if (work_ > limits_.work) {
-    return !fail_limit(cat("the template takes more than ", limits_.work, " units of work"))
-                .failed();
+    fail_limit(cat("the template takes more than ", limits_.work, " units of work"));
   }
   if (stop_.stop_requested()) {
     error_ = Error{ErrorCode::kCancelled, "cancelled", "the render was cancelled"};
-    look_at_ = -1;
-    return false;
+    throw Failed();
   }
   look_at_ = std::min(limits_.work, work_ + kWorkBetweenLooks);
-  return true;
 }
 
 void Run::admit(std::size_t text_bytes) {
@@ -67,11 +60,18 @@ void Run::admit(std::size_t text_bytes) {
   memory_.allow(bytes * kBytesPerInputByte);
 }
 
-bool Run::has_room(std::size_t n, std::size_t size) {
+void Run::need_room(std::size_t n, std::size_t size) {
   std::size_t bytes = 0;
-  if (!__builtin_mul_overflow(n, size, &bytes) && memory_.has_room(bytes)) return !failed();
-  return !fail_limit(cat("the template needs more than ", memory_.limit(), " bytes of memory"))
-              .failed();
+  if (!__builtin_mul_overflow(n, size, &bytes) && memory_.has_room(bytes)) return;
+  note_full_memory();
+  throw Failed();
+}
+
+void Run::note_full_memory() {
+  error_ = Error{ErrorCode::kInvalid,
+                 "template_limit",
+                 cat("the template needs more than ", memory_.limit(), " bytes of memory"),
+                 {}};
 }
 
 std::string_view Run::copy(std::string_view bytes) {
@@ -84,7 +84,6 @@ Value Run::text(std::string_view bytes, Trust trust, bool is_markup) {
 }
 
 Value Run::text(TextBuilder&& built, bool is_markup) {
-  if (failed()) return Value::failure();
   const std::string_view bytes = copy(built.text());
   const auto spans = built.trusted();
   if (spans.empty()) return text(bytes, Trust::kNone, is_markup);
@@ -100,7 +99,7 @@ Value Run::cut(const Text& from, std::size_t begin, std::size_t end) {
   while (last != from.trusted.end() && last->begin < end)
     ++last;
   const auto n = static_cast<std::size_t>(last - first);
-  if (!charge(4 + n)) return Value::failure();
+  charge(4 + n);
   if (n == 0) return text(bytes, Trust::kNone, from.is_markup);
   if (first->begin <= begin && first->end >= end) return text(bytes, Trust::kAll, from.is_markup);
   Span* const room = array<Span>(n);
@@ -108,18 +107,18 @@ Value Run::cut(const Text& from, std::size_t begin, std::size_t end) {
     return Span{std::max(span.begin, begin) - begin, std::min(span.end, end) - begin};
   });
   return Value::of(make<Text>(bytes, Trust::kMixed, from.is_markup, std::int64_t{-1},
-                            std::span<const Span>(room, n)));
+                              std::span<const Span>(room, n)));
 }
 
 Value Run::joined(const Text& a, const Text& b, bool is_markup) {
   Text made = {.is_markup = is_markup};
   if (a.bytes.size() >= GrowingTexts::kLeast) {
-    if (!growing_.join(*this, a, b, made)) return Value::failure();
+    growing_.join(*this, a, b, made);
     return Value::of(make<Text>(made));
   }
   const std::size_t size = a.bytes.size() + b.bytes.size();
   if (a.trust == b.trust && a.trust != Trust::kMixed) {
-    if (!charge(size, Rate::kCopy)) return Value::failure();
+    charge(size, Rate::kCopy);
     char* const room = array<char>(size);
     std::copy(b.bytes.begin(), b.bytes.end(), std::copy(a.bytes.begin(), a.bytes.end(), room));
     return text({room, size}, a.trust, is_markup);
@@ -160,15 +159,20 @@ std::size_t Run::byte_of(std::string_view text, std::size_t index) {
   return at;
 }
 
+std::size_t Run::byte_of(const Value& string, std::size_t index) {
+  const bool is_ascii = n_chars(string) == string.bytes().size();
+  return is_ascii ? index : byte_of(string.bytes(), index);
+}
+
 Value Run::list(std::span<const Value> items, Kind kind) {
-  if (items.size() > kMaxItems) return too_many_items();
-  if (!charge(2)) return Value::failure();
+  if (items.size() > kMaxItems) fail_too_many_items();
+  charge(2);
   const std::span<const Value> kept = keep(items);
   return Value::of(make<List>(kept.data(), kept.size()), kind);
 }
 
-Value Run::too_many_items() {
-  return fail_limit(cat("a list grows beyond ", kMaxItems, " items"));
+void Run::fail_too_many_items() {
+  fail_limit(cat("a list grows beyond ", kMaxItems, " items"));
 }
 
 Value Run::undefined(std::string_view why) {
@@ -176,9 +180,7 @@ Value Run::undefined(std::string_view why) {
 }
 
 Value Run::undefined(const Undefined& what) {
-  Value out = Value::of(Kind::kUndefined);
-  out.undefined = make<Undefined>(what);
-  return out;
+  return Value::of(make<const Undefined>(what));
 }
 
 Value Run::undefined_name(std::string_view name) {
@@ -196,9 +198,7 @@ Value Run::no_attribute(const Value& object, const Value& name) {
   const bool is_known = known != nullptr && known->name.data() == asked.data() &&
                         known->name.size() == asked.size() && known->owner.data() == owner.data();
   if (!is_known) known = make<Undefined>(Undefined{.name = asked, .owner = owner});
-  Value out = Value::of(Kind::kUndefined);
-  out.undefined = known;
-  return out;
+  return Value::of(known);
 }
 
 // An empty index for a dict that will have `n_entries`, if it is worth one.
@@ -214,13 +214,12 @@ void Run::add_index(Dict& dict, std::size_t n_entries) {
 }
 
 // Enters the last entry into the dict's index.
-bool Run::note(Dict& dict, std::size_t hash) {
+void Run::note(Dict& dict, std::size_t hash) {
   std::size_t at = hash & dict.mask;
-  for (; dict.index[at] != 0; at = (at + 1) & dict.mask) {
-    if (!charge(1)) return false;
-  }
+  for (; dict.index[at] != 0; at = (at + 1) & dict.mask)
+    charge(1);
   dict.index[at] = static_cast<std::uint32_t>(dict.size);
-  return charge(1);
+  charge(1);
 }
 
 Value Run::dict(std::span<const Entry> entries) {
@@ -228,30 +227,26 @@ Value Run::dict(std::span<const Entry> entries) {
   made.room = entries.size();
   made.dict.entries = made.entries = array<Entry>(entries.size());
   add_index(made.dict, entries.size());
-  for (const Entry& entry : entries) {
-    if (!insert(made, entry.key, entry.value)) return Value::failure();
-  }
+  for (const Entry& entry : entries)
+    insert(made, entry.key, entry.value);
   return Value::of(make<Dict>(made.dict));
 }
 
-bool Run::insert(GrowingDict& to, const Value& key, const Value& value) {
+void Run::insert(GrowingDict& to, const Value& key, const Value& value) {
   Dict& dict = to.dict;
-  const Entry* const same = find(*this, dict, key);
-  if (failed()) return false;
-  if (same != nullptr) {
+  if (const Entry* const same = find(*this, dict, key)) {
     to.entries[same - dict.entries].value = value;
-    return true;
+    return;
   }
-  if (dict.size == kMaxItems) return !too_many_items().failed();
-  if (dict.size == to.room && !grow(to)) return false;
-  std::size_t hash = 0;
-  if (dict.index != nullptr && !hash_of(*this, key, hash)) return false;
+  if (dict.size == kMaxItems) fail_too_many_items();
+  if (dict.size == to.room) grow(to);
+  const std::size_t hash = dict.index != nullptr ? hash_of(*this, key) : 0;
   ::new (to.entries + dict.size) Entry{key, value};
   ++dict.size;
-  return dict.index == nullptr || note(dict, hash);
+  if (dict.index != nullptr) note(dict, hash);
 }
 
-bool Run::grow(GrowingDict& to) {
+void Run::grow(GrowingDict& to) {
   Dict& dict = to.dict;
   to.room = std::max<std::size_t>(4, to.room * 2);
   Entry* const entries = array<Entry>(to.room);
@@ -259,43 +254,37 @@ bool Run::grow(GrowingDict& to) {
   std::uninitialized_copy(dict.begin(), dict.end(), entries);
   dict.entries = to.entries = entries;
   add_index(dict, to.room);
-  return dict.index == nullptr || note_all(dict);
+  if (dict.index != nullptr) note_all(dict);
 }
 
 // Enters all entries into an index that is empty.
-bool Run::note_all(Dict& dict) {
+void Run::note_all(Dict& dict) {
   const std::size_t n = dict.size;
   for (dict.size = 0; dict.size < n;) {
-    std::size_t hash = 0;
-    if (!hash_of(*this, dict.entries[dict.size].key, hash)) return false;
+    const std::size_t hash = hash_of(*this, dict.entries[dict.size].key);
     ++dict.size;
-    if (!note(dict, hash)) return false;
+    note(dict, hash);
   }
-  return true;
 }
 
 Value Run::dict_of(std::span<const Entry> entries) {
   Dict* const made = make<Dict>(entries.data(), entries.size());
   add_index(*made, entries.size());
-  const bool is_done = charge(1) && (made->index == nullptr || note_all(*made));
-  return is_done ? Value::of(made) : Value::failure();
+  charge(1);
+  if (made->index != nullptr) note_all(*made);
+  return Value::of(made);
 }
 
-bool DataLevel::fail() {
+void DataLevel::fail() {
   run_.fail_limit(cat("data is nested deeper than ", kMaxDataDepth, " levels"));
-  return true;
 }
 
 Value Run::view(const Dict* dict, ViewKind kind) {
-  Value out = Value::of(Kind::kView);
-  out.view = make<View>(dict, kind);
-  return out;
+  return Value::of(make<const View>(dict, kind));
 }
 
 Value Run::range(const Range& value) {
-  Value out = Value::of(Kind::kRange);
-  out.range = make<Range>(value);
-  return out;
+  return Value::of(make<const Range>(value));
 }
 
 std::int64_t Run::length(const Value& value) {

@@ -1,7 +1,7 @@
-// One render's memory, limits and error: what every part of the interpreter works with. Functions
-// that can fail return Value::failure() (or false, or null) after Run::fail; their callers return
-// at once. Work is charged where it is done: each loop over bytes, characters or items calls
-// charge() or goes through in_slices(), at the rates below. One thread, lives for one render.
+// Memory, limits and error of one render, used by all parts of the interpreter. A failure ends the
+// render: Run::fail throws Failed; ChatTemplate::render catches it and the bad_alloc of a Memory.
+// Each loop over bytes, characters or items counts its work, by charge() or in_slices(), at the
+// rates below. One thread, for one render.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 #include "base/result.h"
 #include "base/stack_space.h"
-#include "chat/growing_text.h"
 #include "chat/limits.h"
 #include "chat/memory.h"
+#include "chat/text.h"
 #include "chat/value.h"
 
 namespace wick::jinja {
@@ -31,6 +31,9 @@ enum class Rate : std::uint8_t {
   kTables = 160  // the same, with look-ups in the tables of Unicode
 };
 
+// Thrown by a render that failed; Run::error() says why.
+struct Failed {};
+
 class Run {
  public:
   Run(const RenderLimits& limits, std::stop_token stop, std::int64_t now_seconds)
@@ -44,30 +47,28 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // The first failure stays; the answer is always Value::failure(). `what` is cut and made
-  // printable.
-  Value fail(std::string_view what, std::string_view id = "template_failed");
+  // `what` is cut and made printable.
+  [[noreturn]] void fail(std::string_view what, std::string_view id = "template_failed");
 
-  Value fail_limit(std::string_view what) { return fail(what, "template_limit"); }
+  [[noreturn]] void fail_limit(std::string_view what) { fail(what, "template_limit"); }
 
-  bool failed() const noexcept { return error_.has_value(); }
+  [[noreturn]] void raise(std::string_view message);     // by the template itself; cut if long
+  [[noreturn]] void fail_undefined(const Value& value);  // it was used
+  // "a value of its type cannot be `doing`".
+  [[noreturn]] void fail_type(std::string_view doing, const Value& value);
 
   std::optional<Error>& error() noexcept { return error_; }
 
-  Value raise(std::string_view message);                      // by the template itself; cut if long
-  Value fail_undefined(const Value& value);                     // it was used
-  Value fail_type(std::string_view doing, const Value& value);  // "doing" cannot be done to it
-
-  // Counts work; false and failed() beyond the limit, once somebody wants the render stopped, and
-  // after any failure.
-  bool charge(std::size_t work) {
+  // Counts work; fails beyond the limit, and if the render was cancelled.
+  void charge(std::size_t work) {
     work_ += static_cast<std::int64_t>(work);
-    return work_ <= look_at_ || look();
+    if (work_ > look_at_) look();
   }
 
-  bool charge(std::size_t bytes, Rate rate) {
-    return charge(bytes * static_cast<std::size_t>(rate) / 64);
-  }
+  void charge(std::size_t bytes, Rate rate) { charge(bytes * static_cast<std::size_t>(rate) / 64); }
+
+  // Sets the error of a Memory that threw at its limit.
+  void note_full_memory();
 
   // A part of the input, which allows as much more work and memory.
   void admit(std::size_t text_bytes);
@@ -76,8 +77,8 @@ class Run {
 
   RenderUsage usage() const noexcept { return {work_, memory_.peak()}; }
 
-  // False and failed() if `n` times `size` bytes cannot be had.
-  bool has_room(std::size_t n, std::size_t size);
+  // Fails if `n` times `size` bytes cannot be had.
+  void need_room(std::size_t n, std::size_t size);
 
   // Room in the arena; never null.
   template <class T>
@@ -88,7 +89,7 @@ class Run {
 
   template <class T, class... Parts>
   T* make(Parts&&... parts) {
-    return ::new (array<T>(1)) T{std::forward<Parts>(parts)...};
+    return ::new (array<std::remove_const_t<T>>(1)) T{std::forward<Parts>(parts)...};
   }
 
   // A copy in the arena.
@@ -111,15 +112,16 @@ class Run {
 
   Value text(TextBuilder&& built, bool is_markup = false);
   Value cut(const Text& text, std::size_t begin, std::size_t end);  // by bytes
-  // a + b. A text that grows piece by piece is not copied each time: see growing_text.h.
+  // a + b. A text that grows piece by piece is not copied each time: see GrowingTexts.
   Value joined(const Text& a, const Text& b, bool is_markup);
   std::size_t n_chars(const Value& string);
   std::size_t count_chars(std::string_view text);  // both charge
   std::size_t byte_of(std::string_view text, std::size_t index);
+  std::size_t byte_of(const Value& string, std::size_t index);  // fast for ASCII
 
   Value list(std::span<const Value> items, Kind kind = Kind::kList);
 
-  Value too_many_items();  // fails: a list would be longer than kMaxItems
+  [[noreturn]] void fail_too_many_items();  // a list would be longer than kMaxItems
 
   Value tuple(std::initializer_list<Value> items) {
     return list({items.begin(), items.size()}, Kind::kTuple);
@@ -131,29 +133,28 @@ class Run {
   Value no_attribute(const Value& object, const Value& name);
   Value dict(std::span<const Entry> entries);  // of equal keys the last value, at the first's place
   Value dict_of(std::span<const Entry> entries);  // keys are text, all different; not copied
-  // Sets dict[key]; false if failed.
-  bool insert(GrowingDict& to, const Value& key, const Value& value);
+  // Sets dict[key].
+  void insert(GrowingDict& to, const Value& key, const Value& value);
   Value view(const Dict* dict, ViewKind kind);
   Value range(const Range& range);
 
-  // Iteration: null and failed() if `value` cannot be iterated over.
-  Iterator* iterate(const Value& value);
-  // All items of it; for lists and tuples without a copy. False if failed.
-  bool collect(const Value& value, Vector<Value>& out);
+  // Fails if `value` cannot be iterated over.
+  Iterator& iterate(const Value& value);
+  // All items of it.
+  Vector<Value> collect(const Value& value);
 
   // len(), −1 where Python has none.
   std::int64_t length(const Value& value);
 
   std::int64_t now_seconds() const noexcept { return now_seconds_; }
 
-  // Before another expression or statement begins. True: the render fails.
-  bool is_too_deep() {
+  // Before another expression or statement begins.
+  void check_depth() {
     constexpr int kLevelsBetweenLooks = 8;
     const bool looks = depth % kLevelsBetweenLooks == 0;
-    if (depth < kMaxCallDepth && (!looks || has_stack(kLeastStack))) return false;
+    if (depth < kMaxCallDepth && (!looks || has_stack(kLeastStack))) return;
     fail_limit(depth < kMaxCallDepth ? "the template nests deeper than this thread's stack allows"
                                      : "the template calls itself too deeply");
-    return true;
   }
 
   int depth = 0;       // expressions and statements in progress
@@ -162,11 +163,11 @@ class Run {
  private:
   static constexpr std::int64_t kWorkBetweenLooks = 64 << 10;  // half a millisecond
 
-  bool look();
+  void look();
   void add_index(Dict& dict, std::size_t n_entries);
-  bool note(Dict& dict, std::size_t hash);
-  bool note_all(Dict& dict);
-  bool grow(GrowingDict& to);
+  void note(Dict& dict, std::size_t hash);
+  void note_all(Dict& dict);
+  void grow(GrowingDict& to);
 
   RenderLimits limits_;
   std::stop_token stop_;
@@ -180,24 +181,21 @@ class Run {
   const Undefined* missing_[16] = {};  // those of no_attribute(), by name
 };
 
-// One level of a walk into nested containers, while it lives.
+// One level of a walk into nested containers, while it lives. Fails where it is too deep.
 class DataLevel {
  public:
-  explicit DataLevel(Run& run) : run_(run) { ++run_.data_depth; }
+  explicit DataLevel(Run& run) : run_(run) {
+    if (++run_.data_depth > kMaxDataDepth || !has_stack(kLeastStack / 2)) fail();
+    run_.charge(1);
+  }
 
   ~DataLevel() { --run_.data_depth; }
 
   DataLevel(const DataLevel&) = delete;
   DataLevel& operator=(const DataLevel&) = delete;
 
-  // The render fails, then.
-  bool too_deep() {
-    const bool is_deep = run_.data_depth > kMaxDataDepth || !has_stack(kLeastStack / 2);
-    return is_deep ? fail() : !run_.charge(1);
-  }
-
  private:
-  bool fail();
+  [[noreturn]] void fail();
 
   Run& run_;
 };
@@ -207,26 +205,26 @@ inline bool starts_character(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
 }
 
-// Calls work(begin, end) for slices of `text` that end between characters and charges each before
-// it, so that a long text neither takes unnoticed work nor keeps from stopping. Where work()
-// answers false the rest is left. False if failed.
+// Calls work(begin, end) for slices of `text` that end between characters, and charges each slice
+// first, so that the work of a long text is counted and can be cancelled. Stops if work() returns
+// false.
 template <class Work>
-bool in_slices(Run& run, std::string_view text, Rate rate, const Work& work) {
+void in_slices(Run& run, std::string_view text, Rate rate, const Work& work) {
   constexpr std::size_t kSlice = 4096;
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = std::min(begin + kSlice, text.size());
     // A character has at most three more bytes; what goes on longer is none.
     for (int i = 0; i < 3 && end < text.size() && !starts_character(text[end]); ++i)
       ++end;
-    if (!run.charge(1) || !run.charge(end - begin, rate)) return false;
+    run.charge(1);
+    run.charge(end - begin, rate);
     if constexpr (std::is_void_v<decltype(work(begin, end))>) {
       work(begin, end);
     } else {
-      if (!work(begin, end)) return !run.failed();
+      if (!work(begin, end)) return;
     }
     begin = end;
   }
-  return true;
 }
 
 }  // namespace wick::jinja

@@ -5,8 +5,6 @@
 // of the context (kResolve), of an outer slot (kAlias) or nothing (kUndefined). Then the frame's
 // own code is visited and its names are looked up. A branch of an if shares its frame, which is why
 // a set inside an if leaks and one inside a for does not.
-#include "chat/scope.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "chat/lexer.h"
 #include "chat/limits.h"
 #include "chat/operators.h"
+#include "chat/parser_impl.h"
 #include "unicode/python_str.h"
 
 namespace wick::jinja {
@@ -55,8 +54,11 @@ struct Symbols {
     return entry->second;
   }
 
-  void define_alias(std::string_view name, const Symbols& outer) {
-    loads[define(name, Action::kAlias)].from = ref(outer, name);
+  // An alias of the variable around it, if there is one.
+  void define_as_outside(std::string_view name, Action otherwise) {
+    const Symbols* outer = parent != nullptr ? parent->owner(name) : nullptr;
+    const int slot = define(name, outer != nullptr ? Action::kAlias : otherwise);
+    if (outer != nullptr) loads[slot].from = ref(*outer, name);
   }
 
   int declare(std::string_view name) {
@@ -71,18 +73,13 @@ struct Symbols {
   void store(std::string_view name) {
     stores.insert(name);
     if (refs.count(name) != 0) return;
-    const Symbols* outer = parent != nullptr ? parent->owner(name) : nullptr;
-    if (outer != nullptr) {
-      define_alias(name, *outer);
-    } else {
-      define(name, Action::kUndefined);
-    }
+    define_as_outside(name, Action::kUndefined);
   }
 
   // What a copy costs.
   std::size_t size() const { return refs.size() + loads.size() + stores.size(); }
 
-  // What is stored in a branch only may not have been stored: it starts as what it was outside.
+  // A variable that only one branch stores starts with its value outside of the branch.
   void merge(std::initializer_list<const Symbols*> branches) {
     std::set<std::string_view> stored;
     for (const Symbols* branch : branches)
@@ -96,14 +93,8 @@ struct Symbols {
         loads[slot] = entry;
       stores.insert(branch->stores.begin(), branch->stores.end());
     }
-    for (const std::string_view name : stored) {
-      const Symbols* outer = parent != nullptr ? parent->owner(name) : nullptr;
-      if (outer != nullptr) {
-        define_alias(name, *outer);
-      } else {
-        define(name, Action::kResolve);
-      }
-    }
+    for (const std::string_view name : stored)
+      define_as_outside(name, Action::kResolve);
   }
 
   Scope scope() const {
@@ -118,21 +109,6 @@ struct Symbols {
 
   Symbols inner_function(Function& own) { return {steps, this, &own, function_depth + 1}; }
 };
-
-template <class Do>
-void each_child(const Expr& expr, const Do& visit) {
-  const auto some = [&visit](Expr* child) {
-    if (child != nullptr) visit(*child);
-  };
-  for (Expr* item : expr.items)
-    some(item);
-  for (Expr* arg : expr.args.positional)
-    some(arg);
-  for (const auto& [name, arg] : expr.args.named)
-    some(arg);
-  some(expr.args.star);
-  some(expr.args.star_star);
-}
 
 // Whether `name` is loaded in a piece of the tree before it is stored there.
 class Search {
@@ -183,31 +159,28 @@ class Resolver {
  public:
   explicit Resolver(Ast& ast) : ast_(ast) {}
 
-  Result<void> run() {
+  void run() {
     Symbols symbols = {&steps_, nullptr, &ast_.root, 0};
     collect(ast_.body, symbols);
     ast_.root.scope = enter(symbols);
     resolve(ast_.body, symbols, false);
-    if (error_) return *std::move(error_);
     ast_.variables.assign(variables_.begin(), variables_.end());
-    return {};
   }
 
  private:
-  void fail(std::uint32_t at, std::string_view what) {
-    if (!error_) error_ = syntax_error(ast_.source, at, what);
+  [[noreturn]] void fail(std::uint32_t at, std::string_view what) const {
+    throw SyntaxError{syntax_error(ast_.source, at, what)};
   }
 
-  bool spend(std::size_t n, std::uint32_t at) {
+  void spend(std::size_t n, std::uint32_t at) {
     steps_ += n;
     if (steps_ > kMaxAnalysisSteps) fail(at, "the template branches too much");
-    return !error_;
   }
 
   Scope enter(const Symbols& symbols) {
     Scope scope = symbols.scope();
     for (const SlotLoad& load : scope) {
-      if (load.action == Action::kResolve && find_global(load.name) == nullptr) {
+      if (load.action == Action::kResolve && find_in(kGlobals, load.name) == nullptr) {
         variables_.emplace(load.name);
       }
     }
@@ -220,10 +193,11 @@ class Resolver {
     return search.found();
   }
 
-  // --- collecting: what a frame loads and stores, not looking into the frames inside it ---
+  // --- collecting: the loads and stores of a frame, without the frames inside it ---
 
   void collect(const Expr* expr, Symbols& symbols) {
-    if (expr == nullptr || !spend(1, expr->at)) return;
+    if (expr == nullptr) return;
+    spend(1, expr->at);
     if (expr->kind == ExprKind::kName || expr->kind == ExprKind::kNsAttr) symbols.load(expr->text);
     each_child(*expr, [&](const Expr& child) { collect(&child, symbols); });
   }
@@ -247,7 +221,7 @@ class Resolver {
   }
 
   void collect(const Stmt& stmt, Symbols& symbols) {
-    if (!spend(1, stmt.at)) return;
+    spend(1, stmt.at);
     switch (stmt.kind) {
       case StmtKind::kOutput:
       case StmtKind::kWith:
@@ -276,16 +250,17 @@ class Resolver {
     }
   }
 
-  // Once the template is refused nothing is copied or merged, however deep it is nested.
-  Symbols copy(Symbols& symbols, std::uint32_t at) {
-    return spend(symbols.size(), at) ? symbols : symbols.inner();
+  Symbols copy(const Symbols& symbols, std::uint32_t at) {
+    spend(symbols.size(), at);
+    return symbols;
   }
 
   void merge(Symbols& symbols, std::initializer_list<const Symbols*> branches, std::uint32_t at) {
     std::size_t n = symbols.stores.size();
     for (const Symbols* branch : branches)
       n += branch->size();
-    if (spend(n, at)) symbols.merge(branches);
+    spend(n, at);
+    symbols.merge(branches);
   }
 
   void collect_if(const Stmt& stmt, Symbols& symbols) {
@@ -311,7 +286,8 @@ class Resolver {
   // only where it is used; so it is behind an "and" or "or" whose left side is constant, since
   // jinja2 takes such a right side out if it can.
   bool resolve(Expr* expr, Symbols& symbols, bool soft) {
-    if (expr == nullptr || error_ || !spend(1, expr->at)) return true;
+    if (expr == nullptr) return true;
+    spend(1, expr->at);
     bool is_constant = true;
     switch (expr->kind) {
       case ExprKind::kName:
@@ -368,7 +344,7 @@ class Resolver {
 
   void find_builtin(Expr& expr, bool soft) {
     const bool is_filter = expr.kind == ExprKind::kFilter;
-    expr.builtin = is_filter ? find_filter(expr.attr) : find_test(expr.attr);
+    expr.builtin = is_filter ? find_filter(expr.attr) : find_in(kTests, expr.attr);
     if (expr.builtin != nullptr) return;
     if (is_filter && is_unbuilt_filter(expr.attr)) {
       fail(expr.at, cat("the filter '", expr.attr, "' is not built"));
@@ -379,7 +355,7 @@ class Resolver {
 
   void resolve(Block& block, Symbols& symbols, bool soft) {
     for (Stmt* stmt : block) {
-      if (error_ || !spend(1, stmt->at)) return;
+      spend(1, stmt->at);
       resolve(*stmt, symbols, soft);
     }
   }
@@ -404,14 +380,15 @@ class Resolver {
         resolve(stmt.target, symbols, soft);
         resolve(stmt.value, symbols, soft);
         break;
-      case StmtKind::kSetBlock: {
+      case StmtKind::kSetBlock:
+      case StmtKind::kFilterBlock: {
         Symbols inner = symbols.inner();
         collect(stmt.body, inner);
         collect(stmt.value, inner);
         stmt.scope = enter(inner);
         resolve(stmt.body, inner, false);
         resolve(stmt.value, inner, false);
-        resolve(stmt.target, symbols, soft);
+        if (stmt.kind == StmtKind::kSetBlock) resolve(stmt.target, symbols, soft);
         break;
       }
       case StmtKind::kWith:
@@ -425,15 +402,6 @@ class Resolver {
         resolve_function(stmt, symbols);
         resolve(stmt.value, symbols, soft);
         break;
-      case StmtKind::kFilterBlock: {
-        Symbols inner = symbols.inner();
-        collect(stmt.body, inner);
-        collect(stmt.value, inner);
-        stmt.scope = enter(inner);
-        resolve(stmt.body, inner, false);
-        resolve(stmt.value, inner, false);
-        break;
-      }
       case StmtKind::kBreak:
       case StmtKind::kContinue:
         break;
@@ -469,7 +437,7 @@ class Resolver {
         check_no_loop_store(body);
       check_no_loop_store(stmt->body);
       check_no_loop_store(stmt->other);
-      if (!spend(1, stmt->at)) return;
+      spend(1, stmt->at);
     }
   }
 
@@ -538,13 +506,12 @@ class Resolver {
   Ast& ast_;
   std::size_t steps_ = 0;
   std::set<std::string> variables_;
-  std::optional<Error> error_;
 };
 
 }  // namespace
 
-Result<void> resolve_names(Ast& ast) {
-  return Resolver(ast).run();
+void resolve_names(Ast& ast) {
+  Resolver(ast).run();
 }
 
 }  // namespace wick::jinja

@@ -1,8 +1,9 @@
-// A string while a template runs: bytes that somebody else owns (the template, the context, the
-// render's arena) and which of them the template itself wrote. Cutting one makes no copy.
-// Immutable but for the cached character count; one thread, if it is not counted.
+// A string of a running template: borrowed bytes (of the template, the context or the render's
+// arena), and marks for those that the template wrote. A substring is no copy. Immutable except the
+// cached character count; one thread unless it is counted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -41,7 +42,7 @@ inline bool is_same(std::string_view a, std::string_view b) noexcept {
   return n == 0 || a[0] == b[0];
 }
 
-// The first of the spans that ends behind byte `at`.
+// The first span that ends after byte `at`.
 std::span<const Span>::iterator first_span_behind(std::span<const Span> spans,
                                                   std::size_t at) noexcept;
 
@@ -64,6 +65,37 @@ class TrustCursor {
  private:
   const Text& text_;
   std::size_t at_ = 0;
+};
+
+class Run;
+
+// Texts that grow in a loop: {% set ns.out = ns.out ~ piece %}. Problem: texts are immutable, so
+// each step copies the whole text, and n steps take n² work and memory. Solution: a copy gets a
+// buffer of twice its size. If the text of the next step ends at the end of its buffer's content,
+// only the piece is appended. Older texts share the bytes and do not see those after their end.
+// Nothing is overwritten, except the end of a trusted span that is continued: readers of spans cut
+// them at the text's end. Work and memory of n steps: O(bytes of the result). One for each run.
+class GrowingTexts {
+ public:
+  static constexpr std::size_t kLeast = 1024;  // bytes from which on a text is worth it
+
+  // a + b as bytes and marks; is_markup is not set.
+  void join(Run& run, const Text& a, const Text& b, Text& out);
+
+ private:
+  struct Buffer {
+    char* bytes = nullptr;
+    std::size_t size = 0, room = 0;
+    Span* spans = nullptr;
+    std::size_t n_spans = 0, span_room = 0;
+  };
+
+  Buffer* continued_by(const Text& text) noexcept;
+  static void add_bytes(Run& run, Buffer& to, std::string_view bytes);
+  static void add_spans(Run& run, Buffer& to, const Text& text, std::size_t at);
+
+  Buffer buffers_[4] = {};  // several texts may grow in turns
+  std::size_t next_ = 0;    // the one that is given up for a new text
 };
 
 }  // namespace wick::jinja

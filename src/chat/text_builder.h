@@ -1,6 +1,5 @@
-// A text in the making, with its marks of trust: what a template prints, captures and puts
-// together. It charges what is appended and takes its memory from the run; once the run has failed
-// it need not be looked at. One thread.
+// Builds a text with its trust marks, for text that a template prints, captures or joins. Charges
+// the appended bytes and takes its memory from the run. One thread.
 #pragma once
 
 #include <string_view>
@@ -14,22 +13,21 @@ class TextBuilder {
  public:
   explicit TextBuilder(Run& run) : run_(&run), text_(run.memory()), trusted_(run.memory()) {}
 
-  // All of these: false if failed.
-  bool append(std::string_view part, bool is_trusted) {
-    if (part.empty()) return true;
+  void append(std::string_view part, bool is_trusted) {
+    if (part.empty()) return;
     if (is_trusted) mark(part.size());
     text_ += part;
-    return run_->charge(1 + part.size() / 64);
+    run_->charge(1 + part.size() / 64);
   }
 
-  bool append(const Text& text) { return append(text, 0, text.bytes.size()); }
+  void append(const Text& text) { append(text, 0, text.bytes.size()); }
 
-  bool append(const Text& text, std::size_t begin, std::size_t end) {  // its bytes [begin, end)
+  void append(const Text& text, std::size_t begin, std::size_t end) {  // its bytes [begin, end)
     if (text.trust == Trust::kMixed) return append_mixed(text, begin, end);
-    return append(text.bytes.substr(begin, end - begin), text.trust == Trust::kAll);
+    append(text.bytes.substr(begin, end - begin), text.trust == Trust::kAll);
   }
 
-  bool append_repeated(std::string_view part, std::size_t n, bool is_trusted);
+  void append_repeated(std::string_view part, std::size_t n, bool is_trusted);
 
   std::string_view text() const noexcept { return text_; }
 
@@ -58,7 +56,7 @@ class TextBuilder {
     }
   }
 
-  bool append_mixed(const Text& text, std::size_t begin, std::size_t end);
+  void append_mixed(const Text& text, std::size_t begin, std::size_t end);
 
   Run* run_;
   String text_;

@@ -4,14 +4,13 @@
 #include <cstring>
 
 #include "chat/operators.h"
-#include "unicode/python_str.h"
 
 namespace wick::jinja {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
 
-// Whether the Σ in [at, at + 2) ends a word: a cased letter before it, none behind it.
+// Whether the Σ in [at, at + 2) ends a word: a cased letter before it, none after it.
 bool is_final_sigma(Run& run, std::string_view text, std::size_t at) {
   constexpr std::size_t kFar = 64;  // ignorable characters in a row; more is no word
   std::size_t back = at;
@@ -95,7 +94,7 @@ class Letters {
 
  private:
   Case to_;
-  bool is_within_ = false;  // a word, or behind the first character
+  bool is_within_ = false;  // inside a word, or after the first character
 };
 
 bool is_line_end(char32_t c) noexcept {
@@ -107,15 +106,14 @@ bool is_line_end(char32_t c) noexcept {
 class CharacterSet {
  public:
   CharacterSet(Run& run, std::string_view text) : sorted_(run.memory()) {
-    const bool is_read =
-        in_slices(run, text, Rate::kTables, [&](std::size_t begin, std::size_t end) {
-          for (std::size_t at = begin; at < end;) {
-            const CodePoint c = code_point(text, at);
-            sorted_.push_back(c.value);
-            at += c.size;
-          }
-        });
-    if (is_read) std::sort(sorted_.begin(), sorted_.end());
+    in_slices(run, text, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t at = begin; at < end;) {
+        const CodePoint c = code_point(text, at);
+        sorted_.push_back(c.value);
+        at += c.size;
+      }
+    });
+    std::sort(sorted_.begin(), sorted_.end());
   }
 
   bool holds(char32_t c) const { return std::binary_search(sorted_.begin(), sorted_.end(), c); }
@@ -131,12 +129,12 @@ struct Piece {
 using Pieces = Vector<Piece>;
 
 Value list_of(Run& run, const Text& text, Pieces& pieces, bool reversed) {
-  if (pieces.size() > kMaxItems) return run.too_many_items();
+  if (pieces.size() > kMaxItems) run.fail_too_many_items();
   if (reversed) std::reverse(pieces.begin(), pieces.end());
   Vector<Value> items(run.memory());
   items.reserve(pieces.size());
   for (const Piece& piece : pieces) {
-    if (!run.charge(2)) return Value::failure();
+    run.charge(2);
     items.push_back(run.cut(text, piece.begin, piece.end));
   }
   return run.list(items);
@@ -182,14 +180,16 @@ void rsplit_blanks(std::string_view text, std::int64_t max, Pieces& pieces) {
 std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle,
                          std::size_t from) {
   if (from > hay.size() || needle.size() > hay.size() - from) return npos;
-  if (needle.empty()) return run.charge(1) ? from : npos;
+  run.charge(1);
+  if (needle.empty()) return from;
   const std::size_t last = hay.size() - needle.size();  // where it may begin
   while (from <= last) {
     const void* const found = std::memchr(hay.data() + from, needle[0], last - from + 1);
     const std::size_t at =
         found == nullptr ? last + 1
                          : static_cast<std::size_t>(static_cast<const char*>(found) - hay.data());
-    if (!run.charge(1 + (at - from) / 64) || at > last) return npos;
+    run.charge(1 + (at - from) / 64);
+    if (at > last) return npos;
     if (hay.compare(at, needle.size(), needle) == 0) return at;
     run.charge(needle.size(), Rate::kCopy);
     from = at + 1;
@@ -200,7 +200,8 @@ std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle
 std::size_t find_backward(Run& run, std::string_view hay, std::string_view needle,
                           std::size_t end) {
   if (needle.size() > end) return npos;
-  if (needle.empty()) return run.charge(1) ? end : npos;
+  run.charge(1);
+  if (needle.empty()) return end;
   std::size_t behind = end - needle.size() + 1;  // of the places where it may begin
   while (behind > 0) {
     const void* const found = ::memrchr(hay.data(), needle[0], behind);
@@ -208,7 +209,8 @@ std::size_t find_backward(Run& run, std::string_view hay, std::string_view needl
         found == nullptr
             ? behind
             : behind - static_cast<std::size_t>(static_cast<const char*>(found) - hay.data());
-    if (!run.charge(1 + skipped / 64) || found == nullptr) return npos;
+    run.charge(1 + skipped / 64);
+    if (found == nullptr) return npos;
     const std::size_t at = behind - skipped;
     if (hay.compare(at, needle.size(), needle) == 0) return at;
     run.charge(needle.size(), Rate::kCopy);
@@ -221,7 +223,7 @@ Value strip(Run& run, const Text& text, const Text* chars, bool left, bool right
   const std::string_view bytes = text.bytes;
   const CharacterSet set(run, chars != nullptr ? chars->bytes : std::string_view());
   const auto goes = [&](char32_t c) {
-    if (!run.charge(chars == nullptr ? 1 : 4)) return false;
+    run.charge(chars == nullptr ? 1 : 4);
     return chars == nullptr ? is_space(c) : set.holds(c);
   };
   std::size_t begin = 0, end = bytes.size();
@@ -235,7 +237,6 @@ Value strip(Run& run, const Text& text, const Text* chars, bool left, bool right
     if (last < begin || !goes(code_point(bytes, last).value)) break;
     end = last;
   }
-  if (run.failed()) return Value::failure();
   return begin == 0 && end == bytes.size() ? Value::of(&text) : run.cut(text, begin, end);
 }
 
@@ -243,7 +244,7 @@ Value split(Run& run, const Text& text, const Text* separator, std::int64_t max,
   const std::string_view bytes = text.bytes;
   Pieces pieces(run.memory());
   if (separator == nullptr) {
-    if (!run.charge(1 + bytes.size())) return Value::failure();
+    run.charge(1 + bytes.size());
     if (from_right) {
       rsplit_blanks(bytes, max, pieces);
     } else {
@@ -252,7 +253,7 @@ Value split(Run& run, const Text& text, const Text* separator, std::int64_t max,
     return list_of(run, text, pieces, from_right);
   }
   const std::string_view by = separator->bytes;
-  if (by.empty()) return run.fail("text cannot be split at an empty separator");
+  if (by.empty()) run.fail("text cannot be split at an empty separator");
   const auto may_cut = [&] {
     return pieces.size() <= kMaxItems &&
            (max < 0 || static_cast<std::int64_t>(pieces.size()) < max);
@@ -261,7 +262,6 @@ Value split(Run& run, const Text& text, const Text* separator, std::int64_t max,
   while (may_cut()) {
     const std::size_t at =
         from_right ? find_backward(run, bytes, by, end) : find_forward(run, bytes, by, begin);
-    if (run.failed()) return Value::failure();
     if (at == npos) break;
     if (from_right) {
       pieces.push_back({at + by.size(), end});
@@ -277,7 +277,7 @@ Value split(Run& run, const Text& text, const Text* separator, std::int64_t max,
 
 Value split_lines(Run& run, const Text& text, bool keep_ends) {
   const std::string_view bytes = text.bytes;
-  if (!run.charge(bytes.size(), Rate::kDecode)) return Value::failure();
+  run.charge(bytes.size(), Rate::kDecode);
   Pieces pieces(run.memory());
   std::size_t begin = 0;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -301,7 +301,6 @@ Value replace(Run& run, const Text& text, const Text& from, const Text& to, std:
   std::size_t search = 0;  // where the next match may start
   for (std::int64_t n = 0; max < 0 || n < max; ++n) {
     const std::size_t at = find_forward(run, bytes, from.bytes, search);
-    if (run.failed()) return Value::failure();
     if (at == npos) break;
     out.append(text, done, at);
     out.append(to);
@@ -314,22 +313,23 @@ Value replace(Run& run, const Text& text, const Text& from, const Text& to, std:
     out.append(text, at, search);
     done = search;
   }
-  if (done == 0 && out.size() == 0) return run.failed() ? Value::failure() : Value::of(&text);
+  if (done == 0 && out.size() == 0) return Value::of(&text);
   out.append(text, done, bytes.size());
   return run.text(std::move(out), text.is_markup);
 }
 
 Value join(Run& run, const Text& separator, std::span<const Text* const> parts) {
-  if (!run.charge(parts.size())) return Value::failure();
+  run.charge(parts.size());
   std::size_t size = 0;
   for (const Text* part : parts)
     size += part->bytes.size();
   if (!parts.empty()) size += separator.bytes.size() * (parts.size() - 1);
-  if (!run.has_room(size, 1)) return Value::failure();
+  run.need_room(size, 1);
   TextBuilder out(run);
   out.reserve(size);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if ((i > 0 && !out.append(separator)) || !out.append(*parts[i])) return Value::failure();
+    if (i > 0) out.append(separator);
+    out.append(*parts[i]);
   }
   return run.text(std::move(out), separator.is_markup);
 }
@@ -340,7 +340,7 @@ Value change_case(Run& run, const Text& text, Case to) {
   Letters letters(to);
   std::string piece;
   in_slices(run, text.bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end && !run.failed();) {
+    for (std::size_t at = begin; at < end;) {
       const CodePoint c = code_point(text.bytes, at);
       piece.clear();
       append_letter(run, piece, text.bytes, at, c.value, letters.next(c.value));
@@ -352,8 +352,26 @@ Value change_case(Run& run, const Text& text, Case to) {
   return run.text(std::move(out), text.is_markup);
 }
 
+bool has_one_case(Run& run, std::string_view text, bool upper) {
+  bool cased = false;
+  const bool none_wrong = all_of(run, text, [&](char32_t c) {
+    if (is_title(c) || (upper ? is_lower(c) : is_upper(c))) return false;
+    cased = cased || (upper ? is_upper(c) : is_lower(c));
+    return true;
+  });
+  return none_wrong && cased;
+}
+
+Value justify(Run& run, const Text& text, char align, std::int64_t width, const Text& fill) {
+  const auto size = static_cast<std::int64_t>(run.n_chars(Value::of(&text)));
+  if (width <= size) return Value::of(&text);
+  const std::int64_t room = width - size;
+  const std::int64_t left = align == '<' ? 0 : align == '>' ? room : room / 2 + (room & width & 1);
+  return pad(run, text, left, room - left, fill.bytes, fill.trust == Trust::kAll);
+}
+
 Value pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
-        bool fill_is_trusted) {
+          bool fill_is_trusted) {
   const auto n_left = static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
   const auto n_right = static_cast<std::size_t>(std::max<std::int64_t>(right, 0));
   TextBuilder out(run);

@@ -1,6 +1,5 @@
-// What Python's str methods do, with the marks of trust kept: a piece of a text is as trusted as
-// the text was there, and text made from a character is as trusted as the character. Failures as
-// everywhere: Run::fail.
+// Python's str methods, which keep the trust marks: a part of a text is as trusted as it was in the
+// text, and text made from a character is as trusted as the character.
 #pragma once
 
 #include <span>
@@ -8,11 +7,12 @@
 
 #include "chat/run.h"
 #include "chat/text_builder.h"
+#include "unicode/python_str.h"
 
 namespace wick::jinja {
 
-// The first `needle` at or behind byte `from`; npos if there is none, or failed. An empty needle is
-// found at `from`. Each place that is looked at is charged.
+// The first `needle` at or behind byte `from`; npos if there is none. An empty needle is found at
+// `from`. Each place that is looked at is charged.
 std::size_t find_forward(Run& run, std::string_view hay, std::string_view needle, std::size_t from);
 
 // The last `needle` that ends at or before byte `end`; npos if there is none.
@@ -35,8 +35,8 @@ Value join(Run& run, const Text& separator, std::span<const Text* const> parts);
 enum class Case : std::uint8_t {
   kUpper,
   kLower,
-  kTitle,       // str.title: behind a letter lower, else title
-  kWords,       // |title: behind a blank, a hyphen and opening brackets upper, else lower
+  kTitle,       // str.title: after a letter lower, else title
+  kWords,       // |title: after a blank, a hyphen and opening brackets upper, else lower
   kCapitalize,  // the first character title, the rest lower
   kSwap,
   kFold,
@@ -44,8 +44,29 @@ enum class Case : std::uint8_t {
 
 Value change_case(Run& run, const Text& text, Case to);
 
+// Whether the text has characters and each of them passes; `if_empty` where it has none.
+template <class Holds>
+bool all_of(Run& run, std::string_view text, const Holds& holds, bool if_empty = false) {
+  bool all = if_empty || !text.empty();
+  in_slices(run, text, Rate::kTables, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end && all;) {
+      const CodePoint c = code_point(text, at);
+      all = holds(c.value);
+      at += c.size;
+    }
+    return all;
+  });
+  return all;
+}
+
+// str.islower and str.isupper: a cased character, and none of the other case.
+bool has_one_case(Run& run, std::string_view text, bool upper);
+
+// ljust ('<'), rjust ('>') and center ('^') with one character.
+Value justify(Run& run, const Text& text, char align, std::int64_t width, const Text& fill);
+
 // `n` times `fill` (trusted if it is), then or before `text`: ljust, rjust, center.
 Value pad(Run& run, const Text& text, std::int64_t left, std::int64_t right, std::string_view fill,
-        bool fill_is_trusted);
+          bool fill_is_trusted);
 
 }  // namespace wick::jinja

@@ -151,18 +151,20 @@ Texts receivers() {
 }
 
 TEST(Trust, NoFilterMakesAPersonsTextTheTemplatesOwn) {
-  for (const Builtin& row : jinja::all_filters()) {
-    EXPECT_GT(check_row(row, receivers(),
-                        [&](const std::string& on, const std::string& args) {
-                          return cat(on, "|", row.name, "(", args, ")");
-                        }),
-              0)
-        << row.name << " never rendered";
+  for (const auto* table : jinja::kFilterTables) {
+    for (const Builtin& row : *table) {
+      EXPECT_GT(check_row(row, receivers(),
+                          [&](const std::string& on, const std::string& args) {
+                            return cat(on, "|", row.name, "(", args, ")");
+                          }),
+                0)
+          << row.name << " never rendered";
+    }
   }
 }
 
 TEST(Trust, NoTestMakesAPersonsTextTheTemplatesOwn) {
-  for (const Builtin& row : jinja::all_tests()) {
+  for (const Builtin& row : jinja::kTests) {
     EXPECT_GT(check_row(row, receivers(),
                         [&](const std::string& on, const std::string& args) {
                           // Some tests have names that are none: == and its kin.
@@ -175,7 +177,7 @@ TEST(Trust, NoTestMakesAPersonsTextTheTemplatesOwn) {
 }
 
 TEST(Trust, NoFunctionMakesAPersonsTextTheTemplatesOwn) {
-  for (const Builtin& row : jinja::all_globals()) {
+  for (const Builtin& row : jinja::kGlobals) {
     const int rendered = check_row(row, {""}, [&](const std::string&, const std::string& args) {
       const bool is_state = row.name == "cycler";
       return cat(row.name, "(", args, is_state ? ").next()" : ")");
@@ -206,12 +208,12 @@ TEST(Trust, NoMethodMakesAPersonsTextTheTemplatesOwn) {
           << row.name << " never rendered";
     }
   };
-  check_methods(jinja::all_string_methods(),
+  check_methods(jinja::kStringMethods,
                 {"x", "'q'", "(x ~ 'q')", "'q{}z{}'", "'{q} {n:>9}'", "x|e", "('q{}'|e)", "'q z'"});
-  check_methods(jinja::all_dict_methods(), {"d", "u", "{'q': 'z'}", "{x: n}"});
-  check_methods(jinja::all_list_methods(), {"l", "['q']", "[x, n]", "(x, 'q')"});
-  check_methods(jinja::all_range_methods(), {"range(n, n + 3)"});
-  check_methods(jinja::all_number_methods(), {"n", "f"});
+  check_methods(jinja::kDictMethods, {"d", "u", "{'q': 'z'}", "{x: n}"});
+  check_methods(jinja::kListMethods, {"l", "['q']", "[x, n]", "(x, 'q')"});
+  check_methods(jinja::kRangeMethods, {"range(n, n + 3)"});
+  check_methods(jinja::kNumberMethods, {"n", "f"});
   for (const char* name : {"real", "imag", "numerator", "denominator"})
     EXPECT_TRUE(check_value(cat("n.", name))) << name;
 }

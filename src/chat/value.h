@@ -1,7 +1,6 @@
-// A value while a template runs: 16 bytes, plain data; what it points at lives in the render's
-// arena until the render ends. Strings, lists, tuples and dicts never change once they are made
-// (jinja2's sandbox forbids it), so cutting and sharing them is free; namespaces and iterators do
-// change.
+// A value of a running template: 16 bytes of plain data, which may point into the render's arena.
+// Strings, lists, tuples and dicts are immutable (as in jinja2's sandbox), so slices and copies
+// share memory; namespaces and iterators can change.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,6 @@ struct Stmt;
 struct Value;
 
 enum class Kind : std::uint8_t {
-  kFailed,   // the render has failed: return at once
   kMissing,  // no value: an argument that was not given, a slot not yet written
   kUndefined,
   kNone,
@@ -100,7 +98,7 @@ struct Range {
   }
 };
 
-// One pass over something. next() is false at the end and on failure: ask Run::failed().
+// One pass over something. next() is false at the end.
 class Iterator {
  public:
   virtual bool next(Run& run, Value& out) = 0;
@@ -138,8 +136,6 @@ struct Value {
     Joiner* joiner;
   };
 
-  bool failed() const noexcept { return kind == Kind::kFailed; }
-
   bool is_missing() const noexcept { return kind == Kind::kMissing; }
 
   bool is_undefined() const noexcept { return kind == Kind::kUndefined; }
@@ -164,57 +160,45 @@ struct Value {
 
   static Value none() noexcept { return of(Kind::kNone); }
 
-  static Value failure() noexcept { return of(Kind::kFailed); }
+  static Value of(Kind kind) noexcept { return {.kind = kind, .integer = 0}; }
 
-  static Value of(Kind kind) noexcept {
-    Value out;
-    out.kind = kind;
-    return out;
-  }
+  static Value of(bool value) noexcept { return {.kind = Kind::kBool, .truth = value}; }
 
-  static Value of(bool value) noexcept {
-    Value out = of(Kind::kBool);
-    out.truth = value;
-    return out;
-  }
-
-  static Value of(std::int64_t value) noexcept {
-    Value out = of(Kind::kInt);
-    out.integer = value;
-    return out;
-  }
+  static Value of(std::int64_t value) noexcept { return {.kind = Kind::kInt, .integer = value}; }
 
   static Value of(std::size_t value) noexcept { return of(static_cast<std::int64_t>(value)); }
 
-  static Value of(double value) noexcept {
-    Value out = of(Kind::kFloat);
-    out.real = value;
-    return out;
+  static Value of(double value) noexcept { return {.kind = Kind::kFloat, .real = value}; }
+
+  static Value of(const Undefined* value) noexcept {
+    return {.kind = Kind::kUndefined, .undefined = value};
   }
 
-  static Value of(const Text* value) noexcept {
-    Value out = of(Kind::kString);
-    out.text = value;
-    return out;
+  static Value of(const Text* value) noexcept { return {.kind = Kind::kString, .text = value}; }
+
+  static Value of(const List* value, Kind kind) noexcept { return {.kind = kind, .list = value}; }
+
+  static Value of(const Dict* value) noexcept { return {.kind = Kind::kDict, .dict = value}; }
+
+  static Value of(const View* value) noexcept { return {.kind = Kind::kView, .view = value}; }
+
+  static Value of(const Range* value) noexcept { return {.kind = Kind::kRange, .range = value}; }
+
+  static Value of(Iterator* value) noexcept { return {.kind = Kind::kIterator, .iterator = value}; }
+
+  static Value of(GrowingDict* value) noexcept {
+    return {.kind = Kind::kNamespace, .space = value};
   }
 
-  static Value of(const List* value, Kind kind) noexcept {
-    Value out = of(kind);
-    out.list = value;
-    return out;
+  static Value of(const Callable* value) noexcept {
+    return {.kind = Kind::kCallable, .callable = value};
   }
 
-  static Value of(const Dict* value) noexcept {
-    Value out = of(Kind::kDict);
-    out.dict = value;
-    return out;
-  }
+  static Value of(Loop* value) noexcept { return {.kind = Kind::kLoop, .loop = value}; }
 
-  static Value of(Iterator* value) noexcept {
-    Value out = of(Kind::kIterator);
-    out.iterator = value;
-    return out;
-  }
+  static Value of(Cycler* value) noexcept { return {.kind = Kind::kCycler, .cycler = value}; }
+
+  static Value of(Joiner* value) noexcept { return {.kind = Kind::kJoiner, .joiner = value}; }
 
   Value with_taint(bool taint) const noexcept {
     Value out = *this;
@@ -239,10 +223,10 @@ struct Callable {
   const Builtin* builtin = nullptr;  // or
   const Stmt* macro = nullptr;       // a macro or the body of a call block, with
   Frame* frame = nullptr;            // the frame it was made in
-  Value self = {};                     // of a method
+  Value self = {};                   // of a method
 };
 
-// Whether printing a text, number or truth value prints what came out of the context.
+// Whether printing a text, number or boolean prints data of the context.
 inline bool is_tainted(const Value& value) noexcept {
   return value.is_string() ? value.text->trust != Trust::kAll : value.tainted;
 }

@@ -78,13 +78,14 @@ class Printer {
 void add_ask_flags(Flags& flags, AskOptions& options) {
   options.settings.add_tables(flags, {"local.", "cache.", "optimize."});
   options.settings.add_tables(flags, {"generation."});
+  add_format_flags(flags, options.format);
   Flags output = flags.group("Output");
   output.toggle("-v,--verbose", options.is_verbose, "print the memory estimate first");
   output.toggle("-q,--quiet", options.is_quiet, "do not print the line of statistics");
   output.toggle("--json", options.is_json, "print one JSON object instead of text");
   flags.remark(
-      "On a terminal control characters of an answer are escaped; to a pipe or a file it goes as "
-      "it is.");
+      "On a terminal, control characters in an answer are escaped. Output to a pipe or a file is "
+      "not changed.");
 }
 
 Result<Asking> prepare(const AskOptions& options) {
@@ -95,6 +96,7 @@ Result<Asking> prepare(const AskOptions& options) {
     WICK_TRY(out.prompt, read_piped_prompt());
   }
   WICK_TRY(out.generation, generation_settings(config));
+  WICK_TRY(out.generation.response_format, response_format(options.format));
   WICK_TRY(out.model, open_model(config));
   if (options.is_verbose && out.model.local != nullptr)
     print_memory_estimate(note, *out.model.local, config);
@@ -189,6 +191,7 @@ JsonValue to_value(const Gather& whole) {
                                                    {"generated_tokens", u.generated_tokens},
                                                    {"draft_tokens", u.draft_tokens},
                                                    {"accepted_tokens", u.accepted_tokens},
+                                                   {"steered_tokens", u.steered_tokens},
                                                    {"queue_ms", u.queue_ms},
                                                    {"prompt_ms", u.prompt_ms},
                                                    {"generate_ms", u.generate_ms}})},

@@ -9,8 +9,9 @@
 #include "base/printable.h"
 #include "base/result.h"
 #include "chat/json_value.h"
-#include "cli/options.h"
+#include "cli/format_flags.h"
 #include "cli/option_flags.h"
+#include "cli/options.h"
 #include "provider/gather.h"
 #include "provider/provider.h"
 
@@ -39,6 +40,7 @@ class Interrupt {
 // The flags of both commands, and their values.
 struct AskOptions {
   OptionFlags settings = {};
+  FormatOptions format = {};
   std::string prompt = {};
   bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
@@ -52,8 +54,8 @@ struct Asking {
 void add_ask_flags(Flags& flags, AskOptions& options);
 Result<Asking> prepare(const AskOptions& options);
 
-// Waits for an answer; its text goes to stdout as it comes if `is_printing` (print_answer()), on a
-// terminal what the model thinks before it, too. An error behind the beginning of an answer is
+// Waits for an answer. If `is_printing`, its text is printed to stdout as it arrives
+// (print_answer()), on a terminal also the reasoning before it. An error after the first text is in
 // Gather::error.
 Result<Gather> ask(Provider& provider, Request request, bool is_printing);
 

@@ -159,7 +159,7 @@ Result<int> run(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
   WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(const ModelFile file, ModelFile::open(path));
+  WICK_TRY(const ModelFile file, open_model(path));
   // A second mapping of the same pages, to read without touching the engine's own.
   WICK_TRY(
       const MappedFile probe,

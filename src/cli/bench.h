@@ -1,5 +1,4 @@
-// What the kinds of wick bench share: flags, a table for people, a line of JSON for programs, and
-// the spread of their runs.
+// Shared by the subcommands of wick bench: flags, tables, JSON lines, and statistics over runs.
 #pragma once
 
 #include <filesystem>
@@ -23,8 +22,8 @@ struct Quartiles {
 Quartiles quartiles(std::vector<double> values);  // linear between neighbors; not empty
 double percentile(std::vector<double> values, double percent);  // 0 to 100; 0 if there are none
 
-// One result: what was run, and each figure with its quartiles. A figure's name ends in its unit;
-// "_per_second" is better when it is more, "_ms" when it is less.
+// One result: the test, and each figure with its quartiles. A figure's name ends in its unit; more
+// is better for "_per_second", less for "_ms".
 struct BenchRecord {
   std::string test;
   int threads = 0;
@@ -49,8 +48,8 @@ Printable column(T value, std::size_t width) {
   return right_aligned(joined({value}), width);
 }
 
-// Memory of this process that no file holds, now (0 where /proc does not say); and the most memory
-// it held at a time, files included.
+// Current memory of this process without mapped files (0 if /proc does not have it); and its peak
+// memory, mapped files included.
 double anonymous_mib();
 double peak_rss_mib();
 

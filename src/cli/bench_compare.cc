@@ -104,7 +104,7 @@ void add_bench_compare(Flags& bench, const ChosenAction& chosen) {
   Flags flags = bench.command("compare", "compare two files of --json results",
                               [=] { *chosen = [o] { return run(*o); }; });
   flags.required_text("BEFORE", o->before, "results of wick bench --json");
-  flags.required_text("AFTER", o->after, "later results");
+  flags.required_text("AFTER", o->after, "results of a later wick bench --json");
   flags.integer("--limit", o->percent, {0, 1000}, "allowed regression in percent");
 }
 

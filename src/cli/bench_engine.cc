@@ -88,7 +88,7 @@ struct Live {
 Result<TimedEngine> TimedEngine::open(const BenchSetup& setup) {
   const std::int64_t start = monotonic_ns();
   const LocalOptions& local = setup.local;
-  WICK_TRY(ModelFile file, ModelFile::open(setup.path));
+  WICK_TRY(ModelFile file, open_model(setup.path));
   TimedEngine timed(std::move(file));
   WICK_TRY(OpenDevices open, process_devices().open_all(local.device, local.tensor_split));
   WICK_TRY(timed.engine_,

@@ -1,5 +1,5 @@
-// An engine whose requests are timed: stepped by the caller's thread, so that no other waits for
-// it.
+// An engine that measures the times of requests. The caller's thread runs the steps, so no thread
+// waits for another one.
 #pragma once
 
 #include <memory>
@@ -39,8 +39,9 @@ class TimedEngine {
 
   // Answers all of `requests`, at most `concurrency` at a time: when one is over the next begins.
   Result<TimedRun> run(const std::vector<GenerateRequest>& requests, int concurrency);
-  // Lets all but the last request say their first text, then submits that and ends when it is
-  // answered. The others are cancelled; their gaps are those beside it.
+  // Submits all requests but the last one and waits for their first text. Then submits the last
+  // request and waits for its answer. The others are cancelled; their gaps during that time are
+  // measured.
   Result<TimedRun> run_beside(const std::vector<GenerateRequest>& requests);
 
  private:

@@ -77,8 +77,8 @@ void show(const BenchRecord& record, bool is_json, const Printable& head,
 
 void add_common(Flags& flags, BenchOptions& options, int least_generated) {
   options.settings.add_model(flags, false);
-  options.settings.add(
-      flags, {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
+  options.settings.add(flags,
+                       {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
   flags.integer("-n,--n-gen", options.generate, {least_generated, 1 << 20},
                 "tokens to generate per answer");
   flags.integer("-r,--repetitions", options.runs, {1, 1000},

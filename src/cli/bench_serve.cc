@@ -164,14 +164,16 @@ void add_runs(Flags& flags, Options& o) {
 
 void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
   const auto o = std::make_shared<Options>();
-  Flags flags = bench.command("serve", "concurrent streams: tokens/s, time to first text, gaps",
-                              [=] { *chosen = [o] { return run_serve(*o); }; });
+  Flags flags = bench.command(
+      "serve", "concurrent streams: tokens/s, time to first token, inter-token latency",
+      [=] { *chosen = [o] { return run_serve(*o); }; });
   add_runs(flags, *o);
-  flags.integers("--concurrency", o->concurrency, {1, 256}, "streams");
+  flags.integers("--concurrency", o->concurrency, {1, 256},
+                 "concurrent streams; several values are measured in turn");
   flags.integer("--requests", o->requests, {1, 1000}, "requests per stream, one after another");
   flags.integer("--late", o->late_prompt, {0, 1 << 20},
-                "tokens of a prompt that arrives while the streams decode, to measure their delay; "
-                "0 = none");
+                "length of a prompt that arrives while the streams decode, in tokens; measures the "
+                "delay of the streams; 0 = none");
 }
 
 void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {

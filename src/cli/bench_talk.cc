@@ -37,7 +37,7 @@ std::string long_prompt() {
   return text;
 }
 
-// Tokens per second behind the first, which is the prompt's.
+// Tokens per second without the first token, which belongs to the prompt's time.
 double decode_speed(const Usage& usage) {
   return (usage.generated_tokens - 1) / usage.generate_ms * 1e3;
 }
@@ -148,7 +148,7 @@ void add(Flags& bench, const ChosenAction& chosen, const char* name, const char*
 }  // namespace
 
 void add_bench_single(Flags& bench, const ChosenAction& chosen) {
-  add(bench, chosen, "single", "load time, time to first text and tokens/s for three prompts",
+  add(bench, chosen, "single", "load time, time to first token and tokens/s for three prompts",
       run_single);
 }
 

@@ -56,7 +56,7 @@ Error no_name(std::string_view command) {
           .hint = cat(command, " talk.json")};
 }
 
-// The conversation, and what it takes to go on with it.
+// The conversation and its settings.
 struct Talk {
   Provider& provider;
   Generation generation;
@@ -224,10 +224,10 @@ Result<int> run_chat(const ChatOptions& o) {
   generation.thinking = o.thinking;
   Talk talk{*model.provider, std::move(generation),
             model.local != nullptr ? model.local->files() : std::vector<FileId>()};
-  // Noticed before the answer is computed, not behind it.
-  if (!o.session_file.empty()) WICK_DO(AtomicFile::check(o.session_file, talk.files));
+  // Noticed before the answer is computed, not after it.
+  if (o.has_session_file) WICK_DO(AtomicFile::check(o.session_file, talk.files));
   std::error_code ignored;
-  if (!o.session_file.empty() && std::filesystem::exists(o.session_file, ignored)) {
+  if (o.has_session_file && std::filesystem::exists(o.session_file, ignored)) {
     WICK_TRY(std::vector<Message> messages, model.provider->load_session(o.session_file));
     talk.conversation.set_messages(std::move(messages));
   }
@@ -236,7 +236,7 @@ Result<int> run_chat(const ChatOptions& o) {
                                  ? Result<int>(talk.at_terminal())
                                  : talk.once(prompt, o));
   const bool is_answered = status == kExitOk || status == kExitInterrupted;
-  if (!o.session_file.empty() && is_answered) {
+  if (o.has_session_file && is_answered) {
     WICK_DO(model.provider->save_session(o.session_file, talk.conversation.messages()));
   }
   return status;
@@ -249,13 +249,15 @@ Action setup_chat(Flags flags) {
   flags.text("-s,--system", o->system, "system message");
   flags.text("--session-file", o->session_file,
              "read conversation and KV cache from this file, write them to it at the end");
-  flags.texts("--set", o->variables, "KEY=JSON, a variable of the chat template; may be repeated");
+  flags.texts("--set", o->variables,
+              "set a variable of the chat template: KEY=JSON; may be repeated");
   flags.toggle("--think,!--no-think",
                "switch reasoning on or off (template variable enable_thinking)",
                [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");
+    o->has_session_file = flags.is_given("--session-file");
     return run_chat(*o);
   };
 }

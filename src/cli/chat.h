@@ -11,6 +11,7 @@ namespace wick {
 
 struct ChatOptions : AskOptions {
   std::string system = {}, session_file = {};
+  bool has_session_file = false;
   std::vector<std::string> variables = {};
   std::optional<bool> thinking = {};
 };

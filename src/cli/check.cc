@@ -191,7 +191,8 @@ Result<int> run_one(const Options& options, bool is_long) {
 Action setup(Flags flags, bool is_long) {
   auto options = std::make_shared<Options>();
   // One argument, judged byte for byte: words joined again would have lost their quotes.
-  flags.text("command", options->command, "the command in quotes; - reads standard input");
+  flags.text("command", options->command,
+             "the command, as one argument in quotes; - reads it from standard input");
   flags.setting("--shell", "NAME", false, "bash (default), sh, zsh, fish",
                 [options](const std::string& name) { options->shell = name; });
   flags.setting("--mode", "MODE", false, "script (default) or interactive: typed at a prompt",

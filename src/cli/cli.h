@@ -22,6 +22,7 @@ enum ExitCode : int {
   kExitDevice = 3,
   kExitFailure = 4,    // model, generation, provider, network
   kExitIntegrity = 5,  // bytes that do not have the hash they should have
+  kExitRefused = 13,   // by a rule: budget, unknown price, privacy
   kExitInterrupted = 130,
 };
 
@@ -43,6 +44,7 @@ Action setup_run(Flags flags);
 Action setup_model(Flags flags);
 Action setup_tokenize(Flags flags);
 Action setup_template(Flags flags);
+Action setup_embed(Flags flags);
 Action setup_logits(Flags flags);
 Action setup_bench(Flags flags);
 Action setup_config(Flags flags);
@@ -52,6 +54,8 @@ Action setup_check(Flags flags);
 Action setup_explain(Flags flags);
 Action setup_grammar(Flags flags);
 Action setup_serve(Flags flags);
+Action setup_route(Flags flags);
+Action setup_usage(Flags flags);
 
 // The whole program.
 int run_program(int argc, const char* const* argv);

@@ -182,7 +182,7 @@ Action setup_config(Flags flags) {
     return flags.command(name, help, [o, run] { o->run = run; });
   };
   Flags shown = add("show", "all settings as TOML", show);
-  shown.toggle("--origin", o->shows_origin, "also show where each value comes from");
+  shown.toggle("--origin", o->shows_origin, "also show the origin of each value");
   shown.toggle("--json", o->is_json, "one JSON object");
   o->settings.add_all(shown);
   Flags where = add("path", "the config files, lowest precedence first", path);

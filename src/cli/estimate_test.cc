@@ -14,7 +14,10 @@ namespace {
 
 constexpr DeviceKind kFakes = {
     .name = "fakes",
-    .detect = [] { return std::vector<DeviceInfo>{{.name = "fakes:0"}, {.name = "fakes:1"}}; },
+    .detect =
+        [] {
+          return std::vector<DeviceInfo>{{.name = "fakes:0"}, {.name = "fakes:1"}};
+        },
     .start = [](const DeviceInfo&) -> Result<std::unique_ptr<Device>> {
       return std::unique_ptr<Device>(std::make_unique<test::FakeDevice>(Isa::kScalar));
     }};

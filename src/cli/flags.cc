@@ -3,6 +3,9 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <span>
+
+#include "base/strings.h"
 
 namespace wick {
 
@@ -14,6 +17,15 @@ namespace {
 CLI::Option& verbatim(CLI::Option& option) {
   option.allow_extra_args(false);  // also: of `-m MODEL TEXT` the text is no second model
   return option;
+}
+
+// The help of an integer flag, with its range and default as settings show them.
+std::string with_range(const std::string& help, Range<int> range, std::span<const int> defaults) {
+  std::string shown;
+  for (const int value : defaults)
+    shown += cat(shown.empty() ? "" : ",", value);
+  return cat(help, " (", range.min, " to ", range.max, shown.empty() ? "" : "; default ", shown,
+             ")");
 }
 
 }  // namespace
@@ -56,17 +68,17 @@ void Flags::texts(const std::string& names, std::vector<std::string>& values,
 
 void Flags::integer(const std::string& names, int& value, Range<int> range,
                     const std::string& help) {
-  added(app_->add_option(names, value, help))
-      .check(CLI::Range(range.min, range.max))
-      ->capture_default_str();
+  added(app_->add_option(names, value, with_range(help, range, {&value, 1})))
+      .check(CLI::Range(range.min, range.max).description(""))
+      ->type_name("N");
 }
 
 void Flags::integers(const std::string& names, std::vector<int>& values, Range<int> range,
                      const std::string& help) {
-  verbatim(added(app_->add_option(names, values, help)))
+  verbatim(added(app_->add_option(names, values, with_range(help, range, values))))
       .delimiter(',')
-      ->check(CLI::Range(range.min, range.max))
-      ->capture_default_str();
+      ->check(CLI::Range(range.min, range.max).description(""))
+      ->type_name("N,N,...");
 }
 
 void Flags::setting(const std::string& names, const std::string& type, bool is_list,

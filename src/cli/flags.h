@@ -29,8 +29,8 @@ class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(&app) {}
 
-  // The flags that follow stand under this title of the help; those that are not common are shown
-  // by --help-all only.
+  // The flags that are added next are listed under this title of the help; --help shows them only
+  // if they are common, --help-all always.
   Flags group(std::string_view title, bool is_common = true) const;
 
   void toggle(const std::string& names, bool& value, const std::string& help);
@@ -61,7 +61,7 @@ class Flags {
   std::string group_ = {};  // empty = CLI11's own, "Options"
 };
 
-// What a group of flags that are not common is called behind its title.
+// Appended to the title of a group of flags that are not common.
 inline constexpr char kRareMark = '*';
 
 }  // namespace wick

@@ -1,5 +1,5 @@
-// wick grammar check: tests texts against a JSON schema or a regex. No model: reads JSON objects
-// from standard input, one per line, and writes one result per line.
+// wick grammar check: tests texts against a JSON schema, a regex or a grammar in GBNF. No model:
+// reads JSON objects from standard input, one per line, and writes one result per line.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "cli/flags.h"
 #include "cli/line_reader.h"
 #include "cli/report.h"
+#include "grammar/earley.h"
 #include "grammar/limits.h"
 #include "grammar/regex_recognizer.h"
 #include "grammar/schema/machine.h"
@@ -63,17 +64,27 @@ Result<std::string> text_of(const Json& line, std::string_view key) {
 
 constexpr std::uint64_t kFuelForByte = 10;
 
-// Whether token masks would allow a text; one operation, however long the text is.
+// One operation, however long the text is.
+Result<bool> matches(grammar::Recognizer& recognizer, const std::string& text) {
+  grammar::StateId state = recognizer.start();
+  recognizer.begin(grammar::kMaskFuel + kFuelForByte * text.size());
+  for (const char c : text) {
+    state = recognizer.step(state, static_cast<unsigned char>(c));
+    if (state == grammar::kFailedState) return recognizer.failure();
+  }
+  return recognizer.accepts(state);
+}
+
+// Whether token masks would allow a text.
 Result<bool> check_declared(const Json& schema, const grammar::SchemaOptions& options,
                             const std::string& text) {
   WICK_TRY(const auto recognizer, grammar::SchemaRecognizer::make(schema, options, {}));
-  grammar::StateId state = recognizer->start();
-  recognizer->begin(grammar::kMaskFuel + kFuelForByte * text.size());
-  for (const char c : text) {
-    state = recognizer->step(state, static_cast<unsigned char>(c));
-    if (state == grammar::kFailedState) return recognizer->failure();
-  }
-  return recognizer->accepts(state);
+  return matches(*recognizer, text);
+}
+
+Result<bool> check_grammar(const std::string& grammar, const std::string& text) {
+  WICK_TRY(const auto recognizer, grammar::EarleyRecognizer::parse(grammar));
+  return matches(*recognizer, text);
 }
 
 Result<bool> check_schema(const Json& line, const Options& options, const std::string& text) {
@@ -111,19 +122,21 @@ Result<bool> check_line(const std::string& line, const Options& options) {
   for (const std::string& key : parsed->keys) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
       return bad(cat("\"", printable(key, 100), "\" is not known"),
-                 "schema or regex; text, order, draft, formats");
+                 "schema, regex or grammar; text, order, draft, formats");
   }
   const Json* const text = parsed->find("text");
-  const bool has_schema = parsed->find("schema") != nullptr;
-  const bool has_regex = parsed->find("regex") != nullptr;
-  if (parsed->find("grammar") != nullptr) {
-    return Error{ErrorCode::kUnsupported, "grammar_kind", "\"grammar\" is not built yet",
-                 "Give \"schema\" or \"regex\"."};
-  }
-  if (text == nullptr || !text->is(Json::Kind::kString) || has_schema == has_regex)
-    return bad("an object with \"text\" and one of \"schema\" and \"regex\" is wanted",
+  const int has_schema = parsed->find("schema") != nullptr ? 1 : 0;
+  const int has_regex = parsed->find("regex") != nullptr ? 1 : 0;
+  const int has_grammar = parsed->find("grammar") != nullptr ? 1 : 0;
+  const bool has_text = text != nullptr && text->is(Json::Kind::kString);
+  if (!has_text || has_schema + has_regex + has_grammar != 1)
+    return bad("an object with \"text\" and one of schema, regex and grammar is wanted",
                R"({"schema":{"type":"integer"},"text":"1","order":"any"})");
-  if (has_schema) return check_schema(*parsed, options, text->text);
+  if (has_schema != 0) return check_schema(*parsed, options, text->text);
+  if (has_grammar != 0) {
+    WICK_TRY(const std::string grammar, text_of(*parsed, "grammar"));
+    return check_grammar(grammar, text->text);
+  }
   WICK_TRY(const std::string pattern, text_of(*parsed, "regex"));
   return check_regex(pattern, text->text);
 }
@@ -154,10 +167,14 @@ Result<int> check(const Options& options) {
 Action setup_grammar(Flags flags) {
   const auto options = std::make_shared<Options>();
   flags.require_command();
-  Flags sub = flags.command("check", "test texts against a JSON schema or a regex", [] {});
-  sub.toggle("--batch", options->is_batch, "read JSON objects from standard input, one per line");
-  sub.toggle("--json", options->is_json, "print results as JSON, one per line");
-  sub.text("--registry", options->registry, "folder with the schemas of http://localhost:1234/");
+  Flags sub = flags.command("check", "test texts against a JSON schema, regex or grammar", [] {});
+  sub.toggle("--batch", options->is_batch,
+             "read JSON objects from standard input, one per line: {\"schema\": …, \"text\": "
+             "\"…\"}, or with \"regex\" or \"grammar\" for \"schema\" (required)");
+  sub.toggle("--json", options->is_json,
+             "print {\"accepts\": true or false} or an error for each line (required)");
+  sub.text("--registry", options->registry,
+           "folder with the schemas that a $ref to http://localhost:1234/ names");
   return [options] { return check(*options); };
 }
 

@@ -7,9 +7,9 @@
 
 namespace wick {
 
-// "-line" stands in `before` alone, "+line" in `behind` alone, " line" in both; each line once, in
-// order, as few of the first two as there can be (where the texts are too long for that, all of the
-// part that differs). A last line without its line feed is not one that has it.
+// "-line" is in `before` only, "+line" in `behind` only, " line" in both. The difference is
+// minimal, unless the texts are too long; then all lines between the first and the last difference
+// are shown as changed. A last line without line feed differs from the same line with one.
 std::vector<std::string> line_diff(std::string_view before, std::string_view behind);
 
 // The differing lines with three around them on standard output, control characters spelled out;

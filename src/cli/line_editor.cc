@@ -125,7 +125,7 @@ LineEditor::LineEditor(std::filesystem::path history) : state_(std::make_unique<
   el_set(s.editor, EL_SIGNAL, 0);
   el_set(s.editor, EL_GETCFN, next_key);
   el_source(s.editor, nullptr);  // the user's ~/.editrc
-  // libedit 3.1 reads behind the end of a command whose quote is not closed.
+  // libedit 3.1 reads past the end of a command whose quote is not closed.
   for (const char* keys : {"^[x", "^[X"})
     el_set(s.editor, EL_BIND, "-r", keys, nullptr);
   el_set(s.editor, EL_BIND, "-a", "-r", ":", nullptr);  // of vi
@@ -153,7 +153,7 @@ LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
   const char* text = el_gets(s.editor, &length);
   bool is_interrupted = errno == EINTR;
   ::sigaction(SIGINT, &previous, nullptr);
-  if (take_interrupt()) {  // behind the last key
+  if (take_interrupt()) {  // after the last key
     is_interrupted = true;
     text = nullptr;
   }

@@ -12,8 +12,8 @@ class LineEditor {
  public:
   enum class End { kLine, kInterrupted, kEof };
 
-  // `history`: loaded now, saved after each line; empty = none. What is no regular file, or was
-  // written by something else, is neither read nor replaced.
+  // `history`: loaded now, saved after each line; empty = none. A file that is not regular, or that
+  // another program wrote, is neither read nor replaced.
   explicit LineEditor(std::filesystem::path history);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;

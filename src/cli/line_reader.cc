@@ -13,9 +13,8 @@ namespace wick {
 Error input_unreadable(std::string_view name, int code) {
   const std::string why = code == EISDIR ? "is a folder, which cannot be read"
                                          : cat("cannot be read: ", std::strerror(code));
-  return {.code = ErrorCode::kIo,
-          .id = "input_unreadable",
-          .message = cat(printable(name), ": ", why)};
+  return {
+      .code = ErrorCode::kIo, .id = "input_unreadable", .message = cat(printable(name), ": ", why)};
 }
 
 Error LineReader::too_long() const {

@@ -15,9 +15,9 @@ class LineReader {
 
   explicit LineReader(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The next line without its end. One of more than `max_bytes` is named kTooLong at once; the
-  // next call reads over its rest, of at most kMaxSkipped, and goes on behind it. kIo where
-  // standard input cannot be read.
+  // The next line without its line feed. A line of more than `max_bytes` is kTooLong at once; the
+  // next call skips its rest (at most kMaxSkipped bytes) and reads the line after it. kIo: standard
+  // input cannot be read.
   Result<Got> next(std::string& line);
 
   // The error for a line that is too long.

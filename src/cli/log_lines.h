@@ -11,8 +11,8 @@
 
 namespace wick {
 
-// One at a time in a process. While it lives nobody else writes to the terminal; its end writes the
-// rest.
+// At most one object per process. While it exists, only it writes to the terminal; its destructor
+// writes the remaining lines.
 class LogLines {
  public:
   static Result<std::unique_ptr<LogLines>> start();

@@ -8,9 +8,10 @@
 #include "base/mapped_file.h"
 #include "base/strings.h"
 #include "cli/answer.h"
+#include "cli/npy.h"
+#include "cli/option_flags.h"
 #include "cli/options.h"
 #include "cli/out.h"
-#include "cli/option_flags.h"
 #include "format/model_file.h"
 #include "hub/atomic_file.h"
 #include "model/decoder.h"
@@ -19,7 +20,7 @@ namespace wick {
 
 namespace {
 
-constexpr int kRows = 64;  // logits of so many positions at once
+constexpr int kRows = 64;  // positions whose logits are computed at once
 constexpr std::size_t kMaxIdsFile = std::size_t{64} << 20;
 
 struct Options {
@@ -54,16 +55,13 @@ Result<std::vector<TokenId>> parse_ids(const std::string& text) {
   return ids;
 }
 
-// The header of NumPy's format 1.0 (numpy.lib.format) for a float32 matrix, padded to 64 bytes.
-std::string npy_header(std::size_t rows, std::size_t cols) {
-  std::string dict =
-      cat("{'descr': '<f4', 'fortran_order': False, 'shape': (", rows, ", ", cols, "), }");
-  dict.append(63 - (10 + dict.size()) % 64, ' ');
-  dict += '\n';
-  std::string header("\x93NUMPY\x01\x00", 8);
-  header += static_cast<char>(dict.size() & 255);
-  header += static_cast<char>(dict.size() >> 8);
-  return header + dict;
+// An encoder has no logits: the hidden state of every token, after its last layer.
+Result<void> write_states(BareModel& model, const std::vector<TokenId>& ids, AtomicFile& out) {
+  const auto n = static_cast<int>(ids.size());
+  WICK_CHECK(model.memory.extend(0, n), "the cache was made for this many positions");
+  WICK_DO(model.forward(ids, 0, 0));
+  WICK_TRY(const auto states, model.decoder.states(0, n));
+  return out.add(std::as_bytes(states));
 }
 
 Result<void> write_logits(BareModel& model, const std::vector<TokenId>& ids, std::size_t chunk,
@@ -86,7 +84,7 @@ Result<int> run(const Options& o) {
   static_assert(std::endian::native == std::endian::little);
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(const ModelFile file, ModelFile::open(path));
+  WICK_TRY(const ModelFile file, open_model(path));
   std::vector<FileId> inputs = file.files();
   inputs.insert(inputs.end(), config.files().begin(), config.files().end());
   std::string text = o.ids;
@@ -97,11 +95,15 @@ Result<int> run(const Options& o) {
   WICK_TRY(const auto ids, parse_ids(text));
   const int context = static_cast<int>(ids.size());
   const auto threads = static_cast<int>(config.integer("local.threads"));
-  WICK_TRY(BareModel model, load_bare_model(config, file, {.max_batch_tokens = o.chunk,
-                                                          .max_logit_rows = o.chunk,
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  WICK_TRY(const DecoderSpec spec, arch->spec(file));
+  const int chunk = spec.encoder ? context : o.chunk;
+  WICK_TRY(BareModel model, load_bare_model(config, file, {.max_batch_tokens = chunk,
+                                                          .max_logit_rows = chunk,
                                                           .context = context,
                                                           .threads = threads}));
-  const int vocab = model.decoder.spec().vocab;
+  const int vocab = spec.vocab;
+  const int width = spec.encoder ? spec.d_model : vocab;
   const TokenId largest = *std::max_element(ids.begin(), ids.end());
   if (largest >= vocab) {
     return Error{.code = ErrorCode::kInvalid,
@@ -110,13 +112,17 @@ Result<int> run(const Options& o) {
   }
   WICK_TRY(const auto interrupt, Interrupt::begin());
   WICK_TRY(AtomicFile out, AtomicFile::create(o.out, inputs));
-  WICK_DO(out.add(npy_header(ids.size(), static_cast<std::size_t>(vocab))));
-  WICK_DO(write_logits(model, ids, static_cast<std::size_t>(o.chunk), *interrupt, out));
+  WICK_DO(out.add(npy_header(ids.size(), static_cast<std::size_t>(width))));
+  if (spec.encoder) {
+    WICK_DO(write_states(model, ids, out));
+  } else {
+    WICK_DO(write_logits(model, ids, static_cast<std::size_t>(chunk), *interrupt, out));
+  }
   WICK_DO(out.commit());
   if (o.is_json) {
     print({"{\"tokens\":", ids.size(), ",\"vocab\":", vocab, "}\n"});
   } else {
-    note({printable(o.out), ": [", ids.size(), ", ", vocab, "] float32\n"});
+    note({printable(o.out), ": [", ids.size(), ", ", width, "] float32\n"});
   }
   return kExitOk;
 }
@@ -131,7 +137,8 @@ Action setup_logits(Flags flags) {
   flags.text("--ids", o->ids, "token ids: 1,2,3");
   flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");
-  flags.required_text("-o", o->out, "the .npy file to write: [tokens, vocab], float32");
+  flags.required_text("-o", o->out,
+                      "the .npy file to write: [tokens, vocab], float32; of an encoder its states");
   flags.integer("--chunk", o->chunk, {1, 4096},
                 "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");

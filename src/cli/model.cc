@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/machine_memory.h"
 #include "base/strings.h"
 #include "cli/answer.h"
 #include "cli/model_info.h"
@@ -25,7 +26,7 @@ struct Options {
   Result<int> (*run)(const Options&) = nullptr;
 };
 
-bool works(const CatalogueRow& row) {
+bool works(const CatalogRow& row) {
   const auto rows = archs();
   return std::any_of(rows.begin(), rows.end(),
                      [&](const Arch& a) { return a.gguf_name == row.architecture; });
@@ -57,7 +58,7 @@ Result<int> list(const Options& o) {
   };
   for (const StoredModel& model : stored)
     show(model.name, true, bytes_of(model), model.source);
-  for (const CatalogueRow& row : catalogue()) {
+  for (const CatalogRow& row : catalog()) {
     if (works(row) && !is_here(row.name)) show(row.name, false, row.bytes, row.title);
   }
   if (!o.is_json) note({"* is on this machine; fetch another with: wick model pull NAME\n"});
@@ -86,8 +87,8 @@ Result<int> pull_model(const Options& o) {
 Result<int> info(const Options& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
-  WICK_TRY(const ModelFile file, ModelFile::open(path));
-  WICK_TRY(const Object facts, describe(file));
+  WICK_TRY(const ModelFile file, open_model(path));
+  WICK_TRY(const Object facts, describe(file, machine_memory_bytes()));
   if (o.is_json) {
     print_json(facts);
     return kExitOk;

@@ -1,4 +1,4 @@
-// What --model names on this machine: files and folders of models by the names that requests use.
+// Resolves --model to local files: model files and folders of them, by the names that requests use.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,8 @@ struct NamedModel {
   std::filesystem::path path = {};
 };
 
-// "models/SmolLM2-135M.Q4_K_M.gguf" as "SmolLM2-135M.Q4_K_M"; what is no path as it is.
+// "models/SmolLM2-135M.Q4_K_M.gguf" → "SmolLM2-135M.Q4_K_M"; text that is not a path is returned
+// unchanged.
 std::string name_of_model(const std::string& model);
 
 // The models in a folder, by name: its GGUF files, of a split the first part, and its folders that

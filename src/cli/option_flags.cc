@@ -9,7 +9,7 @@ namespace wick {
 
 namespace {
 
-// What help writes behind the flag.
+// The type that help shows after the flag.
 std::string type_of(const Option& row) {
   switch (row.kind) {
     case OptionKind::kInteger:
@@ -20,7 +20,7 @@ std::string type_of(const Option& row) {
     case OptionKind::kBytes:
       return "BYTES";
     case OptionKind::kIntegers:
-      return "N,N,…";
+      return "N,N,...";
     default:
       return "TEXT";
   }

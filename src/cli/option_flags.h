@@ -29,11 +29,11 @@ class OptionFlags {
   // All rows of these tables ("generation.") but the model, which add_model() has.
   void add_tables(Flags& flags, std::initializer_list<std::string_view> tables);
   void add_all(Flags& flags);
+  void add_file(Flags& flags);  // --config alone, which all of these bring
 
   Result<Config> resolve() const;  // after the parsing
 
  private:
-  void add_file(Flags& flags);
   void add(Flags& flags, const Option& row, const std::string& names);
 
   std::vector<std::pair<const Option*, std::string>> given_;

@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "cli/line_reader.h"
 #include "cli/out.h"
+#include "cli/routing.h"
 #include "engine/limits.h"
 #include "hub/find_model.h"
 #include "provider/openers.h"
@@ -41,11 +42,13 @@ Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
                                   const DecoderOptions& options) {
   WICK_TRY(std::vector<DeviceShare> devices, open_devices(config));
   WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
-  const MemoryOptions cache{.k_type = types.k,
-                            .v_type = types.v,
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  WICK_TRY(const DecoderSpec spec, arch->spec(file));
+  const EngineOptions fit = fitted({.k_type = types.k, .v_type = types.v}, spec);
+  const MemoryOptions cache{.k_type = fit.k_type,
+                            .v_type = fit.v_type,
                             .context = options.context,
                             .max_batch_tokens = options.max_batch_tokens};
-  WICK_TRY(const Arch* const arch, find_arch(file));
   WICK_TRY(const Placement placement, place(file, *arch, devices, cache));
   WICK_TRY(Decoder decoder, Decoder::load(file, *arch, placement, options));
   WICK_TRY(SequenceMemory memory, SequenceMemory::create(placement, decoder.spec(), cache));
@@ -212,6 +215,11 @@ Result<OpenModel> open_model(const Config& config) {
     WICK_TRY(auto provider, (*found.open)(found.name));
     return OpenModel{.provider = std::move(provider)};
   }
+  WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
+  if (const std::string& name = config.text("local.model_path"); is_routed(routing, name)) {
+    WICK_TRY(auto router, open_router(routing, lazy_local(config), name));
+    return OpenModel{.provider = std::move(router)};
+  }
   WICK_TRY(const LocalOptions options, local_options(config));
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(std::shared_ptr<LocalModel> local, LocalModel::open(path, options));
@@ -230,7 +238,7 @@ Result<std::filesystem::path> find_model(std::string_view name, bool is_offline)
       .refusal = ", and hub.offline forbids fetching it",
       .hint = ", or name a file: wick chat ./model.gguf",
       .before_pull =
-          [&](std::string_view spec, const CatalogueRow* row) {
+          [&](std::string_view spec, const CatalogRow* row) {
             progress.rename(spec);
             if (row == nullptr) return;
             note({"Fetching ", printable(row->title), " (", human(row->bytes), ", ",

@@ -19,13 +19,12 @@
 
 namespace wick {
 
-// Threads, devices (of which one that is not there is an error here already), and what
-// engine_options() says.
+// Threads, devices (a device that does not exist is an error) and the settings of engine_options().
 Result<LocalOptions> computing_options(const Config& config);
-// These, context, speculation (finds the draft model) and the limit of memory.
+// The same, and context, speculation (finds the draft model) and memory limit.
 Result<LocalOptions> local_options(const Config& config);
-// The devices of local.device, with their shares of local.tensor_split; says on standard error if
-// another one had to be taken.
+// The devices of local.device, with their shares of local.tensor_split. If another device is used
+// instead, prints a warning to standard error.
 Result<std::vector<DeviceShare>> open_devices(const Config& config);
 
 // A model and a cache for one sequence, without an engine: as local.device, local.tensor_split and
@@ -45,7 +44,7 @@ Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
                                   const DecoderOptions& options);
 // The cache and the size of a prompt's chunks, for one sequence.
 Result<EngineOptions> engine_options(const Config& config);
-// [generation]; what nobody set is left to the model file's hints.
+// The settings of [generation] that are set; for the others the model file's hints apply.
 Result<Generation> generation_settings(const Config& config);
 
 // "temperature" "0.2"; "seed"; "max_tokens": a number of the table generation, checked as the
@@ -59,7 +58,7 @@ Result<TokenBias> parse_logit_bias(std::string_view text);
 Result<std::vector<std::pair<std::string, std::string>>> parse_variables(
     std::span<const std::string> texts);
 
-// The model of local.model_path and who answers for it: the opener of its scheme
+// The model of local.model_path and its provider: that of the opener of its scheme
 // (provider/openers.h), else the local provider.
 struct OpenModel {
   std::shared_ptr<Provider> provider = {};
@@ -68,7 +67,7 @@ struct OpenModel {
 
 Result<OpenModel> open_model(const Config& config);
 
-// The file of a model: a path, or a name. A missing catalogue model is pulled after one line with
+// The file of a model: a path, or a name. A missing catalog model is pulled after one line with
 // size and source, unless it is forbidden to touch the network.
 Result<std::filesystem::path> find_model(std::string_view name, bool is_offline);
 // That of local.model_path.

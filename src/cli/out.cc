@@ -31,7 +31,7 @@ Output& output() {
   return standard;
 }
 
-// As if we had not ignored the signal: nobody is left who would read a message.
+// As if the signal were not ignored: no reader is left for a message.
 [[noreturn]] void end_by_closed_pipe() {
   ::signal(SIGPIPE, SIG_DFL);
   ::raise(SIGPIPE);

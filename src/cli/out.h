@@ -34,8 +34,7 @@ class Shown {
 
   template <std::integral T>
 
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-      Shown(T number) {  // implicit
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Shown(T number) {  // implicit
     char* const begin = digits_.data();
     size_ =
         static_cast<std::size_t>(std::to_chars(begin, begin + digits_.size(), number).ptr - begin);
@@ -58,7 +57,7 @@ using PrintFunction = void (*)(std::initializer_list<Shown> parts);
 // Model output: unchanged to a pipe or file, as printable_answer() to a terminal. Complete
 // characters.
 void print_answer(std::string_view text);
-// A text that a command was asked for (a prompt): as it is to a pipe or a file, as
+// A text that is the command's result (a prompt): unchanged to a pipe or a file, as
 // printable_lines() to a terminal.
 void print_text(std::string_view text);
 
@@ -66,11 +65,11 @@ void flush_output();  // print() gathers; a terminal and a question to a person 
 bool output_has_failed() noexcept;
 Result<void> end_output();  // flushes; kIo, id "output_failed", if anything could not be written
 
-// Gives the descriptors 0 to 2 something to stand on where they are closed, so that no file that is
-// opened later is written to in their place; standard output stays one that fails.
+// Opens the descriptors 0 to 2 if they are closed; otherwise a file that is opened later could get
+// their number and be written to. Writing to a standard output that was closed still fails.
 void set_up_output() noexcept;
 
-// Parts that are often wanted. Widths count characters.
+// Common parts of output. Widths count characters.
 Printable joined(std::initializer_list<Shown> parts);
 Printable fixed(double value, int decimals);
 Printable human(std::uint64_t bytes);                               // "98.4 MB"
@@ -78,11 +77,11 @@ Printable padded(const Printable& text, std::size_t width);         // blanks be
 Printable right_aligned(const Printable& text, std::size_t width);  // blanks before
 
 bool is_terminal(int fd) noexcept;
-// Whether the stream is a terminal that may be colored (NO_COLOR and TERM=dumb say no).
+// Whether the stream is a terminal with color (not with NO_COLOR or TERM=dumb).
 bool has_color(int fd) noexcept;
 
 enum class Color : std::uint8_t { kNone, kDim, kRed, kGreen, kYellow, kCyan };
-// What begins the color; nothing where has_color(fd) is false. kNone ends it.
+// The escape sequence of the color; empty if has_color(fd) is false. kNone ends a color.
 Shown color(int fd, Color color) noexcept;
 
 }  // namespace wick

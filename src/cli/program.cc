@@ -20,19 +20,23 @@ namespace wick {
 std::span<const Command> commands() noexcept {
   static constexpr std::array kCommands = {
       Command{"chat", "talk with a model", setup_chat},
-      Command{"run", "complete a text", setup_run},
+      Command{"run", "complete a text (--prompt), or answer a question (PROMPT)", setup_run},
       Command{"serve", "run the HTTP server: OpenAI, Anthropic and Ollama APIs", setup_serve},
       Command{"model", "list, pull, inspect, verify and remove models", setup_model},
-      Command{"tokenize", "text to token ids", setup_tokenize},
+      Command{"tokenize", "convert text to token ids", setup_tokenize},
+      Command{"embed", "convert texts to vectors (embeddings)", setup_embed},
       Command{"template", "render a model's chat template", setup_template},
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
       Command{"estimate", "estimate the memory of a model", setup_estimate},
       Command{"bench", "measure tokens per second", setup_bench},
-      Command{"check", "rate the risk of a shell command: exit status 0, 10, 11 or 12",
+      Command{"check",
+              "rate a shell command: exit status 0 safe, 10 moderate, 11 high, 12 critical",
               setup_check},
       Command{"explain", "explain what a shell command would do", setup_explain},
       Command{"grammar", "test texts against a JSON schema or a regex", setup_grammar},
-      Command{"config", "show settings and where each value comes from", setup_config},
+      Command{"route", "explain which provider answers a request, and why", setup_route},
+      Command{"usage", "show what requests to providers cost", setup_usage},
+      Command{"config", "show settings and the origin of each value", setup_config},
       Command{"doctor", "show devices, ISA, memory and paths", setup_doctor},
   };
   return kCommands;
@@ -48,15 +52,16 @@ bool wants_json(int argc, const char* const* argv) {
   return false;
 }
 
-// Help without CLI11's mark of a negated flag: --kv-reuse,--no-kv-reuse{false}.
+// Help without CLI11's marks: of a negated flag (--kv-reuse,--no-kv-reuse{false}), the type of a
+// positional argument (MODEL TEXT), `=default`, `REQUIRED` and `Excludes: --flag`.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
     shows_all_ = mode == CLI::AppFormatMode::All;
     return cat(make_description(app), make_usage(app, std::move(name)), make_positionals(app),
-               groups(app),
-               make_subcommands(app, CLI::AppFormatMode::Normal), "\n", make_footer(app));
+               groups(app), make_subcommands(app, CLI::AppFormatMode::Normal), "\n",
+               make_footer(app));
   }
 
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
@@ -67,12 +72,33 @@ class HelpFormatter final : public CLI::Formatter {
     return shows_all_ ? name : without_aliases(name);
   }
 
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    is_positional_ = is_positional;
+    return CLI::Formatter::make_option(option, is_positional);
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const bool has_value = !is_positional_ && option->get_type_size() != 0;
+    return has_value ? cat(" ", option->get_type_name()) : "";
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string out = option->get_description();
+    const std::string value = option->get_default_str();
+    if (!value.empty()) out += cat(" (default ", value, ")");
+    if (option->get_required() && !is_positional_) out += " (required)";
+    for (const CLI::Option* const other : option->get_excludes())
+      out += cat("; not with ", other->get_name());
+    return out;
+  }
+
  private:
   // Groups in a fixed order; rare flags in --help-all only.
   std::string groups(const CLI::App* app) const {
     std::string out;
     for (const char* const title :
-         {"Options", "Model", "Sampling", "Output", "Memory", "Speed", "Server"}) {
+         {"Options", "Model", "Sampling", "Structured output", "Output", "Memory", "Speed",
+          "Server"}) {
       const auto options = app->get_options([&](const CLI::Option* option) {
         std::string group = option->get_group();
         const bool is_rare = !group.empty() && group.back() == kRareMark;
@@ -99,7 +125,8 @@ class HelpFormatter final : public CLI::Formatter {
     return shown;
   }
 
-  mutable bool shows_all_ = false;  // make_help() hands nothing down
+  // Arguments of make_help() and make_option(), which CLI11 does not pass on.
+  mutable bool shows_all_ = false, is_positional_ = false;
 };
 
 // Suggestions for an unknown word: the nearest commands or long flags of `app`.

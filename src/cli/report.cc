@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "provider/rule_refusal.h"
 
 namespace wick {
 
@@ -19,6 +20,7 @@ constexpr std::size_t kMaxMessage = 4096;  // bytes of an error's text that are 
 
 int exit_code(const Error& error) noexcept {
   if (error.id == "hash_mismatch") return kExitIntegrity;
+  if (is_rule_refusal(error)) return kExitRefused;
   switch (error.code) {
     case ErrorCode::kInvalid:
       return kExitUsage;

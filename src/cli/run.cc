@@ -50,14 +50,16 @@ Result<int> run(const Options& o) {
 Action setup_run(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, true);
-  flags.text("PROMPT", o->question, "answered through the chat template, as wick chat -p does");
+  flags.text("PROMPT", o->question,
+             "a question, answered through the chat template (the same as wick chat -p); --prompt "
+             "bypasses the template");
   flags.text("-p,--prompt", o->prompt,
              "text to complete, without a chat template; default standard input");
   add_ask_flags(flags, *o);
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
                 "with --json: logprob and this many top logprobs of each token; -1 = none");
   flags.toggle("--prompt-logprobs", o->scores_prompt,
-               "with --logprobs: logprobs of the prompt, too");
+               "with --logprobs: also the logprobs of the prompt tokens");
   return [o, flags] {
     o->has_prompt = flags.is_given("--prompt");
     if (!flags.is_given("PROMPT")) return run(*o);

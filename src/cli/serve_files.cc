@@ -15,7 +15,7 @@ Result<void> check_source(const std::string& name) {
   if (is_model_name(name) || name.starts_with("hf:")) return {};
   return Error{.code = ErrorCode::kInvalid,
                .id = "bad_model_name",
-               .message = cat("'", printable(name, 80), "' is neither a name of the catalogue nor ",
+               .message = cat("'", printable(name, 80), "' is neither a name of the catalog nor ",
                               "hf:org/repo[:file or quant]")};
 }
 

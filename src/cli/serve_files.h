@@ -1,5 +1,5 @@
-// What admins may do with the store through `wick serve`: fetch, remove and copy models, which can
-// then be asked for, or no longer. Any thread.
+// Downloads, removes and copies models of the store for admins of `wick serve`, and adds them to
+// the served models or removes them. Any thread.
 #pragma once
 
 #include <memory>

@@ -54,7 +54,7 @@ Error two_of_one_name(std::string_view name) {
           .hint = "give one of the files another name"};
 }
 
-// True if what is loaded was read from what is at `path` now.
+// True if the loaded model was read from the current file at `path`.
 bool is_of(const LocalModel& model, const std::filesystem::path& path) {
   const std::vector<FileId> read = model.files();
   const std::vector<FileId> there = files_at(path);
@@ -102,7 +102,7 @@ std::vector<server::ServedModel> ServedModels::names() const {
   return catalog()->names;
 }
 
-// Nothing but what is in the catalog is ever opened for a request.
+// A request can only open models of the catalog.
 Result<LocalPool::Held> ServedModels::load(std::string_view name) const {
   const auto now = catalog();
   const auto found = now->paths.find(name);
@@ -177,7 +177,7 @@ Result<void> ServedModels::reload(const Config& config) {
   return swapped;
 }
 
-// What is loaded, to what it is now.
+// Unloads models that are gone, and replaces those whose file or settings changed.
 Result<void> ServedModels::swap(const Catalog& before, const Catalog& now) {
   WICK_TRY(const auto loaded, pool_->models());
   for (const ModelInfo& info : loaded) {

@@ -1,5 +1,5 @@
-// The models of `wick serve`: files, folders and names as --model has them, each loaded when it is
-// first asked for. Found again at a reload, which swaps what has changed while answers go on. Any
+// The models of `wick serve`: files, folders and names of --model. Each is loaded at its first
+// request. A reload finds them again and swaps changed models; running answers continue. Any
 // thread.
 //
 //   WICK_TRY(const auto models, ServedModels::create(config, {"a.gguf", "folder/"}));
@@ -34,17 +34,17 @@ class ServedModels {
 
   // Finds the files, fetches what is missing, and loads the first one unless it is one of a folder.
   Result<void> find();
-  // Finds them anew by these settings, without the network. What is loaded and has another file or
-  // other settings now is swapped, what is gone is unloaded; answers under way end on what they
-  // began with. On an error all stays as it was.
+  // Finds them again with these settings, without the network. A loaded model whose file or
+  // settings changed is swapped; a model that is gone is unloaded. Running answers end on the model
+  // they began with. After an error nothing has changed.
   Result<void> reload(const Config& config);
-  // A model of the store that came meanwhile, or goes. It stays over a reload, not over the end.
+  // Adds or removes a model of the store. Added models survive a reload, but not a restart.
   void add(const std::string& name, const std::filesystem::path& path);
   void drop(const std::string& name);
 
   bool is_local() const noexcept { return pool_ != nullptr; }
 
-  // What is unused for its keep_alive goes. To be called about each second.
+  // Unloads models that were unused for their keep_alive time. Call it about once per second.
   void unload_idle();
 
  private:

@@ -1,4 +1,4 @@
-// wick template: what a model's chat template makes of a conversation. The prompt goes to standard
+// wick template: renders a conversation with a model's chat template. The prompt goes to standard
 // output as it is; --tokens shows its tokens and whose words they are, --diff how another template
 // differs.
 #include <unistd.h>
@@ -51,7 +51,7 @@ Result<Source> open_source(const fs::path& path) {
   const bool is_bare = path.extension() == ".jinja" || path.extension() == ".json" ||
                        (is_folder && !is_there(path / "config.json"));
   if (!is_bare) {
-    WICK_TRY(const ModelFile file, ModelFile::open(path));
+    WICK_TRY(const ModelFile file, open_model(path));
     WICK_TRY(auto tokenizer, Tokenizer::from(file.metadata()));
     return Source{ChatTemplates(file.metadata()), std::move(tokenizer)};
   }
@@ -203,7 +203,7 @@ Result<Object> as_json(const std::string& name, const MarkedText& prompt,
   return out;
 }
 
-// A template that raises is compared by what it says.
+// For a template that raises, its message is compared.
 std::string text_or_error(const Result<MarkedText>& prompt) {
   return prompt ? prompt->text : cat("error: ", to_string(prompt.error()));
 }
@@ -260,14 +260,19 @@ Action setup_template(Flags flags) {
              "take the template from this .jinja file, tokenizer_config.json, folder or model");
   flags.text("--name", o->name,
              "name of a template, if there are several: default, tool_use, rag, …");
-  flags.texts("--set", o->variables, "KEY=JSON, a variable of the template; may be repeated");
-  flags.toggle("--add-generation-prompt", o->adds_prompt, "add the prompt of an answer");
-  flags.toggle("--no-generation-prompt", o->adds_no_prompt, "do not");
+  flags.texts("--set", o->variables, "set a variable of the template: KEY=JSON; may be repeated");
+  flags.toggle("--add-generation-prompt", o->adds_prompt,
+               "append the generation prompt, the start of the assistant's turn "
+               "(add_generation_prompt = true)");
+  flags.toggle("--no-generation-prompt", o->adds_no_prompt,
+               "do not append the generation prompt (add_generation_prompt = false)");
   flags.exclude("--add-generation-prompt", "--no-generation-prompt");
-  flags.toggle("--tokens", o->is_tokens, "show the tokens, and which of them the template wrote");
+  flags.toggle("--tokens", o->is_tokens,
+               "show the tokens, and for each whether it comes from the template");
   flags.text("--diff", o->other,
              "diff with the prompt of another template; exit status 1 if they differ");
-  flags.toggle("--json", o->is_json, "print {\"template\",\"text\",\"trusted\",\"tokens\"}");
+  flags.toggle("--json", o->is_json,
+               "print one JSON object: name of the template, text, trusted byte ranges, tokens");
   return [o, flags] {
     o->has_model = flags.is_given("--model");
     return run(*o);

@@ -123,9 +123,11 @@ Action setup_tokenize(Flags flags) {
   flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
   flags.text("-f,--file", o->file, "read the text from this file");
   flags.exclude("--prompt", "--file");
-  flags.toggle("--special", o->is_special, "recognize control tokens in the text");
-  flags.toggle("--add-special", o->adds_special, "also add what the tokenizer adds (BOS, EOS)");
-  flags.toggle("--null", o->is_null, "texts are separated by NUL bytes; one result per text");
+  flags.toggle("--special", o->is_special, "parse control tokens (special tokens) in the text");
+  flags.toggle("--add-special", o->adds_special,
+               "add BOS and EOS as the tokenizer is configured");
+  flags.toggle("--null", o->is_null,
+               "the input is several texts, separated by NUL bytes; print one result per text");
   flags.toggle("--count", o->is_count, "print only the number of tokens");
   flags.toggle("--json", o->is_json, "print {\"ids\":[…]}, a line for each text");
   return [o, flags] {

@@ -77,8 +77,12 @@ Result<Config> Config::load(const ConfigSources& sources) {
   for (const fs::path& file : files) {
     std::error_code ignored;
     if (!is_named && !fs::exists(file, ignored)) continue;
-    WICK_TRY(const auto entries, read_toml(file));
+    WICK_TRY(const std::string text, read_toml_text(file));
+    WICK_TRY(const auto entries, parse_toml(text, file.string()));
     WICK_DO(config.set_file(entries, file.string()));
+    WICK_TRY(const Object tables, parse_toml_tables(text, file.string()));
+    for (const auto& [name, table] : tables)
+      config.tables_[name] = table;
     if (const auto id = file_id(file)) config.files_.push_back(*id);
   }
   WICK_DO(config.set_environment(sources.variable));
@@ -88,7 +92,7 @@ Result<Config> Config::load(const ConfigSources& sources) {
 Result<void> Config::set_file(const std::vector<TomlEntry>& entries, std::string_view path) {
   for (const TomlEntry& entry : entries) {
     const std::string place = cat(path, ":", entry.line, ":", entry.column);
-    if (is_table(entry.key)) continue;
+    if (is_table(entry.key) || is_list_table(entry.key)) continue;
     const Option* const row = find_option(entry.key);
     if (row == nullptr) return unknown_key(entry.key, place);
     auto checked = check_option(*row, entry.value);

@@ -28,7 +28,7 @@ const char* process_variable(const char* name);  // std::getenv
 
 // The config files, lowest precedence first: /etc/wick/config.toml, then the user's
 // ($XDG_CONFIG_HOME/wick/config.toml, else ~/.config/wick/config.toml). $WICK_CONFIG names one to
-// read instead of both. None is looked for in the current folder, which may be anybody's.
+// read instead of both. The current folder is not searched: its files may be from a download.
 std::vector<std::filesystem::path> config_files(const ReadVariable& variable = process_variable);
 
 struct ConfigSources {
@@ -40,8 +40,8 @@ class Config {
  public:
   Config();  // the defaults
 
-  // Files and environment. A bad value names the place, the key, the value and what is allowed; so
-  // does an unknown key, with the nearest that there are.
+  // Reads files and environment. The error for a bad value has the place, the key, the value and
+  // the allowed range; the error for an unknown key suggests similar keys.
   static Result<Config> load(const ConfigSources& sources);
 
   // Values of flags, in order; repeated flags add list items.
@@ -61,6 +61,10 @@ class Config {
   const std::string& origin(std::string_view key) const;
   const OptionValue& value(std::string_view key) const;
 
+  // provider, route and budget of the files, for config/routing.h; of several files the last one
+  // that has a table holds.
+  const Object& tables() const noexcept { return tables_; }
+
   // The files that were read: what this program writes must not replace them.
   const std::vector<FileId>& files() const noexcept { return files_; }
 
@@ -74,6 +78,7 @@ class Config {
   const Setting& at(std::string_view key) const;
   Setting& at(const Option& row);
 
+  Object tables_;
   std::vector<FileId> files_;
   std::vector<Setting> settings_;  // one for each row of options()
 };

@@ -139,7 +139,7 @@ TEST_F(ConfigFiles, ABadValueNamesThePlaceTheKeyTheValueAndTheRange) {
   EXPECT_EQ(message("[local]\n  threads = 5000\n"),
             path() + ":2:3: local.threads is 5000, allowed are whole numbers from 0 to 1024|");
   EXPECT_EQ(message("local.threads = 'two'"),
-            path() + ":1:7: local.threads is a text, allowed are whole numbers from 0 to 1024|");
+            path() + ":1:7: local.threads is a string, allowed are whole numbers from 0 to 1024|");
   EXPECT_EQ(message("cache.kv_type = 'q9'"),
             path() +
                 ":1:7: cache.kv_type is 'q9', allowed are f32, bf16, f16, q8_0, q4_0; or two "
@@ -202,6 +202,14 @@ TEST_F(ConfigFiles, AFlagThatIsGivenTwiceIsAListOfTwo) {
   ASSERT_TRUE(config->set_flag(*find_option("generation.stop_id"), "1,2"));
   EXPECT_EQ(config->integers("generation.stop_id"), (std::vector<std::int64_t>{1, 2}));
   EXPECT_FALSE(config->set_flag(*find_option("generation.stop_id"), "1,,2"));
+}
+
+TEST_F(ConfigFiles, StopSequencesHaveTheLimitsOfARequest) {
+  const Option& row = *find_option("generation.stop");
+  EXPECT_EQ(allowed(row), "up to 16 strings of up to 512 bytes");
+  EXPECT_TRUE(check_option(row, std::vector<std::string>(16, std::string(512, 'x'))));
+  EXPECT_FALSE(check_option(row, std::vector<std::string>(17, "x")));
+  EXPECT_FALSE(check_option(row, std::vector<std::string>{std::string(513, 'x')}));
 }
 
 TEST(Switches, AreConsistent) {

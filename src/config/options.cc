@@ -97,8 +97,9 @@ void add_local(std::vector<Option>& table) {
        .kind = kText,
        .fallback = std::string("auto"),
        .flags = "--device",
-       .help = "device to run on, see wick doctor, or several: cuda,cpu; auto = the first that "
-               "starts"});
+       .help =
+           "device to run on (wick doctor lists them), or a list of devices; auto = the first that "
+           "starts"});
   table.push_back({.key = "local.tensor_split",
                    .kind = kText,
                    .fallback = std::string(),
@@ -111,12 +112,13 @@ void add_local(std::vector<Option>& table) {
                    .max = 1024,
                    .flags = "-t,--threads",
                    .help = "CPU threads; 0 = as many as this process may use"});
-  table.push_back({.key = "local.context",
-                   .kind = kInteger,
-                   .fallback = std::int64_t{0},
-                   .max = kMaxContext,
-                   .flags = "-c,--context,--ctx-size",
-                   .help = "context size in tokens; 0 = the model's, as far as --kv-limit allows"});
+  table.push_back(
+      {.key = "local.context",
+       .kind = kInteger,
+       .fallback = std::int64_t{0},
+       .max = kMaxContext,
+       .flags = "-c,--context,--ctx-size",
+       .help = "context size in tokens; 0 = the model's, reduced to what --kv-limit holds"});
 }
 
 void add_memory_limit(std::vector<Option>& table) {
@@ -136,14 +138,16 @@ void add_cache(std::vector<Option>& table) {
                    .max = 2,
                    .choices = kv_type_names(),
                    .flags = "--kv-type",
-                   .help = "KV cache type; two with a comma: keys, values"});
-  table.push_back({.key = "cache.kv_limit",
-                   .kind = kBytes,
-                   .fallback = static_cast<std::int64_t>(EngineOptions{}.kv_limit_bytes),
-                   .min = 1e6,
-                   .max = 1e15,
-                   .flags = "--kv-limit",
-                   .help = "memory of the KV cache; at least one context always fits"});
+                   .help = "KV cache type of keys and values"});
+  table.push_back(
+      {.key = "cache.kv_limit",
+       .kind = kBytes,
+       .fallback = static_cast<std::int64_t>(EngineOptions{}.kv_limit_bytes),
+       .min = 1e6,
+       .max = 1e15,
+       .flags = "--kv-limit",
+       .help =
+           "maximum memory of the KV cache; raised if one sequence of full context needs more"});
   table.push_back(
       {.key = "cache.kv_reuse",
        .kind = kBoolean,
@@ -172,12 +176,13 @@ void add_optimize(std::vector<Option>& table) {
                    .kind = kText,
                    .flags = "--draft-model",
                    .help = "path or name of a smaller model with the same vocabulary"});
-  table.push_back({.key = "optimize.draft_max",
-                   .kind = kInteger,
-                   .fallback = std::int64_t{0},
-                   .max = kMaxDraft,
-                   .flags = "--draft-max",
-                   .help = "most draft tokens per step; 0 = 16 with ngram, 3 with draft"});
+  table.push_back(
+      {.key = "optimize.draft_max",
+       .kind = kInteger,
+       .fallback = std::int64_t{0},
+       .max = kMaxDraft,
+       .flags = "--draft-max",
+       .help = "maximum number of draft tokens per step; 0 = 16 with ngram, 3 with draft"});
 }
 
 bool is_whole(const SamplerParam& param) {
@@ -224,14 +229,17 @@ void add_generation(std::vector<Option>& table) {
                    .fallback = std::int64_t{0},
                    .max = kMaxContext,
                    .flags = "-n,--max-tokens,--predict,--n-predict",
-                   .help = "most tokens to generate; 0 = until the context is full"});
+                   .help = "maximum number of tokens to generate; 0 = until the context is full"});
   table.push_back({.key = "generation.stop",
                    .kind = kTexts,
+                   .max_items = kMaxStops,
+                   .max_text = kMaxStopBytes,
                    .flags = "--stop",
                    .help = "stop sequence; may be repeated"});
   table.push_back({.key = "generation.stop_id",
                    .kind = kIntegers,
                    .max = 1 << 30,
+                   .max_items = kMaxStopIds,
                    .flags = "--stop-id",
                    .help = "stop token ids"});
   table.push_back({.key = "generation.logit_bias",
@@ -265,10 +273,11 @@ void add_addresses(std::vector<Option>& table) {
                    .max = 65535,
                    .flags = "--port",
                    .help = "port to listen on; 0 = any free port"});
-  table.push_back({.key = "server.unix",
-                   .kind = kTexts,
-                   .flags = "--unix",
-                   .help = "Unix socket to listen on; without --host the only one"});
+  table.push_back(
+      {.key = "server.unix",
+       .kind = kTexts,
+       .flags = "--unix",
+       .help = "Unix socket to listen on; without --host the server does not listen on TCP"});
   table.push_back({.key = "server.tls_cert",
                    .kind = kText,
                    .flags = "--tls-cert",
@@ -283,7 +292,7 @@ void add_protection(std::vector<Option>& table) {
   table.push_back({.key = "server.api_key_file",
                    .kind = kText,
                    .flags = "--api-key-file",
-                   .help = "file of API keys; wick serve key new makes a line"});
+                   .help = "file of API keys; wick serve key new prints a line for it"});
   table.push_back({.key = "server.insecure",
                    .kind = kBoolean,
                    .fallback = false,
@@ -298,10 +307,11 @@ void add_protection(std::vector<Option>& table) {
                    .kind = kTexts,
                    .flags = "--allow-origin",
                    .help = "allow web pages of this origin (CORS); may be repeated"});
-  table.push_back({.key = "server.allow_host",
-                   .kind = kTexts,
-                   .flags = "--allow-host",
-                   .help = "allow this Host name, beside localhost; may be repeated"});
+  table.push_back(
+      {.key = "server.allow_host",
+       .kind = kTexts,
+       .flags = "--allow-host",
+       .help = "allow this Host name, too (localhost is always allowed); may be repeated"});
 }
 
 void add_server(std::vector<Option>& table) {
@@ -310,32 +320,34 @@ void add_server(std::vector<Option>& table) {
   table.push_back({.key = "server.models",
                    .kind = kTexts,
                    .flags = "--models",
-                   .help = "models to serve, where --model names none; may be repeated"});
+                   .help = "models to serve, used if there is no --model; may be repeated"});
   table.push_back({.key = "server.keep_alive",
                    .kind = kText,
                    .fallback = std::string("-1"),
                    .flags = "--keep-alive",
-                   .help = "how long a model stays without use: 5m, seconds; -1 = for ever"});
-  table.push_back({.key = "server.max_models",
-                   .kind = kInteger,
-                   .fallback = std::int64_t{32},
-                   .min = 1,
-                   .max = 1024,
-                   .flags = "--max-models",
-                   .help = "models loaded at a time; the longest unused makes room"});
+                   .help = "how long an unused model stays loaded: 5m, or seconds; -1 = forever"});
+  table.push_back(
+      {.key = "server.max_models",
+       .kind = kInteger,
+       .fallback = std::int64_t{32},
+       .min = 1,
+       .max = 1024,
+       .flags = "--max-models",
+       .help = "maximum number of loaded models; the least recently used one is unloaded"});
   table.push_back({.key = "server.max_queue",
                    .kind = kInteger,
                    .fallback = std::int64_t{256},
                    .min = 1,
                    .max = kMaxQueue,
                    .flags = "--max-queue",
-                   .help = "answers that wait for their turn, of each model; more are refused"});
-  table.push_back({.key = "server.max_wait_ms",
-                   .kind = kInteger,
-                   .fallback = std::int64_t{60'000},
-                   .max = kMaxMilliseconds,
-                   .flags = "--max-wait-ms",
-                   .help = "an answer that would wait longer for its turn is refused; 0 = never"});
+                   .help = "maximum number of queued requests per model; more get 503"});
+  table.push_back(
+      {.key = "server.max_wait_ms",
+       .kind = kInteger,
+       .fallback = std::int64_t{60'000},
+       .max = kMaxMilliseconds,
+       .flags = "--max-wait-ms",
+       .help = "reject a request whose estimated queue time exceeds this; 0 = no limit"});
   table.push_back({.key = "server.parallel",
                    .kind = kInteger,
                    .fallback = std::int64_t{16},
@@ -369,7 +381,7 @@ void add_server_extras(std::vector<Option>& table) {
                    .kind = kBoolean,
                    .fallback = true,
                    .flags = "--webui,!--no-webui",
-                   .help = "the web page at /"});
+                   .help = "serve the web page at /"});
   table.push_back({.key = "server.otlp_endpoint",
                    .kind = kText,
                    .flags = "--otlp-endpoint",

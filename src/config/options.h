@@ -1,7 +1,6 @@
-// Every switch of the program in one table: its key in config.toml, type, range, default, flag, the
-// variables of the environment that set it, and a line of help. Flags and their help, the file's
-// checks, `wick config schema` and the table in docs/config.md are made from it. Immutable; any
-// thread.
+// The table of settings: key in config.toml, type, range, default, flag, environment variables and
+// help of each. Flags and their help, the checks of config files, `wick config schema` and the
+// table in docs/config.md are generated from it. Immutable; any thread.
 //
 //   const Option* row = find_option("local.threads");
 //   WICK_TRY(const OptionValue value, parse_option(*row, "4"));
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/limits.h"
 
 namespace wick {
 
@@ -33,7 +33,7 @@ enum class OptionKind : std::uint8_t {
 // "unsigned".
 std::string_view name(OptionKind kind) noexcept;
 
-// std::monostate: not set, which is a state of its own (a seed, a chat's stop sequences).
+// std::monostate: not set, which differs from every value (for example for the seed).
 using OptionValue =
     std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>,
                  std::vector<std::int64_t>, std::uint64_t>;
@@ -42,7 +42,9 @@ struct Option {
   std::string key;  // "local.threads": table and name
   OptionKind kind = OptionKind::kText;
   OptionValue fallback = {};
-  double min = 0, max = 0;  // of numbers and bytes; kChoice: words allowed
+  double min = 0, max = 0;                      // of numbers and bytes; kChoice: words allowed
+  std::size_t max_items = kMaxConfigListItems;  // kTexts, kIntegers
+  std::size_t max_text = kMaxConfigText;        // kText, kTexts: bytes of each
   std::vector<std::string> choices = {};
   std::string flags = {};                     // "-t,--threads"; empty = there is none
   std::vector<std::string> environment = {};  // our own name first, then those of others
@@ -56,18 +58,17 @@ const Option* find_option(std::string_view key);  // nullptr if there is none
 
 // "--threads" of "-t,--threads": the name that messages use. Empty if there is no flag.
 std::string_view flag_name(const Option& row) noexcept;
-// "0 to 1024", "none, ngram or draft", "true or false", "a text": what the switch may be.
+// The allowed values: "0 to 1024", "none, ngram or draft", "true or false", "a text".
 std::string allowed(const Option& row);
 
-// The value that `text` spells, as flags and the environment do. kInvalid, with key, value and what
-// is allowed in the message.
+// Parses `text`, the value of a flag or an environment variable. kInvalid: the message has the key,
+// the value and the allowed values.
 Result<OptionValue> parse_option(const Option& row, std::string_view text);
-// The same as the variable `name`, one of row.environment, spells it. Where 0 means something else
-// to the program that the variable comes from, it means that here, too.
-Result<OptionValue> parse_variable(const Option& row, std::string_view name,
-                                    std::string_view text);
+// The same for the environment variable `name`, one of row.environment. If 0 has another meaning in
+// the program that the variable belongs to, it has that meaning here, too.
+Result<OptionValue> parse_variable(const Option& row, std::string_view name, std::string_view text);
 Option as_variable(const Option& row, std::string_view name);  // with the range of that variable
-// `value` as it is, if its type and range are the switch's; an integer may stand for a number.
+// Returns `value` if it has the setting's type and range; an integer is allowed for a number.
 Result<OptionValue> check_option(const Option& row, OptionValue value);
 // As TOML writes it: 4, 0.8, "bf16", ["a", "b"]. "" if it is not set.
 double to_number(const OptionValue& value);  // of a whole one and a boolean (0, 1), too

@@ -92,15 +92,13 @@ bool is_choice(const Option& row, std::string_view text) {
 // What a value of another type is called in the message about it.
 std::string_view type_of(const OptionValue& value) {
   static constexpr std::string_view kNames[] = {
-      "nothing", "a boolean",       "a whole number",          "a number",
-      "a text",  "a list of texts", "a list of whole numbers", "a whole number"};
+      "nothing",  "a boolean",         "a whole number",          "a number",
+      "a string", "a list of strings", "a list of whole numbers", "a whole number"};
   return kNames[value.index()];
 }
 
 Result<void> check_text(const Option& row, const std::string& text) {
-  if (text.size() > kMaxConfigText) {
-    return refused(row, cat("a text of ", text.size(), " bytes"));
-  }
+  if (text.size() > row.max_text) return refused(row, cat("a string of ", text.size(), " bytes"));
   return {};
 }
 
@@ -129,11 +127,11 @@ std::string allowed(const Option& row) {
       return cat(human_bytes(static_cast<std::uint64_t>(row.min)), " to ",
                  human_bytes(static_cast<std::uint64_t>(row.max)), ", as bytes or 500MB or 2GiB");
     case kText:
-      return cat("texts of up to ", kMaxConfigText, " bytes");
+      return cat("strings of up to ", row.max_text, " bytes");
     case kTexts:
-      return cat("up to ", kMaxConfigListItems, " texts of up to ", kMaxConfigText, " bytes");
+      return cat("up to ", row.max_items, " strings of up to ", row.max_text, " bytes");
     case kIntegers:
-      return cat("up to ", kMaxConfigListItems, " whole numbers from ", row.min, " to ", row.max);
+      return cat("up to ", row.max_items, " whole numbers from ", row.min, " to ", row.max);
     case kUnsigned:
       return "whole numbers from 0 to 18446744073709551615";
     case kChoice:
@@ -206,7 +204,7 @@ struct RangeCheck {
 
   template <class List>
   Result<void> each(const List& list) const {
-    if (list.size() > kMaxConfigListItems) return refused(row, cat(list.size(), " items"));
+    if (list.size() > row.max_items) return refused(row, cat(list.size(), " items"));
     for (const auto& item : list)
       WICK_DO((*this)(item));
     return {};

@@ -104,23 +104,67 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<To
 
 }  // namespace
 
-Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_view path) {
+namespace {
+
+// Depth is bounded as that of flatten().
+JsonValue to_json_value(const toml::node& node) {
+  if (const auto* const b = node.as_boolean()) return b->get();
+  if (const auto* const i = node.as_integer()) return std::int64_t{i->get()};
+  if (const auto* const d = node.as_floating_point()) return d->get();
+  if (const auto* const s = node.as_string()) return s->get();
+  if (const auto* const array = node.as_array()) {
+    Array items;
+    for (const toml::node& item : *array)
+      items.push_back(to_json_value(item));
+    return items;
+  }
+  Object object;
+  if (const auto* const table = node.as_table()) {
+    for (const auto& [key, item] : *table)
+      object[key.str()] = to_json_value(item);
+    return object;
+  }
+  return nullptr;
+}
+
+constexpr std::string_view kListTables[] = {"provider", "route", "budget"};
+
+Result<toml::table> parse_table(std::string_view text, std::string_view path) {
   if (text.size() > kMaxConfigBytes) {
     return bad_file(path, cat("has ", text.size(), " bytes, the limit is ", kMaxConfigBytes));
   }
   WICK_DO(check_lines(text, path));
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    const toml::source_position at = error.source().begin;
-    return bad_file(cat(path, ":", at.line, ":", at.column), printable(error.description()).view());
-  }
+  toml::parse_result parsed = toml::parse(text);
+  if (parsed) return std::move(parsed).table();
+  const toml::parse_error& error = parsed.error();
+  const toml::source_position at = error.source().begin;
+  return bad_file(cat(path, ":", at.line, ":", at.column), printable(error.description()).view());
+}
+
+}  // namespace
+
+bool is_list_table(std::string_view key) {
+  const std::string_view head = key.substr(0, key.find('.'));
+  return std::find(std::begin(kListTables), std::end(kListTables), head) != std::end(kListTables);
+}
+
+Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_view path) {
+  WICK_TRY(const toml::table table, parse_table(text, path));
   std::vector<TomlEntry> entries;
-  flatten(parsed.table(), "", entries);
+  flatten(table, "", entries);
   return entries;
 }
 
-Result<std::vector<TomlEntry>> read_toml(const std::filesystem::path& path) {
+Result<Object> parse_toml_tables(std::string_view text, std::string_view path) {
+  WICK_TRY(const toml::table table, parse_table(text, path));
+  Object out;
+  for (const std::string_view name : kListTables) {
+    if (const toml::node* const node = table.get(name)) out[name] = to_json_value(*node);
+  }
+  return out;
+}
+
+Result<std::string> read_toml_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::string text(kMaxConfigBytes + 1, '\0');
   std::error_code ignored;
@@ -133,7 +177,7 @@ Result<std::vector<TomlEntry>> read_toml(const std::filesystem::path& path) {
     return error;
   }
   text.resize(static_cast<std::size_t>(in.gcount()));
-  return parse_toml(text, path.string());
+  return text;
 }
 
 }  // namespace wick

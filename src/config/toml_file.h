@@ -1,5 +1,5 @@
-// A TOML 1.0 file as a flat list of keys and values with the places they stand at. Its bytes are
-// foreign: size, nesting and dots of a line are bounded (config/limits.h). Any thread.
+// Parses a TOML 1.0 file to a flat list of keys, values and their places in the file. Files are
+// untrusted: size, nesting and dots per line are limited (config/limits.h). Any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,25 @@
 #include <vector>
 
 #include "base/result.h"
+#include "chat/json_value.h"
 #include "config/options.h"
 
 namespace wick {
 
 struct TomlEntry {
-  std::string key;     // "local.threads"; of an empty table "local."
+  std::string key;    // "local.threads"; of an empty table "local."
   OptionValue value;  // std::monostate: of a type that no switch has (a date, a mixed list)
   std::uint32_t line = 0, column = 0;  // of the key, from 1
 };
 
 // In the order of the keys. `path` only goes into errors, which begin "PATH:LINE:COLUMN: ".
 Result<std::vector<TomlEntry>> parse_toml(std::string_view text, std::string_view path);
-Result<std::vector<TomlEntry>> read_toml(const std::filesystem::path& path);
+// The text of a file, at most kMaxConfigBytes.
+Result<std::string> read_toml_text(const std::filesystem::path& path);
+
+// The tables that are lists of things rather than switches: provider, route and budget, as JSON. A
+// date becomes null.
+Result<Object> parse_toml_tables(std::string_view text, std::string_view path);
+bool is_list_table(std::string_view key);  // "provider", "budget.monthly"
 
 }  // namespace wick

@@ -63,7 +63,7 @@ void DraftModel::forget(bool wipe) noexcept {
   if (wipe) memory_.wipe_free();
 }
 
-// The most likely token after `tokens`, which extend what was fed; -1 if there is none.
+// The most likely token after `tokens`, which extend the tokens fed before; -1 if there is none.
 TokenId DraftModel::feed(SeqId slot, std::span<const TokenId> tokens) noexcept {
   auto& fed = fed_[static_cast<std::size_t>(slot)];
   while (!tokens.empty()) {

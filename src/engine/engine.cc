@@ -47,6 +47,10 @@ std::uint64_t blocks_in_budget(const MemoryCost& cost, const EngineOptions& opti
 // useful, and at least one context plus a block for copy-on-write.
 std::int64_t positions_for(const DecoderSpec& spec, const EngineOptions& options,
                            const MemoryOptions& memory) {
+  if (spec.encoder) {  // a step's texts, and what the scheduler keeps free for each
+    return (std::int64_t{blocks_for(memory.max_batch_tokens)} + 2 * (options.max_seqs + 1)) *
+           kBlockTokens;
+  }
   const std::int64_t one = blocks_for(memory.context);
   const std::int64_t useful = one * (options.max_seqs + kSpareContexts);
   const auto fits = static_cast<std::int64_t>(blocks_in_budget(memory_cost(spec, memory), options));
@@ -72,8 +76,20 @@ Result<void> check(const EngineOptions& options) {
   return check_range("step_target_ms", options.step_target_ms, 0, kMaxMilliseconds);
 }
 
-MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
+EngineOptions fitted(EngineOptions options, const DecoderSpec& spec) {
+  if (!spec.encoder) return options;
+  if (options.context == 0) options.context = std::min(spec.ctx_train, kMaxBatchTokens);
+  options.k_type = options.v_type = KvType::kF32;
+  options.enable_prefix_caching = false;
+  options.draft_max = 0;
+  options.max_seqs = std::max(options.max_seqs, kEncoderSeqs);
+  options.prefill_chunk = std::max({options.prefill_chunk, options.context, options.max_seqs});
+  return options;
+}
+
+MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& given,
                          int max_batch_tokens) {
+  const EngineOptions options = fitted(given, spec);
   MemoryOptions cache =
       memory_options(options, fitting_context(spec, options, max_batch_tokens), max_batch_tokens);
   cache.positions = positions_for(spec, options, cache);
@@ -90,6 +106,7 @@ Engine::State::State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenize
       scheduler(memory, {.max_seqs = o.max_seqs,
                          .max_batch_tokens = decoder.options().max_batch_tokens,
                          .max_rows = decoder.options().max_logit_rows,
+                         .takes_whole_prompts = decoder.spec().encoder.has_value(),
                          .enable_prefix_caching = o.enable_prefix_caching,
                          .explain_other_tenants = o.explain_other_tenants}),
       cost(o.step_target_ms * std::int64_t{1'000'000}) {
@@ -156,8 +173,9 @@ const Tokenizer& Engine::tokenizer() const noexcept {
 
 Result<std::unique_ptr<Engine>> Engine::create(Decoder decoder,
                                                std::shared_ptr<const Tokenizer> tokenizer,
-                                               const EngineOptions& options,
+                                               const EngineOptions& given,
                                                std::unique_ptr<DraftModel> draft) {
+  const EngineOptions options = fitted(given, decoder.spec());
   WICK_DO(check(options));
   const DecoderOptions& sizes = decoder.options();
   if (std::min(sizes.max_logit_rows, sizes.max_batch_tokens) < options.max_seqs) {
@@ -219,6 +237,12 @@ Result<int> Engine::State::check_request(const GenerateRequest& request,
   }
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
   const bool generates = prompt_output != PromptOutput::kHiddenStates;
+  if (generates && decoder.spec().encoder) {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "encoder",
+                 .message = "the model is an encoder: it makes embeddings, not text",
+                 .hint = "use embeddings (wick embed, /v1/embeddings), or another model"};
+  }
   const std::int64_t wanted = generates ? std::max(1, request.max_tokens) : 0;
   if (prompt + wanted > context) {
     Error error = invalid("context_length_exceeded", cat("prompt ", prompt, " + max ", wanted,
@@ -277,13 +301,14 @@ Result<RequestId> Engine::submit(ScoreRequest request) {
 
 Result<std::shared_ptr<EmbedResult>> Engine::submit(EmbedRequest request) {
   std::shared_ptr<EmbedResult> result;
-  const int width = state_->decoder.spec().d_model;
+  const DecoderSpec& spec = state_->decoder.spec();
   WICK_DO(submit({.prompt = std::move(request.prompt),
                   .tenant = request.tenant,
                   .priority = request.priority,
                   .time_limit_ms = request.time_limit_ms},
                  PromptOutput::kHiddenStates, [&](Sequence& s) {
-                   result = std::make_shared<EmbedResult>(s.id, request.pooling, width);
+                   result = std::make_shared<EmbedResult>(s.id, request.pooling, spec.d_model,
+                                                          spec.embedding_width());
                    s.embed = result;
                  }));
   return result;

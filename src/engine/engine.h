@@ -25,6 +25,7 @@
 #include "engine/draft_model.h"
 #include "engine/pooling.h"
 #include "engine/prefix_cache.h"
+#include "engine/token_filter.h"
 #include "model/decoder.h"
 #include "model/sequence_memory.h"
 #include "sample/logprobs.h"
@@ -74,6 +75,7 @@ struct GenerateRequest {
   int top_logprobs = -1;
   bool is_continuing = false;  // the answer continues other text: a leading space is kept
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
+  std::shared_ptr<TokenFilter> filter = {};   // structured output; may be null
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may be destroyed first
 
   std::uint64_t tenant = 0;  // tenants get fair scheduling and never share cache entries
@@ -128,9 +130,13 @@ struct EngineOptions {
 // Error id "bad_NAME" (kInvalid) for an option out of range.
 Result<void> check(const EngineOptions& options);
 
+// The options as a model of this kind runs with them. An encoder has no cache to keep: keys and
+// values are f32, there is no prefix caching, a step takes a whole context and many texts.
+EngineOptions fitted(EngineOptions options, const DecoderSpec& spec);
+
 // The cache size that these options give a model: the context, and the positions of running
 // sequences and cached prefixes together.
-MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& options,
+MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& given,
                          int max_batch_tokens);
 
 // A cached prefix as bytes, for an engine of the same model and KV cache type.

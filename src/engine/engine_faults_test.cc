@@ -87,6 +87,19 @@ TEST(EngineFaults, LogitsThatAreNoNumbersEndTheAnswerAsAnError) {
   EXPECT_EQ(f.alone(request(10, 1, 5)), wanted);
 }
 
+// The error named the model's file, whoever had banned the tokens.
+TEST(EngineFaults, ARequestThatBansAllTokensIsTheRequestsFault) {
+  Fixture f;
+  auto banned = request(10, 1, 5);
+  const TokenId n_vocab = (*Tokenizer::from(f.file->metadata()))->size();
+  for (TokenId id = 0; id < n_vocab; ++id)
+    banned.sampling.logit_bias.push_back({id, -std::numeric_limits<float>::infinity()});
+  const auto reader = f.submit(banned);
+  f.finish();
+  EXPECT_EQ(reader->error, "banned_all");
+  EXPECT_EQ(f.alone(request(10, 1, 5)), Fixture().alone(request(10, 1, 5)));
+}
+
 TEST(EngineFaults, AFailedPassLeavesNothingInThePrefixCache) {
   Fixture f;
   f.device->spoils_logits = true;

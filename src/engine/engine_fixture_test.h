@@ -67,7 +67,7 @@ struct Reader final : DeltaSink {
 class WatchedDevice final : public Device {
  public:
   int passes = 0;      // begun
-  int ops = 0;       // in all passes
+  int ops = 0;         // in all passes
   int n_tokens = 0;    // in all passes
   int n_logits = 0;    // rows, in all passes
   int fails_sync = 0;  // so many next passes end with this error
@@ -139,11 +139,11 @@ class WatchedBackend final : public Backend {
   void end_pass() noexcept override { inner_->end_pass(); }
 
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
-             float scale) noexcept override {
+             const Embed& step) noexcept override {
     ++watch_.passes;
     watch_.n_tokens += static_cast<int>(ids.size());
     watch_.watch();
-    inner_->embed(y, table, ids, scale);
+    inner_->embed(y, table, ids, step);
   }
 
   void linear(Tensor y, Tensor x, const Linear& step) noexcept override {
@@ -181,6 +181,11 @@ class WatchedBackend final : public Backend {
     inner_->delta(y, x, p, states, batch);
   }
 
+  void experts(Tensor y, Tensor x, const ExpertStep& step) noexcept override {
+    watch_.watch();
+    inner_->experts(y, x, step);
+  }
+
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override {
     watch_.watch();
     watch_.n_logits += static_cast<int>(rows.size());
@@ -188,9 +193,9 @@ class WatchedBackend final : public Backend {
     if (watch_.spoils_logits) watch_.spoil(y);
   }
 
-  void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
+  void normalize(Tensor y, Tensor x, const Normalize& step) noexcept override {
     watch_.watch();
-    inner_->normalize(x, gain, norm);
+    inner_->normalize(y, x, step);
   }
 
   Result<void> sync() override {
@@ -238,7 +243,7 @@ struct Fixture {
   explicit Fixture(const EngineOptions& options = {}, int threads = 1, int chunk = 512,
                    const test::TinyModel& model = {}, const std::vector<int>& parts = {}) {
     test::write_tiny_model(dir.path() / "tiny.gguf", model);
-    file = *ModelFile::open(dir.path() / "tiny.gguf");
+    file = *open_model(dir.path() / "tiny.gguf");
     device = std::make_unique<WatchedDevice>();
     if (!parts.empty()) second = std::make_unique<test::FakeDevice>(*choose_isa());
     auto decoder = Decoder::load(*file, test::placed(*device, second.get(), parts),

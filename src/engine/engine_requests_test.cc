@@ -399,7 +399,7 @@ TEST(SlowEngineEnds, ACancelAtAnyMomentEndsOneRequestAndChangesNoOther) {
 // 1,000 words and three questions about them, on the real model: the second and third question
 // wait a tenth of the first one's time at most.
 TEST(ModelReuse, QuestionsAboutALongTextWaitForItOnlyOnce) {
-  const auto file = ModelFile::open(test::default_model());
+  const auto file = open_model(test::default_model());
   ASSERT_TRUE(file) << to_string(file.error());
   const auto device = test::make_device();
   auto decoder = Decoder::load(*file, *device, {.max_logit_rows = 4, .max_seqs = 4, .threads = 2});
@@ -414,9 +414,9 @@ TEST(ModelReuse, QuestionsAboutALongTextWaitForItOnlyOnce) {
   for (const char* question : {" What is it about?", " Who wrote it?", " When was that?"}) {
     auto reader = std::make_shared<Reader>();
     ASSERT_TRUE(engine->submit(GenerateRequest{.prompt = *tokenizer->encode_plain(words + question),
-                                .max_tokens = 4,
-                                .ignore_end = true,
-                                .sink = reader}));
+                                               .max_tokens = 4,
+                                               .ignore_end = true,
+                                               .sink = reader}));
     while (engine->step()) {
     }
     const double ms = reader->last->usage.prompt_ms;

@@ -8,6 +8,7 @@
 namespace wick {
 
 inline constexpr int kMaxSeqs = 256;
+inline constexpr int kEncoderSeqs = 64;    // texts of an encoder that may run at once
 inline constexpr int kMaxQueue = 1 << 16;  // requests waiting for a slot
 inline constexpr int kMaxPriority = 2;     // and its negative
 inline constexpr int kMaxMilliseconds = 1 << 30;

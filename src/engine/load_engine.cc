@@ -26,9 +26,8 @@ Result<std::unique_ptr<DraftModel>> load_draft(const Tokenizer& tokenizer, Decod
   sizes.progress = std::move(sources.draft_progress);
   for (DeviceShare& one : sources.devices)
     one.share = 0;  // they are the model's
-  WICK_TRY(Decoder decoder,
-           load_decoder(*sources.draft, sources.devices, sizes,
-                        {.max_seqs = sizes.max_seqs, .context = sizes.context}));
+  WICK_TRY(Decoder decoder, load_decoder(*sources.draft, sources.devices, sizes,
+                                         {.max_seqs = sizes.max_seqs, .context = sizes.context}));
   return DraftModel::create(
       std::move(decoder),
       {.max_seqs = sizes.max_seqs, .context = sizes.context, .vocab = tokenizer.size()});
@@ -36,8 +35,12 @@ Result<std::unique_ptr<DraftModel>> load_draft(const Tokenizer& tokenizer, Decod
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> load_engine(const ModelFile& file, const EngineOptions& options,
+Result<std::unique_ptr<Engine>> load_engine(const ModelFile& file, const EngineOptions& given,
                                             EngineSources sources) {
+  WICK_DO(check(given));
+  WICK_TRY(const Arch* const arch, find_arch(file));
+  WICK_TRY(const DecoderSpec spec, arch->spec(file));
+  const EngineOptions options = fitted(given, spec);
   WICK_DO(check(options));
   DecoderOptions sizes{
       .max_batch_tokens = std::max(options.prefill_chunk, options.max_seqs),
@@ -46,17 +49,14 @@ Result<std::unique_ptr<Engine>> load_engine(const ModelFile& file, const EngineO
       .max_seqs = options.max_seqs,
       .threads = sources.threads,
       .progress = std::move(sources.progress)};
-  WICK_TRY(const Arch* const arch, find_arch(file));
-  WICK_TRY(const DecoderSpec spec, arch->spec(file));
   const MemoryOptions cache = plan_cache(spec, options, sizes.max_batch_tokens);
   WICK_TRY(Decoder decoder, load_decoder(file, sources.devices, sizes, cache));
   WICK_TRY(auto tokenizer, Tokenizer::from(file.metadata()));
   if (tokenizer->size() > spec.vocab) {
-    return Error{
-        .code = ErrorCode::kCorrupt,
-        .id = "vocabulary_mismatch",
-        .message = cat(printable(file.path().string()), ": the tokenizer has ", tokenizer->size(),
-                       " tokens, the model has ", spec.vocab)};
+    return Error{.code = ErrorCode::kCorrupt,
+                 .id = "vocabulary_mismatch",
+                 .message = cat(printable(file.path().string()), ": the tokenizer has ",
+                                tokenizer->size(), " tokens, the model has ", spec.vocab)};
   }
   std::unique_ptr<DraftModel> draft;
   if (sources.draft != nullptr) {

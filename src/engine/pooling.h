@@ -29,8 +29,13 @@ enum class Pooling : std::uint8_t {
 
 class EmbedResult {
  public:
-  EmbedResult(RequestId id, Pooling pooling, int d_model)
-      : id_(id), pooling_(pooling), sum_(static_cast<std::size_t>(d_model)) {
+  // `width`: of the embedding, which may differ from that of states (d_model).
+  EmbedResult(RequestId id, Pooling pooling, int d_model, int width)
+      : id_(id),
+        pooling_(pooling),
+        sum_(static_cast<std::size_t>(d_model)),
+        width_(static_cast<std::size_t>(width)) {
+    embedding_.values.reserve(std::max(sum_.size(), width_));
     embedding_.values.resize(sum_.size());
   }
 
@@ -64,6 +69,14 @@ class EmbedResult {
     });
   }
 
+  std::span<const float> pooled() const noexcept { return embedding_.values; }
+
+  // What a model's dense layers made of pooled().
+  void project(std::span<const float> values) noexcept {
+    embedding_.values.resize(width_);  // cold: within the capacity
+    std::copy_n(values.begin(), width_, embedding_.values.begin());
+  }
+
   // `error` of kError, else null.
   void finish(FinishReason finish, const Error* error) noexcept {
     finish_ = finish;
@@ -76,6 +89,7 @@ class EmbedResult {
   RequestId id_;
   Pooling pooling_;
   std::vector<double> sum_;
+  std::size_t width_;
   Embedding embedding_ = {};
   FinishReason finish_ = FinishReason::kNone;
   Error error_ = {

@@ -27,6 +27,7 @@ struct Kind {
   int n_schedules = 40;  // of the fast run, enough for speculation to be used
   int latent = 0, query_rank = 0;
   bool has_joint_kv = false;
+  int experts = 0;
 };
 
 constexpr Kind kKinds[] = {
@@ -43,7 +44,9 @@ constexpr Kind kKinds[] = {
     {"mla", "tiny-mla", DType::kF32, KvType::kBF16, KvType::kBF16, 0, false, 0, 100, 64},
     {"mla_window", "tiny-mla", DType::kQ8_0, KvType::kF32, KvType::kF16, 33, false, 0, 100, 32, 32},
     {"mla_joint_q8_0", "tiny-mla", DType::kQ4_0, KvType::kQ8_0, KvType::kQ4_0, 0, false, 0, 100, 96,
-     64, true}};
+     64, true},
+    {"experts", "qwen3moe", DType::kF32, KvType::kF32, KvType::kF32, 0, false, 0, 40, 0, 0, false,
+     7}};
 
 Subject written(const Kind& kind, const std::filesystem::path& path) {
   test::write_tiny_model(path, {.arch = kind.arch,
@@ -57,6 +60,7 @@ Subject written(const Kind& kind, const std::filesystem::path& path) {
                                 .latent = kind.latent,
                                 .query_rank = kind.query_rank,
                                 .has_joint_kv = kind.has_joint_kv,
+                                .experts = kind.experts,
                                 .type = kind.weights});
   return {.path = path, .k = kind.k, .v = kind.v, .arch = test::tiny_arch(kind.arch)};
 }

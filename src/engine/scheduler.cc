@@ -187,7 +187,7 @@ std::span<const Slice> Scheduler::schedule(const StepBudget& budget) noexcept {
   reserve_decode();
   int n_decoding = 0;
   for (SchedulerEntry* entry : live_) {
-    if (entry->is_paused || !entry->is_decoding()) continue;
+    if (entry->is_paused || !is_decoding(*entry)) continue;
     add_slice(*entry, 1);
     ++n_decoding;
   }
@@ -253,7 +253,7 @@ bool Scheduler::is_preempted_before(const SchedulerEntry& a,
 void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexcept {
   prompts_.clear();
   for (SchedulerEntry* entry : live_) {
-    if (entry->is_paused || entry->is_decoding()) continue;
+    if (entry->is_paused || is_decoding(*entry)) continue;
     extend(*entry);
     prompts_.push_back(entry);  // cold: within the capacity of all slots
   }
@@ -263,6 +263,7 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
   int room = options_.max_batch_tokens;
   for (const Slice& slice : slices_)
     room -= slice.count;
+  if (options_.takes_whole_prompts) return schedule_whole(room);
   if (n_decoding == 0 && !prompts_.empty() && prompts_.front()->missing() >= budget.shared) {
     add_slice(*prompts_.front(), std::min({prompts_.front()->missing(), budget.exclusive, room}));
     return;
@@ -275,6 +276,19 @@ void Scheduler::schedule_prompts(const StepBudget& budget, int n_decoding) noexc
     add_slice(*entry, count);
     left -= count;
   }
+}
+
+// Prompts that fit, in their order; the first that does not fit has the next step for itself.
+void Scheduler::schedule_whole(int room) noexcept {
+  for (SchedulerEntry* entry : prompts_) {
+    room -= entry->missing();
+    if (room < 0) return;
+    add_slice(*entry, entry->missing());
+  }
+}
+
+bool Scheduler::is_decoding(const SchedulerEntry& entry) const noexcept {
+  return entry.is_decoding() && !options_.takes_whole_prompts;
 }
 
 void Scheduler::add_slice(SchedulerEntry& entry, int count) noexcept {

@@ -92,6 +92,7 @@ struct SchedulerOptions {
   int max_seqs = 4;
   int max_batch_tokens = 512;  // at least max_seqs
   int max_rows = 4;            // of logits in a step; at least max_seqs
+  bool takes_whole_prompts = false;  // encoders: a prompt is one slice
   bool enable_prefix_caching = true;
   bool explain_other_tenants = false;
 };
@@ -153,6 +154,8 @@ class Scheduler {
   void add_drafts() noexcept;
   void extend(SchedulerEntry& entry) noexcept;
   void schedule_prompts(const StepBudget& budget, int n_decoding) noexcept;
+  void schedule_whole(int room) noexcept;
+  bool is_decoding(const SchedulerEntry& entry) const noexcept;
   bool is_computed_by_other(const SchedulerEntry& entry) const noexcept;
   void add_slice(SchedulerEntry& entry, int count) noexcept;
   int free_rows() const noexcept;

@@ -102,7 +102,7 @@ struct Subject {  // a model and its kind of cache
 class Schedules {
  public:
   explicit Schedules(Subject subject) : subject_(std::move(subject)) {
-    file_ = *ModelFile::open(subject_.path);
+    file_ = *open_model(subject_.path);
     tokenizer_ = *Tokenizer::from(file_->metadata());
   }
 

@@ -52,6 +52,7 @@ struct Sequence {
                  .history = static_cast<int>(tokens.size()) + sizes.max_tokens,
                  .ends = ends},
                 std::move(request.editor)),
+        filter(std::move(request.filter)),
         stream(tokenizer, request.is_continuing, std::move(request.stop)),
         sink(std::move(request.sink)),
         emission(request.emit_tokens, request.emit_ms, longest_piece(tokenizer, sizes.draft_max)),
@@ -60,6 +61,7 @@ struct Sequence {
     usage.prompt_tokens = static_cast<int>(tokens.size());
     tokens.reserve(tokens.size() + static_cast<std::size_t>(max_tokens));
     logprobs.reserve(scorer.per_token() * static_cast<std::size_t>(max_tokens));
+    if (filter != nullptr) allowed.resize((static_cast<std::size_t>(sizes.vocab) + 63) / 64);
     if (sizes.draft_max > 0) {
       draft.resize(static_cast<std::size_t>(sizes.draft_max));
       ngrams = NgramIndex(usage.prompt_tokens + max_tokens);
@@ -94,6 +96,8 @@ struct Sequence {
   int max_tokens;                   // of the answer
   std::vector<TokenId> ends;        // tokens that end the answer
   SamplerChain sampler;
+  std::shared_ptr<TokenFilter> filter;  // of structured output, else null
+  std::vector<std::uint64_t> allowed;   // what `filter` allows; empty = all
   TextStream stream;
   std::shared_ptr<DeltaSink> sink;  // of generation, else null
   Emission emission;                // text the reader has not taken yet

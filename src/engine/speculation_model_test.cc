@@ -71,7 +71,7 @@ class Answers {
     std::optional<ModelFile> draft_file;
     std::unique_ptr<DraftModel> draft;
     if (drafter == Drafter::kDraft) {
-      draft_file = *ModelFile::open(draft_path);
+      draft_file = *open_model(draft_path);
       draft = *DraftModel::create(
           *Decoder::load(
               *draft_file, *device,
@@ -104,7 +104,7 @@ class Answers {
 };
 
 TEST(ModelSpeculation, A100PromptsYieldTheSameTokensWithAndWithoutGuesses) {
-  const ModelFile file = *ModelFile::open(test::default_model());
+  const ModelFile file = *open_model(test::default_model());
   test::TempDir dir;
   test::write_tiny_model(dir.path() / "draft.gguf",
                          {.context = kContext, .has_tokenizer = false, .vocab = 49152});

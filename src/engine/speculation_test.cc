@@ -170,8 +170,8 @@ struct DraftFixture {
     test::TinyModel small;
     if (!is_same_model) small.type = DType::kQ4_0;  // nearly the same weights
     test::write_tiny_model(dir.path() / "draft.gguf", small);
-    file = *ModelFile::open(dir.path() / "model.gguf");
-    draft_file = *ModelFile::open(dir.path() / "draft.gguf");
+    file = *open_model(dir.path() / "model.gguf");
+    draft_file = *open_model(dir.path() / "draft.gguf");
     device = std::make_unique<WatchedDevice>();
     draft_device = std::make_unique<WatchedDevice>();
     auto draft =

@@ -61,6 +61,17 @@ struct Engine::State {
       .id = "no_token",
       .message = "no logit of the model's says anything: all are NaN or -infinity",
       .hint = "check the file with: wick model verify"};
+  const Error banned_all = {
+      .code = ErrorCode::kInvalid,
+      .id = "banned_all",
+      .message = "logit_bias and min_tokens ban every token that the model could generate",
+      .hint = "ban fewer tokens"};
+
+  const Error banned_format = {
+      .code = ErrorCode::kInvalid,
+      .id = "banned_format",
+      .message = "every token that the response format allows here is banned or has no logit",
+      .hint = "ban fewer tokens: logit_bias, min_tokens, a logits hook"};
 
   // The next batch; sized once.
   std::vector<TokenId> tokens;
@@ -99,6 +110,7 @@ struct Engine::State {
   void pool(const Slice& slice, int first) noexcept;
   void score_prompt(const Slice& slice, std::span<const float> rows) noexcept;
   void accept(Sequence& s, std::span<float> logits) noexcept;
+  TokenId choose(Sequence& s, std::span<float> logits) noexcept;
   void learn_cost(std::span<const Slice> slices, std::int64_t ns) noexcept;
   void fail(std::span<const Slice> slices) noexcept;
 };

@@ -1,6 +1,7 @@
 // The engine's step: one forward pass. Inside step() nothing allocates and nothing locks;
 // engine_test.cc counts.
 #include <algorithm>
+#include <limits>
 
 #include "base/hot_scope.h"
 #include "engine/state.h"
@@ -50,6 +51,9 @@ void Engine::State::propose() noexcept {
     const auto out = std::span(s.draft).first(static_cast<std::size_t>(n));
     entry->n_draft =
         draft != nullptr ? draft->draft(entry->slot, s.tokens, out) : s.ngrams.draft(s.tokens, out);
+    if (s.filter != nullptr && entry->n_draft > 0) {
+      entry->n_draft = s.filter->count_allowed(out.first(static_cast<std::size_t>(entry->n_draft)));
+    }
   }
   draft_ns = now_ns() - began;
 }
@@ -169,6 +173,14 @@ void Engine::State::pool(const Slice& slice, int first) noexcept {
   }
   s.embed->add(slice.begin, *states);
   if (!slice.is_last) return;
+  if (decoder.spec().encoder) {
+    auto values = decoder.project(s.embed->pooled());
+    if (!values) {
+      failure = std::move(values).error();
+      return fail({&slice, 1});
+    }
+    s.embed->project(*values);
+  }
   const std::int64_t now = now_ns();
   s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
   s.finish = FinishReason::kEos;
@@ -197,23 +209,45 @@ void show(Sequence& s, std::string_view text, std::int64_t now_ns) noexcept {
   s.n_shown = s.usage.generated_tokens;
 }
 
+// A token that the sampler could take, were it not banned.
+bool has_candidate(std::span<const float> logits) noexcept {
+  return std::any_of(logits.begin(), logits.end(),
+                     [](float x) { return x > -std::numeric_limits<float>::infinity(); });
+}
+
 }  // namespace
+
+// The next token; -1 after an error.
+TokenId Engine::State::choose(Sequence& s, std::span<float> logits) noexcept {
+  const auto fail = [&](const Error& error) {
+    s.error = &error;
+    s.entry->is_failed = true;
+    s.finish = FinishReason::kError;
+    return TokenId{-1};
+  };
+  if (s.filter != nullptr && !s.filter->allow(s.allowed)) return fail(s.filter->failure());
+  const TokenId id = s.sampler.sample(logits, s.allowed, s.tokens);
+  if (id < 0) {
+    if (!has_candidate(logits)) return fail(no_token);
+    return fail(s.filter != nullptr ? banned_format : banned_all);
+  }
+  if (s.filter == nullptr) return id;
+  const TokenId taken = s.filter->accept(id, s.max_tokens - s.usage.generated_tokens - 1);
+  if (taken < 0) return fail(s.filter->failure());
+  if (taken != id) ++s.usage.steered_tokens;
+  return taken;
+}
 
 // Samples the next token and decides whether the answer ends with it.
 void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
-  const TokenId id = s.sampler.sample(logits, {}, s.tokens);
+  const TokenId id = choose(s, logits);
   const std::int64_t now = now_ns();
   if (s.usage.generated_tokens == 0) {
     s.first_token_ns = now;
     s.usage.prompt_ms = static_cast<double>(now - s.started_ns) * 1e-6;
   }
   s.usage.generate_ms = static_cast<double>(now - s.first_token_ns) * 1e-6;
-  if (id < 0) {
-    s.error = &no_token;
-    s.entry->is_failed = true;
-    s.finish = FinishReason::kError;
-    return;
-  }
+  if (id < 0) return;
   s.tokens.push_back(id);  // cold: within the capacity that the sequence reserved
   ++s.usage.generated_tokens;
   if (s.scorer.is_on()) {
@@ -221,14 +255,18 @@ void Engine::State::accept(Sequence& s, std::span<float> logits) noexcept {
     s.logprobs.resize(n + s.scorer.per_token());  // within the capacity that the sequence reserved
     s.scorer.score(logits, id, std::span(s.logprobs).subspan(n));
   }
+  const bool is_steered = s.usage.steered_tokens > 0;
+  const FinishReason end = is_steered ? FinishReason::kLength : FinishReason::kEos;
   if (s.ends_with(id)) {
-    s.finish = FinishReason::kEos;
+    s.finish = end;
     return;
   }
   show(s, s.stream.push(id), now);
   if (s.stream.stopped()) {
     s.finish = FinishReason::kStop;
     s.is_flushed = true;  // the text held back belongs to the stop sequence
+  } else if (s.filter != nullptr && s.filter->is_over()) {
+    s.finish = end;
   } else if (s.usage.generated_tokens == s.max_tokens) {
     s.finish = FinishReason::kLength;
   }

@@ -1,5 +1,5 @@
 // A GGUF file is read once, front to back: header, keys, tensor table; then the table is held
-// against the data behind it. Invariants: no count is believed before the bytes that it needs at
+// against the data after it. Invariants: no count is believed before the bytes that it needs at
 // least are known to be there (by division, never by multiplication); every length is checked by
 // subtraction (ByteReader); sizes of tensors come from checked_tensor_bytes alone. Cost: one pass
 // over keys and table, nothing is copied but the table's entries.
@@ -26,7 +26,7 @@ constexpr std::uint64_t kMinTensorBytes = 25;  // u64 length, one letter, u32 ra
 constexpr std::uint64_t kStringHead = 8;
 constexpr std::int64_t kDefaultAlignment = 32;
 
-struct TensorRow {  // what the table says, before it is held against the data
+struct TensorRow {  // a row of the table, not yet checked against the data
   TensorView view = {};
   std::uint64_t offset = 0;  // from the start of the data
   std::uint64_t bytes = 0;

@@ -20,36 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-// What transformers 5.23 assumes where config.json is silent (its configuration_*.py), and the
-// architecture's name in GGUF.
-struct ModelType {
-  std::string_view hf;
-  std::string_view gguf;
-  const char* defaults;
-};
-
-constexpr ModelType kModelTypes[] = {
-    {"llama", "llama", R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
-      "num_hidden_layers": 32, "num_attention_heads": 32, "hidden_act": "silu",
-      "max_position_embeddings": 2048, "rms_norm_eps": 1e-6, "bos_token_id": 1, "eos_token_id": 2,
-      "tie_word_embeddings": false, "attention_bias": false, "mlp_bias": false})"},
-    {"mistral", "llama", R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
-      "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
-      "hidden_act": "silu", "max_position_embeddings": 131072, "rms_norm_eps": 1e-6,
-      "bos_token_id": 1, "eos_token_id": 2, "tie_word_embeddings": false,
-      "sliding_window": 4096})"},
-    {"qwen2", "qwen2", R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
-      "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
-      "hidden_act": "silu", "max_position_embeddings": 32768, "rms_norm_eps": 1e-6,
-      "tie_word_embeddings": false, "use_sliding_window": false, "sliding_window": 4096,
-      "max_window_layers": 28})"},
-    {"qwen3", "qwen3", R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
-      "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
-      "head_dim": 128, "hidden_act": "silu", "max_position_embeddings": 32768,
-      "rms_norm_eps": 1e-6, "tie_word_embeddings": false, "attention_bias": false,
-      "use_sliding_window": false, "sliding_window": 4096, "max_window_layers": 28})"},
-};
-
 enum class Kind { kInteger, kNumber, kBool, kText };
 
 struct KeyRule {
@@ -62,15 +32,50 @@ constexpr KeyRule kConfigRules[] = {
     {"num_hidden_layers", ".block_count", Kind::kInteger},
     {"max_position_embeddings", ".context_length", Kind::kInteger},
     {"hidden_size", ".embedding_length", Kind::kInteger},
+    // These five, and layer_norm_epsilon: Nomic's own code.
+    {"n_layer", ".block_count", Kind::kInteger},
+    {"n_positions", ".context_length", Kind::kInteger},
+    {"n_embd", ".embedding_length", Kind::kInteger},
+    {"n_inner", ".feed_forward_length", Kind::kInteger},
+    {"n_head", ".attention.head_count", Kind::kInteger},
     {"intermediate_size", ".feed_forward_length", Kind::kInteger},
     {"vocab_size", ".vocab_size", Kind::kInteger},
     {"num_attention_heads", ".attention.head_count", Kind::kInteger},
     {"rms_norm_eps", ".attention.layer_norm_rms_epsilon", Kind::kNumber},
     {"layer_norm_eps", ".attention.layer_norm_epsilon", Kind::kNumber},
+    {"layer_norm_epsilon", ".attention.layer_norm_epsilon", Kind::kNumber},
+    {"norm_epsilon", ".attention.layer_norm_epsilon", Kind::kNumber},
+    {"attn_logit_softcapping", ".attn_logit_softcapping", Kind::kNumber},
+    {"final_logit_softcapping", ".final_logit_softcapping", Kind::kNumber},
+    {"embedding_multiplier", ".embedding_scale", Kind::kNumber},
+    {"residual_multiplier", ".residual_scale", Kind::kNumber},
+    {"attention_multiplier", ".attention.scale", Kind::kNumber},
+    {"logits_scaling", ".logit_scale", Kind::kNumber},
+    {"logit_scale", ".logit_scale", Kind::kNumber},
+    {"query_pre_attn_scalar", "wick.query_pre_attn_scalar", Kind::kNumber},
+    {"no_rope_layer_interval", "wick.no_rope_layer_interval", Kind::kInteger},
+    {"num_local_experts", ".expert_count", Kind::kInteger},
+    {"num_experts", ".expert_count", Kind::kInteger},
+    {"n_routed_experts", ".expert_count", Kind::kInteger},
+    {"num_experts_per_tok", ".expert_used_count", Kind::kInteger},
+    {"moe_intermediate_size", ".expert_feed_forward_length", Kind::kInteger},
+    {"n_shared_experts", ".expert_shared_count", Kind::kInteger},
+    {"shared_expert_intermediate_size", ".expert_shared_feed_forward_length", Kind::kInteger},
+    {"routed_scaling_factor", ".expert_weights_scale", Kind::kNumber},
+    {"norm_topk_prob", ".expert_weights_norm", Kind::kBool},
+    {"swiglu_limit", "wick.swiglu_limit", Kind::kNumber},
+    {"swiglu_alpha", "wick.swiglu_alpha", Kind::kNumber},
+    {"linear_conv_kernel_dim", ".ssm.conv_kernel", Kind::kInteger},
+    {"linear_key_head_dim", ".ssm.state_size", Kind::kInteger},
+    {"linear_num_key_heads", ".ssm.group_count", Kind::kInteger},
+    {"linear_num_value_heads", ".ssm.time_step_rank", Kind::kInteger},
+    {"scoring_func", "wick.scoring_func", Kind::kText},
     {"tie_word_embeddings", "wick.tie_word_embeddings", Kind::kBool},
     {"attention_bias", "wick.attention_bias", Kind::kBool},
+    {"position_embedding_type", "wick.position_embedding_type", Kind::kText},
     {"mlp_bias", "wick.mlp_bias", Kind::kBool},
     {"hidden_act", "wick.hidden_act", Kind::kText},
+    {"hidden_activation", "wick.hidden_act", Kind::kText},
     {"torch_dtype", "wick.dtype", Kind::kText},  // transformers 4
     {"dtype", "wick.dtype", Kind::kText},        // transformers 5
 };
@@ -132,8 +137,60 @@ Result<std::optional<std::int64_t>> translate_heads(const JsonFields& config, st
   return head_dim;
 }
 
-// Which layers see a window only: Qwen names them, or has a first layer from which on they do.
-Result<std::vector<std::int64_t>> window_pattern(const JsonFields& config, std::int64_t layers) {
+// Groups that limit the choice of experts; "greedy" does without them.
+Result<void> translate_groups(const JsonFields& config, std::string_view arch, Metadata& out) {
+  WICK_TRY(const auto method, config.text("topk_method"));
+  WICK_TRY(const auto groups, config.integer("n_group"));
+  WICK_TRY(const auto used, config.integer("topk_group"));
+  if (!groups || !used || (method && *method == "greedy")) return {};
+  out.set_integer(cat(arch, ".expert_group_count"), *groups);
+  out.set_integer(cat(arch, ".expert_group_used_count"), *used);
+  return {};
+}
+
+// Latent attention (DeepSeek): heads as they are, and as the latent keeps them.
+Result<void> translate_latent(const JsonFields& config, std::string_view arch, Metadata& out) {
+  WICK_TRY(const auto kv_rank, config.integer("kv_lora_rank"));
+  if (!kv_rank) return {};
+  WICK_TRY(const auto q_rank, config.integer("q_lora_rank"));
+  WICK_TRY(const auto nope, config.integer("qk_nope_head_dim"));
+  WICK_TRY(const auto rotated, config.integer("qk_rope_head_dim"));
+  WICK_TRY(const auto values, config.integer("v_head_dim"));
+  constexpr std::int64_t kMost = 1 << 20;
+  const auto is_size = [](const std::optional<std::int64_t>& size) {
+    return size && *size >= 0 && *size <= kMost;
+  };
+  if (!is_size(nope)) return config.error("qk_nope_head_dim", "an integer in [0, 1048576]");
+  if (!is_size(rotated)) return config.error("qk_rope_head_dim", "an integer in [0, 1048576]");
+  if (!is_size(kv_rank)) return config.error("kv_lora_rank", "an integer in [0, 1048576]");
+  if (!is_size(values)) return config.error("v_head_dim", "an integer in [0, 1048576]");
+  const std::string prefix = cat(arch, ".attention.");
+  if (q_rank) out.set_integer(prefix + "q_lora_rank", *q_rank);
+  out.set_integer(prefix + "kv_lora_rank", *kv_rank);
+  out.set_integer(prefix + "key_length", *kv_rank + *rotated);
+  out.set_integer(prefix + "value_length", *kv_rank);
+  out.set_integer(prefix + "key_length_mla", *nope + *rotated);
+  out.set_integer(prefix + "value_length_mla", *values);
+  out.set_integer(cat(arch, ".rope.dimension_count"), *rotated);
+  return {};
+}
+
+// Gated delta layers: all heads of values together.
+Result<void> translate_delta(const JsonFields& config, std::string_view arch, Metadata& out) {
+  WICK_TRY(const auto heads, config.integer("linear_num_value_heads"));
+  WICK_TRY(const auto dim, config.integer("linear_value_head_dim"));
+  if (!heads || !dim) return {};
+  constexpr std::int64_t kMost = 1 << 20;
+  if (*heads < 1 || *heads > kMost) return config.error("linear_num_value_heads", "in [1, 2^20]");
+  if (*dim < 1 || *dim > kMost) return config.error("linear_value_head_dim", "in [1, 2^20]");
+  out.set_integer(cat(arch, ".ssm.inner_size"), *heads * *dim);
+  return {};
+}
+
+// Which layers see a window only: the config names them, or each but every `period`-th does, or all
+// do from some layer on.
+Result<std::vector<std::int64_t>> window_pattern(const JsonFields& config, std::int64_t layers,
+                                                 int period) {
   std::vector<std::int64_t> pattern(static_cast<std::size_t>(layers), 0);
   if (const json* types = config.find("layer_types")) {
     if (!types->is_array() || types->size() != pattern.size()) {
@@ -143,6 +200,13 @@ Result<std::vector<std::int64_t>> window_pattern(const JsonFields& config, std::
       pattern[i] = (*types)[i] == "sliding_attention";
     return pattern;
   }
+  if (period > 0) {
+    WICK_TRY(const auto own, config.integer("sliding_window_pattern"));
+    const std::int64_t every = own && *own > 0 ? *own : period;
+    for (std::int64_t i = 0; i < layers; ++i)
+      pattern[static_cast<std::size_t>(i)] = (i + 1) % every != 0;
+    return pattern;
+  }
   WICK_TRY(const auto first, config.integer("max_window_layers"));
   for (std::int64_t i = std::max<std::int64_t>(first.value_or(layers), 0); i < layers; ++i) {
     pattern[static_cast<std::size_t>(i)] = 1;
@@ -150,20 +214,22 @@ Result<std::vector<std::int64_t>> window_pattern(const JsonFields& config, std::
   return pattern;
 }
 
-// A window is written only where transformers would really use one: Mistral's layers all do unless
-// it is null; Qwen's do where use_sliding_window says so.
-Result<void> translate_window(const JsonFields& config, std::string_view model_type,
+// A window is written only where transformers would really use one.
+Result<void> translate_window(const JsonFields& config, const HfFamily& family,
                               std::string_view arch, Metadata& out) {
+  using Windows = HfFamily::Windows;
   WICK_TRY(const auto window, config.integer("sliding_window"));
   WICK_TRY(const auto is_used, config.boolean("use_sliding_window"));
-  if (!window || model_type == "llama" || is_used == false) return {};
-  const bool has_types = model_type != "mistral" && config.find("layer_types") != nullptr;
-  if (is_used == true || has_types) {
+  if (!window || family.windows == Windows::kNone || is_used == false) return {};
+  const bool has_types =
+      family.windows == Windows::kAsSaid && config.find("layer_types") != nullptr;
+  if (is_used == true || has_types || family.window_period > 0) {
     WICK_TRY(const auto layers, config.integer("num_hidden_layers"));
     if (!layers || *layers < 0 || *layers > kMaxConfigLayers) {
       return config.error("num_hidden_layers", cat("an integer in [0, ", kMaxConfigLayers, "]"));
     }
-    WICK_TRY(const std::vector<std::int64_t> pattern, window_pattern(config, *layers));
+    WICK_TRY(const std::vector<std::int64_t> pattern,
+             window_pattern(config, *layers, family.window_period));
     if (std::find(pattern.begin(), pattern.end(), 1) == pattern.end()) return {};
     out.set_integers(cat(arch, ".attention.sliding_window_pattern"), pattern);
   }
@@ -171,7 +237,23 @@ Result<void> translate_window(const JsonFields& config, std::string_view model_t
   return {};
 }
 
-// One id or a list of them; what is absent or negative ("none" in old files) gives no ids.
+// Which layers rotate (1) and which do not (0).
+Result<void> translate_rotated_layers(const JsonFields& config, Metadata& out) {
+  const json* const layers = config.find("no_rope_layers");
+  if (layers == nullptr) return {};
+  std::vector<std::int64_t> rotates;
+  if (layers->is_array() && layers->size() <= static_cast<std::size_t>(kMaxConfigLayers)) {
+    for (const json& item : *layers)
+      rotates.push_back(item.is_number_integer() ? item.get<std::int64_t>() : -1);
+  }
+  if (rotates.empty() || *std::min_element(rotates.begin(), rotates.end()) < 0) {
+    return config.error("no_rope_layers", "an array of 0 and 1, one for each layer");
+  }
+  out.set_integers("wick.rotated_layers", rotates);
+  return {};
+}
+
+// One id or a list of ids. Absent or negative values ("none" in old files) mean no ids.
 Result<std::vector<std::int64_t>> token_ids(const JsonFields& fields, const char* name) {
   std::vector<std::int64_t> ids;
   const json* value = fields.find(name);
@@ -248,8 +330,42 @@ Result<void> translate_named_templates(const JsonFields& fields, const json& lis
   return {};
 }
 
-Result<void> translate_config(json config, const std::string& path, const JsonFields& generation,
+// The family of a model_type; one whose condition is met comes first. A model_type outside of them
+// is its own name in GGUF.
+HfFamily family_of(std::span<const HfFamily> families, std::string_view model_type,
+                   const json& config) {
+  HfFamily found{.model_type = model_type, .gguf = model_type};
+  for (const HfFamily& known : families) {
+    if (known.model_type != model_type) continue;
+    if (known.if_true == nullptr) {
+      found = known;
+    } else if (const auto field = config.find(known.if_true);
+               field != config.end() && field->is_boolean() && field->get<bool>()) {
+      return known;
+    }
+  }
+  return found;
+}
+
+// The language model of one that sees images, too, has a config of its own inside: it counts, and
+// where it is silent the outer one.
+json language_config(json config) {
+  const auto at = config.find("text_config");
+  if (at == config.end() || !at->is_object() || !at->contains("model_type")) return config;
+  json inner = *at;
+  for (const auto& [name, value] : config.items()) {
+    if (!inner.contains(name) && name != "text_config") inner[name] = value;
+  }
+  if (const auto names = config.find("architectures"); names != config.end()) {
+    inner["architectures"] = *names;
+  }
+  return inner;
+}
+
+Result<void> translate_config(json config, const HfTexts& texts, const JsonFields& generation,
                               Metadata& out) {
+  const std::string path = texts.folder + "/config.json";
+  config = language_config(std::move(config));
   std::string model_type;
   if (const auto at = config.find("model_type"); at != config.end() && at->is_string()) {
     model_type = at->get<std::string>();
@@ -257,15 +373,12 @@ Result<void> translate_config(json config, const std::string& path, const JsonFi
   if (model_type.empty()) {
     return JsonFields(config, path).error("model_type", "the name of an architecture");
   }
-  std::string arch = model_type;
-  for (const ModelType& known : kModelTypes) {
-    if (known.hf != model_type) continue;
-    arch = known.gguf;
-    const json defaults = json::parse(known.defaults, nullptr, false);
-    for (const auto& [name, value] : defaults.items()) {
-      if (!config.contains(name)) config[name] = value;
-    }
+  const HfFamily family = family_of(texts.families, model_type, config);
+  const json defaults = json::parse(family.defaults, nullptr, false);
+  for (const auto& [name, value] : defaults.items()) {
+    if (!config.contains(name)) config[name] = value;
   }
+  const std::string arch(family.gguf);
   const JsonFields fields(config, path);
   out.set_string("general.architecture", arch);
   if (const json* names = fields.find("architectures");
@@ -276,8 +389,47 @@ Result<void> translate_config(json config, const std::string& path, const JsonFi
     WICK_DO(apply(rule, fields, arch, out));
   WICK_TRY(const auto head_dim, translate_heads(fields, arch, out));
   WICK_DO(translate_rope(fields, arch, head_dim, out));
-  WICK_DO(translate_window(fields, model_type, arch, out));
+  WICK_DO(translate_latent(fields, arch, out));
+  WICK_DO(translate_groups(fields, arch, out));
+  WICK_DO(translate_delta(fields, arch, out));
+  WICK_DO(translate_window(fields, family, arch, out));
+  WICK_DO(translate_rotated_layers(fields, out));
   return translate_tokens(fields, generation, out);
+}
+
+// llama.cpp's numbers of poolings, which its GGUF files have.
+struct PoolingField {
+  const char* name;  // in 1_Pooling/config.json: true for one of them
+  int number;        // 0: wick lacks it
+};
+
+constexpr PoolingField kPoolings[] = {{"pooling_mode_mean_tokens", 1},
+                                      {"pooling_mode_cls_token", 2},
+                                      {"pooling_mode_lasttoken", 3},
+                                      {"pooling_mode_max_tokens", 0},
+                                      {"pooling_mode_mean_sqrt_len_tokens", 0},
+                                      {"pooling_mode_weightedmean_tokens", 0}};
+
+Result<void> translate_pooling(const HfTexts& texts, Metadata& out) {
+  if (!texts.pooling) return {};
+  const std::string path = cat(texts.folder, "/1_Pooling/config.json");
+  WICK_TRY(const json document, parse_json_object(*texts.pooling, path));
+  const JsonFields fields(document, path);
+  int number = 0;
+  for (const PoolingField& row : kPoolings) {
+    WICK_TRY(const auto is_on, fields.boolean(row.name));
+    if (is_on != true) continue;
+    if (number != 0 || row.number == 0) {
+      return Error{.code = ErrorCode::kUnsupported,
+                   .id = "unsupported_pooling",
+                   .message = cat(printable(path), ": has ", row.name,
+                                  ", wick knows one of cls, mean and lasttoken")};
+    }
+    number = row.number;
+  }
+  const auto arch = out.string("general.architecture").value_or("");
+  if (number != 0) out.set_integer(cat(arch, ".pooling_type"), number);
+  return {};
 }
 
 }  // namespace
@@ -325,8 +477,9 @@ Result<Metadata> hf_metadata(const HfTexts& texts) {
   }
   const JsonFields generation_fields(generation, generation_path);
   Metadata out;
-  WICK_DO(translate_config(std::move(config), config_path, generation_fields, out));
+  WICK_DO(translate_config(std::move(config), texts, generation_fields, out));
   WICK_DO(translate_generation(generation_fields, out));
+  WICK_DO(translate_pooling(texts, out));
   if (texts.tokenizer) out.add("tokenizer.huggingface.json", text_value(*texts.tokenizer));
   if (texts.tokenizer_config) {
     out.add("tokenizer.huggingface.config", text_value(*texts.tokenizer_config));

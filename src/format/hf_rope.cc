@@ -1,8 +1,10 @@
 #include "format/hf_rope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "base/strings.h"
 
@@ -97,10 +99,51 @@ Result<void> translate_yarn(const JsonFields& rope, const std::string& prefix, d
     const double wanted = magnitude(factor, *mscale) / magnitude(factor, *mscale_all);
     out.set_number(prefix + "attn_factor", wanted / usual);
   }
+  if (mscale_all && *mscale_all != 0) {
+    out.set_number("wick.rope_mscale_all_dim", *mscale_all);
+  }
   out.set_number(prefix + "yarn_ext_factor", 1);
   out.set_number(prefix + "yarn_beta_fast", or_default(beta_fast, kDefaultBetaFast));
   out.set_number(prefix + "yarn_beta_slow", or_default(beta_slow, kDefaultBetaSlow));
   if (truncate == false) out.set_boolean("wick.rope_yarn_truncate", false);
+  return {};
+}
+
+// A list of numbers under `key`.
+Result<void> translate_factors(const JsonFields& rope, const char* name, const char* key,
+                               Metadata& out) {
+  const json* const list = rope.find(name);
+  std::vector<double> factors;
+  if (list != nullptr && list->is_array()) {
+    for (const json& item : *list)
+      factors.push_back(item.is_number() ? item.get<double>() : 0);
+  }
+  const auto is_bad = [](double factor) { return !(factor > 0); };
+  if (factors.empty() || std::any_of(factors.begin(), factors.end(), is_bad)) {
+    return rope.error(name, "an array of positive numbers");
+  }
+  out.set_numbers(key, factors);
+  return {};
+}
+
+// LongRoPE: two lists of divisors, and a factor on q and k.
+Result<void> translate_long(const JsonFields& rope, const JsonFields& config,
+                            std::optional<std::int64_t> original, const std::string& prefix,
+                            Metadata& out) {
+  WICK_DO(translate_factors(rope, "short_factor", "wick.rope_short_factors", out));
+  WICK_DO(translate_factors(rope, "long_factor", "wick.rope_long_factors", out));
+  WICK_TRY(auto growth, rope.number("attention_factor"));
+  WICK_TRY(auto factor, rope.number("factor"));
+  WICK_TRY(const auto context, config.integer("max_position_embeddings"));
+  if (original && *original > 1) {
+    out.set_integer(prefix + "original_context_length", *original);
+    const auto first = static_cast<double>(*original);
+    if (!factor && context) factor = static_cast<double>(*context) / first;
+    if (!growth && factor && *factor > 1) {
+      growth = std::sqrt(1 + std::log(*factor) / std::log(first));
+    }
+  }
+  out.set_number(prefix + "attn_factor", growth.value_or(1));
   return {};
 }
 
@@ -117,6 +160,8 @@ Result<void> translate_scaling(const JsonFields& rope, const JsonFields& config,
     return {};
   }
   WICK_TRY(const auto original, original_context(rope, config));
+  if (type == "longrope" || type == "su")
+    return translate_long(rope, config, original, prefix, out);
   if (original) out.set_integer(prefix + "original_context_length", *original);
   if (!factor) {
     WICK_TRY(const auto context, config.integer("max_position_embeddings"));
@@ -142,11 +187,22 @@ Result<void> translate_scaling(const JsonFields& rope, const JsonFields& config,
 Result<void> translate_rope(const JsonFields& config, std::string_view arch,
                             std::optional<std::int64_t> head_dim, Metadata& out) {
   WICK_TRY(const RopeFields rope, find_fields(config));
-  WICK_TRY(const auto theta, nearest(rope.main, config, "rope_theta"));
+  WICK_TRY(auto theta, nearest(rope.main, config, "rope_theta"));
+  if (!theta) {
+    WICK_TRY(theta, config.number("rotary_emb_base"));  // Nomic's own code
+  }
   out.set_number(cat(arch, ".rope.freq_base"), theta.value_or(kDefaultTheta));
+  // transformers 4 has a field for the base of layers with a window.
+  WICK_TRY(auto local, config.number("rope_local_base_freq"));
   if (rope.sliding) {
-    WICK_TRY(const auto local, nearest(rope.sliding, config, "rope_theta"));
+    WICK_TRY(const auto nested, rope.sliding->number("rope_theta"));
+    if (nested) local = nested;
+    if (!local) {
+      WICK_TRY(local, config.number("rope_theta"));
+    }
     out.set_number(cat(arch, ".rope.freq_base_swa"), local.value_or(kDefaultTheta));
+  } else if (local) {
+    out.set_number(cat(arch, ".rope.freq_base_swa"), *local);
   }
   WICK_TRY(const auto partial, nearest(rope.main, config, "partial_rotary_factor"));
   if (partial && !(*partial > 0 && *partial <= 1)) {
@@ -161,6 +217,8 @@ Result<void> translate_rope(const JsonFields& config, std::string_view arch,
     }
   }
   if (!rope.main) return {};
+  WICK_TRY(const auto temperature, rope.main->number("llama_4_scaling_beta"));
+  if (temperature) out.set_number(cat(arch, ".attention.temperature_scale"), *temperature);
   return translate_scaling(*rope.main, config, arch, out);
 }
 

@@ -1,5 +1,6 @@
-// JSON from foreign files: bounded in depth before the parser sees it, never throwing. Internal to
-// this module; the JSON library is included in .cc files only.
+// Small JSON from foreign files as a tree: bounded in depth before the parser sees it, never
+// throwing; the library itself is included in .cc files only. Large files, which are nearly all
+// lists, are read piece by piece instead (format/json_reader.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,6 +1,6 @@
-// The limits that foreign model files are held to. Each is far above what real models use, and low
-// enough that a small hostile file can neither fill the memory nor keep a core busy. Counts are
-// also held against the bytes that are there, so a limit alone never sizes an allocation.
+// Limits of model files, which are untrusted. Each limit is far above the values of real models,
+// and so low that a small hostile file can neither exhaust memory nor keep a core busy. Counts are
+// also compared with the size of the file before memory is allocated.
 #pragma once
 
 #include <cstddef>

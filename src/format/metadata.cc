@@ -82,7 +82,7 @@ std::span<const std::byte> as_bytes_of(const T* values, std::size_t count) noexc
 }
 
 // "'abc'", "17", "an array of 3 u32": a value as messages show it.
-std::string shown(const MetaValue& value) {
+std::string text_of(const MetaValue& value) {
   if (value.type == MetaType::kString) {
     return cat("'",
                printable({reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()}),
@@ -106,7 +106,7 @@ Error key_error(std::string_view key, const MetaValue* value, const std::string&
   }
   return {.code = ErrorCode::kCorrupt,
           .id = "bad_key",
-          .message = cat("key '", printable(key), "' is ", shown(*value), ", wanted ", wanted)};
+          .message = cat("key '", printable(key), "' is ", text_of(*value), ", wanted ", wanted)};
 }
 
 }  // namespace

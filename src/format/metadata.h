@@ -86,8 +86,8 @@ class Metadata {
   Result<std::vector<std::int64_t>> need_per_layer(std::string_view key, int count,
                                                    std::int64_t min, std::int64_t max) const;
 
-  // Load time only. add() keeps a view (the file's bytes outlive this object); the set_ forms own
-  // what they are given. A key that is there already is replaced by set_, refused (false) by add.
+  // Load time only. add() stores a view (the file outlives this object) and returns false if the
+  // key exists. The set_ forms store a copy and replace an existing key.
   bool add(std::string_view key, const MetaValue& value);
   void set_integer(std::string_view key, std::int64_t value);
   void set_number(std::string_view key, double value);

@@ -22,7 +22,10 @@ std::string to_string(const Shape& shape) {
 }
 
 Error corrupt(std::string id, std::string message) {
-  return {.code = ErrorCode::kCorrupt, .id = std::move(id), .message = std::move(message)};
+  return {.code = ErrorCode::kCorrupt,
+          .id = std::move(id),
+          .message = std::move(message),
+          .hint = "the file is damaged, or not what its name says: fetch it again"};
 }
 
 Error truncated(std::string id, std::string message) {
@@ -76,12 +79,13 @@ struct ModelFile::State {
   std::uint64_t bytes = 0;
 };
 
-Result<ModelFile> ModelFile::open(const std::filesystem::path& path) {
+Result<ModelFile> ModelFile::open(const std::filesystem::path& path,
+                                  std::span<const HfFamily> families) {
   auto state = std::make_unique<State>();
   state->path = path;
   WICK_TRY(state->format, detect(path));
   const bool is_gguf = state->format == FileFormat::kGguf;
-  WICK_TRY(state->parts, is_gguf ? open_gguf(path) : open_safetensors(path));
+  WICK_TRY(state->parts, is_gguf ? open_gguf(path) : open_safetensors(path, families));
   WICK_TRY(state->by_name, index_by_name(state->parts.tensors, path.string()));
   for (const MappedFile& file : state->parts.files)
     state->bytes += file.bytes().size();

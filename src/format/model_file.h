@@ -18,6 +18,7 @@
 
 #include "base/mapped_file.h"
 #include "base/result.h"
+#include "format/hf_family.h"
 #include "format/metadata.h"
 #include "quant/dtype.h"
 
@@ -44,8 +45,10 @@ enum class FileFormat : std::uint8_t { kGguf, kSafetensors };
 class ModelFile {
  public:
   // `path`: a .gguf file (any part of a split), a .safetensors file, or a folder that holds
-  // safetensors and config.json.
-  static Result<ModelFile> open(const std::filesystem::path& path);
+  // safetensors and config.json, of one of the families (model/spec.h: open_model); of another one
+  // the architecture is model_type, and what config.json leaves out stays out.
+  static Result<ModelFile> open(const std::filesystem::path& path,
+                                std::span<const HfFamily> families = {});
 
   ModelFile(ModelFile&&) noexcept;
   ModelFile& operator=(ModelFile&&) noexcept;
@@ -62,8 +65,8 @@ class ModelFile {
   std::span<const TensorView> tensors() const noexcept;
   const TensorView* find(std::string_view name) const noexcept;  // nullptr if absent
   std::uint64_t bytes() const noexcept;                          // of all files together
-  // kIo, id "model_file_changed", once somebody has written into one of the files
-  // (base/mapped_file.h): what they hold is then no longer what was checked.
+  // kIo, id "model_file_changed", once one of the files was modified in place (base/mapped_file.h):
+  // its checked contents are then no longer valid.
   Result<void> check_untouched() const;
   std::vector<FileId> files() const;  // all that were read: parts, config.json, tokenizer files
 

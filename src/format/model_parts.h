@@ -1,5 +1,5 @@
-// What a reader of one file format hands to ModelFile: the mapped files and what was found in them.
-// Moving it moves no byte of a mapping, so views stay valid. Internal to this module.
+// The result of a reader of one file format, for ModelFile: the mapped files, metadata and tensors.
+// Moving it does not move the mappings, so views stay valid. Internal to this module.
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@ struct Row {
   TensorView view = {};
   std::uint64_t begin = 0;  // in the data
   std::uint64_t end = 0;
+  bool is_buffer = false;  // 64-bit integers: not a weight, passed over
 };
 
 struct Header {
@@ -108,7 +109,12 @@ Result<Row> read_row(const Header& header, std::string_view tensor, const json& 
   }
   Row row;
   row.view.name = tensor;
-  WICK_TRY(row.view.type, read_dtype(header, tensor, field(entry, "dtype")));
+  const json* const type = field(entry, "dtype");
+  row.is_buffer = type != nullptr && *type == "I64";
+  row.view.type = DType::kF32;
+  if (!row.is_buffer) {
+    WICK_TRY(row.view.type, read_dtype(header, tensor, type));
+  }
   WICK_TRY(row.view.shape, read_shape(header, tensor, field(entry, "shape")));
   const json* place = field(entry, "data_offsets");
   const bool is_pair = place != nullptr && place->is_array() && place->size() == 2;
@@ -121,7 +127,8 @@ Result<Row> read_row(const Header& header, std::string_view tensor, const json& 
   row.begin = *begin;
   row.end = *end;
   const auto size = checked_tensor_bytes(row.view.type, row.view.shape);
-  if (!size || *size != row.end - row.begin) {
+  const std::uint64_t taken = (row.end - row.begin) / (row.is_buffer ? 2 : 1);
+  if (!size || *size != taken) {
     return tensor_error(
         header, "bad_tensor_size", tensor,
         cat("is ", to_string(row.view.shape), " of ", dtype_info(row.view.type).name, " in ",
@@ -208,6 +215,7 @@ Result<SafetensorsFile> parse_safetensors(std::span<const std::byte> bytes, std:
   });
   WICK_DO(check_places(header, rows));
   for (Row& row : rows) {
+    if (row.is_buffer) continue;
     row.view.bytes = bytes.subspan(static_cast<std::size_t>(header.data_begin + row.begin),
                                    static_cast<std::size_t>(row.end - row.begin));
     out.tensors.push_back(row.view);

@@ -28,7 +28,8 @@ Result<SafetensorsFile> parse_safetensors(std::span<const std::byte> bytes, std:
 
 // Opens a model of one or more safetensors files with config.json beside them. `path` is the folder
 // or a file in it; a file that model.safetensors.index.json lists stands for the whole model.
-Result<ModelParts> open_safetensors(const std::filesystem::path& path);
+Result<ModelParts> open_safetensors(const std::filesystem::path& path,
+                                    std::span<const HfFamily> families);
 
 // Does `bytes` begin as a safetensors file does: a plausible length, then '{'?
 bool has_safetensors_magic(std::span<const std::byte> bytes) noexcept;

@@ -152,8 +152,9 @@ Result<void> append_template_texts(ModelParts& parts, const fs::path& folder, Hf
   return append_named_templates(parts, folder, texts);
 }
 
-Result<void> append_metadata(ModelParts& parts, const fs::path& folder) {
-  HfTexts texts{.folder = folder.string()};
+Result<void> append_metadata(ModelParts& parts, const fs::path& folder,
+                             std::span<const HfFamily> families) {
+  HfTexts texts{.folder = folder.string(), .families = families};
   WICK_TRY(const auto config, text_beside(parts, folder, "config.json"));
   if (!config) {
     return Error{.code = ErrorCode::kNotFound,
@@ -175,8 +176,65 @@ Result<void> append_metadata(ModelParts& parts, const fs::path& folder) {
     WICK_TRY(const auto bytes, text_beside(parts, folder, file));
     if (bytes) texts.tokenizers.emplace_back(key, *bytes);
   }
+  WICK_TRY(texts.pooling, text_beside(parts, folder, "1_Pooling/config.json"));
   WICK_DO(append_template_texts(parts, folder, texts));
   WICK_TRY(parts.metadata, hf_metadata(texts));
+  return {};
+}
+
+Error bad_modules(const fs::path& path, std::string_view what) {
+  return Error{.code = ErrorCode::kUnsupported,
+               .id = "unsupported_modules",
+               .message = cat(printable(path.string()), ": ", what)};
+}
+
+// A dense layer after pooling: its one matrix, under GGUF's name.
+Result<void> append_dense(ModelParts& parts, const fs::path& folder, int number) {
+  const fs::path config_path = folder / "config.json";
+  WICK_TRY(const MappedFile config, map_json(config_path));
+  WICK_TRY(const nlohmann::json fields, parse_json_object(text_of(config), config_path.string()));
+  const std::string act = fields.value("activation_function", std::string());
+  if (!act.ends_with("Identity")) {
+    return bad_modules(config_path, cat("activation_function is '", printable(act),
+                                        "', wick knows Identity after pooling"));
+  }
+  const std::size_t first = parts.tensors.size();
+  WICK_DO(append_shard(parts, folder / kSingleName));
+  for (std::size_t i = first; i < parts.tensors.size(); ++i) {
+    if (parts.tensors[i].name != "linear.weight") {
+      return bad_modules(folder, cat("has the tensor '", printable(parts.tensors[i].name),
+                                     "', wick knows linear.weight alone"));
+    }
+    parts.names.push_back(cat("dense_", number, ".weight"));
+    parts.tensors[i].name = parts.names.back();
+  }
+  return {};
+}
+
+// What sentence-transformers lists in modules.json: pooling and normalization are metadata and
+// defaults, dense layers are weights.
+Result<void> append_modules(ModelParts& parts, const fs::path& folder) {
+  const fs::path path = folder / "modules.json";
+  if (!is_there(path)) return {};
+  WICK_TRY(const MappedFile file, map_json(path));
+  const auto modules = nlohmann::json::parse(text_of(file), nullptr, false);
+  if (!modules.is_array()) return bad_modules(path, "is no list of modules");
+  int number = 2;  // of the first dense layer in GGUF
+  for (const nlohmann::json& module : modules) {
+    const bool is_module = module.is_object() && module.contains("type") &&
+                           module["type"].is_string() && module.contains("path") &&
+                           module["path"].is_string();
+    if (!is_module) return bad_modules(path, "has an entry without path and type");
+    const auto type = module["type"].get<std::string>();
+    const auto name = module["path"].get<std::string>();
+    const auto is_a = [&](std::string_view suffix) { return type.ends_with(suffix); };
+    if (is_a(".Transformer") || is_a(".Pooling") || is_a(".Normalize")) continue;
+    if (!is_a(".Dense") || name.empty() || name.find_first_of("/\\.") != std::string::npos) {
+      return bad_modules(path, cat("has the module '", printable(type), "' in '", printable(name),
+                                   "', wick knows Transformer, Pooling, Dense and Normalize"));
+    }
+    WICK_DO(append_dense(parts, folder / name, number++));
+  }
   return {};
 }
 
@@ -204,7 +262,7 @@ Result<Metadata> read_chat_templates(const fs::path& path) {
   return out;
 }
 
-Result<ModelParts> open_safetensors(const fs::path& path) {
+Result<ModelParts> open_safetensors(const fs::path& path, std::span<const HfFamily> families) {
   std::error_code ignored;
   const bool is_folder = fs::is_directory(path, ignored);
   const fs::path folder = is_folder ? path : path.parent_path();
@@ -229,7 +287,8 @@ Result<ModelParts> open_safetensors(const fs::path& path) {
                                 " nor ", kIndexName),
                  .hint = "name a .gguf file, or the folder that holds the model's safetensors"};
   }
-  WICK_DO(append_metadata(parts, folder));
+  WICK_DO(append_modules(parts, folder));
+  WICK_DO(append_metadata(parts, folder, families));
   return parts;
 }
 

@@ -122,6 +122,16 @@ TEST(HostileSafetensors, RefusesDeepJson) {
   EXPECT_EQ(error_id(SafetensorsWriter::with_header(open, {})), "deep_json");
 }
 
+// Old checkpoints of BERT have embeddings.position_ids.
+TEST(Safetensors, PassesOverBuffersOf64BitIntegers) {
+  const auto bytes = with_entry(R"("ids":{"dtype":"I64","shape":[1,4],"data_offsets":[0,32]})", 32);
+  const auto file = parse_safetensors(bytes, "x");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file->tensors.empty());
+  const auto wrong = with_entry(R"("ids":{"dtype":"I64","shape":[1,4],"data_offsets":[0,16]})", 16);
+  EXPECT_EQ(error_id(wrong), "bad_tensor_size");
+}
+
 TEST(HostileSafetensors, RefusesTypesThatItDoesNotReadByName) {
   const auto bytes = with_entry(R"("q":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]})", 4);
   EXPECT_EQ(error_id(bytes), "unsupported_tensor_type");

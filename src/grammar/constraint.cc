@@ -68,4 +68,32 @@ Result<std::string> Constraint::forced(std::size_t max_bytes) {
   return masks_->recognizer().forced(state, max_bytes);
 }
 
+Result<std::vector<TokenId>> Constraint::closing() {
+  std::vector<TokenId> out;
+  if (is_ended()) return out;
+  WICK_TRY(const std::string text, masks_->recognizer().shortest(states_.back().state));
+  for (std::string_view rest = text; !rest.empty();) {
+    const TokenId id = masks_->trie().longest_prefix(rest);
+    if (id < 0) {
+      return Error{ErrorCode::kUnsupported, "no_short_end",
+                   "the vocabulary has no tokens for the end of the document", {}};
+    }
+    out.push_back(id);
+    rest.remove_prefix(masks_->trie().bytes(id).size());
+  }
+  return out;
+}
+
+Result<bool> Constraint::may_continue() {
+  if (is_ended() || states_.back().state == kDeadState) return false;
+  Recognizer& recognizer = masks_->recognizer();
+  recognizer.begin(kMaskFuel);
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const StateId next = recognizer.step(states_.back().state, static_cast<unsigned char>(byte));
+    if (next == kFailedState) return recognizer.failure();
+    if (next != kDeadState) return true;
+  }
+  return false;
+}
+
 }  // namespace wick::grammar

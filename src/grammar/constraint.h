@@ -1,6 +1,6 @@
-// A constraint at one place of one sequence: which tokens may come next. What was compiled is
-// shared (TokenMasks); this is a stack of states, one for each token, so going back n tokens costs
-// nothing, and a token that is not allowed changes nothing.
+// A constraint at one place of one sequence: which tokens may come next. Sequences share the
+// compiled grammar (TokenMasks). A Constraint is a stack of states, one for each token. So a
+// rollback by n tokens is free, and a rejected token changes nothing.
 //
 //   Constraint constraint(masks);
 //   WICK_TRY(const auto mask, constraint.mask());
@@ -30,10 +30,11 @@ class Constraint {
   // empty.
   Result<std::shared_ptr<const TokenMask>> mask();
 
-  // Whether `id` may come next; then it has come. Exactly what mask() allows, without making one.
+  // If `id` may come next, appends it and returns true. Accepts the tokens that mask() allows,
+  // without computing a mask.
   Result<bool> accept(TokenId id);
 
-  // How many of `draft` would be accepted one after another; none of them has come.
+  // How many tokens of `draft`, in order, would be accepted; appends none.
   Result<int> validate(std::span<const TokenId> draft);
 
   // Takes back the last `n_tokens`, at most all.
@@ -47,8 +48,15 @@ class Constraint {
 
   int n_tokens() const noexcept { return static_cast<int>(states_.size()) - 1; }
 
-  // The bytes, at most `max_bytes`, that any document goes on with from here.
+  // The bytes, at most `max_bytes`, with which every document continues from here.
   Result<std::string> forced(std::size_t max_bytes);
+
+  // Tokens that complete the document: few, for most grammars about the fewest. An error where none
+  // were found.
+  Result<std::vector<TokenId>> closing();
+
+  // Some byte may follow.
+  Result<bool> may_continue();
 
  private:
   struct Place {

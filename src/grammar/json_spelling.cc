@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/hex.h"
 #include "base/strings.h"
 
 namespace wick::grammar {
@@ -16,12 +17,6 @@ constexpr std::uint32_t kFirstHigh = 0xD800, kFirstLow = 0xDC00, kBehindLow = 0x
 // The characters that begin with the first halves from `first` to `last`.
 constexpr char32_t first_of_pair(std::uint32_t high) noexcept {
   return 0x10000 + ((high - kFirstHigh) << 10U);
-}
-
-int hex_digit(unsigned char byte) noexcept {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  const unsigned lower = byte | 0x20U;
-  return lower >= 'a' && lower <= 'f' ? static_cast<int>(lower - 'a') + 10 : -1;
 }
 
 Spelled character(Spelling& place, std::uint32_t code) noexcept {
@@ -42,7 +37,7 @@ Spelled escaped(Spelling& place, unsigned char byte) noexcept {
 }
 
 Spelled hex(Spelling& place, unsigned char byte) noexcept {
-  const int digit = hex_digit(byte);
+  const int digit = hex_value(static_cast<char>(byte));
   if (digit < 0) return {};
   place.value = place.value * 16 + static_cast<std::uint32_t>(digit);
   ++place.n_digits;
@@ -62,7 +57,7 @@ Spelled hex(Spelling& place, unsigned char byte) noexcept {
 }
 
 Spelled pair_hex(Spelling& place, unsigned char byte) noexcept {
-  const int digit = hex_digit(byte);
+  const int digit = hex_value(static_cast<char>(byte));
   if (digit < 0) return {};
   const std::uint32_t high = place.n_digits == 0 ? place.value : place.value >> 16U;
   const std::uint32_t before = place.n_digits == 0 ? 0 : place.value & 0xFFFFU;

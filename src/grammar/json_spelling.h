@@ -1,6 +1,6 @@
 // How the characters of a JSON string are spelled: as they are, \n and its kind, \u00e9, pairs of
-// surrogates. A Spelling is a place within a string; feed() moves it by a byte and says what came.
-// Plain values; any thread.
+// surrogates. A Spelling is a position in a string; feed() advances it by one byte and returns the
+// decoded part. Plain values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Spelling {
 
 struct Spelled {
   enum class Kind : std::uint8_t {
-    kWrong,      // no string goes on so
+    kWrong,      // no string continues so
     kEnd,        // the closing quote
     kByte,       // the byte stands for itself
     kCharacter,  // an escape is whole: the character `first`
@@ -41,11 +41,11 @@ struct Spelled {
 
 Spelled feed(Spelling& place, unsigned char byte) noexcept;
 
-// The UTF-8 that came with `byte`, which was fed; none within an escape.
+// The UTF-8 bytes that `byte` completed in feed(); empty inside an escape.
 std::string bytes_of(const Spelled& spelled, unsigned char byte);
 
-// The characters that are written with a first half of a pair from `first` to `last`, which may
-// hold other units; false where there are none.
+// `first` to `last`: the characters whose high surrogate is in the range of `started`. False if
+// there are none.
 bool paired_characters(const Spelled& started, char32_t& first, char32_t& last) noexcept;
 
 }  // namespace wick::grammar

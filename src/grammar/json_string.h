@@ -15,13 +15,13 @@
 
 namespace wick::grammar {
 
-// Whether a string of `content` begins with a character that is written as `started` says.
+// Whether a string of `content` begins with a character that continues the escape `started`.
 regex::Liveness may_start(regex::Automaton& automaton, regex::ExprId content,
                           const Spelled& started);
 
 class JsonString final : public Recognizer {
  public:
-  // `content` is of `automaton`'s pool; what is not UTF-8 in it is left out.
+  // `content` is an expression of `automaton`'s pool; its strings that are not UTF-8 are ignored.
   static Result<std::unique_ptr<JsonString>> make(std::unique_ptr<regex::Automaton> automaton,
                                                   regex::ExprId content);
 
@@ -62,7 +62,8 @@ class JsonString final : public Recognizer {
       : automaton_(std::move(automaton)) {}
 
   StateId state_of(const Place& place);
-  // `place` itself where a character of the escape that has begun may come, else kDeadState.
+  // The state of `place` if the escape that has begun can still become an allowed character, else
+  // kDeadState.
   StateId if_any(const Place& place, const Spelled& started);
 
   std::unique_ptr<regex::Automaton> automaton_;

@@ -9,11 +9,22 @@ namespace wick::grammar {
 inline constexpr std::size_t kMaxTrieTokenBytes = 4096;  // longer tokens are never allowed
 inline constexpr std::size_t kMaxMaskCacheBytes = 32U << 20U;
 inline constexpr std::size_t kMaxSparseIds = 1024;  // allowed tokens of a mask that is a list
-// Parts of a concatenation or union whose counters are brought to their common form.
+// Most parts of a concatenation or union for near_form(), which clamps their counters.
 inline constexpr std::size_t kMaxClampedParts = 64;
 inline constexpr long kMaxBoundDigits = 400;           // of a number that another is compared with
 inline constexpr std::uint64_t kMaskFuel = 4'000'000;  // steps for one mask
+inline constexpr std::size_t kMaxShortestBytes = 1U << 20U;  // of a document's end
+inline constexpr int kMaxShortestPieces = 100'000;
 inline constexpr std::size_t kMaxJsonStringStates = 200'000;
+
+// Grammars.
+inline constexpr std::size_t kMaxGrammarBytes = 4U << 20U;
+inline constexpr int kMaxGrammarDepth = 200;  // of parentheses
+inline constexpr std::size_t kMaxGrammarNodes = 200'000;
+inline constexpr std::uint32_t kMaxGrammarCount = 1'000'000;     // in {m,n}
+inline constexpr std::size_t kMaxGrammarSymbols = 200'000;       // of all productions
+inline constexpr std::size_t kMaxEarleyItems = 2'000'000;        // of all states together
+inline constexpr std::size_t kMaxEarleyStateItems = 20'000;      // of one state
 
 // Schemas (grammar/schema/).
 inline constexpr std::size_t kMaxSchemaBytes = 8U << 20U;
@@ -27,7 +38,7 @@ inline constexpr std::size_t kMaxEvaluated = 4'000;              // schemas besi
 inline constexpr std::size_t kMaxEvaluatedParts = 1'000'000;     // of all of these in a schema
 inline constexpr std::size_t kMaxFormulaBytes = 16U << 20U;
 inline constexpr int kMaxFormulaDepth = 1'500;
-// Visits of formulas for one document, each about 100 ns; more for each byte of it.
+// Visits of formulas (each about 100 ns) for one document, and more for each byte of the document.
 inline constexpr std::uint64_t kDocumentFuel = 6'000'000;
 inline constexpr std::uint64_t kDocumentFuelForByte = 4;
 inline constexpr std::size_t kPartsForStep = 8;          // that cost as much as one visit

@@ -1,4 +1,4 @@
-// One expression for all that a token of at most n bytes cannot tell apart.
+// One representative for all expressions that tokens of at most n bytes cannot distinguish.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace wick::grammar {
 
-// Goes on, for the next `max_bytes` bytes, exactly as `state` does: step by step empty or not,
-// holding the empty string or not. `state` itself where counters stand under ∩ or ¬.
+// Returns an expression that is equivalent to `state` for the next `max_bytes` bytes: after each of
+// them both are empty or neither is, and both contain the empty string or neither does. Returns
+// `state` itself if it has counters inside ∩ or ¬.
 regex::ExprId near_form(regex::ExprPool& pool, regex::ExprId state, std::size_t max_bytes);
 
 }  // namespace wick::grammar

@@ -25,4 +25,9 @@ Result<std::string> Recognizer::forced(StateId& state, std::size_t max_bytes) {
   return out;
 }
 
+Result<std::string> Recognizer::shortest(StateId /*state*/) {
+  return Error{
+      ErrorCode::kUnsupported, "no_short_end", "no short end of the document was found", {}};
+}
+
 }  // namespace wick::grammar

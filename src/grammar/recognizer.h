@@ -1,6 +1,6 @@
-// What a constraint is to the mask engine: a language of byte strings as a deterministic automaton
-// whose states are small numbers. States are immutable, so going back is keeping an old number, and
-// equal states have equal numbers, so masks are cached by them.
+// The mask engine's interface to a grammar: a deterministic automaton over bytes, whose states are
+// small numbers. States are immutable, so a rollback is a return to an old number. Equal states
+// have equal numbers, so masks are cached by number.
 //
 // A recognizer may build its states as they are reached: one thread at a time. Its memory and the
 // work of an operation are bounded; beyond the bound step() gives kFailedState and failure() says
@@ -26,17 +26,23 @@ class Recognizer {
   // The state before the first byte; kDeadState where the language is empty.
   virtual StateId start() const noexcept = 0;
 
-  // The state behind `byte`: kDeadState exactly where no document starts so.
+  // The state after `byte`: kDeadState if and only if no document begins with the bytes so far.
   virtual StateId step(StateId state, unsigned char byte) = 0;
 
   // Whether what was read is a whole document.
   virtual bool accepts(StateId state) const noexcept = 0;
 
-  // The bytes, at most `max_bytes`, that every document goes on with; `state` moves behind them.
+  // The bytes, at most `max_bytes`, with which every document continues; `state` becomes the state
+  // after them.
   virtual Result<std::string> forced(StateId& state, std::size_t max_bytes);
 
-  // A state that goes on, for the next `max_bytes` bytes, exactly as `state` does: step by step
-  // dead or not, accepting or not. Many states of a counter far from its bounds have one.
+  // Bytes that end the document from `state`: few, for most grammars the fewest. An error where
+  // none were found.
+  virtual Result<std::string> shortest(StateId state);
+
+  // A state that is equivalent to `state` for the next `max_bytes` bytes: after each of them both
+  // are dead or neither is, and both accept or neither does. States of a counter far from its
+  // bounds share one near form, and so one mask.
   virtual StateId near_form(StateId state, std::size_t max_bytes) {
     static_cast<void>(max_bytes);
     return state;
@@ -45,11 +51,14 @@ class Recognizer {
   // Begins an operation of many steps.
   virtual void begin(std::uint64_t fuel) = 0;
 
-  // Between these, states are tried that nobody will come back to: end_walk() may forget those that
-  // are new since begin_walk().
+  // They bracket a walk over the token trie, whose states are temporary: end_walk() may forget all
+  // states that are new since begin_walk().
   virtual void begin_walk() {}
 
   virtual void end_walk() {}
+
+  // Its memory is filling up: new texts should begin with a new recognizer.
+  virtual bool is_worn() const noexcept { return false; }
 
   virtual Error failure() const = 0;
 };

@@ -20,6 +20,20 @@ Result<std::unique_ptr<RegexRecognizer>> RegexRecognizer::parse(std::string_view
                                            is_empty ? regex::kEmptySet : language);
 }
 
+Result<std::unique_ptr<RegexRecognizer>> RegexRecognizer::choice(
+    std::span<const std::string_view> texts) {
+  auto automaton = std::make_unique<regex::Automaton>();
+  const ExprId language = automaton->pool().literals(texts);
+  if (language == regex::kNoExpr) return automaton->pool().failure();
+  return std::make_unique<RegexRecognizer>(std::move(automaton), language);
+}
+
+Result<std::string> RegexRecognizer::shortest(StateId state) {
+  WICK_TRY(auto text, automaton_->shortest(state));
+  if (text) return *std::move(text);
+  return Recognizer::shortest(state);
+}
+
 RegexRecognizer::RegexRecognizer(std::unique_ptr<regex::Automaton> automaton, ExprId language)
     : automaton_(std::move(automaton)), start_(language) {}
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "grammar/recognizer.h"
@@ -13,6 +15,9 @@ class RegexRecognizer final : public Recognizer {
  public:
   // Texts that `pattern` (ECMA-262) matches from end to end.
   static Result<std::unique_ptr<RegexRecognizer>> parse(std::string_view pattern);
+
+  // Just these texts.
+  static Result<std::unique_ptr<RegexRecognizer>> choice(std::span<const std::string_view> texts);
 
   // `language` is of `automaton`'s pool.
   RegexRecognizer(std::unique_ptr<regex::Automaton> automaton, regex::ExprId language);
@@ -28,6 +33,8 @@ class RegexRecognizer final : public Recognizer {
   Result<std::string> forced(StateId& state, std::size_t max_bytes) override {
     return automaton_->forced(state, max_bytes);
   }
+
+  Result<std::string> shortest(StateId state) override;
 
   StateId near_form(StateId state, std::size_t max_bytes) override;
 

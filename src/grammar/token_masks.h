@@ -1,6 +1,6 @@
-// Exact masks: in a state of a recognizer a token is allowed if and only if some document goes on
-// with its bytes, and an end of generation if and only if the document may end. Masks are computed
-// by one walk over the token trie, and kept by state up to kMaxMaskCacheBytes.
+// Exact masks: in a state of a recognizer a token is allowed if and only if some document continues
+// with its bytes; EOG tokens are allowed if and only if the document may end here. A mask is
+// computed by one walk over the token trie. Masks are cached by state, up to kMaxMaskCacheBytes.
 //
 // Shared by all sequences with the same constraint and vocabulary; one thread at a time, as the
 // recognizer.
@@ -18,7 +18,7 @@
 
 namespace wick::grammar {
 
-// The allowed tokens: as ascending ids where they are at most kMaxSparseIds, else as bits.
+// The allowed tokens: ascending ids if there are at most kMaxSparseIds, else bits.
 struct TokenMask {
   bool is_sparse = true;
   std::vector<TokenId> ids = {};
@@ -35,7 +35,7 @@ class TokenMasks {
   TokenMasks(std::unique_ptr<Recognizer> recognizer, std::shared_ptr<const TokenTrie> trie)
       : recognizer_(std::move(recognizer)), trie_(std::move(trie)) {}
 
-  // Valid as long as someone holds it, also when the cache has dropped it.
+  // The pointer keeps the mask alive, also after its eviction from the cache.
   Result<std::shared_ptr<const TokenMask>> mask(StateId state);
 
   Recognizer& recognizer() noexcept { return *recognizer_; }

@@ -67,6 +67,21 @@ bool TokenTrie::is_end(TokenId id) const noexcept {
   return std::find(ends_.begin(), ends_.end(), id) != ends_.end();
 }
 
+TokenId TokenTrie::longest_prefix(std::string_view text) const noexcept {
+  TokenId longest = -1;
+  std::size_t i = 0, end = nodes_.size();
+  for (const char c : text) {
+    while (i < end && nodes_[i].byte != static_cast<unsigned char>(c))
+      i = nodes_[i].end;
+    if (i >= end) break;
+    const auto here = tokens_at(nodes_[i]);
+    if (!here.empty()) longest = here.front();
+    end = nodes_[i].end;
+    ++i;
+  }
+  return longest;
+}
+
 std::string_view TokenTrie::bytes(TokenId id) const noexcept {
   if (id < 0 || id >= size()) return {};
   const auto i = static_cast<std::size_t>(id);

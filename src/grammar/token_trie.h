@@ -23,8 +23,8 @@ class TokenTrie {
     unsigned char byte = 0;
   };
 
-  // `bytes[id]` are a token's; an empty one is in no document (control tokens). `ends`: tokens
-  // that say that the document is over.
+  // `bytes[id]` are the bytes of a token. Tokens without bytes (control tokens) are never allowed.
+  // `ends`: EOG tokens.
   static TokenTrie make(std::span<const std::string_view> bytes, std::span<const TokenId> ends);
   // Normal, user-defined and byte tokens of a tokenizer, and its ends of generation.
   static TokenTrie from(const Tokenizer& tokenizer);
@@ -41,6 +41,9 @@ class TokenTrie {
 
   // Empty for ids out of range, too.
   std::string_view bytes(TokenId id) const noexcept;
+
+  // The longest token that `text` begins with; -1 if there is none.
+  TokenId longest_prefix(std::string_view text) const noexcept;
 
   int size() const noexcept { return static_cast<int>(begins_.size()) - 1; }  // ids: 0 .. size()-1
 

@@ -4,6 +4,7 @@
 
 #include "base/catch_bad_alloc.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/hex.h"
 #include "base/log.h"
 #include "base/mix.h"
@@ -197,9 +198,11 @@ void Exchange::dispatch(Connection& connection, std::string body) {
 }
 
 void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {
+  const bool is_large = request.body.size() >= kLargeBodyBytes;
   const auto shared = std::make_shared<Request>(std::move(request));
   const bool is_queued = site_.workers->submit(
-      number_, [&site = site_, number = number_, handler = &route_->handler, shared, wake] {
+      number_,
+      [&site = site_, number = number_, handler = &route_->handler, shared, wake, is_large] {
         const auto reply = std::make_shared<Reply>();
         const auto ran = catch_bad_alloc([&]() -> Result<void> {
           *reply = (*handler)(std::move(*shared), wake);
@@ -214,6 +217,7 @@ void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {
           });
           return {};
         }));
+        if (is_large) trim_heap();
       });
   if (is_queued) return;
   refuse({.status = 503,

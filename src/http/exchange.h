@@ -1,5 +1,5 @@
 // One request and its response: checks access, calls the handler of the route, and drives its Work
-// until it is done. It writes into the connection's outbox. Destroying it early cancels: the job
+// until it is done. It writes into the connection's outbox. Destroying it early cancels: the task
 // leaves the queue, the Work is destroyed. Loop thread.
 #pragma once
 

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxHostBytes = 255;
 inline constexpr std::size_t kMaxRequestIdBytes = 128;
 inline constexpr std::size_t kMaxBodyBytes = 32 << 20;        // 413
 inline constexpr std::size_t kMaxAllBodiesBytes = 512 << 20;  // of all connections: 503
+inline constexpr std::size_t kLargeBodyBytes = 1 << 20;       // the heap is trimmed behind it
 inline constexpr std::size_t kMaxAheadBytes = 64 << 10;       // sent while an answer is under way
 inline constexpr std::size_t kMaxStreamBytes = 256 << 10;  // written, not yet taken by the client
 inline constexpr std::size_t kMaxMessageBytes = 1 << 20;   // of a WebSocket

@@ -23,23 +23,23 @@ Workers::~Workers() {
   threads_.clear();
 }
 
-bool Workers::submit(std::uint64_t key, Job job) {
+bool Workers::submit(std::uint64_t key, Task task) {
   {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= max_queued_) return false;
-    queue_.push_back({key, std::move(job)});
+    queue_.push_back({key, std::move(task)});
   }
-  has_job_.notify_one();
+  has_task_.notify_one();
   return true;
 }
 
 void Workers::withdraw(std::uint64_t key) {
-  Job gone;  // destroyed outside of the lock
+  Task gone;  // destroyed outside of the lock
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(queue_.begin(), queue_.end(),
                                   [&](const Queued& queued) { return queued.key == key; });
   if (found == queue_.end()) return;
-  gone = std::move(found->job);
+  gone = std::move(found->task);
   queue_.erase(found);
 }
 
@@ -50,15 +50,15 @@ std::size_t Workers::queued() const {
 
 void Workers::work(const std::stop_token& stop) {
   for (;;) {
-    Job job;
+    Task task;
     {
       std::unique_lock lock(mutex_);
-      if (!has_job_.wait(lock, stop, [&] { return !queue_.empty(); }) || stop.stop_requested())
+      if (!has_task_.wait(lock, stop, [&] { return !queue_.empty(); }) || stop.stop_requested())
         return;
-      job = std::move(queue_.front().job);
+      task = std::move(queue_.front().task);
       queue_.pop_front();
     }
-    job();
+    task();
   }
 }
 

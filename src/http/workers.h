@@ -16,22 +16,22 @@ namespace wick::http {
 
 class Workers {
  public:
-  using Job = std::function<void()>;
+  using Task = std::function<void()>;
 
   static Result<std::unique_ptr<Workers>> start(int n_threads, std::size_t max_queued);
-  ~Workers();  // waits for the jobs that run; those in the queue are dropped
+  ~Workers();  // waits for the tasks that run; those in the queue are dropped
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // False: the queue is full. `job` does not throw.
-  bool submit(std::uint64_t key, Job job);
+  // False: the queue is full. `task` does not throw.
+  bool submit(std::uint64_t key, Task task);
   void withdraw(std::uint64_t key);  // if it has not begun
   std::size_t queued() const;
 
  private:
   struct Queued {
     std::uint64_t key;
-    Job job;
+    Task task;
   };
 
   explicit Workers(std::size_t max_queued) : max_queued_(max_queued) {}
@@ -40,7 +40,7 @@ class Workers {
 
   const std::size_t max_queued_;
   mutable std::mutex mutex_;
-  std::condition_variable_any has_job_;
+  std::condition_variable_any has_task_;
   std::deque<Queued> queue_;
   std::vector<std::jthread> threads_;
 };

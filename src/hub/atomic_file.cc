@@ -45,6 +45,10 @@ Result<void> named(Result<void> done) {
   return error;
 }
 
+std::string descriptor_path(const FileHandle& file) {
+  return cat("/proc/self/fd/", file.fd());
+}
+
 std::string_view kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -101,8 +105,34 @@ Result<void> AtomicFile::look_at_target(std::span<const FileId> inputs) {
   return {};
 }
 
+fs::path AtomicFile::folder() const {
+  return target_.has_parent_path() ? target_.parent_path() : ".";
+}
+
+// A file without a name goes with its writer, also when that is killed.
+bool AtomicFile::open_nameless() {
+  file_ = FileHandle(::open(folder().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (file_.fd() >= 0 && ::access(descriptor_path(file_).c_str(), F_OK) == 0) return true;
+  file_ = FileHandle();
+  return false;
+}
+
+Result<void> AtomicFile::name_temporary() {
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    temporary_ = target_.parent_path() / temporary_name(target_);
+    if (::linkat(AT_FDCWD, descriptor_path(file_).c_str(), AT_FDCWD, temporary_.c_str(),
+                 AT_SYMLINK_FOLLOW) == 0)
+      return {};
+    const int code = errno;
+    temporary_.clear();
+    if (code != EEXIST) return named(file_error(path_, "write", code));
+  }
+  return file_error(path_, "write", EEXIST);
+}
+
 Result<void> AtomicFile::open_temporary() {
-  for (int tries = 0; file_.fd() < 0; ++tries) {
+  const bool is_nameless = open_nameless();
+  for (int tries = 0; !is_nameless; ++tries) {
     temporary_ = target_.parent_path() / temporary_name(target_);
     file_ = FileHandle(
         ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
@@ -110,11 +140,10 @@ Result<void> AtomicFile::open_temporary() {
     const int code = errno;
     temporary_.clear();
     if (code != EEXIST || tries == kMaxTries) {
-      const fs::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
       Error error = file_error(path_, "write", code);
       error.message =
           cat("cannot write ", printable(path_.string()), ": a new file in the folder ",
-              printable(folder.string()),
+              printable(folder().string()),
               " cannot be created: ", std::error_code(code, std::generic_category()).message());
       return named(error).error();
     }
@@ -143,6 +172,7 @@ Result<void> AtomicFile::add(std::string_view text) {
 
 Result<void> AtomicFile::commit() {
   WICK_DO(named(sync_file(file_, path_)));
+  if (temporary_.empty()) WICK_DO(name_temporary());
   WICK_DO(named(move_durably(temporary_, target_)));
   temporary_.clear();
   return {};

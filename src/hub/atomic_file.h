@@ -1,5 +1,6 @@
 // Writes a file that the user named (a session, a conversation, an array) atomically: the bytes go
-// to a temporary file beside it, which is renamed at the end, or removed. One thread.
+// to a temporary file beside it, without a name where the file system knows such (O_TMPFILE), which
+// gets its name at the end, or is removed. One thread.
 //
 //   WICK_TRY(AtomicFile file, AtomicFile::create(path, model.files()));
 //   WICK_DO(file.add(bytes));
@@ -49,11 +50,14 @@ class AtomicFile {
   explicit AtomicFile(std::filesystem::path path) : path_(std::move(path)) {}
 
   Result<void> look_at_target(std::span<const FileId> inputs);
+  std::filesystem::path folder() const;
+  bool open_nameless();
+  Result<void> name_temporary();
   Result<void> open_temporary();
 
   std::filesystem::path path_;            // as it was given, for messages
   std::filesystem::path target_ = {};     // behind links
-  std::filesystem::path temporary_ = {};  // empty once it is renamed
+  std::filesystem::path temporary_ = {};  // empty while it has no name, and once it is renamed
   FileHandle file_ = {};
   std::uint64_t bytes_ = 0;
 };

@@ -1,6 +1,6 @@
-// One file from one URL into a blob, in pieces that survive kill -9: a resumed download fetches
-// only what is not recorded as good, and hashes what is recorded once more. Blocks; any thread; two
-// processes that want the same file wait for each other.
+// Downloads one file from one URL into a blob, in pieces. Recorded pieces survive kill -9: a
+// resumed download hashes them again and fetches only the others. Blocks; any thread; two processes
+// that download the same file wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,12 @@ struct DownloadRequest {
   std::stop_token stop = {};
 };
 
-// A blob of the wanted hash that is there is taken without a request. kCorrupt (id "hash_mismatch")
-// when the bytes are not the wanted ones, (id "empty_file") when there are none: then nothing of
-// them stays. kUnavailable for anything that a later try may mend: then the good pieces stay. After
-// success blobs/<key>.json still tells which blob the URL gave, so that nothing is fetched again
-// before the model's record does: then drop_finished_parts.
+// If the store has a blob of the expected hash, no request is sent. Errors: kCorrupt, id
+// "hash_mismatch" (other bytes than expected) or "empty_file" (no bytes), after which the download
+// is deleted; kUnavailable for failures that a later call may recover from, after which the good
+// pieces stay. After success blobs/<key>.json still contains the hash of the blob, so that a killed
+// pull does not download the file again. Call drop_finished_parts() once the model's record is
+// written.
 Result<StoredFile> download(const Store& store, const DownloadRequest& request);
 
 }  // namespace wick

@@ -129,7 +129,7 @@ Result<std::string> read_small_file(const std::filesystem::path& path, std::size
 
 Result<void> write_small_file(const std::filesystem::path& path, std::string_view text) {
   std::filesystem::path temporary = path;
-  temporary += ".tmp";  // a fixed name: what a killed writer leaves, the next one overwrites
+  temporary += ".tmp";  // a fixed name: the next writer overwrites the file of a killed one
   const auto write = [&]() -> Result<void> {
     WICK_TRY(const FileHandle file, open_for_writing(temporary));
     if (::ftruncate(file.fd(), 0) != 0) return file_error(temporary, "write", errno);

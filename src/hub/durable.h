@@ -54,11 +54,10 @@ Result<void> sync_folder(const std::filesystem::path& folder);
 // A small file as text; kCorrupt when it is longer than `limit`, is a link or no regular file.
 Result<std::string> read_small_file(const std::filesystem::path& path, std::size_t limit);
 // Temporary file, fsync, rename, fsync of the folder: afterwards `path` holds the old or the new
-// text, whatever happens. For records of the store: two writers of one path need a lock between
-// them. hub/atomic_file.h writes what a person names.
+// text, whatever happens. For records of the store; two writers of the same path need a lock. Files
+// that a user names are written by hub/atomic_file.h.
 Result<void> write_small_file(const std::filesystem::path& path, std::string_view text);
-// rename and fsync of the folder, which is the current one for a bare name; both paths lie in the
-// same file system.
+// Renames, then calls fsync for the folder. Both paths must be in the same file system.
 Result<void> move_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Bytes of a regular file; kNotFound for anything else (a link too).

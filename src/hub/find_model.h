@@ -15,13 +15,14 @@ namespace wick {
 
 struct FindOptions {
   bool may_pull = false;
-  // Without may_pull, behind "the model 'x' is not on this machine" and "wick model pull x".
+  // Without may_pull: text that is added to the error "the model 'x' is not on this machine" and to
+  // its hint "wick model pull x".
   std::string refusal = {}, hint = {};
-  std::function<void(std::string_view spec, const CatalogueRow* row)> before_pull = {};
+  std::function<void(std::string_view spec, const CatalogRow* row)> before_pull = {};
   PullOptions pull = {};
 };
 
-// kNotFound, id "model_not_here", for what may not be pulled.
+// kNotFound, id "model_not_here": the model is not on this machine and may not be downloaded.
 Result<std::filesystem::path> find_model(std::string_view name, const FindOptions& options);
 
 }  // namespace wick

@@ -155,7 +155,7 @@ std::vector<HubFile> list_cached_files(const HubRef& ref) {
     std::error_code gone;
     HubFile file{.path = entries->path().lexically_relative(snapshot).generic_string(),
                  .snapshot = snapshot};
-    const bool is_file = entries->is_regular_file(gone);  // behind the cache's links
+    const bool is_file = entries->is_regular_file(gone);  // follows the cache's links
     if (is_file && !gone && is_repo_path(file.path)) {
       file.local = fs::canonical(entries->path(), gone);
       file.bytes = gone ? 0 : fs::file_size(file.local, gone);

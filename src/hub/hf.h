@@ -1,5 +1,5 @@
-// Hugging Face's hub and its cache on this machine: which files of a repository make up the wanted
-// model, and where they are. Reads only. Any thread.
+// The Hugging Face hub, and its cache on this machine: selects the files of a repository that form
+// a model, and finds them. Never writes. Any thread.
 #pragma once
 
 #include <cstdint>

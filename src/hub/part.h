@@ -39,8 +39,8 @@ PartRecord new_part(std::uint64_t total, std::uint64_t piece_bytes);
 Result<PartRecord> load_part(const std::filesystem::path& path);
 Result<void> save_part(const std::filesystem::path& path, const PartRecord& record);
 
-// Removes the records of finished downloads of these files: the model's own record speaks for them
-// now. Also those that a killed process left.
+// Removes the download records of these files, once the model's record lists them; also records
+// that a killed process left.
 void drop_finished_parts(const std::filesystem::path& blobs, const std::vector<StoredFile>& files);
 
 }  // namespace wick

@@ -17,9 +17,10 @@ struct ChildProgram {
   std::filesystem::path error_log = {};       // takes what it says on standard error
 };
 
-// Its exit status (128 + n after signal n). Standard input and output are /dev/null; the program is
-// ended with us, also by kill -9. `tick` is called about ten times a second. kNotFound (id
-// "no_such_program") when there is no such program; kCancelled after a stop, when it has ended.
+// Returns its exit status (128 + n after signal n). Standard input and output are /dev/null. The
+// program is killed when this process ends, also by kill -9. `tick` is called about ten times a
+// second. kNotFound (id "no_such_program") when there is no such program; kCancelled after a stop,
+// when it has ended.
 Result<int> run_command(const ChildProgram& command, const std::stop_token& stop,
                         const std::function<void()>& tick);
 

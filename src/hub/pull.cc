@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 // What a pull is asked for, once the name is understood.
 struct PullSources {
-  std::string name = {};  // of the model in the store; empty: after what the source gives
-  std::vector<CatalogueSource> sources = {};
+  std::string name = {};  // of the model in the store; empty: derived from the source
+  std::vector<CatalogSource> sources = {};
 };
 
 Error unknown_name(const Store& store, std::string_view what) {
   std::vector<std::string> names;
-  for (const CatalogueRow& row : catalogue())
+  for (const CatalogRow& row : catalog())
     names.emplace_back(row.name);
   if (const auto models = store.list()) {
     for (const StoredModel& model : *models)
@@ -32,7 +32,7 @@ Error unknown_name(const Store& store, std::string_view what) {
   const std::string near = nearest_names(what, names);
   return {.code = ErrorCode::kNotFound,
           .id = "no_such_model",
-          .message = cat("there is no model '", printable(what), "' here or in the catalogue"),
+          .message = cat("there is no model '", printable(what), "' here or in the catalog"),
           .hint = near.empty() ? "see: wick model list, or name a file, hf:ORG/REPO or a URL"
                                : cat("did you mean: ", near)};
 }
@@ -62,12 +62,12 @@ std::string free_name(const Store& store, const Fetched& fetched) {
   std::string name = model_name(fetched.title);
   const auto other = store.find(name);
   const bool is_other = other && other->source != fetched.source;
-  if (find_catalogue(name) == nullptr && !is_other) return name;
+  if (find_catalog(name) == nullptr && !is_other) return name;
   return cat(name, "-", sha256_text(fetched.source).substr(0, 8));
 }
 
 Result<PullSources> find_sources(const Store& store, std::string_view what) {
-  if (const CatalogueRow* row = find_catalogue(what)) {
+  if (const CatalogRow* row = find_catalog(what)) {
     return PullSources{.name = std::string(row->name),
                        .sources = {row->sources.begin(), row->sources.end()}};
   }
@@ -110,7 +110,7 @@ Result<StoredModel> try_sources(Store& store, const PullSources& pull_sources,
                                 const PullOptions& options) {
   std::string reasons;
   for (std::size_t i = 0; i < pull_sources.sources.size(); ++i) {
-    const CatalogueSource& source = pull_sources.sources[i];
+    const CatalogSource& source = pull_sources.sources[i];
     auto fetched = fetch_source(store, source.spec, source.sha256, options);
     if (fetched) return record(store, pull_sources, *std::move(fetched));
     if (is_final(fetched.error())) return std::move(fetched).error();
@@ -207,13 +207,13 @@ Result<Located> locate(const Store& store, std::string_view model) {
     if (cached.empty()) return not_here(model);
     return Located{.path = std::move(cached)};
   }
-  const CatalogueRow* row = find_catalogue(model);
+  const CatalogRow* row = find_catalog(model);
   const auto stored = store.find(model);
   if (stored && store.is_whole(*stored)) {
     return Located{.path = store.path_of(*stored), .row = row};
   }
   if (row != nullptr) {
-    for (const CatalogueSource& source : row->sources) {
+    for (const CatalogSource& source : row->sources) {
       fs::path cached = cached_path(source.spec, source.sha256);
       if (!cached.empty()) return Located{.path = std::move(cached), .row = row};
     }

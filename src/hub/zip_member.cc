@@ -12,7 +12,7 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kReadBytes = 1 << 18;
+constexpr std::size_t kMemberReadBytes = 1 << 18;
 
 struct ArchiveFree {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -75,7 +75,7 @@ Result<void> read_zip_member(
   WICK_TRY(const std::uint64_t all, member_size(archive, member, info));
   const std::unique_ptr<zip_file_t, MemberFree> file(zip_fopen_index(zip.get(), info.index, 0));
   if (!file) return bad_archive(archive, zip_strerror(zip.get()));
-  std::vector<std::byte> buffer(kReadBytes);
+  std::vector<std::byte> buffer(kMemberReadBytes);
   std::uint64_t done = 0;
   while (true) {
     const zip_int64_t n = zip_fread(file.get(), buffer.data(), buffer.size());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "library/c_convert.h"
+#include "wick/architecture.h"
 #include "wick/log.h"
 
 using wick::Generation;
@@ -98,14 +99,14 @@ Result<ptrdiff_t> copied(const Result<All>& all, T* out, size_t capacity) {
 
 const wick_event* event_of(wick_stream* stream, wick_error** error,
                            std::optional<wick::Event> (wick::Stream::*read)()) {
-  return on<const wick_event*>(
-      stream, error, nullptr, [&](wick_stream& s) -> Result<const wick_event*> {
-        auto event = (s.stream.*read)();
-        if (!event) return static_cast<const wick_event*>(nullptr);
-        s.event = *std::move(event);
-        s.c_event = to_c(s.event);
-        return &s.c_event;
-      });
+  return on<const wick_event*>(stream, error, nullptr,
+                               [&](wick_stream& s) -> Result<const wick_event*> {
+                                 auto event = (s.stream.*read)();
+                                 if (!event) return static_cast<const wick_event*>(nullptr);
+                                 s.event = *std::move(event);
+                                 s.c_event = to_c(s.event);
+                                 return &s.c_event;
+                               });
 }
 
 // The piece is the end of the stream's whole text, so it ends in 0.
@@ -132,6 +133,14 @@ void wick_set_log(wick_log_sink sink, void* user) {
   if (sink == nullptr) return wick::set_log({});
   wick::set_log([sink, user](wick::LogLevel level, std::string_view message) {
     sink(user, static_cast<wick_log_level>(level), std::string(message).c_str());
+  });
+}
+
+int wick_add_architecture(const char* json, wick_error** error) {
+  return guarded<int>(error, 1, [&]() -> Result<int> {
+    if (json == nullptr) return null_argument("the description");
+    WICK_DO(wick::add_architecture(json));
+    return 0;
   });
 }
 
@@ -304,12 +313,12 @@ wick_completion* wick_chat_json(const wick_model* model, const char* messages,
 }
 
 wick_estimate* wick_complete_estimate(const wick_model* model, const char* prompt,
-                              const wick_generation* generation, wick_error** error) {
+                                      const wick_generation* generation, wick_error** error) {
   return ask<wick_estimate>(model, generation, error, from_text(prompt), kPlans);
 }
 
 wick_estimate* wick_complete_ids_estimate(const wick_model* model, const int32_t* ids, size_t n_ids,
-                                  const wick_generation* generation, wick_error** error) {
+                                          const wick_generation* generation, wick_error** error) {
   return ask<wick_estimate>(model, generation, error, from_ids(ids, n_ids), kPlans);
 }
 
@@ -320,7 +329,7 @@ wick_estimate* wick_chat_estimate(const wick_model* model, const wick_message* m
 }
 
 wick_estimate* wick_chat_json_estimate(const wick_model* model, const char* messages,
-                               const wick_generation* generation, wick_error** error) {
+                                       const wick_generation* generation, wick_error** error) {
   return ask<wick_estimate>(model, generation, error, from_json(messages), kPlans);
 }
 
@@ -451,7 +460,7 @@ wick_stream* wick_session_send(wick_session* session, const char* message,
 }
 
 wick_estimate* wick_session_estimate(const wick_session* session, const char* text,
-                             const wick_generation* generation, wick_error** error) {
+                                     const wick_generation* generation, wick_error** error) {
   return ask<wick_estimate>(
       session, generation, error, from_text(text),
       [](const wick_session& s, std::string_view question, const Generation& settings) {

@@ -238,6 +238,16 @@ void expect_same(const wick_token_logprob* seen, size_t n,
   }
 }
 
+TEST(CAbi, RefusesAnEnumeratorThatIsNone) {
+  Fixture f;
+  Settings s;
+  for (const int value : {-1, 3, 4, 1 << 30}) {
+    std::memcpy(&s.generation.thinking, &value, sizeof value);
+    EXPECT_EQ(wick_chat(f.model, "abc", &s.generation, nullptr, nullptr, &f.error), nullptr);
+    EXPECT_EQ(f.error_id(), "bad_thinking") << value;
+  }
+}
+
 TEST(CAbi, ScoredTokensAreThoseOfTheCppFace) {
   Fixture f;
   Settings s;

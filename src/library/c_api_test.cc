@@ -174,7 +174,13 @@ TEST_F(CFaces, SettingsOfListsAreReadAndRefused) {
   wick_completion_free(answer);
   g.response_format = "json_schema";
   EXPECT_EQ(wick_complete(model, "abc", &g, nullptr, nullptr, &error), nullptr);
-  EXPECT_EQ(error_id(), "response_format_unsupported");
+  EXPECT_EQ(error_id(), "format_without_schema");
+  g.response_schema = "{\"enum\":[7]}";
+  wick_completion* const seven = wick_complete(model, "abc", &g, nullptr, nullptr, &error);
+  ASSERT_NE(seven, nullptr) << error_id();
+  EXPECT_STREQ(seven->text, "7");
+  EXPECT_EQ(seven->steered_tokens, 0);
+  wick_completion_free(seven);
   g.logit_bias = nullptr;
   EXPECT_EQ(wick_complete(model, "abc", &g, nullptr, nullptr, &error), nullptr);
   EXPECT_EQ(error_id(), "null_argument");

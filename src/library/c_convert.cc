@@ -1,6 +1,8 @@
 #include "library/c_convert.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "wick/log.h"
@@ -71,7 +73,7 @@ void take(const char* from, std::string& to) {
   if (from != nullptr) to = from;
 }
 
-// To C: what is pointed at must stay where it is.
+// To C: objects that are pointed at must not move.
 template <class From, class To>
 void give(From from, To& to) {
   to = from;
@@ -133,6 +135,19 @@ Result<void> take_lists(const wick_generation& g, Generation& out) {
   return {};
 }
 
+// A caller in C may have put any number there, which is no value of a C++ enum.
+Result<std::optional<bool>> thinking_of(const wick_generation& g) {
+  int value = 0;
+  static_assert(sizeof value == sizeof g.thinking);
+  std::memcpy(&value, &g.thinking, sizeof value);
+  if (value == WICK_THINKING_DEFAULT) return std::optional<bool>();
+  if (value == WICK_THINKING_ON || value == WICK_THINKING_OFF)
+    return std::optional<bool>(value == WICK_THINKING_ON);
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_thinking",
+               .message = cat("thinking is ", value, ", allowed are 0, 1 and 2")};
+}
+
 }  // namespace
 
 Result<ModelOptions> to_cpp(const wick_model_options* given) {
@@ -174,7 +189,7 @@ Result<Generation> to_cpp(const wick_generation* given) {
     WICK_TRY(out.wake, c.stream_set->set.add(c.stream_key));
   }
   if (c.has_seed != 0) out.seed = c.seed;
-  if (c.thinking != WICK_THINKING_DEFAULT) out.thinking = c.thinking == WICK_THINKING_ON;
+  WICK_TRY(out.thinking, thinking_of(c));
   if (c.tools != nullptr) {
     WICK_TRY(out.tools, tools_from_json(c.tools));
   }
@@ -244,7 +259,7 @@ void fill(ScoredList& list, std::span<const TokenLogprob> scored) {
   list.tokens.clear();
   list.top_logprobs.clear();
   list.tokens.reserve(scored.size());
-  list.top_logprobs.reserve(n_top_logprobs);  // so that what is pointed at never moves
+  list.top_logprobs.reserve(n_top_logprobs);  // so that the pointers stay valid
   for (const TokenLogprob& token : scored) {
     wick_token_logprob out = to_c(token);
     out.top_logprobs = list.top_logprobs.data() + list.top_logprobs.size();

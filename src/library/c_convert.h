@@ -1,5 +1,5 @@
-// Between the structs of include/wick/wick.h and the C++ ones: what c_abi.cc takes from C and gives
-// to it. No exception may leave a C function: code that allocates runs inside guarded().
+// Conversions between the structs of include/wick/wick.h and the C++ types, for c_abi.cc. No
+// exception may leave a C function: code that allocates runs inside guarded().
 #pragma once
 
 #include <cstring>
@@ -56,7 +56,7 @@ struct wick_pool {
 
 namespace wick::c_abi {
 
-// What the plain structs of the header point into lies behind them.
+// Owns the memory that the plain C structs point into.
 struct OwnedError : wick_error {
   std::string id_text, message_text, hint_text, partial;
 };
@@ -72,7 +72,7 @@ struct OwnedInfo : wick_model_info {
   ModelInfo whole;
 };
 
-// For when there is no memory even for an error.
+// The error that is returned if there is no memory to create an error.
 extern wick_error out_of_memory;
 
 wick_error* to_c(const Error& error);
@@ -95,7 +95,8 @@ Error null_argument(const char* what);
 Error not_one(std::size_t n_messages);
 Error bad_struct_size(std::size_t seen, std::size_t wanted, const char* init_name);
 
-// Runs `body`, which gives a Result; its value, or `failed` with *error set.
+// Runs `body`, which returns a Result. Returns its value; on failure sets *error and returns
+// `failed`.
 template <class T, class Body>
 T guarded(wick_error** error, T failed, const Body& body) noexcept {
   try {
@@ -116,8 +117,8 @@ T guarded(wick_error** error, T failed, const Body& body) noexcept {
   return failed;
 }
 
-// A caller's struct as this library knows it: fields that the caller's header does not have keep
-// their defaults.
+// Copies a caller's struct, which may be that of an older header. Fields that the older header
+// lacks keep their defaults.
 template <class T>
 Result<T> read_options(const T* from, void (*init)(T*), const char* init_name) {
   T options;

@@ -68,7 +68,7 @@ class Opening {
   std::stop_callback<std::function<void()>> by_token_;
 };
 
-// "hf:org/repo" with the quantization behind it.
+// "hf:org/repo" with ":" and the quantization appended.
 Result<std::string> full_name(std::string_view name, const std::string& quantization) {
   if (quantization.empty()) return std::string(name);
   if (name.starts_with("hf:") && name.find(':', 3) == std::string_view::npos) {

@@ -85,13 +85,13 @@ Result<RequestEstimate> Model::estimate(std::string_view prompt,
 }
 
 Result<RequestEstimate> Model::estimate(const std::vector<TokenId>& prompt,
-                                const Generation& generation) const {
+                                        const Generation& generation) const {
   return catch_bad_alloc(
       [&] { return state_->provider->estimate({.prompt = prompt, .generation = generation}); });
 }
 
 Result<RequestEstimate> Model::estimate(const std::vector<Message>& messages,
-                                const Generation& generation) const {
+                                        const Generation& generation) const {
   return catch_bad_alloc(
       [&] { return state_->provider->estimate({.prompt = messages, .generation = generation}); });
 }

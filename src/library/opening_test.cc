@@ -44,13 +44,12 @@ TEST(LibraryOpening, TellsOfTheDownloadAndTheLoadWithTheBytes) {
   const Download d;
   EXPECT_EQ(Model::open(d.url).error().id, "model_not_here");
   std::vector<OpenProgress> told;
-  const auto model = Model::open(d.url, {.threads = 1,
-                                         .may_download = true,
-                                         .progress = [&](const OpenProgress& p) {
-                                           told.push_back(p);
-                                           EXPECT_FALSE(p.what.empty());
-                                           return true;
-                                         }});
+  const auto model = Model::open(
+      d.url, {.threads = 1, .may_download = true, .progress = [&](const OpenProgress& p) {
+                told.push_back(p);
+                EXPECT_FALSE(p.what.empty());
+                return true;
+              }});
   ASSERT_TRUE(model) << to_string(model.error());
   const auto size = std::filesystem::file_size(d.dir.path() / "tiny.gguf");
   ASSERT_GE(told.size(), 3U);

@@ -24,7 +24,7 @@ Result<std::shared_ptr<LocalModel>> load_for_pool(std::string_view source,
   return model;
 }
 
-// `work` on the inside of a pool; an error where there is none, and for what is thrown.
+// Runs `work` on the state of a pool; an error if there is none or if `work` throws.
 template <class State, class Work>
 auto inside(State* state, Work work) noexcept -> decltype(work(*state)) {
   return catch_bad_alloc([&]() -> decltype(work(*state)) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "library/library_fixture_test.h"
 #include "support/test_data.h"
@@ -23,11 +24,8 @@ using Json = nlohmann::json;
 
 std::string hex(std::string_view bytes) {
   std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
+  for (const char c : bytes)
+    append_hex(out, static_cast<unsigned char>(c), 2);
   return out;
 }
 
@@ -182,9 +180,13 @@ struct CSettings {
   CSettings(const CSettings&) = delete;
   CSettings& operator=(const CSettings&) = delete;
 
-  const char* keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
+  const char* keep(std::string text) {
+    return texts.emplace_back(std::move(text)).c_str();
+  }
 
-  void take(const Json& value, const char*& to) { to = keep(value.get<std::string>()); }
+  void take(const Json& value, const char*& to) {
+    to = keep(value.get<std::string>());
+  }
 
   template <class T>
   void take(const Json& value, T& to) {
@@ -233,8 +235,10 @@ std::string blocking(const Model& model, const Json& prompt, const Generation& g
     return true;
   };
   const auto answer = with_prompt(prompt, [&]<class Given>(const Given& given) {
-    if constexpr (std::is_same_v<Given, std::vector<Message>>) return model.chat(given, g, sink);
-    else return model.complete(given, g, sink);
+    if constexpr (std::is_same_v<Given, std::vector<Message>>)
+      return model.chat(given, g, sink);
+    else
+      return model.complete(given, g, sink);
   });
   EXPECT_EQ(pushed, answer ? answer->text : "");
   return whole(answer);

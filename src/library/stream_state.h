@@ -16,8 +16,8 @@ struct Stream::State {
   std::shared_ptr<Provider> provider;  // outlives `answer`
   std::unique_ptr<Answer> answer;
   Gather whole;
-  // Called once, at the end or when the stream is dropped, with all that came; null after an error.
-  // Throws nothing: the error is one of this answer.
+  // Called once, at the end or when the stream is dropped, with the whole answer so far, or null
+  // after an error. Must not throw.
   std::function<Result<void>(const Completion* whole)> on_end;
   bool has_broken = false;      // reading failed on this side: nothing more is read
   std::size_t first_score = 0;  // of those that logprobs() tells
@@ -29,12 +29,12 @@ struct Stream::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Nothing once the answer is over, or if the way is to take what is there and there is nothing.
-  // What fails on the way ends it as an error of `whole`.
+  // The next event; nullopt once the answer is over, or if polling finds no event. A failure ends
+  // the answer; it is reported as the error of `whole`.
   using Way = std::optional<Event> (Answer::*)();
   std::optional<Event> read(Way way = &Answer::wait) noexcept;
 
-  // Reads until there is more text: where it begins.
+  // Reads events until there is more text. Returns the position where the new text begins.
   std::optional<std::size_t> read_piece(Way way) noexcept;
 
  private:
@@ -45,7 +45,7 @@ struct Stream::State {
 Result<std::unique_ptr<Stream::State>> begin_stream(const std::shared_ptr<Provider>& provider,
                                                     Prompt prompt, const Generation& generation);
 
-// Reads the answer to its end, handing each piece to `sink`, if there is one.
+// Reads the answer to its end and passes each piece to `sink`, if there is one.
 Result<Completion> drain(Stream& stream, const TextSink& sink);
 
 }  // namespace wick

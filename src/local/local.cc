@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/log.h"
 #include "base/catch_bad_alloc.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
 #include "engine/load_engine.h"
@@ -27,6 +27,27 @@ Result<void> check_limit(const ModelMemory& memory, std::uint64_t limit) {
                .hint =
                    "shorten the context (-c), lower --kv-limit, take --kv-type q8_0, or raise "
                    "the limit"};
+}
+
+// Before a tensor is touched: weights that memory cannot hold would be read from the disk for every
+// token. A limit of the user's own takes this one's place.
+Result<void> check_fits(const ModelFile& file, std::span<const DeviceShare> devices) {
+  std::uint64_t weights = 0, memory = 0;
+  for (const TensorView& tensor : file.tensors())
+    weights += tensor.bytes.size();
+  for (const DeviceShare& one : devices) {
+    const std::uint64_t own = one.device->info().memory_bytes;
+    if (own == 0) return {};  // unknown
+    memory += own;
+  }
+  if (weights <= memory) return {};
+  return Error{.code = ErrorCode::kNoMemory,
+               .id = "memory_limit",
+               .message = cat(file.path().string(), ": its weights take ", human_bytes(weights),
+                              ", there are ", human_bytes(memory), " of memory"),
+               .hint =
+                   "take a smaller quantization, or set --memory-limit above that to read "
+                   "weights from the disk all the same"};
 }
 
 LoadProgress loading(const ProgressSink& sink, const ModelFile& file) {
@@ -68,7 +89,7 @@ Result<void> LocalModel::check_caller() const {
                .hint = "ask from another thread, without waiting for it in the hook"};
 }
 
-// What is mapped is no longer what was checked, and might end the process.
+// The mapping was changed after it was checked; reading it could kill the process.
 Result<void> LocalModel::check_files() const {
   WICK_DO(file_.check_untouched());
   return draft_file_ ? draft_file_->check_untouched() : Result<void>();
@@ -77,7 +98,7 @@ Result<void> LocalModel::check_files() const {
 Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path& path,
                                                      const LocalOptions& options) {
   return catch_bad_alloc([&]() -> Result<std::shared_ptr<LocalModel>> {
-    WICK_TRY(ModelFile file, ModelFile::open(path));
+    WICK_TRY(ModelFile file, open_model(path));
     DeviceRegistry& devices = options.devices != nullptr ? *options.devices : process_devices();
     WICK_TRY(OpenDevices open, devices.open_all(options.device, options.tensor_split));
     if (!open.warning.empty()) log_message(LogLevel::kWarning, open.warning);
@@ -90,14 +111,14 @@ Result<std::shared_ptr<LocalModel>> LocalModel::open(const std::filesystem::path
   });
 }
 
-Result<void> LocalModel::load_parts(const LocalOptions& options,
-                                    std::vector<DeviceShare> devices) {
+Result<void> LocalModel::load_parts(const LocalOptions& options, std::vector<DeviceShare> devices) {
   inputs_ = options.inputs;
+  if (options.memory_limit_bytes == 0) WICK_DO(check_fits(file_, devices));
   EngineSources sources{.devices = std::move(devices),
                         .threads = options.threads,
                         .progress = loading(options.progress, file_)};
   if (!options.draft_model.empty()) {
-    WICK_TRY(draft_file_, ModelFile::open(options.draft_model));
+    WICK_TRY(draft_file_, open_model(options.draft_model));
     sources.draft = &*draft_file_;
     sources.draft_progress = loading(options.progress, *draft_file_);
   }

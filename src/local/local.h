@@ -22,6 +22,8 @@
 #include "format/model_file.h"
 #include "local/chat_templates.h"
 #include "local/counters.h"
+#include "local/infill.h"
+#include "local/output_formats.h"
 #include "local/session_file.h"
 #include "provider/provider.h"
 #include "sample/sampler.h"
@@ -48,9 +50,10 @@ struct LocalOptions {
 class LocalModel final : public Provider, public std::enable_shared_from_this<LocalModel> {
  public:
   // Loads and starts. The model's general.sampling.* hints become defaults. A model without a chat
-  // template goes on from text and tokens; messages then fail with id "no_chat_template".
-  // The last owner may be on any thread, the model's own too (a hook). A child of fork() has none
-  // of the model's threads: there it answers nothing (id "model_of_other_process") and stays.
+  // template completes text and tokens; messages fail with id "no_chat_template". The last owner
+  // may release it on any thread, also on the model's own (in a hook). A child of fork() has none
+  // of the model's threads: there all requests fail (id "model_of_other_process"), and the model is
+  // never destroyed.
   static Result<std::shared_ptr<LocalModel>> open(const std::filesystem::path& path,
                                                   const LocalOptions& options);
   ~LocalModel() override;  // cancels running answers
@@ -67,6 +70,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
   Result<std::string> apply_template(const Request& request) override;
   Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
+  Result<InfillPrompt> infill_prompt(const std::string& model, const Infill& gap) override;
   // BOS and EOS stand around a text where the model has them.
   Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
                                        const EmbedOptions& options) override;
@@ -123,7 +127,10 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
   std::once_flag kind_once_;
   SessionKind kind_ = {};
+  std::once_flag infill_once_;
+  InfillTokens infill_tokens_ = {};
   std::unique_ptr<const ChatTemplates> templates_;
+  mutable OutputFormats formats_;
   std::jthread thread_;
 };
 
@@ -141,8 +148,8 @@ struct ResolvedSampling {
 
 Result<ResolvedSampling> resolve_sampling(const Metadata& meta, const Generation& settings);
 
-// The origin of `key`: settings.origins, else "request".
-std::string origin_of(const Generation& settings, std::string_view key);
+// The origin of `key`: settings.origins, else "request", or "default" if nobody has set it.
+std::string origin_of(const Generation& settings, std::string_view key, bool is_set = true);
 
 // Parses a KV cache type: "q8_0", or "q8_0,q4_0" for keys and values.
 struct KvTypes {

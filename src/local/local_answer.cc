@@ -72,8 +72,8 @@ LocalAnswer::~LocalAnswer() {
 Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateRequest request,
                                                    AnswerParts parts) {
   if (parts.wake == nullptr) parts.wake = std::make_shared<Wake>();
-  auto sink = std::make_shared<Sink>(engine.max_delta_bytes(request) + kRingBytes,
-                                     parts.wake, parts.counters);
+  auto sink = std::make_shared<Sink>(engine.max_delta_bytes(request) + kRingBytes, parts.wake,
+                                     parts.counters);
   std::size_t per_token = 1;
   if (request.top_logprobs >= 0 && request.top_logprobs <= kMaxTopLogprobs) {
     per_token += static_cast<std::size_t>(request.top_logprobs);
@@ -167,8 +167,8 @@ void append_named(std::span<const IdLogprob> logprobs, std::size_t per_token,
                   const Tokenizer& tokenizer, std::vector<TokenLogprob>& out) {
   const auto name = [&](const IdLogprob& score) {
     return TokenLogprob{.id = score.id,
-                       .bytes = std::string(tokenizer.bytes(score.id)),
-                       .logprob = static_cast<double>(score.logprob)};
+                        .bytes = std::string(tokenizer.bytes(score.id)),
+                        .logprob = static_cast<double>(score.logprob)};
   };
   for (; logprobs.size() >= per_token; logprobs = logprobs.subspan(per_token)) {
     if (logprobs[0].id < 0) continue;

@@ -205,6 +205,8 @@ TEST(LocalAnswer, RefusesByNameWhatItCannotDo) {
     return answer ? std::string("taken") : answer.error().id;
   };
   EXPECT_EQ(id_of({.prompt = "a", .generation = {.response_format = {.type = "json_schema"}}}),
+            "format_without_schema");
+  EXPECT_EQ(id_of({.prompt = "a", .generation = {.response_format = {.type = "yaml"}}}),
             "response_format_unsupported");
   EXPECT_EQ(id_of({.prompt = "a", .generation = {.response_format = {.schema = "{}"}}}),
             "schema_without_format");

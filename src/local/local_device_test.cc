@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "provider/gather.h"
 #include "support/fake_process.h"
 #include "support/temp_dir.h"
+#include "support/thread_count.h"
 #include "support/tiny_model.h"
 #include "wick/log.h"
 
@@ -29,11 +29,6 @@ class LocalDevices : public testing::Test {
   test::TempDir dir_;
   std::filesystem::path path_ = dir_.path() / "tiny.gguf";
 };
-
-int threads_of_process() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
-}
 
 std::string text_of(LocalModel& model) {
   const auto answer = ask(
@@ -55,11 +50,11 @@ TEST_F(LocalDevices, TheProcessComputesWhereItsTestsSay) {
 }
 
 TEST_F(LocalDevices, TwoModelsOfAProcessHaveOneThreadTeam) {
-  const int before = threads_of_process();
+  const int before = test::thread_count();
   const auto first = open({.threads = 3});
-  EXPECT_EQ(threads_of_process(), before + 1 + 2) << "the engine's thread, which computes, too";
+  EXPECT_EQ(test::thread_count(), before + 1 + 2) << "the engine's thread, which computes, too";
   const auto second = open({.threads = 3});
-  EXPECT_EQ(threads_of_process(), before + 2 + 2) << "another engine, the same team";
+  EXPECT_EQ(test::thread_count(), before + 2 + 2) << "another engine, the same team";
   EXPECT_EQ(text_of(*first), text_of(*second));
 }
 
@@ -84,7 +79,10 @@ TEST_F(LocalDevices, ADeviceThatTheHostCannotTouchGivesTheSameText) {
 // Two of them, so that a list is one whatever device the tests run on.
 constexpr DeviceKind kFakes = {
     .name = "fakes",
-    .detect = [] { return std::vector<DeviceInfo>{{.name = "fakes:0"}, {.name = "fakes:1"}}; },
+    .detect =
+        [] {
+          return std::vector<DeviceInfo>{{.name = "fakes:0"}, {.name = "fakes:1"}};
+        },
     .start = [](const DeviceInfo& info) -> Result<std::unique_ptr<Device>> {
       const std::uint64_t bytes = info.name == "fakes:0" ? 300'000 : 0;
       return std::unique_ptr<Device>(std::make_unique<test::FakeDevice>(Isa::kScalar, bytes));
@@ -96,10 +94,8 @@ TEST_F(LocalDevices, AListOfDevicesGivesTheSameText) {
   // The tiny model has two blocks, and the head counts as one.
   for (const char* const split : {"", "0,1", "1,2", "2,1", "1,0"}) {
     SCOPED_TRACE(split);
-    const auto model = open({.threads = 1,
-                             .device = "fakes:1,fakes:0",
-                             .tensor_split = split,
-                             .devices = &devices});
+    const auto model = open(
+        {.threads = 1, .device = "fakes:1,fakes:0", .tensor_split = split, .devices = &devices});
     EXPECT_EQ(text_of(*model), wanted);
     const bool is_on_both = split == std::string("1,2") || split == std::string("2,1");
     EXPECT_EQ(model->device_bytes().size(), is_on_both ? 2U : 1U);
@@ -130,8 +126,8 @@ TEST_F(LocalDevices, WhatADeviceHasNoRoomForGoesToTheNext) {
 TEST_F(LocalDevices, AListThatCannotBeIsAnError) {
   DeviceRegistry devices({&kFakes, 1});
   const auto refused = [&](const char* names, const char* split) {
-    const auto model = LocalModel::open(
-        path_, {.device = names, .tensor_split = split, .devices = &devices});
+    const auto model =
+        LocalModel::open(path_, {.device = names, .tensor_split = split, .devices = &devices});
     EXPECT_FALSE(model);
     return model ? Error{} : model.error();
   };
@@ -161,8 +157,8 @@ TEST_F(LocalDevices, TheLogSaysOnceThatAnotherDeviceFailed) {
   open({.threads = 1, .devices = &devices});
   open({.threads = 1, .devices = &devices});
   set_log({});
-  EXPECT_EQ(warnings, (std::vector<std::string>{
-                          "the device 'gpu:0' does not start: too old; using 'fake'"}));
+  EXPECT_EQ(warnings,
+            (std::vector<std::string>{"the device 'gpu:0' does not start: too old; using 'fake'"}));
 }
 
 TEST_F(LocalDevices, ADeviceThatIsNotThereIsAnError) {

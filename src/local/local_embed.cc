@@ -19,6 +19,7 @@ struct PoolingName {
 constexpr PoolingName kPoolings[] = {{"mean", 1, Pooling::kMean},
                                      {"mean", 0, Pooling::kMean},
                                      {"first", 2, Pooling::kFirst},
+                                     {"cls", 2, Pooling::kFirst},  // llama.cpp's name
                                      {"last", 3, Pooling::kLast}};
 
 Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {

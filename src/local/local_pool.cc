@@ -28,7 +28,7 @@ struct LocalPool::Entry {
   Held model;
   std::uint64_t bytes = 0;
   bool is_pinned = false;
-  std::int64_t used_ns = 0;                  // when somebody was last seen to use it
+  std::int64_t used_ns = 0;                  // time of the last known use
   std::optional<std::int64_t> keep_ms = {};  // instead of the limits'
 
   bool is_used() const noexcept { return model.use_count() > 1; }
@@ -101,7 +101,7 @@ Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view 
   const auto mine = std::make_shared<Loading>();
   mine->name = name;
   loadings_.push_back(mine);
-  std::vector<Held> gone;  // destroyed behind the lock
+  std::vector<Held> gone;  // destroyed after the lock is released
   lock.unlock();
   auto model = catch_bad_alloc([&] { return loader_(source); });
   lock.lock();
@@ -118,7 +118,7 @@ Result<LocalPool::Held> LocalPool::load(std::string_view name, std::string_view 
   return model;
 }
 
-// Evicts what is needed for `model` and adds it.
+// Evicts as many models as `model` needs, and adds it.
 Result<void> LocalPool::admit(std::string_view name, std::string_view source, Held model,
                               std::vector<Held>& gone) {
   const std::uint64_t bytes = model->memory().total();
@@ -196,7 +196,7 @@ Error not_loaded(std::string_view name) {
 }  // namespace
 
 Result<void> LocalPool::unload(const std::string& name) {
-  std::vector<Held> gone;  // destroyed behind the lock
+  std::vector<Held> gone;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const Entry* entry = entry_of(name);
   if (entry == nullptr) return not_loaded(name);
@@ -222,7 +222,7 @@ Result<void> LocalPool::keep(const std::string& name, std::int64_t keep_ms) {
 }
 
 int LocalPool::unload_idle() {
-  std::vector<Held> gone;  // destroyed behind the lock
+  std::vector<Held> gone;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const std::int64_t now_ns = limits_.clock->now_ns();
   for (std::size_t i = 0; i < entries_.size();) {
@@ -296,6 +296,11 @@ Result<std::string> LocalPool::apply_template(const Request& request) {
 Result<std::vector<TokenId>> LocalPool::prompt_tokens(const Request& request) {
   WICK_TRY(const Held model, get(request.model));
   return model->prompt_tokens(request);
+}
+
+Result<InfillPrompt> LocalPool::infill_prompt(const std::string& name, const Infill& gap) {
+  WICK_TRY(const Held model, get(name));
+  return model->infill_prompt(name, gap);
 }
 
 Result<std::vector<Embedding>> LocalPool::embed(const std::string& name,

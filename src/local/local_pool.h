@@ -6,7 +6,7 @@
 //   WICK_TRY(const auto model, pool.get("smollm2-135m"));     // loaded now, or already there
 //
 // When memory is needed, unused unpinned models are evicted, least recently used first. A model
-// unused for its keep_alive goes with the next unload_idle().
+// that was unused for its keep_alive time is unloaded by the next unload_idle().
 #pragma once
 
 #include <condition_variable>
@@ -26,7 +26,8 @@ namespace wick {
 
 struct PoolLimits {
   std::uint64_t budget_bytes = 0;  // of weights and caches together; 0 = no limit
-  // Beyond it what is unused goes, too, but what does not fit is loaded all the same; 0 = no limit.
+  // Beyond this limit unused models are unloaded, but a further model is loaded even if none can
+  // be; 0 = no limit.
   std::uint64_t target_bytes = 0;
   int max_models = 32;
   std::int64_t keep_ms = -1;  // a model stays so long without use; -1 = for ever
@@ -50,10 +51,11 @@ class LocalPool final : public Provider {
   // Replaces the model called `name` by `source`. Running answers end on the old model. After an
   // error the old one stays.
   Result<Held> put(std::string_view name, std::string_view source);
-  // What is there under that name; null if nothing is. Counts as no use.
+  // The loaded model of that name, or null. Does not count as use.
   Held find(std::string_view name) const;
-  // Unloads what has been unused for its time, as far as the calls of this function can tell: who
-  // calls it each second has that precision. Returns how many went.
+  // Unloads models that were unused for their keep_alive time, which is measured between calls of
+  // this function: called each second, it has the precision of a second. Returns the number of
+  // unloaded models.
   int unload_idle();
   void set_limits(const PoolLimits& limits);  // for what is loaded from now on
 
@@ -73,6 +75,7 @@ class LocalPool final : public Provider {
   Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
   Result<std::string> apply_template(const Request& request) override;
   Result<std::vector<TokenId>> prompt_tokens(const Request& request) override;
+  Result<InfillPrompt> infill_prompt(const std::string& model, const Infill& gap) override;
   Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
                                        const EmbedOptions& options) override;
   Result<std::vector<Embedding>> embed_tokens(const std::string& model,

@@ -14,6 +14,7 @@ struct LocalModel::Prepared {
   GenerateRequest generate = {};
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
+  bool begins_in_reasoning = false;
 };
 
 namespace {
@@ -45,13 +46,7 @@ Result<void> check_emission(const Generation& g) {
 
 Result<void> check_form(const Request& request) {
   const Generation& g = request.generation;
-  if (g.response_format.type != "text") {
-    return Error{.code = ErrorCode::kUnsupported,
-                 .id = "response_format_unsupported",
-                 .message = cat("the response format '", printable(g.response_format.type),
-                                "' is not supported, 'text' is")};
-  }
-  if (!g.response_format.schema.empty()) {
+  if (g.response_format.type == "text" && !g.response_format.schema.empty()) {
     return Error{
         .code = ErrorCode::kInvalid,
         .id = "schema_without_format",
@@ -97,7 +92,8 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
   const auto& messages = std::get<std::vector<Message>>(request.prompt);
   WICK_TRY(Object context, template_context(messages, request.generation));
   WICK_TRY(const MarkedText prompt, render(std::move(context), request.generation.cancel));
-  prepared.split = ReasoningSplit(begins_inside_reasoning(prompt));
+  prepared.begins_in_reasoning = begins_inside_reasoning(prompt);
+  prepared.split = ReasoningSplit(prepared.begins_in_reasoning);
   WICK_DO(tokenizer().encode(prompt, tokens));
   return {};
 }
@@ -130,7 +126,13 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   prepared.parameters = std::move(resolved.effective);
   prepared.parameters.push_back({"max_tokens",
                                  static_cast<double>(g.max_tokens > 0 ? g.max_tokens : room),
-                                 g.max_tokens > 0 ? origin_of(g, "max_tokens") : "default"});
+                                 origin_of(g, "max_tokens", g.max_tokens > 0)});
+  if (g.response_format.type != "text") {
+    WICK_TRY(generate.filter,
+             formats_.filter(tokenizer(), {.format = &g.response_format,
+                                           .begins_in_reasoning = prepared.begins_in_reasoning,
+                                           .max_tokens = g.max_tokens > 0 ? g.max_tokens : room}));
+  }
   generate.sampling = std::move(resolved.params);
   generate.max_tokens = g.max_tokens;
   generate.stop = g.stop;
@@ -186,6 +188,12 @@ Result<std::vector<TokenId>> LocalModel::prompt_tokens(const Request& request) {
   Prepared prepared;
   WICK_DO(read_prompt(request, prepared));
   return std::move(prepared.generate.prompt);
+}
+
+Result<InfillPrompt> LocalModel::infill_prompt(const std::string& /*model*/, const Infill& gap) {
+  std::call_once(infill_once_,
+                 [&] { infill_tokens_ = find_infill_tokens(metadata(), tokenizer()); });
+  return catch_bad_alloc([&] { return wick::infill_prompt(gap, infill_tokens_, tokenizer()); });
 }
 
 }  // namespace wick

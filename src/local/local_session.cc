@@ -1,4 +1,4 @@
-// A session on disk: the conversation as JSON beside what the cache holds of its text.
+// A session file: the conversation as JSON, and its part of the KV cache.
 #include "base/strings.h"
 #include "local/local.h"
 #include "provider/conversation.h"

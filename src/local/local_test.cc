@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "provider/gather.h"
+#include "support/fake_device.h"
 #include "support/temp_dir.h"
 #include "support/tiny_model.h"
 
@@ -200,6 +201,28 @@ TEST(LocalProvider, RefusesToTakeMoreMemoryThanItMayWithTheNumbers) {
   EXPECT_NE(refused.error().hint.find("--kv-limit"), std::string::npos);
 }
 
+// As the full DeepSeek V3 is on a desktop.
+TEST(LocalProvider, RefusesWeightsThatMemoryCannotHoldBeforeItReadsThem) {
+  test::TempDir dir;
+  const auto path = dir.path() / "tiny.gguf";
+  test::write_tiny_model(path, {});
+  const DeviceKind small{
+      .name = "small",
+      .detect = [] { return std::vector{DeviceInfo{.name = "small", .memory_bytes = 1000}}; },
+      .start = [](const DeviceInfo&) -> Result<std::unique_ptr<Device>> {
+        return std::unique_ptr<Device>(std::make_unique<test::FakeDevice>(*choose_isa(), 1000));
+      }};
+  DeviceRegistry devices(std::span(&small, 1));
+  const auto refused = LocalModel::open(path, {.threads = 1, .devices = &devices});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "memory_limit");
+  EXPECT_NE(refused.error().message.find("its weights take "), std::string::npos);
+  EXPECT_NE(refused.error().message.find("there are 1"), std::string::npos)
+      << refused.error().message;
+  EXPECT_TRUE(
+      LocalModel::open(path, {.threads = 1, .devices = &devices, .memory_limit_bytes = 1U << 30U}));
+}
+
 TEST(LocalProvider, AFileThatIsNoModelIsAnErrorThatNamesIt) {
   const auto opened = LocalModel::open("/no/such/file.gguf", {});
   ASSERT_FALSE(opened);
@@ -248,8 +271,7 @@ TEST(ResolveSampling, EachParameterSaysWhoSetIt) {
 
 TEST(LocalProvider, AnAnswerCarriesTheParametersThatHeldForIt) {
   Fixture f({.context = 64});
-  const auto answer =
-      ask(*f.provider, {.prompt = "abc", .generation = {.seed = 9, .stop = {"q"}}});
+  const auto answer = ask(*f.provider, {.prompt = "abc", .generation = {.seed = 9, .stop = {"q"}}});
   ASSERT_TRUE(answer);
   const auto& last = answer->parameters;
   const auto find = [&](std::string_view key) {
@@ -259,6 +281,16 @@ TEST(LocalProvider, AnAnswerCarriesTheParametersThatHeldForIt) {
   EXPECT_EQ(find("seed").origin, "request");
   EXPECT_EQ(std::get<double>(find("max_tokens").value), 64 - answer->usage.prompt_tokens);
   EXPECT_EQ(find("max_tokens").origin, "default");
+  const auto origin = [&](Generation generation) {
+    const auto told = ask(*f.provider, {.prompt = "abc", .generation = std::move(generation)});
+    EXPECT_TRUE(told);
+    return std::find_if(told->parameters.begin(), told->parameters.end(),
+                        [](const auto& p) { return p.key == "max_tokens"; })
+        ->origin;
+  };
+  EXPECT_EQ(origin({.max_tokens = 3}), "request");
+  EXPECT_EQ(origin({.max_tokens = 3, .origins = {{"max_tokens", "flag -n"}}}), "flag -n");
+  EXPECT_EQ(origin({.max_tokens = 0, .origins = {{"max_tokens", "request"}}}), "request");
 }
 
 TEST(ResolveSampling, TheOrderOfSamplersIsTheRequestsThenTheFiles) {
@@ -291,6 +323,20 @@ TEST(ResolveTokens, BiasesEveryTokenOfATextAndFindsBreakersInsideTokens) {
   ASSERT_EQ(params.dry_sequence_breakers.runs.size(), 1U);
   EXPECT_EQ(params.dry_sequence_breakers.runs[0], *tokenizer->encode_plain("xyz"));
   EXPECT_EQ(resolve_tokens(*tokenizer, {.dry_sequence_breakers = {{""}}}, params).error().id,
+            "bad_dry_breaker");
+}
+
+// A request with 300,000 breakers of one token each was never refused and searched for minutes.
+TEST(ResolveTokens, RefusesTooManyBreakersOfOneTokenToo) {
+  test::TempDir dir;
+  test::write_tiny_model(dir.path() / "tiny.gguf", {});
+  const auto tokenizer = *Tokenizer::open(dir.path() / "tiny.gguf");
+  SamplingParams params{.dry_multiplier = 1};
+  const std::vector<std::string> most(64, "a");
+  ASSERT_EQ(tokenizer->encode_plain("a")->size(), 1U);
+  EXPECT_TRUE(resolve_tokens(*tokenizer, {.dry_sequence_breakers = most}, params));
+  const std::vector<std::string> beyond(65, "a");
+  EXPECT_EQ(resolve_tokens(*tokenizer, {.dry_sequence_breakers = beyond}, params).error().id,
             "bad_dry_breaker");
 }
 

@@ -5,12 +5,13 @@
 
 #include "base/strings.h"
 #include "local/local.h"
+#include "sample/limits.h"
 
 namespace wick {
 
 namespace {
 
-// The names that GGUF files use for what the chain calls otherwise.
+// GGUF's names of samplers that have another name in the chain.
 struct Hint {
   std::string_view gguf, key;
 };
@@ -65,11 +66,12 @@ Result<void> set(SamplingParams& params, std::string_view key, double value) {
 
 }  // namespace
 
-std::string origin_of(const Generation& settings, std::string_view key) {
+std::string origin_of(const Generation& settings, std::string_view key, bool is_set) {
   const auto& rows = settings.origins;
   const auto row =
       std::find_if(rows.begin(), rows.end(), [&](const auto& pair) { return pair.first == key; });
-  return row == rows.end() ? "request" : row->second;
+  if (row != rows.end()) return row->second;
+  return is_set ? "request" : "default";
 }
 
 namespace {
@@ -174,6 +176,13 @@ Result<void> resolve_tokens(const Tokenizer& tokenizer, const Generation& settin
   if (params.dry_multiplier == 0) return {};
   std::vector<std::string> breakers(std::begin(kDryBreakers), std::end(kDryBreakers));
   if (settings.dry_sequence_breakers) breakers = *settings.dry_sequence_breakers;
+  // Before each is sought in every token.
+  if (breakers.size() > kMaxDryBreakers) {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "bad_dry_breaker",
+        .message = cat(breakers.size(), " DRY sequence breakers, allowed are ", kMaxDryBreakers)};
+  }
   for (const std::string& text : breakers) {
     if (text.empty()) {
       return Error{.code = ErrorCode::kInvalid,

@@ -11,12 +11,13 @@
 //   blocks                one for each 16 tokens begun, as the cache holds them; all numbers finite
 //   SHA-256 of all above  32 bytes
 //
-// Numbers are little-endian. A block of a model that has neither states nor windows shorter than
-// the context: keys and values of every layer. Of any other model: a byte (bit i: the i-th shortest
-// such window, bit 7: a snapshot of the states), keys and values of the other layers, then of each
-// window that is named, then the states, f32. Which windows are shorter hangs on the context; the
-// least bytes of a block tell the difference. A model with states goes on from the last block with
-// a snapshot, so its files end with one, and what the text has behind it is computed again.
+// Numbers are little-endian. If the model has no recurrent states and no window shorter than the
+// context, a block is the keys and values of every layer. Otherwise a block is: one byte of flags
+// (bit i: the i-th shortest window is present, bit 7: a snapshot of the states is present), keys
+// and values of the layers without a window, then those of each window that is present, then the
+// f32 states. Which windows are shorter depends on the context size; the minimum block size differs
+// then, and the file is refused. A model with states resumes at the last block with
+// a snapshot, so the file ends with that block; later text is computed again.
 #pragma once
 
 #include <array>
@@ -33,10 +34,10 @@ namespace wick {
 
 using Fingerprint = std::array<std::byte, 32>;
 
-// Of the metadata's architecture, name and hyperparameters (the keys of its architecture), each
-// tensor's name, type and shape, and three pages of each tensor's bytes: models that differ by
-// training differ in every tensor, and a file of many gigabytes need not be read for it. A file
-// that somebody edits elsewhere is taken for the same model.
+// Hashes the architecture, the name, the hyperparameters (keys of the architecture), each tensor's
+// name, type and shape, and three pages of each tensor's data. Differently trained models differ in
+// every tensor, so it is not necessary to read the whole file. An edit outside of these pages is
+// not detected.
 Fingerprint model_fingerprint(const ModelFile& file);
 
 struct SessionKind {  // what a file and an engine must agree on
@@ -50,13 +51,13 @@ struct SavedSession {
   SavedPrefix prefix = {};
 };
 
-// Appears whole or not at all, by the rules of hub/atomic_file.h. `inputs`: files not to replace.
+// Written atomically (hub/atomic_file.h). `inputs`: files that must not be replaced.
 Result<void> write_session(const std::filesystem::path& path, const SessionKind& kind,
                            const SavedSession& session, std::span<const FileId> inputs);
 // kCorrupt, ids "bad_session_file" and "hash_mismatch"; kInvalid, ids "session_of_other_model" and
 // "session_of_other_cache".
 Result<SavedSession> read_session(const std::filesystem::path& path, const SessionKind& kind);
-// "bad_session_file" for what only its reader sees in the file's parts.
+// The error "bad_session_file", for callers that parse parts of the file.
 Error bad_session_file(const std::filesystem::path& path, std::string_view what);
 
 }  // namespace wick

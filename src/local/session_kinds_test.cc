@@ -58,7 +58,7 @@ class Process {
                                                     .window_alternates = kind.window_alternates,
                                                     .delta_heads = kind.delta_heads,
                                                     .latent = kind.latent});
-    file_ = *ModelFile::open(dir_.path() / "m.gguf");
+    file_ = *open_model(dir_.path() / "m.gguf");
     device_ = test::make_device();
     const Arch* const arch = test::tiny_arch(kind.arch);
     if (!parts.empty()) second_ = std::make_unique<test::FakeDevice>(*choose_isa());

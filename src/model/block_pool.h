@@ -2,9 +2,9 @@
 // sequence, or to the prefix cache, which pins a block at most once. Knows nothing of bytes. Engine
 // thread only; only the constructor allocates.
 //
-// Invariant: each block is either free (on the free list exactly once, or never used yet) or has
-// its number of references; free() counts the first kind, idle() the blocks that are pinned and
-// have no other reference.
+// Invariant: a block is either free (on the free list exactly once, or never used yet) or has at
+// least one reference. free() counts free blocks; evictable() counts blocks whose only reference is
+// the pin.
 #pragma once
 
 #include <cstdint>

@@ -73,6 +73,7 @@ void check(const Batch& batch, const DecoderSpec& spec, const DecoderOptions& op
   WICK_CHECK(batch.positions.size() == n && batch.seqs.size() == n, "lengths of a batch's spans");
   WICK_CHECK(batch.logit_rows.size() <= static_cast<std::size_t>(options.max_logit_rows),
              "rows that need logits");
+  WICK_CHECK(!spec.encoder || batch.logit_rows.empty(), "an encoder has no logits");
   for (std::size_t i = 0; i < n; ++i) {
     WICK_CHECK(batch.tokens[i] >= 0 && batch.tokens[i] < spec.vocab,
                "token outside the vocabulary");
@@ -111,6 +112,17 @@ class ForwardPass {
     return *pass_;
   }
 
+  // The next mixer and feed-forward read the hidden state, or with a gain its norm, made once.
+  void begin_block(const BoundNorm& shared) noexcept {
+    is_parallel_ = shared.gain != nullptr;
+    pass_->in = is_parallel_ ? branch() : pass_->x;
+    if (!is_parallel_) return;
+    pass_->backend.normalize(pass_->in, pass_->x,
+                             {.gain = shared.gain, .shift = shared.shift, .norm = shared.params});
+  }
+
+  void end_block() noexcept { begin_block({}); }
+
   void yield() noexcept { pass_->backend.yield(); }
 
  private:
@@ -123,24 +135,38 @@ class ForwardPass {
                        .memory = here.memory,
                        .x = part(here.memory.x, n, model_.spec.d_model),
                        .n = n});
+    pass_->in = is_parallel_ ? branch() : pass_->x;
     here.backend->begin_pass();
   }
 
-  // The whole hidden state is copied, never a partial sum. Only one device is held at a time, so
-  // two models cannot deadlock.
+  Tensor branch() const noexcept {
+    return part(pass_->memory.branch, pass_->n, model_.spec.d_model);
+  }
+
+  // The whole hidden state is copied, never a partial sum; inside a parallel block its norm, too.
+  // Only one device is held at a time, so two models cannot deadlock.
   void cross(int device) noexcept {
     const Pass from = *pass_;
     model_.wait(from.backend);
-    const auto count = static_cast<std::size_t>(from.n) * static_cast<std::size_t>(from.x.cols);
-    const auto x = Decoder::State::read_back(from.memory, from.x.data, count, model_.host_states);
     from.backend.end_pass();
     arrive(device);
-    pass_->memory.memory->write(0, std::as_bytes(x));  // x is the first of them
+    carry(from, from.x, pass_->x);
+    if (is_parallel_) carry(from, from.in, pass_->in);
+  }
+
+  void carry(const Pass& from, const Tensor& source, const Tensor& to) noexcept {
+    const auto count = static_cast<std::size_t>(from.n) * static_cast<std::size_t>(source.cols);
+    const auto values =
+        Decoder::State::read_back(from.memory, source.data, count, model_.host_states);
+    const auto* const first = reinterpret_cast<const float*>(pass_->memory.memory->data());
+    pass_->memory.memory->write(static_cast<std::size_t>(to.data - first) * sizeof(float),
+                                std::as_bytes(values));
   }
 
   Decoder::State& model_;
   const Batch& batch_;
   int device_ = 0;
+  bool is_parallel_ = false;
   std::optional<Pass> pass_ = {};
 };
 
@@ -161,28 +187,46 @@ bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
   ForwardPass forward_pass(model, batch);
 
   const Pass& first = forward_pass.on(placement.embedding());
-  first.backend.embed(first.x, *model.table, batch.tokens, model.spec.embed_scale);
+  model.embed(first);
   for (int layer = 0; layer < static_cast<int>(model.blocks.size()); ++layer) {
     if (abort_requested.load(std::memory_order_relaxed)) return false;
     const BoundBlock& block = model.blocks[static_cast<std::size_t>(layer)];
+    forward_pass.on(placement.mixer(layer));
+    forward_pass.begin_block(block.shared);
     std::visit(
         [&](const auto& mixer, const auto& ffn) noexcept {
           forward(mixer, memory.layer(layer), forward_pass.on(placement.mixer(layer)));
           forward(ffn, forward_pass.on(placement.ffn(layer)));
         },
         block.mixer, block.ffn);
+    forward_pass.end_block();
     forward_pass.yield();
   }
   const Pass& last = forward_pass.on(placement.head());
   model.n_logit_rows = static_cast<int>(batch.logit_rows.size());
   if (model.n_logit_rows == 0) return true;
-  const Linear head{.w = model.head,
-                    .gain = model.final_gain,
-                    .norm = model.spec.final_norm,
-                    .scale = model.spec.logit_scale};
+  Linear head = with_norm(
+      {.w = model.head, .scale = model.spec.logit_scale, .soft_cap = model.spec.logit_soft_cap},
+      model.final_norm);
+  if (model.spec.has_head_bias) head.bias = model.head_bias;
   last.backend.logits(part(last.memory.logits, model.n_logit_rows, model.spec.vocab), last.x, head,
                       batch.logit_rows);
   return true;
+}
+
+void Decoder::State::embed(const Pass& pass) noexcept {
+  pass.backend.embed(pass.x, *table, pass.batch.tokens, {.scale = spec.embed_scale});
+  if (types != nullptr) {
+    const auto zeros = std::span(first_type).first(pass.batch.tokens.size());
+    pass.backend.embed(pass.x, *types, zeros, {.adds = true});
+  }
+  if (positions != nullptr) {
+    pass.backend.embed(pass.x, *positions, pass.batch.positions, {.adds = true});
+  }
+  if (embed_norm.gain == nullptr) return;
+  pass.backend.normalize(
+      pass.x, pass.x,
+      {.gain = embed_norm.gain, .shift = embed_norm.shift, .norm = embed_norm.params});
 }
 
 void Decoder::State::wait(Backend& backend) noexcept {
@@ -223,10 +267,37 @@ Result<std::span<const float>> Decoder::states(int first, int count) noexcept {
   const OnDevice& last = model.last();
   Tensor rows = part(last.memory.x, count, width);
   rows.data += static_cast<std::ptrdiff_t>(first) * width;
-  last.backend->normalize(rows, *model.final_gain, model.spec.final_norm);
+  const BoundNorm& norm = model.final_norm;
+  if (norm.gain != nullptr) {
+    last.backend->normalize(rows, rows,
+                            {.gain = norm.gain, .shift = norm.shift, .norm = norm.params});
+  }
   WICK_DO(model.finish());
   const std::size_t n = static_cast<std::size_t>(count) * static_cast<std::size_t>(width);
   return std::span<const float>(State::read_back(last.memory, rows.data, n, model.host_states));
+}
+
+Result<std::span<const float>> Decoder::project(std::span<const float> pooled) noexcept {
+  State& model = *state_;
+  if (model.dense.empty()) return pooled;
+  const OnDevice& last = model.last();
+  Tensor x = last.memory.pooled, y = x;
+  x.rows = y.rows = 1;
+  y.data += x.cols;
+  const auto* const begin = reinterpret_cast<const float*>(last.memory.memory->data());
+  last.memory.memory->write(static_cast<std::size_t>(x.data - begin) * sizeof(float),
+                            std::as_bytes(pooled));
+  x.cols = model.spec.d_model;
+  last.backend->begin_pass();
+  for (std::size_t i = 0; i < model.dense.size(); ++i) {
+    y.cols = model.spec.encoder->dense[i];
+    last.backend->linear(y, x, {.w = model.dense[i]});
+    std::swap(x, y);
+  }
+  last.backend->end_pass();
+  WICK_DO(model.finish());
+  return std::span<const float>(State::read_back(
+      last.memory, x.data, static_cast<std::size_t>(x.cols), model.host_states));
 }
 
 }  // namespace wick

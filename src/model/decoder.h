@@ -75,6 +75,9 @@ class Decoder {
   // The same for hidden states after the last norm: rows [first, first + count) of the batch,
   // [count, d_model], valid until the next launch. Each row at most once.
   Result<std::span<const float>> states(int first, int count) noexcept;
+  // An encoder's dense layers over a pooled vector, which is valid until the next call; the vector
+  // itself if it has none.
+  Result<std::span<const float>> project(std::span<const float> pooled) noexcept;
 
   struct State;  // decoder_state.h
 

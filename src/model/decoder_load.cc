@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "model/decoder_state.h"
 #include "model/limits.h"
+#include "model/rope.h"
 
 namespace wick {
 
@@ -61,6 +62,9 @@ Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, const Pla
     };
   };
   binder.use(placement.mixer(layer));
+  if (block.is_parallel) {
+    WICK_TRY(bound.shared, binder.norm("blk.{}.attn_norm", *block.pre_mixer, spec.d_model, layer));
+  }
   WICK_DO(std::visit(bind_to(bound.mixer), block.mixer));
   binder.use(placement.ffn(layer));
   WICK_DO(std::visit(bind_to(bound.ffn), block.ffn));
@@ -70,7 +74,7 @@ Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, const Pla
 bool same(const RopeParams& a, const RopeParams& b) noexcept {
   const auto all = [](const RopeParams& r) {
     return std::tie(r.layout, r.dim, r.theta, r.freq_scale, r.ext_factor, r.attn_factor,
-                    r.beta_fast, r.beta_slow, r.ctx_orig, r.factors);
+                    r.beta_fast, r.beta_slow, r.ctx_orig, r.is_range_rounded, r.factors);
   };
   return all(a) == all(b);
 }
@@ -108,8 +112,10 @@ Result<void> make_ready(Decoder::State& model) {
                              .max_cols = std::max(spec.d_model, w.product),
                              .max_heads = w.heads,
                              .max_head_dim = w.head_dim,
+                             .max_joint_keys = w.joint_keys,
                              .max_context = model.options.context,
                              .max_seqs = model.options.max_seqs,
+                             .experts = w.experts,
                              .threads = model.options.threads};
   const auto floats = [](const Tensor& all) {
     return static_cast<std::size_t>(all.rows) * static_cast<std::size_t>(all.cols);
@@ -134,10 +140,11 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
                                   const DecoderOptions& given) {
   const std::uint64_t all_bytes = tensor_bytes(file);
   WICK_DO(report(given, 0, all_bytes));
-  Binder binder(file, placement.devices, arch.names);
+  Binder binder(file, placement.devices, arch.names, options.context);
   const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
   binder.use(placement.embedding());
   WICK_TRY(table, binder.matrix("token_embd.weight", vocab_rows));
+  WICK_DO(bind_embeddings(binder, options.context));
   const std::size_t table_bytes = binder.bytes();
   const std::int64_t table_weights = binder.matrix_weights();
   for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
@@ -147,16 +154,56 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
   }
   products_per_token = binder.matrix_weights() - table_weights;
   binder.use(placement.head());
-  WICK_TRY(final_gain, binder.vector("output_norm.weight", spec.d_model));
+  WICK_DO(bind_end(binder));
+  // A step reads every matrix once, but only one row of the embedding table, unless it is the LM
+  // head too, and of experts only those that its token goes to.
+  bytes_read_per_token =
+      binder.bytes() - binder.idle_bytes() - (head[0] == table && !spec.encoder ? 0 : table_bytes);
+  weights = std::move(binder).take();
+  return {};
+}
+
+Result<void> Decoder::State::bind_embeddings(Binder& binder, int context) {
+  if (!spec.encoder) return {};
+  const EncoderSpec& encoder = *spec.encoder;
+  if (encoder.has_positions) {
+    if (context > spec.ctx_train) return bad_option("the context", context, spec.ctx_train);
+    WICK_TRY(positions, binder.lookup("position_embd.weight", spec.ctx_train, spec.d_model));
+  }
+  if (encoder.has_types) {
+    WICK_TRY(types, binder.lookup("token_types.weight", 1, spec.d_model));
+    first_type.resize(static_cast<std::size_t>(options.max_batch_tokens));
+  }
+  if (encoder.embed_norm) {
+    WICK_TRY(embed_norm, binder.norm("token_embd_norm", *encoder.embed_norm, spec.d_model));
+  }
+  return {};
+}
+
+// What follows the last layer.
+Result<void> Decoder::State::bind_end(Binder& binder) {
+  if (!spec.encoder || spec.encoder->has_final_norm) {
+    WICK_TRY(final_norm, binder.norm("output_norm", spec.final_norm, spec.d_model));
+  }
+  if (spec.encoder) {
+    int in = spec.d_model;
+    for (const int out : spec.encoder->dense) {
+      const std::string name = cat("dense_", dense.size() + 2, ".weight");
+      WICK_TRY(dense.emplace_back()[0], binder.matrix(name, {out, in}));
+      in = out;
+    }
+    head[0] = table;
+    return {};
+  }
+  if (spec.has_head_bias) {
+    WICK_TRY(head_bias[0], binder.vector("output.bias", spec.vocab));
+  }
   head[0] = table;
+  const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
   if (!spec.is_tied || placement.head() != placement.embedding()) {
     WICK_TRY(head[0],
              binder.matrix(spec.is_tied ? "token_embd.weight" : "output.weight", vocab_rows));
   }
-  // A step reads every matrix once, but only one row of the embedding table, unless it is the LM
-  // head too.
-  bytes_read_per_token = binder.bytes() - (head[0] == table ? 0 : table_bytes);
-  weights = std::move(binder).take();
   return {};
 }
 
@@ -172,6 +219,13 @@ Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, const Pla
   state->placement = placement;
   WICK_TRY(state->spec, arch.spec(file));
   WICK_TRY(state->options, checked(options, state->spec));
+  if (!state->spec.encoder && file.find("dense_2.weight") != nullptr) {
+    return Error{ErrorCode::kUnsupported, "unsupported_model",
+                 cat(file.path().string(),
+                     ": has tensor 'dense_2.weight', a layer after pooling, which wick knows of "
+                     "encoders only")};
+  }
+  fit_to_context(state->spec, state->options.context);
   WICK_DO(state->bind(file, arch, options));
   WICK_DO(make_ready(*state));
   const std::uint64_t all_bytes = tensor_bytes(file);

@@ -11,13 +11,13 @@
 namespace wick {
 
 struct DenseFfn {  // bound to its weights
-  std::array<const Weight*, 2> gate_up = {}, gate_up_bias = {};
+  DenseSpec spec = {};
+  std::array<const Weight*, 2> up = {},
+                               up_bias = {};  // gate and up, in two tensors or one; or up alone
+  std::size_t n_up = 1;
   std::array<const Weight*, 1> down = {}, down_bias = {};
-  bool has_bias = false;
-  const Weight* gain = nullptr;
-  NormParams norm = {};
-  Act act = Act::kSilu;
-  int hidden = 0;
+  BoundNorm norm = {};
+  Residual residual = {};
 };
 
 Result<DenseFfn> bind(Binder& binder, const DenseSpec& spec, const BlockSpec& block, int d_model,

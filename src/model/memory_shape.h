@@ -1,5 +1,5 @@
-// Sizes of what a layer keeps per sequence: keys and values of its positions, or a recurrent state.
-// Layers of the same kind of memory form a group. Plain data; any thread.
+// The size of a layer's memory per sequence: keys and values of its positions, or a recurrent
+// state. Layers with the same kind of memory form a group. Plain data; any thread.
 #pragma once
 
 #include <cstddef>

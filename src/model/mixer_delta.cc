@@ -26,19 +26,17 @@ Result<DeltaMixer> bind(Binder& binder, const DeltaSpec& spec, const BlockSpec& 
   WICK_TRY(p.rate, binder.vector("blk.{}.ssm_a", p.n_v_heads, layer));
   WICK_TRY(p.dt, binder.vector("blk.{}.ssm_dt.bias", p.n_v_heads, layer));
   WICK_TRY(p.gain, binder.vector("blk.{}.ssm_norm.weight", p.v_dim, layer));
-  if (block.pre_mixer) {
-    mixer.norm = *block.pre_mixer;
-    WICK_TRY(mixer.gain, binder.vector("blk.{}.attn_norm.weight", d_model, layer));
-  }
+  WICK_TRY(mixer.norm, bind_pre_mixer(binder, block, d_model, layer));
+  WICK_TRY(mixer.residual, bind_post_mixer(binder, block, d_model, layer));
   return mixer;
 }
 
 void forward(const DeltaMixer& mixer, const LayerMemory& memory, const Pass& pass) noexcept {
   const Tensor in = part(pass.memory.hidden, pass.n, mixer.params.cols());
   const Tensor out = part(pass.memory.attended, pass.n, mixer.params.values());
-  pass.backend.linear(in, pass.x, {.w = mixer.in, .gain = mixer.gain, .norm = mixer.norm});
+  pass.backend.linear(in, pass.in, with_norm({.w = mixer.in}, mixer.norm));
   pass.backend.delta(out, in, mixer.params, memory.state, pass.batch);
-  pass.backend.linear(pass.x, out, {.w = mixer.out, .epilogue = Linear::Epilogue::kAdd});
+  add_product(pass, out, {.w = mixer.out}, mixer.residual);
 }
 
 }  // namespace wick

@@ -1,5 +1,5 @@
-// A gated delta layer: one product of q, k, v, gate, beta and alpha from the normalized hidden
-// state, the convolution and the recurrence, and the projection back, added to the hidden state.
+// A gated delta layer. One matmul computes q, k, v, gate, beta and alpha from the normalized hidden
+// state; convolution and recurrence follow. The output projection is added to the hidden state.
 // bind() at load, forward() hot.
 #pragma once
 
@@ -14,8 +14,8 @@ namespace wick {
 struct DeltaMixer {                      // bound to its weights
   std::array<const Weight*, 4> in = {};  // q k v; gate; beta; alpha
   std::array<const Weight*, 1> out = {};
-  const Weight* gain = nullptr;
-  NormParams norm = {};
+  BoundNorm norm = {};
+  Residual residual = {};
   DeltaParams params = {};
 };
 

@@ -11,10 +11,10 @@ namespace wick {
 
 struct GqaMixer {  // bound to its weights
   std::array<const Weight*, 3> qkv = {}, qkv_bias = {};
-  std::array<const Weight*, 1> out = {}, out_bias = {};
-  bool has_qkv_bias = false, has_out_bias = false;
-  const Weight* gain = nullptr;
-  NormParams norm = {};
+  std::array<const Weight*, 1> out = {}, out_bias = {}, gate = {};
+  bool has_qkv_bias = false, has_out_bias = false, has_gate = false;
+  BoundNorm norm = {};
+  Residual residual = {};
   QkNormRope head = {};
   AttendParams attend = {};
 };

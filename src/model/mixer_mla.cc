@@ -46,10 +46,8 @@ Result<MlaMixer> bind(Binder& binder, const MlaSpec& spec, const BlockSpec& bloc
   WICK_DO(bind_heads(mixer, binder, spec, layer));
   WICK_TRY(mixer.out[0], binder.matrix("blk.{}.attn_output.weight",
                                        {d_model, std::int64_t{spec.n_heads} * spec.v_dim}, layer));
-  if (block.pre_mixer) {
-    mixer.norm = *block.pre_mixer;
-    WICK_TRY(mixer.gain, binder.vector("blk.{}.attn_norm.weight", d_model, layer));
-  }
+  WICK_TRY(mixer.norm, bind_pre_mixer(binder, block, d_model, layer));
+  WICK_TRY(mixer.residual, bind_post_mixer(binder, block, d_model, layer));
   mixer.attend = {.n_heads = spec.n_heads,
                   .n_kv_heads = 1,
                   .k_dim = spec.key_dim(),
@@ -71,19 +69,18 @@ void forward(const MlaMixer& mixer, const LayerMemory& memory, const Pass& pass)
   Backend& backend = pass.backend;
 
   // Keys are values here, which read x in two terms.
-  backend.linear(keys, pass.x,
-                 {.w = mixer.kv_a, .gain = mixer.gain, .norm = mixer.norm, .is_fine = true});
+  backend.linear(keys, pass.in, with_norm({.w = mixer.kv_a, .is_fine = true}, mixer.norm));
   if (s.q_rank > 0) {
-    backend.linear(low, pass.x, {.w = mixer.q_a, .gain = mixer.gain, .norm = mixer.norm});
+    backend.linear(low, pass.in, with_norm({.w = mixer.q_a}, mixer.norm));
     backend.linear(heads, low, {.w = mixer.q, .gain = mixer.q_gain, .norm = s.norm});
   } else {
-    backend.linear(heads, pass.x, {.w = mixer.q, .gain = mixer.gain, .norm = mixer.norm});
+    backend.linear(heads, pass.in, with_norm({.w = mixer.q}, mixer.norm));
   }
   backend.linear_heads(q, heads, mixer.to_latent);
   backend.latent(q, heads, keys, mixer.head, memory.kv, pass.batch);
   backend.attend(attended, q, memory.kv, pass.batch, mixer.attend);
   backend.linear_heads(values, attended, mixer.from_latent);
-  backend.linear(pass.x, values, {.w = mixer.out, .epilogue = Linear::Epilogue::kAdd});
+  add_product(pass, values, {.w = mixer.out}, mixer.residual);
 }
 
 }  // namespace wick

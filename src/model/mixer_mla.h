@@ -1,7 +1,7 @@
-// Multi-head latent attention in its absorbed form: a head's query is turned into the latent space,
-// where one key of kv_rank + rope_dim features serves all heads and its first kv_rank features are
-// the value; what heads attended to is turned back, and projected to the hidden state. bind() at
-// load, forward() hot.
+// Multi-head latent attention in its absorbed form. Each head projects its query into the latent
+// space. There all heads share one key of kv_rank + rope_dim features, whose first kv_rank features
+// are the value. Each head projects its result back; the output projection is added to the hidden
+// state. bind() at load, forward() hot.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ namespace wick {
 
 struct MlaMixer {  // bound to its weights
   MlaSpec spec = {};
-  std::array<const Weight*, 1> q_a = {}, q = {}, kv_a = {}, out = {};  // q_a: with a q_rank only
-  const Weight* gain = nullptr;
+  std::array<const Weight*, 1> q_a = {}, q = {}, kv_a = {}, out = {};  // q_a: if q_rank > 0
   const Weight* q_gain = nullptr;
-  NormParams norm = {};  // of the hidden state
-  QkNormRope head = {};    // of keys; queries are rotated alone
+  BoundNorm norm = {};  // of the hidden state
+  Residual residual = {};
+  QkNormRope head = {};  // of keys; queries get RoPE only
   HeadLinear to_latent = {}, from_latent = {};
   AttendParams attend = {};
 };

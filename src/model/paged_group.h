@@ -1,5 +1,5 @@
-// Block tables: which block holds which 16 positions of which sequence. Knows no bytes. Engine
-// thread only; only the constructor allocates.
+// Block tables: for each sequence the blocks that hold its positions, 16 in each. Handles block ids
+// only, not their bytes. Engine thread only; only the constructor allocates.
 //
 // Invariant: a sequence of n reserved positions holds ceil(n / 16) blocks, and each block has one
 // reference for each table that lists it (and one more if it is pinned).
@@ -34,9 +34,9 @@ class PagedGroup {
 
   // Free blocks that reserve() would take.
   int blocks_needed(SeqId seq, int n_tokens) const noexcept;
-  // Reserves positions [0, n_tokens), writable by this sequence only from its present end on: a
-  // partial last block that others reference too (a prefix shared inside a block) is replaced by a
-  // new one, which the caller fills (copy-on-write). The pool must have blocks_needed() free.
+  // Reserves positions [0, n_tokens). From its present end on, the sequence may write them. So a
+  // partial last block that others reference (a prefix shared inside a block) is replaced by a new
+  // block, which the caller fills (copy-on-write). The pool must have blocks_needed() free blocks.
   Copy reserve(SeqId seq, int n_tokens) noexcept;
   void truncate(SeqId seq, Pos end) noexcept;
   // Extends `seq`, which ends at a block boundary, by the first n positions of the shared `block`.

@@ -1,7 +1,6 @@
 // Tiny random models of each architecture, as Hugging Face transformers computes them
 // (tools/goldens/model_tiny.py): the same logits, and from GGUF the bits of safetensors.
 #include <cmath>
-#include <fstream>
 
 #include "model/run_test.h"
 #include "model/tiny_archs_test.h"
@@ -15,18 +14,9 @@ namespace fs = std::filesystem;
 const fs::path kTiny = test::test_data("model/tiny");
 constexpr int kTokens = 64;
 
-template <class T>
-std::vector<T> read(const fs::path& path) {
-  std::vector<T> values(fs::file_size(path) / sizeof(T));
-  std::ifstream in(path, std::ios::binary);
-  in.read(reinterpret_cast<char*>(values.data()),
-          static_cast<std::streamsize>(values.size() * sizeof(T)));
-  return values;
-}
-
 std::vector<float> run(const fs::path& path, const fs::path& golden, const Arch* arch = nullptr,
                        int chunk = kTokens) {
-  const auto ids = read<TokenId>(golden / "ids.bin");
+  const auto ids = test::read_values<TokenId>(golden / "ids.bin");
   EXPECT_EQ(ids.size(), static_cast<std::size_t>(kTokens));
   auto model = run_model(path, {.kv = KvType::kF32, .arch = arch});
   if (!model) {
@@ -37,7 +27,7 @@ std::vector<float> run(const fs::path& path, const fs::path& golden, const Arch*
 }
 
 void expect_close(const std::vector<float>& got, const fs::path& golden) {
-  const auto want = read<float>(golden / "logits.bin");
+  const auto want = test::read_values<float>(golden / "logits.bin");
   ASSERT_EQ(got.size(), want.size());
   ASSERT_GE(want.size(), static_cast<std::size_t>(kTokens) * 90);
   float worst = 0;

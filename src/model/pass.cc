@@ -17,6 +17,9 @@ void widen(Widest& w, const GqaSpec& gqa) noexcept {
   w.product = std::max(w.product, gqa.n_heads * v_dim);
   w.heads = std::max(w.heads, gqa.n_heads);
   w.head_dim = std::max({w.head_dim, gqa.head_dim, v_dim});
+  if (gqa.qk_norm && gqa.qk_norm->gain == QkNormSpec::Gain::kJoint) {
+    w.joint_keys = std::max(w.joint_keys, gqa.n_kv_heads * gqa.head_dim);
+  }
 }
 
 void widen(Widest& w, const MlaSpec& mla) noexcept {
@@ -39,25 +42,111 @@ void widen(Widest& w, const DeltaSpec& delta) noexcept {
   w.head_dim = std::max({w.head_dim, p.k_dim, p.v_dim});
 }
 
+void widen(Widest& w, const DenseSpec& dense) noexcept {
+  w.hidden = std::max(w.hidden, dense.hidden);
+  w.product = std::max(w.product, dense.hidden);
+}
+
+void widen(Widest& w, const MoeSpec& moe) noexcept {
+  ExpertLimits& most = w.experts;
+  most.n_experts = std::max(most.n_experts, moe.routing.n_experts);
+  most.n_active = std::max(most.n_active, moe.routing.n_active);
+  most.hidden = std::max(most.hidden, moe.hidden);
+  most.shared_hidden = std::max(most.shared_hidden, moe.shared_hidden);
+}
+
 }  // namespace
 
 Widest widest(const DecoderSpec& spec) noexcept {
   Widest w;
-  const auto of_mixer = [&w](const auto& mixer) noexcept { widen(w, mixer); };
-  const auto of_ffn = [&w](const DenseSpec& ffn) noexcept {
-    w.hidden = std::max(w.hidden, ffn.hidden);
-    w.product = std::max(w.product, ffn.hidden);
-  };
+  const auto of_part = [&w](const auto& part) noexcept { widen(w, part); };
   for (const BlockSpec& block : spec.blocks) {
-    std::visit(of_mixer, block.mixer);
-    std::visit(of_ffn, block.ffn);
+    std::visit(of_part, block.mixer);
+    std::visit(of_part, block.ffn);
+  }
+  if (spec.encoder && !spec.encoder->dense.empty()) {
+    const std::vector<int>& dense = spec.encoder->dense;
+    w.product = std::max({w.product, spec.d_model, *std::max_element(dense.begin(), dense.end())});
   }
   return w;
+}
+
+namespace {
+
+// Rows of Activations::branch, for each token.
+int branch_rows(const DecoderSpec& spec, int n) noexcept {
+  const auto needs = [](const BlockSpec& block) {
+    return block.is_parallel || (!block.norms_sums && (block.post_mixer || block.post_ffn));
+  };
+  return std::any_of(spec.blocks.begin(), spec.blocks.end(), needs) ? n : 0;
+}
+
+Result<BoundNorm> bind_pre(Binder& binder, std::string_view name,
+                           const std::optional<NormSpec>& norm, int d_model, int layer) {
+  if (!norm) return BoundNorm{};
+  return binder.norm(name, *norm, d_model, layer);
+}
+
+Result<Residual> bind_post(Binder& binder, std::string_view name,
+                           const std::optional<NormSpec>& norm, int d_model, int layer) {
+  Residual residual;
+  WICK_TRY(residual.norm, bind_pre(binder, name, norm, d_model, layer));
+  return residual;
+}
+
+}  // namespace
+
+Result<BoundNorm> bind_pre_mixer(Binder& binder, const BlockSpec& block, int d_model, int layer) {
+  if (block.is_parallel) return BoundNorm{};  // the block itself binds it
+  return bind_pre(binder, "blk.{}.attn_norm", block.pre_mixer, d_model, layer);
+}
+
+Result<Residual> bind_post_mixer(Binder& binder, const BlockSpec& block, int d_model, int layer) {
+  WICK_TRY(Residual residual,
+           bind_post(binder,
+                     block.norms_sums ? "blk.{}.attn_output_norm" : "blk.{}.post_attention_norm",
+                     block.post_mixer, d_model, layer));
+  residual.scale = block.residual_scale;
+  residual.norms_sum = block.norms_sums;
+  return residual;
+}
+
+Result<BoundNorm> bind_pre_ffn(Binder& binder, const BlockSpec& block, int d_model, int layer) {
+  return bind_pre(binder, block.pre_ffn_name, block.pre_ffn, d_model, layer);
+}
+
+Result<Residual> bind_post_ffn(Binder& binder, const BlockSpec& block, int d_model, int layer) {
+  WICK_TRY(Residual residual,
+           bind_post(binder, block.norms_sums ? "blk.{}.layer_output_norm" : "blk.{}.post_ffw_norm",
+                     block.post_ffn, d_model, layer));
+  residual.scale = block.residual_scale;
+  residual.norms_sum = block.norms_sums;
+  return residual;
+}
+
+void add_product(const Pass& pass, const Tensor& from, Linear step,
+                 const Residual& residual) noexcept {
+  const Normalize norm{.gain = residual.norm.gain,
+                       .shift = residual.norm.shift,
+                       .norm = residual.norm.params,
+                       .adds = !residual.norms_sum};
+  if (norm.gain == nullptr || residual.norms_sum) {
+    step.epilogue = Linear::Epilogue::kAdd;
+    step.scale = residual.scale;
+    pass.backend.linear(pass.x, from, step);
+    if (norm.gain != nullptr) pass.backend.normalize(pass.x, pass.x, norm);
+    return;
+  }
+  const Tensor product = part(pass.memory.branch, pass.n, pass.x.cols);
+  pass.backend.linear(product, from, step);
+  pass.backend.normalize(pass.x, product, norm);
 }
 
 Result<Activations> make_activations(Device& device, const DecoderSpec& spec, const Widest& w,
                                      const DecoderOptions& options) {
   const int n = options.max_batch_tokens;
+  const int logit_rows = spec.encoder ? 0 : options.max_logit_rows;
+  const int pooled = spec.encoder && !spec.encoder->dense.empty() ? 2 : 0;
   Activations all;
 
   struct Part {
@@ -65,9 +154,11 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
     int rows, cols;
   };
 
-  const std::array parts{Part{&all.x, n, spec.d_model}, Part{&all.q, n, w.q},
-                         Part{&all.attended, n, w.attended}, Part{&all.hidden, n, w.hidden},
-                         Part{&all.logits, options.max_logit_rows, spec.vocab}};
+  const std::array parts{
+      Part{&all.x, n, spec.d_model},  Part{&all.branch, branch_rows(spec, n), spec.d_model},
+      Part{&all.q, n, w.q},           Part{&all.attended, n, w.attended},
+      Part{&all.hidden, n, w.hidden}, Part{&all.logits, logit_rows, spec.vocab},
+      Part{&all.pooled, pooled, w.product}};
   constexpr std::size_t kAlign = 64 / sizeof(float);
   const auto floats = [](const Part& p) {
     const auto count = static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.cols);

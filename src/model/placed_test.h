@@ -18,8 +18,8 @@ inline Placement placed(Device& first, Device* second, const std::vector<int>& p
   return placement;
 }
 
-// Of a model with `n_layers` blocks: cut behind each part, the first half on either device; and to
-// and fro.
+// Placements of a model with `n_layers` layers: one cut after each part, with the first half on
+// either device; and the device alternating at every part.
 inline std::vector<std::vector<int>> all_cuts(int n_layers) {
   const int n = 2 * n_layers + 2;
   std::vector<std::vector<int>> all;

@@ -13,17 +13,23 @@ namespace {
 // Fraction of free memory left for activations and scratch, whose size is not known yet.
 constexpr std::uint64_t kSpareShare = 10;
 
-// Weights and cache of each part, in their order.
-Result<std::vector<std::uint64_t>> bytes_of_parts(const ModelFile& file, const Arch& arch,
-                                                  const DecoderSpec& spec,
-                                                  const MemoryOptions& cache) {
+// Weights of each part, in their order.
+Result<std::vector<std::uint64_t>> weights_of_parts(const ModelFile& file, const Arch& arch,
+                                                    const DecoderSpec& spec) {
   Decoder::State model;
   model.spec = spec;
   model.placement.parts.resize(2 * spec.blocks.size() + 2);  // each on its own device
   std::iota(model.placement.parts.begin(), model.placement.parts.end(), 0);
   model.placement.devices.resize(model.placement.parts.size());
   WICK_DO(model.bind(file, arch, {}));
-  std::vector<std::uint64_t> bytes(model.weights.bytes_on.begin(), model.weights.bytes_on.end());
+  return std::vector<std::uint64_t>(model.weights.bytes_on.begin(), model.weights.bytes_on.end());
+}
+
+// With their cache.
+Result<std::vector<std::uint64_t>> bytes_of_parts(const ModelFile& file, const Arch& arch,
+                                                  const DecoderSpec& spec,
+                                                  const MemoryOptions& cache) {
+  WICK_TRY(std::vector<std::uint64_t> bytes, weights_of_parts(file, arch, spec));
   const std::int64_t all = std::int64_t{cache.max_seqs} * cache.context;
   const auto positions = static_cast<std::uint64_t>(cache.positions > 0 ? cache.positions : all);
   for (std::size_t layer = 0; layer < spec.blocks.size(); ++layer) {
@@ -45,6 +51,17 @@ bool is_behind(std::span<const DeviceShare> devices, std::size_t at, std::size_t
 }
 
 }  // namespace
+
+Result<PartBytes> part_bytes(const ModelFile& file, const Arch& arch) {
+  WICK_TRY(const DecoderSpec spec, arch.spec(file));
+  WICK_TRY(const auto bytes, weights_of_parts(file, arch, spec));
+  PartBytes sums{.embedding = bytes.front(), .head = bytes.back()};
+  // Each part has a device of its own here, so a tied head has a copy of the table.
+  if (spec.is_tied && !spec.encoder) sums.head -= std::min(sums.head, sums.embedding);
+  for (std::size_t part = 1; part + 1 < bytes.size(); ++part)
+    (part % 2 == 1 ? sums.mixers : sums.feed_forwards) += bytes[part];
+  return sums;
+}
 
 Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<DeviceShare> devices,
                         const MemoryOptions& cache) {

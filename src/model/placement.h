@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,14 @@ struct Placement {
  private:
   int on(std::size_t part) const noexcept { return parts.empty() ? 0 : parts[part]; }
 };
+
+struct PartBytes {  // of a model's weights
+  std::uint64_t embedding = 0, mixers = 0, feed_forwards = 0;
+  std::uint64_t head = 0;  // with the last norm; a tied one counts in `embedding`
+};
+
+// Binds a file's tensors without a device; so it fails where a load would.
+Result<PartBytes> part_bytes(const ModelFile& file, const Arch& arch);
 
 // Assigns parts to the devices in order: by `share` (ratio of layers, the LM head counts as one),
 // else as many as fit a device's free memory with their KV cache; the last device gets the rest.

@@ -162,7 +162,7 @@ class Place : public testing::Test {
  protected:
   void write(const test::TinyModel& model) {
     test::write_tiny_model(dir_.path() / "m.gguf", model);
-    file_ = std::make_unique<ModelFile>(*ModelFile::open(dir_.path() / "m.gguf"));
+    file_ = std::make_unique<ModelFile>(*open_model(dir_.path() / "m.gguf"));
   }
 
   // By index of `devices_`, for each part: "0112".

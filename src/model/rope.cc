@@ -10,7 +10,6 @@ namespace wick {
 
 namespace {
 
-constexpr double kMaxTheta = 1e15;
 constexpr double kMaxFactor = 1e6;
 
 // Scaling by `factor` in the kinds that have one; older files say it as rope.scale_linear. A float,
@@ -24,9 +23,8 @@ Result<float> scaling_factor(const Hparams& hparams) {
 // YaRN: rotated values grow by 0.1 ln(factor) + 1 unless the file says by how much.
 Result<void> add_yarn(RopeParams& rope, const Hparams& hparams, float factor, int ctx_train) {
   const double usual = factor > 1 ? 0.1 * std::log(static_cast<double>(factor)) + 1 : 1;
-  if (hparams.file().metadata().boolean("wick.rope_yarn_truncate") == false) {
-    return hparams.unsupported("asks for YaRN without rounding of its range, which wick lacks");
-  }
+  rope.is_range_rounded =
+      hparams.file().metadata().boolean("wick.rope_yarn_truncate").value_or(true);
   WICK_TRY(const double ext, hparams.number_or("rope.scaling.yarn_ext_factor", 1, 0, 1));
   WICK_TRY(const double growth,
            hparams.number_or("rope.scaling.yarn_attn_factor", usual, 1e-3, 1e3));
@@ -39,6 +37,16 @@ Result<void> add_yarn(RopeParams& rope, const Hparams& hparams, float factor, in
   rope.attn_factor = static_cast<float>(growth * more);
   rope.beta_fast = static_cast<float>(fast);
   rope.beta_slow = static_cast<float>(slow);
+  return {};
+}
+
+// LongRoPE: two sets of divisors, and a factor on rotated values.
+Result<void> add_long_rope(RopeSpec& spec, const Hparams& hparams, int ctx_train) {
+  spec.factors = RopeFactors::kLong;
+  WICK_TRY(const double growth, hparams.number_or("rope.scaling.attn_factor", 1, 1e-3, 1e3));
+  WICK_TRY(spec.params.ctx_orig,
+           hparams.integer_or("rope.scaling.original_context_length", ctx_train, 1, kMaxContext));
+  spec.params.attn_factor = static_cast<float>(growth);
   return {};
 }
 
@@ -57,22 +65,42 @@ Result<RopeSpec> rope_spec(const Hparams& hparams, RopeParams::Layout layout, in
   rope.theta = static_cast<float>(theta);
   WICK_TRY(const float factor, scaling_factor(hparams));
   WICK_TRY(const int ctx_train, hparams.need("context_length", 1, kMaxContext));
-  spec.has_factors = hparams.file().find("rope_freqs.weight") != nullptr;
+  if (hparams.file().find("rope_freqs.weight") != nullptr) spec.factors = RopeFactors::kLlama3;
 
   const std::string_view type = hparams.string("rope.scaling.type").value_or("linear");
-  if (type == "linear") {
+  const bool is_long = type == "longrope" || type == "su" ||
+                       hparams.file().find("rope_factors_long.weight") != nullptr;
+  if (is_long) {
+    WICK_DO(add_long_rope(spec, hparams, ctx_train));
+  } else if (type == "linear") {
     rope.freq_scale = 1 / factor;
   } else if (type == "yarn") {
     rope.freq_scale = 1 / factor;
     WICK_DO(add_yarn(rope, hparams, factor, ctx_train));
   } else if (type == "llama3") {
-    spec.has_factors = true;
+    spec.factors = RopeFactors::kLlama3;
+  } else if (type == "dynamic") {
+    spec.dynamic_factor = factor;
   } else if (type != "none" && type != "default") {
     return hparams.unsupported(cat("scales positions by '", printable(type), "' (",
                                    hparams.key("rope.scaling.type"),
-                                   "), wick knows linear, yarn and llama3"));
+                                   "), wick knows linear, dynamic, yarn, llama3 and longrope"));
   }
   return spec;
+}
+
+void fit_to_context(DecoderSpec& spec, int context) {
+  for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
+    GqaSpec* const attention = attention_of(spec, layer);
+    if (attention == nullptr || attention->dynamic_factor == 0 || context <= spec.ctx_train) {
+      continue;
+    }
+    RopeParams& rope = attention->rope;
+    const double factor = attention->dynamic_factor;
+    const double growth = factor * context / spec.ctx_train - (factor - 1);
+    const double exponent = rope.dim > 2 ? rope.dim / (rope.dim - 2.0) : 1;
+    rope.theta = static_cast<float>(rope.theta * std::pow(growth, exponent));
+  }
 }
 
 Result<Llama3Scaling> llama3_scaling(const Hparams& hparams) {

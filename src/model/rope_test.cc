@@ -34,7 +34,7 @@ Result<RopeSpec> rope_of(Add&& add) {
   add(gguf);
   gguf.add_tensor("t", DType::kF32, {1}, test::bytes_of<float>({1}));
   gguf.write(dir.path() / "m.gguf");
-  WICK_TRY(const ModelFile file, ModelFile::open(dir.path() / "m.gguf"));
+  WICK_TRY(const ModelFile file, open_model(dir.path() / "m.gguf"));
   return rope_spec(Hparams(file), RopeParams::kPairs, 64);
 }
 
@@ -45,7 +45,7 @@ TEST(Rope, TurnsWholeHeadsByDefault) {
   EXPECT_EQ(spec->params.theta, 1e4F);
   EXPECT_EQ(spec->params.freq_scale, 1);
   EXPECT_EQ(spec->params.ext_factor, 0);
-  EXPECT_FALSE(spec->has_factors);
+  EXPECT_EQ(spec->factors, RopeFactors::kNone);
 }
 
 TEST(Rope, ReadsLinearScalingInBothSpellings) {
@@ -68,6 +68,25 @@ TEST(Rope, GivesYarnItsUsualGrowthAndTheTrainedContext) {
   EXPECT_FLOAT_EQ(spec->params.attn_factor, 1.1386294F);  // 0.1 ln 4 + 1
   EXPECT_EQ(spec->params.ctx_orig, 4096);
   EXPECT_EQ(spec->params.beta_fast, 32);
+}
+
+TEST(Rope, DynamicScalingFollowsTheContext) {
+  const auto rope = rope_of([](auto& gguf) {
+    gguf.add_string("llama.rope.scaling.type", "dynamic")
+        .add_number("llama.rope.scaling.factor", 2);
+  });
+  ASSERT_TRUE(rope) << to_string(rope.error());
+  EXPECT_EQ(rope->dynamic_factor, 2);
+  const GqaSpec attention{.rope = rope->params, .dynamic_factor = rope->dynamic_factor};
+  const auto theta_at = [&](int context) {
+    DecoderSpec spec{.ctx_train = 4096};
+    spec.blocks.push_back({.mixer = attention});
+    fit_to_context(spec, context);
+    return attention_of(spec, 0)->rope.theta;
+  };
+  EXPECT_EQ(theta_at(100), 1e4F);
+  EXPECT_EQ(theta_at(4096), 1e4F);
+  EXPECT_FLOAT_EQ(theta_at(8192), static_cast<float>(1e4 * std::pow(3.0, 64.0 / 62.0)));
 }
 
 TEST(Rope, RefusesValuesThatMakeNoRotation) {

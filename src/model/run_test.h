@@ -28,7 +28,7 @@ struct RunSetup {
   int context = 0;  // 0 = the model's
   int max_batch_tokens = 64;
   int max_seqs = 1;
-  const Arch* arch = nullptr;  // instead of the one that the file names
+  const Arch* arch = nullptr;   // instead of the one that the file names
   std::vector<int> parts = {};  // of a Placement over the device (0) and a fake one (1)
 };
 
@@ -41,7 +41,7 @@ struct Running {
 
 inline Result<std::unique_ptr<Running>> run_model(const std::filesystem::path& path,
                                                   const RunSetup& setup) {
-  WICK_TRY(ModelFile file, ModelFile::open(path));
+  WICK_TRY(ModelFile file, open_model(path));
   std::unique_ptr<Device> device = test::make_device(setup.isa);
   std::unique_ptr<Device> second;
   if (!setup.parts.empty()) second = std::make_unique<test::FakeDevice>(setup.isa);
@@ -72,8 +72,8 @@ struct Slice {
   std::vector<SeqId> seqs;
   std::vector<int> rows;
 
-  void add(SeqId seq, Pos pos, TokenId token) {
-    rows.push_back(static_cast<int>(rows.size()));
+  void add(SeqId seq, Pos pos, TokenId token, bool wants_logits = true) {
+    if (wants_logits) rows.push_back(static_cast<int>(rows.size()));
     tokens.push_back(token);
     positions.push_back(pos);
     seqs.push_back(seq);
@@ -127,7 +127,7 @@ inline std::vector<std::uint64_t> row_hashes(Running& model, const std::vector<T
   return hashes;
 }
 
-// Ids that look at the whole vocabulary, the same on every run.
+// Ids spread over the whole vocabulary, the same in every run.
 inline std::vector<TokenId> some_ids(int n, int vocab) {
   std::vector<TokenId> ids;
   std::uint32_t state = 12345;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kTokens = 100;
 
-// One model for each kind of weights: floats, blocks of 32 (three architectures), super-blocks; and
-// one with latent attention.
+// One model for each kind of weights: floats, blocks of 32 (three architectures), super-blocks; one
+// with latent attention, and two with experts.
 std::vector<test::TinyModel> models() {
   return {{.type = DType::kF32},
           {.arch = "qwen2", .n_heads = 4, .n_kv_heads = 4, .type = DType::kQ8_0},
@@ -30,7 +30,9 @@ std::vector<test::TinyModel> models() {
            .head_dim = 32,
            .latent = 96,
            .query_rank = 32,
-           .type = DType::kQ8_0}};
+           .type = DType::kQ8_0},
+          {.arch = "qwen2moe", .experts = 9, .type = DType::kF32},
+          {.arch = "qwen3moe", .experts = 5, .type = DType::kMXFP4}};
 }
 
 // Written once: encoding K-quants is slow.
@@ -161,7 +163,7 @@ std::string type_name(const testing::TestParamInfo<int>& info) {
   return (is_latent ? "latent" : model.arch) + "_" + std::string(dtype_info(model.type).name);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SameBitsTiny, testing::Range(0, 5), type_name);
+INSTANTIATE_TEST_SUITE_P(Models, SameBitsTiny, testing::Range(0, 7), type_name);
 
 class ModelSameBits : public testing::Test {
  protected:

@@ -1,11 +1,12 @@
-// Sequence memory: what the layers keep per sequence, in groups of the same kind: the KV cache of
-// all positions (paged), of the last positions (sliding window), and recurrent states, of which
-// snapshots are taken. Sequences share common prefixes.
+// The memory of sequences in all layers. Layers with the same kind of memory form a group: the
+// paged KV cache of all positions, the KV cache of a sliding window, or recurrent states with
+// snapshots. Sequences share common prefixes.
 //
 // The unit of sharing is the block: 16 positions of every layer, named by one BlockId. A block
-// holds the keys and values of the paged layers; those of windowed layers while a sequence needs
-// them or memory is left; and maybe a snapshot of the state after its last position. A prefix can
-// be resumed where each group has what the next position reads.
+// always holds the keys and values of the paged layers. It holds those of windowed layers while a
+// sequence needs them or memory is left. It may have a snapshot of the state after its last
+// position. A sequence can resume after a prefix if each group still has the memory that the next
+// position reads.
 //
 // Address space is reserved at load; memory is committed block by block. Engine thread only; after
 // create() nothing allocates.
@@ -121,11 +122,11 @@ class SequenceMemory {
   bool adopt(SeqId seq, int index, BlockId block) noexcept;
   // Replaces block `index` of `seq` by the shared `block` of the same content.
   void replace(SeqId seq, int index, BlockId block) noexcept;
-  // Takes a snapshot of the state of `seq` at a block's end. A `passing` snapshot replaces its
-  // predecessor and is taken less often.
+  // Takes a snapshot of the state of `seq` at a block's end. A `passing` snapshot
+  // replaces the last passing one and is taken at every 64th position only.
   void snapshot(SeqId seq, bool passing) noexcept;
-  // Where a pass over positions [begin, end) of a prompt should end, so that it can be resumed from
-  // the last block's end.
+  // The position in (begin, end] where a pass over [begin, end) of a prompt should end, so that the
+  // last full block gets a snapshot.
   Pos stop_for_snapshot(Pos begin, Pos end) const noexcept;
 
   void pin(BlockId block) noexcept;  // keeps it without a sequence

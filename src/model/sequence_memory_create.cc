@@ -225,7 +225,10 @@ struct CostOf {
   MemoryCost operator()(const KvShape& shape) const noexcept {
     const std::size_t bytes = block_bytes(shape, options);
     if (!gives_back(shape, options)) return {.per_position = bytes / kBlockTokens};
-    return {.fixed = static_cast<std::size_t>(window_slots(shape.window, options)) * bytes};
+    const std::int64_t all = std::int64_t{blocks_for(options.context)} * options.max_seqs;
+    const std::int64_t n_blocks = options.positions > 0 ? blocks_for(options.positions) : all;
+    const std::int64_t slots = std::min(window_slots(shape.window, options), n_blocks);
+    return {.fixed = static_cast<std::size_t>(slots) * bytes};
   }
 
   MemoryCost operator()(const StateShape& shape) const noexcept {

@@ -48,7 +48,7 @@ struct WindowGroup {  // the layers of one window
   int first_block(Pos pos) const noexcept { return std::max(0, pos - window + 1) / kBlockTokens; }
 };
 
-struct StateSlab {  // one layer: of each sequence its state, the marked one, then snapshots
+struct StateSlab {  // one layer: states by sequence, then marked states, then snapshots
   std::unique_ptr<Buffer> memory = {};
   std::size_t bytes = 0;  // of one state
 
@@ -85,7 +85,7 @@ struct SequenceMemory::State {
   const BlockPool& pool() const noexcept { return pages.pool(); }
 
   // Hot:
-  void list(SeqId seq, int index) noexcept;  // block `index` of `seq`, where kernels look for it
+  void list(SeqId seq, int index) noexcept;  // enters block `index` of `seq` in the tables
   void renew(BlockId block, bool is_fresh) noexcept;
   void copy_positions(SeqId seq, int index, BlockId from, BlockId to, int n) noexcept;
   void forget(BlockId block) noexcept;

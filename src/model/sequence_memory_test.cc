@@ -38,6 +38,31 @@ TEST_F(SequenceMemoryTest, CostsWhatItsLayersNeedForAPosition) {
             2U * (2 * 8 + 16) + 4U * (2 * 8 + 4));
 }
 
+// What `wick model info` and the plan of the cache say is what create() takes.
+TEST_F(SequenceMemoryTest, CostsToTheByteWhatIsAllocated) {
+  DecoderSpec all = spec();
+  all.blocks.push_back(
+      {.mixer = GqaSpec{.n_heads = 4, .n_kv_heads = 2, .head_dim = 32, .window = 100}});
+  all.blocks.push_back({.mixer = MlaSpec{.n_heads = 3, .kv_rank = 64, .rope_dim = 32}});
+  all.blocks.push_back(
+      {.mixer = DeltaSpec{.n_k_heads = 2, .n_v_heads = 4, .k_dim = 16, .v_dim = 16}});
+  for (const int context : {64, 128, 5000}) {
+    for (const KvType type : {KvType::kF32, KvType::kBF16}) {
+      const MemoryOptions options{.k_type = type,
+                                  .v_type = type,
+                                  .max_seqs = 1,
+                                  .context = context,
+                                  .positions = context,
+                                  .max_batch_tokens = 64};
+      const auto memory = SequenceMemory::create(*device_, all, options);
+      ASSERT_TRUE(memory);
+      const MemoryCost cost = memory_cost(all, options);
+      const auto positions = static_cast<std::size_t>(blocks_for(context)) * kBlockTokens;
+      EXPECT_EQ(memory->content_bytes(), cost.fixed + cost.per_position * positions) << context;
+    }
+  }
+}
+
 TEST_F(SequenceMemoryTest, ALatentLayerKeepsKeysAlone) {
   DecoderSpec spec;
   spec.blocks.push_back({.mixer = MlaSpec{.n_heads = 3, .kv_rank = 64, .rope_dim = 32}});

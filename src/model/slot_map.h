@@ -1,7 +1,7 @@
 // Maps cache blocks to slots of a smaller memory: window contents, or snapshots of recurrent
 // states. A block has a slot or none; an unused slot keeps its content until another block needs
-// it, least recently used first. Knows no bytes. Engine thread only; only the constructor
-// allocates.
+// it, least recently used first. Handles ids only, not bytes. Engine thread only; only the
+// constructor allocates.
 //
 // Invariant: each slot is free, or belongs to one block; slots that belong to a block without users
 // are listed by age.

@@ -1,8 +1,10 @@
-// What a model is, as data: an architecture file turns metadata into a DecoderSpec, and nothing
-// after that line knows the architecture's name. Per-layer lists express what differs between
-// layers. Plain data; any thread.
+// A model as data. An architecture file (model/arch/) converts metadata to a DecoderSpec; all later
+// code is independent of the architecture's name. Each layer has its own BlockSpec. Plain data; any
+// thread.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,23 +13,48 @@
 
 #include "backend/backend.h"
 #include "base/result.h"
+#include "format/hf_family.h"
 #include "format/model_file.h"
 
 namespace wick {
 
+struct NormSpec {
+  NormParams params = {};
+  bool has_bias = false;  // a LayerNorm's, beside its gain
+};
+
+struct QkNormSpec {  // of queries and keys, before the rotation
+  // A gain that heads share, one for each head, or one norm over all heads of a token.
+  enum class Gain : std::uint8_t { kShared, kPerHead, kJoint } gain = Gain::kShared;
+  NormParams params = {};
+};
+
+// The divisors of the RoPE frequencies: none; Llama 3's (rope_freqs.weight, or computed from the
+// keys); LongRoPE's long factors if the context is longer than the original one, else its short
+// ones.
+enum class RopeFactors : std::uint8_t { kNone, kLlama3, kLong };
+
 struct GqaSpec {                                             // grouped-query attention
   int n_heads = 0, n_kv_heads = 0, head_dim = 0, v_dim = 0;  // v_dim 0 = head_dim
+  bool has_joint_qkv = false;  // q, k and v lie in one tensor, attn_qkv
   bool qkv_bias = false, out_bias = false;
-  std::optional<NormParams> qk_norm = {};  // for each head, before the rotation
+  bool has_sinks = false;  // a score of each head that takes weight and has no value
+  // Each head's rows in attn_q are its query, then a gate, whose sigmoid multiplies its output.
+  bool has_gate = false;
+  std::optional<QkNormSpec> qk_norm = {};
   RopeParams rope = {};
-  bool has_rope_factors = false;  // divide the frequencies by the tensor rope_freqs.weight (or by
-                                  // what Llama 3's keys say)
-  float scale = 0;                // multiplies q·k
-  int window = 0;                 // tokens; 0 = whole context
+  RopeFactors rope_factors = RopeFactors::kNone;
+  // Dynamic NTK scaling: theta grows with a context size above the training context. 0 = off.
+  float dynamic_factor = 0;
+  Temperature temperature = {};  // of queries
+  float scale = 0;               // multiplies q·k
+  float soft_cap = 0;            // of scores, 0 = none
+  int window = 0;                // tokens; 0 = whole context
+  bool is_causal = true;         // false: queries see the whole text (encoders)
 };
 
 // Multi-head latent attention (DeepSeek V2): keys and values of all heads are projections of one
-// latent vector, which is what the cache keeps, beside a rotated part of the key that heads share.
+// latent vector. The cache stores this vector, and a rotated part of the key that all heads share.
 struct MlaSpec {
   int n_heads = 0;
   int q_rank = 0;  // 0 = queries are one product
@@ -46,29 +73,81 @@ struct DeltaSpec {  // gated delta rule (Qwen 3.5), see backend.h's DeltaParams
   NormParams norm = {};          // of each head's output
 };
 
-struct DenseSpec {  // down(act(gate(x)) * up(x))
+struct DenseSpec {  // down(act(gate(x)) * up(x)), or without a gate down(act(up(x)))
   int hidden = 0;
   Act act = Act::kSilu;
-  bool bias = false;  // on gate, up and down
+  bool is_gated = true;
+  bool has_joint_gate = false;  // gate and up lie in one tensor, ffn_up
+  bool bias = false;            // on gate, up and down
+};
+
+// A mixture of experts: the sum of the chosen experts' feed-forwards, weighted by the router, see
+// backend.h's ExpertStep.
+struct MoeSpec {
+  Routing routing = {};
+  int hidden = 0;         // of an expert
+  int shared_hidden = 0;  // of the shared experts together, which serve every token; 0 = none
+  bool has_shared_gate = false;
+  bool has_router_bias = false, has_choice_bias = false;
+  bool has_bias = false;  // on gate, up and down of experts
+  Act act = Act::kSilu;
+  float limit = 0, alpha = 1;  // of a clamped SwiGLU
 };
 
 struct BlockSpec {
   std::variant<GqaSpec, MlaSpec, DeltaSpec> mixer = {};
-  std::variant<DenseSpec> ffn = {};
-  std::optional<NormParams> pre_mixer = {}, pre_ffn = {};
+  std::variant<DenseSpec, MoeSpec> ffn = {};
+  // Pre-norms of the inputs of mixer and feed-forward, post-norms of their outputs.
+  std::optional<NormSpec> pre_mixer = {}, post_mixer = {}, pre_ffn = {}, post_ffn = {};
+  std::string_view pre_ffn_name = "blk.{}.ffn_norm";  // some files call it post_attention_norm
+  // x + mixer(n(x)) + ffn(n(x)); n is pre_mixer, and there is no other norm.
+  bool is_parallel = false;
+  bool norms_sums = false;   // post-norms are of the sums: x = n(x + mixer(x)), as in BERT
+  float residual_scale = 1;  // multiplies what is added to the hidden state; 1 with post norms
+};
+
+// What an encoder has beside its blocks. Its attention sees later tokens, too; so a text is one
+// launch. It has no LM head.
+struct EncoderSpec {
+  bool has_positions = false, has_types = false;  // learned embeddings, added to those of tokens
+  std::optional<NormSpec> embed_norm = {};        // of their sum
+  bool has_final_norm = false;
+  std::vector<int> dense = {};  // widths of the products after pooling, each without a bias
 };
 
 struct DecoderSpec {
   int d_model = 0, vocab = 0, ctx_train = 0;
   float embed_scale = 1, logit_scale = 1;
-  NormParams final_norm = {};
+  float logit_soft_cap = 0;  // 0 = none
+  NormSpec final_norm = {};
   bool is_tied = false;  // the head is the embedding table
+  bool has_head_bias = false;
   std::vector<BlockSpec> blocks = {};
+  std::optional<EncoderSpec> encoder = {};  // nullopt: a decoder
+
+  // Features of an embedding.
+  int embedding_width() const noexcept {
+    return encoder && !encoder->dense.empty() ? encoder->dense.back() : d_model;
+  }
 };
 
 // How a safetensors weight becomes the canonical one. "{}" stands for the layer's number.
 struct NameRule {
-  enum class Fix : std::uint8_t { kNone, kPermuteQ, kPermuteK };
+  // kPermute: rows of q and k to adjacent pairs; kAddOne: a gain that is stored minus one; kStack:
+  // one vector for each head, whose number is the second "{}"; kNegatedExp: a vector whose -exp is
+  // wanted; kTurned: [in, out] for each expert, of which kTurnedEven and kTurnedOdd take every
+  // other column.
+  enum class Fix : std::uint8_t {
+    kNone,
+    kPermuteQ,
+    kPermuteK,
+    kAddOne,
+    kStack,
+    kNegatedExp,
+    kTurned,
+    kTurnedEven,
+    kTurnedOdd
+  };
   std::string_view hf,
       canonical;  // "model.layers.{}.self_attn.q_proj.weight" → "blk.{}.attn_q.weight"
   Fix fix = Fix::kNone;
@@ -78,9 +157,15 @@ struct Arch {
   std::string_view gguf_name;
   Result<DecoderSpec> (*spec)(const ModelFile& file);
   std::span<const NameRule> names;
+  std::span<const HfFamily> families = {};  // of config.json; `gguf` may be empty
+  bool is_encoder = false;                  // its specs have DecoderSpec::encoder
 };
 
 std::span<const Arch> archs() noexcept;
+// The families of all archs().
+std::span<const HfFamily> hf_families();
+// ModelFile::open() for files of these families.
+Result<ModelFile> open_model(const std::filesystem::path& path);
 // The row of `file`, or kUnsupported naming the architecture and those that work.
 Result<const Arch*> find_arch(const ModelFile& file);
 

@@ -1,6 +1,6 @@
-// Tensors of a file under canonical names (GGUF's), and their way into a device: found through the
-// architecture's name rules where the file is safetensors, checked for shape, repaired, uploaded.
-// Load time only.
+// Binds the tensors of a file to a device. Finds a tensor by its canonical name (GGUF's; in a
+// safetensors file by the architecture's name rules), checks its shape, transforms it to GGUF's
+// conventions and uploads it. Load time only.
 //
 //   Binder binder(file, placement.devices, arch.names);
 //   WICK_TRY(const Weight* q, binder.matrix("blk.{}.attn_q.weight", {n_heads * dim, d_model}, 3));
@@ -18,63 +18,112 @@
 
 namespace wick {
 
+// What to do about a file that contradicts itself.
+inline constexpr const char* kVerifyHint =
+    "the file may be incomplete or damaged; `wick model verify` checks it";
+
 struct FoundTensor {
   const TensorView* view = nullptr;  // nullptr: the file has no such tensor
   std::string name = {};             // as the file spells it, or would
   NameRule::Fix fix = NameRule::Fix::kNone;
 };
 
-// `canonical` with "{}" for the number of `layer`, if it has one.
+// `canonical` with "{}" for the number of `layer`, if it has one, and another for that of `expert`.
 FoundTensor find_tensor(const ModelFile& file, std::span<const NameRule> names,
-                        std::string_view canonical, int layer = 0);
+                        std::string_view canonical, int layer = 0, int expert = 0);
 
 // "m.gguf: tensor 'blk.3.attn_q.weight' is missing".
 Error missing_tensor(const ModelFile& file, std::string_view name);
 
+// A norm's weights, bound.
+struct BoundNorm {
+  const Weight* gain = nullptr;   // nullptr: there is no norm
+  const Weight* shift = nullptr;  // nullptr: it has no bias
+  NormParams params = {};
+};
+
 // What Binder uploaded; lives as long as the model.
 struct Weights {
   std::vector<std::unique_ptr<Weight>> owned = {};
-  std::vector<std::vector<float>> computed = {};  // tensors that are in no file
+  std::vector<std::vector<float>> computed = {};     // tensors that are in no file
+  std::vector<std::vector<std::byte>> turned = {};   // tensors that a file has transposed
   std::size_t bytes = 0;                          // of the tensors in the file
   std::vector<std::size_t> bytes_on = {};         // of all, by device
 };
 
 class Binder {
  public:
-  // A null device takes nothing: what would lie there is counted, and bound as null.
-  Binder(const ModelFile& file, std::span<Device* const> devices, std::span<const NameRule> names)
-      : file_(file), devices_(devices), names_(names), rope_factors_(devices.size()) {
+  // A null device stores nothing: the bytes of its tensors are counted, and the tensors are bound
+  // as nullptr. `context`: the context size at load.
+  Binder(const ModelFile& file, std::span<Device* const> devices, std::span<const NameRule> names,
+         int context)
+      : file_(file),
+        devices_(devices),
+        names_(names),
+        context_(context),
+        rope_factors_(devices.size()) {
     weights_.bytes_on.resize(devices.size());
   }
 
-  // What is bound from now on lies on this device. The first one until then.
+  // Tensors that are bound from now on go to this device. The default is the first device.
   void use(int device) noexcept { device_ = static_cast<std::size_t>(device); }
 
   // `heads`: of q and k, whose rows some files order differently; 0 elsewhere.
   struct Matrix {
     std::int64_t out = 0, in = 0;
     int heads = 0;
+    // Rows [first, first + out) of a fused tensor with `all` rows. all = 0: the whole tensor.
+    std::int64_t first = 0, all = 0;
+    int blocks = 1;  // of equal parts of the tensor, from each of which out / blocks rows are taken
   };
 
   Result<const Weight*> matrix(std::string_view canonical, const Matrix& want, int layer = 0);
   // A gain or bias of n values.
   Result<const Weight*> vector(std::string_view canonical, std::int64_t n, int layer = 0,
                                int heads = 0);
-  // A matrix that is read as numbers, not multiplied: rows side by side, as one vector.
+  // A part of a longer one; in = 1.
+  Result<const Weight*> vector_part(std::string_view canonical, const Matrix& want, int layer);
+  // `canonical`.weight, and .bias if it has one.
+  Result<BoundNorm> norm(std::string_view canonical, const NormSpec& spec, std::int64_t n,
+                         int layer = 0);
+  // A gain for each of n heads, head after head in one vector.
+  Result<const Weight*> head_gains(std::string_view canonical, int n, int dim, int layer);
+  // A matrix that is read as numbers, not multiplied: rows side by side, as one vector. A file may
+  // have a dimension of 1 between its two.
   Result<const Weight*> table(std::string_view canonical, const Matrix& want, int layer = 0);
+  // A table of rows to be looked up, `least` or more; not multiplied.
+  Result<const Weight*> lookup(std::string_view canonical, std::int64_t least, std::int64_t in);
+  // A matrix of one row, which some files have as a vector.
+  Result<const Weight*> row(std::string_view canonical, std::int64_t in, int layer);
   // A matrix for each head, [heads, out, in] in the file, one under the other.
   Result<const Weight*> heads(std::string_view canonical, int n, const Matrix& of_head, int layer);
-  // The first `rows` rows of each of n heads, turned around to [in, rows], as computed floats. The
-  // matrix is bound already.
+
+  // Matrices [out, in] of n experts, of which a token reads n_active: the tensor `stacked` [n, out,
+  // in] or, in older files, one tensor for each, `single`. One weight, or n.
+  struct Experts {
+    std::string_view stacked = {}, single = {};
+    int n = 0, n_active = 0;
+  };
+
+  Result<std::vector<const Weight*>> experts(const Experts& which, const Matrix& of_each,
+                                             int layer);
+  // The first `rows` rows of each of n heads, transposed to [in, rows] and copied as floats. The
+  // matrix itself must be bound already.
   Result<const Weight*> transposed_heads(std::string_view canonical, int n, const Matrix& of_head,
                                          int rows, int layer);
   // The divisors of the rotation's frequencies [dim / 2]: the file's tensor, or computed from its
   // keys. One weight for all layers of a device.
-  Result<const Weight*> rope_factors(int dim);
+  Result<const Weight*> rope_factors(const GqaSpec& spec);
+
+  bool has(std::string_view canonical, int layer = 0) const;
 
   // Bound so far:
   std::size_t bytes() const noexcept { return weights_.bytes; }
 
+  // Of these, the bytes of experts that a token does not go to.
+  std::size_t idle_bytes() const noexcept { return idle_bytes_; }
+
+  // Numbers in matrices that a token is multiplied with.
   std::int64_t matrix_weights() const noexcept { return matrix_weights_; }
 
   Weights take() && noexcept { return std::move(weights_); }
@@ -82,19 +131,33 @@ class Binder {
  private:
   bool is_counting() const noexcept { return devices_[device_] == nullptr; }
 
-  // `as`: the shape to upload it in, if it is another one.
-  Result<const Weight*> bind(std::string_view canonical, const Shape& want, int layer, int heads,
-                             const Shape* as = nullptr);
+  struct Wanted {
+    Shape shape = {};
+    int heads = 0;
+    std::int64_t first = 0, count = -1;  // of its outermost dimension, -1 = all
+    int blocks = 1;
+    const Shape* as = nullptr;           // shape to upload it in, if another
+  };
+
+  Result<const Weight*> bind(std::string_view canonical, const Wanted& want, int layer);
+  Result<const Weight*> negated_exp(const FoundTensor& found, std::int64_t n);
+  // Matrices [out, in] of n experts, transposed; a bias is one of a single column.
+  Result<const Weight*> turned(const FoundTensor& found, int n, const Matrix& of_each,
+                               bool is_bias = false);
+  Result<const Weight*> bind(const FoundTensor& found, const Wanted& want);
+  Result<const Weight*> long_factors(const GqaSpec& spec);
   Result<const Weight*> upload(const TensorView& view, const WeightTransform& fix);
   Result<const Weight*> upload(std::string_view name, std::vector<float> values,
-                               const Shape& shape);  // that are in no file
+                               const Shape& shape);  // `values` of no file
 
   const ModelFile& file_;
   std::span<Device* const> devices_;
   std::span<const NameRule> names_;
+  int context_ = 0;
   std::size_t device_ = 0;
   Weights weights_ = {};
-  std::int64_t matrix_weights_ = 0;  // numbers in matrices
+  std::int64_t matrix_weights_ = 0;
+  std::size_t idle_bytes_ = 0;
   std::vector<const Weight*> rope_factors_;  // by device
 };
 

@@ -1,6 +1,5 @@
-// Architectures that only tests have, given to Decoder::load() as a program of its own would give
-// them: mechanisms of which wick knows no family of models yet. Files by
-// tests/support/tiny_model.h.
+// Architectures for tests only, passed to Decoder::load(): one per mechanism, without the rest of a
+// real model family. tests/support/tiny_model.h makes the files.
 #pragma once
 
 #include <cmath>
@@ -13,17 +12,18 @@
 
 namespace wick::test {
 
-// Gated delta wherever a layer has its tensors, under the keys of llama.cpp's qwen35; without them
-// as many heads of keys as of values, all as large as those of attention.
+// Layers that have the tensors of gated delta use it. Its sizes are llama.cpp's keys of qwen35;
+// without these keys there are as many key heads as value heads, with the head size of attention.
 inline Result<DecoderSpec> delta_spec(const ModelFile& file) {
-  WICK_TRY(DecoderSpec spec, plain_decoder(file, RopeParams::kHalves, {}));
+  WICK_TRY(DecoderSpec spec, plain_decoder(file, {.layout = RopeParams::kHalves}));
   const Hparams hparams(file);
   for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
     const FoundTensor beta = find_tensor(file, {}, "blk.{}.ssm_beta.weight", layer);
     if (beta.view == nullptr) continue;
     const auto heads = static_cast<int>(beta.view->shape.dim[0]);
     const int dim = gqa(spec, layer).head_dim;
-    DeltaSpec delta{.n_v_heads = heads, .conv_width = kTinyConvWidth, .norm = spec.final_norm};
+    DeltaSpec delta{
+        .n_v_heads = heads, .conv_width = kTinyConvWidth, .norm = spec.final_norm.params};
     WICK_TRY(delta.n_k_heads, hparams.integer_or("ssm.group_count", heads, 1, heads));
     WICK_TRY(delta.k_dim, hparams.integer_or("ssm.state_size", dim, 1, kMaxHeadDim));
     WICK_TRY(const int values, hparams.integer_or("ssm.inner_size", heads * dim, 1, kMaxWidth));
@@ -35,9 +35,10 @@ inline Result<DecoderSpec> delta_spec(const ModelFile& file) {
   return spec;
 }
 
-// Latent attention wherever a layer has its tensors, under the keys of llama.cpp's deepseek2.
+// Layers that have the tensors of latent attention use it. Its sizes are llama.cpp's keys of
+// deepseek2.
 inline Result<DecoderSpec> mla_spec(const ModelFile& file) {
-  WICK_TRY(DecoderSpec spec, plain_decoder(file, RopeParams::kPairs, {}));
+  WICK_TRY(DecoderSpec spec, plain_decoder(file, {.layout = RopeParams::kPairs}));
   const Hparams hparams(file);
   WICK_TRY(const int q_rank, hparams.integer_or("attention.q_lora_rank", 0, 0, kMaxWidth));
   WICK_TRY(const int kv_rank, hparams.need("attention.kv_lora_rank", 1, kMaxHeadDim / 2));
@@ -58,7 +59,7 @@ inline Result<DecoderSpec> mla_spec(const ModelFile& file) {
                 .rope_dim = rope_dim,
                 .v_dim = v_dim,
                 .has_joint_kv = has("blk.{}.attn_kv_b.weight"),
-                .norm = spec.final_norm,
+                .norm = spec.final_norm.params,
                 .rope = plain.rope,
                 .scale = 1 / std::sqrt(static_cast<float>(key_dim))};
   }

@@ -1,13 +1,12 @@
 #include "net/http.h"
 
-#include <curl/curl.h>
-
 #include <charconv>
 #include <chrono>
 #include <memory>
 
 #include "base/check.h"
 #include "base/strings.h"
+#include "net/curl_handles.h"
 #include "net/url.h"
 
 namespace wick {
@@ -18,22 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr long kReceiveBytes = 256 * 1024;
 constexpr std::size_t kMaxPostAnswer = 64 * 1024;
-
-struct EasyFree {
-  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
-};
-
-struct SlistFree {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-
-using Headers = std::unique_ptr<curl_slist, SlistFree>;
-
-// curl_global_init is not thread-safe in every libcurl; a static local is.
-bool is_curl_ready() {
-  static const bool is_ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return is_ready;
-}
 
 // One hop: what has been read of its answer, and why it was ended, if we ended it.
 struct Exchange {
@@ -147,7 +130,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t n, void* user) {
 std::size_t on_body(char* data, std::size_t size, std::size_t n, void* user) {
   auto& exchange = *static_cast<Exchange*>(user);
   if (exchange.is_redirect()) return size * n;
-  // The file was asked for as it is: its bytes are what a record and a hash speak of.
+  // The request forbids encodings: records and hashes refer to the file's own bytes.
   exchange.is_encoded =
       exchange.response.status < 400 && !exchange.response.content_encoding.empty();
   if (exchange.is_encoded || !exchange.send_head()) return 0;
@@ -172,34 +155,17 @@ int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return exchange.is_idle ? 1 : 0;
 }
 
-Result<Headers> header_list(const HttpRequest& request, bool is_first_origin) {
+Result<CurlHeaders> header_list(const HttpRequest& request, bool is_first_origin) {
   std::vector<std::string> lines = {"Accept-Encoding: identity"};
-  if (is_first_origin) {
-    for (const std::string& line : request.headers) {
-      if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-        return Error{.code = ErrorCode::kInvalid,
-                     .id = "bad_header",
-                     .message = "a request header holds a line break"};
-      }
-      lines.push_back(line);
-    }
-  }
+  if (is_first_origin)
+    lines.insert(lines.end(), request.headers.begin(), request.headers.end());
   if (request.from || request.to) {
     std::string range = cat("Range: bytes=", request.from.value_or(0), "-");
     if (request.to) range += std::to_string(*request.to);
     lines.push_back(std::move(range));
     if (!request.if_range.empty()) lines.push_back(cat("If-Range: ", request.if_range));
   }
-  Headers list;
-  for (const std::string& line : lines) {
-    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
-    if (longer == nullptr) {
-      return Error{.code = ErrorCode::kNoMemory, .message = "no memory for request headers"};
-    }
-    static_cast<void>(list.release());  // curl_slist_append returns the same list, one longer
-    list.reset(longer);
-  }
-  return list;
+  return curl_headers(lines);
 }
 
 void set_options(CURL* easy, Exchange& exchange, const std::string& url, curl_slist* headers) {
@@ -262,11 +228,11 @@ struct Hop {
 Result<Hop> one_hop(const HttpRequest& request, const HttpHeadSink& head, const HttpBodySink& body,
                     const std::string& url, bool is_first_origin) {
   WICK_TRY(const UrlParts parts, parse_url(url));
-  const std::unique_ptr<CURL, EasyFree> easy(is_curl_ready() ? curl_easy_init() : nullptr);
+  const CurlEasy easy(is_curl_ready() ? curl_easy_init() : nullptr);
   if (!easy) {
     return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
   }
-  WICK_TRY(const Headers headers, header_list(request, is_first_origin));
+  WICK_TRY(const CurlHeaders headers, header_list(request, is_first_origin));
   Exchange exchange{.request = request, .head = head, .body = body};
   set_options(easy.get(), exchange, url, headers.get());
   const CURLcode code = curl_easy_perform(easy.get());

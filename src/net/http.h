@@ -51,18 +51,18 @@ using HttpHeadSink = std::function<bool(const HttpResponse&)>;
 // Called with each piece of the body; false ends the request (kCancelled).
 using HttpBodySink = std::function<bool(std::span<const std::byte>)>;
 
-// Statuses ≥ 400 are returned, not errors; errors are what kept an answer from coming whole
-// (kUnavailable: no network, time-out, a body shorter than announced).
+// A status ≥ 400 is returned, not an error. Errors: the response was not received completely
+// (kUnavailable: no network, timeout, a body shorter than announced).
 Result<HttpResponse> http_get(const HttpRequest& request, const HttpHeadSink& head,
                               const HttpBodySink& body);
-// Sends `request.post` once and returns the status; follows no redirect. What is answered is not
-// read beyond 64 KiB.
+// Sends `request.post` once and returns the status; follows no redirect. At most 64 KiB of the
+// response are read.
 Result<int> http_post(const HttpRequest& request);
 // The whole body as a string, at most `limit` bytes; a status other than 200 is an error.
 Result<std::string> http_get_text(const HttpRequest& request, std::size_t limit);
 
-// What a status that is not the wanted one means to a user: 404 kNotFound, 401 and 403 kInvalid,
-// the rest kUnavailable.
+// The error for an unexpected status: 404 is kNotFound, 401 and 403 are kInvalid, others are
+// kUnavailable.
 Error http_status_error(int status, std::string_view url);
 
 }  // namespace wick

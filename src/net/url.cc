@@ -74,13 +74,15 @@ std::string last_path_part(const UrlParts& url) {
   return out;
 }
 
-std::string escape_path(std::string_view text) {
+namespace {
+
+std::string escape(std::string_view text, bool keeps_slash) {
   static constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
   static constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string out;
   for (const char c : text) {
-    if (kPlain.find(c) != std::string_view::npos) {
+    if (kPlain.find(c) != std::string_view::npos || (keeps_slash && c == '/')) {
       out += c;
     } else {
       const auto byte = static_cast<unsigned char>(c);
@@ -90,6 +92,16 @@ std::string escape_path(std::string_view text) {
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string escape_path(std::string_view text) {
+  return escape(text, true);
+}
+
+std::string escape_path_part(std::string_view text) {
+  return escape(text, false);
 }
 
 }  // namespace wick

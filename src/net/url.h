@@ -1,4 +1,4 @@
-// The parts of an http(s) URL, as libcurl itself reads them, so that what we check is what is
+// Splits an http(s) URL with libcurl's own parser, so that the checked URL is the one that is
 // fetched. Plain values, any thread.
 #pragma once
 
@@ -24,5 +24,7 @@ std::string last_path_part(const UrlParts& url);
 
 // `text` with every byte that a path may not hold as %XX; '/' stays.
 std::string escape_path(std::string_view text);
+// The same with '/' as %2F: one part of a path, or a value of a query.
+std::string escape_path_part(std::string_view text);
 
 }  // namespace wick

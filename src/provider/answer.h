@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/wake.h"
+#include "provider/answer_report.h"
 #include "wick/event.h"
 
 namespace wick {
@@ -41,6 +42,9 @@ class Answer {
   bool is_over() const noexcept { return is_over_; }
 
   virtual void cancel() noexcept = 0;  // asynchronous; the answer ends with kCancelled
+
+  // Whole once the answer is over. The reader's thread.
+  virtual AnswerReport report() const { return {}; }
 
  protected:
   // `wake` may be null: then the reader uses wait(), or polls.

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/strings.h"
 #include "provider/answer.h"
+#include "provider/infill.h"
 #include "provider/statistics.h"
 #include "wick/estimate.h"
 #include "wick/generation.h"
@@ -32,6 +33,7 @@ struct Request {
   // `cancel` also stops the chat template (start() then fails with kCancelled); later, readers
   // observe it (provider/gather.h).
   Generation generation = {};
+  std::string key = {}, tag = {};  // of the client, for budgets and rules (route/); may be empty
 };
 
 class Provider {
@@ -88,6 +90,11 @@ class Provider {
 
   virtual Result<std::vector<TokenId>> prompt_tokens(const Request& /*request*/) {
     return refusal("count of tokens");
+  }
+
+  // The prompt that lets the model fill a gap between two texts.
+  virtual Result<InfillPrompt> infill_prompt(const std::string& /*model*/, const Infill& /*gap*/) {
+    return refusal("infill");
   }
 
   virtual Result<std::vector<Embedding>> embed(const std::string& /*model*/,

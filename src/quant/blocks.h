@@ -1,9 +1,8 @@
-// The block layouts of every number format, as they lie in files, and the values that two of them
-// number: plain structs and arrays without a function, so that the per-ISA kernel files may include
-// this header (docs/ARCHITECTURE.md, "ISA safety"). All fields are little-endian; scales named
-// *_f16 are IEEE half. The meaning of each field, with the formula of its value, stands beside the
-// codec in quant/<name>.h. Source of the layouts: the GGUF specification; checked against the
-// Python package gguf 0.19.0 by tools/goldens.
+// The block layouts of all number formats, as in files, and the value tables of IQ4 and MXFP4. Only
+// plain structs and arrays without functions, so that kernel files of one ISA may include this
+// header (docs/ARCHITECTURE.md, "ISA dispatch"). All fields are little-endian; scales named *_f16
+// are IEEE half. quant/<name>.h documents the fields and the formula of a value. Source of the
+// layouts: the GGUF specification; checked against the Python package gguf 0.19.0 by tools/goldens.
 #pragma once
 
 #include <cstdint>
@@ -92,10 +91,10 @@ struct BlockMXFP4 {
   std::uint8_t qs[16];
 };
 
-// What the quants of IQ4_NL and IQ4_XS stand for, ascending: dense near zero, as weights are.
+// The values of the quants of IQ4_NL and IQ4_XS, ascending: dense near zero, as weights are.
 inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                1,    13,   25,  38,  53,  69,  89,  113};
-// What the quants of MXFP4 stand for, doubled, so that they are whole numbers.
+// The values of the quants of MXFP4, doubled, so that they are integers.
 inline constexpr std::int8_t kMxfp4Doubled[16] = {0, 1,  2,  3,  4,  6,  8,  12,
                                                   0, -1, -2, -3, -4, -6, -8, -12};
 

@@ -1,6 +1,6 @@
-// What a number format is: a struct with its numbers, its block and the two reference functions.
-// Immutable and stateless: any thread. Codecs are included through quant/codecs.h; code that does
-// not care which format it has uses quant/dtype.h.
+// The definition of a number format: a struct with its constants, its block and the two reference
+// functions. Immutable and stateless: any thread. Include codecs through quant/codecs.h; code for
+// any format uses quant/dtype.h.
 //
 //   struct Q8_0 {
 //     static constexpr DType kType = DType::kQ8_0;
@@ -12,8 +12,8 @@
 //   };
 //
 // decode defines the values: it makes the float operations of gguf-py 0.19.0 in the same order, so
-// both give the same bits. encode takes finite values; others give a block without meaning, but for
-// Q8_0 and Q4_0, which caches store.
+// both give the same bits. encode takes finite values; other values give a meaningless block,
+// except in Q8_0 and Q4_0, which the KV cache uses.
 #pragma once
 
 #include <bit>

@@ -2,7 +2,7 @@
 // every faster conversion is tested against. Widening is exact. Narrowing rounds to nearest even,
 // keeps signed zeros, infinities and subnormals, overflows to infinity, and turns every NaN quiet
 // (sign and leading payload bits stay), as F16C and NEON do. Any thread; no floating-point state is
-// read. Per-ISA kernel files use intrinsics instead (docs/ARCHITECTURE.md, "ISA safety").
+// read. Per-ISA kernel files use intrinsics instead (docs/ARCHITECTURE.md, "ISA dispatch").
 //
 //   const float scale = f16_to_f32(block.d_f16);
 #pragma once
@@ -63,8 +63,8 @@ constexpr std::uint16_t f32_to_bf16(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-// Narrowing for caches: what is finite stays so (too large a value becomes the largest one),
-// infinities stay, and every NaN becomes the same one.
+// Conversion for the KV cache: finite values stay finite (a value that is too large becomes the
+// largest one), infinities stay, and every NaN becomes the same one.
 constexpr std::uint16_t saturated(float value, std::uint16_t rounded, std::uint16_t infinity,
                                   std::uint16_t nan) noexcept {
   if ((rounded & 0x7fffu) < infinity) return rounded;

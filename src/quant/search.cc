@@ -113,7 +113,7 @@ int affine_quant(float x, AffineScale s, int q_max) noexcept {
 }
 
 AffineScale fit_affine(std::span<const float> x, int q_max) noexcept {
-  float low = 0;  // min >= 0: what is representable always reaches down to zero
+  float low = 0;  // min >= 0: zero is always representable
   float high = x.empty() ? 0.0f : x[0];
   for (const float value : x) {
     low = std::min(low, value);

@@ -1,10 +1,12 @@
-// The deterministic automaton of the expressions in a pool, built as far as it is walked: a state
-// is an expression (what may still follow), and the step by a byte is its derivative. Equal
-// expressions are one state, so one automaton serves any number of patterns.
+// The deterministic automaton of the expressions in a pool. It is built lazily: only visited states
+// exist. A state is an expression, the language of the strings that may still follow; the
+// transition by a byte is the derivative. Equal expressions are one state, so one automaton serves
+// any number of patterns.
 //
-// Also the questions about languages: whether one is empty, contains another, its shortest string.
-// Expressions without ∩ and ¬ answer by their form; others by a best-first search over states,
-// which ends at the operation's fuel with an error ("regex_fuel"), never with a guess.
+// It also decides whether a language is empty or contains another language, and finds its shortest
+// string. For expressions without ∩ and ¬ the answer follows from the syntax. For others a
+// best-first search over states finds it. A search that uses up the fuel (steps) of its operation
+// is the error "regex_fuel"; the answer is never a guess.
 //
 // An Automaton owns its pool and all tables; one thread at a time. Answers that cost a search are
 // remembered.
@@ -46,8 +48,8 @@ class Automaton {
 
   const ExprPool& pool() const noexcept { return pool_; }
 
-  // What may follow after `byte`: kEmptySet where nothing does (exactly), kNoExpr where the budget
-  // is used up. Within one operation: the caller calls pool().refuel() before a run of steps.
+  // The state after `byte`: kEmptySet if and only if no string continues so; kNoExpr if the budget
+  // is used up. All steps after one pool().refuel() are one operation and share its fuel.
   ExprId step(ExprId state, unsigned char byte) {
     if (state < row_of_.size() && row_of_[state] != 0) {
       const ExprId known = rows_[(row_of_[state] - 1) * n_classes_ + class_of_[byte]];
@@ -56,9 +58,9 @@ class Automaton {
     return first_step(state, byte);
   }
 
-  // The derivatives of `state`, valid until the next call of a function of this automaton; those
-  // that lead to a state without any string are among them where that is not plain. Nothing where
-  // the budget is used up.
+  // The derivatives of `state`, valid until the next call of a function of this automaton; they may
+  // include edges to an empty language that the syntax does not show. Nothing if the budget is used
+  // up.
   std::optional<std::span<const Edge>> edges(ExprId state);
 
   // Whether any string is in `state`. kUnknown: the budget is used up.
@@ -73,8 +75,8 @@ class Automaton {
   Result<std::optional<std::uint32_t>> min_length(ExprId language);
   // One of the shortest strings, always the same one; nothing where there is none.
   Result<std::optional<std::string>> shortest(ExprId language);
-  // The bytes that every string of `state` starts with, at most `max_bytes`; `state` moves behind
-  // them.
+  // The bytes that every string of `state` starts with, at most `max_bytes`; `state` becomes the
+  // state after them.
   Result<std::string> forced(ExprId& state, std::size_t max_bytes);
 
  private:
@@ -107,7 +109,7 @@ class Automaton {
   Liveness search(ExprId from, std::string* path, std::uint32_t* length);
 
   ExprPool pool_;
-  std::vector<Range> edges_of_ = {};  // by expression, as far as it is long
+  std::vector<Range> edges_of_ = {};  // by expression; may be shorter than the pool
   std::vector<Edge> edges_ = {};
   std::vector<Liveness> life_ = {};         // by expression
   std::vector<std::uint32_t> row_of_ = {};  // by expression; 0: none yet, else 1 + index

@@ -68,8 +68,9 @@ CodePoints CodePoints::intersection(const CodePoints& other) const {
 }
 
 bool CodePoints::has(char32_t code) const {
-  return std::any_of(ranges().begin(), ranges().end(),
-                     [code](const CodeRange& r) { return r.first <= code && code <= r.last; });
+  const auto next = std::upper_bound(ranges().begin(), ranges().end(), code,
+                                     [](char32_t c, const CodeRange& r) { return c < r.first; });
+  return next != ranges().begin() && code <= std::prev(next)->last;
 }
 
 // ---- UTF-8.
@@ -211,21 +212,47 @@ constexpr std::string_view kShort[] = {"L",  "LC", "Lu", "Ll", "Lt", "Lm", "Lo",
                                        "P",  "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Z",  "Zs",
                                        "Zl", "Zp", "C",  "Cc", "Cf", "Co", "Cn"};
 
+// Characters side by side of one atom.
+struct AtomRun {
+  char32_t first, last;
+  std::size_t atom;
+};
+
+// All of them, found once: a pattern asks for several properties.
+const std::vector<AtomRun>& atom_runs() {
+  static const std::vector<AtomRun> kRuns = [] {
+    std::vector<AtomRun> runs;
+    const auto add = [&](char32_t first, char32_t last) {
+      const auto atom = static_cast<std::size_t>(unicode_atom(first));
+      if (!runs.empty() && runs.back().atom == atom) {
+        runs.back().last = last;
+      } else {
+        runs.push_back({first, last, atom});
+      }
+    };
+    for (char32_t block = 0; block <= kLastCodePoint; block += kUnicodeBlock) {
+      if (is_uniform_block(block)) {
+        add(block, block + kUnicodeBlock - 1);
+        continue;
+      }
+      for (char32_t c = block; c < block + kUnicodeBlock; ++c) {
+        add(c, c);
+      }
+    }
+    return runs;
+  }();
+  return kRuns;
+}
+
 template <class Wanted>
 CodePoints where(const Wanted& is_wanted) {
+  std::vector<bool> wanted;
+  for (const UnicodeAtom& atom : unicode_atoms()) {
+    wanted.push_back(is_wanted(atom));
+  }
   CodePoints out;
-  const auto atoms = unicode_atoms();
-  const auto is_in = [&](char32_t c) {
-    return is_wanted(atoms[static_cast<std::size_t>(unicode_atom(c))]);
-  };
-  for (char32_t block = 0; block <= kLastCodePoint; block += kUnicodeBlock) {
-    if (is_uniform_block(block)) {
-      if (is_in(block)) out.add(block, block + kUnicodeBlock - 1);
-      continue;
-    }
-    for (char32_t c = block; c < block + kUnicodeBlock; ++c) {
-      if (is_in(c)) out.add(c, c);
-    }
+  for (const AtomRun& run : atom_runs()) {
+    if (wanted[run.atom]) out.add(run.first, run.last);
   }
   return out;
 }
@@ -252,6 +279,25 @@ std::optional<CodePoints> script(std::string_view name) {
 
 }  // namespace
 
+CodePoints white_space() {
+  return where([](const UnicodeAtom& atom) { return atom.is_space; });
+}
+
+CodePoints oniguruma_word_characters(bool in_class) {
+  CodePoints out = where([](const UnicodeAtom& atom) { return is_word(atom); });
+  if (in_class) return out;
+  out.add(0xB2, 0xB3);
+  out.add(0xB9, 0xB9);
+  out.add(0xBC, 0xBE);
+  return out;
+}
+
+std::optional<CodePoints> oniguruma_property(std::string_view name) {
+  if (name == "Alphabetic") return unicode_property(name);
+  if (name.size() <= 2) return category(name);
+  return script(name);
+}
+
 std::optional<CodePoints> unicode_property(std::string_view name) {
   if (const std::size_t equals = name.find('='); equals != std::string_view::npos) {
     const std::string_view key = name.substr(0, equals), value = name.substr(equals + 1);
@@ -265,9 +311,7 @@ std::optional<CodePoints> unicode_property(std::string_view name) {
   if (name == "Alphabetic" || name == "Alpha") {
     return where([](const UnicodeAtom& atom) { return atom.is_alphabetic; });
   }
-  if (name == "White_Space" || name == "space") {
-    return where([](const UnicodeAtom& atom) { return atom.is_space; });
-  }
+  if (name == "White_Space" || name == "space") return white_space();
   return category(name);
 }
 

@@ -47,9 +47,17 @@ class CodePoints {
 // One character of the set, in UTF-8.
 ExprId character_of(ExprPool& pool, const CodePoints& set);
 
-// \p{…} of ECMA-262: a general category ("Lu", "Letter", "gc=L"), a script of
-// unicode/table.h ("Script=Han"), Alphabetic, White_Space, Any, ASCII, Assigned. Nothing where
-// the name is none of these.
+// \p{…} of ECMA-262: a general category ("Lu", "Letter", "gc=L"), a script of unicode/table.h
+// ("Script=Han"), Alphabetic, White_Space, Any, ASCII, Assigned. Nothing if the name is another
+// one.
 std::optional<CodePoints> unicode_property(std::string_view name);
+
+// \p{…} of Oniguruma, as far as the table goes: a short category, a script, Alphabetic.
+std::optional<CodePoints> oniguruma_property(std::string_view name);
+
+CodePoints white_space();
+// \w of Oniguruma. Outside of a bracket class Oniguruma uses another table below U+0100, which
+// includes ² ³ ¹ ¼ ½ ¾.
+CodePoints oniguruma_word_characters(bool in_class);
 
 }  // namespace wick::regex

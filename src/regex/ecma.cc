@@ -8,7 +8,7 @@
 // context. Most patterns have no assertion but ^ and $ at their ends, and the three stay equal.
 //
 // Invariant: compile(node, after)[c] are the texts that node, followed by what `after` says of the
-// context behind it, accepts when it begins in context c.
+// context after it, accepts when it begins in context c.
 //
 // Lookbehind would need the same from the left. It is honored where the text on its left is whole:
 // at the start of an alternative of the pattern (where any text may precede), and right before a
@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "regex/ecma_syntax.h"
+#include "regex/syntax.h"
 
 namespace wick::regex {
 namespace {
@@ -304,7 +304,7 @@ class Compiler {
 }  // namespace
 
 Result<ExprId> parse_ecma(ExprPool& pool, std::string_view pattern, PatternUse use) {
-  WICK_TRY(const SyntaxTree tree, parse_syntax(pattern));
+  WICK_TRY(const SyntaxTree tree, parse_ecma_syntax(pattern));
   pool.refuel();
   Compiler compiler(pool, tree);
   WICK_TRY(const ExprId out, use == PatternUse::kSearch ? compiler.search() : compiler.whole());

@@ -1,94 +1,67 @@
-// The parser: groups, quantifiers, assertions. Single characters and classes are in ecma_atoms.cc.
-#include "regex/ecma_syntax.h"
-
+// The parser of ECMA-262's syntax, with the flag u and the lenient escapes that patterns in JSON
+// Schemas use.
 #include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
+#include "regex/syntax.h"
 
 namespace wick::regex {
 
-Error refused(std::string_view what, std::size_t at, std::string_view why) {
-  return {ErrorCode::kUnsupported,
-          "regex_unsupported",
-          cat("the pattern has ", what, " at byte ", at, ", which is not supported: ", why),
-          {}};
+CodePoints word_characters() {
+  CodePoints set(U'a', U'z');
+  set.add(U'A', U'Z');
+  set.add(U'0', U'9');
+  set.add(U'_', U'_');
+  return set;
 }
 
-Error SyntaxParser::wrong(std::string_view what, std::size_t at) const {
-  return {ErrorCode::kInvalid, "regex_syntax",
-          cat("the pattern \"", printable(text_, 80), "\" has ", what, " at byte ", at),
-          "Patterns are ECMA-262 regular expressions."};
+namespace {
+
+CodePoints digits() {
+  return {U'0', U'9'};
 }
 
-Result<SyntaxTree> parse_syntax(std::string_view pattern) {
-  if (pattern.size() > kMaxPatternBytes) {
-    return Error{ErrorCode::kUnsupported,
-                 "regex_memory",
-                 cat("the pattern has ", pattern.size(), " bytes, at most ", kMaxPatternBytes,
-                     " are allowed"),
-                 {}};
+// WhiteSpace and LineTerminator of ECMA-262: White_Space without U+0085, with U+FEFF.
+CodePoints spaces() {
+  CodePoints set(0x9, 0xD);
+  for (const char32_t c :
+       {0x20U, 0xA0U, 0x1680U, 0x2028U, 0x2029U, 0x202FU, 0x205FU, 0x3000U, 0xFEFFU}) {
+    set.add(c, c);
   }
-  return SyntaxParser(pattern).parse();
+  set.add(0x2000, 0x200A);
+  return set;
 }
 
-Result<SyntaxTree> SyntaxParser::parse() {
-  WICK_TRY(tree_.root, alternatives());
-  if (!at_end()) return wrong("a ')' that closes nothing", at_);
-  return std::move(tree_);
+constexpr bool is_letter_or_digit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-Result<std::uint32_t> SyntaxParser::add(Syntax node) {
-  if (tree_.nodes.size() >= kMaxSyntaxNodes) {
-    return Error{ErrorCode::kUnsupported,
-                 "regex_memory",
-                 cat("the pattern has more than ", kMaxSyntaxNodes, " parts"),
-                 {}};
-  }
-  node.has_assertion = node.kind >= SyntaxKind::kStart ||
-                       std::any_of(node.parts.begin(), node.parts.end(),
-                                   [&](std::uint32_t p) { return tree_.nodes[p].has_assertion; });
-  tree_.nodes.push_back(std::move(node));
-  return static_cast<std::uint32_t>(tree_.nodes.size() - 1);
+constexpr bool is_high(char32_t c) noexcept {
+  return c >= 0xD800 && c < 0xDC00;
 }
 
-Result<std::uint32_t> SyntaxParser::add_set(CodePoints set, std::size_t at) {
-  WICK_DO(count_ranges(set));
-  tree_.sets.push_back(std::move(set));
-  return add({.kind = SyntaxKind::kSet,
-              .set = static_cast<std::uint32_t>(tree_.sets.size() - 1),
-              .at = static_cast<std::uint32_t>(at)});
+constexpr bool is_low(char32_t c) noexcept {
+  return c >= 0xDC00 && c < 0xE000;
 }
 
-Result<std::uint32_t> SyntaxParser::alternatives() {
-  if (++depth_ > kMaxNesting) {
-    return Error{ErrorCode::kUnsupported,
-                 "regex_memory",
-                 cat("the pattern has groups nested deeper than ", kMaxNesting),
-                 {}};
-  }
-  Syntax node{.kind = SyntaxKind::kAlternatives, .at = static_cast<std::uint32_t>(at_)};
-  do {
-    WICK_TRY(const std::uint32_t part, sequence());
-    node.parts.push_back(part);
-  } while (take("|"));
-  --depth_;
-  if (node.parts.size() == 1) return node.parts[0];
-  return add(std::move(node));
-}
+class EcmaParser final : public SyntaxParser {
+ public:
+  explicit EcmaParser(std::string_view pattern)
+      : SyntaxParser(pattern, "Patterns are ECMA-262 regular expressions.") {}
 
-Result<std::uint32_t> SyntaxParser::sequence() {
-  Syntax node{.kind = SyntaxKind::kSequence, .at = static_cast<std::uint32_t>(at_)};
-  while (!at_end() && !next_is("|") && !next_is(")")) {
-    WICK_TRY(std::uint32_t part, term());
-    WICK_TRY(part, quantified(part));
-    node.parts.push_back(part);
-  }
-  if (node.parts.size() == 1) return node.parts[0];
-  return add(std::move(node));
-}
+ private:
+  Result<std::uint32_t> term() override;
+  Result<std::uint32_t> quantified(std::uint32_t part) override;
+  Result<std::uint32_t> group();
+  Result<std::uint32_t> assertion_or_escape();
+  // What stands after a backslash, of a set of characters or of one.
+  Result<CodePoints> escape(bool is_in_class, bool& is_single);
+  Result<char32_t> unicode_escape();
+  Result<CodePoints> character_class();
+};
 
-Result<std::uint32_t> SyntaxParser::term() {
+Result<std::uint32_t> EcmaParser::term() {
   const std::size_t began = at_;
   const auto place = static_cast<std::uint32_t>(began);
   if (take("^")) return add({.kind = SyntaxKind::kStart, .at = place});
@@ -118,17 +91,8 @@ Result<std::uint32_t> SyntaxParser::term() {
   return add({.kind = SyntaxKind::kCharacter, .min = code, .at = place});
 }
 
-Result<std::uint32_t> SyntaxParser::group_name(std::size_t began) {
-  const std::size_t name = at_;
-  while (!at_end() && text_[at_] != '>') {
-    ++at_;
-  }
-  if (at_ == name || !take(">")) return wrong("a group name without its '>'", began);
-  return 0U;
-}
-
-// Behind the parenthesis.
-Result<std::uint32_t> SyntaxParser::group() {
+// After the parenthesis.
+Result<std::uint32_t> EcmaParser::group() {
   const std::size_t began = at_ - 1;
   Syntax look{.kind = SyntaxKind::kSequence, .at = static_cast<std::uint32_t>(began)};
   if (take("?=") || take("?!")) {
@@ -152,49 +116,8 @@ Result<std::uint32_t> SyntaxParser::group() {
   return add(std::move(look));
 }
 
-Result<std::uint32_t> SyntaxParser::number() {
-  std::uint64_t value = 0;
-  const std::size_t began = at_;
-  for (; !at_end() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
-    value =
-        std::min<std::uint64_t>(value * 10 + static_cast<unsigned>(text_[at_] - '0'), kUnbounded);
-  }
-  if (value > kMaxCount) {
-    return Error{
-        ErrorCode::kUnsupported,
-        "regex_memory",
-        cat("the pattern repeats ", text_.substr(began, std::min<std::size_t>(at_ - began, 20)),
-            " times at byte ", began, ", at most ", kMaxCount, " are allowed"),
-        {}};
-  }
-  return static_cast<std::uint32_t>(value);
-}
-
-Result<bool> SyntaxParser::counts(std::uint32_t& min, std::uint32_t& max) {
-  const std::size_t began = at_;
-  const auto is_digit = [&] { return !at_end() && text_[at_] >= '0' && text_[at_] <= '9'; };
-  const auto no = [&] {
-    at_ = began;
-    return false;
-  };
-  if (!take("{") || !is_digit()) return no();
-  WICK_TRY(min, number());
-  max = min;
-  if (take(",")) {
-    max = kUnbounded;
-    if (is_digit()) {
-      WICK_TRY(max, number());
-    }
-  }
-  if (!take("}")) return no();
-  if (max < min) {
-    return wrong(cat("a quantifier whose minimum ", min, " is above its maximum ", max), began);
-  }
-  return true;
-}
-
-// `part` with the quantifier behind it, if there is one; a lazy one has the same language.
-Result<std::uint32_t> SyntaxParser::quantified(std::uint32_t part) {
+// `part` with the quantifier after it, if there is one; a lazy one has the same language.
+Result<std::uint32_t> EcmaParser::quantified(std::uint32_t part) {
   const std::size_t began = at_;
   std::uint32_t min = 0, max = kUnbounded;
   if (take("+")) {
@@ -218,8 +141,8 @@ Result<std::uint32_t> SyntaxParser::quantified(std::uint32_t part) {
               .parts = {part}});
 }
 
-// Behind a backslash outside of a class.
-Result<std::uint32_t> SyntaxParser::assertion_or_escape() {
+// After a backslash outside of a class.
+Result<std::uint32_t> EcmaParser::assertion_or_escape() {
   const std::size_t began = at_ - 1;
   const auto place = static_cast<std::uint32_t>(began);
   if (take("b")) return add({.kind = SyntaxKind::kBorder, .at = place});
@@ -235,6 +158,111 @@ Result<std::uint32_t> SyntaxParser::assertion_or_escape() {
   bool is_single = false;
   WICK_TRY(CodePoints set, escape(false, is_single));
   return add_set(std::move(set), began);
+}
+
+// --- Characters, escapes and classes -------------------------------------------------------------
+
+// After \u: four digits, a pair of surrogates, or braces.
+Result<char32_t> EcmaParser::unicode_escape() {
+  const std::size_t began = at_;
+  if (take("{")) return braced_hex(began);
+  WICK_TRY(const char32_t code, hex(4));
+  if (is_high(code) && take("\\u")) {
+    WICK_TRY(const char32_t low, hex(4));
+    if (is_low(low)) return 0x10000 + ((code - 0xD800) << 10U) + (low - 0xDC00);
+  }
+  if (is_high(code) || is_low(code)) {
+    return refused("half of a surrogate pair", began, "no text holds it; write \\u{…}");
+  }
+  return code;
+}
+
+// After a backslash. `is_single`: one character, which may bound a range.
+Result<CodePoints> EcmaParser::escape(bool is_in_class, bool& is_single) {
+  const std::size_t began = at_ - 1;
+  if (at_end()) return wrong("a backslash at its end", began);
+  const char c = text_[at_];
+  is_single = false;
+  if (take("d")) return digits();
+  if (take("D")) return digits().complement();
+  if (take("w")) return word_characters();
+  if (take("W")) return word_characters().complement();
+  if (take("s")) return spaces();
+  if (take("S")) return spaces().complement();
+  if (take("p")) return property(false, unicode_property);
+  if (take("P")) return property(true, unicode_property);
+  is_single = true;
+  const auto one = [](char32_t code) { return CodePoints(code, code); };
+  constexpr std::string_view kNames = "tnvfr", kCodes = "\t\n\v\f\r";
+  if (const std::size_t i = kNames.find(c); i != std::string_view::npos) {
+    ++at_;
+    return one(static_cast<unsigned char>(kCodes[i]));
+  }
+  if (is_in_class && take("b")) return one(0x8);
+  if (take("0")) {
+    if (!at_end() && text_[at_] >= '0' && text_[at_] <= '9') return wrong("an octal escape", began);
+    return one(0);
+  }
+  if (take("c")) {
+    const char letter = at_end() ? ' ' : static_cast<char>(text_[at_] & ~0x20);
+    if (letter < 'A' || letter > 'Z') return wrong("\\c without a letter", began);
+    ++at_;
+    return one(static_cast<char32_t>(letter - 'A' + 1));
+  }
+  if (take("x")) {
+    WICK_TRY(const char32_t code, hex(2));
+    return one(code);
+  }
+  if (take("u")) {
+    WICK_TRY(const char32_t code, unicode_escape());
+    return one(code);
+  }
+  // The flag u allows only syntax characters; patterns escape more than these.
+  if (is_letter_or_digit(c)) return wrong(cat("an unknown escape (\\", c, ")"), began);
+  WICK_TRY(const char32_t code, character());
+  return one(code);
+}
+
+// After the bracket.
+Result<CodePoints> EcmaParser::character_class() {
+  const std::size_t began = at_ - 1;
+  const bool is_negative = take("^");
+  CodePoints set;
+  const auto member = [&](bool& is_single) -> Result<CodePoints> {
+    if (take("\\")) return escape(true, is_single);
+    is_single = true;
+    WICK_TRY(const char32_t code, character());
+    return CodePoints(code, code);
+  };
+  for (;;) {
+    if (at_end()) return wrong("a '[' without its ']'", began);
+    if (take("]")) break;
+    const std::size_t place = at_;
+    bool is_single = false, is_single_too = false;
+    WICK_TRY(const CodePoints first, member(is_single));
+    set.add(first);
+    WICK_DO(count_ranges(first));
+    const bool is_range = next_is("-") && at_ + 1 < text_.size() && text_[at_ + 1] != ']';
+    if (!is_range) continue;
+    take("-");
+    WICK_TRY(const CodePoints last, member(is_single_too));
+    set.add(last);
+    WICK_DO(count_ranges(last));
+    if (!is_single || !is_single_too) {
+      set.add(U'-', U'-');  // "[\w-.]": the hyphen is itself
+      continue;
+    }
+    const char32_t from = first.ranges()[0].first, to = last.ranges()[0].first;
+    if (to < from) return wrong("a range that ends before it begins", place);
+    set.add(from, to);
+  }
+  return is_negative ? set.complement() : set;
+}
+
+}  // namespace
+
+Result<SyntaxTree> parse_ecma_syntax(std::string_view pattern) {
+  return EcmaParser(pattern).parse();
 }
 
 }  // namespace wick::regex

@@ -1,11 +1,12 @@
-// Regular expressions over bytes as hash-consed nodes: two expressions that normalize to the same
-// form have the same id, so comparing languages that are written alike is comparing numbers.
-// Union, concatenation, repetition with counters, intersection and complement; constructors
-// normalize, derivatives (regex/automaton.h) take expressions apart byte by byte.
+// Regular expressions over bytes as hash-consed nodes. Two expressions with the same normal form
+// have the same id, so they are compared by id. Operations: union, concatenation, repetition with
+// counters, intersection, complement. Constructors normalize; regex/automaton.h computes
+// derivatives.
 //
 // An ExprPool owns its expressions and frees them together. One thread at a time. Memory and work
-// are bounded: a constructor that would exceed the budget returns kNoExpr, and so does every
-// constructor that is given kNoExpr, so callers ask once, at the end (`failure()`).
+// are bounded: a constructor that would exceed the budget returns kNoExpr. With a kNoExpr argument
+// every constructor returns kNoExpr, so callers check the result once, at the end; failure() has
+// the error.
 //
 //   ExprPool pool;
 //   const ExprId a = pool.bytes(ByteSet::range('a', 'z'));
@@ -102,7 +103,8 @@ class ExprPool {
 
   bool is_nullable(ExprId id) const noexcept { return id != kNoExpr && exprs_[id].is_nullable; }
 
-  // Says that `id` holds valid UTF-8 only, where the constructors cannot see it.
+  // Marks the language of `id` as valid UTF-8. For expressions for which the constructors cannot
+  // derive this.
   void mark_text(ExprId id) noexcept {
     if (id != kNoExpr) exprs_[id].is_text = true;
   }
@@ -114,8 +116,8 @@ class ExprPool {
 
   std::uint32_t set_id(const ByteSet& set);  // kUnbounded: out of memory
 
-  // Whether `extra_bytes` more may be taken. What a user of the pool keeps beside it counts, too:
-  // it says how much that is.
+  // Whether `extra_bytes` more fit the budget. Tables that a user of the pool keeps count, too;
+  // their size is given to set_bytes_beside().
   bool reserve(std::size_t extra_bytes);
 
   void set_bytes_beside(std::size_t bytes) noexcept { bytes_beside_ = bytes; }

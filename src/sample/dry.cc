@@ -20,7 +20,7 @@ std::size_t window_of(const SamplingParams& p, std::size_t history) noexcept {
              : std::min(history, static_cast<std::size_t>(p.dry_penalty_last_n));
 }
 
-// How many tokens at the end of `h` stand behind the last breaker.
+// Number of tokens at the end of `h` after the last breaker.
 std::size_t find_breaker(std::span<const TokenId> h, const SamplerMemory& m,
                          const DryBreakers& breakers) noexcept {
   for (std::size_t n = 0; n < h.size(); ++n) {

@@ -1,7 +1,6 @@
-// exp and log by additions, multiplications and divisions alone, because the C library's differ
-// between processors and the same seed must give the same token everywhere. Relative error below
-// 1e-15 (exp: 1e-14 near its ends, as the argument's own rounding grows).
-// Hot: all of it.
+// exp and log that use only additions, multiplications and divisions: those of the C library differ
+// between processors, but a seed must give the same token everywhere. Relative error below 1e-15
+// (exp: 1e-14 near its ends, as the argument's own rounding grows). Hot: all of it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 namespace wick {
 
 // out = e^x, 0 below -700 and for NaN, for a double or a vector of them (Bits: as many 64-bit
-// integers): each lane has the bits that a double alone gets.
+// integers): each lane has the same bits as a single double.
 //
 // x = n ln 2 + r, |r| <= ln 2 / 2; e^r by its series to r^13: the first term left out is below
 // 4e-18. Adding 1.5 * 2^52 rounds to a whole number, which then stands in the low bits, from where

@@ -1,4 +1,4 @@
-// What a request's sampling may not exceed.
+// Limits of a request's sampling settings.
 #pragma once
 
 #include <cstddef>

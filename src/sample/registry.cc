@@ -31,46 +31,48 @@ constexpr SamplerParam switch_row(std::string_view key, std::string_view help) {
 
 using P = SamplingParams;
 constexpr SamplerParam kEnds[] = {
-    row<&P::min_tokens>("min_tokens", "no EOS token before so many tokens", 0, 1 << 24, 0),
-    switch_row<&P::ignore_eos>("ignore_eos", "never sample EOS tokens"),
+    row<&P::min_tokens>("min_tokens", "no EOG token before this many tokens; 0 = off", 0, 1 << 24,
+                        0),
+    switch_row<&P::ignore_eos>("ignore_eos", "never sample EOG tokens"),
 };
 constexpr SamplerParam kPenalties[] = {
-    row<&P::repeat_penalty>("repeat_penalty", "repetition penalty; 1 = off", 0.01,
-                            100, 1),
-    row<&P::presence_penalty>("presence_penalty", "presence penalty; 0 = off",
-                              -2, 2, 0),
-    row<&P::frequency_penalty>("frequency_penalty", "frequency penalty; 0 = off", -2, 2,
-                               0),
-    row<&P::repeat_last_n>("repeat_last_n", "last tokens that the penalties look at; -1 = all", -1,
+    row<&P::repeat_penalty>("repeat_penalty", "repetition penalty; 1 = off", 0.01, 100, 1),
+    row<&P::presence_penalty>("presence_penalty", "presence penalty; 0 = off", -2, 2, 0),
+    row<&P::frequency_penalty>("frequency_penalty", "frequency penalty; 0 = off", -2, 2, 0),
+    row<&P::repeat_last_n>("repeat_last_n",
+                           "number of last tokens that the penalties count; 0 = off, -1 = all", -1,
                            1 << 24, 0),
 };
 constexpr SamplerParam kDry[] = {
     row<&P::dry_multiplier>("dry_multiplier", "DRY: strength of the penalty; 0 = off", 0, 1000, 0),
-    row<&P::dry_base>("dry_base", "DRY: base; the penalty grows by it with each repeated token", 1,
+    row<&P::dry_base>("dry_base", "DRY: factor of the penalty for each further repeated token", 1,
                       100, 1.75),
     row<&P::dry_allowed_length>("dry_allowed_length", "DRY: longest repetition without penalty", 0,
                                 1 << 24, 2),
-    row<&P::dry_penalty_last_n>("dry_penalty_last_n", "DRY: last tokens that it looks at; -1 = all",
-                                -1, 1 << 24, 0),
+    row<&P::dry_penalty_last_n>("dry_penalty_last_n",
+                                "DRY: number of last tokens to search; 0 = off, -1 = all", -1,
+                                1 << 24, 0),
 };
 constexpr SamplerParam kTopNSigma[] = {
     row<&P::top_n_sigma>("top_n_sigma",
-                         "keep logits within so many standard deviations of the largest; 0 = off",
+                         "keep logits within this many standard deviations of the largest; 0 = off",
                          0, 100, 0),
 };
 constexpr SamplerParam kTopK[] = {
     row<&P::top_k>("top_k", "keep the k most likely tokens; 0 = off", 0, 1 << 24, 0),
 };
 constexpr SamplerParam kTypical[] = {
-    row<&P::typical_p>("typical_p", "locally typical sampling; 1 = off",
-                       0, 1, 1),
+    row<&P::typical_p>("typical_p", "locally typical sampling; 1 = off", 0, 1, 1),
 };
 constexpr SamplerParam kTopP[] = {
-    row<&P::top_p>("top_p", "nucleus sampling: keep the smallest set of this probability; 1 = off",
+    row<&P::top_p>("top_p",
+                   "nucleus sampling: keep the smallest set of tokens whose probabilities sum to "
+                   "at least this; 1 = off",
                    0, 1, 1),
 };
 constexpr SamplerParam kMinP[] = {
-    row<&P::min_p>("min_p", "keep tokens of at least this times the top probability; 0 = off", 0, 1,
+    row<&P::min_p>("min_p",
+                   "keep tokens with at least this fraction of the top probability; 0 = off", 0, 1,
                    0),
 };
 constexpr SamplerParam kXtc[] = {
@@ -80,21 +82,24 @@ constexpr SamplerParam kXtc[] = {
 };
 constexpr SamplerParam kTemperature[] = {
     row<&P::temperature>("temperature", "temperature; 0 = greedy", 0, 100, 1),
-    row<&P::dynatemp_range>("dynatemp_range", "dynamic temperature: range; 0 = off", 0,
-                            100, 0),
+    row<&P::dynatemp_range>("dynatemp_range", "dynamic temperature: range; 0 = off", 0, 100, 0),
     row<&P::dynatemp_exponent>("dynatemp_exponent", "dynamic temperature: exponent", 0.01, 100, 1),
 };
 
 constexpr SamplerParam kMirostat[] = {
-    row<&P::mirostat>("mirostat", "Mirostat version 1 or 2, instead of the other cuts; 0 = off", 0,
-                      2, 0),
+    row<&P::mirostat>(
+        "mirostat",
+        "Mirostat version 1 or 2; replaces the truncating samplers (top-k, top-p, …); 0 = off", 0,
+        2, 0),
     row<&P::mirostat_tau>("mirostat_tau", "Mirostat: target entropy (tau), in bits", 0, 100, 5),
     row<&P::mirostat_eta>("mirostat_eta", "Mirostat: learning rate (eta)", 0, 100, 0.1),
 };
 constexpr SamplerParam kAdaptiveP[] = {
-    row<&P::adaptive_target>("adaptive_target", "adaptive-p: target probability; -1 = off", -1,
-                             1, -1),
-    row<&P::adaptive_decay>("adaptive_decay", "adaptive-p: decay of its memory", 0, 0.99, 0.9),
+    row<&P::adaptive_target>("adaptive_target", "adaptive-p: target probability; -1 = off", -1, 1,
+                             -1),
+    row<&P::adaptive_decay>("adaptive_decay",
+                            "adaptive-p: decay factor of the running mean of the probability", 0,
+                            0.99, 0.9),
 };
 
 bool is_penalising(const P& p) noexcept {

@@ -1,11 +1,10 @@
 // From logits to a token. A SamplerChain belongs to one sequence and is used by the engine thread
 // only; building one allocates, sample() never does. Its random numbers come from a counter-based
-// generator keyed by the request's seed, so a seed gives the same text whatever else runs. The
-// order of the stages is the request's; it and all defaults are llama.cpp's unless it says
-// otherwise: penalties → DRY → top-n-sigma → top-k → typical → top-p → min-p → XTC → temperature →
-// draw. Bans of end tokens and logit bias come before all of them. Temperature 0 is greedy: the
-// most likely token after bias, penalties and DRY, the lowest id among equals; nothing else is
-// asked.
+// generator keyed by the request's seed, so a seed gives the same text with any other requests. A
+// request may set the order of the stages. The default order and all default values are
+// llama.cpp's: penalties → DRY → top-n-sigma → top-k → typical → top-p → min-p → XTC → temperature
+// → draw. EOG bans and logit bias always run first. Temperature 0 is greedy: the most likely token
+// after bias, penalties and DRY, the lowest id among equals; the other stages do not run.
 //
 //   SamplerChain chain(params, {.vocab = vocab, .ends = ends});
 //   const TokenId next = chain.sample(logits, {}, history);
@@ -57,9 +56,9 @@ struct SamplingParams {
   float dry_multiplier = 0;  // 0 = off
   float dry_base = 1.75F;
   int dry_allowed_length = 2;
-  int dry_penalty_last_n = 64;    // tokens looked back at; 0 = off, -1 = the whole context
-  float top_n_sigma = 0;  // 0 = off
-  float typical_p = 1;    // 1 = off
+  int dry_penalty_last_n = 64;  // tokens looked back at; 0 = off, -1 = the whole context
+  float top_n_sigma = 0;        // 0 = off
+  float typical_p = 1;          // 1 = off
   float xtc_probability = 0, xtc_threshold = 0.1F;
   float dynatemp_range = 0, dynatemp_exponent = 1;
   int mirostat = 0;  // 0 = off, 1, 2; instead of all that leaves tokens out
@@ -74,8 +73,8 @@ struct SamplingParams {
   DryBreakers dry_sequence_breakers = {};
 };
 
-// One parameter of the chain: its name as flag, field and help line, its range, and where it lies.
-// CLI, server, docs and the property tests iterate over this table.
+// One parameter of the chain: its name, help, range, and its member of SamplingParams. CLI, server,
+// docs and the property tests iterate over this table.
 struct SamplerParam {
   std::string_view key;  // "top_k"; the flag is --top-k
   std::string_view help;
@@ -98,9 +97,9 @@ struct ChainSizes {
   std::span<const TokenId> ends = {};  // tokens that end the answer
 };
 
-// What a caller does to the logits before the chain sees them: ban, force, push. It is asked once
-// for each token that is drawn, by the engine's thread, which waits for it; the same logits and
-// history must give the same edit, or the same seed no longer gives the same text.
+// Changes the logits before the chain sees them, for example to ban tokens. The engine thread calls
+// it once for each sampled token and waits. The result must depend on logits and history alone;
+// otherwise the same seed may give another text.
 class LogitsEditor {
  public:
   virtual ~LogitsEditor() = default;

@@ -1,5 +1,5 @@
-// Passes over the logits of the whole vocabulary, in chunks of 512. What is not allowed reads as
-// -infinity; NaN never compares as larger, so both are as good as absent. Any thread.
+// Scans over the logits of the whole vocabulary, in chunks of 512. Tokens that are not allowed
+// count as -infinity, and NaN never compares as larger, so both are ignored. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ constexpr std::size_t count_chunks(std::size_t vocab) {
   return (vocab + kScanChunk - 1) / kScanChunk;
 }
 
-// What the loops over a chunk run on: kAvx2, or kScalar for all else. WICK_ISA (base/isa.h) counts
-// here, too.
+// The instruction set of the loops over a chunk: kAvx2, otherwise kScalar. WICK_ISA (base/isa.h)
+// applies.
 Isa scan_isa() noexcept;
 
 // Hot:

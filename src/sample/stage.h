@@ -1,6 +1,6 @@
-// What a sampler stage sees and does. A stage is one file and one row of samplers(); adding one
-// adds its flag, its API field, its range check and its property tests. Engine thread; apply and
-// choose are hot, prepare is not.
+// The interface of a sampler stage. A stage is one file and one row of samplers(); its flag, API
+// field, range check and property tests are generated from the row. Engine thread; apply and choose
+// are hot, prepare is not.
 //
 // The tokens in play begin as the whole vocabulary, unlisted: stages that change a few logits edit
 // them in place, stages that only need a bound raise `least`. The first stage that needs the tokens
@@ -28,7 +28,7 @@ struct Draws {
   double next() noexcept { return uniform(seed, count++); }
 };
 
-// What a request keeps from one token to the next, and scratch; sized once.
+// The state of a request between tokens, and scratch; allocated once.
 struct SamplerMemory {
   Draws draws;
   int n_drawn = 0;                               // tokens so far

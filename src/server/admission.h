@@ -1,7 +1,7 @@
 // Whether an answer may begin: not where those before it would hold it up for longer than the
-// server allows. Better a refusal at once than an answer too late. For each model it counts the
-// answers under way, and how long they take once they are computed: the mean of the latest ones.
-// Any thread.
+// server allows. Better a refusal at once than an answer too late. Of each model it knows which
+// answers are computed and since when, which ones wait, how long the latest ones took, and how much
+// later than estimated they began: 99 of 100 begin in time. Any thread.
 //
 //   WICK_TRY(auto place, admission.enter("smol", 1, {.slots = 16, .max_wait_ms = 5000}));
 //   place->end(usage);   // of each answer; its destructor gives the place back
@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "wick/usage.h"
 
@@ -37,15 +38,17 @@ class Admission {
    private:
     friend class Admission;
     struct Model;
-    Place(std::shared_ptr<Model> model, int n);
+    struct Entries;
+    Place(std::shared_ptr<Model> model, std::unique_ptr<Entries> entries, const Clock& clock);
 
     std::shared_ptr<Model> model_;
-    int n_;
+    std::unique_ptr<Entries> entries_;
+    const Clock* clock_;
   };
 
   // kUnavailable, id "overloaded". Embeddings and what comes past it wait unseen.
-  Result<std::unique_ptr<Place>> enter(const std::string& model, int n,
-                                       const AdmissionRules& rules);
+  Result<std::unique_ptr<Place>> enter(const std::string& model, int n, const AdmissionRules& rules,
+                                       const Clock& clock = Clock::machine());
 
  private:
   std::mutex mutex_;

@@ -32,21 +32,23 @@ std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
   return i == 0 ? seed : splitmix64(seed, static_cast<std::uint64_t>(i));
 }
 
-Result<Started> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake) {
-  Request request = ask.request;
-  const std::size_t n_prompts = std::max<std::size_t>(1, ask.prompts.size());
-  if (n_prompts * static_cast<std::size_t>(ask.n) > kMaxAnswers) {
-    return bad_field("prompt", "has ", n_prompts, " texts and n is ", ask.n,
+Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
+                              const std::shared_ptr<Wake>& wake) {
+  Request request = parsed.request;
+  const std::size_t n_prompts = std::max<std::size_t>(1, parsed.prompts.size());
+  if (n_prompts * static_cast<std::size_t>(parsed.n) > kMaxAnswers) {
+    return bad_field("prompt", "has ", n_prompts, " texts and n is ", parsed.n,
                      ", allowed are together ", kMaxAnswers, " answers");
   }
   Started started;
-  const int n_answers = static_cast<int>(n_prompts) * ask.n;
+  const int n_answers = static_cast<int>(n_prompts) * parsed.n;
   WICK_TRY(started.place,
-           context.admission.enter(request.model, n_answers, settings_now(context)->admission));
+           context.admission.enter(request.model, n_answers, settings_now(context)->admission,
+                                   *context.options.clock));
   for (std::size_t p = 0; p < n_prompts; ++p) {
-    if (!ask.prompts.empty()) request.prompt = ask.prompts[p];
-    for (int i = 0; i < ask.n; ++i) {
-      const auto seed = ask.request.generation.seed;
+    if (!parsed.prompts.empty()) request.prompt = parsed.prompts[p];
+    for (int i = 0; i < parsed.n; ++i) {
+      const auto seed = parsed.request.generation.seed;
       if (seed) request.generation.seed = choice_seed(*seed, i);
       WICK_TRY(auto answer, context.provider->start(request, wake));
       started.answers.push_back(std::move(answer));
@@ -66,33 +68,37 @@ Error cancelled(bool is_stopping) {
 
 class AnswersWork final : public http::Work {
  public:
-  explicit AnswersWork(AnswersJob job)
-      : job_(std::move(job)), wholes_(job_.started.answers.size()) {
-    job_.context->counters.pace.begin(static_cast<int>(wholes_.size()));
+  explicit AnswersWork(AnswersSetup setup)
+      : setup_(std::move(setup)),
+        wholes_(setup_.started.answers.size()),
+        pace_(setup_.context->counters.paces.of(setup_.model)) {
+    pace_->begin(static_cast<int>(wholes_.size()), now_ns());
   }
 
   ~AnswersWork() override {
-    job_.context->counters.pace.drop(static_cast<int>(wholes_.size()) - n_ended_);
+    pace_->drop(static_cast<int>(wholes_.size()) - n_ended_, now_ns());
     end_span();
   }
 
   State advance(http::Writer& out) override {
     if (is_over_) return State::kDone;
-    return job_.streams ? stream(out) : gather(out);
+    return setup_.streams ? stream(out) : gather(out);
   }
 
   std::string_view heartbeat() const noexcept override {
-    return has_begun_ ? job_.dialect->heartbeat() : std::string_view();
+    return has_begun_ ? setup_.dialect->heartbeat() : std::string_view();
   }
 
   // The first time answers go on to their end, the second time they end now.
   void drain() override {
     if (!std::exchange(is_stopping_, true)) return;
-    for (const auto& answer : job_.started.answers)
+    for (const auto& answer : setup_.started.answers)
       answer->cancel();
   }
 
  private:
+  std::int64_t now_ns() const noexcept { return setup_.context->options.clock->now_ns(); }
+
   // What ends the answer instead of its own end.
   std::optional<Error> failure(const DoneEvent& event) const {
     if (event.error) return event.error;
@@ -102,16 +108,17 @@ class AnswersWork final : public http::Work {
 
   void count(const DoneEvent& event) {
     ++n_ended_;
-    if (job_.started.place != nullptr) job_.started.place->end(event.usage);
+    if (setup_.started.place != nullptr) setup_.started.place->end(event.usage);
     usage_.add(event.usage, n_ended_ == 1);
-    job_.span.finish = name(event.finish);
-    if (const auto error = failure(event)) job_.span.error = error->id;
-    job_.context->counters.add(event, job_.context->options.clock->now_ns());
+    setup_.span.finish = name(event.finish);
+    if (const auto error = failure(event)) setup_.span.error = error->id;
+    pace_->end(now_ns());
+    setup_.context->counters.add(event);
   }
 
   State gather(http::Writer& out) {
-    for (std::size_t i = 0; i < job_.started.answers.size(); ++i) {
-      while (const auto event = job_.started.answers[i]->poll()) {
+    for (std::size_t i = 0; i < setup_.started.answers.size(); ++i) {
+      while (const auto event = setup_.started.answers[i]->poll()) {
         wholes_[i].add(*event);
         const auto* const done = std::get_if<DoneEvent>(&*event);
         if (done == nullptr) continue;
@@ -120,9 +127,9 @@ class AnswersWork final : public http::Work {
       }
     }
     const auto is_over = [](const auto& answer) { return answer->is_over(); };
-    if (!std::all_of(job_.started.answers.begin(), job_.started.answers.end(), is_over))
+    if (!std::all_of(setup_.started.answers.begin(), setup_.started.answers.end(), is_over))
       return State::kWaits;
-    http::Response response = job_.dialect->whole(wholes_);
+    http::Response response = setup_.dialect->whole(wholes_);
     add_headers(response);
     out.whole(std::move(response));
     return over();
@@ -133,13 +140,13 @@ class AnswersWork final : public http::Work {
       buffer_.clear();
       if (!has_started_) {
         has_started_ = true;
-        job_.dialect->start(buffer_);
+        setup_.dialect->start(buffer_);
       }
       const bool is_last = read(std::min(out.room(), kStreamPiece));
       if (error_ && !has_begun_ && !has_said_) return refuse(*error_, out);
       if (!has_begun_) {
         has_begun_ = true;
-        http::Response head = job_.dialect->head();
+        http::Response head = setup_.dialect->head();
         add_headers(head);
         head.body = std::move(buffer_);
         out.begin(std::move(head));
@@ -158,15 +165,15 @@ class AnswersWork final : public http::Work {
     bool has_more = true;
     while (has_more && buffer_.size() < room) {
       has_more = false;
-      for (std::size_t i = 0; i < job_.started.answers.size(); ++i) {
-        const auto event = job_.started.answers[i]->poll();
+      for (std::size_t i = 0; i < setup_.started.answers.size(); ++i) {
+        const auto event = setup_.started.answers[i]->poll();
         if (!event) continue;
         has_more = true;
         if (const auto* const done = std::get_if<DoneEvent>(&*event)) {
           if (end_of(i, *done)) return true;
         } else {
           has_said_ = true;
-          job_.dialect->add(i, *event, buffer_);
+          setup_.dialect->add(i, *event, buffer_);
         }
       }
     }
@@ -177,44 +184,47 @@ class AnswersWork final : public http::Work {
     count(done);
     if (auto error = failure(done)) {
       error_ = std::move(error);
-      if (has_begun_ || has_said_) job_.dialect->fail(refusal(*job_.context, *error_), buffer_);
+      if (has_begun_ || has_said_)
+        setup_.dialect->fail(refusal(*setup_.context, *error_, setup_.model), buffer_);
       return true;
     }
-    job_.dialect->done(choice, done, buffer_);
-    if (++n_done_ < job_.started.answers.size()) return false;
-    job_.dialect->finish(buffer_);
+    setup_.dialect->done(choice, done, buffer_);
+    if (++n_done_ < setup_.started.answers.size()) return false;
+    setup_.dialect->finish(buffer_);
     return true;
   }
 
   void end_span() {
-    const auto& traces = job_.context->options.traces;
+    const auto& traces = setup_.context->options.traces;
     if (traces == nullptr) return;
-    job_.span.end_ns = unix_ns();
-    job_.span.usage = usage_.usage;
+    setup_.span.end_ns = unix_ns();
+    setup_.span.usage = usage_.usage;
     const bool is_whole = n_ended_ == static_cast<int>(wholes_.size());
-    if (!is_whole && job_.span.error.empty()) job_.span.error = "cancelled";
-    traces->add(std::move(job_.span));
+    if (!is_whole && setup_.span.error.empty()) setup_.span.error = "cancelled";
+    traces->add(std::move(setup_.span));
   }
 
   State refuse(const Error& error, http::Writer& out) {
-    http::Response response = job_.dialect->refuse(refusal(*job_.context, error), wholes_);
+    http::Response response =
+        setup_.dialect->refuse(refusal(*setup_.context, error, setup_.model), wholes_);
     add_headers(response);
     out.whole(std::move(response));
     return over();
   }
 
   void add_headers(http::Response& response) const {
-    response.headers.insert(response.headers.end(), job_.headers.begin(), job_.headers.end());
+    response.headers.insert(response.headers.end(), setup_.headers.begin(), setup_.headers.end());
   }
 
   State over() {
     is_over_ = true;
-    job_.started = {};  // what still runs is cancelled
+    setup_.started = {};  // what still runs is cancelled
     return State::kDone;
   }
 
-  AnswersJob job_;
+  AnswersSetup setup_;
   std::vector<Gather> wholes_;
+  const std::shared_ptr<Pace> pace_;  // of the model
   UsageSum usage_;
   std::string buffer_;
   std::optional<Error> error_ = {};
@@ -226,32 +236,34 @@ class AnswersWork final : public http::Work {
 
 }  // namespace
 
-Span begin_span(const Context& context, const Ask& ask) {
+Span begin_span(const Context& context, const ParsedRequest& parsed) {
   if (context.options.traces == nullptr) return {};
-  return {.parent = parse_trace_parent(ask.trace_parent),
-          .request_id = ask.request_id,
-          .model = ask.request.model,
-          .operation = ask.api == kCompletions ? "text_completion" : "chat",
+  return {.parent = parse_trace_parent(parsed.trace_parent),
+          .request_id = parsed.request_id,
+          .model = parsed.request.model,
+          .operation = parsed.api == kCompletions ? "text_completion" : "chat",
           .begin_ns = unix_ns()};
 }
 
-std::unique_ptr<http::Work> make_work(AnswersJob job) {
-  return std::make_unique<AnswersWork>(std::move(job));
+std::unique_ptr<http::Work> make_work(AnswersSetup setup) {
+  return std::make_unique<AnswersWork>(std::move(setup));
 }
 
-http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr<Dialect> dialect,
-                   const std::shared_ptr<Wake>& wake) {
+http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
+                   std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake) {
   http::Response head;
-  add_ignored(ask, head);
-  Span span = begin_span(*context, ask);
-  auto started = start_answers(*context, ask, wake);
+  add_ignored(parsed, head);
+  Span span = begin_span(*context, parsed);
+  auto started = start_answers(*context, parsed, wake);
   if (!started) {
-    http::Response response = dialect->refuse(refusal(*context, started.error()), {});
+    const ApiError error = refusal(*context, started.error(), parsed.request.model);
+    http::Response response = dialect->refuse(error, {});
     response.headers.insert(response.headers.end(), head.headers.begin(), head.headers.end());
     return response;
   }
   return make_work({.context = context,
-                    .streams = ask.streams,
+                    .model = parsed.request.model,
+                    .streams = parsed.streams,
                     .headers = std::move(head.headers),
                     .started = *std::move(started),
                     .dialect = std::move(dialect),

@@ -43,7 +43,7 @@ void write_arguments(JsonOut& json, const std::string& arguments);
 
 using Answers = std::vector<std::unique_ptr<Answer>>;
 
-// ask.n answers to each prompt, those of one prompt together. The first of a prompt has the
+// parsed.n answers to each prompt, those of one prompt together. The first of a prompt has the
 // request's seed, the others ones that are made of it; without a seed each is random.
 // Refused where they would wait too long (server/admission.h).
 struct Started {
@@ -51,13 +51,15 @@ struct Started {
   std::unique_ptr<Admission::Place> place = {};
 };
 
-Result<Started> start_answers(Context& context, const Ask& ask, const std::shared_ptr<Wake>& wake);
+Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
+                              const std::shared_ptr<Wake>& wake);
 
 // The seed of choice i.
 std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept;
 
-struct AnswersJob {
+struct AnswersSetup {
   SharedContext context;
+  std::string model = {};  // real name
   bool streams = false;
   std::vector<http::Header> headers = {};  // of the answer
   Started started = {};
@@ -66,12 +68,12 @@ struct AnswersJob {
 };
 
 // What is known of it before the first answer.
-Span begin_span(const Context& context, const Ask& ask);
+Span begin_span(const Context& context, const ParsedRequest& parsed);
 
-std::unique_ptr<http::Work> make_work(AnswersJob job);
+std::unique_ptr<http::Work> make_work(AnswersSetup setup);
 
 // Starts the answers, or returns the error, formatted by `dialect`.
-http::Reply answer(const SharedContext& context, const Ask& ask, std::unique_ptr<Dialect> dialect,
-                   const std::shared_ptr<Wake>& wake);
+http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
+                   std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake);
 
 }  // namespace wick::server

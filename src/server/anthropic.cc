@@ -43,7 +43,7 @@ std::string_view stop_reason(FinishReason finish) noexcept {
   }
 }
 
-void write_usage(JsonOut& json, const Usage& usage) {
+void write_anthropic_usage(JsonOut& json, const Usage& usage) {
   json.key("usage").object();
   json.field("input_tokens", usage.prompt_tokens - usage.cached_tokens);
   json.field("cache_creation_input_tokens", 0);
@@ -69,9 +69,9 @@ void write_content(JsonOut& json, const Completion& c) {
 
 class MessagesDialect final : public Dialect {
  public:
-  MessagesDialect(Context& context, const Ask& ask)
-      : id_(make_id(context, "msg_")), model_(ask.request.model) {
-    const auto& stops = ask.request.generation.stop;
+  MessagesDialect(Context& context, const ParsedRequest& parsed)
+      : id_(make_id(context, "msg_")), model_(parsed.request.model) {
+    const auto& stops = parsed.request.generation.stop;
     if (stops.size() == 1) only_stop_ = stops.front();
   }
 
@@ -85,7 +85,7 @@ class MessagesDialect final : public Dialect {
     write_head(json);
     json.key("content").array().end_array();
     json.field("stop_reason", nullptr).field("stop_sequence", nullptr);
-    write_usage(json, {});
+    write_anthropic_usage(json, {});
     json.end_object();
     end(json, out);
     out += heartbeat();
@@ -122,7 +122,7 @@ class MessagesDialect final : public Dialect {
     json.key("delta").object();
     write_stop(json, event.finish);
     json.end_object();
-    write_usage(json, event.usage);
+    write_anthropic_usage(json, event.usage);
     end(json, out);
   }
 
@@ -143,7 +143,7 @@ class MessagesDialect final : public Dialect {
     write_head(json);
     write_content(json, c);
     write_stop(json, c.finish);
-    write_usage(json, c.usage);
+    write_anthropic_usage(json, c.usage);
     json.end_object();
     return response;
   }
@@ -252,14 +252,15 @@ class MessagesDialect final : public Dialect {
   std::vector<std::pair<Block, std::string>> late_;  // said while a call was open
 };
 
-Result<Ask> read_messages_ask(const SharedContext& context, const http::Request& request,
-                              bool needs_length) {
-  WICK_TRY(Ask ask, read_ask(*context, kMessages, request));
-  auto* const talk = std::get_if<std::vector<Message>>(&ask.request.prompt);
+Result<ParsedRequest> read_messages_request(const SharedContext& context,
+                                            const http::Request& request, bool needs_length) {
+  WICK_TRY(ParsedRequest parsed, read_request(*context, kMessages, request));
+  auto* const talk = std::get_if<std::vector<Message>>(&parsed.request.prompt);
   if (talk == nullptr) return bad_field("messages", "is missing");
-  if (needs_length && !ask.max_tokens) return bad_field("max_tokens", "is missing");
-  if (!ask.system.empty()) talk->insert(talk->begin(), {.role = "system", .content = ask.system});
-  return ask;
+  if (needs_length && !parsed.max_tokens) return bad_field("max_tokens", "is missing");
+  if (!parsed.system.empty())
+    talk->insert(talk->begin(), {.role = "system", .content = parsed.system});
+  return parsed;
 }
 
 }  // namespace
@@ -273,16 +274,16 @@ http::Response anthropic_refusal(const ApiError& error) {
 
 http::Reply messages(const SharedContext& context, const http::Request& request,
                      const std::shared_ptr<Wake>& wake) {
-  const auto ask = read_messages_ask(context, request, true);
-  if (!ask) return anthropic_refusal(refusal(*context, ask.error()));
-  return answer(context, *ask, std::make_unique<MessagesDialect>(*context, *ask), wake);
+  const auto parsed = read_messages_request(context, request, true);
+  if (!parsed) return anthropic_refusal(refusal(*context, parsed.error()));
+  return answer(context, *parsed, std::make_unique<MessagesDialect>(*context, *parsed), wake);
 }
 
 http::Reply count_message_tokens(const SharedContext& context, const http::Request& request,
                                  const std::shared_ptr<Wake>& /*wake*/) {
-  const auto ask = read_messages_ask(context, request, false);
-  if (!ask) return anthropic_refusal(refusal(*context, ask.error()));
-  const auto ids = context->provider->prompt_tokens(ask->request);
+  const auto parsed = read_messages_request(context, request, false);
+  if (!parsed) return anthropic_refusal(refusal(*context, parsed.error()));
+  const auto ids = context->provider->prompt_tokens(parsed->request);
   if (!ids) return anthropic_refusal(refusal(*context, ids.error()));
   http::Response response;
   JsonOut(response.body).object().field("input_tokens", ids->size()).end_object();

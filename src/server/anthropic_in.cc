@@ -1,7 +1,7 @@
 // What Anthropic's fields say otherwise than OpenAI's: blocks of content, system, thinking.
 #include "server/errors.h"
 #include "server/messages_in.h"
-#include "server/take.h"
+#include "server/setters.h"
 
 namespace wick::server {
 
@@ -55,30 +55,30 @@ Result<Message> read_turn(const JsonValue& value, const std::string& path) {
 
 }  // namespace
 
-Taken take_blocks(const JsonValue& value, const Field& field, Ask& ask) {
+SetResult set_blocks(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   if (value.array()->empty()) return bad_field(field.name, "is an empty array");
   std::vector<Message> messages;
   for (std::size_t i = 0; i < value.array()->size(); ++i) {
     WICK_TRY(Message message, read_turn((*value.array())[i], cat(field.name, "[", i, "]")));
     messages.push_back(std::move(message));
   }
-  ask.request.prompt = std::move(messages);
+  parsed.request.prompt = std::move(messages);
   return {};
 }
 
-Taken take_system(const JsonValue& value, const Field& field, Ask& ask) {
+SetResult set_system(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   WICK_TRY(auto parts, read_content(value, std::string(field.name)));
-  ask.system = Content(std::move(parts)).text();
+  parsed.system = Content(std::move(parts)).text();
   return {};
 }
 
-Taken take_thinking(const JsonValue& value, const Field& field, Ask& ask) {
+SetResult set_thinking(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   const std::string type = text_at(*value.object(), "type");
   if (type != "enabled" && type != "disabled" && type != "adaptive") {
     return bad_field(cat(field.name, ".type"), "is '", printable(type, 40),
                      "', known are enabled, disabled and adaptive");
   }
-  if (type != "adaptive") ask.request.generation.thinking = type == "enabled";
+  if (type != "adaptive") parsed.request.generation.thinking = type == "enabled";
   return {};
 }
 

@@ -11,12 +11,12 @@ namespace {
 // "chat.completion" and its chunks.
 class ChatDialect final : public Dialect {
  public:
-  ChatDialect(Context& context, const Ask& ask)
-      : choices_(context, ask, "chatcmpl-",
-                 ask.streams ? "chat.completion.chunk" : "chat.completion"),
-        waiting_(static_cast<std::size_t>(ask.n)) {
+  ChatDialect(Context& context, const ParsedRequest& parsed)
+      : choices_(context, parsed, "chatcmpl-",
+                 parsed.streams ? "chat.completion.chunk" : "chat.completion"),
+        waiting_(static_cast<std::size_t>(parsed.n)) {
     chunk_ = cat("data: ", choices_.head(), ",\"choices\":[{\"index\":");
-    chunk_end_ = cat("}]", ask.includes_usage ? ",\"usage\":null" : "", "}\n\n");
+    chunk_end_ = cat("}]", parsed.includes_usage ? ",\"usage\":null" : "", "}\n\n");
   }
 
   void start(std::string& out) override {
@@ -50,9 +50,9 @@ class ChatDialect final : public Dialect {
     out += R"(,"finish_reason":")";
     out += name(event.finish);
     out += "\"}]";
-    if (choices_.ask().includes_usage) out += R"(,"usage":null)";
+    if (choices_.parsed().includes_usage) out += R"(,"usage":null)";
     JsonOut json = JsonOut::on(out);
-    write_extras(json, choices_.ask(), event.usage, event.parameters);
+    write_extras(json, choices_.parsed(), event.usage, event.parameters);
     out += "}\n\n";
   }
 
@@ -156,23 +156,24 @@ class ChatDialect final : public Dialect {
 
 }  // namespace
 
-Result<Ask> read_chat(const Context& context, const Object& body, const http::Request& request) {
-  WICK_TRY(Ask ask, read_ask(context, kChat, body, request));
-  if (std::holds_alternative<std::vector<Message>>(ask.request.prompt)) return ask;
+Result<ParsedRequest> read_chat(const Context& context, const Object& body,
+                                const http::Request& request) {
+  WICK_TRY(ParsedRequest parsed, read_request(context, kChat, body, request));
+  if (std::holds_alternative<std::vector<Message>>(parsed.request.prompt)) return parsed;
   return bad_field("messages", "is missing");
 }
 
-std::unique_ptr<Dialect> make_chat_dialect(Context& context, const Ask& ask) {
-  return std::make_unique<ChatDialect>(context, ask);
+std::unique_ptr<Dialect> make_chat_dialect(Context& context, const ParsedRequest& parsed) {
+  return std::make_unique<ChatDialect>(context, parsed);
 }
 
 http::Reply chat_completions(const SharedContext& context, const http::Request& request,
                              const std::shared_ptr<Wake>& wake) {
   const auto body = read_body(request.body);
   if (!body) return error_response(refusal(*context, body.error()));
-  const auto ask = read_chat(*context, *body, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
-  return answer(context, *ask, make_chat_dialect(*context, *ask), wake);
+  const auto parsed = read_chat(*context, *body, request);
+  if (!parsed) return error_response(refusal(*context, parsed.error()));
+  return answer(context, *parsed, make_chat_dialect(*context, *parsed), wake);
 }
 
 }  // namespace wick::server

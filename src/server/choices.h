@@ -17,9 +17,12 @@ class Choices {
   // Writes what a choice holds between "index" and "finish_reason": fields of an open object.
   using Write = std::function<void(JsonOut& json, std::size_t choice, const Completion& c)>;
 
-  Choices(Context& context, const Ask& ask, std::string_view id_prefix, std::string_view object);
+  Choices(Context& context, const ParsedRequest& parsed, std::string_view id_prefix,
+          std::string_view object);
 
-  const Ask& ask() const noexcept { return ask_; }  // without its request and prompts
+  const ParsedRequest& parsed() const noexcept {
+    return parsed_;
+  }  // without its request and prompts
 
   bool has_scores() const noexcept { return has_scores_; }
 
@@ -36,7 +39,7 @@ class Choices {
  private:
   void write_all(JsonOut& json, const std::vector<Gather>& answers, const Write& write) const;
 
-  Ask ask_;
+  ParsedRequest parsed_;
   const bool has_scores_;
   std::string head_;
   UsageSum usage_;

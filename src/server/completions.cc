@@ -2,6 +2,8 @@
 
 #include "base/strings.h"
 #include "server/choices.h"
+#include "server/infill.h"
+#include "server/setters.h"
 #include "server/text_scores.h"
 
 namespace wick::server {
@@ -25,10 +27,10 @@ std::vector<TextScore> with_scores(std::vector<TokenLogprob> tokens) {
 
 class CompletionDialect final : public Dialect {
  public:
-  CompletionDialect(Context& context, const Ask& ask, std::vector<Echo> echoes)
-      : choices_(context, ask, "cmpl-", "text_completion"),
+  CompletionDialect(Context& context, const ParsedRequest& parsed, std::vector<Echo> echoes)
+      : choices_(context, parsed, "cmpl-", "text_completion"),
         echoes_(std::move(echoes)),
-        waiting_(ask.prompts.size() * static_cast<std::size_t>(ask.n)),
+        waiting_(parsed.prompts.size() * static_cast<std::size_t>(parsed.n)),
         offsets_(waiting_.size()) {}
 
   void start(std::string& out) override {
@@ -38,7 +40,7 @@ class CompletionDialect final : public Dialect {
   }
 
   void add(std::size_t choice, const Event& event, std::string& out) override {
-    if (choices_.ask().is_scored_only) return;
+    if (choices_.parsed().is_scored_only) return;
     if (const auto* const scores = std::get_if<LogprobsEvent>(&event)) {
       auto& waiting = waiting_[choice];
       waiting.insert(waiting.end(), scores->tokens.begin(), scores->tokens.end());
@@ -69,7 +71,8 @@ class CompletionDialect final : public Dialect {
  private:
   const Echo& echo_of(std::size_t choice) const {
     static const Echo kNone;
-    return echoes_.empty() ? kNone : echoes_[choice / static_cast<std::size_t>(choices_.ask().n)];
+    return echoes_.empty() ? kNone
+                           : echoes_[choice / static_cast<std::size_t>(choices_.parsed().n)];
   }
 
   // `end`: of the last chunk.
@@ -89,15 +92,15 @@ class CompletionDialect final : public Dialect {
     }
     json.field_or_null("finish_reason", end == nullptr ? "" : name(end->finish));
     json.end_object().end_array();
-    if (choices_.ask().includes_usage) json.field("usage", nullptr);
-    if (end != nullptr) write_extras(json, choices_.ask(), end->usage, end->parameters);
+    if (choices_.parsed().includes_usage) json.field("usage", nullptr);
+    if (end != nullptr) write_extras(json, choices_.parsed(), end->usage, end->parameters);
     json.end_object();
     out += "\n\n";
   }
 
   Choices::Write writer() const {
     return [this](JsonOut& json, std::size_t choice, const Completion& c) {
-      const std::string said = choices_.ask().is_scored_only ? "" : c.reasoning + c.text;
+      const std::string said = choices_.parsed().is_scored_only ? "" : c.reasoning + c.text;
       json.field("text", echo_of(choice).text + said).key("logprobs");
       if (choices_.has_scores()) {
         write_text_scores(json, scores_of(c, echo_of(choice)), 0);
@@ -112,7 +115,7 @@ class CompletionDialect final : public Dialect {
     if (!echo.first.empty()) {
       all.insert(all.begin(), {.token = {.bytes = echo.first}, .is_told = false});
     }
-    if (choices_.ask().is_scored_only) return all;
+    if (choices_.parsed().is_scored_only) return all;
     std::vector<TextScore> said = with_scores(c.logprobs);
     all.insert(all.end(), said.begin(), said.end());
     return all;
@@ -124,8 +127,8 @@ class CompletionDialect final : public Dialect {
   std::vector<std::size_t> offsets_;                // characters that it has told
 };
 
-Result<Echo> echo(Provider& provider, const Ask& ask, const Prompt& prompt) {
-  Request request = ask.request;
+Result<Echo> echo(Provider& provider, const ParsedRequest& parsed, const Prompt& prompt) {
+  Request request = parsed.request;
   request.prompt = prompt;
   WICK_TRY(const auto ids, provider.prompt_tokens(request));
   Echo out;
@@ -139,34 +142,45 @@ Result<Echo> echo(Provider& provider, const Ask& ask, const Prompt& prompt) {
   return out;
 }
 
-Result<Ask> read_completion(const SharedContext& context, const http::Request& request) {
-  WICK_TRY(Ask ask, read_ask(*context, kCompletions, request));
-  if (ask.prompts.empty()) return bad_field("prompt", "is missing");
-  const bool has_scores = ask.request.generation.logprobs;
-  if (ask.echoes && has_scores && ask.streams) {
+Result<ParsedRequest> read_completion(const SharedContext& context, const http::Request& request) {
+  WICK_TRY(ParsedRequest parsed, read_request(*context, kCompletions, request));
+  if (parsed.prompts.empty()) return bad_field("prompt", "is missing");
+  const bool has_scores = parsed.request.generation.logprobs;
+  if (parsed.echoes && has_scores && parsed.streams) {
     return unsupported_field("echo_unsupported", "echo",
                              "with logprobs cannot be streamed: ask without stream");
   }
-  ask.request.generation.prompt_logprobs = ask.echoes && has_scores;
-  if (!ask.max_tokens && settings_now(*context)->defaults.max_tokens == 0)
-    ask.request.generation.max_tokens = kDefaultLength;
-  return ask;
+  if (parsed.echoes && has_scores && parsed.gap) {
+    return unsupported_field("echo_unsupported", "echo", "with logprobs has no suffix");
+  }
+  parsed.request.generation.prompt_logprobs = parsed.echoes && has_scores;
+  Generation& generation = parsed.request.generation;
+  if (!parsed.max_tokens && generation.max_tokens == 0) {
+    generation.max_tokens = kDefaultLength;
+    forget_origin(generation, "max_tokens");
+    generation.origins.emplace_back("max_tokens", "default of /v1/completions");
+  }
+  return parsed;
 }
 
 }  // namespace
 
 http::Reply completions(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& wake) {
-  const auto ask = read_completion(context, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
+  auto parsed = read_completion(context, request);
+  if (!parsed) return error_response(refusal(*context, parsed.error()));
   std::vector<Echo> echoes;
-  for (std::size_t i = 0; ask->echoes && i < ask->prompts.size(); ++i) {
-    auto one = echo(*context->provider, *ask, ask->prompts[i]);
+  for (std::size_t i = 0; parsed->echoes && i < parsed->prompts.size(); ++i) {
+    auto one = echo(*context->provider, *parsed, parsed->prompts[i]);
     if (!one) return error_response(refusal(*context, one.error()));
     echoes.push_back(*std::move(one));
   }
-  return answer(context, *ask,
-                std::make_unique<CompletionDialect>(*context, *ask, std::move(echoes)), wake);
+  if (parsed->gap) {
+    const auto filled = fill_between(*context->provider, *parsed);
+    if (!filled) return error_response(refusal(*context, filled.error()));
+  }
+  return answer(context, *parsed,
+                std::make_unique<CompletionDialect>(*context, *parsed, std::move(echoes)), wake);
 }
 
 }  // namespace wick::server

@@ -1,7 +1,7 @@
 // POST /v1/completions, /v1/embeddings and the routes of models.
 #include <gtest/gtest.h>
 
-#include "server/base64.h"
+#include "base/base64.h"
 #include "server/server_fixture_test.h"
 #include "support/scripted_provider.h"
 
@@ -123,7 +123,9 @@ TEST(ServerCompletions, RefuseByName) {
   EXPECT_EQ(refused(R"({"prompt":[]})"), "prompt invalid_value");
   EXPECT_EQ(refused(R"({"prompt":[["a"]]})"), "prompt[0] invalid_value");
   EXPECT_EQ(refused(R"({"prompt":[1,"a"]})"), "prompt invalid_value");
-  EXPECT_EQ(refused(R"({"prompt":"a","suffix":"b"})"), "suffix infill_unsupported");
+  EXPECT_EQ(refused(R"({"prompt":[1],"suffix":"b"})"), "prompt invalid_value");
+  EXPECT_EQ(refused(R"({"prompt":"a","suffix":"b","echo":true,"logprobs":1})"),
+            "echo echo_unsupported");
   EXPECT_EQ(refused(R"({"prompt":"a","best_of":2})"), "best_of best_of_unsupported");
   EXPECT_EQ(refused(R"({"prompt":"a","echo":true,"logprobs":1,"stream":true})"),
             "echo echo_unsupported");

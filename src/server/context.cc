@@ -7,6 +7,7 @@
 #include "server/fields.h"
 #include "server/json_in.h"
 #include "server/limits.h"
+#include "server/setters.h"
 
 namespace wick::server {
 
@@ -69,12 +70,15 @@ Result<std::string> find_model(const Context& context, const std::string& name) 
 namespace {
 
 // The larger of the client's limits is not asked for: the newer name wins.
-void set_length(Ask& ask) {
-  int& length = ask.request.generation.max_tokens;
-  const auto wanted = ask.max_completion_tokens ? ask.max_completion_tokens : ask.max_tokens;
+void set_length(ParsedRequest& parsed) {
+  Generation& generation = parsed.request.generation;
+  const auto wanted =
+      parsed.max_completion_tokens ? parsed.max_completion_tokens : parsed.max_tokens;
   if (!wanted) return;
-  ask.is_scored_only = *wanted == 0;
-  length = *wanted == 0 ? 1 : std::max(*wanted, 0);
+  parsed.is_scored_only = *wanted == 0;
+  generation.max_tokens = *wanted == 0 ? 1 : std::max(*wanted, 0);
+  forget_origin(generation, "max_tokens");
+  if (generation.max_tokens == 0) generation.origins.emplace_back("max_tokens", "request");
 }
 
 }  // namespace
@@ -85,30 +89,38 @@ std::shared_ptr<const Settings> settings_now(const Context& context) {
   return kNone;
 }
 
-Result<Ask> read_ask(const Context& context, Api api, const Object& body,
-                     const http::Request& request) {
-  Ask ask{.api = api};
-  ask.request.generation = settings_now(context)->defaults;
-  ask.request.generation.tenant = request.tenant;
-  ask.request_id = request.id;
-  ask.trace_parent = request.header("traceparent");
-  ask.streams = api == kOllamaChat || api == kOllamaGenerate;  // unless it says otherwise
-  WICK_DO(read_fields(api, body, ask));
-  set_length(ask);
-  WICK_TRY(ask.request.model, find_model(context, ask.request.model));
-  return ask;
+Result<ParsedRequest> read_request(const Context& context, Api api, const Object& body,
+                                   const http::Request& request) {
+  ParsedRequest parsed{.api = api};
+  parsed.request.generation = settings_now(context)->defaults;
+  parsed.request.generation.tenant = request.tenant;
+  parsed.request_id = request.id;
+  parsed.trace_parent = request.header("traceparent");
+  parsed.streams = api == kOllamaChat || api == kOllamaGenerate;  // unless it says otherwise
+  WICK_DO(read_fields(api, body, parsed));
+  set_length(parsed);
+  if (const std::string provider(request.header("x-wick-provider")); !provider.empty()) {
+    const std::string& model = parsed.request.model;
+    parsed.request.model = model.empty() || provider == "auto" ? provider
+                                                               : cat(provider, "/", model);
+  }
+  parsed.request.tag = request.header("x-wick-tag");
+  parsed.request.key = request.key_id;
+  WICK_TRY(parsed.request.model, find_model(context, parsed.request.model));
+  return parsed;
 }
 
-Result<Ask> read_ask(const Context& context, Api api, const http::Request& request) {
+Result<ParsedRequest> read_request(const Context& context, Api api, const http::Request& request) {
   WICK_TRY(const Object body, read_body(request.body));
-  return read_ask(context, api, body, request);
+  return read_request(context, api, body, request);
 }
 
-ApiError refusal(Context& context, const Error& error) {
+ApiError refusal(Context& context, const Error& error, const std::string& model) {
   ApiError out = api_error(error);
   RouteCounters& counters = context.counters;
   if (out.retry_after_s > 0) {
-    out.retry_after_s = counters.pace.seconds_of_backlog(context.options.clock->now_ns());
+    const std::int64_t now_ns = context.options.clock->now_ns();
+    out.retry_after_s = counters.paces.of(model)->seconds_of_backlog(now_ns);
   }
   auto& counter = out.status < 500    ? counters.refused
                   : out.status == 503 ? counters.overloaded
@@ -117,13 +129,13 @@ ApiError refusal(Context& context, const Error& error) {
   return out;
 }
 
-void add_ignored(const Ask& ask, http::Response& response) {
+void add_ignored(const ParsedRequest& parsed, http::Response& response) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.' || c == '-';
   };
   std::string names;
-  for (const std::string& name : ask.ignored) {
+  for (const std::string& name : parsed.ignored) {
     const bool is_told = name.size() <= 64 && std::all_of(name.begin(), name.end(), is_plain);
     if (!names.empty()) names += ", ";
     names += is_told && !name.empty() ? name : "?";

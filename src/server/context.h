@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 #include "chat/json_value.h"
-#include "server/ask.h"
 #include "server/counters.h"
 #include "server/errors.h"
+#include "server/parsed_request.h"
 #include "server/response_store.h"
 #include "server/routes.h"
 
@@ -50,16 +50,16 @@ Result<std::string> find_model(const Context& context, const std::string& name);
 std::shared_ptr<const Settings> settings_now(const Context& context);  // never null
 
 // The request's body, with the server's defaults below it, the model's real name, and the tenant.
-Result<Ask> read_ask(const Context& context, Api api, const http::Request& request);
+Result<ParsedRequest> read_request(const Context& context, Api api, const http::Request& request);
 // The same of an object that is read already.
-Result<Ask> read_ask(const Context& context, Api api, const Object& body,
-                     const http::Request& request);
+Result<ParsedRequest> read_request(const Context& context, Api api, const Object& body,
+                                   const http::Request& request);
 
 // The error response for `error`, counted in the metrics; 503 gets Retry-After from the current
-// load.
-ApiError refusal(Context& context, const Error& error);
+// load of `model`.
+ApiError refusal(Context& context, const Error& error, const std::string& model = {});
 
 // x-wick-ignored, if there is anything to tell.
-void add_ignored(const Ask& ask, http::Response& response);
+void add_ignored(const ParsedRequest& parsed, http::Response& response);
 
 }  // namespace wick::server

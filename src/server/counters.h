@@ -3,20 +3,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 
 #include "provider/statistics.h"
 #include "wick/event.h"
 
 namespace wick::server {
 
-// Running answers, and the rate at which they end, over the last ten seconds or more.
+// Running answers of a model, and the rate at which they end: over the last ten seconds or more in
+// which there were any, so that an idle time tells nothing of it.
 class Pace {
  public:
-  void begin(int n) noexcept { under_way_.fetch_add(n, std::memory_order_relaxed); }
-
-  void drop(int n) noexcept { under_way_.fetch_sub(n, std::memory_order_relaxed); }
-
+  void begin(int n, std::int64_t now_ns) noexcept;
+  void drop(int n, std::int64_t now_ns) noexcept;  // without an end
   void end(std::int64_t now_ns) noexcept;
 
   // Seconds until the running answers have ended at that rate: 1 to kMaxRetryAfter.
@@ -25,12 +27,25 @@ class Pace {
   int under_way() const noexcept { return under_way_.load(std::memory_order_relaxed); }
 
  private:
-  void turn(std::int64_t now_ns) noexcept;
+  void pass(std::int64_t now_ns) noexcept;
 
   std::atomic<int> under_way_ = 0;
   std::mutex mutex_;
-  std::int64_t begin_ns_ = 0, last_begin_ns_ = 0;  // of the window now and the one before; 0 = none
+  std::int64_t now_ns_ = 0;                        // of the latest call
+  std::int64_t busy_ns_ = 0;                       // with an answer under way, until then
+  std::int64_t begin_ns_ = 0, last_begin_ns_ = 0;  // of the window now and the one before, in it
   int n_ = 0, n_last_ = 0;                         // answers that ended in them
+};
+
+// Those of all models, by name.
+class Paces {
+ public:
+  std::shared_ptr<Pace> of(const std::string& model);
+  int under_way() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Pace>> paces_;
 };
 
 // Since the start; of /metrics.
@@ -41,9 +56,9 @@ struct RouteCounters {
   std::atomic<std::uint64_t> overloaded = 0;  // 503
   std::atomic<std::uint64_t> failed = 0;      // other 5xx
   HistogramCounter prefill_ms = {}, decode_ms = {};
-  Pace pace = {};
+  Paces paces = {};
 
-  void add(const DoneEvent& event, std::int64_t now_ns) noexcept;
+  void add(const DoneEvent& event) noexcept;
 };
 
 }  // namespace wick::server

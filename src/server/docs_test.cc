@@ -41,7 +41,8 @@ std::string apis_of(const Field& field) {
                                                          {kOllamaShow, "api/show"},
                                                          {kModels, "models"},
                                                          {kOllamaFiles, "api/pull and delete"},
-                                                         {kOllamaCopy, "api/copy"}};
+                                                         {kOllamaCopy, "api/copy"},
+                                                         {kInfill, "infill"}};
   const bool is_general = (field.apis & kGenerating) == kGenerating;
   std::string out = is_general ? "all that generate" : "";
   for (const auto& [api, name] : kNames) {
@@ -52,15 +53,15 @@ std::string apis_of(const Field& field) {
 }
 
 TEST(ServerDocs, TheTableOfFieldsIsThatOfTheCode) {
-  std::string table = "| field | of | type | meaning |\n|---|---|---|---|\n";
+  std::string table = "| field | in | type | meaning |\n|---|---|---|---|\n";
   for (const Field& field : fields()) {
     const std::string range = range_of(field);
     const bool has_range = !range.empty() && field.kind != FieldKind::kAny;
     table += cat("| `", field.name, "` | ", apis_of(field), " | ", name(field.kind),
                  has_range ? cat(", ", range) : "", " | ",
-                 field.take == nullptr ? "accepted, no effect"
-                 : field.key.empty()   ? field.help
-                                       : cat(field.help, " `", field.key, "`"),
+                 field.set == nullptr ? "accepted, no effect"
+                 : field.key.empty()  ? field.help
+                                      : cat(field.help, " `generation.", field.key, "`"),
                  " |\n");
   }
   EXPECT_EQ(section("fields"), table) << "copy this table into docs/api.md:\n" << table;
@@ -70,7 +71,7 @@ TEST(ServerDocs, TheTableOfRoutesIsThatOfTheCode) {
   test::Server server(test::always({}));
   std::string table = "| route | access | |\n|---|---|---|\n";
   for (const RouteInfo& route : route_infos()) {
-    constexpr std::string_view kAccess[] = {"anybody", "infer", "admin"};
+    constexpr std::string_view kAccess[] = {"open", "infer", "admin"};
     table += cat("| `", route.verb, " ", route.path, "` | ",
                  kAccess[static_cast<std::size_t>(route.access)], " | ", route.help, " |\n");
   }

@@ -3,7 +3,7 @@
 #include <bit>
 #include <charconv>
 
-#include "server/base64.h"
+#include "base/base64.h"
 #include "server/json_out.h"
 #include "server/limits.h"
 #include "server/task.h"
@@ -12,33 +12,34 @@ namespace wick::server {
 
 static_assert(std::endian::native == std::endian::little, "base64 is of little-endian floats");
 
-Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask,
+Result<std::vector<Embedding>> embed(Provider& provider, const ParsedRequest& parsed,
                                      const std::stop_token& gone) {
-  if (ask.prompts.empty()) return bad_field("input", "is missing");
-  if (ask.prompts.size() > kMaxEmbedInputs) {
-    return bad_field("input", "has ", ask.prompts.size(), " texts, allowed are ", kMaxEmbedInputs);
+  if (parsed.prompts.empty()) return bad_field("input", "is missing");
+  if (parsed.prompts.size() > kMaxEmbedInputs) {
+    return bad_field("input", "has ", parsed.prompts.size(), " texts, allowed are ",
+                     kMaxEmbedInputs);
   }
-  const EmbedOptions options{.pooling = ask.embed.pooling,
+  const EmbedOptions options{.pooling = parsed.embed.pooling,
                              .cancel = gone,
-                             .time_limit_ms = ask.request.generation.time_limit_ms,
-                             .priority = ask.request.generation.priority,
-                             .tenant = ask.request.generation.tenant};
+                             .time_limit_ms = parsed.request.generation.time_limit_ms,
+                             .priority = parsed.request.generation.priority,
+                             .tenant = parsed.request.generation.tenant};
   std::vector<std::string> texts;
   std::vector<std::vector<TokenId>> ids;
-  for (const Prompt& prompt : ask.prompts) {
+  for (const Prompt& prompt : parsed.prompts) {
     if (const auto* const text = std::get_if<std::string>(&prompt)) texts.push_back(*text);
     if (const auto* const one = std::get_if<std::vector<TokenId>>(&prompt)) ids.push_back(*one);
   }
   std::vector<Embedding> of_texts, of_ids;
   if (!texts.empty()) {
-    WICK_TRY(of_texts, provider.embed(ask.request.model, texts, options));
+    WICK_TRY(of_texts, provider.embed(parsed.request.model, texts, options));
   }
   if (!ids.empty()) {
-    WICK_TRY(of_ids, provider.embed_tokens(ask.request.model, ids, options));
+    WICK_TRY(of_ids, provider.embed_tokens(parsed.request.model, ids, options));
   }
   std::vector<Embedding> all;
   std::size_t text = 0, id = 0;
-  for (const Prompt& prompt : ask.prompts) {
+  for (const Prompt& prompt : parsed.prompts) {
     const bool is_text = std::holds_alternative<std::string>(prompt);
     all.push_back(std::move(is_text ? of_texts.at(text++) : of_ids.at(id++)));
   }
@@ -47,13 +48,13 @@ Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask,
 
 namespace {
 
-Result<std::vector<Embedding>> embed_checked(Provider& provider, const Ask& ask,
+Result<std::vector<Embedding>> embed_checked(Provider& provider, const ParsedRequest& parsed,
                                              const std::stop_token& gone) {
-  WICK_TRY(auto all, embed(provider, ask, gone));
+  WICK_TRY(auto all, embed(provider, parsed, gone));
   const auto n = static_cast<int>(all.front().values.size());
-  if (ask.embed.dimensions && *ask.embed.dimensions != n) {
-    return unsupported_field("dimensions_unsupported", "dimensions", "is ", *ask.embed.dimensions,
-                             ", this model's vectors have ", n);
+  if (parsed.embed.dimensions && *parsed.embed.dimensions != n) {
+    return unsupported_field("dimensions_unsupported", "dimensions", "is ",
+                             *parsed.embed.dimensions, ", this model's vectors have ", n);
   }
   return all;
 }
@@ -71,21 +72,22 @@ void write_values(JsonOut& json, const std::vector<float>& values, bool is_base6
   json.end_array();
 }
 
-http::Response embeddings_of(Context& context, const Ask& ask, const std::stop_token& gone) {
-  const auto all = embed_checked(*context.provider, ask, gone);
-  if (!all) return error_response(refusal(context, all.error()));
+http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
+                             const std::stop_token& gone) {
+  const auto all = embed_checked(*context.provider, parsed, gone);
+  if (!all) return error_response(refusal(context, all.error(), parsed.request.model));
   http::Response response;
-  add_ignored(ask, response);
+  add_ignored(parsed, response);
   JsonOut json(response.body);
   json.object().field("object", "list").key("data").array();
   int n_tokens = 0;
   for (std::size_t i = 0; i < all->size(); ++i) {
     json.object().field("object", "embedding").field("index", i).key("embedding");
-    write_values(json, (*all)[i].values, ask.embed.is_base64);
+    write_values(json, (*all)[i].values, parsed.embed.is_base64);
     json.end_object();
     n_tokens += (*all)[i].tokens;
   }
-  json.end_array().field("model", ask.request.model).key("usage").object();
+  json.end_array().field("model", parsed.request.model).key("usage").object();
   json.field("prompt_tokens", n_tokens).field("total_tokens", n_tokens);
   json.end_object().end_object();
   return response;
@@ -95,12 +97,12 @@ http::Response embeddings_of(Context& context, const Ask& ask, const std::stop_t
 
 http::Reply embeddings(const SharedContext& context, const http::Request& request,
                        const std::shared_ptr<Wake>& wake) {
-  auto ask = read_ask(*context, kEmbeddings, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
+  auto parsed = read_request(*context, kEmbeddings, request);
+  if (!parsed) return error_response(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, ask = *std::move(ask)](TaskClient& client) {
-        return embeddings_of(*context, ask, client.gone());
+      [context, parsed = *std::move(parsed)](TaskClient& client) {
+        return embeddings_of(*context, parsed, client.gone());
       },
       wake);
 }

@@ -13,9 +13,9 @@ namespace wick::server {
 http::Reply embeddings(const SharedContext& context, const http::Request& request,
                        const std::shared_ptr<Wake>& wake);
 
-// A vector for each of ask.prompts, in their order. kInvalid, field "input": there are none, or
+// A vector for each of parsed.prompts, in their order. kInvalid, field "input": there are none, or
 // more than kMaxEmbedInputs.
-Result<std::vector<Embedding>> embed(Provider& provider, const Ask& ask,
+Result<std::vector<Embedding>> embed(Provider& provider, const ParsedRequest& parsed,
                                      const std::stop_token& gone);
 
 }  // namespace wick::server

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "provider/rule_refusal.h"
 #include "server/fields.h"
 #include "server/json_out.h"
 #include "server/limits.h"
@@ -25,21 +26,32 @@ constexpr Subject kSubjects[] = {
     {"tool_choice_unsupported", "tool_choice"},
     {"response_format_unsupported", "response_format"},
     {"schema_without_format", "response_format"},
+    {"format_without_schema", "response_format"},
+    {"no_document", "response_format"},
+    {"bad_choice", "response_format"},
+    {"bad_grammar", "response_format"},
+    {"max_tokens_too_small", "max_tokens"},
     {"bad_stop", "stop"},
     {"bad_variable", "chat_template_kwargs"},
     {"bad_sampler_order", "samplers"},
     {"bad_dry_breaker", "dry_sequence_breakers"},
     {"bad_pooling", "pooling"},
+    {"infill_unsupported", "model"},
 };
 
 std::string param_of(const Error& error) {
   const auto* const row = std::find_if(std::begin(kSubjects), std::end(kSubjects),
                                        [&](const Subject& one) { return one.id == error.id; });
   if (row != std::end(kSubjects)) return std::string(row->param);
+  for (const std::string_view kind : {"schema_", "grammar_", "regex_"}) {
+    if (error.id.starts_with(kind)) return "response_format";
+  }
   const std::string_view message = error.message;
   const std::string_view path = message.substr(0, message.find(' '));
   return is_field(path.substr(0, path.find_first_of(".["))) ? std::string(path) : "";
 }
+
+constexpr std::string_view kQuota = "insufficient_quota";
 
 struct Kind {
   int status;
@@ -48,6 +60,7 @@ struct Kind {
 
 Kind kind_of(const Error& error) {
   constexpr std::string_view kRequest = "invalid_request_error", kServer = "server_error";
+  if (is_rule_refusal(error)) return {429, kQuota};
   switch (error.code) {
     case ErrorCode::kNotFound:
       return {404, kRequest};
@@ -79,7 +92,12 @@ ApiError api_error(const Error& error) {
     out.code = "model_not_found";
     if (out.param.empty()) out.param = "model";
   }
-  if (error.code == ErrorCode::kUnavailable) out.retry_after_s = 1;
+  out.is_final = is_rule_refusal(error);
+  if (out.is_final) {
+    out.code = kQuota;
+  } else if (error.code == ErrorCode::kUnavailable) {
+    out.retry_after_s = 1;
+  }
   return out;
 }
 
@@ -101,6 +119,7 @@ http::Response error_head(const ApiError& error) {
     response.headers.push_back(
         {"retry-after", std::to_string(std::min(error.retry_after_s, kMaxRetryAfter))});
   }
+  if (error.is_final) response.headers.push_back({"x-should-retry", "false"});
   return response;
 }
 

@@ -21,6 +21,7 @@ struct ApiError {
   std::string code = {}, param = {};  // empty = null
   std::string message = {};
   int retry_after_s = 0;  // with 503; 0 = not told
+  bool is_final = false;  // x-should-retry: false, which clients obey
 };
 
 ApiError api_error(const Error& error);

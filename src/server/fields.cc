@@ -98,16 +98,16 @@ Result<void> check(const JsonValue& value, const Field& field) {
 
 }  // namespace
 
-Result<void> read_fields(Api api, const Object& object, Ask& ask) {
+Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed) {
   for (const auto& [name, value] : object) {
     const Field* const field = find_field(api, name);
     if (field == nullptr) {
-      if (ask.ignored.size() < kMaxIgnoredNames) ask.ignored.push_back(name);
+      if (parsed.ignored.size() < kMaxIgnoredNames) parsed.ignored.push_back(name);
       continue;
     }
-    if (field->take == nullptr || value.is_null()) continue;
+    if (field->set == nullptr || value.is_null()) continue;
     WICK_DO(check(value, *field));
-    WICK_DO(field->take(value, *field, ask));
+    WICK_DO(field->set(value, *field, parsed));
   }
   return {};
 }

@@ -2,7 +2,7 @@
 // readers of all APIs, the table in docs/api.md and /openapi.json are made from it. Immutable; any
 // thread.
 //
-//   WICK_DO(read_fields(kChat, body, ask));   // body: the request's object
+//   WICK_DO(read_fields(kChat, body, parsed));   // body: the request's object
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "chat/json_value.h"
-#include "server/ask.h"
+#include "server/parsed_request.h"
 
 namespace wick::server {
 
@@ -23,7 +23,7 @@ enum class FieldKind : std::uint8_t {
   kText,
   kList,
   kObject,
-  kAny,  // several of these; `take` looks
+  kAny,  // several of these; `set` looks
 };
 // "number", "integer", "boolean", "string", "array", "object", "any".
 std::string_view name(FieldKind kind) noexcept;
@@ -34,7 +34,7 @@ struct Field {
   double min = 0, max = 0;  // of numbers
   std::uint32_t apis = 0;   // bits of Api
   // Null: the field is accepted and ignored. The kind and range have been checked.
-  Result<void> (*take)(const JsonValue& value, const Field& field, Ask& ask) = nullptr;
+  Result<void> (*set)(const JsonValue& value, const Field& field, ParsedRequest& parsed) = nullptr;
   std::string_view key = {};   // of the sampler's parameter that it sets
   std::string_view help = {};  // half a line
 };
@@ -46,9 +46,9 @@ bool is_field(std::string_view name) noexcept;                     // of any API
 // "0 to 1" of a field with a range, else empty.
 std::string range_of(const Field& field);
 
-// Sets `ask` from the fields of `object`; null counts as absent. Names that this API does not know
-// are added to ask.ignored. kInvalid for a wrong type or range.
-Result<void> read_fields(Api api, const Object& object, Ask& ask);
+// Sets `parsed` from the fields of `object`; null counts as absent. Names that this API does not
+// know are added to parsed.ignored. kInvalid for a wrong type or range.
+Result<void> read_fields(Api api, const Object& object, ParsedRequest& parsed);
 
 // "a number", "an array", …: what `value` is, for messages.
 std::string_view kind_of(const JsonValue& value) noexcept;

@@ -31,7 +31,7 @@ class Copier {
         return from.get_bool().value_unsafe();
       case element_type::INT64:
         return std::int64_t{from.get_int64().value_unsafe()};
-      case element_type::UINT64:  // beyond 63 bits, as chat/json.cc has it
+      case element_type::UINT64:  // beyond 63 bits, as chat/json_value.cc has it
         return static_cast<double>(from.get_uint64().value_unsafe());
       case element_type::DOUBLE:
         return from.get_double().value_unsafe();

@@ -17,6 +17,7 @@ inline constexpr std::size_t kMaxStops = 4;
 inline constexpr std::size_t kMaxLogitBias = 1024;
 inline constexpr int kMaxTopLogprobs = 20;
 inline constexpr std::size_t kMaxTools = 128;
+inline constexpr std::size_t kMaxInfillFiles = 256;
 inline constexpr std::size_t kMaxEmbedInputs = 2048;
 inline constexpr std::size_t kMaxStoredResponses = 1024;  // for previous_response_id
 inline constexpr std::size_t kMaxStoredBytes = std::size_t{64} << 20;

@@ -140,7 +140,7 @@ void add_routes(Families& f, Context& context) {
   f.counter("wick_refusals_total", help, {{"reason", "request"}}, number(c.refused));
   f.counter("wick_refusals_total", help, {{"reason", "overload"}}, number(c.overloaded));
   f.counter("wick_refusals_total", help, {{"reason", "failure"}}, number(c.failed));
-  f.gauge("wick_answers_under_way", "Answers in progress", {}, c.pace.under_way());
+  f.gauge("wick_answers_under_way", "Answers in progress", {}, c.paces.under_way());
   f.histogram("wick_prefill_time_seconds", "Time from admission to the first token", {},
               c.prefill_ms.read());
   f.histogram("wick_decode_time_seconds", "Time from the first token to the last", {},

@@ -65,12 +65,12 @@ http::Reply show_model(const SharedContext& context, const http::Request& reques
 
 namespace {
 
-http::Response load(Context& context, const Ask& ask) {
+http::Response load(Context& context, const ParsedRequest& parsed) {
   Provider& provider = *context.provider;
-  const std::string& name = ask.request.model;
-  const auto info = ask.reloads ? provider.replace(name, name) : provider.load(name);
+  const std::string& name = parsed.request.model;
+  const auto info = parsed.reloads ? provider.replace(name, name) : provider.load(name);
   if (!info) return error_response(refusal(context, info.error()));
-  if (ask.keep_ms) static_cast<void>(provider.keep(name, *ask.keep_ms));
+  if (parsed.keep_ms) static_cast<void>(provider.keep(name, *parsed.keep_ms));
   http::Response response;
   JsonOut json(response.body);
   write_model(json, context, {.name = name}, &*info);
@@ -81,23 +81,25 @@ http::Response load(Context& context, const Ask& ask) {
 
 http::Reply load_model(const SharedContext& context, const http::Request& request,
                        const std::shared_ptr<Wake>& wake) {
-  auto ask = read_ask(*context, kModels, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
+  auto parsed = read_request(*context, kModels, request);
+  if (!parsed) return error_response(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, ask = *std::move(ask)](TaskClient& /*client*/) { return load(*context, ask); },
+      [context, parsed = *std::move(parsed)](TaskClient& /*client*/) {
+        return load(*context, parsed);
+      },
       wake);
 }
 
 http::Reply unload_model(const SharedContext& context, const http::Request& request,
                          const std::shared_ptr<Wake>& /*wake*/) {
-  const auto ask = read_ask(*context, kModels, request);
-  if (!ask) return error_response(refusal(*context, ask.error()));
-  const auto done = context->provider->unload(ask->request.model);
+  const auto parsed = read_request(*context, kModels, request);
+  if (!parsed) return error_response(refusal(*context, parsed.error()));
+  const auto done = context->provider->unload(parsed->request.model);
   if (!done) return error_response(refusal(*context, done.error()));
   http::Response response;
   JsonOut json(response.body);
-  write_model(json, *context, {.name = ask->request.model}, nullptr);
+  write_model(json, *context, {.name = parsed->request.model}, nullptr);
   return response;
 }
 

@@ -4,6 +4,8 @@
 #include <ctime>
 
 #include "base/strings.h"
+#include "server/infill.h"
+#include "server/openai_parts.h"
 
 namespace wick::server {
 
@@ -36,6 +38,7 @@ void write_end(JsonOut& json, FinishReason finish, const Usage& u) {
   json.field("prompt_eval_duration", nanoseconds(u.prompt_ms));
   json.field("eval_count", u.generated_tokens);
   json.field("eval_duration", nanoseconds(u.generate_ms));
+  write_steered(json, u);
 }
 
 void write_calls(JsonOut& json, const std::vector<ToolCall>& calls) {
@@ -52,8 +55,8 @@ void write_calls(JsonOut& json, const std::vector<ToolCall>& calls) {
 // Lines of JSON: {"model", "created_at", "message" or "response", "done"}.
 class OllamaDialect final : public Dialect {
  public:
-  explicit OllamaDialect(const Ask& ask)
-      : model_(ask.request.model), is_chat_(ask.api == kOllamaChat) {}
+  explicit OllamaDialect(const ParsedRequest& parsed)
+      : model_(parsed.request.model), is_chat_(parsed.api == kOllamaChat) {}
 
   http::Response head() const override { return {.type = "application/x-ndjson"}; }
 
@@ -125,22 +128,23 @@ class OllamaDialect final : public Dialect {
 };
 
 // As far as the provider can; an answer that runs keeps the model, whatever is said here.
-void keep(Context& context, const Ask& ask) {
-  if (ask.keep_ms) static_cast<void>(context.provider->keep(ask.request.model, *ask.keep_ms));
+void keep(Context& context, const ParsedRequest& parsed) {
+  if (parsed.keep_ms)
+    static_cast<void>(context.provider->keep(parsed.request.model, *parsed.keep_ms));
 }
 
-http::Reply answer_and_keep(const SharedContext& context, const Ask& ask,
+http::Reply answer_and_keep(const SharedContext& context, const ParsedRequest& parsed,
                             const std::shared_ptr<Wake>& wake) {
-  http::Reply reply = answer(context, ask, std::make_unique<OllamaDialect>(ask), wake);
-  keep(*context, ask);
+  http::Reply reply = answer(context, parsed, std::make_unique<OllamaDialect>(parsed), wake);
+  keep(*context, parsed);
   return reply;
 }
 
 // Without anything to answer: the model is wanted, or wanted no longer (keep_alive 0).
-http::Reply load_or_unload(const SharedContext& context, const Ask& ask) {
-  const std::string& model = ask.request.model;
+http::Reply load_or_unload(const SharedContext& context, const ParsedRequest& parsed) {
+  const std::string& model = parsed.request.model;
   Result<void> done;
-  const bool unloads = ask.keep_ms == 0;
+  const bool unloads = parsed.keep_ms == 0;
   if (unloads) {
     done = context->provider->unload(model);
   } else if (auto loaded = context->provider->load(model); !loaded) {
@@ -149,11 +153,11 @@ http::Reply load_or_unload(const SharedContext& context, const Ask& ask) {
   if (!done && done.error().id != "not_supported") {
     return ollama_refusal(refusal(*context, done.error()));
   }
-  if (!unloads) keep(*context, ask);
+  if (!unloads) keep(*context, parsed);
   http::Response response;
   JsonOut json(response.body);
   json.object().field("model", model).field("created_at", utc_time(unix_seconds()));
-  if (ask.api == kOllamaChat) {
+  if (parsed.api == kOllamaChat) {
     json.key("message").object().field("role", "assistant").field("content", "").end_object();
   } else {
     json.field("response", "");
@@ -166,28 +170,31 @@ http::Reply load_or_unload(const SharedContext& context, const Ask& ask) {
 
 http::Reply ollama_chat(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& wake) {
-  const auto ask = read_ask(*context, kOllamaChat, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
-  const auto* const talk = std::get_if<std::vector<Message>>(&ask->request.prompt);
-  if (talk == nullptr || talk->empty()) return load_or_unload(context, *ask);
-  return answer_and_keep(context, *ask, wake);
+  const auto parsed = read_request(*context, kOllamaChat, request);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
+  const auto* const talk = std::get_if<std::vector<Message>>(&parsed->request.prompt);
+  if (talk == nullptr || talk->empty()) return load_or_unload(context, *parsed);
+  return answer_and_keep(context, *parsed, wake);
 }
 
 http::Reply ollama_generate(const SharedContext& context, const http::Request& request,
                             const std::shared_ptr<Wake>& wake) {
-  auto ask = read_ask(*context, kOllamaGenerate, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  auto parsed = read_request(*context, kOllamaGenerate, request);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   const auto* const text =
-      ask->prompts.empty() ? nullptr : std::get_if<std::string>(&ask->prompts.front());
-  if (text == nullptr || text->empty()) return load_or_unload(context, *ask);
-  if (!ask->is_raw) {
+      parsed->prompts.empty() ? nullptr : std::get_if<std::string>(&parsed->prompts.front());
+  if (text == nullptr || text->empty()) return load_or_unload(context, *parsed);
+  if (parsed->gap) {
+    const auto filled = fill_between(*context->provider, *parsed);
+    if (!filled) return ollama_refusal(refusal(*context, filled.error()));
+  } else if (!parsed->is_raw) {
     std::vector<Message> talk;
-    if (!ask->system.empty()) talk.push_back({.role = "system", .content = ask->system});
+    if (!parsed->system.empty()) talk.push_back({.role = "system", .content = parsed->system});
     talk.push_back({.content = *text});
-    ask->request.prompt = std::move(talk);
-    ask->prompts.clear();
+    parsed->request.prompt = std::move(talk);
+    parsed->prompts.clear();
   }
-  return answer_and_keep(context, *ask, wake);
+  return answer_and_keep(context, *parsed, wake);
 }
 
 }  // namespace wick::server

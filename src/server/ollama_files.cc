@@ -34,38 +34,38 @@ std::string plain_name(std::string name) {
   return name;
 }
 
-Result<Ask> read_files_ask(Context& context, const http::Request& request, Api api) {
+Result<ParsedRequest> read_files_request(Context& context, const http::Request& request, Api api) {
   if (context.options.files == nullptr) {
     return Error{.code = ErrorCode::kUnsupported,
                  .id = "not_supported",
                  .message = "this server has no store of models"};
   }
   WICK_TRY(const Object body, read_body(request.body));
-  Ask ask{.api = api, .streams = true};
-  WICK_DO(read_fields(api, body, ask));
-  std::string& name = api == kOllamaCopy ? ask.source : ask.request.model;
+  ParsedRequest parsed{.api = api, .streams = true};
+  WICK_DO(read_fields(api, body, parsed));
+  std::string& name = api == kOllamaCopy ? parsed.source : parsed.request.model;
   if (name.empty()) return bad_field(api == kOllamaCopy ? "source" : "model", "is missing");
   name = plain_name(std::move(name));
-  ask.destination = plain_name(std::move(ask.destination));
-  return ask;
+  parsed.destination = plain_name(std::move(parsed.destination));
+  return parsed;
 }
 
-http::Response pull(Context& context, const Ask& ask, TaskClient& client) {
-  if (ask.streams) client.tell(status_line("pulling manifest"));
+http::Response pull(Context& context, const ParsedRequest& parsed, TaskClient& client) {
+  if (parsed.streams) client.tell(status_line("pulling manifest"));
   std::int64_t last_ns = 0;
   const auto progress = [&](const FetchProgress& now) {
     const std::int64_t now_ns = context.options.clock->now_ns();
-    if (!ask.streams || (now_ns - last_ns < kLineNs && now.done != now.all)) return;
+    if (!parsed.streams || (now_ns - last_ns < kLineNs && now.done != now.all)) return;
     last_ns = now_ns;
     client.tell(progress_line(now));
   };
-  const auto done = context.options.files->pull(ask.request.model, progress, client.gone());
+  const auto done = context.options.files->pull(parsed.request.model, progress, client.gone());
   if (!done) {
     http::Response response = ollama_refusal(refusal(context, done.error()));
     response.body += "\n";
     return response;
   }
-  return {.type = ask.streams ? "application/x-ndjson" : "application/json",
+  return {.type = parsed.streams ? "application/x-ndjson" : "application/json",
           .body = status_line("success")};
 }
 
@@ -77,34 +77,37 @@ http::Response done_or_refused(Context& context, const Result<void>& done) {
 
 http::Reply ollama_pull(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& wake) {
-  auto ask = read_files_ask(*context, request, kOllamaFiles);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  auto parsed = read_files_request(*context, request, kOllamaFiles);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, ask = *std::move(ask)](TaskClient& client) { return pull(*context, ask, client); },
+      [context, parsed = *std::move(parsed)](TaskClient& client) {
+        return pull(*context, parsed, client);
+      },
       wake);
 }
 
 http::Reply ollama_delete(const SharedContext& context, const http::Request& request,
                           const std::shared_ptr<Wake>& wake) {
-  auto ask = read_files_ask(*context, request, kOllamaFiles);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  auto parsed = read_files_request(*context, request, kOllamaFiles);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, ask = *std::move(ask)](TaskClient& /*client*/) {
-        return done_or_refused(*context, context->options.files->remove(ask.request.model));
+      [context, parsed = *std::move(parsed)](TaskClient& /*client*/) {
+        return done_or_refused(*context, context->options.files->remove(parsed.request.model));
       },
       wake);
 }
 
 http::Reply ollama_copy(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& wake) {
-  auto ask = read_files_ask(*context, request, kOllamaCopy);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  auto parsed = read_files_request(*context, request, kOllamaCopy);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, ask = *std::move(ask)](TaskClient& /*client*/) {
-        return done_or_refused(*context, context->options.files->copy(ask.source, ask.destination));
+      [context, parsed = *std::move(parsed)](TaskClient& /*client*/) {
+        return done_or_refused(*context,
+                               context->options.files->copy(parsed.source, parsed.destination));
       },
       wake);
 }

@@ -71,10 +71,10 @@ http::Reply ollama_ps(const SharedContext& context, const http::Request& /*reque
 
 http::Reply ollama_show(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& /*wake*/) {
-  const auto ask = read_ask(*context, kOllamaShow, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  const auto parsed = read_request(*context, kOllamaShow, request);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   const std::vector<ModelInfo> infos = loaded_models(*context);
-  const ModelInfo* const info = info_of(infos, ask->request.model);
+  const ModelInfo* const info = info_of(infos, parsed->request.model);
   http::Response response;
   JsonOut json(response.body);
   json.object().field("modelfile", "").field("parameters", "").field("template", "");
@@ -99,13 +99,13 @@ void write_vector(JsonOut& json, const Embedding& embedding) {
   json.end_array();
 }
 
-http::Response embed_of(Context& context, const Ask& ask, std::int64_t begin_ns,
+http::Response embed_of(Context& context, const ParsedRequest& parsed, std::int64_t begin_ns,
                         const std::stop_token& gone) {
-  const auto all = embed(*context.provider, ask, gone);
+  const auto all = embed(*context.provider, parsed, gone);
   if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
   JsonOut json(response.body);
-  json.object().field("model", ask.request.model).key("embeddings").array();
+  json.object().field("model", parsed.request.model).key("embeddings").array();
   int n_tokens = 0;
   for (const Embedding& one : *all) {
     write_vector(json, one);
@@ -117,8 +117,9 @@ http::Response embed_of(Context& context, const Ask& ask, std::int64_t begin_ns,
   return response;
 }
 
-http::Response embeddings_of(Context& context, const Ask& ask, const std::stop_token& gone) {
-  const auto all = embed(*context.provider, ask, gone);
+http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
+                             const std::stop_token& gone) {
+  const auto all = embed(*context.provider, parsed, gone);
   if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
   JsonOut json(response.body);
@@ -133,12 +134,12 @@ http::Response embeddings_of(Context& context, const Ask& ask, const std::stop_t
 http::Reply ollama_embed(const SharedContext& context, const http::Request& request,
                          const std::shared_ptr<Wake>& wake) {
   const std::int64_t begin_ns = context->options.clock->now_ns();
-  auto ask = read_ask(*context, kEmbeddings, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  auto parsed = read_request(*context, kEmbeddings, request);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, begin_ns, ask = *std::move(ask)](TaskClient& client) {
-        return embed_of(*context, ask, begin_ns, client.gone());
+      [context, begin_ns, parsed = *std::move(parsed)](TaskClient& client) {
+        return embed_of(*context, parsed, begin_ns, client.gone());
       },
       wake);
 }
@@ -148,12 +149,12 @@ http::Reply ollama_embeddings(const SharedContext& context, const http::Request&
   auto body = read_body(request.body);
   if (!body) return ollama_refusal(refusal(*context, body.error()));
   if (const JsonValue* const prompt = body->find("prompt")) (*body)["input"] = JsonValue(*prompt);
-  auto ask = read_ask(*context, kEmbeddings, *body, request);
-  if (!ask) return ollama_refusal(refusal(*context, ask.error()));
+  auto parsed = read_request(*context, kEmbeddings, *body, request);
+  if (!parsed) return ollama_refusal(refusal(*context, parsed.error()));
   return run_task(
       context,
-      [context, ask = *std::move(ask)](TaskClient& client) {
-        return embeddings_of(*context, ask, client.gone());
+      [context, parsed = *std::move(parsed)](TaskClient& client) {
+        return embeddings_of(*context, parsed, client.gone());
       },
       wake);
 }

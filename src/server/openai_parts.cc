@@ -17,6 +17,7 @@ void UsageSum::add(const Usage& one, bool is_first_of_prompt) {
   usage.reasoning_tokens += one.reasoning_tokens;
   usage.draft_tokens += one.draft_tokens;
   usage.accepted_tokens += one.accepted_tokens;
+  usage.steered_tokens += one.steered_tokens;
 }
 
 void write_usage(JsonOut& json, const Usage& u) {
@@ -35,6 +36,10 @@ void write_usage(JsonOut& json, const Usage& u) {
       .field("rejected_prediction_tokens", std::max(0, u.draft_tokens - u.accepted_tokens))
       .end_object()
       .end_object();
+}
+
+void write_steered(JsonOut& json, const Usage& usage) {
+  if (usage.steered_tokens > 0) json.key("wick").object().field("steered", true).end_object();
 }
 
 double told_logprob(double logprob) noexcept {
@@ -95,21 +100,28 @@ void write_value(JsonOut& json, const ParameterValue& value) {
   }
 }
 
-}  // namespace
-
-void write_extras(JsonOut& json, const Ask& ask, const Usage& usage,
-                  const std::vector<EffectiveParameter>& parameters) {
-  if (ask.wants_timings) write_timings(json, usage);
-  if (!ask.wants_parameters) return;
-  json.key("wick").object().key("parameters").object();
+void write_parameters(JsonOut& json, const std::vector<EffectiveParameter>& parameters) {
+  json.key("parameters").object();
   for (const EffectiveParameter& parameter : parameters) {
     json.key(parameter.key).object().key("value");
     write_value(json, parameter.value);
     json.field("origin", repair_utf8(parameter.origin)).end_object();
   }
-  json.end_object().end_object();
+  json.end_object();
 }
 
+}  // namespace
+
+void write_extras(JsonOut& json, const ParsedRequest& parsed, const Usage& usage,
+                  const std::vector<EffectiveParameter>& parameters) {
+  if (parsed.wants_timings) write_timings(json, usage);
+  const bool is_steered = usage.steered_tokens > 0;
+  if (!parsed.wants_parameters && !is_steered) return;
+  json.key("wick").object();
+  if (is_steered) json.field("steered", true);
+  if (parsed.wants_parameters) write_parameters(json, parameters);
+  json.end_object();
+}
 void append_data(std::string& out, std::string_view json) {
   out += "data: ";
   out += json;

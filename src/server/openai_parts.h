@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "server/ask.h"
 #include "server/errors.h"
 #include "server/json_out.h"
+#include "server/parsed_request.h"
 #include "wick/event.h"
 #include "wick/generation.h"
 
@@ -24,12 +24,15 @@ struct UsageSum {
 // {"prompt_tokens": …, "completion_tokens": …, "total_tokens": …, …details}
 void write_usage(JsonOut& json, const Usage& usage);
 
+// "wick": {"steered": true} where tokens were chosen to complete structured output in time.
+void write_steered(JsonOut& json, const Usage& usage);
+
 // {"content": [{"token", "logprob", "bytes", "top_logprobs"}], "refusal": null}
 void write_chat_scores(JsonOut& json, const std::vector<TokenLogprob>& tokens);
 
-// "timings" in llama.cpp's shape and "wick": {"parameters": …}, as far as `ask` wants them: fields
-// of the object that is open.
-void write_extras(JsonOut& json, const Ask& ask, const Usage& usage,
+// "timings" in llama.cpp's shape and "wick": {"parameters": …}, as far as `parsed` wants them:
+// fields of the object that is open.
+void write_extras(JsonOut& json, const ParsedRequest& parsed, const Usage& usage,
                   const std::vector<EffectiveParameter>& parameters);
 
 // Minus infinity has no place in JSON.

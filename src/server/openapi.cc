@@ -28,6 +28,7 @@ constexpr ApiName kBodies[] = {
     {kModels, "ModelsRequest"},
     {kOllamaFiles, "OllamaFilesRequest"},
     {kOllamaCopy, "OllamaCopyRequest"},
+    {kInfill, "InfillRequest"},
 };
 
 std::string_view body_name(std::uint32_t api) noexcept {
@@ -44,10 +45,12 @@ void write_field(JsonOut& json, const Field& field) {
   const bool is_number = field.kind == FieldKind::kNumber || field.kind == FieldKind::kInteger;
   if (is_number && field.min != field.max)
     json.field("minimum", field.min).field("maximum", field.max);
-  if (field.take == nullptr) {
+  if (field.set == nullptr) {
     json.field("description", "accepted, no effect");
   } else if (!field.help.empty()) {
-    json.field("description", field.help);
+    const bool is_setting = !field.key.empty();
+    json.field("description", is_setting ? cat(field.help, " generation.", field.key)
+                                         : std::string(field.help));
   }
   json.end_object();
 }
@@ -149,15 +152,6 @@ http::Reply refuse_rerank(const SharedContext& context, const http::Request& /*r
   ApiError error = refusal(*context, {.code = ErrorCode::kUnsupported,
                                       .id = "rerank_unsupported",
                                       .message = "no model here ranks texts"});
-  error.status = 501;
-  return error_response(error);
-}
-
-http::Reply refuse_infill(const SharedContext& context, const http::Request& /*request*/,
-                          const std::shared_ptr<Wake>& /*wake*/) {
-  ApiError error = refusal(*context, {.code = ErrorCode::kUnsupported,
-                                      .id = "infill_unsupported",
-                                      .message = "no model here fills in between two texts"});
   error.status = 501;
   return error_response(error);
 }

@@ -1,5 +1,5 @@
-// GET /openapi.json: an OpenAPI 3.1 document of the tables of routes and fields. And the routes
-// that are known, and not there yet.
+// GET /openapi.json: an OpenAPI 3.1 document of the tables of routes and fields. And a route that
+// is known, and not there yet.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,8 @@ namespace wick::server {
 
 http::Reply openapi(const SharedContext& context, const http::Request& request,
                     const std::shared_ptr<Wake>& wake);
-// 501, code "rerank_unsupported" and "infill_unsupported".
+// 501, code "rerank_unsupported".
 http::Reply refuse_rerank(const SharedContext& context, const http::Request& request,
-                          const std::shared_ptr<Wake>& wake);
-http::Reply refuse_infill(const SharedContext& context, const http::Request& request,
                           const std::shared_ptr<Wake>& wake);
 
 }  // namespace wick::server

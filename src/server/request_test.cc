@@ -89,7 +89,7 @@ TEST(ServerRequest, EachNumberOutOfItsRangeIsRefusedByName) {
 TEST(ServerRequest, EachFieldOfAWrongTypeIsRefusedByName) {
   Asked asked;
   for (const Field& field : fields()) {
-    if ((field.apis & kChat) == 0 || field.take == nullptr) continue;
+    if ((field.apis & kChat) == 0 || field.set == nullptr) continue;
     for (const std::string_view wrong :
          {"\"x\"", "[[]]", "{\"x\":{}}", "1.5", "true", "\"high\"", "{\"1\":1}", "[]"}) {
       const JsonValue value = at(*parse_json(cat("{\"v\":", wrong, "}")), "v");
@@ -237,10 +237,11 @@ TEST(ServerRequest, ToolsAndTheirChoiceReachTheProvider) {
 TEST(ServerRequest, FormsThinkingAndVariablesReachTheProvider) {
   Asked asked;
   const auto format =
-      asked.with(R"("response_format":{"type":"json_schema","json_schema":{"name":"x"}})")
+      asked.with(R"("response_format":{"type":"json_schema","json_schema":{"name":"x",)"
+                 R"("schema":{"type":"object"}}})")
           .response_format;
   EXPECT_EQ(format.type, "json_schema");
-  EXPECT_EQ(format.schema, R"({"name": "x"})");
+  EXPECT_EQ(format.schema, R"({"type": "object"})");
   EXPECT_EQ(asked.with(R"("think":false)").thinking, false);
   EXPECT_EQ(asked.with(R"("reasoning_effort":"none")").thinking, false);
   const Generation high = asked.with(R"("reasoning_effort":"high")");
@@ -250,6 +251,50 @@ TEST(ServerRequest, FormsThinkingAndVariablesReachTheProvider) {
   const auto kwargs = asked.with(R"("chat_template_kwargs":{"enable_thinking":false})");
   EXPECT_EQ(kwargs.template_variables[0].first, "enable_thinking");
   EXPECT_EQ(kwargs.template_variables[0].second, "false");
+}
+
+TEST(ServerRequest, EachNameOfStructuredOutputReachesTheProvider) {
+  Asked asked;
+  const auto seen = [&](std::string_view fields) {
+    const ResponseFormat format = asked.with(std::string(fields)).response_format;
+    return format.type + " " + format.schema;
+  };
+  EXPECT_EQ(seen(R"("response_format":{"type":"text"})"), "text ");
+  EXPECT_EQ(seen(R"("response_format":{"type":"json_object"})"), "json_object ");
+  EXPECT_EQ(seen(R"("response_format":{"type":"json_object","schema":{"a":1}})"),
+            R"(json_schema {"a": 1})");
+  EXPECT_EQ(seen(R"("structured_outputs":{"json":{"a":1},"regex":null})"),
+            R"(json_schema {"a": 1})");
+  EXPECT_EQ(seen(R"("structured_outputs":{"json":"{}"})"), "json_schema {}");
+  EXPECT_EQ(seen(R"("structured_outputs":{"regex":"a+","whitespace_pattern":null})"), "regex a+");
+  EXPECT_EQ(seen(R"("structured_outputs":{"choice":["a","b"]})"), R"(choice ["a", "b"])");
+  EXPECT_EQ(seen(R"("structured_outputs":{"json_object":true})"), "json_object ");
+  EXPECT_EQ(seen(R"("guided_json":{"a":1})"), R"(json_schema {"a": 1})");
+  EXPECT_EQ(seen(R"("guided_regex":"a")"), "regex a");
+  EXPECT_EQ(seen(R"("guided_choice":["a"])"), R"(choice ["a"])");
+  EXPECT_EQ(seen(R"("guided_grammar":"root ::= \"a\"")"), "grammar root ::= \"a\"");
+  EXPECT_EQ(seen(R"("grammar":"root ::= \"a\"")"), "grammar root ::= \"a\"");
+  EXPECT_EQ(seen(R"("grammar":"")"), "text ");
+  EXPECT_EQ(seen(R"("json_schema":{"a":1})"), R"(json_schema {"a": 1})");
+}
+
+TEST(ServerRequest, WhatItCannotConstrainIsRefusedByName) {
+  Asked asked;
+  const auto refused = [&](std::string_view fields) {
+    const std::string refusal = asked.refusal(asking(std::string(fields)));
+    return refusal.substr(0, refusal.find(':'));
+  };
+  EXPECT_EQ(refused(R"("response_format":{"type":"json_schema","json_schema":{"name":"x"}})"),
+            "response_format.json_schema.schema");
+  EXPECT_EQ(refused(R"("response_format":{"type":"json_schema"})"), "response_format.schema");
+  EXPECT_EQ(refused(R"("response_format":{})"), "response_format.type");
+  EXPECT_EQ(refused(R"("structured_outputs":{"structural_tag":{}})"),
+            "structured_outputs.structural_tag");
+  EXPECT_EQ(refused(R"("structured_outputs":{"disable_any_whitespace":true})"),
+            "structured_outputs.disable_any_whitespace");
+  EXPECT_EQ(refused(R"("structured_outputs":{"regex":1})"), "structured_outputs.regex");
+  EXPECT_EQ(refused(R"("grammar":"root ::= \"a\"","json_schema":{})"), "json_schema");
+  EXPECT_EQ(refused(R"("guided_choice":"a")"), "guided_choice");
 }
 
 TEST(ServerRequest, OtherGenerationFields) {
@@ -313,6 +358,43 @@ TEST(ServerRequest, TheServersDefaultsStandBelowTheRequest) {
   server.post(kPath, asking(R"("temperature":1)"));
   EXPECT_EQ(provider->seen.back().generation.temperature, 1);
   EXPECT_TRUE(provider->seen.back().generation.origins.empty());
+}
+
+TEST(ServerRequest, WhatTheRequestSetsIsNotToldAsTheServersDefault) {
+  const auto provider = always(wick::test::remote_script("text"));
+  Generation defaults{.seed = 4,
+                      .samplers = "top_k",
+                      .origins = {{"samplers", "default"}, {"max_tokens", "default"}}};
+  Server server(provider,
+                {.version = "1", .settings = [&] {
+                   return std::make_shared<const Settings>(Settings{.defaults = defaults});
+                 }});
+  const auto origin = [&](std::string_view path, const std::string& body, std::string_view key) {
+    EXPECT_EQ(server.post(path, body).status, 200) << body;
+    for (const auto& [name, told] : provider->seen.back().generation.origins) {
+      if (name == key) return told;
+    }
+    return std::string("request");
+  };
+  EXPECT_EQ(origin(kPath, asking(""), "max_tokens"), "default");
+  EXPECT_EQ(origin(kPath, asking(""), "samplers"), "default");
+  for (const char* const more : {R"("max_tokens":7)", R"("max_completion_tokens":7)",
+                                 R"("max_tokens":-1)", R"("max_completion_tokens":-1)"}) {
+    EXPECT_EQ(origin(kPath, asking(more), "max_tokens"), "request") << more;
+  }
+  EXPECT_EQ(origin(kPath, asking(R"("samplers":"top_p;temperature")"), "samplers"), "request");
+  EXPECT_EQ(origin("/v1/responses", R"({"input":"a","max_output_tokens":7})", "max_tokens"),
+            "request");
+  EXPECT_EQ(origin("/api/generate", R"({"prompt":"a","options":{"num_predict":7}})", "max_tokens"),
+            "request");
+  EXPECT_EQ(origin("/v1/completions", R"({"prompt":"a","max_tokens":7})", "max_tokens"), "request");
+  EXPECT_EQ(origin("/v1/completions", R"({"prompt":"a"})", "max_tokens"),
+            "default of /v1/completions");
+  EXPECT_EQ(provider->seen.back().generation.max_tokens, 16);
+  defaults.max_tokens = 99;
+  defaults.origins = {{"max_tokens", "flag -n"}};
+  EXPECT_EQ(origin("/v1/completions", R"({"prompt":"a"})", "max_tokens"), "flag -n");
+  EXPECT_EQ(provider->seen.back().generation.max_tokens, 99);
 }
 
 TEST(HostileServerRequest, BodiesThatAreNoJsonAreRefused) {

@@ -79,7 +79,7 @@ void write_tool(JsonOut& json, const Tool& tool) {
 
 void write_response_usage(JsonOut& json, const Usage& u) {
   json.object().field("input_tokens", u.prompt_tokens).key("input_tokens_details").object();
-  json.field("cached_tokens", u.cached_tokens).end_object();
+  json.field("cached_tokens", u.cached_tokens).field("cache_write_tokens", 0).end_object();
   json.field("output_tokens", u.generated_tokens).key("output_tokens_details").object();
   json.field("reasoning_tokens", u.reasoning_tokens).end_object();
   json.field("total_tokens", u.prompt_tokens + u.generated_tokens).end_object();

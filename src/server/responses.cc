@@ -2,6 +2,7 @@
 
 #include "base/strings.h"
 #include "provider/messages.h"
+#include "server/openai_parts.h"
 #include "server/response_items.h"
 
 namespace wick::server {
@@ -12,8 +13,10 @@ namespace {
 // several may be open at once.
 class ResponsesDialect final : public Dialect {
  public:
-  explicit ResponsesDialect(ResponseJob job)
-      : job_(std::move(job)), id_(make_id(*job_.context, "resp_")), created_(unix_seconds()) {}
+  explicit ResponsesDialect(ResponseSetup setup)
+      : setup_(std::move(setup)),
+        id_(make_id(*setup_.context, "resp_")),
+        created_(unix_seconds()) {}
 
   void start(std::string& out) override {
     for (const char* const type : {"response.created", "response.in_progress"}) {
@@ -34,7 +37,7 @@ class ResponsesDialect final : public Dialect {
       item.text += thought->text;
       append_delta("response.reasoning_text.delta", item, thought->text, out);
     } else if (const auto* const call = std::get_if<ToolCallEvent>(&event)) {
-      open(make_call(*job_.context, call->index, call->id, call->name), out);
+      open(make_call(*setup_.context, call->index, call->id, call->name), out);
     } else if (const auto* const more = std::get_if<ArgumentsEvent>(&event)) {
       for (OutputItem& item : items_) {
         if (item.kind != OutputItem::Kind::kCall || item.call_index != more->index) continue;
@@ -74,7 +77,7 @@ class ResponsesDialect final : public Dialect {
 
   http::Response whole(const std::vector<Gather>& answers) override {
     const Completion& c = answers.front().completion;
-    items_ = items_of(*job_.context, c);
+    items_ = items_of(*setup_.context, c);
     cut_by_ = cut_by(c.finish);
     http::Response response;
     JsonOut json(response.body);
@@ -89,7 +92,7 @@ class ResponsesDialect final : public Dialect {
     response.body.pop_back();
     JsonOut json = JsonOut::on(response.body);
     json.key("output").array();
-    for (const OutputItem& item : items_of(*job_.context, answers.front().completion))
+    for (const OutputItem& item : items_of(*setup_.context, answers.front().completion))
       write_item(json, item);
     json.end_array().end_object();
     return response;
@@ -120,7 +123,7 @@ class ResponsesDialect final : public Dialect {
   // The last item if it is of that kind, else a new one.
   OutputItem& item_of(OutputItem::Kind kind, std::string& out) {
     if (!items_.empty() && items_.back().kind == kind) return items_.back();
-    return open(make_item(*job_.context, kind), out);
+    return open(make_item(*setup_.context, kind), out);
   }
 
   OutputItem& open(OutputItem item, std::string& out) {
@@ -187,25 +190,24 @@ class ResponsesDialect final : public Dialect {
     } else {
       json.null();
     }
-    json.field("model", job_.ask.request.model).key("output").array();
+    json.field("model", setup_.parsed.request.model).key("output").array();
     for (const OutputItem& item : items)
       write_item(json, item);
     json.end_array();
     write_settings(json);
-    json.key("usage");
     if (usage && status != "in_progress" && status != "failed") {
+      json.key("usage");
       write_response_usage(json, *usage);
-    } else {
-      json.null();
+      write_steered(json, *usage);
     }
     json.end_object();
   }
 
   void write_settings(JsonOut& json) const {
-    const Generation& g = job_.ask.request.generation;
-    json.field_or_null("instructions", job_.instructions);
-    json.field_or_null("previous_response_id", job_.previous_id);
-    json.field("store", job_.is_stored).field("parallel_tool_calls", true);
+    const Generation& g = setup_.parsed.request.generation;
+    json.field_or_null("instructions", setup_.instructions);
+    json.field_or_null("previous_response_id", setup_.previous_id);
+    json.field("store", setup_.is_stored).field("parallel_tool_calls", true);
     json.field("tool_choice", g.tool_choice.empty() ? "auto" : std::string_view(g.tool_choice));
     json.key("tools").array();
     for (const Tool& tool : g.tools)
@@ -224,7 +226,8 @@ class ResponsesDialect final : public Dialect {
         .end_object()
         .end_object();
     json.key("reasoning").object().field("effort", nullptr).field("summary", nullptr).end_object();
-    json.field("truncation", "disabled").key("metadata").object().end_object();
+    json.field("truncation", "disabled").field("access_programs", nullptr);
+    json.key("metadata").object().end_object();
   }
 
   static void write_or_null(JsonOut& json, const std::optional<double>& value) {
@@ -237,16 +240,16 @@ class ResponsesDialect final : public Dialect {
 
   // The conversation goes on from here.
   void store(std::string body) {
-    if (!job_.is_stored) return;
-    auto talk = std::move(std::get<std::vector<Message>>(job_.ask.request.prompt));
+    if (!setup_.is_stored) return;
+    auto talk = std::move(std::get<std::vector<Message>>(setup_.parsed.request.prompt));
     talk.push_back(message_of(items_));
-    job_.context->responses.put({.id = id_,
-                                 .tenant = job_.ask.request.generation.tenant,
-                                 .talk = std::move(talk),
-                                 .body = std::move(body)});
+    setup_.context->responses.put({.id = id_,
+                                   .tenant = setup_.parsed.request.generation.tenant,
+                                   .talk = std::move(talk),
+                                   .body = std::move(body)});
   }
 
-  ResponseJob job_;
+  ResponseSetup setup_;
   const std::string id_;
   const std::int64_t created_;
   int n_events_ = 0;
@@ -263,39 +266,39 @@ Error no_response(const std::string& id) {
       .hint = "the latest ones are kept in memory, unless store is false"};
 }
 
-Result<ResponseJob> read_job(const SharedContext& context, const http::Request& request) {
-  WICK_TRY(Ask ask, read_ask(*context, kResponses, request));
-  auto* const talk = std::get_if<std::vector<Message>>(&ask.request.prompt);
+Result<ResponseSetup> read_setup(const SharedContext& context, const http::Request& request) {
+  WICK_TRY(ParsedRequest parsed, read_request(*context, kResponses, request));
+  auto* const talk = std::get_if<std::vector<Message>>(&parsed.request.prompt);
   if (talk == nullptr) return bad_field("input", "is missing");
-  if (!ask.previous_id.empty()) {
-    auto stored = context->responses.find(ask.previous_id, request.tenant);
-    if (!stored) return no_response(ask.previous_id);
+  if (!parsed.previous_id.empty()) {
+    auto stored = context->responses.find(parsed.previous_id, request.tenant);
+    if (!stored) return no_response(parsed.previous_id);
     talk->insert(talk->begin(), std::make_move_iterator(stored->talk.begin()),
                  std::make_move_iterator(stored->talk.end()));
   }
-  ResponseJob job{.context = context, .ask = std::move(ask)};
-  job.instructions = job.ask.system;
-  job.previous_id = job.ask.previous_id;
-  job.is_stored = job.ask.is_stored;
-  return job;
+  ResponseSetup setup{.context = context, .parsed = std::move(parsed)};
+  setup.instructions = setup.parsed.system;
+  setup.previous_id = setup.parsed.previous_id;
+  setup.is_stored = setup.parsed.is_stored;
+  return setup;
 }
 
 }  // namespace
 
-std::unique_ptr<Dialect> make_response_dialect(ResponseJob job) {
-  return std::make_unique<ResponsesDialect>(std::move(job));
+std::unique_ptr<Dialect> make_response_dialect(ResponseSetup setup) {
+  return std::make_unique<ResponsesDialect>(std::move(setup));
 }
 
 http::Reply responses(const SharedContext& context, const http::Request& request,
                       const std::shared_ptr<Wake>& wake) {
-  auto job = read_job(context, request);
-  if (!job) return error_response(refusal(*context, job.error()));
-  Ask ask = job->ask;
-  if (!job->instructions.empty()) {  // for this answer alone: they are not kept
-    auto& talk = std::get<std::vector<Message>>(ask.request.prompt);
-    talk.insert(talk.begin(), {.role = "system", .content = job->instructions});
+  auto setup = read_setup(context, request);
+  if (!setup) return error_response(refusal(*context, setup.error()));
+  ParsedRequest parsed = setup->parsed;
+  if (!setup->instructions.empty()) {  // for this answer alone: they are not kept
+    auto& talk = std::get<std::vector<Message>>(parsed.request.prompt);
+    talk.insert(talk.begin(), {.role = "system", .content = setup->instructions});
   }
-  return answer(context, ask, make_response_dialect(*std::move(job)), wake);
+  return answer(context, parsed, make_response_dialect(*std::move(setup)), wake);
 }
 
 http::Reply show_response(const SharedContext& context, const http::Request& request,

@@ -17,13 +17,13 @@ http::Reply delete_response(const SharedContext& context, const http::Request& r
                             const std::shared_ptr<Wake>& wake);
 
 // Of the request: what the dialect tells again, and where the answer goes.
-struct ResponseJob {
+struct ResponseSetup {
   SharedContext context = {};
-  Ask ask = {};  // its prompt is the whole conversation
+  ParsedRequest parsed = {};  // its prompt is the whole conversation
   std::string instructions = {}, previous_id = {};
   bool is_stored = true;
 };
 
-std::unique_ptr<Dialect> make_response_dialect(ResponseJob job);
+std::unique_ptr<Dialect> make_response_dialect(ResponseSetup setup);
 
 }  // namespace wick::server

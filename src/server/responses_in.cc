@@ -1,7 +1,7 @@
 // What the fields of /v1/responses say: items, formats, efforts.
 #include "server/errors.h"
 #include "server/messages_in.h"
-#include "server/take.h"
+#include "server/setters.h"
 
 namespace wick::server {
 
@@ -69,7 +69,7 @@ Result<void> read_item(const JsonValue& value, const std::string& path,
 
 }  // namespace
 
-Taken take_items(const JsonValue& value, const Field& field, Ask& ask) {
+SetResult set_items(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   std::vector<Message> talk;
   if (value.string() != nullptr) {
     talk.push_back({.content = *value.string()});
@@ -79,47 +79,32 @@ Taken take_items(const JsonValue& value, const Field& field, Ask& ask) {
   } else {
     return bad_field(field.name, "is ", seen(value), ", wanted is a string or items");
   }
-  ask.request.prompt = std::move(talk);
+  parsed.request.prompt = std::move(talk);
   return {};
 }
 
-Taken take_instructions(const JsonValue& value, const Field& /*field*/, Ask& ask) {
-  ask.system = *value.string();
+SetResult set_instructions(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.system = *value.string();
   return {};
 }
 
-Taken take_previous(const JsonValue& value, const Field& /*field*/, Ask& ask) {
-  ask.previous_id = *value.string();
+SetResult set_previous(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.previous_id = *value.string();
   return {};
 }
 
-Taken take_store(const JsonValue& value, const Field& /*field*/, Ask& ask) {
-  ask.is_stored = *value.boolean();
+SetResult set_store(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.is_stored = *value.boolean();
   return {};
 }
 
-// {"format": {"type": "text"}, "verbosity": …}
-Taken take_text_form(const JsonValue& value, const Field& field, Ask& ask) {
-  const JsonValue* const format = value.object()->find("format");
-  if (format == nullptr || format->is_null()) return {};
-  if (format->object() == nullptr) {
-    return bad_field(cat(field.name, ".format"), "is ", seen(*format), ", wanted is an object");
-  }
-  ResponseFormat& form = ask.request.generation.response_format;
-  form.type = text_at(*format->object(), "type");
-  if (form.type.empty()) return bad_field(cat(field.name, ".format.type"), "is missing");
-  if (const JsonValue* const schema = format->object()->find("schema"))
-    form.schema = to_json(*schema);
-  return {};
-}
-
-Taken take_reasoning(const JsonValue& value, const Field& field, Ask& ask) {
+SetResult set_reasoning(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   const JsonValue* const effort = value.object()->find("effort");
   if (effort == nullptr || effort->is_null()) return {};
   if (effort->string() == nullptr) {
     return bad_field(cat(field.name, ".effort"), "is ", seen(*effort), ", wanted is a string");
   }
-  return take_reasoning_effort(*effort, field, ask);
+  return set_reasoning_effort(*effort, field, parsed);
 }
 
 }  // namespace wick::server

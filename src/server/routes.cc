@@ -7,6 +7,7 @@
 #include "server/chat.h"
 #include "server/completions.h"
 #include "server/embeddings.h"
+#include "server/infill.h"
 #include "server/models.h"
 #include "server/ollama.h"
 #include "server/openapi.h"
@@ -44,7 +45,8 @@ constexpr Row kRows[] = {
     {{kInfer, "POST", "/v1/embeddings", "embeddings", kEmbeddings}, embeddings},
     {{kInfer, "GET", "/v1/models", "available models"}, list_models},
     {{kInfer, "GET", "/v1/models/*", "one model"}, show_model},
-    {{kAdmin, "POST", "/v1/models/load", "loads `model`; with `reload` again", kModels},
+    {{kAdmin, "POST", "/v1/models/load",
+      "loads `model`; with `\"reload\": true` also if it is loaded already", kModels},
      load_model},
     {{kAdmin, "POST", "/v1/models/unload", "unloads `model` after its running answers", kModels},
      unload_model},
@@ -66,7 +68,8 @@ constexpr Row kRows[] = {
     {{kInfer, "POST", "/apply-template", "renders messages with the chat template", kTokens},
      apply_template},
     {{kInfer, "POST", "/v1/rerank", "501: not supported yet"}, refuse_rerank},
-    {{kInfer, "POST", "/infill", "501: not supported yet"}, refuse_infill},
+    {{kInfer, "POST", "/infill", "fills a gap between two texts, in llama.cpp's format", kInfill},
+     infill},
     {{kInfer, "GET", "/props", "context and slots of a model, in llama.cpp's format"}, props},
     {{kInfer, "GET", "/slots", "state of the slots, in llama.cpp's format"}, slots},
     {{kInfer, "GET", "/metrics", "counters and histograms for Prometheus"}, metrics},

@@ -249,6 +249,21 @@ class MadeProvider final : public Provider {
     return ids;
   }
 
+  // [1, prefix, 2, suffix, 3, begun]; 1 to 3 stand for control tokens, 4 ends the answer.
+  Result<InfillPrompt> infill_prompt(const std::string& /*model*/, const Infill& gap) override {
+    InfillPrompt prompt{.ends = {4}};
+    const auto add = [&](TokenId mark, const std::string& text) {
+      prompt.ids.push_back(mark);
+      prompt.ids.insert(prompt.ids.end(), text.begin(), text.end());
+    };
+    for (const Infill::File& file : gap.files)
+      add(5, cat(file.name, ":", file.text));
+    add(1, gap.prefix);
+    add(2, gap.suffix);
+    add(3, gap.begun);
+    return prompt;
+  }
+
   Result<std::vector<Embedding>> embed(const std::string& /*model*/,
                                        std::span<const std::string> texts,
                                        const EmbedOptions& /*options*/) override {

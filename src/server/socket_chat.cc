@@ -70,7 +70,7 @@ class Framer final : public http::Writer {
 struct Chat {
   Framer framer;
   std::shared_ptr<Start> start;  // until its answers are there
-  AnswersJob job;
+  AnswersSetup setup;
   std::unique_ptr<http::Work> work = {};
 };
 
@@ -121,12 +121,12 @@ class SocketChat final : public http::Work {
       if (!chat.start->result) return false;
       Result<Started>& result = *chat.start->result;
       if (!result) {
-        const ApiError error = refusal(*chat.job.context, result.error());
+        const ApiError error = refusal(*chat.setup.context, result.error(), chat.setup.model);
         chat.framer.whole(error_response(error));
         return true;
       }
-      chat.job.started = *std::move(result);
-      chat.work = make_work(std::move(chat.job));
+      chat.setup.started = *std::move(result);
+      chat.work = make_work(std::move(chat.setup));
     }
     chat.start.reset();
     return chat.work->advance(chat.framer) == State::kDone;
@@ -158,17 +158,18 @@ class SocketChat final : public http::Work {
       return Error{
           .code = ErrorCode::kUnavailable, .id = "stopping", .message = "the server is stopping"};
     }
-    WICK_TRY(Ask ask, read_chat(*context_, asked, request_));
-    ask.streams = true;
+    WICK_TRY(ParsedRequest parsed, read_chat(*context_, asked, request_));
+    parsed.streams = true;
     const auto start = std::make_shared<Start>();
     Chat chat{.framer = Framer(last_id_),
               .start = start,
-              .job = {.context = context_,
-                      .streams = true,
-                      .dialect = make_chat_dialect(*context_, ask),
-                      .span = begin_span(*context_, ask)}};
-    auto task = [context = context_, ask = std::move(ask), start, wake = wake_] {
-      auto started = catch_bad_alloc([&] { return start_answers(*context, ask, wake); });
+              .setup = {.context = context_,
+                        .model = parsed.request.model,
+                        .streams = true,
+                        .dialect = make_chat_dialect(*context_, parsed),
+                        .span = begin_span(*context_, parsed)}};
+    auto task = [context = context_, parsed = std::move(parsed), start, wake = wake_] {
+      auto started = catch_bad_alloc([&] { return start_answers(*context, parsed, wake); });
       const std::lock_guard lock(start->mutex);
       start->result = std::move(started);
       wake->set();

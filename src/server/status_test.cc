@@ -41,17 +41,37 @@ TEST(ServerStatus, PropsAndSlotsHaveLlamaCppsShapes) {
 TEST(ServerStatus, ARefusalSaysWhenByThePaceOfAnswers) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   Pace pace;
-  pace.begin(30);
+  pace.begin(30, kSecond);
   EXPECT_EQ(pace.seconds_of_backlog(kSecond), 1);  // nothing has ended
   for (int i = 0; i < 10; ++i)
     pace.end(kSecond + i * kSecond / 2);
   EXPECT_EQ(pace.under_way(), 20);
   EXPECT_EQ(pace.seconds_of_backlog(6 * kSecond), 10);  // 10 in 5 s
   EXPECT_EQ(pace.seconds_of_backlog(12 * kSecond), 22);
-  EXPECT_EQ(pace.seconds_of_backlog(60 * kSecond), 1);  // both windows are empty
-  pace.begin(100000);
+  EXPECT_EQ(pace.seconds_of_backlog(31 * kSecond), 60) << "10 in 30 s: they have become slower";
+  pace.begin(100000, 61 * kSecond);
   pace.end(61 * kSecond);
   EXPECT_EQ(pace.seconds_of_backlog(62 * kSecond), 120);
+}
+
+TEST(ServerStatus, IdleTimeSaysNothingOfThePaceOfAnswers) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  for (const std::int64_t idle : {1, 30, 3600, 1'000'000}) {
+    Pace pace;
+    std::int64_t now = 5 * kSecond;
+    for (int i = 0; i < 60; ++i) {  // two a second, one behind another
+      pace.begin(1, now);
+      now += kSecond / 2;
+      pace.end(now);
+    }
+    EXPECT_EQ(pace.seconds_of_backlog(now), 1);
+    now += idle * kSecond;
+    pace.begin(41, now);
+    pace.end(now + kSecond / 2);
+    EXPECT_EQ(pace.seconds_of_backlog(now + kSecond / 2), 20) << "after " << idle << " s";
+    pace.drop(20, now + kSecond / 2);
+    EXPECT_EQ(pace.seconds_of_backlog(now + kSecond / 2), 10) << "clients left";
+  }
 }
 
 std::string line(const std::string& text, const std::string& name) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
@@ -30,15 +31,12 @@ bool is_zero(std::string_view text) noexcept {
   return text.find_first_not_of('0') == std::string_view::npos;
 }
 
+// n is a multiple of 16.
 std::string random_hex(std::size_t n) {
   thread_local std::mt19937_64 random{std::random_device{}()};
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  while (text.size() < n) {
-    std::uint64_t bits = random();
-    for (int i = 0; i < 16 && text.size() < n; ++i, bits >>= 4)
-      text += kDigits[bits & 15];
-  }
+  for (std::size_t i = 0; i < n; i += 16)
+    append_hex(text, random(), 16);
   return text;
 }
 

@@ -59,9 +59,18 @@ struct Commands {
   // tools (eval_tools.cc, eval_net.cc)
   WICK_SHELL_COMMAND(dd);
   WICK_SHELL_COMMAND(find);
+
+  struct FindExec {
+    const std::vector<Arg>* words = nullptr;
+    Value found = {};  // for `{}`
+    bool is_in_folder = false;
+  };
+
+  static void find_exec(Evaluator& e, const FindExec& exec, const State& s);
   WICK_SHELL_COMMAND(git);
   WICK_SHELL_COMMAND(tar);
   WICK_SHELL_COMMAND(project);
+  WICK_SHELL_COMMAND(make);
   WICK_SHELL_COMMAND(curl);
   WICK_SHELL_COMMAND(nc);
   WICK_SHELL_COMMAND(crontab);

@@ -161,6 +161,7 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   copy.aliases.clear();
   const auto args_from = [&](std::size_t first) {
     copy.args.clear();
+    copy.zero = Value::unknown();
     if (first < argv.size())
       copy.args.assign(argv.begin() + static_cast<std::ptrdiff_t>(first), argv.end());
     copy.has_args = true;
@@ -172,6 +173,9 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       return Stream::unknown();
     }
     args_from(call.rest + 2);
+    if (call.rest + 1 < argv.size() &&
+        std::none_of(argv.begin(), argv.end(), [](const Arg& a) { return a.is_many; }))
+      copy.zero = argv[call.rest + 1].value;
     const Arg& code = argv[call.rest];
     if (code.is_many || code.is_glob) {
       e.unknown(code.span, "", "runs code that is not known");
@@ -216,7 +220,7 @@ bool deletes_a_tree(std::string_view text, const Profile& profile) {
     const char quote = text[i];
     if (quote != '\'' && quote != '"' && quote != '`' && quote != ' ') continue;
     const std::size_t end = std::min(
-        text.find_first_of(quote == ' ' ? " '\";)" : std::string(1, quote), i + 1), text.size());
+        text.find_first_of(quote == ' ' ? " '\";)\n" : std::string(1, quote), i + 1), text.size());
     const std::string_view inside = text.substr(i + 1, end - i - 1);
     if (inside == "~" || inside == "~/") return true;
     if (inside.starts_with('/') &&
@@ -227,7 +231,57 @@ bool deletes_a_tree(std::string_view text, const Profile& profile) {
   return false;
 }
 
+// NAME=VALUE whose value runs as a program or holds what shells and make run.
+bool is_code_for_make(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || text.starts_with('-')) return false;
+  const std::string_view value = text.substr(equals + 1);
+  return text.starts_with("SHELL=") || text.starts_with(".SHELLFLAGS=") ||
+         text[equals - (equals > 0 ? 1 : 0)] == '!' ||
+         value.find_first_of(";|&`<>") != std::string_view::npos ||
+         value.find("(shell ") != std::string_view::npos ||
+         value.find("{shell ") != std::string_view::npos;
+}
+
 }  // namespace
+
+void Evaluator::look_for_deletions(const std::vector<Arg>& argv, const Stream& in) {
+  const auto look = [&](std::string_view code, Span span) {
+    if (deletes_a_tree(code, profile_))
+      add(EffectKind::kDeletes, Scope::kTree, "", span,
+          "the code names a deletion, and root, home or a system directory");
+  };
+  for (const Arg& arg : argv) {
+    for (const std::string& code : arg.value.set)
+      look(code, arg.span);
+  }
+  if (in.is_known) look(in.text, argv[0].span);
+}
+
+// What this command wrote is code that nobody has read, where the project's tools may run it.
+void Evaluator::look_into_written_files(Span span) {
+  for (const auto& [path, content] : files_) {
+    if (content.is_known && deletes_a_tree(content.text, profile_))
+      add(EffectKind::kDeletes, Scope::kTree, path, span,
+          cat("may run ", printable(path),
+              ", which names a deletion, and root, home or a system directory"));
+  }
+}
+
+Stream Commands::make(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  e.look_for_deletions(argv, in);
+  const Row& row = *find_row("make");
+  for (const Arg& arg : argv) {
+    if (arg.is_exact() && is_code_for_make(arg.text()))
+      e.unknown(arg.span, arg.text(), "make: a variable that holds code");
+  }
+  for (const Usage::Item& item : read_usage(row, argv, 1).items) {
+    const std::string& file = item.arg.text();
+    if (item.role == 'r' && (file == "-" || file == "/dev/stdin" || file == "/dev/fd/0"))
+      e.unknown(item.arg.span, file, "make: a makefile that nobody has read");
+  }
+  return e.apply_row(row, argv, 1, s, in);
+}
 
 Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const std::string name = Evaluator::command_name(argv[0]);
@@ -252,16 +306,7 @@ Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& i
     e.apply_effect('j', span, name);
     return Stream::unknown();
   }
-  for (const Arg& arg : argv) {
-    for (const std::string& code : arg.value.set) {
-      if (deletes_a_tree(code, e.profile_))
-        e.add(EffectKind::kDeletes, Scope::kTree, "", arg.span,
-              "the code names a deletion, and root, home or a system directory");
-    }
-  }
-  if (in.is_known && deletes_a_tree(in.text, e.profile_))
-    e.add(EffectKind::kDeletes, Scope::kTree, "", span,
-          "the code names a deletion, and root, home or a system directory");
+  e.look_for_deletions(argv, in);
   const bool reads_code = argv.size() == 1 || text(1) == "-";
   if (reads_code && in.is_fetched)
     e.add(EffectKind::kFetchedCode, Scope::kNone, "", span,

@@ -28,7 +28,9 @@ bool Evaluator::step(Span span) {
 
 void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span, std::string why) {
   if (outer_ != nullptr) span = *outer_;
-  const bool is_lifted = lifted_ > 0 && !profile_.is_root;
+  // Root's `sudo` lifts nothing, but what root fetches runs with all rights.
+  const bool is_foreign_code = kind == EffectKind::kFetchedCode || kind == EffectKind::kDecodedCode;
+  const bool is_lifted = profile_.is_root ? is_foreign_code : lifted_ > 0;
   std::string key = cat(name(kind), "|", name(scope), "|", is_lifted, "|", target, "|", span.begin,
                         "-", span.end, "|", why);
   if (effects_.size() >= kMaxEffects) {
@@ -129,6 +131,10 @@ void Evaluator::touch_special(EffectKind kind, const std::string& path, const st
   if (path.starts_with("/proc/sys") || path.starts_with("/sys/"))
     return add(EffectKind::kPower, Scope::kNone, path, span,
                cat("sets the kernel parameter ", path));
+  const bool is_lost = kind == EffectKind::kDeletes || kind == EffectKind::kOverwrites;
+  if (is_lost && is_key_store(path))
+    add(EffectKind::kDestroys, Scope::kNamed, shown, span,
+        cat("loses keys in ", shown, ", which cannot be made again"));
   if (is_trust_root(path))
     return add(EffectKind::kTrustRoot, Scope::kNone, path, span,
                cat("changes ", path, ", on which all rights rest"));

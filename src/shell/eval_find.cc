@@ -1,41 +1,89 @@
 // find: start paths, tests that narrow, and what is done with each file.
 #include <algorithm>
+#include <initializer_list>
+#include <span>
 #include <utility>
 
 #include "base/strings.h"
 #include "shell/commands.h"
+#include "shell/limits.h"
 
 namespace wick::shell {
 
 namespace {
 
-bool is_any(std::string_view text, std::initializer_list<std::string_view> set) {
+bool is_any(std::string_view text, std::span<const std::string_view> set) {
   return std::find(set.begin(), set.end(), text) != set.end();
 }
 
-struct FindCall {
-  std::vector<Arg> paths;
-  bool is_narrowed = false, has_or = false, deletes = false, is_nul = false;
-  Span delete_span;
-  std::vector<std::pair<char, std::vector<Arg>>> commands;  // 'e' -exec, with its words
-  std::vector<Arg> writes;
-  std::vector<std::pair<std::string, Span>> bad;
+bool is_any(std::string_view text, std::initializer_list<std::string_view> set) {
+  return is_any(text, std::span(set.begin(), set.size()));
+}
+
+// A part of the expression, as far as it is true: whether it holds only for names of a pattern.
+struct Action {
+  char kind = 'e';  // 'e' -exec, 'i' -execdir, 'd' -delete, 'p' -print, 'w' a file is written
+  std::vector<Arg> words = {};  // of a command; the file
+  Span span = {};
+  bool is_narrowed = false;
 };
 
+struct FindCall {
+  std::vector<Arg> paths = {};
+  std::vector<Action> actions = {};
+  bool is_narrowed = false;  // the whole expression, which stands for -print where nothing is done
+  bool is_nul = false;
+  bool prints_more = false;  // -ls, -printf: lines that are no names
+  std::vector<std::pair<std::string, Span>> bad = {};
+};
+
+constexpr std::string_view kPlainWords[] = {"-daystart",
+                                                                 "-depth",
+                                                                 "-d",
+                                                                 "-mount",
+                                                                 "-xdev",
+                                                                 "-noleaf",
+                                                                 "-follow",
+                                                                 "-warn",
+                                                                 "-nowarn",
+                                                                 "-ignore_readdir_race",
+                                                                 "-noignore_readdir_race",
+                                                                 "-true",
+                                                                 "-false",
+                                                                 "-prune",
+                                                                 "-quit",
+                                                                 "--help",
+                                                                 "-help",
+                                                                 "--version",
+                                                                 "-version",
+                                                                 "-E",
+                                                                 "-X",
+                                                                 "-s"};
+constexpr std::string_view kNarrowing[] = {
+    "-name",  "-iname",   "-path",   "-ipath",  "-wholename", "-iwholename", "-lname",   "-ilname",
+    "-regex", "-iregex",  "-size",   "-mtime",  "-mmin",      "-ctime",      "-cmin",    "-atime",
+    "-amin",  "-newer",   "-anewer", "-cnewer", "-user",      "-group",      "-uid",     "-gid",
+    "-perm",  "-links",   "-inum",   "-used",   "-samefile",  "-context",    "-flags"};
+
+// find's own grammar: `,` binds least, then -o, then juxtaposition, then `!`. An action is narrowed
+// by the tests in front of it, in its own and in the enclosing conjunctions.
 class FindReader {
  public:
   FindReader(const std::vector<Arg>& argv, FindCall& out) : argv_(argv), out_(out) {}
 
   void read() {
-    std::size_t i = 1;
-    while (i < argv_.size() &&
-           (is_any(argv_[i].text(), {"-H", "-L", "-P", "--"}) || argv_[i].text().starts_with("-O")))
-      ++i;
-    while (i < argv_.size() && !starts_expression(argv_[i]))
-      out_.paths.push_back(argv_[i++]);
-    while (i < argv_.size())
-      i = primary(i);
-    out_.is_narrowed = out_.is_narrowed && !out_.has_or;
+    while (at_ < argv_.size() && (is_any(argv_[at_].text(), {"-H", "-L", "-P", "--"}) ||
+                                  argv_[at_].text().starts_with("-O")))
+      ++at_;
+    while (at_ < argv_.size() && !starts_expression(argv_[at_]))
+      out_.paths.push_back(argv_[at_++]);
+    for (const Arg& path : out_.paths)
+      has_dot_start_ = has_dot_start_ || !path.is_exact() || is_dot_name(path.text());
+    has_dot_start_ = has_dot_start_ || out_.paths.empty();
+    while (at_ < argv_.size()) {
+      out_.is_narrowed = either(false, 0);
+      if (at_ < argv_.size()) bad(argv_[at_++]);  // a bracket that closes nothing
+    }
   }
 
  private:
@@ -45,121 +93,182 @@ class FindReader {
     return t.starts_with('-') || t == "(" || t == ")" || t == "!" || t == ",";
   }
 
-  std::size_t primary(std::size_t i) {
-    const Arg& arg = argv_[i];
+  static bool is_dot_name(std::string_view path) {
+    const std::size_t end = path.find_last_not_of('/');
+    const std::size_t slash = end == std::string_view::npos ? end : path.rfind('/', end);
+    return path.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with('.');
+  }
+
+  void bad(const Arg& arg) { out_.bad.emplace_back(arg.text(), arg.span); }
+
+  bool is_at(std::initializer_list<std::string_view> words) const {
+    return at_ < argv_.size() && argv_[at_].is_exact() && is_any(argv_[at_].text(), words);
+  }
+
+  bool either(bool is_narrowed, int depth) {
+    bool all = both(is_narrowed, depth);
+    while (is_at({"-o", "-or", ","})) {
+      const bool is_list = argv_[at_].text() == ",";
+      ++at_;
+      const bool next = both(is_narrowed, depth);
+      all = is_list ? next : all && next;
+    }
+    return all;
+  }
+
+  bool both(bool is_narrowed, int depth) {
+    while (at_ < argv_.size() && !is_at({"-o", "-or", ",", ")"})) {
+      if (is_at({"-a", "-and"})) {
+        ++at_;
+        continue;
+      }
+      is_narrowed = primary(is_narrowed, depth) || is_narrowed;
+    }
+    return is_narrowed;
+  }
+
+  bool primary(bool is_narrowed, int depth) {
+    const Arg& arg = argv_[at_];
     const std::string& t = arg.text();
-    if (!arg.is_exact() || !starts_expression(arg)) {
-      out_.bad.emplace_back(t, arg.span);
-      return i + 1;
+    if (!arg.is_exact() || !starts_expression(arg) || depth > kMaxNested) {
+      bad(argv_[at_++]);
+      return false;
     }
-    if (is_any(t, {"-o", "-or", ",", "!", "-not"})) {
-      out_.has_or = true;
-      return i + 1;
+    ++at_;
+    if (t == "!" || t == "-not") {
+      if (at_ < argv_.size()) primary(is_narrowed, depth + 1);
+      return false;
     }
-    if (is_any(t, {"(",
-                   ")",
-                   "-a",
-                   "-and",
-                   "-daystart",
-                   "-depth",
-                   "-d",
-                   "-mount",
-                   "-xdev",
-                   "-noleaf",
-                   "-follow",
-                   "-warn",
-                   "-nowarn",
-                   "-ignore_readdir_race",
-                   "-noignore_readdir_race",
-                   "-true",
-                   "-false",
-                   "-print",
-                   "-prune",
-                   "-quit",
-                   "-ls",
-                   "--help",
-                   "-help",
-                   "--version",
-                   "-version",
-                   "-E",
-                   "-X",
-                   "-s"}))
-      return i + 1;
-    if (t == "-print0") {
-      out_.is_nul = true;
-      return i + 1;
+    if (t == "(") {
+      const bool inner = either(is_narrowed, depth + 1);
+      if (at_ < argv_.size()) ++at_;
+      return inner;
     }
-    if (is_any(t, {"-empty", "-executable", "-nogroup", "-nouser", "-readable", "-writable"})) {
-      out_.is_narrowed = true;
-      return i + 1;
-    }
-    if (t == "-delete") {
-      out_.deletes = true;
-      out_.delete_span = arg.span;
-      return i + 1;
-    }
-    if (is_any(t, {"-exec", "-execdir", "-ok", "-okdir"})) return command(i);
-    if (i + 1 >= argv_.size()) {
-      out_.bad.emplace_back(t, arg.span);
-      return i + 1;
-    }
-    return with_argument(i);
+    if (is_any(t, kPlainWords)) return false;
+    if (is_any(t, {"-empty", "-executable", "-nogroup", "-nouser", "-readable", "-writable"}))
+      return true;
+    return test_or_action(arg, is_narrowed);
   }
 
-  std::size_t with_argument(std::size_t i) {
-    const std::string& t = argv_[i].text();
-    const std::string& value = argv_[i + 1].text();
-    if (is_any(t, {"-type", "-xtype", "-maxdepth", "-mindepth", "-printf", "-regextype", "-fstype",
-                   "-D"}))
-      return i + 2;
-    if (is_any(t, {"-fprint", "-fprint0", "-fls"})) {
-      out_.writes.push_back(argv_[i + 1]);
-      return i + 2;
-    }
-    if (t == "-fprintf") {
-      out_.writes.push_back(argv_[i + 1]);
-      return i + 3;
-    }
-    const bool is_test =
-        is_any(t, {"-name",   "-iname",  "-path",  "-ipath",    "-wholename", "-iwholename",
-                   "-lname",  "-ilname", "-regex", "-iregex",   "-size",      "-mtime",
-                   "-mmin",   "-ctime",  "-cmin",  "-atime",    "-amin",      "-newer",
-                   "-anewer", "-cnewer", "-user",  "-group",    "-uid",       "-gid",
-                   "-perm",   "-links",  "-inum",  "-samefile", "-used",      "-context",
-                   "-flags"}) ||
-        (t.starts_with("-newer") && t.size() == 8);
-    if (!is_test) {
-      out_.bad.emplace_back(t, argv_[i].span);
-      return i + 1;
-    }
-    const bool is_all = argv_[i + 1].is_exact() &&
-                        value.find_first_not_of("*?/.") == std::string::npos &&
-                        t.find("name") != std::string::npos;
-    if (!is_all && argv_[i + 1].value.is_known) out_.is_narrowed = true;
-    return i + 2;
-  }
-
-  std::size_t command(std::size_t i) {
-    std::vector<Arg> words;
-    std::size_t k = i + 1;
-    while (k < argv_.size()) {
-      const std::string& t = argv_[k].text();
-      if (t == ";" || (t == "+" && k > i + 1 && argv_[k - 1].text() == "{}")) break;
-      words.push_back(argv_[k++]);
-    }
-    if (k >= argv_.size() || words.empty()) {
-      out_.bad.emplace_back(argv_[i].text(), argv_[i].span);
+  bool test_or_action(const Arg& arg, bool is_narrowed) {
+    const std::string& t = arg.text();
+    if (is_any(t, {"-print", "-print0", "-ls"})) {
+      out_.is_nul = out_.is_nul || t == "-print0";
+      out_.prints_more = out_.prints_more || t == "-ls";
+      act('p', {}, arg.span, is_narrowed);
+    } else if (t == "-delete") {
+      act('d', {}, arg.span, is_narrowed);
+    } else if (is_any(t, {"-exec", "-execdir", "-ok", "-okdir"})) {
+      command(arg, is_narrowed);
+    } else if (at_ >= argv_.size()) {
+      bad(arg);
     } else {
-      out_.commands.emplace_back('e', std::move(words));
+      return with_argument(arg, is_narrowed);
     }
-    return k + 1;
+    return false;
+  }
+
+  void act(char kind, std::vector<Arg> words, Span span, bool is_narrowed) {
+    out_.actions.push_back(
+        {.kind = kind, .words = std::move(words), .span = span, .is_narrowed = is_narrowed});
+  }
+
+  bool with_argument(const Arg& arg, bool is_narrowed) {
+    const std::string& t = arg.text();
+    const Arg& value = argv_[at_++];
+    if (is_any(t, {"-type", "-xtype", "-maxdepth", "-mindepth", "-regextype", "-fstype", "-D"}))
+      return false;
+    if (t == "-printf") {
+      const bool is_name = is_any(value.text(), {"%p\\n", "%p\\0"});
+      out_.prints_more = out_.prints_more || !is_name;
+      out_.is_nul = out_.is_nul || value.text() == "%p\\0";
+      act('p', {}, arg.span, is_narrowed);
+      return false;
+    }
+    if (is_any(t, {"-fprint", "-fprint0", "-fls", "-fprintf"})) {
+      act('w', {value}, arg.span, is_narrowed);
+      if (t == "-fprintf" && at_ < argv_.size()) ++at_;
+      return false;
+    }
+    if (!is_any(t, kNarrowing) && !(t.starts_with("-newer") && t.size() == 8)) {
+      --at_;
+      bad(arg);
+      return false;
+    }
+    return value.value.is_known && !(t.find("name") != std::string::npos && is_all(value));
+  }
+
+  // A pattern that every name matches; `.*` matches the start where that is `.`.
+  bool is_all(const Arg& pattern) const {
+    const std::string& text = pattern.text();
+    if (!pattern.is_exact() || text.find_first_not_of("*?/.") != std::string::npos) return false;
+    return !text.starts_with('.') || text.find('/') != std::string::npos || has_dot_start_;
+  }
+
+  void command(const Arg& arg, bool is_narrowed) {
+    std::vector<Arg> words;
+    while (at_ < argv_.size()) {
+      const std::string& t = argv_[at_].text();
+      if (t == ";" || (t == "+" && !words.empty() && words.back().text() == "{}")) break;
+      words.push_back(argv_[at_++]);
+    }
+    const bool is_ended = at_ < argv_.size();
+    if (is_ended) ++at_;
+    if (!is_ended || words.empty()) return bad(arg);
+    act(arg.text().ends_with("dir") ? 'i' : 'e', std::move(words), arg.span, is_narrowed);
   }
 
   const std::vector<Arg>& argv_;
   FindCall& out_;
+  std::size_t at_ = 1;
+  bool has_dot_start_ = false;
 };
 
+// What find puts for `{}`: a name below `start`, or below the folder of a pattern of names.
+Value found_below(const Arg& start, bool is_narrowed) {
+  if (!start.value.is_known || start.value.set.size() != 1) return Value::unknown();
+  std::string folder = start.value.set.front();
+  if (start.is_glob) {
+    const std::size_t slash = folder.rfind('/', folder.find_first_of("*?["));
+    folder = slash == std::string::npos ? "./" : folder.substr(0, slash + 1);
+    if (folder == "/") return Value::unknown();
+  }
+  Value found = Value::below(folder.ends_with('/') ? folder : folder + "/");
+  found.is_everything = !is_narrowed && !start.is_glob;
+  return found;
+}
+
 }  // namespace
+
+// The command of an -exec for one start. -execdir runs it in each file's folder: there the start
+// stands for all of them, and what is relative to a folder of the system is not known.
+void Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
+  Value found = exec.found;
+  State copy = s;
+  copy.functions.clear();
+  copy.aliases.clear();
+  if (exec.is_in_folder) {
+    const std::string folder =
+        found.is_below && s.cwd.size() == 1 ? normal_path(found.prefix, s.cwd[0]) : "";
+    copy.cwd.clear();
+    if (!folder.empty()) copy.cwd.push_back(folder);
+    copy.is_cwd_lost = folder.empty() || scope_of(folder, {.is_tree = true},
+                                                  e.profile_at(s.cwd[0])) > Scope::kOutside;
+    if (found.is_below && !copy.is_cwd_lost) found.prefix = "./";
+  }
+  Argv one;
+  for (const Arg& word : *exec.words) {
+    Arg arg = word;
+    const std::size_t at = word.is_exact() ? word.text().find("{}") : std::string::npos;
+    if (at != std::string::npos) {
+      arg.value = concat(concat(Value::exact(word.text().substr(0, at)), found),
+                         Value::exact(word.text().substr(at + 2)));
+      if (word.text().find("{}", at + 2) != std::string::npos) arg.value = Value::unknown();
+    }
+    one.push_back(std::move(arg));
+  }
+  e.invoke(std::move(one), copy, Stream::none());
+}
 
 Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
@@ -171,45 +280,39 @@ Stream Commands::find(Evaluator& e, Argv& argv, State& s, const Stream& in) {
         wick::cat("find: ", text.empty() ? std::string("a word") : std::string(printable(text)),
                   " is not known here"));
   if (call.paths.empty()) call.paths.push_back({.value = Value::exact("."), .span = argv[0].span});
-  for (const Arg& path : call.writes)
-    e.write_stream(path, Stream::unknown(), false, s);
   Stream out = Stream::unknown();
+  bool prints_names = !call.prints_more;
+  bool is_printed = false;
+  bool is_narrowed = true;
+  for (const Action& action : call.actions) {
+    prints_names = prints_names && (action.kind == 'p' || action.kind == 'd');
+    is_printed = is_printed || action.kind == 'p';
+    if (action.kind == 'p') is_narrowed = is_narrowed && action.is_narrowed;
+    if (action.kind == 'w') e.write_stream(action.words[0], Stream::unknown(), false, s);
+  }
+  if (!is_printed) is_narrowed = call.is_narrowed;
   for (const Arg& path : call.paths) {
     e.touch(EffectKind::kReadsNames, path, s, {});
-    const Reach reach{.is_tree = true, .is_glob = path.is_glob, .is_narrowed = call.is_narrowed};
-    if (call.deletes) {
-      Arg target = path;
-      target.span = {path.span.begin, std::max(path.span.end, call.delete_span.end)};
-      e.touch(EffectKind::kDeletes, target, s, reach);
-    }
-    Value found = Value::unknown();
-    if (path.is_exact() && !path.is_glob) {
-      const std::string& start = path.text();
-      found = Value::below(start.ends_with('/') ? start : start + "/");
-      found.is_everything = !call.is_narrowed;
-      out.is_names = call.paths.size() == 1;
-      out.prefix = found.prefix;
-      out.is_everything = found.is_everything;
-      out.is_nul = call.is_nul;
-    }
-    for (const auto& [kind, words] : call.commands) {
-      static_cast<void>(kind);
-      Argv one;
-      for (const Arg& word : words) {
-        Arg arg = word;
-        const std::size_t at = word.is_exact() ? word.text().find("{}") : std::string::npos;
-        if (at != std::string::npos) {
-          arg.value = concat(concat(Value::exact(word.text().substr(0, at)), found),
-                             Value::exact(word.text().substr(at + 2)));
-          if (word.text().find("{}", at + 2) != std::string::npos) arg.value = Value::unknown();
-        }
-        one.push_back(std::move(arg));
+    for (const Action& action : call.actions) {
+      const Reach reach{
+          .is_tree = true, .is_glob = path.is_glob, .is_narrowed = action.is_narrowed};
+      if (action.kind == 'd') {
+        Arg target = path;
+        target.span = {path.span.begin, std::max(path.span.end, action.span.end)};
+        e.touch(EffectKind::kDeletes, target, s, reach);
       }
-      State copy = s;
-      copy.functions.clear();
-      copy.aliases.clear();
-      e.invoke(std::move(one), copy, Stream::none());
+      if (action.kind == 'e' || action.kind == 'i')
+        find_exec(e,
+                  {.words = &action.words,
+                   .found = found_below(path, action.is_narrowed),
+                   .is_in_folder = action.kind == 'i'},
+                  s);
     }
+    const Value found = found_below(path, is_narrowed);
+    out.is_names = prints_names && call.paths.size() == 1 && found.is_below;
+    out.prefix = found.prefix;
+    out.is_everything = found.is_everything;
+    out.is_nul = call.is_nul;
   }
   return out;
 }

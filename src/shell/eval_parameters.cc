@@ -92,7 +92,7 @@ Value Evaluator::variable(std::string_view name, State& s) {
   if (is_integer(std::string(name))) {
     const auto index =
         static_cast<std::size_t>(std::strtol(std::string(name).c_str(), nullptr, 10));
-    if (index == 0) return Value::unknown();
+    if (index == 0) return s.has_args ? s.zero : Value::unknown();
     if (!s.has_args) return Value::unknown();
     for (std::size_t i = 0; i < std::min(index, s.args.size()); ++i) {
       if (s.args[i].is_many) return Value::unknown();
@@ -183,6 +183,41 @@ Value Evaluator::parameter(const WordPart& part, State& s) {
   return p.op.empty() ? v : apply_operator(p, std::move(v), part.span, s);
 }
 
+namespace {
+
+// Whether one replacement leaves a name below `prefix`: the text that is sought cannot begin in
+// the prefix, and what stands instead is a part of a name.
+bool stays_inside(const std::string& prefix, const Value& from, const Value& to) {
+  if (!from.is_known || from.set.size() != 1 || !to.is_known || to.set.size() != 1) return false;
+  const std::string& text = from.set[0];
+  const std::string& other = to.set[0];
+  if (text.empty() || has_glob(text) || text[0] == '/' || text[0] == '#' || text[0] == '%')
+    return false;
+  if (other.find_first_not_of('.') == std::string::npos ||
+      other.find_first_of("/&") != std::string::npos)
+    return false;
+  for (std::size_t i = 0; i < prefix.size(); ++i) {
+    const std::size_t n = std::min(text.size(), prefix.size() - i);
+    if (prefix.compare(i, n, text, 0, n) == 0) return false;
+  }
+  return true;
+}
+
+// A cut at the end that cannot reach the slash in front of the name.
+bool keeps_prefix(const std::string& pattern, bool is_longest) {
+  return !pattern.empty() && pattern.find('/') == std::string::npos &&
+         (!has_glob(pattern) || !is_longest) &&
+         pattern.find_first_of("?[") == std::string::npos && pattern.front() != '*';
+}
+
+// `/*`, and the like that end at a slash: what is cut begins at one of the name's own slashes, or
+// at that in front of it.
+bool is_last_part(const std::string& pattern) {
+  return pattern.starts_with('/') && pattern.find('/', 1) == std::string::npos;
+}
+
+}  // namespace
+
 // ${v-d}, ${v=d}, ${v?m}, ${v+d}.
 Value Evaluator::default_value(const Parameter& p, Value v, Span span, State& s) {
   const Value other = value_of(p.argument, s);
@@ -218,7 +253,9 @@ Value Evaluator::apply_operator(const Parameter& p, Value v, Span span, State& s
   const Value second = value_of(p.second, s);
   if (first == '%' || first == '#') return trimmed(p, v, argument);
   if (!v.is_known) {
-    Value out = Value::unknown();
+    const bool is_inside = v.is_below && p.op == "/" && stays_inside(v.prefix, argument, second);
+    Value out = is_inside ? Value::below(v.prefix) : Value::unknown();
+    out.is_everything = out.is_below && v.is_everything;
     out.is_secret = v.is_secret;
     return out;
   }
@@ -276,13 +313,21 @@ Value Evaluator::trimmed(const Parameter& p, const Value& v, const Value& patter
   const bool is_longest = p.op.size() == 2;
   if (!v.is_known) {
     // A name below stays one if the cut cannot reach the slash in front of it.
-    const bool keeps = is_suffix && v.is_below && text.find('/') == std::string::npos &&
-                       (!has_glob(text) || !is_longest) &&
-                       text.find_first_of("?[") == std::string::npos;
-    if (!keeps) return Value::unknown();
-    if (has_glob(text) && text.front() == '*') return Value::unknown();
-    Value out = Value::below(v.prefix);
-    out.is_everything = v.is_everything;
+    Value out = Value::unknown();
+    if (v.is_below && is_suffix && keeps_prefix(text, is_longest)) out = Value::below(v.prefix);
+    // The folder of a name below, and the name in it.
+    if (v.is_below && is_suffix && !is_longest && is_last_part(text)) {
+      out = Value::below(v.prefix.empty() ? "." : v.prefix);
+      out.is_everything = true;
+    }
+    if (v.is_below && !is_suffix && is_longest && text == "*/" && !v.prefix.empty())
+      out = Value::below("");
+    if (v.is_below && !is_suffix && text.starts_with("*/") && !has_glob(text.substr(2)) &&
+        !out.is_below)
+      out.is_inner = true;
+    out.is_everything = out.is_everything || (out.is_below && v.is_everything);
+    out.is_secret = v.is_secret;
+    out.is_fetched = v.is_fetched;
     return out;
   }
   std::string plain = text;
@@ -339,6 +384,10 @@ Value Evaluator::substitution(const WordPart& part, State& s) {
   }
   if (out.is_none) return Value::exact("");
   Value v = out.is_number ? Value::number() : Value::unknown();
+  if (out.is_names && !out.is_nul) {
+    v = Value::below(out.prefix);
+    v.is_everything = out.is_everything;
+  }
   v.is_secret = out.is_secret;
   v.is_fetched = out.is_fetched;
   return v;

@@ -25,6 +25,12 @@ bool runs_command(std::string_view ssh_option) {
                      [&](auto name) { return key.starts_with(name); });
 }
 
+Arg tail_of(const Arg& arg, std::size_t begin) {
+  Arg out = arg;
+  out.value = Value::exact(arg.text().substr(begin));
+  return out;
+}
+
 bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
   const bool is_octal = mode.size() == 4 &&
                         mode.find_first_not_of("01234567") == std::string_view::npos &&
@@ -66,6 +72,7 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
       {'A', EffectKind::kProcessAll, "ends all processes"},
       {'k', EffectKind::kShellHooks, "changes options of this shell"},
       {'f', EffectKind::kFloods, "writes without end"},
+      {'t', EffectKind::kSends, "shows a text on the terminals of other users"},
       {'X', EffectKind::kSendsUnknown, "sends data that is not known"},
       {'D', EffectKind::kDeletes, "deletes files at the destination"},
       {'w', EffectKind::kOverwrites, "writes files into the working directory"},
@@ -84,6 +91,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   const Usage usage = read_usage(row, argv, first);
   const Span span = argv.front().span;
   const std::string_view name = row.name.substr(0, row.name.find('|'));
+  if (row.effects.find('n') != std::string_view::npos) send_secrets(argv, first, name);
   Stream out = Stream::unknown();
   out.is_fetched = in.is_fetched;
   out.is_decoded = in.is_decoded;
@@ -110,16 +118,16 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     return out;
   }
   std::string effects(row.effects);
-  for (const char harmless : std::string_view("bygKNRECVD=+-"))
+  for (const char harmless : std::string_view("bygKNRECVDe=+-"))
     effects.erase(std::remove(effects.begin(), effects.end(), harmless), effects.end());
   if (row.effects.find('g') != std::string_view::npos) effects += 'g';
-  bool is_print_only = false;
-  for (const auto& [letter, place] : usage.effects)
-    is_print_only = is_print_only || letter == '0';
+  const bool is_print_only = std::any_of(usage.effects.begin(), usage.effects.end(),
+                                         [](const auto& effect) { return effect.first == '0'; });
   const bool is_user = usage.has("--user") || is_user_scope_;
   for (char letter : effects) {
     if (letter == 'S' && is_user) letter = 's';
     if (!is_print_only) apply_effect(letter, span, name);
+    if (!is_print_only && letter == 'j') look_into_written_files(span);
   }
   for (const auto& [letter, place] : usage.effects)
     apply_effect(letter, place, name);
@@ -141,6 +149,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
   out.is_number = row.effects.find('=') != std::string_view::npos;
+  if (row.effects.find('e') != std::string_view::npos) pass_names(name, usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
     return invoke(std::move(rest), s, in);
@@ -149,8 +158,41 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
 }
 
 void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out) {
-  for (const Usage::Item& item : usage.items)
-    apply_role(item.role, item.arg, s, in, out);
+  for (const Usage::Item& item : usage.items) {
+    const bool is_write = item.role == 'w' || item.role == 'a';
+    if (!is_write || !item.arg.is_exact() || !put_into_root(usage, item, s))
+      apply_role(item.role, item.arg, s, in, out);
+  }
+}
+
+// The folder / as a destination: what is written is the name of each source in it. Without -r no
+// folder of the system is entered; names that are not known count where / is the working directory.
+bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, State& s) {
+  const std::string cwd = s.cwd.size() == 1 ? s.cwd[0] : "";
+  if (normal_path(target.arg.text(), cwd) != "/") return false;
+  const EffectKind kind = target.role == 'w' ? EffectKind::kOverwrites : EffectKind::kCreates;
+  const bool is_tree = std::any_of(usage.items.begin(), usage.items.end(),
+                                   [](const Usage::Item& item) { return item.role == 'R'; });
+  const bool is_operand = !usage.operands.empty() &&
+                          usage.operands.back().span.begin == target.arg.span.begin;
+  const std::size_t n = usage.operands.size() - (is_operand ? 1 : 0);
+  if (n == 0) return false;
+  bool is_known = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Arg& source = usage.operands[i];
+    is_known = is_known && source.is_exact() && !source.is_glob;
+  }
+  if (!is_known) {
+    if (cwd != "/" || is_tree) return false;
+    add(kind, Scope::kPattern, "/", target.arg.span, "writes files into the working directory");
+    return true;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string source = normal_path(usage.operands[i].text(), cwd);
+    touch_path(kind, cat("/", source.substr(source.rfind('/') + 1)), target.arg.span, s,
+               {.is_tree = is_tree, .is_narrowed = is_tree});
+  }
+  return true;
 }
 
 void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out) {
@@ -177,6 +219,7 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
     case 'r': {
       if (is_stdin) return;
       touch(EffectKind::kReadsContent, arg, s, {});
+      if (!arg.value.is_known && is_credential(arg.value.tail, "")) out.is_secret = true;
       for (const std::string& path : arg.value.set) {
         const std::string full = normal_path(path, s.cwd.empty() ? "" : s.cwd[0]);
         if (is_credential(full, profile_.home) ||
@@ -199,8 +242,13 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
       content.is_secret = out.is_secret;
       return write_stream(arg, content, role == 'a', s);
     }
+    case 'R':
+      apply_role('r', arg, s, in, out);
+      return touch(EffectKind::kReadsContent, arg, s, {.is_tree = true});
     case 'W':
       return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true});
+    case 'C':
+      return touch(EffectKind::kOverwrites, arg, s, {.is_tree = true, .is_narrowed = true});
     case 'd':
       return touch(EffectKind::kDeletes, arg, s, {});
     case 'D':
@@ -243,10 +291,18 @@ void Evaluator::apply_network_role(char role, const Arg& arg, State& s, const St
                  Scope::kNone, text, arg.span,
                  cat("sends ", text.empty() ? "data that is not known" : text));
     }
-    case 'q': {  // data, @FILE, name=@FILE
-      const std::size_t at = text.find('@');
-      if (at != std::string::npos && (at == 0 || text[at - 1] == '=')) {
-        const std::string path = text.substr(at + 1, text.find(';', at) - at - 1);
+    case 'F':
+      if (!text.starts_with('@')) return;
+      return apply_network_role('s', tail_of(arg, 1), s, in, out);
+    case 'Q':
+      if (const std::size_t end = text.find_first_of("@="); end < text.size() && text[end] == '@')
+        return apply_network_role('q', tail_of(arg, end), s, in, out);
+      return apply_network_role('q', arg, s, in, out);
+    case 'q': {  // data, @FILE, name=@FILE, name=<FILE
+      const std::size_t at = text.starts_with('@') ? 0 : std::min(text.find("=@"), text.find("=<"));
+      if (at != std::string::npos) {
+        const std::size_t begin = text.starts_with('@') ? 1 : at + 2;
+        const std::string path = text.substr(begin, text.find(';', begin) - begin);
         if (path == "-")
           return add(in.is_secret  ? EffectKind::kSendsCredentials
                      : in.is_known ? EffectKind::kSends
@@ -264,6 +320,16 @@ void Evaluator::apply_network_role(char role, const Arg& arg, State& s, const St
                  "ties a program to a connection");
     default:
       return apply_other_role(role, arg, s, in, out);
+  }
+}
+
+// What a command of the network is given goes there, whatever it is called.
+void Evaluator::send_secrets(const std::vector<Arg>& argv, std::size_t first,
+                             std::string_view name) {
+  for (std::size_t i = first; i < argv.size(); ++i) {
+    if (!argv[i].value.is_secret) continue;
+    add(EffectKind::kSendsCredentials, Scope::kNone, std::string(name), argv[i].span,
+        cat(name, " sends what may be a credential"));
   }
 }
 
@@ -338,6 +404,8 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
       return;
     case 'V':
       return apply_mount(arg, s);
+    case 'P':
+      return apply_effect('P', arg.span, text);
     default:
       return unknown(arg.span, text, "an operand that is not known, or code that is not read");
   }

@@ -371,6 +371,26 @@ bool SedScript::substitute() {
 
 }  // namespace
 
+namespace {
+
+// `s/$/TEXT/`: each line, and a text behind it that leads to a place below.
+bool appends_text(std::string_view script) {
+  if (script.size() < 5 || script[0] != 's' || script[2] != '$' || script[3] != script[1])
+    return false;
+  const char mark = script[1];
+  std::size_t at = 4;
+  std::string text;
+  for (; at < script.size() && script[at] != mark; ++at) {
+    if (script[at] == '\\' && (++at >= script.size() || script[at] != mark)) return false;
+    text += script[at];
+  }
+  const std::string_view rest = script.substr(std::min(at + 1, script.size()));
+  return at < script.size() && (rest.empty() || rest == "g") &&
+         text.find_first_of("&\n") == std::string::npos && text.find("..") == std::string::npos;
+}
+
+}  // namespace
+
 Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Row& row = *find_row("sed");
   const Usage usage = read_usage(row, argv, 1);
@@ -396,6 +416,10 @@ Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     }
     if (!text.empty()) text += '\n';
     text += script.text();
+  }
+  if (in.is_names && !in.is_nul && appends_text(text) && usage.items.size() == scripts.size()) {
+    out.is_names = true;
+    out.prefix = in.prefix;
   }
   SedScript parsed(text);
   const Span span = scripts.empty() ? argv[0].span : scripts.front().span;

@@ -388,16 +388,30 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   return e.apply_row(*find_row("git"), clean, 1, s, in);
 }
 
+namespace {
+
+// Options of compilers and linters that name a program, a library or code to run.
+bool names_foreign_code(std::string_view text) {
+  static constexpr std::string_view kOptions[] = {
+      "-wrapper",    "-fplugin=",      "-specs=", "--plugin",          "-plugin",
+      "--init-hook", "--load-plugins", "--shell", "-Dexec.executable", "--python-executable"};
+  return std::any_of(std::begin(kOptions), std::end(kOptions),
+                     [&](auto option) { return text.starts_with(option); });
+}
+
+}  // namespace
+
 // Tools that run what the project says. Words that lead out of the project are not known.
 Stream Commands::project(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(s);
-  static_cast<void>(in);
   const std::string name = Evaluator::command_name(argv[0]);
   if (argv.size() == 2 && (argv[1].text() == "--version" || argv[1].text() == "--help" ||
                            argv[1].text() == "-v" || argv[1].text() == "-V"))
     return Stream::unknown();
   e.add(EffectKind::kProjectCode, Scope::kNone, name, argv[0].span,
         wick::cat(name, " runs the project's own code, and writes into it"));
+  e.look_for_deletions(argv, in);
+  e.look_into_written_files(argv[0].span);
   for (std::size_t i = 1; i < argv.size(); ++i) {
     const std::string& text = argv[i].text();
     const bool leaves =
@@ -407,7 +421,7 @@ Stream Commands::project(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const bool is_code = text == "-E" || text == "-e" || text == "-c" || text == "--eval" ||
                          text == "-P" || text == "exec" || text == "--command" || text == "-x" ||
                          text == "--init-script";
-    if (!argv[i].is_exact() || leaves ||
+    if (!argv[i].is_exact() || leaves || names_foreign_code(text) ||
         (is_code && name != "gcc" && name != "cc" && name != "g++" && name != "clang"))
       e.unknown(argv[i].span, text,
                 wick::cat(name, ": ",

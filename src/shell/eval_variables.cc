@@ -50,7 +50,13 @@ bool is_hook(std::string_view name) {
                                                 "CURL_HOME",
                                                 "WGETRC",
                                                 "ZDOTDIR",
-                                                "GLOBIGNORE"};
+                                                "GLOBIGNORE",
+                                                "OPENSSL_CONF",
+                                                "OPENSSL_ENGINES",
+                                                "OPENSSL_MODULES",
+                                                "MAKEFILES",
+                                                "RUSTC",
+                                                "RUSTC_WRAPPER"};
   if (std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames)) return true;
   for (const std::string_view begin :
        {"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "NODE_", "BASH_FUNC", "JAVA", "_JAVA",

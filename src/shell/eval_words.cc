@@ -224,6 +224,17 @@ Value Evaluator::tilde(std::string& text, State& s) {
 
 namespace {
 
+constexpr std::size_t kNone = std::string::npos;
+
+// At the beginning of a word, in bash also behind NAME= (dd of=~/x).
+std::size_t place_of_tilde(std::string_view text, Dialect dialect) {
+  if (text.starts_with('~')) return 0;
+  const std::size_t equals = text.find('=');
+  if (dialect != Dialect::kBash || equals == kNone || !text.substr(equals).starts_with("=~"))
+    return kNone;
+  return is_variable_name(text.substr(0, equals)) ? equals + 1 : kNone;
+}
+
 // Collects the fields of one word.
 class Fields {
  public:
@@ -298,8 +309,10 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
     const Piece& piece = pieces[i];
     if (piece.expansion == nullptr) {
       std::string text = piece.text;
-      if (i == 0 && !piece.is_quoted && text.starts_with('~') &&
-          (pieces.size() == 1 || text.find('/') != std::string::npos)) {
+      const std::size_t at = i == 0 && !piece.is_quoted ? place_of_tilde(text, dialect_) : kNone;
+      if (at != kNone && (pieces.size() == 1 || text.find('/', at) != kNone)) {
+        if (at > 0) fields.text(text.substr(0, at), false, globs);
+        text.erase(0, at);
         const Value home = tilde(text, s);
         if (!(home.is_known && home.set.front().empty())) fields.value(home, false);
       }
@@ -329,6 +342,9 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
       is_whole ? fields.value(v, false) : fields.value(Value::unknown(), true);
     } else if (v.is_number) {
       fields.value(v, false);
+    } else if (piece.expansion->kind == PartKind::kCommandSub && v.is_below &&
+               ifs.set.front().find('/') == std::string::npos) {
+      fields.value(v, true);  // $(find …): as for xargs, names hold no blanks
     } else {
       Value loose = Value::unknown();
       loose.is_secret = v.is_secret;

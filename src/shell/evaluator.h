@@ -35,6 +35,7 @@ struct State {
   std::set<std::string, std::less<>> integers = {};  // may have the integer attribute
   std::map<std::string, const Node*, std::less<>> functions = {};
   std::map<std::string, std::string, std::less<>> aliases = {};
+  Value zero = Value::unknown();         // $0
   std::vector<Arg> args = {};            // $1 …
   bool has_args = false;                 // they are known
   std::vector<std::string> cwd = {};     // one of these; empty: not known
@@ -126,9 +127,12 @@ class Evaluator {
   // Rows (eval_rows.cc).
   Stream apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first, State& s,
                    const Stream& in);
+  void send_secrets(const std::vector<Arg>& argv, std::size_t first, std::string_view name);
   void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);
+  bool put_into_root(const Usage& usage, const Usage::Item& target, State& s);
   void apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_network_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  static void pass_names(std::string_view name, const Usage& usage, const Stream& in, Stream& out);
   void apply_mount(const Arg& arg, const State& s);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static std::string command_name(const Arg& arg);  // without a system directory
@@ -143,6 +147,8 @@ class Evaluator {
   Stream run_stream(const Stream& code, Span span, State& s, Dialect dialect);
   void run_file(const Arg& file, const std::vector<Arg>& args, State& s);
   Level level_of_code(const std::string& text, const State& s);
+  void look_for_deletions(const std::vector<Arg>& argv, const Stream& in);
+  void look_into_written_files(Span span);
 
   void add(EffectKind kind, Scope scope, std::string target, Span span, std::string why);
   void unknown(Span span, std::string target, std::string why);

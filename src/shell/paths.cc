@@ -152,6 +152,17 @@ Glob split_glob(std::string_view path) {
   return out;
 }
 
+bool is_in_system(std::string_view path) {
+  return std::any_of(kTops.begin(), kTops.end(), [&](auto top) {
+    return below(path, top) && top != "/mnt" && top != "/media";
+  });
+}
+
+bool is_in_a_home(std::string_view path, std::string_view home) {
+  return (!home.empty() && below(path, home)) || path.starts_with("/home/") ||
+         path.starts_with("/Users/");
+}
+
 Scope scope_of_glob(std::string_view path, Reach reach, const Profile& profile) {
   const Glob glob = split_glob(path);
   if (glob.folder == "/dev") return Scope::kDevice;
@@ -181,6 +192,8 @@ Scope scope_of_glob(std::string_view path, Reach reach, const Profile& profile) 
                                                                    : Scope::kOutside;
     case Scope::kTree:
       return is_home(glob.folder, profile.home) ? Scope::kOutside : Scope::kSystem;
+    case Scope::kOutside:
+      return is_in_a_home(glob.folder, profile.home) ? Scope::kOutside : Scope::kPattern;
     default:
       return folder;
   }
@@ -215,17 +228,19 @@ Scope scope_of(std::string_view path, Reach reach, const Profile& profile) {
   if (!is_system_cwd && !profile.cwd.empty() && below(path, profile.cwd) &&
       !is_home(profile.cwd, profile.home))
     return reach.is_tree ? Scope::kPattern : Scope::kNamed;
-  const bool is_in_home = (!profile.home.empty() && below(path, profile.home)) ||
-                          path.starts_with("/home/") || path.starts_with("/Users/");
-  if (is_in_home) {
+  if (is_in_a_home(path, profile.home)) {
     const bool is_own = !profile.home.empty() && below(path, profile.home);
     if (!is_own) return Scope::kOutside;
     return reach.is_tree ? Scope::kOutside : Scope::kNamed;
   }
-  for (const std::string_view top : kTops) {
-    if (below(path, top) && top != "/mnt" && top != "/media") return Scope::kSystem;
-  }
-  return Scope::kOutside;
+  if (is_in_system(path)) return Scope::kSystem;
+  // Elsewhere (/data, /mnt/usb): a named file or a pattern is bounded, a whole tree is not, unless
+  // it is a part of the working directory.
+  const bool is_narrow = reach.is_tree && reach.is_narrowed;
+  if (path.rfind('/') == 0 && profile.cwd != "/" && !is_narrow)
+    return Scope::kOutside;  // beside the system's own
+  if (!reach.is_tree) return Scope::kNamed;
+  return reach.is_narrowed || profile.cwd == "/" ? Scope::kPattern : Scope::kOutside;
 }
 
 bool is_sink(std::string_view path) noexcept {
@@ -252,6 +267,13 @@ bool has_part(std::string_view path, std::initializer_list<std::string_view> par
 }
 
 }  // namespace
+
+bool is_key_store(std::string_view path) noexcept {
+  const bool is_in = has_part(path, {"/.ssh/", "/.gnupg/", "/.aws/", "/.kube/", "/.config/gcloud/",
+                                     "/.password-store/", "/keyrings/", "/Keychains/"});
+  return (is_in && is_credential(path, "")) ||
+         ends_with_any(path, {"/.ssh", "/.gnupg", "/.aws", "/.password-store", "/keyrings"});
+}
 
 bool is_credential(std::string_view path, std::string_view home) noexcept {
   static_cast<void>(home);
@@ -378,11 +400,12 @@ bool is_own_rc(std::string_view path, std::string_view home) noexcept {
 
 bool is_persistence(std::string_view path, std::string_view home) noexcept {
   return is_own_rc(path, home) ||
-         has_part(path, {"/.git/hooks/", "/etc/cron", "/var/spool/cron", "/etc/systemd/",
-                         "/.config/systemd/", "/.config/autostart", "/etc/init.d/", "/etc/profile",
-                         "/etc/rc.local", "/LaunchAgents/", "/LaunchDaemons/", "/etc/udev/",
-                         "/etc/ld.so.preload", "/.config/fish/"}) ||
-         path.starts_with(".git/hooks/") || path.ends_with("/authorized_keys");
+         has_part(path, {"/.git/hooks/", "/.git/config", "/etc/cron", "/var/spool/cron",
+                         "/etc/systemd/", "/.config/systemd/", "/.config/autostart", "/etc/init.d/",
+                         "/etc/profile", "/etc/rc.local", "/LaunchAgents/", "/LaunchDaemons/",
+                         "/etc/udev/", "/etc/ld.so.preload", "/.config/fish/"}) ||
+         path.starts_with(".git/hooks/") || path == ".git/config" ||
+         path.ends_with("/authorized_keys");
 }
 
 bool is_trust_root(std::string_view path) noexcept {

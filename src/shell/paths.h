@@ -26,6 +26,7 @@ Scope scope_of(std::string_view path, Reach reach, const Profile& profile);
 bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev/tty …
 bool is_socket(std::string_view path) noexcept;  // bash's /dev/tcp/HOST/PORT
 bool is_credential(std::string_view path, std::string_view home) noexcept;
+bool is_key_store(std::string_view path) noexcept;  // keys that cannot be made again
 // Whether a pattern of file names may match one of the well-known credential files.
 bool may_be_credential(std::string_view pattern, std::string_view home) noexcept;
 bool is_persistence(std::string_view path, std::string_view home) noexcept;

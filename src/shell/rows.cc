@@ -18,21 +18,22 @@ struct Option {
   char role = '.';
   char operand_role = ' ';  // @X
   char effect = ' ';        // !X
-  bool drops_first = false;
+  bool drops_first = false, drops_last = false;
 };
 
 bool read_option(std::string_view token, Option& out) {
   out = {};
   out.is_long = token.starts_with("--");
   const std::size_t begin = out.is_long ? 2 : 1;
-  std::size_t at = token.find_first_of(":=?@!#", begin);
+  std::size_t at = token.find_first_of(":=?@!#$", begin);
   // `-?` is an option of some.
-  if (!out.is_long && at == 1) at = token.find_first_of(":=@!#", begin + 1);
+  if (!out.is_long && at == 1) at = token.find_first_of(":=@!#$", begin + 1);
   out.name = token.substr(0, at);
   while (at < token.size()) {
     const char c = token[at++];
-    if (c == '#') {
-      out.drops_first = true;
+    if (c == '#' || c == '$') {
+      out.drops_first = out.drops_first || c == '#';
+      out.drops_last = out.drops_last || c == '$';
       continue;
     }
     if (at >= token.size()) return false;
@@ -81,6 +82,7 @@ class Reader {
 
   void option(const Arg& arg);
   void long_option(const Arg& arg, const std::string& text);
+  void word_option(const Arg& arg, std::string_view text);
   void short_options(const Arg& arg, const std::string& text);
   void use(const Option& option, std::string name, Span span, const Arg* attached);
   void unknown_word(const Arg& arg);
@@ -92,7 +94,7 @@ class Reader {
   Usage out_;
   std::vector<std::size_t> places_;  // of operands in argv
   char operand_role_ = ' ';
-  bool drops_first_ = false;
+  bool drops_first_ = false, drops_last_ = false;
 };
 
 Usage Reader::read() {
@@ -132,6 +134,7 @@ Usage Reader::read() {
 void Reader::option(const Arg& arg) {
   const std::string& text = arg.text();
   ++at_;
+  if (has_effect('_')) return word_option(arg, text);
   if (text.starts_with("--")) return long_option(arg, text);
   // find-like words (-name) are rows with a name of several letters: tried first.
   bool found = false;
@@ -184,6 +187,29 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
   use(match, std::string(match.name), arg.span, &value);
 }
 
+// -noout, --noout, -days 3, -days=3
+void Reader::word_option(const Arg& arg, std::string_view text) {
+  if (text.starts_with("--")) text.remove_prefix(1);
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  Option match;
+  bool found = false;
+  each_option(row_.options, [&](const Option& o) {
+    if (o.name != name || (equals != std::string_view::npos && o.takes == ' ')) return true;
+    match = o;
+    found = true;
+    return false;
+  });
+  if (!found) {
+    out_.unknown.emplace_back(std::string(name), arg.span);
+    return;
+  }
+  if (equals == std::string_view::npos) return use(match, std::string(name), arg.span, nullptr);
+  Arg value = arg;
+  value.value = Value::exact(std::string(text.substr(equals + 1)));
+  use(match, std::string(name), arg.span, &value);
+}
+
 void Reader::short_options(const Arg& arg, const std::string& text) {
   const bool takes_numbers = row_.options.find("-0 ") == 0;  // head -20
   if (takes_numbers && text.find_first_not_of("0123456789", 1) == std::string::npos) return;
@@ -220,6 +246,7 @@ void Reader::use(const Option& option, std::string name, Span span, const Arg* a
   if (option.effect != ' ') out_.effects.emplace_back(option.effect, span);
   if (option.operand_role != ' ') operand_role_ = option.operand_role;
   drops_first_ = drops_first_ || option.drops_first;
+  drops_last_ = drops_last_ || option.drops_last;
   if (attached != nullptr) {
     out_.items.push_back({option.role, *attached});
   } else if (option.takes == ':') {
@@ -247,6 +274,7 @@ void Reader::place_operands() {
   if (const std::size_t stop = spec.find_first_of("cv"); stop != std::string_view::npos)
     spec = spec.substr(0, stop);
   if (drops_first_ && !spec.empty()) spec.remove_prefix(1);
+  if (drops_last_ && !spec.empty()) spec.remove_suffix(1);
   const std::size_t star = spec.find('*');
   const std::size_t n = places_.size();
   for (std::size_t i = 0; i < n; ++i) {
@@ -264,7 +292,10 @@ void Reader::place_operands() {
         role = spec[star - 1];
       }
     }
-    if (operand_role_ != ' ' && role != '.' && role != 'y') role = operand_role_;
+    const bool is_for_role = operand_role_ == 'R'   ? role == 'r'
+                             : operand_role_ == 'C' ? true
+                                                    : role != '.' && role != 'y';
+    if (operand_role_ != ' ' && is_for_role) role = operand_role_;
     out_.items.push_back({role, argv_[places_[i]]});
     out_.operands.push_back(argv_[places_[i]]);
   }
@@ -314,8 +345,8 @@ RowCounts count_rows() noexcept {
 }
 
 std::string first_bad_row() {
-  constexpr std::string_view kRoles = ".nrwadDWmMzusqpcxevhkgiotVyfAHTNl*";
-  constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a";
+  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQ*";
+  constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_te";
   for (const std::span<const Row>* table : kTables) {
     for (const Row& row : *table) {
       bool is_good = row.operands.find_first_not_of(kRoles) == std::string_view::npos &&

@@ -7,7 +7,7 @@
 // options   "-ab" flags, "-o:w" with an argument of role w, "--out=w", "--color?." optional
 // argument;
 //           behind any of them "@D" makes every operand D, "!U" adds effect U, "#" drops the first
-//           operand's role (grep -e)
+//           operand's role (grep -e), "$" the last one's (cp -t)
 // effects   letters of kEffectLetters
 #pragma once
 
@@ -36,15 +36,18 @@ struct Row {
 //   e  code nobody reads     v  verb: a row of its own                    h  path or HOST:PATH
 //   k  KEY=VALUE or target that is harmless    f  read by a pager    A  KEY=VALUE of the kernel
 //   y  file mode   T  date   H  limit of this shell   i  word of ip   g  refspec   o  ssh option
-//   t  program on a connection   V  container mount                    N  name of a variable   l
-//   name of a format; a path is code nobody reads D, M, W reach everything below
+//   t  program on a connection   V  container mount                    N  name of a variable
+//   l  name of a format; a path is code nobody reads
+//   F  header, @FILE sends a file                      Q  data, NAME@FILE sends a file
+//   P sets something of the system   R content of a tree   C files of a list are created below
+//   D, M, W, R reach everything below
 //
 // Effects: n network  l listens  P power  g grants  V lifts  S system service  s user service
 //   F firewall  B data store  T tampering  I system packages  i project packages  j project code
 //   G git, local  L git, work lost  H git, published history  h git, publish  U unknown
 //   Y persistence  q processes by name  A all processes  k shell hooks  f floods
-//   X sends unknown data  =  prints a number  +  not getopt_long: no abbreviation, no --help
-//   -  options end at the first operand
+//   X sends unknown data  t shows a text to others  e prints names  =  prints a number
+//   +  no getopt_long   -  options end at the first operand   _  whole words of one dash: -noout
 
 // What the options of one call say.
 struct Usage {

@@ -11,7 +11,7 @@ constexpr Row kRows[] = {
     {"printf", ".*", "", "+E"},
     {":|true|false", ".*", "", "+E"},
     {"test|[", ".*", "", "+E"},
-    {"pwd", "", "-LP --logical --physical", "+"},
+    {"pwd", ".*", "-LP --logical --physical", "+"},
     {"type|which|whereis|hash-list|whatis|apropos", ".*",
      "-0aftpPsSbmulBMirwd --all --skip-dot --skip-tilde --read-alias --tty-only", "+"},
     {"man|info|tldr|help|pinfo", ".*",
@@ -20,7 +20,9 @@ constexpr Row kRows[] = {
      "--regex",
      "+"},
     {"wait", ".*", "-fn -p:N", "+"},
-    {"sleep|times|jobs|fg|bg|disown|break|continue|return|exit|logout|caller|"
+    {"jobs", ".*", "-lnprs -x!U", "+"},
+    {"bind", "H*", "-lpPsSvVX -f:e -q:. -u:.!k -r:.!k -m:. -x:x!k", "+"},
+    {"sleep|times|fg|bg|disown|break|continue|return|exit|logout|caller|"
      "dirs|shift|usleep",
      ".*", "-0alnrshvc", "+"},
     {"let", ".*", "", "+E"},
@@ -30,7 +32,7 @@ constexpr Row kRows[] = {
     {"history", ".*", "-c!T -d:.!T -nrps -a!0 -w!a", "+"},
     {"umask", "H*", "-pS", "+"},
     {"ulimit", "H*", "-0SHabcdefiklmnpqrstuvxPRT", "+"},
-    {"set|shopt|setopt|unsetopt|enable|complete|compgen|compopt|bind|zstyle|autoload|"
+    {"set|shopt|setopt|unsetopt|enable|complete|compgen|compopt|zstyle|autoload|"
      "zmodload|bindkey",
      ".*", "", "kE+"},
     {"getopts", ".*", "", "+"},

@@ -125,18 +125,18 @@ constexpr Row kRows[] = {
      "-0 -n:. --namespace=. --purge", "nB+"},
     {"terraform|tofu|terragrunt|pulumi|ansible|ansible-playbook|vagrant|packer|nomad|"
      "consul|vault",
-     "v", "-0 -chdir:n", "-+"},
+     "v", "-chdir:n", "-+_"},
     {"terraform plan|terraform show|terraform output|terraform validate|terraform "
      "version|terraform fmt-check|terraform graph|terraform providers|tofu plan|tofu "
      "show|tofu output|tofu validate|vagrant status|vagrant global-status|consul "
      "members|nomad status|vault status",
-     ".*", "-0 -json -no-clr -out:w -var:. -var-file:r -target:. -input:.", "nj+"},
+     ".*", "-json -no-color -out:w -var:. -var-file:r -target:. -input:.", "nj+_"},
     {"terraform init|terraform fmt|terraform get|terraform workspace|tofu init|tofu "
      "fmt|vagrant up|vagrant halt|vagrant reload|vagrant ssh",
-     ".*", "-0 -upgrade -reconfigure -backend-config:. -check -recursive", "nj+"},
+     ".*", "-upgrade -reconfigure -backend-config:. -check -recursive", "nj+_"},
     {"terraform destroy|terraform apply|terraform import|terraform state|terraform "
      "taint|tofu destroy|tofu apply|pulumi destroy|pulumi up|vagrant destroy",
-     ".*", "-0f -auto-prve -target:. -var:. -var-file:r -force", "nB+"},
+     ".*", "-f -auto-approve -target:. -var:. -var-file:r -force", "nB+_"},
     {"aws|gcloud|az|doctl|heroku|fly|flyctl|vercel|netlify|firebase|linode-cli|oci|"
      "ibmcloud|wrangler|railway|supabase",
      "e*", "", "nBU"},

@@ -27,12 +27,12 @@ constexpr Row kRows[] = {
     {"head", "r*",
      "-0 -qvz -n:. -c:. --bytes=. --lines=. --quiet --silent --verbose "
      "--zero-terminated",
-     ""},
+     "e"},
     {"tail", "r*",
      "-0 -fFqvz -n:. -c:. -s:. --bytes=. --follow?. --lines=. "
      "--max-unchanged-stats=. --pid=. --quiet --silent --retry --sleep-interval=. "
      "--verbose --zero-terminated",
-     ""},
+     "e"},
     {"wc", "r*",
      "-clLmw --bytes --chars --lines --max-line-length --words --files0-from=r "
      "--total=.",
@@ -85,19 +85,22 @@ constexpr Row kRows[] = {
      "--status --strict --warn --length=.",
      ""},
     {"cksum|sum", "r*",
+     "-w --ignore-missing --quiet --status --strict --warn "
      "-rscz -l:. -a:. --sysv --algorithm=. --length=. --untagged --debug --check "
      "--zero --tag",
      ""},
     {"cmp", "rr..",
+     "-v "
      "-bls -i:. -n:. --print-bytes --ignore-initial=. --verbose --bytes=. --quiet "
      "--silent",
      ""},
     {"diff", "rr*",
-     "-aBbcdeEilnNpqrsTtuwyZ -C:. -F:. -I:. -L:. -S:. -U:. -W:. -x:. -X:r -D:. "
+     "-v --paginate --no-ignore-file-name-case --GTYPE-group-format=. --LTYPE-line-format=. "
+     "-aBbcdeEilnNpqsTtuwyZ -r@R -C:. -F:. -I:. -L:. -S:. -U:. -W:. -x:. -X:r -D:. "
      "--normal --brief --report-identical-files --context?. --unified?. --ed --rcs "
      "--side-by-side --width=. --left-column --suppress-common-lines "
      "--show-c-function --show-function-line=. --label=. --expand-tabs --initial-tab "
-     "--tabsize=. --suppress-blank-empty --recursive --no-dereference --new-file "
+     "--tabsize=. --suppress-blank-empty --recursive@R --no-dereference --new-file "
      "--unidirectional-new-file --ignore-file-name-case --exclude=. --exclude-from=r "
      "--starting-file=. --from-file=r --to-file=r --ignore-case "
      "--ignore-tab-expansion --ignore-trailing-space --ignore-space-change "
@@ -106,6 +109,7 @@ constexpr Row kRows[] = {
      "--speed-large-files --color?. --palette=.",
      ""},
     {"diff3", "rrr",
+     "-v --overlap-only --strip-trailing-cr --diff-program=e "
      "-AaeEimTxX3 -L:. --show-all --text --ed --show-overlap --merge --label=. "
      "--initial-tab --easy-only",
      ""},
@@ -140,30 +144,31 @@ constexpr Row kRows[] = {
      ""},
     {"unlink", "d", "", ""},
     {"cp", "r*w",
-     "-abdfHilLnPpRrsTuvxZ -S:. -t:w --archive --attributes-only --backup?. "
+     "-bfHilLnPpsTuvxZ -a@R -d -R@R -r@R -S:. -t:w$ --archive@R --attributes-only --backup?. "
      "--copy-contents --debug --force --interactive --link --dereference "
      "--no-clobber --no-dereference --preserve?. --no-preserve=. --parents "
-     "--recursive --reflink?. --remove-destination --sparse=. "
-     "--strip-trailing-slashes --symbolic-link --suffix=. --target-directory=w "
+     "--recursive@R --reflink?. --remove-destination --sparse=. "
+     "--strip-trailing-slashes --symbolic-link --suffix=. --target-directory=w$ "
      "--no-target-directory --update?. --verbose --one-file-system --context?. "
      "--keep-directory-symlink",
      ""},
     {"mv", "D*w",
-     "-bfinTuvZ -S:. -t:w --backup?. --debug --exchange --force --interactive "
+     "-bfinTuvZ -S:. -t:w$ --backup?. --debug --exchange --force --interactive "
      "--no-clobber --no-copy --strip-trailing-slashes --suffix=. "
-     "--target-directory=w --no-target-directory --update?. --verbose --context",
+     "--target-directory=w$ --no-target-directory --update?. --verbose --context",
      ""},
     {"rename|prename|file-rename", "eD*", "-fnvd -e:e --force --no-act --verbose --nono", "+"},
     {"ln", "n*a",
-     "-bdfFiLnPrsTv -S:. -t:a --backup?. --directory --force@w --interactive "
+     "-bdfFiLnPrsTv -S:. -t:a$ --backup?. --directory --force@w --interactive "
      "--logical --no-dereference --physical --relative --symbolic --suffix=. "
-     "--target-directory=a --no-target-directory --verbose",
+     "--target-directory=a$ --no-target-directory --verbose",
      ""},
     {"link", "na", "", ""},
     {"install", "r*w",
-     "-bcCdDpsTv -g:. -m:. -o:. -S:. -t:w --backup?. --compare --directory@a "
+     "-Z --preserve-context --context?. "
+     "-bcCdDpsTv -g:. -m:. -o:. -S:. -t:w$ --backup?. --compare --directory@a "
      "--group=. --mode=. --owner=. --preserve-timestamps --strip --strip-program=e "
-     "--suffix=. --target-directory=w --no-target-directory --verbose",
+     "--suffix=. --target-directory=w$ --no-target-directory --verbose",
      ""},
     {"chmod", "ym*",
      "-cfv -R@M --changes --silent --quiet --verbose --no-preserve-root "
@@ -190,13 +195,14 @@ constexpr Row kRows[] = {
      "--verbose --exact --zero",
      ""},
     {"wipe|srm", "z*", "-cDfFikqrRsvz -b:. -Q:. -P:.", "+"},
-    {"split", "r.",
+    {"split", "ra",
      "-deuvxz -a:. -b:. -C:. -l:. -n:. -t:. --suffix-length=. --additional-suffix=. "
      "--bytes=. --line-bytes=. --numeric-suffixes?. --hex-suffixes?. "
      "--elide-empty-files --filter=x --lines=. --number=. --separator=. --unbuffered "
      "--verbose",
      "w"},
     {"csplit", "r.*",
+     "--silent "
      "-kqsz -b:. -f:a -n:. --suffix-format=. --prefix=a --keep-files --digits=. "
      "--quiet --elide-empty-files --suppress-matched",
      "w"},
@@ -205,12 +211,14 @@ constexpr Row kRows[] = {
     {"gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|unlzma|zstd|unzstd|lz4|compress|"
      "uncompress|pigz",
      "w*",
-     "-019fkLnNqrvV2345678 -d@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r --stdout@r "
+     "-019fkLnNqrvV2345678 -d@w -S:. -b:. -p:. -T:. -c@r -t@r -l@r -h!0 --license!0 --stdout@r "
      "--to-stdout@r --decompress --uncompress --force --keep --list@r --no-name "
      "--name --quiet --recursive@W --rm --suffix=. --synchronous --test@r --verbose "
      "--fast --best --rsyncable --threads=. --compress --extreme",
      ""},
-    {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*", "-cdfhlLnNqrtvV --stdout --force --quiet",
+    {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*", "-S:. -k --list --recursive "
+     "--suffix=. --synchronous --test --verbose --keep --no-name --name "
+     "-cdfhlLnNqrtvV --stdout --force --quiet",
      ""},
     {"zgrep|bzgrep|xzgrep|zegrep|zfgrep", ".r*",
      "-EFPivwxcLlqsbHhnoarUzIZy -e:.# -f:r# -m:. -A:. -B:. -C:. --color?.", ""},
@@ -225,8 +233,12 @@ constexpr Row kRows[] = {
     {"zipinfo", "r.*", "-12ChlMmstTvz", "+"},
     {"ar", "..r*", "", "U"},
     {"cpio", ".*",
-     "-tvV0acdfmouL -F:w -D:. -H:. -I:r -O:w -R:. -i!U -p!U --list --null --quiet "
-     "--verbose",
+     "-AbBcdfklLmnostSuvV0a -C:. -D:W -E:r -F:w -H:. -I:r -M:. -O:w -R:. -i!U -p@C "
+     "--append --block-size=. --dereference --directory=W --dot --extract!U --file=w --format=. "
+     "--io-size=. --link --list --make-directories --no-absolute-filenames --no-preserve-owner "
+     "--nonmatching --null --numeric-uid-gid --only-verify-crc --owner=. --pass-through@C "
+     "--pattern-file=r --preserve-modification-time --quiet --rename-batch-file=r "
+     "--reset-access-time --sparse --swap --swap-bytes --swap-halfwords --unconditional --verbose",
      "+"},
     {"7z|7za|7zr", ".*", "", "U"},
     {"fsck|e2fsck|fsck.ext4|fsck.vfat|xfs_repair|tune2fs|resize2fs|e2label", "z*", "", "U"},
@@ -248,7 +260,11 @@ constexpr Row kRows[] = {
     {"fdisk|sfdisk|gdisk|sgdisk|cfdisk|parted|cryptsetup|dmsetup|mdadm|zpool|zfs|"
      "btrfs|pvremove|vgremove|lvremove|pvcreate|vgcreate|lvcreate|lvresize",
      "z*", "-l@n --list@n", "U"},
-    {"swapon|swapoff|losetup|umount", "n*", "-aflnrRvsde -o:. -t:. --all --show?. --list", "P"},
+    {"swapon", "n*",
+     "-adefv -o:. -p:. -L:. -U:. -s!0 --show?.!0 --all --discard?. --ifexists --fixpgsz "
+     "--options=. --priority=. --summary!0 --noheadings --raw --bytes --verbose",
+     "P"},
+    {"swapoff|losetup|umount", "n*", "-aflnrRvsde -o:. -t:. --all --show?. --list", "P"},
     {"mount", "nn",
      "-abfilnrsvwFhM -t:. -o:. -O:. -L:. -U:. -B --bind --move --rbind --all "
      "--types=. --options=. --read-only",
@@ -272,14 +288,15 @@ constexpr Row kRows[] = {
     {"updatedb", "", "", "U"},
     {"lsof", "n*", "-abCEhKlnNOPRtUvVxX -c:. -d:. -F?. -g:. -i?. -p:. -s:. -u:. -S:. -T:.", "+"},
     {"fuser", "n*", "-acfilmMsuvVw46 -k!q -n:.", "+"},
-    {"dircolors", "r", "-bcp --sh --csh --print-database --print-ls-colors", ""},
+    {"dircolors", "r", "--bourne-shell --c-shell "
+     "-bcp --sh --csh --print-database --print-ls-colors", ""},
     {"chroot", "nc", "--groups=. --userspec=. --skip-chdir", "P"},
     {"mountpoint", "n", "-dqx --nofollow --fs-devno --quiet --devno", ""},
     {"vidir", "n*", "", "U"},
     {"shuf", "r",
      "-z -e@. -i:. -n:. -o:w -r --echo@. --input-range=. --head-count=. --output=w "
      "--random-source=r --repeat --zero-terminated",
-     ""},
+     "e"},
     {"exiftool", "r*", "", "U"},
     {"rsync", "hh*",
      "-abcCdDEgHhiIklLmnoOpPqrRStuvWxXyzAUNFVJ0 -8@h -e:e -f:. -T:. -M:e -B:. "

@@ -228,7 +228,11 @@ constexpr Row kRows[] = {
      "G"},
     {"git bisect", ".*", "", "GU"},
     {"git notes", ".*", "-m:. --ref=.", "G"},
-    {"git format-patch|git archive|git bundle", ".*",
+    {"git bundle", "v", "", "-"},
+    {"git bundle create", "w.*", "-q --quiet --progress --all --branches --tags --version=.", ""},
+    {"git bundle verify|git bundle list-heads", "r.*", "-q --quiet", ""},
+    {"git bundle unbundle", "r.*", "--progress", "G"},
+    {"git format-patch|git archive", ".*",
      "-0kln -o:a --output=w --output-directory=a --stdout --prefix=. --format=. "
      "--list --cover-letter --numbered --subject-prefix=. --signoff --base=. "
      "--remote=. --exec=e",

@@ -9,13 +9,13 @@ namespace {
 constexpr Row kRows[] = {
     {"curl", "u*",
      "-0 -fgGiIjJklLNnpqRsSvVZB2346a -d:q -F:q -T:s -o:w -O!o -c:w -D:w -A:. -b:r "
-     "-e:. -E:r -H:. -m:. -r:. -u:. -U:. -w:. -x:. -X:. -y:. -Y:. -z:. -C:. -P:. "
+     "-e:. -E:r -H:F -m:. -r:. -u:. -U:. -w:. -x:. -X:. -y:. -Y:. -z:. -C:. -P:. "
      "-Q:. -K:e --data=q --data-raw=. --data-ascii=q --data-binary=q "
-     "--data-urlencode=q --form=q --form-string=. --json=q --upload-file=s "
+     "--data-urlencode=Q --form=q --form-string=. --json=q --upload-file=s "
      "--output=w --output-dir=a --remote-name!o --remote-name-all!o "
      "--remote-header-name --remote-time --create-dirs --cookie-jar=w "
      "--dump-header=w --trace=w --trace-ascii=w --stderr=w --user-agent=. --cookie=r "
-     "--referer=. --cert=r --key=r --cacert=r --capath=r --header=. --max-time=. "
+     "--referer=. --cert=r --key=r --cacert=r --capath=r --header=F --max-time=. "
      "--connect-timeout=. --range=. --user=. --proxy=. --proxy-user=. --request=. "
      "--write-out=. --config=e --fail --fail-with-body --globoff --get --include "
      "--head --insecure --location --location-trusted --no-buffer --silent "
@@ -54,12 +54,12 @@ constexpr Row kRows[] = {
     {"http|https|xh|httpie", ".*", "-0bdfhFIjpvq -A:. -a:. -o:w", "nX+"},
     {"scp", "h*", "-0346ABCpqrRTvO -c:. -D:e -F:e -i:r -J:. -l:. -o:o -P:. -S:e -X:.", "n+"},
     {"ssh", ".c",
-     "-0146AaCfGgKkMNnqsTtVvXxYy -B:. -b:. -c:. -D:. -E:w -e:. -F:e -I:e -i:n -J:. "
-     "-L:. -l:. -m:. -O:. -o:o -p:. -Q:. -R:. -S:. -W:. -w:.",
+     "-0146AaCfGgKkMNnqsTtVvXxYy -B:. -b:. -c:. -D:.!l -E:w -e:. -F:e -I:e -i:n -J:. "
+     "-L:.!l -l:. -m:. -O:. -o:o -p:. -Q:. -R:.!l -S:. -W:. -w:.!l",
      "n-+"},
     {"mosh", ".c", "", "nU-"},
     {"ssh-keygen", ".*",
-     "-0ABcDehiklLMpQqUuvX -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. -R:.!w -m:. "
+     "-0ABcehiklLMpQqUuvX -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. -R:.!w -m:. "
      "-O:. -y!0",
      "a+"},
     {"ssh-copy-id|ssh-add|ssh-agent|ssh-keyscan", ".*", "", "nU"},
@@ -108,16 +108,24 @@ constexpr Row kRows[] = {
     {"rclone|s3cmd|gsutil|mc|restic|borg|duplicity|unison|syncthing", ".*", "", "XU"},
     {"jupyter|gunicorn|uvicorn|flask|hugo|jekyll", ".*", "", "U"},
     {"openssl", "v", "", "-+"},
-    {"openssl version|openssl list|openssl help", ".*", "-a", "+"},
+    {"openssl version|openssl list|openssl help", ".*", "-a", "+_"},
     {"openssl x509|openssl verify|openssl dgst|openssl req|openssl crl", ".*",
-     "-nout -text -subject -issuer -dates -enddate -startdate -fingerprint -serial "
-     "-modulus -in:r -inform:. -outform:. -out:w -sha256 -1 -md -verify -CAfile:r "
-     "-hex -r -checkend:. -pubkey -key:r -new -nodes -x09 -days:. -keyout:w -subj:. "
-     "-newkey:.",
-     "+"},
-    {"openssl rand", ".", "-hex -bas64 -out:w", "+"},
-    {"openssl s_client", ".*", "-connect:. -servername:. -showcerts -brief -quiet -tls1_2 -3",
-     "n+"},
+     "-noout -text -subject -issuer -dates -enddate -startdate -fingerprint -serial "
+     "-modulus -in:r -inform:. -outform:. -out:w -sha1 -sha256 -sha384 -sha512 -md5 "
+     "-verify -CAfile:r -hex -r -checkend:. -pubkey -key:r -new -nodes -x509 -days:. "
+     "-keyout:w -subj:. -newkey:. -ext:. -purpose -nameopt:.",
+     "+_"},
+    {"openssl enc|openssl base64", "",
+     "-e -d -a -A -base64 -p -P -v -z -none -salt -nosalt -pbkdf2 -nopad -debug -list -ciphers "
+     "-in:r -out:w -pass:. -k:. -kfile:r -K:. -S:. -iv:. -md:. -iter:. -bufsize:. "
+     "-aes-128-cbc -aes-192-cbc -aes-256-cbc -aes-128-ecb -aes-256-ecb -aes-128-ctr -aes-256-ctr "
+     "-aes128 -aes192 -aes256 -des3 -des-ede3-cbc -chacha20 -camellia-256-cbc",
+     "+_"},
+    {"openssl rand", ".", "-hex -base64 -out:w", "+_"},
+    {"openssl s_client", ".*",
+     "-connect:. -servername:. -showcerts -brief -quiet -tls1_2 -tls1_3 -starttls:. "
+     "-CAfile:r -verify_return_error",
+     "n+_"},
     {"gpg|gpg2", ".*", "", "U"},
 };
 

@@ -155,9 +155,11 @@ constexpr Row kRows[] = {
     {"go build|go test|go run|go install|go get|go mod|go generate|go fmt|go clean|"
      "go work|go tool|go list|go vet",
      ".*",
-     "-0v -o:w -race -run:. -bench:. -count:. -tags:. -ldflags:. -cover "
-     "-coverprofile:w -timeout:. -short -u -x -a -n",
-     "j+-"},
+     "-v -o:w -race -run:. -bench:. -benchmem -benchtime:. -count:. -tags:. -ldflags:. "
+     "-gcflags:. -cover -covermode:. -coverpkg:. -coverprofile:w -timeout:. -short "
+     "-failfast -parallel:. -cpu:. -shuffle:. -list:. -json -mod:. -p:. -trimpath "
+     "-buildvcs:. -u -x -a -n -i",
+     "j+-_"},
     {"make|gmake|bmake", "k*",
      "-0bBdeijkLnpqrRsStvw -C:n -f:r -I:n -l:. -o:. -W:. -E:e --directory=n --file=r "
      "--jobs?. --keep-going --silent --quiet --always-make --dry-run --just-print "

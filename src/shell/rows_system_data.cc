@@ -27,19 +27,22 @@ constexpr Row kRows[] = {
     {"atop", ".*", "-acdgmnpsuy1 -r:r -w:w", "+"},
     {"uptime|w|who|users|last|lastb|tty|arch|nproc|logname", ".*",
      "-abcdefFhHilmnopqrsStTuwxV012 --count --heading --all --boot --pretty --since "
-     "--short --no-header --ignore=. --users",
+     "--short --no-header --ignore=. --users --dead --ips --login --lookup --process --runlevel "
+     "--time --mesg --message --writable --silent --quiet",
      ""},
     {"lastlog", "", "-b:. -t:. -u:. --before=. --time=. --user=. -C!T -S!T --clear!T --set!T", ""},
-    {"whoami|hostid", "", "", ""},
+    {"whoami|hostid", "", "", "e"},
     {"id|groups", ".*", "-aGgnruzZ --context --group --groups --name --real --user --zero", ""},
     {"uname", "",
      "-asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version "
      "--machine --processor --hardware-platform --operating-system",
-     ""},
-    {"hostname", ".", "-aAbdfiIsyV -F:.", "+P"},
+     "e"},
+    {"hostname", "P", "-aAdfiIsyV -b!P -F:r!P --all-fqdns --all-ip-addresses --alias --domain "
+     "--fqdn --ip-address --long --short --yp --nis --boot!P --file=r!P", "+e"},
     {"hostnamectl", "v", "", "+-"},
     {"hostnamectl status", "", "", "+"},
     {"date", "T",
+     "--resolution "
      "-uR -d:. -f:r -I?. -r:n -s:.!P --date=. --debug --file=r --iso-8601?. "
      "--rfc-email --rfc-3339=. --reference=n --set=.!P --utc --universal",
      ""},
@@ -142,6 +145,13 @@ constexpr Row kRows[] = {
      ".*", "", "TU"},
     {"getenforce|sestatus|aa-status", "", "-v", "+"},
     {"ulimit-info", "", "", ""},
+    {"wall|write", ".*", "-n -t:. -g:. --nobanner --timeout=. --group=.", "t"},
+    {"mesg", "", "-v --verbose", ""},
+    {"prlimit", "",
+     "-p:. -o:. --pid=. --output=. --noheadings --raw --verbose --as --core --cpu --data --fsize "
+     "--locks --memlock --msgqueue --nice --nofile --nproc --rss --rtprio --rttime --sigpending "
+     "--stack",
+     ""},
     {"logger", ".*", "-is -f:r -p:. -t:. -n:.!n -P:.", "a"},
     {"logrotate", ".*", "", "TU"},
     {"script", "w",

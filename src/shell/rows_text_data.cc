@@ -8,18 +8,18 @@ namespace {
 
 constexpr Row kRows[] = {
     {"grep|egrep|fgrep|rgrep", ".r*",
-     "-0 -EFGPiyvwxcLlqsbHhnoarRTUuzZI -e:.# -f:r# -m:. -A:. -B:. -C:. -d:. -D:. "
+     "-0 -EFGPiyvwxcLlqsbHhnoaTUuzZIV -r@R -R@R -e:.# -f:r# -m:. -A:. -B:. -C:. -d:. -D:. "
      "--extended-regexp --fixed-strings --basic-regexp --perl-regexp --regexp=.# "
      "--file=r# --ignore-case --no-ignore-case --word-regexp --line-regexp "
      "--null-data --no-messages --invert-match --max-count=. --byte-offset "
      "--line-number --line-buffered --with-filename --no-filename --label=. "
      "--only-matching --quiet --silent --binary-files=. --text --directories=. "
-     "--devices=. --recursive --dereference-recursive --include=. --exclude=. "
+     "--devices=. --recursive@R --dereference-recursive@R --include=. --exclude=. "
      "--exclude-from=r --exclude-dir=. --files-without-match --files-with-matches "
      "--count --initial-tab --null --before-context=. --after-context=. --context=. "
-     "--group-separator=. --no-group-separator --color?. --color?. --binary",
-     ""},
-    {"rg", ".r*",
+     "--group-separator=. --no-group-separator --color?. --colour?. --binary",
+     "e"},
+    {"rg", ".R*",
      "-0aFHILNPSUVchilnopqsuvwxz. -e:.# -f:r# -g:. -m:. -A:. -B:. -C:. -t:. -T:. "
      "-r:. -j:. -M:. -E:. -d:. --pre=e --hostname-bin=e --hidden --no-ignore --files "
      "--type=. --glob=. --iglob=. --count --files-with-matches --ignore-case "
@@ -28,7 +28,7 @@ constexpr Row kRows[] = {
      "--regexp=.# --only-matching --replace=. --trim --fixed-strings --invert-match "
      "--no-heading --heading",
      ""},
-    {"ag|ack", ".r*", "-acHhilLnoQqsSuUvwz0 -A:. -B:. -C:. -G:. -m:.", "+"},
+    {"ag|ack", ".R*", "-acHhilLnoQqsSuUvwz0 -A:. -B:. -C:. -G:. -m:.", "+"},
     {"sort", "r*",
      "-bdfghiMnRrVcCmsuz -k:. -o:w -S:. -t:. -T:a --ignore-leading-blanks "
      "--dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting "
@@ -37,12 +37,12 @@ constexpr Row kRows[] = {
      "--compress-program=e --debug --files0-from=r --key=. --merge --output=w "
      "--stable --buffer-size=. --field-separator=. --temporary-directory=a "
      "--parallel=. --unique --zero-terminated",
-     ""},
+     "e"},
     {"uniq", "rw",
      "-cdDiuz -f:. -s:. -w:. --count --repeated --all-repeated?. --skip-fields=. "
      "--group?. --ignore-case --skip-chars=. --unique --zero-terminated "
      "--check-chars=.",
-     ""},
+     "e"},
     {"cut", "r*",
      "-nsz -b:. -c:. -d:. -f:. --bytes=. --characters=. --delimiter=. --fields=. "
      "--complement --only-delimited --output-delimiter=. --zero-terminated",
@@ -59,7 +59,11 @@ constexpr Row kRows[] = {
      "--uniform-spacing --width=. --goal=.",
      ""},
     {"pr", "r*",
-     "-0 -acdFfJmrtTv -D:. -e:. -h:. -i:. -l:. -n:. -N:. -o:. -s:. -S:. -w:. -W:. "
+     "-0 "
+     "--columns=. --show-control-chars --date-format=. --expand-tabs?. --form-feed "
+     "--output-tabs?. --join-lines --merge --number-lines?. --first-line-number=. --indent=. "
+     "--no-file-warnings --separator?. --sep-string?. --omit-pagination --show-nonprinting "
+     "-acdFfJmrtTv -D:. -e:. -h:. -i:. -l:. -n:. -N:. -o:. -s:. -S:. -w:. -W:. "
      "--across --double-space --header=. --length=. --omit-header --page-width=. "
      "--width=.",
      ""},
@@ -104,15 +108,22 @@ constexpr Row kRows[] = {
     {"col|colrm|ul", ".*", "-bfhpx -l:.", "+"},
     {"dos2unix|unix2dos", "w*", "-bcefhikLlmnoOqsuV7", "+"},
     {"less|more|most|pg", "f*",
-     "-aABcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX -o:w -O:w -k:r -p:. -P:. -t:. -x:. -y:. "
+     "-aABcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX -o:w -O:w -k:e -p:. -P:. -t:. -x:. -y:. "
      "-z:. -b:. -h:. -j:. --quit-if-one-screen --RAW-CONTROL-CHARS --no-init "
      "--chop-long-lines",
      "+"},
     {"comm3", "r", "", ""},
-    {"wdiff|colordiff|sdiff", "rr", "-123abBdEHilqrstuWy -w:. -o:w", "+"},
+    {"wdiff|colordiff", "rr", "-123abBdEHilqrstuWy -w:. -o:w", "+"},
+    {"sdiff", "rr",
+     "-abBdEHilstvWZ -I:. -o:w -w:. --output=w --ignore-case --ignore-tab-expansion "
+     "--ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines "
+     "--ignore-matching-lines=. --strip-trailing-cr --text --width=. --left-column "
+     "--suppress-common-lines --expand-tabs --tabsize=. --minimal --speed-large-files "
+     "--diff-program=e",
+     ""},
     {"patch", "wr",
-     "-bcefElnNRstTuvZ -B:. -d:. -D:. -F:. -g:. -i:r -o:w -p:. -r:w -V:. -Y:. -z:. "
-     "--dry-run@n --strip=. --reverse --forward --input=r --directory=. --backup "
+     "-bcefElnNRstTuvZ -B:. -d:W -D:. -F:. -g:. -i:r -o:w -p:. -r:w -V:. -Y:. -z:. "
+     "--dry-run@n --strip=. --reverse --forward --input=r --directory=W --backup "
      "--verbose --quiet --silent --force --batch --ignore-whitespace --output=w",
      "w"},
     {"vi|vim|nvim|view|ex|emacs|nano|pico|ed|joe|mcedit|micro", "w*", "-RnNZ", "U"},

@@ -20,6 +20,7 @@ constexpr Row kRows[] = {
      "--bounding-set=. --inh-caps=. --ambient-caps=. --dump",
      "-"},
     {"env", "c",
+     "--list-signal-handling "
      "-0iv -u:. -C:n -S:x --ignore-environment --null --unset=. --chdir=n "
      "--split-string=x --debug --block-signal?. --default-signal?. --ignore-signal?.",
      "-"},
@@ -58,7 +59,7 @@ constexpr Row kRows[] = {
     {"eatmydata|catchsegv|dumb-init|tini|fakeroot|xvfb-run|dbus-run-session|setarch64", "c", "",
      "-+"},
     {"proot|torsocks|tsocks|proxychains|proxychains4|firejail|bwrap|unshare|nsenter|"
-     "systemd-run|cgexec|softlimit|aa-exec|runcon|capsh|prlimit|choom|numactl|"
+     "systemd-run|cgexec|softlimit|aa-exec|runcon|capsh|choom|numactl|"
      "schedtool|trickle|cpulimit|faketime|daemonize|start-stop-daemon|runuser",
      "e*", "", "U"},
     {"caffeinate", "c", "-dimsu -t:. -w:.", "-+"},

@@ -16,6 +16,7 @@ struct Value {
   std::string prefix = {}, tail = {};
   bool is_below = false;  // unknown, but a name below `prefix` (or cwd): no `..`, no dash first
   bool is_everything = false;  // … and any name there may be it: a glob `*`, a find without a test
+  bool is_inner = false;       // unknown; behind a folder and a slash it leads to a place below
   bool is_number = false;      // unknown, but digits
   bool is_path = false;        // begins with PATH as it was
   bool is_secret = false;      // may hold a credential

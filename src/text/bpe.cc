@@ -14,14 +14,13 @@
 
 #include <algorithm>
 
-#include "text/limits.h"
 #include "base/utf8.h"
+#include "text/limits.h"
 
 namespace wick {
 namespace {
 
 constexpr std::uint32_t kNever = UINT32_MAX;
-constexpr std::string_view kSpaceMark = "▁";
 constexpr std::size_t kCharacterSlots = 1U << 14U;
 
 constexpr std::size_t kBorders = 256 * 64;
@@ -43,7 +42,7 @@ bool is_end_of_character(std::string_view bytes) noexcept {
                      [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; });
 }
 
-// A lead byte with less behind it than a whole character has.
+// A lead byte of an incomplete character.
 bool is_start_of_character(std::string_view bytes) noexcept {
   const auto lead = static_cast<unsigned char>(bytes.front());
   const std::size_t whole = lead < 0xE0U ? 2 : lead < 0xF0U ? 3 : 4;
@@ -81,7 +80,7 @@ void BpeModel::find_border_ranks(const Vocab& vocab) {
 
   // What a token is, seen once for all of its merges.
   struct Sides {
-    bool is_plain = false;  // its bytes are what it stands for
+    bool is_plain = false;  // decodes to its own bytes
     bool is_end = false, is_start = false;
     char first = 0, last = 0;
   };
@@ -89,9 +88,7 @@ void BpeModel::find_border_ranks(const Vocab& vocab) {
   std::vector<Sides> sides(static_cast<std::size_t>(vocab.size()));
   for (TokenId id = 0; id < vocab.size(); ++id) {
     const std::string_view bytes = vocab.bytes(id);
-    const TokenKind kind = vocab.kind(id);
-    const bool is_word = kind == TokenKind::kNormal || kind == TokenKind::kUnused;
-    if (!is_word || bytes.empty()) continue;
+    if (!is_word_kind(vocab.kind(id)) || bytes.empty()) continue;
     sides[static_cast<std::size_t>(id)] = {.is_plain = true,
                                            .is_end = is_end_of_character(bytes),
                                            .is_start = is_start_of_character(bytes),

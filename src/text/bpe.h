@@ -1,8 +1,7 @@
 // Byte-pair encoding of one piece of text: symbols (bytes, or characters) that merge pair by pair,
 // the earliest-learned pair first and the leftmost among equals, as Hugging Face's BPE model does.
-// What merges comes from a table of pairs, or, as SentencePiece has it, from the scores of the
-// tokens that two symbols spell together. Immutable after prepare(), any thread; the scratch
-// belongs to one call.
+// Merges come from a table of pairs or, as in SentencePiece, from the score of the token that two
+// symbols spell together. Immutable after prepare(), any thread; the scratch belongs to one call.
 #pragma once
 
 #include <array>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/types.h"
 #include "text/byte_trie.h"
 #include "text/pair_table.h"
@@ -31,7 +31,7 @@ struct BpeScratch {
     std::uint32_t characters = 1;  // 0: may not merge
   };
 
-  struct Candidate {  // a merge of `at` with its next symbol, as long as both are what they were
+  struct Candidate {  // a merge of symbol `at` and the next one; void if either has changed
     std::uint64_t key = 0;
     TokenId id = -1;
     std::int32_t at = 0;
@@ -56,7 +56,7 @@ class BpeModel {
   using Scratch = BpeScratch;
   enum class Alphabet : std::uint8_t { kBytes, kCharacters };
 
-  // Filled by a loader; the texts that symbols and words are looked up by.
+  // Filled by a loader.
   Alphabet alphabet = Alphabet::kBytes;
   bool ignore_merges = false;  // a whole piece that is a word is that token
   bool fuse_unknown = false;   // neighboring unknown characters become one token
@@ -64,16 +64,16 @@ class BpeModel {
   // by_score, among equals: the leftmost, as in SentencePiece; otherwise the longer left half, as
   // Hugging Face orders the merges that it derives from scores.
   bool is_leftmost_first = false;
-  TokenId unknown = -1;  // -1: what has no token is left out
+  TokenId unknown = -1;  // -1: text without a token is dropped
   ByteIds byte_ids = no_byte_ids();
   PairTable pairs = {};
   std::vector<std::uint32_t> ranks = {};  // by_score: of each token, the best score is 0
   StringIndex words = {};                 // of texts as they are spelled (with "▁" for a space)
   ByteTrie kept = {};                     // kCharacters: symbols that never merge
-  // kCharacters: what the first characters of a piece have not, and all others have ("##"), and
-  // what the last one has behind it ("</w>").
+  // kCharacters: the prefix of all characters of a piece but the first ("##"), and the suffix of
+  // the last one ("</w>").
   std::string continuing_prefix = {}, end_suffix = {};
-  Vocab spelled = {};            // those texts; empty when the vocabulary's own serve
+  Vocab spelled = {};            // token texts if they differ from the vocabulary's; else empty
   std::size_t longest_word = 0;  // bytes
 
   // Derives what follows from the above; once, before the first encode().
@@ -113,12 +113,33 @@ class BpeModel {
   bool merge_rank(std::uint32_t lowest, BpeScratch& scratch) const;
   void merge_many(std::string_view piece, const Vocab& vocab, BpeScratch& scratch) const;
 
-  // kBytes: by the two bytes that meet, the lowest rank of a merge of an unfinished character with
-  // what follows, and of what stands before with an unfinished character. Empty: not known.
+  // kBytes. Lowest ranks of merges across the border of two characters, by the bytes on both sides:
+  // of a part of a character with the text after it (leaving), and of the text before with a part
+  // of a character (entering). Empty: not known.
   std::vector<std::uint32_t> leaving_ranks_ = {}, entering_ranks_ = {};
-  // kCharacters: no token goes on with "▁" behind another character, so no merge crosses there.
+  // kCharacters: no token contains "▁" after another character, so a piece may be cut before each
+  // "▁".
   bool cuts_before_mark_ = false;
   bool scores_repeat_ = false;  // by_score: two tokens have the same
 };
+
+// --- For loaders ---
+
+// Prefetch distance in entries: tables of a vocabulary are larger than a cache.
+inline constexpr TokenId kAhead = 16;
+
+// Enters a token into model.words, by its spelling. Texts that repeat are an error unless
+// `may_repeat`; then the first counts.
+Result<void> add_word(TokenId id, bool may_repeat, const Vocab& vocab, BpeModel& model);
+
+// model.byte_ids from the tokens of one byte.
+void fill_byte_ids(const Vocab& vocab, BpeModel& model);
+
+// Dense ranks from finite scores: the best is 0, equals share one.
+std::vector<std::uint32_t> dense_ranks(std::span<const double> scores);
+
+// Fills model.pairs as in tiktoken: two tokens merge if together they are a token, whose id is the
+// rank. Byte-level; model.words and model.byte_ids must be filled.
+Result<void> fill_pairs_by_rank(const Vocab& vocab, BpeModel& model);
 
 }  // namespace wick

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::uint32_t kTieLimit = 0xFFFF;
-constexpr std::size_t kWorthPass = 8;  // a pass merges at least one of so many symbols
+constexpr std::size_t kWorthPass = 8;  // a pass merges at least one symbol in 8
 
 // Looks pairs up that are often the same one again.
 class RepeatedPair {

@@ -1,8 +1,7 @@
-#include "text/bpe_vocab.h"
-
 #include <algorithm>
 
 #include "base/strings.h"
+#include "text/bpe.h"
 #include "text/byte_trie.h"
 #include "text/gguf_vocab.h"
 #include "text/limits.h"
@@ -19,7 +18,7 @@ Result<void> add_word(TokenId id, bool may_repeat, const Vocab& vocab, BpeModel&
   const auto text_of = [&](TokenId other) { return texts.bytes(other); };
   const auto added = model.words.add(text, id, text_of);
   if (added == StringIndex::Added::kTooManyCollisions) {
-    return corrupt_vocab("the texts of the tokens are made to collide in a hash table");
+    return collision("the texts of the tokens");
   }
   if (added == StringIndex::Added::kAlreadyThere && !may_repeat) {
     return corrupt_vocab(cat("token ", id, " repeats token ", model.words.find(text, text_of),
@@ -58,9 +57,7 @@ Result<void> fill_pairs_by_rank(const Vocab& vocab, BpeModel& model) {
     if (vocab.kind(id) == TokenKind::kNormal) keys.push_back({vocab.bytes(id), id});
   }
   ByteTrie trie;
-  if (!trie.build(std::move(keys))) {
-    return corrupt_vocab(cat("its trie has more than ", kMaxTrieNodes, " nodes"));
-  }
+  if (!trie.build(std::move(keys))) return too_large_trie();
 
   struct Half {
     std::uint32_t bytes;
@@ -94,9 +91,7 @@ Result<void> fill_pairs_by_rank(const Vocab& vocab, BpeModel& model) {
   model.pairs.reserve(pairs.size());
   for (const Pair& pair : pairs) {
     const Merge merge{.rank = static_cast<std::uint32_t>(pair.both), .id = pair.both};
-    if (!model.pairs.add(pair.left, pair.right, merge)) {
-      return corrupt_vocab("the merges are made to collide in a hash table");
-    }
+    if (!model.pairs.add(pair.left, pair.right, merge)) return collision("the merges");
   }
   return {};
 }

@@ -1,6 +1,6 @@
-// A set of byte strings, each with a number, that finds all of them which a text starts with in one
-// walk: a double array, 8 bytes a node, one memory access for each byte of the text. Built once
-// from sorted keys, then immutable; any thread.
+// A set of byte strings, each with a number. One walk finds all strings that a text starts with. It
+// is a double-array trie: 8 bytes per node, one memory access per byte of the text. Built once from
+// sorted keys, then immutable; any thread.
 //
 //   trie.build({{"a", 0}, {"ab", 1}});
 //   trie.prefixes("abc", 0, [](std::size_t bytes, std::int32_t number) { … });  // (1, 0), (2, 1)
@@ -20,24 +20,26 @@ class ByteTrie {
     std::int32_t number = 0;  // 0 or more
   };
 
-  // Of keys with the same text the last counts; empty ones are passed over. False: they need more
-  // than kMaxTrieNodes nodes.
+  // Among keys with the same text the last counts; empty keys are ignored. Returns false if the
+  // keys need more than kMaxTrieNodes nodes.
   bool build(std::vector<Key> keys);
 
   bool is_empty() const noexcept { return values_.size() <= 1; }
 
   // Hot: hands each key that `text` starts with to `found(bytes, number)`, the shortest first.
+  // Returns how many bytes it looked at.
   template <class Found>
-  void prefixes(std::string_view text, const Found& found) const noexcept {
-    if (nodes_.empty()) return;
+  std::size_t prefixes(std::string_view text, const Found& found) const noexcept {
+    if (nodes_.empty()) return 0;
     std::uint32_t node = 0;
     for (std::size_t at = 0; at < text.size(); ++at) {
       const std::uint32_t next =
           nodes_[node].base ^ static_cast<std::uint32_t>(static_cast<unsigned char>(text[at]));
-      if ((nodes_[next].parent & ~kHasValue) != node) return;
+      if ((nodes_[next].parent & ~kHasValue) != node) return at + 1;
       node = next;
       if ((nodes_[node].parent & kHasValue) != 0) found(at + 1, values_[node]);
     }
+    return text.size();
   }
 
   struct Match {

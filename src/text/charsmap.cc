@@ -1,5 +1,5 @@
 // The bytes are: the size of the array (4 bytes), the array of 32-bit units, the replacements, each
-// with a NUL behind it. A unit holds the label that leads to it (bits 0 to 7), whether an entry
+// with a NUL after it. A unit holds the label that leads to it (bits 0 to 7), whether an entry
 // ends there (bit 8), and the offset of its children (bits 10 to 30, times 256 where bit 9 is set):
 // the child by a byte is at place ^ offset ^ byte. The unit of an entry is at the same place
 // without a byte and holds, in 31 bits, where its replacement starts. A unit that leads outside of
@@ -12,8 +12,9 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "text/limits.h"
 #include "base/utf8.h"
+#include "text/limits.h"
+#include "text/vocab.h"
 
 namespace wick {
 namespace {
@@ -36,7 +37,7 @@ std::uint32_t little_endian(std::string_view bytes) noexcept {
   return value;
 }
 
-Error damaged(std::string what) {
+Error bad_map(std::string what) {
   return Error{.code = ErrorCode::kCorrupt,
                .id = "tokenizer_charsmap",
                .message = cat("the tokenizer's table of replacements is damaged: ", what),
@@ -49,12 +50,12 @@ Result<Charsmap> Charsmap::parse(std::string_view bytes) {
   Charsmap map;
   if (bytes.empty()) return map;
   if (bytes.size() < kUnit || bytes.size() > kMaxCharsmapBytes) {
-    return damaged(cat("it has ", bytes.size(), " bytes, wick takes 4 to ", kMaxCharsmapBytes));
+    return bad_map(cat("it has ", bytes.size(), " bytes, wick takes 4 to ", kMaxCharsmapBytes));
   }
   const std::size_t array_bytes = little_endian(bytes);
   bytes.remove_prefix(kUnit);
   if (array_bytes > bytes.size() || array_bytes % kUnit != 0) {
-    return damaged(
+    return bad_map(
         cat("its array has ", array_bytes, " bytes, of ", bytes.size(), " that are there"));
   }
   for (std::size_t at = 0; at < array_bytes; at += kUnit) {
@@ -67,8 +68,8 @@ Result<Charsmap> Charsmap::parse(std::string_view bytes) {
     longest = std::max(longest, end - at);
     at = end + 1;
   }
-  if (longest > kMaxNormaliserBytes) {
-    return damaged(cat("a replacement has ", longest, " bytes, wick takes ", kMaxNormaliserBytes));
+  if (longest > kMaxNormalizerBytes) {
+    return bad_map(cat("a replacement has ", longest, " bytes, wick takes ", kMaxNormalizerBytes));
   }
   if (map.units_.empty()) return map;
   const std::uint32_t root = offset_of(map.units_[0]);
@@ -150,20 +151,18 @@ Charsmap::Match Charsmap::shortest(std::string_view text) const noexcept {
 
 namespace {
 
-class Precompiled final : public NormalizerStep {
+class Precompiled {
  public:
   explicit Precompiled(Charsmap map) : map_(std::move(map)) {}
 
-  void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormalizerScratch& scratch) const override {
+  void operator()(std::string& out, std::string_view text, bool /*is_first*/,
+                  NormalizerScratch& scratch) const {
     while (!text.empty() && !scratch.is_full(out)) {
       const std::size_t bytes = cluster_bytes(text);
       append_cluster(out, text.substr(0, bytes));
       text.remove_prefix(bytes);
     }
   }
-
-  std::size_t growth() const noexcept override { return map_.growth(); }
 
  private:
   // Bytes of the grapheme cluster that `text` starts with; a bad byte is one.
@@ -204,13 +203,17 @@ class Precompiled final : public NormalizerStep {
   Charsmap map_;
 };
 
-class SentencePiece final : public NormalizerStep {
- public:
-  explicit SentencePiece(SentencePieceNormalisation how)
-      : how_(std::move(how)), space_(how_.escapes_spaces ? "▁" : " ") {}
+std::string_view space_of(const SentencePieceNormalization& how) noexcept {
+  return how.escapes_spaces ? kSpaceMark : " ";
+}
 
-  void append(std::string& out, std::string_view text, bool /*is_first*/,
-              NormalizerScratch& scratch) const override {
+class SentencePiece {
+ public:
+  explicit SentencePiece(SentencePieceNormalization how)
+      : how_(std::move(how)), space_(space_of(how_)) {}
+
+  void operator()(std::string& out, std::string_view text, bool /*is_first*/,
+                  NormalizerScratch& scratch) const {
     const std::size_t begin = out.size();
     while (how_.removes_extra_spaces && !text.empty()) {
       const Charsmap::Match first = next(text);
@@ -231,10 +234,8 @@ class SentencePiece final : public NormalizerStep {
     if (how_.adds_prefix && how_.is_prefix_behind) out += space_;
   }
 
-  std::size_t growth() const noexcept override { return how_.map.growth() * space_.size(); }
-
  private:
-  // The next part of `text`, at least a byte, and what it becomes.
+  // The next part of `text` (at least a byte) and its replacement.
   Charsmap::Match next(std::string_view text) const noexcept {
     if (const auto kept = how_.kept.longest(text); kept.bytes > 0) {
       return {kept.bytes, text.substr(0, kept.bytes)};
@@ -260,18 +261,20 @@ class SentencePiece final : public NormalizerStep {
     }
   }
 
-  SentencePieceNormalisation how_;
+  SentencePieceNormalization how_;
   std::string_view space_;
 };
 
 }  // namespace
 
-NormalizerStepPtr make_precompiled(Charsmap map) {
-  return std::make_unique<Precompiled>(std::move(map));
+NormalizerStep make_precompiled(Charsmap map) {
+  const std::size_t growth = map.growth();
+  return {.append = Precompiled(std::move(map)), .growth = growth};
 }
 
-NormalizerStepPtr make_sentencepiece(SentencePieceNormalisation how) {
-  return std::make_unique<SentencePiece>(std::move(how));
+NormalizerStep make_sentencepiece(SentencePieceNormalization how) {
+  const std::size_t growth = how.map.growth() * space_of(how).size();
+  return {.append = SentencePiece(std::move(how)), .growth = growth};
 }
 
 }  // namespace wick

@@ -1,6 +1,7 @@
 // SentencePiece's table of replacements ("precompiled charsmap"): byte strings and what they
-// become, such as "ﬁ" → "fi". Foreign bytes in the layout of Darts' double array, which every
-// look-up checks its steps against. Immutable, any thread. docs/formats/sentencepiece.md draws it.
+// become, such as "ﬁ" → "fi". The bytes are foreign, in the layout of Darts' double array; every
+// lookup checks each index. Immutable, any thread. docs/formats/sentencepiece.md describes the
+// layout.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace wick {
 
 class Charsmap {
  public:
-  // Of the bytes in a file; none at all replace nothing.
+  // Parses the bytes of a file. An empty table replaces nothing.
   static Result<Charsmap> parse(std::string_view bytes);
 
   struct Match {
@@ -25,14 +26,14 @@ class Charsmap {
     std::string_view text = {};  // by this
   };
 
-  // What `text` starts with, in the longest and in the shortest way.
+  // The longest and the shortest entry that `text` starts with.
   Match longest(std::string_view text) const noexcept;
   Match shortest(std::string_view text) const noexcept;
 
-  // Whether something that starts with `byte` may be replaced.
+  // Whether an entry starts with `byte`.
   bool may_start(char byte) const noexcept { return starts_[static_cast<unsigned char>(byte)]; }
 
-  // At most so many bytes for each byte that is replaced, at least 1.
+  // The largest number of bytes that replace one byte; at least 1.
   std::size_t growth() const noexcept { return growth_; }
 
  private:
@@ -47,12 +48,12 @@ class Charsmap {
   std::size_t growth_ = 1;
 };
 
-// As Hugging Face's Precompiled replaces: by grapheme clusters of up to five bytes, or else by
-// single characters; the shortest entry that a cluster starts with replaces all of it.
-NormalizerStepPtr make_precompiled(Charsmap map);
+// Replaces as Hugging Face's Precompiled does: by grapheme clusters of up to five bytes, else by
+// single characters. The shortest entry that a cluster starts with replaces the whole cluster.
+NormalizerStep make_precompiled(Charsmap map);
 
 // As SentencePiece normalizes a text: the longest entry at each place, then white space.
-struct SentencePieceNormalisation {
+struct SentencePieceNormalization {
   Charsmap map = {};
   ByteTrie kept = {};  // user-defined symbols, which stay as they are
   bool adds_prefix = true;
@@ -61,6 +62,6 @@ struct SentencePieceNormalisation {
   bool is_prefix_behind = false;  // the added space stands at the end
 };
 
-NormalizerStepPtr make_sentencepiece(SentencePieceNormalisation how);
+NormalizerStep make_sentencepiece(SentencePieceNormalization how);
 
 }  // namespace wick

@@ -164,6 +164,62 @@ TEST(UnigramGguf, EqualsTheTokenizerModelThatItWasMadeOf) {
   EXPECT_EQ(ids_of(tokenizer->suffix()), Ids{2});
 }
 
+// Texts of tokenizers 0.23.3 (decode). A stream shows the same.
+TEST(Decoders, TokensAtTheEndsOfATextAreThoseOfTokenizers) {
+  struct Case {
+    Ids ids;
+    std::string text;
+  };
+
+  const auto expect = [](const char* decoder, const char* model, const std::vector<Case>& cases) {
+    Metadata meta;
+    meta.set_string("tokenizer.huggingface.json",
+                    cat(R"({"decoder": )", decoder, R"(, "model": )", model, "}"));
+    const TokenizerPtr tokenizer = must(Tokenizer::from(meta));
+    ASSERT_NE(tokenizer, nullptr);
+    for (const auto& [ids, text] : cases) {
+      EXPECT_EQ(tokenizer->decode(ids), text) << decoder;
+      TextStream stream(*tokenizer);
+      std::string streamed;
+      for (const TokenId id : ids)
+        streamed += stream.push(id);
+      streamed += stream.finish();
+      EXPECT_EQ(streamed, text) << decoder;
+    }
+  };
+  expect(R"({"type": "WordPiece", "prefix": "##", "cleanup": true})",
+         R"({"type": "WordPiece", "unk_token": "[UNK]",
+             "vocab": {"[UNK]": 0, "a": 1, "##c": 2, ".": 3, "##": 4, "##.": 5}})",
+         {{{2, 1}, "##c a"},
+          {{1, 2}, "ac"},
+          {{2, 2}, "##cc"},
+          {{4, 1}, "## a"},
+          {{1, 4}, "a"},
+          {{5, 1}, "##. a"},
+          {{3, 1}, ". a"},
+          {{1, 3}, "a."},
+          {{1, 5}, "a."}});
+  expect(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})",
+         R"({"type": "WordLevel", "unk_token": "[UNK]",
+             "vocab": {"[UNK]": 0, "▁a": 1, "▁▁b": 2, "▁": 3, "c▁d": 4, "e": 5}})",
+         {{{1, 1}, "a a"},
+          {{2, 2}, "b  b"},
+          {{3, 1}, " a"},
+          {{3, 3, 1}, "  a"},
+          {{4, 4}, "cdc d"},
+          {{5, 1}, "e a"},
+          {{3}, ""}});
+  expect(R"({"type": "BPEDecoder", "suffix": "</w>"})",
+         R"({"type": "WordLevel", "unk_token": "[UNK]",
+             "vocab": {"[UNK]": 0, "a</w>": 1, "b": 2, " ": 3, "a</w>b</w>": 4}})",
+         {{{1, 1}, "a a"},
+          {{1, 2}, "a b"},
+          {{2, 3}, "b "},
+          {{3, 3}, "  "},
+          {{4, 4}, "a b ab"},
+          {{1, 3}, "a  "}});
+}
+
 TEST(WordPieceGguf, EqualsTheTokenizerJsonThatItWasMadeOf) {
   const Json file = json("tiny_wordpiece.json");
   Metadata meta;

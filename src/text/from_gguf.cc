@@ -8,17 +8,15 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "text/bpe_vocab.h"
-#include "text/byte_alphabet.h"
+#include "text/bpe.h"
+#include "text/byte_spelling.h"
 #include "text/gguf_vocab.h"
 #include "text/limits.h"
-#include "text/loaders.h"
+#include "text/pipeline.h"
 #include "text/sentencepiece_spec.h"
 
 namespace wick {
 namespace {
-
-constexpr std::string_view kSpaceMark = "▁";  // SentencePiece's spelling of a space
 
 // --- byte-level BPE -----------------------------------------------------------------------------
 
@@ -133,7 +131,7 @@ Result<void> fill_merges(const Metadata& meta, const Vocab& vocab, BpeModel& mod
     is_fine = lines.add((*merges)[rank], static_cast<std::uint32_t>(rank));
   }
   if (is_fine && lines.flush()) return {};
-  return corrupt_vocab("the merges are made to collide in a hash table");
+  return collision("the merges");
 }
 
 Result<void> fill_byte_level(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts) {
@@ -146,11 +144,7 @@ Result<void> fill_byte_level(const Metadata& meta, GgufVocab& gguf, TokenizerPar
                                 "', a pre-tokenizer that wick does not know"),
                  .hint = "docs/tokenizers.md lists those that it knows"};
   }
-  for (const std::string_view pattern : info->patterns) {
-    WICK_TRY(Pattern compiled, Pattern::compile(pattern));
-    parts.pre.add({.pattern = std::move(compiled)});
-  }
-  if (info->is_nfc) parts.normalizer.add(make_form(UnicodeForm::kNfc));
+  WICK_DO(add_pre_tokenizer(*info, parts));
   BpeModel& model = parts.model.emplace<BpeModel>();
   model.ignore_merges = info->ignore_merges;
   WICK_DO(fill_byte_level_vocab(gguf, parts, model));
@@ -230,9 +224,8 @@ Result<void> fill_sentencepiece_vocab(GgufVocab& gguf, TokenizerParts& parts, Bp
 // What a character without a token becomes. Some files call it a control token, which no text of a
 // person may become.
 TokenId find_unknown(const Metadata& meta, TokenId otherwise, Vocab& vocab) {
-  const std::int64_t id = meta.integer("tokenizer.ggml.unknown_token_id").value_or(otherwise);
-  if (id < 0 || id >= vocab.size()) return -1;
-  const auto unknown = static_cast<TokenId>(id);
+  const TokenId unknown =
+      vocab.checked(meta.integer("tokenizer.ggml.unknown_token_id").value_or(otherwise));
   if (vocab.kind(unknown) == TokenKind::kControl) vocab.set_kind(unknown, TokenKind::kUnknown);
   return unknown;
 }
@@ -256,9 +249,8 @@ Result<void> fill_character_merges(const Metadata& meta, const Vocab& vocab, Bpe
     const TokenId right = model.find(line.substr(gap + 1), vocab);
     const TokenId merged = model.find(both, vocab);
     if (merged < 0 || left < 0 || right < 0) continue;
-    if (!model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), merged})) {
-      return corrupt_vocab("the merges are made to collide in a hash table");
-    }
+    const bool is_added = model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), merged});
+    if (!is_added) return collision("the merges");
   }
   return {};
 }

@@ -4,13 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/strings.h"
-#include "text/byte_alphabet.h"
+#include "text/byte_spelling.h"
 #include "text/gguf_vocab.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
-#include "text/loaders.h"
-#include "text/token_settings.h"
-#include "text/wordpiece_parts.h"
+#include "text/pipeline.h"
+#include "text/wordpiece.h"
 
 namespace wick {
 namespace {
@@ -30,9 +29,8 @@ constexpr auto kModels = std::to_array<ModelRow>({
 Result<void> read_model(const HuggingFaceContext& context) {
   std::string_view type = type_of(context.model());
   if (type.empty() && member(context.model(), "merges").is_array()) type = "BPE";
-  const auto* const row = std::find_if(kModels.begin(), kModels.end(),
-                                       [&](const ModelRow& r) { return r.type == type; });
-  if (row == kModels.end()) return unsupported_part("model", cat("'", printable(type), "'"));
+  const ModelRow* const row = row_of(kModels, type);
+  if (row == nullptr) return unsupported_part("model", cat("'", printable(type), "'"));
   return row->read(context);
 }
 
@@ -41,7 +39,7 @@ Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
   std::vector<AddedToken> normalized;
   NormalizerScratch scratch;
   const Json& listed = member(file.root, "added_tokens");
-  // "normalized" tokens are looked for in what the others leave, even where nothing is normalized.
+  // "normalized" tokens are matched after the others, even without a normalizer.
   const bool has_two_passes =
       !parts.normalizer.is_empty() || std::any_of(listed.begin(), listed.end(), [](const Json& t) {
         return !flag_member(t, "normalized", false);
@@ -49,7 +47,7 @@ Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
   for (const Json& item : listed) {
     const auto id = static_cast<TokenId>(member(item, "id").get<std::int64_t>());
     AddedToken token = added_token(text_member(item, "content"), id, item);
-    // A token may be listed twice, and is what the last listing says.
+    // A token may be listed twice; the last entry counts.
     token.is_control = file.entries[static_cast<std::size_t>(id)].kind == TokenKind::kControl;
     if (token.text.size() > kMaxAddedTokenBytes) {
       return corrupt_json(cat("the added token '", printable(token.text), "' has ",
@@ -63,8 +61,9 @@ Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
     }
     (is_raw ? raw : normalized).push_back(std::move(token));
   }
-  parts.added.build(std::move(raw));
-  parts.added_normalized.build(std::move(normalized));
+  const bool is_built =
+      parts.added.build(std::move(raw)) && parts.added_normalized.build(std::move(normalized));
+  if (!is_built) return too_large_trie();
   return {};
 }
 
@@ -133,29 +132,23 @@ Error corrupt_json(std::string what) {
                .hint = "fetch the file again"};
 }
 
-std::string TokenSpelling::shown(std::string_view text) const {
+std::string TokenSpelling::shown(std::string_view text, std::optional<TextEdge> edge) const {
   if (!blank.empty() && text == blank) return {};
   std::string out;
   if (is_byte_level) {
     if (!append_unspelled(out, text)) out = text;
     return out;
   }
-  if (has_words) {
+  if (has_words && edge != TextEdge::kStart) {
     const bool goes_on = !continuing_prefix.empty() && text.starts_with(continuing_prefix);
     if (!goes_on) out = " ";
     text.remove_prefix(goes_on ? continuing_prefix.size() : 0);
   }
   out += text;
-  const auto replace = [&](std::string_view from, std::string_view to) {
-    for (std::size_t at = out.find(from); at != std::string::npos;
-         at = out.find(from, at + to.size())) {
-      out.replace(at, from.size(), to);
-    }
-  };
-  for (const auto& [from, to] : replaced) {
-    replace(from, to);
-  }
-  if (!word_end.empty()) replace(word_end, " ");
+  if (!start_mark.empty() && edge == TextEdge::kStart) replace_all(out, start_mark, "");
+  for (const auto& [from, to] : replaced)
+    replace_all(out, from, to);
+  if (!word_end.empty()) replace_all(out, word_end, edge == TextEdge::kEnd ? "" : " ");
   return cleans_up ? cleaned_up(std::move(out)) : out;
 }
 
@@ -171,7 +164,23 @@ void HuggingFaceContext::add_token(const HuggingFaceFile::Entry& entry) const {
              (entry.kind == TokenKind::kUserDefined && spelling.is_byte_level)) {
     parts.vocab.add(entry.text, entry.kind);
   } else {
+    note_edges(entry.text);
     parts.vocab.add(spelling.shown(entry.text), entry.kind);
+  }
+}
+
+void HuggingFaceContext::note_edges(std::string_view text) const {
+  const std::string shown = spelling.shown(text);
+  const auto note = [&](TextEdge edge, std::string_view usual) {
+    std::string here = spelling.shown(text, edge);
+    if (here == usual) return;
+    parts.edge_texts[static_cast<std::size_t>(edge)].emplace(parts.vocab.size(), std::move(here));
+  };
+  if (spelling.has_words || !spelling.start_mark.empty()) {
+    note(TextEdge::kStart, std::string_view(shown).substr(shown.starts_with(' ') ? 1 : 0));
+  }
+  if (!spelling.word_end.empty()) {
+    note(TextEdge::kEnd, std::string_view(shown).substr(0, shown.size() - shown.ends_with(' ')));
   }
 }
 
@@ -189,10 +198,6 @@ void HuggingFaceContext::spell_bytes() const {
 }
 
 Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, const Metadata& meta) {
-  if (json.size() > kMaxTokenizerJson) {
-    return corrupt_json(
-        cat("the file has ", json.size(), " bytes, wick takes ", kMaxTokenizerJson));
-  }
   WICK_TRY(const TokenSettings settings, TokenSettings::read(meta));
   HuggingFaceFile file(json);
   WICK_DO(read_huggingface_file(file, more_added(settings)));
@@ -207,8 +212,7 @@ Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, const M
   WICK_DO(read_added(file, parts));
   WICK_DO(read_post_processor(member(root, "post_processor"), parts));
   const auto id_of = [&](const char* key, const char* name) {
-    const std::int64_t id = meta.integer(key).value_or(id_of_added(root, settings.named(name)));
-    return id >= 0 && id < parts.vocab.size() ? static_cast<TokenId>(id) : TokenId{-1};
+    return parts.vocab.checked(meta.integer(key).value_or(id_of_added(root, settings.named(name))));
   };
   parts.bos = id_of("tokenizer.ggml.bos_token_id", "bos_token");
   parts.eos = id_of("tokenizer.ggml.eos_token_id", "eos_token");

@@ -1,18 +1,105 @@
 // SentencePiece's tokenizer.model → TokenizerParts: a protocol buffer "ModelProto" with the pieces,
 // what the trainer was told, and the normalizer (docs/formats/sentencepiece.md).
+#include <bit>
+#include <cstdint>
+#include <string_view>
+
 #include "base/strings.h"
 #include "text/gguf_vocab.h"
+#include "text/huggingface_json.h"
 #include "text/limits.h"
-#include "text/loaders.h"
-#include "text/protobuf.h"
+#include "text/pipeline.h"
 #include "text/sentencepiece_spec.h"
-#include "text/token_settings.h"
 
 namespace wick {
 namespace {
 
+// The fields of a protocol buffer message, one after another, out of bytes that may say anything.
+// Groups, which nothing uses any more, end the message as damaged. One thread.
+//
+//   for (ProtoReader in(bytes); in.next();) {
+//     if (in.field() == 1) text = in.bytes();
+//   }
+class ProtoReader {
+ public:
+  explicit ProtoReader(std::string_view bytes) : rest_(bytes) {}
+
+  // Goes to the next field; false at the end and after the first fault.
+  bool next() noexcept {
+    if (rest_.empty()) return false;
+    bytes_ = {};
+    integer_ = fixed_ = 0;
+    std::uint64_t tag = 0;
+    if (!read_varint(tag) || (tag >> 3U) == 0 || (tag >> 3U) > 0x1FFFFFFFU) return fail();
+    field_ = static_cast<std::uint32_t>(tag >> 3U);
+    switch (tag & 7U) {
+      case 0:
+        return read_varint(integer_) || fail();
+      case 1:
+        return read_fixed(8) || fail();
+      case 2: {
+        std::uint64_t n = 0;
+        if (!read_varint(n) || n > rest_.size()) return fail();
+        bytes_ = rest_.substr(0, static_cast<std::size_t>(n));
+        rest_.remove_prefix(static_cast<std::size_t>(n));
+        return true;
+      }
+      case 5:
+        return read_fixed(4) || fail();
+      default:
+        return fail();
+    }
+  }
+
+  bool has_failed() const noexcept { return has_failed_; }
+
+  std::uint32_t field() const noexcept { return field_; }
+
+  // The value of the field as the caller's type; 0 or empty if the field has another type.
+  std::string_view bytes() const noexcept { return bytes_; }
+
+  std::uint64_t integer() const noexcept { return integer_; }
+
+  bool flag() const noexcept { return integer_ != 0; }
+
+  float number() const noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(fixed_)); }
+
+ private:
+  bool fail() noexcept {
+    has_failed_ = true;
+    rest_ = {};
+    return false;
+  }
+
+  bool read_varint(std::uint64_t& value) noexcept {
+    value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+
+  bool read_fixed(std::size_t n) noexcept {
+    if (n > rest_.size()) return false;
+    for (std::size_t i = 0; i < n; ++i) {
+      fixed_ |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
+    }
+    rest_.remove_prefix(n);
+    return true;
+  }
+
+  std::string_view rest_;
+  std::string_view bytes_ = {};
+  std::uint64_t integer_ = 0, fixed_ = 0;
+  std::uint32_t field_ = 0;
+  bool has_failed_ = false;
+};
+
 // Numbers of fields and values, as sentencepiece_model.proto gives them.
-enum ModelField : std::uint32_t { kPieces = 1, kTrainer = 2, kNormaliser = 3, kDenormaliser = 5 };
+enum ModelField : std::uint32_t { kPieces = 1, kTrainer = 2, kNormalizer = 3, kDenormalizer = 5 };
 
 enum PieceField : std::uint32_t { kText = 1, kScore = 2, kType = 3 };
 
@@ -50,13 +137,12 @@ Result<SentencePieceSpec::Piece> read_piece(std::string_view bytes, std::size_t 
     if (in.field() == kType) type = in.integer();
   }
   if (in.has_failed()) return damaged(cat("token ", id));
-  constexpr TokenKind kKinds[] = {TokenKind::kNormal,      TokenKind::kUnknown, TokenKind::kControl,
-                                  TokenKind::kUserDefined, TokenKind::kUnused,  TokenKind::kByte};
-  if (type < 1 || type > std::size(kKinds)) {
-    return corrupt_vocab(cat("tokenizer.model: token ", id, " is of type ", type,
-                             ", SentencePiece knows 1 to ", std::size(kKinds)));
+  const auto kind = kind_of_type(static_cast<std::int64_t>(type));
+  if (type == 0 || !kind) {
+    return corrupt_vocab(
+        cat("tokenizer.model: token ", id, " is of type ", type, ", SentencePiece knows 1 to 6"));
   }
-  piece.kind = kKinds[type - 1];
+  piece.kind = *kind;
   return piece;
 }
 
@@ -102,12 +188,12 @@ Result<void> read_normalizer_spec(std::string_view bytes, SentencePieceSpec& spe
 }
 
 // Texts are only shown again as they were where nothing is rewritten; wick does not rewrite them.
-Result<void> check_denormaliser(std::string_view bytes) {
+Result<void> check_denormalizer(std::string_view bytes) {
   SentencePieceSpec spec;
   WICK_DO(read_normalizer_spec(bytes, spec));
   if (spec.charsmap.empty()) return {};
   return Error{.code = ErrorCode::kUnsupported,
-               .id = "tokenizer_denormaliser",
+               .id = "tokenizer_denormalizer",
                .message =
                    "tokenizer.model rewrites what a model says (a denormalizer_spec with a "
                    "charsmap), which wick does not build"};
@@ -129,11 +215,11 @@ Result<File> read_file(std::string_view bytes) {
       case kTrainer:
         WICK_DO(read_trainer(in.bytes(), file));
         break;
-      case kNormaliser:
+      case kNormalizer:
         WICK_DO(read_normalizer_spec(in.bytes(), file.spec));
         break;
-      case kDenormaliser:
-        WICK_DO(check_denormaliser(in.bytes()));
+      case kDenormalizer:
+        WICK_DO(check_denormalizer(in.bytes()));
         break;
       default:
         break;
@@ -146,18 +232,13 @@ Result<File> read_file(std::string_view bytes) {
 }  // namespace
 
 Result<TokenizerParts> load_sentencepiece_tokenizer(std::string_view bytes, const Metadata& meta) {
-  if (bytes.size() > kMaxTokenizerJson) {
-    return corrupt_vocab(
-        cat("tokenizer.model has ", bytes.size(), " bytes, wick takes ", kMaxTokenizerJson));
-  }
   WICK_TRY(const File file, read_file(bytes));
   WICK_TRY(const TokenSettings settings, TokenSettings::read(meta));
   TokenizerParts parts;
   std::vector<AddedToken> added;
   WICK_DO(fill_sentencepiece(file.spec, parts, added));
   const auto control = [&](std::int64_t id) {
-    const bool is_there = id >= 0 && id < parts.vocab.size();
-    const auto token = is_there ? static_cast<TokenId>(id) : TokenId{-1};
+    const TokenId token = parts.vocab.checked(id);
     return parts.vocab.kind(token) == TokenKind::kControl ? token : TokenId{-1};
   };
   parts.bos = control(file.bos);

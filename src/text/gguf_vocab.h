@@ -1,5 +1,4 @@
-// What the GGUF loaders of the tokenizer families share: the checked vocabulary and the special
-// tokens. Load time only.
+// Shared parts of the GGUF loaders: the checked vocabulary and the special tokens. Load time only.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +21,30 @@ struct GgufVocab {
 
 Result<GgufVocab> read_gguf_vocab(const Metadata& meta);
 
+// The types of tokens that GGUF and SentencePiece number alike; 0 stands in some old GGUF files for
+// "not said".
+std::optional<TokenKind> kind_of_type(std::int64_t type) noexcept;
+
+// Replaces from left to right; inserted text is not searched again.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
 Error corrupt_vocab(std::string what);
+Error too_large_trie();                  // of a ByteTrie that cannot be built
+Error collision(std::string_view what);  // `what` are made to collide in a hash table
 
 // The byte that "<0xHH>" stands for.
 std::optional<std::uint8_t> byte_of_token(std::string_view text) noexcept;
+
+// The normalizer and the splits of a pre-tokenizer that is known by name.
+Result<void> add_pre_tokenizer(const PreTokenizerInfo& info, TokenizerParts& parts);
 
 struct SpecialDefaults {  // for keys that the file lacks
   bool adds_bos = false, adds_eos = false;
   TokenId bos = -1, eos = -1;
 };
 
-// BOS, EOS, and what is put around a text. Ids outside the vocabulary count as absent.
+// Fills BOS, EOS, and the tokens before and after a text. Ids outside the vocabulary count as
+// absent.
 void fill_special_ids(const Metadata& meta, const SpecialDefaults& defaults, TokenizerParts& parts);
 
 // Control, unknown and user-defined tokens become added tokens.

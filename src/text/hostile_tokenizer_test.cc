@@ -209,8 +209,8 @@ TEST(HostileTokenizer, NamesThePartOfTokenizerJsonThatItDoesNotKnow) {
       {"type": "Fuse"}, {"type": "Strip", "content": "a", "start": 1, "stop": 0}]}})");
   expect("at the end of each token", R"({"decoder": {"type": "Strip", "content": " ", "start": 1,
       "stop": 0}})");
-  expect("an intersection of classes", R"({"pre_tokenizer": {"type": "Split", "behavior":
-      "Isolated", "pattern": {"Regex": "[\\p{L}&&[^a]]\\b"}}})");
+  expect("a back-reference", R"({"pre_tokenizer": {"type": "Split", "behavior":
+      "Isolated", "pattern": {"Regex": "(a)\\1"}}})");
   expect("is not a regular expression", R"({"pre_tokenizer": {"type": "Split", "behavior":
       "Isolated", "pattern": {"Regex": "(a"}}})");
   expect("'a' and 'b' have the same id 1", R"({"model": {"vocab": {"a": 1}}})");
@@ -417,22 +417,27 @@ Result<std::vector<TokenId>> encode_split_by(const std::string& regex, const std
 
 TEST(HostileTokenizer, APatternThatCostsTheSquareOfATextIsAnErrorThatNamesIt) {
   const std::string text(100'000, 'a');
-  for (const char* const regex : {"[a-z]+(?=12)|[a-z]", "(?:[a-z](?![a-z]*+9))*+8(?=q)|[a-z]",
-                                  "[a-z](?=[a-z]*)", "[a-z]{1,500}[a-z]*(?=12)|a",
-                                  "(a?){500}a{500}(?!a)|a", "(?:a{1,30}){1,30}b|a"}) {
+  for (const char* const regex :
+       {"[a-z]+(?=12)|[a-z]", "[a-z]{1,500}[a-z]*(?=12)|a", "(?:a|b)*c|a"}) {
     const auto ids = encode_split_by(regex, text);
     ASSERT_FALSE(ids) << regex;
     EXPECT_EQ(ids.error().id, "tokenizer_work");
-    EXPECT_EQ(ids.error().message,
-              cat("the tokenizer's pattern '", regex, "' takes more than ",
-                  kMaxPatternSteps + kMaxPatternStepsPerByte * text.size(), " steps in this text"));
+    EXPECT_EQ(ids.error().message, cat("the tokenizer's pattern '", regex, "' reads more than ",
+                                       kMinVainBytes + kMaxVainBytes * text.size(),
+                                       " bytes without a match in this text"));
     EXPECT_TRUE(encode_split_by(regex, "ab aab 12 b")) << regex;
   }
-  const auto own = encode_split_by("(?:a|b)*c|a", text);  // wick's own automaton
-  ASSERT_FALSE(own);
-  EXPECT_EQ(own.error().message,
-            "the tokenizer's pattern '(?:a|b)*c|a' takes more than 256 bytes read for each of its "
-            "bytes in this text");
+  EXPECT_TRUE(encode_split_by("[a-z](?=[a-z]*)", text));
+  for (const char* const regex : {"(?:[a-z](?![a-z]*+9))*+8(?=q)|[a-z]", "(?:a*)*b", "(a|b)+\\1"}) {
+    const auto ids = encode_split_by(regex, text);
+    ASSERT_FALSE(ids) << regex;
+    EXPECT_EQ(ids.error().id, "tokenizer_pattern");
+  }
+  for (const char* const regex : {"(?:a?){500}a{500}(?!a)|a", "(?:a{1,30}){1,30}b|a"}) {
+    const auto ids = encode_split_by(regex, text);
+    ASSERT_FALSE(ids) << regex;
+    EXPECT_TRUE(ids.error().id == "tokenizer_pattern" || ids.error().id == "tokenizer_work");
+  }
 }
 
 TEST(HostileTokenizer, APatternThatCountsFarTakesWhatPeopleWrite) {
@@ -451,7 +456,7 @@ TEST(HostileTokenizer, APatternThatCountsFarTakesWhatPeopleWrite) {
 
 TEST(HostileTokenizer, APatternMayNotTakeItsWorkAnewInEachPiece) {
   Json json = tiny_json();
-  for (const char* const regex : {" ", "(a?){15}(?:a{15}|b)"}) {
+  for (const char* const regex : {" ", "a*b|[^a]"}) {
     json["pre_tokenizer"]["pretokenizers"].push_back({{"type", "Split"},
                                                       {"pattern", {{"Regex", regex}}},
                                                       {"behavior", "Isolated"},
@@ -462,9 +467,9 @@ TEST(HostileTokenizer, APatternMayNotTakeItsWorkAnewInEachPiece) {
   meta.set_string("tokenizer.huggingface.json", json.dump());
   const auto tokenizer = must(meta);
   ASSERT_NE(tokenizer, nullptr);
-  std::string text = std::string(14, 'a') + " ";
+  std::string text = std::string(3000, 'a') + " ";  // 4.5 million bytes read in vain
   EXPECT_TRUE(tokenizer->encode_plain(text));
-  while (text.size() < 8192) {
+  for (int i = 0; i < 3; ++i) {
     text += text;
   }
   const auto ids = tokenizer->encode_plain(text);
@@ -496,7 +501,7 @@ TEST(HostileTokenizer, APatternThatCountsFarIsRefused) {
        {"a{2100}(?=q)", "(?:a{60}){60}(?=q)", "(?:a{500}b{500}c{500}){2}q\\b"}) {
     const auto ids = encode_split_by(regex, "a");
     ASSERT_FALSE(ids) << regex;
-    EXPECT_TRUE(has(ids.error().message, "of 2048 allowed")) << ids.error().message;
+    EXPECT_TRUE(has(ids.error().message, "more than 2048 states")) << ids.error().message;
   }
 }
 
@@ -520,7 +525,7 @@ TEST(HostileTokenizer, NormalizersThatBlowATextUpAreAnErrorThatSaysTheLimit) {
             "of its bytes");
 }
 
-TEST(HostileTokenizer, ANormaliserThatBlowsUpTakesNoMoreMemoryThanItMay) {
+TEST(HostileTokenizer, ANormalizerThatBlowsUpTakesNoMoreMemoryThanItMay) {
   constexpr std::size_t kMost = 1'000'000;
   const auto regex = [] { return *Pattern::compile("a"); };
   for (int kind = 0; kind < 2; ++kind) {

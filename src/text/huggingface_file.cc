@@ -6,8 +6,8 @@
 #include <limits>
 #include <unordered_set>
 
-#include "base/blanks.h"
 #include "base/strings.h"
+#include "format/limits.h"
 #include "text/huggingface_json.h"
 #include "text/limits.h"
 
@@ -16,29 +16,9 @@ namespace {
 
 using Entry = HuggingFaceFile::Entry;
 
-// Refuses a nesting that no tokenizer has, before a parser builds it.
-bool is_too_deep(std::string_view json) noexcept {
-  int depth = 0;
-  bool is_quoted = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (is_quoted) {
-      if (c == '\\') ++i;
-      is_quoted = c != '"';
-    } else if (c == '"') {
-      is_quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxJsonNesting) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
 Error no_object(std::string_view name) {
   return corrupt_json(
-      cat(name, " is not a JSON object with a nesting of ", kMaxJsonNesting, " or less"));
+      cat(name, " is not a JSON object with a nesting of ", kMaxHeaderJsonDepth, " or less"));
 }
 
 struct NamedId {
@@ -158,7 +138,8 @@ class FileReader {
     has_vocab_ = true;
     std::string_view text;
     for (in_.open('{'); in_.next_member(text);) {
-      const bool is_number = in_.peek() == '-' || (in_.peek() >= '0' && in_.peek() <= '9');
+      const char first = in_.peek();
+      const bool is_number = first == '-' || (first >= '0' && first <= '9');
       const std::int64_t id = is_number ? in_.integer() : -1;
       WICK_DO(add_token(text, id, TokenKind::kNormal));
     }
@@ -279,17 +260,6 @@ class FileReader {
 
 Result<void> read_huggingface_file(HuggingFaceFile& file, const std::vector<Json>& more_added) {
   return FileReader(file, more_added).read();
-}
-
-Result<Json> parse_json_object(std::string_view text, std::string_view name) {
-  if (text.size() > kMaxTokenizerJson || is_too_deep(text)) {
-    return corrupt_json(cat(name, " has ", text.size(), " bytes, wick takes ", kMaxTokenizerJson,
-                            " and a nesting of ", kMaxJsonNesting));
-  }
-  if (!check_blanks(text)) return no_object(name);
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object()) return no_object(name);
-  return json;
 }
 
 }  // namespace wick

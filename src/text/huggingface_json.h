@@ -1,15 +1,20 @@
-// The parts of Hugging Face's tokenizer.json → TokenizerParts. Load time only; with the settings
-// (text/token_settings.h), the only header of this module that sees a JSON library.
+// The parts of Hugging Face's tokenizer.json → TokenizerParts, and the settings beside it. Load
+// time only; the only header of this module that sees a JSON library.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "text/json_reader.h"
+#include "format/json_reader.h"
+#include "format/metadata.h"
 #include "text/pipeline.h"
 
 namespace wick {
@@ -22,6 +27,14 @@ std::string_view text_member(const Json& object, const char* key) noexcept;
 bool flag_member(const Json& object, const char* key, bool otherwise) noexcept;
 std::int64_t integer_member(const Json& object, const char* key, std::int64_t otherwise) noexcept;
 std::string_view type_of(const Json& object) noexcept;  // its "type"
+
+// The row of a table for this type, null if there is none.
+template <class Row, std::size_t n>
+const Row* row_of(const std::array<Row, n>& rows, std::string_view type) noexcept {
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.type == type; });
+  return row == rows.end() ? nullptr : &*row;
+}
 
 // "tokenizer.json: the normalizer 'Lowercase' …".
 Error unsupported_part(std::string_view section, std::string_view what);
@@ -50,12 +63,9 @@ struct HuggingFaceFile {
   std::size_t n_vocab = 0;  // entries of model.vocab; the others are added tokens
 };
 
-// `more_added`: tokens, as "added_tokens" lists them, that count where the file has none of their
-// id.
+// `more_added`: further entries of "added_tokens". They count only if the file has no added token
+// with their id.
 Result<void> read_huggingface_file(HuggingFaceFile& file, const std::vector<Json>& more_added);
-
-// A small JSON text as a tree; `name` is for messages.
-Result<Json> parse_json_object(std::string_view text, std::string_view name);
 
 // How a decoder reads the texts of tokens.
 struct TokenSpelling {
@@ -65,16 +75,17 @@ struct TokenSpelling {
   bool has_words = false;  // WordPiece: a space before each token without `continuing_prefix`
   bool cleans_up = false;  // " ." becomes ".", and so on
   std::string continuing_prefix = {};
-  std::string word_end = {};  // BPEDecoder's "</w>", which becomes a space
+  std::string word_end = {};    // BPEDecoder's "</w>", which becomes a space
+  std::string start_mark = {};  // Metaspace's "▁", which the first token loses
   std::vector<std::pair<std::string, std::string>> replaced = {};
   std::string blank = {};  // CTC: the token that is shown as nothing
   bool is_fused = false;   // Fuse or ByteLevel came: what follows sees the whole text
 
-  // What a token adds to a text that goes on.
-  std::string shown(std::string_view text) const;
+  // The text of a token inside of a text, or at its start or end (`edge`).
+  std::string shown(std::string_view text, std::optional<TextEdge> edge = std::nullopt) const;
 };
 
-// All that the readers of models see.
+// The input and output of the readers of models.
 struct HuggingFaceContext {
   const HuggingFaceFile& file;
   const TokenSpelling& spelling;
@@ -85,9 +96,12 @@ struct HuggingFaceContext {
 
   // Appends the token of an entry to parts.vocab.
   void add_token(const HuggingFaceFile::Entry& entry) const;
+  // Stores the edge texts of the next token, whose text is `text` (Tokenizer::edge_text).
+  void note_edges(std::string_view text) const;
   // The id of a text in model.vocab, -1 if it is not there. Looks through all of them.
   TokenId find(std::string_view text) const noexcept;
-  // For models that look bytes up as characters: the pre-tokenizer's ByteLevel becomes a rewriting.
+  // For models that look bytes up as characters: adds a pre-tokenizer stage that rewrites bytes in
+  // GPT-2's alphabet (ByteLevel).
   void spell_bytes() const;
 };
 
@@ -103,5 +117,47 @@ Result<void> read_pre_tokenizer(const Json& node, TokenizerParts& parts, bool& i
 // Prefix and suffix.
 Result<void> read_post_processor(const Json& node, TokenizerParts& parts);
 Result<void> read_decoder(const Json& node, TokenSpelling& spelling, DecodingHabits& habits);
+
+// --- tokenizer_config.json and special_tokens_map.json ---
+
+// Which tokens start and end a text, and tokens beyond the vocabulary.
+class TokenSettings {
+ public:
+  // Reads the keys "tokenizer.huggingface.config" and "tokenizer.huggingface.special_tokens";
+  // either may be absent.
+  static Result<TokenSettings> read(const Metadata& meta);
+
+  // The text of "bos_token", "eos_token", …; empty if no file names it.
+  std::string_view named(const char* name) const noexcept;
+  bool flag(const char* key, bool otherwise) const noexcept;
+  std::string_view text(const char* key) const noexcept;  // of tokenizer_config.json
+
+  // Of "added_tokens_decoder", ascending by id; texts are views into this object.
+  struct Added {
+    TokenId id = -1;
+    std::string_view text = {};
+    const Json* flags = nullptr;  // "special", "lstrip", …
+  };
+
+  const std::vector<Added>& added() const noexcept { return added_; }
+
+ private:
+  // Behind a pointer, so that views into it outlive a move.
+  struct Files {
+    Json config = {}, special_tokens = {};
+  };
+
+  std::shared_ptr<const Files> files_ = std::make_shared<const Files>();
+  std::vector<Added> added_ = {};
+};
+
+// The flags of an added token as tokenizer.json and added_tokens_decoder write them.
+AddedToken added_token(std::string_view text, TokenId id, const Json& flags);
+
+// Completes `parts` for files that do not define these things themselves. From `added` and the
+// settings: the added tokens. From the settings and `meta`: BOS, EOS, the tokens before and after a
+// text, and the EOG tokens. `adds_bos`: the default if the settings have no add_bos_token.
+Result<void> finish_parts(const Metadata& meta, const TokenSettings& settings, bool adds_bos,
+                          std::vector<AddedToken> added, TokenizerParts& parts);
 
 }  // namespace wick

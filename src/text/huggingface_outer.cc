@@ -12,8 +12,7 @@
 namespace wick {
 namespace {
 
-// --- post-processors
-// ------------------------------------------------------------------------------
+// --- post-processors ----------------------------------------------------------------------------
 
 // Appends the tokens that a template calls `name`: most often one of that text.
 Result<void> append_special(const Json& specials, std::string_view name, const Vocab& vocab,
@@ -84,8 +83,7 @@ constexpr auto kPostProcessors = std::to_array<PostRow>({
     {"ByteLevel", read_nothing},
 });
 
-// --- decoders
-// -------------------------------------------------------------------------------------
+// --- decoders -----------------------------------------------------------------------------------
 
 using Decoded = Result<void>;
 
@@ -129,6 +127,7 @@ Decoded decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits
 Decoded decode_metaspace(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
   habits.strips_leading_space =
       text_member(node, "prepend_scheme") != "never" && flag_member(node, "add_prefix_space", true);
+  if (habits.strips_leading_space) spelling.start_mark = text_member(node, "replacement");
   return add_replaced(text_member(node, "replacement"), " ", spelling);
 }
 
@@ -196,11 +195,8 @@ Result<void> read_post_processor(const Json& node, TokenizerParts& parts) {
     }
     return {};
   }
-  const auto* const row = std::find_if(kPostProcessors.begin(), kPostProcessors.end(),
-                                       [&](const PostRow& r) { return r.type == type; });
-  if (row == kPostProcessors.end()) {
-    return unsupported_part("post_processor", cat("'", printable(type), "'"));
-  }
+  const PostRow* const row = row_of(kPostProcessors, type);
+  if (row == nullptr) return unsupported_part("post_processor", cat("'", printable(type), "'"));
   return row->read(node, parts);
 }
 
@@ -217,9 +213,8 @@ Result<void> read_decoder(const Json& node, TokenSpelling& spelling, DecodingHab
     }
     return {};
   }
-  const auto* const row = std::find_if(kDecoders.begin(), kDecoders.end(),
-                                       [&](const DecoderRow& r) { return r.type == type; });
-  if (row == kDecoders.end()) return unsupported_part("decoder", cat("'", printable(type), "'"));
+  const DecoderRow* const row = row_of(kDecoders, type);
+  if (row == nullptr) return unsupported_part("decoder", cat("'", printable(type), "'"));
   return row->read(node, spelling, habits);
 }
 

@@ -1,5 +1,5 @@
-// What becomes of a text before it is cut: a row of steps, each of which rewrites all of it. Built
-// by a loader, then immutable; any thread. The scratch belongs to one call.
+// Normalization: a sequence of steps, each of which rewrites the whole text. Built by a loader,
+// then immutable; any thread. The scratch belongs to one call.
 //
 //   Normalizer steps;
 //   steps.add(make_form(UnicodeForm::kNfc));
@@ -9,8 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +21,7 @@
 
 namespace wick {
 
-// Where a text stands that is rewritten: at the very start of all, or behind an added token or a
-// cut.
+// The place of a run in the text: at the very start, or after an added token or a cut.
 enum class RunPlace : std::uint8_t { kTextStart, kRunStart };
 
 struct NormalizerScratch {            // memory that outlives a call
@@ -30,30 +29,26 @@ struct NormalizerScratch {            // memory that outlives a call
   std::string inner = {}, more = {};  // of a single step
   std::vector<std::int32_t> codes = {};
   Matcher matcher = {};
-  // No text may become longer (kMaxNormalisedGrowth); one that does is dropped, and says so here.
+  // The limit for a normalized text (kMaxNormalizedGrowth). A longer one is dropped, and
+  // is_overgrown is set.
   std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
   bool is_overgrown = false;
 
   bool is_full(const std::string& out) const noexcept { return out.size() > most_bytes; }
 };
 
-class NormalizerStep {
- public:
-  virtual ~NormalizerStep() = default;
+struct NormalizerStep {
   // Appends `text` rewritten. Bytes that are not UTF-8 stay. `is_first`: the run stands at the very
   // start of what is encoded. A step whose growth a file decides stops once scratch.is_full(out).
-  virtual void append(std::string& out, std::string_view text, bool is_first,
-                      NormalizerScratch& scratch) const = 0;
-
-  // At most so many bytes for each byte of a long text.
-  virtual std::size_t growth() const noexcept { return 1; }
+  std::function<void(std::string& out, std::string_view text, bool is_first,
+                     NormalizerScratch& scratch)>
+      append = {};
+  std::size_t growth = 1;  // most bytes of output for each byte of a long text
 };
-
-using NormalizerStepPtr = std::unique_ptr<const NormalizerStep>;
 
 class Normalizer {
  public:
-  void add(NormalizerStepPtr step) { steps_.push_back(std::move(step)); }
+  void add(NormalizerStep step) { steps_.push_back(std::move(step)); }
 
   bool is_empty() const noexcept { return steps_.empty(); }
 
@@ -62,37 +57,38 @@ class Normalizer {
   // Of all steps together.
   std::size_t growth() const noexcept;
 
-  // `text` after all steps; the result lies in `text` itself or in the scratch. Nothing where it
-  // would be longer than scratch.most_bytes.
+  // `text` after all steps; the result is `text` itself or in the scratch. Empty if it would be
+  // longer than scratch.most_bytes.
   std::string_view apply(std::string_view text, RunPlace place, NormalizerScratch& scratch) const;
 
  private:
-  std::vector<NormalizerStepPtr> steps_ = {};
+  std::vector<NormalizerStep> steps_ = {};
 };
 
 // --- The steps ----------------------------------------------------------------------------------
 
-NormalizerStepPtr make_form(UnicodeForm form);
+NormalizerStep make_form(UnicodeForm form);
 
-NormalizerStepPtr make_prepend(std::string text);  // before every run that is not empty
-// `text` before a run that does not start with it; `only_first`: at the very start alone.
-NormalizerStepPtr make_lead(std::string text, bool only_first);
-NormalizerStepPtr make_replace(std::string from, std::string to);
-NormalizerStepPtr make_replace(Pattern from, std::string to);
-NormalizerStepPtr make_strip(bool left, bool right);  // white space at the ends of a run
+NormalizerStep make_prepend(std::string text);  // prepends `text` to every non-empty run
+// Prepends `text` to a run that does not start with it; `only_first`: only at the start of the
+// text.
+NormalizerStep make_lead(std::string text, bool only_first);
+NormalizerStep make_replace(std::string from, std::string to);
+NormalizerStep make_replace(Pattern from, std::string to);
+NormalizerStep make_strip(bool left, bool right);  // white space at the ends of a run
 
-NormalizerStepPtr make_lowercase();
-NormalizerStepPtr make_strip_accents();  // without marks that combine
-NormalizerStepPtr make_byte_alphabet();  // each byte as GPT-2's alphabet spells it
-NormalizerStepPtr make_nmt();            // control characters away, all white space to spaces
+NormalizerStep make_lowercase();
+NormalizerStep make_strip_accents();  // without marks that combine
+NormalizerStep make_byte_alphabet();  // each byte as GPT-2's alphabet spells it
+NormalizerStep make_nmt();            // control characters away, all white space to spaces
 
-struct BertNormalisation {
+struct BertNormalization {
   bool cleans = true;             // control characters away, all white space to spaces
   bool spaces_ideographs = true;  // a space on either side of each
   bool strips_accents = true;
   bool lowers = true;
 };
 
-NormalizerStepPtr make_bert(const BertNormalisation& how);
+NormalizerStep make_bert(const BertNormalization& how);
 
 }  // namespace wick

@@ -50,13 +50,14 @@ class PairTable {
     }
   }
 
-  // False: surely not there. Nearly always false then, without a look at the slots.
+  // False: the pair is surely not in the table. A Bloom filter answers, without access to the
+  // slots; it is rarely true for an absent pair.
   bool may_have(TokenId left, TokenId right) const noexcept {
     return !slots_.empty() && has_mark(hash(key_of(left, right)));
   }
 
-  // Where find() of these two will look first, for a prefetch. (A function that did it itself would
-  // be taken for one without effect, and left out.)
+  // The first slot that find() reads, for a prefetch. (The compiler would remove a function that
+  // only prefetches, because it has no effect.)
   const void* place(TokenId left, TokenId right) const noexcept {
     return slots_.data() + (hash(key_of(left, right)) & (slots_.size() - 1));
   }
@@ -101,8 +102,8 @@ class PairTable {
   }
 
   std::vector<Slot, TableMemory<Slot>> slots_ = {};
-  // A mark for each pair, at a place that others share: most pairs that are not there are seen by
-  // it, without a look at the slots, which are too many for a cache.
+  // A Bloom filter with two bits for each pair. It excludes most absent pairs without access to the
+  // slots, which do not fit a cache.
   std::vector<std::uint64_t> maybe_ = {};
 };
 

@@ -29,6 +29,10 @@ PipelineTokenizer::PipelineTokenizer(TokenizerParts parts) : parts_(std::move(pa
   for (TokenId id = 0; id < parts_.vocab.size(); ++id) {
     longest_ = std::max(longest_, parts_.vocab.bytes(id).size());
   }
+  for (const auto& texts : parts_.edge_texts) {
+    for (const auto& [id, text] : texts)
+      longest_ = std::max(longest_, text.size());
+  }
   parts_.vocab.index_short_tokens();
 }
 
@@ -40,7 +44,7 @@ void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_con
     Tokenizer::append_bytes(ids, with_control, out);
     return;
   }
-  // Short tokens are copied with a fixed size, which runs over their end: hence room for so many.
+  // Short tokens are copied with a fixed size, past their end; so space for that size is reserved.
   constexpr std::size_t kAtOnce = 64;
   constexpr std::size_t kRoom = sizeof(Vocab::ShortToken);
   out.reserve(out.size() + ids.size() * 4);
@@ -66,7 +70,7 @@ void PipelineTokenizer::append_bytes(std::span<const TokenId> ids, bool with_con
 void PipelineTokenizer::Scratch::begin(std::size_t text_bytes) noexcept {
   added = {.bytes = text_bytes};
   for (NormalizerScratch* const one : {&normalizer, &split.normalizer}) {
-    one->most_bytes = kMinNormalisedBytes + kMaxNormalisedGrowth * text_bytes;
+    one->most_bytes = kMinNormalizedBytes + kMaxNormalizedGrowth * text_bytes;
     one->is_overgrown = false;
     one->matcher.begin();
   }
@@ -95,7 +99,7 @@ Error PipelineTokenizer::Scratch::error() const {
   return {.code = ErrorCode::kUnsupported,
           .id = "tokenizer_growth",
           .message = cat("the tokenizer's steps make this text longer than ", normalizer.most_bytes,
-                         " bytes, which is ", kMaxNormalisedGrowth, " for each of its bytes"),
+                         " bytes, which is ", kMaxNormalizedGrowth, " for each of its bytes"),
           .hint = "check the normalizer of the tokenizer's file"};
 }
 
@@ -120,7 +124,6 @@ Result<void> PipelineTokenizer::encode(const MarkedText& text, std::vector<Token
     result = scratch->error();
     out.resize(n_before);
   }
-  scratch->split.matcher.release();
   scratches_.give(std::move(scratch));
   return result;
 }

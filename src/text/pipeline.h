@@ -1,14 +1,16 @@
-// The tokenizer behind every file that wick reads: text is cut at added tokens, each run between
-// them is normalized, cut into pieces, and a model turns each piece into ids. Loaders fill the
-// parts, one for each kind of file; after that all of it is immutable and may be used from any
-// thread.
+// The tokenizer behind every file that wick reads: text is cut at added tokens; each run between
+// them is normalized and cut into pieces; a model converts each piece to ids. A loader for each
+// kind of file fills the parts. Then the tokenizer is immutable and may be used from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -45,12 +47,13 @@ struct TokenizerParts {
   Normalizer normalizer = {};
   PreTokenizer pre = {};
   DecodingHabits decoding = {};
+  // Tokenizer::edge_text, by TextEdge.
+  std::array<std::unordered_map<TokenId, std::string>, 2> edge_texts = {};
   std::vector<TokenId> ends = {}, prefix = {}, suffix = {};
   TokenId bos = -1, eos = -1;
 };
 
-// The tokenizer of `parts`; refused where they may multiply a text's length by more than wick
-// allows.
+// The tokenizer of `parts`. An error if normalization could lengthen a text beyond kMaxGrowth.
 Result<std::shared_ptr<const Tokenizer>> make_tokenizer(TokenizerParts parts);
 
 class PipelineTokenizer final : public Tokenizer {
@@ -61,6 +64,12 @@ class PipelineTokenizer final : public Tokenizer {
   Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const override;
 
   std::string_view bytes(TokenId id) const noexcept override { return parts_.vocab.bytes(id); }
+
+  std::optional<std::string_view> edge_text(TokenId id, TextEdge edge) const noexcept override {
+    const auto& texts = parts_.edge_texts[static_cast<std::size_t>(edge)];
+    const auto found = texts.empty() ? texts.end() : texts.find(id);
+    return found == texts.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  }
 
   TokenKind kind(TokenId id) const noexcept override { return parts_.vocab.kind(id); }
 
@@ -86,7 +95,7 @@ class PipelineTokenizer final : public Tokenizer {
                   std::vector<TokenId>& out) const;
   void encode_normalized(std::string_view text, RunPlace place, Scratch& scratch,
                          std::vector<TokenId>& out) const;
-  // Those in scratch.split.
+  // Encodes the pieces in scratch.split.
   void encode_pieces(Scratch& scratch, std::vector<TokenId>& out) const;
 
   TokenizerParts parts_;
@@ -95,5 +104,20 @@ class PipelineTokenizer final : public Tokenizer {
 
 // Fills parts.ends from the ids that `meta` names, parts.eos and the texts of known end tokens.
 void find_ends(const Metadata& meta, TokenizerParts& parts);
+
+// --- One loader for each kind of file that holds a tokenizer ---
+
+// tokenizer.ggml.* of a GGUF file.
+Result<TokenizerParts> load_gguf_tokenizer(const Metadata& meta);
+// Hugging Face's tokenizer.json.
+Result<TokenizerParts> load_huggingface_tokenizer(std::string_view json, const Metadata& meta);
+// SentencePiece's tokenizer.model.
+Result<TokenizerParts> load_sentencepiece_tokenizer(std::string_view bytes, const Metadata& meta);
+// Mistral's tekken.json.
+Result<TokenizerParts> load_tekken_tokenizer(std::string_view json, const Metadata& meta);
+// Whether a file is tiktoken.model, judged by its first line.
+bool is_tiktoken_file(std::string_view bytes);
+// Lines of a token in base64 and its rank (tiktoken.model, tokenizer.model of Llama 3).
+Result<TokenizerParts> load_tiktoken_tokenizer(std::string_view lines, const Metadata& meta);
 
 }  // namespace wick

@@ -17,7 +17,7 @@
 
 namespace wick {
 
-// What becomes of the matches ("delimiters") of a split; the names are Hugging Face's.
+// How a split treats its matches ("delimiters"); the names are Hugging Face's.
 enum class SplitBehavior : std::uint8_t {
   kIsolated,
   kRemoved,
@@ -51,19 +51,19 @@ class PreTokenizer {
 
   std::size_t size() const noexcept { return stages_.size(); }
 
-  // Of all rewriting together: bytes for each byte.
+  // The product over all rewriting stages: most bytes of output for each byte of input.
   std::size_t growth() const noexcept;
 
-  // Fills scratch.pieces with the pieces of `text`, none of them empty, in order. For a split, a
-  // byte that is not UTF-8 is a piece by itself, and the text on either side of it one of its own.
+  // Fills scratch.pieces with the pieces of `text`, none of them empty, in order. A byte that is
+  // not UTF-8 is a piece of its own; the texts before and after it are split separately.
   void split(std::string_view text, RunPlace place, SplitScratch& scratch) const;
 
  private:
   std::vector<std::variant<Split, Normalizer>> stages_ = {};
 };
 
-// What GGUF's "tokenizer.ggml.pre" stands for: a row of isolated splits and two habits of the
-// family that the file does not say otherwise.
+// A pre-tokenizer of GGUF's "tokenizer.ggml.pre": its splits (all isolated), and properties of the
+// family that the file does not contain.
 struct PreTokenizerInfo {
   std::string_view name;
   std::vector<std::string_view> patterns;
@@ -78,7 +78,7 @@ std::optional<PreTokenizerInfo> find_pre_tokenizer(std::string_view name);
 // GPT-2's pattern, which is also that of Hugging Face's ByteLevel.
 std::string_view gpt2_pattern() noexcept;
 
-// That of its Digits: a number, or each of its digits.
+// The pattern of Hugging Face's Digits: a run of digits, or each digit.
 std::string_view digits_pattern(bool is_individual) noexcept;
 
 }  // namespace wick

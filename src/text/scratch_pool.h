@@ -1,6 +1,6 @@
-// Work memory that outlives a call, for objects which many threads use at once: a call takes one,
-// and gives it back with all the memory that it has grown to. Without a lock; when more calls run
-// at once than there are places, the rest make their own. Any thread.
+// A pool of scratch memory for an object that many threads use. A call takes a scratch and gives it
+// back with the memory it has allocated. No locks; if more calls run at once than the pool has
+// places, the others make a scratch of their own. Any thread.
 #pragma once
 
 #include <array>

@@ -5,15 +5,13 @@
 #include <limits>
 
 #include "base/strings.h"
-#include "text/bpe_vocab.h"
+#include "text/bpe.h"
 #include "text/charsmap.h"
 #include "text/gguf_vocab.h"
 #include "text/limits.h"
 
 namespace wick {
 namespace {
-
-constexpr std::string_view kSpaceMark = "▁";
 
 using Piece = SentencePieceSpec::Piece;
 
@@ -95,10 +93,6 @@ class Filler {
     return keys;
   }
 
-  static Error too_large() {
-    return corrupt_vocab(cat("its trie has more than ", kMaxTrieNodes, " nodes"));
-  }
-
   Result<void> fill_normalizer() {
     if (spec_.charsmap.empty() && !spec_.removes_extra_spaces && !spec_.is_prefix_behind) {
       const std::string space(spec_.escapes_spaces ? kSpaceMark : " ");
@@ -106,12 +100,12 @@ class Filler {
       parts_.normalizer.add(make_replace(" ", space));
       return {};
     }
-    SentencePieceNormalisation how{.adds_prefix = spec_.adds_prefix,
+    SentencePieceNormalization how{.adds_prefix = spec_.adds_prefix,
                                    .removes_extra_spaces = spec_.removes_extra_spaces,
                                    .escapes_spaces = spec_.escapes_spaces,
                                    .is_prefix_behind = spec_.is_prefix_behind};
     WICK_TRY(how.map, Charsmap::parse(spec_.charsmap));
-    if (!how.kept.build(keys_of(true))) return too_large();
+    if (!how.kept.build(keys_of(true))) return too_large_trie();
     parts_.normalizer.add(make_sentencepiece(std::move(how)));
     return {};
   }
@@ -130,7 +124,7 @@ class Filler {
       if (piece.kind == TokenKind::kNormal) lowest = std::min(lowest, piece.score);
     }
     model.lowest_score = lowest;
-    if (!model.build(keys_of(false))) return too_large();
+    if (!model.build(keys_of(false))) return too_large_trie();
     parts_.model = std::move(model);
     return {};
   }
@@ -139,7 +133,7 @@ class Filler {
   Result<void> fill_words() {
     WordLevelModel model;
     model.unknown = unknown_;
-    if (!model.build(keys_of(false))) return too_large();
+    if (!model.build(keys_of(false))) return too_large_trie();
     model.cuts_before_mark = true;
     parts_.model = std::move(model);
     return {};
@@ -165,7 +159,7 @@ class Filler {
       WICK_DO(add_word(static_cast<TokenId>(i), false, parts_.vocab, model));
     }
     if (model.by_score) model.ranks = dense_ranks(scores);
-    if (!model.kept.build(keys_of(true))) return too_large();
+    if (!model.kept.build(keys_of(true))) return too_large_trie();
     return {};
   }
 
@@ -179,14 +173,9 @@ class Filler {
 }  // namespace
 
 std::string with_spaces(std::string_view spelled) {
-  std::string out;
-  for (std::size_t at = 0;;) {
-    const std::size_t next = spelled.find(kSpaceMark, at);
-    out += spelled.substr(at, next - at);
-    if (next == std::string_view::npos) return out;
-    out += ' ';
-    at = next + kSpaceMark.size();
-  }
+  std::string out(spelled);
+  replace_all(out, kSpaceMark, " ");
+  return out;
 }
 
 Result<void> fill_sentencepiece(const SentencePieceSpec& spec, TokenizerParts& parts,

@@ -1,5 +1,5 @@
-// What SentencePiece says about a tokenizer, whether it stands in a tokenizer.model or under GGUF's
-// keys, and the parts made of it. Load time only.
+// SentencePiece's description of a tokenizer, from a tokenizer.model or from GGUF's keys, and its
+// conversion to TokenizerParts. Load time only.
 #pragma once
 
 #include <string_view>
@@ -27,12 +27,12 @@ struct SentencePieceSpec {
   bool is_prefix_behind = false;
 };
 
-// Vocabulary, model, normalizer and decoding; control tokens are appended to `added`. User-defined
-// symbols are the model's business, as in SentencePiece: they are kept whole in any text.
+// Vocabulary, model, normalizer and decoding; control tokens are appended to `added`. The model
+// (not AddedTokens) handles user-defined symbols, as in SentencePiece: it never splits them.
 Result<void> fill_sentencepiece(const SentencePieceSpec& spec, TokenizerParts& parts,
                                 std::vector<AddedToken>& added);
 
-// A text with each "▁" as the space that it stands for.
+// `text` with a space for each "▁".
 std::string with_spaces(std::string_view spelled);
 
 }  // namespace wick

@@ -1,7 +1,7 @@
-// Words → numbers, without owning the words: an open-addressing table that asks its owner for the
-// text of an entry, but for words of up to 8 bytes, which stand in the slot itself: most lookups
-// touch one cache line. A vocabulary of 150,000 tokens takes 4 MB and a few milliseconds. Built by
-// one thread, then immutable. A vocabulary made to collide is refused after kMaxProbes steps.
+// Words → numbers. An open-addressing table that does not own the words: it asks its owner for the
+// text of an entry. Words of up to 8 bytes are in the slot itself, so most lookups touch one cache
+// line. A vocabulary of 150,000 tokens takes 4 MB and a few milliseconds. Built by one thread, then
+// immutable. A vocabulary made to collide is refused after kMaxProbes steps.
 #pragma once
 
 #include <bit>

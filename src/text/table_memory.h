@@ -1,5 +1,5 @@
-// Memory for tables that are looked up all over: in pages of 2 MiB where the system has them, since
-// with small ones the processor would look up addresses more often than entries.
+// Memory for tables with random access, in huge pages (2 MiB) if the system has them. With small
+// pages most accesses would miss the TLB.
 //
 //   std::vector<Slot, TableMemory<Slot>> slots;
 #pragma once

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "text/tokenizer.h"
 #include "base/utf8.h"
+#include "text/tokenizer.h"
 
 namespace wick {
 namespace {
@@ -40,36 +40,42 @@ TextStream::TextStream(const Tokenizer& tokenizer, bool is_continuing,
                        std::vector<std::string> stops)
     : tokenizer_(&tokenizer),
       stops_(std::move(stops)),
-      strip_space_(tokenizer.strips_leading_space() && !is_continuing) {
+      strip_space_(tokenizer.decoding().strips_leading_space && !is_continuing) {
   stops_.erase(std::remove(stops_.begin(), stops_.end(), std::string()), stops_.end());
   std::size_t longest_stop = 0;
   for (const std::string& stop : stops_) {
     longest_stop = std::max(longest_stop, stop.size());
   }
-  // Held back are less than a stop sequence, less than a character, and a space; then a token
-  // comes.
-  const std::size_t most = longest_stop + 5 + tokenizer.longest_token_bytes();
+  // Held back are less than a stop sequence, less than a character, a space, and a token that may
+  // be the last; then another one comes.
+  const std::size_t most = longest_stop + 5 + 2 * tokenizer.longest_token_bytes();
   held_.reserve(most);
   shown_.reserve(most * kReplacementChar.size());
 }
 
 std::string_view TextStream::push(TokenId id) noexcept {
   shown_.clear();
-  const TokenKind kind = tokenizer_->kind(id);
-  if (stopped_ || kind == TokenKind::kControl || kind == TokenKind::kUnknown) return {};
+  if (stopped_ || tokenizer_->is_hidden(id)) return {};
   if (tokenizer_->decoding().joins_repeats && id == last_) return {};
   last_ = id;
   std::string_view bytes = tokenizer_->bytes(id);
-  if (strip_space_ && !bytes.empty()) {
-    if (bytes.front() == ' ') bytes.remove_prefix(1);
-    strip_space_ = false;
+  if (strip_space_) {
+    const auto first = tokenizer_->edge_text(id, TextEdge::kStart);
+    strip_space_ = !first && bytes.empty();
+    if (!first && bytes.starts_with(' ')) bytes.remove_prefix(1);
+    bytes = first.value_or(bytes);
   }
   held_ += bytes;
+  n_last_ = tokenizer_->edge_text(id, TextEdge::kEnd) ? bytes.size() : 0;
   return release(false);
 }
 
 std::string_view TextStream::finish() noexcept {
   shown_.clear();
+  if (const auto last = tokenizer_->edge_text(last_, TextEdge::kEnd); last && !stopped_) {
+    held_.resize(held_.size() - n_last_);
+    held_ += *last;
+  }
   return release(true);
 }
 
@@ -80,9 +86,9 @@ std::string_view TextStream::release(bool is_last) noexcept {
     stopped_ = true;
     n = stop;
   } else {
-    if (!is_last) n -= possible_stop(held, stops_);
+    if (!is_last) n -= std::max(possible_stop(held, stops_), n_last_);
     // It may turn out to be the last one, which is not shown.
-    const bool ends_in_space = n == held.size() && held.ends_with(' ');
+    const bool ends_in_space = n == held.size() && n_last_ == 0 && held.ends_with(' ');
     if (tokenizer_->decoding().strips_trailing_space && ends_in_space) --n;
     if (!is_last) n = complete_utf8(held.substr(0, n));
   }

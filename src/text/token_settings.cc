@@ -1,10 +1,10 @@
-#include "text/token_settings.h"
-
 #include <algorithm>
 #include <charconv>
 
 #include "base/strings.h"
+#include "format/json_text.h"
 #include "text/gguf_vocab.h"
+#include "text/huggingface_json.h"
 #include "text/limits.h"
 
 namespace wick {
@@ -102,14 +102,13 @@ Result<void> finish_parts(const Metadata& meta, const TokenSettings& settings, b
     const std::string_view text = settings.named(name);
     const auto named = std::find_if(added.begin(), added.end(),
                                     [&](const AddedToken& a) { return a.text == text; });
-    const std::int64_t id = meta.integer(key).value_or(named == added.end() ? -1 : named->id);
-    return id >= 0 && id < vocab.size() ? static_cast<TokenId>(id) : TokenId{-1};
+    return vocab.checked(meta.integer(key).value_or(named == added.end() ? -1 : named->id));
   };
   if (const TokenId id = id_of("tokenizer.ggml.bos_token_id", "bos_token"); id >= 0) parts.bos = id;
   if (const TokenId id = id_of("tokenizer.ggml.eos_token_id", "eos_token"); id >= 0) parts.eos = id;
   if (settings.flag("add_bos_token", adds_bos) && parts.bos >= 0) parts.prefix = {parts.bos};
   if (settings.flag("add_eos_token", false) && parts.eos >= 0) parts.suffix = {parts.eos};
-  parts.added.build(std::move(added));
+  if (!parts.added.build(std::move(added))) return too_large_trie();
   find_ends(meta, parts);
   return {};
 }

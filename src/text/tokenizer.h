@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,17 +25,19 @@ namespace wick {
 
 enum class TokenKind : std::uint8_t { kNormal, kUnknown, kControl, kUserDefined, kUnused, kByte };
 
-// What a decoder does besides putting the tokens' bytes together.
+// Rules of decoding, beyond concatenating the tokens' bytes.
 struct DecodingHabits {
   bool strips_leading_space = false;   // one, at the very start of a text (SentencePiece's prefix)
   bool strips_trailing_space = false;  // one, at the end (words that end in "</w>")
   bool joins_repeats = false;          // a token that follows itself is shown once (CTC)
 };
 
+enum class TextEdge : std::uint8_t { kStart, kEnd };
+
 class Tokenizer {
  public:
-  // From GGUF keys (tokenizer.ggml.*), or from "tokenizer.huggingface.json" where a file carries
-  // that.
+  // From "tokenizer.huggingface.json" if the file has this key, else from GGUF keys
+  // (tokenizer.ggml.*).
   static Result<std::shared_ptr<const Tokenizer>> from(const Metadata& meta);
   // From a tokenizer file (tokenizer.json, tokenizer.model, tekken.json, tiktoken.model), a folder
   // that holds one, or a model file.
@@ -43,10 +46,10 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   // Appends the ids of `text`. Control tokens are recognized in trusted spans only; user-defined
-  // ones everywhere. Any bytes are accepted. Never adds a token of its own. Refused, with nothing
-  // appended, where the tokenizer's own rules take too much work (id "tokenizer_work") or make the
-  // text too long ("tokenizer_growth"): the limits are text/limits.h's, and no honest file has been
-  // seen to reach them with a text that people write.
+  // ones everywhere. Any bytes are accepted. Never adds BOS or EOS. Fails, and appends nothing, if
+  // the tokenizer's patterns need too much work (id "tokenizer_work") or its normalizer makes the
+  // text too long ("tokenizer_growth"). The limits are in text/limits.h; no real file reached them
+  // with natural text.
   virtual Result<void> encode(const MarkedText& text, std::vector<TokenId>& out) const = 0;
 
   // A person's text: nothing trusted, no BOS or EOS.
@@ -54,18 +57,25 @@ class Tokenizer {
   // All of it trusted, as Hugging Face's encode(text, add_special_tokens=False).
   Result<std::vector<TokenId>> encode_special(std::string_view text) const;
 
-  // The bytes a token stands for when text goes on; may be a fragment of a UTF-8 character. Control
-  // tokens have their name
-  // ("<|im_end|>"), which a TextStream does not show. Empty for an id out of range.
+  // The bytes that a token appends to a text; may be a part of a UTF-8 character. For control
+  // tokens the name ("<|im_end|>"), which a TextStream does not show. Empty for an id out of range.
   virtual std::string_view bytes(TokenId id) const noexcept = 0;
   virtual TokenKind kind(TokenId id) const noexcept = 0;
   virtual int size() const noexcept = 0;  // ids are 0 .. size()-1
 
-  const DecodingHabits& decoding() const noexcept { return decoding_; }
+  // The text of a token at the start or end of a text. Nothing if it is bytes(id), except for one
+  // space that decoding() strips there.
+  virtual std::optional<std::string_view> edge_text(TokenId /*id*/,
+                                                    TextEdge /*edge*/) const noexcept {
+    return std::nullopt;
+  }
 
-  // Whether a decoder drops one leading space at the very start of a text (SentencePiece's dummy
-  // prefix).
-  bool strips_leading_space() const noexcept { return decoding_.strips_leading_space; }
+  // Whether decoding leaves the token out.
+  bool is_hidden(TokenId id) const noexcept {
+    return kind(id) == TokenKind::kControl || kind(id) == TokenKind::kUnknown;
+  }
+
+  const DecodingHabits& decoding() const noexcept { return decoding_; }
 
   // End of generation is a set: <|im_end|>, <|endoftext|>, <|eot_id|>, … (docs/tokenizers.md says
   // how it is found).
@@ -73,8 +83,8 @@ class Tokenizer {
 
   std::span<const TokenId> ends() const noexcept { return ends_; }
 
-  // What the tokenizer puts around a text on its own, if anything (BOS, EOS); template text carries
-  // its own.
+  // The tokens that the tokenizer adds before and after plain text (BOS, EOS), perhaps none. A chat
+  // template writes its own.
   std::span<const TokenId> prefix() const noexcept { return prefix_; }
 
   std::span<const TokenId> suffix() const noexcept { return suffix_; }
@@ -101,8 +111,8 @@ class Tokenizer {
   std::size_t longest_ = 0;
 };
 
-// Turns a stream of ids into text, holding back what is not yet a whole character, and, once stop
-// strings are set, what may yet become one of them. push() and finish() never allocate.
+// Converts a stream of ids to text. Holds back incomplete characters, and text that may become a
+// stop sequence. push() and finish() never allocate.
 class TextStream {
  public:
   // `is_continuing`: the text goes on behind other text, so a leading space is kept.
@@ -126,7 +136,8 @@ class TextStream {
   std::string shown_;  // what the last call returned
   bool strip_space_ = false;
   bool stopped_ = false;
-  TokenId last_ = -1;  // the last token that is shown
+  std::size_t n_last_ = 0;  // bytes of the last token, if it stands for others at the end
+  TokenId last_ = -1;       // the last token that is shown
 };
 
 }  // namespace wick

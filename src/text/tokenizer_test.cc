@@ -158,7 +158,7 @@ TEST(Tokenizer, MergesByScoresAsHuggingFaceMergesThem) {
   EXPECT_EQ(ids_of(tokenizer->prefix()), Ids{1});
   EXPECT_EQ(tokenizer->eos(), 2);
   EXPECT_TRUE(tokenizer->is_end(2));
-  EXPECT_TRUE(tokenizer->strips_leading_space());
+  EXPECT_TRUE(tokenizer->decoding().strips_leading_space);
 }
 
 TEST(Tokenizer, MergesCharactersByPairsForGemma4) {
@@ -303,7 +303,7 @@ TEST(ModelTokenizer, DefaultModelEqualsHuggingFace) {
     EXPECT_EQ(tokenizer->size(), 49152);
     EXPECT_EQ(ids_of(tokenizer->ends()), (Ids{0, 2}));
     EXPECT_TRUE(tokenizer->prefix().empty());
-    EXPECT_FALSE(tokenizer->strips_leading_space());
+    EXPECT_FALSE(tokenizer->decoding().strips_leading_space);
     return;
   }
   FAIL() << "model_cases.json has no smollm2";

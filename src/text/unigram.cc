@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "text/limits.h"
 #include "base/utf8.h"
+#include "text/limits.h"
 
 namespace wick {
 namespace {
@@ -74,7 +74,7 @@ void UnigramModel::encode_new(std::string_view piece, std::vector<Way<Real>>& wa
   for (auto end = static_cast<std::uint32_t>(piece.size()); end > 0; end = ways[end].begin) {
     scratch.ends.push_back(end);
   }
-  std::uint32_t known_end = 0;  // behind it stand unknown characters, which become one
+  std::uint32_t known_end = 0;  // unknown characters follow, which become one token
   for (std::size_t i = scratch.ends.size(); i-- > 0;) {
     const Way<Real>& way = ways[scratch.ends[i]];
     if (way.id == kUnknownWay) continue;

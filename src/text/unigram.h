@@ -32,13 +32,14 @@ class UnigramModel {
 
   // Filled by a loader.
   std::vector<double> scores = {};  // by id; finite
-  double lowest_score = 0;          // of those that count for what an unknown character costs
-  TokenId unknown = -1;             // -1: what has no token is left out
+  double lowest_score = 0;          // of the tokens that set the score of an unknown character
+  TokenId unknown = -1;             // -1: text without a token is dropped
   // Sums are single precision, as SentencePiece has them; Hugging Face's library has double.
   bool is_single = false;
   ByteIds byte_ids = no_byte_ids();
 
-  // `keys`: the tokens that a text may become, as they are spelled. False: they are too large.
+  // `keys`: the texts of the tokens that encode() may use. Returns false if they are too large for
+  // the trie.
   bool build(std::vector<ByteTrie::Key> keys) { return trie_.build(std::move(keys)); }
 
   // Appends the ids of `piece`.

@@ -14,6 +14,13 @@
 
 namespace wick {
 
+inline constexpr std::string_view kSpaceMark = "▁";  // SentencePiece's spelling of a space
+
+// Whether merges may produce a token of this kind. They must not produce control tokens.
+constexpr bool is_word_kind(TokenKind kind) noexcept {
+  return kind == TokenKind::kNormal || kind == TokenKind::kUnused;
+}
+
 // The token of each byte, -1 where there is none.
 using ByteIds = std::array<TokenId, 256>;
 
@@ -46,14 +53,14 @@ class Vocab {
                        .kind = static_cast<std::uint32_t>(kind) & 0xFFU});
   }
 
-  // A token that decoding shows, with up to 15 bytes: all of it in one place.
+  // The bytes of a token that decoding shows, if they are at most 15: one load reads them all.
   struct alignas(16) ShortToken {
     static constexpr std::uint8_t kOther = 0xFF;
     std::array<char, 15> bytes = {};
     std::uint8_t n = kOther;  // kOther: longer, hidden, or no token
   };
 
-  // Fills what short_token() gives; once, behind the last token.
+  // Fills the table of short_token(). Call once, after the last token.
   void index_short_tokens() {
     short_.resize(tokens_.size());
     for (TokenId id = 0; id < size(); ++id) {
@@ -77,7 +84,12 @@ class Vocab {
 
   int size() const noexcept { return static_cast<int>(tokens_.size()); }
 
-  bool has(TokenId id) const noexcept { return id >= 0 && id < size(); }
+  bool has(std::int64_t id) const noexcept { return id >= 0 && id < size(); }
+
+  // `id` where there is such a token, else -1.
+  TokenId checked(std::int64_t id) const noexcept {
+    return has(id) ? static_cast<TokenId>(id) : TokenId{-1};
+  }
 
   std::string_view bytes(TokenId id) const noexcept {
     if (!has(id)) return {};

@@ -1,6 +1,6 @@
 // Ids of pieces seen before: text repeats its words. A slot is one cache line and holds a piece of
-// up to 16 bytes with up to 11 ids; each piece has two slots, the newer stays in front. The memory
-// is taken once there were enough pieces to make it worth while. One thread.
+// up to 16 bytes with up to 11 ids. A piece may be in one of two slots; the newer entry is in the
+// first. Memory is allocated after kWorthIt pieces. One thread.
 #pragma once
 
 #include <algorithm>

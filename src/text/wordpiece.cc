@@ -1,8 +1,13 @@
 #include "text/wordpiece.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/hex.h"
+#include "base/strings.h"
 #include "base/utf8.h"
+#include "text/gguf_vocab.h"
+#include "unicode/classes.h"
 
 namespace wick {
 
@@ -35,12 +40,58 @@ void WordLevelModel::encode(std::string_view word, const Vocab& /*vocab*/, Scrat
   }
   TokenId last = -1;
   while (!word.empty()) {
-    const std::size_t end = std::min(word.find("▁", 1), word.size());
+    const std::size_t end = std::min(word.find(kSpaceMark, 1), word.size());
     const TokenId id = find(word.substr(0, end));
     if (id >= 0 && (id != unknown || last != unknown)) out.push_back(id);
     last = id;
     word.remove_prefix(end);
   }
+}
+
+namespace {
+
+std::string escaped(char32_t code) {
+  std::string out = "\\x{";
+  append_hex(out, code, 6);
+  return out + "}";
+}
+
+}  // namespace
+
+std::string punctuation_pattern() {
+  std::string pattern = "[";
+  for (const CharRange& range : punctuation()) {
+    pattern += escaped(range.first);
+    if (range.last > range.first) pattern += cat("-", escaped(range.last));
+  }
+  return pattern + "]";
+}
+
+Result<void> add_bert_splits(PreTokenizer& pre) {
+  WICK_TRY(Pattern space, Pattern::compile(R"(\s)"));
+  pre.add({.pattern = std::move(space), .behavior = SplitBehavior::kRemoved});
+  WICK_TRY(Pattern mark, Pattern::compile(punctuation_pattern()));
+  pre.add({.pattern = std::move(mark)});
+  return {};
+}
+
+std::string cleaned_up(std::string text) {
+  constexpr auto kRows = std::to_array<std::pair<std::string_view, std::string_view>>({
+      {" .", "."},
+      {" ?", "?"},
+      {" !", "!"},
+      {" ,", ","},
+      {" ' ", "'"},
+      {" n't", "n't"},
+      {" 'm", "'m"},
+      {" do not", " don't"},
+      {" 's", "'s"},
+      {" 've", "'ve"},
+      {" 're", "'re"},
+  });
+  for (const auto& [from, to] : kRows)
+    replace_all(text, from, to);
+  return text;
 }
 
 }  // namespace wick

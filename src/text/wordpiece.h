@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "text/byte_trie.h"
+#include "text/pre_tokenizer.h"
 #include "text/vocab.h"
 
 namespace wick {
@@ -20,8 +23,8 @@ class WordPieceModel {
   TokenId unknown = -1;              // -1: what has no token is left out
   std::size_t max_word_chars = 100;  // a longer word is unknown
 
-  // Of the tokens that start a word, and those that go on, without their "##". False: they are too
-  // large.
+  // `starts`: the tokens that start a word. `continuations`: those inside of a word, without their
+  // "##". Returns false if they are too large for the tries.
   bool build(std::vector<ByteTrie::Key> starts, std::vector<ByteTrie::Key> continuations) {
     return start_trie_.build(std::move(starts)) &&
            continuation_trie_.build(std::move(continuations));
@@ -54,5 +57,18 @@ class WordLevelModel {
 
   ByteTrie trie_ = {};
 };
+
+// --- For loaders -------------------------------------------------------------------------------
+
+// BertPreTokenizer: white space goes, each punctuation character is a piece.
+Result<void> add_bert_splits(PreTokenizer& pre);
+
+// A character class for patterns, "[\x{21}-\x{2f}…]": the punctuation characters of Hugging Face's
+// library.
+std::string punctuation_pattern();
+
+// Cleans up the text of a token after another token, as WordPiece's decoder does: " do not" becomes
+// " don't", " ." becomes ".", and so on.
+std::string cleaned_up(std::string text);
 
 }  // namespace wick

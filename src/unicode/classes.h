@@ -1,5 +1,5 @@
-// What Hugging Face's normalizers and pre-tokenizers take for a mark, a control character or
-// punctuation, and its lower case (tools/goldens/unicode_classes.py). Constant data, any thread.
+// Marks, control characters, punctuation and lower case as defined by Hugging Face's normalizers
+// and pre-tokenizers (tools/goldens/unicode_classes.py). Constant data, any thread.
 #pragma once
 
 #include <algorithm>

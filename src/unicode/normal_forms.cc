@@ -40,7 +40,7 @@ bool is_in(std::span<const NfcRange> ranges, char32_t code) noexcept {
 }
 
 bool is_active(char32_t code) noexcept {
-  // Nearly all of what is written in East Asia, without a search.
+  // Nearly all East Asian text, without a search.
   const bool is_ideograph = code >= 0x3100 && code < 0xA000;
   const bool is_hangul = code >= 0xAC00 && code < 0xD7A4;
   return !is_ideograph && !is_hangul && is_in(nfc_active(), code);
@@ -104,7 +104,7 @@ void append_sorted(std::string& out, NfcScratch& codes, UnicodeForm form) {
   codes.clear();
 }
 
-// One character and the active ones behind it.
+// One character and the active ones after it.
 void append_part(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& codes) {
   codes.clear();
   for (std::size_t at = 0; at < text.size();) {

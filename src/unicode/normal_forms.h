@@ -15,13 +15,13 @@ enum class UnicodeForm : std::uint8_t { kNfc, kNfd, kNfkc, kNfkd };
 
 using NfcScratch = std::vector<std::int32_t>;  // memory that a caller keeps
 
-// Appends `text` in `form`, as Hugging Face's library has it; bytes that are not UTF-8 stay as they
-// are and end what surrounds them. Linear in the text, but for n log n over a run of combining
-// marks.
+// Appends `text` in `form`, as Hugging Face's library does. Bytes that are not UTF-8 are copied;
+// the text before and after them is normalized separately. Linear time, except n log n over a run
+// of combining marks.
 void append_form(std::string& out, std::string_view text, UnicodeForm form, NfcScratch& scratch);
 
-// At most so many bytes for each byte: U+0390 takes 2 bytes and becomes 6 in form D; U+FDFA takes 3
-// and becomes 33 in KD.
+// The largest number of output bytes per input byte: U+0390 takes 2 bytes and becomes 6 in form D;
+// U+FDFA takes 3 and becomes 33 in KD.
 constexpr std::size_t max_growth(UnicodeForm form) noexcept {
   return form == UnicodeForm::kNfkc || form == UnicodeForm::kNfkd ? 11 : 3;
 }
@@ -31,12 +31,12 @@ struct NfcRange {
   char32_t first, last;
 };
 
-// Characters that may change or join what stands before them: marks, and those that are written
-// otherwise. Any other begins a part that is normalized on its own.
+// Characters that may combine with the text before them, or change in the form. Text before any
+// other character can be normalized separately.
 std::span<const NfcRange> nfc_active() noexcept;
 
-// Of these, the ones that Hugging Face's library, with tables of Unicode 9, does not know: they
-// stay as they are, and so do their neighbors.
+// Those of them that Hugging Face's library (Unicode 9) does not know: they and their neighbors
+// stay unchanged.
 std::span<const NfcRange> nfc_left_alone() noexcept;
 
 }  // namespace wick

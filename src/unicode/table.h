@@ -1,5 +1,5 @@
-// What every character is: general category, White_Space, Alphabetic, and the script where a
-// tokenizer's pattern asks for it, as Hugging Face's tokenizers 0.23.3 has them (Unicode 16). Each
+// The properties of every character: general category, White_Space, Alphabetic, and the scripts
+// that tokenizer patterns use, as in Hugging Face's tokenizers 0.23.3 (Unicode 16). Each
 // combination that occurs is an "atom", a small number; a class of a pattern is a set of atoms. The
 // tables are made by tools/goldens/unicode_table.py. Constant data, any thread.
 #pragma once

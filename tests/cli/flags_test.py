@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 # Flags of other programs, by the file that names them.
 # perf.md: bench/against_llama; shell.md: an option of ls in a row of a table.
-OTHERS = {"src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs"}, "shell.md": {"--color"}}
+OTHERS = {"src/cli/format_flags.cc": {"--json-schema", "--json-schema-file", "--grammar-file"},  # aliases
+          "src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs"}, "shell.md": {"--color"}}
 # Other programs say theirs in full; a flag alone, or behind `wick`, is the program's.
 OURS = re.compile(r"(?:wick |-)")
 
@@ -58,6 +59,11 @@ class Flags(unittest.TestCase):
             text = self.home.wick(command, "--help-all").stdout.decode()
             self.assertIn("--kv-reuse,--no-kv-reuse ", " ".join(text.split()))
             self.assertNotIn("{", text.partition("--json")[0])
+        for path in (("bench",), ("bench", "serve"), ("run",), ("tokenize",), ("template",), ("model", "pull"), ("serve", "key", "new")):
+            text = " ".join(self.home.wick(*path, "--help-all").stdout.decode().split())
+            self.assertNotRegex(text, r"INT|REQUIRED|Excludes|TEXT TEXT|MODEL TEXT|TEXT=\w", path)
+        self.assertIn("--late N length of a prompt", " ".join(self.home.wick("bench", "serve", "--help").stdout.decode().split()))
+        self.assertIn("(-1 to 20; default -1)", " ".join(self.home.wick("run", "--help").stdout.decode().split()))
 
     def test_a_slip_gets_the_nearest_name(self):
         for words, message, hint in ((["chta"], "there is no command 'chta'", "did you mean: chat? See wick --help"),

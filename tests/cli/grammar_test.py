@@ -48,6 +48,13 @@ class Grammar(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertEqual([answer["accepts"] for answer in answers], [True, False, True, False])
 
+    def test_a_grammar_in_gbnf(self):
+        sums = 'root ::= term ("+" term)*\nterm ::= [0-9]{1,3} | "(" root ")"'
+        code, answers = check(*({"grammar": sums, "text": text} for text in ("1+(22+3)", "1+", "", "1234")), {"grammar": "x", "text": ""})
+        self.assertEqual(code, 0)
+        self.assertEqual([answer.get("accepts") for answer in answers], [True, False, False, False, None])
+        self.assertEqual(answers[-1]["error"]["id"], "bad_grammar")
+
     def test_the_declared_order_is_the_default_and_keeps_the_guards(self):
         schema = {"type": "object", "properties": {"b": True, "a": True}}
         lines = ['{"b": 1, "a": 2}', '{"a": 2, "b": 1}', '{"b":  1}', '{"b": 1e2}']
@@ -74,7 +81,7 @@ class Grammar(unittest.TestCase):
         code, answers = check({"schema": {"properties": {"a": {"uniqueItems": True}}}, "text": "1"}, {"grammar": "root ::= x", "text": "x"},
                               {"schema": {"type": "x"}, "text": "1", "order": "any"}, {"schema": True}, "no json", '{"schema": true, "txt": ""}')
         self.assertEqual(code, 0)
-        for answer, words in zip(answers, ["'uniqueItems' at '#/properties/a'", "grammar", "'type' at '#'", "text", "JSON", "txt"]):
+        for answer, words in zip(answers, ["'uniqueItems' at '#/properties/a'", "'x' is not defined", "'type' at '#'", "text", "JSON", "txt"]):
             self.assertIn(words, answer["error"]["message"])
 
 

@@ -53,7 +53,7 @@ def peak_memory(*args, stdin=""):
 
 class Program(unittest.TestCase):
     def test_every_command_explains_itself(self):
-        commands = ["chat", "run", "model", "tokenize", "template", "logits", "bench", "doctor", "config", "estimate"]
+        commands = ["chat", "run", "model", "tokenize", "template", "embed", "logits", "bench", "doctor", "config", "estimate"]
         for command in commands:
             done = wick(command, "--help")
             self.assertEqual(done.returncode, 0, command)

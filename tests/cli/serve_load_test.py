@@ -55,10 +55,10 @@ class Load(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.home = tiny.Home(WICK, folder.name, context=1 << 17)
+        self.folder = folder.name
 
-    def serve(self, *arguments):
-        return close_at_end(self, Server(self.home, *arguments))
+    def serve(self, context, *arguments):
+        return close_at_end(self, Server(tiny.Home(WICK, self.folder, context=context), *arguments))
 
     @staticmethod
     def guest(server, draw):
@@ -82,7 +82,7 @@ class Load(unittest.TestCase):
         client.close()
 
     def test_who_leaves_frees_the_slot_and_disturbs_nobody(self):
-        server = self.serve("--parallel", COMPANIONS + 2, "--no-access-log", "--threads", 2)
+        server = self.serve(1 << 17, "--parallel", COMPANIONS + 2, "--no-access-log", "--threads", 2)
         companions = [Companion(server, seed) for seed in range(COMPANIONS)]
         alone = [asyncio.run(stream_text(server.port, companion.body)) for companion in companions]
         self.assertEqual(len(set(alone)), COMPANIONS)
@@ -118,6 +118,23 @@ class Load(unittest.TestCase):
             self.assertGreater(len(companion.heard), 0)
             self.assertEqual(set(companion.heard), {wanted}, "who leaves changes what another one is told")
         self.assertEqual(server.end()[0], 0)
+
+    @unittest.skipIf(is_instrumented(WICK), "sizes say nothing there")
+    def test_large_bodies_leave_no_memory_behind(self):
+        server = self.serve(256, "--no-access-log", "--threads", 2)
+        texts = '"%s",' % ("x" * 20)
+        body = {"messages": json.loads("[" + texts * 500_000 + '"x"]')}
+        server.json("/v1/chat/completions", body, status=400)
+        clients = [threading.Thread(target=lambda: [server.json("/v1/chat/completions", body, status=400) for _ in range(2)])
+                   for _ in range(4)]
+        before = server.kernel_number("status", "RssAnon")
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        after = server.kernel_number("status", "RssAnon")
+        print(f"8 bodies of {len(json.dumps(body)) >> 20} MB: {before} kB before, {after} kB after", file=sys.stderr)
+        self.assertLess(after, before + (64 << 10))
 
     async def one(self, server, body, seen):
         """A stream as a client times it: (status, ms to the head, ms to the first token, ms in all, Retry-After)."""
@@ -169,7 +186,7 @@ class Load(unittest.TestCase):
 
     def test_ten_times_what_it_can_do(self):
         wait_ms, target_ms = 700, 1000
-        server = self.serve("--parallel", 4, "--max-wait-ms", wait_ms, "--max-connections-per-address", 1000, "--threads", 2)
+        server = self.serve(8192, "--parallel", 4, "--max-wait-ms", wait_ms, "--max-connections-per-address", 1000, "--threads", 2)
         logged = []
 
         def read_log():

@@ -90,9 +90,14 @@ class Reach(unittest.TestCase):
             client.sendall(f"GET /v1/ws HTTP/1.1\r\nHost: localhost:{server.port}\r\nOrigin: http://localhost:{server.port}\r\n"
                            f"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {nonce}\r\n"
                            f"Sec-WebSocket-Protocol: {words}\r\n\r\n".encode())
-            head = client.recv(4096).decode().lower()
+            head = b""
+            while b"\r\n\r\n" not in head:
+                part = client.recv(4096)
+                if not part:
+                    break
+                head += part
             client.close()
-            return head
+            return head.decode().lower()
 
         head = upgrade(f"wick, wick-key.{key}")
         self.assertTrue(head.startswith("http/1.1 101"), head)

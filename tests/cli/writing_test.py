@@ -30,6 +30,9 @@ class Files(unittest.TestCase):
     def chat(self, session, **options):
         return self.home.wick("chat", self.home.model, "-p", "hi", "-n", "4", "--temp", "0", "--session-file", session, **options)
 
+    def embed(self, target):
+        return self.home.wick("embed", "-m", self.home.model, "a", "-o", target)
+
     def logits(self, out, *more):
         return self.home.wick("logits", "-m", self.home.model, "--ids", "1,2", *more, "-o", out)
 
@@ -43,7 +46,7 @@ class Files(unittest.TestCase):
         self.assertEqual(self.left_over(), {"rel.bin"})
 
     def test_a_session_that_cannot_be_written_is_told_before_the_answer(self):
-        for target, word in (("none/s.bin", b"No such file or directory"), (".", b"a folder"), ("none/", b"a folder")):
+        for target, word in (("", b"is empty"), ("none/s.bin", b"No such file or directory"), (".", b"a folder"), ("none/", b"a folder")):
             done = self.chat(target)
             self.assertIn(done.returncode, (2, 4), target)
             self.assertEqual(done.stdout, b"", target)
@@ -60,7 +63,7 @@ class Files(unittest.TestCase):
         os.symlink(device, self.folder / "device")
         self.before |= {"pipe", "dangling", "device"}
         for target in ("pipe", "dangling", "device", device):
-            for done in (self.chat(target), self.logits(target)):
+            for done in (self.chat(target), self.logits(target), self.embed(target)):
                 self.assertEqual(done.returncode, 2, (target, done))
                 self.assertIn(b"wanted is a regular file", done.stderr, target)
         self.assertTrue(stat.S_ISFIFO(os.stat(self.folder / "pipe").st_mode))
@@ -85,9 +88,11 @@ class Files(unittest.TestCase):
         os.symlink("tiny.gguf", self.folder / "link.gguf")
         os.link(self.home.model, self.folder / "hard.gguf")
         for target in ("tiny.gguf", "./tiny.gguf", "link.gguf", "hard.gguf"):
-            done = self.logits(target)
-            self.assertEqual(done.returncode, 2, (target, done))
-            self.assertIn(b"is read by this command", done.stderr, target)
+            for done in (self.logits(target), self.embed(target)):
+                self.assertEqual(done.returncode, 2, (target, done))
+                self.assertIn(b"is read by this command", done.stderr, target)
+        done = self.home.wick("embed", "-m", self.home.model, "-f", ids, "-o", ids)
+        self.assertEqual((done.returncode, ids.read_text()), (2, "1,2"))
         done = self.home.wick("logits", "-m", self.home.model, "--ids-file", ids, "-o", ids)
         self.assertEqual((done.returncode, ids.read_text()), (2, "1,2"))
         self.assertEqual(self.home.model.read_bytes(), model)
@@ -108,6 +113,7 @@ class Files(unittest.TestCase):
             os.symlink(path, self.folder / "link.toml")
             for target in (path, "link.toml"):
                 for command in (["logits", "-m", self.home.model, "--ids", "1", *more, "-o", target],
+                                ["embed", "-m", self.home.model, "a", *more, "-o", target],
                                 ["chat", self.home.model, "-p", "hi", "-n", "1", *more, "--session-file", target]):
                     done = self.home.wick(*command, environment=environment)
                     self.assertEqual((done.returncode, path.read_bytes()), (2, before), (command, done))
@@ -120,7 +126,7 @@ class Files(unittest.TestCase):
             names = re.findall(r"^  ([a-z]+) ", text.partition("ubcommands:\n")[2], re.M)
             return [leaf for name in names for leaf in leaves(*path, name)] or [(path, " ".join(text.split()))]
         writing = {(*path, flag) for path, text in leaves() for flag in re.findall(r"(-\S+) TEXT (?:REQUIRED )?[^-]*?writ", text)}
-        self.assertEqual(writing, {("logits", "-o"), ("chat", "--session-file")})
+        self.assertEqual(writing, {("logits", "-o"), ("embed", "-o"), ("chat", "--session-file")})
 
     def test_a_talk_saves_over_nothing_that_it_reads(self):
         config = self.settings("")
@@ -183,6 +189,7 @@ class StandardOutput(unittest.TestCase):
         (self.folder / "m.json").write_text('[{"role": "user", "content": "hi"}]')
         figures = {"test": "a", "threads": 1, "x_ms": 1, "x_ms_q1": 1, "x_ms_q3": 1}
         (self.folder / "bench.jsonl").write_text(json.dumps(figures) + "\n")
+        (self.folder / "log.jsonl").write_text(json.dumps({"messages": [{"role": "user", "content": "a"}]}) + "\n")
 
     def store_a_model(self, name):
         data = self.home.model.read_bytes()
@@ -201,13 +208,15 @@ class StandardOutput(unittest.TestCase):
             ["chat", self.home.model, *ask], ["chat", self.home.model, *ask, "--json"], ["run", *m, *ask], ["run", *m, *ask, "--json"],
             ["tokenize", *m, "-p", "abc"], ["tokenize", *m, "-p", "abc", "--json"], ["tokenize", *m, "-p", "abc", "--count"],
             ["template", "m.json", *m], ["template", "m.json", *m, "--json"], ["template", "m.json", *m, "--tokens"],
+            ["embed", *m, "a"], ["embed", *m, "a", "--json"], ["embed", *m, "-p", "a", "-p", "b", "--similarity"],
             ["logits", *m, "--ids", "1", "-o", "o.npy", "--json"], ["estimate", self.home.model], ["estimate", self.home.model, "--json"],
             ["bench", *m, "-p", "4", *quick], ["bench", "single", *m, *quick],
             ["bench", "chat", *m, *quick], ["bench", "serve", *m, *quick, "-p", "4", "--concurrency", "1"],
             ["bench", "matrix", *m, *quick, "-p", "4", "--warm-up", "0"], ["bench", "compare", "bench.jsonl", "bench.jsonl"],
             ["config", "show"], ["config", "show", "--json"], ["config", "path"], ["config", "schema"], ["config", "table"],
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
-            ["grammar", "check", "--help"], ["serve", "key", "new"],
+            ["grammar", "check", "--help"], ["serve", "key", "new"], ["route", "explain", "-p", "a"], ["route", "test", "log.jsonl"],
+            ["usage"], ["usage", "--json"],
             ["doctor"], ["doctor", "--json"], ["model", "list"], ["model", "list", "--json"], ["model", "info", self.home.model],
             ["model", "pull", "here"], ["model", "verify", "here"], ["model", "rm", "here"],
         ]

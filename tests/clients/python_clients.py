@@ -1,27 +1,18 @@
 #!/usr/bin/env python3
 """The official Python clients of OpenAI, Anthropic and Ollama, unmodified, against `wick serve`: answers whole and streamed, errors,
-embeddings, tokens. .ci/long installs the clients and calls it:
+embeddings, tokens, retries, clients that leave. .ci/long installs the clients and calls it:
 
   python_clients.py build/release/wick MODEL.gguf
 """
-import subprocess, sys
+import json, pathlib, re, subprocess, sys
 
-import anthropic, ollama, openai
+import anthropic, jsonschema, ollama, openai, pydantic
+
+import servers
+from servers import check_same, refused
 
 TALK = [{"role": "user", "content": "Name a river in France."}]
 GREEDY = {"temperature": 0, "max_tokens": 12}
-
-
-def check_same(said, wanted):
-    assert said == wanted, f"said {said!r}, wanted {wanted!r}"
-
-
-def refused(kind, code, ask):
-    try:
-        ask()
-    except kind as error:
-        return check_same(error.code, code)
-    raise AssertionError(f"nothing was refused, wanted {code}")
 
 
 def chats(client, model):
@@ -61,7 +52,49 @@ def openai_errors(client, model):
     refused(openai.NotFoundError, "model_not_found", ask(model="gpt-5"))
     refused(openai.BadRequestError, "context_length_exceeded", ask(max_tokens=10**7))
     refused(openai.BadRequestError, "invalid_value", ask(temperature=-1))
-    refused(openai.BadRequestError, "response_format_unsupported", ask(response_format={"type": "json_object"}))
+    refused(openai.BadRequestError, "response_format_unsupported", ask(response_format={"type": "yaml"}))
+    refused(openai.BadRequestError, "schema_keyword", ask(response_format=json_schema({"uniqueItems": True})))
+
+
+def json_schema(schema):
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
+
+
+def structured(client, model):
+    schema = {"type": "object", "properties": {"city": {"type": "string"}, "population": {"type": "integer"},
+                                               "rivers": {"type": "array", "items": {"type": "string"}}},
+              "required": ["city", "population", "rivers"], "additionalProperties": False}
+    for most in (16, 24, 40, 200):
+        for seed in range(5):
+            answer = client.chat.completions.create(model=model, messages=TALK, temperature=1.5, seed=seed, max_tokens=most,
+                                                    response_format=json_schema(schema))
+            document = json.loads(answer.choices[0].message.content)
+            jsonschema.validate(document, schema)
+            assert answer.choices[0].finish_reason in ("stop", "length")
+            assert (answer.choices[0].finish_reason == "length") == (answer.model_extra.get("wick", {}).get("steered", False))
+    class River(pydantic.BaseModel):
+        name: str
+        length_km: int
+    parsed = client.chat.completions.parse(model=model, messages=TALK, response_format=River, max_tokens=60)
+    assert isinstance(parsed.choices[0].message.parsed, River)
+    parsed = client.responses.parse(model=model, input=TALK[0]["content"], text_format=River, max_output_tokens=60)
+    assert isinstance(parsed.output_parsed, River)
+    with client.chat.completions.stream(model=model, messages=TALK, response_format=River, max_tokens=60) as stream:
+        for _ in stream:
+            pass
+        assert isinstance(stream.get_final_completion().choices[0].message.parsed, River)
+    choice = client.chat.completions.create(model=model, messages=TALK, extra_body={"structured_outputs": {"choice": ["Rhône", "Seine"]}})
+    assert choice.choices[0].message.content in ("Rhône", "Seine")
+
+
+def readme_example(url, model):
+    """The README's example as it stands there, but for the address and the model's name."""
+    page = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text()
+    text = re.search(r"^## Structured output.*?^```python\n(.*?)^```$", page, re.S | re.M)[1]
+    text = text.replace("http://127.0.0.1:8080", url).replace('model="model"', f"model={model!r}")
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=True)
+    document = json.loads(done.stdout)
+    assert isinstance(document["name"], str) and isinstance(document["length_km"], int) and len(document) == 2
 
 
 def use_anthropic(url, model, whole):
@@ -100,6 +133,36 @@ def use_ollama(url, model, whole):
         raise AssertionError("a model that is not there answered")
 
 
+def retries(url, model, whole):
+    with servers.FirstBusy(url) as busy:
+        client = openai.OpenAI(base_url=busy.url + "/v1", api_key="x")
+        check_same(client.chat.completions.create(model=model, messages=TALK, **GREEDY).choices[0].message.content, whole)
+        check_same(busy.asked, 2)
+    with servers.FirstBusy(url) as busy:
+        client = anthropic.Anthropic(base_url=busy.url, api_key="x")
+        answer = client.messages.create(model=model, max_tokens=12, messages=TALK, extra_body={"temperature": 0})
+        check_same(answer.content[0].text, whole)
+        check_same(busy.asked, 2)
+
+
+def cancellation(url, model):
+    """In the middle of a stream, and while the answer is not yet there."""
+    before = servers.cancelled(url)
+    long = {"model": model, "messages": TALK, "max_tokens": 2000, "extra_body": {"ignore_eos": True}}
+    client = openai.OpenAI(base_url=url + "/v1", api_key="x", max_retries=0)
+    other = anthropic.Anthropic(base_url=url, api_key="x", max_retries=0)
+    for stream in (client.chat.completions.create(stream=True, **long), other.messages.create(stream=True, **long)):
+        next(iter(stream))
+        stream.close()
+    for create, late in ((client.chat.completions.create, openai.APITimeoutError), (other.messages.create, anthropic.APITimeoutError)):
+        try:
+            create(timeout=0.3, **long)
+        except late:
+            continue
+        raise AssertionError("2,000 tokens came in 0.3 s")
+    servers.until_left(url, before + 4)
+
+
 def main(wick, file):
     server = subprocess.Popen([wick, "serve", "-m", file, "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
@@ -109,8 +172,12 @@ def main(wick, file):
         whole = chats(client, model)
         other_routes(client, model, whole)
         openai_errors(client, model)
+        structured(client, model)
+        readme_example(url, model)
         use_anthropic(url, model, whole)
         use_ollama(url, model, whole)
+        retries(url, model, whole)
+        cancellation(url, model)
         print(f"openai {openai.__version__}, anthropic {anthropic.__version__}, ollama: all say {whole!r}")
     finally:
         server.terminate()

@@ -137,7 +137,7 @@ class TinyFile {
     WICK_CHECK(fd >= 0, "a file in memory can be made");
     const std::filesystem::path path = cat("/proc/self/fd/", fd);
     test::write_tiny_model(path, plan.model);
-    auto file = ModelFile::open(path);
+    auto file = open_model(path);
     WICK_CHECK(file, "a tiny model opens");
     file_ = *std::move(file);
   }

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "format/hf_config.h"
 #include "fuzz/touch.h"
+#include "model/spec.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
@@ -25,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                        .generation_config = texts[1],
                                        .tokenizer = texts[2],
                                        .tokenizer_config = texts[2],
-                                       .chat_template_json = texts[3]});
+                                       .chat_template_json = texts[3],
+                                       .families = wick::hf_families()});
   if (!meta) {
     WICK_CHECK(!meta.error().id.empty() && !meta.error().message.empty(), "an error says why");
     return 0;

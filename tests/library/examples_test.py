@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from common import MODEL, ROOT
@@ -45,9 +46,23 @@ class Examples(unittest.TestCase):
         self.assertGreater(len(text), 40)
         self.assertNotRegex(text, "[eE]")
 
+    def test_custom_arch_runs_a_file_that_wick_alone_refuses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "acme.gguf"
+            data = pathlib.Path(MODEL).read_bytes()
+            end = data.index(b"tokenizer.ggml.tokens")
+            path.write_bytes(data[:end].replace(b"llama", b"acme2") + data[end:])
+            refused = example("local_inference", path)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("the architecture is 'acme2'", refused.stderr)
+            done = example("custom_arch", path, "The capital of France is")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("Paris", done.stdout)
+            self.assertEqual(done.stdout, self.output("custom_arch", "The capital of France is"))
+
     def test_every_example_is_run_here_and_refuses_what_is_no_model(self):
         names = sorted(path.stem for path in (ROOT / "examples").glob("*.cc"))
-        self.assertEqual(names, ["batch", "custom_sampler", "local_inference", "sessions", "streaming_chat"])
+        self.assertEqual(names, ["batch", "custom_arch", "custom_sampler", "local_inference", "sessions", "streaming_chat"])
         for name in names:
             with self.subTest(name):
                 self.assertEqual(example(name).returncode, 2)

@@ -34,6 +34,7 @@ class FakeBuffer final : public Buffer {
   }
 
   void read(std::size_t at, std::span<std::byte> out) const noexcept override {
+    if (out.empty()) return;
     std::memcpy(out.data(), place(at, out.size()), out.size());
   }
 
@@ -79,8 +80,8 @@ class FakeBackend final : public Backend {
   void end_pass() noexcept override { inner_->end_pass(); }
 
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
-             float scale) noexcept override {
-    inner_->embed(real(y), *real(&table), ids, scale);
+             const Embed& step) noexcept override {
+    inner_->embed(real(y), *real(&table), ids, step);
   }
 
   void linear(Tensor y, Tensor x, const Linear& step) noexcept override {
@@ -105,7 +106,9 @@ class FakeBackend final : public Backend {
 
   void attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch,
               const AttendParams& p) noexcept override {
-    inner_->attend(real(y), real(q), real(kv, arena_), batch, p);
+    AttendParams own = p;
+    own.sinks = real(p.sinks);
+    inner_->attend(real(y), real(q), real(kv, arena_), batch, own);
   }
 
   void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
@@ -119,12 +122,28 @@ class FakeBackend final : public Backend {
     inner_->delta(real(y), real(x), own, at, batch);
   }
 
+  void experts(Tensor y, Tensor x, const ExpertStep& step) noexcept override {
+    ExpertStep own = step;
+    for (const Weight** w :
+         {&own.gain, &own.router, &own.router_bias, &own.choice_bias, &own.shared.gate,
+          &own.shared.up, &own.shared.down, &own.shared.router})
+      *w = real(*w);
+    RealMatrix gate(step.gate), up(step.up), down(step.down);
+    own.gate = gate.matrix;
+    own.up = up.matrix;
+    own.down = down.matrix;
+    inner_->experts(real(y), real(x), own);
+  }
+
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override {
     inner_->logits(real(y), real(x), RealLinear(head).step, rows);
   }
 
-  void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override {
-    inner_->normalize(real(x), *real(&gain), norm);
+  void normalize(Tensor y, Tensor x, const Normalize& step) noexcept override {
+    Normalize own = step;
+    own.gain = real(step.gain);
+    own.shift = real(step.shift);
+    inner_->normalize(real(y), real(x), own);
   }
 
   Result<void> sync() override { return inner_->sync(); }
@@ -164,6 +183,7 @@ class FakeBackend final : public Backend {
       step.w = real_all(given.w, w);
       step.bias = real_all(given.bias, bias);
       step.gain = real(given.gain);
+      step.shift = real(given.shift);
     }
 
     static std::span<const Weight* const> real_all(std::span<const Weight* const> from,
@@ -171,6 +191,19 @@ class FakeBackend final : public Backend {
       for (std::size_t i = 0; i < from.size(); ++i)
         to[i] = real(from[i]);
       return std::span(to).first(from.size());
+    }
+  };
+
+  struct RealMatrix {
+    std::array<const Weight*, 64> w = {};  // as many experts as tests have
+    ExpertMatrix matrix;
+
+    explicit RealMatrix(const ExpertMatrix& given) noexcept : matrix(given) {
+      WICK_CHECK(given.w.size() <= w.size(), "tests have few experts");
+      for (std::size_t i = 0; i < given.w.size(); ++i)
+        w[i] = real(given.w[i]);
+      matrix.w = std::span(w).first(given.w.size());
+      matrix.bias = real(given.bias);
     }
   };
 
@@ -187,8 +220,7 @@ class FakeDevice final : public Device {
  public:
   // `memory_bytes` only bounds what is planned; 0 = unknown.
   explicit FakeDevice(Isa isa, std::uint64_t memory_bytes = 0)
-      : cpu_(isa),
-        info_{.name = "fake", .description = "fake/cpu", .memory_bytes = memory_bytes} {}
+      : cpu_(isa), info_{.name = "fake", .description = "fake/cpu", .memory_bytes = memory_bytes} {}
 
   const DeviceArena& arena() const noexcept { return arena_; }
 

@@ -12,10 +12,9 @@ inline const bool kIsOnFake = [] {
   const auto start = [](const DeviceInfo&) -> Result<std::unique_ptr<Device>> {
     return make_device();
   };
-  process_devices().prefer(
-      {.name = "fake",
-       .detect = [] { return std::vector<DeviceInfo>{{.name = "fake"}}; },
-       .start = start});
+  process_devices().prefer({.name = "fake",
+                            .detect = [] { return std::vector<DeviceInfo>{{.name = "fake"}}; },
+                            .start = start});
   return true;
 }();
 

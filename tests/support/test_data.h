@@ -3,11 +3,23 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string_view>
+#include <vector>
 
 namespace wick::test {
 
 std::filesystem::path test_data(std::string_view name);
+
+// The bytes of a file as numbers of type T.
+template <class T>
+std::vector<T> read_values(const std::filesystem::path& path) {
+  std::vector<T> values(std::filesystem::file_size(path) / sizeof(T));
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(values.data()),
+          static_cast<std::streamsize>(values.size() * sizeof(T)));
+  return values;
+}
 
 // Where tools/fetch_test_data puts files: ~/.cache/wick-test. May be missing.
 std::filesystem::path cache();

@@ -154,15 +154,28 @@ void add_attention(Weights& weights, const TinyModel& m, const std::string& blk)
   weights.matrix(blk + "attn_k.weight", kv, m.d_model);
   weights.matrix(blk + "attn_v.weight", kv, m.d_model);
   weights.matrix(blk + "attn_output.weight", m.d_model, q);
-  if (m.arch == "qwen2") {
+  if (m.arch.starts_with("qwen2")) {
     weights.vector(blk + "attn_q.bias", q, 0, 0.5F);
     weights.vector(blk + "attn_k.bias", kv, 0, 0.5F);
     weights.vector(blk + "attn_v.bias", kv, 0, 0.5F);
   }
-  if (m.arch == "qwen3") {
+  if (m.arch.starts_with("qwen3")) {
     weights.vector(blk + "attn_q_norm.weight", m.head_dim, 1, 0.3F);
     weights.vector(blk + "attn_k_norm.weight", m.head_dim, 1, 0.3F);
   }
+}
+
+void add_experts(Weights& weights, const TinyModel& m, const std::string& blk) {
+  const int n = m.experts;
+  weights.table(blk + "ffn_gate_inp.weight", n, m.d_model);
+  weights.matrix(blk + "ffn_gate_exps.weight", n * m.hidden, m.d_model, n);
+  weights.matrix(blk + "ffn_up_exps.weight", n * m.hidden, m.d_model, n);
+  weights.matrix(blk + "ffn_down_exps.weight", n * m.d_model, m.hidden, n);
+  if (m.arch != "qwen2moe") return;
+  weights.matrix(blk + "ffn_gate_shexp.weight", m.hidden, m.d_model);
+  weights.matrix(blk + "ffn_up_shexp.weight", m.hidden, m.d_model);
+  weights.matrix(blk + "ffn_down_shexp.weight", m.d_model, m.hidden);
+  weights.vector(blk + "ffn_gate_inp_shexp.weight", m.d_model, 0, 1);
 }
 
 void add_layer(Weights& weights, const TinyModel& m, int layer) {
@@ -176,6 +189,7 @@ void add_layer(Weights& weights, const TinyModel& m, int layer) {
     add_attention(weights, m, blk);
   }
   weights.vector(blk + "ffn_norm.weight", m.d_model, 1, 0.3F);
+  if (m.experts > 0) return add_experts(weights, m, blk);
   weights.matrix(blk + "ffn_gate.weight", m.hidden, m.d_model);
   weights.matrix(blk + "ffn_up.weight", m.hidden, m.d_model);
   weights.matrix(blk + "ffn_down.weight", m.d_model, m.hidden);
@@ -199,6 +213,11 @@ void write_tiny_model(const std::filesystem::path& path, const TinyModel& model)
       .add_integer(key("rope.dimension_count"), model.head_dim)
       .add_number(key("rope.freq_base"), 10000)
       .add_number(key("attention.layer_norm_rms_epsilon"), 1e-5);
+  if (model.experts > 0) {
+    gguf.add_integer(key("expert_count"), model.experts)
+        .add_integer(key("expert_used_count"), 2)
+        .add_integer(key("expert_feed_forward_length"), model.hidden);
+  }
   if (model.latent > 0) {
     gguf.add_integer(key("attention.kv_lora_rank"), model.latent)
         .add_integer(key("attention.q_lora_rank"), model.query_rank)

@@ -18,7 +18,9 @@
 namespace wick::test {
 
 struct TinyModel {
-  std::string arch = "llama";  // llama, qwen2 (with its biases) or qwen3 (with its head norms)
+  // llama, qwen2 (with its biases) or qwen3 (with its head norms); with experts llama (Mixtral),
+  // qwen2moe or qwen3moe
+  std::string arch = "llama";
   int n_layers = 2;
   int d_model = 32;  // and hidden, n_heads * head_dim: multiples of the type's block
   int n_heads = 4, n_kv_heads = 2, head_dim = 8;
@@ -31,6 +33,9 @@ struct TinyModel {
   // with a rank of their own, and keys and values in one tensor, as older files have them.
   int latent = 0, query_rank = 0;
   bool has_joint_kv = false;
+  // Experts in every layer, of which a token uses two; `hidden` features each. With qwen2moe one of
+  // them is shared.
+  int experts = 0;
   bool is_tied = true;
   DType type = DType::kF32;  // of the matrices; vectors are F32
   bool has_tokenizer = true;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What transformers reads out of config.json files: the goldens of src/format/hf_config_test.cc.
+"""What transformers reads out of config.json files: the goldens of src/model/hf_config_test.cc.
 
     python3 tools/goldens/format_configs.py > tests/data/format/configs.json
 

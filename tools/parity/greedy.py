@@ -5,7 +5,7 @@
 
 Each prompt is continued with Hugging Face's tokens; at each of the 64 positions wick's largest logit must be the token that
 Hugging Face took. (If every choice agrees, so does free-running generation.) A difference is a near tie if Hugging Face's own
-top two logits are closer than 1e-3; any other difference fails. MODEL.F32.gguf is made by tools/dequantise.py.
+top two logits are closer than 1e-3; any other difference fails. MODEL.F32.gguf is made by tools/dequantize.py.
 """
 import json
 import pathlib

@@ -30,12 +30,18 @@ int n_groups(const AttentionArgs& args, Tensor q) noexcept {
 
 }  // namespace
 
-int CpuBackend::make_tiles(const Batch& batch, const AttentionArgs& args) noexcept {
+int CpuBackend::make_tiles(const Batch& batch, const AttentionArgs& args,
+                           bool is_causal) noexcept {
   int n_tiles = 0;
   const int n = static_cast<int>(batch.positions.size());
+  int last = -1;  // row of the sequence that `first` belongs to
   for (int t = 0; t < n;) {
     const auto first = static_cast<std::size_t>(t);
     const Pos pos = batch.positions[first];
+    while (last < t || (last + 1 < n && batch.seqs[static_cast<std::size_t>(last + 1)] ==
+                                            batch.seqs[first])) {
+      ++last;
+    }
     int end = t + 1;
     while (end < n && batch.seqs[static_cast<std::size_t>(end)] == batch.seqs[first] &&
            batch.positions[static_cast<std::size_t>(end)] == pos + end - t &&
@@ -44,10 +50,13 @@ int CpuBackend::make_tiles(const Batch& batch, const AttentionArgs& args) noexce
     }
     AttentionArgs of_tile = args;
     of_tile.position = pos;
+    of_tile.n_tokens = end - t;
+    if (!is_causal) of_tile.end = batch.positions[static_cast<std::size_t>(last)] + 1;
     tiles_[static_cast<std::size_t>(n_tiles++)] = {.token = t,
                                                    .count = end - t,
                                                    .seq = batch.seqs[first],
                                                    .position = pos,
+                                                   .end = of_tile.end,
                                                    .ranges = attention_ranges(of_tile)};
     t = end;
   }
@@ -62,9 +71,11 @@ AttentionArgs CpuBackend::tile_args(const AttentionArgs& args, const Tile& tile,
   if (kv.v != nullptr) a.v = kv.v + head * kv_head_block_bytes(kv.v_type, kv.v_dim);
   a.table = kv.tables + static_cast<std::ptrdiff_t>(tile.seq) * kv.table_stride;
   a.position = tile.position;
+  a.end = tile.end;
   a.n_tokens = tile.count;
   a.q = q.data + static_cast<std::ptrdiff_t>(tile.token) * q.row_stride +
         static_cast<std::ptrdiff_t>(group) * a.group * a.k_dim;
+  if (a.sinks != nullptr) a.sinks += static_cast<std::ptrdiff_t>(group) * a.group;
   a.q_stride = q.row_stride;
   a.y = y.data + static_cast<std::ptrdiff_t>(tile.token) * y.row_stride +
         static_cast<std::ptrdiff_t>(group) * a.group * a.v_dim;
@@ -126,8 +137,8 @@ void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch
                  p.k_dim % 2 == 0 && p.v_dim % 2 == 0 &&
                  std::max(p.k_dim, p.v_dim) <= limits_.max_head_dim,
              "heads have the cache's dimensions, which are even and within the limits");
-  WICK_CHECK(kv.v != nullptr || (p.window == 0 && p.v_dim <= p.k_dim),
-             "a value that is a part of its key is no longer, and has no window");
+  WICK_CHECK(kv.v != nullptr || (p.window == 0 && p.v_dim <= p.k_dim && p.is_causal),
+             "a value that is a part of its key is no longer, has no window, and is causal");
   WICK_CHECK(q.cols == p.n_heads * p.k_dim && y.cols == p.n_heads * p.v_dim && q.rows == y.rows &&
                  batch.positions.size() == static_cast<std::size_t>(q.rows),
              "q and y are [tokens, heads * head dimension]");
@@ -144,7 +155,12 @@ void CpuBackend::attend(Tensor y, Tensor q, const KvView& kv, const Batch& batch
   if (args.group % kMostHeads == 0) args.group = kMostHeads;
   args.window = p.window;
   args.scale = p.scale;
-  const int n_tiles = make_tiles(batch, args);
+  args.soft_cap = p.soft_cap;
+  if (p.sinks != nullptr) {
+    WICK_CHECK(as_cpu(*p.sinks).cols == p.n_heads, "each head of queries has a sink");
+    args.sinks = as_cpu(*p.sinks).values.data();
+  }
+  const int n_tiles = make_tiles(batch, args, p.is_causal);
   const bool is_split = team_.size() > 1 && n_tiles == q.rows && n_tiles <= kMaxSplitTiles &&
                         n_tiles * n_groups(args, q) < kChunksPerThread * team_.size();
   if (is_split) {

@@ -18,6 +18,7 @@ struct Variant {
   KvType kv_type = KvType::kF32;
   bool is_normed = true;
   DType type = DType::kF32;  // of the matrices
+  bool is_causal = true;
 };
 
 class AttendOps {
@@ -89,7 +90,8 @@ class AttendOps {
                          .k_dim = v_.head_dim,
                          .v_dim = v_.head_dim,
                          .scale = 0.3F,
-                         .window = v_.window};
+                         .window = v_.window,
+                         .is_causal = v_.is_causal};
     backend_->attend(tensor(y, n, q_cols), tensor(q, n, q_cols), view, batch, p);
     return y;
   }
@@ -126,11 +128,13 @@ class AttendOps {
   Row attend(int i, int head) const {
     const int first = i / kTokens * kTokens;
     const int begin = v_.window > 0 ? std::max(first, i - v_.window + 1) : first;
+    int end = v_.is_causal ? i + 1 : first + kTokens;
+    if (!v_.is_causal && v_.window > 0) end = std::min(end, i + v_.window);
     const int kv_head = head / (v_.n_heads / v_.n_kv_heads);
     const Row q = project(0, i, head);
     Row out(static_cast<std::size_t>(v_.head_dim), 0.0);
     double total = 0;
-    for (int j = begin; j <= i; ++j) {
+    for (int j = begin; j < end; ++j) {
       const Row k = project(1, j, kv_head);
       const Row v = project(2, j, kv_head);
       double score = 0;
@@ -176,6 +180,8 @@ TEST(AttendOps, EqualAPlainComputationInDouble) {
       {.n_heads = 2, .n_kv_heads = 2, .head_dim = 16, .window = 9, .is_normed = false},
       {.n_heads = 8, .n_kv_heads = 1, .head_dim = 32, .kv_type = KvType::kF16},
       {.head_dim = 40, .layout = RopeParams::kPairs, .kv_type = KvType::kBF16},
+      {.is_causal = false},
+      {.n_heads = 4, .n_kv_heads = 1, .head_dim = 16, .window = 9, .is_causal = false},
   };
   for (const Variant& v : variants) {
     SCOPED_TRACE("head dim " + std::to_string(v.head_dim) + ", cache " +

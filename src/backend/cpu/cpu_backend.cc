@@ -62,10 +62,14 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   WICK_TRY(results_, AlignedBuffer::create(members * results_floats_ * kFloat));
   WICK_TRY(attention_, AlignedBuffer::create(members * attention_floats_ * kFloat));
   WICK_TRY(states_, AlignedBuffer::create(states * kFloat));
+  if (const auto keys = static_cast<std::size_t>(limits.max_joint_keys); keys > 0) {
+    WICK_TRY(keys_, AlignedBuffer::create(product_of({tokens, keys, kFloat})));
+  }
   tiles_.resize(tokens);
   runs_.resize(tokens);
   n_pending_ = kMaxSplitTiles * heads;
   pending_ = std::make_unique<std::atomic<int>[]>(n_pending_);
+  if (limits.experts.n_experts > 0) WICK_DO(prepare_experts(limits));
   for (const RopeParams& rope : ropes) {
     const auto is_same = [&](const RopeTable& table) { return table.is_for(rope); };
     if (rope.layout == RopeParams::kNone || std::any_of(ropes_.begin(), ropes_.end(), is_same)) {
@@ -79,30 +83,37 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
 
 std::size_t CpuBackend::scratch_bytes() const noexcept {
   std::size_t bytes = quantized_.bytes() + left_over_.bytes() + floats_.bytes() + results_.bytes() +
-                      attention_.bytes() + states_.bytes() + tiles_.capacity() * sizeof(Tile) +
-                      runs_.capacity() * sizeof(Run) + n_pending_ * sizeof(pending_[0]);
+                      attention_.bytes() + states_.bytes() + keys_.bytes() +
+                      tiles_.capacity() * sizeof(Tile) + runs_.capacity() * sizeof(Run) +
+                      n_pending_ * sizeof(pending_[0]);
+  bytes += expert_scratch_bytes();
   for (const RopeTable& table : ropes_)
     bytes += table.bytes();
   return bytes;
 }
 
 void CpuBackend::embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
-                       float scale) noexcept {
+                       const Embed& step) noexcept {
   const CpuWeight& rows = as_cpu(table);
   WICK_CHECK(y.cols == rows.cols && y.rows == static_cast<int>(ids.size()),
              "embeddings are [tokens, columns of the table]");
+  WICK_CHECK(!step.adds || (y.cols <= limits_.max_cols && y.rows <= limits_.max_batch_tokens),
+             "activations stay within the limits given to prepare()");
   const auto one = [&](int t) noexcept {
     const TokenId id = ids[static_cast<std::size_t>(t)];
     WICK_CHECK(id >= 0 && id < rows.rows, "a token id is a row of the table");
     const std::size_t row = rows.row_map.empty()
                                 ? static_cast<std::size_t>(id)
                                 : static_cast<std::size_t>(rows.row_map[std::size_t(id)]);
-    float* out = y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride;
+    float* const to = y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride;
+    float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * y.cols;
+    float* const out = step.adds ? own : to;
     decode_row(rows.type, {rows.data + row * rows.row_bytes, rows.row_bytes},
                {out, static_cast<std::size_t>(y.cols)});
-    if (scale != 1) {
+    if (step.adds) return vector_.add_scaled(to, own, step.scale, y.cols);
+    if (step.scale != 1) {
       for (int i = 0; i < y.cols; ++i)
-        out[i] *= scale;
+        out[i] *= step.scale;
     }
   };
   if (static_cast<std::int64_t>(y.rows) * y.cols <= kInlineValues) {

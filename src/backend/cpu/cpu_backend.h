@@ -45,7 +45,7 @@ class CpuBackend final : public Backend {
   void end_pass() noexcept override { team_.end(); }
 
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
-             float scale) noexcept override;
+             const Embed& step) noexcept override;
   void linear(Tensor y, Tensor x, const Linear& step) noexcept override;
   void qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& head, const KvView& kv,
            const Batch& batch) noexcept override;
@@ -56,8 +56,9 @@ class CpuBackend final : public Backend {
               const AttendParams& p) noexcept override;
   void delta(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
              const Batch& batch) noexcept override;
+  void experts(Tensor y, Tensor x, const ExpertStep& step) noexcept override;
   void logits(Tensor y, Tensor x, const Linear& head, std::span<const int> rows) noexcept override;
-  void normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept override;
+  void normalize(Tensor y, Tensor x, const Normalize& step) noexcept override;
 
   // Cold:
   Result<void> sync() override { return {}; }
@@ -108,10 +109,30 @@ class CpuBackend final : public Backend {
     int head = 0;  // of values
   };
 
+  struct Assignment {  // a token that an expert computes, and the weight of the result
+    int token = 0;
+    float weight = 0;
+  };
+
+  // The tokens of one expert, assignments [first, first + count), ascending. The shared expert
+  // follows the others.
+  struct ExpertRun {
+    int expert = 0;  // n_experts: the shared one
+    int first = 0, count = 0;
+    int first_chunk = 0;  // of the gate's and up's rows
+  };
+
+  // How a phase over experts is cut: chunks of rows, and tokens that a chunk computes at once.
+  struct ExpertCut {
+    int chunk_rows = 0, tile = 0, n_chunks = 0;
+    int most_tokens = 0;  // of an expert
+  };
+
   struct Tile {  // queries of one sequence inside one block of 16 positions
     int token = 0, count = 0;
     SeqId seq = 0;
     Pos position = 0;  // of the first query
+    int end = 0;       // AttentionArgs::end
     int first_task = 0;
     RangeSpan ranges = {};
   };
@@ -133,6 +154,7 @@ class CpuBackend final : public Backend {
   void multiply_both(const CpuWeight& w, const float* bias, int row, int count,
                      const PreparedRows& rows, float* y) const noexcept;
   void product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
+  void finish_stored(Tensor y, const Linear& step) const noexcept;
   void gated_product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept;
 
   float* results(int member) const noexcept {
@@ -140,8 +162,13 @@ class CpuBackend final : public Backend {
   }
 
   // qkv.cc
-  void rotate(float* head, int dim, const float* gain, const QkNormRope& step,
-              const RopeTable* table, Pos pos) const noexcept;
+  void normalize_row(std::span<const float> x, const Weight& gain, const Weight* shift,
+                     const NormParams& norm, float* y) const noexcept;
+  void normalize_head(float* head, int dim, const Weight* gain, const QkNormRope& step,
+                      int index) const noexcept;
+  void rotate(float* head, const QkNormRope& step, const RopeTable* table, Pos pos) const noexcept;
+  void finish_joint(Tensor q, const QkNormRope& head, const KvView& kv,
+                    const Batch& batch) noexcept;
   const RopeTable* table_for(const QkNormRope& step, const Batch& batch) noexcept;
 
   // delta.cc
@@ -149,8 +176,25 @@ class CpuBackend final : public Backend {
   void delta_head(Tensor y, Tensor x, const DeltaParams& p, const StateView& states,
                   const HeadRun& part, float* scratch) noexcept;
 
+  // experts.cc
+  Result<void> prepare_experts(const BackendLimits& limits);
+  std::size_t expert_scratch_bytes() const noexcept;
+  int assign(const ExpertStep& step, int n_tokens) noexcept;
+  ExpertCut cut_experts(const ExpertStep& step, int n_runs) noexcept;
+  PreparedRows rows_of(const PreparedRows& x, const ExpertRun& run, int at, int count,
+                       bool is_quantized, int member) noexcept;
+  PreparedRows hidden_of(const ExpertStep& step, const ExpertRun& run, int at,
+                         int count) const noexcept;
+  static void add_bias(const float* bias, int n_tokens, int count, float* y,
+                       std::ptrdiff_t y_stride) noexcept;
+  void multiply_gate_up(const ExpertStep& step, const PreparedRows& x, const ExpertCut& cut,
+                        int n_runs) noexcept;
+  void quantize_hidden(const ExpertStep& step, int n_runs) noexcept;
+  void multiply_down(Tensor y, const ExpertStep& step, const ExpertCut& cut, int n_runs) noexcept;
+
   // attend.cc
-  int make_tiles(const Batch& batch, const AttentionArgs& args) noexcept;
+  int make_tiles(const Batch& batch, const AttentionArgs& args,
+                 bool is_causal = true) noexcept;
   void attend_tiles(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
                     Tensor q) noexcept;
   void attend_split(const AttentionArgs& args, int n_tiles, const KvView& kv, Tensor y,
@@ -170,7 +214,18 @@ class CpuBackend final : public Backend {
   std::size_t results_floats_ = 0;
   AlignedBuffer attention_ = {};  // [members][attention scratch]
   std::size_t attention_floats_ = 0;
-  AlignedBuffer states_ = {};  // attention states of separate ranges
+  AlignedBuffer states_ = {};            // attention states of separate ranges
+  AlignedBuffer keys_ = {};              // [tokens][keys], before a norm over all of their heads
+  AlignedBuffer scores_ = {};            // [tokens][experts, then the shared one]
+  AlignedBuffer expert_hidden_ = {};     // [assignments][hidden], the shared expert's after them
+  AlignedBuffer expert_quantized_ = {};  // the same, quantized
+  AlignedBuffer gathered_ = {};          // [members][tile][row of x]
+  std::size_t gathered_bytes_ = 0;
+  std::vector<int> chosen_ = {};  // [tokens][n_active]
+  std::vector<float> chosen_weights_ = {};
+  std::vector<Assignment> assignments_ = {};
+  std::vector<ExpertRun> expert_runs_ = {};
+  std::vector<int> expert_ends_ = {};
   std::vector<Tile> tiles_ = {};
   std::vector<Run> runs_ = {};
   std::unique_ptr<std::atomic<int>[]> pending_ = {};  // ranges left, by (tile, group)

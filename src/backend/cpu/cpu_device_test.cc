@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <thread>
 #include <vector>
 
 #include "backend/cpu/ops_fixture_test.h"
+#include "support/thread_count.h"
 
 namespace wick::test {
 namespace {
@@ -20,11 +20,6 @@ Result<std::unique_ptr<Backend>> with_threads(Device& device, int threads) {
   BackendLimits limits = kLimits;
   limits.threads = threads;
   return device.create_backend(limits, {});
-}
-
-int threads_of_process() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
 }
 
 TEST(CpuDevice, RefusesImpossibleNumbersOfThreads) {
@@ -48,18 +43,18 @@ TEST(CpuDevice, BuffersAreZeroedAndAligned) {
 
 TEST(CpuDevice, ItsModelsShareOneTeamThatIsAsLargeAsTheLargestAskedFor) {
   CpuDevice device(Isa::kScalar);
-  const int before = threads_of_process();
+  const int before = thread_count();
   {
     const auto first = *with_threads(device, 2);
-    EXPECT_EQ(threads_of_process(), before + 1) << "the caller computes too";
+    EXPECT_EQ(thread_count(), before + 1) << "the caller computes too";
     const auto second = *with_threads(device, 2);
-    EXPECT_EQ(threads_of_process(), before + 1);
+    EXPECT_EQ(thread_count(), before + 1);
     const auto third = *with_threads(device, 4);
-    EXPECT_EQ(threads_of_process(), before + 3);
+    EXPECT_EQ(thread_count(), before + 3);
     EXPECT_EQ(first->threads(), 2);
     EXPECT_EQ(third->threads(), 4);
   }
-  EXPECT_EQ(threads_of_process(), before) << "the team ends with the last model";
+  EXPECT_EQ(thread_count(), before) << "the team ends with the last model";
 }
 
 TEST(CpuDevice, BytesInUseAreThoseOfBuffersVectorsAndScratch) {

@@ -69,11 +69,11 @@ void CpuBackend::latent(Tensor q, Tensor x, Tensor c, const QkNormRope& head, co
       float* const to = q.data + static_cast<std::ptrdiff_t>(t) * q.row_stride +
                         static_cast<std::ptrdiff_t>(h) * kv.k_dim + rank;
       std::copy_n(from, rotated, to);
-      rotate(to, rotated, nullptr, head, table, pos);
+      rotate(to, head, table, pos);
     }
     float* const key = c.data + static_cast<std::ptrdiff_t>(t) * c.row_stride;
-    rotate(key, rank, as_cpu(*head.k_gain).values.data(), head, nullptr, pos);
-    rotate(key + rank, rotated, nullptr, head, table, pos);
+    normalize_head(key, rank, head.k_gain, head, 0);
+    rotate(key + rank, head, table, pos);
     const std::int32_t block =
         kv.tables[static_cast<std::ptrdiff_t>(batch.seqs[at]) * kv.table_stride +
                   pos / kBlockTokens];

@@ -219,7 +219,7 @@ class Layer {
                               .scale = 1 / std::sqrt(static_cast<float>(s.head_dim)),
                               .window = s.window};
     backend_->begin_pass();
-    backend_->embed(x, *embedding_, batch.tokens, 2);
+    backend_->embed(x, *embedding_, batch.tokens, {.scale = 2});
     backend_->qkv(q, x, qkv, head_step_, view_, batch);
     backend_->attend(attended, q, view_, batch, attend);
     backend_->linear(x, attended, {.w = out_, .epilogue = Linear::Epilogue::kAdd});

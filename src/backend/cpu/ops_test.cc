@@ -136,6 +136,15 @@ TEST_P(LinearOf, StoresAddsAndGates) {
           tensor(sum, n, rows), tensor(x, n, cols),
           {.w = std::span(both).first(1), .epilogue = Linear::Epilogue::kAdd, .scale = 0.5F});
       EXPECT_LT(relative_error(sum, want), bound_for(type));
+
+      Floats factor = random_floats(static_cast<std::size_t>(n * rows), 7);
+      for (std::size_t i = 0; i < want.size(); ++i)
+        want[i] = factor[i] / (1 + std::exp(-added[i]));
+      backend_->linear(tensor(factor, n, rows), tensor(x, n, cols),
+                       {.w = std::span(both).first(1),
+                        .epilogue = Linear::Epilogue::kMultiply,
+                        .act = Act::kSigmoid});
+      EXPECT_LT(relative_error(factor, want), 4 * bound_for(type));
     }
   }
 }
@@ -235,21 +244,65 @@ TEST_F(LinearOf, NormalizedRowsAreWhatAProductReads) {
   const std::vector<const Weight*> head = {weights_.matrix(DType::kF32, 70, 64, 1)};
   const Weight* gain = weights_.vector(64, 2, 1);
   backend_->linear(tensor(y, 3, 70), tensor(x, 3, 64), {.w = head, .gain = gain});
-  backend_->normalize(tensor(x, 3, 64), *gain, {});
+  {
+    const OnDevice rows = tensor(x, 3, 64);
+    backend_->normalize(rows, rows, {.gain = gain});
+  }
   backend_->linear(tensor(z, 3, 70), tensor(x, 3, 64), {.w = head});
   EXPECT_EQ(y, z);
+}
+
+// A norm of its own is that of a product's input, shifted and added.
+TEST_F(LinearOf, NormsAreShiftedAndAdded) {
+  for (const int n : {3, 64}) {
+    const auto count = static_cast<std::size_t>(n) * 512;
+    Floats x = random_floats(count, 3), y = random_floats(count, 4), plain(count);
+    const Floats before = y;
+    const Weight* gain = weights_.vector(512, 2, 1);
+    const Weight* shift = weights_.vector(512, 5);
+    backend_->normalize(tensor(plain, n, 512), tensor(x, n, 512), {.gain = gain});
+    const Normalize step{.gain = gain, .shift = shift, .adds = true};
+    backend_->normalize(tensor(y, n, 512), tensor(x, n, 512), step);
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(y[i], before[i] + (plain[i] + weights_.values_of(shift)[i % 512])) << i;
+  }
+}
+
+TEST_F(LinearOf, ActivatesWithoutAGate) {
+  Floats x = random_floats(3 * 64, 3), y(3 * 70), both(3 * 70);
+  const Weight* w = weights_.matrix(DType::kF32, 70, 64, 1);
+  const Weight* bias = weights_.vector(70, 3);
+  const std::vector<const Weight*> one = {w}, biases = {bias};
+  backend_->linear(tensor(y, 3, 70), tensor(x, 3, 64), {.w = one, .bias = biases});
+  backend_->linear(tensor(both, 3, 70), tensor(x, 3, 64),
+                   {.w = one, .bias = biases, .epilogue = Linear::Epilogue::kAct});
+  for (std::size_t i = 0; i < y.size(); ++i)
+    EXPECT_NEAR(both[i], silu(y[i]), 1e-6 * (1 + std::abs(y[i])));
+}
+
+TEST_F(LinearOf, CapsWhatItStores) {
+  Floats x = random_floats(3 * 64, 3), y(3 * 70), capped(3 * 70);
+  const std::vector<const Weight*> one = {weights_.matrix(DType::kF32, 70, 64, 1)};
+  backend_->linear(tensor(y, 3, 70), tensor(x, 3, 64), {.w = one, .scale = 2});
+  backend_->linear(tensor(capped, 3, 70), tensor(x, 3, 64), {.w = one, .scale = 2, .soft_cap = 3});
+  for (std::size_t i = 0; i < y.size(); ++i)
+    EXPECT_NEAR(capped[i], 3 * std::tanh(y[i] / 3), 2e-6);
 }
 
 TEST_F(LinearOf, EmbeddingsAreScaledRowsOfTheTable) {
   const Weight* table = weights_.matrix(DType::kQ8_0, 20, 64, 1);
   Floats y(3 * 64);
   const TokenId ids[] = {19, 0, 7};
-  backend_->embed(tensor(y, 3, 64), *table, ids, 3);
+  backend_->embed(tensor(y, 3, 64), *table, ids, {.scale = 3});
   for (int t = 0; t < 3; ++t) {
     for (int i = 0; i < 64; ++i) {
       EXPECT_EQ(at(y, t, 64, i), 3 * at(weights_.values_of(table), ids[t], 64, i));
     }
   }
+  Floats sum = y;
+  backend_->embed(tensor(sum, 3, 64), *table, ids, {.scale = 0.5F, .adds = true});
+  for (std::size_t i = 0; i < y.size(); ++i)
+    EXPECT_FLOAT_EQ(sum[i], y[i] + y[i] / 6);
 }
 
 }  // namespace

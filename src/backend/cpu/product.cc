@@ -19,20 +19,13 @@ GateKind gate_kind(Act act) noexcept {
                 kGateGelu == static_cast<int>(Act::kGelu) &&
                 kGateGeluTanh == static_cast<int>(Act::kGeluTanh) &&
                 kGateRelu2 == static_cast<int>(Act::kRelu2) &&
-                kGateKinds == static_cast<int>(Act::kRelu2) + 1);
+                kGateSigmoid == static_cast<int>(Act::kSigmoid) &&
+                kGateKinds == static_cast<int>(Act::kSigmoid) + 1);
   return static_cast<GateKind>(act);
 }
 
 int rounded_up(int n, int to) noexcept {
   return (n + to - 1) / to * to;
-}
-
-void add_bias(const float* bias, int n_tokens, int count, float* y,
-              std::ptrdiff_t y_stride) noexcept {
-  for (int t = 0; t < n_tokens; ++t) {
-    for (int i = 0; i < count; ++i)
-      y[t * y_stride + i] += bias[i];
-  }
 }
 
 void multiply_all(float scale, int n_tokens, int count, float* y,
@@ -60,6 +53,15 @@ void unify_nans(int n_tokens, int count, float* y, std::ptrdiff_t y_stride) noex
 }
 
 }  // namespace
+
+// bias [count] is added to each row of y.
+void CpuBackend::add_bias(const float* bias, int n_tokens, int count, float* y,
+                          std::ptrdiff_t y_stride) noexcept {
+  for (int t = 0; t < n_tokens; ++t) {
+    for (int i = 0; i < count; ++i)
+      y[t * y_stride + i] += bias[i];
+  }
+}
 
 // Chunks of whole granules (granule[i] rows of part i; nullptr = any number).
 CpuBackend::RowPartition CpuBackend::partition_rows(const Linear& step, const int* granule,
@@ -140,7 +142,27 @@ void CpuBackend::multiply_both(const CpuWeight& w, const float* bias, int row, i
   if (bias != nullptr) add_bias(bias + row, rows.n, count, y, count);
 }
 
+// What becomes of the rows' sums of a chunk that is stored, or activated in place.
+void CpuBackend::finish_stored(Tensor y, const Linear& step) const noexcept {
+  if (step.scale != 1) multiply_all(step.scale, y.rows, y.cols, y.data, y.row_stride);
+  for (int t = 0; t < y.rows; ++t) {
+    float* const row = y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride;
+    if (step.epilogue == Linear::Epilogue::kAct) {
+      vector_.gate[gate_kind(step.act)](row, nullptr, y.cols, row);
+    } else if (step.soft_cap > 0) {
+      vector_.soft_cap(row, step.soft_cap, y.cols);
+    }
+  }
+  unify_nans(y.rows, y.cols, y.data, y.row_stride);
+}
+
 void CpuBackend::product(Tensor y, const PreparedRows& rows, const Linear& step) noexcept {
+  using Epilogue = Linear::Epilogue;
+  const bool is_sum = step.epilogue == Epilogue::kAdd;
+  const bool is_factor = step.epilogue == Epilogue::kMultiply;
+  WICK_CHECK(((step.epilogue != Epilogue::kAct && !is_factor) || step.scale == 1) &&
+                 (step.epilogue == Epilogue::kStore || step.soft_cap == 0),
+             "an activated step has no scale, only a stored one a soft cap");
   const RowPartition parts = partition_rows(step, nullptr, rows.n);
   const int last = parts.n_parts - 1;
   WICK_CHECK(parts.column[last] + parts.rows[last] == y.cols && y.rows == rows.n,
@@ -150,7 +172,7 @@ void CpuBackend::product(Tensor y, const PreparedRows& rows, const Linear& step)
     const CpuWeight& w = *parts.weight[chunk.part];
     const float* bias = parts.bias[chunk.part];
     float* const to = y.data + parts.column[chunk.part] + chunk.row;
-    if (step.epilogue == Linear::Epilogue::kStore) {
+    if (!is_sum && !is_factor) {
       if (rows.has_residuals) {
         multiply_both(w, bias, chunk.row, chunk.count, rows, results(member));
         for (int t = 0; t < rows.n; ++t)
@@ -160,15 +182,20 @@ void CpuBackend::product(Tensor y, const PreparedRows& rows, const Linear& step)
         multiply(w, bias, chunk.row, rows,
                  {.data = to, .rows = rows.n, .cols = chunk.count, .row_stride = y.row_stride});
       }
-      if (step.scale != 1) multiply_all(step.scale, rows.n, chunk.count, to, y.row_stride);
-      unify_nans(rows.n, chunk.count, to, y.row_stride);
+      finish_stored({.data = to, .rows = rows.n, .cols = chunk.count, .row_stride = y.row_stride},
+                    step);
       return;
     }
     float* const r = results(member);
     multiply(w, bias, chunk.row, rows, packed(r, rows.n, chunk.count));
     for (int t = 0; t < rows.n; ++t) {
-      vector_.add_scaled(to + static_cast<std::ptrdiff_t>(t) * y.row_stride,
-                         r + static_cast<std::ptrdiff_t>(t) * chunk.count, step.scale, chunk.count);
+      float* const row = to + static_cast<std::ptrdiff_t>(t) * y.row_stride;
+      const float* const own = r + static_cast<std::ptrdiff_t>(t) * chunk.count;
+      if (is_factor) {
+        vector_.gate[gate_kind(step.act)](own, row, chunk.count, row);
+      } else {
+        vector_.add_scaled(row, own, step.scale, chunk.count);
+      }
     }
   });
 }

@@ -22,8 +22,10 @@ double correction_dim(const RopeParams& rope, double rotations) {
 // `high` are interpolated, a ramp between (Peng et al. 2023, section 3.2).
 void mix_yarn(const RopeParams& rope, std::vector<float>& frequencies) {
   const double last = rope.dim - 1;
-  const double low = std::max(std::floor(correction_dim(rope, rope.beta_fast)), 0.0);
-  double high = std::min(std::ceil(correction_dim(rope, rope.beta_slow)), last);
+  const double first_mixed = correction_dim(rope, rope.beta_fast);
+  const double last_mixed = correction_dim(rope, rope.beta_slow);
+  const double low = std::max(rope.is_range_rounded ? std::floor(first_mixed) : first_mixed, 0.0);
+  double high = std::min(rope.is_range_rounded ? std::ceil(last_mixed) : last_mixed, last);
   if (low == high) high += 0.001;
   const float factor = 1 / rope.freq_scale;
   for (std::size_t i = 0; i < frequencies.size(); ++i) {
@@ -130,7 +132,7 @@ bool RopeTable::is_for(const RopeParams& rope) const noexcept {
          rope_.freq_scale == rope.freq_scale && rope_.ext_factor == rope.ext_factor &&
          rope_.attn_factor == rope.attn_factor && rope_.beta_fast == rope.beta_fast &&
          rope_.beta_slow == rope.beta_slow && rope_.ctx_orig == rope.ctx_orig &&
-         rope_.factors == rope.factors;
+         rope_.is_range_rounded == rope.is_range_rounded && rope_.factors == rope.factors;
 }
 
 void RopeTable::prepare(Pos pos) noexcept {

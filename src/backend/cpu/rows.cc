@@ -14,9 +14,7 @@ void CpuBackend::prepare_row(std::span<const float> x, int t, int member, const 
   const float* from = x.data();
   float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * cols;
   if (step.gain != nullptr) {
-    const CpuWeight& gain = as_cpu(*step.gain);
-    (step.norm.rms ? vector_.rms_norm : vector_.layer_norm)(
-        {.x = from, .gain = gain.values.data(), .eps = step.norm.eps, .n = cols, .y = own});
+    normalize_row(x, *step.gain, step.shift, step.norm, own);
     from = own;
   } else if (needs_floats) {
     std::copy_n(from, cols, own);
@@ -31,13 +29,37 @@ void CpuBackend::prepare_row(std::span<const float> x, int t, int member, const 
                    quantized_.data() + at + static_cast<std::size_t>(rows.n) * rows.layout.bytes);
 }
 
-void CpuBackend::normalize(Tensor x, const Weight& gain, const NormParams& norm) noexcept {
-  const CpuWeight& weight = as_cpu(gain);
-  WICK_CHECK(weight.cols == x.cols, "a gain is as wide as the activations");
-  for (int t = 0; t < x.rows; ++t) {
-    float* const row = x.data + static_cast<std::ptrdiff_t>(t) * x.row_stride;
-    (norm.rms ? vector_.rms_norm : vector_.layer_norm)(
-        {.x = row, .gain = weight.values.data(), .eps = norm.eps, .n = x.cols, .y = row});
+void CpuBackend::normalize_row(std::span<const float> x, const Weight& gain, const Weight* shift,
+                               const NormParams& norm, float* y) const noexcept {
+  (norm.rms ? vector_.rms_norm : vector_.layer_norm)(
+      {.x = x.data(),
+       .gain = as_cpu(gain).values.data(),
+       .shift = shift == nullptr ? nullptr : as_cpu(*shift).values.data(),
+       .eps = norm.eps,
+       .n = static_cast<int>(x.size()),
+       .y = y});
+}
+
+void CpuBackend::normalize(Tensor y, Tensor x, const Normalize& step) noexcept {
+  WICK_CHECK(as_cpu(*step.gain).cols == x.cols && y.rows == x.rows && y.cols == x.cols &&
+                 (step.shift == nullptr || as_cpu(*step.shift).cols == x.cols),
+             "a gain and a shift are as wide as the activations");
+  WICK_CHECK(!step.adds || (x.cols <= limits_.max_cols && x.rows <= limits_.max_batch_tokens),
+             "activations stay within the limits given to prepare()");
+  const auto one = [&](int t, int) noexcept {
+    const std::span row(x.data + static_cast<std::ptrdiff_t>(t) * x.row_stride,
+                        static_cast<std::size_t>(x.cols));
+    float* const to = y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride;
+    if (!step.adds) return normalize_row(row, *step.gain, step.shift, step.norm, to);
+    float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * x.cols;
+    normalize_row(row, *step.gain, step.shift, step.norm, own);
+    vector_.add_scaled(to, own, 1, x.cols);
+  };
+  if (static_cast<std::int64_t>(x.rows) * x.cols <= kInlineValues || y.data == x.data) {
+    for (int t = 0; t < x.rows; ++t)
+      one(t, 0);
+  } else {
+    team_.run(x.rows, one);
   }
 }
 
@@ -47,8 +69,9 @@ CpuBackend::PreparedRows CpuBackend::prepare_rows(Tensor x, const int* index, in
                                                   bool wants_residuals) noexcept {
   WICK_CHECK(n <= limits_.max_batch_tokens && x.cols <= limits_.max_cols,
              "activations stay within the limits given to prepare()");
-  WICK_CHECK(step.gain == nullptr || as_cpu(*step.gain).cols == x.cols,
-             "a gain is as wide as the activations");
+  WICK_CHECK((step.gain == nullptr || as_cpu(*step.gain).cols == x.cols) &&
+                 (step.shift == nullptr || as_cpu(*step.shift).cols == x.cols),
+             "a gain and a shift are as wide as the activations");
   bool wants_quantized = false;
   bool wants_floats = false;
   bool wants_int16 = false;

@@ -44,9 +44,23 @@ Result<void> check_dimensions(const TensorView& tensor) {
   return {};
 }
 
-// The part of the outermost dimension that `fix` takes: {first, count}.
+// Rows [first, first + count) of each of n blocks.
+std::vector<std::int32_t> rows_of_blocks(int rows_of_block, int first, int count, int n) {
+  std::vector<std::int32_t> map;
+  for (int block = 0; block < n; ++block) {
+    for (int r = 0; r < count; ++r)
+      map.push_back(block * rows_of_block + first + r);
+  }
+  return map;
+}
+
+// The part of the outermost dimension, or of each block of it, that `fix` takes: {first, count}.
 Result<std::pair<int, int>> part_of(const TensorView& tensor, const WeightTransform& fix) {
-  const std::int64_t all = tensor.shape.dim[0];
+  if (fix.blocks < 1 || tensor.shape.dim[0] % fix.blocks != 0 ||
+      (fix.blocks > 1 && (tensor.shape.rank != 2 || fix.permute_heads > 0))) {
+    return bad_tensor(ErrorCode::kInvalid, tensor, cat("is not ", fix.blocks, " blocks of rows"));
+  }
+  const std::int64_t all = tensor.shape.dim[0] / fix.blocks;
   const std::int64_t first = fix.row_begin;
   if (first < 0 || first > all || fix.row_count > all - first || fix.row_count == 0) {
     return bad_tensor(
@@ -84,9 +98,9 @@ Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor,
   auto weight = std::make_unique<CpuWeight>();
   weight->type = tensor.type;
   weight->shape = tensor.shape;
-  weight->shape.dim[0] = count;
+  weight->shape.dim[0] = std::int64_t{count} * fix.blocks;
   const bool is_vector = tensor.shape.rank == 1;
-  weight->rows = is_vector ? 1 : count;
+  weight->rows = is_vector ? 1 : count * fix.blocks;
   weight->cols = is_vector ? count : static_cast<int>(tensor.shape.dim[1]);
   // A row of the file: for a vector the whole tensor, whatever part of it is taken.
   const auto stored = row_bytes(tensor.type, is_vector ? tensor.shape.dim[0] : weight->cols);
@@ -106,7 +120,13 @@ Result<std::unique_ptr<CpuWeight>> make_cpu_weight(const TensorView& tensor,
     return bad_tensor(ErrorCode::kUnsupported, tensor, "its rows are not a multiple of 32 wide");
   }
   weight->row_bytes = *stored;
-  weight->data = tensor.bytes.data() + static_cast<std::size_t>(first) * *stored;
+  weight->data = tensor.bytes.data();
+  if (fix.blocks > 1) {
+    const int rows_of_block = static_cast<int>(tensor.shape.dim[0]) / fix.blocks;
+    weight->row_map = rows_of_blocks(rows_of_block, first, count, fix.blocks);
+    return weight;
+  }
+  weight->data += static_cast<std::size_t>(first) * *stored;
   if (fix.permute_heads > 0) weight->row_map = halves_to_pairs(count, fix.permute_heads);
   return weight;
 }

@@ -19,6 +19,15 @@ TEST(CpuWeight, AMatrixIsAPointerIntoTheFile) {
   EXPECT_TRUE(w.row_map.empty());
 }
 
+TEST(CpuWeight, APartOfEachBlockOfRows) {
+  const Stored matrix = store(DType::kF32, random_floats(12 * 4, 1), 12, 4);
+  const auto weight = make_cpu_weight(matrix.view, {.row_begin = 2, .row_count = 2, .blocks = 3});
+  ASSERT_TRUE(weight);
+  EXPECT_EQ((*weight)->rows, 6);
+  EXPECT_EQ((*weight)->shape.dim[0], 6);
+  EXPECT_EQ((*weight)->row_map, (std::vector<std::int32_t>{2, 3, 6, 7, 10, 11}));
+}
+
 TEST(CpuWeight, VectorsBecomeFloatsWithTheirFixes) {
   const Stored vector = store(DType::kF16, {1, 2, 3, 4, 5, 6, 7, 8}, 1, 8, 1);
   const auto plain = make_cpu_weight(vector.view, {.add_one = true, .row_begin = 6});
@@ -39,6 +48,8 @@ TEST(CpuWeight, RefusesFixesThatDoNotFit) {
   EXPECT_EQ(code({.row_begin = 7}), ErrorCode::kInvalid);
   EXPECT_EQ(code({.row_begin = 4, .row_count = 3}), ErrorCode::kInvalid);
   EXPECT_EQ(code({.row_begin = -1}), ErrorCode::kInvalid);
+  EXPECT_EQ(code({.blocks = 4}), ErrorCode::kInvalid) << "six rows";
+  EXPECT_EQ(code({.row_begin = 1, .row_count = 3, .blocks = 2}), ErrorCode::kInvalid);
 }
 
 TEST(CpuWeight, RefusesShapesTheVerbsCannotUse) {

@@ -1,6 +1,6 @@
-// A JSON Schema as formulas: keywords, references, dynamic scopes. Every keyword of drafts 4 to
-// 2020-12 that constrains a value is honored or refused by name and place; names that are no
-// keywords are annotations, as the specification has it.
+// Compiles a JSON Schema to formulas: keywords, references, dynamic scopes. Each keyword of drafts
+// 4 to 2020-12 that constrains a value is either supported or an error with name and place. Unknown
+// keywords are annotations, as in the specification.
 //
 //   CompiledSchema schema;
 //   WICK_TRY(schema, compile_schema(text, {}));
@@ -29,9 +29,9 @@ struct CompiledSchema {
   FormulaId root = kNever;
 };
 
-// Errors: kInvalid "schema_keyword" for what no schema may say, kUnsupported "schema_keyword" and
-// "schema_size" for what is refused, "schema_reference", "schema_cycle"; the message has the
-// keyword and the JSON pointer of its schema.
+// Errors: kInvalid "schema_keyword" for an invalid schema, kUnsupported "schema_keyword" and
+// "schema_size" for an unsupported or too large one, "schema_reference", "schema_cycle"; the
+// message has the keyword and the JSON pointer of its schema.
 Result<CompiledSchema> compile_schema(std::string_view text, const SchemaOptions& options);
 Result<CompiledSchema> compile_schema(Json schema, const SchemaOptions& options);
 

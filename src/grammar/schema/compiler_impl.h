@@ -23,7 +23,8 @@ class Compiler {
 
  private:
   using ScopeId = std::uint32_t;
-  // What a dynamic anchor means here: the outermost resource that has it. "" is $recursiveAnchor.
+  // Dynamic anchor → its target: the outermost resource that has the anchor. "" is
+  // $recursiveAnchor.
   using Scope = std::map<std::string, Place, std::less<>>;
 
   // One schema, in the dynamic scope that it is reached in.
@@ -34,7 +35,7 @@ class Compiler {
     const Json& node() const noexcept { return *at.node; }
   };
 
-  // A schema being compiled, and what is asked so far.
+  // A schema being compiled, and the formulas of its keywords so far.
   struct Work {
     const Schema& schema;
     Draft draft;
@@ -117,8 +118,8 @@ class Compiler {
   std::vector<Scope> scopes_ = {Scope{}};
   std::map<std::pair<ScopeId, ResourceId>, ScopeId> entered_ = {};
   std::map<std::string, regex::ExprId, std::less<>> patterns_ = {};
-  std::vector<std::pair<NameId, FormulaId>> names_to_fill_ = {};  // what names must be, not
-  // What one unevaluated keyword has walked through: schemas in their scopes, and when they count.
+  std::vector<std::pair<NameId, FormulaId>> names_to_fill_ = {};  // propertyNames: complements
+  // The schemas that one unevaluated keyword has visited, with scope and condition.
   std::set<std::tuple<const Json*, ScopeId, FormulaId>> evaluated_ = {};
   std::size_t evaluated_depth_ = 0;
   std::size_t n_evaluated_parts_ = 0;  // that all unevaluated keywords have looked at

@@ -2,7 +2,7 @@
 
 #include "base/strings.h"
 #include "grammar/limits.h"
-#include "text/json_reader.h"
+#include "format/json_reader.h"
 
 namespace wick::grammar {
 namespace {

@@ -1,5 +1,5 @@
-// A JSON document as a tree that keeps what schemas need: the order of members and the spelling of
-// numbers. Plain values; immutable once read, any thread.
+// A JSON document as a tree that preserves the order of members and the spelling of numbers. Plain
+// values; immutable once read, any thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Json {
 
   bool is_boolean() const noexcept { return kind == Kind::kTrue || kind == Kind::kFalse; }
 
-  // Of the last member of that name, which counts where a name is given twice.
+  // The value of the member `name`; of duplicates the last one counts.
   const Json* find(std::string_view key) const noexcept;
 };
 

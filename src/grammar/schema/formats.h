@@ -6,8 +6,8 @@
 
 namespace wick::grammar {
 
-// A pattern (ECMA-262) that matches the whole string; nothing where the format is not known, which
-// makes it an annotation: regex, idn-hostname and names of nobody's.
+// A pattern (ECMA-262) that matches the whole string; nothing if the format is not known. Unknown
+// formats are annotations: regex, idn-hostname and any other name.
 std::optional<std::string_view> format_pattern(std::string_view name);
 
 }  // namespace wick::grammar

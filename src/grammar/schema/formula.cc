@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/mix.h"
 #include "base/strings.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
 namespace {
-
-constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t value) noexcept {
-  h = (h ^ value) * 0x9E3779B97F4A7C15ULL;
-  return h ^ (h >> 29U);
-}
 
 bool same(const Formula& x, const Formula& y) noexcept {
   return x.kind == y.kind && x.is_negative == y.is_negative && x.a == y.a && x.b == y.b &&
@@ -33,10 +29,11 @@ FormulaPool::FormulaPool() {
 
 std::uint64_t FormulaPool::hash_of(const Formula& f,
                                    std::span<const std::uint32_t> children) const noexcept {
-  std::uint64_t h = mix(static_cast<std::uint64_t>(f.kind) * 2U + (f.is_negative ? 1U : 0U), f.a);
-  h = mix(mix(mix(h, f.b), f.c), f.d);
+  std::uint64_t h =
+      mix_hash(static_cast<std::uint64_t>(f.kind) * 2U + (f.is_negative ? 1U : 0U), f.a);
+  h = mix_hash(mix_hash(mix_hash(h, f.b), f.c), f.d);
   for (const std::uint32_t child : children)
-    h = mix(h, child);
+    h = mix_hash(h, child);
   return h;
 }
 

@@ -1,15 +1,15 @@
-// What is asked of a JSON value, as hash-consed boolean formulas over small obligations. Equal
-// formulas have equal ids; constructors simplify. Negation is pushed to the leaves, so a formula
-// is monotone in its leaves, and every leaf has a dual.
+// Requirements on a JSON value, as hash-consed boolean formulas over simple conditions (leaves).
+// Equal formulas have equal ids; constructors simplify. Negation is pushed to the leaves, so a
+// formula is monotone in its leaves, and every leaf has a dual.
 //
-// A formula speaks of one value, or of what is left of it: an object behind some of its members, an
-// array behind some of its items (formula_steps.cc has the steps). While a member's value is being
-// read, what is asked of it stands in the object's formula as kChild.
+// A formula is about one value, or about the rest of a value: an object after some of its members,
+// an array after some of its items (formula_steps.cc computes this). While the value of a member or
+// item is read, the requirements on it are kChild leaves in the formula of its object or array.
 //
 // A FormulaPool owns its formulas and the expressions they use. One thread at a time. Memory and
-// depth are bounded, and so is the work between two calls of refuel(): beyond a bound constructors
-// return kNoFormula, has_failed() is true and failure() says why. No failure is remembered as an
-// answer: behind refuel() the same question may succeed.
+// depth are bounded, and so is the work between two calls of refuel(). Beyond a bound constructors
+// return kNoFormula, has_failed() is true, and failure() has the error. A failure is never cached
+// as a result: after refuel() the same call may succeed.
 #pragma once
 
 #include <cstdint>
@@ -63,24 +63,26 @@ enum class FormulaKind : std::uint8_t {
   kItemSome,  // …: at least d of them are
   kItemMost,  // …: at most d
   kUnique,    // an array without two equal items; with some where is_negative
-  // An object whose members are each of the first child, or evaluated: then come pairs (a set of
-  // names, a formula of this object that says whether they are). is_negative: some member is not.
+  // An object: each member fulfills the first child, or is evaluated. The other children are pairs:
+  // a set of names, and the formula of this object under which they are evaluated. is_negative:
+  // some member does not.
   kRestNames,
-  // The same of items; then come four each: from, to, a formula of the item, one of this array.
+  // An array: the same for items. The other children are groups of four: from, to, a formula of the
+  // item, a formula of this array.
   kRestItems,
   kSchema,  // schema a (see `expand`), not where is_negative
   kChild,   // the value that is being read is of formula a
 };
 
 struct Formula {
-  // What stands somewhere in it, besides in what is asked of a member or an item.
+  // Kinds of leaves in the formula; leaves of members' and items' formulas do not count.
   enum Part : std::uint8_t { kChildPart = 1, kUniquePart = 2, kRestPart = 4, kItemPart = 8 };
 
   FormulaKind kind = FormulaKind::kNothing;
   bool is_negative = false;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
   std::uint32_t first = 0, n = 0;  // children
-  // What follows from these; FormulaPool::add() finds it.
+  // Derived from the fields above by FormulaPool::add().
   bool may_end = false;             // an object or array that is asked for it may end here
   std::uint8_t parts = 0;           // bits of Part
   std::uint8_t typed = 0;           // the types for which of_type() is the formula itself
@@ -89,7 +91,7 @@ struct Formula {
   std::uint64_t names = 0;          // name_bit() of each name that it may speak of
 };
 
-// The type that a leaf speaks of; kAllTypes for what is no leaf of one type.
+// The type that a leaf constrains; kAllTypes for other kinds.
 ValueType type_of_leaf(FormulaKind kind) noexcept;
 
 constexpr std::uint64_t name_bit(TextId name) noexcept {
@@ -138,7 +140,7 @@ class FormulaPool {
   FormulaId either(FormulaId a, FormulaId b);
   FormulaId negate(FormulaId of);
 
-  // `of` where the value is of one of the types in `bits`; others are free.
+  // Requires `of` of values whose type is in `bits`, nothing of others.
   FormulaId if_type(unsigned bits, FormulaId of) { return either(types(kAllTypes & ~bits), of); }
 
   std::uint32_t add_rule(NumberRule rule);
@@ -147,7 +149,7 @@ class FormulaPool {
 
   NameId one_name(TextId text);
   NameId names_in(regex::ExprId language);
-  // Names that are not known yet: set_names() says them, before any is asked for.
+  // A set of names that set_names() defines later, before its first use.
   NameId new_names();
 
   void set_names(NameId id, regex::ExprId language) { name_sets_[id].expr = language; }
@@ -173,35 +175,34 @@ class FormulaPool {
 
   FormulaId schema_formula(std::uint32_t id) const noexcept { return schemas_[id]; }
 
-  // `of` for a value of this one type: only leaves of it are left, no kSchema.
+  // `of` for a value of this one type: the result has only leaves of this type, and no kSchema.
   FormulaId of_type(FormulaId of, ValueType type);
   // One expression for a formula over strings, which of_type() made.
   regex::ExprId string_language(FormulaId of);
 
-  // Steps of what of_type() made of objects and arrays. The value of the member or item stands in
-  // the result as kChild.
+  // The formula of the rest of an object or array, after one member or item; `of` comes from
+  // of_type(). The requirements on the member's or item's value are kChild leaves in the result.
   FormulaId behind_name(FormulaId of, TextId name);
   FormulaId behind_item(FormulaId of);
-  // What the next member or item must bring for it to fulfill `of`, a negative kRestNames or
-  // kRestItems.
+  // The requirement on the next member or item under which it fulfills `of`, a negative kRestNames
+  // or kRestItems.
   FormulaId broken_by_name(FormulaId of, TextId name);
   FormulaId broken_by_item(FormulaId of);
-  // Something that a condition of a kRestNames or kRestItems asks the value in progress; kNoFormula
-  // if none does.
+  // A kChild formula inside a condition of a kRestNames or kRestItems; kNoFormula if there is none.
   FormulaId open_question(FormulaId of);
-  // `of` with each kChild replaced by what became of it.
+  // `of` with each kChild replaced by its result.
   FormulaId resolve(FormulaId of, const std::function<FormulaId(FormulaId)>& became);
   // All leaves but kChild, appended.
   void leaves_besides(FormulaId of, std::vector<FormulaId>& out);
   // `of` where everything but kChild is fulfilled.
   FormulaId children_alone(FormulaId of);
-  // The place of a declared name among those that `of` declares; 0 where it declares it not.
+  // The place of `name` in the declared order of `of`; 0 if `of` does not declare it.
   std::uint32_t order_of(FormulaId of, TextId name);
-  // Two items that are equal have come.
+  // `of` for an array in which two equal items have come.
   FormulaId with_duplicate(FormulaId of);
-  // What kChild formulas stand in `of`, each once, appended.
+  // Appends the kChild formulas in `of`, each once.
   void children_asked(FormulaId of, std::vector<FormulaId>& out);
-  // Whether `of` holds where its leaves do as `leaf` says; it does not where it is kNoFormula.
+  // Evaluates `of`; `leaf` evaluates its leaves. False for kNoFormula.
   bool holds(FormulaId of, const std::function<bool(const Formula&)>& leaf);
 
   // The object or array may end here.

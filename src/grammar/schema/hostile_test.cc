@@ -167,6 +167,23 @@ TEST(HostileSchema, ManyItemsAreComparedByALookUpEach) {
             "rejected");
 }
 
+// What has ended takes no memory: 55,000 items were too many, and one text took 60 bytes for each.
+TEST(HostileSchema, OnlyWhatIsOpenTakesMemory) {
+  const auto number = [](int i) { return std::to_string(i); };
+  const std::string unique = R"({"uniqueItems":true})";
+  EXPECT_EQ(answer(unique, list(150'000, number)), "accepted");
+  EXPECT_EQ(answer(unique, cat("[1,", list(150'000, number).substr(1))), "rejected");
+  const auto deep = [](int i) { return cat("[[", i, "],{\"a\":[", i, "]}]"); };
+  EXPECT_EQ(answer(unique, list(20'000, deep)), "accepted");
+  EXPECT_EQ(answer(unique, cat("[[[2],{\"a\":[2]}],", list(20'000, deep).substr(1))), "rejected");
+  const auto long_text = [](int i) { return cat("\"", i, std::string(1'000, 'a'), "\""); };
+  EXPECT_EQ(answer(unique, list(1'000, long_text)), "accepted");
+  const std::string text(600'000, 'a');
+  EXPECT_EQ(answer(unique, cat("[\"", text, "\"]")), "grammar_memory");
+  EXPECT_EQ(answer("{}", cat("{\"", text, "\":1}")), "grammar_memory");
+  EXPECT_EQ(answer("{}", cat("[\"", text, "\"]")), "accepted");
+}
+
 TEST(HostileSchema, ReferencesIntoALargeObjectAreFoundByHash) {
   std::string defs = R"({"$defs":{)";
   for (int i = 0; i < 20'000; ++i)

@@ -34,7 +34,7 @@ class Lists {
   std::size_t n_words_ = 0;
 };
 
-// A chain grows at its end and shares what is before; 0 is the empty one.
+// A chain grows at its end and shares its prefix with other chains; 0 is the empty chain.
 class Cells {
  public:
   CellId add(CellId before, std::uint32_t item);
@@ -43,8 +43,8 @@ class Cells {
 
   std::uint32_t item(CellId id) const noexcept { return all_[id - 1].item; }
 
-  // Whether the chain has `item`: O(log² n), and O(n log n) for all the first calls on the cells of
-  // one chain.
+  // Whether the chain has `item`. O(log² n); the lists are built at the first calls, in O(n log n)
+  // for all cells of a chain together.
   bool has(CellId id, std::uint32_t item);
 
   std::size_t size() const noexcept { return all_.size(); }
@@ -65,8 +65,8 @@ class Cells {
   std::unordered_map<std::uint64_t, CellId> ids_ = {};
   std::vector<Cell> all_ = {};
 
-  // The last so many items of a chain of n, ascending: as many as the lowest bit of n says. So a
-  // chain is the disjoint union of log₂ n such lists.
+  // The last k items of a chain of n items, ascending; k is the lowest set bit of n (as in a
+  // Fenwick tree). So a chain is the disjoint union of at most log₂ n such lists.
   struct Sorted {
     std::vector<std::uint32_t> items;
     CellId before;

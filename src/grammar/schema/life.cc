@@ -149,9 +149,8 @@ Life LifeSearch::of_object(FormulaId of, FreeNames names) {
   return life;
 }
 
-// Takes one demand, tries each kind of name for it, and goes on with what is left. A demand for one
-// name comes first, for it leaves no choice.
-Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
+// A demand for one name comes first, for it leaves no choice.
+std::size_t LifeSearch::demand_of(const Leaves& leaves) const {
   std::size_t at = leaves.size();
   bool is_one = false;
   for (std::size_t i = 0; i < leaves.size() && !is_one; ++i) {
@@ -160,7 +159,15 @@ Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
     if (f.kind == FormulaKind::kNameSome || is_broken_rest) at = i;
     is_one = f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one;
   }
+  return at;
+}
+
+// Takes one demand, tries each kind of name for it, and goes on with what is left.
+Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
+  const std::size_t at = demand_of(leaves);
   if (at == leaves.size()) return Life::kLive;
+  const Formula& wanted = pool_.at(leaves[at]);
+  const bool is_one = wanted.kind == FormulaKind::kNameSome && pool_.names(wanted.a).is_one;
   if (depth_ >= kMaxDepth) return Life::kUnknown;
   const FormulaId demand = leaves[at], all = pool_.all_of(leaves);
   Leaves rest = leaves;
@@ -214,14 +221,11 @@ Life LifeSearch::of_array(FormulaId of) {
   });
 }
 
-// Behind the last position that is named all items are alike, and a demand can be taken at once;
-// before it an item simply comes.
-Life LifeSearch::array_branch(const Leaves& leaves) {
-  bool is_alike = true, has_most = false;
+std::size_t LifeSearch::demand_of_array(const Leaves& leaves, bool& is_alike,
+                                        bool& has_most) const {
   std::size_t at = leaves.size();
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const Formula& f = pool_.at(leaves[i]);
-    if (f.kind == FormulaKind::kUnique) return Life::kUnknown;
     if (f.kind == FormulaKind::kRestItems) {
       const auto its = pool_.children(f);
       for (std::size_t k = 1; k < its.size(); k += 4)
@@ -233,6 +237,18 @@ Life LifeSearch::array_branch(const Leaves& leaves) {
     has_most = has_most || f.kind == FormulaKind::kItemMost;
     if (f.kind == FormulaKind::kItemSome) at = i;
   }
+  return at;
+}
+
+// Behind the last position that is named all items are alike, and a demand can be taken at once;
+// before it an item simply comes.
+Life LifeSearch::array_branch(const Leaves& leaves) {
+  const auto is_unique = [&](FormulaId leaf) {
+    return pool_.at(leaf).kind == FormulaKind::kUnique;
+  };
+  if (std::any_of(leaves.begin(), leaves.end(), is_unique)) return Life::kUnknown;
+  bool is_alike = true, has_most = false;
+  const std::size_t at = demand_of_array(leaves, is_alike, has_most);
   if (at == leaves.size()) return Life::kLive;
   if (depth_ >= kMaxDepth) return Life::kUnknown;
   const Formula demand = pool_.at(leaves[at]);
@@ -389,7 +405,8 @@ regex::ExprId LifeSearch::next_names(FormulaId of, FreeNames names) {
   return pool_.exprs().unite(good);
 }
 
-// Multiples of powers of ten have a regular spelling that is small; others have not.
+// Integers are spelled without a point, for readers that take 1.0 for a fraction. Multiples of
+// powers of ten have a regular spelling that is small; others have not.
 regex::ExprId LifeSearch::number_rule(const Formula& f) {
   regex::ExprPool& exprs = pool_.exprs();
   const NumberRule& rule = pool_.rule(f.a);
@@ -397,7 +414,8 @@ regex::ExprId LifeSearch::number_rule(const Formula& f) {
   switch (rule.kind) {
     case NumberRule::Kind::kInteger:
       return or_none(
-          json_number(exprs, {.is_integer = true, .may_end_in_zeros = rule.may_end_in_zeros}));
+          json_number(exprs, {.is_integer = true,
+                              .may_end_in_zeros = rule.may_end_in_zeros && f.is_negative}));
     case NumberRule::Kind::kAtLeast:
     case NumberRule::Kind::kAbove:
       return or_none(json_number(

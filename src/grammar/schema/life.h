@@ -1,9 +1,9 @@
-// Whether any value fits a formula: what a mask needs to be exact, for a branch that nothing can
-// fulfill is dead at once, not at the value's end.
+// Satisfiability: whether any value fulfills a formula. Exact masks need it, because a text that no
+// value can complete must be dead at once, not at the value's end.
 //
-// A formula is taken apart into branches (∨ over ∧ of leaves). An object's branch lives if each
-// thing that must come can: a member of a free name whose value lives, with all that others ask of
-// it; an array's the same with items. Fulfilling one demand after another is complete, because the
+// A formula is taken apart into branches (∨ over ∧ of leaves). A branch of an object is live if
+// each required member can come: one with a free name and a live value that also fulfills the other
+// leaves. Arrays: the same for items. Fulfilling one demand after another is complete, because the
 // order of members is free, and so is that of items behind the last position that a schema names.
 // The work is bounded by fuel; kUnknown says that it was used up.
 #pragma once
@@ -23,8 +23,8 @@ namespace wick::grammar {
 
 using Life = regex::Liveness;
 
-// The names that an object still may have: not those that came; with an order, of the declared ones
-// only those behind `last`.
+// The names that the next members of an object may have: names that have not come yet; with a
+// declared order, no declared name at or before `last`.
 struct FreeNames {
   CellId came = 0;
   std::uint32_t last = 0;
@@ -35,7 +35,7 @@ class LifeSearch {
   LifeSearch(FormulaPool& pool, Cells& cells, bool has_order)
       : pool_(pool), cells_(cells), has_order_(has_order) {}
 
-  // Of an operation that has so many steps of regexes and formulas.
+  // Sets the fuel of an operation, in steps of regexes and formulas.
   void refuel(std::uint64_t steps) noexcept { fuel_ = steps / kStepsForOne; }
 
   Life of_value(FormulaId of);
@@ -43,8 +43,8 @@ class LifeSearch {
   Life of_object(FormulaId of, FreeNames names);
   Life of_array(FormulaId of);
 
-  // What the value in progress must be for `of` to live: kChild under ∧ and ∨. kNoFormula
-  // where the fuel is used up.
+  // The condition on the value in progress under which `of` is live: kChild leaves under ∧ and ∨.
+  // kNoFormula if the fuel is used up.
   FormulaId condition(FormulaId of, bool is_array, FreeNames names);
 
   // The names that a next member may have.
@@ -57,6 +57,7 @@ class LifeSearch {
   regex::ExprId numbers(FormulaId of);
 
  private:
+  friend class ShortestSearch;  // walks the same choices
   using Leaves = std::vector<FormulaId>;
   static constexpr std::uint64_t kStepsForOne = 20;
   static constexpr std::size_t kNamesForOne = 16;
@@ -67,11 +68,14 @@ class LifeSearch {
   Life expand(Leaves todo, Leaves leaves, const std::function<Life(const Leaves&)>& is_found);
   bool split(FormulaId of, FormulaId& yes, FormulaId& no);
   FormulaId taken(FormulaId demand, TextId name);
+  // The leaf that asks for a member or item; leaves.size() where none does.
+  std::size_t demand_of(const Leaves& leaves) const;
+  std::size_t demand_of_array(const Leaves& leaves, bool& is_alike, bool& has_most) const;
   Life object_branch(const Leaves& leaves, FreeNames names);
   Life array_branch(const Leaves& leaves);
   FormulaId children_of(const Leaves& leaves, Leaves& others);
   bool is_free(FormulaId of, FreeNames names, TextId name);
-  // One name of each kind that the leaves of `of` tell apart, within `within`; false: too many.
+  // The classes of names in `within` that the leaves of `of` distinguish. False: too many.
   bool kinds(FormulaId of, NameId within, FreeNames names, std::vector<regex::ExprId>& out);
   void leaf_names(FormulaId of, std::vector<NameId>& out);
   regex::ExprId number_rule(const Formula& f);
@@ -86,7 +90,7 @@ class LifeSearch {
   bool has_order_;
   std::uint64_t fuel_ = 0;
   int depth_ = 0, n_choices_ = 0;
-  int open_from_ = 1 << 30;  // the outermost value in progress that an answer leaned on
+  int open_from_ = 1 << 30;  // the outermost open value that a result depends on
   std::unordered_map<FormulaId, Life> values_ = {};
   std::unordered_map<FormulaId, int> open_ = {};
   std::map<std::tuple<FormulaId, CellId, std::uint32_t>, Life> objects_ = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mix.h"
 #include "base/strings.h"
 #include "grammar/limits.h"
 
@@ -10,11 +11,6 @@ namespace {
 
 constexpr std::string_view kWords[] = {"null", "false", "true"};
 constexpr ValueType kWordTypes[] = {kNullType, kFalseType, kTrueType};
-
-std::size_t mix(std::size_t h, std::size_t value) noexcept {
-  h = (h ^ value) * 0x9E3779B97F4A7C15ULL;
-  return h ^ (h >> 29U);
-}
 
 bool keeps_rule(const NumberRule& rule, const Decimal& value, std::string_view text) {
   switch (rule.kind) {
@@ -54,10 +50,10 @@ void replace_each(std::vector<std::uint32_t>& formulas, const Step& step) {
 }  // namespace
 
 std::size_t JsonMachine::Hash::operator()(const Frame& f) const noexcept {
-  std::size_t h =
-      mix(f.below, (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) | (f.keeps_items ? 4U : 0U));
+  std::size_t h = mix_hash(
+      f.below, (f.is_array ? 1U : 0U) | (f.keeps_value ? 2U : 0U) | (f.keeps_items ? 4U : 0U));
   for (const std::uint32_t part : {f.formulas, f.questions, f.name, f.names, f.last, f.values})
-    h = mix(h, part);
+    h = mix_hash(h, part);
   return h;
 }
 
@@ -80,13 +76,22 @@ Error JsonMachine::failure() const {
           {}};
 }
 
+std::size_t JsonMachine::used_cells() const noexcept {
+  const std::size_t n_sorted = cells_.n_sorted() / kNumbersForCell;
+  return cells_.size() + n_sorted + frames_.size() * 4 + lists_.n_words();
+}
+
+bool JsonMachine::is_worn() const noexcept {
+  return std::max(used_cells(), texts_.size()) > kMaxMachineCells / 2 ||
+         pool_->used_bytes() > kMaxFormulaBytes / 2 ||
+         pool_->exprs().used_bytes() > regex::kMaxAutomatonBytes / 2;
+}
+
 std::uint32_t JsonMachine::frame_of(const Frame& frame) {
   const auto [known, is_new] =
       frame_ids_.try_emplace(frame, static_cast<std::uint32_t>(frames_.size()));
   if (is_new) frames_.push_back(frame);
-  const std::size_t n_sorted = cells_.n_sorted() / kNumbersForCell;
-  if (cells_.size() + n_sorted + frames_.size() * 4 + lists_.n_words() > kMaxMachineCells)
-    is_full_ = true;
+  if (used_cells() > kMaxMachineCells) is_full_ = true;
   return known->second;
 }
 
@@ -239,7 +244,7 @@ JsonMachine::Place JsonMachine::in_string(Place place, unsigned char byte) {
       part = pool_->automaton().step(part, static_cast<unsigned char>(c));
       if (part == regex::kNoExpr) return fail();
     }
-    if (keeps(place.frame)) place.text = texts_.add(place.text, static_cast<unsigned char>(c));
+    if (keeps(place.frame)) keep(place, static_cast<unsigned char>(c));
   }
   if (content[0] == regex::kEmptySet) return {};
   place.content = lists_.of(std::move(content));
@@ -260,7 +265,7 @@ JsonMachine::Place JsonMachine::in_name(Place place, unsigned char byte) {
   if (spelled.kind == Spelled::Kind::kWrong) return {};
   if (spelled.kind == Spelled::Kind::kEnd) return end_name(place);
   for (const char c : bytes_of(spelled, byte))
-    place.text = texts_.add(place.text, static_cast<unsigned char>(c));
+    keep(place, static_cast<unsigned char>(c));
   return place;
 }
 
@@ -281,13 +286,17 @@ JsonMachine::Place JsonMachine::end_name(Place place) {
   return {.where = Where::kColon, .frame = frame_of(frame)};
 }
 
+void JsonMachine::keep(Place& place, unsigned char byte) {
+  place.text = texts_.add(place.text, byte);
+  if (texts_.size() > kMaxMachineCells) is_full_ = true;
+}
+
 JsonMachine::Place JsonMachine::in_number(Place place, unsigned char byte) {
   if (!is_of_number(byte)) {
     place = end_number(place);
     return place.where == Where::kDead || place.where == Where::kFailed ? place : step(place, byte);
   }
-  place.text = texts_.add(place.text, byte);
-  if (texts_.size() > kMaxMachineCells) is_full_ = true;
+  keep(place, byte);
   return place;
 }
 
@@ -378,13 +387,33 @@ TextId JsonMachine::nested_value(const Frame& frame) {
   return pool_->text(out);
 }
 
+// All other places are void then.
+JsonMachine::Place JsonMachine::without_past(Place place) {
+  std::vector<Frame> open;
+  for (std::uint32_t at = place.frame; at != 0; at = frames_[at].below)
+    open.push_back(frames_[at]);
+  frames_.resize(1);
+  frame_ids_.clear();
+  texts_.drop(0);
+  place.frame = 0;
+  for (; !open.empty(); open.pop_back()) {
+    open.back().below = place.frame;
+    place.frame = frame_of(open.back());
+  }
+  return place;
+}
+
 Result<bool> JsonMachine::accepts(std::string_view text) {
   pool_->refuel(kDocumentFuel + kDocumentFuelForByte * text.size());
   Place place = start();
+  std::size_t n_kept = kMaxMachineCells / 16;
   for (const char c : text) {
     place = step(place, static_cast<unsigned char>(c));
     if (place.where == Where::kFailed) return failure();
     if (place.where == Where::kDead) return false;
+    if (place.text != 0 || frames_.size() + texts_.size() < n_kept) continue;
+    place = without_past(place);
+    n_kept = kMaxMachineCells / 16 + frames_.size() * 2;
   }
   const bool is_whole = accepts(place);
   if (is_full_ || pool_->has_failed()) return failure();

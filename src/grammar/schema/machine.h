@@ -1,7 +1,8 @@
-// A JSON text against formulas, byte by byte: a deterministic machine whose place is a small value.
-// Open objects and arrays are frames on a stack that shares its lower parts; a frame holds what is
-// still asked of its value, and what the value in progress is asked. What a text does not fit shows
-// at its end at the latest; recognizer.h finds the first byte that no document goes on from.
+// Checks a JSON text against formulas, byte by byte. A deterministic machine, whose state (Place)
+// is a small value. Open objects and arrays are frames on a stack that shares its lower parts. A
+// frame has the remaining requirements on its value and those on the value in progress. The machine
+// rejects an invalid text at its end at the latest; recognizer.h finds the first byte after which
+// no document can continue.
 //
 // One thread. Memory is bounded: beyond it step() gives Where::kFailed, and failure() says why.
 #pragma once
@@ -68,11 +69,13 @@ class JsonMachine {
   Place start();
   // Spends the pool's fuel, which the caller gives for each operation.
   Place step(const Place& place, unsigned char byte);
-  // Behind a number, which any other byte ends.
+  // The place after a number, which ends at any byte that is not part of it.
   Place end_number(const Place& place);
   static bool is_of_number(unsigned char byte) noexcept;
   bool accepts(const Place& place);
   Error failure() const;
+  // Half of a limit of memory is used.
+  bool is_worn() const noexcept;
 
   const Frame& frame(std::uint32_t id) const noexcept { return frames_[id]; }
 
@@ -84,7 +87,7 @@ class JsonMachine {
 
   Cells& cells() noexcept { return cells_; }
 
-  // Places whose text came after n_texts() was `n` are void.
+  // After drop_texts(n), places are invalid if their text began when n_texts() was n or more.
   std::size_t n_texts() const noexcept { return texts_.size(); }
 
   void drop_texts(std::size_t n) { texts_.drop(n); }
@@ -105,6 +108,7 @@ class JsonMachine {
 
   Place or_failed(const Place& place) noexcept;
   Place stepped(const Place& place, unsigned char byte);
+  std::size_t used_cells() const noexcept;
   std::uint32_t frame_of(const Frame& frame);
   Place begin_value(const Place& place, unsigned char byte);
   Place begin_nested(const Place& place, bool is_array);
@@ -118,9 +122,12 @@ class JsonMachine {
   Place end_nested(const Place& place);
   // The value in progress is over; `answers` are those to its frame's questions.
   Place end_value(std::uint32_t frame, const std::vector<bool>& answers, TextId value);
-  // Makes the next value's questions from what its frame asks of it.
+  // Computes the formulas of the next value from those of its frame.
   void ask(Frame& frame);
   bool keeps(std::uint32_t frame) const noexcept;
+  void keep(Place& place, unsigned char byte);  // of the name, number or string in progress
+  // Forgets the frames that are no longer open, and texts that have ended.
+  Place without_past(Place place);
   std::string spelled_text(CellId list) const;
   TextId nested_value(const Frame& frame);
 

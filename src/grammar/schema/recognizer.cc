@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/mix.h"
 #include "base/strings.h"
 #include "grammar/json_string.h"
 #include "grammar/limits.h"
@@ -22,10 +23,8 @@ std::size_t SchemaRecognizer::Hash::operator()(const State& s) const noexcept {
       s.place.spelling.value,
       s.rest,
       s.has_space ? 1U : 0U};
-  for (const std::uint64_t part : parts) {
-    h = (h ^ part) * 0x9E3779B97F4A7C15ULL;
-    h ^= h >> 29U;
-  }
+  for (const std::uint64_t part : parts)
+    h = mix_hash(h, part);
   return h;
 }
 
@@ -64,6 +63,10 @@ void SchemaRecognizer::end_walk() {
   for (; states_.size() > n_kept_states_; states_.pop_back())
     ids_.erase(states_.back());
   machine_.drop_texts(n_kept_texts_);
+}
+
+bool SchemaRecognizer::is_worn() const noexcept {
+  return states_.size() > kMaxSchemaStates / 8 || machine_.is_worn();
 }
 
 Error SchemaRecognizer::failure() const {

@@ -1,14 +1,15 @@
-// A JSON Schema as a Recognizer: documents whose members come in the declared order or in any, with
-// the white space that the policy allows. Dead exactly where no document goes on.
+// A JSON Schema as a Recognizer: documents with members in the declared order or in any order, and
+// with the white space that JsonStyle allows. A state is dead if and only if no document continues
+// from it.
 //
 // Numbers are spelled without exponents, with at most kMaxNumberDigits digits before and behind the
-// point. Strings have every spelling, names of a declared order no escape that they do not need.
-// Refused besides what compile_schema() refuses: uniqueItems and multipleOf of what is no
-// power of ten, by name; and, at the step that needs it, a question about dead ends that takes too
-// many steps ("schema_fuel").
+// point. Strings may be spelled in every way; names in a declared order have no unneeded escapes.
+// Errors, in addition to those of compile_schema(): uniqueItems, and multipleOf a number that is no
+// power of ten. step() fails ("schema_fuel") if the search for dead ends takes too many steps.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +18,7 @@
 #include "grammar/recognizer.h"
 #include "grammar/schema/life.h"
 #include "grammar/schema/machine.h"
+#include "grammar/schema/shortest.h"
 
 namespace wick::grammar {
 
@@ -40,9 +42,11 @@ class SchemaRecognizer final : public Recognizer {
 
   StateId step(StateId state, unsigned char byte) override;
   bool accepts(StateId state) const noexcept override;
+  Result<std::string> shortest(StateId state) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
+  bool is_worn() const noexcept override;
   Error failure() const override;
 
  private:
@@ -63,6 +67,7 @@ class SchemaRecognizer final : public Recognizer {
   SchemaRecognizer(CompiledSchema schema, const JsonStyle& style)
       : machine_(std::move(schema), style.has_order),
         life_(machine_.pool(), machine_.cells(), style.has_order),
+        shortest_(machine_.pool(), machine_.cells(), life_, style.has_order),
         style_(style) {}
 
   StateId state_of(const State& state);
@@ -75,8 +80,14 @@ class SchemaRecognizer final : public Recognizer {
   StateId if_live(const Place& to, Life life);
   Life may_leave(const State& from, unsigned char byte);
 
-  // What the object or array of a frame must still be; what the value in progress in it must be, as
-  // kChild, and as a formula at its beginning.
+  // Bytes that bring the document nearer to its end (recognizer_shortest.cc).
+  std::optional<std::string> next_piece(StateId id);
+  std::optional<std::string> rest_of_container(const State& state);
+  std::optional<std::string> rest_of_string(StateId id);
+  std::optional<std::string> one_byte(StateId id, std::string_view order);
+
+  // goal: the remaining requirement on the object or array of a frame. condition: the requirement
+  // on the value in progress, as kChild leaves. wanted: the same as a formula at the value's start.
   FormulaId goal(std::uint32_t frame);
   FormulaId condition(std::uint32_t frame);
   FormulaId wanted(std::uint32_t frame);
@@ -84,6 +95,7 @@ class SchemaRecognizer final : public Recognizer {
 
   JsonMachine machine_;
   LifeSearch life_;
+  ShortestSearch shortest_;
   JsonStyle style_;
   std::vector<State> states_ = {State{}};  // the first is kDeadState
   std::unordered_map<State, StateId, Hash> ids_ = {};

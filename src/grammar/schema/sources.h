@@ -55,13 +55,14 @@ class SchemaSources {
   // The schema itself; once.
   Result<Place> add_root(Json document);
 
-  // Where `reference`, as written in resource `from`, leads.
+  // The target of `reference`, as written in resource `from`.
   Result<Place> find(ResourceId from, std::string_view reference);
 
   const Resource& resource(ResourceId id) const noexcept { return resources_[id]; }
 
-  // Where `node` lies, for messages: "#/properties/a", behind its document's address where that is
-  // not the schema itself; no control characters, 400 bytes at most. Looks through the documents.
+  // The place of `node` for messages: "#/properties/a", with its document's address in front if
+  // that is not the schema itself. No control characters, at most 400 bytes. Searches all
+  // documents.
   std::string place_of(const Json& node) const;
 
   // The resource that `node` is the root of; else `within`.

@@ -14,8 +14,8 @@ namespace wick {
 // infinity gets the group scale NaN and p = 0, so that the products of its row are NaN.
 void quantize_scalar(const float* x, const ActivationLayout& layout, std::byte* out) noexcept;
 
-// What a quantized row leaves over of x: out = x - group_scale * (k * p), each operation rounded;
-// NaN where the group scale is. `out` may be x.
+// The residual of a quantized row: out = x - group_scale * (k * p), each operation rounded; NaN if
+// the group scale is NaN. `out` may be x.
 void residual(const float* x, const ActivationLayout& layout, const std::byte* row,
               float* out) noexcept;
 

@@ -76,7 +76,7 @@ inline __m256i negated(__m256i v) noexcept {
 }
 
 // Everything but the values of the four blocks p, which are blocks 4 * quad .. of the group; k is 0
-// behind the row's end.
+// after the row's end.
 inline void store_sums(const __m256i (&p)[4], __m128i shift, __m128i k, std::size_t quad,
                        const GroupParts& out) noexcept {
   const ActivationLayout& l = out.layout;

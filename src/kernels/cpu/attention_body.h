@@ -4,15 +4,16 @@
 // Problem: a query must get the same bits whether it is computed alone (decode), among sixteen
 // (prefill), or in any chunk of a prompt, by any number of threads.
 //
-// Idea: the order of arithmetic depends on the query's position P alone. Positions are cut into
-// ranges of 256; each range gives a maximum, a sum of weights and weighted values of its own, and
-// ranges are merged in ascending order. Inside a range every sum is one chain over ascending
-// positions (or dimensions); lanes never mix but in one fixed tree.
+// Idea: the order of arithmetic depends on the query's position P alone (in an encoder, which sees
+// later positions too, also on the end of the text). Positions are divided into ranges of 256. Each
+// range has its own maximum, sum of weights and weighted values; ranges are merged in ascending
+// order. Inside a range every sum is one chain over ascending positions (or dimensions); lanes are
+// added only in one fixed tree.
 //
-// Invariant: what lies at a position that the query does not see changes no bit, NaN included. Its
-// score is replaced by -infinity, so that it adds +0 to the sum of weights, and its value is left
-// out. So queries of a tile may visit more blocks than each of them needs, and a cache may hold
-// anything behind P. The sign of a zero is put right (+0) at the end of each range.
+// Invariant: keys and values at a position that the query does not see change no bit, even if they
+// are NaN. The score is replaced by -infinity, so it adds +0 to the sum of weights, and the value
+// is skipped. So queries of a tile may visit more blocks than each of them needs, and the cache may
+// contain anything after P. At the end of each range -0 becomes +0.
 //
 // Cost: 2 (k_dim + v_dim) multiply-adds a position and query head, from the first two caches; keys
 // and values are widened once for each tile of rows.
@@ -28,9 +29,9 @@
 namespace wick {
 namespace {
 
-// Blocks of keys, and what memory is asked for while they are multiplied, a line with each pair:
-// the keys of the blocks that follow and the values at the same positions. Each block lies
-// somewhere else, so the processor does not guess it.
+// Blocks of keys, and the lines to prefetch while they are multiplied, one with each pair: keys of
+// the following blocks and values at the same positions. Blocks are not adjacent in memory, so the
+// hardware prefetcher does not find them.
 template <int kBlocks>
 struct KeyBlocks {
   const std::byte* at[kBlocks];
@@ -38,7 +39,7 @@ struct KeyBlocks {
   const std::byte* values[kBlocks];
 };
 
-// A line of what follows, for pair number `pair` of the part of each block that begins at `offset`.
+// Prefetches one line, for pair number `pair` of the part of each block that begins at `offset`.
 template <class Pairs, int kBlocks>
 inline __attribute__((always_inline)) void fetch(const KeyBlocks<kBlocks>& blocks, int b,
                                                  std::ptrdiff_t offset, int pair) {
@@ -169,6 +170,14 @@ inline void score(const AttentionArgs& a, const Pass& pass) {
   }
 }
 
+// Scores are in units of ln 2: so is the cap. Rows follow each other in pass.x.
+inline void cap_scores(const AttentionArgs& a, const Pass& pass) {
+  const int begin = (pass.first_block - pass.range_block) * kCacheBlock;
+  const int end = (pass.end_block - pass.range_block) * kCacheBlock;
+  for (int row = 0; row < pass.rows; ++row)
+    soft_cap_kernel(pass.x + row * kAttentionRange + begin, a.soft_cap * 1.44269502F, end - begin);
+}
+
 // Where a row's state keeps its maximum and sum.
 inline float* totals(const AttentionArgs& a, float* state) {
   return state + (a.v_dim + 15) / 16 * 16;
@@ -192,7 +201,7 @@ void softmax_row(const AttentionArgs& a, const Pass& pass, int row) {
   const int position = position_of(a, pass, row), origin = pass.range_block * kCacheBlock;
   const int begin = (pass.first_block - pass.range_block) * kCacheBlock;
   const int end = (pass.end_block - pass.range_block) * kCacheBlock;
-  const int first = first_seen(a, position) - origin, last = position + 1 - origin;
+  const int first = first_seen(a, position) - origin, last = end_seen(a, position) - origin;
   const auto fill_unseen = [&](int from, int to, float value) {
     for (int i = from; i < first && i < to; ++i)
       x[i] = value;
@@ -250,8 +259,21 @@ inline void merge_state(const AttentionArgs& a, float* into, const float* from) 
   total[1] = __builtin_fmaf(total[1], weights[0][0], other[1] * weights[1][0]);
 }
 
-inline void write_row(const AttentionArgs& a, float* state, float* y) {
-  const Lanes inverse = all(1.0F / totals(a, state)[1]);
+// What a row's values are multiplied with: 1 / sum of weights. A sink is merged into maximum and
+// sum as a last range of one position whose value is zero.
+inline float inverse_sum(const AttentionArgs& a, float* state, int head) {
+  const float* const total = totals(a, state);
+  if (a.sinks == nullptr) return 1.0F / total[1];
+  const float sink = a.sinks[head] * 1.44269502F;
+  const float top = total[0] > sink ? total[0] : sink;
+  alignas(64) float weights[2][16];
+  store(weights[0], exp2_weight(all(total[0] - top)));
+  store(weights[1], exp2_weight(all(sink - top)));
+  return weights[0][0] / __builtin_fmaf(total[1], weights[0][0], weights[1][0]);
+}
+
+inline void write_row(const AttentionArgs& a, float* state, int head, float* y) {
+  const Lanes inverse = all(inverse_sum(a, state, head));
   for (int d = 0; d < a.v_dim; d += 16) {
     const Lanes out = mul(load(state + d), inverse);
     if (a.v_dim - d >= 16) {
@@ -315,7 +337,7 @@ inline Scratch divide_scratch(const AttentionArgs& a) {
 void attend_range_kernel(const AttentionArgs& a, int range, float* states) noexcept {
   const Scratch scratch = divide_scratch(a);
   const auto state_floats = static_cast<std::ptrdiff_t>(attention_state_floats(a.v_dim));
-  const int last_block = a.position / kCacheBlock;
+  const int last_block = (end_seen(a, a.position + a.n_tokens - 1) - 1) / kCacheBlock;
   const int first_block = first_seen(a, a.position) / kCacheBlock;
   const int range_block = range * kRangeBlocks;
   const int range_end = range_block + kRangeBlocks;
@@ -334,6 +356,7 @@ void attend_range_kernel(const AttentionArgs& a, int range, float* states) noexc
     pass.state_floats = state_floats;
     gather_queries(a, row, pass.rows, scratch.q);
     score(a, pass);
+    if (a.soft_cap > 0) cap_scores(a, pass);
     const bool rounds = !is_latent(a) && a.v_type == CacheType::kBF16;
     for (int r = 0; r < pass.rows; ++r)
       (rounds ? softmax_row<true> : softmax_row<false>)(a, pass, r);
@@ -349,9 +372,9 @@ void merge_ranges_kernel(const AttentionArgs& a, int n_ranges, float* states) no
     for (int range = 1; range < n_ranges; ++range) {
       merge_state(a, into, into + static_cast<std::ptrdiff_t>(range) * rows * state_floats);
     }
-    write_row(
-        a, into,
-        a.y + row / a.group * a.y_stride + static_cast<std::ptrdiff_t>(row % a.group) * a.v_dim);
+    const int head = row % a.group;
+    write_row(a, into, head,
+              a.y + row / a.group * a.y_stride + static_cast<std::ptrdiff_t>(head) * a.v_dim);
   }
 }
 

@@ -24,6 +24,15 @@ struct Case {
   int k_dim = 0, v_dim = 0, group = 1, n = 0, window = 0;
   CacheType k_type = CacheType::kF32, v_type = CacheType::kF32;
   bool is_latent = false;  // a value is the first v_dim features of its key
+  float soft_cap = 0;
+  Floats sinks = {};  // of each head of the group
+  bool sees_all = false;  // later positions, too
+
+  // The positions that the query at `position` sees end here.
+  int end(int position) const {
+    if (!sees_all) return position + 1;
+    return window > 0 ? std::min(n, position + window) : n;
+  }
 
   std::string label() const {
     return std::string(is_latent ? "latent, " : "") + "k_dim " + std::to_string(k_dim) +
@@ -168,7 +177,10 @@ inline AttentionArgs arguments(const Case& c, const Cache& cache) {
           .v_dim = c.v_dim,
           .group = c.group,
           .window = c.window,
+          .end = c.sees_all ? c.n : 0,
           .scale = 1 / std::sqrt(static_cast<float>(c.k_dim)),
+          .soft_cap = c.soft_cap,
+          .sinks = c.sinks.empty() ? nullptr : c.sinks.data(),
           .q_stride = static_cast<std::ptrdiff_t>(c.group) * c.k_dim,
           .y_stride = static_cast<std::ptrdiff_t>(c.group) * c.v_dim};
 }
@@ -241,6 +253,14 @@ inline std::vector<Case> cases() {
       {.k_dim = 42, .v_dim = 34, .group = 3, .n = 70, .k_type = f16, .is_latent = true},
       {.k_dim = 96, .v_dim = 64, .group = 5, .n = 290, .k_type = q8, .is_latent = true},
       {.k_dim = 64, .v_dim = 32, .group = 2, .n = 50, .k_type = q4, .is_latent = true},
+      {.k_dim = 16, .v_dim = 16, .group = 2, .n = 300, .k_type = f32, .soft_cap = 0.7F},
+      {.k_dim = 32, .v_dim = 32, .group = 3, .n = 70, .window = 20, .k_type = q8, .soft_cap = 3},
+      {.k_dim = 32, .v_dim = 32, .group = 1, .n = 275, .sees_all = true},
+      {.k_dim = 20, .v_dim = 14, .group = 3, .n = 53, .window = 9, .sees_all = true},
+      {.k_dim = 32, .v_dim = 32, .group = 2, .n = 600, .window = 261, .sees_all = true},
+      {.k_dim = 16, .v_dim = 16, .n = 300, .k_type = bf16, .v_type = bf16, .sees_all = true},
+      {.k_dim = 16, .v_dim = 16, .group = 2, .n = 300, .k_type = bf16, .sinks = {0.5F, 9}},
+      {.k_dim = 32, .v_dim = 32, .group = 1, .n = 70, .window = 20, .k_type = q8, .sinks = {-2}},
   };
 }
 

@@ -1,11 +1,11 @@
-// Attention's second half where a value is a part of its key (MLA): weights times the first v_dim
-// features of the keys. Included by attention_body.h after one of the lanes_*.h; everything is
-// local to the including file.
+// Attention's second half for MLA, where a value is a part of its key: weights times the first
+// v_dim features of the keys. Included by attention_body.h after one of the lanes_*.h; everything
+// is local to the including file.
 //
 // A block of keys holds the sixteen positions of a feature side by side, so a sum runs in sixteen
 // lanes, one for each position mod 16, over the ascending blocks of a range, and its lanes are
-// added in one fixed tree at the end. Of the last block, which a query may see in part, what it
-// does not see is replaced by zeros before it is multiplied.
+// added in one fixed tree at the end. A query may see only a part of the last block; the other
+// positions are replaced by zeros before the multiplication.
 //
 // Cost: v_dim multiply-adds a position and row, as for values of their own, and a tree for each
 // range, row and feature; a block is widened for each kLatentRows rows.
@@ -23,7 +23,8 @@ struct LatentBlocks {
   int n = 0, n_whole = 0;
 };
 
-// Of the last block's positions the first n are seen: what is negative in [16 - n, 32 - n).
+// The mask for a last block of which the first n positions are seen: the negative entries of [16 -
+// n, 32 - n).
 constexpr float kSeen[2 * kCacheBlock] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                           -1, -1, -1, -1, -1, 1,  1,  1,  1,  1,  1,
                                           1,  1,  1,  1,  1,  1,  1,  1,  1,  1};

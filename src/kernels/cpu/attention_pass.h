@@ -1,6 +1,5 @@
-// What attention_body.h and attention_values.h share. Included by them after one of the lanes_*.h;
-// everything is local to the including file.
-// Hot: all of it.
+// Shared by attention_body.h and attention_values.h. They include it after one of the lanes_*.h;
+// everything is local to the including file. Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_pairs.h"
@@ -12,7 +11,7 @@ namespace {
 constexpr int kPassRows = 16;  // rows whose scores are kept at once: 16 KiB
 constexpr int kRangeBlocks = kAttentionRange / kCacheBlock;
 
-// What one pass over a range works on.
+// The arguments of one pass over a range.
 struct Pass {
   int first_row = 0, rows = 0;
   int first_block = 0, end_block = 0;  // of the sequence
@@ -29,10 +28,6 @@ inline bool is_latent(const AttentionArgs& a) {
   return a.v == nullptr;
 }
 
-inline int first_seen(const AttentionArgs& a, int position) {
-  return a.window > 0 && position >= a.window ? position - a.window + 1 : 0;
-}
-
 inline int position_of(const AttentionArgs& a, const Pass& pass, int row) {
   return a.position + (pass.first_row + row) / a.group;
 }
@@ -40,7 +35,7 @@ inline int position_of(const AttentionArgs& a, const Pass& pass, int row) {
 // The last row's window begins last, the first row's past ends first.
 inline void find_whole(const AttentionArgs& a, Pass& pass) {
   const int begin = first_seen(a, position_of(a, pass, pass.rows - 1)) + kCacheBlock - 1;
-  const int end = position_of(a, pass, 0) + 1;
+  const int end = end_seen(a, position_of(a, pass, 0));
   const auto within = [](int block, int low, int high) {
     return block < low ? low : block > high ? high : block;
   };

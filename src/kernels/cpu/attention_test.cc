@@ -78,11 +78,15 @@ struct State {
 
 State range_reference(const Case& c, const Cache& cache, const float* q, int position, int range) {
   const int first = std::max(256 * range, c.window > 0 ? position - c.window + 1 : 0);
-  const int last = std::min(256 * range + 255, position);
+  const int last = std::min(256 * range + 256, c.end(position)) - 1;
   const float factor = (1 / std::sqrt(static_cast<float>(c.k_dim))) * 1.44269502F;
   Floats x, lanes(16, 0.0F), weights(256, 0.0F);
   for (int p = first; p <= last; ++p) {
     x.push_back(score_reference(c, cache, q, p) * factor);
+  }
+  if (c.soft_cap > 0) {  // whose own test is vector_test.cc's
+    vector_kernels(Isa::kScalar)
+        .soft_cap(x.data(), c.soft_cap * 1.44269502F, static_cast<int>(x.size()));
   }
   State state{.m = *std::max_element(x.begin(), x.end()), .s = 0, .o = {}};
   for (int p = first; p <= last; ++p) {
@@ -117,10 +121,11 @@ State range_reference(const Case& c, const Cache& cache, const float* q, int pos
   return state;
 }
 
-Floats attend_reference(const Case& c, const Cache& cache, const float* q, int position) {
+Floats attend_reference(const Case& c, const Cache& cache, const float* q, int position,
+                        int head) {
   const int first = std::max(0, c.window > 0 ? position - c.window + 1 : 0);
   State state = range_reference(c, cache, q, position, first / 256);
-  for (int range = first / 256 + 1; range <= position / 256; ++range) {
+  for (int range = first / 256 + 1; range <= (c.end(position) - 1) / 256; ++range) {
     const State next = range_reference(c, cache, q, position, range);
     const float top = std::max(state.m, next.m);
     const float a = exp2_reference(state.m - top);
@@ -131,27 +136,37 @@ Floats attend_reference(const Case& c, const Cache& cache, const float* q, int p
     }
     state.m = top;
   }
+  float inverse = 1 / state.s;
+  if (!c.sinks.empty()) {
+    const float sink = c.sinks[static_cast<std::size_t>(head)] * 1.44269502F;
+    const float top = std::max(state.m, sink);
+    const float keep = exp2_reference(state.m - top);
+    inverse = keep / std::fma(state.s, keep, exp2_reference(sink - top));
+  }
   for (float& o : state.o)
-    o *= 1 / state.s;
+    o *= inverse;
   return state.o;
 }
 
-Floats attend_in_double(const Case& c, const Cache& cache, const float* q, int position) {
+Floats attend_in_double(const Case& c, const Cache& cache, const float* q, int position,
+                        int head) {
   const int first = std::max(0, c.window > 0 ? position - c.window + 1 : 0);
   std::vector<double> weights, out(static_cast<std::size_t>(c.v_dim), 0.0);
-  for (int p = first; p <= position; ++p) {
+  for (int p = first; p < c.end(position); ++p) {
     double sum = 0;
     for (int d = 0; d < c.k_dim; ++d) {
       sum +=
           static_cast<double>(q[d]) * cache.keys.value(static_cast<std::size_t>(p * c.k_dim + d));
     }
-    weights.push_back(sum / std::sqrt(static_cast<double>(c.k_dim)));
+    sum /= std::sqrt(static_cast<double>(c.k_dim));
+    weights.push_back(c.soft_cap > 0 ? c.soft_cap * std::tanh(sum / c.soft_cap) : sum);
   }
   const double top = *std::max_element(weights.begin(), weights.end());
-  double total = 0;
+  double total =
+      c.sinks.empty() ? 0.0 : std::exp(c.sinks[static_cast<std::size_t>(head)] - top);
   for (double& weight : weights)
     total += weight = std::exp(weight - top);
-  for (int p = first; p <= position; ++p) {
+  for (int p = first; p < c.end(position); ++p) {
     for (int d = 0; d < c.v_dim; ++d) {
       out[static_cast<std::size_t>(d)] +=
           weights[static_cast<std::size_t>(p - first)] / total *
@@ -184,7 +199,7 @@ TEST_P(SameBitsAttention, EveryTileAndSplitEqualsTheDefinition) {
       Floats want;
       for (int g = 0; g < c.group; ++g) {
         const Floats head = attend_reference(
-            c, cache, &q[static_cast<std::size_t>((p * c.group + g) * c.k_dim)], p);
+            c, cache, &q[static_cast<std::size_t>((p * c.group + g) * c.k_dim)], p, g);
         want.insert(want.end(), head.begin(), head.end());
       }
       ASSERT_EQ(std::memcmp(want.data(), got.data(), 4 * width), 0) << "position " << p;
@@ -231,8 +246,8 @@ TEST(Attention, DefinitionIsCloseToDouble) {
     const bool has_bf16 = c.k_type == CacheType::kBF16 || c.v_type == CacheType::kBF16;
     const double bound = has_bf16 ? 2e-2 : is_tiled(c.k_type) ? 1e-4 : 1e-5;
     for (const int position : {0, 1, 15, 16, c.n / 2, c.n - 1}) {
-      const Floats got = attend_reference(c, cache, q.data(), position);
-      const Floats want = attend_in_double(c, cache, q.data(), position);
+      const Floats got = attend_reference(c, cache, q.data(), position, 0);
+      const Floats want = attend_in_double(c, cache, q.data(), position, 0);
       for (std::size_t d = 0; d < want.size(); ++d) {
         EXPECT_NEAR(got[d], want[d], bound) << c.label() << " at " << position;
       }

@@ -44,7 +44,7 @@ void spoil(const Case& c, Cache& cache, int position, float bad) {
 }
 
 bool sees(const Case& c, int query, int position) {
-  return position <= query && (c.window == 0 || position > query - c.window);
+  return position < c.end(query) && (c.window == 0 || position > query - c.window);
 }
 
 // Every pair of types, with and without a window, with dimensions that are whole vectors and that
@@ -66,6 +66,8 @@ std::vector<Case> unseen_cases() {
     all.push_back({.k_dim = 64, .v_dim = 32, .group = 5, .n = 40, .k_type = k, .is_latent = true});
     all.push_back({.k_dim = 64, .v_dim = 32, .n = 275, .k_type = k, .is_latent = true});
   }
+  all.push_back({.k_dim = 32, .v_dim = 34, .n = 53, .sees_all = true});
+  all.push_back({.k_dim = 32, .v_dim = 34, .n = 53, .window = 9, .sees_all = true});
   return all;
 }
 

@@ -1,12 +1,11 @@
 // Attention's second half: weights times values. Included by attention_body.h after one of the
 // lanes_*.h; everything is local to the including file.
 //
-// Blocks that every row of a pass sees whole are multiplied for all rows at once, without a
-// question (weigh_rows). What a row sees of the others, which lie at both ends of a range, is added
-// for each row by itself (weigh_edge): the first blocks of a window, the block that holds the
-// query. A value that a row does not see is left out, not multiplied by 0, which would make NaN of
-// NaN and of infinity. The chain of a row ascends: first edge, whole blocks, last edge.
-// Hot: all of it.
+// Blocks that every row of a pass sees completely are multiplied for all rows at once, without a
+// branch (weigh_rows). The blocks at both ends of a range (the first blocks of a window, the block
+// of the query) are added row by row (weigh_edge). A value that a row does not see is skipped, not
+// multiplied by 0, because 0 times NaN or infinity is NaN. The chain of a row ascends: first edge,
+// whole blocks, last edge. Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/attention_pass.h"
@@ -140,7 +139,7 @@ inline void add_seen(const Read& read, int first, int last, const float* weights
   });
 }
 
-// Goes on with the sums of one row over what it sees of a block, positions [first, last).
+// Continues the sums of one row with positions [first, last) of a block.
 template <class Pairs>
 void weigh_block(const AttentionArgs& a, const std::byte* block, int first, int last,
                  const float* weights, float* state) {
@@ -176,7 +175,7 @@ void weigh_edge(const AttentionArgs& a, const Pass& pass, int begin, int end) {
     const int position = position_of(a, pass, row);
     for (int b = begin; b < end; ++b) {
       const int origin = b * kCacheBlock;
-      int first = first_seen(a, position) - origin, last = position + 1 - origin;
+      int first = first_seen(a, position) - origin, last = end_seen(a, position) - origin;
       if (first < 0) first = 0;
       if (last > kCacheBlock) last = kCacheBlock;
       if (first >= last) continue;

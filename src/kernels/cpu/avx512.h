@@ -1,6 +1,5 @@
-// What every AVX-512 file begins with. With WICK_SIMDE the instructions are emulated, for the tests
-// on processors without them. Included by *_avx512.cc and its headers only.
-// Hot: all of it.
+// Included by every AVX-512 file. With WICK_SIMDE the instructions are emulated, for tests on
+// processors without them. Included by *_avx512.cc and its headers only. Hot: all of it.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__)

@@ -1,6 +1,6 @@
-// What the vector kernels of every ISA need to know of the block formats, a row for each: plain
-// constants, for the per-ISA files (docs/ARCHITECTURE.md, "ISA safety"). Layouts and formulas:
-// quant/<name>.h; the scalar definition: scalar_formats.h.
+// Constants of the block formats for the vector kernels of every ISA, one row per format; plain
+// constants, so that per-ISA files may include them (docs/ARCHITECTURE.md, "ISA dispatch"). Layouts
+// and formulas: quant/<name>.h; the scalar definition: scalar_formats.h.
 //
 //   Block      as in the file
 //   kHasMin    x = d * q + m (blocks of 32) or d * scale * q - dmin * min (super-blocks)
@@ -41,7 +41,7 @@ struct IQ4_NL : Block32Format<BlockIQ4_NL, false, 128, 241> {
   static constexpr const std::int8_t* kTable = kIq4Values;
 };
 
-// 12 would do; 16 is what activation rows have sums for.
+// 12 would suffice; activation rows have sums for 16.
 struct MXFP4 : Block32Format<BlockMXFP4, false, 16, 28> {
   static constexpr bool kHasTable = true;
   static constexpr const std::int8_t* kTable = kMxfp4Doubled;

@@ -95,8 +95,8 @@ inline Lanes absolute(const Lanes& a) {
   return each([&](int i) { return __builtin_fabsf(a.v[i]); });
 }
 
-// To the nearest whole number, halves to even; |a| < 2^22. Adding 1.5 * 2^23 leaves no place behind
-// the point, so the addition itself rounds.
+// Rounds to the nearest integer, halves to even; |a| < 2^22. A sum near 1.5 * 2^23 has no fraction
+// bits, so the addition rounds.
 inline Lanes round(const Lanes& a) {
   return each([&](int i) { return (a.v[i] + 12582912.0F) - 12582912.0F; });
 }
@@ -120,7 +120,7 @@ inline Lanes pick_negative(const Lanes& x, const Lanes& a, const Lanes& b) {
   return each([&](int i) { return x.v[i] < 0.0F ? a.v[i] : b.v[i]; });
 }
 
-// Rounded to bfloat16 (nearest even) and widened again. What becomes of a NaN hangs on its bits.
+// Rounds to bfloat16 (nearest even) and widens again. The result for a NaN depends on its payload.
 inline Lanes round_to_bf16(const Lanes& a) {
   return each([&](int i) {
     const auto bits = __builtin_bit_cast(std::uint32_t, a.v[i]);
@@ -175,7 +175,7 @@ inline Lanes widen_bytes(const std::byte* p) {
   return each([p](int i) { return static_cast<float>(static_cast<std::int8_t>(p[i])); });
 }
 
-// Sixteen bytes → what their low and their high four bits mean: quant - 8.
+// Sixteen bytes → the values of their low and of their high nibbles: quant - 8.
 inline void widen_nibbles(const std::byte* p, Lanes& low, Lanes& high) {
   low = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] & std::byte{15}) - 8); });
   high = each([p](int i) { return static_cast<float>(static_cast<int>(p[i] >> 4) - 8); });

@@ -1,6 +1,5 @@
-// What a matrix product takes: plain structs without a function, so that the per-ISA files may
-// include this header (docs/ARCHITECTURE.md, "ISA safety"). Their meaning is in
-// kernels/cpu/matmul.h.
+// The arguments of a matrix product: plain structs without functions, so that per-ISA files may
+// include this header (docs/ARCHITECTURE.md, "ISA dispatch"). kernels/cpu/matmul.h explains them.
 // Hot: all of it.
 #pragma once
 
@@ -9,11 +8,11 @@
 
 namespace wick {
 
-// How one quantized activation row lies in memory: one f32 group scale for each group of 256 values
-// (the last may be shorter, a multiple of 32), one block scale k of 1, 2, 4 or 8 for each block of
-// 32, sums, and the int8 values p; x is about group_scale * k * p. Members are offsets in bytes
-// from the row's start, each a multiple of 64. Behind `blocks`, the last group is zero. The sums
-// are stored in the forms that kernels load whole (B sums 32 values of p, B16 sums 16):
+// The memory layout of one quantized activation row: one f32 group scale for each group of 256
+// values (the last may be shorter, a multiple of 32), one block scale k of 1, 2, 4 or 8 for each
+// block of 32, sums, and the int8 values p; x is about group_scale * k * p. Members are offsets in
+// bytes from the row's start, each a multiple of 64. The last group is padded with zero blocks. The
+// sums are stored in the forms that kernels load whole (B sums 32 values of p, B16 sums 16):
 //
 //   group_scales       f32 [groups]
 //   block_scales       i16 [groups][8]    k
@@ -24,9 +23,9 @@ namespace wick {
 //   values             i8  [groups][256]  p, -127..127
 //   shifts             i32 [groups][8]    log2 k
 //
-// Compensations are the starting values of sums over unsigned quants (q plus an offset): they take
-// the offset off again. The first two are split over the two 16-bit words that add up four values
-// each, p[4i] + p[4i + 1] and p[4i + 2] + p[4i + 3]:
+// Compensations are the initial values of sums over unsigned quants (q plus an offset): they cancel
+// the offset. The first two are split over the two 16-bit words that add up four values each, p[4i]
+// + p[4i + 1] and p[4i + 2] + p[4i + 3]:
 //
 //   word_compensations       i16 [groups][8][2]   -16 * a block's word sums        at most 32512
 //   half_word_compensations  i16 [groups][16][2]  -32 * half a block's word sums   at most 32512
@@ -71,11 +70,11 @@ using MatmulFn = void (*)(const MatmulArgs& args) noexcept;
 using QuantizeFn = void (*)(const float* x, const ActivationLayout& layout,
                             std::byte* out) noexcept;
 
-// Nothing but the ISA's widest multiply of bytes, none waiting for another; returns how many
-// products that were. What products with many tokens are held against.
+// Runs only independent multiplies of the ISA's widest byte instruction and returns the number of
+// products. Benchmarks divide the speed of GEMM by this peak.
 using PeakFn = std::uint64_t (*)(std::uint64_t rounds) noexcept;
 
-// The kernels that one ISA brings; where one is null, the scalar one serves.
+// The kernels of one ISA; a null entry means the scalar kernel.
 struct MatmulOverrides {
   QuantizeFn quantize = nullptr;
   PeakFn peak = nullptr;

@@ -1,7 +1,6 @@
-// What the AVX2 products share: the loop over rows and tokens and a few shuffles. Included by
-// *_avx2.cc only; everything is internal to the file that includes it, so that no function compiled
-// for AVX2 can serve a processor without it (docs/ARCHITECTURE.md, "ISA safety").
-// Hot: all of it.
+// Shared by the AVX2 products: the loop over rows and tokens, and a few shuffles. Included by
+// *_avx2.cc only. Everything is internal to the including file, so no function compiled for AVX2
+// can run on a processor without it (docs/ARCHITECTURE.md, "ISA dispatch"). Hot: all of it.
 #pragma once
 
 #include <immintrin.h>

@@ -1,6 +1,5 @@
-// What each ISA brings to the matrix products. The getters and the kernels are compiled with the
-// flags of their ISA and may run only where is_supported() (kernels/cpu/isa.h) says so.
-// Hot: all of it.
+// The tables of matrix product kernels of each ISA. The getters and the kernels are compiled with
+// the flags of their ISA; call them only if is_supported() (kernels/cpu/isa.h). Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/matmul_args.h"

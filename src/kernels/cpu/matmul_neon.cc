@@ -75,7 +75,7 @@ inline int32x4_t dot(const Quants& quants, const std::int8_t* p) noexcept {
   return vdotq_s32(first, quants.second, vld1q_s8(p + 16));
 }
 
-// k * S of the first n <= 4 blocks; zeros behind them.
+// k * S of the first n <= 4 blocks; zeros after them.
 template <class Format>
 inline float32x4_t sums_of_four(const typename Format::Block* blocks, int n, const std::int8_t* p,
                                 const std::int16_t* block_scales) noexcept {
@@ -213,7 +213,7 @@ std::uint64_t peak_neon(std::uint64_t rounds) noexcept {
   const int8x16_t quants = vdupq_n_s8(1);
   return products_of<int32x4_t>(rounds, [&quants](int32x4_t& sum) {
     sum = vdotq_s32(sum, quants, quants);
-    __asm__ volatile("" : "+w"(sum));  // nobody reads it
+    __asm__ volatile("" : "+w"(sum));  // keeps the value in a register
   });
 }
 

@@ -1,6 +1,5 @@
-// What the NEON products share. Included by *_neon.cc only; everything is internal to the file that
-// includes it (docs/ARCHITECTURE.md, "ISA safety").
-// Hot: all of it.
+// Shared by the NEON products. Included by *_neon.cc only; everything is internal to the file that
+// includes it (docs/ARCHITECTURE.md, "ISA dispatch"). Hot: all of it.
 #pragma once
 
 #include <arm_neon.h>

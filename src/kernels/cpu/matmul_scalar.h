@@ -1,6 +1,5 @@
-// The scalar matrix products: the definition that every other kernel is held to, bit for bit, and
-// what runs where an ISA has no kernel of its own. Written to be believed, not to be fast.
-// Hot: all of it.
+// The scalar matrix products: the definition that all other kernels must equal bit for bit, and the
+// fallback for an ISA without its own kernel. Written for clarity, not for speed. Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/matmul.h"
@@ -10,7 +9,7 @@ namespace wick {
 // Products with every format, in scalar code.
 const MatmulKernels& matmul_kernels_scalar() noexcept;
 
-// The scalar table with what one ISA brings in its place.
+// The scalar table with the entries of one ISA in place of its own.
 MatmulKernels with_overrides(const MatmulOverrides& overrides) noexcept;
 
 }  // namespace wick

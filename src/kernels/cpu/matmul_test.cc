@@ -41,7 +41,7 @@ TEST(ActivationLayout, PartsAreAlignedAndDoNotOverlap) {
   }
 }
 
-TEST(NeedsQuantised, OnlyBlockFormatsDo) {
+TEST(NeedsQuantized, OnlyBlockFormatsDo) {
   for (DType type : all_types()) {
     EXPECT_EQ(needs_quantized(type), dtype_info(type).block_len > 1) << dtype_info(type).name;
   }

@@ -15,8 +15,9 @@
 //
 // A tile is two vectors of quants times four tokens: eight sums, two quants, a broadcast and a
 // product in sixteen registers. The slice stays in the first-level cache (kPanelBytes) and a block
-// of tokens in the second (kTokenBytes) while all rows pass; the chain goes on from slice to slice
-// in y. While a panel is multiplied, the next one's weights are on their way (Prefetcher).
+// of tokens in the second (kTokenBytes) while all rows are processed; the chain continues from
+// slice to slice in y. While a panel is multiplied, the weights of the next one are prefetched
+// (Prefetcher).
 //
 // Cost for 256 products of Q4_1 (32 weights of eight rows, one token): 8 vpmaddubsw, 7 adds, a
 // vpmaddwd, a conversion, two fma and seven loads in all: bound by the vector pipes, 35 products a
@@ -29,8 +30,8 @@
 namespace wick {
 namespace {  // internal on purpose, see matmul_avx2.h
 
-// How a vector of weights meets a token's dword: four bytes a row into two 16-bit sums, or two
-// words into a 32-bit one.
+// How a vector of weights is multiplied with a token's dword: four bytes of a row into two 16-bit
+// sums, or two words into a 32-bit sum.
 struct ByteProducts {
   static __m256i multiply(__m256i w, __m256i p) noexcept { return _mm256_maddubs_epi16(w, p); }
 
@@ -44,7 +45,7 @@ struct WordProducts {
 };
 
 // The sums of kSteps steps of two vectors `w` ([kSteps][2]) times T tokens' dwords from `at` on.
-// With kGoesOn they go on from what is in them.
+// With kGoesOn they continue from their current values.
 template <class Products, int kSteps, int T, bool kGoesOn>
 inline void dot(const std::byte* w, const std::byte* const (&values)[T], std::ptrdiff_t at,
                 __m256i (&sums)[2][T]) noexcept {

@@ -35,7 +35,7 @@ constexpr std::size_t kPanelBytes512 = 96 * 1024;  // of the second-level cache
 // Of activations, in the same; a kernel reads 60 % of them.
 constexpr std::size_t kTokenBytes512 = 768 * 1024;
 
-// Keeps a sum in its register at this point of the program (panel_avx2.h, pin()), also where nobody
+// Keeps a sum in its register at this point of the program (panel_avx2.h, pin()), even if nothing
 // reads it (peak_avx512).
 inline void pin512(__m512i& v) noexcept {
 #if defined(WICK_SIMDE)
@@ -72,8 +72,8 @@ inline void dot512(const std::byte* quants, const std::byte* const (&values)[T],
   }
 }
 
-// What a tile reads of its tokens: everything lies at a fixed distance from the values, so that one
-// pointer a token is enough.
+// The data that a tile reads of its tokens. All of it is at a fixed distance from the values, so
+// one pointer per token suffices.
 template <int T>
 struct Tokens512 {
   const std::byte* rows[T];

@@ -1,12 +1,12 @@
-// The loops of products with many tokens: the weights of a few vectors of eight rows unpack once
-// into a panel, which then meets every token, a tile at a time. For AVX2 and AVX-512; the including
-// file brings the kernel. Included by *_avx2.cc and *_avx512.cc only.
+// The loops of products with many tokens (GEMM): the weights of a few vectors of eight rows are
+// unpacked once into a panel, which is multiplied with all tokens, one tile at a time. For AVX2 and
+// AVX-512; the including file defines the kernel. Included by *_avx2.cc and *_avx512.cc only.
 //
 // A panel is a slice of a few groups of 256 weights, so that it stays in a near cache while all
 // tokens of a block pass; the tokens' slice (kTokenCache) stays in the second-level cache while all
-// rows pass. The chain of a row goes on from slice to slice in y. While a panel is multiplied, the
-// next one's weights are on their way (Prefetcher), and the tile's part of y.
-// Hot: all of it.
+// rows pass. The chain of a row continues from slice to slice in y. While a panel is multiplied,
+// the weights of the next panel and the tile's part of y are prefetched (Prefetcher). Hot: all of
+// it.
 #pragma once
 
 #include "kernels/cpu/unpack_avx2.h"
@@ -45,8 +45,8 @@ struct Panel {
   int group = 0, groups = 0;
 };
 
-// The accumulators of a tile: those of token t in y[t * stride + row]. What is there before the
-// first group is not read.
+// The accumulators of a tile: those of token t in y[t * stride + row]. Their old values are not
+// read before the first group.
 struct Accumulators {
   float* y;
   std::ptrdiff_t stride;
@@ -74,12 +74,12 @@ inline void store_accumulators(const Accumulators& accumulators,
   }
 }
 
-// Behind the last block of 32 of group g.
+// After the last block of 32 of group g.
 inline std::ptrdiff_t blocks_end(const ActivationLayout& layout, int g) noexcept {
   return 8 * g + 8 < layout.blocks ? 8 * g + 8 : layout.blocks;
 }
 
-// What a kernel reads of a token.
+// The data of a token that a kernel reads.
 template <class Kernel>
 inline std::size_t token_bytes(const ActivationLayout& layout) noexcept {
   return Kernel::kReadsInt16 ? layout.bytes - layout.int16s : layout.int16s;
@@ -97,9 +97,9 @@ inline void end_group(const ActivationLayout& layout, const std::byte* const (&x
   }
 }
 
-// Asks for the weights of the next panel while this one is multiplied, a share with each group of
-// each tile: rows [row, end), bytes [begin, stop) of each. Many at once would wait for one another,
-// and what the tile reads for them.
+// Prefetches the weights of the next panel while this one is multiplied, a part with each group of
+// each tile: rows [row, end), bytes [begin, stop) of each. Too many prefetches at once would wait
+// for each other and delay the loads of the tile.
 class Prefetcher {
  public:
   Prefetcher(const MatmulArgs& args, int row, int end, std::ptrdiff_t begin,
@@ -138,7 +138,8 @@ class Prefetcher {
   int share_;  // lines of the cache
 };
 
-// Groups of a strip and of its slices. A rest too short for a slice goes with the last one.
+// Groups of a strip and of its slices. A rest that is too short for a slice is added to the last
+// slice.
 struct Blocking {
   int strip, slice;
 };
@@ -152,9 +153,9 @@ inline Blocking blocking_of(const MatmulArgs& args, const ActivationLayout& layo
           .slice = args.n_tokens <= kFewTokens ? Kernel::kFewGroups : Kernel::kGroups};
 }
 
-// What follows `panel` (the first one follows an empty one): the next slice of its rows' strip,
-// the same strip of the next rows, the next strip of the first rows. Behind the last panel there
-// are no rows.
+// The panel after `panel` (after an empty one: the first): the next slice of its rows' strip, then
+// the same strip of the next rows, then the next strip of the first rows. After the last panel: a
+// panel without rows.
 template <class Kernel>
 inline Panel next_of(const MatmulArgs& args, const ActivationLayout& layout,
                      const Blocking& blocking, Panel panel) noexcept {
@@ -187,8 +188,8 @@ inline Prefetcher prefetcher_of(const MatmulArgs& args, const ActivationLayout& 
   return {args, next.row, next.row + next.rows, begin, stop < all ? stop : all};
 }
 
-// T tokens times the rows of a panel. A short panel's accumulators pass through a whole one. y is
-// asked for at once: stores that wait for memory would hold up the next tile's.
+// T tokens times the rows of a panel. The accumulators of a short panel are copied through a full
+// one. y is prefetched first: stores that wait for memory would delay those of the next tile.
 template <class Kernel, int T>
 __attribute__((noinline)) void run_tile(const MatmulArgs& args, const ActivationLayout& layout,
                                         const Panel& panel, Prefetcher& prefetcher,
@@ -249,8 +250,8 @@ inline void unpack_panel(const MatmulArgs& args, const ActivationLayout& layout,
   }
 }
 
-// Few tokens, whose rows stay in the cache, meet the weights in the order of memory. More go
-// through a strip of one slice after the other, as many as leave their slices in the cache.
+// Few tokens stay in the cache, so the weights are read in memory order. With more tokens, a strip
+// is processed slice by slice, for as many tokens as their slices fit into the cache.
 //
 // Kernel: kVectors of eight rows, kTokens of a tile, kGroups of a slice (kFewGroups for few
 // tokens), kGroupBytes of 256 weights of a row (kGroupBytes / 8 of 32), kBytes of the panel,

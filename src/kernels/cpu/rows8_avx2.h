@@ -14,9 +14,8 @@
 //     __m256i sums(x);
 //   };
 //
-// sums gives k * sum((q + kOffset - kCentre) * p) of the block at `at` of row r in lane r; what is
-// left of the offset comes off as a float.
-// Hot: all of it.
+// sums returns k * sum((q + kOffset - kCentre) * p) of the block at `at` of row r in lane r; the
+// remaining offset is subtracted as a float. Hot: all of it.
 #pragma once
 
 #include "kernels/cpu/block_formats.h"
@@ -160,8 +159,8 @@ inline RowScales scales_at(const RowPointers& rows, std::ptrdiff_t at) noexcept 
   }
 }
 
-// acc[t] lane r = the product of row r and token t. What a token keeps of block j lies j steps
-// behind what it keeps of block 0, in all groups.
+// acc[t] lane r = the product of row r and token t. A token's data of block j is j steps after that
+// of block 0, in all groups.
 template <class Format, class Quants, int T>
 inline void multiply_rows(const RowPointers& rows, const Activations<T>& x,
                           __m256 (&acc)[T]) noexcept {

@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(Isas, SameBitsPanels,
                                   std::string(dtype_info(std::get<1>(p.param)).name);
                          });
 
-class SameBitsQuantise : public testing::TestWithParam<Table> {};
+class SameBitsQuantize : public testing::TestWithParam<Table> {};
 
 void expect_same_bytes(const Table& table, const std::vector<float>& x) {
   const ActivationLayout layout = activation_layout(static_cast<int>(x.size()));
@@ -278,14 +278,14 @@ void expect_same_bytes(const Table& table, const std::vector<float>& x) {
       << table.name << ", width " << x.size();
 }
 
-TEST_P(SameBitsQuantise, AsTheScalarDefinition) {
+TEST_P(SameBitsQuantize, AsTheScalarDefinition) {
   for (Fill fill : kAllFills) {
     for (int width : widths_of(DType::kQ4_1))
       expect_same_bytes(GetParam(), make_values(width, fill, 21));
   }
 }
 
-TEST_P(SameBitsQuantise, OfTiesExtremesAndNonFiniteValues) {
+TEST_P(SameBitsQuantize, OfTiesExtremesAndNonFiniteValues) {
   std::vector<float> x(576);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(static_cast<int>(i % 255) - 127) + 0.5f;
@@ -301,7 +301,7 @@ TEST_P(SameBitsQuantise, OfTiesExtremesAndNonFiniteValues) {
   }
 }
 
-TEST_P(SameBitsQuantise, OfRandomBitPatterns) {
+TEST_P(SameBitsQuantize, OfRandomBitPatterns) {
   Source source(31);
   for (int round = 0; round < 50; ++round) {
     std::vector<float> x(288);
@@ -314,7 +314,7 @@ TEST_P(SameBitsQuantise, OfRandomBitPatterns) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, SameBitsQuantise, testing::ValuesIn(tables()),
+INSTANTIATE_TEST_SUITE_P(Isas, SameBitsQuantize, testing::ValuesIn(tables()),
                          [](const auto& p) { return p.param.name; });
 
 }  // namespace

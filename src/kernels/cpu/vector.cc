@@ -35,8 +35,8 @@ std::size_t attention_scratch_floats(int rows, int k_dim, int v_dim) noexcept {
 }
 
 RangeSpan attention_ranges(const AttentionArgs& a) noexcept {
-  const int first = a.window > 0 && a.position >= a.window ? a.position - a.window + 1 : 0;
-  return {first / kAttentionRange, a.position / kAttentionRange};
+  const int end = end_seen(a, a.position + a.n_tokens - 1);
+  return {first_seen(a, a.position) / kAttentionRange, (end - 1) / kAttentionRange};
 }
 
 }  // namespace wick

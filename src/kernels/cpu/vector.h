@@ -13,17 +13,18 @@
 
 namespace wick {
 
-// y[i] = norm(x)[i] * gain[i] over n values. y may be x.
+// y[i] = norm(x)[i] * gain[i] + shift[i] over n values. y may be x.
 struct NormArgs {
   const float* x = nullptr;
   const float* gain = nullptr;
+  const float* shift = nullptr;  // null: none
   float eps = 0;
   int n = 0;
   float* y = nullptr;
 };
 
 // The order of backend.h's Act, which backend/cpu/product.cc asserts.
-enum GateKind { kGateSilu, kGateGelu, kGateGeluTanh, kGateRelu2, kGateKinds };
+enum GateKind { kGateSilu, kGateGelu, kGateGeluTanh, kGateRelu2, kGateSigmoid, kGateKinds };
 
 // y[i] = act(gate[i]) * up[i] over n values; `up` may be null: y[i] = act(gate[i]). y may be
 // either.
@@ -62,8 +63,14 @@ struct AttentionArgs {
   int k_dim = 0, v_dim = 0;
   int group = 1;
   int position = 0, n_tokens = 1;
-  int window = 0;   // positions seen, the query's own included; 0 = all
-  float scale = 1;  // multiplies q·k
+  int window = 0;      // positions seen, the query's own included; 0 = all
+  // 0: a query sees its own position and earlier ones. Else every query sees positions before
+  // `end`, later ones too; a window then lies on both sides. Not with values inside keys.
+  int end = 0;
+  float scale = 1;     // multiplies q·k
+  float soft_cap = 0;  // a score s becomes soft_cap * tanh(s / soft_cap); 0 = none
+  // [group] a score of each head that joins the sum of weights and has no value; null = none
+  const float* sinks = nullptr;
   const float* q = nullptr;
   std::ptrdiff_t q_stride = 0;  // floats from one token to the next; heads follow each other
   float* y = nullptr;
@@ -107,7 +114,8 @@ struct VectorKernels {
   void (*layer_norm)(const NormArgs& args) noexcept;
   GateFn gate[kGateKinds];
   void (*add_scaled)(float* y, const float* r, float scale,
-                     int n) noexcept;  // y = fma(scale, r, y)
+                     int n) noexcept;                     // y = fma(scale, r, y)
+  void (*soft_cap)(float* x, float cap, int n) noexcept;  // x = cap * tanh(x / cap)
   RotateFn rotate_halves;
   RotateFn rotate_pairs;
   // The whole of it: all ranges in turn, y written.
@@ -132,5 +140,15 @@ struct RangeSpan {
 };
 
 RangeSpan attention_ranges(const AttentionArgs& args) noexcept;
+
+// The positions [first_seen, end_seen) that the query at `position` sees.
+inline int first_seen(const AttentionArgs& a, int position) noexcept {
+  return a.window > 0 && position >= a.window ? position - a.window + 1 : 0;
+}
+
+inline int end_seen(const AttentionArgs& a, int position) noexcept {
+  if (a.end == 0) return position + 1;
+  return a.window > 0 && a.window < a.end - position ? position + a.window : a.end;
+}
 
 }  // namespace wick

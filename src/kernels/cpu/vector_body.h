@@ -14,8 +14,10 @@ namespace {
 constexpr VectorKernels kLaneKernels = {
     .rms_norm = rms_norm_kernel,
     .layer_norm = layer_norm_kernel,
-    .gate = {gate_kernel<Silu>, gate_kernel<Gelu>, gate_kernel<GeluTanh>, gate_kernel<Relu2>},
+    .gate = {gate_kernel<Silu>, gate_kernel<Gelu>, gate_kernel<GeluTanh>, gate_kernel<Relu2>,
+             gate_kernel<Sigmoid>},
     .add_scaled = add_scaled_kernel,
+    .soft_cap = soft_cap_kernel,
     .rotate_halves = rotate_halves_kernel,
     .rotate_pairs = rotate_pairs_kernel,
     .attend = attend_kernel,

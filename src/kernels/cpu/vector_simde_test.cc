@@ -73,6 +73,10 @@ TEST_F(SameBitsEmulatedAvx512, NormsGatesAndRotations) {
     scalar_.layer_norm({.x = x.data(), .gain = gain.data(), .n = n, .y = want.data()});
     layer_norm_kernel({.x = x.data(), .gain = gain.data(), .n = n, .y = got.data()});
     EXPECT_TRUE(same_bits(got, want)) << "layer_norm of " << n;
+    want = got = x;
+    scalar_.soft_cap(want.data(), 5, n);
+    soft_cap_kernel(got.data(), 5, n);
+    EXPECT_TRUE(same_bits(got, want)) << "soft cap of " << n;
     for (int kind = 0; kind < kGateKinds; ++kind) {
       scalar_.gate[kind](x.data(), gain.data(), n, want.data());
       kLaneKernels.gate[kind](x.data(), gain.data(), n, got.data());

@@ -53,6 +53,8 @@ double act_in_double(int kind, double x) {
       const double u = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
       return x / (1 + std::exp(-2 * u));
     }
+    case kGateSigmoid:
+      return 1 / (1 + std::exp(-x));
     default:
       return x > 0 ? x * x : 0;
   }
@@ -92,7 +94,8 @@ TEST(VectorScalar, ActivationsAreCloseToDouble) {
 
 TEST(VectorScalar, ActivationsCarryNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (int kind = 0; kind < kGateRelu2; ++kind) {
+  for (int kind = 0; kind < kGateKinds; ++kind) {
+    if (kind == kGateRelu2) continue;
     float y = 0;
     vector_kernels(Isa::kScalar).gate[kind](&nan, nullptr, 1, &y);
     EXPECT_TRUE(std::isnan(y)) << "kind " << kind;
@@ -111,12 +114,20 @@ TEST(VectorScalar, NormsAreCloseToDouble) {
       for (const float v : x)
         square += (v - mean) * (v - mean) / n;
       Floats y(x.size());
-      const NormArgs args{.x = x.data(), .gain = gain.data(), .eps = 1e-5F, .n = n, .y = y.data()};
+      const Floats shift = random_floats(n, 3);
+      const NormArgs args{.x = x.data(),
+                          .gain = gain.data(),
+                          .shift = rms ? nullptr : shift.data(),
+                          .eps = 1e-5F,
+                          .n = n,
+                          .y = y.data()};
       const VectorKernels& kernels = vector_kernels(Isa::kScalar);
       (rms ? kernels.rms_norm : kernels.layer_norm)(args);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        const double want = (x[i] - mean) / std::sqrt(square + 1e-5) * gain[i];
-        EXPECT_NEAR(y[i], want, 2e-6 * (std::fabs(want) + std::fabs(gain[i])))
+        const double normed = (x[i] - mean) / std::sqrt(square + 1e-5) * gain[i];
+        const double want = normed + (rms ? 0.0 : static_cast<double>(shift[i]));
+        EXPECT_NEAR(y[i], want,
+                    2e-6 * (std::fabs(normed) + std::fabs(gain[i]) + std::fabs(shift[i])))
             << "rms " << rms << ", n " << n << ", i " << i;
       }
     }
@@ -191,12 +202,43 @@ TEST(SameBitsVector, Norms) {
       expect_same_on_every_isa(
           [&](const VectorKernels& kernels) {
             Floats y(x.size());
-            (rms ? kernels.rms_norm : kernels.layer_norm)(
-                {.x = x.data(), .gain = gain.data(), .eps = 1e-6F, .n = n, .y = y.data()});
+            (rms ? kernels.rms_norm : kernels.layer_norm)({.x = x.data(),
+                                                           .gain = gain.data(),
+                                                           .shift = rms ? nullptr : gain.data(),
+                                                           .eps = 1e-6F,
+                                                           .n = n,
+                                                           .y = y.data()});
             return y;
           },
           "norm");
     }
+  }
+}
+
+TEST(VectorScalar, SoftCapsAreCloseToDouble) {
+  const VectorKernels& kernels = vector_kernels(Isa::kScalar);
+  for (const float cap : {2.0F, 30.0F, 50.0F}) {
+    for (const float x : {-1e30F, -200.0F, -40.0F, -1.0F, -1e-3F, 0.0F, 1e-6F, 0.5F, 7.0F, 1e30F}) {
+      float y = x;
+      kernels.soft_cap(&y, cap, 1);
+      const double want = cap * std::tanh(static_cast<double>(x) / cap);
+      EXPECT_NEAR(y, want, 3e-7 * cap) << x << " of " << cap;
+    }
+    float nan = std::numeric_limits<float>::quiet_NaN();
+    kernels.soft_cap(&nan, cap, 1);
+    EXPECT_TRUE(std::isnan(nan));
+  }
+}
+
+TEST(SameBitsVector, SoftCaps) {
+  for (const int n : kLengths) {
+    expect_same_on_every_isa(
+        [&](const VectorKernels& kernels) {
+          Floats x = random_floats(n, 13, 40);
+          kernels.soft_cap(x.data(), 30, n);
+          return x;
+        },
+        "soft cap");
   }
 }
 

@@ -46,17 +46,51 @@ class Hparams {
   std::string prefix_;
 };
 
-// A decoder whose layers are RMSNorm → grouped-query attention → RMSNorm → gated SiLU feed-forward.
-// Biases are there where the file has them. `layout` is how GGUF files of this family rotate.
-Result<DecoderSpec> plain_decoder(const ModelFile& file, RopeParams::Layout layout,
-                                  std::span<const NameRule> names);
+// A decoder whose layers are norm → grouped-query attention → norm → feed-forward, each added to
+// the hidden state. Biases and fused tensors are there where the file has them. A file with experts
+// is refused unless the caller adds them (arch/experts.h).
+struct Plain {
+  RopeParams::Layout layout = RopeParams::kHalves;  // how GGUF files of this family rotate
+  std::span<const NameRule> names = {};
+  enum class Norm : std::uint8_t { kRms, kLayer, kLayerWithBias } norm = Norm::kRms;
+  bool is_gated = true;  // the feed-forward
+  Act act = Act::kSilu;  // where the file does not say
+  bool takes_experts = false;
+};
+
+Result<DecoderSpec> plain_decoder(const ModelFile& file, const Plain& plain);
 
 // Tensor names of Llama-like Hugging Face checkpoints; the second permutes q and k to adjacent
 // pairs, as in GGUF's llama.
 std::span<const NameRule> plain_names() noexcept;
 std::span<const NameRule> permuted_names() noexcept;
 
-// The attention of layer `i`, for files that adjust it.
+bool has_tensor(const ModelFile& file, std::span<const NameRule> names, std::string_view canonical,
+                int layer);
+
+// The attention of layer `i`, for files that adjust it. The first: nullptr if it has another mixer.
+GqaSpec* attention_of(DecoderSpec& spec, int i) noexcept;
 GqaSpec& gqa(DecoderSpec& spec, int i) noexcept;
+DenseSpec& dense(DecoderSpec& spec, int i) noexcept;
+// nullptr: layer `i` is dense.
+MoeSpec* experts_of(DecoderSpec& spec, int i) noexcept;
+
+// Each `period`-th layer sees the whole context, where the file does not say which do.
+void set_window_period(DecoderSpec& spec, const Hparams& hparams, int period);
+// Layers with a window rotate with a base of their own, without scaling.
+Result<void> set_local_rotation(DecoderSpec& spec, const Hparams& hparams, double theta);
+// Embeddings times the root of their width; q·k by config.json's query_pre_attn_scalar, or else by
+// the size of heads, which the model with so many layers has as d_model / heads.
+Result<void> set_gemma_scales(DecoderSpec& spec, const ModelFile& file, int layers_of_largest);
+// Attention in both directions, no LM head, and the dense layers after pooling that the file has.
+Result<void> make_encoder(DecoderSpec& spec, const ModelFile& file, const EncoderSpec& parts);
+// x = n(x + mixer(x)), then x = n(x + ffn(x)) in all layers; no other norms.
+void set_norms_of_sums(DecoderSpec& spec);
+// x + mixer(n(x)) + ffn(n(x)) in all layers.
+void set_parallel(DecoderSpec& spec);
+// Logits times the file's logit_scale.
+Result<void> set_logit_scale(DecoderSpec& spec, const Hparams& hparams);
+// Each head of q and k is normalized with a gain of its own in layers that have these tensors.
+void set_norms_per_head(DecoderSpec& spec, const ModelFile& file, std::span<const NameRule> names);
 
 }  // namespace wick

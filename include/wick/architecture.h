@@ -1,0 +1,29 @@
+// Architectures that wick does not know, described as one that it knows with differences. Before
+// the first model is opened; one thread.
+//
+//   wick::add_architecture(R"({"name": "acme", "like": "llama", "activation": "gelu_tanh",
+//                              "model_type": "acme_lm",
+//                              "tensors": {"trunk.{}.wq": "blk.{}.attn_q.weight"}})");
+//   auto model = wick::Model::open("acme-7b.gguf");   // general.architecture is "acme"
+#pragma once
+
+#include <string_view>
+
+#include "wick/result.h"
+
+namespace wick {
+
+// A JSON object:
+//   name                 general.architecture of GGUF files, and the prefix of their keys
+//   like                 an architecture that wick knows ("llama"): all that is not said here
+//   model_type, defaults of config.json, and values of fields that it may lack
+//   tensors              names in checkpoints and what they are in GGUF; {} is the layer
+//   activation           silu, gelu, gelu_tanh, relu2
+//   rotation             halves, pairs, none
+//   parallel             true: attention and feed-forward read the same norm
+//   embedding_scale, residual_scale, attention_scale, logit_scale: factors
+// Errors (kInvalid, id "bad_architecture"): an unknown field or value, a name that is taken, a
+// model that was opened before.
+WICK_API Result<void> add_architecture(std::string_view json);
+
+}  // namespace wick

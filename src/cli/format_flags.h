@@ -1,0 +1,19 @@
+// The flags of structured output: --schema, --grammar, --regex and --choice.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/flags.h"
+#include "wick/generation.h"
+
+namespace wick {
+
+struct FormatOptions {
+  std::string schema = {}, grammar = {}, regex = {}, choice = {};
+};
+
+void add_format_flags(Flags& flags, FormatOptions& options);
+Result<ResponseFormat> response_format(const FormatOptions& options);
+
+}  // namespace wick

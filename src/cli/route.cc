@@ -1,0 +1,121 @@
+// wick route: which provider would answer, and why the others would not. Nothing is sent.
+#include <istream>
+#include <memory>
+#include <sstream>
+
+#include "cli/flags.h"
+#include "cli/option_flags.h"
+#include "cli/options.h"
+#include "cli/out.h"
+#include "cli/routing.h"
+#include "provider/messages.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kMaxLog = std::size_t{256} << 20;
+
+struct Options {
+  OptionFlags settings = {};
+  std::string model = "auto", prompt = {}, tag = {}, log = {};
+  int max_tokens = 0;
+  bool is_json = false;
+  Result<int> (*run)(const Options&) = nullptr;
+};
+
+Result<std::shared_ptr<route::Router>> router_of(const Options& o) {
+  WICK_TRY(const Config config, o.settings.resolve());
+  WICK_TRY(const RoutingSettings settings, routing_settings(config.tables()));
+  return open_router(settings, lazy_local(config), "auto");
+}
+
+JsonValue to_value(const route::Decision& decision, const std::vector<route::Member>& members) {
+  Array candidates;
+  for (const route::Candidate& one : decision.candidates) {
+    candidates.emplace_back(json_object({{"provider", members[one.member].name},
+                                         {"model", one.model},
+                                         {"rejected", one.rejected},
+                                         {"reason", one.rejected_id},
+                                         {"most_cost_usd", route::to_dollars(one.most_cost)}}));
+  }
+  return json_object({{"rule", decision.rule},
+                      {"private", decision.is_private},
+                      {"prompt_tokens", decision.facts.prompt_tokens},
+                      {"candidates", std::move(candidates)}});
+}
+
+void show(const Options& o, const route::Decision& decision, const route::Router& router) {
+  if (o.is_json) return print_json(to_value(decision, router.members()));
+  print({printable_lines(route::to_text(decision, router.members()))});
+}
+
+Result<int> explain(const Options& o) {
+  WICK_TRY(const auto router, router_of(o));
+  Request request{.model = o.model, .prompt = std::vector<Message>{{.content = o.prompt}}};
+  request.generation.max_tokens = o.max_tokens;
+  request.tag = o.tag;
+  show(o, router->explain(request), *router);
+  return kExitOk;
+}
+
+Result<Request> read_logged(const std::string& line) {
+  WICK_TRY(const JsonValue value, parse_json(line));
+  const Object* const object = value.object();
+  const JsonValue* const messages = object == nullptr ? nullptr : object->find("messages");
+  if (messages == nullptr || messages->array() == nullptr)
+    return Error{.code = ErrorCode::kInvalid, .id = "bad_log", .message = "there are no messages"};
+  Request request;
+  WICK_TRY(request.prompt, to_messages(*messages->array()));
+  const auto text = [&](std::string_view key, std::string& out) {
+    const JsonValue* const found = object->find(key);
+    if (found != nullptr && found->string() != nullptr) out = *found->string();
+  };
+  text("model", request.model);
+  text("tag", request.tag);
+  const JsonValue* const limit = object->find("max_tokens");
+  if (limit != nullptr && limit->integer() != nullptr && *limit->integer() > 0 &&
+      *limit->integer() < (1 << 24))
+    request.generation.max_tokens = static_cast<int>(*limit->integer());
+  return request;
+}
+
+// Each line of a log is the body of a request to /v1/chat/completions.
+Result<int> test(const Options& o) {
+  WICK_TRY(const std::string log, read_text(o.log, kMaxLog));
+  WICK_TRY(const auto router, router_of(o));
+  std::istringstream lines(log);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty()) continue;
+    auto request = read_logged(line);
+    if (!request) return wrap(std::move(request).error(), cat(printable(o.log), ":", number));
+    const route::Decision decision = router->explain(*request);
+    if (!o.is_json) print({"# line ", printable(std::to_string(number)), "\n"});
+    show(o, decision, *router);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Action setup_route(Flags flags) {
+  const auto o = std::make_shared<Options>();
+  flags.require_command();
+  o->settings.add_file(flags);
+  Flags one =
+      flags.command("explain", "explain who would answer a prompt", [o] { o->run = explain; });
+  one.text("MODEL", o->model, "auto, remote/model, local/model, or PROVIDER/model");
+  one.text("-p,--prompt", o->prompt, "the prompt");
+  one.integer("-n,--max-tokens", o->max_tokens, {0, 1 << 24}, "of the answer; 0 = the model's");
+  one.text("--tag", o->tag, "the request's tag");
+  one.toggle("--json", o->is_json, "print JSON");
+  Flags many = flags.command("test", "explain each request of a log by the rules of now",
+                             [o] { o->run = test; });
+  many.required_text("FILE", o->log, "a file of requests, one JSON object a line");
+  many.toggle("--json", o->is_json, "print JSON");
+  return [o] { return o->run(*o); };
+}
+
+}  // namespace wick

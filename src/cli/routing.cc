@@ -1,0 +1,139 @@
+#include "cli/routing.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "base/log.h"
+#include "base/strings.h"
+#include "cli/options.h"
+#include "net/transfers.h"
+#include "remote/remote_provider.h"
+
+namespace wick {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kLocal = "local";
+
+class LazyLocal final : public Provider {
+ public:
+  explicit LazyLocal(Config config) : config_(std::move(config)) {}
+
+  std::string_view name() const noexcept override { return kLocal; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake) override {
+    WICK_TRY(const std::shared_ptr<Provider> model, open(request.model));
+    Request named = request;
+    named.model.clear();
+    return model->start(named, std::move(wake));
+  }
+
+  Result<std::vector<Embedding>> embed(const std::string& name, std::span<const std::string> texts,
+                                       const EmbedOptions& options) override {
+    WICK_TRY(const std::shared_ptr<Provider> model, open(name));
+    return model->embed("", texts, options);
+  }
+
+ private:
+  Result<std::shared_ptr<Provider>> open(std::string name) {
+    if (name.empty()) {
+      const Option* const row = find_option("local.model_path");
+      name = std::get<std::string>(row->fallback);
+    }
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Provider>& model = models_[name];
+    if (model != nullptr) return model;
+    WICK_TRY(const LocalOptions options, local_options(config_));
+    WICK_TRY(const auto path, find_model(name, config_.boolean("hub.offline")));
+    WICK_TRY(model, LocalModel::open(path, options));
+    return model;
+  }
+
+  const Config config_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Provider>> models_;
+};
+
+fs::path default_ledger() {
+  if (const char* const state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
+    return fs::path(state) / "wick/usage.db";
+  const char* const home = std::getenv("HOME");
+  return fs::path(home == nullptr ? "." : home) / ".local/state/wick/usage.db";
+}
+
+}  // namespace
+
+bool is_routed(const RoutingSettings& settings, std::string_view model) {
+  if (settings.empty()) return false;
+  const std::string_view head = model.substr(0, model.find('/'));
+  const bool has_model = head.size() < model.size();
+  if (model == "auto" || (has_model && (head == "remote" || head == kLocal))) return true;
+  return std::any_of(settings.providers.begin(), settings.providers.end(),
+                     [&](const ProviderSetting& one) { return one.endpoint.name == head; });
+}
+
+std::shared_ptr<Provider> lazy_local(const Config& config) {
+  return std::make_shared<LazyLocal>(config);
+}
+
+Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings) {
+  const fs::path path = settings.ledger.empty() ? default_ledger() : fs::path(settings.ledger);
+  std::error_code ignored;  // opening it tells
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
+  WICK_TRY(auto ledger, route::Ledger::open({.path = path.string()}));
+  return std::shared_ptr<route::Ledger>(std::move(ledger));
+}
+
+Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
+                                                   std::shared_ptr<Provider> local,
+                                                   std::string default_model) {
+  route::RouterOptions options{.rules = settings.rules,
+                               .budgets = settings.budgets,
+                               .default_model = std::move(default_model)};
+  options.members.push_back(
+      {.name = std::string(kLocal), .provider = std::move(local), .is_local = true});
+  WICK_TRY(const auto transfers, Transfers::create());
+  for (const ProviderSetting& one : settings.providers) {
+    remote::Endpoint endpoint = one.endpoint;
+    if (one.needs_key) {
+      auto key = remote::read_secret(one.key);
+      if (key) endpoint.key = *std::move(key);
+      if (!key) endpoint.no_key = to_string(key.error());
+    }
+    options.members.push_back(
+        {.name = endpoint.name,
+         .provider = remote::make_remote_provider(std::move(endpoint), transfers),
+         .models = one.models});
+  }
+  WICK_TRY(options.clock, route::RouteClock::machine());
+  auto ledger = open_ledger(settings);
+  if (ledger) options.ledger = *std::move(ledger);
+  if (!ledger)
+    log_message(LogLevel::kWarning,
+                cat(to_string(ledger.error()), "; providers with a price are refused"));
+  return route::make_router(std::move(options));
+}
+
+std::vector<server::ServedModel> routed_names(const RoutingSettings& settings) {
+  std::vector<server::ServedModel> names;
+  if (settings.empty()) return names;
+  names.push_back({.name = "auto"});
+  for (const ProviderSetting& provider : settings.providers) {
+    bool is_first = true;
+    for (const route::MemberModel& model : provider.models) {
+      names.push_back({.name = cat(provider.endpoint.name, "/", model.name),
+                       .aliases = {cat("remote/", model.name)}});
+      if (is_first) names.back().aliases.push_back(provider.endpoint.name);
+      is_first = false;
+    }
+  }
+  return names;
+}
+
+}  // namespace wick

@@ -1,0 +1,40 @@
+// The router that the config files describe ([[provider]], [[route]], [budget]), for run, chat,
+// serve, route and usage.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "config/routing.h"
+#include "route/ledger.h"
+#include "route/router.h"
+#include "server/routes.h"
+
+namespace wick {
+
+// Whether the rules choose who answers for this model's name: "auto", "remote/…", "local/…", or
+// "NAME/…" of a provider.
+bool is_routed(const RoutingSettings& settings, std::string_view model);
+
+// A local provider that opens a model when it is first asked for one; "" is that of
+// local.model_path, or its default where that names a route.
+std::shared_ptr<Provider> lazy_local(const Config& config);
+
+// `default_model` is that of a request without one. A ledger that cannot be opened is a warning:
+// then what has a price is refused.
+Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
+                                                   std::shared_ptr<Provider> local,
+                                                   std::string default_model);
+
+// That of [budget], else ~/.local/state/wick/usage.db.
+Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings);
+
+// The names that requests to a server may have besides those of its own models: "auto",
+// "NAME/model" with the alias "remote/model".
+std::vector<server::ServedModel> routed_names(const RoutingSettings& settings);
+
+}  // namespace wick

@@ -1,0 +1,39 @@
+// [[provider]], [[route]] and [budget] of the config files, checked. Keys of APIs are not read
+// here, so that a command without network needs none.
+//
+//   [[provider]]
+//   name = "openai"            # and kind, unless it is the name of a kind
+//   models = [{ name = "gpt-4o-mini", input = "0.15 USD/M", output = "0.60 USD/M" }]
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "chat/json_value.h"
+#include "remote/endpoint.h"
+#include "route/budget.h"
+#include "route/rules.h"
+
+namespace wick {
+
+struct ProviderSetting {
+  remote::Endpoint endpoint = {};  // without its key
+  remote::SecretSource key = {};
+  std::vector<route::MemberModel> models = {};
+  bool needs_key = false;
+};
+
+struct RoutingSettings {
+  std::vector<ProviderSetting> providers = {};
+  std::vector<route::Rule> rules = {};
+  std::vector<route::Budget> budgets = {};
+  std::string ledger = {};  // the file; "" = the default one
+
+  bool empty() const noexcept { return providers.empty() && rules.empty(); }
+};
+
+// kInvalid, ids "unknown_setting" and "bad_setting": names the table, the key and what is allowed.
+Result<RoutingSettings> routing_settings(const Object& tables);
+
+}  // namespace wick

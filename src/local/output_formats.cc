@@ -1,0 +1,221 @@
+#include "local/output_formats.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/strings.h"
+#include "grammar/constraint.h"
+#include "grammar/output_format.h"
+#include "local/limits.h"
+
+namespace wick {
+
+using grammar::Constraint;
+using grammar::TokenMasks;
+using grammar::TokenTrie;
+
+struct CompiledFormat {
+  explicit CompiledFormat(std::shared_ptr<TokenMasks> made) : masks(std::move(made)) {}
+
+  std::shared_ptr<TokenMasks> masks;  // the engine thread's
+  std::vector<TokenId> closing = {};  // of the shortest text
+  bool can_close = false;
+  std::atomic<bool> is_worn = false;  // new requests compile it again
+};
+
+namespace {
+
+constexpr std::string_view kReasoningEnd = "</think>";
+
+class FormatFilter final : public TokenFilter {
+ public:
+  FormatFilter(std::shared_ptr<CompiledFormat> format, std::vector<TokenId> reasoning_end,
+               const Tokenizer& tokenizer)
+      : format_(std::move(format)),
+        constraint_(format_->masks),
+        tokenizer_(&tokenizer),
+        reasoning_end_(std::move(reasoning_end)),
+        plan_(format_->closing),
+        has_plan_(format_->can_close) {
+    horizon_ = kClosingHorizon + 4 * static_cast<int>(plan_.size());
+    is_reasoning_ = !reasoning_end_.empty();
+    if (is_reasoning_) plan_.insert(plan_.begin(), reasoning_end_.begin(), reasoning_end_.end());
+  }
+
+  bool allow(std::span<std::uint64_t> out) noexcept override {
+    if (is_reasoning_) {
+      std::fill(out.begin(), out.end(), ~std::uint64_t{0});
+      for (const TokenId id : tokenizer_->ends())
+        out[static_cast<std::size_t>(id) / 64] &= ~(std::uint64_t{1} << (id % 64));
+      return true;
+    }
+    const auto mask = constraint_.mask();
+    if (!mask) return fail(mask.error()), false;
+    (*mask)->fill(out);
+    return true;
+  }
+
+  TokenId accept(TokenId id, int n_left) noexcept override {
+    const TokenId taken = is_reasoning_ ? reason(id, n_left) : restrict(id, n_left);
+    if (taken < 0) return taken;
+    if (format_->masks->recognizer().is_worn()) format_->is_worn.store(true);
+    if (is_reasoning_ || !constraint_.is_complete()) return taken;
+    const auto more = constraint_.may_continue();
+    if (!more) return fail(more.error());
+    is_over_ = !*more;
+    return taken;
+  }
+
+  bool is_over() const noexcept override { return is_over_; }
+
+  int count_allowed(std::span<const TokenId> draft) noexcept override {
+    if (is_reasoning_) return static_cast<int>(draft.size());
+    const auto n = constraint_.validate(draft);
+    return n ? *n : 0;  // accept() reports what is wrong
+  }
+
+  const Error& failure() const noexcept override { return failure_; }
+
+ private:
+  TokenId fail(const Error& error) {
+    failure_ = error;
+    return -1;
+  }
+
+  // A token of the reasoning, which is free until its end is due.
+  TokenId reason(TokenId id, int n_left) {
+    const bool has_room = static_cast<int>(plan_.size()) <= n_left;
+    const bool began_end = plan_.size() < reasoning_end_.size() + format_->closing.size();
+    if (has_plan_ && (began_end || !has_room)) id = take_planned();
+    tail_ += tokenizer_->bytes(id);
+    const std::size_t end = tail_.find(kReasoningEnd);
+    if (end != std::string::npos) {
+      is_reasoning_ = false;
+      plan_ = format_->closing;
+    } else if (tail_.size() > kReasoningEnd.size()) {
+      tail_.erase(0, tail_.size() - kReasoningEnd.size());
+    }
+    return id;
+  }
+
+  TokenId take_planned() {
+    const TokenId id = plan_.front();
+    plan_.erase(plan_.begin());
+    return id;
+  }
+
+  TokenId restrict(TokenId id, int n_left) {
+    const auto is_accepted = constraint_.accept(id);
+    if (!is_accepted) return fail(is_accepted.error());
+    if (!*is_accepted) {
+      return fail({.code = ErrorCode::kUnsupported,
+                   .id = "mask_differs",
+                   .message = cat("the mask allows the token ", id, ", the format does not")});
+    }
+    if (n_left > horizon_ || constraint_.is_ended()) {
+      is_plan_old_ = true;
+      return id;
+    }
+    auto after = constraint_.closing();
+    if (!after) {
+      has_plan_ = false;
+      return id;
+    }
+    if (static_cast<int>(after->size()) <= n_left) {
+      plan_ = *std::move(after);
+      has_plan_ = true;
+      is_plan_old_ = false;
+      return id;
+    }
+    return steer(id, n_left);
+  }
+
+  // `id`, which has been accepted, leaves too few tokens: takes the next one of the shortest end.
+  TokenId steer(TokenId id, int n_left) {
+    constraint_.rollback(1);
+    if (is_plan_old_) {
+      auto before = constraint_.closing();
+      has_plan_ = static_cast<bool>(before);
+      if (before) plan_ = *std::move(before);
+      is_plan_old_ = false;
+    }
+    TokenId taken = id;
+    if (has_plan_ && static_cast<int>(plan_.size()) <= n_left + 1) {
+      if (!plan_.empty()) {
+        taken = take_planned();
+      } else if (const auto ends = tokenizer_->ends(); !ends.empty()) {
+        taken = ends.front();
+      }
+    }
+    const auto is_accepted = constraint_.accept(taken);
+    return is_accepted && *is_accepted ? taken : fail(closing_failed());
+  }
+
+  static Error closing_failed() {
+    return {.code = ErrorCode::kUnsupported,
+            .id = "mask_differs",
+            .message = "the end of the text that was planned is not allowed"};
+  }
+
+  std::shared_ptr<CompiledFormat> format_;
+  Constraint constraint_;
+  const Tokenizer* tokenizer_;
+  std::vector<TokenId> reasoning_end_;
+  std::vector<TokenId> plan_;  // tokens that complete the text from here
+  bool has_plan_, is_plan_old_ = false, is_reasoning_ = false, is_over_ = false;
+  int horizon_ = 0;   // tokens left from which on a plan is kept
+  std::string tail_;  // of the reasoning
+  Error failure_ = {};
+};
+
+}  // namespace
+
+Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer& tokenizer,
+                                                                const ResponseFormat& format) {
+  const std::string key = cat(format.type, " ", format.schema);
+  std::shared_ptr<const TokenTrie> trie;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& entry) { return entry.key == key; });
+    if (known != entries_.end() && !known->compiled->is_worn.load()) {
+      entries_.splice(entries_.begin(), entries_, known);
+      return entries_.front().compiled;
+    }
+    if (known != entries_.end()) entries_.erase(known);
+    if (trie_ == nullptr)
+      trie_ = std::make_shared<const TokenTrie>(TokenTrie::from(tokenizer));
+    trie = std::static_pointer_cast<const TokenTrie>(trie_);
+  }
+  WICK_TRY(auto recognizer, grammar::make_recognizer(format));
+  auto made = std::make_shared<CompiledFormat>(
+      std::make_shared<TokenMasks>(std::move(recognizer), std::move(trie)));
+  auto closing = Constraint(made->masks).closing();
+  made->can_close = static_cast<bool>(closing);
+  if (closing) made->closing = *std::move(closing);
+  const std::lock_guard lock(mutex_);
+  entries_.push_front({key, made});
+  if (entries_.size() > kMaxFormats) entries_.pop_back();
+  return made;
+}
+
+Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& tokenizer,
+                                                           const FilterPlan& plan) {
+  WICK_TRY(auto format, compiled(tokenizer, *plan.format));
+  std::vector<TokenId> reasoning_end;
+  if (plan.begins_in_reasoning) {
+    WICK_TRY(reasoning_end, tokenizer.encode_special(kReasoningEnd));
+  }
+  const std::size_t least = format->closing.size() + reasoning_end.size();
+  if (format->can_close && least > static_cast<std::size_t>(std::max(plan.max_tokens, 0))) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "max_tokens_too_small",
+                 .message = cat("max_tokens is ", plan.max_tokens,
+                                ", a short text of the response format has ", least, " tokens"),
+                 .hint = "raise max_tokens"};
+  }
+  return std::shared_ptr<TokenFilter>(std::make_shared<FormatFilter>(
+      std::move(format), std::move(reasoning_end), tokenizer));
+}
+
+}  // namespace wick

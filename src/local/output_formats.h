@@ -1,0 +1,51 @@
+// Structured output of a local model: response formats compiled for its vocabulary, and the filter
+// of one answer.
+//
+// A compiled format is shared by the requests that name it: the caller's threads compile it, then
+// only the engine thread uses it.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/token_filter.h"
+#include "text/tokenizer.h"
+#include "wick/generation.h"
+
+namespace wick {
+
+struct CompiledFormat;  // output_formats.cc
+
+// What a filter is for.
+struct FilterPlan {
+  const ResponseFormat* format = nullptr;
+  bool begins_in_reasoning = false;  // the text begins behind "</think>"
+  int max_tokens = 0;                // of the answer
+};
+
+class OutputFormats {
+ public:
+  // The filter of one answer. Refused besides bad formats: a shortest text that does not fit into
+  // max_tokens (id "max_tokens_too_small").
+  Result<std::shared_ptr<TokenFilter>> filter(const Tokenizer& tokenizer, const FilterPlan& plan);
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<CompiledFormat> compiled;
+  };
+
+  Result<std::shared_ptr<CompiledFormat>> compiled(const Tokenizer& tokenizer,
+                                                   const ResponseFormat& format);
+
+  std::mutex mutex_;
+  std::shared_ptr<const void> trie_;  // of the tokenizer, once a format needs it
+  std::list<Entry> entries_;          // the newest first
+};
+
+}  // namespace wick

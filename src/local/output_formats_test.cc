@@ -1,0 +1,143 @@
+// Structured output of a local model: what it says is in the format, however few tokens it has and
+// however the engine runs it.
+#include "local/output_formats.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/strings.h"
+#include "grammar/limits.h"
+#include "grammar/output_format.h"
+#include "local/local.h"
+#include "provider/gather.h"
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+
+namespace wick {
+namespace {
+
+struct Fixture {
+  test::TempDir dir;
+  std::shared_ptr<LocalModel> model;
+
+  explicit Fixture(LocalOptions options = {}) {
+    options.threads = 1;
+    test::write_tiny_model(dir.path() / "tiny.gguf");
+    model = *LocalModel::open(dir.path() / "tiny.gguf", options);
+  }
+};
+
+bool fulfills(const ResponseFormat& format, const std::string& text) {
+  const auto recognizer = *grammar::make_recognizer(format);
+  recognizer->begin(grammar::kMaskFuel);
+  grammar::StateId state = recognizer->start();
+  for (const char c : text)
+    state = recognizer->step(state, static_cast<unsigned char>(c));
+  return recognizer->accepts(state);
+}
+
+const ResponseFormat kPerson = {.type = "json_schema", .schema = R"({"type":"object","properties":
+  {"n":{"type":"string"},"y":{"type":"integer"},"z":{"type":"array","items":{"type":"string"}}},
+  "required":["n","z"],"additionalProperties":false})"};
+const ResponseFormat kAny = {.type = "json_schema", .schema = "true"};
+const ResponseFormat kSums = {.type = "grammar",
+                              .schema = "root ::= term (\"+\" term)*\n"
+                                        "term ::= [0-9]+ | \"(\" root \")\""};
+
+Request asking(const ResponseFormat& format, std::uint64_t seed, int max_tokens) {
+  return {.prompt = "abc",
+          .generation = {.temperature = 3,
+                         .seed = seed,
+                         .max_tokens = max_tokens,
+                         .response_format = format}};
+}
+
+TEST(OutputFormats, EveryAnswerIsADocumentHoweverShort) {
+  const Fixture f;
+  int n_steered = 0, n_free = 0;
+  for (const ResponseFormat& format : {kPerson, kAny, kSums}) {
+    const int least = format.schema == kPerson.schema ? 15 : 1;
+    for (int most = least; most < 60; most += 1 + most / 8) {
+      for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        const auto answer = ask(*f.model, asking(format, seed, most));
+        ASSERT_TRUE(answer) << to_string(answer.error());
+        EXPECT_TRUE(fulfills(format, answer->text)) << most << " " << answer->text;
+        EXPECT_LE(answer->usage.generated_tokens, most);
+        const bool is_steered = answer->usage.steered_tokens > 0;
+        (is_steered ? n_steered : n_free) += 1;
+        EXPECT_TRUE(!is_steered || answer->finish == FinishReason::kLength);
+      }
+    }
+  }
+  EXPECT_GT(n_steered, 30);
+  EXPECT_GT(n_free, 10);
+}
+
+TEST(OutputFormats, WhatCannotFitIsRefusedAtOnce) {
+  const Fixture f;
+  const auto id_of = [&](const Request& request) {
+    const auto answer = f.model->start(request);
+    return answer ? std::string("taken") : answer.error().id;
+  };
+  EXPECT_EQ(id_of(asking(kPerson, 1, 14)), "max_tokens_too_small");
+  EXPECT_EQ(id_of(asking(kPerson, 1, 15)), "taken");
+  EXPECT_EQ(id_of(asking({.type = "regex", .schema = "a{400}"}, 1, 0)), "max_tokens_too_small");
+  EXPECT_EQ(id_of(asking({.type = "regex", .schema = "(a"}, 1, 9)), "regex_syntax");
+}
+
+TEST(OutputFormats, BatchesAndDraftTokensChangeNothing) {
+  const Fixture one;
+  const Fixture many({.engine = {.max_seqs = 6, .draft_max = 4, .adaptive_drafting = false}});
+  for (const ResponseFormat& format : {kPerson, kAny, kSums}) {
+    std::vector<std::unique_ptr<Answer>> answers;
+    for (std::uint64_t seed = 0; seed < 6; ++seed)
+      answers.push_back(*many.model->start(asking(format, seed, 60)));
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      const auto alone = ask(*one.model, asking(format, seed, 60));
+      const auto beside = read_all(*answers[seed]);
+      ASSERT_TRUE(alone);
+      EXPECT_EQ(beside.completion.text, alone->text);
+      EXPECT_EQ(beside.completion.usage.steered_tokens, alone->usage.steered_tokens);
+    }
+  }
+}
+
+TEST(OutputFormats, AHookAndBansStayWithinTheFormat) {
+  const Fixture f;
+  Request request = asking({.type = "choice", .schema = R"(["ax","bx","cx"])"}, 1, 9);
+  request.generation.logits = [](std::span<float> logits, std::span<const TokenId>) {
+    logits['z'] = 1e9F;
+    logits['b'] = 1e8F;
+  };
+  EXPECT_EQ(ask(*f.model, request)->text, "bx");
+  request.generation.logits = {};
+  constexpr double kBan = -std::numeric_limits<double>::infinity();
+  for (const char c : {'a', 'b', 'c'})
+    request.generation.logit_bias.push_back({.id = c, .bias = kBan});
+  const auto banned = *f.model->start(request);
+  const Gather whole = read_all(*banned);
+  ASSERT_TRUE(whole.error);
+  EXPECT_EQ(whole.error->id, "banned_format");
+}
+
+TEST(OutputFormats, TheTextBeginsBehindTheReasoning) {
+  const Fixture f(
+      {.chat_template = "{{ messages[0].content }}{% if enable_thinking %}<think>\n{% endif %}"});
+  int n_reasoned = 0;
+  for (const int most : {40, 80}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      Request request = asking(kPerson, seed, most);
+      request.prompt = std::vector<Message>{{.content = "abc"}};
+      request.generation.thinking = true;
+      const auto answer = ask(*f.model, request);
+      ASSERT_TRUE(answer) << to_string(answer.error());
+      EXPECT_TRUE(fulfills(kPerson, answer->text)) << answer->text;
+      n_reasoned += answer->reasoning.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(n_reasoned, 4);
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,89 @@
+#include "model/ffn_moe.h"
+
+#include "base/check.h"
+
+namespace wick {
+
+namespace {
+
+// Gate and up are two tensors, or one that holds an expert's gate and then its up.
+Result<void> bind_experts(MoeFfn& ffn, Binder& binder, const MoeSpec& spec, int d_model,
+                          int layer) {
+  const auto of = [&](std::string_view stacked, std::string_view single) {
+    return Binder::Experts{.stacked = stacked,
+                           .single = single,
+                           .n = spec.routing.n_experts,
+                           .n_active = spec.routing.n_active};
+  };
+  ffn.step.gate.rows = ffn.step.up.rows = spec.hidden;
+  ffn.step.down.rows = d_model;
+  constexpr std::string_view kFused = "blk.{}.ffn_gate_up_exps.weight";
+  if (binder.has(kFused, layer)) {
+    WICK_TRY(ffn.gate, binder.experts(of(kFused, {}), {2 * spec.hidden, d_model}, layer));
+    ffn.up = ffn.gate;
+    ffn.step.up.first_row = spec.hidden;
+  } else {
+    WICK_TRY(ffn.gate,
+             binder.experts(of("blk.{}.ffn_gate_exps.weight", "blk.{}.ffn_gate.{}.weight"),
+                            {spec.hidden, d_model}, layer));
+    WICK_TRY(ffn.up, binder.experts(of("blk.{}.ffn_up_exps.weight", "blk.{}.ffn_up.{}.weight"),
+                                    {spec.hidden, d_model}, layer));
+  }
+  WICK_TRY(ffn.down, binder.experts(of("blk.{}.ffn_down_exps.weight", "blk.{}.ffn_down.{}.weight"),
+                                    {d_model, spec.hidden}, layer));
+  if (!spec.has_bias) return {};
+  const int n = spec.routing.n_experts;
+  WICK_TRY(ffn.step.gate.bias, binder.table("blk.{}.ffn_gate_exps.bias", {n, spec.hidden}, layer));
+  WICK_TRY(ffn.step.up.bias, binder.table("blk.{}.ffn_up_exps.bias", {n, spec.hidden}, layer));
+  WICK_TRY(ffn.step.down.bias, binder.table("blk.{}.ffn_down_exps.bias", {n, d_model}, layer));
+  return {};
+}
+
+Result<void> bind_shared(SharedExpert& shared, Binder& binder, const MoeSpec& spec, int d_model,
+                         int layer) {
+  const int hidden = spec.shared_hidden;
+  shared.hidden = hidden;
+  if (hidden == 0) return {};
+  WICK_TRY(shared.gate, binder.matrix("blk.{}.ffn_gate_shexp.weight", {hidden, d_model}, layer));
+  WICK_TRY(shared.up, binder.matrix("blk.{}.ffn_up_shexp.weight", {hidden, d_model}, layer));
+  WICK_TRY(shared.down, binder.matrix("blk.{}.ffn_down_shexp.weight", {d_model, hidden}, layer));
+  if (spec.has_shared_gate) {
+    WICK_TRY(shared.router, binder.row("blk.{}.ffn_gate_inp_shexp.weight", d_model, layer));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block, int d_model,
+                    int layer) {
+  MoeFfn ffn{
+      .step = {.routing = spec.routing, .act = spec.act, .limit = spec.limit, .alpha = spec.alpha}};
+  const int n = spec.routing.n_experts;
+  WICK_TRY(ffn.step.router, binder.matrix("blk.{}.ffn_gate_inp.weight", {n, d_model}, layer));
+  if (spec.has_router_bias) {
+    WICK_TRY(ffn.step.router_bias, binder.vector("blk.{}.ffn_gate_inp.bias", n, layer));
+  }
+  if (spec.has_choice_bias) {
+    WICK_TRY(ffn.step.choice_bias, binder.vector("blk.{}.exp_probs_b.bias", n, layer));
+  }
+  WICK_DO(bind_experts(ffn, binder, spec, d_model, layer));
+  WICK_DO(bind_shared(ffn.step.shared, binder, spec, d_model, layer));
+  WICK_CHECK(!block.post_ffn && !block.is_parallel && block.residual_scale == 1,
+             "experts read the hidden state's norm and are added as they are");
+  WICK_TRY(const BoundNorm norm, bind_pre_ffn(binder, block, d_model, layer));
+  WICK_CHECK(norm.shift == nullptr, "the norm before experts has no bias");
+  ffn.step.gain = norm.gain;
+  ffn.step.norm = norm.params;
+  return ffn;
+}
+
+void forward(const MoeFfn& ffn, const Pass& pass) noexcept {
+  ExpertStep step = ffn.step;
+  step.gate.w = ffn.gate;
+  step.up.w = ffn.up;
+  step.down.w = ffn.down;
+  pass.backend.experts(pass.x, pass.x, step);
+}
+
+}  // namespace wick

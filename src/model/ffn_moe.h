@@ -1,0 +1,23 @@
+// A mixture of experts as a feed-forward layer, added to the hidden state. bind() at load,
+// forward() hot.
+#pragma once
+
+#include <vector>
+
+#include "model/pass.h"
+#include "model/tensors.h"
+
+namespace wick {
+
+struct MoeFfn {  // bound to its weights
+  std::vector<const Weight*> gate = {}, up = {}, down = {};
+  ExpertStep step = {};  // its gate, up and down are not set
+};
+
+Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block, int d_model,
+                    int layer);
+
+// Hot:
+void forward(const MoeFfn& ffn, const Pass& pass) noexcept;
+
+}  // namespace wick

@@ -1,0 +1,77 @@
+// Many HTTP exchanges at once on one thread (libcurl's multi interface), their bodies read as they
+// come. No redirect is followed, no proxy is used, and every address is checked at its socket.
+//
+//   WICK_TRY(const auto transfers, Transfers::create());
+//   WICK_TRY(const auto transfer, transfers->start(request, sink));
+//   transfer->cancel();                     // any thread; sink->end() still comes
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "net/address.h"
+
+namespace wick {
+
+struct TransferRequest {
+  std::string url = {};
+  std::string body = {};                  // empty: GET
+  std::vector<std::string> headers = {};  // "Content-Type: application/json"
+  AddressKind endpoint = AddressKind::kPublic;
+  // 0 = no limit. `first_ms` is to the first byte that the sink calls progress, `idle_ms` between
+  // two of them, `total_ms` for all. Time while the sink is full does not count.
+  std::int64_t connect_ms = 5000, first_ms = 0, idle_ms = 0, total_ms = 0;
+  std::size_t max_bytes = std::size_t{256} << 20;  // of the body, uncompressed
+};
+
+struct TransferHead {
+  int status = 0;
+  std::string content_type = {};  // in lower case, without parameters
+  std::vector<std::pair<std::string, std::string>> headers = {};  // names in lower case
+
+  std::string_view header(std::string_view name) const noexcept;  // "" if absent
+};
+
+enum class TransferTake : std::uint8_t {
+  kProgress,  // these bytes were what was waited for
+  kNothing,   // taken, but no progress: a comment that keeps the connection open
+  kFull,      // not taken; give them again after resume()
+  kStop,      // end the exchange: end() comes without an error
+};
+
+// Called by the thread of the transfers, which must not be kept waiting.
+class TransferSink {
+ public:
+  virtual ~TransferSink() = default;
+  virtual void head(const TransferHead& head) = 0;  // once, before the body
+  virtual TransferTake body(std::string_view bytes) = 0;
+  // Once, the last call. Ids: "no_connection" (nothing was sent), "cut", "first_timeout",
+  // "idle_timeout", "total_timeout", "address_refused", "answer_too_long", "bad_answer",
+  // "cancelled".
+  virtual void end(std::optional<Error> error) = 0;
+};
+
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  virtual void cancel() noexcept = 0;  // any thread
+  virtual void resume() noexcept = 0;  // after kFull; any thread
+};
+
+class Transfers {
+ public:
+  static Result<std::shared_ptr<Transfers>> create();
+  virtual ~Transfers() = default;  // cancels what is under way, and waits for its ends
+
+  // The sink lives until its end(). Any thread but the sinks'.
+  virtual Result<std::shared_ptr<Transfer>> start(TransferRequest request,
+                                                  std::shared_ptr<TransferSink> sink) = 0;
+};
+
+}  // namespace wick

@@ -1,0 +1,216 @@
+// Anthropic's messages.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "remote/dialect.h"
+#include "remote/json_read.h"
+
+namespace wick::remote {
+
+namespace {
+
+constexpr int kMaxTokens = 4096;  // the API asks for a limit; this one if nobody has set one
+
+std::vector<std::string> headers(const Endpoint& endpoint) {
+  std::vector<std::string> lines = {"anthropic-version: 2023-06-01"};
+  if (!endpoint.key.empty()) lines.push_back(cat("x-api-key: ", endpoint.key.reveal()));
+  return lines;
+}
+
+JsonValue image_of(const ImagePart& image) {
+  Object source = json_object({{"type", "url"}, {"url", image.url}});
+  if (const auto data = image_data(image.url)) {
+    source = json_object({{"type", "base64"}, {"media_type", data->type}, {"data", data->base64}});
+  }
+  return json_object({{"type", "image"}, {"source", std::move(source)}});
+}
+
+// Reasoning is left out: the API takes it back only with its signature.
+Result<Array> blocks_of(const Message& message) {
+  Array blocks;
+  for (const Part& part : message.content.parts) {
+    if (const auto* const text = std::get_if<TextPart>(&part)) {
+      blocks.emplace_back(json_object({{"type", "text"}, {"text", text->text}}));
+    } else if (const auto* const image = std::get_if<ImagePart>(&part)) {
+      blocks.push_back(image_of(*image));
+    } else if (const auto* const call = std::get_if<ToolCall>(&part)) {
+      WICK_TRY(JsonValue input, json_of(call->arguments, "tool call"));
+      blocks.emplace_back(json_object({{"type", "tool_use"},
+                                       {"id", call->id},
+                                       {"name", call->name},
+                                       {"input", std::move(input)}}));
+    } else if (const auto* const result = std::get_if<ToolResult>(&part)) {
+      blocks.emplace_back(json_object(
+          {{"type", "tool_result"}, {"tool_use_id", result->call_id}, {"content", result->text}}));
+    }
+  }
+  return blocks;
+}
+
+// System messages stand apart; neighbors of one role become one message.
+Result<void> add_messages(const std::vector<Message>& messages, Object& body) {
+  std::string system;
+  Array out;
+  for (const Message& message : messages) {
+    if (message.role == "system" || message.role == "developer") {
+      system += cat(system.empty() ? "" : "\n\n", message.content.text());
+      continue;
+    }
+    WICK_TRY(Array blocks, blocks_of(message));
+    const std::string role = message.role == "assistant" ? "assistant" : "user";
+    if (!out.empty() && text_of(&out.back(), "role") == role) {
+      Array& before = *out.back().object()->find("content")->array();
+      before.insert(before.end(), blocks.begin(), blocks.end());
+    } else if (!blocks.empty()) {
+      out.emplace_back(json_object({{"role", role}, {"content", std::move(blocks)}}));
+    }
+  }
+  if (!system.empty()) body["system"] = std::move(system);
+  body["messages"] = std::move(out);
+  return {};
+}
+
+Result<void> add_tools(const Generation& generation, Object& body) {
+  if (generation.tools.empty()) return {};
+  Array tools;
+  for (const Tool& tool : generation.tools) {
+    WICK_TRY(JsonValue schema, json_of(tool.parameters, "tool"));
+    if (schema.object()->empty()) schema = json_object({{"type", "object"}});
+    tools.emplace_back(json_object({{"name", tool.name},
+                                    {"description", tool.description},
+                                    {"input_schema", std::move(schema)}}));
+  }
+  body["tools"] = std::move(tools);
+  const std::string& choice = generation.tool_choice;
+  if (choice.empty()) return {};
+  if (choice == "auto" || choice == "none") {
+    body["tool_choice"] = json_object({{"type", choice}});
+  } else if (choice == "required") {
+    body["tool_choice"] = json_object({{"type", "any"}});
+  } else {
+    body["tool_choice"] = json_object({{"type", "tool"}, {"name", choice}});
+  }
+  return {};
+}
+
+Result<Call> chat(const Endpoint& endpoint, const Request& request) {
+  WICK_DO(check_request(endpoint, request));
+  const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt);
+  if (messages == nullptr) return unsupported(endpoint, "text without messages");
+  const Generation& generation = request.generation;
+  if (generation.response_format.type != "text") return unsupported(endpoint, "response format");
+  if (generation.logprobs) return unsupported(endpoint, "logprobs");
+  const int limit = max_tokens_of(endpoint, generation);
+  Object body = json_object(
+      {{"model", request.model}, {"max_tokens", limit > 0 ? limit : kMaxTokens}, {"stream", true}});
+  WICK_DO(add_messages(*messages, body));
+  WICK_DO(add_tools(generation, body));
+  if (generation.temperature) body["temperature"] = std::min(*generation.temperature, 1.0);
+  if (generation.top_p) body["top_p"] = *generation.top_p;
+  if (generation.top_k && *generation.top_k > 0) body["top_k"] = *generation.top_k;
+  if (!generation.stop.empty()) {
+    Array stop;
+    for (const std::string& text : generation.stop)
+      stop.emplace_back(text);
+    body["stop_sequences"] = std::move(stop);
+  }
+  return Call{.path = "/messages", .body = std::move(body)};
+}
+
+FinishReason finish_of(const std::string& name) {
+  if (name == "max_tokens" || name == "model_context_window_exceeded") return FinishReason::kLength;
+  if (name == "stop_sequence") return FinishReason::kStop;
+  if (name == "tool_use") return FinishReason::kToolCalls;
+  if (name == "refusal") return FinishReason::kContentFilter;
+  return FinishReason::kEos;
+}
+
+class AnthropicDecoder final : public Decoder {
+ public:
+  void add(const JsonValue& frame, EventWriter& out) override {
+    const std::string type = text_of(&frame, "type");
+    if (type == "message_start") return read_message(find(&frame, "message"), out);
+    if (type == "message") return read_whole(frame, out);
+    if (type == "content_block_start") {
+      begin_block(count_of(&frame, "index"), find(&frame, "content_block"), out);
+    } else if (type == "content_block_delta") {
+      add_delta(count_of(&frame, "index"), find(&frame, "delta"), out);
+    } else if (type == "message_delta") {
+      read_usage(find(&frame, "usage"), out);
+      read_finish(find(&frame, "delta"), out);
+    } else if (type == "message_stop") {
+      out.is_over = true;
+    }
+  }
+
+ private:
+  static void read_message(const JsonValue* message, EventWriter& out) {
+    out.model = text_of(message, "model");
+    read_usage(find(message, "usage"), out);
+  }
+
+  // An answer that is no stream.
+  static void read_whole(const JsonValue& message, EventWriter& out) {
+    read_message(&message, out);
+    int index = 0;
+    for (const JsonValue& block : items_of(&message, "content")) {
+      begin_block(index, &block, out);
+      ++index;
+    }
+    read_finish(&message, out);
+  }
+
+  static void begin_block(int index, const JsonValue* block, EventWriter& out) {
+    const std::string type = text_of(block, "type");
+    if (type == "text") out.text(text_of(block, "text"));
+    if (type == "thinking") out.reasoning(text_of(block, "thinking"));
+    if (type != "tool_use") return;
+    const JsonValue* const input = find(block, "input");
+    const bool is_whole =
+        input != nullptr && input->object() != nullptr && !input->object()->empty();
+    out.call(index, text_of(block, "id"), text_of(block, "name"),
+             is_whole ? to_json(*input) : std::string());
+  }
+
+  static void add_delta(int index, const JsonValue* delta, EventWriter& out) {
+    out.text(text_of(delta, "text"));
+    out.reasoning(text_of(delta, "thinking"));
+    if (std::string json = text_of(delta, "partial_json"); !json.empty())
+      out.call(index, "", "", std::move(json));
+  }
+
+  static void read_finish(const JsonValue* delta, EventWriter& out) {
+    const std::string reason = text_of(delta, "stop_reason");
+    if (!reason.empty()) out.finish = finish_of(reason);
+  }
+
+  // Counts of the prompt come at the start, those of the answer at the end. Tokens that are read
+  // from or written to a cache are no part of input_tokens.
+  static void read_usage(const JsonValue* usage, EventWriter& out) {
+    if (usage == nullptr) return;
+    Usage now = out.usage.value_or(Usage{});
+    if (find(usage, "input_tokens") != nullptr) {
+      now.cached_tokens = count_of(usage, "cache_read_input_tokens");
+      now.prompt_tokens = count_of(usage, "input_tokens") + now.cached_tokens +
+                          count_of(usage, "cache_creation_input_tokens");
+    }
+    now.generated_tokens = count_of(usage, "output_tokens", now.generated_tokens);
+    out.usage = now;
+  }
+};
+
+std::unique_ptr<Decoder> decoder() {
+  return std::make_unique<AnthropicDecoder>();
+}
+
+}  // namespace
+
+const Dialect kAnthropic = {.framing = Framing::kSse,
+                            .headers = headers,
+                            .chat = chat,
+                            .decoder = decoder,
+                            .models_path = "/models",
+                            .models_array = "data",
+                            .models_field = "id"};
+
+}  // namespace wick::remote

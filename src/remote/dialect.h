@@ -1,0 +1,99 @@
+// The languages of remote APIs. A dialect is one file and one constant: it writes requests and
+// reads the frames of streams into events. Pure functions, and decoders of one thread each.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/json_value.h"
+#include "provider/provider.h"
+#include "remote/endpoint.h"
+#include "remote/refusal.h"
+#include "remote/stream_reader.h"
+
+namespace wick::remote {
+
+// What is sent: to the endpoint's URL with `path` behind it.
+struct Call {
+  std::string path = {};
+  Object body = {};
+};
+
+// The events of an answer as a decoder makes them. Empty texts are dropped; a tool call begins once
+// and arguments come behind its beginning, whatever the API repeats.
+class EventWriter {
+ public:
+  std::vector<Event> events = {};
+  FinishReason finish = FinishReason::kNone;
+  std::optional<Usage> usage = {};
+  std::string model = {};  // as the API calls it
+  std::optional<Refusal> refusal = {};
+  bool is_over = false;     // the API said so
+  std::size_t n_bytes = 0;  // of text, reasoning and arguments
+
+  void text(std::string text);
+  void reasoning(std::string text);
+  // A piece of the call that the API numbers `key`; id and name count the first time.
+  void call(std::int64_t key, const std::string& id, const std::string& name,
+            std::string arguments);
+
+  int n_calls() const noexcept { return static_cast<int>(calls_.size()); }
+
+ private:
+  struct Open {
+    int index = 0;
+    bool is_begun = false;
+    std::string id = {}, waiting = {};  // arguments before the name
+  };
+
+  std::map<std::int64_t, Open> calls_ = {};
+};
+
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  // A frame of the stream, or the whole of an answer that is none.
+  virtual void add(const JsonValue& frame, EventWriter& out) = 0;
+};
+
+struct Dialect {
+  Framing framing = Framing::kSse;
+  std::string_view end_frame = {};  // "[DONE]", which is no JSON
+  // "Authorization: Bearer KEY" and what else the API wants of each request.
+  std::vector<std::string> (*headers)(const Endpoint& endpoint) = nullptr;
+  Result<Call> (*chat)(const Endpoint& endpoint, const Request& request) = nullptr;
+  std::unique_ptr<Decoder> (*decoder)() = nullptr;
+  // Embeddings; null: the API has none.
+  Result<Call> (*embed)(const Endpoint& endpoint, const std::string& model,
+                        std::span<const std::string> texts) = nullptr;
+  Result<std::vector<Embedding>> (*read_embeddings)(const JsonValue& answer) = nullptr;
+  std::string_view models_path = {};                      // "" = the API lists none
+  std::string_view models_array = {}, models_field = {};  // data[].id
+  std::string_view models_prefix = {};                    // of each name, taken off
+};
+
+// One for each file.
+extern const Dialect kOpenAi, kAnthropic, kOllama, kGemini, kAzure;
+
+// For the dialects' files:
+Error unsupported(const Endpoint& endpoint, std::string_view what);
+// kUnsupported for what no remote API takes: token ids, logit hooks, prompt logprobs.
+Result<void> check_request(const Endpoint& endpoint, const Request& request);
+// {} for an empty text; kInvalid, id "bad_tool" or "bad_message", for what is no JSON object.
+Result<JsonValue> json_of(const std::string& text, std::string_view what);
+int max_tokens_of(const Endpoint& endpoint, const Generation& generation);
+std::optional<double> more_of(const Generation& generation, std::string_view key);
+
+// "data:image/png;base64,iVBO…"
+struct ImageData {
+  std::string type = {}, base64 = {};
+};
+
+std::optional<ImageData> image_data(std::string_view url);
+
+}  // namespace wick::remote

@@ -1,0 +1,65 @@
+// One row for each kind of remote provider: its dialect, where it is, and what it does its own way.
+#include "remote/dialect.h"
+
+namespace wick::remote {
+
+std::span<const Kind> kinds() {
+  static const Kind kKinds[] = {
+      {.name = "openai",
+       .dialect = &kOpenAi,
+       .url = "https://api.openai.com/v1",
+       .variable = "OPENAI_API_KEY",
+       .max_tokens = "max_completion_tokens"},
+      {.name = "azure",
+       .dialect = &kAzure,
+       .variable = "AZURE_OPENAI_API_KEY",
+       .max_tokens = "max_completion_tokens"},
+      {.name = "anthropic",
+       .dialect = &kAnthropic,
+       .url = "https://api.anthropic.com/v1",
+       .variable = "ANTHROPIC_API_KEY"},
+      {.name = "gemini",
+       .dialect = &kGemini,
+       .url = "https://generativelanguage.googleapis.com/v1beta",
+       .variable = "GEMINI_API_KEY"},
+      {.name = "ollama", .dialect = &kOllama, .url = "http://127.0.0.1:11434/api"},
+      {.name = "ollama-v1", .dialect = &kOpenAi, .url = "http://127.0.0.1:11434/v1"},
+      {.name = "groq",
+       .dialect = &kOpenAi,
+       .url = "https://api.groq.com/openai/v1",
+       .variable = "GROQ_API_KEY",
+       .max_tokens = "max_completion_tokens"},
+      {.name = "openrouter",
+       .dialect = &kOpenAi,
+       .url = "https://openrouter.ai/api/v1",
+       .variable = "OPENROUTER_API_KEY",
+       .has_top_k = true,
+       .has_completions = true},
+      {.name = "huggingface",
+       .dialect = &kOpenAi,
+       .url = "https://router.huggingface.co/v1",
+       .variable = "HF_TOKEN"},
+      {.name = "vllm",
+       .dialect = &kOpenAi,
+       .has_top_k = true,
+       .has_template_fields = true,
+       .keeps_reasoning = true,
+       .has_completions = true},
+      {.name = "sglang",
+       .dialect = &kOpenAi,
+       .has_top_k = true,
+       .has_template_fields = true,
+       .keeps_reasoning = true,
+       .has_completions = true},
+      {.name = "wick",
+       .dialect = &kOpenAi,
+       .has_top_k = true,
+       .has_template_fields = true,
+       .keeps_reasoning = true,
+       .has_completions = true},
+      {.name = "openai-compatible", .dialect = &kOpenAi, .has_completions = true},
+  };
+  return kKinds;
+}
+
+}  // namespace wick::remote

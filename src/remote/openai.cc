@@ -1,0 +1,283 @@
+// OpenAI's chat completions, which vLLM, SGLang, Ollama, Groq, OpenRouter and many others speak.
+#include "remote/openai.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "remote/json_read.h"
+
+namespace wick::remote {
+
+namespace {
+
+JsonValue content_of(const Message& message) {
+  Array parts;
+  bool has_image = false;
+  for (const Part& part : message.content.parts) {
+    if (const auto* const text = std::get_if<TextPart>(&part)) {
+      parts.emplace_back(json_object({{"type", "text"}, {"text", text->text}}));
+    } else if (const auto* const image = std::get_if<ImagePart>(&part)) {
+      has_image = true;
+      parts.emplace_back(
+          json_object({{"type", "image_url"}, {"image_url", json_object({{"url", image->url}})}}));
+    }
+  }
+  if (!has_image) return message.content.text();
+  return parts;
+}
+
+// A message of several tool results becomes several messages.
+void add_message(const Kind& kind, const Message& message, Array& out) {
+  Array calls;
+  bool is_result = false;
+  for (const Part& part : message.content.parts) {
+    if (const auto* const call = std::get_if<ToolCall>(&part)) {
+      calls.emplace_back(json_object(
+          {{"id", call->id},
+           {"type", "function"},
+           {"function", json_object({{"name", call->name}, {"arguments", call->arguments}})}}));
+    } else if (const auto* const result = std::get_if<ToolResult>(&part)) {
+      is_result = true;
+      out.emplace_back(json_object(
+          {{"role", "tool"}, {"tool_call_id", result->call_id}, {"content", result->text}}));
+    }
+  }
+  JsonValue content = content_of(message);
+  const bool is_empty = content.string() != nullptr && content.string()->empty();
+  if (is_result && is_empty) return;
+  Object object = json_object({{"role", is_result ? "user" : message.role}});
+  object["content"] = is_empty && !calls.empty() ? JsonValue(nullptr) : std::move(content);
+  const std::string reasoning = message.content.text<ReasoningPart>();
+  if (kind.keeps_reasoning && !reasoning.empty()) object["reasoning_content"] = reasoning;
+  if (!calls.empty()) object["tool_calls"] = std::move(calls);
+  out.emplace_back(std::move(object));
+}
+
+Result<void> add_tools(const Generation& generation, Object& body) {
+  if (generation.tools.empty()) return {};
+  Array tools;
+  for (const Tool& tool : generation.tools) {
+    Object function = json_object({{"name", tool.name}, {"description", tool.description}});
+    WICK_TRY(function["parameters"], json_of(tool.parameters, "tool"));
+    tools.emplace_back(json_object({{"type", "function"}, {"function", std::move(function)}}));
+  }
+  body["tools"] = std::move(tools);
+  const std::string& choice = generation.tool_choice;
+  if (choice.empty()) return {};
+  if (choice == "auto" || choice == "none" || choice == "required") {
+    body["tool_choice"] = choice;
+  } else {
+    body["tool_choice"] =
+        json_object({{"type", "function"}, {"function", json_object({{"name", choice}})}});
+  }
+  return {};
+}
+
+Result<void> add_format(const Endpoint& endpoint, const ResponseFormat& format, Object& body) {
+  if (format.type == "text") return {};
+  if (format.type == "json_object") {
+    body["response_format"] = json_object({{"type", "json_object"}});
+    return {};
+  }
+  if (format.type != "json_schema") return unsupported(endpoint, "grammar");
+  WICK_TRY(JsonValue schema, json_of(format.schema, "schema"));
+  body["response_format"] = json_object(
+      {{"type", "json_schema"},
+       {"json_schema",
+        json_object({{"name", "answer"}, {"strict", true}, {"schema", std::move(schema)}})}});
+  return {};
+}
+
+void add_sampling(const Endpoint& endpoint, const Generation& generation, Object& body) {
+  const Kind& kind = *endpoint.kind;
+  const auto add = [&](std::string_view name, const auto& value) {
+    if (value) body[name] = *value;
+  };
+  add("temperature", generation.temperature);
+  add("top_p", generation.top_p);
+  if (generation.seed) body["seed"] = static_cast<std::int64_t>(*generation.seed >> 1U);
+  add("presence_penalty", more_of(generation, "presence_penalty"));
+  add("frequency_penalty", more_of(generation, "frequency_penalty"));
+  if (kind.has_top_k) {
+    add("top_k", generation.top_k);
+    add("min_p", generation.min_p);
+    add("repetition_penalty", generation.repeat_penalty);
+  }
+  if (const int limit = max_tokens_of(endpoint, generation); limit > 0)
+    body[kind.max_tokens] = limit;
+  if (!generation.stop.empty()) {
+    Array stop;
+    for (const std::string& text : generation.stop)
+      stop.emplace_back(text);
+    body["stop"] = std::move(stop);
+  }
+  if (generation.logprobs) {
+    body["logprobs"] = true;
+    if (generation.top_logprobs > 0) body["top_logprobs"] = generation.top_logprobs;
+  }
+  if (!generation.logit_bias.empty()) {
+    Object bias;
+    for (const TokenBias& one : generation.logit_bias)
+      bias[std::to_string(one.id)] = std::max(one.bias, -100.0);
+    body["logit_bias"] = std::move(bias);
+  }
+  if (kind.has_template_fields && generation.thinking)
+    body["chat_template_kwargs"] = json_object({{"enable_thinking", *generation.thinking}});
+}
+
+std::vector<std::string> headers(const Endpoint& endpoint) {
+  if (endpoint.key.empty()) return {};
+  return {cat("Authorization: Bearer ", endpoint.key.reveal())};
+}
+
+Result<Call> chat(const Endpoint& endpoint, const Request& request) {
+  WICK_TRY(Object body, openai_body(endpoint, request));
+  const bool is_text = std::holds_alternative<std::string>(request.prompt);
+  return Call{.path = is_text ? "/completions" : "/chat/completions", .body = std::move(body)};
+}
+
+FinishReason finish_of(const std::string& name) {
+  if (name == "length") return FinishReason::kLength;
+  if (name == "tool_calls" || name == "function_call") return FinishReason::kToolCalls;
+  if (name == "content_filter") return FinishReason::kContentFilter;
+  return FinishReason::kEos;
+}
+
+void read_usage(const JsonValue* usage, EventWriter& out) {
+  if (usage == nullptr || usage->object() == nullptr) return;
+  out.usage = Usage{
+      .prompt_tokens = count_of(usage, "prompt_tokens"),
+      .cached_tokens = count_of(find(usage, "prompt_tokens_details"), "cached_tokens"),
+      .generated_tokens = count_of(usage, "completion_tokens"),
+      .reasoning_tokens = count_of(find(usage, "completion_tokens_details"), "reasoning_tokens")};
+}
+
+TokenLogprob logprob_of(const JsonValue& token) {
+  TokenLogprob out{.bytes = text_of(&token, "token")};
+  const JsonValue* const value = find(&token, "logprob");
+  if (value != nullptr && value->number() != nullptr) out.logprob = *value->number();
+  for (const JsonValue& top : items_of(&token, "top_logprobs"))
+    out.top_logprobs.push_back(logprob_of(top));
+  return out;
+}
+
+class OpenAiDecoder final : public Decoder {
+ public:
+  void add(const JsonValue& frame, EventWriter& out) override {
+    if (out.model.empty()) out.model = text_of(&frame, "model");
+    read_usage(find(&frame, "usage"), out);
+    read_usage(find(find(&frame, "x_groq"), "usage"), out);
+    for (const JsonValue& choice : items_of(&frame, "choices")) {
+      if (count_of(&choice, "index") == 0) read_choice(choice, out);
+    }
+  }
+
+ private:
+  // A stream has "delta", a whole answer "message", a completion "text".
+  void read_choice(const JsonValue& choice, EventWriter& out) {
+    read_logprobs(choice, out);
+    const JsonValue* delta = find(&choice, "delta");
+    if (delta == nullptr) delta = find(&choice, "message");
+    const std::string reasoning = text_of(delta, "reasoning_content");
+    out.reasoning(reasoning.empty() ? text_of(delta, "reasoning") : reasoning);
+    out.text(text_of(delta, "content"));
+    out.text(text_of(delta, "refusal"));
+    out.text(text_of(&choice, "text"));
+    for (const JsonValue& call : items_of(delta, "tool_calls"))
+      read_call(call, out);
+    const std::string finish = text_of(&choice, "finish_reason");
+    if (finish.empty()) return;
+    out.finish = finish_of(finish);
+    if (out.finish == FinishReason::kEos && out.n_calls() > 0)
+      out.finish = FinishReason::kToolCalls;
+  }
+
+  // Without an index, a new id is a new call, and a fragment without one goes on with the last.
+  void read_call(const JsonValue& call, EventWriter& out) {
+    const std::string id = text_of(&call, "id");
+    const int index = count_of(&call, "index", -1);
+    if (index >= 0) {
+      last_key_ = index;
+    } else if (!id.empty() && id != last_id_) {
+      last_key_ = kWithoutIndex + out.n_calls();
+    }
+    if (!id.empty()) last_id_ = id;
+    const JsonValue* const function = find(&call, "function");
+    const JsonValue* const arguments = find(function, "arguments");
+    std::string text = text_of(arguments);
+    if (arguments != nullptr && arguments->object() != nullptr) text = to_json(*arguments);
+    out.call(last_key_, id, text_of(function, "name"), std::move(text));
+  }
+
+  static void read_logprobs(const JsonValue& choice, EventWriter& out) {
+    LogprobsEvent event;
+    for (const JsonValue& token : items_of(find(&choice, "logprobs"), "content"))
+      event.tokens.push_back(logprob_of(token));
+    if (!event.tokens.empty()) out.events.emplace_back(std::move(event));
+  }
+
+  static constexpr std::int64_t kWithoutIndex = std::int64_t{1} << 32;
+  std::int64_t last_key_ = 0;
+  std::string last_id_ = {};
+};
+
+Result<Call> embed(const Endpoint&, const std::string& model, std::span<const std::string> texts) {
+  Array input;
+  for (const std::string& text : texts)
+    input.emplace_back(text);
+  return Call{.path = "/embeddings",
+              .body = json_object(
+                  {{"model", model}, {"input", std::move(input)}, {"encoding_format", "float"}})};
+}
+
+}  // namespace
+
+Result<Object> openai_body(const Endpoint& endpoint, const Request& request) {
+  WICK_DO(check_request(endpoint, request));
+  const Generation& generation = request.generation;
+  Object body = json_object({{"model", request.model}});
+  if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
+    if (!endpoint.kind->has_completions) return unsupported(endpoint, "text without messages");
+    body["prompt"] = *text;
+  } else {
+    Array messages;
+    for (const Message& message : std::get<std::vector<Message>>(request.prompt))
+      add_message(*endpoint.kind, message, messages);
+    body["messages"] = std::move(messages);
+  }
+  body["stream"] = true;
+  if (endpoint.kind->has_stream_usage)
+    body["stream_options"] = json_object({{"include_usage", true}});
+  WICK_DO(add_tools(generation, body));
+  WICK_DO(add_format(endpoint, generation.response_format, body));
+  add_sampling(endpoint, generation, body);
+  return body;
+}
+
+std::unique_ptr<Decoder> openai_decoder() {
+  return std::make_unique<OpenAiDecoder>();
+}
+
+Result<std::vector<Embedding>> read_openai_embeddings(const JsonValue& answer) {
+  std::vector<Embedding> out;
+  for (const JsonValue& item : items_of(&answer, "data")) {
+    const JsonValue* const values = find(&item, "embedding");
+    out.push_back({.values = values == nullptr ? std::vector<float>() : numbers_of(*values)});
+  }
+  // The API counts all texts together.
+  if (!out.empty()) out.front().tokens = count_of(find(&answer, "usage"), "prompt_tokens");
+  return out;
+}
+
+const Dialect kOpenAi = {.framing = Framing::kSse,
+                         .end_frame = "[DONE]",
+                         .headers = headers,
+                         .chat = chat,
+                         .decoder = openai_decoder,
+                         .embed = embed,
+                         .read_embeddings = read_openai_embeddings,
+                         .models_path = "/models",
+                         .models_array = "data",
+                         .models_field = "id"};
+
+}  // namespace wick::remote

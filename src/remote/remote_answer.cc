@@ -1,0 +1,375 @@
+#include "remote/remote_answer.h"
+
+#include <ctime>
+#include <deque>
+#include <mutex>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "remote/json_read.h"
+#include "remote/limits.h"
+
+namespace wick::remote {
+
+namespace {
+
+constexpr std::size_t kEventBytes = 64;  // what an event takes besides its text
+constexpr int kBytesPerToken = 4;        // of English, where an API counts nothing
+
+std::size_t bytes_of(const Event& event) {
+  std::size_t n = kEventBytes;
+  if (const auto* const text = std::get_if<TextEvent>(&event)) n += text->text.size();
+  if (const auto* const text = std::get_if<ReasoningEvent>(&event)) n += text->text.size();
+  if (const auto* const text = std::get_if<ArgumentsEvent>(&event)) n += text->text.size();
+  return n;
+}
+
+int estimated_tokens(std::size_t bytes) {
+  return static_cast<int>((bytes + kBytesPerToken - 1) / kBytesPerToken);
+}
+
+double ms_between(std::int64_t from, std::int64_t to) {
+  return static_cast<double>(to - from) * 1e-6;
+}
+
+// Invalid UTF-8 is repaired, as a text of the answer would be.
+Result<JsonValue> parse_frame(std::string_view data) {
+  auto parsed = parse_json(data);
+  return parsed ? std::move(parsed) : parse_json(repair_utf8(data));
+}
+
+// Shared by the reader and the thread of the transfers.
+class Stream final : public TransferSink {
+ public:
+  Stream(AnswerSetup setup, std::shared_ptr<Wake> wake)
+      : setup_(std::move(setup)),
+        wake_(std::move(wake)),
+        reader_(dialect().framing),
+        decoder_(dialect().decoder()) {
+    report_.provider = setup_.endpoint->name;
+    report_.model = setup_.model;
+  }
+
+  // The reader:
+
+  std::optional<Event> take() {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return std::nullopt;
+    Event event = std::move(queue_.front());
+    queue_.pop_front();
+    n_queued_ -= bytes_of(event);
+    if (is_paused_ && n_queued_ <= kResumeBytes && transfer_ != nullptr) {
+      is_paused_ = false;
+      transfer_->resume();
+    }
+    return event;
+  }
+
+  AnswerReport report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+  }
+
+  void cancel() {
+    const std::lock_guard lock(mutex_);
+    if (transfer_ != nullptr) transfer_->cancel();
+  }
+
+  // Its reader has gone: what has ended is left to close in order, so that its connection stays.
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (transfer_ != nullptr && !is_over_) transfer_->cancel();
+  }
+
+  void begin(std::shared_ptr<Transfer> transfer) {
+    const std::lock_guard lock(mutex_);
+    if (!is_ended_) transfer_ = std::move(transfer);
+  }
+
+  // The thread of the transfers:
+
+  void head(const TransferHead& head) override {
+    head_ = head;
+    is_refused_ = head.status < 200 || head.status > 299;
+    is_whole_ = is_refused_ ||
+                (dialect().framing == Framing::kSse && head.content_type == "application/json");
+  }
+
+  TransferTake body(std::string_view bytes) override {
+    if (is_over_) return TransferTake::kNothing;
+    if (is_full()) return TransferTake::kFull;
+    if (is_whole_) return add_whole(bytes);
+    const auto added = reader_.add(bytes, frame_sink());
+    if (!added && !out_.refusal) out_.refusal = bad_answer(added.error().message);
+    const bool has_news = deliver();
+    if (out_.refusal) {
+      finish(out_.refusal);
+      return TransferTake::kStop;
+    }
+    if (out_.is_over) finish(std::nullopt);
+    return has_news ? TransferTake::kProgress : TransferTake::kNothing;
+  }
+
+  void end(std::optional<Error> error) override {
+    {
+      const std::lock_guard lock(mutex_);
+      transfer_ = nullptr;
+      is_ended_ = true;
+    }
+    if (is_over_) return;
+    if (error) return finish(limit_or_refusal(*error));
+    if (is_whole_) return finish_whole();
+    const auto added = reader_.finish(frame_sink());
+    if (!added && !out_.refusal) out_.refusal = bad_answer(added.error().message);
+    deliver();
+    if (!out_.refusal && !out_.is_over && out_.finish == FinishReason::kNone)
+      out_.refusal = transfer_refusal(
+          {.id = "cut", .message = "the stream ended before the answer was whole"});
+    finish(out_.refusal);
+  }
+
+ private:
+  const Dialect& dialect() const { return *setup_.endpoint->kind->dialect; }
+
+  bool is_full() {
+    const std::lock_guard lock(mutex_);
+    is_paused_ = n_queued_ > kFullBytes;
+    return is_paused_;
+  }
+
+  FrameSink frame_sink() {
+    return [this](std::string_view, std::string_view data) -> Result<void> {
+      if (out_.is_over || out_.refusal) return {};
+      if (!dialect().end_frame.empty() && data.starts_with(dialect().end_frame)) {
+        out_.is_over = true;
+        return {};
+      }
+      const auto frame = parse_frame(data);
+      if (!frame) return frame.error();
+      add_frame(*frame);
+      return {};
+    };
+  }
+
+  void add_frame(const JsonValue& frame) {
+    if (auto refusal = stream_refusal(frame)) {
+      out_.refusal = std::move(refusal);
+    } else {
+      decoder_->add(frame, out_);
+    }
+  }
+
+  TransferTake add_whole(std::string_view bytes) {
+    const std::size_t limit = is_refused_ ? kMaxErrorBytes : kMaxWholeBytes;
+    if (bytes.size() > limit - whole_.size()) {
+      finish(is_refused_ ? read_refusal(head_.status, nullptr)
+                         : bad_answer(cat("the answer is longer than ", limit, " bytes")));
+      return TransferTake::kStop;
+    }
+    whole_ += bytes;
+    return TransferTake::kNothing;
+  }
+
+  void finish_whole() {
+    const auto body = parse_frame(whole_);
+    if (is_refused_) return finish(read_refusal(head_.status, body ? &*body : nullptr));
+    if (!body) return finish(bad_answer("the answer is no JSON"));
+    add_frame(*body);
+    deliver();
+    if (!out_.refusal && out_.finish == FinishReason::kNone && out_.n_bytes == 0)
+      out_.refusal = bad_answer("the JSON is no answer");
+    finish(out_.refusal);
+  }
+
+  // To the reader; true if there was something.
+  bool deliver() {
+    if (out_.events.empty()) return false;
+    last_event_ = monotonic_ns();
+    if (first_event_ == 0) first_event_ = last_event_;
+    {
+      const std::lock_guard lock(mutex_);
+      for (Event& event : out_.events) {
+        n_queued_ += bytes_of(event);
+        queue_.push_back(std::move(event));
+      }
+    }
+    out_.events.clear();
+    wake_->set();
+    return true;
+  }
+
+  std::optional<Refusal> limit_or_refusal(const Error& error) const {
+    Refusal refusal = transfer_refusal(error);
+    if (error.id == "total_timeout" && setup_.has_time_limit) {
+      refusal.error = {.code = ErrorCode::kCancelled,
+                       .id = "time_limit",
+                       .message = cat("no whole answer within ", setup_.request.total_ms, " ms")};
+    }
+    return refusal;
+  }
+
+  Usage usage(bool is_estimated) const {
+    Usage usage = out_.usage.value_or(Usage{});
+    if (is_estimated) {
+      usage.prompt_tokens = estimated_tokens(setup_.request.body.size());
+      usage.generated_tokens = estimated_tokens(out_.n_bytes);
+    }
+    if (first_event_ != 0) {
+      usage.prompt_ms = ms_between(started_, first_event_);
+      usage.generate_ms = ms_between(first_event_, last_event_);
+    }
+    return usage;
+  }
+
+  // The last event: once.
+  void finish(std::optional<Refusal> refusal) {
+    const bool was_sent = first_event_ != 0 || !refusal;
+    const bool is_estimated = was_sent && !out_.usage;
+    DoneEvent done{.finish = out_.finish, .usage = usage(is_estimated)};
+    if (done.finish == FinishReason::kNone) done.finish = FinishReason::kEos;
+    done.parameters = {{"provider", setup_.endpoint->name, "remote"},
+                       {"model", out_.model.empty() ? setup_.model : out_.model, "remote"}};
+    if (refusal && refusal->error.code == ErrorCode::kCancelled &&
+        refusal->error.id == "cancelled") {
+      done.finish = FinishReason::kCancelled;
+    } else if (refusal) {
+      done.finish = FinishReason::kError;
+      done.error = refusal->error;
+      done.error->message = cat(setup_.endpoint->name, ": ",
+                                without_key(refusal->error.message, setup_.endpoint->key));
+    }
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+    if (!out_.model.empty()) report_.model = out_.model;
+    report_.is_usage_estimated = is_estimated;
+    report_.answer_bytes = out_.n_bytes;
+    report_.status = head_.status;
+    if (refusal) {
+      report_.failure = refusal->failure;
+      if (refusal->status != 0) report_.status = refusal->status;
+      report_.retry_after_ms = retry_after_ms(head_, std::time(nullptr));
+    }
+    n_queued_ += kEventBytes;
+    queue_.emplace_back(std::move(done));
+    wake_->set();
+  }
+
+  const AnswerSetup setup_;
+  const std::shared_ptr<Wake> wake_;
+  const std::int64_t started_ = monotonic_ns();
+
+  mutable std::mutex mutex_;
+  std::deque<Event> queue_;  // these are under the mutex
+  std::size_t n_queued_ = 0;
+  bool is_paused_ = false, is_ended_ = false;
+  std::shared_ptr<Transfer> transfer_;
+  AnswerReport report_ = {};
+
+  std::atomic<bool> is_over_ = false;
+  StreamReader reader_;  // the rest is of the thread of the transfers
+  std::unique_ptr<Decoder> decoder_;
+  EventWriter out_;
+  TransferHead head_ = {};
+  std::string whole_ = {};
+  bool is_refused_ = false, is_whole_ = false;
+  std::int64_t first_event_ = 0, last_event_ = 0;
+};
+
+class RemoteAnswer final : public Answer {
+ public:
+  RemoteAnswer(std::shared_ptr<Stream> stream, std::shared_ptr<Wake> wake)
+      : Answer(std::move(wake)), stream_(std::move(stream)) {}
+
+  ~RemoteAnswer() override { stream_->leave(); }
+
+  void cancel() noexcept override { stream_->cancel(); }
+
+  AnswerReport report() const override { return stream_->report(); }
+
+ protected:
+  std::optional<Event> next() override { return stream_->take(); }
+
+ private:
+  std::shared_ptr<Stream> stream_;
+};
+
+// Waits for a whole answer.
+class WholeBody final : public TransferSink {
+ public:
+  void head(const TransferHead& head) override { head_ = head; }
+
+  TransferTake body(std::string_view bytes) override {
+    body_ += bytes;  // bounded by TransferRequest::max_bytes
+    return TransferTake::kProgress;
+  }
+
+  void end(std::optional<Error> error) override {
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+    is_over_ = true;
+    wake_.set();
+  }
+
+  void wait() {
+    for (;;) {
+      const std::uint32_t seen = wake_.signal();
+      {
+        const std::lock_guard lock(mutex_);
+        if (is_over_) return;
+      }
+      wake_.wait(seen);
+    }
+  }
+
+  Result<JsonValue> result() {
+    if (error_ && error_->code == ErrorCode::kCancelled) return *error_;
+    if (error_) return transfer_refusal(*error_).error;
+    auto body = parse_frame(body_);
+    if (head_.status != 200) return read_refusal(head_.status, body ? &*body : nullptr).error;
+    if (!body) return bad_answer("the answer is no JSON").error;
+    return body;
+  }
+
+ private:
+  std::mutex mutex_;
+  Wake wake_;
+  bool is_over_ = false;
+  std::optional<Error> error_;
+  TransferHead head_ = {};
+  std::string body_ = {};
+};
+
+}  // namespace
+
+std::vector<std::string> request_headers(const Endpoint& endpoint) {
+  std::vector<std::string> lines = endpoint.kind->dialect->headers(endpoint);
+  lines.emplace_back("Content-Type: application/json");
+  return lines;
+}
+
+Result<std::unique_ptr<Answer>> start_answer(AnswerSetup setup, Transfers& transfers,
+                                             std::shared_ptr<Wake> wake) {
+  if (wake == nullptr) wake = std::make_shared<Wake>();
+  TransferRequest request = setup.request;
+  setup.request.headers.clear();  // a key has one place at a time
+  const auto stream = std::make_shared<Stream>(std::move(setup), wake);
+  WICK_TRY(auto transfer, transfers.start(std::move(request), stream));
+  stream->begin(std::move(transfer));
+  return std::unique_ptr<Answer>(std::make_unique<RemoteAnswer>(stream, std::move(wake)));
+}
+
+Result<JsonValue> fetch_json(const Endpoint& endpoint, TransferRequest request,
+                             Transfers& transfers, const std::stop_token& stop) {
+  request.max_bytes = kMaxWholeBytes;
+  const auto sink = std::make_shared<WholeBody>();
+  WICK_TRY(const auto transfer, transfers.start(std::move(request), sink));
+  const std::stop_callback on_stop(stop, [&] { transfer->cancel(); });
+  sink->wait();
+  auto body = sink->result();
+  if (body) return body;
+  Error error = std::move(body).error();
+  error.message = cat(endpoint.name, ": ", without_key(error.message, endpoint.key));
+  return error;
+}
+
+}  // namespace wick::remote

@@ -1,0 +1,124 @@
+#include "remote/remote_provider.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "remote/dialect.h"
+#include "remote/json_read.h"
+#include "remote/remote_answer.h"
+
+namespace wick::remote {
+
+namespace {
+
+class RemoteProvider final : public Provider {
+ public:
+  RemoteProvider(Endpoint endpoint, std::shared_ptr<Transfers> transfers)
+      : endpoint_(std::make_shared<const Endpoint>(std::move(endpoint))),
+        transfers_(std::move(transfers)) {}
+
+  std::string_view name() const noexcept override { return endpoint_->name; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake) override {
+    Request named = request;
+    WICK_TRY(named.model, model_of(request.model));
+    WICK_TRY(Call call, dialect().chat(*endpoint_, named));
+    AnswerSetup setup{.endpoint = endpoint_, .model = named.model, .request = to_send(call)};
+    const std::int64_t limit = request.generation.time_limit_ms;
+    TransferRequest& sent = setup.request;
+    sent.first_ms = endpoint_->first_token_ms;
+    sent.idle_ms = endpoint_->idle_ms;
+    setup.has_time_limit = limit > 0 && (sent.total_ms == 0 || limit <= sent.total_ms);
+    if (setup.has_time_limit) sent.total_ms = limit;
+    return start_answer(std::move(setup), *transfers_, std::move(wake));
+  }
+
+  Result<std::vector<ModelInfo>> models() override {
+    std::vector<ModelInfo> infos;
+    const auto add = [&](std::string name) {
+      infos.push_back({.name = std::move(name), .source = endpoint_->name});
+    };
+    for (const std::string& model : endpoint_->models)
+      add(model);
+    if (!infos.empty()) return infos;
+    if (dialect().models_path.empty()) return refusal("list of models");
+    WICK_DO(check_key());
+    const Call call{.path = std::string(dialect().models_path)};
+    WICK_TRY(const JsonValue answer, fetch_json(*endpoint_, to_send(call), *transfers_, {}));
+    for (const JsonValue& item : items_of(&answer, dialect().models_array)) {
+      std::string name = text_of(&item, dialect().models_field);
+      if (name.starts_with(dialect().models_prefix)) name.erase(0, dialect().models_prefix.size());
+      if (!name.empty()) add(std::move(name));
+    }
+    return infos;
+  }
+
+  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
+                                       const EmbedOptions& options) override {
+    if (dialect().embed == nullptr) return refusal("embeddings");
+    WICK_TRY(const std::string name, model_of(model));
+    WICK_TRY(const Call call, dialect().embed(*endpoint_, name, texts));
+    TransferRequest request = to_send(call);
+    if (options.time_limit_ms > 0) request.total_ms = options.time_limit_ms;
+    WICK_TRY(const JsonValue answer,
+             fetch_json(*endpoint_, std::move(request), *transfers_, options.cancel));
+    WICK_TRY(auto embeddings, dialect().read_embeddings(answer));
+    const bool is_whole =
+        embeddings.size() == texts.size() &&
+        std::all_of(embeddings.begin(), embeddings.end(), [&](const Embedding& one) {
+          return !one.values.empty() && one.values.size() == embeddings.front().values.size();
+        });
+    if (is_whole) return embeddings;
+    return Error{.code = ErrorCode::kUnavailable,
+                 .id = "bad_answer",
+                 .message = cat(endpoint_->name, ": ", texts.size(), " texts gave ",
+                                embeddings.size(), " embeddings, or some of another length")};
+  }
+
+ private:
+  const Dialect& dialect() const { return *endpoint_->kind->dialect; }
+
+  Result<void> check_key() const {
+    if (endpoint_->no_key.empty()) return {};
+    return Error{.code = ErrorCode::kUnavailable,
+                 .id = "no_key",
+                 .message = cat(endpoint_->name, ": ", endpoint_->no_key)};
+  }
+
+  // The model to ask for: the first one if nobody names one.
+  Result<std::string> model_of(const std::string& name) const {
+    WICK_DO(check_key());
+    const std::vector<std::string>& models = endpoint_->models;
+    if (name.empty() && !models.empty()) return models.front();
+    const bool is_known =
+        models.empty() || std::find(models.begin(), models.end(), name) != models.end();
+    // A model's name may stand in a path, where dots alone would lead out of it.
+    if (is_known && name.find_first_not_of('.') != std::string::npos) return name;
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "model_not_found",
+                 .message = cat("the provider '", printable(endpoint_->name), "' has no model '",
+                                printable(name), "'")};
+  }
+
+  TransferRequest to_send(const Call& call) const {
+    return {.url = cat(endpoint_->url, call.path),
+            .body = call.body.empty() ? std::string() : to_json(call.body),
+            .headers = request_headers(*endpoint_),
+            .endpoint = address_kind(*endpoint_),
+            .connect_ms = endpoint_->connect_ms,
+            .total_ms = endpoint_->total_ms};
+  }
+
+  const std::shared_ptr<const Endpoint> endpoint_;
+  const std::shared_ptr<Transfers> transfers_;
+};
+
+}  // namespace
+
+std::shared_ptr<Provider> make_remote_provider(Endpoint endpoint,
+                                               std::shared_ptr<Transfers> transfers) {
+  return std::make_shared<RemoteProvider>(std::move(endpoint), std::move(transfers));
+}
+
+}  // namespace wick::remote

@@ -1,0 +1,363 @@
+// Real sockets: a scripted upstream on 127.0.0.1.
+#include "remote/remote_provider.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/clock.h"
+#include "provider/gather.h"
+#include "remote/limits.h"
+#include "support/scripted_upstream.h"
+
+namespace wick::remote {
+
+namespace {
+
+constexpr const char* kCanary = "sk-canary-7391";
+
+std::shared_ptr<Transfers> transfers() {
+  static const std::shared_ptr<Transfers> kShared = *Transfers::create();
+  return kShared;
+}
+
+Endpoint endpoint(std::string_view kind, const std::string& url) {
+  Endpoint out{.name = "up", .kind = *find_kind(kind), .url = url, .key = Secret(kCanary)};
+  return *complete(std::move(out));
+}
+
+std::vector<Message> hello() {
+  return {{.role = "system", .content = "Be brief."}, {.content = "Hello"}};
+}
+
+std::string sse(std::string_view json) {
+  return std::string("data: ").append(json).append("\n\n");
+}
+
+std::string chunk(std::string_view text, std::string_view finish = "") {
+  std::string out = R"(data: {"model":"m-1","choices":[{"index":0,"delta":{"content":")";
+  out.append(text).append("\"},\"finish_reason\":");
+  out.append(finish.empty() ? "null" : "\"" + std::string(finish) + "\"");
+  return out.append("}]}\n\n");
+}
+
+struct Asked {
+  Gather whole = {};
+  AnswerReport report = {};
+};
+
+Asked ask_it(Provider& provider, const Generation& generation = {}) {
+  Asked out;
+  auto answer = provider.start({.model = "m", .prompt = hello(), .generation = generation});
+  EXPECT_TRUE(answer) << (answer ? "" : answer.error().message);
+  if (!answer) return out;
+  out.whole = read_all(**answer);
+  out.report = (*answer)->report();
+  return out;
+}
+
+Asked ask_script(std::vector<std::string> bytes, std::string_view kind = "vllm") {
+  test::ScriptedUpstream upstream({{.bytes = std::move(bytes)}});
+  return ask_it(*make_remote_provider(endpoint(kind, upstream.url("/v1")), transfers()));
+}
+
+TEST(RemoteProvider, AsksAsTheApiWantsAndReadsTheStream) {
+  test::ScriptedUpstream upstream(
+      {{.bytes = {test::sse_head(), chunk("Hi"), chunk(" you", "stop"),
+                  sse(R"({"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}})"),
+                  sse("[DONE]")}}});
+  const auto provider = make_remote_provider(endpoint("openai", upstream.url("/v1")), transfers());
+  const Asked asked = ask_it(*provider, {.temperature = 0.5, .max_tokens = 7});
+  EXPECT_EQ(asked.whole.completion.text, "Hi you");
+  EXPECT_EQ(asked.whole.completion.finish, FinishReason::kEos);
+  EXPECT_EQ(asked.whole.completion.usage.prompt_tokens, 9);
+  EXPECT_FALSE(asked.report.is_usage_estimated);
+  EXPECT_EQ(asked.report.model, "m-1");
+  const std::string request = upstream.requests().at(0);
+  for (const char* const part :
+       {"POST /v1/chat/completions HTTP/1.1\r\n", "Authorization: Bearer sk-canary-7391\r\n",
+        "Content-Type: application/json\r\n", "\"model\": \"m\"", "\"max_completion_tokens\": 7",
+        "{\"role\": \"system\", \"content\": \"Be brief.\"}", "\"stream\": true",
+        "\"include_usage\": true", "\"temperature\": 0.5"})
+    EXPECT_NE(request.find(part), std::string::npos) << part << "\n" << request;
+}
+
+TEST(RemoteProvider, EachDialectIsSentAsItsApiWants) {
+  struct Row {
+    const char* kind;
+    std::vector<std::string> parts;
+  };
+
+  const std::vector<Row> rows = {
+      {"anthropic",
+       {"POST /messages ", "x-api-key: sk-canary-7391\r\n",
+        "anthropic-version: ", "\"system\": \"Be brief.\"", "\"max_tokens\": 7",
+        "\"input_schema\": {", "[{\"type\": \"text\", \"text\": \"Hello\"}]"}},
+      {"ollama", {"POST /chat ", "\"num_predict\": 7", "\"content\": \"Hello\""}},
+      {"gemini",
+       {"POST /models/m:streamGenerateContent?alt=sse ", "x-goog-api-key: sk-canary-7391\r\n",
+        "\"maxOutputTokens\": 7", "\"systemInstruction\": {\"parts\": [{\"text\": \"Be brief.\"}]}",
+        "\"functionDeclarations\": [{\"name\": \"add\""}},
+      {"azure",
+       {"POST /openai/deployments/m/chat/completions?api-version=2024-10-21 ",
+        "api-key: sk-canary-7391\r\n", "\"tools\": [{\"type\": \"function\""}},
+      {"sglang", {"POST /chat/completions ", "\"max_tokens\": 7", "\"top_k\": 5"}},
+  };
+  for (const Row& row : rows) {
+    test::ScriptedUpstream upstream({{.bytes = {test::http_head("500 No", "text/plain")}}});
+    Endpoint made{.name = "up",
+                  .kind = *find_kind(row.kind),
+                  .url = upstream.url(),
+                  .key = Secret(kCanary),
+                  .api_version = "2024-10-21"};
+    const auto provider = make_remote_provider(*complete(std::move(made)), transfers());
+    const Tool add{.name = "add", .description = "adds", .parameters = R"({"type":"object"})"};
+    ask_it(*provider, {.top_k = 5, .max_tokens = 7, .tools = {add}});
+    const std::string request = upstream.requests().at(0);
+    for (const std::string& part : row.parts)
+      EXPECT_NE(request.find(part), std::string::npos) << row.kind << part << "\n" << request;
+  }
+}
+
+TEST(RemoteProvider, StatusesMeanFailures) {
+  struct Row {
+    const char* status;
+    const char* body;
+    Failure failure;
+    const char* id;
+  };
+
+  const Row rows[] = {
+      {"401 No", R"({"error":{"message":"key sk-canary-7391 is wrong"}})", Failure::kCredential,
+       "provider_credential"},
+      {"402 No", "", Failure::kCredential, "provider_credential"},
+      {"403 No", "<html>", Failure::kCredential, "provider_credential"},
+      {"404 No", "", Failure::kNoModel, "model_not_found"},
+      {"408 No", "", Failure::kTimeout, "provider_timeout"},
+      {"409 No", "", Failure::kConflict, "provider_unavailable"},
+      {"400 No", R"({"error":{"message":"x","code":"context_length_exceeded"}})",
+       Failure::kContextLength, "context_length_exceeded"},
+      {"400 No", R"({"error":{"message":"x","code":"content_filter"}})", Failure::kContentPolicy,
+       "content_policy"},
+      {"422 No", R"({"detail":"x"})", Failure::kRequest, "provider_refused"},
+      {"413 No", "", Failure::kRequest, "provider_refused"},
+      {"429 No", R"({"error":{"message":"slow"}})", Failure::kRateLimit, "provider_rate_limit"},
+      {"429 No", R"({"error":{"code":"insufficient_quota"}})", Failure::kQuota, "provider_quota"},
+      {"500 No", "", Failure::kOverload, "provider_unavailable"},
+      {"503 No", "", Failure::kOverload, "provider_unavailable"},
+      {"529 No", "", Failure::kOverload, "provider_unavailable"},
+      {"302 Found", "", Failure::kRequest, "provider_refused"},  // no redirect is followed
+  };
+  for (const Row& row : rows) {
+    const Asked asked = ask_script(
+        {test::http_head(row.status, "application/json", "Retry-After: 2\r\nLocation: /else\r\n"),
+         row.body});
+    EXPECT_EQ(asked.report.failure, row.failure) << row.status << row.body;
+    EXPECT_EQ(asked.report.retry_after_ms, 2000);
+    ASSERT_TRUE(asked.whole.error) << row.status;
+    EXPECT_EQ(asked.whole.error->id, row.id) << row.status;
+    EXPECT_EQ(asked.whole.error->message.find(kCanary), std::string::npos);
+  }
+}
+
+TEST(RemoteProvider, ErrorsInsideAStreamKeepTheTextBeforeThem) {
+  const Asked asked =
+      ask_script({test::sse_head(), chunk("Hi"), sse(R"({"error":{"type":"server_error"}})")});
+  EXPECT_EQ(asked.whole.completion.text, "Hi");
+  EXPECT_EQ(asked.report.failure, Failure::kOverload);
+  const Asked cut = ask_script({test::sse_head(), chunk("Hi")});
+  EXPECT_EQ(cut.whole.completion.text, "Hi");
+  EXPECT_EQ(cut.report.failure, Failure::kNetwork);
+  const Asked strange = ask_script({test::sse_head(), sse("{\"choices\":")});
+  EXPECT_EQ(strange.report.failure, Failure::kBadAnswer);
+}
+
+TEST(RemoteProvider, AWholeAnswerInsteadOfAStreamIsReadToo) {
+  const Asked asked =
+      ask_script({test::http_head("200 OK", "application/json; charset=utf-8"),
+                  R"({"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}],)",
+                  R"("usage":{"prompt_tokens":1,"completion_tokens":1}})"});
+  EXPECT_EQ(asked.whole.completion.text, "Hi");
+  EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 1);
+}
+
+TEST(RemoteProvider, MissingUsageIsEstimatedAndSaysSo) {
+  const Asked asked = ask_script({test::sse_head(), chunk("12345678", "stop"), sse("[DONE]")});
+  EXPECT_TRUE(asked.report.is_usage_estimated);
+  EXPECT_EQ(asked.whole.completion.usage.generated_tokens, 2);
+  EXPECT_EQ(asked.report.answer_bytes, 8U);
+}
+
+TEST(RemoteProvider, LimitsEndWhatHangs) {
+  test::ScriptedUpstream silent(
+      {{.bytes = {test::sse_head(), ": working\n\n"}, .stays_open = true}});
+  Endpoint slow = endpoint("vllm", silent.url());
+  slow.first_token_ms = 100;
+  const std::int64_t begin = monotonic_ns();
+  EXPECT_EQ(ask_it(*make_remote_provider(slow, transfers())).report.failure, Failure::kTimeout);
+  EXPECT_LT(monotonic_ns() - begin, std::int64_t{2'000'000'000});
+  test::ScriptedUpstream idle({{.bytes = {test::sse_head(), chunk("a")}, .stays_open = true}});
+  Endpoint stuck = endpoint("vllm", idle.url());
+  stuck.idle_ms = 100;
+  const Asked asked = ask_it(*make_remote_provider(stuck, transfers()));
+  EXPECT_EQ(asked.whole.completion.text, "a");
+  EXPECT_EQ(asked.report.failure, Failure::kTimeout);
+  const Asked limited = ask_it(*make_remote_provider(endpoint("vllm", idle.url()), transfers()),
+                               {.time_limit_ms = 100});
+  ASSERT_TRUE(limited.whole.error);
+  EXPECT_EQ(limited.whole.error->id, "time_limit");
+}
+
+TEST(RemoteProvider, CancelClosesTheConnection) {
+  test::ScriptedUpstream upstream({{.bytes = {test::sse_head(), chunk("a")}, .stays_open = true}});
+  const auto provider = make_remote_provider(endpoint("vllm", upstream.url()), transfers());
+  auto answer = provider->start({.model = "m", .prompt = hello()});
+  ASSERT_TRUE(answer);
+  ASSERT_TRUE((*answer)->wait());
+  (*answer)->cancel();
+  EXPECT_EQ(read_all(**answer).completion.finish, FinishReason::kCancelled);
+  for (int i = 0; i < 500 && upstream.n_left() == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(upstream.n_left(), 1);
+}
+
+TEST(RemoteProvider, ASlowReaderPausesTheConnectionAndLosesNothing) {
+  std::vector<std::string> bytes = {test::sse_head()};
+  const std::string piece(4000, 'x');
+  for (int i = 0; i < 500; ++i)
+    bytes.push_back(chunk(piece));
+  bytes.push_back(chunk("end", "stop") + sse("[DONE]"));
+  test::ScriptedUpstream upstream({{.bytes = std::move(bytes)}});
+  const auto provider = make_remote_provider(endpoint("vllm", upstream.url()), transfers());
+  auto answer = provider->start({.model = "m", .prompt = hello()});
+  ASSERT_TRUE(answer);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(read_all(**answer).completion.text.size(), 500 * piece.size() + 3);
+}
+
+TEST(HostileUpstream, AnEndlessLineAndAnEndlessErrorEnd) {
+  std::vector<std::string> bytes = {test::sse_head()};
+  for (int i = 0; i < 40; ++i)
+    bytes.emplace_back(64 << 10, 'a');
+  EXPECT_EQ(ask_script(bytes).report.failure, Failure::kBadAnswer);
+  bytes.front() = test::http_head("500 No", "text/plain");
+  EXPECT_EQ(ask_script(bytes).report.failure, Failure::kOverload);
+}
+
+// 'a' again and again: 13 bits of deflate's fixed codes for each 258 bytes.
+std::string gzip_bomb(std::size_t n_bytes) {
+  std::string out("\x1F\x8B\x08\0\0\0\0\0\0\x03", 10);
+  unsigned byte = 0;
+  int n_bits = 0;
+  const auto put = [&](unsigned bit) {
+    byte |= bit << static_cast<unsigned>(n_bits);
+    if (++n_bits < 8) return;
+    out += static_cast<char>(byte);
+    byte = 0;
+    n_bits = 0;
+  };
+  const auto put_code = [&](unsigned code, int length) {  // codes begin with their highest bit
+    for (int i = length - 1; i >= 0; --i)
+      put(code >> static_cast<unsigned>(i) & 1U);
+  };
+  for (const unsigned bit : {1U, 1U, 0U})  // the last block, of fixed codes
+    put(bit);
+  put_code(0x30 + 'a', 8);
+  for (std::size_t n = 0; n < n_bytes; n += 258) {
+    put_code(0xC5, 8);  // 258 bytes
+    put_code(0, 5);     // from one byte before
+  }
+  return out;
+}
+
+TEST(HostileUpstream, ACompressedLineWithoutEndIsRefused) {
+  const std::string bomb = gzip_bomb(std::size_t{64} << 20);
+  ASSERT_LT(bomb.size(), 512U << 10);
+  for (const char* const type : {"text/event-stream", "application/json"}) {
+    const Asked asked =
+        ask_script({test::http_head("200 OK", type, "Content-Encoding: gzip\r\n"), bomb});
+    EXPECT_EQ(asked.report.failure, Failure::kBadAnswer) << type;
+    ASSERT_TRUE(asked.whole.error);
+    EXPECT_NE(asked.whole.error->message.find("longer than"), std::string::npos);
+  }
+}
+
+TEST(HostileUpstream, NoAddressButThoseOfTheEndpointIsConnectedTo) {
+  test::ScriptedUpstream upstream({{.bytes = {test::sse_head()}}});
+  Endpoint made{
+      .name = "up", .kind = *find_kind("vllm"), .url = upstream.url(), .is_private = true};
+  made.url.replace(made.url.find("127.0.0.1"), 9, "[::ffff:127.0.0.1]");  // loopback all the same
+  EXPECT_TRUE(complete(made));
+  for (const char* const url :
+       {"http://169.254.169.254/v1", "http://[fe80::1]/", "http://0.0.0.0:1/", "ftp://a/",
+        "http://example.com/v1", "https://user:pw@example.com/", "https://example.com/?a=1"}) {
+    made.url = url;
+    made.is_private = false;
+    EXPECT_FALSE(complete(made)) << url;
+  }
+  // A name that leads to loopback, though its owner said that it leads elsewhere.
+  TransferRequest request{.url = upstream.url(), .endpoint = AddressKind::kPublic};
+  const auto answer = make_remote_provider(endpoint("vllm", upstream.url()), transfers());
+
+  class Sink final : public TransferSink {
+   public:
+    void head(const TransferHead&) override { ADD_FAILURE() << "connected"; }
+
+    TransferTake body(std::string_view) override { return TransferTake::kProgress; }
+
+    void end(std::optional<Error> error) override {
+      id = error ? error->id : "none";
+      is_over = true;
+      is_over.notify_one();
+    }
+
+    std::string id;
+    std::atomic<bool> is_over = false;
+  };
+
+  const auto sink = std::make_shared<Sink>();
+  ASSERT_TRUE(transfers()->start(request, sink));
+  sink->is_over.wait(false);
+  EXPECT_EQ(sink->id, "address_refused");
+  EXPECT_TRUE(upstream.requests().empty());
+}
+
+TEST(RemoteProvider, EmbeddingsAndModels) {
+  test::ScriptedUpstream upstream(
+      {{.bytes = {test::http_head("200 OK", "application/json"),
+                  R"({"data":[{"embedding":[1,0.5]},{"embedding":[0,2]}],)",
+                  R"("usage":{"prompt_tokens":4}})"}},
+       {.bytes = {test::http_head("200 OK", "application/json"),
+                  R"({"object":"list","data":[{"id":"a"},{"id":"b"}]})"}}});
+  const auto provider = make_remote_provider(endpoint("vllm", upstream.url("/v1")), transfers());
+  const std::vector<std::string> texts = {"x", "y"};
+  const auto embedded = provider->embed("m", texts, {});
+  ASSERT_TRUE(embedded) << embedded.error().message;
+  EXPECT_EQ(embedded->at(0).values, (std::vector<float>{1, 0.5F}));
+  const auto models = provider->models();
+  ASSERT_TRUE(models);
+  EXPECT_EQ(models->at(1).name, "b");
+}
+
+TEST(RemoteProvider, RefusesWhatItCannotSend) {
+  const auto provider =
+      make_remote_provider(endpoint("anthropic", "http://127.0.0.1:9"), transfers());
+  EXPECT_EQ(provider->start({.model = "m", .prompt = std::vector<TokenId>{1}}).error().id,
+            "not_supported");
+  EXPECT_EQ(provider->start({.model = "..", .prompt = hello()}).error().id, "model_not_found");
+  Endpoint keyless = endpoint("openai", "http://127.0.0.1:9");
+  keyless.no_key = "the environment has no OPENAI_API_KEY";
+  EXPECT_EQ(make_remote_provider(keyless, transfers())
+                ->start({.model = "m", .prompt = hello()})
+                .error()
+                .id,
+            "no_key");
+  const Asked dead =
+      ask_it(*make_remote_provider(endpoint("vllm", "http://127.0.0.1:9"), transfers()));
+  EXPECT_EQ(dead.report.failure, Failure::kNetwork);
+}
+
+}  // namespace
+
+}  // namespace wick::remote

@@ -1,0 +1,77 @@
+#include "remote/stream_reader.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "remote/limits.h"
+
+namespace wick::remote {
+
+namespace {
+
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+
+Error too_long(std::string_view what, std::size_t limit) {
+  return {.code = ErrorCode::kUnavailable,
+          .id = "bad_answer",
+          .message = cat(what, " of the stream is longer than ", limit, " bytes")};
+}
+
+}  // namespace
+
+// Lines end with LF, CR or CR LF (the SSE standard); a CR LF may be cut in two.
+Result<void> StreamReader::add(std::string_view bytes, const FrameSink& sink) {
+  while (!bytes.empty()) {
+    if (is_after_cr_ && bytes.front() == '\n') bytes.remove_prefix(1);
+    is_after_cr_ = false;
+    const std::size_t end = bytes.find_first_of("\r\n");
+    const std::string_view part = bytes.substr(0, end);
+    if (part.size() > kMaxLineBytes - line_.size()) return too_long("a line", kMaxLineBytes);
+    line_ += part;
+    if (end == std::string_view::npos) return {};
+    is_after_cr_ = bytes[end] == '\r';
+    bytes.remove_prefix(end + 1);
+    std::string_view line = line_;
+    if (!is_begun_ && line.starts_with(kBom)) line.remove_prefix(kBom.size());
+    is_begun_ = true;
+    WICK_DO(add_line(line, sink));
+    line_.clear();
+  }
+  return {};
+}
+
+Result<void> StreamReader::finish(const FrameSink& sink) {
+  if (!line_.empty()) WICK_DO(add("\n", sink));
+  return end_event(sink);
+}
+
+Result<void> StreamReader::add_line(std::string_view line, const FrameSink& sink) {
+  if (framing_ == Framing::kNdjson) {
+    if (line.find_first_not_of(" \t") == std::string_view::npos) return {};
+    return sink("", line);
+  }
+  if (line.empty()) return end_event(sink);
+  const std::size_t colon = std::min(line.find(':'), line.size());
+  const std::string_view field = line.substr(0, colon);
+  std::string_view value = line.substr(std::min(colon + 1, line.size()));
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  if (field == "event") name_ = value;
+  if (field != "data") return {};  // comments have an empty name
+  if (value.size() > kMaxEventBytes - data_.size()) return too_long("an event", kMaxEventBytes);
+  if (has_data_) data_ += '\n';
+  data_ += value;
+  has_data_ = true;
+  return {};
+}
+
+Result<void> StreamReader::end_event(const FrameSink& sink) {
+  const std::string name = std::move(name_), data = std::move(data_);
+  const bool has_data = has_data_;
+  name_.clear();
+  data_.clear();
+  has_data_ = false;
+  if (!has_data) return {};
+  return sink(name, data);
+}
+
+}  // namespace wick::remote

@@ -1,0 +1,42 @@
+// Budgets: a cap on what some requests may cost within a window of time. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "route/money.h"
+
+namespace wick::route {
+
+enum class BudgetScope : std::uint8_t { kAll, kProvider, kKey, kTag };
+enum class BudgetWindow : std::uint8_t { kRequest, kDay, kMonth, kRolling };
+
+struct Budget {
+  std::string name = {};  // unique; the ledger counts under it: "monthly", "daily provider openai"
+  BudgetScope scope = BudgetScope::kAll;
+  std::string subject = {};  // the provider, key or tag
+  BudgetWindow window = BudgetWindow::kMonth;
+  std::int64_t rolling_s = 0;  // of kRolling
+  Nanos cap = 0;
+};
+
+// Who pays for what.
+struct Charge {
+  std::string provider = {}, model = {};
+  std::string key = {}, tag = {};  // of the client; "" = none
+};
+
+bool applies(const Budget& budget, const Charge& charge);
+
+// The ledger counts in buckets; a window is the sum of those that begin within [first, now].
+struct Buckets {
+  std::int64_t first = 0, current = 0;  // Unix time of their starts
+};
+
+// Days and months are UTC's. A rolling window has 24 buckets and the one that it begins in, so it
+// is never shorter than it says.
+Buckets buckets_of(const Budget& budget, std::int64_t unix_s);
+
+}  // namespace wick::route

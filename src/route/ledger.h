@@ -1,0 +1,73 @@
+// The ledger: what was reserved and what was spent, in SQLite. A reservation is on the disk before
+// its request is sent, so that a crash loses no spending. Callers that come at once share one
+// commit. Several processes may open one file. Any thread.
+//
+//   WICK_TRY(const auto ledger, Ledger::open({.path = "usage.db"}));
+//   WICK_TRY(const Reservation held, ledger->reserve(charge, budgets, 1200, now));
+//   ledger->settle(held, {.cost = 700, .usage = usage});   // written within 20 ms
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "route/budget.h"
+#include "wick/usage.h"
+
+namespace wick::route {
+
+struct LedgerOptions {
+  std::string path = {};        // ":memory:" for one that is not kept
+  bool is_durable = true;       // false: an fsync less, for tests and simulations
+  bool writes_at_once = false;  // settle() returns when it is written; no thread is started
+};
+
+struct Reservation {
+  std::int64_t id = 0;  // 0: nothing is reserved, for a request that costs nothing
+  std::int64_t unix_s = 0;
+  Nanos amount = 0;
+  Charge charge = {};
+  std::string marks = {};  // the counters that hold it
+};
+
+struct Settlement {
+  Nanos cost = 0;
+  Usage usage = {};
+  bool is_estimated = false;  // the provider told no usage
+  bool has_failed = false;
+};
+
+struct UsageRow {
+  std::string provider = {}, model = {}, day = {};  // "2026-11-23"; "" where it is not grouped
+  std::int64_t requests = 0, failed = 0, estimated = 0;
+  std::int64_t prompt_tokens = 0, cached_tokens = 0, generated_tokens = 0;
+  Nanos cost = 0;
+};
+
+struct BudgetState {
+  Nanos used = 0, reserved = 0;
+};
+
+class Ledger {
+ public:
+  // Reservations of processes that are gone are settled at their full amount.
+  static Result<std::unique_ptr<Ledger>> open(const LedgerOptions& options);
+  virtual ~Ledger() = default;  // writes what is settled
+
+  // kUnavailable: "budget_exceeded", naming the budget; "ledger_unavailable" (disk full, damaged),
+  // and then nothing is reserved.
+  virtual Result<Reservation> reserve(const Charge& charge, std::span<const Budget> budgets,
+                                      Nanos amount, std::int64_t unix_s) = 0;
+  // Of each reservation once. A write that fails is tried again with the next one.
+  virtual void settle(const Reservation& held, const Settlement& settlement) = 0;
+  virtual Result<void> flush() = 0;
+
+  virtual Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day) = 0;
+  virtual Result<BudgetState> state(const Budget& budget, std::int64_t unix_s) = 0;
+};
+
+}  // namespace wick::route

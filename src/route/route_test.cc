@@ -1,0 +1,300 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "provider/gather.h"
+#include "provider/rule_refusal.h"
+#include "route/router.h"
+#include "route/sim_test.h"
+
+namespace wick::route {
+
+namespace {
+
+constexpr std::int64_t kNoon = 1'795'003'200;  // 2026-11-18, 12:00 UTC
+
+TEST(Money, IsExactAndRoundedUp) {
+  EXPECT_EQ(*parse_amount("5 USD"), 5 * kNanosPerDollar);
+  EXPECT_EQ(*parse_amount("0.000000001 USD"), 1);
+  EXPECT_EQ(*parse_price("0.15 USD/M"), 150'000);
+  EXPECT_EQ(*parse_price("0.000001 USD/M"), 1);
+  for (const char* const bad : {"", "5", "USD", " USD", "5USD", "-1 USD", "1e3 USD", "1.2.3 USD",
+                                "0.0000000001 USD", "99999999999999999999 USD", ". USD"})
+    EXPECT_FALSE(parse_amount(bad)) << bad;
+  EXPECT_FALSE(parse_price("0.0000001 USD/M"));
+  const Price price{.input = 150'000, .output = 600'000, .cached = 75'000};
+  EXPECT_EQ(cost_of(price, 1, 0), 150);
+  EXPECT_EQ(cost_of({.input = 1}, 1, 0), 1);  // a pico-dollar is a nano-dollar
+  EXPECT_EQ(cost_of({.input = 1}, 1000, 0), 1);
+  EXPECT_EQ(cost_of({.input = 1}, 1001, 0), 2);
+  EXPECT_EQ(cost_of(price, {.prompt_tokens = 10, .cached_tokens = 4, .generated_tokens = 2}),
+            (6 * 150'000 + 4 * 75'000 + 2 * 600'000) / 1000);
+  EXPECT_EQ(cost_of({.input = kMaxNanos}, 1 << 30, 0), kMaxNanos);
+  EXPECT_EQ(cost_of(price, -5, -5), 0);
+  EXPECT_EQ(to_dollars(1'230'000), "0.001230");
+  EXPECT_EQ(to_dollars(1), "0.000000001");
+  EXPECT_EQ(to_dollars(-5 * kNanosPerDollar), "-5.000000");
+}
+
+TEST(Budget, WindowsBeginWhereTheyShould) {
+  const Buckets day = buckets_of({.window = BudgetWindow::kDay}, kNoon);
+  EXPECT_EQ(day.current, kNoon - 43'200);
+  const Buckets month = buckets_of({.window = BudgetWindow::kMonth}, kNoon);
+  EXPECT_EQ(month.first, kNoon - 43'200 - 17 * 86'400);
+  const Buckets rolling =
+      buckets_of({.window = BudgetWindow::kRolling, .rolling_s = 86'400}, kNoon + 10);
+  EXPECT_EQ(rolling.current, kNoon);
+  EXPECT_EQ(rolling.first, kNoon - 86'400);
+}
+
+std::unique_ptr<Ledger> memory_ledger() {
+  return *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
+}
+
+TEST(Ledger, ReservesSettlesAndNeverPassesACap) {
+  const auto ledger = memory_ledger();
+  const std::vector<Budget> budgets = {
+      {.name = "day", .window = BudgetWindow::kDay, .cap = 100},
+      {.name = "openai", .scope = BudgetScope::kProvider, .subject = "openai", .cap = 70}};
+  const Charge openai{.provider = "openai", .model = "m"}, other{.provider = "groq"};
+  auto first = ledger->reserve(openai, budgets, 60, kNoon);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(ledger->reserve(openai, budgets, 20, kNoon).error().id, "budget_exceeded");
+  ASSERT_TRUE(ledger->reserve(other, budgets, 40, kNoon));
+  EXPECT_FALSE(ledger->reserve(other, budgets, 1, kNoon));
+  ledger->settle(*first, {.cost = 10, .usage = {.prompt_tokens = 3}});
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 40);
+  EXPECT_TRUE(ledger->reserve(openai, budgets, 50, kNoon));
+  EXPECT_EQ(ledger->state(budgets[0], kNoon + 86'400)->used, 0);  // the next day
+  ledger->settle(*first, {.cost = 99});                           // twice is once
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 10);
+  const auto usage = ledger->usage(0, true);
+  ASSERT_EQ(usage->size(), 1U);
+  EXPECT_EQ(usage->at(0).cost, 10);
+  EXPECT_EQ(usage->at(0).prompt_tokens, 3);
+}
+
+TEST(Ledger, ManyThreadsNeverPassACap) {
+  const auto ledger = *Ledger::open({.path = ":memory:", .is_durable = false});
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 1000}};
+  std::atomic<int> n_held = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 16; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        const auto held = ledger->reserve({.provider = "p"}, budgets, 3, kNoon);
+        if (!held) continue;
+        n_held += 1;
+        ledger->settle(*held, {.cost = 3});
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(n_held, 333);
+  ASSERT_TRUE(ledger->flush());
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->used, 999);
+  EXPECT_EQ(ledger->state(budgets[0], kNoon)->reserved, 0);
+}
+
+TEST(Retry, TheMatrix) {
+  const RetryOptions options;
+  for (const Failure again :
+       {Failure::kNetwork, Failure::kTimeout, Failure::kRateLimit, Failure::kOverload}) {
+    EXPECT_EQ(after_failure(again, 0, options), Next::kSame);
+    EXPECT_EQ(after_failure(again, 2, options), Next::kNextTarget);
+  }
+  EXPECT_EQ(after_failure(Failure::kConflict, 0, options), Next::kSame);
+  EXPECT_EQ(after_failure(Failure::kConflict, 1, options), Next::kNextTarget);
+  for (const Failure elsewhere : {Failure::kCredential, Failure::kQuota, Failure::kContextLength,
+                                  Failure::kNoModel, Failure::kBadAnswer})
+    EXPECT_EQ(after_failure(elsewhere, 0, options), Next::kNextTarget);
+  for (const Failure last : {Failure::kRequest, Failure::kContentPolicy})
+    EXPECT_EQ(after_failure(last, 0, options), Next::kStop);
+  for (std::uint64_t random = 0; random < 5000; random += 7) {
+    EXPECT_LE(pause_ms(0, -1, random, options), 250);
+    EXPECT_LE(pause_ms(30, -1, random, options), 5000);
+    EXPECT_GE(pause_ms(0, 9000, random, options), 9000);
+  }
+}
+
+TEST(Health, OpensProbesAndCloses) {
+  Health health;
+  for (int i = 0; i < 4; ++i)
+    health.failed(Failure::kOverload, -1, 0);
+  EXPECT_TRUE(health.admit(0));
+  health.failed(Failure::kOverload, -1, 0);
+  EXPECT_FALSE(health.admit(29'999));
+  EXPECT_TRUE(health.admit(30'000));   // the probe
+  EXPECT_FALSE(health.admit(30'001));  // one at a time
+  health.succeeded(30'002);
+  EXPECT_TRUE(health.admit(30'003));
+  health.failed(Failure::kRateLimit, 2000, 31'000);
+  EXPECT_FALSE(health.admit(32'999));
+  EXPECT_TRUE(health.admit(33'000));
+  health.left(33'001);  // its client went: the next one is the probe
+  EXPECT_TRUE(health.admit(33'002));
+  Health sometimes;  // below half of the outcomes
+  for (int i = 0; i < 100; ++i) {
+    sometimes.succeeded(0);
+    sometimes.succeeded(0);
+    sometimes.failed(Failure::kNetwork, -1, 0);
+  }
+  EXPECT_TRUE(sometimes.admit(0));
+}
+
+TEST(Rules, PatternsMatchInLinearTime) {
+  EXPECT_TRUE(matches("gpt-*", "gpt-4o"));
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("a*b*c", "axxbyyc"));
+  EXPECT_FALSE(matches("a*b*c", "axxbyy"));
+  EXPECT_FALSE(matches("gpt", "gpt-4o"));
+  EXPECT_FALSE(matches("*a*a*a*a*a*a*b", std::string(100'000, 'a')));
+}
+
+class Routed : public ::testing::Test {
+ protected:
+  Routed() {
+    options.clock = clock;
+    options.ledger = memory_ledger();
+    local->name_ = "local";
+    cloud->name_ = "cloud";
+    options.members = {{.name = "local", .provider = local, .is_local = true},
+                       {.name = "cloud",
+                        .provider = cloud,
+                        .models = {{.name = "big",
+                                    .context = 8000,
+                                    .max_tokens = 100,
+                                    .price = Price{.input = 1'000'000, .output = 1'000'000}},
+                                   {.name = "dark"}}}};
+  }
+
+  Gather ask(const std::string& model, const std::string& text = "hello") {
+    const auto router = make_router(options);
+    auto answer =
+        router->start({.model = model, .prompt = std::vector<Message>{{.content = text}}});
+    Gather out;
+    if (!answer) {
+      out.error = answer.error();
+      return out;
+    }
+    while (!(*answer)->is_over()) {
+      while (const auto event = (*answer)->poll())
+        out.add(*event);
+      clock->advance();
+    }
+    return out;
+  }
+
+  std::shared_ptr<test::VirtualClock> clock = std::make_shared<test::VirtualClock>();
+  std::shared_ptr<test::SimProvider> local = std::make_shared<test::SimProvider>(clock);
+  std::shared_ptr<test::SimProvider> cloud = std::make_shared<test::SimProvider>(clock);
+  RouterOptions options;
+};
+
+TEST_F(Routed, LocalIsFirstAndRulesSendLongPromptsAway) {
+  options.rules = {{.name = "long", .when = {.tokens_over = 100}, .to = {"cloud/big"}},
+                   {.name = "rest", .to = {"local", "cloud/big"}}};
+  EXPECT_EQ(ask("auto").completion.text, "local");
+  EXPECT_EQ(ask("").completion.text, "local");
+  EXPECT_EQ(ask("auto", std::string(1000, 'x')).completion.text, "cloud");
+  EXPECT_EQ(ask("remote/big").completion.text, "cloud");
+  EXPECT_EQ(ask("cloud/big").completion.text, "cloud");
+  EXPECT_EQ(ask("big").completion.text, "cloud");
+  EXPECT_EQ(ask("any").completion.text, "local");
+  EXPECT_EQ(ask("remote/none").error->id, "model_not_found");
+}
+
+TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
+  options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
+  cloud->failures = {Failure::kOverload};
+  EXPECT_EQ(ask("auto").completion.text, "cloud");
+  EXPECT_EQ(cloud->n_started, 2);
+  cloud->failures = {Failure::kOverload, Failure::kOverload, Failure::kOverload};
+  EXPECT_EQ(ask("auto").completion.text, "local");
+  cloud->failures = {Failure::kCredential};
+  EXPECT_EQ(ask("auto").completion.text, "local");
+  cloud->failures = {Failure::kRequest};
+  const int n_local = local->n_started;
+  EXPECT_EQ(ask("auto").error->id, "sim");
+  cloud->failures = {Failure::kNetwork};
+  cloud->fails_after_content = true;
+  const Gather cut = ask("auto");
+  EXPECT_EQ(cut.completion.text, "clo");
+  EXPECT_TRUE(cut.error);
+  EXPECT_EQ(local->n_started, n_local);
+}
+
+TEST_F(Routed, MoneyRefusesAndLocalAnswersInstead) {
+  options.budgets = {{.name = "monthly", .cap = 10}};
+  options.rules = {{.name = "cloud only", .when = {.tags = {}}, .to = {"cloud/big"}}};
+  const Gather refused = ask("auto");
+  ASSERT_TRUE(refused.error);
+  EXPECT_EQ(refused.error->id, "budget_exceeded");
+  EXPECT_TRUE(is_rule_refusal(*refused.error));
+  EXPECT_EQ(ask("cloud/dark").error->id, "price_unknown");
+  EXPECT_EQ(cloud->n_started, 0);
+  options.rules = {{.name = "both", .to = {"cloud/big", "local"}}};
+  EXPECT_EQ(ask("auto").completion.text, "local");
+  options.ledger = nullptr;
+  EXPECT_EQ(ask("cloud/big").error->id, "ledger_unavailable");
+}
+
+TEST_F(Routed, WhatIsSpentIsSettled) {
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  const auto ledger = options.ledger;
+  EXPECT_EQ(ask("cloud/big").completion.text, "cloud");
+  const auto state = ledger->state(options.budgets[0], clock->unix_s());
+  EXPECT_EQ(state->reserved, 0);
+  EXPECT_EQ(state->used, 1000 * (7 + 5));  // the usage that it told
+  cloud->tells_usage = false;
+  EXPECT_EQ(ask("cloud/big").completion.text, "cloud");
+  const auto estimated = ledger->state(options.budgets[0], clock->unix_s());
+  EXPECT_GT(estimated->used, state->used + 1000 * 5);
+  cloud->failures = {Failure::kRequest};
+  ask("cloud/big");  // a refusal costs nothing
+  EXPECT_EQ(ledger->state(options.budgets[0], clock->unix_s())->used, estimated->used);
+}
+
+TEST_F(Routed, PrivateRequestsStayHere) {
+  options.rules = {{.name = "cloud", .to = {"cloud/big"}},
+                   {.name = "secrets", .when = {.contains = {"PassWord"}}, .is_private = true}};
+  EXPECT_EQ(ask("auto", "my password is x").error->id, "private_request");
+  EXPECT_EQ(ask("cloud/big", "my PASSWORD is x").error->id, "private_request");
+  EXPECT_EQ(ask("local/m", "my password is x").completion.text, "local");
+  EXPECT_EQ(cloud->n_started, 0);
+  EXPECT_EQ(ask("auto", "hello").completion.text, "cloud");
+}
+
+TEST_F(Routed, ExplainTellsEveryCandidateAndWhyNot) {
+  options.rules = {{.name = "all", .to = {"*"}}};
+  const auto router = make_router(options);
+  const Decision decision = router->explain(
+      {.model = "auto", .prompt = std::vector<Message>{{.content = std::string(40'000, 'x')}}});
+  const std::string text = to_text(decision, router->members());
+  for (const char* const part :
+       {"rule: all", "1. local: at most 0.000000 USD", "not cloud/big: its context of 8000 tokens",
+        "not cloud/dark: its price is not known", "about 10000 tokens"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(cloud->n_started + local->n_started, 0);
+}
+
+TEST_F(Routed, AClientThatLeavesIsSettledAndStopsItsUpstream) {
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  const auto ledger = options.ledger;
+  {
+    const auto router = make_router(options);
+    auto answer =
+        router->start({.model = "cloud/big", .prompt = std::vector<Message>{{.content = "x"}}});
+    ASSERT_TRUE(answer);
+    ASSERT_TRUE((*answer)->poll());
+  }
+  const auto state = ledger->state(options.budgets[0], clock->unix_s());
+  EXPECT_EQ(state->reserved, 0);
+  EXPECT_GT(state->used, 0);
+}
+
+}  // namespace
+
+}  // namespace wick::route

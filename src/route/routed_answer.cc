@@ -1,0 +1,346 @@
+#include "route/routed_answer.h"
+
+#include <algorithm>
+
+#include "base/mix.h"
+#include "base/strings.h"
+#include "provider/rule_refusal.h"
+
+namespace wick::route {
+
+namespace {
+
+ErrorCode code_of(std::string_view id) {
+  if (id == "model_not_found") return ErrorCode::kNotFound;
+  if (id == "not_supported") return ErrorCode::kUnsupported;
+  if (id == "context_length_exceeded") return ErrorCode::kInvalid;
+  return ErrorCode::kUnavailable;
+}
+
+// Of a provider that reports none, and of start().
+Failure failure_of(const Error& error) {
+  if (error.id == "context_length_exceeded") return Failure::kContextLength;
+  if (error.id == "no_key") return Failure::kCredential;
+  switch (error.code) {
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kNoMemory:
+      return Failure::kOverload;
+    case ErrorCode::kNotFound:
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kDevice:
+      return Failure::kNoModel;  // another one may have it
+    default:
+      return Failure::kRequest;
+  }
+}
+
+std::size_t content_bytes(const Event& event) {
+  if (const auto* const text = std::get_if<TextEvent>(&event)) return text->text.size();
+  if (const auto* const text = std::get_if<ReasoningEvent>(&event)) return text->text.size();
+  if (const auto* const text = std::get_if<ArgumentsEvent>(&event)) return text->text.size();
+  return 0;
+}
+
+class RoutedAnswer final : public Answer {
+ public:
+  RoutedAnswer(std::shared_ptr<Core> core, const Request& request, Decision decision,
+               std::shared_ptr<Wake> wake)
+      : Answer(wake),
+        core_(std::move(core)),
+        request_(request),
+        decision_(std::move(decision)),
+        wake_(std::move(wake)),
+        begun_ms_(now()) {
+    const int limit = request.generation.time_limit_ms;
+    deadline_ms_ = begun_ms_ + (limit > 0 ? limit : core_->options.total_ms);
+  }
+
+  ~RoutedAnswer() override {
+    if (inner_ == nullptr) return;
+    settle({.finish = FinishReason::kCancelled}, {});
+    core_->health(candidate()).left(now());
+  }
+
+  // The first attempt.
+  Result<void> begin() {
+    if (auto done = attempt()) return *done->error;
+    return {};
+  }
+
+  void cancel() noexcept override {
+    const std::lock_guard lock(mutex_);
+    is_cancelled_ = true;
+    if (inner_ != nullptr) inner_->cancel();
+    wake_->set();
+  }
+
+  AnswerReport report() const override { return report_; }
+
+ protected:
+  std::optional<Event> next() override {
+    for (;;) {
+      if (inner_ == nullptr) {
+        if (is_cancelled_) return DoneEvent{.finish = FinishReason::kCancelled};
+        if (now() < resume_ms_) return std::nullopt;
+        if (auto done = attempt()) return *std::move(done);
+        if (inner_ == nullptr) return std::nullopt;
+      }
+      std::optional<Event> event = inner_->poll();
+      if (!event) return std::nullopt;
+      if (auto* const done = std::get_if<DoneEvent>(&*event)) {
+        if (auto last = end_attempt(std::move(*done))) return *std::move(last);
+        continue;
+      }
+      note(*event);
+      return event;
+    }
+  }
+
+ private:
+  std::int64_t now() const { return core_->options.clock->now_ms(); }
+
+  const Candidate& candidate() const { return decision_.candidates[at_]; }
+
+  const Member& member() const { return core_->options.members[candidate().member]; }
+
+  bool is_paid() const { return candidate().most_cost > 0; }
+
+  // Starts an attempt on the next candidate that takes it. Returns the end if there is none.
+  std::optional<DoneEvent> attempt() {
+    for (; at_ < decision_.candidates.size(); ++at_, n_retries_ = 0) {
+      if (!candidate().rejected.empty()) {
+        tell(rejection(candidate(), member()));
+        continue;
+      }
+      Health& health = core_->health(candidate());
+      if (!health.admit(now())) {
+        tell({.code = ErrorCode::kUnavailable,
+              .id = "breaker_open",
+              .message = "it failed too often and rests"});
+        continue;
+      }
+      auto started = start_one();
+      if (started) return std::nullopt;
+      const Failure failure = failure_of(started.error());
+      health.failed(is_rule_refusal(started.error()) ? Failure::kRequest : failure, -1, now());
+      tell(started.error());
+      const bool is_final = after_failure(failure, core_->options.retry.max_retries,
+                                          core_->options.retry) == Next::kStop;
+      if (is_final) return end_with(started.error());
+    }
+    return end_with(all_failed());
+  }
+
+  Result<void> start_one() {
+    const Candidate& to = candidate();
+    Request request = request_;
+    request.model = to.model;
+    if (to.max_tokens > 0) request.generation.max_tokens = to.max_tokens;
+    if (request.generation.time_limit_ms > 0)
+      request.generation.time_limit_ms =
+          static_cast<int>(std::max<std::int64_t>(deadline_ms_ - now(), 1));
+    held_ = {.unix_s = core_->options.clock->unix_s(),
+             .charge = core_->charge(to, decision_.facts)};
+    if (is_paid()) {
+      if (core_->options.ledger == nullptr) return no_ledger(member());
+      WICK_TRY(held_, core_->options.ledger->reserve(held_.charge, core_->options.budgets,
+                                                     to.most_cost, held_.unix_s));
+    }
+    attempt_ms_ = now();
+    n_bytes_ = 0;
+    auto started = member().provider->start(request, wake_);
+    if (!started) {
+      book({.has_failed = true});
+      return std::move(started).error();
+    }
+    const std::lock_guard lock(mutex_);
+    inner_ = *std::move(started);
+    if (is_cancelled_) inner_->cancel();
+    return {};
+  }
+
+  void note(const Event& event) {
+    if (std::holds_alternative<UsageEvent>(event)) return;
+    if (!is_committed_)
+      core_->health(candidate()).saw_first_token(static_cast<double>(now() - attempt_ms_));
+    is_committed_ = true;
+    n_bytes_ += content_bytes(event);
+  }
+
+  // The end for the reader, or nothing: another attempt follows.
+  std::optional<DoneEvent> end_attempt(DoneEvent done) {
+    report_ = inner_->report();
+    const bool is_failed = done.finish == FinishReason::kError;
+    if (is_failed && report_.failure == Failure::kNone && done.error)
+      report_.failure = failure_of(*done.error);
+    settle(done, report_);
+    {
+      const std::lock_guard lock(mutex_);
+      inner_ = nullptr;
+    }
+    Health& health = core_->health(candidate());
+    if (done.finish == FinishReason::kCancelled) {
+      health.left(now());
+    } else if (is_failed) {
+      health.failed(report_.failure, report_.retry_after_ms, now());
+    } else {
+      health.succeeded(now());
+    }
+    if (report_.provider.empty()) report_.provider = member().name;
+    done.parameters.push_back({"route", decision_.rule, "router"});
+    if (!is_failed || is_committed_ || !done.error) return done;
+    tell(*done.error);
+    return go_on(health) ? std::nullopt : std::optional(std::move(done));
+  }
+
+  // After a failure without content: here again, elsewhere, or not at all.
+  bool go_on(Health& health) {
+    const RetryOptions& retry = core_->options.retry;
+    Next next = after_failure(report_.failure, n_retries_, retry);
+    if (next == Next::kSame && !health.take_retry()) next = Next::kNextTarget;
+    if (next == Next::kStop) return false;
+    if (next == Next::kSame) {
+      const std::int64_t pause =
+          pause_ms(n_retries_, report_.retry_after_ms, core_->random(), retry);
+      const bool is_last = at_ + 1 >= decision_.candidates.size();
+      if (now() + pause < deadline_ms_ && (pause <= retry.most_ms || is_last)) {
+        ++n_retries_;
+        resume_ms_ = now() + pause;
+        core_->options.clock->at(resume_ms_, wake_);
+        return true;
+      }
+    }
+    ++at_;
+    n_retries_ = 0;
+    return true;  // attempt() ends it if there is no other
+  }
+
+  // What an attempt that ended cost. Where nobody told, what it may have cost.
+  void settle(const DoneEvent& done, const AnswerReport& report) {
+    Settlement end{.usage = done.usage,
+                   .is_estimated = report.is_usage_estimated,
+                   .has_failed = done.finish == FinishReason::kError};
+    const bool is_refused = end.has_failed && n_bytes_ == 0 &&
+                            (report.status >= 300 || report.failure == Failure::kNetwork);
+    const bool is_whole = !end.has_failed && done.finish != FinishReason::kCancelled;
+    if (is_paid() && !is_refused) {
+      const Price& price = *candidate().about.price;
+      if (is_whole && !report.is_usage_estimated) {
+        end.cost = cost_of(price, done.usage);
+      } else {
+        const auto bytes = static_cast<std::int64_t>(n_bytes_);
+        end.cost = end.has_failed && n_bytes_ == 0
+                       ? held_.amount
+                       : std::min(held_.amount, cost_of(price, decision_.facts.most_tokens, bytes));
+        end.is_estimated = true;
+      }
+    }
+    book(end);
+  }
+
+  void book(const Settlement& end) {
+    if (core_->options.ledger == nullptr || (held_.id == 0 && end.has_failed)) return;
+    core_->options.ledger->settle(held_, end);
+  }
+
+  void tell(const Error& error) {
+    const std::string head = cat(member().name, ": ");
+    const bool is_named = error.message.starts_with(head);
+    told_ += cat(told_.empty() ? "" : "; ", is_named ? "" : head, error.message);
+    if (!has_refusal_ && is_rule_refusal(error)) {
+      has_refusal_ = true;
+      refusal_ = error;
+    }
+    last_ = error;
+    ++n_told_;
+  }
+
+  // A rule's refusal is what a client must know; else the one error there is, or all of them.
+  Error all_failed() const {
+    if (has_refusal_) {
+      Error error = refusal_;
+      error.message = told_;
+      return error;
+    }
+    if (n_told_ == 1) return last_;
+    return {.code = n_told_ == 0 ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
+            .id = n_told_ == 0 ? "model_not_found" : "all_providers_failed",
+            .message = n_told_ == 0
+                           ? cat("no provider has the model '", printable(request_.model), "'")
+                           : cat("no provider answered: ", told_)};
+  }
+
+  DoneEvent end_with(Error error) const {
+    return {.finish = FinishReason::kError,
+            .parameters = {{"route", decision_.rule, "router"}},
+            .error = std::move(error)};
+  }
+
+  const std::shared_ptr<Core> core_;
+  const Request request_;
+  const Decision decision_;
+  const std::shared_ptr<Wake> wake_;
+  const std::int64_t begun_ms_;
+  std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
+  std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
+  int n_retries_ = 0, n_told_ = 0;
+  bool is_committed_ = false, has_refusal_ = false;
+  Reservation held_ = {};
+  AnswerReport report_ = {};
+  std::string told_ = {};
+  Error refusal_ = {}, last_ = {};
+
+  std::mutex mutex_;  // of the two below, for cancel()
+  std::unique_ptr<Answer> inner_;
+  std::atomic<bool> is_cancelled_ = false;
+};
+
+}  // namespace
+
+Error rejection(const Candidate& candidate, const Member& member) {
+  return {.code = code_of(candidate.rejected_id),
+          .id = candidate.rejected_id,
+          .message = cat(member.name, ": ", candidate.rejected)};
+}
+
+Error no_ledger(const Member& member) {
+  return {.code = ErrorCode::kUnavailable,
+          .id = "ledger_unavailable",
+          .message = cat(member.name, ": it has a price, and there is no ledger")};
+}
+
+Core::Core(RouterOptions its_options) : options(std::move(its_options)) {}
+
+Health& Core::health(const Candidate& candidate) {
+  const std::string name = cat(options.members[candidate.member].name, "/", candidate.model);
+  const std::lock_guard lock(mutex_);
+  const auto found = healths_.find(name);
+  if (found != healths_.end()) return *found->second;
+  return *healths_.emplace(name, std::make_unique<Health>(options.health)).first->second;
+}
+
+double Core::first_token_ms(const Candidate& candidate) {
+  return health(candidate).first_token_ms();
+}
+
+std::uint64_t Core::random() noexcept {
+  return splitmix64(options.seed, n_random_.fetch_add(1, std::memory_order_relaxed));
+}
+
+Charge Core::charge(const Candidate& candidate, const Facts& facts) const {
+  return {.provider = options.members[candidate.member].name,
+          .model = candidate.model,
+          .key = facts.key,
+          .tag = facts.tag};
+}
+
+Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
+                                             Decision decision, std::shared_ptr<Wake> wake) {
+  if (wake == nullptr) wake = std::make_shared<Wake>();
+  auto answer = std::make_unique<RoutedAnswer>(std::move(core), request, std::move(decision),
+                                               std::move(wake));
+  WICK_DO(answer->begin());
+  return std::unique_ptr<Answer>(std::move(answer));
+}
+
+}  // namespace wick::route

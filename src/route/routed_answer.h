@@ -1,0 +1,43 @@
+// An answer of the router: attempts one after another, each an answer of a member. The reader's
+// poll() drives it; pauses between attempts end by a timer that sets the reader's Wake.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "provider/answer.h"
+#include "route/router.h"
+
+namespace wick::route {
+
+// What all answers of a router share. Any thread.
+class Core {
+ public:
+  explicit Core(RouterOptions options);
+
+  const RouterOptions options;
+
+  Health& health(const Candidate& candidate);
+  double first_token_ms(const Candidate& candidate);
+  std::uint64_t random() noexcept;  // 64 bits, each call others
+  Charge charge(const Candidate& candidate, const Facts& facts) const;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Health>, std::less<>> healths_;  // by "member/model"
+  std::atomic<std::uint64_t> n_random_ = 0;
+};
+
+// Why a candidate is not asked, as an error.
+Error rejection(const Candidate& candidate, const Member& member);
+Error no_ledger(const Member& member);
+
+// Makes the first attempt; an error if there is none that could be started.
+Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,
+                                             Decision decision, std::shared_ptr<Wake> wake);
+
+}  // namespace wick::route

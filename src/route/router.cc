@@ -1,0 +1,220 @@
+#include "route/router.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "route/routed_answer.h"
+
+namespace wick::route {
+
+namespace {
+
+class RuledRouter final : public Router {
+ public:
+  explicit RuledRouter(RouterOptions options) : core_(std::make_shared<Core>(std::move(options))) {}
+
+  std::string_view name() const noexcept override { return "router"; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake) override {
+    return start_routed(core_, request, explain(request), std::move(wake));
+  }
+
+  Decision explain(const Request& request) override {
+    const RouterOptions& options = core_->options;
+    Facts facts = facts_of(request);
+    if (facts.model.empty()) facts.model = options.default_model;
+    return decide(options.rules, options.members, facts,
+                  [this](const Candidate& one) { return core_->first_token_ms(one); });
+  }
+
+  const std::vector<Member>& members() const noexcept override { return core_->options.members; }
+
+  Result<std::vector<ModelInfo>> models() override {
+    std::vector<ModelInfo> all;
+    for (const Member& member : members()) {
+      for (const MemberModel& one : member.models) {
+        all.push_back({.name = cat(member.name, "/", one.name),
+                       .source = member.name,
+                       .context = one.context});
+      }
+      if (!member.is_local) continue;
+      if (auto models = member.provider->models())
+        all.insert(all.end(), models->begin(), models->end());
+    }
+    return all;
+  }
+
+  // By the same rules, without another attempt: vectors of two models do not compare.
+  Result<std::vector<Embedding>> embed(const std::string& model, std::span<const std::string> texts,
+                                       const EmbedOptions& options) override {
+    Request request{.model = model, .prompt = std::string()};
+    for (const std::string& text : texts)
+      std::get<std::string>(request.prompt) += cat(text, "\n");
+    const Decision decision = explain(request);
+    if (decision.candidates.empty()) return refusal("embeddings");
+    const Candidate& to = decision.candidates.front();
+    const Member& member = members()[to.member];
+    if (!to.rejected.empty()) return rejection(to, member);
+    const std::int64_t unix_s = core_->options.clock->unix_s();
+    Ledger* const ledger = core_->options.ledger.get();
+    if (ledger == nullptr && to.most_cost > 0) return no_ledger(member);
+    Reservation held{.unix_s = unix_s, .charge = core_->charge(to, decision.facts)};
+    if (to.most_cost > 0) {
+      WICK_TRY(held, ledger->reserve(held.charge, core_->options.budgets, to.most_cost, unix_s));
+    }
+    auto embedded = member.provider->embed(to.model, texts, options);
+    if (ledger != nullptr) ledger->settle(held, bill(to, decision.facts, embedded));
+    return embedded;
+  }
+
+  // All else is the local member's, which knows tokens, memory and files.
+
+  Result<RequestEstimate> estimate(const Request& request) override {
+    Request named = request;
+    const auto [provider, name] = member_of(request.model);
+    if (provider == nullptr) return refusal("estimate");
+    named.model = name;
+    return provider->estimate(named);
+  }
+
+  Result<ModelInfo> load(const std::string& model) override {
+    return with(model, "load", [](Provider& p, const std::string& name) { return p.load(name); });
+  }
+
+  Result<ModelInfo> replace(const std::string& model, const std::string& source) override {
+    return with(model, "replace",
+                [&](Provider& p, const std::string& name) { return p.replace(name, source); });
+  }
+
+  Result<void> unload(const std::string& model) override {
+    return with(model, "unload",
+                [](Provider& p, const std::string& name) { return p.unload(name); });
+  }
+
+  Result<void> pin(const std::string& model, bool is_pinned) override {
+    return with(model, "pin",
+                [&](Provider& p, const std::string& name) { return p.pin(name, is_pinned); });
+  }
+
+  Result<void> keep(const std::string& model, std::int64_t keep_ms) override {
+    return with(model, "keep_alive",
+                [&](Provider& p, const std::string& name) { return p.keep(name, keep_ms); });
+  }
+
+  Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override {
+    return with(model, "tokenize",
+                [&](Provider& p, const std::string& name) { return p.tokenize(name, text); });
+  }
+
+  Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override {
+    return with(model, "detokenize",
+                [&](Provider& p, const std::string& name) { return p.detokenize(name, ids); });
+  }
+
+  Result<std::string> apply_template(const Request& request) override {
+    return with(request.model, "chat template", [&](Provider& p, const std::string& name) {
+      Request named = request;
+      named.model = name;
+      return p.apply_template(named);
+    });
+  }
+
+  Result<std::vector<TokenId>> prompt_tokens(const Request& request) override {
+    return with(request.model, "count of tokens", [&](Provider& p, const std::string& name) {
+      Request named = request;
+      named.model = name;
+      return p.prompt_tokens(named);
+    });
+  }
+
+  Result<std::vector<Embedding>> embed_tokens(const std::string& model,
+                                              std::span<const std::vector<TokenId>> prompts,
+                                              const EmbedOptions& options) override {
+    return with(model, "embeddings of tokens", [&](Provider& p, const std::string& name) {
+      return p.embed_tokens(name, prompts, options);
+    });
+  }
+
+  Result<Statistics> statistics(const std::string& model) override {
+    return with(model, "statistics",
+                [](Provider& p, const std::string& name) { return p.statistics(name); });
+  }
+
+  Result<int> close_tenant(std::uint64_t tenant, bool wipe) override {
+    return with("", "tenants",
+                [&](Provider& p, const std::string&) { return p.close_tenant(tenant, wipe); });
+  }
+
+ private:
+  struct Found {
+    Provider* provider = nullptr;
+    std::string name = {};  // of the model there
+  };
+
+  // "openai/x" is openai's x; any other name is the local member's.
+  Found member_of(const std::string& model) const {
+    const std::string_view head = std::string_view(model).substr(0, model.find('/'));
+    for (const Member& member : members()) {
+      if (member.name == head) {
+        return {.provider = member.provider.get(),
+                .name = model.substr(std::min(head.size() + 1, model.size()))};
+      }
+    }
+    for (const Member& member : members()) {
+      if (member.is_local)
+        return {.provider = member.provider.get(), .name = model == "auto" ? "" : model};
+    }
+    return {};
+  }
+
+  template <class Do>
+  auto with(const std::string& model, std::string_view what, const Do& act) const
+      -> decltype(act(std::declval<Provider&>(), model)) {
+    const Found found = member_of(model);
+    if (found.provider == nullptr) return refusal(what);
+    return act(*found.provider, found.name);
+  }
+
+  static Settlement bill(const Candidate& to, const Facts& facts,
+                         const Result<std::vector<Embedding>>& embedded) {
+    Settlement end{.has_failed = !embedded};
+    if (embedded) {
+      for (const Embedding& one : *embedded)
+        end.usage.prompt_tokens += one.tokens;
+    }
+    end.is_estimated = end.usage.prompt_tokens == 0;
+    if (to.most_cost == 0) return end;
+    end.cost = end.is_estimated ? cost_of(*to.about.price, facts.most_tokens, 0)
+                                : cost_of(*to.about.price, end.usage);
+    return end;
+  }
+
+  const std::shared_ptr<Core> core_;
+};
+
+}  // namespace
+
+std::shared_ptr<Router> make_router(RouterOptions options) {
+  return std::make_shared<RuledRouter>(std::move(options));
+}
+
+std::string to_text(const Decision& decision, const std::vector<Member>& members) {
+  const Facts& facts = decision.facts;
+  std::string out = cat("rule: ", decision.rule, decision.is_private ? ", private" : "",
+                        "\nprompt: about ", facts.prompt_tokens, " tokens",
+                        facts.has_tools ? ", tools" : "", facts.has_schema ? ", schema" : "", "\n");
+  int place = 0;
+  for (const Candidate& one : decision.candidates) {
+    const std::string name = cat(members[one.member].name, one.model.empty() ? "" : "/", one.model);
+    if (one.rejected.empty()) {
+      out += cat(++place, ". ", name, ": at most ", to_dollars(one.most_cost), " USD\n");
+    } else {
+      out += cat("not ", name, ": ", one.rejected, "\n");
+    }
+  }
+  if (decision.candidates.empty()) out += "no candidate\n";
+  return out;
+}
+
+}  // namespace wick::route

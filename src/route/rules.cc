@@ -1,0 +1,254 @@
+#include "route/rules.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace wick::route {
+
+namespace {
+
+constexpr std::int64_t kBytesPerToken = 4;      // about
+constexpr std::int64_t kTokensPerMessage = 64;  // at most, for roles and what templates add
+constexpr std::int64_t kTokensPerRequest = 1024;
+
+bool any_of(std::span<const std::string> texts, const auto& test) {
+  return texts.empty() || std::any_of(texts.begin(), texts.end(), test);
+}
+
+std::size_t bytes_of(const Generation& generation) {
+  std::size_t n = generation.response_format.schema.size();
+  for (const Tool& tool : generation.tools)
+    n += tool.name.size() + tool.description.size() + tool.parameters.size();
+  return n;
+}
+
+void add_message(const Message& message, Facts& facts, std::size_t& n_bytes) {
+  for (const Part& part : message.content.parts) {
+    const auto add = [&](const std::string& text) {
+      n_bytes += text.size();
+      facts.text += ascii_lower(text);
+      facts.text += '\n';
+    };
+    if (const auto* const text = std::get_if<TextPart>(&part)) add(text->text);
+    if (const auto* const text = std::get_if<ReasoningPart>(&part)) add(text->text);
+    if (const auto* const call = std::get_if<ToolCall>(&part)) {
+      add(call->name);
+      add(call->arguments);
+    }
+    if (const auto* const result = std::get_if<ToolResult>(&part)) add(result->text);
+    if (std::holds_alternative<ImagePart>(part)) facts.has_images = true;
+  }
+}
+
+struct Choice {  // a rule's, or that of a model's name
+  std::string rule = {};
+  std::vector<std::string> to = {};
+  Strategy strategy = Strategy::kTiers;
+};
+
+const Member* find_member(std::span<const Member> members, std::string_view name) {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const Member& one) { return one.name == name; });
+  return found == members.end() ? nullptr : &*found;
+}
+
+bool lists(const Member& member, std::string_view model) {
+  return std::any_of(member.models.begin(), member.models.end(),
+                     [&](const MemberModel& one) { return one.name == model; });
+}
+
+Choice choose(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts) {
+  const std::string& model = facts.model;
+  if (model.empty() || model == "auto") {
+    for (const Rule& rule : rules) {
+      if (!rule.to.empty() && holds(rule.when, facts))
+        return {.rule = rule.name, .to = rule.to, .strategy = rule.strategy};
+    }
+    return {.rule = "no rule", .to = {"*"}, .strategy = Strategy::kLocalFirst};
+  }
+  const std::string_view head = std::string_view(model).substr(0, model.find('/'));
+  if (find_member(members, head) != nullptr) return {.rule = "model name", .to = {model}};
+  Choice choice{.rule = "model name", .strategy = Strategy::kCost};
+  const bool is_remote = head == "remote" && head.size() < model.size();
+  const std::string wanted = is_remote ? model.substr(head.size() + 1) : model;
+  for (const Member& member : members) {
+    if ((is_remote && member.is_local) || !lists(member, wanted)) continue;
+    choice.to.push_back(cat(member.name, "/", wanted));
+  }
+  if (!choice.to.empty() || is_remote) return choice;
+  for (const Member& member : members) {
+    if (member.is_local) choice.to.push_back(cat(member.name, "/", wanted));
+  }
+  return choice;
+}
+
+Candidate candidate_of(std::size_t index, const Member& member, const std::string& model) {
+  Candidate out{.member = index, .model = model};
+  if (out.model.empty() && !member.models.empty()) out.model = member.models.front().name;
+  for (const MemberModel& one : member.models) {
+    if (one.name == out.model) out.about = one;
+  }
+  return out;
+}
+
+// "*", "local", "openai/gpt-4o-mini": once each.
+std::vector<Candidate> expand(std::span<const Member> members, const Choice& choice) {
+  std::vector<Candidate> out;
+  const auto add = [&](Candidate candidate) {
+    const bool is_there = std::any_of(out.begin(), out.end(), [&](const Candidate& one) {
+      return one.member == candidate.member && one.model == candidate.model;
+    });
+    if (!is_there) out.push_back(std::move(candidate));
+  };
+  for (const std::string& to : choice.to) {
+    const std::size_t slash = std::min(to.find('/'), to.size());
+    const std::string name = to.substr(0, slash);
+    const std::string model = to.substr(std::min(slash + 1, to.size()));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const Member& member = members[i];
+      if (to != "*" && member.name != name) continue;
+      if (to != "*" || member.models.empty()) {
+        add(candidate_of(i, member, model));
+        continue;
+      }
+      for (const MemberModel& one : member.models)
+        add(candidate_of(i, member, one.name));
+    }
+  }
+  return out;
+}
+
+void reject(Candidate& candidate, std::string id, std::string why) {
+  candidate.rejected_id = std::move(id);
+  candidate.rejected = std::move(why);
+}
+
+// Privacy, what the model can do, and its price.
+void check(Candidate& candidate, const Member& member, const Facts& facts, bool is_private) {
+  const MemberModel& about = candidate.about;
+  candidate.max_tokens = facts.max_tokens;
+  if (is_private && !member.is_local)
+    return reject(candidate, "private_request", "a private request stays on this machine");
+  if (!member.models.empty() && !lists(member, candidate.model)) {
+    return reject(candidate, "model_not_found",
+                  cat(member.name, " has no model '", printable(candidate.model), "'"));
+  }
+  if (facts.has_tools && !about.has_tools)
+    return reject(candidate, "not_supported", "it calls no tools");
+  if (facts.has_schema && !about.has_schema)
+    return reject(candidate, "not_supported", "it has no structured output");
+  if (facts.has_images && !member.is_local && !about.has_images)
+    return reject(candidate, "not_supported", "it takes no images");
+  if (about.context > 0 && facts.prompt_tokens + facts.max_tokens > about.context) {
+    return reject(candidate, "context_length_exceeded",
+                  cat("its context of ", about.context, " tokens is too short for about ",
+                      facts.prompt_tokens, " and an answer of ", facts.max_tokens));
+  }
+  if (member.is_local) return;
+  if (!about.price) return reject(candidate, "price_unknown", "its price is not known");
+  if (about.price->is_free()) return;
+  if (facts.has_images) return reject(candidate, "price_unknown", "images have no known price");
+  if (candidate.max_tokens == 0) candidate.max_tokens = about.max_tokens;
+  candidate.most_cost = cost_of(*about.price, facts.most_tokens, candidate.max_tokens);
+}
+
+void sort(std::vector<Candidate>& candidates, std::span<const Member> members, Strategy strategy,
+          const FirstTokenMs& first_token_ms) {
+  const auto key = [&](const Candidate& one) -> double {
+    switch (strategy) {
+      case Strategy::kTiers:
+        return 0;
+      case Strategy::kLocalFirst:
+        return members[one.member].is_local ? 0 : 1;
+      case Strategy::kCost:
+        return static_cast<double>(one.most_cost);
+      case Strategy::kPerformance:
+        return first_token_ms ? first_token_ms(one) : 0;
+    }
+    return 0;
+  };
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const Candidate& a, const Candidate& b) {
+                     if (a.rejected.empty() != b.rejected.empty()) return a.rejected.empty();
+                     return key(a) < key(b);
+                   });
+}
+
+}  // namespace
+
+Facts facts_of(const Request& request) {
+  Facts facts{.model = request.model};
+  const Generation& generation = request.generation;
+  std::size_t n_bytes = bytes_of(generation);
+  std::int64_t n_messages = 1;
+  if (const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt)) {
+    n_messages = static_cast<std::int64_t>(messages->size());
+    for (const Message& message : *messages)
+      add_message(message, facts, n_bytes);
+  } else if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
+    n_bytes += text->size();
+    facts.text = ascii_lower(*text);
+  } else {
+    n_bytes += std::get<std::vector<TokenId>>(request.prompt).size() * kBytesPerToken;
+  }
+  const auto bytes = static_cast<std::int64_t>(n_bytes);
+  facts.prompt_tokens = (bytes + kBytesPerToken - 1) / kBytesPerToken;
+  facts.most_tokens = bytes + kTokensPerMessage * n_messages + kTokensPerRequest;
+  facts.max_tokens = generation.max_tokens;
+  facts.has_tools = !generation.tools.empty();
+  facts.has_schema = generation.response_format.type != "text";
+  facts.key = request.key;
+  facts.tag = request.tag;
+  return facts;
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+  // The last '*' takes as little as it may; only it is ever tried again.
+  std::size_t p = 0, t = 0, star = std::string_view::npos, after = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      after = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++after;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
+  return p == pattern.size();
+}
+
+bool holds(const When& when, const Facts& facts) {
+  if (when.tokens_over && facts.prompt_tokens <= *when.tokens_over) return false;
+  if (when.tokens_under && facts.prompt_tokens >= *when.tokens_under) return false;
+  if (when.has_tools && facts.has_tools != *when.has_tools) return false;
+  if (when.has_schema && facts.has_schema != *when.has_schema) return false;
+  return any_of(when.models, [&](const std::string& one) { return matches(one, facts.model); }) &&
+         any_of(when.tags, [&](const std::string& one) { return one == facts.tag; }) &&
+         any_of(when.contains, [&](const std::string& one) {
+           return facts.text.find(ascii_lower(one)) != std::string::npos;
+         });
+}
+
+Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
+                const FirstTokenMs& first_token_ms) {
+  const Choice choice = choose(rules, members, facts);
+  Decision out{.rule = choice.rule, .facts = facts};
+  out.is_private = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
+    return rule.is_private && holds(rule.when, facts);
+  });
+  out.candidates = expand(members, choice);
+  for (Candidate& candidate : out.candidates)
+    check(candidate, members[candidate.member], facts, out.is_private);
+  sort(out.candidates, members, choice.strategy, first_token_ms);
+  return out;
+}
+
+}  // namespace wick::route

@@ -1,0 +1,98 @@
+// Which targets may answer a request, in which order, and why not the others. Pure functions of the
+// rules, the members, and what is known of their health.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "provider/provider.h"
+#include "route/health.h"
+#include "route/money.h"
+
+namespace wick::route {
+
+struct MemberModel {
+  std::string name = {};
+  int context = 0;                  // tokens; 0 = not known
+  int max_tokens = 4096;            // of an answer whose request has no limit
+  std::optional<Price> price = {};  // empty: not known, and then only a free member is asked
+  bool has_tools = true, has_schema = true, has_images = false;
+};
+
+// A provider of the router.
+struct Member {
+  std::string name = {};
+  std::shared_ptr<Provider> provider = {};
+  bool is_local = false;  // on this machine: private requests may go there, and it costs nothing
+  std::vector<MemberModel> models = {};  // those it may be asked for; empty: any
+};
+
+enum class Strategy : std::uint8_t {
+  kTiers,        // in the order of `to`
+  kLocalFirst,   // local members first
+  kCost,         // what the request may cost, the least first
+  kPerformance,  // the shortest time to the first token first; unknown ones before, to be measured
+};
+
+struct When {                                                       // all that is set must hold
+  std::optional<std::int64_t> tokens_over = {}, tokens_under = {};  // of the prompt, about
+  std::optional<bool> has_tools = {}, has_schema = {};
+  std::vector<std::string> models = {};    // names asked for; "gpt-*"
+  std::vector<std::string> tags = {};      // one of them
+  std::vector<std::string> contains = {};  // one of these texts, in any case
+};
+
+struct Rule {
+  std::string name = {};  // "route 2"
+  When when = {};
+  std::vector<std::string> to = {};  // "openai/gpt-4o-mini", "local", "*"
+  Strategy strategy = Strategy::kTiers;
+  bool is_private = false;  // such a request stays on this machine, whatever other rules say
+};
+
+// What the rules look at.
+struct Facts {
+  std::string model = {}, tag = {}, key = {};
+  std::int64_t prompt_tokens = 0;  // about: a quarter of its bytes
+  std::int64_t most_tokens = 0;    // never more: its bytes, and some for each message
+  int max_tokens = 0;              // of the answer; 0 = the model's
+  bool has_tools = false, has_schema = false, has_images = false;
+  std::string text = {};  // in lower case, for `contains`
+};
+
+Facts facts_of(const Request& request);
+bool holds(const When& when, const Facts& facts);
+// "gpt-*" of "gpt-4o"; '*' is any text.
+bool matches(std::string_view pattern, std::string_view text);
+
+struct Candidate {
+  std::size_t member = 0;
+  std::string model = {};  // "" = the member's default
+  MemberModel about = {};
+  std::string rejected = {};     // why not; "" = it may be asked
+  std::string rejected_id = {};  // of an error
+  Nanos most_cost = 0;
+  int max_tokens = 0;  // as it is asked for; 0 = no limit
+};
+
+struct Decision {
+  std::string rule = {};
+  bool is_private = false;
+  Facts facts = {};
+  std::vector<Candidate> candidates = {};  // those that may be asked first, in order
+};
+
+using FirstTokenMs = std::function<double(const Candidate&)>;
+
+// A model is "auto" or "" (the rules), "NAME/model" (a member's), "remote/model" (of any member
+// that is not local), or a name that members list; any other is the local member's.
+Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
+                const FirstTokenMs& first_token_ms);
+
+}  // namespace wick::route

@@ -1,0 +1,117 @@
+// A clock that moves only when it is told to, and providers that fail by a list or by chance. One
+// thread.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/mix.h"
+#include "provider/provider.h"
+#include "route/clock.h"
+
+namespace wick::route::test {
+
+class VirtualClock final : public RouteClock {
+ public:
+  std::int64_t now_ms() const noexcept override { return now_; }
+
+  std::int64_t unix_s() const noexcept override { return 1'795'003'200 + now_ / 1000; }
+
+  void at(std::int64_t ms, const std::shared_ptr<Wake>& wake) override {
+    timers_.emplace(ms, wake);
+  }
+
+  // To the next timer.
+  void advance() {
+    if (timers_.empty()) return;
+    now_ = std::max(now_, timers_.begin()->first);
+    timers_.erase(timers_.begin());
+  }
+
+  void pass(std::int64_t ms) { now_ += ms; }
+
+ private:
+  std::int64_t now_ = 0;
+  std::multimap<std::int64_t, std::weak_ptr<Wake>> timers_;
+};
+
+class SimProvider final : public Provider {
+ public:
+  explicit SimProvider(std::shared_ptr<VirtualClock> clock) : clock_(std::move(clock)) {}
+
+  std::string_view name() const noexcept override { return name_; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake) override;
+
+  std::string name_ = {};
+  std::deque<Failure> failures = {};  // of the next requests
+  bool fails_after_content = false, tells_usage = true;
+  std::uint64_t fails_one_in = 0;  // by chance; 0 = never
+  std::uint64_t seed = 1;
+  int n_started = 0, n_failed_after_content = 0;
+
+ private:
+  std::shared_ptr<VirtualClock> clock_;
+};
+
+class SimAnswer final : public Answer {
+ public:
+  SimAnswer(std::shared_ptr<Wake> wake, std::deque<Event> events, AnswerReport report)
+      : Answer(std::move(wake)), events_(std::move(events)), report_(std::move(report)) {}
+
+  void cancel() noexcept override { events_ = {DoneEvent{.finish = FinishReason::kCancelled}}; }
+
+  AnswerReport report() const override { return report_; }
+
+ protected:
+  std::optional<Event> next() override {
+    if (events_.empty()) return std::nullopt;
+    Event event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+
+ private:
+  std::deque<Event> events_;
+  AnswerReport report_;
+};
+
+inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request&,
+                                                          std::shared_ptr<Wake> wake) {
+  ++n_started;
+  const std::uint64_t chance = splitmix64(seed, static_cast<std::uint64_t>(n_started));
+  Failure failure = Failure::kNone;
+  bool is_late = fails_after_content;
+  if (!failures.empty()) {
+    failure = failures.front();
+    failures.pop_front();
+  } else if (fails_one_in != 0 && chance % fails_one_in == 0) {
+    failure = static_cast<Failure>(1 + (chance >> 32U) % 12);
+    is_late = (chance >> 40U) % 4 == 0;
+  }
+  clock_->pass(1 + static_cast<std::int64_t>((chance >> 20U) % 3));
+  std::deque<Event> events;
+  AnswerReport report{.provider = name_, .failure = failure, .is_usage_estimated = !tells_usage};
+  if (failure == Failure::kNone || is_late) {
+    events.emplace_back(TextEvent{name_.substr(0, 3)});
+    if (failure == Failure::kNone) events.emplace_back(TextEvent{name_.substr(3)});
+  }
+  DoneEvent done{.finish = FinishReason::kEos};
+  if (tells_usage) done.usage = {.prompt_tokens = 7, .generated_tokens = 5};
+  if (failure != Failure::kNone) {
+    n_failed_after_content += is_late;
+    done.finish = FinishReason::kError;
+    done.error = Error{.code = ErrorCode::kUnavailable, .id = "sim", .message = "as simulated"};
+    report.status = failure == Failure::kNetwork || failure == Failure::kTimeout ? 0 : 500;
+    if (failure == Failure::kRateLimit) report.retry_after_ms = 1000;
+  }
+  events.emplace_back(std::move(done));
+  if (wake != nullptr) wake->set();
+  return std::unique_ptr<Answer>(
+      std::make_unique<SimAnswer>(std::move(wake), std::move(events), std::move(report)));
+}
+
+}  // namespace wick::route::test

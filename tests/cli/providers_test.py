@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Providers by configuration: the README's lines against an upstream on this machine, through run, chat, serve, route and usage."""
+# labels: cli
+import http.server
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import threading
+import unittest
+
+import serving
+import tiny
+
+PROGRAM = sys.argv.pop(1)
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEY = "sk-canary-5512"
+
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    """OpenAI's API. Its answers and what was asked stand in the class."""
+    asked, status, usage = [], 200, {"prompt_tokens": 1000, "completion_tokens": 100}
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        Upstream.asked.append((self.path, dict(self.headers), body))
+        self.send_response(self.status)
+        self.send_header("Content-Type", "text/event-stream" if self.status == 200 else "application/json")
+        self.end_headers()
+        if self.status != 200:
+            self.wfile.write(b'{"error": {"message": "no"}}')
+            return
+        for delta in ("from", " afar"):
+            self.frame({"model": body["model"], "choices": [{"index": 0, "delta": {"content": delta}, "finish_reason": None}]})
+        self.frame({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        self.frame({"choices": [], "usage": self.usage})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def frame(self, value):
+        self.wfile.write(b"data: " + json.dumps(value).encode() + b"\n\n")
+
+
+def readme_lines():
+    return re.search(r"```toml\n(\[\[provider\]\].*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+
+
+class Providers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.home = tiny.Home(PROGRAM, self.folder.name, context=4096)
+        self.home.environment.update(XDG_STATE_HOME=self.folder.name, OPENAI_API_KEY=KEY)
+        self.upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        threading.Thread(target=self.upstream.serve_forever, daemon=True).start()
+        self.addCleanup(self.upstream.server_close)
+        self.addCleanup(self.upstream.shutdown)
+        Upstream.asked, Upstream.status = [], 200
+        self.configure()
+
+    def configure(self, more="", **changes):
+        lines = readme_lines().replace('name = "openai"', f'name = "openai"\nendpoint = "http://127.0.0.1:{self.upstream.server_port}/v1"'
+                                       '\nkey_env = "OPENAI_API_KEY"', 1)
+        lines = re.sub(r'"local/[^"]*"', f'"local/{self.home.model}"', lines)
+        for old, new in changes.items():
+            lines = lines.replace(old, new)
+        file = pathlib.Path(self.folder.name) / "wick/config.toml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(lines + more)
+
+    def run_wick(self, *arguments, status=0):
+        done = self.home.wick(*arguments)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        self.assertNotIn(KEY.encode(), done.stdout + done.stderr)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def test_the_readme_has_few_lines(self):
+        self.assertLessEqual(len([line for line in readme_lines().splitlines() if line.strip()]), 12)
+
+    def test_short_prompts_stay_and_long_ones_go(self):
+        said = json.loads(self.run_wick("run", "auto", "a", "-n", "4", "--json")[0])
+        self.assertEqual(Upstream.asked, [])
+        self.assertEqual(said["parameters"]["route"]["value"], "route 2")
+        out, _ = self.run_wick("run", "auto", "a " * 8000, "-q")
+        self.assertEqual(out, "from afar\n")
+        path, headers, body = Upstream.asked[0]
+        self.assertEqual((path, headers["Authorization"], body["model"]), ("/v1/chat/completions", f"Bearer {KEY}", "gpt-4o-mini"))
+        self.assertEqual(body["max_completion_tokens"], 4096)
+
+    def test_money_is_counted_and_ends(self):
+        self.run_wick("run", "openai/gpt-4o-mini", "a", "-q")
+        usage = json.loads(self.run_wick("usage", "--json")[0])
+        row = usage["usage"][0]
+        self.assertEqual((row["provider"], row["requests"], row["prompt_tokens"]), ("openai", 1, 1000))
+        self.assertEqual(row["cost_usd"], "0.000210")  # 1000 · 0.15 + 100 · 0.60 millionths
+        self.assertEqual(usage["budgets"][0], {"budget": "monthly", "cap_usd": "5.000000", "used_usd": "0.000210",
+                                               "reserved_usd": "0.000000"})
+        self.assertIn("0.000210 of 5.000000 USD used", self.run_wick("usage")[0])
+        self.configure(**{'"5 USD"': '"0.002 USD"'})
+        _, error = self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
+        self.assertIn("the budget 'monthly' of 0.002000 USD has 0.001790 left", error)
+        self.assertEqual(len(Upstream.asked), 1)
+        said = self.run_wick("run", "openai/gpt-4o-mini", "a", "--json", status=13)[0]
+        self.assertEqual(json.loads(said)["error"]["code"], "budget_exceeded")
+
+    def test_what_has_no_price_or_is_private_is_refused(self):
+        self.configure('\n[[route]]\nwhen = { contains = ["secret"] }\nprivate = true\n')
+        self.run_wick("run", "openai/gpt-4o-mini", "my SECRET", status=13)
+        self.configure(**{', input = "0.15 USD/M", output = "0.60 USD/M"': ", free = false"})
+        _, error = self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
+        self.assertIn("its price is not known", error)
+        self.configure(**{'models = [{': 'free = false\nmodels = [{', ', input = "0.15 USD/M", output = "0.60 USD/M"': ""})
+        self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
+        self.assertEqual(Upstream.asked, [])
+
+    def test_explain_says_why(self):
+        out, _ = self.run_wick("route", "explain", "-p", "a")
+        self.assertRegex(out, r"^rule: route 2\nprompt: about 1 tokens\n1\. local/\S+: at most 0\.000000 USD\n2\. openai/gpt-4o-mini: at")
+        out, _ = self.run_wick("route", "explain", "-p", "a " * 8000)
+        self.assertIn("rule: route 1\nprompt: about 4000 tokens\n1. openai/gpt-4o-mini: at most 0.005", out)
+        log = pathlib.Path(self.folder.name) / "log.jsonl"
+        log.write_text(json.dumps({"model": "auto", "messages": [{"role": "user", "content": "a"}]}) + "\n"
+                       + json.dumps({"model": "remote/gpt-4o-mini", "messages": [{"role": "user", "content": "a"}]}) + "\n")
+        out, _ = self.run_wick("route", "test", log, "--json")
+        first, second = map(json.loads, out.splitlines())
+        self.assertEqual((first["rule"], first["candidates"][0]["provider"]), ("route 2", "local"))
+        self.assertEqual((second["rule"], second["candidates"][0]["provider"]), ("model name", "openai"))
+        self.assertEqual(Upstream.asked, [])
+
+    def test_wrong_settings_are_named(self):
+        for more, words in (('[[route]]\nto = ["opnai/x"]\n', "names the provider 'opnai', which there is not"),
+                            ('[[route]]\ntoo = ["*"]\n', "has no setting 'too'"),
+                            ('[[provider]]\nname = "x"\nkind = "opena"\n', "there is no kind of provider 'opena'"),
+                            ('[[provider]]\nname = "openai"\n', "two providers are called 'openai'")):
+            self.configure("\n" + more)
+            _, error = self.run_wick("run", "auto", "a", status=2)
+            self.assertIn(words, error)
+
+    def test_a_provider_that_fails_leaves_the_local_model(self):
+        Upstream.status = 401
+        self.configure(**{"tokens_over = 3000": "tokens_over = 0",
+                          'to = ["openai/gpt-4o-mini"]': f'to = ["openai/gpt-4o-mini", "local/{self.home.model}"]'})
+        said = json.loads(self.run_wick("run", "auto", "a", "-n", "4", "--json")[0])
+        self.assertEqual((said["parameters"]["route"]["value"], said["usage"]["generated_tokens"]), ("route 1", 4))
+        self.assertEqual(len(Upstream.asked), 1)
+
+    def test_the_server_serves_them_all(self):
+        self.configure(**{'"5 USD"': '"0.004 USD"'})
+        server = serving.Server(self.home)
+        try:
+            names = [model["id"] for model in server.json("/v1/models")["data"]]
+            self.assertEqual(names, ["tiny", "auto", "openai/gpt-4o-mini"])
+            talk = {"messages": serving.TALK, "max_tokens": 4}
+            server.json("/v1/chat/completions", talk | {"model": "local/tiny"})
+            self.assertEqual(Upstream.asked, [])
+            for body, headers in ((talk | {"model": "remote/gpt-4o-mini"}, {}),
+                                  (talk | {"model": "gpt-4o-mini"}, {"x-wick-provider": "openai"})):
+                said = server.json("/v1/chat/completions", body, headers)
+                self.assertEqual(said["choices"][0]["message"]["content"], "from afar")
+                self.assertEqual(said["usage"]["prompt_tokens"], 1000)
+            stream = server.stream(talk | {"model": "openai/gpt-4o-mini", "stream": True}).read().decode()
+            self.assertEqual("".join(re.findall(r'"content":"([^"]*)"', stream)), "from afar")
+            whole = server.ask("/v1/chat/completions", talk | {"model": "openai/gpt-4o-mini", "max_tokens": 9000})
+            self.assertEqual((whole[0], json.loads(whole[1])["error"]["code"]), (429, "insufficient_quota"))
+            Upstream.status = 400
+            self.assertEqual(server.ask("/v1/chat/completions", talk | {"model": "openai/gpt-4o-mini"})[0], 400)
+            self.assertNotIn(KEY, server.ask("/metrics")[1])
+        finally:
+            server.run.terminate()
+            out, log = server.run.communicate(timeout=30)
+            self.assertNotIn(KEY.encode(), out + log)
+
+
+if __name__ == "__main__":
+    unittest.main()
