@@ -42,8 +42,8 @@ struct Local {
   std::shared_ptr<LocalModel> model;
   std::unique_ptr<Server> server;
 
-  Local() {
-    wick::test::write_tiny_model(dir.path() / "tiny.gguf");
+  explicit Local(const wick::test::TinyModel& tiny = {}) {
+    wick::test::write_tiny_model(dir.path() / "tiny.gguf", tiny);
     auto opened = LocalModel::open(dir.path() / "tiny.gguf", {.threads = 1});
     EXPECT_TRUE(opened) << (opened ? "" : to_string(opened.error()));
     if (opened) model = *std::move(opened);
@@ -190,6 +190,43 @@ TEST(ServerModel, StructuredOutputInEachApi) {
   EXPECT_TRUE(fits(text_of(response, "output.0.content.0.text"))) << to_json(response);
 }
 
+// A call that the schema leaves one form, by each API, whole and streamed.
+TEST(ServerModel, ARequiredToolIsCalledInEachApi) {
+  Local f({.context = 4096});
+  const std::string_view schema =
+      R"({"type":"object","properties":{"city":{"const":"Rome"}},"required":["city"],)"
+      R"("additionalProperties":false})";
+  const auto city_of = [](const std::string& arguments) {  // the noise may spell it "\u0052ome"
+    const auto json = parse_json(arguments);
+    return json ? text_of(*json, "city") : arguments;
+  };
+  const std::string chat = cat("{", kTalk, R"(,"seed":3,"tools":[{"type":"function","function":{)",
+                               R"("name":"w","parameters":)", schema, R"(}}],"tool_choice":{)",
+                               R"("type":"function","function":{"name":"w"}})");
+  const JsonValue whole = f.json("/v1/chat/completions", cat(chat, "}"));
+  EXPECT_EQ(text_of(whole, "choices.0.finish_reason"), "tool_calls");
+  const std::string call = "choices.0.message.tool_calls.0.";
+  EXPECT_EQ(text_of(whole, call + "function.name"), "w");
+  EXPECT_EQ(city_of(text_of(whole, call + "function.arguments")), "Rome");
+  EXPECT_TRUE(at(whole, "choices.0.message.content").is_null());
+  const Got stream = f.server->post("/v1/chat/completions", cat(chat, R"(,"stream":true})"));
+  const std::string delta = "choices.0.delta.tool_calls.0.";
+  EXPECT_EQ(streamed(stream, delta + "function.arguments"),
+            text_of(whole, call + "function.arguments"));
+  EXPECT_EQ(streamed(stream, delta + "id"), text_of(whole, call + "id"));
+  EXPECT_EQ(streamed(stream, "choices.0.finish_reason"), "tool_calls");
+  const JsonValue message = f.json(
+      "/v1/messages", cat("{", kTalk, R"(,"max_tokens":99,"tools":[{"name":"w","input_schema":)",
+                          schema, R"(}],"tool_choice":{"type":"any"}})"));
+  EXPECT_EQ(text_of(message, "content.0.type"), "tool_use") << to_json(message);
+  EXPECT_EQ(text_of(message, "content.0.input.city"), "Rome");
+  const JsonValue response = f.json(
+      "/v1/responses", cat(R"({"input":"Hi","tools":[{"type":"function","name":"w","parameters":)",
+                           schema, R"(}],"tool_choice":"required"})"));
+  EXPECT_EQ(text_of(response, "output.0.type"), "function_call") << to_json(response);
+  EXPECT_EQ(city_of(text_of(response, "output.0.arguments")), "Rome");
+}
+
 TEST(ServerModel, WhatTheModelCannotIsRefusedByName) {
   Local f;
   const auto refused = [&](std::string_view more) {
@@ -203,7 +240,7 @@ TEST(ServerModel, WhatTheModelCannotIsRefusedByName) {
   EXPECT_EQ(refused(R"("guided_regex":"(a")"), "response_format regex_syntax");
   EXPECT_EQ(refused(R"("grammar":"x ::= \"a\"")"), "response_format bad_grammar");
   EXPECT_EQ(refused(R"("guided_regex":"a{99}","max_tokens":9)"), "max_tokens max_tokens_too_small");
-  EXPECT_EQ(refused(R"("tool_choice":"required")"), "tool_choice tool_choice_unsupported");
+  EXPECT_EQ(refused(R"("tool_choice":"required")"), "tool_choice bad_tool_choice");
   EXPECT_EQ(refused(R"("max_tokens":1000000)"), "messages context_length_exceeded");
   EXPECT_EQ(refused(R"("top_logprobs":3)").substr(0, 12), "top_logprobs");
   EXPECT_EQ(refused(R"("samplers":"nonsense")"), "samplers bad_sampler_order");

@@ -104,7 +104,8 @@ struct Generation {
 
   // For prompts that are messages:
   std::vector<Tool> tools = {};
-  // "" or "auto", "none"; "required" and tool names are not supported yet.
+  // "" or "auto": the model decides; "none"; "required": at least one call; or a tool's name: one
+  // call of it. A local model's call that is required fits the tool's schema.
   std::string tool_choice = {};
   // The template variable enable_thinking: switches reasoning of models that support it on or off.
   std::optional<bool> thinking = {};

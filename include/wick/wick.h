@@ -239,7 +239,7 @@ typedef struct wick_generation {
   uint64_t seed;       /* all 64 bits */
   /* For prompts that are messages. JSON as in wick/message.h; NULL = none: */
   const char* tools;              /* an array */
-  const char* tool_choice;        /* "auto", "none" */
+  const char* tool_choice;        /* "auto", "none", "required", or a tool's name */
   const char* template_variables; /* an object: other variables of the chat template */
   wick_thinking thinking;
   const char*

@@ -108,7 +108,7 @@ class Settings(TypedDict, total=False):
     tenant: int | None  # tenants get fair scheduling and never share cache entries
     # For messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
-    tool_choice: str | None  # "auto" or "none"
+    tool_choice: str | None  # "auto", "none", "required", or a tool's name
     thinking: bool | None  # switches reasoning on or off (template variable enable_thinking)
     template_variables: Mapping[str, object] | None  # other variables of the chat template
     response_format: str | None  # "text"; others are not supported yet ("response_format_unsupported")

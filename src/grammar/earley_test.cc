@@ -242,7 +242,7 @@ TEST(EarleyRecognizer, NestedOptionalPartsStaySmall) {
   std::string grammar = "root ::= ";
   for (int i = 0; i < 150; ++i)
     grammar += "(\"a\" x? ";
-  grammar += std::string(150, ')') + "\nx ::= \"b\" x? | root?";
+  grammar.append(150, ')').append("\nx ::= \"b\" x? | root?");
   const auto recognizer = recognizer_of(grammar);
   const StateId state = walk(*recognizer, std::string(140, 'a'));
   EXPECT_TRUE(state == kFailedState || state != kDeadState);

@@ -72,6 +72,19 @@ Result<const ChatTemplate*> ChatTemplates::pick(std::string_view name, bool has_
   return &**entry.compiled;
 }
 
+Result<ChatTemplates::ToolUse> ChatTemplates::tool_use() const {
+  WICK_TRY(const ChatTemplate* const tmpl, pick("", true));
+  Entry& entry = *find(*picked_name("", true));
+  std::call_once(entry.tool_once, [&] {
+    const TemplateFacts facts = facts_of(*tmpl);
+    entry.tool_use = {
+        .shows_tools = facts.has_tools,
+        .has_system = facts.has_system,
+        .format = facts.has_tools ? tool_format_of(entry.text) : &hermes_tool_format()};
+  });
+  return entry.tool_use;
+}
+
 bool has_tools(const Object& context) noexcept {
   const JsonValue* const tools = context.find("tools");
   return tools != nullptr && !tools->is_null();

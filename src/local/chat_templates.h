@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "chat/chat_template.h"
+#include "chat/tool_format.h"
 #include "format/metadata.h"
 #include "text/tokenizer.h"
 
@@ -34,11 +35,21 @@ class ChatTemplates {
   // The name pick() would choose; nullopt if none.
   std::optional<std::string> picked_name(std::string_view name, bool has_tools) const;
 
+  // How the template that pick("", true) chooses shows tools to the model.
+  struct ToolUse {
+    bool shows_tools = false, has_system = false;
+    const ToolFormat* format = nullptr;  // of the calls that it teaches; null: unknown
+  };
+
+  Result<ToolUse> tool_use() const;
+
  private:
   struct Entry {
     std::string name, text;
     std::once_flag once = {};
     std::optional<Result<ChatTemplate>> compiled = {};
+    std::once_flag tool_once = {};
+    ToolUse tool_use = {};
   };
 
   void add(std::string_view name, std::string_view text);

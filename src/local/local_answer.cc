@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "local/limits.h"
 #include "local/logprob_log.h"
+#include "local/tool_use.h"
 
 namespace wick {
 
@@ -81,10 +82,13 @@ Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateReque
         request.max_tokens > 0 ? std::min(request.max_tokens, engine.context()) : engine.context();
     sink->logprobs.reserve(static_cast<std::size_t>(most), per_token);
   }
+  std::vector<TokenId> prompt;
+  if (parts.tools) prompt = request.prompt;
   request.sink = sink;
   request.editor = parts.hook;
   std::unique_ptr<LocalAnswer> answer(new LocalAnswer(engine, std::move(sink), std::move(parts)));
   answer->scores_per_token_ = per_token;
+  answer->prompt_ = std::move(prompt);
   if (answer->parts_.has_prompt_logprobs) {
     const std::shared_ptr<Sink>& to = answer->sink_;
     ScoreRequest scored{.generate = std::move(request), .logprobs = {to, &to->prompt_scores}};
@@ -123,6 +127,7 @@ std::optional<Event> LocalAnswer::next() {
   pending_.pop_back();
   cut(std::get_if<TextEvent>(&event));
   cut(std::get_if<ReasoningEvent>(&event));
+  cut(std::get_if<ArgumentsEvent>(&event));
   return event;
 }
 
@@ -132,7 +137,9 @@ void LocalAnswer::cut(Piece* piece) {
   const auto most = static_cast<std::size_t>(parts_.emit_bytes);
   if (piece == nullptr || most == 0 || piece->text.size() <= most) return;
   const std::size_t n = complete_utf8(std::string_view(piece->text).substr(0, most));
-  pending_.emplace_back(Piece{piece->text.substr(n)});
+  Piece rest = *piece;
+  rest.text.erase(0, n);
+  pending_.emplace_back(std::move(rest));
   piece->text.resize(n);
 }
 
@@ -150,15 +157,41 @@ void LocalAnswer::read() {
     parts_.split.push(raw_, reasoning_, text_);
   }
   if (!is_end && raw_.empty()) return;
+  pieces_.clear();
+  if (!parts_.tools) {
+    if (!text_.empty()) pieces_.push_back({.text = text_});
+  } else {
+    parts_.tools->push(text_, pieces_);
+    if (is_end) parts_.tools->finish(pieces_);
+  }
   // Text that was held back to the end comes before the tokens that no text follows.
-  if (parts_.has_logprobs) add_scores(n_read_ - parts_.split.held());
+  const std::size_t held = parts_.split.held() + (parts_.tools ? parts_.tools->held() : 0);
+  if (parts_.has_logprobs) add_scores(n_read_ - held);
   if (!reasoning_.empty()) pending_.emplace_back(ReasoningEvent{reasoning_});
-  if (!text_.empty()) pending_.emplace_back(TextEvent{text_});
+  add_pieces();
   if (is_end) {
     if (parts_.has_logprobs) add_scores(LogprobLog::kEnd);
     add_done();
   }
   std::reverse(pending_.begin(), pending_.end());
+}
+
+void LocalAnswer::add_pieces() {
+  for (ToolPiece& piece : pieces_) {
+    switch (piece.kind) {
+      case ToolPiece::Kind::kText:
+        pending_.emplace_back(TextEvent{std::move(piece.text)});
+        break;
+      case ToolPiece::Kind::kCall:
+        pending_.emplace_back(ToolCallEvent{
+            .index = n_calls_, .id = call_id(prompt_, n_calls_), .name = std::move(piece.text)});
+        ++n_calls_;
+        break;
+      case ToolPiece::Kind::kArguments:
+        pending_.emplace_back(ArgumentsEvent{n_calls_ - 1, std::move(piece.text)});
+        break;
+    }
+  }
 }
 
 namespace {
@@ -192,6 +225,8 @@ void LocalAnswer::add_done() {
   DoneEvent done{
       .finish = sink_->finish, .usage = sink_->usage, .parameters = std::move(parts_.parameters)};
   append_named(sink_->prompt_scores, scores_per_token_, engine_->tokenizer(), done.prompt_logprobs);
+  const bool is_whole = done.finish == FinishReason::kEos || done.finish == FinishReason::kStop;
+  if (is_whole && n_calls_ > 0) done.finish = FinishReason::kToolCalls;
   if (done.finish == FinishReason::kError) {
     const bool is_hook = parts_.hook != nullptr && parts_.hook->failure();
     done.error = is_hook ? *parts_.hook->failure() : sink_->error;

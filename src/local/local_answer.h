@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "chat/reasoning.h"
+#include "chat/tool_calls.h"
 #include "engine/engine.h"
 #include "local/counters.h"
 #include "local/hook_editor.h"
@@ -29,6 +30,7 @@ struct AnswerParts {
   std::shared_ptr<HookEditor> hook = {};  // may be null
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
+  std::unique_ptr<ToolCallSplit> tools = {};
   bool has_logprobs = false;
   bool has_prompt_logprobs = false;
   int emit_bytes = 0;  // of an event's text at most; 0 = no limit
@@ -50,6 +52,7 @@ class LocalAnswer final : public Answer {
   class Sink;
   LocalAnswer(Engine& engine, std::shared_ptr<Sink> sink, AnswerParts parts);
   void read();
+  void add_pieces();
   template <class Piece>
   void cut(Piece* piece);
   void add_scores(std::uint64_t text_end);
@@ -64,6 +67,9 @@ class LocalAnswer final : public Answer {
   std::uint64_t n_read_ = 0;    // bytes of text
   std::vector<Event> pending_;  // read, but not told; the next one last
   std::string raw_, reasoning_, text_;
+  std::vector<TokenId> prompt_;  // with tools: the ids of calls are made of it
+  std::vector<ToolPiece> pieces_;
+  int n_calls_ = 0;
 };
 
 }  // namespace wick

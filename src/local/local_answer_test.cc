@@ -11,6 +11,7 @@
 #include "local/local.h"
 #include "provider/gather.h"
 #include "support/hot_counters.h"
+#include "support/saying.h"
 #include "support/temp_dir.h"
 #include "support/thread_count.h"
 #include "support/tiny_model.h"
@@ -104,23 +105,10 @@ TEST(HotPathLocalAnswer, TellingAReaderTouchesNeitherHeapNorLock) {
   EXPECT_EQ(counts.locks, 0);
 }
 
-// Draws these bytes, then the end.
-LogitsHook saying(std::string text, std::size_t n_prompt) {
-  return [text = std::move(text), n_prompt](std::span<float> logits,
-                                            std::span<const TokenId> history) {
-    const std::size_t at = history.size() - n_prompt;
-    const auto id = at < text.size()
-                        ? static_cast<std::size_t>(static_cast<unsigned char>(text[at]))
-                        : std::size_t{test::kTinyImEnd};
-    std::fill(logits.begin(), logits.end(), -1e9F);
-    logits[id] = 0;
-  };
-}
-
 Request saying(LocalModel& model, Prompt prompt, const std::string& text) {
   Request request{.prompt = std::move(prompt)};
   const std::size_t n_prompt = model.prompt_tokens(request)->size();
-  request.generation.logits = saying(text, n_prompt);
+  request.generation.logits = test::saying(text, n_prompt);
   request.generation.logprobs = true;
   return request;
 }
@@ -169,7 +157,7 @@ TEST(LocalAnswer, ATemplateMayBeginTheThinking) {
   EXPECT_EQ(ask(*f.model, request)->text, "a</think>b") << "a person's words begin nothing";
   request.generation.thinking = true;
   EXPECT_EQ(*f.model->apply_template(request), "<think><think>\n");
-  request.generation.logits = saying("a</think>b", f.model->prompt_tokens(request)->size());
+  request.generation.logits = test::saying("a</think>b", f.model->prompt_tokens(request)->size());
   EXPECT_EQ(ask(*f.model, request)->reasoning, "a");
 }
 

@@ -6,6 +6,7 @@
 #include "engine/limits.h"
 #include "local/local.h"
 #include "local/local_answer.h"
+#include "local/tool_use.h"
 #include "provider/messages.h"
 
 namespace wick {
@@ -15,6 +16,8 @@ struct LocalModel::Prepared {
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
   bool begins_in_reasoning = false;
+  std::unique_ptr<ToolCallSplit> tools = {};
+  const ToolFormat* tool_format = nullptr;  // with tools
 };
 
 namespace {
@@ -94,7 +97,41 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
   WICK_TRY(const MarkedText prompt, render(std::move(context), request.generation.cancel));
   prepared.begins_in_reasoning = begins_inside_reasoning(prompt);
   prepared.split = ReasoningSplit(prepared.begins_in_reasoning);
+  if (may_call_tools(request.generation)) {
+    WICK_TRY(const ChatTemplates::ToolUse use, templates_->tool_use());
+    prepared.tool_format = use.format;
+    if (use.format != nullptr) {
+      prepared.tools =
+          std::make_unique<ToolCallSplit>(*use.format, tool_signatures(request.generation));
+    }
+  }
   WICK_DO(tokenizer().encode(prompt, tokens));
+  return {};
+}
+
+// What the answer is held to: its tool calls where it must call tools, else the response format.
+Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepared& prepared) const {
+  FilterPlan plan{.begins_in_reasoning = prepared.begins_in_reasoning, .max_tokens = max_tokens};
+  ResponseFormat calls;
+  if (must_call_tools(g)) {
+    const ToolFormat* const format = prepared.tool_format;
+    if (format == nullptr || format->body != ToolFormat::Body::kJson) {
+      return Error{
+          .code = ErrorCode::kUnsupported,
+          .id = "tool_choice_unsupported",
+          .message = cat("the tool choice '", printable(g.tool_choice),
+                         "' is not supported for the tool-call format of this model's chat "
+                         "template, auto and none are")};
+    }
+    calls = call_schema(g, *format);
+    plan.frame = call_frame(g, *format);
+    plan.format = &calls;
+  } else if (g.response_format.type != "text") {
+    plan.format = &g.response_format;
+  } else {
+    return {};
+  }
+  WICK_TRY(prepared.generate.filter, formats_.filter(tokenizer(), plan));
   return {};
 }
 
@@ -107,6 +144,10 @@ Result<MarkedText> LocalModel::render(Object context, std::stop_token stop) cons
                  .hint = "complete plain text with: wick run -m MODEL -p TEXT"};
   }
   WICK_TRY(const ChatTemplate* const tmpl, templates_->pick("", has_tools(context)));
+  if (uses_tools(context)) {
+    WICK_TRY(const ChatTemplates::ToolUse use, templates_->tool_use());
+    if (!use.shows_tools) write_tools_as_text(context, use.has_system);
+  }
   add_defaults(&tokenizer(), context);
   return tmpl->render(context, {.stop = std::move(stop)});
 }
@@ -127,12 +168,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   prepared.parameters.push_back({"max_tokens",
                                  static_cast<double>(g.max_tokens > 0 ? g.max_tokens : room),
                                  origin_of(g, "max_tokens", g.max_tokens > 0)});
-  if (g.response_format.type != "text") {
-    WICK_TRY(generate.filter,
-             formats_.filter(tokenizer(), {.format = &g.response_format,
-                                           .begins_in_reasoning = prepared.begins_in_reasoning,
-                                           .max_tokens = g.max_tokens > 0 ? g.max_tokens : room}));
-  }
+  WICK_DO(add_filter(g, g.max_tokens > 0 ? g.max_tokens : room, prepared));
   generate.sampling = std::move(resolved.params);
   generate.max_tokens = g.max_tokens;
   generate.stop = g.stop;
@@ -159,6 +195,7 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
                                .hook = hook ? std::make_shared<HookEditor>(hook) : nullptr,
                                .parameters = std::move(prepared.parameters),
                                .split = std::move(prepared.split),
+                               .tools = std::move(prepared.tools),
                                .has_logprobs = request.generation.logprobs,
                                .has_prompt_logprobs = request.generation.prompt_logprobs,
                                .emit_bytes = request.generation.emit_bytes});

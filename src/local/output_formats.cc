@@ -171,8 +171,11 @@ class FormatFilter final : public TokenFilter {
 }  // namespace
 
 Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer& tokenizer,
-                                                                const ResponseFormat& format) {
-  const std::string key = cat(format.type, " ", format.schema);
+                                                                const FilterPlan& plan) {
+  const grammar::Frame& frame = plan.frame;
+  const bool is_framed = !frame.prefix.empty() || !frame.suffix.empty() || !frame.again.empty();
+  const std::string key = cat(frame.prefix, "\n", frame.suffix, "\n", frame.again, "\n",
+                              plan.format->type, " ", plan.format->schema);
   std::shared_ptr<const TokenTrie> trie;
   {
     const std::lock_guard lock(mutex_);
@@ -183,11 +186,13 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
       return entries_.front().compiled;
     }
     if (known != entries_.end()) entries_.erase(known);
-    if (trie_ == nullptr)
-      trie_ = std::make_shared<const TokenTrie>(TokenTrie::from(tokenizer));
+    if (trie_ == nullptr) trie_ = std::make_shared<const TokenTrie>(TokenTrie::from(tokenizer));
     trie = std::static_pointer_cast<const TokenTrie>(trie_);
   }
-  WICK_TRY(auto recognizer, grammar::make_recognizer(format));
+  WICK_TRY(auto recognizer, grammar::make_recognizer(*plan.format));
+  if (is_framed) {
+    recognizer = std::make_unique<grammar::FramedRecognizer>(std::move(recognizer), frame);
+  }
   auto made = std::make_shared<CompiledFormat>(
       std::make_shared<TokenMasks>(std::move(recognizer), std::move(trie)));
   auto closing = Constraint(made->masks).closing();
@@ -201,7 +206,7 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
 
 Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& tokenizer,
                                                            const FilterPlan& plan) {
-  WICK_TRY(auto format, compiled(tokenizer, *plan.format));
+  WICK_TRY(auto format, compiled(tokenizer, plan));
   std::vector<TokenId> reasoning_end;
   if (plan.begins_in_reasoning) {
     WICK_TRY(reasoning_end, tokenizer.encode_special(kReasoningEnd));
@@ -214,8 +219,8 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
                                 ", a short text of the response format has ", least, " tokens"),
                  .hint = "raise max_tokens"};
   }
-  return std::shared_ptr<TokenFilter>(std::make_shared<FormatFilter>(
-      std::move(format), std::move(reasoning_end), tokenizer));
+  return std::shared_ptr<TokenFilter>(
+      std::make_shared<FormatFilter>(std::move(format), std::move(reasoning_end), tokenizer));
 }
 
 }  // namespace wick

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "engine/token_filter.h"
+#include "grammar/framed.h"
 #include "text/tokenizer.h"
 #include "wick/generation.h"
 
@@ -24,6 +25,7 @@ struct CompiledFormat;  // output_formats.cc
 // What a filter is for.
 struct FilterPlan {
   const ResponseFormat* format = nullptr;
+  grammar::Frame frame = {};         // around the format's text
   bool begins_in_reasoning = false;  // the text begins behind "</think>"
   int max_tokens = 0;                // of the answer
 };
@@ -41,7 +43,7 @@ class OutputFormats {
   };
 
   Result<std::shared_ptr<CompiledFormat>> compiled(const Tokenizer& tokenizer,
-                                                   const ResponseFormat& format);
+                                                   const FilterPlan& plan);
 
   std::mutex mutex_;
   std::shared_ptr<const void> trie_;  // of the tokenizer, once a format needs it

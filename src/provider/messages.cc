@@ -206,6 +206,20 @@ Result<Array> tools_of(const Generation& generation) {
   return tools;
 }
 
+Result<void> check_tool_choice(const Generation& generation) {
+  const std::string& choice = generation.tool_choice;
+  const std::vector<Tool>& tools = generation.tools;
+  if (choice.empty() || choice == "auto" || choice == "none") return {};
+  if (choice == "required" && !tools.empty()) return {};
+  if (std::any_of(tools.begin(), tools.end(), [&](const Tool& t) { return t.name == choice; }))
+    return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_tool_choice",
+               .message = cat("the tool choice is '", printable(choice), "', and the request has ",
+                              tools.empty() ? "no tools" : "no tool of that name"),
+               .hint = "auto, none, required, or the name of one of the request's tools"};
+}
+
 // Names that a client must not set: the request's own, and those whose text a template writes as
 // control tokens (chat/chat_template.h).
 constexpr std::string_view kReserved[] = {"messages",  "tools",     "bos_token",
@@ -223,10 +237,7 @@ Result<Object> template_context(std::span<const Message> messages, const Generat
     }
   }
   const std::string& choice = generation.tool_choice;
-  if (!choice.empty() && choice != "auto" && choice != "none") {
-    return unsupported("tool_choice_unsupported", cat("the tool choice '", printable(choice),
-                                                      "' is not supported, auto and none are"));
-  }
+  WICK_DO(check_tool_choice(generation));
   Object context;
   Array array = to_array(messages);
   parse_arguments(array);

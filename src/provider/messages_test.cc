@@ -77,7 +77,7 @@ TEST(TemplateContext, RefusesByNameWhatItCannotDo) {
   const std::vector<Message> image = {
       {.content = std::vector<Part>{TextPart{"What is it?"}, ImagePart{"data:,"}}}};
   EXPECT_EQ(id_of(image, {}), "images_unsupported");
-  EXPECT_EQ(id_of({}, {.tool_choice = "required"}), "tool_choice_unsupported");
+  EXPECT_EQ(id_of({}, {.tool_choice = "required"}), "bad_tool_choice");
   EXPECT_EQ(id_of({}, {.tools = {{.name = "a", .parameters = "7"}}}), "bad_tool");
   EXPECT_EQ(id_of({}, {.tools = {{.description = "a"}}}), "bad_tool");
   EXPECT_EQ(id_of({}, {.template_variables = {{"date", "today"}}}), "bad_variable");

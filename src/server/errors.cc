@@ -23,6 +23,7 @@ constexpr Subject kSubjects[] = {
     {"response_not_found", "previous_response_id"},
     {"model_not_found", "model"},
     {"bad_tool", "tools"},
+    {"bad_tool_choice", "tool_choice"},
     {"tool_choice_unsupported", "tool_choice"},
     {"response_format_unsupported", "response_format"},
     {"schema_without_format", "response_format"},

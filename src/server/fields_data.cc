@@ -69,7 +69,7 @@ constexpr Field kFields[] = {
     {.name = "tools", .kind = kList, .apis = kTalks | kTokens | kOllamaChat, .set = set_tools,
      .help = "functions the model may call"},
     {.name = "tool_choice", .apis = kTalks | kTokens, .set = set_tool_choice,
-     .help = "auto or none; required and a function are errors if the provider lacks them"},
+     .help = "auto, none, required, or a function, which is called then"},
     {.name = "response_format", .kind = kObject, .apis = kBoth, .set = set_response_format,
      .help = "type text, json_object, or json_schema with the schema"},
     {.name = "structured_outputs", .kind = kObject, .apis = kBoth, .set = set_structured,

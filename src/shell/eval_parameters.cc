@@ -120,6 +120,7 @@ Value Evaluator::variable(std::string_view name, State& s) {
     out.is_path = true;
     return out;
   }
+  if (name == "IFS") return Value::exact(" \t\n");  // shells do not inherit it
   if (name == "HOME" && !profile_.home.empty()) return Value::exact(profile_.home);
   static constexpr std::string_view kNumbers[] = {"UID",     "EUID",         "PPID",    "RANDOM",
                                                   "SECONDS", "LINENO",       "COLUMNS", "LINES",

@@ -219,7 +219,11 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
     case 'r': {
       if (is_stdin) return;
       touch(EffectKind::kReadsContent, arg, s, {});
-      if (!arg.value.is_known && is_credential(arg.value.tail, "")) out.is_secret = true;
+      if (!arg.value.is_known && is_credential(arg.value.tail, "")) {
+        out.is_secret = true;
+        add(EffectKind::kReadsCredentials, Scope::kNamed, arg.value.tail, arg.span,
+            cat("reads a file …", arg.value.tail, ", which holds credentials"));
+      }
       for (const std::string& path : arg.value.set) {
         const std::string full = normal_path(path, s.cwd.empty() ? "" : s.cwd[0]);
         if (is_credential(full, profile_.home) ||

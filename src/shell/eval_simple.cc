@@ -41,6 +41,7 @@ Stream Evaluator::redirects_in(const Node& node, State& s, const Stream& in) {
       touch(r.op == RedirectOp::kIn ? EffectKind::kReadsContent : EffectKind::kCreates, target, s,
             {});
       out.is_secret = is_credential(path, profile_.home);
+      out.is_endless = is_endless_device(path);
       if (const auto file = files_.find(normal_path(path, s.cwd.empty() ? "" : s.cwd[0]));
           file != files_.end())
         out = file->second;
@@ -133,22 +134,23 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     s.variables = saved;  // they hold for this command alone
   }
   const bool was_path = s.is_path_changed;
-  if (!argv.empty()) note_socket(node, argv.front(), s);
   if (!argv.empty()) {
+    const Row* const row = argv[0].is_exact() ? find_row(command_name(argv[0])) : nullptr;
+    const bool is_interpreter = row != nullptr && row->effects.find('C') != std::string_view::npos;
+    const int n_shells = n_shells_;
     for (Arg& arg : argv) {
       if (arg.span.begin == arg.span.end) arg.span = node.span;
     }
     if (!call_alias(node, s, from)) out = invoke(std::move(argv), s, from);
+    if (is_interpreter || n_shells_ > n_shells) note_socket(node, s);
   }
   if (has_words && !node.assignments.empty()) s.is_path_changed = was_path;
   redirects_out(node, s, out);
   return out;
 }
 
-// A shell or interpreter whose input or output is a connection.
-void Evaluator::note_socket(const Node& node, const Arg& name, State& s) {
-  const Row* row = name.is_exact() ? find_row(command_name(name)) : nullptr;
-  if (row == nullptr || row->effects.find('C') == std::string_view::npos) return;
+// A shell or interpreter, perhaps behind a wrapper, whose input or output is a connection.
+void Evaluator::note_socket(const Node& node, State& s) {
   for (const Redirect& r : node.redirects) {
     if (r.here_doc) continue;
     const Value target = value_of(r.target.parts, s);

@@ -108,8 +108,7 @@ Stream Commands::cat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return is_same ? in : out;
   }
   for (const Arg& file : usage.operands) {
-    if (file.text() == "/dev/zero" || file.text() == "/dev/urandom" || file.text() == "/dev/random")
-      out.is_endless = true;
+    out.is_endless = out.is_endless || (file.is_exact() && is_endless_device(file.text()));
   }
   if (usage.operands.size() != 1 || !usage.options.empty()) return out;
   const std::string& path = usage.operands[0].text();

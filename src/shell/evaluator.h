@@ -118,7 +118,7 @@ class Evaluator {
   Stream invoke_one(std::vector<Arg> argv, State& s, const Stream& in);
   Stream invoke_name(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   Stream run_command(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
-  void note_socket(const Node& node, const Arg& name, State& s);
+  void note_socket(const Node& node, State& s);
   bool call_alias(const Node& node, State& s, const Stream& in);
   Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
                        State& s, const Stream& in);
@@ -170,6 +170,7 @@ class Evaluator {
   int concurrent_ = 0;           // pipes and background jobs around
   int invoked_ = 0;              // commands that stand behind one another now
   int nested_ = 0;
+  int n_shells_ = 0;  // started without code: they run what comes in
   int steps_ = 0;
   int lifted_ = 0;
   std::size_t built_ = 0;

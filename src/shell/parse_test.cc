@@ -85,6 +85,7 @@ const std::vector<std::string> kAccepted = {
     "echo a#b #c\nls # x \\\nls",
     "ec\\\nho a; i\\\nf a; th\\\nen b; f\\\ni; a &\\\n& b",
     "echo if then { } ! [[ time",
+    ">f } a; 2>&1 if x; a=1 >f b | <f fi",
     "echo {a,b}{1..3} ~ ~/x *.c ?[a-z] a=b",
     "$(echo $(echo $(echo a)))",
     "case \"$(case x in x) echo y ;; esac)\" in y) ls ;; esac",

@@ -275,6 +275,11 @@ bool is_key_store(std::string_view path) noexcept {
          ends_with_any(path, {"/.ssh", "/.gnupg", "/.aws", "/.password-store", "/keyrings"});
 }
 
+bool is_endless_device(std::string_view path) {
+  const std::string normal = normal_path(path, "");
+  return normal == "/dev/zero" || normal == "/dev/urandom" || normal == "/dev/random";
+}
+
 bool is_credential(std::string_view path, std::string_view home) noexcept {
   static_cast<void>(home);
   if (path.ends_with(".pub") || path.ends_with("/known_hosts") || path.ends_with("/.ssh/config"))

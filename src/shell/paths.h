@@ -24,6 +24,7 @@ struct Reach {
 Scope scope_of(std::string_view path, Reach reach, const Profile& profile);
 
 bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev/tty …
+bool is_endless_device(std::string_view path);   // /dev/zero and its kin, however spelled
 bool is_socket(std::string_view path) noexcept;  // bash's /dev/tcp/HOST/PORT
 bool is_credential(std::string_view path, std::string_view home) noexcept;
 bool is_key_store(std::string_view path) noexcept;  // keys that cannot be made again

@@ -120,14 +120,25 @@ void Printer::simple(const Node& node) {
     space();
     assignment(a);
   }
+  // Behind a redirection a reserved word is a plain one: `>f }`.
+  std::size_t n_before = 0;
+  if (node.assignments.empty() && !node.words.empty()) {
+    const std::size_t first = node.words.front().span.begin;
+    while (n_before < node.redirects.size() && node.redirects[n_before].span.begin < first)
+      ++n_before;
+  }
+  const auto redirects = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      space();
+      redirect(node.redirects[i]);
+    }
+  };
+  redirects(0, n_before);
   for (const Word& w : node.words) {
     space();
     word(w);
   }
-  for (const Redirect& r : node.redirects) {
-    space();
-    redirect(r);
-  }
+  redirects(n_before, node.redirects.size());
 }
 
 void Printer::assignment(const Assignment& a) {

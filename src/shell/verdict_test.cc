@@ -93,6 +93,18 @@ TEST(ShellVerdict, WhatRootFetchesRunsAsRoot) {
   EXPECT_EQ(name(judge("sudo ls", Dialect::kBash, Mode::kScript, root).level), "moderate");
 }
 
+// Without a home folder its name is not known, and the file in it is.
+TEST(ShellVerdict, CredentialsInAnUnknownHomeAreHigh) {
+  Profile unknown = kProfile;
+  unknown.home.clear();
+  for (const char* const command : {"cat ~/.ssh/id_rsa", "cat \"$HOME/.aws/credentials\""}) {
+    const Verdict v = judge(command, Dialect::kBash, Mode::kScript, unknown);
+    EXPECT_EQ(name(v.level), "high") << command << "\n" << explain(v);
+  }
+  EXPECT_EQ(name(judge("cat ~/.ssh/known_hosts", Dialect::kBash, Mode::kScript, unknown).level),
+            "moderate");
+}
+
 // Each end of a branch compares all variables: 64 kB took 1 s.
 TEST(ShellVerdict, ManyVariablesInManyBranchesAreTooComplex) {
   std::string script;

@@ -56,6 +56,37 @@ def openai_errors(client, model):
     refused(openai.BadRequestError, "schema_keyword", ask(response_format=json_schema({"uniqueItems": True})))
 
 
+def function(name, **properties):
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {"type": "function", "function": {"name": name, "description": f"The {name}", "parameters": schema}}
+
+
+def tools(client, model):
+    """Three tools: each one by name, any of them, streamed and whole; then their results."""
+    offered = [function("weather", city={"type": "string", "maxLength": 20}), function("add", a={"type": "integer"}, b={"type": "integer"}),
+               function("clock")]
+    schemas = {t["function"]["name"]: t["function"]["parameters"] for t in offered}
+    choices = [{"type": "function", "function": {"name": name}} for name in schemas] + ["required"]
+    for choice in choices:
+        asked = {"model": model, "messages": TALK, "tools": offered, "tool_choice": choice, "seed": 1, "max_tokens": 120}
+        answer = client.chat.completions.create(**asked).choices[0]
+        for call in answer.message.tool_calls:
+            jsonschema.validate(json.loads(call.function.arguments), schemas[call.function.name])
+            assert choice == "required" or call.function.name == choice["function"]["name"]
+        assert answer.finish_reason in ("tool_calls", "length") and not answer.message.content
+        with client.chat.completions.stream(**asked) as stream:
+            for _ in stream:
+                pass
+            heard = stream.current_completion_snapshot.choices[0].message
+        check_same([(c.id, c.function.name, c.function.arguments) for c in heard.tool_calls],
+                   [(c.id, c.function.name, c.function.arguments) for c in answer.message.tool_calls])
+    results = [{"role": "tool", "tool_call_id": call.id, "content": "7"} for call in answer.message.tool_calls]
+    after = client.chat.completions.create(model=model, messages=[*TALK, answer.message, *results], tools=offered, max_tokens=8)
+    assert after.choices[0].finish_reason in ("stop", "length", "tool_calls")
+    refused(openai.BadRequestError, "bad_tool_choice",
+            lambda: client.chat.completions.create(model=model, messages=TALK, tool_choice="required"))
+
+
 def json_schema(schema):
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
 
@@ -173,6 +204,7 @@ def main(wick, file):
         other_routes(client, model, whole)
         openai_errors(client, model)
         structured(client, model)
+        tools(client, model)
         readme_example(url, model)
         use_anthropic(url, model, whole)
         use_ollama(url, model, whole)

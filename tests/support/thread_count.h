@@ -8,7 +8,8 @@
 namespace wick::test {
 
 inline int thread_count() {
-  // ThreadSanitizer starts a thread of its own beside the process's first: that is no change to count.
+  // ThreadSanitizer starts a thread of its own beside the first one, which is not to be counted as
+  // a change.
   static const bool one_was_started = (std::thread([] {}).join(), true);
   static_cast<void>(one_was_started);
   int n = 0;

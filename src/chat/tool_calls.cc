@@ -1,0 +1,177 @@
+#include "chat/tool_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace wick {
+
+namespace {
+
+using Kind = ToolPiece::Kind;
+
+void tell(Kind kind, std::string_view text, std::vector<ToolPiece>& out) {
+  if (text.empty()) return;
+  if (!out.empty() && out.back().kind == kind && kind != Kind::kCall) {
+    out.back().text += text;
+  } else {
+    out.push_back({kind, std::string(text)});
+  }
+}
+
+std::string_view without_spaces_before(std::string_view text) {
+  text.remove_prefix(static_cast<std::size_t>(
+      std::find_if_not(text.begin(), text.end(), is_call_space) - text.begin()));
+  return text;
+}
+
+}  // namespace
+
+void ToolCallSplit::push(std::string_view text, std::vector<ToolPiece>& out) {
+  for (const char c : text) {
+    if (at_ == At::kCall) {
+      push_call(c, out);
+    } else if (at_ == At::kBehind) {
+      push_behind(c, out);
+    } else {
+      push_text(c, out);
+    }
+  }
+}
+
+// `held_` is space, and then a beginning of the opening marker.
+void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
+  held_ += c;
+  const std::string_view open = format_->open;
+  const std::string_view marker = without_spaces_before(held_);
+  if (marker.empty()) return;
+  if (open.empty()) {  // an answer that is a call begins with one
+    if (at_ == At::kStart && marker == "{") {
+      begin_call();
+      push_call(c, out);
+      return;
+    }
+  } else if (marker == open) {
+    call_text_ = std::exchange(held_, {});
+    begin_call();
+    return;
+  } else if (open.starts_with(marker)) {
+    return;
+  }
+  // `c` ends what might have become a marker, but may begin one itself.
+  const bool is_again = held_.size() > 1 && !open.empty() && open.front() == c;
+  if (is_again) held_.pop_back();
+  begin_text(out);
+  if (is_again) push_text(c, out);
+}
+
+// What is held is text.
+void ToolCallSplit::begin_text(std::vector<ToolPiece>& out) {
+  at_ = At::kText;
+  tell(Kind::kText, had_call_ ? without_spaces_before(held_) : std::string_view(held_), out);
+  if (!without_spaces_before(held_).empty()) had_call_ = false;
+  held_.clear();
+}
+
+void ToolCallSplit::begin_call() {
+  call_text_ += std::exchange(held_, {});
+  if (format_->open.empty()) call_text_.pop_back();  // push_call() adds it again
+  at_ = At::kCall;
+  is_told_ = is_array_ = false;
+  json_.reset();
+  xml_.reset();
+}
+
+bool ToolCallSplit::is_tool(std::string_view name) const {
+  return std::any_of(tools_.begin(), tools_.end(),
+                     [&](const ToolSignature& tool) { return tool.name == name; });
+}
+
+void ToolCallSplit::push_call(char c, std::vector<ToolPiece>& out) {
+  if (!is_told_) call_text_ += c;
+  if (!json_ && !xml_) {
+    if (is_call_space(c)) return;
+    if (c == '[' && !is_array_ && format_->body == ToolFormat::Body::kJson) {
+      is_array_ = true;
+      return;
+    }
+    // Whatever a template teaches, its model may write the other body.
+    if (c == '<') {
+      xml_.emplace(tools_);
+    } else {
+      json_.emplace();
+    }
+  }
+  if (xml_) {
+    xml_->push(c);
+    read(*xml_, c, out);
+  } else {
+    json_->push(c);
+    read(*json_, c, out);
+  }
+}
+
+// What `call` knows since it has read `c`.
+template <class Call>
+void ToolCallSplit::read(Call& call, char c, std::vector<ToolPiece>& out) {
+  const bool has_name = !call.name().empty();
+  if (call.is_bad() || (has_name && !is_told_ && !is_tool(call.name()))) {
+    held_ = std::exchange(call_text_, {});
+    if (!held_.empty()) held_.pop_back();
+    begin_text(out);
+    push_text(c, out);  // may begin a marker
+    return;
+  }
+  if (!has_name) return;
+  if (!is_told_) {
+    tell(Kind::kCall, call.name(), out);
+    call_text_.clear();
+    is_told_ = true;
+  }
+  tell(Kind::kArguments, call.take_arguments(), out);
+  if (call.is_over()) {
+    at_ = At::kBehind;
+    had_call_ = true;
+  }
+}
+
+// `held_` is space, and then a beginning of the closing marker.
+void ToolCallSplit::push_behind(char c, std::vector<ToolPiece>& out) {
+  held_ += c;
+  const std::string_view marker = without_spaces_before(held_);
+  if (marker.empty()) return;
+  const std::string_view close = format_->close;
+  if (is_array_ && marker == ",") {
+    begin_call();
+    is_array_ = true;
+  } else if (is_array_ && marker == "]") {
+    is_array_ = false;
+    held_.clear();
+  } else if (close.empty() && marker == ";") {
+    held_.clear();
+  } else if (close.empty() && marker == "{") {
+    begin_call();
+    push_call(c, out);
+  } else if (!close.empty() && marker == close) {
+    held_.clear();
+    at_ = At::kText;
+  } else if (close.empty() || !close.starts_with(marker)) {
+    at_ = At::kText;  // no closing marker: what follows is text, or the next call
+    for (const char one : std::exchange(held_, {}))
+      push_text(one, out);
+  }
+}
+
+void ToolCallSplit::finish(std::vector<ToolPiece>& out) {
+  if (at_ == At::kCall) {
+    if (is_told_ && xml_) {
+      xml_->finish();
+      tell(Kind::kArguments, xml_->take_arguments(), out);
+    }
+    held_ = std::exchange(call_text_, {});
+  } else if (at_ == At::kBehind) {
+    held_.clear();  // space, or a closing marker cut short
+  }
+  begin_text(out);
+}
+
+}  // namespace wick

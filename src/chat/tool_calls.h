@@ -1,0 +1,66 @@
+// Separates the tool calls of an answer from its text, byte by byte: no byte is read twice, so any
+// split of the answer gives the same text, calls and arguments. White space around a call is
+// dropped. What begins like a call but is none (no such tool, no JSON) is text. Held back is only
+// what may still become a call or the space before one. One owner, one thread.
+//
+//   ToolCallSplit split(format, tools);
+//   split.push(text, pieces);
+//   split.finish(pieces);
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chat/json_call.h"
+#include "chat/tool_format.h"
+#include "chat/xml_call.h"
+
+namespace wick {
+
+struct ToolPiece {
+  enum class Kind { kText, kCall, kArguments };
+
+  Kind kind = Kind::kText;
+  std::string text = {};  // of kCall: the tool's name
+};
+
+class ToolCallSplit {
+ public:
+  ToolCallSplit(const ToolFormat& format, std::vector<ToolSignature> tools)
+      : format_(&format), tools_(std::move(tools)) {}
+
+  // Both append to `out`; neighbors of a kind are joined.
+  void push(std::string_view text, std::vector<ToolPiece>& out);
+  void finish(std::vector<ToolPiece>& out);
+
+  std::size_t held() const noexcept { return held_.size() + call_text_.size(); }
+
+ private:
+  // kStart and kText: outside of calls. kBehind: behind a call's body, before its closing marker.
+  enum class At { kStart, kText, kCall, kBehind };
+
+  bool is_tool(std::string_view name) const;
+  void push_text(char c, std::vector<ToolPiece>& out);
+  void push_call(char c, std::vector<ToolPiece>& out);
+  void push_behind(char c, std::vector<ToolPiece>& out);
+  void begin_call();
+  void begin_text(std::vector<ToolPiece>& out);
+  template <class Call>
+  void read(Call& call, char c, std::vector<ToolPiece>& out);
+
+  const ToolFormat* format_;
+  std::vector<ToolSignature> tools_;
+  At at_ = At::kStart;
+  std::string held_ = {};       // space, and the beginning of a marker
+  std::string call_text_ = {};  // of a call that is not told yet
+  std::optional<JsonCall> json_ = {};
+  std::optional<XmlCall> xml_ = {};
+  bool is_told_ = false;   // of the call
+  bool is_array_ = false;  // the body is an array of calls
+  bool had_call_ = false;  // before the text
+};
+
+}  // namespace wick

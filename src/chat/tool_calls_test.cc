@@ -1,0 +1,196 @@
+#include "chat/tool_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/strings.h"
+
+namespace wick {
+namespace {
+
+const char* const kQwenCoder = "{{ '<function=' }} <parameter=x>";
+const char* const kLlama =
+    R"(Respond in the format {"name": function name, "parameters": …} tools)";
+
+const ToolFormat& hermes = hermes_tool_format();
+
+std::vector<ToolSignature> tools() {
+  return {{"f", *parse_json(R"({"properties": {"s": {"type": "string"}}})")}, {"g", JsonValue()}};
+}
+
+// "text|f(arguments)|text": the same for every cut into two pieces, and byte by byte.
+std::string split(const std::string& whole, const ToolFormat& format = hermes) {
+  std::string first;
+  for (std::size_t cut = 0; cut <= whole.size() + 1; ++cut) {
+    ToolCallSplit parts(format, tools());
+    std::vector<ToolPiece> out;
+    if (cut <= whole.size()) {
+      parts.push(whole.substr(0, cut), out);
+      parts.push(whole.substr(cut), out);
+    } else {
+      for (const char byte : whole)
+        parts.push({&byte, 1}, out);
+    }
+    parts.finish(out);
+    std::string text;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const bool is_call = out[i].kind == ToolPiece::Kind::kCall;
+      if (is_call) text += cat(i > 0 ? "|" : "", out[i].text, "(");
+      if (out[i].kind == ToolPiece::Kind::kArguments) text += out[i].text;
+      const bool ends = i + 1 == out.size() || out[i + 1].kind != ToolPiece::Kind::kArguments;
+      if (out[i].kind == ToolPiece::Kind::kText) text += cat(i > 0 ? "|" : "", out[i].text);
+      if (ends && out[i].kind != ToolPiece::Kind::kText) text += ")";
+    }
+    if (cut == 0) first = text;
+    EXPECT_EQ(text, first) << cut;
+  }
+  return first;
+}
+
+TEST(ToolCallSplit, TextWithoutCallsStaysAsItIs) {
+  for (const char* const whole :
+       {"", " ", "a", "\n\n a <b> \n", "<tool", "<tool_call", "a <tool_calls> b", "<<tool_cal<",
+        "{\"name\": \"f\", \"arguments\": {}}"})
+    EXPECT_EQ(split(whole), whole);
+}
+
+TEST(ToolCallSplit, HermesCalls) {
+  EXPECT_EQ(split("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": [1, \"}\\\"{\"]}}\n"
+                  "</tool_call>"),
+            R"(f({"a": [1, "}\"{"]}))");
+  EXPECT_EQ(split("So be it.\n\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>\n"
+                  "<tool_call>{\"name\":\"g\",\"parameters\":{\"x\":{}}}</tool_call>\n"),
+            R"(So be it.|f({})|g({"x":{}}))");
+  EXPECT_EQ(split("<tool_call>\n{\"name\": \"g\"}\n</tool_call> \nDone. "), "g({})|Done. ");
+  EXPECT_EQ(split(R"(<tool_call>[{"name":"f","arguments":{}}, {"name":"g"}]</tool_call>)"),
+            "f({})|g({})");
+}
+
+TEST(ToolCallSplit, UnusualOrdersAndTypesOfMembers) {
+  EXPECT_EQ(split(R"(<tool_call>{"arguments": {"a": 1}, "id": 7, "name": "f"}</tool_call>)"),
+            R"(f({"a": 1}))");
+  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": "{\"a\": 1}", "x": [{}]}</tool_call>)"),
+            R"(f({"a": 1}))");
+  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": null}</tool_call>)"), "f({})");
+  EXPECT_EQ(split(R"(<tool_call>{"name": "\u0066", "arguments": {}})"), "f({})");
+}
+
+TEST(ToolCallSplit, WhatIsNoCallIsText) {
+  for (const char* const whole :
+       {"<tool_call>\nnothing\n</tool_call>", R"(<tool_call>{"name": "h", "arguments": {}}x)",
+        R"(<tool_call>{"name": 7}</tool_call>)", "<tool_call>{}</tool_call>", "<tool_call>",
+        R"(a <tool_call>{"name": "f)", R"(<tool_call>{"arguments": {"a)"})
+    EXPECT_EQ(split(whole), whole);
+  EXPECT_EQ(split(R"(<tool_call>{"x"<tool_call>{"name": "f"}</tool_call>)"),
+            R"(<tool_call>{"x"|f({}))");
+}
+
+TEST(ToolCallSplit, AnAnswerCutShortKeepsWhatItHas) {
+  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": {"a": "b)"), R"(f({"a": "b))");
+  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": {}}</tool_c)"), "f({})");
+  EXPECT_EQ(split("<tool_call>\n<function=f>\n<parameter=s>\nab", *tool_format_of(kQwenCoder)),
+            R"(f({"s": "ab))");
+}
+
+TEST(ToolCallSplit, NoByteIsLostBehindABrokenCall) {
+  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": {}!</tool_call>)"),
+            R"(f({})|!</tool_call>)");
+}
+
+TEST(ToolCallSplit, QwenCodersTags) {
+  const ToolFormat& format = *tool_format_of(kQwenCoder);
+  EXPECT_EQ(format.name, "qwen3-coder");
+  EXPECT_EQ(split("Yes.\n<tool_call>\n<function=f>\n<parameter=s>\n12\n\"a\"\n</parameter>\n"
+                  "<parameter=n>\n12\n</parameter>\n</function>\n</tool_call>\n"
+                  "<tool_call>\n<function=g>\n</function>\n</tool_call>",
+                  format),
+            R"(Yes.|f({"s": "12\n\"a\"", "n": 12})|g({}))");
+  EXPECT_EQ(split("<tool_call><function=g><parameter=o>{\"a\": [1]}</parameter>"
+                  "<parameter=t>free text</parameter></function></tool_call>",
+                  format),
+            R"(g({"o": {"a": [1]}, "t": "free text"}))");
+  EXPECT_EQ(split("<tool_call>\n<function=h>\n</function>", format),
+            "<tool_call>\n<function=h>\n</function>");
+}
+
+TEST(ToolCallSplit, LlamasBareObjects) {
+  const ToolFormat& format = *tool_format_of(kLlama);
+  EXPECT_EQ(format.name, "llama3");
+  EXPECT_EQ(split(R"( {"name": "f", "parameters": {"a": 1}})", format), R"(f({"a": 1}))");
+  EXPECT_EQ(split(R"({"name": "f", "parameters": {}}; {"name": "g", "parameters": {}})", format),
+            "f({})|g({})");
+  for (const char* const whole :
+       {R"(Write {"name": "f", "parameters": {}} so.)", R"({"name": "h", "parameters": {}})", "{",
+        R"({"a": 1})", "  plain"})
+    EXPECT_EQ(split(whole, format), whole);
+}
+
+// A header that never ends is text, and what is kept of it is bounded.
+TEST(HostileToolCalls, AHeaderHasALimit) {
+  ToolCallSplit parts(hermes, tools());
+  std::vector<ToolPiece> out;
+  parts.push("<tool_call>{\"id\": \"", out);
+  std::size_t most = 0;
+  for (int i = 0; i < 3000; ++i) {
+    parts.push(std::string(100, 'x'), out);
+    most = std::max(most, parts.held());
+  }
+  EXPECT_LE(most, JsonCall::kMaxHeader + 200);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].text.size(), 300'000 + 19U);
+}
+
+std::string random_json(std::mt19937_64& random, int depth) {
+  static const char* const kTexts[] = {"a", "<tool_call>", "}{", "\\", "\"", "</tool_call>", "é\n"};
+  switch (random() % (depth > 0 ? 6 : 4)) {
+    case 0:
+      return std::to_string(static_cast<std::int64_t>(random()));
+    case 1:
+      return random() % 2 == 0 ? "true" : "null";
+    case 4: {
+      std::string list = "[";
+      for (std::uint64_t n = random() % 3; n > 0; --n)
+        list += cat(random_json(random, depth - 1), n > 1 ? ", " : "");
+      return list + "]";
+    }
+    case 5: {
+      std::string object = "{";
+      for (std::uint64_t n = random() % 3; n > 0; --n)
+        object += cat("\"k", n, "\": ", random_json(random, depth - 1), n > 1 ? ", " : "");
+      return object + "}";
+    }
+    default:
+      return to_json(JsonValue(kTexts[random() % std::size(kTexts)]));
+  }
+}
+
+// Calls as models write them come back byte for byte, between texts, in pieces of any size.
+TEST(ToolCallSplit, RandomConversationsComeBack) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 5000; ++round) {
+    std::string whole, wanted;
+    if (random() % 2 == 0) whole = wanted = "Let me see < this>.";
+    for (std::uint64_t n = random() % 4; n > 0; --n) {
+      const std::string arguments = cat("{\"x\": ", random_json(random, 3), "}");
+      whole += cat(whole.empty() ? "" : "\n",
+                   "<tool_call>\n{\"name\": \"f\", \"arguments\": ", arguments, "}\n</tool_call>");
+      wanted += cat("|f", arguments);
+    }
+    ToolCallSplit parts(hermes, tools());
+    std::vector<ToolPiece> out;
+    for (std::size_t at = 0; at < whole.size();) {
+      const std::size_t n = 1 + random() % 20;
+      parts.push(std::string_view(whole).substr(at, n), out);
+      at += n;
+    }
+    parts.finish(out);
+    std::string got;
+    for (const ToolPiece& piece : out)
+      got += cat(piece.kind == ToolPiece::Kind::kCall ? "|" : "", piece.text);
+    ASSERT_EQ(got, wanted) << whole;
+  }
+}
+
+}  // namespace
+}  // namespace wick

@@ -1,0 +1,182 @@
+// Tool calls of a local model: what it is told of tools, and what becomes of what it says.
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "chat/json_value.h"
+#include "local/local.h"
+#include "local/tool_use.h"
+#include "provider/gather.h"
+#include "support/saying.h"
+#include "support/temp_dir.h"
+#include "support/tiny_model.h"
+
+namespace wick {
+namespace {
+
+struct Fixture {
+  test::TempDir dir;
+  std::shared_ptr<LocalModel> model;
+
+  explicit Fixture(const std::string& chat_template = {}) {
+    test::write_tiny_model(dir.path() / "tiny.gguf", {.context = 4096});
+    model =
+        *LocalModel::open(dir.path() / "tiny.gguf", {.threads = 1, .chat_template = chat_template});
+  }
+};
+
+const Tool kWeather = {.name = "weather",
+                       .description = "Of a city",
+                       .parameters = R"({"type":"object","properties":{"city":{"enum":["Rome",
+                         "Oslo"]}},"required":["city"],"additionalProperties":false})"};
+const Tool kTime = {.name = "time"};
+
+Request asking(std::string choice = {}) {
+  return {.prompt = std::vector<Message>{{.content = "Hm?"}},
+          .generation = {.tools = {kWeather, kTime}, .tool_choice = std::move(choice)}};
+}
+
+Completion answer_of(LocalModel& model, Request request, const std::string& said) {
+  const auto prompt = model.prompt_tokens(request);
+  EXPECT_TRUE(prompt) << to_string(prompt.error());
+  request.generation.logits = test::saying(said, prompt->size());
+  auto answer = ask(model, request);
+  EXPECT_TRUE(answer) << to_string(answer.error());
+  return answer ? *std::move(answer) : Completion{};
+}
+
+const std::string kSaid =
+    "Let me look.\n<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\"}}\n"
+    "</tool_call>\n<tool_call>\n{\"name\": \"time\", \"arguments\": {}}\n</tool_call>";
+
+TEST(LocalTools, CallsBecomeEventsAndTheRestStaysText) {
+  const Fixture f;
+  const Completion answer = answer_of(*f.model, asking(), kSaid);
+  EXPECT_EQ(answer.text, "Let me look.");
+  ASSERT_EQ(answer.tool_calls.size(), 2U);
+  EXPECT_EQ(answer.tool_calls[0].name, "weather");
+  EXPECT_EQ(answer.tool_calls[0].arguments, R"({"city": "Rome"})");
+  EXPECT_EQ(answer.tool_calls[1].name, "time");
+  EXPECT_EQ(answer.finish, FinishReason::kToolCalls);
+  EXPECT_EQ(answer.tool_calls[0].id.size(), 9U);
+  EXPECT_NE(answer.tool_calls[0].id, answer.tool_calls[1].id);
+  EXPECT_EQ(answer_of(*f.model, asking(), kSaid).tool_calls[0].id, answer.tool_calls[0].id);
+}
+
+TEST(LocalTools, WithoutToolsNothingIsACall) {
+  const Fixture f;
+  Request request = asking("none");
+  EXPECT_EQ(answer_of(*f.model, request, kSaid).text, kSaid);
+  EXPECT_EQ(f.model->apply_template(request)->find("weather"), std::string::npos);
+  request.generation.tools.clear();
+  request.generation.tool_choice.clear();
+  const Completion answer = answer_of(*f.model, request, kSaid);
+  EXPECT_EQ(answer.text, kSaid);
+  EXPECT_EQ(answer.finish, FinishReason::kEos);
+}
+
+TEST(LocalTools, EachTokenKeepsItsScore) {
+  const Fixture f;
+  Request request = asking();
+  request.generation.logprobs = true;
+  EXPECT_EQ(answer_of(*f.model, request, kSaid).logprobs.size(), kSaid.size() + 1);
+}
+
+// The tiny model's template shows no tools.
+TEST(LocalTools, ATemplateWithoutToolsTellsThemAsText) {
+  const Fixture f;
+  Request request = asking();
+  const std::string prompt = *f.model->apply_template(request);
+  EXPECT_NE(prompt.find(R"({"name": "weather", "description": "Of a city", "parameters": )"),
+            std::string::npos)
+      << prompt;
+  EXPECT_LT(prompt.find("<tool_call>"), prompt.find("Hm?"));
+  auto& messages = std::get<std::vector<Message>>(request.prompt);
+  messages.push_back({.role = "assistant",
+                      .content = std::vector<Part>{
+                          TextPart{"So."}, ToolCall{"a", "weather", R"({"city":"Oslo"})"}}});
+  messages.push_back({.role = "tool",
+                      .content = std::vector<Part>{ToolResult{"a", "cold"}, ToolResult{"b", "7"}}});
+  const std::string later = *f.model->apply_template(request);
+  EXPECT_NE(later.find("So.\n<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": "
+                       "\"Oslo\"}}\n</tool_call>"),
+            std::string::npos)
+      << later;
+  EXPECT_NE(later.find("<tool_response>\ncold\n</tool_response>\n<tool_response>\n7\n"),
+            std::string::npos)
+      << later;
+}
+
+TEST(LocalTools, ATemplateWithToolsIsLeftAlone) {
+  const Fixture f(
+      "{% for t in tools %}[{{ t.function.name }}]{% endfor %}{{ messages[0].content }}"
+      "{# <function= <parameter= #}");
+  EXPECT_EQ(*f.model->apply_template(asking()), "[weather][time]Hm?");
+  const Completion answer = answer_of(
+      *f.model, asking(),
+      "<tool_call>\n<function=weather>\n<parameter=city>\nRome\n</parameter>\n</function>");
+  ASSERT_EQ(answer.tool_calls.size(), 1U);
+  EXPECT_EQ(answer.tool_calls[0].arguments, R"({"city": "Rome"})");
+}
+
+// Noise at a high temperature, held to a call.
+TEST(LocalTools, ARequiredCallIsAlwaysOne) {
+  const Fixture f;
+  int n_calls = 0;
+  for (const std::string choice : {"required", "weather"}) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      Request request = asking(choice);
+      request.generation.temperature = 3;
+      request.generation.seed = seed;
+      request.generation.max_tokens = 200;
+      const auto answer = ask(*f.model, request);
+      ASSERT_TRUE(answer) << to_string(answer.error());
+      EXPECT_EQ(answer->text, "");
+      ASSERT_GE(answer->tool_calls.size(), 1U);
+      for (const ToolCall& call : answer->tool_calls) {
+        const auto arguments = parse_json(call.arguments);
+        ASSERT_TRUE(arguments) << call.arguments;
+        if (call.name == "weather") {
+          const std::string city = *arguments->object()->find("city")->string();
+          EXPECT_TRUE(city == "Rome" || city == "Oslo") << city;
+        } else {
+          EXPECT_EQ(call.name, "time");
+          EXPECT_EQ(choice, "required");
+        }
+        ++n_calls;
+      }
+      EXPECT_TRUE(choice == "required" || answer->tool_calls.size() == 1);
+    }
+  }
+  EXPECT_GE(n_calls, 20);
+}
+
+TEST(LocalTools, ReferencesOfASchemaStayInside) {
+  const Fixture f;
+  Request request = asking("required");
+  request.generation.tools = {
+      {.name = "a", .parameters = R"({"properties":{"x":{"$ref":"#/$defs/n"}},"required":["x"],
+                         "additionalProperties":false,"$defs":{"n":{"const":7}}})"}};
+  request.generation.max_tokens = 100;
+  const auto answer = ask(*f.model, request);
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  ASSERT_GE(answer->tool_calls.size(), 1U);
+  EXPECT_EQ(to_json(*parse_json(answer->tool_calls[0].arguments)), R"({"x": 7})");
+}
+
+TEST(LocalTools, WhatCannotBeRequiredIsRefused) {
+  const Fixture f;
+  const auto id_of = [](LocalModel& model, const Request& request) {
+    const auto answer = model.start(request);
+    return answer ? "" : answer.error().id;
+  };
+  EXPECT_EQ(id_of(*f.model, asking("clock")), "bad_tool_choice");
+  Request small = asking("weather");
+  small.generation.max_tokens = 5;
+  EXPECT_EQ(id_of(*f.model, small), "max_tokens_too_small");
+  const Fixture unknown("{% for t in tools %}{{ t.function.name }}{% endfor %}");
+  EXPECT_EQ(id_of(*unknown.model, asking("required")), "tool_choice_unsupported");
+  EXPECT_EQ(id_of(*unknown.model, asking()), "");
+}
+
+}  // namespace
+}  // namespace wick
