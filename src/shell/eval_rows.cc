@@ -195,6 +195,14 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
   return true;
 }
 
+// Whether the file holds credentials in whatever folder it is: ~/.ssh/id_rsa without a known home.
+bool Evaluator::is_credential_somewhere(const Arg& arg) {
+  if (arg.value.is_known || !is_credential(arg.value.tail, "")) return false;
+  add(EffectKind::kReadsCredentials, Scope::kNamed, arg.value.tail, arg.span,
+      cat("reads a file …", arg.value.tail, ", which holds credentials"));
+  return true;
+}
+
 void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out) {
   const bool is_stdin = arg.text() == "-";
   switch (role) {
@@ -219,11 +227,7 @@ void Evaluator::apply_role(char role, const Arg& arg, State& s, const Stream& in
     case 'r': {
       if (is_stdin) return;
       touch(EffectKind::kReadsContent, arg, s, {});
-      if (!arg.value.is_known && is_credential(arg.value.tail, "")) {
-        out.is_secret = true;
-        add(EffectKind::kReadsCredentials, Scope::kNamed, arg.value.tail, arg.span,
-            cat("reads a file …", arg.value.tail, ", which holds credentials"));
-      }
+      if (is_credential_somewhere(arg)) out.is_secret = true;
       for (const std::string& path : arg.value.set) {
         const std::string full = normal_path(path, s.cwd.empty() ? "" : s.cwd[0]);
         if (is_credential(full, profile_.home) ||

@@ -130,6 +130,7 @@ class Evaluator {
   void send_secrets(const std::vector<Arg>& argv, std::size_t first, std::string_view name);
   void apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out);
   bool put_into_root(const Usage& usage, const Usage::Item& target, State& s);
+  bool is_credential_somewhere(const Arg& arg);
   void apply_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   void apply_network_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static void pass_names(std::string_view name, const Usage& usage, const Stream& in, Stream& out);

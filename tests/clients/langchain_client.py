@@ -62,7 +62,7 @@ def errors(make):
     refused(openai.BadRequestError, "context_length_exceeded", ask(max_tokens=10**7))
     refused(openai.BadRequestError, "invalid_value", ask(temperature=-1))
     schema = {"title": "x", "type": "object", "properties": {"a": {"enum": [7]}}, "required": ["a"], "additionalProperties": False}
-    check_same(make(ChatOpenAI, max_tokens=20).with_structured_output(schema, method="json_schema").invoke(TALK), {"a": 7})
+    check_same(make(ChatOpenAI, max_tokens=60, temperature=0).with_structured_output(schema, method="json_schema").invoke(TALK), {"a": 7})
 
 
 def retries(make, url, whole):
