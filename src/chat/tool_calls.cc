@@ -7,17 +7,6 @@ namespace wick {
 
 namespace {
 
-using Kind = ToolPiece::Kind;
-
-void tell(Kind kind, std::string_view text, std::vector<ToolPiece>& out) {
-  if (text.empty()) return;
-  if (!out.empty() && out.back().kind == kind && kind != Kind::kCall) {
-    out.back().text += text;
-  } else {
-    out.push_back({kind, std::string(text)});
-  }
-}
-
 std::string_view without_spaces_before(std::string_view text) {
   text.remove_prefix(static_cast<std::size_t>(
       std::find_if_not(text.begin(), text.end(), is_call_space) - text.begin()));
@@ -54,7 +43,7 @@ void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
     call_text_ = std::exchange(held_, {});
     begin_call();
     return;
-  } else if (open.starts_with(marker)) {
+  } else if (open.starts_with(marker) || is_section(marker)) {
     return;
   }
   // `c` ends what might have become a marker, but may begin one itself.
@@ -64,10 +53,21 @@ void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
   if (is_again) push_text(c, out);
 }
 
+// Whether `marker` begins a text around all calls. A whole one is dropped.
+bool ToolCallSplit::is_section(std::string_view marker) {
+  for (const std::string_view section : format_->sections) {
+    if (!section.starts_with(marker)) continue;
+    if (section == marker) held_.clear();
+    return true;
+  }
+  return false;
+}
+
 // What is held is text.
 void ToolCallSplit::begin_text(std::vector<ToolPiece>& out) {
   at_ = At::kText;
-  tell(Kind::kText, had_call_ ? without_spaces_before(held_) : std::string_view(held_), out);
+  tell(ToolPiece::Kind::kText, had_call_ ? without_spaces_before(held_) : std::string_view(held_),
+       out);
   if (!without_spaces_before(held_).empty()) had_call_ = false;
   held_.clear();
 }
@@ -79,6 +79,7 @@ void ToolCallSplit::begin_call() {
   is_told_ = is_array_ = false;
   json_.reset();
   xml_.reset();
+  named_.reset();
 }
 
 bool ToolCallSplit::is_tool(std::string_view name) const {
@@ -88,20 +89,25 @@ bool ToolCallSplit::is_tool(std::string_view name) const {
 
 void ToolCallSplit::push_call(char c, std::vector<ToolPiece>& out) {
   if (!is_told_) call_text_ += c;
-  if (!json_ && !xml_) {
+  if (!json_ && !xml_ && !named_) {
     if (is_call_space(c)) return;
     if (c == '[' && !is_array_ && format_->body == ToolFormat::Body::kJson) {
       is_array_ = true;
       return;
     }
-    // Whatever a template teaches, its model may write the other body.
-    if (c == '<') {
+    // Whatever a template teaches, its model may write another body.
+    if (format_->body == ToolFormat::Body::kName && c != '{') {
+      named_.emplace(format_->behind_name);
+    } else if (c == '<') {
       xml_.emplace(tools_);
     } else {
       json_.emplace();
     }
   }
-  if (xml_) {
+  if (named_) {
+    named_->push(c);
+    read(*named_, c, out);
+  } else if (xml_) {
     xml_->push(c);
     read(*xml_, c, out);
   } else {
@@ -123,11 +129,11 @@ void ToolCallSplit::read(Call& call, char c, std::vector<ToolPiece>& out) {
   }
   if (!has_name) return;
   if (!is_told_) {
-    tell(Kind::kCall, call.name(), out);
+    tell(ToolPiece::Kind::kCall, call.name(), out);
     call_text_.clear();
     is_told_ = true;
   }
-  tell(Kind::kArguments, call.take_arguments(), out);
+  tell(ToolPiece::Kind::kArguments, call.take_arguments(), out);
   if (call.is_over()) {
     at_ = At::kBehind;
     had_call_ = true;
@@ -146,9 +152,9 @@ void ToolCallSplit::push_behind(char c, std::vector<ToolPiece>& out) {
   } else if (is_array_ && marker == "]") {
     is_array_ = false;
     held_.clear();
-  } else if (close.empty() && marker == ";") {
+  } else if (format_->open.empty() && marker == ";") {
     held_.clear();
-  } else if (close.empty() && marker == "{") {
+  } else if (format_->open.empty() && marker == "{") {
     begin_call();
     push_call(c, out);
   } else if (!close.empty() && marker == close) {
@@ -165,7 +171,7 @@ void ToolCallSplit::finish(std::vector<ToolPiece>& out) {
   if (at_ == At::kCall) {
     if (is_told_ && xml_) {
       xml_->finish();
-      tell(Kind::kArguments, xml_->take_arguments(), out);
+      tell(ToolPiece::Kind::kArguments, xml_->take_arguments(), out);
     }
     held_ = std::exchange(call_text_, {});
   } else if (at_ == At::kBehind) {

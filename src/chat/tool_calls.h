@@ -15,17 +15,12 @@
 #include <vector>
 
 #include "chat/json_call.h"
+#include "chat/named_call.h"
 #include "chat/tool_format.h"
+#include "chat/tool_piece.h"
 #include "chat/xml_call.h"
 
 namespace wick {
-
-struct ToolPiece {
-  enum class Kind { kText, kCall, kArguments };
-
-  Kind kind = Kind::kText;
-  std::string text = {};  // of kCall: the tool's name
-};
 
 class ToolCallSplit {
  public:
@@ -47,6 +42,7 @@ class ToolCallSplit {
   void push_call(char c, std::vector<ToolPiece>& out);
   void push_behind(char c, std::vector<ToolPiece>& out);
   void begin_call();
+  bool is_section(std::string_view marker);
   void begin_text(std::vector<ToolPiece>& out);
   template <class Call>
   void read(Call& call, char c, std::vector<ToolPiece>& out);
@@ -58,6 +54,7 @@ class ToolCallSplit {
   std::string call_text_ = {};  // of a call that is not told yet
   std::optional<JsonCall> json_ = {};
   std::optional<XmlCall> xml_ = {};
+  std::optional<NamedCall> named_ = {};
   bool is_told_ = false;   // of the call
   bool is_array_ = false;  // the body is an array of calls
   bool had_call_ = false;  // before the text

@@ -20,7 +20,7 @@ std::vector<ToolSignature> tools() {
 }
 
 // "text|f(arguments)|text": the same for every cut into two pieces, and byte by byte.
-std::string split(const std::string& whole, const ToolFormat& format = hermes) {
+std::string calls_in(const std::string& whole, const ToolFormat& format = hermes) {
   std::string first;
   for (std::size_t cut = 0; cut <= whole.size() + 1; ++cut) {
     ToolCallSplit parts(format, tools());
@@ -52,28 +52,29 @@ TEST(ToolCallSplit, TextWithoutCallsStaysAsItIs) {
   for (const char* const whole :
        {"", " ", "a", "\n\n a <b> \n", "<tool", "<tool_call", "a <tool_calls> b", "<<tool_cal<",
         "{\"name\": \"f\", \"arguments\": {}}"})
-    EXPECT_EQ(split(whole), whole);
+    EXPECT_EQ(calls_in(whole), whole);
 }
 
 TEST(ToolCallSplit, HermesCalls) {
-  EXPECT_EQ(split("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": [1, \"}\\\"{\"]}}\n"
-                  "</tool_call>"),
+  EXPECT_EQ(calls_in("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": [1, \"}\\\"{\"]}}\n"
+                     "</tool_call>"),
             R"(f({"a": [1, "}\"{"]}))");
-  EXPECT_EQ(split("So be it.\n\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>\n"
-                  "<tool_call>{\"name\":\"g\",\"parameters\":{\"x\":{}}}</tool_call>\n"),
+  EXPECT_EQ(calls_in("So be it.\n\n<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>\n"
+                     "<tool_call>{\"name\":\"g\",\"parameters\":{\"x\":{}}}</tool_call>\n"),
             R"(So be it.|f({})|g({"x":{}}))");
-  EXPECT_EQ(split("<tool_call>\n{\"name\": \"g\"}\n</tool_call> \nDone. "), "g({})|Done. ");
-  EXPECT_EQ(split(R"(<tool_call>[{"name":"f","arguments":{}}, {"name":"g"}]</tool_call>)"),
+  EXPECT_EQ(calls_in("<tool_call>\n{\"name\": \"g\"}\n</tool_call> \nDone. "), "g({})|Done. ");
+  EXPECT_EQ(calls_in(R"(<tool_call>[{"name":"f","arguments":{}}, {"name":"g"}]</tool_call>)"),
             "f({})|g({})");
 }
 
 TEST(ToolCallSplit, UnusualOrdersAndTypesOfMembers) {
-  EXPECT_EQ(split(R"(<tool_call>{"arguments": {"a": 1}, "id": 7, "name": "f"}</tool_call>)"),
+  EXPECT_EQ(calls_in(R"(<tool_call>{"arguments": {"a": 1}, "id": 7, "name": "f"}</tool_call>)"),
             R"(f({"a": 1}))");
-  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": "{\"a\": 1}", "x": [{}]}</tool_call>)"),
-            R"(f({"a": 1}))");
-  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": null}</tool_call>)"), "f({})");
-  EXPECT_EQ(split(R"(<tool_call>{"name": "\u0066", "arguments": {}})"), "f({})");
+  EXPECT_EQ(
+      calls_in(R"(<tool_call>{"name": "f", "arguments": "{\"a\": 1}", "x": [{}]}</tool_call>)"),
+      R"(f({"a": 1}))");
+  EXPECT_EQ(calls_in(R"(<tool_call>{"name": "f", "arguments": null}</tool_call>)"), "f({})");
+  EXPECT_EQ(calls_in(R"(<tool_call>{"name": "\u0066", "arguments": {}})"), "f({})");
 }
 
 TEST(ToolCallSplit, WhatIsNoCallIsText) {
@@ -81,49 +82,79 @@ TEST(ToolCallSplit, WhatIsNoCallIsText) {
        {"<tool_call>\nnothing\n</tool_call>", R"(<tool_call>{"name": "h", "arguments": {}}x)",
         R"(<tool_call>{"name": 7}</tool_call>)", "<tool_call>{}</tool_call>", "<tool_call>",
         R"(a <tool_call>{"name": "f)", R"(<tool_call>{"arguments": {"a)"})
-    EXPECT_EQ(split(whole), whole);
-  EXPECT_EQ(split(R"(<tool_call>{"x"<tool_call>{"name": "f"}</tool_call>)"),
+    EXPECT_EQ(calls_in(whole), whole);
+  EXPECT_EQ(calls_in(R"(<tool_call>{"x"<tool_call>{"name": "f"}</tool_call>)"),
             R"(<tool_call>{"x"|f({}))");
 }
 
 TEST(ToolCallSplit, AnAnswerCutShortKeepsWhatItHas) {
-  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": {"a": "b)"), R"(f({"a": "b))");
-  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": {}}</tool_c)"), "f({})");
-  EXPECT_EQ(split("<tool_call>\n<function=f>\n<parameter=s>\nab", *tool_format_of(kQwenCoder)),
+  EXPECT_EQ(calls_in(R"(<tool_call>{"name": "f", "arguments": {"a": "b)"), R"(f({"a": "b))");
+  EXPECT_EQ(calls_in(R"(<tool_call>{"name": "f", "arguments": {}}</tool_c)"), "f({})");
+  EXPECT_EQ(calls_in("<tool_call>\n<function=f>\n<parameter=s>\nab", *tool_format_of(kQwenCoder)),
             R"(f({"s": "ab))");
 }
 
 TEST(ToolCallSplit, NoByteIsLostBehindABrokenCall) {
-  EXPECT_EQ(split(R"(<tool_call>{"name": "f", "arguments": {}!</tool_call>)"),
+  EXPECT_EQ(calls_in(R"(<tool_call>{"name": "f", "arguments": {}!</tool_call>)"),
             R"(f({})|!</tool_call>)");
 }
 
 TEST(ToolCallSplit, QwenCodersTags) {
   const ToolFormat& format = *tool_format_of(kQwenCoder);
   EXPECT_EQ(format.name, "qwen3-coder");
-  EXPECT_EQ(split("Yes.\n<tool_call>\n<function=f>\n<parameter=s>\n12\n\"a\"\n</parameter>\n"
-                  "<parameter=n>\n12\n</parameter>\n</function>\n</tool_call>\n"
-                  "<tool_call>\n<function=g>\n</function>\n</tool_call>",
-                  format),
+  EXPECT_EQ(calls_in("Yes.\n<tool_call>\n<function=f>\n<parameter=s>\n12\n\"a\"\n</parameter>\n"
+                     "<parameter=n>\n12\n</parameter>\n</function>\n</tool_call>\n"
+                     "<tool_call>\n<function=g>\n</function>\n</tool_call>",
+                     format),
             R"(Yes.|f({"s": "12\n\"a\"", "n": 12})|g({}))");
-  EXPECT_EQ(split("<tool_call><function=g><parameter=o>{\"a\": [1]}</parameter>"
-                  "<parameter=t>free text</parameter></function></tool_call>",
-                  format),
+  EXPECT_EQ(calls_in("<tool_call><function=g><parameter=o>{\"a\": [1]}</parameter>"
+                     "<parameter=t>free text</parameter></function></tool_call>",
+                     format),
             R"(g({"o": {"a": [1]}, "t": "free text"}))");
-  EXPECT_EQ(split("<tool_call>\n<function=h>\n</function>", format),
+  EXPECT_EQ(calls_in("<tool_call>\n<function=h>\n</function>", format),
             "<tool_call>\n<function=h>\n</function>");
 }
 
 TEST(ToolCallSplit, LlamasBareObjects) {
   const ToolFormat& format = *tool_format_of(kLlama);
   EXPECT_EQ(format.name, "llama3");
-  EXPECT_EQ(split(R"( {"name": "f", "parameters": {"a": 1}})", format), R"(f({"a": 1}))");
-  EXPECT_EQ(split(R"({"name": "f", "parameters": {}}; {"name": "g", "parameters": {}})", format),
+  EXPECT_EQ(calls_in(R"( {"name": "f", "parameters": {"a": 1}})", format), R"(f({"a": 1}))");
+  EXPECT_EQ(calls_in(R"({"name": "f", "parameters": {}}; {"name": "g", "parameters": {}})", format),
             "f({})|g({})");
   for (const char* const whole :
        {R"(Write {"name": "f", "parameters": {}} so.)", R"({"name": "h", "parameters": {}})", "{",
         R"({"a": 1})", "  plain"})
-    EXPECT_EQ(split(whole, format), whole);
+    EXPECT_EQ(calls_in(whole, format), whole);
+}
+
+TEST(ToolCallSplit, CallsThatBeginWithTheirName) {
+  const ToolFormat& mistral = *tool_format_of("[TOOL_CALLS] [ARGS]");
+  EXPECT_EQ(
+      calls_in("[TOOL_CALLS]f[CALL_ID]a1[ARGS]{\"a\": \"}\\\"{\"}[TOOL_CALLS]g[ARGS]{}", mistral),
+      "f({\"a\": \"}\\\"{\"})|g({})");
+  EXPECT_EQ(calls_in("See [TOOL_CALLS]h[ARGS]{} so", mistral), "See [TOOL_CALLS]h[ARGS]{} so");
+  const ToolFormat& nemo = *tool_format_of("[TOOL_CALLS] tool");
+  EXPECT_EQ(calls_in(R"([TOOL_CALLS] [{"name": "f", "arguments": {}, "id": "123456789"}])", nemo),
+            "f({})");
+  const ToolFormat& deepseek =
+      *tool_format_of("<｜tool▁call▁begin｜>function<｜tool▁sep｜>```json");
+  EXPECT_EQ(
+      calls_in("So.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n"
+               "{\"a\": 1}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>g"
+               "\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+               deepseek),
+      "So.|f({\"a\": 1})|g({})");
+  const ToolFormat& later = *tool_format_of("<｜tool▁call▁begin｜><｜tool▁sep｜>");
+  EXPECT_EQ(
+      calls_in("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+               later),
+      "f({})");
+  const ToolFormat& kimi = *tool_format_of("<|tool_call_begin|><|tool_call_argument_begin|>");
+  EXPECT_EQ(calls_in("a <|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
+                     "<|tool_call_argument_begin|>{\"a\": [1]}<|tool_call_end|>"
+                     "<|tool_calls_section_end|>",
+                     kimi),
+            "a|f({\"a\": [1]})");
 }
 
 // A header that never ends is text, and what is kept of it is bounded.

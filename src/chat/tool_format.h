@@ -10,6 +10,7 @@ struct ToolFormat {
   enum class Body {
     kJson,  // {"name": "f", "arguments": {…}}, or an array of such
     kXml,   // <function=f> <parameter=k> value </parameter> … </function>
+    kName,  // f, `behind_name`, {…}
   };
 
   std::string_view name = {};
@@ -17,6 +18,10 @@ struct ToolFormat {
   // Around the body. Without `open` a call is the whole answer, and calls are separated by ';'.
   std::string_view open = {}, close = {};
   std::string_view space = {};          // what models write between these and the body
+  std::string_view behind_name = {};    // of kName
+  bool can_be_required = false;         // its markers are no control tokens
+  std::string_view tokens[6] = {};      // control tokens that a call holds
+  std::string_view sections[2] = {};    // texts around all calls, which are dropped
   std::string_view arguments_key = {};  // of kJson; "arguments" and "parameters" are read as equals
   std::string_view marks[2] = {};       // texts by which a chat template is recognized
 };

@@ -74,6 +74,7 @@ struct GenerateRequest {
   // Logprob of each generated token and its top_logprobs alternatives; -1 = none.
   int top_logprobs = -1;
   bool is_continuing = false;  // the answer continues other text: a leading space is kept
+  std::vector<TokenId> shown_tokens = {};  // control tokens that are part of the text
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
   std::shared_ptr<TokenFilter> filter = {};   // structured output; may be null
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may be destroyed first

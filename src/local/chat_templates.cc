@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "chat/harmony.h"
 
 namespace wick {
 
@@ -83,6 +84,11 @@ Result<ChatTemplates::ToolUse> ChatTemplates::tool_use() const {
         .format = facts.has_tools ? tool_format_of(entry.text) : &hermes_tool_format()};
   });
   return entry.tool_use;
+}
+
+bool ChatTemplates::is_harmony(bool has_tools) const {
+  const auto name = picked_name("", has_tools);
+  return name && wick::is_harmony(find(*name)->text);
 }
 
 bool has_tools(const Object& context) noexcept {

@@ -43,6 +43,9 @@ class ChatTemplates {
 
   Result<ToolUse> tool_use() const;
 
+  // Whether answers to the template that pick("", has_tools) chooses are in Harmony.
+  bool is_harmony(bool has_tools) const;
+
  private:
   struct Entry {
     std::string name, text;

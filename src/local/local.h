@@ -117,6 +117,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
                                            const Tokens& tokens_of);
   Result<Prepared> prepare(const Request& request) const;
   Result<void> read_prompt(const Request& request, Prepared& prepared) const;
+  Result<void> prepare_split(const Generation& g, Prepared& prepared) const;
   Result<void> add_filter(const Generation& g, int max_tokens, Prepared& prepared) const;
 
   const pid_t process_ = ::getpid();

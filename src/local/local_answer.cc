@@ -83,7 +83,7 @@ Result<std::unique_ptr<Answer>> LocalAnswer::begin(Engine& engine, GenerateReque
     sink->logprobs.reserve(static_cast<std::size_t>(most), per_token);
   }
   std::vector<TokenId> prompt;
-  if (parts.tools) prompt = request.prompt;
+  if (parts.tools || parts.harmony) prompt = request.prompt;
   request.sink = sink;
   request.editor = parts.hook;
   std::unique_ptr<LocalAnswer> answer(new LocalAnswer(engine, std::move(sink), std::move(parts)));
@@ -146,28 +146,13 @@ void LocalAnswer::cut(Piece* piece) {
 // Fills `pending_` with what has arrived.
 void LocalAnswer::read() {
   raw_.clear();
-  reasoning_.clear();
-  text_.clear();
   const bool is_end = !sink_->ring.read(raw_);
   if (sink_->ends_wait()) engine_->wake();
   n_read_ += raw_.size();
-  if (is_end) {
-    parts_.split.finish(reasoning_, text_);
-  } else if (!raw_.empty()) {
-    parts_.split.push(raw_, reasoning_, text_);
-  }
   if (!is_end && raw_.empty()) return;
-  pieces_.clear();
-  if (!parts_.tools) {
-    if (!text_.empty()) pieces_.push_back({.text = text_});
-  } else {
-    parts_.tools->push(text_, pieces_);
-    if (is_end) parts_.tools->finish(pieces_);
-  }
   // Text that was held back to the end comes before the tokens that no text follows.
-  const std::size_t held = parts_.split.held() + (parts_.tools ? parts_.tools->held() : 0);
+  const std::size_t held = split(is_end);
   if (parts_.has_logprobs) add_scores(n_read_ - held);
-  if (!reasoning_.empty()) pending_.emplace_back(ReasoningEvent{reasoning_});
   add_pieces();
   if (is_end) {
     if (parts_.has_logprobs) add_scores(LogprobLog::kEnd);
@@ -176,9 +161,37 @@ void LocalAnswer::read() {
   std::reverse(pending_.begin(), pending_.end());
 }
 
+// Takes `raw_` apart into `pieces_`. Returns how many bytes are held back.
+std::size_t LocalAnswer::split(bool is_end) {
+  pieces_.clear();
+  if (parts_.harmony) {
+    parts_.harmony->push(raw_, pieces_);
+    if (is_end) parts_.harmony->finish(pieces_);
+    return parts_.harmony->held();
+  }
+  reasoning_.clear();
+  text_.clear();
+  if (is_end) {
+    parts_.split.finish(reasoning_, text_);
+  } else {
+    parts_.split.push(raw_, reasoning_, text_);
+  }
+  tell(ToolPiece::Kind::kReasoning, reasoning_, pieces_);
+  if (!parts_.tools) {
+    tell(ToolPiece::Kind::kText, text_, pieces_);
+    return parts_.split.held();
+  }
+  parts_.tools->push(text_, pieces_);
+  if (is_end) parts_.tools->finish(pieces_);
+  return parts_.split.held() + parts_.tools->held();
+}
+
 void LocalAnswer::add_pieces() {
   for (ToolPiece& piece : pieces_) {
     switch (piece.kind) {
+      case ToolPiece::Kind::kReasoning:
+        pending_.emplace_back(ReasoningEvent{std::move(piece.text)});
+        break;
       case ToolPiece::Kind::kText:
         pending_.emplace_back(TextEvent{std::move(piece.text)});
         break;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "chat/harmony.h"
 #include "chat/reasoning.h"
 #include "chat/tool_calls.h"
 #include "engine/engine.h"
@@ -31,6 +32,7 @@ struct AnswerParts {
   std::vector<EffectiveParameter> parameters = {};
   ReasoningSplit split = ReasoningSplit::off();
   std::unique_ptr<ToolCallSplit> tools = {};
+  std::unique_ptr<HarmonySplit> harmony = {};  // instead of the other two
   bool has_logprobs = false;
   bool has_prompt_logprobs = false;
   int emit_bytes = 0;  // of an event's text at most; 0 = no limit
@@ -52,6 +54,7 @@ class LocalAnswer final : public Answer {
   class Sink;
   LocalAnswer(Engine& engine, std::shared_ptr<Sink> sink, AnswerParts parts);
   void read();
+  std::size_t split(bool is_end);
   void add_pieces();
   template <class Piece>
   void cut(Piece* piece);

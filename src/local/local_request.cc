@@ -17,6 +17,7 @@ struct LocalModel::Prepared {
   ReasoningSplit split = ReasoningSplit::off();
   bool begins_in_reasoning = false;
   std::unique_ptr<ToolCallSplit> tools = {};
+  std::unique_ptr<HarmonySplit> harmony = {};
   const ToolFormat* tool_format = nullptr;  // with tools
 };
 
@@ -97,15 +98,33 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
   WICK_TRY(const MarkedText prompt, render(std::move(context), request.generation.cancel));
   prepared.begins_in_reasoning = begins_inside_reasoning(prompt);
   prepared.split = ReasoningSplit(prepared.begins_in_reasoning);
-  if (may_call_tools(request.generation)) {
-    WICK_TRY(const ChatTemplates::ToolUse use, templates_->tool_use());
-    prepared.tool_format = use.format;
-    if (use.format != nullptr) {
-      prepared.tools =
-          std::make_unique<ToolCallSplit>(*use.format, tool_signatures(request.generation));
-    }
-  }
+  WICK_DO(prepare_split(request.generation, prepared));
   WICK_DO(tokenizer().encode(prompt, tokens));
+  return {};
+}
+
+// How the answer is taken apart into reasoning, text and tool calls.
+Result<void> LocalModel::prepare_split(const Generation& g, Prepared& prepared) const {
+  std::span<const std::string_view> shown;
+  const bool has_tools = may_call_tools(g);
+  if (templates_->is_harmony(has_tools)) {
+    std::vector<std::string> names;
+    for (const Tool& tool : g.tools)
+      if (has_tools) names.push_back(tool.name);
+    prepared.harmony = std::make_unique<HarmonySplit>(std::move(names));
+    shown = kHarmonyTokens;
+  } else if (has_tools) {
+    WICK_TRY(const ChatTemplates::ToolUse use, templates_->tool_use());
+    if (use.format == nullptr) return {};
+    prepared.tool_format = use.format;
+    prepared.tools = std::make_unique<ToolCallSplit>(*use.format, tool_signatures(g));
+    shown = use.format->tokens;
+  }
+  for (const std::string_view text : shown) {
+    if (text.empty()) continue;
+    WICK_TRY(const std::vector<TokenId> ids, tokenizer().encode_special(text));
+    if (ids.size() == 1) prepared.generate.shown_tokens.push_back(ids[0]);
+  }
   return {};
 }
 
@@ -115,7 +134,7 @@ Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepare
   ResponseFormat calls;
   if (must_call_tools(g)) {
     const ToolFormat* const format = prepared.tool_format;
-    if (format == nullptr || format->body != ToolFormat::Body::kJson) {
+    if (format == nullptr || !format->can_be_required) {
       return Error{
           .code = ErrorCode::kUnsupported,
           .id = "tool_choice_unsupported",
@@ -196,6 +215,7 @@ Result<std::unique_ptr<Answer>> LocalModel::start(const Request& request,
                                .parameters = std::move(prepared.parameters),
                                .split = std::move(prepared.split),
                                .tools = std::move(prepared.tools),
+                               .harmony = std::move(prepared.harmony),
                                .has_logprobs = request.generation.logprobs,
                                .has_prompt_logprobs = request.generation.prompt_logprobs,
                                .emit_bytes = request.generation.emit_bytes});

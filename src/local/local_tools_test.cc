@@ -118,6 +118,25 @@ TEST(LocalTools, ATemplateWithToolsIsLeftAlone) {
   EXPECT_EQ(answer.tool_calls[0].arguments, R"({"city": "Rome"})");
 }
 
+// The tiny tokenizer has no control token of Harmony: here they are spelled.
+TEST(LocalTools, HarmonyIsTakenApartWithToolsAndWithout) {
+  const Fixture f(
+      "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{% endfor %}"
+      "{# <|start|>assistant<|channel|>analysis #}");
+  const std::string said =
+      "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary "
+      "to=functions.weather <|constrain|>json<|message|>{\"city\": \"Rome\"}";
+  const Completion answer = answer_of(*f.model, asking(), said);
+  EXPECT_EQ(answer.reasoning, "Hm.");
+  ASSERT_EQ(answer.tool_calls.size(), 1U);
+  EXPECT_EQ(answer.tool_calls[0].arguments, R"({"city": "Rome"})");
+  EXPECT_EQ(answer.finish, FinishReason::kToolCalls);
+  Request plain = asking("none");
+  plain.generation.tools.clear();
+  plain.generation.tool_choice.clear();
+  EXPECT_EQ(answer_of(*f.model, plain, said).text, R"({"city": "Rome"})");
+}
+
 // Noise at a high temperature, held to a call.
 TEST(LocalTools, ARequiredCallIsAlwaysOne) {
   const Fixture f;

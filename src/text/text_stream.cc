@@ -37,9 +37,10 @@ std::size_t first_stop(std::string_view text, const std::vector<std::string>& st
 }  // namespace
 
 TextStream::TextStream(const Tokenizer& tokenizer, bool is_continuing,
-                       std::vector<std::string> stops)
+                       std::vector<std::string> stops, std::vector<TokenId> shown)
     : tokenizer_(&tokenizer),
       stops_(std::move(stops)),
+      shown_tokens_(std::move(shown)),
       strip_space_(tokenizer.decoding().strips_leading_space && !is_continuing) {
   stops_.erase(std::remove(stops_.begin(), stops_.end(), std::string()), stops_.end());
   std::size_t longest_stop = 0;
@@ -55,7 +56,10 @@ TextStream::TextStream(const Tokenizer& tokenizer, bool is_continuing,
 
 std::string_view TextStream::push(TokenId id) noexcept {
   shown_.clear();
-  if (stopped_ || tokenizer_->is_hidden(id)) return {};
+  const auto is_listed = [&] {
+    return std::find(shown_tokens_.begin(), shown_tokens_.end(), id) != shown_tokens_.end();
+  };
+  if (stopped_ || (tokenizer_->is_hidden(id) && !is_listed())) return {};
   if (tokenizer_->decoding().joins_repeats && id == last_) return {};
   last_ = id;
   std::string_view bytes = tokenizer_->bytes(id);

@@ -85,6 +85,13 @@ TEST(TextStream, DropsOneSpaceAtTheStartOfSentencePieceTextOnly) {
   EXPECT_EQ(shown(TextStream(normal({" a"})), {0}), " a|");
 }
 
+TEST(TextStream, ShowsTheControlTokensThatItIsTold) {
+  const TokenList tokens({{"a", TokenKind::kNormal},
+                          {"<|x|>", TokenKind::kControl},
+                          {"<|y|>", TokenKind::kControl}});
+  EXPECT_EQ(shown(TextStream(tokens, false, {}, {2}), {0, 1, 2, 0}), "a||<|y|>|a|");
+}
+
 TEST(TextStream, HidesControlTokensAndGoesOnBehindThem) {
   const TokenList tokens({{"\xC3", TokenKind::kNormal},
                           {"<|x|>", TokenKind::kControl},

@@ -116,8 +116,9 @@ class Tokenizer {
 class TextStream {
  public:
   // `is_continuing`: the text goes on behind other text, so a leading space is kept.
+  // `shown`: control tokens that are shown nevertheless.
   explicit TextStream(const Tokenizer& tokenizer, bool is_continuing = false,
-                      std::vector<std::string> stops = {});
+                      std::vector<std::string> stops = {}, std::vector<TokenId> shown = {});
 
   // Text now safe to show, often empty; valid until the next call. After a stop sequence: the text
   // before it, and stopped().
@@ -132,6 +133,7 @@ class TextStream {
 
   const Tokenizer* tokenizer_;
   std::vector<std::string> stops_;
+  std::vector<TokenId> shown_tokens_;
   std::string held_;   // not yet shown
   std::string shown_;  // what the last call returned
   bool strip_space_ = false;
