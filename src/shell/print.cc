@@ -123,7 +123,7 @@ void Printer::simple(const Node& node) {
   // Behind a redirection a reserved word is a plain one: `>f }`.
   std::size_t n_before = 0;
   if (node.assignments.empty() && !node.words.empty()) {
-    const std::size_t first = node.words.front().span.begin;
+    const int first = node.words.front().span.begin;
     while (n_before < node.redirects.size() && node.redirects[n_before].span.begin < first)
       ++n_before;
   }
