@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "grammar/plain_text.h"
+
 namespace wick::grammar {
 
 namespace {
@@ -74,6 +76,14 @@ Result<std::string> FramedRecognizer::shortest(StateId state) {
 StateId FramedRecognizer::near_form(StateId state, std::size_t max_bytes) {
   if (state < inner_at() || state == kFailedState) return state;
   return of_inner(inner_->near_form(state - inner_at(), max_bytes));
+}
+
+// The inner text's, if no plain byte can begin what follows it.
+std::optional<Recognizer::PlainText> FramedRecognizer::plain_text(StateId state) {
+  if (state < inner_at() || state == kFailedState) return std::nullopt;
+  const std::string& behind = frame_.suffix.empty() ? frame_.again : frame_.suffix;
+  if (!behind.empty() && is_plain_byte(static_cast<unsigned char>(behind[0]))) return std::nullopt;
+  return inner_->plain_text(state - inner_at());
 }
 
 }  // namespace wick::grammar

@@ -29,6 +29,8 @@ class FramedRecognizer final : public Recognizer {
   Result<std::string> shortest(StateId state) override;
   StateId near_form(StateId state, std::size_t max_bytes) override;
 
+  std::optional<PlainText> plain_text(StateId state) override;
+
   void begin(std::uint64_t fuel) override { inner_->begin(fuel); }
 
   void begin_walk() override { inner_->begin_walk(); }

@@ -8,7 +8,8 @@ namespace wick::grammar {
 
 inline constexpr std::size_t kMaxTrieTokenBytes = 4096;  // longer tokens are never allowed
 inline constexpr std::size_t kMaxMaskCacheBytes = 32U << 20U;
-inline constexpr std::size_t kMaxSparseIds = 1024;  // allowed tokens of a mask that is a list
+inline constexpr std::size_t kMaxPlainStates = 200'000;  // that PlainReach remembers
+inline constexpr std::size_t kMaxSparseIds = 1024;       // allowed tokens of a mask that is a list
 // Most parts of a concatenation or union for near_form(), which clamps their counters.
 inline constexpr std::size_t kMaxClampedParts = 64;
 inline constexpr long kMaxBoundDigits = 400;           // of a number that another is compared with
@@ -21,10 +22,10 @@ inline constexpr std::size_t kMaxJsonStringStates = 200'000;
 inline constexpr std::size_t kMaxGrammarBytes = 4U << 20U;
 inline constexpr int kMaxGrammarDepth = 200;  // of parentheses
 inline constexpr std::size_t kMaxGrammarNodes = 200'000;
-inline constexpr std::uint32_t kMaxGrammarCount = 1'000'000;     // in {m,n}
-inline constexpr std::size_t kMaxGrammarSymbols = 200'000;       // of all productions
-inline constexpr std::size_t kMaxEarleyItems = 2'000'000;        // of all states together
-inline constexpr std::size_t kMaxEarleyStateItems = 20'000;      // of one state
+inline constexpr std::uint32_t kMaxGrammarCount = 1'000'000;  // in {m,n}
+inline constexpr std::size_t kMaxGrammarSymbols = 200'000;    // of all productions
+inline constexpr std::size_t kMaxEarleyItems = 2'000'000;     // of all states together
+inline constexpr std::size_t kMaxEarleyStateItems = 20'000;   // of one state
 
 // Schemas (grammar/schema/).
 inline constexpr std::size_t kMaxSchemaBytes = 8U << 20U;

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "regex/automaton.h"
 
 namespace wick::grammar {
 
@@ -46,6 +48,22 @@ class Recognizer {
   virtual StateId near_form(StateId state, std::size_t max_bytes) {
     static_cast<void>(max_bytes);
     return state;
+  }
+
+  // Where an expression alone says which plain text (plain_text.h) may come next: for any bytes
+  // that are plain, step() from here gives kDeadState if and only if the automaton's step from
+  // `rest` gives kEmptySet.
+  struct PlainText {
+    regex::Automaton* automaton;
+    regex::ExprId rest;
+    // Within a JSON string: control characters are dead, and so is a quote unless `rest` contains
+    // the empty string.
+    bool is_json_string = false;
+  };
+
+  virtual std::optional<PlainText> plain_text(StateId state) {
+    static_cast<void>(state);
+    return std::nullopt;
   }
 
   // Begins an operation of many steps.

@@ -38,6 +38,10 @@ class RegexRecognizer final : public Recognizer {
 
   StateId near_form(StateId state, std::size_t max_bytes) override;
 
+  std::optional<PlainText> plain_text(StateId state) override {
+    return PlainText{automaton_.get(), state};
+  }
+
   void begin(std::uint64_t fuel) override { automaton_->pool().refuel(fuel); }
 
   Error failure() const override { return automaton_->pool().failure(); }

@@ -47,35 +47,118 @@ Result<std::shared_ptr<const TokenMask>> TokenMasks::mask(StateId state) {
   return computed;
 }
 
-Result<std::shared_ptr<const TokenMask>> TokenMasks::compute(StateId state) {
-  ++n_computed_;
-  scratch_.assign((static_cast<std::size_t>(trie_->size()) + 63) / 64, 0);
-  path_.resize(trie_->longest_token_bytes() + 1);
-  path_[0] = state;
-  const auto allow = [&](TokenId id) {
+void TokenMasks::allow(std::span<const TokenId> ids) noexcept {
+  for (const TokenId id : ids) {
     const auto i = static_cast<std::size_t>(id);
     if (id >= 0 && i / 64 < scratch_.size()) scratch_[i / 64] |= std::uint64_t{1} << (i % 64);
-  };
-  const auto nodes = trie_->nodes();
-  for (std::size_t i = 0; i < nodes.size();) {
-    const TokenTrie::Node& node = nodes[i];
-    const StateId next = recognizer_->step(path_[node.depth], node.byte);
-    if (next == kFailedState) return recognizer_->failure();
+  }
+}
+
+// The states of a walk are the recognizer's or the automaton's; both spell dead and failed alike.
+static_assert(kDeadState == regex::kEmptySet && kFailedState == regex::kNoExpr);
+
+template <class Step>
+bool TokenMasks::walk(const TokenTrie::Tree& tree, StateId start, const Step& step) {
+  path_[0] = start;
+  for (std::size_t i = 0; i < tree.nodes.size();) {
+    const TokenTrie::Node& node = tree.nodes[i];
+    const StateId next = step(path_[node.depth], node.byte);
+    if (next == kFailedState) return false;
     if (next == kDeadState) {
       i = node.end;
       continue;
     }
     path_[node.depth + 1U] = next;
-    for (const TokenId id : trie_->tokens_at(node)) {
-      allow(id);
-    }
+    allow(tree.tokens_at(node));
     ++i;
   }
-  if (recognizer_->accepts(state)) {
-    for (const TokenId id : trie_->ends()) {
-      allow(id);
+  return true;
+}
+
+// Allows all plain tokens, then takes back those that lead to a dead state. Subtrees without a
+// token that is longer than the reach need no look. Without a reach most are dead, and a walk is
+// shorter.
+bool TokenMasks::walk_plain(const PlainText& text) {
+  const TokenTrie::Tree& tree = trie_->plain();
+  regex::Automaton& automaton = *text.automaton;
+  const int reach = reach_.of(automaton, text.rest);
+  recognizer_->begin(kMaskFuel);  // reach_ has spent some
+  if (reach == 0)
+    return walk(tree, text.rest, [&](StateId s, unsigned char b) { return automaton.step(s, b); });
+  scratch_ = trie_->plain_bits();
+  path_[0] = text.rest;
+  for (std::size_t i = 0; i < tree.nodes.size();) {
+    const TokenTrie::Node& node = tree.nodes[i];
+    StateId next = kDeadState;
+    if (node.longest > reach) {
+      next = automaton.step(path_[node.depth], node.byte);
+      if (next == kFailedState) return false;
+      if (next != kDeadState) {
+        path_[node.depth + 1U] = next;
+        ++i;
+        continue;
+      }
+      for (const TokenId id : tree.tokens_below(node)) {
+        const auto bit = static_cast<std::size_t>(id);
+        scratch_[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
+      }
     }
+    i = node.end;
   }
+  return true;
+}
+
+// The states of the recognizer are made at the first byte that is not plain: before it the
+// automaton knows what is dead.
+bool TokenMasks::walk_others(StateId state, const PlainText& text) {
+  const TokenTrie::Tree& tree = trie_->others();
+  regex::Automaton& automaton = *text.automaton;
+  path_[0] = state;
+  rests_[0] = text.rest;
+  std::size_t n_made = 0, n_plain = 0;  // bytes before those that path_ and rests_ know
+  for (std::size_t i = 0; i < tree.nodes.size();) {
+    const TokenTrie::Node& node = tree.nodes[i];
+    const std::size_t depth = node.depth;
+    n_made = std::min(n_made, depth);
+    n_plain = std::min(n_plain, depth);
+    bytes_[depth] = node.byte;
+    const bool is_behind_plain = n_plain == depth;
+    StateId next = kDeadState;
+    if (is_behind_plain && is_plain_byte(node.byte)) {
+      next = automaton.step(rests_[depth], node.byte);
+      rests_[depth + 1] = next;
+      n_plain = depth + 1;
+    } else if (!is_behind_plain || !text.is_json_string || node.byte == '\\' ||
+               (node.byte == '"' && automaton.pool().is_nullable(rests_[depth]))) {
+      for (; n_made < depth; ++n_made)
+        path_[n_made + 1] = recognizer_->step(path_[n_made], bytes_[n_made]);
+      next = recognizer_->step(path_[depth], node.byte);
+      path_[depth + 1] = next;
+      n_made = depth + 1;
+    }
+    if (next == kFailedState) return false;
+    if (next != kDeadState) allow(tree.tokens_at(node));
+    i = next == kDeadState ? node.end : i + 1;
+  }
+  return true;
+}
+
+Result<std::shared_ptr<const TokenMask>> TokenMasks::compute(StateId state) {
+  ++n_computed_;
+  const std::size_t depth = trie_->longest_token_bytes() + 1;
+  path_.resize(depth);
+  rests_.resize(depth);
+  bytes_.resize(depth);
+  scratch_.assign(trie_->plain_bits().size(), 0);
+  const auto text = recognizer_->plain_text(state);
+  if (!text || !walk_plain(*text) || !walk_others(state, *text)) {
+    std::fill(scratch_.begin(), scratch_.end(), 0);
+    recognizer_->begin(kMaskFuel);
+    const auto step = [&](StateId s, unsigned char b) { return recognizer_->step(s, b); };
+    if (!walk(trie_->plain(), state, step) || !walk(trie_->others(), state, step))
+      return recognizer_->failure();
+  }
+  if (recognizer_->accepts(state)) allow(trie_->ends());
   auto out = std::make_shared<TokenMask>();
   for (const std::uint64_t word : scratch_) {
     out->n_allowed += std::popcount(word);

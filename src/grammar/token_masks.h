@@ -1,6 +1,7 @@
 // Exact masks: in a state of a recognizer a token is allowed if and only if some document continues
 // with its bytes; EOG tokens are allowed if and only if the document may end here. A mask is
-// computed by one walk over the token trie. Masks are cached by state, up to kMaxMaskCacheBytes.
+// computed by a walk over the token trie, which leaves out plain tokens that PlainReach proves to
+// be allowed. Masks are cached by state, up to kMaxMaskCacheBytes.
 //
 // Shared by all sequences with the same constraint and vocabulary; one thread at a time, as the
 // recognizer.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/plain_text.h"
 #include "grammar/recognizer.h"
 #include "grammar/token_trie.h"
 
@@ -45,14 +47,25 @@ class TokenMasks {
   std::uint64_t n_computed() const noexcept { return n_computed_; }
 
  private:
+  using PlainText = Recognizer::PlainText;
+
   Result<std::shared_ptr<const TokenMask>> compute(StateId state);
+  void allow(std::span<const TokenId> ids) noexcept;
+  // Each sets the bits of a tree's allowed tokens; false if the recognizer failed.
+  template <class Step>
+  bool walk(const TokenTrie::Tree& tree, StateId start, const Step& step);
+  bool walk_plain(const PlainText& text);
+  bool walk_others(StateId state, const PlainText& text);
 
   std::unique_ptr<Recognizer> recognizer_;
   std::shared_ptr<const TokenTrie> trie_;
   std::unordered_map<StateId, std::shared_ptr<const TokenMask>> cache_ = {};
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
+  PlainReach reach_ = {};
   std::vector<StateId> path_ = {};           // scratch: by depth
+  std::vector<regex::ExprId> rests_ = {};    // scratch: by depth
+  std::vector<unsigned char> bytes_ = {};    // scratch: by depth
   std::vector<std::uint64_t> scratch_ = {};  // scratch: bits
 };
 

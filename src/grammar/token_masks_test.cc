@@ -232,15 +232,22 @@ TEST(TokenTrie, HoldsEachTokenOfATokenizerThatIsText) {
   const TokenTrie trie = TokenTrie::from(**tokenizer);
   ASSERT_EQ(trie.size(), (*tokenizer)->size());
   std::vector<int> seen(static_cast<std::size_t>(trie.size()));
-  std::string path;
-  for (std::size_t i = 0; i < trie.nodes().size(); ++i) {
-    const TokenTrie::Node& node = trie.nodes()[i];
-    ASSERT_GT(node.end, i);
-    path.resize(node.depth);
-    path += static_cast<char>(node.byte);
-    for (const TokenId id : trie.tokens_at(node)) {
-      EXPECT_EQ((*tokenizer)->bytes(id), path);
-      ++seen[static_cast<std::size_t>(id)];
+  for (const TokenTrie::Tree* tree : {&trie.plain(), &trie.others()}) {
+    std::string path;
+    for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
+      const TokenTrie::Node& node = tree->nodes[i];
+      ASSERT_GT(node.end, i);
+      path.resize(node.depth);
+      path += static_cast<char>(node.byte);
+      for (const TokenId id : tree->tokens_at(node)) {
+        EXPECT_EQ((*tokenizer)->bytes(id), path);
+        EXPECT_EQ(is_plain_text(path), tree == &trie.plain());
+        ++seen[static_cast<std::size_t>(id)];
+      }
+      for (const TokenId id : tree->tokens_below(node)) {
+        EXPECT_TRUE((*tokenizer)->bytes(id).starts_with(path));
+        EXPECT_LE((*tokenizer)->bytes(id).size(), node.longest);
+      }
     }
   }
   int n_text = 0;

@@ -4,52 +4,68 @@
 #include <limits>
 
 #include "grammar/limits.h"
+#include "grammar/plain_text.h"
 
 namespace wick::grammar {
 
 TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<const TokenId> ends) {
   TokenTrie trie;
   trie.ends_.assign(ends.begin(), ends.end());
+  trie.plain_bits_.resize((bytes.size() + 63) / 64);
   for (std::size_t id = 0; id < bytes.size(); ++id) {
     const bool is_end = trie.is_end(static_cast<TokenId>(id));
     const bool is_used = !bytes[id].empty() && bytes[id].size() <= kMaxTrieTokenBytes && !is_end;
     if (is_used) {
+      const bool is_plain = is_plain_text(bytes[id]);
       trie.arena_ += bytes[id];
       trie.longest_ = std::max(trie.longest_, bytes[id].size());
-      trie.tokens_.push_back(static_cast<TokenId>(id));
+      (is_plain ? trie.plain_ : trie.others_).tokens.push_back(static_cast<TokenId>(id));
+      if (is_plain) trie.plain_bits_[id / 64] |= std::uint64_t{1} << (id % 64);
     }
     trie.begins_.push_back(static_cast<std::uint32_t>(trie.arena_.size()));
   }
-  std::sort(trie.tokens_.begin(), trie.tokens_.end(), [&](TokenId a, TokenId b) {
-    const int order = trie.bytes(a).compare(trie.bytes(b));
+  trie.build(trie.plain_);
+  trie.build(trie.others_);
+  return trie;
+}
+
+// Sorts the tokens and makes the nodes.
+void TokenTrie::build(Tree& tree) const {
+  std::sort(tree.tokens.begin(), tree.tokens.end(), [&](TokenId a, TokenId b) {
+    const int order = bytes(a).compare(bytes(b));
     return order < 0 || (order == 0 && a < b);
   });
   // Nodes from the root to the token before; those that the next one does not share are closed.
   std::vector<std::uint32_t> open;
+  const auto close = [&](std::size_t n) {
+    for (; open.size() > n; open.pop_back()) {
+      Node& node = tree.nodes[open.back()];
+      node.end = static_cast<std::uint32_t>(tree.nodes.size());
+      if (open.size() == 1) continue;
+      Node& above = tree.nodes[open[open.size() - 2]];
+      above.longest = std::max(above.longest, node.longest);
+    }
+  };
   std::string_view before;
-  for (std::size_t i = 0; i < trie.tokens_.size(); ++i) {
-    const std::string_view text = trie.bytes(trie.tokens_[i]);
+  for (std::size_t i = 0; i < tree.tokens.size(); ++i) {
+    const std::string_view text = bytes(tree.tokens[i]);
     std::size_t shared = 0;
     while (shared < before.size() && shared < text.size() && before[shared] == text[shared]) {
       ++shared;
     }
-    for (; open.size() > shared; open.pop_back()) {
-      trie.nodes_[open.back()].end = static_cast<std::uint32_t>(trie.nodes_.size());
-    }
+    close(shared);
     for (std::size_t d = shared; d < text.size(); ++d) {
-      open.push_back(static_cast<std::uint32_t>(trie.nodes_.size()));
-      trie.nodes_.push_back(
-          {.depth = static_cast<std::uint16_t>(d), .byte = static_cast<unsigned char>(text[d])});
+      open.push_back(static_cast<std::uint32_t>(tree.nodes.size()));
+      tree.nodes.push_back({.first_token = static_cast<std::uint32_t>(i),
+                            .depth = static_cast<std::uint16_t>(d),
+                            .byte = static_cast<unsigned char>(text[d])});
     }
-    Node& last = trie.nodes_[open.back()];
-    if (last.n_tokens == 0) last.first_token = static_cast<std::uint32_t>(i);
+    Node& last = tree.nodes[open.back()];
+    last.longest = std::max(last.longest, static_cast<std::uint16_t>(text.size()));
     if (last.n_tokens < std::numeric_limits<std::uint16_t>::max()) ++last.n_tokens;
     before = text;
   }
-  for (const std::uint32_t node : open) {
-    trie.nodes_[node].end = static_cast<std::uint32_t>(trie.nodes_.size());
-  }
-  return trie;
+  close(0);
 }
 
 TokenTrie TokenTrie::from(const Tokenizer& tokenizer) {
@@ -68,15 +84,20 @@ bool TokenTrie::is_end(TokenId id) const noexcept {
 }
 
 TokenId TokenTrie::longest_prefix(std::string_view text) const noexcept {
+  const TokenId plain = longest_prefix(plain_, text), other = longest_prefix(others_, text);
+  return bytes(other).size() > bytes(plain).size() ? other : plain;
+}
+
+TokenId TokenTrie::longest_prefix(const Tree& tree, std::string_view text) const noexcept {
   TokenId longest = -1;
-  std::size_t i = 0, end = nodes_.size();
+  std::size_t i = 0, end = tree.nodes.size();
   for (const char c : text) {
-    while (i < end && nodes_[i].byte != static_cast<unsigned char>(c))
-      i = nodes_[i].end;
+    while (i < end && tree.nodes[i].byte != static_cast<unsigned char>(c))
+      i = tree.nodes[i].end;
     if (i >= end) break;
-    const auto here = tokens_at(nodes_[i]);
+    const auto here = tree.tokens_at(tree.nodes[i]);
     if (!here.empty()) longest = here.front();
-    end = nodes_[i].end;
+    end = tree.nodes[i].end;
     ++i;
   }
   return longest;

@@ -1,5 +1,6 @@
-// The tokens of a vocabulary by their bytes, as a tree in depth-first order: a subtree is a run of
-// nodes, so that leaving it out is one addition. Immutable, any thread.
+// The tokens of a vocabulary by their bytes, as two trees in depth-first order: the tokens that are
+// plain text (plain_text.h), and the others. A subtree is a run of nodes, so that leaving it out is
+// one addition. Immutable, any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,25 @@ class TokenTrie {
  public:
   struct Node {
     std::uint32_t end = 0;          // index behind the subtree
-    std::uint32_t first_token = 0;  // in tokens(); those that end here
+    std::uint32_t first_token = 0;  // of the subtree
     std::uint16_t depth = 0;        // bytes before this one
-    std::uint16_t n_tokens = 0;
+    std::uint16_t longest = 0;      // bytes of the subtree's longest token
+    std::uint16_t n_tokens = 0;     // that end here: the first ones of the subtree
     unsigned char byte = 0;
+  };
+
+  struct Tree {
+    std::vector<Node> nodes = {};
+    std::vector<TokenId> tokens = {};  // in the order of the nodes
+
+    std::span<const TokenId> tokens_at(const Node& node) const noexcept {
+      return {tokens.data() + node.first_token, node.n_tokens};
+    }
+
+    std::span<const TokenId> tokens_below(const Node& node) const noexcept {
+      const std::size_t end = node.end < nodes.size() ? nodes[node.end].first_token : tokens.size();
+      return std::span(tokens).subspan(node.first_token, end - node.first_token);
+    }
   };
 
   // `bytes[id]` are the bytes of a token. Tokens without bytes (control tokens) are never allowed.
@@ -29,11 +45,12 @@ class TokenTrie {
   // Normal, user-defined and byte tokens of a tokenizer, and its ends of generation.
   static TokenTrie from(const Tokenizer& tokenizer);
 
-  std::span<const Node> nodes() const noexcept { return nodes_; }
+  const Tree& plain() const noexcept { return plain_; }
 
-  std::span<const TokenId> tokens_at(const Node& node) const noexcept {
-    return {tokens_.data() + node.first_token, node.n_tokens};
-  }
+  const Tree& others() const noexcept { return others_; }
+
+  // Bit t = token t is plain.
+  const std::vector<std::uint64_t>& plain_bits() const noexcept { return plain_bits_; }
 
   std::span<const TokenId> ends() const noexcept { return ends_; }
 
@@ -50,8 +67,11 @@ class TokenTrie {
   std::size_t longest_token_bytes() const noexcept { return longest_; }
 
  private:
-  std::vector<Node> nodes_ = {};
-  std::vector<TokenId> tokens_ = {};  // in the order of the tree
+  void build(Tree& tree) const;
+  TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
+
+  Tree plain_ = {}, others_ = {};
+  std::vector<std::uint64_t> plain_bits_ = {};
   std::vector<TokenId> ends_ = {};
   std::string arena_ = {};
   std::vector<std::uint32_t> begins_ = {0};  // of each token in arena_, and its end

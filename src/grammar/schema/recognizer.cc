@@ -53,6 +53,17 @@ void SchemaRecognizer::begin(std::uint64_t fuel) {
   is_lost_ = false;
 }
 
+// Between the characters of a string. The machine takes any plain byte there; what its requirements
+// leave is `rest`.
+std::optional<Recognizer::PlainText> SchemaRecognizer::plain_text(StateId id) {
+  if (id == kFailedState || id == kDeadState) return std::nullopt;
+  const State& state = states_[id];
+  const bool is_string =
+      state.place.where == Where::kString || state.place.where == Where::kNameString;
+  if (!is_string || state.place.spelling != Spelling{}) return std::nullopt;
+  return PlainText{&machine_.pool().automaton(), state.rest, true};
+}
+
 // A walk at an open object's name makes a state for each token.
 void SchemaRecognizer::begin_walk() {
   n_kept_states_ = states_.size();

@@ -43,6 +43,7 @@ class SchemaRecognizer final : public Recognizer {
   StateId step(StateId state, unsigned char byte) override;
   bool accepts(StateId state) const noexcept override;
   Result<std::string> shortest(StateId state) override;
+  std::optional<PlainText> plain_text(StateId state) override;
   void begin(std::uint64_t fuel) override;
   void begin_walk() override;
   void end_walk() override;
