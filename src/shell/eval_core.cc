@@ -270,6 +270,8 @@ Verdict Evaluator::take() {
     out.level = std::max(out.level, level_of(effect));
   out.effects = std::move(effects_);
   out.suggestion = std::move(suggestion_);
+  out.calls = std::move(made_);
+  if (is_too_complex_) out.calls.push_back({.argv = {std::nullopt}});
   return out;
 }
 

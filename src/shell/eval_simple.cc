@@ -222,6 +222,7 @@ Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) 
   const Arg name = argv.front();
   if (!step(name.span)) return Stream::unknown();
   if (!name.value.is_known || name.is_many || name.is_glob) {
+    if (made_.size() <= kMaxCalls) made_.push_back({.argv = {std::nullopt}, .span = name.span});
     unknown(name.span, "",
             name.is_glob ? "the command's name is a pattern of file names"
                          : "the command's name is not known");
@@ -258,9 +259,24 @@ std::string Evaluator::command_name(const Arg& arg) {
   return plain.empty() ? arg.text() : std::string(plain);
 }
 
+void Evaluator::note_call(const std::string& name, const std::vector<Arg>& argv) {
+  if (made_.size() > kMaxCalls) return;
+  Call call{.span = argv.front().span};
+  if (made_.size() == kMaxCalls) {
+    call.argv.emplace_back();
+  } else {
+    const std::string_view plain = system_name_of(name);
+    call.argv.emplace_back(plain.empty() ? name : std::string(plain));
+    for (std::size_t i = 1; i < argv.size(); ++i)
+      call.argv.push_back(argv[i].is_exact() ? std::optional(argv[i].text()) : std::nullopt);
+  }
+  if (made_.empty() || !(made_.back() == call)) made_.push_back(std::move(call));
+}
+
 Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, State& s,
                               const Stream& in) {
   const Span span = argv.front().span;
+  note_call(name, argv);
   if (name.empty()) {
     unknown(span, "", "the command's name is empty");
     return Stream::unknown();

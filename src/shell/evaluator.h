@@ -119,6 +119,7 @@ class Evaluator {
   Stream invoke_name(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   Stream run_command(const std::string& name, std::vector<Arg>& argv, State& s, const Stream& in);
   void note_socket(const Node& node, State& s);
+  void note_call(const std::string& name, const std::vector<Arg>& argv);
   bool call_alias(const Node& node, State& s, const Stream& in);
   Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
                        State& s, const Stream& in);
@@ -161,6 +162,7 @@ class Evaluator {
   Dialect dialect_;
   std::vector<Effect> effects_;
   std::set<std::string> seen_;
+  std::vector<Call> made_;  // calls so far, at most kMaxCalls
   std::deque<Script> scripts_;  // texts evaluated on the way; functions point into them
   std::map<std::string, Stream, std::less<>> files_;  // written here, by normal path
   std::vector<std::pair<std::string, int>> calls_;    // functions entered, with concurrency then

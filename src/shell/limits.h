@@ -20,6 +20,7 @@ inline constexpr std::size_t kMaxBuilt = std::size_t{4}
                                          << 20;  // bytes of all values of one verdict
 inline constexpr std::size_t kMaxJoined = 1U << 19U;  // variables, in each subshell and branch anew
 inline constexpr std::size_t kMaxEffects = 256;  // effects kept; equal ones count once
+inline constexpr std::size_t kMaxCalls = 1024;   // calls kept for rules; the next is not known
 inline constexpr std::size_t kMaxRead = 1024;    // symbolic files written by a command
 
 }  // namespace wick::shell

@@ -97,11 +97,22 @@ struct Profile {
   bool is_root = false;
 };
 
+// A simple command as it is run, behind expansions, wrappers and functions. A word that is not
+// exactly known is empty, and may stand for several.
+struct Call {
+  std::vector<std::optional<std::string>> argv = {};  // the name without a system directory
+  Span span = {};
+
+  bool operator==(const Call& other) const { return argv == other.argv; }
+};
+
 struct Verdict {
   Level level = Level::kSafe;
   std::vector<Effect> effects = {};  // in the order of discovery, equal ones once
   std::string suggestion = {};       // a safer form, empty if none is known
   std::optional<SyntaxError> error = {};
+  std::vector<Call> calls =
+      {};  // all, for rules on argv; a command that runs twice may stand twice
 };
 
 Verdict check(const Script& script, const Profile& profile);

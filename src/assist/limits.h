@@ -1,0 +1,20 @@
+// Limits of this module.
+#pragma once
+
+#include <cstddef>
+
+namespace wick::assist {
+
+inline constexpr std::size_t kMaxSentence = 4096;  // bytes of a sentence
+inline constexpr std::size_t kMaxInput = 16384;    // bytes of piped context that the prompt quotes
+inline constexpr int kMaxNames = 50;               // names of the working directory in a prompt
+inline constexpr std::size_t kMaxListing = 1024;   // bytes of these names
+inline constexpr int kMaxScanned = 10'000;         // entries of a directory that are looked at
+inline constexpr int kMaxReplyTokens = 400;        // of one answer of a local model
+inline constexpr int kMaxRemoteTokens = 4000;      // of a remote one, which may reason before
+inline constexpr std::size_t kMaxReply = 65536;    // bytes of one answer
+inline constexpr int kMaxAlternatives = 9;
+inline constexpr int kMaxRules = 1000;
+inline constexpr std::size_t kMaxHistory = std::size_t{16} << 20;  // bytes read of the history
+
+}  // namespace wick::assist
