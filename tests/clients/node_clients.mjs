@@ -1,5 +1,5 @@
-// The official Node clients of OpenAI, Anthropic and Ollama, unmodified, against `wick serve`; and each answer and chunk against the
-// types of OpenAI's client, by ajv (openai_schemas.mjs). node_clients.py starts the server and calls it:
+// The official Node clients of OpenAI, Anthropic and Ollama, unmodified, against `wick serve`; and each answer and chunk against
+// OpenAI's document and the types of its client, by ajv (openai_schemas.mjs). node_clients.py starts the server and calls it:
 //
 //   node node_clients.mjs http://127.0.0.1:PORT MODEL
 import assert from "node:assert/strict";
@@ -15,6 +15,42 @@ const [url, model] = process.argv.slice(2);
 const messages = [{ role: "user", content: "Name a river in France." }];
 const greedy = { model, messages, temperature: 0, max_tokens: 12 };
 const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: "any", maxRetries: 0 });
+
+const weather = { name: "weather", description: "The weather of a city.",
+                  parameters: { type: "object", properties: { city: { type: "string", maxLength: 12 } }, required: ["city"], additionalProperties: false } };
+
+// The check itself: what OpenAI's document forbids is refused.
+async function refusals() {
+  const chat = JSON.parse((await post(`${url}/v1/chat/completions`, greedy))[1]);
+  check("chat", chat);
+  for (const spoil of [(one) => delete one.choices[0].message.refusal, (one) => { one.choices[0].finish_reason = "ended"; },
+                       (one) => { one.created = "now"; }, (one) => { one.usage.total_tokens = 1.5; }]) {
+    const spoiled = structuredClone(chat);
+    spoil(spoiled);
+    assert.throws(() => check("chat", spoiled), /CreateChatCompletionResponse/);
+  }
+  assert.throws(() => check("responseEvent", { type: "response.created", sequence_number: 0 }), /ResponseCreatedEvent/);
+}
+
+async function toolSchemas() {
+  const tools = [{ type: "function", function: weather }];
+  for (const more of [{ tool_choice: "required" }, { tool_choice: "required", parallel_tool_calls: true, n: 2, seed: 3, temperature: 1 },
+                      { tool_choice: "none" }, { logprobs: true, top_logprobs: 1 }]) {
+    const body = { ...greedy, max_tokens: 60, tools, ...more };
+    const [status, text] = await post(`${url}/v1/chat/completions`, body);
+    assert.equal(status, 200, text);
+    const answer = JSON.parse(text);
+    check("chat", answer);
+    if (more.tool_choice === "required") assert.equal(answer.choices[0].message.tool_calls[0].function.name, "weather");
+    for (const chunk of events((await post(`${url}/v1/chat/completions`, { ...body, stream: true }))[1])) check("chatChunk", chunk);
+  }
+  const input = { model, input: "The weather in Paris?", max_output_tokens: 60, tools: [{ type: "function", ...weather }], tool_choice: "required" };
+  const [status, text] = await post(`${url}/v1/responses`, input);
+  assert.equal(status, 200, text);
+  check("response", JSON.parse(text));
+  assert.ok(JSON.parse(text).output.some((item) => item.type === "function_call"));
+  for (const event of events((await post(`${url}/v1/responses`, { ...input, stream: true }))[1])) check("responseEvent", event);
+}
 
 async function schemas() {
   for (const more of [{}, { logprobs: true, top_logprobs: 2 }, { n: 3, seed: 1, temperature: 1 }, { max_tokens: 1 }, { stop: ["a"] }]) {
@@ -34,8 +70,7 @@ async function schemas() {
     else check("completion", JSON.parse(text));
   }
   check("embeddings", JSON.parse((await post(`${url}/v1/embeddings`, { model, input: ["a", "b"] }))[1]));
-  const listed = await (await fetch(`${url}/v1/models`)).json();
-  for (const one of listed.data) check("model", one);
+  check("models", await (await fetch(`${url}/v1/models`)).json());
   const input = { model, input: "Name a river in France.", max_output_tokens: 12 };
   const [status, text] = await post(`${url}/v1/responses`, input);
   assert.equal(status, 200, text);
@@ -142,5 +177,7 @@ await cancellation();
 await retries();
 await anthropic(whole);
 await ollama(whole);
+await refusals();
 await schemas();
-console.log(`openai, anthropic and ollama for node ${process.version}: all as wanted; ${checked} answers and chunks are of OpenAI's types`);
+await toolSchemas();
+console.log(`openai, anthropic and ollama for node ${process.version}: all as wanted; ${checked} answers and chunks are valid by OpenAI's document and types`);

@@ -8,7 +8,7 @@ import pathlib, shutil, subprocess, sys
 wick, model, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 parts = sys.argv[4:] or ("node_clients", "continue_client", "random_requests")
 here = pathlib.Path(__file__).resolve().parent
-for file in (*here.glob("*.mjs"), here / "openai_types.ts"):
+for file in (*here.glob("*.mjs"), here / "openai_types.ts", here.parent / "data/openai/components.json"):
     shutil.copy(file, folder)
 (folder / "tsconfig.json").write_text('{"compilerOptions": {"module": "nodenext", "moduleResolution": "nodenext", "strict": true, '
                                       '"target": "es2022", "skipLibCheck": true, "types": []}, "files": ["openai_types.ts"]}')

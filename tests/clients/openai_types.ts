@@ -17,7 +17,7 @@ export interface Answers {
   completion: OpenAI.Completion;
   completionChunk: CompletionChunk;
   embeddings: OpenAI.CreateEmbeddingResponse;
-  model: OpenAI.Model;
+  models: { object: "list"; data: Array<OpenAI.Model> };
   response: OpenAI.Responses.Response;
   responseEvent: OpenAI.Responses.ResponseStreamEvent;
   error: OpenAI.ErrorObject;

@@ -1,5 +1,6 @@
 // 500 random requests of three APIs, each asked whole and as a stream: the joined stream is the whole answer (text, finish reasons,
-// logprobs, usage), and each answer and chunk is of OpenAI's types. Four at a time, so that batches differ. node_clients.py calls it:
+// logprobs, usage), and each answer and chunk is valid by OpenAI's document and types. Four at a time, so that batches differ.
+// node_clients.py calls it:
 //
 //   node random_requests.mjs http://127.0.0.1:PORT MODEL [REQUESTS]
 import assert from "node:assert/strict";
@@ -32,7 +33,8 @@ function request(seed) {
   const api = one(["/v1/chat/completions", "/v1/completions", "/v1/responses"]);
   if (api === "/v1/chat/completions") {
     return [api, { ...sampling, messages: [...(draw() < 0.5 ? [{ role: "system", content: "Be brief." }] : []), { role: "user", content: text }],
-                   max_completion_tokens: length, n: one([1, 1, 2, 3]), ...some(0.6, { logprobs: true, top_logprobs: one([0, 1, 5]) }) }];
+                   max_completion_tokens: length, n: one([1, 1, 2, 3]), ...some(0.6, { logprobs: true, top_logprobs: one([0, 1, 5]) }),
+                   ...some(0.2, { response_format: { type: "json_object" } }) }];
   }
   if (api === "/v1/completions") {
     return [api, { ...sampling, prompt: draw() < 0.3 ? [text, one(words)] : text, max_tokens: length, n: one([1, 1, 2]),
@@ -121,4 +123,4 @@ await Promise.all(Array.from({ length: 4 }, async () => {
     bytes += more;  // not across the await, where others add theirs
   }
 }));
-console.log(`${requests} random requests: the stream is the whole answer (${bytes} bytes compared); ${checked} answers and chunks are of OpenAI's types`);
+console.log(`${requests} random requests: the stream is the whole answer (${bytes} bytes compared); ${checked} valid answers and chunks`);

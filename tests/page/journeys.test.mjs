@@ -510,6 +510,7 @@ journey("two chats at a time: one goes on while another is shown", async () => {
   await ask("quick");
   assert.deepEqual(await answers(), ["You said: quick"]);
   await page.locator(".chat a", { hasText: "slow" }).click();
+  await page.waitForFunction(() => document.querySelector(".said")?.textContent === "slow");
   await page.waitForSelector(".facts");
   assert.equal((await answers())[0].trim(), "slow ".repeat(30).trim());
 });
