@@ -10,8 +10,8 @@
 #include "base/strings.h"
 #include "base/thread.h"
 #include "cli/cli.h"
-#include "cli/out.h"
 #include "cli/estimate.h"
+#include "cli/out.h"
 #include "cli/report.h"
 
 namespace wick {
@@ -84,8 +84,21 @@ void add_ask_flags(Flags& flags, AskOptions& options) {
   output.toggle("-q,--quiet", options.is_quiet, "do not print the line of statistics");
   output.toggle("--json", options.is_json, "print one JSON object instead of text");
   flags.remark(
-      "On a terminal, control characters in an answer are escaped. Output to a pipe or a file is "
-      "not changed.");
+      "On a terminal, control characters of an answer are escaped; a pipe or file gets them.");
+}
+
+void add_prompt_flags(Flags& flags, AskOptions& options, const std::string& help) {
+  flags.text("-p,--prompt", options.prompt, help);
+  flags.text("-f,--file", options.prompt_file, "read the prompt from this file");
+  flags.exclude("--file", "--prompt");
+}
+
+Result<void> read_prompt_file(AskOptions& options, const Flags& flags) {
+  options.has_prompt = flags.is_given("--prompt") || flags.is_given("--file");
+  if (!flags.is_given("--file")) return {};
+  WICK_TRY(options.prompt, read_text(options.prompt_file, kMaxPrompt));
+  if (options.prompt.ends_with('\n')) options.prompt.pop_back();
+  return {};
 }
 
 Result<Asking> prepare(const AskOptions& options) {

@@ -41,7 +41,7 @@ class Interrupt {
 struct AskOptions {
   OptionFlags settings = {};
   FormatOptions format = {};
-  std::string prompt = {};
+  std::string prompt = {}, prompt_file = {};
   bool has_prompt = false, is_json = false, is_quiet = false, is_verbose = false;
 };
 
@@ -51,7 +51,11 @@ struct Asking {
   Generation generation = {};
 };
 
-void add_ask_flags(Flags& flags, AskOptions& options);
+// --prompt, with this help, and --file.
+void add_prompt_flags(Flags& flags, AskOptions& options, const std::string& help);
+void add_ask_flags(Flags& flags, AskOptions& options);  // all others
+// has_prompt, and the prompt of --file.
+Result<void> read_prompt_file(AskOptions& options, const Flags& flags);
 Result<Asking> prepare(const AskOptions& options);
 
 // Waits for an answer. If `is_printing`, its text is printed to stdout as it arrives

@@ -1,5 +1,7 @@
 // wick chat: a conversation at the terminal, which obeys /commands, or one answer with -p or piped
 // input. It talks to a Provider, never to the engine.
+#include "cli/chat.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "cli/chat.h"
 #include "cli/cli.h"
 #include "cli/flags.h"
 #include "cli/line_editor.h"
@@ -245,7 +246,7 @@ Result<int> run_chat(const ChatOptions& o) {
 Action setup_chat(Flags flags) {
   const auto o = std::make_shared<ChatOptions>();
   o->settings.add_model(flags, true);
-  flags.text("-p,--prompt", o->prompt, "answer this prompt and exit");
+  add_prompt_flags(flags, *o, "answer this prompt and exit");
   flags.text("-s,--system", o->system, "system message");
   flags.text("--session-file", o->session_file,
              "read conversation and KV cache from this file, write them to it at the end");
@@ -255,8 +256,8 @@ Action setup_chat(Flags flags) {
                "switch reasoning on or off (template variable enable_thinking)",
                [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
-  return [o, flags] {
-    o->has_prompt = flags.is_given("--prompt");
+  return [o, flags]() -> Result<int> {
+    WICK_DO(read_prompt_file(*o, flags));
     o->has_session_file = flags.is_given("--session-file");
     return run_chat(*o);
   };

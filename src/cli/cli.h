@@ -56,6 +56,8 @@ Action setup_grammar(Flags flags);
 Action setup_serve(Flags flags);
 Action setup_route(Flags flags);
 Action setup_usage(Flags flags);
+Action setup_ps(Flags flags);    // loaded.cc
+Action setup_stop(Flags flags);  // loaded.cc
 
 // The whole program.
 int run_program(int argc, const char* const* argv);

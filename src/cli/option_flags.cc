@@ -36,7 +36,7 @@ std::string help_of(const Option& row) {
   } else if (row.kind == OptionKind::kChoice) {
     range = allowed(row);
   }
-  if (fallback.empty() && range.empty()) return row.help;
+  if ((fallback.empty() && range.empty()) || fallback == "false") return row.help;
   const char* const between = fallback.empty() || range.empty() ? "" : "; default ";
   return cat(row.help, " (", range, range.empty() ? "default " : between, fallback, ")");
 }

@@ -295,7 +295,6 @@ Result<std::string> read_text(const std::string& path, std::size_t limit) {
 }
 
 Result<std::string> read_piped_prompt() {
-  constexpr std::size_t kMaxPrompt = std::size_t{64} << 20;
   WICK_TRY(std::string text, read_text("", kMaxPrompt));
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();

@@ -79,6 +79,8 @@ PullOptions shown_by(Progress& progress);
 // All of a file, or of standard input ("" or "-"), at most `limit` bytes.
 Result<std::string> read_text(const std::string& path, std::size_t limit);
 
+inline constexpr std::size_t kMaxPrompt = std::size_t{64} << 20;  // bytes
+
 // Standard input as a prompt: the end of the last line, which `echo` and editors write, does not
 // belong to it.
 Result<std::string> read_piped_prompt();

@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "cli/aliases.h"
 #include "cli/cli.h"
 #include "cli/flags.h"
 #include "cli/out.h"
@@ -22,6 +23,8 @@ std::span<const Command> commands() noexcept {
       Command{"chat", "talk with a model", setup_chat},
       Command{"run", "complete a text (--prompt), or answer a question (PROMPT)", setup_run},
       Command{"serve", "run the HTTP server: OpenAI, Anthropic and Ollama APIs", setup_serve},
+      Command{"ps", "list the models that a running wick serve has loaded", setup_ps},
+      Command{"stop", "unload a model of a running wick serve", setup_stop},
       Command{"model", "list, pull, inspect, verify and remove models", setup_model},
       Command{"tokenize", "convert text to token ids", setup_tokenize},
       Command{"embed", "convert texts to vectors (embeddings)", setup_embed},
@@ -84,6 +87,7 @@ class HelpFormatter final : public CLI::Formatter {
 
   std::string make_option_desc(const CLI::Option* option) const override {
     std::string out = option->get_description();
+    if (!shows_all_) out = without_range(out);
     const std::string value = option->get_default_str();
     if (!value.empty()) out += cat(" (default ", value, ")");
     if (option->get_required() && !is_positional_) out += " (required)";
@@ -92,13 +96,20 @@ class HelpFormatter final : public CLI::Formatter {
     return out;
   }
 
+  // Without those that are flags, too: MODEL is also -m.
+  std::string make_positionals(const CLI::App* app) const override {
+    const auto options = app->get_options([](const CLI::Option* option) {
+      return option->get_positional() && !option->nonpositional();
+    });
+    return options.empty() ? "" : make_group("Arguments", true, options);
+  }
+
  private:
   // Groups in a fixed order; rare flags in --help-all only.
   std::string groups(const CLI::App* app) const {
     std::string out;
-    for (const char* const title :
-         {"Options", "Model", "Sampling", "Structured output", "Output", "Memory", "Speed",
-          "Server"}) {
+    for (const char* const title : {"Options", "Model", "Sampling", "Structured output", "Output",
+                                    "Memory", "Speed", "Server"}) {
       const auto options = app->get_options([&](const CLI::Option* option) {
         std::string group = option->get_group();
         const bool is_rare = !group.empty() && group.back() == kRareMark;
@@ -108,6 +119,15 @@ class HelpFormatter final : public CLI::Formatter {
       if (!options.empty()) out += make_group(title, false, options);
     }
     return out;
+  }
+
+  // "top-k (0 to 100; default 40)" as "top-k (default 40)": --help-all has the ranges.
+  static std::string without_range(const std::string& text) {
+    const std::size_t open = text.rfind(" ("), to = text.find(" to ", open);
+    const std::size_t fallback = text.find("default ", open);
+    if (open == std::string::npos || to == std::string::npos || text.back() != ')') return text;
+    return fallback == std::string::npos ? text.substr(0, open)
+                                         : cat(text.substr(0, open), " (", text.substr(fallback));
   }
 
   // Of several long names the first is shown, and its negation.
@@ -151,23 +171,40 @@ std::string nearest_of(const CLI::App& app, const std::string& word) {
   return flags;
 }
 
-Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc,
-                  const char* const* argv) {
+// A flag of one letter may be followed by its value: -n8.
+bool is_unknown_flag(const CLI::App& app, const std::string& flag) {
+  if (flag.size() < 2 || flag[0] != '-' || flag == "--" || (flag[1] >= '0' && flag[1] <= '9'))
+    return false;
+  return app.get_option_no_throw(flag[1] == '-' ? flag : flag.substr(0, 2)) == nullptr;
+}
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& error,
+                  std::span<const std::string> words) {
   const CLI::App* chosen = &app;
   std::string where = "wick", message = error.what(), near;
-  for (int i = 1; i < argc && near.empty(); ++i) {
-    const std::string word = argv[i];
+  if (message == "A subcommand is required") message = "a command is missing";
+  if (const std::size_t at = message.find(": At Most 1 required"); at != std::string::npos)
+    message = cat(message.substr(0, at), " is given more than once");
+  if (words.size() < 2 || words[1].starts_with("-")) {
+    message = words.size() < 2 ? "a command is missing"
+                               : cat("a command is missing before ", printable(words[1]));
+    near = "wick run (an answer), wick chat (a conversation)";
+    words = {};
+  }
+  for (std::size_t i = 1; i < words.size() && near.empty(); ++i) {
+    const std::string& word = words[i];
     const std::string flag = word.substr(0, word.find('='));
     const auto found =
         chosen->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
     if (!found.empty()) {
       chosen = found.front();
       where += cat(" ", word);
-    } else if (flag.starts_with("--") && flag.size() > 2 &&
-               chosen->get_option_no_throw(flag) == nullptr) {
+    } else if (is_unknown_flag(*chosen, flag)) {
+      message = cat(where, " has no flag ", printable(flag));
       near = nearest_of(*chosen, flag);
+      break;
     } else if (!word.starts_with("-") && chosen->get_require_subcommand_min() > 0) {
-      message = cat("there is no command '", word, "'");
+      message = cat("there is no command '", printable(word), "'");
       near = nearest_of(*chosen, word);
       break;
     }
@@ -179,44 +216,35 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error, int argc,
           .hint = near.empty() ? help : cat("did you mean: ", near, "? See ", help)};
 }
 
-// Ollama's names for commands of `wick model`.
-std::vector<const char*> without_aliases(int argc, const char* const* argv) {
-  static constexpr std::pair<std::string_view, const char*> kAliases[] = {
-      {"ls", "list"}, {"show", "info"}, {"pull", "pull"}, {"rm", "rm"}};
-  std::vector<const char*> words(argv, argv + argc);
-  for (const auto& [alias, command] : kAliases) {
-    if (argc < 2 || alias != argv[1]) continue;
-    words[1] = "model";
-    words.insert(words.begin() + 2, command);
-  }
-  return words;
-}
-
 Result<int> dispatch(int argc, const char* const* argv) {
   CLI::App app("Run language models on your own machine.", "wick");
-  app.formatter(std::make_shared<HelpFormatter>());
+  const auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(24);
+  app.formatter(formatter);
   app.require_subcommand(1);
-  app.set_version_flag("--version", "wick " WICK_VERSION);
-  app.set_help_all_flag("--help-all", "print all flags");
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("-v,--version", "wick " WICK_VERSION, "print the version");
+  CLI::Option* const help_all = app.set_help_all_flag("--help-all", "print all flags");
   Action action;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
     const Action run = command.setup(Flags(*sub));
     sub->final_callback([&action, run] { action = run; });
   }
+  help_all->description("print all flags (after a command)");
   app.footer("Start with: wick chat");  // after the commands, which would inherit it
-  const std::vector<const char*> words = without_aliases(argc, argv);
-  argc = static_cast<int>(words.size());
-  argv = words.data();
+  WICK_TRY(const OwnWords own, own_words(std::vector<std::string>(argv, argv + argc)));
+  for (const std::string& line : own.notes)
+    note({"note: ", printable(line), "\n"});
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(own.words.rbegin(), own.words.rend() - 1));
   } catch (const CLI::Success& success) {  // --help, --version
     std::ostringstream text;
     const int status = app.exit(success, text, text);
     print({printable_lines(text.str())});
     return status;
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error, argc, argv);
+    return usage_error(app, error, own.words);
   }
   return action();
 }

@@ -28,6 +28,12 @@ Result<int> two_prompts() {
 }
 
 Result<int> run(const Options& o) {
+  if (o.thinking) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "usage",
+                 .message = "--think and --no-think are variables of the chat template",
+                 .hint = "wick run MODEL PROMPT uses the template, --prompt does not"};
+  }
   if (!o.has_prompt && is_terminal(STDIN_FILENO)) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_prompt",
@@ -51,17 +57,18 @@ Action setup_run(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_model(flags, true);
   flags.text("PROMPT", o->question,
-             "a question, answered through the chat template (the same as wick chat -p); --prompt "
-             "bypasses the template");
-  flags.text("-p,--prompt", o->prompt,
-             "text to complete, without a chat template; default standard input");
+             "a question, answered through the chat template (as wick chat -p does)");
+  add_prompt_flags(flags, *o,
+                   "text to complete, without a chat template; default standard input");
+  flags.toggle("--think,!--no-think", "with PROMPT: switch reasoning on or off",
+               [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
                 "with --json: logprob and this many top logprobs of each token; -1 = none");
   flags.toggle("--prompt-logprobs", o->scores_prompt,
                "with --logprobs: also the logprobs of the prompt tokens");
-  return [o, flags] {
-    o->has_prompt = flags.is_given("--prompt");
+  return [o, flags]() -> Result<int> {
+    WICK_DO(read_prompt_file(*o, flags));
     if (!flags.is_given("PROMPT")) return run(*o);
     if (o->has_prompt) return two_prompts();
     o->prompt = o->question;

@@ -91,34 +91,29 @@ void add_local(std::vector<Option>& table) {
                    .kind = kText,
                    .fallback = std::string(kDefaultModel),
                    .flags = "-m,--model",
-                   .help = "path, name (wick model list), or hf:org/repo[:file or quant]"});
-  table.push_back(
-      {.key = "local.device",
-       .kind = kText,
-       .fallback = std::string("auto"),
-       .flags = "--device",
-       .help =
-           "device to run on (wick doctor lists them), or a list of devices; auto = the first that "
-           "starts"});
+                   .help = "path, name (wick model list) or hf:org/repo[:quant]"});
+  table.push_back({.key = "local.device",
+                   .kind = kText,
+                   .fallback = std::string("auto"),
+                   .flags = "--device",
+                   .help = "device (wick doctor), or a list; auto = the first that works"});
   table.push_back({.key = "local.tensor_split",
                    .kind = kText,
                    .fallback = std::string(),
                    .flags = "--tensor-split",
-                   .help = "share of the layers for each of several devices: 3,1; empty = by free "
-                           "memory"});
+                   .help = "ratio of layers on several devices: 3,1; empty = by free memory"});
   table.push_back({.key = "local.threads",
                    .kind = kInteger,
                    .fallback = std::int64_t{0},
                    .max = 1024,
                    .flags = "-t,--threads",
                    .help = "CPU threads; 0 = as many as this process may use"});
-  table.push_back(
-      {.key = "local.context",
-       .kind = kInteger,
-       .fallback = std::int64_t{0},
-       .max = kMaxContext,
-       .flags = "-c,--context,--ctx-size",
-       .help = "context size in tokens; 0 = the model's, reduced to what --kv-limit holds"});
+  table.push_back({.key = "local.context",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{0},
+                   .max = kMaxContext,
+                   .flags = "-c,--context,--ctx-size",
+                   .help = "context size in tokens; 0 = the model's, if --kv-limit holds it"});
 }
 
 void add_memory_limit(std::vector<Option>& table) {
@@ -138,7 +133,7 @@ void add_cache(std::vector<Option>& table) {
                    .max = 2,
                    .choices = kv_type_names(),
                    .flags = "--kv-type",
-                   .help = "KV cache type of keys and values"});
+                   .help = "KV cache type"});
   table.push_back(
       {.key = "cache.kv_limit",
        .kind = kBytes,
@@ -170,8 +165,7 @@ void add_optimize(std::vector<Option>& table) {
                    .max = 1,
                    .choices = {"none", "ngram", "draft"},
                    .flags = "--spec",
-                   .help = "speculative decoding by n-grams of the text or a draft model; never "
-                           "changes the output"});
+                   .help = "speculative decoding, with the same output"});
   table.push_back({.key = "optimize.draft_model",
                    .kind = kText,
                    .flags = "--draft-model",
@@ -229,7 +223,7 @@ void add_generation(std::vector<Option>& table) {
                    .fallback = std::int64_t{0},
                    .max = kMaxContext,
                    .flags = "-n,--max-tokens,--predict,--n-predict",
-                   .help = "maximum number of tokens to generate; 0 = until the context is full"});
+                   .help = "maximum tokens to generate; 0 = until the context is full"});
   table.push_back({.key = "generation.stop",
                    .kind = kTexts,
                    .max_items = kMaxStops,

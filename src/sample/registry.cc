@@ -65,15 +65,11 @@ constexpr SamplerParam kTypical[] = {
     row<&P::typical_p>("typical_p", "locally typical sampling; 1 = off", 0, 1, 1),
 };
 constexpr SamplerParam kTopP[] = {
-    row<&P::top_p>("top_p",
-                   "nucleus sampling: keep the smallest set of tokens whose probabilities sum to "
-                   "at least this; 1 = off",
-                   0, 1, 1),
+    row<&P::top_p>("top_p", "nucleus sampling: probability of the tokens to keep; 1 = off", 0, 1,
+                   1),
 };
 constexpr SamplerParam kMinP[] = {
-    row<&P::min_p>("min_p",
-                   "keep tokens with at least this fraction of the top probability; 0 = off", 0, 1,
-                   0),
+    row<&P::min_p>("min_p", "least probability, as a fraction of the top one; 0 = off", 0, 1, 0),
 };
 constexpr SamplerParam kXtc[] = {
     row<&P::xtc_probability>("xtc_probability", "XTC: probability of removing top choices; 0 = off",

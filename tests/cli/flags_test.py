@@ -15,7 +15,8 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 # Flags of other programs, by the file that names them.
 # perf.md: bench/against_llama; shell.md: an option of ls in a row of a table.
 OTHERS = {"src/cli/format_flags.cc": {"--json-schema", "--json-schema-file", "--grammar-file"},  # aliases
-          "src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs"}, "shell.md": {"--color"}}
+          "src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs"}, "shell.md": {"--color"},
+          "config.md": {"--format", "--mlock", "--no-mmap", "--jinja", "--keepalive"}}
 # Other programs say theirs in full; a flag alone, or behind `wick`, is the program's.
 OURS = re.compile(r"(?:wick |-)")
 
@@ -44,6 +45,8 @@ class Flags(unittest.TestCase):
             if path.suffix not in (".h", ".cc") or "_test." in name or name.startswith("src/shell/"):  # options of what it analyzes
                 continue
             code = re.sub(r"//[^\n]*", "", path.read_text())
+            if name == "src/cli/aliases.cc":  # flags of other programs, which it replaces
+                code = re.sub(r'\.names =\s*"[^"]*"|is_one_of\([^()]*\)|name == "[^"]*"', "", code)
             named = {flag for text in literal.findall(code) for flag in FLAG.findall(text)}
             self.assertLessEqual(named, self.known | OTHERS.get(name, set()), name)
 
@@ -63,13 +66,37 @@ class Flags(unittest.TestCase):
             text = " ".join(self.home.wick(*path, "--help-all").stdout.decode().split())
             self.assertNotRegex(text, r"INT|REQUIRED|Excludes|TEXT TEXT|MODEL TEXT|TEXT=\w", path)
         self.assertIn("--late N length of a prompt", " ".join(self.home.wick("bench", "serve", "--help").stdout.decode().split()))
-        self.assertIn("(-1 to 20; default -1)", " ".join(self.home.wick("run", "--help").stdout.decode().split()))
+        self.assertIn("(-1 to 20; default -1)", " ".join(self.home.wick("run", "--help-all").stdout.decode().split()))
+
+    def test_help_fits_a_screen(self):
+        for command in ("chat", "run", "serve", "embed", "bench"):
+            lines = self.home.wick(command, "--help").stdout.decode().splitlines()
+            self.assertLessEqual(len(lines), 50, command)
+            self.assertEqual([line for line in lines if len(line) > 110], [], command)
+
+    def test_words_of_llama_cpp_and_ollama(self):
+        """As their users type them; src/cli/aliases_test.cc has each flag."""
+        m = self.home.model
+        for words in (["run", m, "hi", "-n", "2"], ["run", "-m", m, "-p", "hi", "--n-predict", "2", "-ngl", "99", "-fa", "on"],
+                      ["chat", "-m", m, "-p", "hi", "--predict", "2", "--ctx-size", "128", "-b", "64", "-ub", "64", "--mlock"],
+                      ["run", m, "hi", "-n", "2", "--format", "json", "--keepalive", "5m", "--nowordwrap", "--think=false"],
+                      ["chat", m, "-f", "prompt.txt", "-n", "2", "-ctk", "f16", "-ctv", "f32", "-sys", "Be brief."],
+                      ["ls"], ["list"], ["show", m], ["help"], ["help", "chat"], ["version"], ["-v"]):
+            self.home.folder.joinpath("prompt.txt").write_text("hi\n")
+            done = self.home.wick(*words)
+            self.assertEqual(done.returncode, 0, (words, done))
+        done = self.home.wick("ps", "--url", "http://127.0.0.1:9")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("hint: start one with wick serve", done.stderr.decode())
 
     def test_a_slip_gets_the_nearest_name(self):
         for words, message, hint in ((["chta"], "there is no command 'chta'", "did you mean: chat? See wick --help"),
                                      (["model", "lsit"], "there is no command 'lsit'", "did you mean: list? See wick model --help"),
                                      (["chat", "--tepm", "0"], "--tepm", "did you mean: --temp? See wick chat --help"),
-                                     (["run", "--max-token=3"], "--max-token", "--max-tokens"),
+                                     (["run", "--max-token=3"], "wick run has no flag --max-token", "--max-tokens"),
+                                     (["run", "-x", "3"], "wick run has no flag -x", "hint: wick run --help"),
+                                     (["run", "-c", "8", "-c", "9"], "--context is given more than once", "hint: wick run --help"),
+                                     (["-m", "a.gguf", "-p", "hi"], "a command is missing before -m", "wick run (an answer)"),
                                      (["xyzzy"], "there is no command 'xyzzy'", "hint: wick --help")):
             done = self.home.wick(*words)
             self.assertEqual(done.returncode, 2, words)

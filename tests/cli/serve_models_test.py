@@ -136,6 +136,18 @@ class Models(unittest.TestCase):
         if not is_instrumented(WICK):  # AddressSanitizer's shadow of what is reserved counts as touched
             self.assertLess(touched, 8 << 10, "nothing of it was touched")
 
+    def test_ps_and_stop_of_the_program_ask_the_server(self):
+        server = self.serve("-m", self.other)
+        self.said(server, "other")
+        done = self.home.wick("ps", "--port", server.port)
+        self.assertEqual([line.split()[0] for line in done.stdout.decode().splitlines()], self.loaded(server), done)
+        done = self.home.wick("stop", "other", "--url", f"http://127.0.0.1:{server.port}/")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        until(lambda: "other" not in self.loaded(server))
+        done = self.home.wick("stop", "none", "--port", server.port)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn(b"/api/generate does not exist (status 404)", done.stderr)
+
     def test_admins_load_and_unload(self):
         server = self.serve("-m", self.other, "--open-admin")
         self.assertEqual(server.json("/v1/models/load", {"model": "other"})["loaded"], True)

@@ -216,7 +216,7 @@ class StandardOutput(unittest.TestCase):
             ["config", "show"], ["config", "show", "--json"], ["config", "path"], ["config", "schema"], ["config", "table"],
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
             ["grammar", "check", "--help"], ["serve", "key", "new"], ["route", "explain", "-p", "a"], ["route", "test", "log.jsonl"],
-            ["usage"], ["usage", "--json"],
+            ["usage"], ["usage", "--json"], ["ps", "--help"], ["stop", "--help"],
             ["doctor"], ["doctor", "--json"], ["model", "list"], ["model", "list", "--json"], ["model", "info", self.home.model],
             ["model", "pull", "here"], ["model", "verify", "here"], ["model", "rm", "here"],
         ]
