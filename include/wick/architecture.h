@@ -15,11 +15,11 @@ namespace wick {
 
 // A JSON object:
 //   name                 general.architecture of GGUF files, and the prefix of their keys
-//   like                 an architecture that wick knows ("llama"): all that is not said here
-//   model_type, defaults of config.json, and values of fields that it may lack
-//   tensors              names in checkpoints and what they are in GGUF; {} is the layer
+//   like                 an architecture that wick knows ("llama"); it applies to all other fields
+//   model_type, defaults config.json's model_type, and values of fields that it may omit
+//   tensors              checkpoint names → GGUF names; {} is the layer's number
 //   activation           silu, gelu, gelu_tanh, relu2
-//   rotation             halves, pairs, none
+//   rotation             RoPE type: halves (llama.cpp: NEOX), pairs (NORM), none
 //   parallel             true: attention and feed-forward read the same norm
 //   embedding_scale, residual_scale, attention_scale, logit_scale: factors
 // Errors (kInvalid, id "bad_architecture"): an unknown field or value, a name that is taken, a

@@ -49,9 +49,9 @@ struct TokenBias {
   std::string text = {};
 };
 
-// Structured output: the text is a document of this format. Of a local model every answer is one,
-// also where max_tokens ends it (Usage::steered_tokens). An unknown type or an unsupported keyword
-// of a schema is refused.
+// Structured output: the answer's text is a document of this format. A local model guarantees it,
+// even if max_tokens is reached (Usage::steered_tokens). An unknown type or an unsupported keyword
+// of a schema is an error.
 struct ResponseFormat {
   // "text" = any; "json_object": a JSON object; "json_schema", "regex" (ECMA-262, the whole text),
   // "choice" (a JSON array of texts), "grammar" (GBNF): as `schema` says.
@@ -104,8 +104,8 @@ struct Generation {
 
   // For prompts that are messages:
   std::vector<Tool> tools = {};
-  // "" or "auto": the model decides; "none"; "required": at least one call; or a tool's name: one
-  // call of it. A local model's call that is required fits the tool's schema.
+  // "" or "auto": the model decides; "none": no calls; "required": at least one call; or a tool's
+  // name: one call of this tool. With the last two a local model's arguments match the schema.
   std::string tool_choice = {};
   // The template variable enable_thinking: switches reasoning of models that support it on or off.
   std::optional<bool> thinking = {};

@@ -17,7 +17,7 @@ namespace wick {
 
 enum class LogLevel : std::uint8_t {
   kInfo,     // a model was loaded, a download resumed
-  kWarning,  // something failed, and wick went on in another way
+  kWarning,  // something failed, and wick used an alternative
 };
 
 // "info", "warning".

@@ -31,7 +31,7 @@ WICK_API const char* version() noexcept;  // "0.1.0"
 
 struct ModelOptions {
   int threads = 0;  // 0 = all that this process may use
-  // "auto" = the first device that starts; "cpu" is the only one so far. A list ("a,b") places the
+  // "auto" = the first device that works; "cpu" is the only one so far. A list ("a,b") places the
   // layers on several devices in this order: each takes as many as fit into its free memory, or
   // its share of tensor_split ("3,1"). Placement does not change the output.
   std::string device = "auto";

@@ -11,12 +11,12 @@
 
 namespace wick {
 
-// A number, a text, or 64 unsigned bits.
+// A number, a text, or an unsigned 64-bit integer.
 using ParameterValue = Variant<double, std::string, std::uint64_t>;
 
 struct EffectiveParameter {
   std::string key = {};  // "temperature", "seed", "samplers", "max_tokens", …
-  // Text for "samplers", 64 bits for "seed", else a number.
+  // Text for "samplers", an integer for "seed", else a number.
   ParameterValue value = {};
   // "request", "model file" or "default"; the program also sets "flag --temp", "config.toml:3", …
   std::string origin = {};

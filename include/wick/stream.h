@@ -44,9 +44,9 @@ class WICK_API Stream {
   //
   // A token belongs to the piece that contains its text. If the token ends in the middle of a
   // character, or its text may begin a stop sequence, the text is held back, and the token belongs
-  // to a later piece. EOS and the tokens of a stop sequence have no text: they belong to the last
-  // piece if that piece is text that was held back. Otherwise logprobs() returns them after next()
-  // has returned nothing. A last piece without tokens is possible.
+  // to a later piece. EOS and the tokens of a stop sequence have no text. If held-back text follows
+  // at the end, they belong to that last piece; else logprobs() returns them after next() has
+  // returned nothing. The last piece may have no tokens.
   std::span<const TokenLogprob> logprobs() const noexcept;
   std::string_view text() const noexcept;  // all text read so far
   void cancel() noexcept;                  // any thread; takes effect at the engine's next step

@@ -35,7 +35,7 @@ struct Usage {
   int reasoning_tokens = 0;  // the part of generated_tokens that is reasoning; 0 = not counted
   int draft_tokens = 0;      // proposed by speculative decoding
   int accepted_tokens = 0;   // accepted draft tokens
-  int steered_tokens = 0;    // chosen to complete structured output within max_tokens
+  int steered_tokens = 0;    // forced, to complete structured output within max_tokens
   int preemptions = 0;       // how often the request was preempted and resumed
   CacheMiss miss = {};       // why no more of the prompt was cached
   double queue_ms = 0;       // from the call to admission

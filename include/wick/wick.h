@@ -75,7 +75,7 @@ typedef void (*wick_log_sink)(void* user, wick_log_level level, const char* mess
 WICK_API void wick_set_log(wick_log_sink sink, void* user);
 
 /* Describes an architecture that wick does not know, as JSON: wick/architecture.h. Before the first
-   model is opened; one thread. 0, or another number and an error. */
+   model is opened; one thread. */
 WICK_API int wick_add_architecture(const char* json, wick_error** error);
 
 /* Cancellation: one handle may cancel many requests. It cannot be reset. */
@@ -117,7 +117,7 @@ typedef struct wick_model_options {
   const char* speculation;     /* "none" (also NULL), "ngram" or "draft": wick/model.h */
   const char* draft_model;     /* with "draft": path or name of the smaller model */
   int draft_max;               /* maximum per step; 0 = 16 with "ngram", 3 with "draft" */
-  const char* device;          /* "cpu", …; "auto" (also NULL) = the first that starts */
+  const char* device;          /* "cpu", …; "auto" (also NULL) = the first that works */
   const char* tensor_split;    /* "3,1": ratio of layers on several devices; NULL: wick/model.h */
   const char* quantization;    /* "Q4_K_M": file of "hf:org/repo" to load; NULL = as in the name */
   wick_progress_sink progress; /* progress of download and load; may be NULL */
@@ -333,7 +333,7 @@ typedef struct wick_completion {
   wick_miss miss;       /* why no more of the prompt was cached; miss_... as in wick_estimate */
   int miss_position;
   int32_t miss_wanted, miss_cached;
-  int steered_tokens; /* chosen to complete structured output within max_tokens */
+  int steered_tokens; /* forced, to complete structured output within max_tokens */
 } wick_completion;
 
 WICK_API void wick_completion_free(wick_completion* completion);

@@ -1,14 +1,12 @@
 // A chat template: Jinja text compiled once, rendered for each conversation, byte for byte as
 // Python's jinja2 renders it in the environment that transformers builds (trim_blocks,
 // lstrip_blocks, loop controls, tojson without HTML escapes, raise_exception, strftime_now).
-// Immutable after parse; any thread. Nothing in a template reaches anything outside its context:
-// there are no attributes of the host, no imports, no files. Work, memory and depth are limited
-// (chat/limits.h). A construct that the language here does not know is an error with line and
-// column, at parse.
+// Immutable after parse; any thread. A template reads only its context: it has no imports, no files
+// and no access to the program. Work, memory and depth are limited (chat/limits.h). An unsupported
+// construct is an error of parse(), with line and column.
 //
 //   WICK_TRY(const ChatTemplate tmpl, ChatTemplate::parse(jinja));
-//   WICK_TRY(const MarkedText prompt, tmpl.render(context));   // context: {"messages": […],
-//   "add_generation_prompt": true, …}
+//   WICK_TRY(const MarkedText prompt, tmpl.render(context));  // {"messages": […], …}
 #pragma once
 
 #include <cstdint>

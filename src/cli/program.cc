@@ -37,8 +37,8 @@ std::span<const Command> commands() noexcept {
               setup_check},
       Command{"explain", "explain what a shell command would do", setup_explain},
       Command{"grammar", "test texts against a JSON schema or a regex", setup_grammar},
-      Command{"route", "explain which provider answers a request, and why", setup_route},
-      Command{"usage", "show what requests to providers cost", setup_usage},
+      Command{"route", "show which provider would answer a request, and why", setup_route},
+      Command{"usage", "show the cost of requests to providers", setup_usage},
       Command{"config", "show settings and the origin of each value", setup_config},
       Command{"doctor", "show devices, ISA, memory and paths", setup_doctor},
   };

@@ -105,13 +105,13 @@ Action setup_route(Flags flags) {
   flags.require_command();
   o->settings.add_file(flags);
   Flags one =
-      flags.command("explain", "explain who would answer a prompt", [o] { o->run = explain; });
+      flags.command("explain", "show which provider would answer a prompt", [o] { o->run = explain; });
   one.text("MODEL", o->model, "auto, remote/model, local/model, or PROVIDER/model");
   one.text("-p,--prompt", o->prompt, "the prompt");
   one.integer("-n,--max-tokens", o->max_tokens, {0, 1 << 24}, "of the answer; 0 = the model's");
   one.text("--tag", o->tag, "the request's tag");
   one.toggle("--json", o->is_json, "print JSON");
-  Flags many = flags.command("test", "explain each request of a log by the rules of now",
+  Flags many = flags.command("test", "apply the current rules to each request of a log",
                              [o] { o->run = test; });
   many.required_text("FILE", o->log, "a file of requests, one JSON object a line");
   many.toggle("--json", o->is_json, "print JSON");

@@ -90,7 +90,7 @@ Result<int> run(const Options& o) {
 Action setup_usage(Flags flags) {
   const auto o = std::make_shared<Options>();
   o->settings.add_file(flags);
-  flags.integer("--days", o->days, {1, 3660}, "how far back");
+  flags.integer("--days", o->days, {1, 3660}, "days to include");
   flags.toggle("--by-day", o->by_day, "a line for each day");
   flags.toggle("--json", o->is_json, "print JSON");
   return [o] { return run(*o); };

@@ -1,8 +1,8 @@
-// A context-free grammar as a Recognizer, by Earley's algorithm over bytes. A state is the set of
-// items that read on. What an item returns to when its production is complete is a Caller: a
-// nonterminal in a Block, the items that wait for nonterminals at one place. Equal blocks are one,
-// and a production that ends with a nonterminal hands its own caller on; so lists and right
-// recursion have few states, and masks of equal states are shared.
+// A context-free grammar as a Recognizer, by Earley's algorithm over bytes. A state is a set of
+// items. When the production of an item is complete, parsing continues at its Caller: a nonterminal
+// in a Block; a Block is the set of items that wait for nonterminals at one position. Equal blocks
+// share one id. A production that ends in a nonterminal passes its own caller on (a tail call), so
+// lists and right recursion need few states, and equal states share a mask.
 #pragma once
 
 #include <map>

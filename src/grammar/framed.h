@@ -1,8 +1,8 @@
-// A language between two fixed texts, once or again and again:
+// A grammar between fixed texts, for tool calls: `inner` is the schema of a call, the texts are the
+// markers of the model's format.
 //
-//   prefix inner suffix (again inner suffix)*      without `again`: once
-//
-// It holds tool calls: the schema of the call in the markers of the model's format.
+//   prefix inner suffix                            if `again` is empty
+//   prefix inner suffix (again inner suffix)*      else
 #pragma once
 
 #include <memory>

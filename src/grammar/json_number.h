@@ -1,8 +1,8 @@
-// JSON numbers by value, as expressions over their spellings: bounds compare decimals exactly, with
-// as many digits as they have, never as doubles.
+// JSON numbers as expressions over their spellings. Bounds compare decimals by value, with all
+// their digits, never as doubles.
 //
-// A number without bounds has every spelling of JSON. Integers and numbers with bounds are spelled
-// without exponents: 100, not 1e2. An integer may end in .0, as JSON Schema has it since draft 6.
+// A number without bounds has every spelling that JSON allows. Integers and numbers with bounds
+// have no exponent: 100, not 1e2. An integer may end in .0, as JSON Schema allows since draft 6.
 //
 //   json_number(pool, {.low = NumberBound{"0.5", true}});  // above 0.5
 #pragma once

@@ -1,6 +1,6 @@
-// How the characters of a JSON string are spelled: as they are, \n and its kind, \u00e9, pairs of
-// surrogates. A Spelling is a position in a string; feed() advances it by one byte and returns the
-// decoded part. Plain values; any thread.
+// Decodes the characters of a JSON string byte by byte: plain characters, short escapes (\n),
+// \u00e9, surrogate pairs. A Spelling is a position in a string; feed() advances it by one byte and
+// returns the decoded part. Plain values; any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// A JSON string whose content is in a language: the quotes, and between them every spelling of the
-// content's characters that JSON has: as they are, \n and its kind, \u00e9, pairs of surrogates.
-// Lengths and patterns speak of characters, so `any_character(){0,5}` holds five characters
-// however they are written. Half of a pair of surrogates is no character and never allowed.
+// A JSON string whose decoded content matches an expression, with every spelling of a character
+// that JSON allows: the character itself, short escapes (\n), \u00e9, surrogate pairs. Lengths and
+// patterns count characters, so `any_character(){0,5}` accepts five characters in any spelling. A
+// lone surrogate is never allowed.
 #pragma once
 
 #include <cstdint>

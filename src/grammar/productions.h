@@ -1,7 +1,7 @@
-// A context-free grammar as productions. What is not recursive is a regular expression: a terminal.
-// So a grammar without recursion is one terminal, and counters stay counters.
+// A context-free grammar as productions. Parts without recursion become regular expressions, the
+// terminals. So a grammar without recursion is a single terminal, and counters are not expanded.
 //
-// Immutable once made, but for the automaton of its terminals: one thread.
+// Immutable except for the automaton of its terminals: one thread.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,9 @@
-// The mask engine's interface to a grammar: a deterministic automaton over bytes, whose states are
-// small numbers. States are immutable, so a rollback is a return to an old number. Equal states
-// have equal numbers, so masks are cached by number.
+// The interface of the mask engine to a grammar: a deterministic automaton over bytes whose states
+// are small integers. States are immutable, so a rollback is a return to an earlier state. Equal
+// states have equal ids, so masks are cached by id.
 //
-// A recognizer may build its states as they are reached: one thread at a time. Its memory and the
-// work of an operation are bounded; beyond the bound step() gives kFailedState and failure() says
-// why.
+// A recognizer may build its states lazily: one thread at a time. Memory and work per operation are
+// limited; beyond a limit step() returns kFailedState and failure() has the reason.
 #pragma once
 
 #include <cstdint>

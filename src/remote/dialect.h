@@ -1,5 +1,5 @@
-// The languages of remote APIs. A dialect is one file and one constant: it writes requests and
-// reads the frames of streams into events. Pure functions, and decoders of one thread each.
+// The wire formats of remote APIs. A dialect is one file and one constant: it writes requests, and
+// converts the frames of a stream to events. Pure functions; a decoder belongs to one thread.
 #pragma once
 
 #include <map>
@@ -18,14 +18,14 @@
 
 namespace wick::remote {
 
-// What is sent: to the endpoint's URL with `path` behind it.
+// A request body, sent to the endpoint's URL followed by `path`.
 struct Call {
   std::string path = {};
   Object body = {};
 };
 
-// The events of an answer as a decoder makes them. Empty texts are dropped; a tool call begins once
-// and arguments come behind its beginning, whatever the API repeats.
+// Collects the events of an answer. Drops empty texts; begins each tool call once, and puts its
+// arguments after that, even if the API repeats ids and names.
 class EventWriter {
  public:
   std::vector<Event> events = {};

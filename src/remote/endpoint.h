@@ -1,4 +1,4 @@
-// A remote provider as it is configured, and the kinds there are. Plain data; any thread.
+// The configuration of a remote provider, and the known kinds of providers. Plain data; any thread.
 #pragma once
 
 #include <cstdint>

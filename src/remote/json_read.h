@@ -1,5 +1,5 @@
-// Fields of foreign JSON, which may be of any type or missing. Pure functions; a null pointer is a
-// value that is not there.
+// Reads fields of foreign JSON that may be missing or of another type. Pure functions; a null
+// pointer means a missing value.
 #pragma once
 
 #include <cstdint>

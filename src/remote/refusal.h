@@ -1,5 +1,4 @@
-// What a remote API's error means: its status, body and headers as a Failure and an Error. Pure
-// functions.
+// Converts a remote API's error (status, body, headers) to a Failure and an Error. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// API keys. A Secret has no way into a message, a log or JSON: reveal() is called where a request's
-// header is made, and where a key is taken out of an API's message. Values of one owner; the memory
-// is overwritten when it is freed.
+// API keys. A Secret cannot be printed, logged or written as JSON: reveal() is called only where a
+// request's header is made, and where the key is removed from an API's message. One owner; the
+// memory is overwritten when it is freed.
 #pragma once
 
 #include <functional>

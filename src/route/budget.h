@@ -1,4 +1,4 @@
-// Budgets: a cap on what some requests may cost within a window of time. Plain data.
+// Budgets: limits on the cost of requests within a window of time. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Budget {
   Nanos cap = 0;
 };
 
-// Who pays for what.
+// The origin of a cost, which decides which budgets it counts for.
 struct Charge {
   std::string provider = {}, model = {};
   std::string key = {}, tag = {};  // of the client; "" = none

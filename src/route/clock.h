@@ -1,5 +1,5 @@
 // Time for the router: monotonic for limits, Unix time for budgets, and timers that set a Wake. The
-// simulation has virtual ones. Any thread.
+// simulation has virtual clocks. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
-// The health of one target (provider, model and credential), as its answers show it: a circuit
-// breaker, a retry budget and the time to its first token. No requests are made to find out. Any
-// thread.
+// The health of one target (provider, model and credential), derived from its answers: a circuit
+// breaker, a retry budget and the time to first token. It sends no requests of its own. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// An answer of the router: attempts one after another, each an answer of a member. The reader's
-// poll() drives it; pauses between attempts end by a timer that sets the reader's Wake.
+// An answer of the router: attempts one after another, each an answer of one provider. The reader's
+// poll() starts the attempts; a timer that sets the reader's Wake ends the pause between two.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Which targets may answer a request, in which order, and why not the others. Pure functions of the
-// rules, the members, and what is known of their health.
+// Selects the targets that may answer a request and their order, and says why others may not. Pure
+// functions of the rules, the providers, and the time to first token that was measured.
 #pragma once
 
 #include <cstdint>

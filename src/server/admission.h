@@ -1,10 +1,10 @@
-// Whether an answer may begin: not where those before it would hold it up for longer than the
-// server allows. Better a refusal at once than an answer too late. Of each model it knows which
-// answers are computed and since when, which ones wait, how long the latest ones took, and how much
-// later than estimated they began: 99 of 100 begin in time. Any thread.
+// Admission control: refuses an answer whose estimated queue time exceeds the server's limit, so a
+// client learns at once that it should try elsewhere. For each model it records which answers run
+// and since when, which wait, how long recent ones took, and by how much the estimate was wrong: 99
+// of 100 answers start within the estimate. Any thread.
 //
 //   WICK_TRY(auto place, admission.enter("smol", 1, {.slots = 16, .max_wait_ms = 5000}));
-//   place->end(usage);   // of each answer; its destructor gives the place back
+//   place->end(usage);   // for each answer; the destructor releases the place
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How long a model stays loaded without use, as Ollama's clients and its variable write it.
+// Durations as in Ollama's keep_alive: "5m", seconds as a number, -1 for ever.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// POST /v1/embeddings. Computed on a thread of server/task.h; the client's going ends it.
+// POST /v1/embeddings. Computed on a thread of server/task.h; cancelled if the client disconnects.
 #pragma once
 
 #include <memory>

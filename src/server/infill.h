@@ -1,4 +1,4 @@
-// POST /infill in llama.cpp's format, and `suffix` of the other APIs.
+// POST /infill in llama.cpp's format, and the field `suffix` of the other APIs.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,5 @@
-// Writes JSON into a text that is there: no tree, no memory of its own but what the text grows.
-// Commas come by themselves. Texts are valid UTF-8; what may not be goes through repair_utf8()
-// first. One thread.
+// Appends JSON to a string, without a tree and without memory of its own. It inserts the commas.
+// Texts must be valid UTF-8; others go through repair_utf8() first. One thread.
 //
 //   JsonOut(out).object().field("id", id).key("choices").array().end_array().end_object();
 #pragma once

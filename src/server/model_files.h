@@ -1,5 +1,5 @@
-// What admins may do with the files of models. The routes know this interface; who makes them
-// (cli/) knows the store. Any thread.
+// Operations of admins on model files (pull, delete, copy). The routes see only this interface;
+// cli/ implements it with the store. Any thread.
 #pragma once
 
 #include <cstdint>

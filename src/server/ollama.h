@@ -1,4 +1,4 @@
-// Ollama's /api: chat and generate (lines of JSON), and what its clients ask of models.
+// Ollama's API: chat and generate (streams of JSON lines), and its routes about models.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,4 @@
-// Pieces of JSON that OpenAI's APIs share: usage, log-probabilities, and what wick tells besides.
-// One thread.
+// Parts of JSON that OpenAI's APIs share: usage, logprobs, and wick's own fields. One thread.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// GET /openapi.json: an OpenAPI 3.1 document of the tables of routes and fields. And a route that
-// is known, and not there yet.
+// GET /openapi.json: an OpenAPI 3.1 document made from the tables of routes and fields. Also the
+// handler of routes that are not implemented yet (501).
 #pragma once
 
 #include <memory>

@@ -1,11 +1,11 @@
-// The web page: the files of web/, as tools/embed_page wrote them into the program. Its code asks
-// the same routes as everybody else; the files themselves need no key.
+// The web page: the files of web/, which tools/embed_page embeds into the program. The page uses
+// the public routes; its own files need no key.
 //
-//   GET /                        index.html, asked for anew each time (304 if it is the same)
-//   GET /web/HASH/js/main.js     kept by browsers for ever: another content has another HASH
+//   GET /                        index.html, revalidated at each request (304 if unchanged)
+//   GET /web/HASH/js/main.js     cached forever: HASH changes with the content
 //
-// What a model writes is hostile, so the answer's headers allow no code but these files, no
-// request to anybody but this server, and no frame around the page.
+// Model output is untrusted, so the headers allow no code but these files, no request to another
+// server, and no frame around the page.
 #pragma once
 
 #include <memory>

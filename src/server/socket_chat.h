@@ -2,9 +2,9 @@
 //
 //   → {"id": "a", "request": {"messages": […], …}}     as POST /v1/chat/completions
 //   ← {"id": "a", "chunk": {…}}                        the chunks of its stream, in their order
-//   ← {"id": "a", "error": {…}}                        instead of the rest, or of all
-//   ← {"id": "a", "done": true}                        the last one, always
-//   → {"id": "a", "cancel": true}                      ends it; its "done" has "cancelled": true
+//   ← {"id": "a", "error": {…}}                        an error, instead of further chunks
+//   ← {"id": "a", "done": true}                        always the last message of a chat
+//   → {"id": "a", "cancel": true}                      cancels it; "done" has "cancelled": true
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // Threads for calls that would block the loop, such as Provider::start() for a WebSocket's message.
-// They start with the first task and end with the Starter, which lets the task that runs end and
-// drops the others. Any thread; not the threads of the tasks themselves may destroy it.
+// They start with the first task. The destructor waits for the running task and drops the others;
+// it must not run on one of these threads. Any thread.
 #pragma once
 
 #include <condition_variable>

@@ -1,6 +1,5 @@
-// What a handler does that takes long, such as embeddings or a model that is fetched: it runs on a
-// thread of its own kind, so that the transport's workers stay free, and is told to stop when the
-// client has gone.
+// Handlers that take long, such as embeddings or the download of a model: they run on a separate
+// thread, so the transport's workers stay free, and are cancelled when the client disconnects.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The log-probabilities of /v1/completions: {"tokens", "token_logprobs", "top_logprobs",
-// "text_offset"}, where a token that is no whole character is "bytes:\xe2\x80". One thread.
+// The logprobs of /v1/completions: {"tokens", "token_logprobs", "top_logprobs", "text_offset"}. A
+// token that is not a complete character is written as "bytes:\xe2\x80". One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Spans of answers for OpenTelemetry: gathered here, sent as OTLP/HTTP in JSON to a collector by a
-// thread of its own, in batches. Who answers never waits for it: what finds no room is counted and
-// left out. Names are those of the GenAI conventions, which are still in development. Any thread.
+// Spans of answers for OpenTelemetry, sent as OTLP/HTTP in JSON to a collector by a separate
+// thread, in batches. Answers never wait for it: if the queue is full, a span is counted and
+// dropped. Names follow the GenAI semantic conventions, which are still in development. Any thread.
 //
 //   WICK_TRY(const auto traces, Traces::start("http://localhost:4318", "0.1.0"));
 #pragma once

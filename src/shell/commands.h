@@ -1,5 +1,5 @@
-// Commands whose meaning is more than a row: builtins that change the shell, tools with a language
-// of their own (find, sed, awk, tar), wrappers, and those whose output is known exactly. Each is
+// Commands that a row cannot describe: builtins that change the shell, tools with a language of
+// their own (find, sed, awk, tar), wrappers, and commands whose output is known exactly. Each is
 // one function; the table is in commands.cc.
 #pragma once
 

@@ -1,8 +1,7 @@
 // Internals of the abstract interpreter behind shell/verdict.h. It visits the tree with a State
-// (what is known of variables, cwd, functions) and collects effects. Where the run forks (branches,
-// loops,
-// `||`), both ways are walked and their states joined: no reachability is argued. One Evaluator
-// makes one verdict, on one thread.
+// (the known values of variables, cwd and functions) and collects effects. At a branch, a loop or
+// `||` it visits both paths and joins their states; no path is ever ruled out. One Evaluator makes
+// one verdict, on one thread.
 #pragma once
 
 #include <deque>

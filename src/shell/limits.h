@@ -1,5 +1,5 @@
-// Limits of this module. A command past any of them is not analyzed: its verdict is `high: too
-// complex`, never a guess.
+// Limits of this module. A command beyond a limit is not analyzed: its verdict is `high: too
+// complex`.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// Internals of the parser behind shell/parse.h. Recursive descent over characters: what a token
-// is depends on where it stands, so there is no separate lexer. Every method that returns bool
-// returns false after fail(); nothing is looked at behind a failure but by those who read on trial,
-// with an Attempt. One Parser reads one text; back-quoted commands and here-documents are texts of
-// their own, with a map back to the source.
+// Internals of the parser behind shell/parse.h. Recursive descent over characters: a token's kind
+// depends on its context, so there is no separate lexer. A method that returns bool returns false
+// after fail(); its caller then returns, unless it parses speculatively with an Attempt. One Parser
+// reads one text. Back-quoted commands and here-documents are parsed as texts of their own, with a
+// map to positions in the source.
 #pragma once
 
 #include <string>

@@ -1,13 +1,13 @@
-// Commands as data: one row says which options a command knows, what its operands are, and what it
-// does besides. Rows lie in *_data.cc, by family. How to write one: docs/shell.md.
+// Commands as data: a row lists the options of a command, the roles of its operands, and further
+// effects. Rows are in *_data.cc, by family. How to write one: docs/shell.md.
 //
-//   {"sort", "r*", "-bdfgiMhnRrVcCmsuz -k:. -o:w -S:. -t:. -T:. --output=w …", ""}
+//   {"sort", "r*", "-bdfgiMhnRrVcCmsuz -k:. -o:w -S:. -t:. -T:a --output=w …", ""}
 //
 // operands  one letter each, `*` repeats the letter before it: "r*w" is sources and a destination
-// options   "-ab" flags, "-o:w" with an argument of role w, "--out=w", "--color?." optional
-// argument;
-//           behind any of them "@D" makes every operand D, "!U" adds effect U, "#" drops the first
-//           operand's role (grep -e), "$" the last one's (cp -t)
+// options   "-ab" flags, "-o:w" with an argument of role w, "--out=w" the same for a long name,
+//           "--color?." with an optional argument; suffixes: "@D" gives every operand the role D,
+//           "!U" adds effect U, "#" drops the first operand's role (grep -e), "$" the last one's
+//           (cp -t)
 // effects   letters of kEffectLetters
 #pragma once
 

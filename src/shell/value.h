@@ -1,5 +1,5 @@
-// What is known of a word at run time: one of a few strings, or a string of which only the
-// beginning is known. Plain data of the evaluator.
+// The abstract value of a word: one of a few strings, or a string with a known prefix. Plain data
+// of the evaluator.
 #pragma once
 
 #include <string>

@@ -1,12 +1,13 @@
 // What a shell command would do, and how risky that is. The command is parsed and interpreted
-// abstractly: each word becomes what is known of it, each simple command a set of effects. The
-// level is the maximum over the effects, so it cannot fall when parts are added. kSafe is a proof
-// under the assumptions of docs/shell.md; whatever is not known is at least kHigh. Pure: no file,
-// clock or environment is looked at. Any thread.
+// abstractly: the value of a word is a set of possible strings, and each simple command yields a
+// set of effects. The level is the maximum over the effects, so adding a part never lowers it.
+// kSafe is a proof under the assumptions of docs/shell.md; anything unknown is at least kHigh.
+// Pure: reads no file, clock or environment. Any thread.
 //
-//   const Verdict v = judge("cd / && rm -rf *", Dialect::kBash, Mode::kScript, {.cwd =
-//   "/home/u/p"}); v.level;                     // kCritical v.effects[0].span;           // bytes
-//   8 … 16: `rm -rf *`
+//   const Verdict v =
+//       judge("cd / && rm -rf *", Dialect::kBash, Mode::kScript, {.cwd = "/home/u/p"});
+//   v.level;            // kCritical
+//   v.effects[0].span;  // bytes 8 to 16: `rm -rf *`
 #pragma once
 
 #include <cstdint>
