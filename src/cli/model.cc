@@ -141,7 +141,8 @@ Action setup_model(Flags flags) {
   };
   add("list", "list local models and models to download", list);
   add("pull", "download a model", pull_model)
-      .required_text("NAME", o->name, "a name of wick model list, hf:org/repo[:file or quant], or a URL");
+      .required_text("NAME", o->name,
+                     "a name of wick model list, hf:org/repo[:file or quant], or a URL");
   Flags about = add("info", "show the metadata of a model", info);
   o->settings.add_model(about, true);
   add("verify", "verify the SHA-256 of a model's files", verify)

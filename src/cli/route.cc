@@ -104,8 +104,8 @@ Action setup_route(Flags flags) {
   const auto o = std::make_shared<Options>();
   flags.require_command();
   o->settings.add_file(flags);
-  Flags one =
-      flags.command("explain", "show which provider would answer a prompt", [o] { o->run = explain; });
+  Flags one = flags.command("explain", "show which provider would answer a prompt",
+                            [o] { o->run = explain; });
   one.text("MODEL", o->model, "auto, remote/model, local/model, or PROVIDER/model");
   one.text("-p,--prompt", o->prompt, "the prompt");
   one.integer("-n,--max-tokens", o->max_tokens, {0, 1 << 24}, "of the answer; 0 = the model's");
