@@ -299,6 +299,7 @@ function(wick_product_tests)
   set_tests_properties(tidy PROPERTIES LABELS unit)
   wick_add_script(tidy_rules ${CMAKE_SOURCE_DIR}/tests/tidy_test.py)
   wick_add_script(references ${CMAKE_SOURCE_DIR}/tests/references_test.py)
+  wick_add_script(odr ${CMAKE_SOURCE_DIR}/tests/odr_test.py)
   wick_add_script(models_table ${CMAKE_SOURCE_DIR}/tests/models_table_test.py)
 endfunction()
 

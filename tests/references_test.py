@@ -127,11 +127,45 @@ def wrong_page(name, text, root, words, values):
     return out + [f"{name}: the exception {word} is not needed" for word in sorted(allowed - missing)]
 
 
+def constants(text):
+    """The numbers that a header defines; casts and the marks of C++'s literals are dropped."""
+    found, plain = {}, re.sub(r"//[^\n]*", "", text)
+    for name, value in re.findall(r"\b([a-z_]\w*|k[A-Z]\w*) =\s+([^;,]+?)(?=[;,])", plain):
+        value = re.sub(r"std::\w+\{([^}]*)\}", r"\1", value).replace("'", "")
+        value = re.sub(r"\b(\d+)U?L*\b", r"\1", value)
+        if re.fullmatch(r"[-\w\s().+*<]+", value):
+            try:
+                found.setdefault(name, eval(value, {"__builtins__": {}}, dict(found)))  # numbers and names of the tree alone
+            except (NameError, SyntaxError, TypeError):
+                pass
+    return found
+
+
+def wrong_figures(root, rows):
+    """A line for each row of tests/figures.txt whose page does not have the value of its constants."""
+    out = []
+    for row in rows:
+        page, header, expression, words = (part.strip() for part in row.split("|", 3))
+        value = eval(expression, {"__builtins__": {}}, constants((root / header).read_text()))
+        said = " ".join(words.split()).replace("%,", f"{value:,}").replace("%", str(value))
+        if said not in " ".join((root / page).read_text().split()):
+            out.append(f"{page}: {expression} of {header} is {value}, but there is no '{said}'")
+    return out
+
+
+def figures(root):
+    lines = (root / "tests/figures.txt").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 class References(unittest.TestCase):
     maxDiff = None
 
     def test_what_is_named_exists(self):
         self.assertEqual(wrong(ROOT), [])
+
+    def test_figures_are_those_of_the_constants(self):
+        self.assertEqual(wrong_figures(ROOT, figures(ROOT)), [])
 
 
 class Planted(unittest.TestCase):
@@ -164,6 +198,18 @@ class Planted(unittest.TestCase):
     def test_sections(self):
         self.assertEqual(self.wrong("# Parts of a part\n**Bold.** x", '// docs/a.md, "Parts", docs/a.md, "Bold", docs/a.md, "x"\n'),
                          ["src/base/a.h:3: docs/a.md has no section x"])
+
+    def test_figures(self):
+        row = "docs/a.md | src/base/limits.h | kMost >> 10 | at most % KiB"
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {"docs/a.md": "It takes at most\n16 KiB.", "src/base/limits.h":
+                               "inline constexpr std::size_t kMost = std::size_t{16} << 10U;  // 1 = one\n"}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            self.assertEqual(wrong_figures(root, [row]), [])
+            (root / "src/base/limits.h").write_text("inline constexpr int kMost = 8'192;\n")
+            self.assertEqual(wrong_figures(root, [row]), ["docs/a.md: kMost >> 10 of src/base/limits.h is 8, but there is no 'at most 8 KiB'"])
 
     def test_exceptions_that_are_not_needed(self):
         with unittest.mock.patch.dict(FOREIGN, {"docs/a.md": {"Part", "Whole"}}):

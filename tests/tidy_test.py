@@ -66,10 +66,6 @@ class ModuleBoundaries(unittest.TestCase):
         self.plant("src/hub/store.h", "namespace wick {\nstruct Command { int x; };\n}")
         self.assertRegex(self.tidy(), r"src/(cli/cli|hub/store)\.h: wick::Command is defined in src/(hub/store|cli/cli)\.h, too\n")
 
-    def test_two_types_of_one_name_are_one_for_the_linker(self):
-        self.plant("src/hub/store.h", "namespace wick {\nstruct Command { int x; };\n}")
-        self.assertRegex(self.tidy(), r"src/(cli/cli|hub/store)\.h: wick::Command is defined in src/(hub/store|cli/cli)\.h, too\n")
-
     def test_a_public_header_is_in_the_table(self):
         (self.root / "include/wick/new.h").write_text("#pragma once\n")
         self.assertIn("include/wick/new.h: is in neither group of public headers", self.tidy())
@@ -172,6 +168,12 @@ class Rules(unittest.TestCase):
         self.write("src/engine/a.h", "// Sums.\n// Hot: all of it.\n#pragma once\n")
         self.refuses("src/engine/a.cc", "int f() {\n  return *std::make_unique<int>(3);\n}\n", "src/engine/a.cc:2: 'make_unique' on the hot path")
         self.refuses("src/engine/a.cc", "void f() {\n  throw 3;\n}\n", "src/engine/a.cc:2: 'throw' on the hot path")
+
+    def test_retired_words_in_pages(self):
+        self.write("src/base/a.cc", "int x;\n")
+        for word in ("the whole " + "house", "initial" + "ise", "the numbers of the " + "cache"):
+            self.refuses("docs/a.md", f"# A page\n{word}\n", "docs/a.md:2: '")
+        self.accepts("docs/a.md", "# A page\ninitialize the KV cache\n")
 
     def test_threads_terminal_and_retired_words(self):
         self.refuses("src/engine/a.cc", "std::thread t(f);\nstd::cout << 3;\n// scored by Scored" "Token\n", "src/engine/a.cc:1: starts a thread",

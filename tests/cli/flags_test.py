@@ -50,12 +50,20 @@ class Flags(unittest.TestCase):
             named = {flag for text in literal.findall(code) for flag in FLAG.findall(text)}
             self.assertLessEqual(named, self.known | OTHERS.get(name, set()), name)
 
+    def unknown_flags(self, page, name):
+        """Those that a page names and the program does not have."""
+        unknown = set()
+        for code in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page, flags=re.S)):
+            if OURS.match(code):
+                unknown |= set(FLAG.findall(code)) - self.known - OTHERS.get(name, set())
+        return unknown
+
     def test_the_docs_name_flags_that_there_are(self):
         for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-            for code in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", path.read_text(), flags=re.S)):
-                if OURS.match(code):
-                    unknown = set(FLAG.findall(code)) - self.known - OTHERS.get(path.name, set())
-                    self.assertEqual(unknown, set(), (path.name, code))
+            self.assertEqual(self.unknown_flags(path.read_text(), path.name), set(), path.name)
+
+    def test_a_flag_that_there_is_not_is_found(self):
+        self.assertEqual(self.unknown_flags("`--temp 0`, `wick run --tepm 1`, `other --tepm`", "a.md"), {"--tepm"})
 
     def test_help_shows_no_marks_of_the_parser(self):
         for command in ("chat", "run", "estimate"):
