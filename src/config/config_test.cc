@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <map>
@@ -83,6 +84,9 @@ TEST_F(ConfigFiles, AFileThatIsNamedMustBeThere) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, "/no/such.toml: is no file that can be read");
   EXPECT_FALSE(Config::load({.file = dir_.path(), .variable = reader({})}));  // a folder
+  const auto pipe = dir_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(Config::load({.file = pipe, .variable = reader({})}));  // waits for no writer
 }
 
 TEST_F(ConfigFiles, OurOwnVariableBeatsTheForeignOnesAndAnEmptyOneCountsAsNone) {

@@ -165,10 +165,11 @@ Result<Object> parse_toml_tables(std::string_view text, std::string_view path) {
 }
 
 Result<std::string> read_toml_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
   std::string text(kMaxConfigBytes + 1, '\0');
   std::error_code ignored;
   const bool is_file = std::filesystem::is_regular_file(path, ignored);
+  std::ifstream in;
+  if (is_file) in.open(path, std::ios::binary);  // opening a pipe would wait for its writer
   if (is_file) in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (!is_file || (in.fail() && !in.eof()) || in.bad()) {
     Error error = bad_file(path.string(), "is no file that can be read");

@@ -128,8 +128,9 @@ Result<Keys> Keys::load(const std::filesystem::path& path) {
                  .hint = "wick serve key new prints a line for this file"};
   };
   struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+  if (::stat(path.c_str(), &status) != 0)
     return fail(ErrorCode::kNotFound, "there is no such file of keys");
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalid, "is not a regular file");
   if ((status.st_mode & S_IWOTH) != 0)
     return fail(ErrorCode::kInvalid, "everybody may write this file of keys (chmod o-w)");
   if (static_cast<std::uint64_t>(status.st_size) > kMaxKeyFileBytes)
