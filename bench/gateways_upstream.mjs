@@ -1,0 +1,40 @@
+// An API for bench/against_gateways: OpenAI's chat completions with a fixed text, at once or, if the prompt says so, after
+// some time. A piece of a paced stream is the time at which it was sent (CLOCK_MONOTONIC, ns).
+//   node gateways_upstream.mjs            prints its port
+import http from 'node:http';
+
+const usage = {prompt_tokens: 12, completion_tokens: 2, total_tokens: 14};
+const base = {id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm'};
+const whole = JSON.stringify({...base, usage, choices: [{index: 0, finish_reason: 'stop',
+  message: {role: 'assistant', content: 'Hello.'}}]});
+const frame = (delta, more = {}) => 'data: ' + JSON.stringify({...base, object: 'chat.completion.chunk',
+  choices: [{index: 0, delta, finish_reason: null, ...more}]}) + '\n\n';
+const end = frame({}, {finish_reason: 'stop'}) +
+  'data: ' + JSON.stringify({...base, object: 'chat.completion.chunk', choices: [], usage}) + '\n\ndata: [DONE]\n\n';
+const short = frame({role: 'assistant', content: 'Hello.'}) + end;
+
+function pace(response, chunks, ms) {
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sent++ < chunks) return response.write(frame({content: process.hrtime.bigint() + ' '}));
+    clearInterval(timer);
+    response.end(end);
+  }, ms);
+  response.on('close', () => clearInterval(timer));
+}
+
+const server = http.createServer((request, response) => {
+  let body = '';
+  request.on('data', (piece) => { body += piece; });
+  request.on('end', () => {
+    const paced = /pace (\d+) x (\d+) ms/.exec(body);
+    const isStream = /"stream"\s*:\s*true/.test(body);
+    response.setHeader('Content-Type', isStream ? 'text/event-stream' : 'application/json');
+    if (isStream && paced) return pace(response, Number(paced[1]), Number(paced[2]));
+    const wait = /wait (\d+) ms/.exec(body);
+    if (wait) setTimeout(() => response.end(isStream ? short : whole), Number(wait[1]));
+    else response.end(isStream ? short : whole);
+  });
+});
+server.keepAliveTimeout = 600_000;
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
