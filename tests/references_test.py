@@ -26,7 +26,6 @@ FOREIGN = {
     "docs/kernels/q4_k.md": {"vpmulld"},
     "docs/numerics.md": {"max_j", "vdpbf16ps"},
     "docs/perf.md": {"vpermb", "vpmulld"},
-    "docs/server.md": {"wrk"},
     "docs/templates.md": {"lipsum"},
     "docs/tokenizers.md": {"UNUSED", "UnicodeScripts", "chameleon", "spark2_5"},
     "docs/library.md": {"n_x"},
