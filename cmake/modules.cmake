@@ -115,7 +115,7 @@ function(wick_test_flags target)
 endfunction()
 
 # Several files are compiled as one: most of a file's time goes into headers and templates that its neighbors have as well. Tables
-# (_data.cc), architectures, commands (cli), providers (remote) and these stand apart, because their unnamed namespaces share a name with a neighbor's. Files of
+# (_data.cc), architectures and these stand apart, because their unnamed namespaces share a name with a neighbor's. Files of
 # WICK_HOT_MODULES stand apart too: their instructions may not depend on neighbors.
 set(WICK_APART server/chat_test server/completions_test server/request_test server/responses_test model/placement_test
   model/same_bits_test model/wild_values_test model/slot_map_test http/websocket_test hub/pull_test hub/store_test
@@ -124,7 +124,7 @@ set(WICK_APART server/chat_test server/completions_test server/request_test serv
   local/local_session_test local/local_test library/memory_faults_test library/same_answers_test library/stream_logprobs_test
   text/tokenizer_test format/json_reader_test base/thread_team net/transfers shell/rewrites_test grammar/output_format
   grammar/json_spelling grammar/gbnf grammar/productions model/families_test model/parity_experts_test model/parity_test
-  server/admission)
+  server/admission remote/anthropic remote/azure remote/gemini remote/ollama remote/openai)
 
 function(wick_unite target files_at_a_time)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_at_a_time})
@@ -170,7 +170,7 @@ function(wick_module module below)
   else()
     wick_precompile(wick_${module} module)
   endif()
-  if(NOT module IN_LIST WICK_HOT_MODULES AND NOT module MATCHES "^(cli|remote)$")
+  if(NOT module IN_LIST WICK_HOT_MODULES)
     wick_unite(wick_${module} 6)
   endif()
   if(module MATCHES "^(cli|library)$")

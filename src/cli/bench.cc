@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kProbeBytes = 256 << 20;  // of the file, for the plain read
 
-struct Options {
+struct BenchFlags {
   OptionFlags settings = {};
   std::vector<int> prompt = {512}, generate = {64}, threads = {}, depth = {0};
   int repeats = 3;
@@ -138,7 +138,7 @@ class Bench {
   std::vector<TokenId> tokens_;
 };
 
-std::vector<Test> tests_of(const Options& o) {
+std::vector<Test> tests_of(const BenchFlags& o) {
   std::vector<Test> tests;
   for (const int depth : o.depth) {
     for (const int n : o.prompt) {
@@ -151,7 +151,7 @@ std::vector<Test> tests_of(const Options& o) {
   return tests;
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_bench(const BenchFlags& o) {
   const auto tests = tests_of(o);
   int context = 1;
   for (const Test& test : tests)
@@ -195,7 +195,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_bench(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<BenchFlags>();
   o->settings.add_model(flags, false);
   o->settings.add(flags, {"local.device", "local.tensor_split", "cache.kv_type"});
   constexpr Range<int> kTokens = {0, 1 << 20};
@@ -208,7 +208,7 @@ Action setup_bench(Flags flags) {
   flags.toggle("--no-warmup", o->is_cold, "no warm-up run");
   flags.integer("-b,--batch-size", o->chunk, {1, 8192}, "prompt tokens per forward pass");
   flags.toggle("--json", o->is_json, "print one JSON object per line");
-  const auto chosen = std::make_shared<Action>([o] { return run(*o); });
+  const auto chosen = std::make_shared<Action>([o] { return run_bench(*o); });
   add_bench_single(flags, chosen);
   add_bench_chat(flags, chosen);
   add_bench_serve(flags, chosen);

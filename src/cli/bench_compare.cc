@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 16U << 20;
 
-struct Options {
+struct CompareFlags {
   std::string before = {}, after = {};
   int percent = 5;
 };
@@ -68,7 +68,7 @@ bool is_better_when_more(std::string_view figure) {
   return figure.ends_with("_per_second");
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_compare(const CompareFlags& o) {
   WICK_TRY(const Figures before, read(o.before));
   WICK_TRY(const Figures after, read(o.after));
   int worse = 0, compared = 0;
@@ -100,9 +100,9 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 void add_bench_compare(Flags& bench, const ChosenAction& chosen) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<CompareFlags>();
   Flags flags = bench.command("compare", "compare two files of --json results",
-                              [=] { *chosen = [o] { return run(*o); }; });
+                              [=] { *chosen = [o] { return run_compare(*o); }; });
   flags.required_text("BEFORE", o->before, "results of wick bench --json");
   flags.required_text("AFTER", o->after, "results of a later wick bench --json");
   flags.integer("--limit", o->percent, {0, 1000}, "allowed regression in percent");

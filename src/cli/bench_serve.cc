@@ -9,7 +9,7 @@ namespace wick {
 
 namespace {
 
-struct Options : BenchOptions {
+struct BenchServeFlags : BenchOptions {
   std::vector<int> concurrency = {1, 2, 4, 8, 16};
   int requests = 2;  // of each stream
   int late_prompt = 0;
@@ -53,7 +53,7 @@ GenerateRequest request_of(std::vector<TokenId> prompt, int generate) {
           .ignore_end = true};
 }
 
-Result<BenchRecord> serve(const Options& o, BenchSetup setup, int streams) {
+Result<BenchRecord> serve(const BenchServeFlags& o, BenchSetup setup, int streams) {
   setup.local.engine.max_seqs = streams;
   WICK_TRY(const Sums sums, measure(o, setup, [&](const TimedEngine& timed) {
              std::vector<GenerateRequest> all;
@@ -72,7 +72,7 @@ Result<BenchRecord> serve(const Options& o, BenchSetup setup, int streams) {
 }
 
 // The same number of streams while a long prompt is read: how long their next text takes.
-Result<BenchRecord> serve_beside(const Options& o, BenchSetup setup, int streams) {
+Result<BenchRecord> serve_beside(const BenchServeFlags& o, BenchSetup setup, int streams) {
   setup.local.engine.max_seqs = streams + 1;
   const auto requests = [&](const TimedEngine& timed) {
     std::vector<GenerateRequest> all;
@@ -90,7 +90,7 @@ Result<BenchRecord> serve_beside(const Options& o, BenchSetup setup, int streams
                                  {"gap_p99_ms", quartiles({percentile(sums.gaps, 99)})}}};
 }
 
-Result<int> run_serve(const Options& o) {
+Result<int> run_serve(const BenchServeFlags& o) {
   WICK_TRY(BenchSetup setup, set_up(o));
   const bool has_late = o.late_prompt > 0;
   int& context = setup.local.engine.context;
@@ -121,7 +121,7 @@ struct Mode {
 
 // Eight requests: a common beginning of `prompt` tokens, then as many of their own as they
 // generate.
-std::vector<GenerateRequest> of_common_beginning(const TimedEngine& timed, const Options& o) {
+std::vector<GenerateRequest> of_common_beginning(const TimedEngine& timed, const BenchServeFlags& o) {
   std::vector<GenerateRequest> all;
   for (unsigned i = 1; i <= 8; ++i) {
     auto prompt = timed.random_tokens(o.prompt, 0);
@@ -132,7 +132,7 @@ std::vector<GenerateRequest> of_common_beginning(const TimedEngine& timed, const
   return all;
 }
 
-Result<int> run_matrix(const Options& o) {
+Result<int> run_matrix(const BenchServeFlags& o) {
   WICK_TRY(BenchSetup setup, set_up(o));
   if (setup.local.engine.context == 0) setup.local.engine.context = o.prompt + 2 * o.generate;
   constexpr Mode kModes[] = {
@@ -154,7 +154,7 @@ Result<int> run_matrix(const Options& o) {
   return kExitOk;
 }
 
-void add_runs(Flags& flags, Options& o) {
+void add_runs(Flags& flags, BenchServeFlags& o) {
   add_common(flags, o, 1);
   flags.integer("-p,--n-prompt", o.prompt, {1, 1 << 20}, "prompt tokens");
   flags.integer("--warm-up", o.warm_up, {0, 100}, "warm-up runs, not measured");
@@ -163,7 +163,7 @@ void add_runs(Flags& flags, Options& o) {
 }  // namespace
 
 void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<BenchServeFlags>();
   Flags flags = bench.command(
       "serve", "concurrent streams: tokens/s, time to first token, inter-token latency",
       [=] { *chosen = [o] { return run_serve(*o); }; });
@@ -177,7 +177,7 @@ void add_bench_serve(Flags& bench, const ChosenAction& chosen) {
 }
 
 void add_bench_matrix(Flags& bench, const ChosenAction& chosen) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<BenchServeFlags>();
   o->prompt = 256;
   o->generate = 32;
   o->runs = 10;

@@ -24,7 +24,7 @@ namespace {
 // one, and a command of more than shell::kMaxSource still gets its verdict.
 constexpr std::size_t kMaxInput = 16 * shell::kMaxSource;
 
-struct Options {
+struct CheckFlags {
   std::string command = {};
   std::string shell = "bash", mode = "script";
   bool is_batch = false, is_json = false;
@@ -111,7 +111,7 @@ Result<shell::Verdict> judge_line(const std::string& line) {
   return judge(command, dialect, mode, profile);
 }
 
-Result<int> run_batch(const Options& options) {
+Result<int> run_batch(const CheckFlags& options) {
   if (!options.is_json) return bad("--batch writes JSON alone", "wick check --batch --json");
   if (!options.command.empty())
     return bad("--batch reads objects from standard input, one a line", "");
@@ -170,7 +170,7 @@ void print_verdict(const std::string& command, const shell::Verdict& verdict, bo
   if (!verdict.suggestion.empty()) print({"  safer: ", printable(verdict.suggestion), "\n"});
 }
 
-Result<int> run_one(const Options& options, bool is_long) {
+Result<int> run_one(const CheckFlags& options, bool is_long) {
   std::string command = options.command;
   if (command == "-") {
     WICK_TRY(command, read_text("-", kMaxInput));
@@ -189,7 +189,7 @@ Result<int> run_one(const Options& options, bool is_long) {
 }
 
 Action setup(Flags flags, bool is_long) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckFlags>();
   // One argument, judged byte for byte: words joined again would have lost their quotes.
   flags.text("command", options->command,
              "the command, as one argument in quotes; - reads it from standard input");

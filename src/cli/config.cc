@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxShown = 4096;  // bytes of a path
 
-struct Options {
+struct ConfigFlags {
   OptionFlags settings = {};
   bool shows_origin = false, is_json = false;
-  Result<int> (*run)(const Options&) = nullptr;
+  Result<int> (*run)(const ConfigFlags&) = nullptr;
 };
 
 struct ValueMaker {
@@ -38,7 +38,7 @@ JsonValue to_value(const OptionValue& value) {
 }
 
 // As TOML, so that the output can be used as a file.
-Result<int> show(const Options& o) {
+Result<int> show(const ConfigFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   Object all;
   for (const Option& row : options()) {
@@ -63,7 +63,7 @@ Result<int> show(const Options& o) {
   return kExitOk;
 }
 
-Result<int> path(const Options& o) {
+Result<int> path(const ConfigFlags& o) {
   Array files;
   for (const std::filesystem::path& file : config_files()) {
     std::error_code ignored;
@@ -132,7 +132,7 @@ JsonValue schema_of(const Option& row) {
   return schema;
 }
 
-Result<int> schema(const Options& /*o*/) {
+Result<int> schema(const ConfigFlags& /*o*/) {
   Object tables;
   for (const Option& row : options()) {
     const std::size_t dot = row.key.find('.');
@@ -153,7 +153,7 @@ Result<int> schema(const Options& /*o*/) {
 }
 
 // The rows of docs/config.md.
-Result<int> table(const Options& /*o*/) {
+Result<int> table(const ConfigFlags& /*o*/) {
   print(
       {"| key | default | allowed | flag | environment | what it does |\n"
        "|---|---|---|---|---|---|\n"});
@@ -176,9 +176,9 @@ Result<int> table(const Options& /*o*/) {
 }  // namespace
 
 Action setup_config(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ConfigFlags>();
   flags.require_command();
-  const auto add = [&](const char* name, const char* help, Result<int> (*run)(const Options&)) {
+  const auto add = [&](const char* name, const char* help, Result<int> (*run)(const ConfigFlags&)) {
     return flags.command(name, help, [o, run] { o->run = run; });
   };
   Flags shown = add("show", "all settings as TOML", show);

@@ -23,7 +23,7 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kProbeBytes = std::size_t{256} << 20;
+constexpr std::size_t kMemoryProbeBytes = std::size_t{256} << 20;
 
 std::string processor() {
   std::ifstream in("/proc/cpuinfo");
@@ -47,7 +47,7 @@ struct Row {
   std::string key, value, advice = {};
 };
 
-Result<int> run(bool is_json) {
+Result<int> run_doctor(bool is_json) {
   std::vector<Row> rows;
   const auto isa = choose_isa();
   rows.push_back({"version", WICK_VERSION});
@@ -67,11 +67,11 @@ Result<int> run(bool is_json) {
   rows.push_back({"memory", human_bytes(machine_memory_bytes())});
   rows.push_back(
       {"memory_free", human_bytes(static_cast<std::uint64_t>(::sysconf(_SC_AVPHYS_PAGES)) * page)});
-  if (const auto buffer = AlignedBuffer::create(kProbeBytes, AlignedBuffer::Pages::kHuge)) {
+  if (const auto buffer = AlignedBuffer::create(kMemoryProbeBytes, AlignedBuffer::Pages::kHuge)) {
     WICK_TRY(ThreadTeam team, ThreadTeam::create(usable_threads()));
-    std::fill_n(buffer->data(), kProbeBytes,
+    std::fill_n(buffer->data(), kMemoryProbeBytes,
                 std::byte{1});  // pages are in place before the clock starts
-    const double speed = read_bandwidth(team, {buffer->data(), kProbeBytes});
+    const double speed = read_bandwidth(team, {buffer->data(), kMemoryProbeBytes});
     rows.push_back({"read_bandwidth", cat(human_bytes(static_cast<std::uint64_t>(speed)), "/s")});
   }
   const auto store = Store::open();
@@ -103,7 +103,7 @@ Result<int> run(bool is_json) {
 Action setup_doctor(Flags flags) {
   const auto is_json = std::make_shared<bool>(false);
   flags.toggle("--json", *is_json, "one JSON object");
-  return [is_json] { return run(*is_json); };
+  return [is_json] { return run_doctor(*is_json); };
 }
 
 }  // namespace wick

@@ -20,9 +20,9 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxInput = 256'000'000;
+constexpr std::size_t kMaxEmbedInput = 256'000'000;
 
-struct Options {
+struct EmbedFlags {
   OptionFlags settings = {};
   std::vector<std::string> texts = {};
   std::string file = {}, pooling = {}, out = {};
@@ -43,9 +43,9 @@ std::vector<std::string> split(std::string_view input, char end) {
   return texts;
 }
 
-Result<std::vector<std::string>> read_texts(const Options& o) {
+Result<std::vector<std::string>> read_texts(const EmbedFlags& o) {
   if (!o.texts.empty()) return o.texts;
-  WICK_TRY(const std::string input, read_text(o.file, kMaxInput));
+  WICK_TRY(const std::string input, read_text(o.file, kMaxEmbedInput));
   std::vector<std::string> texts = split(input, o.is_null ? '\0' : '\n');
   if (!texts.empty()) return texts;
   return Error{.code = ErrorCode::kInvalid,
@@ -103,7 +103,7 @@ void print_similarity(const std::vector<Embedding>& all) {
   }
 }
 
-Result<void> write_array(const Options& o, const std::vector<Embedding>& all,
+Result<void> write_array(const EmbedFlags& o, const std::vector<Embedding>& all,
                          std::span<const FileId> inputs) {
   static_assert(std::endian::native == std::endian::little);
   WICK_TRY(AtomicFile out, AtomicFile::create(o.out, inputs));
@@ -116,7 +116,7 @@ Result<void> write_array(const Options& o, const std::vector<Embedding>& all,
   return {};
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_embed(const EmbedFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto texts, read_texts(o));
   WICK_TRY(const OpenModel model, open_model(config));
@@ -144,7 +144,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_embed(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<EmbedFlags>();
   o->settings.add_model(flags, false);
   o->settings.add_tables(flags, {"local.", "cache."});
   flags.texts("TEXT,-p,--prompt", o->texts,
@@ -159,7 +159,7 @@ Action setup_embed(Flags flags) {
   flags.toggle("--json", o->is_json, "print JSON in the form of OpenAI's API");
   flags.toggle("--similarity", o->is_similarity, "print the cosine of each text with each other");
   flags.exclude("--json", "--similarity");
-  return [o] { return run(*o); };
+  return [o] { return run_embed(*o); };
 }
 
 }  // namespace wick

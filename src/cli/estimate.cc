@@ -15,12 +15,12 @@ namespace wick {
 
 namespace {
 
-struct Options {
+struct EstimateFlags {
   OptionFlags settings = {};
   bool is_json = false;
 };
 
-Result<int> run(const Options& o) {
+Result<int> run_estimate(const EstimateFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const LocalOptions local, local_options(config));
   WICK_TRY(const auto path, find_model(config));
@@ -69,11 +69,11 @@ void print_memory_estimate(PrintFunction out, const LocalModel& model, const Con
 }
 
 Action setup_estimate(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<EstimateFlags>();
   o->settings.add_model(flags, true);
   o->settings.add_tables(flags, {"local.", "cache.", "optimize."});
   flags.toggle("--json", o->is_json, "print JSON");
-  return [o] { return run(*o); };
+  return [o] { return run_estimate(*o); };
 }
 
 }  // namespace wick

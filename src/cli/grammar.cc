@@ -25,12 +25,12 @@ using grammar::Json;
 constexpr std::size_t kMaxLine = 2 * grammar::kMaxSchemaBytes;  // a schema and a text
 constexpr std::string_view kRegistryAddress = "http://localhost:1234/";
 
-struct Options {
+struct GrammarFlags {
   std::string registry = {};
   bool is_batch = false, is_json = false;
 };
 
-Error bad(std::string message, std::string hint) {
+Error bad_input(std::string message, std::string hint) {
   return {.code = ErrorCode::kInvalid,
           .id = "bad_check",
           .message = std::move(message),
@@ -58,7 +58,7 @@ grammar::FetchDocument registry_at(const std::string& folder) {
 Result<std::string> text_of(const Json& line, std::string_view key) {
   const Json* const found = line.find(key);
   if (found == nullptr) return std::string();
-  if (!found->is(Json::Kind::kString)) return bad(cat("\"", key, "\" is no string"), "");
+  if (!found->is(Json::Kind::kString)) return bad_input(cat("\"", key, "\" is no string"), "");
   return found->text;
 }
 
@@ -87,19 +87,19 @@ Result<bool> check_grammar(const std::string& grammar, const std::string& text) 
   return matches(*recognizer, text);
 }
 
-Result<bool> check_schema(const Json& line, const Options& options, const std::string& text) {
+Result<bool> check_schema(const Json& line, const GrammarFlags& options, const std::string& text) {
   WICK_TRY(const std::string order, text_of(line, "order"));
   WICK_TRY(const std::string draft, text_of(line, "draft"));
   WICK_TRY(const std::string formats, text_of(line, "formats"));
   if (!order.empty() && order != "any" && order != "declared")
-    return bad(cat("the order '", printable(order, 40), "' is not known"),
+    return bad_input(cat("the order '", printable(order, 40), "' is not known"),
                "declared (default) or any");
   if (!formats.empty() && formats != "assert" && formats != "annotate")
-    return bad(cat("the value '", printable(formats, 40), "' of \"formats\" is not known"),
+    return bad_input(cat("the value '", printable(formats, 40), "' of \"formats\" is not known"),
                "assert (default) or annotate");
   const auto known = grammar::draft_named(draft);
   if (!draft.empty() && !known)
-    return bad(cat("the draft '", printable(draft, 40), "' is not known"),
+    return bad_input(cat("the draft '", printable(draft, 40), "' is not known"),
                "4, 6, 7, 2019-09, 2020-12");
   const grammar::SchemaOptions how{.fetch = registry_at(options.registry),
                                    .draft = known,
@@ -114,14 +114,14 @@ Result<bool> check_regex(const std::string& pattern, const std::string& text) {
   return recognizer->automaton().matches(recognizer->start(), text);
 }
 
-Result<bool> check_line(const std::string& line, const Options& options) {
+Result<bool> check_line(const std::string& line, const GrammarFlags& options) {
   auto parsed = grammar::read_document(line);
   if (!parsed) return std::move(parsed).error();
   static constexpr std::string_view kKeys[] = {"schema", "grammar", "regex",  "text",
                                                "order",  "draft",   "formats"};
   for (const std::string& key : parsed->keys) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
-      return bad(cat("\"", printable(key, 100), "\" is not known"),
+      return bad_input(cat("\"", printable(key, 100), "\" is not known"),
                  "schema, regex or grammar; text, order, draft, formats");
   }
   const Json* const text = parsed->find("text");
@@ -130,7 +130,7 @@ Result<bool> check_line(const std::string& line, const Options& options) {
   const int has_grammar = parsed->find("grammar") != nullptr ? 1 : 0;
   const bool has_text = text != nullptr && text->is(Json::Kind::kString);
   if (!has_text || has_schema + has_regex + has_grammar != 1)
-    return bad("an object with \"text\" and one of schema, regex and grammar is wanted",
+    return bad_input("an object with \"text\" and one of schema, regex and grammar is wanted",
                R"({"schema":{"type":"integer"},"text":"1","order":"any"})");
   if (has_schema != 0) return check_schema(*parsed, options, text->text);
   if (has_grammar != 0) {
@@ -141,9 +141,9 @@ Result<bool> check_line(const std::string& line, const Options& options) {
   return check_regex(pattern, text->text);
 }
 
-Result<int> check(const Options& options) {
+Result<int> check(const GrammarFlags& options) {
   if (!options.is_batch || !options.is_json)
-    return bad("only batches are checked, and they write JSON",
+    return bad_input("only batches are checked, and they write JSON",
                "wick grammar check --batch --json");
   LineReader lines(kMaxLine);
   std::string line;
@@ -165,7 +165,7 @@ Result<int> check(const Options& options) {
 }  // namespace
 
 Action setup_grammar(Flags flags) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GrammarFlags>();
   flags.require_command();
   Flags sub = flags.command("check", "test texts against a JSON schema, regex or grammar", [] {});
   sub.toggle("--batch", options->is_batch,

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxCells = std::size_t{1} << 24;
 constexpr std::size_t kContext = 3;
-constexpr int kOut = STDOUT_FILENO;
 
 using Lines = std::vector<std::string_view>;
 
@@ -105,8 +104,8 @@ void print_line_diff(std::string_view before, std::string_view behind) {
       line.remove_suffix(is_whole ? 1 : 0);
       const char mark = line.front();
       const bool is_plain = mark == ' ';
-      print({is_plain ? Shown("") : color(kOut, mark == '-' ? Color::kRed : Color::kGreen),
-             printable(line, line.size() * 10), is_plain ? Shown("") : color(kOut, Color::kNone),
+      print({is_plain ? Shown("") : color(STDOUT_FILENO, mark == '-' ? Color::kRed : Color::kGreen),
+             printable(line, line.size() * 10), is_plain ? Shown("") : color(STDOUT_FILENO, Color::kNone),
              "\n"});
       if (!is_whole) print({"\\ no line feed at the end\n"});
     }

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kMaxList = std::size_t{4} << 20;
 
-struct Options {
+struct LoadedFlags {
   OptionFlags settings = {};
   std::string url = {}, key = {}, model = {};
   bool is_json = false;
 };
 
 // --url, else where wick serve listens by the settings.
-Result<HttpRequest> request(const Options& o, std::string_view path) {
+Result<HttpRequest> request(const LoadedFlags& o, std::string_view path) {
   WICK_TRY(const Config config, o.settings.resolve());
   std::string url = o.url;
   if (url.empty()) {
@@ -46,7 +46,7 @@ Error no_server(Error error) {
   return error;
 }
 
-Result<int> list_loaded(const Options& o) {
+Result<int> list_loaded(const LoadedFlags& o) {
   WICK_TRY(const HttpRequest get, request(o, "/api/ps"));
   auto text = http_get_text(get, kMaxList);
   if (!text) return no_server(std::move(text).error());
@@ -64,7 +64,7 @@ Result<int> list_loaded(const Options& o) {
   return kExitOk;
 }
 
-Result<int> stop_model(const Options& o) {
+Result<int> stop_model(const LoadedFlags& o) {
   WICK_TRY(HttpRequest post, request(o, "/api/generate"));
   post.headers.emplace_back("Content-Type: application/json");
   post.post = to_json(json_object({{"model", o.model}, {"keep_alive", 0}}));
@@ -74,8 +74,8 @@ Result<int> stop_model(const Options& o) {
   return kExitOk;
 }
 
-std::shared_ptr<Options> options_of(Flags& flags) {
-  const auto o = std::make_shared<Options>();
+std::shared_ptr<LoadedFlags> options_of(Flags& flags) {
+  const auto o = std::make_shared<LoadedFlags>();
   o->settings.add(flags, {"server.port"});
   flags.text("--url", o->url, "address of the server; default http://127.0.0.1:PORT");
   flags.text("--api-key", o->key, "API key, if the server has keys");

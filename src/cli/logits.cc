@@ -23,7 +23,7 @@ namespace {
 constexpr int kRows = 64;  // positions whose logits are computed at once
 constexpr std::size_t kMaxIdsFile = std::size_t{64} << 20;
 
-struct Options {
+struct LogitsFlags {
   OptionFlags settings = {};
   std::string ids = {};
   std::string ids_file = {};
@@ -80,7 +80,7 @@ Result<void> write_logits(BareModel& model, const std::vector<TokenId>& ids, std
   return {};
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_logits(const LogitsFlags& o) {
   static_assert(std::endian::native == std::endian::little);
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
@@ -130,7 +130,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_logits(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<LogitsFlags>();
   o->settings.add_model(flags, false);
   o->settings.add(flags,
                   {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
@@ -142,7 +142,7 @@ Action setup_logits(Flags flags) {
   flags.integer("--chunk", o->chunk, {1, 4096},
                 "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");
-  return [o] { return run(*o); };
+  return [o] { return run_logits(*o); };
 }
 
 }  // namespace wick

@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::size_t kMaxPath = 4096;  // bytes of one that are shown
 
-struct Options {
+struct ModelFlags {
   std::string name = {};
   OptionFlags settings = {};
   bool is_json = false;
-  Result<int> (*run)(const Options&) = nullptr;
+  Result<int> (*run)(const ModelFlags&) = nullptr;
 };
 
 bool works(const CatalogRow& row) {
@@ -39,7 +39,7 @@ std::uint64_t bytes_of(const StoredModel& model) {
   return sum;
 }
 
-Result<int> list(const Options& o) {
+Result<int> list(const ModelFlags& o) {
   WICK_TRY(const Store store, Store::open());
   WICK_TRY(const auto stored, store.list());
   const auto is_here = [&](std::string_view name) {
@@ -65,7 +65,7 @@ Result<int> list(const Options& o) {
   return kExitOk;
 }
 
-Result<int> pull_model(const Options& o) {
+Result<int> pull_model(const ModelFlags& o) {
   WICK_TRY(Store store, Store::open());
   WICK_TRY(const auto interrupt, Interrupt::begin());
   Progress progress(o.name);
@@ -84,7 +84,7 @@ Result<int> pull_model(const Options& o) {
   return kExitOk;
 }
 
-Result<int> info(const Options& o) {
+Result<int> info(const ModelFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const ModelFile file, open_model(path));
@@ -101,7 +101,7 @@ Result<int> info(const Options& o) {
   return kExitOk;
 }
 
-Result<int> verify(const Options& o) {
+Result<int> verify(const ModelFlags& o) {
   WICK_TRY(const Store store, Store::open());
   WICK_TRY(const StoredModel model, store.find(o.name));
   Progress progress(cat("verifying ", o.name));
@@ -117,7 +117,7 @@ Result<int> verify(const Options& o) {
   return kExitOk;
 }
 
-Result<int> remove(const Options& o) {
+Result<int> remove(const ModelFlags& o) {
   WICK_TRY(Store store, Store::open());
   WICK_TRY(const StoredModel model, store.find(o.name));
   WICK_DO(store.remove(o.name));
@@ -132,9 +132,9 @@ Result<int> remove(const Options& o) {
 }  // namespace
 
 Action setup_model(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ModelFlags>();
   flags.require_command();
-  const auto add = [&](const char* name, const char* help, Result<int> (*run)(const Options&)) {
+  const auto add = [&](const char* name, const char* help, Result<int> (*run)(const ModelFlags&)) {
     Flags sub = flags.command(name, help, [o, run] { o->run = run; });
     sub.toggle("--json", o->is_json, "print JSON");
     return sub;

@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::size_t kMaxLog = std::size_t{256} << 20;
 
-struct Options {
+struct RouteFlags {
   OptionFlags settings = {};
   std::string model = "auto", prompt = {}, tag = {}, log = {};
   int max_tokens = 0;
   bool is_json = false;
-  Result<int> (*run)(const Options&) = nullptr;
+  Result<int> (*run)(const RouteFlags&) = nullptr;
 };
 
-Result<std::shared_ptr<route::Router>> router_of(const Options& o) {
+Result<std::shared_ptr<route::Router>> router_of(const RouteFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const RoutingSettings settings, routing_settings(config.tables()));
   return open_router(settings, lazy_local(config), "auto");
@@ -45,12 +45,12 @@ JsonValue to_value(const route::Decision& decision, const std::vector<route::Mem
                       {"candidates", std::move(candidates)}});
 }
 
-void show(const Options& o, const route::Decision& decision, const route::Router& router) {
+void show(const RouteFlags& o, const route::Decision& decision, const route::Router& router) {
   if (o.is_json) return print_json(to_value(decision, router.members()));
   print({printable_lines(route::to_text(decision, router.members()))});
 }
 
-Result<int> explain(const Options& o) {
+Result<int> explain(const RouteFlags& o) {
   WICK_TRY(const auto router, router_of(o));
   Request request{.model = o.model, .prompt = std::vector<Message>{{.content = o.prompt}}};
   request.generation.max_tokens = o.max_tokens;
@@ -81,7 +81,7 @@ Result<Request> read_logged(const std::string& line) {
 }
 
 // Each line of a log is the body of a request to /v1/chat/completions.
-Result<int> test(const Options& o) {
+Result<int> test(const RouteFlags& o) {
   WICK_TRY(const std::string log, read_text(o.log, kMaxLog));
   WICK_TRY(const auto router, router_of(o));
   std::istringstream lines(log);
@@ -101,7 +101,7 @@ Result<int> test(const Options& o) {
 }  // namespace
 
 Action setup_route(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<RouteFlags>();
   flags.require_command();
   o->settings.add_file(flags);
   Flags one = flags.command("explain", "show which provider would answer a prompt",

@@ -14,7 +14,7 @@ namespace wick {
 
 namespace {
 
-struct Options : ChatOptions {
+struct RunFlags : ChatOptions {
   std::string question = {};  // PROMPT
   int top_logprobs = -1;
   bool scores_prompt = false;
@@ -27,7 +27,7 @@ Result<int> two_prompts() {
                .hint = "wick run --help"};
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_raw(const RunFlags& o) {
   if (o.thinking) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "usage",
@@ -54,7 +54,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_run(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<RunFlags>();
   o->settings.add_model(flags, true);
   flags.text("PROMPT", o->question,
              "a question, answered through the chat template (as wick chat -p does)");
@@ -69,7 +69,7 @@ Action setup_run(Flags flags) {
                "with --logprobs: also the logprobs of the prompt tokens");
   return [o, flags]() -> Result<int> {
     WICK_DO(read_prompt_file(*o, flags));
-    if (!flags.is_given("PROMPT")) return run(*o);
+    if (!flags.is_given("PROMPT")) return run_raw(*o);
     if (o->has_prompt) return two_prompts();
     o->prompt = o->question;
     o->has_prompt = true;

@@ -34,11 +34,11 @@ namespace {
 constexpr int kReturnedBytes = 256 << 10;
 constexpr std::int64_t kLastMs = 1000;  // after the second signal, for what does not end by itself
 
-struct Options {
+struct ServeFlags {
   OptionFlags settings = {};
   std::vector<std::string> models = {};
   std::string scope = "infer";
-  Result<int> (*run)(const Options&) = nullptr;
+  Result<int> (*run)(const ServeFlags&) = nullptr;
 };
 
 http::ServerOptions server_options(const Config& config) {
@@ -90,9 +90,9 @@ using Counters = std::atomic<const http::Counters*>;  // of the server, which is
 
 // The running server, and the parts that a reload changes.
 struct Service {
-  explicit Service(const Options& its_options) : options(its_options) {}
+  explicit Service(const ServeFlags& its_options) : options(its_options) {}
 
-  const Options& options;
+  const ServeFlags& options;
   std::shared_ptr<ServedModels> models = {};
   std::shared_ptr<Provider> provider = {};  // that of the models, or the router before it
   std::vector<server::ServedModel> routed = {};  // names that the router knows besides
@@ -199,7 +199,7 @@ void obey_signals(Service& service, const std::stop_token& stop) {
   }
 }
 
-Result<int> serve(const Options& o) {
+Result<int> serve(const ServeFlags& o) {
   return_freed_memory();
   WICK_TRY(const Config config, o.settings.resolve());
   const sigset_t set = our_signals();
@@ -234,7 +234,7 @@ Result<int> serve(const Options& o) {
 }
 
 // The key goes to a person, its line into the file of keys.
-Result<int> new_key(const Options& o) {
+Result<int> new_key(const ServeFlags& o) {
   if (o.scope != "infer" && o.scope != "admin") {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "bad_scope",
@@ -250,7 +250,7 @@ Result<int> new_key(const Options& o) {
 }  // namespace
 
 Action setup_serve(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ServeFlags>();
   o->run = serve;
   flags.texts("-m,--model", o->models,
               "path, name (wick model list), or hf:org/repo[:file or quant]; may be repeated");

@@ -22,7 +22,7 @@ namespace wick {
 
 namespace {
 
-volatile sig_atomic_t is_json = 0;
+volatile sig_atomic_t reports_json = 0;
 std::atomic_flag is_told = ATOMIC_FLAG_INIT;
 
 void put(int fd, std::string_view text) noexcept {
@@ -90,20 +90,20 @@ void on_bus_error(int number, siginfo_t* info, void* /*context*/) {
       " ended while it was being read: it was truncated meanwhile, or its disk failed";
   constexpr std::string_view kHint =
       "fetch it again, and replace a model by renaming, not in place";
-  const int fd = is_json != 0 ? STDOUT_FILENO : STDERR_FILENO;
-  put(fd, is_json != 0 ? R"({"error":{"code":"file_truncated","message":")" : "wick: ");
+  const int fd = reports_json != 0 ? STDOUT_FILENO : STDERR_FILENO;
+  put(fd, reports_json != 0 ? R"({"error":{"code":"file_truncated","message":")" : "wick: ");
   put(fd, file.path());
   put(fd, kMessage);
-  put(fd, is_json != 0 ? R"(","hint":")" : "\nhint: ");
+  put(fd, reports_json != 0 ? R"(","hint":")" : "\nhint: ");
   put(fd, kHint);
-  put(fd, is_json != 0 ? "\"}}\n" : "\n");
+  put(fd, reports_json != 0 ? "\"}}\n" : "\n");
   ::_exit(kExitFailure);
 }
 
 }  // namespace
 
 void set_up_signals(bool as_json) noexcept {
-  is_json = as_json ? 1 : 0;
+  reports_json = as_json ? 1 : 0;
   struct sigaction action = {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO;

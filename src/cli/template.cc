@@ -23,10 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kOut = STDOUT_FILENO;
-constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
+constexpr std::size_t kMaxTemplateInput = std::size_t{64} << 20;
 
-struct Options {
+struct TemplateFlags {
   OptionFlags settings = {};
   std::string messages = {}, source = {}, name = {}, other = {};
   std::vector<std::string> variables = {};
@@ -66,7 +65,7 @@ Result<Source> open_source(const fs::path& path) {
   return source;
 }
 
-Result<Source> find_source(const Options& o) {
+Result<Source> find_source(const TemplateFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   if (o.source.empty()) {
     WICK_TRY(const auto path, find_model(config));
@@ -89,8 +88,8 @@ Error bad_conversation(std::string_view where, std::string_view what) {
 }
 
 // The template's context: the conversation with the variables of --set.
-Result<Object> context_of(const Options& o) {
-  WICK_TRY(const std::string text, read_text(o.messages, kMaxConversation));
+Result<Object> context_of(const TemplateFlags& o) {
+  WICK_TRY(const std::string text, read_text(o.messages, kMaxTemplateInput));
   auto parsed = parse_json(text);
   if (!parsed) return bad_conversation(o.messages, parsed.error().message);
   Object context;
@@ -164,8 +163,8 @@ void print_pieces(const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) {
     const bool is_input = std::string_view(piece.from) == "input";
     print({piece.id, "\t", printable(piece.from), "\t",
-           color(kOut, is_input ? Color::kYellow : Color::kCyan), "'", printable(piece.bytes), "'",
-           color(kOut, Color::kNone), "\n"});
+           color(STDOUT_FILENO, is_input ? Color::kYellow : Color::kCyan), "'", printable(piece.bytes), "'",
+           color(STDOUT_FILENO, Color::kNone), "\n"});
   }
   note({pieces.size(), " tokens\n"});
 }
@@ -177,13 +176,13 @@ void print_prompt(const MarkedText& prompt) {
   std::size_t at = 0;
   for (const Span& span : prompt.trusted) {
     print_text(text.substr(at, span.begin - at));
-    print({color(kOut, Color::kCyan)});
+    print({color(STDOUT_FILENO, Color::kCyan)});
     print_text(text.substr(span.begin, span.end - span.begin));
-    print({color(kOut, Color::kNone)});
+    print({color(STDOUT_FILENO, Color::kNone)});
     at = span.end;
   }
   print_text(text.substr(at));
-  if (is_terminal(kOut)) print({"\n"});
+  if (is_terminal(STDOUT_FILENO)) print({"\n"});
 }
 
 Result<Object> as_json(const std::string& name, const MarkedText& prompt,
@@ -208,7 +207,7 @@ std::string text_or_error(const Result<MarkedText>& prompt) {
   return prompt ? prompt->text : cat("error: ", to_string(prompt.error()));
 }
 
-Result<int> diff(const Options& o, const Source& source, const Object& context) {
+Result<int> diff(const TemplateFlags& o, const Source& source, const Object& context) {
   WICK_TRY(Source other, open_source(o.other));
   if (other.tokenizer == nullptr) other.tokenizer = source.tokenizer;
   WICK_TRY(const auto interrupt, Interrupt::begin());
@@ -223,7 +222,7 @@ Result<int> diff(const Options& o, const Source& source, const Object& context) 
   return before == behind ? kExitOk : kExitDeclined;
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_template(const TemplateFlags& o) {
   WICK_TRY(const Source source, find_source(o));
   WICK_TRY(const Object context, context_of(o));
   if (!o.other.empty()) return diff(o, source, context);
@@ -251,7 +250,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_template(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TemplateFlags>();
   flags.text("MESSAGES", o->messages,
              "JSON: an array of messages, or an object with messages, tools, documents and any "
              "other variable; standard input if absent");
@@ -275,7 +274,7 @@ Action setup_template(Flags flags) {
                "print one JSON object: name of the template, text, trusted byte ranges, tokens");
   return [o, flags] {
     o->has_model = flags.is_given("--model");
-    return run(*o);
+    return run_template(*o);
   };
 }
 

@@ -16,9 +16,9 @@ namespace wick {
 
 namespace {
 
-constexpr std::size_t kMaxInput = 256'000'000;
+constexpr std::size_t kMaxTokenizeInput = 256'000'000;
 
-struct Options {
+struct TokenizeFlags {
   OptionFlags settings = {};
   std::string text = {}, file = {};
   bool has_text = false;
@@ -27,9 +27,9 @@ struct Options {
 
 // What is printed of each text: its ids as JSON, its number of tokens, or a token a line, its id
 // and its piece, in alternating colors on a terminal. The sums go to stderr.
-class Printer {
+class TokenPrinter {
  public:
-  Printer(const Tokenizer& tokenizer, const Options& options)
+  TokenPrinter(const Tokenizer& tokenizer, const TokenizeFlags& options)
       : tokenizer_(tokenizer), options_(options), is_colored_(has_color(STDOUT_FILENO)) {}
 
   void begin() {
@@ -70,13 +70,13 @@ class Printer {
   }
 
   const Tokenizer& tokenizer_;
-  const Options& options_;
+  const TokenizeFlags& options_;
   bool is_colored_;
   std::uint64_t n_ = 0, all_ = 0;
 };
 
-Result<void> show_text(const Tokenizer& tokenizer, const Options& o, std::string text,
-                       Printer& printer) {
+Result<void> show_text(const Tokenizer& tokenizer, const TokenizeFlags& o, std::string text,
+                       TokenPrinter& printer) {
   MarkedText marked{.text = std::move(text)};
   const bool is_trusted = o.is_special || o.adds_special;
   if (is_trusted && !marked.text.empty()) marked.trusted.push_back({0, marked.text.size()});
@@ -89,8 +89,8 @@ Result<void> show_text(const Tokenizer& tokenizer, const Options& o, std::string
 }
 
 // The texts of `input`: without --null all of it is one; a NUL at the end begins no other.
-Result<void> show_all(const Tokenizer& tokenizer, const Options& o, std::string input,
-                      Printer& printer) {
+Result<void> show_all(const Tokenizer& tokenizer, const TokenizeFlags& o, std::string input,
+                      TokenPrinter& printer) {
   if (!o.is_null) return show_text(tokenizer, o, std::move(input), printer);
   for (std::size_t at = 0; (at < input.size() || at == 0) && !output_has_failed();) {
     const std::size_t end = std::min(input.find('\0', at), input.size());
@@ -100,16 +100,16 @@ Result<void> show_all(const Tokenizer& tokenizer, const Options& o, std::string 
   return {};
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_tokenize(const TokenizeFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(const auto tokenizer, Tokenizer::open(path));
   std::string input = o.text;
   if (!o.has_text) {
-    WICK_TRY(input, read_text(o.file, kMaxInput));
+    WICK_TRY(input, read_text(o.file, kMaxTokenizeInput));
   }
   const std::size_t bytes = input.size();
-  Printer printer(*tokenizer, o);
+  TokenPrinter printer(*tokenizer, o);
   WICK_DO(show_all(*tokenizer, o, std::move(input), printer));
   if (!o.is_json) note({printer.tokens(), " tokens, ", bytes, " bytes\n"});
   return kExitOk;
@@ -118,7 +118,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_tokenize(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TokenizeFlags>();
   o->settings.add_model(flags, false);
   flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
   flags.text("-f,--file", o->file, "read the text from this file");
@@ -132,7 +132,7 @@ Action setup_tokenize(Flags flags) {
   flags.toggle("--json", o->is_json, "print {\"ids\":[…]}, a line for each text");
   return [o, flags] {
     o->has_text = flags.is_given("--prompt");
-    return run(*o);
+    return run_tokenize(*o);
   };
 }
 

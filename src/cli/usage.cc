@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kBarWidth = 24;
 
-struct Options {
+struct UsageFlags {
   OptionFlags settings = {};
   int days = 30;
   bool by_day = false, is_json = false;
@@ -53,7 +53,7 @@ void print_rows(const std::vector<route::UsageRow>& rows) {
   }
 }
 
-Result<int> run(const Options& o) {
+Result<int> run_usage(const UsageFlags& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const RoutingSettings settings, routing_settings(config.tables()));
   WICK_TRY(const auto ledger, open_ledger(settings));
@@ -88,12 +88,12 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Action setup_usage(Flags flags) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<UsageFlags>();
   o->settings.add_file(flags);
   flags.integer("--days", o->days, {1, 3660}, "days to include");
   flags.toggle("--by-day", o->by_day, "a line for each day");
   flags.toggle("--json", o->is_json, "print JSON");
-  return [o] { return run(*o); };
+  return [o] { return run_usage(*o); };
 }
 
 }  // namespace wick
