@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "chat/text.h"
 
 namespace wick::jinja {
@@ -181,5 +183,10 @@ struct Ast {
   Function root;
   std::vector<std::string> variables;  // read from the context, sorted
 };
+
+// Template text to an Ast, with its names resolved: jinja2's grammar with the extensions of
+// transformers (loop controls, generation blocks). Tags that need other templates (include, import,
+// extends, block) and autoescape are errors. Any thread.
+Result<std::unique_ptr<Ast>> parse(std::string_view jinja);
 
 }  // namespace wick::jinja

@@ -6,9 +6,9 @@
 #include <new>
 
 #include "base/strings.h"
+#include "chat/ast.h"
 #include "chat/interpreter.h"
 #include "chat/limits.h"
-#include "chat/parser.h"
 #include "chat/run.h"
 #include "chat/text_builder.h"
 

@@ -1,4 +1,4 @@
-#include "chat/parser.h"
+#include "chat/ast.h"
 
 #include <algorithm>
 #include <utility>

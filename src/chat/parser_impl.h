@@ -1,4 +1,4 @@
-// The recursive-descent parser behind chat/parser.h: statements in parser.cc, expressions in
+// The recursive-descent parser behind chat/ast.h: statements in parser.cc, expressions in
 // parse_expression.cc. An error ends the parse by an exception, which parse() catches.
 #pragma once
 

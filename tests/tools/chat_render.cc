@@ -34,7 +34,7 @@ wick::Object render(const std::string& line) {
   const wick::Object& fields = *request->object();
   const auto tmpl = wick::ChatTemplate::parse(*fields.find("template")->string());
   if (!tmpl) return failed(tmpl.error());
-  const wick::Value* now = fields.find("now");
+  const wick::JsonValue* now = fields.find("now");
   wick::RenderUsage usage;
   const auto text =
       tmpl->render(*fields.find("context")->object(),
