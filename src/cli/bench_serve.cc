@@ -121,7 +121,8 @@ struct Mode {
 
 // Eight requests: a common beginning of `prompt` tokens, then as many of their own as they
 // generate.
-std::vector<GenerateRequest> of_common_beginning(const TimedEngine& timed, const BenchServeFlags& o) {
+std::vector<GenerateRequest> of_common_beginning(const TimedEngine& timed,
+                                                 const BenchServeFlags& o) {
   std::vector<GenerateRequest> all;
   for (unsigned i = 1; i <= 8; ++i) {
     auto prompt = timed.random_tokens(o.prompt, 0);

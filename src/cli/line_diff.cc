@@ -105,8 +105,8 @@ void print_line_diff(std::string_view before, std::string_view behind) {
       const char mark = line.front();
       const bool is_plain = mark == ' ';
       print({is_plain ? Shown("") : color(STDOUT_FILENO, mark == '-' ? Color::kRed : Color::kGreen),
-             printable(line, line.size() * 10), is_plain ? Shown("") : color(STDOUT_FILENO, Color::kNone),
-             "\n"});
+             printable(line, line.size() * 10),
+             is_plain ? Shown("") : color(STDOUT_FILENO, Color::kNone), "\n"});
       if (!is_whole) print({"\\ no line feed at the end\n"});
     }
     shown = std::max(shown, to);

@@ -163,8 +163,8 @@ void print_pieces(const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) {
     const bool is_input = std::string_view(piece.from) == "input";
     print({piece.id, "\t", printable(piece.from), "\t",
-           color(STDOUT_FILENO, is_input ? Color::kYellow : Color::kCyan), "'", printable(piece.bytes), "'",
-           color(STDOUT_FILENO, Color::kNone), "\n"});
+           color(STDOUT_FILENO, is_input ? Color::kYellow : Color::kCyan), "'",
+           printable(piece.bytes), "'", color(STDOUT_FILENO, Color::kNone), "\n"});
   }
   note({pieces.size(), " tokens\n"});
 }
