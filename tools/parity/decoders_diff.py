@@ -19,7 +19,6 @@ KINDS = {
     "metaspace_never": decoders.Metaspace(prepend_scheme="never"),
     "bpe": decoders.BPEDecoder(suffix="</w>"), "ctc": decoders.CTC(),
     "llama": decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]),
-    "fuse_both": decoders.Sequence([decoders.Replace("▁", " "), decoders.Fuse(), decoders.Strip(" ", 1, 1)]),
 }
 
 
