@@ -109,7 +109,9 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
     options.members.push_back(
         {.name = endpoint.name,
          .provider = remote::make_remote_provider(std::move(endpoint), transfers),
-         .models = one.models});
+         .models = one.models,
+         .limits = one.limits,
+         .weight = one.weight});
   }
   WICK_TRY(options.clock, route::RouteClock::machine());
   auto ledger = open_ledger(settings);

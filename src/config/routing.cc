@@ -36,6 +36,17 @@ class Table {
     return fallback;
   }
 
+  double number(std::string_view key, double fallback, double most) {
+    const JsonValue* const value = take(key);
+    if (value == nullptr) return fallback;
+    double seen = -1;
+    if (value->integer() != nullptr) seen = static_cast<double>(*value->integer());
+    if (const double* const real = value->number()) seen = *real;
+    if (seen > 0 && seen <= most) return seen;
+    fail(key, cat("must be a number above 0, at most ", most));
+    return fallback;
+  }
+
   std::optional<bool> truth(std::string_view key) {
     const JsonValue* const value = take(key);
     if (value == nullptr) return std::nullopt;
@@ -112,6 +123,9 @@ class Table {
 
 constexpr int kMaxTokens = 1 << 24;
 constexpr std::int64_t kMaxSeconds = 86'400;
+constexpr std::int64_t kMaxPerMinute = 1'000'000'000;
+constexpr std::int64_t kMaxParallel = 100'000;
+constexpr double kMaxWeight = 1e6;
 
 Result<route::MemberModel> model_of(const std::string& place, const JsonValue& value,
                                     bool is_free) {
@@ -171,6 +185,10 @@ Result<ProviderSetting> provider_of(std::size_t index, const JsonValue& value) {
              .file = table.text("key_file"),
              .credential = table.text("key_credential")};
   read_limits(table, endpoint);
+  out.limits = {.requests_per_minute = table.whole("requests_per_minute", 0, kMaxPerMinute),
+                .tokens_per_minute = table.whole("tokens_per_minute", 0, kMaxPerMinute),
+                .parallel = static_cast<int>(table.whole("parallel", 0, kMaxParallel))};
+  out.weight = table.number("weight", 1, kMaxWeight);
   const JsonValue* const models = table.take("models");
   const std::optional<bool> is_free = table.truth("free");
   WICK_DO(table.end());
@@ -225,14 +243,18 @@ Result<route::Rule> rule_of(std::size_t index, const JsonValue& value) {
       {"tiers", route::Strategy::kTiers},
       {"local-first", route::Strategy::kLocalFirst},
       {"cost", route::Strategy::kCost},
-      {"performance", route::Strategy::kPerformance}};
+      {"performance", route::Strategy::kPerformance},
+      {"least-busy", route::Strategy::kLeastBusy},
+      {"weighted", route::Strategy::kWeighted}};
   bool is_known = strategy.empty();
   for (const auto& [name, known] : kStrategies) {
     if (strategy != name) continue;
     rule.strategy = known;
     is_known = true;
   }
-  if (!is_known) table.fail("strategy", "must be tiers, local-first, cost or performance");
+  if (!is_known) {
+    table.fail("strategy", "must be tiers, local-first, cost, performance, least-busy or weighted");
+  }
   const JsonValue* const when = table.take("when");
   WICK_DO(table.end());
   if (rule.to.empty() && !rule.is_private) table.fail("to", "is missing");
@@ -299,19 +321,18 @@ Result<void> check_names(const RoutingSettings& settings) {
     names.push_back(one.endpoint.name);
   const auto check = [&](const std::string& place, const std::string& name) -> Result<void> {
     if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-    return Error{.code = ErrorCode::kInvalid,
-                 .id = "bad_setting",
-                 .message = cat(place, " names the provider '", printable(name),
-                                "', which there is not"),
-                 .hint = cat("there are: ", nearest_names(name, names))};
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "bad_setting",
+        .message = cat(place, " names the provider '", printable(name), "', which there is not"),
+        .hint = cat("there are: ", nearest_names(name, names))};
   };
   for (const route::Rule& rule : settings.rules) {
     for (const std::string& to : rule.to)
       WICK_DO(check(cat("[[route]] ", rule.name), to.substr(0, to.find('/'))));
   }
   for (const route::Budget& budget : settings.budgets) {
-    if (budget.scope == route::BudgetScope::kProvider)
-      WICK_DO(check("[budget]", budget.subject));
+    if (budget.scope == route::BudgetScope::kProvider) WICK_DO(check("[budget]", budget.subject));
   }
   return {};
 }

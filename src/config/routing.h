@@ -21,6 +21,8 @@ struct ProviderSetting {
   remote::Endpoint endpoint = {};  // without its key
   remote::SecretSource key = {};
   std::vector<route::MemberModel> models = {};
+  route::LimitOptions limits = {};
+  double weight = 1;
   bool needs_key = false;
 };
 

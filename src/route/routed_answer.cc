@@ -59,6 +59,7 @@ class RoutedAnswer final : public Answer {
     if (inner_ == nullptr) return;
     settle({.finish = FinishReason::kCancelled}, {});
     core_->health(candidate()).left(now());
+    core_->limiter(candidate()).end(pass_, pass_.tokens);
   }
 
   // The first attempt.
@@ -82,6 +83,7 @@ class RoutedAnswer final : public Answer {
       if (inner_ == nullptr) {
         if (is_cancelled_) return DoneEvent{.finish = FinishReason::kCancelled};
         if (now() < resume_ms_) return std::nullopt;
+        resume_ms_ = 0;
         if (auto done = attempt()) return *std::move(done);
         if (inner_ == nullptr) return std::nullopt;
       }
@@ -105,15 +107,30 @@ class RoutedAnswer final : public Answer {
 
   bool is_paid() const { return candidate().most_cost > 0; }
 
-  // Starts an attempt on the next candidate that takes it. Returns the end if there is none.
+  // Starts an attempt on the next candidate that takes it. Returns the end if there is none. Where
+  // only limits of this side are in the way, it waits for the first of them, within the deadline.
   std::optional<DoneEvent> attempt() {
+    std::optional<std::size_t> limited;
+    std::int64_t least_wait = 0;
     for (; at_ < decision_.candidates.size(); ++at_, n_retries_ = 0) {
       if (!candidate().rejected.empty()) {
         tell(rejection(candidate(), member()));
         continue;
       }
+      const std::int64_t wait = take_limits();
+      if (wait != 0) {
+        const bool can_wait = wait == Limiter::kOnWake || wait > 0;
+        if (!can_wait || now() + std::max<std::int64_t>(wait, 0) >= deadline_ms_) {
+          tell(over_limit(member(), wait));
+        } else if (!limited || wait < least_wait) {
+          if (!limited) limited = at_;
+          least_wait = wait;  // kOnWake is below all times
+        }
+        continue;
+      }
       Health& health = core_->health(candidate());
       if (!health.admit(now())) {
+        core_->limiter(candidate()).undo(pass_);
         tell({.code = ErrorCode::kUnavailable,
               .id = "breaker_open",
               .message = "it failed too often and rests"});
@@ -121,6 +138,7 @@ class RoutedAnswer final : public Answer {
       }
       auto started = start_one();
       if (started) return std::nullopt;
+      core_->limiter(candidate()).undo(pass_);
       const Failure failure = failure_of(started.error());
       health.failed(is_rule_refusal(started.error()) ? Failure::kRequest : failure, -1, now());
       tell(started.error());
@@ -128,7 +146,17 @@ class RoutedAnswer final : public Answer {
                                           core_->options.retry) == Next::kStop;
       if (is_final) return end_with(started.error());
     }
-    return end_with(all_failed());
+    if (!limited) return end_with(all_failed());
+    at_ = *limited;
+    const bool is_timed = least_wait > 0;
+    resume_ms_ = is_timed ? now() + least_wait : 0;
+    core_->options.clock->at(is_timed ? resume_ms_ : deadline_ms_, wake_);
+    return std::nullopt;
+  }
+
+  std::int64_t take_limits() {
+    const std::int64_t tokens = tokens_for_limits(candidate(), decision_.facts);
+    return core_->limiter(candidate()).take(tokens, now(), wake_, pass_);
   }
 
   Result<void> start_one() {
@@ -178,6 +206,8 @@ class RoutedAnswer final : public Answer {
       const std::lock_guard lock(mutex_);
       inner_ = nullptr;
     }
+    const std::int64_t used = done.usage.prompt_tokens + done.usage.generated_tokens;
+    core_->limiter(candidate()).end(pass_, used > 0 ? used : pass_.tokens);
     Health& health = core_->health(candidate());
     if (done.finish == FinishReason::kCancelled) {
       health.left(now());
@@ -286,6 +316,7 @@ class RoutedAnswer final : public Answer {
   int n_retries_ = 0, n_told_ = 0;
   bool is_committed_ = false, has_refusal_ = false;
   Reservation held_ = {};
+  Limiter::Pass pass_ = {};
   AnswerReport report_ = {};
   std::string told_ = {};
   Error refusal_ = {}, last_ = {};
@@ -309,7 +340,31 @@ Error no_ledger(const Member& member) {
           .message = cat(member.name, ": it has a price, and there is no ledger")};
 }
 
-Core::Core(RouterOptions its_options) : options(std::move(its_options)) {}
+Error over_limit(const Member& member, std::int64_t wait_ms) {
+  const LimitOptions& limits = member.limits;
+  Error error{.code = ErrorCode::kUnavailable, .id = "rate_limit_exceeded"};
+  if (wait_ms == Limiter::kNever) {
+    error.code = ErrorCode::kInvalid;
+    error.message = cat(member.name, ": the request may take more than its ",
+                        limits.tokens_per_minute, " tokens_per_minute");
+  } else if (wait_ms == Limiter::kOnWake) {
+    error.message = cat(member.name, ": ", limits.parallel, " requests (parallel) are under way");
+  } else {
+    error.message =
+        cat(member.name, ": its limits per minute leave room in ", (wait_ms + 999) / 1000, " s");
+  }
+  return error;
+}
+
+std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts) {
+  const int most = candidate.max_tokens > 0 ? candidate.max_tokens : candidate.about.max_tokens;
+  return facts.prompt_tokens + most;
+}
+
+Core::Core(RouterOptions its_options) : options(std::move(its_options)) {
+  for (const Member& member : options.members)
+    limiters_.push_back(std::make_unique<Limiter>(member.limits));
+}
 
 Health& Core::health(const Candidate& candidate) {
   const std::string name = cat(options.members[candidate.member].name, "/", candidate.model);
@@ -319,8 +374,10 @@ Health& Core::health(const Candidate& candidate) {
   return *healths_.emplace(name, std::make_unique<Health>(options.health)).first->second;
 }
 
-double Core::first_token_ms(const Candidate& candidate) {
-  return health(candidate).first_token_ms();
+Measured Core::measured() {
+  return {.first_token_ms = [this](const Candidate& one) { return health(one).first_token_ms(); },
+          .running = [this](const Candidate& one) { return limiter(one).running(); },
+          .random = [this] { return random(); }};
 }
 
 std::uint64_t Core::random() noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "provider/answer.h"
+#include "route/limiter.h"
 #include "route/router.h"
 
 namespace wick::route {
@@ -22,19 +23,27 @@ class Core {
   const RouterOptions options;
 
   Health& health(const Candidate& candidate);
-  double first_token_ms(const Candidate& candidate);
+
+  Limiter& limiter(const Candidate& candidate) { return *limiters_[candidate.member]; }
+
+  Measured measured();
   std::uint64_t random() noexcept;  // 64 bits, each call others
   Charge charge(const Candidate& candidate, const Facts& facts) const;
 
  private:
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Health>, std::less<>> healths_;  // by "member/model"
+  std::vector<std::unique_ptr<Limiter>> limiters_ = {};                  // by member
   std::atomic<std::uint64_t> n_random_ = 0;
 };
 
 // Why a candidate is not asked, as an error.
 Error rejection(const Candidate& candidate, const Member& member);
 Error no_ledger(const Member& member);
+// The member's own limit is reached; `wait_ms` as Limiter::take() gives it.
+Error over_limit(const Member& member, std::int64_t wait_ms);
+// Tokens that a request may take at most, about, for the limits.
+std::int64_t tokens_for_limits(const Candidate& candidate, const Facts& facts);
 
 // Makes the first attempt; an error if there is none that could be started.
 Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,

@@ -24,8 +24,7 @@ class RuledRouter final : public Router {
     const RouterOptions& options = core_->options;
     Facts facts = facts_of(request);
     if (facts.model.empty()) facts.model = options.default_model;
-    return decide(options.rules, options.members, facts,
-                  [this](const Candidate& one) { return core_->first_token_ms(one); });
+    return decide(options.rules, options.members, facts, core_->measured());
   }
 
   const std::vector<Member>& members() const noexcept override { return core_->options.members; }
@@ -63,7 +62,13 @@ class RuledRouter final : public Router {
     if (to.most_cost > 0) {
       WICK_TRY(held, ledger->reserve(held.charge, core_->options.budgets, to.most_cost, unix_s));
     }
-    auto embedded = member.provider->embed(to.model, texts, options);
+    Limiter& limiter = core_->limiter(to);
+    Limiter::Pass pass;
+    const std::int64_t wait =
+        limiter.take(decision.facts.prompt_tokens, core_->options.clock->now_ms(), {}, pass);
+    auto embedded = wait == 0 ? member.provider->embed(to.model, texts, options)
+                              : Result<std::vector<Embedding>>(over_limit(member, wait));
+    limiter.end(pass, decision.facts.prompt_tokens);
     if (ledger != nullptr) ledger->settle(held, bill(to, decision.facts, embedded));
     return embedded;
   }

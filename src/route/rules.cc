@@ -1,6 +1,7 @@
 #include "route/rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 
@@ -153,26 +154,45 @@ void check(Candidate& candidate, const Member& member, const Facts& facts, bool 
   candidate.most_cost = cost_of(*about.price, facts.most_tokens, candidate.max_tokens);
 }
 
+// Sorted by these, n candidates of weights w stand first with the probability w / sum of w
+// (Efraimidis and Spirakis, "Weighted random sampling with a reservoir").
+double weighted_key(double weight, std::uint64_t random) {
+  const double uniform = (static_cast<double>(random >> 11U) + 0.5) * 0x1p-53;
+  return weight > 0 ? -std::log(uniform) / weight : HUGE_VAL;
+}
+
+double sort_key(const Candidate& one, const Member& member, Strategy strategy,
+                const Measured& measured) {
+  switch (strategy) {
+    case Strategy::kTiers:
+      return 0;
+    case Strategy::kLocalFirst:
+      return member.is_local ? 0 : 1;
+    case Strategy::kCost:
+      return static_cast<double>(one.most_cost);
+    case Strategy::kPerformance:
+      return measured.first_token_ms ? measured.first_token_ms(one) : 0;
+    case Strategy::kLeastBusy:
+      return measured.running ? measured.running(one) : 0;
+    case Strategy::kWeighted:
+      return weighted_key(member.weight, measured.random ? measured.random() : 0);
+  }
+  return 0;
+}
+
 void sort(std::vector<Candidate>& candidates, std::span<const Member> members, Strategy strategy,
-          const FirstTokenMs& first_token_ms) {
-  const auto key = [&](const Candidate& one) -> double {
-    switch (strategy) {
-      case Strategy::kTiers:
-        return 0;
-      case Strategy::kLocalFirst:
-        return members[one.member].is_local ? 0 : 1;
-      case Strategy::kCost:
-        return static_cast<double>(one.most_cost);
-      case Strategy::kPerformance:
-        return first_token_ms ? first_token_ms(one) : 0;
-    }
-    return 0;
-  };
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Candidate& a, const Candidate& b) {
-                     if (a.rejected.empty() != b.rejected.empty()) return a.rejected.empty();
-                     return key(a) < key(b);
-                   });
+          const Measured& measured) {
+  std::vector<std::pair<double, Candidate>> keyed;  // a key that is random is taken once
+  for (Candidate& one : candidates) {
+    const double key = sort_key(one, members[one.member], strategy, measured);
+    keyed.emplace_back(key, std::move(one));
+  }
+  std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+    const bool is_a = a.second.rejected.empty(), is_b = b.second.rejected.empty();
+    return is_a != is_b ? is_a : a.first < b.first;
+  });
+  for (std::size_t i = 0; i < keyed.size(); ++i)
+    candidates[i] = std::move(keyed[i].second);
 }
 
 }  // namespace
@@ -238,7 +258,7 @@ bool holds(const When& when, const Facts& facts) {
 }
 
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
-                const FirstTokenMs& first_token_ms) {
+                const Measured& measured) {
   const Choice choice = choose(rules, members, facts);
   Decision out{.rule = choice.rule, .facts = facts};
   out.is_private = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
@@ -247,7 +267,7 @@ Decision decide(std::span<const Rule> rules, std::span<const Member> members, co
   out.candidates = expand(members, choice);
   for (Candidate& candidate : out.candidates)
     check(candidate, members[candidate.member], facts, out.is_private);
-  sort(out.candidates, members, choice.strategy, first_token_ms);
+  sort(out.candidates, members, choice.strategy, measured);
   return out;
 }
 

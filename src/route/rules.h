@@ -13,6 +13,7 @@
 
 #include "provider/provider.h"
 #include "route/health.h"
+#include "route/limiter.h"
 #include "route/money.h"
 
 namespace wick::route {
@@ -31,6 +32,8 @@ struct Member {
   std::shared_ptr<Provider> provider = {};
   bool is_local = false;  // on this machine: private requests may go there, and it costs nothing
   std::vector<MemberModel> models = {};  // those it may be asked for; empty: any
+  LimitOptions limits = {};
+  double weight = 1;  // its share with Strategy::kWeighted
 };
 
 enum class Strategy : std::uint8_t {
@@ -38,6 +41,8 @@ enum class Strategy : std::uint8_t {
   kLocalFirst,   // local members first
   kCost,         // what the request may cost, the least first
   kPerformance,  // the shortest time to the first token first; unknown ones before, to be measured
+  kLeastBusy,    // the fewest running requests first
+  kWeighted,     // in random order, by the weights of the members
 };
 
 struct When {                                                       // all that is set must hold
@@ -88,11 +93,16 @@ struct Decision {
   std::vector<Candidate> candidates = {};  // those that may be asked first, in order
 };
 
-using FirstTokenMs = std::function<double(const Candidate&)>;
+// What strategies look at. Functions that are not set count as 0.
+struct Measured {
+  std::function<double(const Candidate&)> first_token_ms = {};
+  std::function<int(const Candidate&)> running = {};
+  std::function<std::uint64_t()> random = {};
+};
 
 // A model is "auto" or "" (the rules), "NAME/model" (a member's), "remote/model" (of any member
 // that is not local), or a name that members list; any other is the local member's.
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
-                const FirstTokenMs& first_token_ms);
+                const Measured& measured);
 
 }  // namespace wick::route

@@ -62,6 +62,7 @@ struct Kind {
 Kind kind_of(const Error& error) {
   constexpr std::string_view kRequest = "invalid_request_error", kServer = "server_error";
   if (is_rule_refusal(error)) return {429, kQuota};
+  if (error.id == "rate_limit_exceeded") return {429, "rate_limit_error"};  // route/limiter.h
   switch (error.code) {
     case ErrorCode::kNotFound:
       return {404, kRequest};

@@ -1,0 +1,229 @@
+#include "route/limiter.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <thread>
+
+#include "base/mix.h"
+#include "provider/gather.h"
+#include "route/router.h"
+#include "route/sim_test.h"
+
+namespace wick::route {
+
+namespace {
+
+TEST(Limiter, NoMinuteHasMoreThanTheLimits) {
+  const LimitOptions limits{.requests_per_minute = 20, .tokens_per_minute = 3000};
+  Limiter limiter(limits);
+
+  struct Sent {
+    std::int64_t ms, tokens;
+  };
+
+  std::deque<Sent> minute;
+  std::int64_t now = 5'000'000, tokens = 0;
+  int n_taken = 0, n_waited = 0;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const std::uint64_t chance = splitmix64(7, i);
+    now += static_cast<std::int64_t>(chance % 900);
+    const auto wanted = static_cast<std::int64_t>((chance >> 20U) % 400);
+    Limiter::Pass pass;
+    const std::int64_t wait = limiter.take(wanted, now, {}, pass);
+    while (!minute.empty() && minute.front().ms <= now - 60'000) {
+      tokens -= minute.front().tokens;
+      minute.pop_front();
+    }
+    if (wait != 0) {
+      ASSERT_GT(wait, 0);
+      ASSERT_LE(wait, 61'000);
+      if (chance % 5 == 0) {  // who waits as long as it says is let through
+        now += wait;
+        Limiter::Pass later;
+        ASSERT_EQ(limiter.take(wanted, now, {}, later), 0);
+        minute.push_back({now, wanted});
+        tokens += wanted;
+      }
+      ++n_waited;
+    } else {
+      ++n_taken;
+      minute.push_back({now, wanted});
+      tokens += wanted;
+    }
+    while (!minute.empty() && minute.front().ms <= now - 60'000) {
+      tokens -= minute.front().tokens;
+      minute.pop_front();
+    }
+    ASSERT_LE(minute.size(), 20U);
+    ASSERT_LE(tokens, 3000);
+  }
+  EXPECT_GT(n_taken, 1000);
+  EXPECT_GT(n_waited, 1000);
+}
+
+TEST(Limiter, GivesBackWhatWasNotUsedOrNotSent) {
+  Limiter limiter({.requests_per_minute = 2, .tokens_per_minute = 100});
+  Limiter::Pass first, second, third;
+  EXPECT_EQ(limiter.take(101, 0, {}, first), Limiter::kNever);
+  ASSERT_EQ(limiter.take(90, 0, {}, first), 0);
+  EXPECT_GT(limiter.take(20, 0, {}, second), 0);
+  limiter.end(first, 10);
+  limiter.end(first, 0);  // twice is once
+  ASSERT_EQ(limiter.take(90, 0, {}, second), 0);
+  EXPECT_GT(limiter.take(0, 0, {}, third), 0);
+  limiter.undo(second);
+  EXPECT_EQ(limiter.take(90, 0, {}, third), 0);
+  EXPECT_EQ(limiter.running(), 1);
+}
+
+TEST(Limiter, WhoWaitsForAnotherIsWokenAtItsEnd) {
+  Limiter limiter({.parallel = 1});
+  Limiter::Pass first, second;
+  ASSERT_EQ(limiter.take(0, 0, {}, first), 0);
+  const auto wake = std::make_shared<Wake>();
+  const std::uint32_t seen = wake->signal();
+  EXPECT_EQ(limiter.take(0, 0, wake, second), Limiter::kOnWake);
+  limiter.end(first, 0);
+  EXPECT_NE(wake->signal(), seen);
+  EXPECT_EQ(limiter.take(0, 0, wake, second), 0);
+}
+
+TEST(Limiter, ManyThreadsNeverPassTheParallelLimit) {
+  Limiter limiter({.parallel = 3});
+  std::atomic<int> running = 0, most = 0, n_taken = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) {
+        Limiter::Pass pass;
+        if (limiter.take(0, 0, {}, pass) != 0) continue;
+        const int now = ++running;
+        for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+        }
+        ++n_taken;
+        --running;
+        limiter.end(pass, 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_LE(most, 3);
+  EXPECT_GT(n_taken, 100);
+  EXPECT_EQ(limiter.running(), 0);
+}
+
+class LimitedRoute : public testing::Test {
+ protected:
+  LimitedRoute() {
+    for (const char* const name : {"alpha", "omega"}) {
+      const auto sim = std::make_shared<test::SimProvider>(clock);
+      sim->name_ = name;
+      sims.push_back(sim);
+      options.members.push_back(
+          {.name = name, .provider = sim, .models = {{.name = "m", .price = Price{}}}});
+    }
+    options.clock = clock;
+  }
+
+  static Request request(const std::string& model) {
+    return {.model = model, .prompt = std::vector<Message>{{.content = "x"}}};
+  }
+
+  // The text, or the id of the error.
+  std::string ask(Router& router, const std::string& model) {
+    auto answer = router.start(request(model));
+    if (!answer) return answer.error().id;
+    return end_of(**answer);
+  }
+
+  std::string end_of(Answer& answer) {
+    Gather whole;
+    while (!answer.is_over()) {
+      while (const auto event = answer.poll())
+        whole.add(*event);
+      if (!answer.is_over()) clock->advance();
+    }
+    return whole.error ? whole.error->id : whole.completion.text;
+  }
+
+  std::shared_ptr<test::VirtualClock> clock = std::make_shared<test::VirtualClock>();
+  std::vector<std::shared_ptr<test::SimProvider>> sims;
+  RouterOptions options;
+};
+
+TEST_F(LimitedRoute, AFullTargetIsSkippedAndTheLastOneIsWaitedFor) {
+  options.members[0].limits.requests_per_minute = 1;
+  options.rules = {{.name = "both", .to = {"alpha", "omega"}}};
+  const auto router = make_router(options);
+  EXPECT_EQ(ask(*router, "auto"), "alpha");
+  EXPECT_EQ(ask(*router, "auto"), "omega");
+  const std::int64_t begin = clock->now_ms();
+  EXPECT_EQ(ask(*router, "alpha/m"), "alpha");
+  EXPECT_GE(clock->now_ms() - begin, 59'000);
+  options.total_ms = 30'000;
+  const auto hurried = make_router(options);
+  EXPECT_EQ(ask(*hurried, "alpha/m"), "alpha");
+  EXPECT_EQ(ask(*hurried, "alpha/m"), "rate_limit_exceeded");
+}
+
+TEST_F(LimitedRoute, ARequestThatFitsInNoMinuteIsRefusedAtOnce) {
+  options.members[0].limits.tokens_per_minute = 100;
+  const auto router = make_router(options);
+  EXPECT_EQ(ask(*router, "alpha/m"), "rate_limit_exceeded");
+  EXPECT_EQ(sims[0]->n_started, 0);
+}
+
+TEST_F(LimitedRoute, ParallelRequestsWaitForEachOther) {
+  options.members[0].limits.parallel = 1;
+  const auto router = make_router(options);
+  auto first = router->start(request("alpha/m"));
+  auto second = router->start(request("alpha/m"));
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE((*second)->poll());
+  EXPECT_EQ(sims[0]->n_started, 1);
+  EXPECT_EQ(end_of(**first), "alpha");
+  EXPECT_EQ(end_of(**second), "alpha");
+  auto left = router->start(request("alpha/m"));
+  auto next = router->start(request("alpha/m"));
+  left->reset();  // its client goes
+  EXPECT_EQ(end_of(**next), "alpha");
+}
+
+TEST_F(LimitedRoute, ABudgetThatRefusesTakesNothingOfTheLimits) {
+  options.members[0].limits.requests_per_minute = 1;
+  options.members[0].models[0].price = Price{.input = 1000, .output = 1000};
+  options.ledger = *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
+  options.budgets = {{.name = "request", .window = BudgetWindow::kRequest, .cap = 0}};
+  EXPECT_EQ(ask(*make_router(options), "alpha/m"), "budget_exceeded");
+  options.members[0].models[0].price = Price{};
+  EXPECT_EQ(ask(*make_router(options), "alpha/m"), "alpha");
+}
+
+TEST_F(LimitedRoute, LeastBusyTakesTheOneWithFewerRequests) {
+  options.rules = {{.name = "busy", .to = {"alpha", "omega"}, .strategy = Strategy::kLeastBusy}};
+  const auto router = make_router(options);
+  std::vector<std::unique_ptr<Answer>> running;
+  for (int i = 0; i < 10; ++i) {
+    auto answer = router->start(request("auto"));
+    ASSERT_TRUE(answer);
+    running.push_back(*std::move(answer));
+  }
+  EXPECT_EQ(sims[0]->n_started, 5);
+  EXPECT_EQ(sims[1]->n_started, 5);
+}
+
+TEST_F(LimitedRoute, WeightsAreShares) {
+  options.members[0].weight = 3;
+  options.rules = {{.name = "shares", .to = {"alpha", "omega"}, .strategy = Strategy::kWeighted}};
+  const auto router = make_router(options);
+  for (int i = 0; i < 4000; ++i)
+    ask(*router, "auto");
+  EXPECT_NEAR(sims[0]->n_started, 3000, 150);  // 5 standard deviations
+  EXPECT_EQ(sims[0]->n_started + sims[1]->n_started, 4000);
+}
+
+}  // namespace
+
+}  // namespace wick::route
