@@ -1,6 +1,6 @@
-# libwick: the objects of all modules but the program, its configuration, its server and its remote providers as one library, static
-# and shared, with the headers of include/wick. The shared one exports what those mark with WICK_API; both are found by
-# find_package(wick) and pkg-config after `cmake --install`.
+# libwick: the objects of the modules that src/library uses as one library, static and shared, with the headers of include/wick. Left
+# out are the program with its configuration, the server, remote providers and the shell assistant. The shared library exports what
+# the headers mark with WICK_API; both are found by find_package(wick) and pkg-config after `cmake --install`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,7 +11,7 @@ function(wick_library)
   file(STRINGS ${CMAKE_SOURCE_DIR}/tools/modules.txt rows)
   foreach(row IN LISTS rows)
     string(REGEX REPLACE ":.*" "" module "${row}")
-    if(TARGET wick_${module} AND NOT module MATCHES "^(http|server|remote|route|config|cli)$")
+    if(TARGET wick_${module} AND NOT module MATCHES "^(http|server|remote|route|shell|assist|config|cli)$")
       list(APPEND objects $<TARGET_OBJECTS:wick_${module}>)
     endif()
   endforeach()

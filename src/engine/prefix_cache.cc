@@ -1,3 +1,11 @@
+// The tree in two arrays. A node is found by hash, not by a list of children: its key is a salted
+// hash of all ids from the root, and its bucket holds the nodes of equal hash. The ids of the block
+// and the parent are compared as well, so a collision costs time and never gives another prompt's
+// block. Nodes come from a fixed array (one per block and one per tenant's root), so add() and
+// remove() do not allocate.
+//
+// Why a prompt missed is answered after the fact: the keys of evicted nodes stay in a table, and a
+// prefix whose key is there was evicted, not new.
 #include "engine/prefix_cache.h"
 
 #include <algorithm>

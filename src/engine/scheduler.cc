@@ -1,3 +1,8 @@
+// Why no request waits forever. A waiting entry rises by one level per kAgeingSteps steps, up to
+// the highest level; there the order is service of its tenant, then age, which no newcomer can pass
+// for long. The first entry that does not fit stops admission, so smaller requests cannot starve
+// it. Admitted entries end, because each decodes one token in every step and the newest of the
+// lowest level is preempted if blocks run out: the oldest always advances.
 #include "engine/scheduler.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+// Earley's algorithm with shared sets. The classic algorithm keeps a set of items for each position
+// of the text, and items point back to the position where they began, so no two states are equal
+// and no mask can be shared. Here an item points to a Caller instead: to the set of items that wait
+// for its nonterminal. Sets with the same waiting items are one Block, wherever they arose. So
+// after each element of a list the state is the same, and the number of states depends on the
+// grammar, not on the length of the text.
+//
+// A terminal is a regular expression; an item inside one stores the derivative that is left of it.
 #include "grammar/earley.h"
 
 #include <algorithm>

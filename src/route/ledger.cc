@@ -1,3 +1,13 @@
+// Why a budget cannot be overspent. A table has a counter per budget and bucket with two sums:
+// `used` and `reserved`. A reservation reads the sums of its window and adds its amount in one
+// transaction that began with BEGIN IMMEDIATE, so no other process can read between the two. It is
+// committed with synchronous = FULL before reserve() returns, that is, before the request is sent.
+// Settling replaces the reserved amount by the cost; a crash in between leaves the amount reserved,
+// which counts in full.
+//
+// Group commit. Of the callers that wait, one writes for all: it takes the queue, and one commit
+// (one fsync) decides every reservation in it. Settlements wait up to 20 ms for a reservation to go
+// with; losing one in a crash only leaves its amount reserved.
 #include "route/ledger.h"
 
 #include <signal.h>

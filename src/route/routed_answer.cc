@@ -1,3 +1,8 @@
+// A state machine that poll() drives: choose the next target, reserve its cost, start it, pass on
+// its events, settle. Everything that ends an attempt goes through book(), so a reservation is
+// settled exactly once. After the first event with content the target is fixed: a second answer
+// could contradict what the reader has seen. Before it, a failure moves on by the table of retry.h,
+// within one deadline for all attempts.
 #include "route/routed_answer.h"
 
 #include <algorithm>
