@@ -31,6 +31,10 @@ struct Commands {
   WICK_SHELL_COMMAND(trap);
   WICK_SHELL_COMMAND(unset);
   WICK_SHELL_COMMAND(command);
+  WICK_SHELL_COMMAND(zsh_options);  // eval_zsh.cc
+  WICK_SHELL_COMMAND(fish_set);     // eval_fish.cc
+  WICK_SHELL_COMMAND(fish_alias);
+  WICK_SHELL_COMMAND(fish_source);
   // text (eval_text.cc)
   WICK_SHELL_COMMAND(base64);
   WICK_SHELL_COMMAND(cat);
@@ -42,6 +46,7 @@ struct Commands {
   WICK_SHELL_COMMAND(tr);
   WICK_SHELL_COMMAND(xxd);
   WICK_SHELL_COMMAND(yes);
+  WICK_SHELL_COMMAND(mount);
   WICK_SHELL_COMMAND(unpack);  // gunzip and the like: decoders that are not run
   // code (eval_code.cc)
   WICK_SHELL_COMMAND(shell);
@@ -73,6 +78,7 @@ struct Commands {
   WICK_SHELL_COMMAND(make);
   WICK_SHELL_COMMAND(curl);
   WICK_SHELL_COMMAND(nc);
+  WICK_SHELL_COMMAND(socat);
   WICK_SHELL_COMMAND(crontab);
   WICK_SHELL_COMMAND(kill);
   WICK_SHELL_COMMAND(transfer);

@@ -20,7 +20,7 @@ bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -41,12 +41,12 @@ std::vector<Name> names_in(std::string_view text) {
     const std::size_t begin = i;
     if (!is_name_start(text[i])) {
       ++i;  // a number takes its letters along: 0x1f, 16#ff
-      while (is_digit(text[begin]) && i < text.size() &&
-             (is_name_start(text[i]) || is_digit(text[i]) || text[i] == '#'))
+      while (is_decimal(text[begin]) && i < text.size() &&
+             (is_name_start(text[i]) || is_decimal(text[i]) || text[i] == '#'))
         ++i;
       continue;
     }
-    while (i < text.size() && (is_name_start(text[i]) || is_digit(text[i])))
+    while (i < text.size() && (is_name_start(text[i]) || is_decimal(text[i])))
       ++i;
     const std::string_view before = text.substr(0, begin);
     const bool is_set =

@@ -44,7 +44,11 @@ Stream Commands::alias(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       continue;
     }
     const std::size_t equals = arg.text().find('=');
-    if (!arg.is_exact()) {
+    if (e.dialect_ == Dialect::kZsh &&
+        arg.text().starts_with('-')) {  // -g: anywhere; -s: behind a dot
+      s.has_hidden_alias = true;
+      e.unknown(arg.span, arg.text(), "an alias of zsh that stands for other words than commands");
+    } else if (!arg.is_exact()) {
       s.has_hidden_alias = true;
       e.unknown(arg.span, "", "an alias of text that is not known");
     } else if (equals != std::string::npos && equals > 0) {
@@ -107,7 +111,13 @@ Stream Commands::cd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 
 Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
-  bool is_integer = false, is_array = false, is_map = false;
+  bool is_integer = argv[0].text() == "integer" || argv[0].text() == "float";
+  bool is_array = false, is_map = false;
+  const bool is_own =
+      argv[0].text() != "export" && argv[0].text() != "readonly" &&
+      std::none_of(argv.begin(), argv.end(), [](const Arg& arg) {
+        return arg.text().starts_with('-') && arg.text().find('g') != std::string::npos;
+      });
   for (std::size_t i = 1; i < argv.size(); ++i) {
     const Arg& arg = argv[i];
     if (arg.is_exact() && (arg.text().starts_with('-') || arg.text().starts_with('+'))) {
@@ -126,6 +136,7 @@ Stream Commands::declare(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     Value value;
     const bool has_value = cut_assignment(arg, name, value);
     if (!has_value && arg.is_exact() && is_variable_name(arg.text())) name = arg.text();
+    if (!name.empty() && is_own) e.keep_local(name, s);
     if (!name.empty() && is_integer) s.integers.insert(name);
     if (const auto old = s.variables.find(name);
         has_value && old != s.variables.end() && old->second.is_array && arg.text() == name + "=") {
@@ -177,6 +188,27 @@ Stream Commands::let(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   return Stream::none();
 }
 
+namespace {
+
+// What `read` may put into a variable: one of the lines, or nothing at their end.
+Value one_of_lines(const std::string& text) {
+  constexpr std::size_t kMostLines = 15;
+  Value out = Value::exact("");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (line.find('\\') != std::string::npos || out.set.size() > kMostLines)
+      return Value::unknown();
+    if (first == std::string::npos) continue;
+    out.set.push_back(line.substr(first, line.find_last_not_of(" \t") + 1 - first));
+  }
+  return out;
+}
+
+}  // namespace
+
 Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const std::string name = argv[0].text();
   const Usage usage = read_usage(*find_row(name), argv, 1);
@@ -204,6 +236,9 @@ Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       value = Value::below(in.prefix);
       value.is_everything = in.is_everything;
     }
+    if (name == "read" && names.size() == 1 && (usage.options.empty() || usage.has("-r")) &&
+        usage.items.size() == 1 && in.is_known)
+      value = one_of_lines(in.text);
     value.is_secret = in.is_secret;
     value.is_fetched = in.is_fetched;
     const bool is_array = name != "read" || usage.has("-a");

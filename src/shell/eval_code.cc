@@ -76,7 +76,9 @@ Stream Evaluator::run_stream(const Stream& code, Span span, State& s, Dialect di
   } else if (!code.is_fetched && !code.is_decoded) {
     unknown(span, "", "runs code that nobody has read");
   }
-  return Stream::unknown();
+  Stream out = Stream::unknown();
+  out.is_shell = true;
+  return out;
 }
 
 void Evaluator::run_file(const Arg& file, const std::vector<Arg>& args, State& s) {
@@ -290,7 +292,7 @@ Stream Commands::interpreter(Evaluator& e, Argv& argv, State& s, const Stream& i
   const auto text = [&](std::size_t i) { return i < argv.size() ? argv[i].text() : std::string(); };
   const bool asks_version =
       argv.size() == 2 && (text(1) == "--version" || text(1) == "-V" || text(1) == "--help" ||
-                           text(1) == "-v" || text(1) == "-h");
+                           text(1) == "-v" || text(1) == "-h" || text(1) == "-version");
   if (asks_version) return Stream::unknown();
   if (name.starts_with("python") && text(1) == "-m" &&
       (text(2) == "json.tool" || text(2) == "calendar" || text(2) == "this" || text(2) == "site")) {

@@ -38,32 +38,32 @@ struct FindCall {
 };
 
 constexpr std::string_view kPlainWords[] = {"-daystart",
-                                                                 "-depth",
-                                                                 "-d",
-                                                                 "-mount",
-                                                                 "-xdev",
-                                                                 "-noleaf",
-                                                                 "-follow",
-                                                                 "-warn",
-                                                                 "-nowarn",
-                                                                 "-ignore_readdir_race",
-                                                                 "-noignore_readdir_race",
-                                                                 "-true",
-                                                                 "-false",
-                                                                 "-prune",
-                                                                 "-quit",
-                                                                 "--help",
-                                                                 "-help",
-                                                                 "--version",
-                                                                 "-version",
-                                                                 "-E",
-                                                                 "-X",
-                                                                 "-s"};
+                                            "-depth",
+                                            "-d",
+                                            "-mount",
+                                            "-xdev",
+                                            "-noleaf",
+                                            "-follow",
+                                            "-warn",
+                                            "-nowarn",
+                                            "-ignore_readdir_race",
+                                            "-noignore_readdir_race",
+                                            "-true",
+                                            "-false",
+                                            "-prune",
+                                            "-quit",
+                                            "--help",
+                                            "-help",
+                                            "--version",
+                                            "-version",
+                                            "-E",
+                                            "-X",
+                                            "-s"};
 constexpr std::string_view kNarrowing[] = {
-    "-name",  "-iname",   "-path",   "-ipath",  "-wholename", "-iwholename", "-lname",   "-ilname",
-    "-regex", "-iregex",  "-size",   "-mtime",  "-mmin",      "-ctime",      "-cmin",    "-atime",
-    "-amin",  "-newer",   "-anewer", "-cnewer", "-user",      "-group",      "-uid",     "-gid",
-    "-perm",  "-links",   "-inum",   "-used",   "-samefile",  "-context",    "-flags"};
+    "-name",  "-iname",  "-path",   "-ipath",  "-wholename", "-iwholename", "-lname", "-ilname",
+    "-regex", "-iregex", "-size",   "-mtime",  "-mmin",      "-ctime",      "-cmin",  "-atime",
+    "-amin",  "-newer",  "-anewer", "-cnewer", "-user",      "-group",      "-uid",   "-gid",
+    "-perm",  "-links",  "-inum",   "-used",   "-samefile",  "-context",    "-flags"};
 
 // find's own grammar: `,` binds least, then -o, then juxtaposition, then `!`. An action is narrowed
 // by the tests in front of it, in its own and in the enclosing conjunctions.

@@ -13,14 +13,16 @@ struct Filter {
 };
 
 constexpr Filter kFilters[] = {
-    {"sort", " -b -d -f -g -i -M -h -n -R -r -V -s -u -k -t -S --reverse --unique --key "
-             "--numeric-sort --field-separator --ignore-case --stable --version-sort "},
+    {"sort",
+     " -b -d -f -g -i -M -h -n -R -r -V -s -u -k -t -S --reverse --unique --key "
+     "--numeric-sort --field-separator --ignore-case --stable --version-sort "},
     {"uniq", " -d -u -i -f -s -w --repeated --unique --ignore-case "},
     {"head", " -n --lines -q --quiet "},
     {"tail", " -n --lines -q --quiet "},
     {"shuf", " -n --head-count "},
-    {"grep", " -E -F -G -P -i -v -w -x -e -m -a --extended-regexp --fixed-strings --perl-regexp "
-             "--ignore-case --invert-match --word-regexp --line-regexp --regexp --max-count "}};
+    {"grep",
+     " -E -F -G -P -i -v -w -x -e -m -a --extended-regexp --fixed-strings --perl-regexp "
+     "--ignore-case --invert-match --word-regexp --line-regexp --regexp --max-count "}};
 
 bool has_any(const Usage& usage, std::initializer_list<std::string_view> options) {
   return std::any_of(options.begin(), options.end(), [&](auto o) { return usage.has(o); });

@@ -79,6 +79,7 @@ State Evaluator::joined(const State& a, const State& b) {
     mine.is_map = false;
   }
   out.integers.insert(b.integers.begin(), b.integers.end());
+  out.scoped.insert(b.scoped.begin(), b.scoped.end());
   for (const auto& [name, body] : b.functions)
     out.functions.insert({name, body});
   for (const auto& [name, text] : b.aliases)
@@ -151,16 +152,24 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
     case NodeKind::kFor:
     case NodeKind::kSelect:
     case NodeKind::kArithFor:
+    case NodeKind::kRepeat:
     case NodeKind::kWhile:
     case NodeKind::kUntil:
       return loop(node, s, in);
     case NodeKind::kCase:
       return case_node(node, s, in);
     case NodeKind::kFunction:
-      s.functions[node.name] = &node.children.front();
-      add(EffectKind::kShellHooks, Scope::kNone, node.name, node.span,
-          cat("defines the function ", node.name));
+      define_functions(node, s);
       return Stream::none();
+    case NodeKind::kAnonymous: {
+      std::vector<Arg> argv = expand(node.words, s);
+      argv.insert(argv.begin(), {.value = Value::exact("(anonymous)"), .span = node.span});
+      return call_function(node.children.front(), "(anonymous)", argv, s, in);
+    }
+    case NodeKind::kAlways: {
+      Stream first = list(node.bodies[0], s, in);
+      return followed(std::move(first), list(node.bodies[1], s, in));
+    }
     case NodeKind::kDoubleTest:
       test(*node.test, s);
       return Stream::none();
@@ -179,6 +188,51 @@ Stream Evaluator::inner_node(const Node& node, State& s, const Stream& in) {
     }
   }
   return Stream::unknown();
+}
+
+// Functions that a shell calls by itself are judged where they are defined.
+void Evaluator::define_functions(const Node& node, State& s) {
+  static constexpr std::string_view kHooks[] = {"precmd",
+                                                "preexec",
+                                                "chpwd",
+                                                "periodic",
+                                                "zshaddhistory",
+                                                "zshexit",
+                                                "prompt",
+                                                "command_not_found_handler",
+                                                "command_not_found_handle",
+                                                "fish_prompt",
+                                                "fish_greeting",
+                                                "fish_right_prompt",
+                                                "fish_command_not_found",
+                                                "zsh_directory_name"};
+  std::string_view names = node.name;
+  while (!names.empty()) {
+    const std::size_t size = std::min(names.find(' '), names.size());
+    const std::string name(names.substr(0, size));
+    names.remove_prefix(std::min(size + 1, names.size()));
+    s.functions[name] = &node.children.front();
+    bool is_hook = std::find(std::begin(kHooks), std::end(kHooks), name) != std::end(kHooks);
+    std::vector<std::string>* arguments = nullptr;
+    for (const Arg& arg : expand(node.words, s)) {  // fish
+      const std::string& text = arg.text();
+      const bool is_option = text.starts_with('-') || !arg.is_exact();
+      if (is_option) arguments = nullptr;
+      if (text == "-a" || text == "--argument-names" || text == "--argument") {
+        arguments = &argument_names_[&node.children.front()];
+      } else if (is_option && text != "-d" && text != "--description" && text != "-w" &&
+                 text != "--wraps" && text != "-S") {
+        is_hook = true;  // --on-event and the like
+      } else if (arguments != nullptr) {
+        arguments->push_back(text);
+      }
+    }
+    add(EffectKind::kShellHooks, Scope::kNone, name, node.span, cat("defines the function ", name));
+    if (!is_hook && !(name.starts_with("TRAP") && dialect_ == Dialect::kZsh)) continue;
+    State copy = copy_of(s);
+    call_function(node.children.front(), name, {{.value = Value::exact(name), .span = node.span}},
+                  copy, Stream::unknown());
+  }
 }
 
 Stream Evaluator::pipeline(const Node& node, State& s, const Stream& in) {
@@ -245,6 +299,10 @@ void Evaluator::loop_variable(const Node& node, State& s) {
       arithmetic(clause, s, node.span);
     return;
   }
+  if (node.kind == NodeKind::kRepeat) {
+    arithmetic(node.words.front().parts, s, node.span);
+    return;
+  }
   std::vector<Arg> items;
   if (node.has_in) {
     items = expand(node.words, s);
@@ -268,7 +326,12 @@ void Evaluator::loop_variable(const Node& node, State& s) {
     }
     value = i == 0 ? item : join(value, item);
   }
-  set_variable(node.name, {.value = std::move(value)}, node.span, s);
+  std::string_view names = node.name;  // zsh: several
+  while (!names.empty()) {
+    const std::size_t size = std::min(names.find(' '), names.size());
+    set_variable(names.substr(0, size), {.value = value}, node.span, s);
+    names.remove_prefix(std::min(size + 1, names.size()));
+  }
 }
 
 Stream Evaluator::loop(const Node& node, State& s, const Stream& in) {

@@ -33,14 +33,17 @@ bool is_integer(const std::string& text) {
 }  // namespace
 
 bool Evaluator::all_fields(const Piece& piece, State& s, std::vector<Value>& out, bool& is_known) {
-  if (piece.expansion->kind != PartKind::kParameter) return false;
+  if (piece.expansion->kind != PartKind::kParameter || dialect_ == Dialect::kFish) return false;
   const Parameter& p = *piece.expansion->parameter;
-  if (p.has_length || p.is_indirect || !p.op.empty()) return false;
+  if (p.has_length || p.is_indirect || !p.op.empty() || is_of_zsh(p)) return false;
   const bool is_all = p.name == "@" || (p.name == "*" && !piece.is_quoted);
   std::string index;
   if (p.has_index && p.index.size() == 1) index = p.index[0].text;
   const bool is_array = p.has_index && (index == "@" || (index == "*" && !piece.is_quoted));
-  if (!is_all && !is_array) return false;
+  const auto whole = s.variables.find(p.name);
+  const bool is_list = dialect_ == Dialect::kZsh && !piece.is_quoted && !p.has_index &&
+                       whole != s.variables.end() && whole->second.is_array;
+  if (!is_all && !is_array && !is_list) return false;
   is_known = true;
   if (is_all && s.has_args) {
     for (const Arg& arg : s.args) {
@@ -48,14 +51,14 @@ bool Evaluator::all_fields(const Piece& piece, State& s, std::vector<Value>& out
       is_known = is_known && !arg.is_many;
     }
   } else if (const auto v = s.variables.find(p.name);
-             is_array && v != s.variables.end() && v->second.has_elements) {
+             (is_array || is_list) && v != s.variables.end() && v->second.has_elements) {
     out = v->second.elements;
   } else {
     is_known = false;
     out = {Value::unknown()};
     return true;
   }
-  if (piece.is_quoted) return true;
+  if (piece.is_quoted || dialect_ == Dialect::kZsh) return true;
   for (const Value& v : out) {  // unquoted: split and globbed
     const bool is_word =
         v.is_known && std::all_of(v.set.begin(), v.set.end(), [](const std::string& x) {
@@ -100,7 +103,7 @@ Value Evaluator::variable(std::string_view name, State& s) {
     if (index <= s.args.size()) return s.args[index - 1].value;
     return Value::exact("");
   }
-  if (name == "@" || name == "*") {
+  if (name == "@" || name == "*" || (name == "argv" && dialect_ == Dialect::kZsh)) {
     if (!s.has_args) return Value::unknown();
     Value out = Value::exact("");
     for (std::size_t i = 0; i < s.args.size(); ++i) {
@@ -140,6 +143,8 @@ void Evaluator::subscript(const Parameter& p, const Value& index, State& s, Span
 
 Value Evaluator::parameter(const WordPart& part, State& s) {
   const Parameter& p = *part.parameter;
+  if (dialect_ == Dialect::kFish) return fish_parameter(part, s);
+  if (is_of_zsh(p)) return zsh_parameter(part, s);
   const Value index = value_of(p.index, s);
   subscript(p, index, s, part.span);
   Value v = variable(p.name, s);
@@ -149,7 +154,8 @@ Value Evaluator::parameter(const WordPart& part, State& s) {
     const std::string& at = index.is_known && index.set.size() == 1 ? index.set.front() : "";
     v = Value::unknown();
     if (has_elements && is_integer(at)) {
-      const auto i = static_cast<std::size_t>(std::strtol(at.c_str(), nullptr, 10));
+      auto i = static_cast<std::size_t>(std::strtol(at.c_str(), nullptr, 10));
+      if (dialect_ == Dialect::kZsh) --i;  // from 1; 0 is none
       v = i < found->second.elements.size() ? found->second.elements[i] : Value::exact("");
     } else if (has_elements && (at == "*" || at == "@")) {
       v = Value::exact("");
@@ -160,8 +166,9 @@ Value Evaluator::parameter(const WordPart& part, State& s) {
     }
   } else if (const auto found = s.variables.find(p.name);
              found != s.variables.end() && found->second.is_array) {
-    v = found->second.has_elements && !found->second.elements.empty() ? found->second.elements[0]
-                                                                      : Value::unknown();
+    const bool is_first =
+        found->second.has_elements && !found->second.elements.empty() && dialect_ != Dialect::kZsh;
+    v = is_first ? found->second.elements[0] : Value::unknown();
   }
   if (p.has_length) return Value::number();
   if (p.is_indirect) {
@@ -207,8 +214,8 @@ bool stays_inside(const std::string& prefix, const Value& from, const Value& to)
 // A cut at the end that cannot reach the slash in front of the name.
 bool keeps_prefix(const std::string& pattern, bool is_longest) {
   return !pattern.empty() && pattern.find('/') == std::string::npos &&
-         (!has_glob(pattern) || !is_longest) &&
-         pattern.find_first_of("?[") == std::string::npos && pattern.front() != '*';
+         (!has_glob(pattern) || !is_longest) && pattern.find_first_of("?[") == std::string::npos &&
+         pattern.front() != '*';
 }
 
 // `/*`, and the like that end at a slash: what is cut begins at one of the name's own slashes, or

@@ -173,8 +173,8 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
   const EffectKind kind = target.role == 'w' ? EffectKind::kOverwrites : EffectKind::kCreates;
   const bool is_tree = std::any_of(usage.items.begin(), usage.items.end(),
                                    [](const Usage::Item& item) { return item.role == 'R'; });
-  const bool is_operand = !usage.operands.empty() &&
-                          usage.operands.back().span.begin == target.arg.span.begin;
+  const bool is_operand =
+      !usage.operands.empty() && usage.operands.back().span.begin == target.arg.span.begin;
   const std::size_t n = usage.operands.size() - (is_operand ? 1 : 0);
   if (n == 0) return false;
   bool is_known = true;
@@ -291,6 +291,11 @@ void Evaluator::apply_network_role(char role, const Arg& arg, State& s, const St
                    "asks an address that is not fully known");
       return add(EffectKind::kNetwork, Scope::kNone, text, arg.span, cat("asks ", text));
     case 's': {
+      if (text == "-" || text == "/dev/stdin")
+        return add(in.is_secret  ? EffectKind::kSendsCredentials
+                   : in.is_known ? EffectKind::kSends
+                                 : EffectKind::kSendsUnknown,
+                   Scope::kNone, "-", arg.span, "sends what it reads");
       apply_role('r', arg, s, in, out);
       const bool is_secret = out.is_secret || arg.value.is_secret;
       return add(is_secret                            ? EffectKind::kSendsCredentials

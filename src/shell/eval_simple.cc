@@ -10,6 +10,22 @@
 namespace wick::shell {
 
 Stream Evaluator::redirects_in(const Node& node, State& s, const Stream& in) {
+  const auto reads = [](const Redirect& r) {
+    return r.op == RedirectOp::kIn || r.op == RedirectOp::kReadWrite || r.here_doc ||
+           r.op == RedirectOp::kHereString;
+  };
+  const auto n_inputs = std::count_if(node.redirects.begin(), node.redirects.end(), reads);
+  if (dialect_ == Dialect::kZsh && n_inputs > 1) {  // zsh reads one after the other (MULTIOS)
+    const Stream last = inputs(node, s, in);
+    Stream mixed = Stream::unknown();
+    mixed.is_fetched = last.is_fetched || in.is_fetched;
+    mixed.is_secret = true;
+    return mixed;
+  }
+  return inputs(node, s, in);
+}
+
+Stream Evaluator::inputs(const Node& node, State& s, const Stream& in) {
   Stream out = in;
   for (const Redirect& r : node.redirects) {
     if (!r.variable.empty()) set_variable(r.variable, {.value = Value::number()}, r.span, s);
@@ -52,6 +68,7 @@ Stream Evaluator::redirects_in(const Node& node, State& s, const Stream& in) {
 
 // What the command prints goes where the redirections say; `out` becomes what is left for a pipe.
 void Evaluator::redirects_out(const Node& node, State& s, Stream& out) {
+  bool is_copied = false;
   for (const Redirect& r : node.redirects) {
     const bool is_dup = r.op == RedirectOp::kDupOut || r.op == RedirectOp::kDupIn;
     const bool is_out = r.op == RedirectOp::kOut || r.op == RedirectOp::kAppend ||
@@ -73,7 +90,13 @@ void Evaluator::redirects_out(const Node& node, State& s, Stream& out) {
     Stream none = Stream::of("");
     const Stream& content = is_stdout ? out : none;
     write_stream(target, is_stdout ? content : Stream::unknown(), is_append, s);
-    if (is_stdout) out = Stream::of("");
+    // zsh copies it to each file and to the pipe (MULTIOS).
+    if (is_stdout && dialect_ != Dialect::kZsh) out = Stream::of("");
+    if (is_stdout) is_copied = true;
+  }
+  if (is_copied && dialect_ == Dialect::kZsh) {
+    out.is_known = false;
+    out.text.clear();
   }
 }
 
@@ -130,6 +153,9 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
     assign(a, s, has_words);
   const Stream from = redirects_in(node, s, in);
   Stream out = Stream::none();
+  // zsh runs `cat` where nothing but redirections stands.
+  const bool is_copy = dialect_ == Dialect::kZsh && !has_words && node.assignments.empty();
+  if (is_copy) out = from.is_none ? Stream::unknown() : from;
   if (has_words && !node.assignments.empty()) {
     s.variables = saved;  // they hold for this command alone
   }
@@ -170,11 +196,19 @@ bool Evaluator::call_alias(const Node& node, State& s, const Stream& in) {
   if (alias == s.aliases.end()) return false;
   std::string text = alias->second;
   for (std::size_t i = 1; i < node.words.size(); ++i)
-    text += " " + print(node.words[i]);
+    text += " " + print(node.words[i], dialect_);
   State copy = copy_of(s);
   copy.aliases.erase(*name);
   run_code(text, node.span, copy, in, dialect_);
   return false;
+}
+
+// What a function declares as its own is as it was before, once the function has ended.
+void Evaluator::keep_local(const std::string& name, State& s) {
+  if (locals_ == nullptr || locals_->contains(name)) return;
+  const auto found = s.variables.find(name);
+  locals_->emplace(
+      name, found == s.variables.end() ? std::nullopt : std::optional<Variable>(found->second));
 }
 
 Stream Evaluator::call_function(const Node& body, const std::string& name,
@@ -197,7 +231,23 @@ Stream Evaluator::call_function(const Node& body, const std::string& name,
   calls_.emplace_back(name, concurrent_);
   const std::vector<Arg> args = std::exchange(s.args, {argv.begin() + 1, argv.end()});
   const bool had_args = std::exchange(s.has_args, true);
+  std::map<std::string, std::optional<Variable>, std::less<>> locals;
+  auto* const outer = std::exchange(locals_, &locals);
+  if (const auto names = argument_names_.find(&body); names != argument_names_.end()) {
+    for (std::size_t i = 0; i < names->second.size(); ++i) {
+      keep_local(names->second[i], s);
+      const bool is_known =
+          i < s.args.size() &&
+          std::none_of(s.args.begin(), s.args.end(), [](const Arg& arg) { return arg.is_many; });
+      s.variables[names->second[i]] = {.value = is_known ? s.args[i].value : Value::unknown()};
+    }
+  }
   const Stream out = node(body, s, in);
+  locals_ = outer;
+  for (auto& [variable, old] : locals) {
+    if (old) s.variables[variable] = *std::move(old);
+    if (!old) s.variables.erase(variable);
+  }
   s.args = args;
   s.has_args = had_args;
   calls_.pop_back();
@@ -310,8 +360,20 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
 
 Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, State& s,
                               const Stream& in) {
+  if (dialect_ == Dialect::kZsh || dialect_ == Dialect::kFish) {
+    const std::string own = (dialect_ == Dialect::kZsh ? "zsh:" : "fish:") + name;
+    if (const Command* command = find_command(own)) return command->run(*this, argv, s, in);
+    if (const Row* row = find_row(own)) return apply_row(*row, argv, 1, s, in);
+  }
+  const Row* const row = find_row(name);
+  // The help of a tool with a language of its own; a shell and its builtins have rows' options.
+  const bool asks_help = row != nullptr && argv.size() == 2 && argv[1].is_exact() &&
+                         (argv[1].text() == "--version" || argv[1].text() == "--help") &&
+                         !is_builtin(name) && row->effects.find('+') != std::string_view::npos &&
+                         row->effects.find('C') == std::string_view::npos;
+  if (asks_help) return Stream::unknown();
   if (const Command* command = find_command(name)) return command->run(*this, argv, s, in);
-  if (const Row* row = find_row(name)) return apply_row(*row, argv, 1, s, in);
+  if (row != nullptr) return apply_row(*row, argv, 1, s, in);
   unknown(argv.front().span, name, cat("the command ", printable(name), " is not known"));
   return Stream::unknown();
 }

@@ -40,7 +40,7 @@ Stream Commands::echo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return out;
   }
   std::size_t first = 1;
-  bool decodes = e.dialect_ == Dialect::kPosix;
+  bool decodes = e.dialect_ == Dialect::kPosix || e.dialect_ == Dialect::kZsh;
   bool has_newline = true;
   for (; first < argv.size(); ++first) {
     const std::string& text = argv[first].text();
@@ -209,6 +209,45 @@ Stream Commands::yes(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out = Stream::unknown();
   out.is_endless = true;
   out.is_secret = takes_secrets(argv);
+  return out;
+}
+
+// Without operands it lists what is mounted.
+Stream Commands::mount(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const bool lists = argv.size() == 1 || (argv.size() == 2 && argv[1].text() == "-l") ||
+                     (argv.size() == 3 && argv[1].text() == "-t");
+  return lists ? Stream::unknown() : e.apply_row(*find_row("mount"), argv, 1, s, in);
+}
+
+// Two addresses: EXEC and SYSTEM run a program, LISTEN waits for connections.
+Stream Commands::socat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("socat");
+  const Usage usage = read_usage(row, argv, 1);
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  out.is_fetched = true;
+  bool runs = false;
+  bool connects = false;
+  for (const Arg& address : usage.operands) {
+    const std::string text = ascii_lower(address.text());
+    const std::string kind = text.substr(0, text.find_first_of(":,"));
+    if (!address.is_exact()) e.unknown(address.span, "", "an address of socat that is not known");
+    runs = runs || kind == "exec" || kind == "system" || kind == "shell";
+    connects = connects || (!kind.empty() && kind != "-" && kind != "stdio" && kind != "exec" &&
+                            kind != "system" && kind != "shell" && kind != "stdin");
+    if (text.find("listen") != std::string::npos || kind.ends_with("-l"))
+      e.apply_effect('l', address.span, "socat");
+  }
+  if (runs && connects) {
+    e.add(EffectKind::kSocketShell, Scope::kNone, "socat", argv[0].span,
+          "ties a program to a connection");
+  } else if (usage.operands.size() != 2 || !usage.unknown.empty() || runs) {
+    e.unknown(argv[0].span, "socat", "what socat connects is not known");
+  }
+  if (!in.is_none && connects)
+    e.add(in.is_secret  ? EffectKind::kSendsCredentials
+          : in.is_known ? EffectKind::kSends
+                        : EffectKind::kSendsUnknown,
+          Scope::kNone, "socat", argv[0].span, "sends what it reads");
   return out;
 }
 

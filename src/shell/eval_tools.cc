@@ -258,7 +258,7 @@ Stream Commands::tar(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   }
   if (is_write) {
     for (const Arg& source : call.operands) {
-      e.touch(EffectKind::kReadsContent, source, s, {.is_tree = true});
+      e.apply_role('R', source, s, in, out);  // a tree with credentials makes the stream secret
       if (call.removes) e.touch(EffectKind::kDeletes, source, s, {.is_tree = true});
     }
   } else if (call.mode == 'x' && !call.to_stdout) {
@@ -463,6 +463,8 @@ Stream Commands::nc(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out = e.apply_row(row, argv, 1, s, in);
   const Span span = argv[0].span;
   const bool scans = usage.has("-z");
+  if (in.is_shell)
+    e.add(EffectKind::kSocketShell, Scope::kNone, "nc", span, "ties a shell to a connection");
   if (usage.has("-c"))
     e.add(EffectKind::kSocketShell, Scope::kNone, "nc", span, "ties a command to a connection");
   if (in.is_secret)

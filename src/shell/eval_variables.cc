@@ -90,6 +90,13 @@ bool is_variable_name(std::string_view text) noexcept {
 
 void Evaluator::note_assignment(std::string_view name, const Value& v, Span span, bool is_prefix,
                                 State& s) {
+  const bool is_array_of_zsh =
+      dialect_ == Dialect::kZsh &&
+      (name == "path" || name == "fpath" || name == "cdpath" || name == "module_path" ||
+       name == "prompt" || name == "PROMPT" || name == "NULLCMD" || name == "READNULLCMD" ||
+       name.ends_with("_functions") || name == "aliases" || name == "functions" ||
+       name == "commands" || name == "options");
+  if (is_array_of_zsh) return unknown(span, std::string(name), cat(name, " changes what zsh runs"));
   if (name == "PATH") s.is_path_changed = s.is_path_changed || !v.is_path;
   if (name == "POSIXLY_CORRECT")
     return unknown(span, std::string(name),

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "shell/escapes.h"
 #include "shell/evaluator.h"
+#include "shell/fields.h"
 #include "shell/limits.h"
 
 namespace wick::shell {
@@ -65,7 +66,7 @@ struct Braces {
   std::vector<Place> commas = {};
 };
 
-bool find_braces(const std::vector<Piece>& pieces, Braces& out) {
+bool find_braces(const std::vector<Piece>& pieces, Braces& out, bool is_fish) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!is_open(pieces[i])) continue;
     for (std::size_t b = 0; b < pieces[i].text.size(); ++b) {
@@ -82,7 +83,8 @@ bool find_braces(const std::vector<Piece>& pieces, Braces& out) {
             out.close = {k, c};
             const bool is_range =
                 k == i && pieces[k].text.substr(b, c - b).find("..") != std::string::npos;
-            if (!out.commas.empty() || is_range) return true;
+            const bool is_list = !out.commas.empty() || (is_fish && k > i);  // {$x}
+            if (is_list || (is_range && !is_fish)) return true;
             k = pieces.size();
             break;
           }
@@ -134,9 +136,9 @@ bool range_items(const std::string& text, std::vector<std::string>& out) {
 using Words = std::vector<std::vector<Piece>>;
 
 // False: more words than the limit.
-bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth) {
+bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth, bool is_fish) {
   Braces braces;
-  if (!find_braces(pieces, braces)) {
+  if (!find_braces(pieces, braces, is_fish)) {
     out.push_back(pieces);
     return out.size() <= kMaxFields;
   }
@@ -145,7 +147,7 @@ bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth) {
   const std::vector<Piece> before = slice(pieces, {}, braces.open);
   const std::vector<Piece> behind = slice(pieces, {braces.close.piece, braces.close.byte + 1}, end);
   Words items;
-  if (!braces.commas.empty()) {
+  if (!braces.commas.empty() || is_fish) {
     Place from{braces.open.piece, braces.open.byte + 1};
     for (const Place& comma : braces.commas) {
       items.push_back(slice(pieces, from, comma));
@@ -165,7 +167,7 @@ bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth) {
     std::vector<Piece> whole = before;
     whole.insert(whole.end(), item.begin(), item.end());
     whole.insert(whole.end(), behind.begin(), behind.end());
-    if (!expand_braces(whole, out, depth + 1)) return false;
+    if (!expand_braces(whole, out, depth + 1, is_fish)) return false;
   }
   return true;
 }
@@ -191,7 +193,7 @@ void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {
   Words words;
   if (dialect_ == Dialect::kPosix) {
     words.push_back(std::move(pieces));
-  } else if (!expand_braces(pieces, words, 0)) {
+  } else if (!expand_braces(pieces, words, 0, dialect_ == Dialect::kFish)) {
     is_too_complex_ = true;
     unknown(word.span, "", "too complex: braces make more than 256 words");
     return;
@@ -199,6 +201,12 @@ void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {
   for (const std::vector<Piece>& one : words)
     fields(one, s, word.span, out);
 }
+
+namespace {
+
+constexpr std::size_t kNone = std::string::npos;
+
+}  // namespace
 
 Value Evaluator::tilde(std::string& text, State& s) {
   const std::size_t end = std::min(text.find('/'), text.size());
@@ -210,6 +218,11 @@ Value Evaluator::tilde(std::string& text, State& s) {
   };
   if (!is_plain(user) && user != "+") return Value::exact("");
   const std::string rest = text.substr(end);
+  const bool is_number = !user.empty() && user.find_first_not_of("-0123456789") == kNone;
+  if (is_number && user != "-") {  // of the stack of directories
+    text = rest;
+    return Value::unknown();
+  }
   if (user.empty()) {
     text = rest;
     return variable("HOME", s);
@@ -224,8 +237,6 @@ Value Evaluator::tilde(std::string& text, State& s) {
 
 namespace {
 
-constexpr std::size_t kNone = std::string::npos;
-
 // At the beginning of a word, in bash also behind NAME= (dd of=~/x).
 std::size_t place_of_tilde(std::string_view text, Dialect dialect) {
   if (text.starts_with('~')) return 0;
@@ -234,47 +245,6 @@ std::size_t place_of_tilde(std::string_view text, Dialect dialect) {
     return kNone;
   return is_variable_name(text.substr(0, equals)) ? equals + 1 : kNone;
 }
-
-// Collects the fields of one word.
-class Fields {
- public:
-  Fields(Span span, std::vector<Arg>& out) : span_(span), out_(out) {}
-
-  void text(const std::string& text, bool is_quoted, bool globs) {
-    has_ = has_ || is_quoted || !text.empty();
-    if (!arg_.value.is_known && arg_.value.tail.empty() && text.starts_with('/') &&
-        arg_.value.prefix.empty() && !arg_.value.is_number && !arg_.value.is_below)
-      arg_.is_unset_slash = true;
-    arg_.value = concat(arg_.value, Value::exact(text));
-    if (!is_quoted && globs && text.find_first_of("*?[") != std::string::npos) arg_.is_glob = true;
-  }
-
-  void value(const Value& v, bool is_many) {
-    has_ = true;
-    arg_.value = concat(arg_.value, v);
-    arg_.is_many = arg_.is_many || is_many;
-  }
-
-  void end() {
-    if (has_) {
-      arg_.span = span_;
-      // `[` alone is no pattern: the command of that name.
-      const bool is_one = arg_.value.is_known && arg_.value.set.size() == 1;
-      if (is_one && arg_.value.set[0].find_first_of("*?") == std::string::npos &&
-          arg_.value.set[0].find(']') == std::string::npos)
-        arg_.is_glob = false;
-      out_.push_back(std::move(arg_));
-    }
-    arg_ = {};
-    has_ = false;
-  }
-
- private:
-  Span span_;
-  std::vector<Arg>& out_;
-  Arg arg_ = {};
-  bool has_ = false;
-};
 
 void split(const std::string& text, std::string_view ifs, bool globs, Fields& fields) {
   std::string field;
@@ -298,6 +268,23 @@ void split(const std::string& text, std::string_view ifs, bool globs, Fields& fi
 
 }  // namespace
 
+// Text of a word: a tilde at its beginning, and what only zsh reads in it.
+void Evaluator::plain_piece(const Piece& piece, bool is_first, bool is_alone, State& s,
+                            Fields& fields) {
+  const bool globs = !s.has_no_glob;
+  std::string text = piece.text;
+  const bool is_zsh_word = dialect_ == Dialect::kZsh && !piece.is_quoted;
+  if (is_zsh_word && zsh_text(text, is_first, fields.span(), fields)) return;
+  const std::size_t at = is_first && !piece.is_quoted ? place_of_tilde(text, dialect_) : kNone;
+  if (at != kNone && (is_alone || text.find('/', at) != kNone)) {
+    if (at > 0) fields.text(text.substr(0, at), false, globs);
+    text.erase(0, at);
+    const Value home = tilde(text, s);
+    if (!(home.is_known && home.set.front().empty())) fields.value(home, false);
+  }
+  fields.text(text, piece.is_quoted, globs);
+}
+
 void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
                        std::vector<Arg>& out) {
   Fields fields(span, out);
@@ -307,16 +294,13 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
   const bool globs = !s.has_no_glob;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const Piece& piece = pieces[i];
+    if (piece.expansion != nullptr && piece.expansion->kind == PartKind::kExtGlob &&
+        dialect_ == Dialect::kZsh) {
+      group(*piece.expansion, i > 0 && i + 1 == pieces.size(), s, fields);
+      continue;
+    }
     if (piece.expansion == nullptr) {
-      std::string text = piece.text;
-      const std::size_t at = i == 0 && !piece.is_quoted ? place_of_tilde(text, dialect_) : kNone;
-      if (at != kNone && (pieces.size() == 1 || text.find('/', at) != kNone)) {
-        if (at > 0) fields.text(text.substr(0, at), false, globs);
-        text.erase(0, at);
-        const Value home = tilde(text, s);
-        if (!(home.is_known && home.set.front().empty())) fields.value(home, false);
-      }
-      fields.text(text, piece.is_quoted, globs);
+      plain_piece(piece, i == 0, pieces.size() == 1, s, fields);
       continue;
     }
     std::vector<Value> all;
@@ -328,9 +312,19 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
       }
       continue;
     }
+    if (dialect_ == Dialect::kFish && !piece.is_quoted) {
+      fish_list(*piece.expansion, pieces.size() == 1, s, fields);
+      continue;
+    }
     const Value v = expansion(*piece.expansion, s);
+    const bool is_whole_word = dialect_ == Dialect::kZsh && !piece.is_quoted && has_ifs &&
+                               v.is_known && v.set.size() == 1 && !splits(*piece.expansion);
     if (piece.is_quoted) {
       fields.value(v, false);
+    } else if (is_whole_word) {  // zsh: neither split nor globbed; nothing if it is empty
+      const bool is_substitution = piece.expansion->kind == PartKind::kCommandSub;
+      if (is_substitution) split(v.set.front(), ifs.set.front(), false, fields);
+      if (!is_substitution) fields.text(v.set.front(), false, false);
     } else if (!has_ifs) {
       fields.value(Value::unknown(), true);
     } else if (v.is_known && v.set.size() == 1) {
@@ -340,7 +334,8 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
         return !x.empty() && x.find_first_of(ifs.set.front() + "*?[") == std::string::npos;
       });
       is_whole ? fields.value(v, false) : fields.value(Value::unknown(), true);
-    } else if (v.is_number) {
+    } else if (v.is_number || (v.is_below && dialect_ == Dialect::kZsh &&
+                               piece.expansion->kind == PartKind::kParameter)) {
       fields.value(v, false);
     } else if (piece.expansion->kind == PartKind::kCommandSub && v.is_below &&
                ifs.set.front().find('/') == std::string::npos) {

@@ -249,6 +249,16 @@ Stream Commands::ssh(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (usage.rest != 0) {
     State remote;
     remote.has_hidden_alias = false;
+    // What these read there comes from here.
+    static constexpr std::string_view kReaders[] = {"cat", "tar",  "dd",    "tee",  "gunzip",
+                                                    "sh",  "bash", "mysql", "psql", "docker"};
+    const std::string first = argv[usage.rest].text();
+    const bool reads = std::any_of(std::begin(kReaders), std::end(kReaders), [&](auto reader) {
+      return first == reader || first.starts_with(std::string(reader) + " ");
+    });
+    if (in.is_secret || (reads && !in.is_none && !in.is_known))
+      e.add(in.is_secret ? EffectKind::kSendsCredentials : EffectKind::kSendsUnknown, Scope::kNone,
+            "ssh", argv[0].span, "sends what it reads to another machine");
     out = e.run_text(words_joined(behind(argv, usage.rest)), argv[usage.rest].span, remote, in,
                      Dialect::kPosix);
   } else if (in.is_known && !in.text.empty()) {

@@ -32,6 +32,7 @@ struct Variable {
 struct State {
   std::map<std::string, Variable, std::less<>> variables = {};
   std::set<std::string, std::less<>> integers = {};  // may have the integer attribute
+  std::set<std::string, std::less<>> scoped = {};    // fish: set in a scope that may end
   std::map<std::string, const Node*, std::less<>> functions = {};
   std::map<std::string, std::string, std::less<>> aliases = {};
   Value zero = Value::unknown();         // $0
@@ -54,6 +55,8 @@ struct Piece {
 
 bool is_variable_name(std::string_view text) noexcept;
 
+class Fields;  // fields.h
+
 class Evaluator {
  public:
   Evaluator(const Profile& profile, Dialect dialect);
@@ -74,6 +77,7 @@ class Evaluator {
   Stream loop(const Node& node, State& s, const Stream& in);
   Stream case_node(const Node& node, State& s, const Stream& in);
   void loop_variable(const Node& node, State& s);
+  void define_functions(const Node& node, State& s);
   void test(const Test& test, State& s);
   void arithmetic(const std::vector<WordPart>& parts, State& s, Span span);
   void arithmetic(const Value& text, State& s, Span span);
@@ -87,6 +91,7 @@ class Evaluator {
   void expand(const Word& word, State& s, std::vector<Arg>& out);
   Value value_of(const std::vector<WordPart>& parts, State& s);
   void cut(const std::vector<WordPart>& parts, bool is_quoted, std::vector<Piece>& out);
+  void plain_piece(const Piece& piece, bool is_first, bool is_alone, State& s, Fields& fields);
   void fields(const std::vector<Piece>& pieces, State& s, Span span, std::vector<Arg>& out);
   Value expansion(const WordPart& part, State& s);
   Value parameter(const WordPart& part, State& s);
@@ -100,6 +105,17 @@ class Evaluator {
   bool all_fields(const Piece& piece, State& s, std::vector<Value>& out, bool& is_known);
   Value tilde(std::string& text, State& s);
 
+  // What only zsh has (eval_zsh.cc).
+  bool zsh_text(const std::string& text, bool is_first, Span span, Fields& fields);
+  void group(const WordPart& part, bool is_last, State& s, Fields& fields);
+  Value zsh_parameter(const WordPart& part, State& s);
+  static bool is_of_zsh(const Parameter& p);
+  static bool splits(const WordPart& part);
+
+  // What only fish has (eval_fish.cc).
+  void fish_list(const WordPart& part, bool is_alone, State& s, Fields& fields);
+  Value fish_parameter(const WordPart& part, State& s);
+
   // Variables (eval_variables.cc).
   void assign(const Assignment& a, State& s, bool is_prefix);
   void note_assignment(std::string_view name, const Value& v, Span span, bool is_prefix, State& s);
@@ -111,6 +127,7 @@ class Evaluator {
   // Simple commands (eval_simple.cc).
   Stream simple(const Node& node, State& s, const Stream& in);
   Stream redirects_in(const Node& node, State& s, const Stream& in);
+  Stream inputs(const Node& node, State& s, const Stream& in);
   void redirects_out(const Node& node, State& s, Stream& out);
   void write_stream(const Arg& target, const Stream& out, bool is_append, State& s);
   Stream invoke(std::vector<Arg> argv, State& s, const Stream& in);
@@ -120,6 +137,7 @@ class Evaluator {
   void note_socket(const Node& node, State& s);
   void note_call(const std::string& name, const std::vector<Arg>& argv);
   bool call_alias(const Node& node, State& s, const Stream& in);
+  void keep_local(const std::string& name, State& s);
   Stream call_function(const Node& body, const std::string& name, const std::vector<Arg>& argv,
                        State& s, const Stream& in);
   void scan_hidden(const Script& script);
@@ -162,6 +180,8 @@ class Evaluator {
   std::vector<Effect> effects_;
   std::set<std::string> seen_;
   std::vector<Call> made_;  // calls so far, at most kMaxCalls
+  std::map<const Node*, std::vector<std::string>> argument_names_;  // fish: function -a
+  std::map<std::string, std::optional<Variable>, std::less<>>* locals_ = nullptr;  // of the call
   std::deque<Script> scripts_;  // texts evaluated on the way; functions point into them
   std::map<std::string, Stream, std::less<>> files_;  // written here, by normal path
   std::vector<std::pair<std::string, int>> calls_;    // functions entered, with concurrency then

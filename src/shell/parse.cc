@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "shell/fish_parser.h"
 #include "shell/parser.h"
 
 namespace wick::shell {
@@ -131,22 +132,23 @@ bool Parser::take_word(std::string_view wanted) {
 bool Parser::at_list_end() {
   const char c = cur();
   if (c == '\0' || c == ')') return true;
-  if (c == ';') return look(1) == ';' || look(1) == '&';
+  if (c == ';') return look(1) == ';' || look(1) == '&' || (look(1) == '|' && is_zsh());
   static constexpr std::string_view kEnds[] = {"then", "elif", "else", "fi",
                                                "do",   "done", "esac", "}"};
   const std::string word = ahead();
   for (const std::string_view end : kEnds) {
     if (word == end) return true;
   }
-  return false;
+  return is_zsh() && (word == "end" || c == '}');
 }
 
 // History expansion of a typed line: it puts text there that nobody has seen.
 bool Parser::is_history() const {
   if (mode_ != Mode::kInteractive || dialect_ == Dialect::kPosix) return false;
   const char next = look(1);
+  if (look(0) == '^' && pos_ == 0) return true;  // ^old^new
   return look(0) == '!' && next != '\0' && next != ' ' && next != '\t' && next != '\n' &&
-         next != '=' && next != '(' && next != '"';
+         next != '=' && next != '(' && (next != '"' || is_zsh());
 }
 
 namespace {
@@ -172,8 +174,6 @@ SyntaxError refuse(int begin, int end, bool is_limit, std::string message) {
 Parsed parse(std::string_view text, Dialect dialect, Mode mode) {
   if (text.size() > kMaxSource)
     return refuse(0, 0, true, cat("has ", text.size(), " bytes, the limit is ", kMaxSource));
-  if (dialect == Dialect::kZsh) return refuse(0, 0, false, "zsh is not analyzed yet");
-  if (dialect == Dialect::kFish) return refuse(0, 0, false, "fish is not analyzed yet");
   if (dialect == Dialect::kPowershell) return refuse(0, 0, false, "this shell is not analyzed");
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     SyntaxError error =
@@ -183,8 +183,13 @@ Parsed parse(std::string_view text, Dialect dialect, Mode mode) {
   }
   Script script{.source = std::string(text), .dialect = dialect, .mode = mode};
   ParseState state;
-  Parser parser(text, nullptr, dialect, mode, state);
-  if (parser.parse_all(script.body)) return script;
+  bool is_parsed = false;
+  if (dialect == Dialect::kFish) {
+    is_parsed = FishParser(text, state).parse_all(script.body);
+  } else {
+    is_parsed = Parser(text, nullptr, dialect, mode, state).parse_all(script.body);
+  }
+  if (is_parsed) return script;
   find_line(text, state.error);
   return std::move(state.error);
 }

@@ -23,12 +23,12 @@ struct SyntaxError {
 
 using Parsed = std::variant<Script, SyntaxError>;
 
-// kPosix and kBash are parsed; every other dialect is an error at once.
+// kPowershell is an error at once.
 Parsed parse(std::string_view text, Dialect dialect, Mode mode);
 
 // The same text, one command a line, in the dialect it was parsed in.
 std::string print(const Script& script);
-std::string print(const Node& node);
-std::string print(const Word& word);
+std::string print(const Node& node, Dialect dialect = Dialect::kBash);
+std::string print(const Word& word, Dialect dialect = Dialect::kBash);
 
 }  // namespace wick::shell

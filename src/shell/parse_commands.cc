@@ -17,6 +17,10 @@ bool Parser::list(std::vector<Node>& out) {
   while (true) {
     if (!newlines()) return false;
     if (at_list_end()) return true;
+    if (is_zsh() && cur() == ';') {
+      take();
+      continue;
+    }
     if (!and_or(out.emplace_back())) return false;
     bool has_more = false;
     if (!separator(out.back(), has_more)) return false;
@@ -27,7 +31,7 @@ bool Parser::list(std::vector<Node>& out) {
 bool Parser::body(std::vector<Node>& out, const char* what) {
   const int begin = pos_;
   if (!list(out)) return false;
-  if (!out.empty()) return true;
+  if (!out.empty() || is_zsh()) return true;
   return at_end() ? unexpected() : fail(begin, cat("no command ", what));
 }
 
@@ -39,15 +43,17 @@ bool Parser::separator(Node& last, bool& has_more) {
   if (c == '&') {
     last.is_background = true;
     take();
+    if (is_zsh() && (cur() == '!' || cur() == '|')) take();  // &! and &|
     return true;
   }
-  if (c == ';' && look(1) != ';' && !(look(1) == '&' && is_bash_like())) {
+  if (c == ';' &&
+      (is_zsh() ? !at_list_end() : look(1) != ';' && !(look(1) == '&' && is_bash_like()))) {
     take();
     return true;
   }
   if (c == '\n') return true;
   has_more = false;
-  return at_list_end() || unexpected();
+  return at_list_end() || is_zsh() || unexpected();  // zsh: `if (a) b` goes on without one
 }
 
 bool Parser::and_or(Node& out) {
@@ -79,13 +85,13 @@ bool Parser::pipeline(Node& out) {
       take(4);
       is_timed = true;
       blanks();
-      if (at_word("-p")) take(2);
+      if (at_word("-p") && !is_zsh()) take(2);
       continue;
     }
     if (!at_word("!")) break;
     take();
     is_negated = !is_negated;
-    if (!is_bash_like()) break;
+    if (!is_bash_like() || is_zsh()) break;
   }
   blanks();
   const char next = cur();
@@ -117,6 +123,7 @@ bool Parser::command(Node& out) {
   if (!nest.ok || !count()) return false;
   blanks();
   take(0);
+  has_groups_ = false;
   const int begin = pos_;
   bool is_compound = false;
   if (!compound(out, is_compound)) return false;
@@ -141,7 +148,8 @@ namespace {
 
 bool declares(std::string_view name) noexcept {
   return name == "declare" || name == "typeset" || name == "export" || name == "readonly" ||
-         name == "local" || name == "alias" || name == "eval";
+         name == "local" || name == "alias" || name == "eval" || name == "integer" ||
+         name == "float" || name == "private";
 }
 
 }  // namespace
@@ -156,8 +164,20 @@ bool Parser::simple(Node& out) {
     if (is_one) continue;
     const char c = cur();
     const bool is_process = (c == '<' || c == '>') && look(1) == '(' && is_bash_like();
-    if (is_meta(c) && !is_process) {
+    if (is_zsh() && at_word("}")) break;
+    if (is_meta(c) && !is_process && !is_zsh_word()) {
       if (c != '(' || out.words.empty()) break;
+      if (is_zsh() && look(1) == ')') {
+        std::string names;
+        for (const Word& one : out.words) {
+          const std::string* name = plain_text(one);
+          if (name == nullptr || !out.redirects.empty() || !out.assignments.empty())
+            return unexpected();
+          names += (names.empty() ? "" : " ") + *name;
+        }
+        take(2);
+        return zsh_function(out, begin, std::move(names));
+      }
       const std::string* name = plain_text(out.words.front());
       const bool can_name = out.words.size() == 1 && name != nullptr && out.redirects.empty() &&
                             out.assignments.empty();
@@ -189,6 +209,7 @@ bool Parser::simple_word(Node& out, bool& takes_assignments) {
     if (!attempt.give_up("has too many assignments")) return false;
   }
   if (!word(out.words.emplace_back())) return false;
+  has_groups_ = true;
   if (out.words.size() == 1) {
     const std::string* name = plain_text(out.words.front());
     takes_assignments = is_bash_like() && name != nullptr && declares(*name);
@@ -237,12 +258,15 @@ bool Parser::assignment_value(Assignment& out) {
     if (!is_bash_like()) return fail(pos_, "arrays are not POSIX");
     return array_elements(out);
   }
+  has_groups_ = true;
   const bool is_process = (c == '<' || c == '>') && look(1) == '(' && is_bash_like();
   if (is_meta(c) && !is_process) {  // NAME= alone
     out.value.span = span_from(pos_);
     return true;
   }
-  return word(out.value);
+  const bool is_read = word(out.value);
+  has_groups_ = false;
+  return is_read;
 }
 
 bool Parser::array_elements(Assignment& out) {
@@ -251,6 +275,7 @@ bool Parser::array_elements(Assignment& out) {
   const int begin = pos_;
   out.is_array = true;
   take();
+  has_groups_ = true;
   while (true) {
     if (!newlines()) return false;
     if (at_end()) return fail(begin, "( is not closed");

@@ -7,6 +7,10 @@
 namespace wick::shell {
 
 bool Parser::compound(Node& out, bool& is_compound) {
+  if (is_zsh()) {
+    if (!zsh_compound(out, is_compound)) return false;
+    if (is_compound) return true;
+  }
   is_compound = true;
   if (cur() == '(') {
     if (look(1) == '(' && is_bash_like()) {
@@ -43,13 +47,6 @@ bool Parser::compound(Node& out, bool& is_compound) {
       if (plain == nullptr) return fail(begin, "a function's name with quotes or expansions");
       out.has_in = true;  // the keyword was there
       return function_command(out, begin, *plain);
-    }
-    if (dialect_ == Dialect::kZsh) {
-      static constexpr std::string_view kZsh[] = {"foreach",   "end",    "repeat",
-                                                  "nocorrect", "noglob", "-"};
-      for (const std::string_view reserved : kZsh) {
-        if (word == reserved) return fail(pos_, "this zsh construct is not analyzed");
-      }
     }
   }
   is_compound = false;
@@ -162,21 +159,44 @@ bool Parser::case_command(Node& out) {
   out.kind = NodeKind::kCase;
   take(4);
   blanks();
-  if (!word(out.words.emplace_back()) || !newlines() || !take_word("in") || !newlines())
-    return false;
-  while (!at_word("esac")) {
-    if (at_end()) return fail(pos_, "the text ends before 'esac'");
+  has_groups_ = true;
+  if (!word(out.words.emplace_back()) || !newlines()) return false;
+  const bool has_braces = is_zsh() && at_word("{");  // zsh: case x { … }
+  const std::string_view end = has_braces ? "}" : "esac";
+  if (!take_word(has_braces ? "{" : "in") || !newlines()) return false;
+  while (!at_word(end)) {
+    if (at_end()) return fail(pos_, cat("the text ends before '", end, "'"));
     if (!case_item(out.items.emplace_back())) return false;
     if (out.items.back().end.empty()) break;
   }
-  return take_word("esac");
+  return take_word(end);
 }
 
-bool Parser::case_item(CaseItem& out) {
-  if (cur() == '(') {
+// [(] pattern | pattern ). In zsh `(a|b)c)` is a pattern that begins with a group.
+bool Parser::case_patterns(CaseItem& out) {
+  has_groups_ = true;
+  Attempt attempt(*this);
+  const bool has_paren = cur() == '(';
+  if (has_paren) {
     take();
     blanks();
   }
+  while (true) {
+    if (!word(out.patterns.emplace_back())) break;
+    blanks();
+    if (cur() != '|') break;
+    take();
+    blanks();
+  }
+  if (!state_.is_failed && cur() == ')') {
+    take();
+    const char next = cur();
+    if (!has_paren || !is_zsh() || (is_meta(next) && next != ')' && next != '|')) return true;
+  } else if (!is_zsh() || !has_paren) {
+    return !state_.is_failed && unexpected();
+  }
+  if (!attempt.give_up("has too many patterns that begin with (")) return false;
+  out.patterns.clear();
   while (true) {
     if (!word(out.patterns.emplace_back())) return false;
     blanks();
@@ -186,13 +206,17 @@ bool Parser::case_item(CaseItem& out) {
   }
   if (cur() != ')') return unexpected();
   take();
-  if (!list(out.body)) return false;
+  return true;
+}
+
+bool Parser::case_item(CaseItem& out) {
+  if (!case_patterns(out) || !list(out.body)) return false;
   if (cur() == ';') {
     const char next = look(1);
     if (next == '&' && !is_bash_like()) return unexpected();
-    out.end = next == ';' ? ";;" : ";&";
+    out.end = {';', next};
     take(2);
-    if (out.end == ";;" && cur() == '&' && is_bash_like()) {
+    if (out.end == ";;" && cur() == '&' && is_bash_like() && !is_zsh()) {
       out.end = ";;&";
       take();
     }
@@ -240,7 +264,7 @@ bool Parser::coproc(Node& out) {
   const int begin = pos_;
   const std::string name = ahead();
   Node& inner = out.children.emplace_back();
-  bool is_named = !name.empty() && is_name_start(name.front());
+  bool is_named = !name.empty() && is_name_start(name.front()) && !is_zsh();
   if (is_named) {  // NAME only stands before a compound command
     const int start = pos_;
     take(static_cast<int>(name.size()));

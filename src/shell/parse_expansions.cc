@@ -26,10 +26,12 @@ bool Parser::dollar(std::vector<WordPart>& out, In in) {
     return is_arithmetic || command_sub(out, begin);
   }
   if (c == '(') return command_sub(out, begin);
-  if (c == '{') return parameter(out, in, begin);
+  if (c == '{') return is_zsh() ? zsh_parameter(out, in, begin) : parameter(out, in, begin);
   if (c == '[' && is_bash_like()) return old_arithmetic(out, begin);
   if (c == '\'' && !is_quoted && is_bash_like()) return ansi_quote(out, begin);
-  if (c == '"' && !is_quoted && is_bash_like()) return double_quote(out, PartKind::kLocale, begin);
+  if (c == '"' && !is_quoted && is_bash_like() && !is_zsh())
+    return double_quote(out, PartKind::kLocale, begin);
+  if (is_zsh()) return zsh_dollar(out, in, begin);
   WordPart named(PartKind::kParameter, {});
   named.parameter = std::make_unique<Parameter>();
   if (is_name_start(c)) {
@@ -44,8 +46,6 @@ bool Parser::dollar(std::vector<WordPart>& out, In in) {
     literal(out, '$', begin);
     return true;
   }
-  if (dialect_ == Dialect::kZsh && !is_quoted && (cur() == '[' || cur() == ':'))
-    return fail(begin, "zsh reads a subscript or modifier behind $name; write ${name}");
   named.span = span_from(begin);
   out.push_back(std::move(named));
   return true;
@@ -194,7 +194,9 @@ bool Parser::command_sub(std::vector<WordPart>& out, int begin) {
   WordPart part(PartKind::kCommandSub, {});
   std::vector<HereDoc*> outer = std::exchange(pending_, {});
   const bool was_in_test = std::exchange(is_in_test_, false);
+  const bool had_groups = has_groups_;
   if (!newlines() || !list(part.body)) return false;
+  has_groups_ = had_groups;
   if (cur() != ')') return at_end() ? fail(begin, "( is not closed") : unexpected();
   if (!pending_.empty()) return fail(begin, "a here-document begins, and ) comes before its text");
   pending_ = std::move(outer);

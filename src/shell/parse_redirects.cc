@@ -10,6 +10,7 @@ namespace wick::shell {
 bool Parser::try_redirect(std::vector<Redirect>& out, bool& is_one) {
   is_one = false;
   take(0);
+  if (zsh_number_range() > 0) return true;
   const int begin = pos_;
   Redirect found;
   int size = 0;
@@ -67,9 +68,25 @@ bool Parser::redirect_op(Redirect& out) {
     if (!is_here) continue;
     take(static_cast<int>(spelling.text.size()));
     out.op = spelling.op;
+    if (is_zsh()) zsh_redirect_suffix(out.op);
     return true;
   }
   return unexpected();
+}
+
+// >>&, and ! or | behind any operator that writes.
+void Parser::zsh_redirect_suffix(RedirectOp& op) {
+  if (op == RedirectOp::kAppend && cur() == '&') {
+    take();
+    op = RedirectOp::kBothAppend;
+  }
+  const bool writes = op == RedirectOp::kOut || op == RedirectOp::kAppend ||
+                      op == RedirectOp::kDupOut || op == RedirectOp::kBoth ||
+                      op == RedirectOp::kBothAppend;
+  if (!writes || (cur() != '!' && cur() != '|')) return;
+  take();
+  if (op == RedirectOp::kOut) op = RedirectOp::kClobber;
+  if (op == RedirectOp::kDupOut) op = RedirectOp::kBoth;
 }
 
 bool Parser::here_doc_start(Redirect& out) {

@@ -210,8 +210,8 @@ TEST(ShellParse, QueuesHereDocumentsInOrder) {
 // comment. A delimiter this long lies on the heap: the address sanitizer sees a late look at it.
 TEST(HostileShellParse, HereDocumentsOfAReadingGivenUpAreForgotten) {
   const std::string doc = " # $(cat <<" + std::string(40, 'Z') + ")\n";
-  for (const std::string_view begin : {"a[1", "export a[1", "x=([1", "declare x=([1",
-                                       "echo $((1"}) {
+  for (const std::string_view begin :
+       {"a[1", "export a[1", "x=([1", "declare x=([1", "echo $((1"}) {
     std::string text = std::string(begin) + doc;
     if (begin.find('(') != std::string::npos) text += ")\n";
     if (begin.find("$((") != std::string::npos) text += ")\n";

@@ -12,6 +12,7 @@ bool Parser::double_test(Node& out) {
   take(2);
   out.test = std::make_unique<Test>();
   const bool was_in_test = std::exchange(is_in_test_, true);
+  has_groups_ = true;
   if (!newlines() || !test_or(*out.test) || !newlines()) return false;
   is_in_test_ = was_in_test;
   if (!at_word("]]")) return at_end() ? fail(begin, "[[ is not closed by ]]") : unexpected();

@@ -21,8 +21,31 @@ bool Parser::parse_text(std::vector<WordPart>& out, In in) {
 bool Parser::word(Word& out, In in) {
   const int begin = pos_;
   if (!count() || !parts(out.parts, in)) return false;
+  if (is_zsh() && in == In::kWord) give_back_brace(out);
   out.span = span_from(begin);
   return !out.parts.empty() || unexpected();
+}
+
+// zsh: `hi}` is the word `hi` and the end of a group, unless the brace closes one of the word.
+void Parser::give_back_brace(Word& out) {
+  if (out.parts.empty() || out.parts.back().kind != PartKind::kLiteral) return;
+  std::string& last = out.parts.back().text;
+  if (last.back() != '}' || (out.parts.size() == 1 && last.size() == 1)) return;
+  int open = 0;
+  bool is_matched = true;
+  for (const WordPart& part : out.parts) {
+    if (part.kind != PartKind::kLiteral) continue;
+    for (const char c : part.text) {
+      if (c == '{') ++open;
+      if (c == '}') is_matched = open > 0;
+      if (c == '}' && open > 0) --open;
+    }
+  }
+  if (is_matched) return;
+  --pos_;
+  last.pop_back();
+  --out.parts.back().span.end;
+  if (last.empty()) out.parts.pop_back();
 }
 
 bool Parser::parts(std::vector<WordPart>& out, In in) {
@@ -42,15 +65,18 @@ bool Parser::ends(In in, int parens) const {
   switch (in) {
     case In::kWord: {
       const bool is_process = (c == '<' || c == '>') && look(1) == '(' && is_bash_like();
-      return is_meta(c) && !is_process;
+      return is_meta(c) && !is_process && !is_zsh_word();
     }
+    case In::kZshGroup:
+      return c == ')' || c == ';' || c == '&' || c == '\n' ||
+             ((c == '<' || c == '>') && !is_zsh_word());
     case In::kDouble:
       return c == '"';
     case In::kHereDoc:
       return false;
     case In::kBrace:
     case In::kBraceDouble:
-      return c == '}';
+      return parens == 0 && c == '}';  // only zsh counts them
     case In::kPattern:
       return c == '}' || c == '/';
     case In::kOffset:
@@ -91,15 +117,28 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
   if (c == '"' && in != In::kDouble && in != In::kHereDoc)
     return double_quote(out, PartKind::kDouble, pos_);
   if (c == '\'' && !is_quoted) return single_quote(out);
-  if (c == '!' && in != In::kHereDoc && is_history())
+  if ((c == '!' || c == '^') && in != In::kHereDoc && is_history())
     return fail(pos_, "history expansion puts unknown text here");
   if (!is_quoted && in != In::kArithmetic && in != In::kArithClause) {
     if ((c == '<' || c == '>') && look(1) == '(' && in != In::kRegex && is_bash_like())
       return process_sub(out);
+    if (is_zsh() && in == In::kWord && c == '=' && look(1) == '(' && out.empty())
+      return process_sub(out);
+    if (is_zsh() && c == '(' && (in == In::kWord || in == In::kZshGroup))
+      return zsh_word_group(out);
+    if (const int size = zsh_number_range(); size > 0 && in != In::kRegex) {
+      for (int i = 0; i < size; ++i) {
+        const int begin = pos_;
+        const char range = cur();
+        take();
+        literal(out, range, begin);
+      }
+      return true;
+    }
     const bool has_ext =
         is_in_test_ || in == In::kBrace || in == In::kPattern || in == In::kExtGlob;
     if (has_ext && look(1) == '(' && std::string_view("?*+@!").find(c) != std::string_view::npos &&
-        is_bash_like() && in != In::kRegex)
+        is_bash_like() && !is_zsh() && in != In::kRegex)
       return ext_glob(out);
   }
   const int begin = pos_;
@@ -109,6 +148,9 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
   if (nests && c == ')') --parens;
   if (in == In::kSubscript && c == '[') ++parens;
   if (in == In::kSubscript && c == ']') --parens;
+  const bool counts_braces = is_zsh() && (in == In::kBrace || in == In::kBraceDouble);
+  if (counts_braces && c == '{') ++parens;
+  if (counts_braces && c == '}') --parens;
   if (in == In::kOffset && c == '?') ++parens;  // a ? b : c, whose : does not end the offset
   if (in == In::kOffset && c == ':') --parens;
   take();

@@ -28,6 +28,7 @@ enum class In : std::uint8_t {
   kArithClause,  // for ((…;…;…)): until ; or ))
   kRegex,        // behind =~
   kExtGlob,      // @(…: until )
+  kZshGroup,     // zsh's (…) in a word: until )
 };
 
 // What all parsers of one parse() share.
@@ -63,6 +64,8 @@ class Parser {
 
   bool is_bash_like() const { return dialect_ != Dialect::kPosix; }
 
+  bool is_zsh() const { return dialect_ == Dialect::kZsh; }
+
   Span span_from(int begin) const;  // places of this text to places of the source
   bool fail(int begin, std::string message);
   bool fail_limit(std::string message);
@@ -76,6 +79,7 @@ class Parser {
   bool ends(In in, int parens) const;
   bool backslash(std::vector<WordPart>& out, In in);
   void literal(std::vector<WordPart>& out, char c, int begin);
+  void give_back_brace(Word& out);
   bool single_quote(std::vector<WordPart>& out);
   bool double_quote(std::vector<WordPart>& out, PartKind kind, int begin);
   bool ansi_quote(std::vector<WordPart>& out, int begin);
@@ -123,6 +127,7 @@ class Parser {
   bool while_command(Node& out, NodeKind kind);
   bool case_command(Node& out);
   bool case_item(CaseItem& out);
+  bool case_patterns(CaseItem& out);
   bool function_command(Node& out, int begin, std::string name);
   bool coproc(Node& out);
   bool arith_command(Node& out, bool& is_one);
@@ -132,6 +137,28 @@ class Parser {
   bool test_not(Test& out);
   bool test_primary(Test& out);
   bool test_binary(Test& out);
+
+  // What only zsh has (parse_zsh.cc, parse_zsh_words.cc).
+  bool zsh_compound(Node& out, bool& is_compound);
+  bool zsh_body(Node& out, bool has_keywords);  // do … done, { … } or one command
+  bool zsh_braces(std::vector<Node>& out);
+  bool zsh_sublist(std::vector<Node>& out);
+  bool zsh_if(Node& out);
+  bool zsh_for(Node& out, bool is_foreach);
+  bool zsh_group(Node& out);
+  bool zsh_function(Node& out, int begin, std::string names);
+  bool zsh_anonymous(Node& out);
+  bool zsh_word_group(std::vector<WordPart>& out);
+  bool zsh_dollar(std::vector<WordPart>& out, In in, int begin);
+  bool zsh_parameter(std::vector<WordPart>& out, In in, int begin);
+  bool zsh_flags(Parameter& p, int begin);
+  bool zsh_name(Parameter& p, In in, int begin);
+  bool zsh_subscripts(Parameter& p);
+  bool zsh_operator(Parameter& p, In in, int begin);
+  bool zsh_modifiers(Parameter& p, bool in_braces);
+  void zsh_redirect_suffix(RedirectOp& op);
+  int zsh_number_range() const;  // length of <1-9> here, 0 if there is none
+  bool is_zsh_word() const;      // a character that other shells take for an operator
 
   void blanks();              // blanks and a comment
   bool newlines();            // blanks, comments, newlines, and bodies of here-documents
@@ -152,6 +179,7 @@ class Parser {
   int pos_ = 0;
   std::vector<HereDoc*> pending_;  // begun on this line, bodies follow it
   bool is_in_test_ = false;
+  bool has_groups_ = false;  // zsh: ( in a word begins a group, not only behind a command's name
 };
 
 // Depth of nesting, for as long as it lives. `ok` is false past the limit, and then it has failed.

@@ -280,6 +280,22 @@ bool is_endless_device(std::string_view path) {
   return normal == "/dev/zero" || normal == "/dev/urandom" || normal == "/dev/random";
 }
 
+namespace {
+
+// A .pem file may hold a key, unless its name says that it is a certificate.
+bool is_private_pem(std::string_view path) noexcept {
+  if (!path.ends_with(".pem")) return false;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.find("key") != std::string_view::npos || name.find("priv") != std::string_view::npos)
+    return true;
+  for (const std::string_view word : {"cert", "chain", "pub", "crl", "bundle"}) {
+    if (name.find(word) != std::string_view::npos) return false;
+  }
+  return !name.starts_with("ca") && !name.starts_with("dh") && !name.starts_with("root-ca");
+}
+
+}  // namespace
+
 bool is_credential(std::string_view path, std::string_view home) noexcept {
   static_cast<void>(home);
   if (path.ends_with(".pub") || path.ends_with("/known_hosts") || path.ends_with("/.ssh/config"))
@@ -305,34 +321,20 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
                          "/etc/ssh/ssh_host",
                          "/.config/gh/hosts",
                          "/secrets/"}) ||
-         ends_with_any(path, {"/etc/shadow",
-                              "/etc/gshadow",
-                              "/etc/sudoers",
-                              "/.netrc",
-                              "/.pgpass",
-                              "/.git-credentials",
-                              "/.npmrc",
-                              "/.pypirc",
-                              "/id_rsa",
-                              "/id_ed25519",
-                              "/id_ecdsa",
-                              "/id_dsa",
-                              ".pem",
-                              ".key",
-                              ".p12",
-                              ".pfx",
-                              ".kdbx",
-                              "/.env",
-                              "/credentials",
-                              "/.vault-token",
-                              "/.my.cnf",
-                              "/.htpasswd",
-                              "/proc/self/environ",
-                              "/wallet.dat",
-                              "/.ssh",
-                              "/.aws",
-                              "/.gnupg"}) ||
-         path == "id_rsa" || path == ".env" || path == "credentials";
+         ends_with_any(path, {"/etc/shadow",   "/etc/gshadow",
+                              "/etc/sudoers",  "/.netrc",
+                              "/.pgpass",      "/.git-credentials",
+                              "/.npmrc",       "/.pypirc",
+                              "/id_rsa",       "/id_ed25519",
+                              "/id_ecdsa",     "/id_dsa",
+                              ".key",          ".p12",
+                              ".pfx",          ".kdbx",
+                              "/.env",         "/credentials",
+                              "/.vault-token", "/.my.cnf",
+                              "/.htpasswd",    "/proc/self/environ",
+                              "/wallet.dat",   "/.ssh",
+                              "/.aws",         "/.gnupg"}) ||
+         path == "id_rsa" || path == ".env" || path == "credentials" || is_private_pem(path);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "shell/parse.h"
+#include "shell/print_fish.h"
 
 namespace wick::shell {
 
@@ -87,6 +88,14 @@ void Printer::node(const Node& node) {
       if (node.has_in) out_ += "function ";
       out_ += node.name + " () ";
       this->node(node.children.front());
+      return;
+    case NodeKind::kAnonymous:
+      out_ += "() ";
+      this->node(node.children.front());
+      for (const Word& w : node.words) {
+        out_ += ' ';
+        word(w);
+      }
       return;
     case NodeKind::kCoproc:
       out_ += "coproc ";
@@ -258,9 +267,12 @@ void Printer::part(const WordPart& part) {
 
 void Printer::parameter(const Parameter& p) {
   out_ += p.has_braces ? "${" : "$";
+  if (!p.flags.empty()) out_ += "(" + p.flags + ")";
+  out_ += p.marks;
   if (p.has_length) out_ += '#';
   if (p.is_indirect) out_ += '!';
   out_ += p.name;
+  parts(p.nested);
   if (p.has_index) {
     out_ += '[';
     parts(p.index);
@@ -299,6 +311,21 @@ void Printer::compound(const Node& node) {
       return;
     case NodeKind::kCase:
       return case_command(node);
+    case NodeKind::kRepeat:
+      out_ += "repeat ";
+      word(node.words.front());
+      newline();
+      out_ += "do";
+      inner(node.bodies.front());
+      out_ += "done";
+      return;
+    case NodeKind::kAlways:
+      out_ += "{";
+      inner(node.bodies[0]);
+      out_ += "} always {";
+      inner(node.bodies[1]);
+      out_ += "}";
+      return;
     case NodeKind::kDoubleTest:
       out_ += "[[ ";
       test(*node.test);
@@ -406,18 +433,21 @@ void Printer::test(const Test& test) {
 }  // namespace
 
 std::string print(const Script& script) {
+  if (script.dialect == Dialect::kFish) return print_fish(script.body);
   Printer printer;
   printer.list(script.body);
   return printer.take();
 }
 
-std::string print(const Node& node) {
+std::string print(const Node& node, Dialect dialect) {
+  if (dialect == Dialect::kFish) return print_fish(node);
   Printer printer;
   printer.node(node);
   return printer.take();
 }
 
-std::string print(const Word& word) {
+std::string print(const Word& word, Dialect dialect) {
+  if (dialect == Dialect::kFish) return print_fish(word);
   Printer printer;
   printer.word(word);
   return printer.take();

@@ -90,10 +90,19 @@ constexpr Row kRows[] = {
      "nj+"},
     {"kubectl|oc|k", "v",
      "-0 -n:. -s:. --namespace=. --context=. --kubeconfig=r --cluster=. --user=.", "-+"},
-    {"kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl version|kubectl "
+    {"kubectl version", ".*", "--client!0 --short -o:. --output=.", "n+"},
+    {"kubectl config|oc config", "v", "--kubeconfig=r", "+-"},
+    {"kubectl config view|kubectl config get-contexts|kubectl config current-context|"
+     "kubectl config get-clusters|kubectl config get-users",
+     ".*", "-0o:. --output=. --minify --no-headers", "+"},
+    {"kubectl config use-context|kubectl config set-context|kubectl config set-cluster|"
+     "kubectl config unset|kubectl config rename-context|kubectl config set",
+     ".*", "-n:. --namespace=. --cluster=. --user=. --current", "k+"},
+    {"helm version|helm env|helm lint|helm help|terraform version|tofu version", ".*",
+     "--short --client --quiet -json", "+_"},
+    {"kubectl get|kubectl describe|kubectl logs|kubectl top|kubectl "
      "explain|kubectl api-resources|kubectl api-versions|kubectl cluster-info|"
-     "kubectl config view|kubectl config get-contexts|kubectl config current-context|"
-     "kubectl config get-clusters|kubectl auth|kubectl diff|kubectl events|kubectl "
+     "kubectl auth|kubectl diff|kubectl events|kubectl "
      "wait|kubectl options|oc get|oc describe|oc logs|oc status",
      ".*",
      "-0AwfpR -n:. -o:. -l:. -c:. -L:. --all-namespaces --namespace=. --output=. "
@@ -118,7 +127,7 @@ constexpr Row kRows[] = {
     {"helm|kustomize|minikube|kind|k3d|eksctl|argocd|flux|istioctl|skaffold|tilt", "v",
      "-0 -n:. --namespace=.", "-+"},
     {"helm list|helm ls|helm status|helm history|helm get|helm search|helm show|helm "
-     "template|helm lint|helm version|helm repo-list|helm env|minikube status|"
+     "template|helm repo-list|minikube status|"
      "minikube ip|kind get",
      ".*", "-0A -n:. -o:. -f:r --namespace=. --all-namespaces --output=. --values=r", "n+"},
     {"helm uninstall|helm delete|helm rollback|minikube delete|kind delete", ".*",
@@ -127,7 +136,7 @@ constexpr Row kRows[] = {
      "consul|vault",
      "v", "-chdir:n", "-+_"},
     {"terraform plan|terraform show|terraform output|terraform validate|terraform "
-     "version|terraform fmt-check|terraform graph|terraform providers|tofu plan|tofu "
+     "fmt-check|terraform graph|terraform providers|tofu plan|tofu "
      "show|tofu output|tofu validate|vagrant status|vagrant global-status|consul "
      "members|nomad status|vault status",
      ".*", "-json -no-color -out:w -var:. -var-file:r -target:. -input:.", "nj+_"},

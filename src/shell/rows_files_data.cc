@@ -216,7 +216,8 @@ constexpr Row kRows[] = {
      "--name --quiet --recursive@W --rm --suffix=. --synchronous --test@r --verbose "
      "--fast --best --rsyncable --threads=. --compress --extreme",
      ""},
-    {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*", "-S:. -k --list --recursive "
+    {"zcat|bzcat|xzcat|lzcat|zstdcat|gzcat|lz4cat", "r*",
+     "-S:. -k --list --recursive "
      "--suffix=. --synchronous --test --verbose --keep --no-name --name "
      "-cdfhlLnNqrtvV --stdout --force --quiet",
      ""},
@@ -240,7 +241,14 @@ constexpr Row kRows[] = {
      "--pattern-file=r --preserve-modification-time --quiet --rename-batch-file=r "
      "--reset-access-time --sparse --swap --swap-bytes --swap-halfwords --unconditional --verbose",
      "+"},
-    {"7z|7za|7zr", ".*", "", "U"},
+    {"7z|7za|7zr", "v", "", "+-"},
+    {"7z l|7z t|7za l|7za t|7zr l|7zr t", "r.*", "", "+"},
+    {"7z a|7z x|7z e|7z d|7z u|7za a|7za x", ".*", "", "wU+"},
+    {"ffprobe", "r", "-v:. -hide_banner -show_format -show_streams -of:. -i:r", "+_"},
+    {"nm|objdump|readelf|size", "r*",
+     "-aADdCfghHiIlnoprsStTuvVwWxX -j:. -M:. --demangle --disassemble --headers --symbols "
+     "--all --dynamic --sections --section-headers --program-headers",
+     "+"},
     {"fsck|e2fsck|fsck.ext4|fsck.vfat|xfs_repair|tune2fs|resize2fs|e2label", "z*", "", "U"},
     {"mkfs|mkfs.ext2|mkfs.ext3|mkfs.ext4|mkfs.xfs|mkfs.btrfs|mkfs.vfat|mkfs.ntfs|"
      "mkfs.fat|mke2fs|mkswap|mkfs.exfat|mkfs.f2fs",
@@ -268,7 +276,7 @@ constexpr Row kRows[] = {
     {"mount", "nn",
      "-abfilnrsvwFhM -t:. -o:. -O:. -L:. -U:. -B --bind --move --rbind --all "
      "--types=. --options=. --read-only",
-     "P"},
+     "PE"},
     {"lsblk", "n*",
      "-abdDzfiJlmnOpPrsStTVAMNqv -e:. -I:. -o:. -E:. -x:. -w:. --all --bytes "
      "--nodeps --discard --exclude=. --fs --include=. --ascii --json --list --merge "
@@ -288,8 +296,10 @@ constexpr Row kRows[] = {
     {"updatedb", "", "", "U"},
     {"lsof", "n*", "-abCEhKlnNOPRtUvVxX -c:. -d:. -F?. -g:. -i?. -p:. -s:. -u:. -S:. -T:.", "+"},
     {"fuser", "n*", "-acfilmMsuvVw46 -k!q -n:.", "+"},
-    {"dircolors", "r", "--bourne-shell --c-shell "
-     "-bcp --sh --csh --print-database --print-ls-colors", ""},
+    {"dircolors", "r",
+     "--bourne-shell --c-shell "
+     "-bcp --sh --csh --print-database --print-ls-colors",
+     ""},
     {"chroot", "nc", "--groups=. --userspec=. --skip-chdir", "P"},
     {"mountpoint", "n", "-dqx --nofollow --fs-devno --quiet --devno", ""},
     {"vidir", "n*", "", "U"},

@@ -19,8 +19,8 @@ constexpr Row kRows[] = {
     {"awk|gawk|mawk|nawk|original-awk", ".r*",
      "-F:. -v:. -f:r# --field-separator=. --assign=. --file=r# -c -C -n -N -t", "EC+"},
     {"sed|gsed", ".r*",
-     "-0 -nrEsuz -e:.# -f:r# -l:. -i@w --quiet --silent --debug --expression=.# "
-     "--file=r# --follow-symlinks --in-place?.@w --line-length=. --posix "
+     "-0 -nrEsuz -e:.# -f:r# -l:. -i?n@w --quiet --silent --debug --expression=.# "
+     "--file=r# --follow-symlinks --in-place?n@w --line-length=. --posix "
      "--regexp-extended --separate --sandbox --unbuffered --null-data",
      "EC"},
     {"find|gfind", ".*", "", "EC+"},

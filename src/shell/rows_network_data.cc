@@ -8,7 +8,7 @@ namespace {
 
 constexpr Row kRows[] = {
     {"curl", "u*",
-     "-0 -fgGiIjJklLNnpqRsSvVZB2346a -d:q -F:q -T:s -o:w -O!o -c:w -D:w -A:. -b:r "
+     "-0 -fgGiIjJklLNnpqRsSvZB2346a -V!0 -d:q -F:q -T:s -o:w -O!o -c:w -D:w -A:. -b:r "
      "-e:. -E:r -H:F -m:. -r:. -u:. -U:. -w:. -x:. -X:. -y:. -Y:. -z:. -C:. -P:. "
      "-Q:. -K:e --data=q --data-raw=. --data-ascii=q --data-binary=q "
      "--data-urlencode=Q --form=q --form-string=. --json=q --upload-file=s "
@@ -54,24 +54,25 @@ constexpr Row kRows[] = {
     {"http|https|xh|httpie", ".*", "-0bdfhFIjpvq -A:. -a:. -o:w", "nX+"},
     {"scp", "h*", "-0346ABCpqrRTvO -c:. -D:e -F:e -i:r -J:. -l:. -o:o -P:. -S:e -X:.", "n+"},
     {"ssh", ".c",
-     "-0146AaCfGgKkMNnqsTtVvXxYy -B:. -b:. -c:. -D:.!l -E:w -e:. -F:e -I:e -i:n -J:. "
+     "-0146AaCfGgKkMNnqsTtvXxYy -V!0 -B:. -b:. -c:. -D:.!l -E:w -e:. -F:e -I:e -i:n -J:. "
      "-L:.!l -l:. -m:. -O:. -o:o -p:. -Q:. -R:.!l -S:. -W:. -w:.!l",
      "n-+"},
     {"mosh", ".c", "", "nU-"},
     {"ssh-keygen", ".*",
-     "-0ABcehiklLMpQqUuvX -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. -R:.!w -m:. "
+     "-0ABcehikLMpQqUuvX -l!0 -D:e -w:e -a:. -b:. -C:. -E:. -F:. -f:w -t:. -N:. -P:. -R:.!w -m:. "
      "-O:. -y!0",
      "a+"},
     {"ssh-copy-id|ssh-add|ssh-agent|ssh-keyscan", ".*", "", "nU"},
     {"telnet|rlogin|rsh", ".*", "", "nU"},
     {"nc|ncat|netcat", ".*",
-     "-0 -46bCDdFhknNrStuUvZz -l!l -e:t -c:x -I:. -i:. -M:. -m:. -O:. -P:. -p:. -q:. "
+     "-0 -46bCDdFknNrStuUvZz -h!0 -l!l -e:t -c:x -I:. -i:. -M:. -m:. -O:. -P:. -p:. -q:. "
      "-s:. -T:. -V:. -W:. -w:. -X:. -x:. --listen!l --exec=t --sh-exec=x --keep-open "
      "--ssl --udp --verbose",
      "nN+"},
-    {"socat|stunnel|chisel|ngrok|autossh|cloudflared|localtunnel", ".*", "", "nlU"},
+    {"socat", "..", "-dDhuUvx -t:. -T:. -b:. -l:.", "n+E"},
+    {"stunnel|chisel|ngrok|autossh|cloudflared|localtunnel", ".*", "", "nlU"},
     {"ping|ping6|fping", ".*",
-     "-0 -46aAbBCdDfhLnOqrRUvV3 -c:. -e:. -F:. -i:. -I:. -l:. -m:. -M:. -N:. -p:. "
+     "-0 -46aAbBCdDfhLnOqrRUv3 -V!0 -c:. -e:. -F:. -i:. -I:. -l:. -m:. -M:. -N:. -p:. "
      "-Q:. -s:. -S:. -t:. -T:. -w:. -W:.",
      "n+"},
     {"traceroute|tracepath|mtr|traceroute6", ".*",

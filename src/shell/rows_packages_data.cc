@@ -75,15 +75,18 @@ constexpr Row kRows[] = {
      ".*", "-0qvfn --cask --formula --force", "ni+"},
     {"brew services", ".*", "", "S+"},
     {"rpm", ".*",
-     "-qailfcdpRvV --query --all --info --list --file --changes --changelog "
+     "-ailfcdpRvV -q!0 --query!0 --all --info --list --file --changes --changelog "
      "--requires --provides --whatprovides -e!I -U!I -F!I --install!I --erase!I "
      "--upgrade!I --import!I",
      "+U"},
     {"npm|pnpm|yarn|bun", "v", "-0s --silent --quiet --prefix=n", "-+"},
-    {"npm ls|npm list|npm view|npm info|npm outdated|npm search|npm root|npm bin|npm "
-     "version-list|npm help|npm whoami|npm ping|npm doctor|npm fund|npm explain|npm "
-     "query|pnpm ls|pnpm list|pnpm outdated|pnpm why|yarn list|yarn info|yarn why|"
-     "yarn outdated|bun pm|npm prefix|npm config-list",
+    {"npm ls|npm list|npm root|npm bin|npm help|npm prefix|npm explain|npm query|pnpm ls|"
+     "pnpm list|pnpm why|yarn list|yarn why|bun pm",
+     ".*", "-0agl --global --depth=. --json --long --all --production --prod --dev --parseable",
+     "+"},
+    {"npm view|npm info|npm outdated|npm search|npm "
+     "version-list|npm whoami|npm ping|npm doctor|npm fund|pnpm outdated|yarn info|"
+     "yarn outdated|npm config-list",
      ".*",
      "-0agl --global --depth=. --json --long --all --production --prod --dev "
      "--parseable",
@@ -161,7 +164,7 @@ constexpr Row kRows[] = {
      "-buildvcs:. -u -x -a -n -i",
      "j+-_"},
     {"make|gmake|bmake", "k*",
-     "-0bBdeijkLnpqrRsStvw -C:n -f:r -I:n -l:. -o:. -W:. -E:e --directory=n --file=r "
+     "-0bBdeikLnpqrRsStvw -j?. -C:n -f:r -I:n -l?. -o:. -W:. -E:e --directory=n --file=r "
      "--jobs?. --keep-going --silent --quiet --always-make --dry-run --just-print "
      "--trace --print-directory --no-print-directory --debug?. "
      "--warn-undefined-variables --ignore-errors --output-sync?. --eval=e",
@@ -174,8 +177,9 @@ constexpr Row kRows[] = {
      "e*", "", "jE+"},
     {"gcc|g++|cc|c++|clang|clang++|rustc|javac|ld|as|nvcc|gfortran", ".*", "", "jE+"},
     {"gem", "v", "", "-+"},
-    {"gem list|gem search|gem info|gem env|gem which|gem outdated|gem help", ".*",
-     "-0lrad --local --remote --all", "n+"},
+    {"gem list|gem info|gem env|gem which|gem help", ".*", "-0lad -r!n --local --remote!n --all",
+     "+"},
+    {"gem search|gem outdated", ".*", "-0lrad --local --remote --all", "n+"},
     {"gem install|gem uninstall|gem update", ".*",
      "-0Nx -v:. --user-install --no-document --version=.", "ni+"},
     {"rustup|nvm|pyenv|rbenv|asdf|sdk|fnm|volta|mise", ".*", "", "nU"},

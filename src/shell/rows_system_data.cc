@@ -17,8 +17,8 @@ constexpr Row kRows[] = {
      "-acfilLnovwx -d:. -F:r -g:. -G:. -P:. -r:. -s:. -t:. -u:. -U:. --full "
      "--list-name --list-full --newest --oldest --exact --count --parent=. --uid=. "
      "--euid=.",
-     "="},
-    {"pidof", ".*", "-cnqsxz -o:. -S:.", "=+"},
+     ""},
+    {"pidof", ".*", "-cnqsxz -o:. -S:.", "+"},
     {"pstree", ".*",
      "-aAcCglnNpsStTuUZh -H:. --arguments --show-pids --ascii --compact-not "
      "--show-parents --thread-names",
@@ -37,8 +37,10 @@ constexpr Row kRows[] = {
      "-asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version "
      "--machine --processor --hardware-platform --operating-system",
      "e"},
-    {"hostname", "P", "-aAdfiIsyV -b!P -F:r!P --all-fqdns --all-ip-addresses --alias --domain "
-     "--fqdn --ip-address --long --short --yp --nis --boot!P --file=r!P", "+e"},
+    {"hostname", "P",
+     "-aAdfiIsyV -b!P -F:r!P --all-fqdns --all-ip-addresses --alias --domain "
+     "--fqdn --ip-address --long --short --yp --nis --boot!P --file=r!P",
+     "+e"},
     {"hostnamectl", "v", "", "+-"},
     {"hostnamectl status", "", "", "+"},
     {"date", "T",
@@ -89,9 +91,10 @@ constexpr Row kRows[] = {
      "-O -C --signal=. --exact --full --user=.",
      "q+"},
     {"snice|renice", ".*", "-n:. -g -p -u --priority=.", "1"},
-    {"reboot|shutdown|poweroff|halt|init|telinit|runlevel|suspend-now|pm-suspend|"
+    {"reboot|shutdown|poweroff|halt|init|telinit|suspend-now|pm-suspend|"
      "pm-hibernate",
      ".*", "-acfFhHkKnpPr -t:.", "P+"},
+    {"runlevel", "", "", ""},
     {"systemctl", "v",
      "-aqlfHM -n:. -o:. -p:. -t:. --user --system --no-pager --all --full --type=. "
      "--state=. --property=. --value --plain --no-legend --quiet --lines=. "
@@ -133,9 +136,16 @@ constexpr Row kRows[] = {
     {"atq", "", "", "+"},
     {"atrm", ".*", "", "Y"},
     {"useradd|adduser|userdel|deluser|usermod|groupadd|addgroup|groupdel|groupmod|"
-     "gpasswd|chsh|chfn|newgrp|vipw|vigr|chage|newusers",
+     "gpasswd|chsh|chfn|newgrp|vipw|vigr|newusers",
      ".*", "", "gU"},
     {"passwd|chpasswd", ".*", "", "gU"},
+    {"chage", ".*", "-l!0 --list!0", "gU+"},
+    {"nvidia-smi", "", "-Lq -l:. -i:. -d:. --list-gpus --query --query-gpu=. --format=. --loop=.",
+     ""},
+    {"tmux", "v", "-L:. -S:n", "U+-"},
+    {"tmux ls|tmux list-sessions|tmux list-windows|tmux list-panes|tmux list-keys", ".*",
+     "-a -F:. -t:.", "+"},
+    {"screen", ".*", "-ls!0 -list!0", "U_+"},
     {"visudo", "", "", "U"},
     {"setcap|capsh", ".*", "", "gU"},
     {"getcap", "n*", "-rnv", "+"},
@@ -159,7 +169,7 @@ constexpr Row kRows[] = {
      "--force --quiet --return",
      "U"},
     {"scriptreplay", "rr", "", ""},
-    {"stty", ".*", "-ag -F:n --all --save --file=n", "k"},
+    {"stty", ".*", "-a!0 -g!0 -F:n --all!0 --save!0 --file=n", "k"},
     {"tput|clear|reset|tset|setterm", ".*", "-x -T:.", "+"},
     {"locale", ".*", "-acmkv --all-locales --charmaps", "+"},
     {"localectl", "v", "--no-pager", "-+"},

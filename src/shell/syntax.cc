@@ -45,7 +45,8 @@ bool equal(const Parameter& a, const Parameter& b) {
   return a.name == b.name && a.has_braces == b.has_braces && a.has_length == b.has_length &&
          a.is_indirect == b.is_indirect && a.has_index == b.has_index &&
          a.has_pieces == b.has_pieces && a.op == b.op && equal(a.index, b.index) &&
-         equal(a.argument, b.argument) && equal(a.second, b.second);
+         equal(a.argument, b.argument) && equal(a.second, b.second) && a.flags == b.flags &&
+         a.marks == b.marks && equal(a.nested, b.nested);
 }
 
 bool equal(const WordPart& a, const WordPart& b) {

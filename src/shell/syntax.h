@@ -34,8 +34,9 @@ enum class PartKind : std::uint8_t {
   kParameter,   // $name, ${name…}: see Parameter
   kCommandSub,  // $(…) and `…`: `body`; of `…` `text` is what was written, with its quotes
   kArithmetic,  // $((…)), $[…]: `parts`; `text` is "[" for the latter
-  kProcessSub,  // <(…), >(…): `text` is "<" or ">", `body`
-  kExtGlob,     // @(…) in [[ ]] and ${x%…}: `text` is the first character, `parts` the inside
+  kProcessSub,  // <(…), >(…), zsh's =(…): `text` is "<", ">" or "=", `body`
+  kExtGlob,     // @(…) in [[ ]] and ${x%…}: `text` is the first character, `parts` the inside;
+                // zsh's groups and qualifiers, (a|b) and *(.): `text` is ""
 };
 
 struct Node;
@@ -69,6 +70,9 @@ struct Parameter {
   std::string op = {};
   std::vector<WordPart> argument = {};
   std::vector<WordPart> second = {};
+  std::string flags = {};             // zsh: ${(flags)name}, without the parentheses
+  std::string marks = {};             // zsh: ^ = ~ + in front of the name
+  std::vector<WordPart> nested = {};  // zsh: ${${…}…}, one part instead of a name
 };
 
 struct Assignment;
@@ -159,6 +163,9 @@ enum class NodeKind : std::uint8_t {
   kDoubleTest,  // test
   kArithmetic,  // arithmetic[0]
   kCoproc,      // name, children[0]
+  kRepeat,      // zsh: words[0] is the number, bodies[0]
+  kAlways,      // zsh: bodies[0] { } always { } bodies[1]
+  kAnonymous,   // zsh: () { } words: children[0] runs at once with the words as arguments
 };
 
 struct CaseItem {

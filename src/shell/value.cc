@@ -125,9 +125,9 @@ Value concat(const Value& a, const Value& b) {
   if (b.is_number && a.is_below) out.is_below = true;
   // A name below, a slash, and another name, or the rest of one: still below.
   const std::size_t slash = a.tail.rfind('/');
-  const bool is_part = slash != std::string::npos &&
-                       (slash + 1 == a.tail.size() ||
-                        a.tail.find_first_not_of('.', slash + 1) != std::string::npos);
+  const bool is_part =
+      slash != std::string::npos &&
+      (slash + 1 == a.tail.size() || a.tail.find_first_not_of('.', slash + 1) != std::string::npos);
   if (a.is_below && (b.is_below || b.is_inner) && is_part &&
       b.prefix.find("..") == std::string::npos) {
     out.is_below = true;

@@ -80,6 +80,11 @@ TEST(ShellVerdict, WhatAnAttackFoundIsNoLongerSafe) {
   EXPECT_EQ(count_wrong("attack.tsv"), 0);
 }
 
+TEST(ShellVerdict, OrdinaryCommandsAreExact) {
+  EXPECT_GE(corpus("ordinary.tsv").size(), 300U);
+  EXPECT_EQ(count_wrong("ordinary.tsv"), 0);
+}
+
 // Root's `sudo` lifted nothing, so the same pipe was rated lower for root than for others.
 TEST(ShellVerdict, WhatRootFetchesRunsAsRoot) {
   Profile root = kProfile;

@@ -11,12 +11,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace wick::shell;
   if (size == 0) return 0;
-  const Dialect dialect = data[0] % 2 == 0 ? Dialect::kBash : Dialect::kPosix;
-  const Mode mode = data[0] / 2 % 2 == 0 ? Mode::kScript : Mode::kInteractive;
+  const auto dialect = static_cast<Dialect>(data[0] % 4);
+  const Mode mode = data[0] / 4 % 2 == 0 ? Mode::kScript : Mode::kInteractive;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const Parsed parsed = parse(text, dialect, mode);
   if (const auto* script = std::get_if<Script>(&parsed)) {
-    const Parsed again = parse(print(*script), dialect, Mode::kScript);
+    const Parsed again = parse(print(*script), dialect, mode);
     const auto* second = std::get_if<Script>(&again);
     const auto* error = std::get_if<SyntaxError>(&again);
     WICK_CHECK(second != nullptr ? equal(*script, *second) : error->is_limit,

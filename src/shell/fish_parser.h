@@ -1,0 +1,72 @@
+// The parser of fish behind shell/parse.h. Its grammar shares little with the other shells', so it
+// stands apart; its trees are made of the same nodes. `a; and b` is the node of `a && b`. Strict:
+// what fish may read in two ways is an error.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/parser.h"
+
+namespace wick::shell {
+
+class FishParser {
+ public:
+  FishParser(std::string_view text, ParseState& state) : text_(text), state_(state) {}
+
+  bool parse_all(std::vector<Node>& out);
+
+ private:
+  struct Nest;
+
+  char look(int ahead) const;
+
+  char cur() const { return look(0); }
+
+  bool at_end() const { return pos_ >= static_cast<int>(text_.size()); }
+
+  bool fail(int begin, std::string message);
+  bool unexpected();
+  bool count();
+  void skip_continued();  // a backslash before a newline
+  void blanks();
+  void separators();  // blanks, comments, newlines and ;
+  bool is_word_end() const;
+  std::string ahead() const;  // the plain word here
+  bool take_keyword(std::string_view word);
+
+  bool list(std::vector<Node>& out);  // until end, else, case, ) or the end of the text
+  bool and_or(Node& out, std::vector<Node>& before);
+  bool conjunction(Node& out);
+  bool pipeline(Node& out);
+  bool statement(Node& out);
+  bool block(Node& out, std::string_view keyword);
+  bool if_block(Node& out);
+  bool for_block(Node& out);
+  bool while_block(Node& out);
+  bool switch_block(Node& out);
+  bool function_block(Node& out);
+  bool condition(std::vector<Node>& out);
+  bool words(std::vector<Word>& out);
+  bool simple(Node& out);
+  bool try_assignment(Node& out, bool& is_one);
+  bool try_redirect(Node& out, bool& is_one);
+  bool end_of_block();
+
+  bool word(Word& out);
+  bool parts(std::vector<WordPart>& out, int& braces);
+  bool single_quote(std::vector<WordPart>& out);
+  bool double_quote(std::vector<WordPart>& out);
+  bool escape(std::vector<WordPart>& out);
+  bool dollar(std::vector<WordPart>& out);
+  bool substitution(std::vector<WordPart>& out, bool has_dollar);
+  bool subscript(std::vector<WordPart>& out);
+  void literal(std::vector<WordPart>& out, char c);
+
+  std::string_view text_;
+  ParseState& state_;
+  int pos_ = 0;
+};
+
+}  // namespace wick::shell
