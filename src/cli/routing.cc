@@ -95,6 +95,7 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
                                                    std::string default_model) {
   route::RouterOptions options{.rules = settings.rules,
                                .budgets = settings.budgets,
+                               .cache = settings.cache,
                                .default_model = std::move(default_model)};
   options.members.push_back(
       {.name = std::string(kLocal), .provider = std::move(local), .is_local = true});

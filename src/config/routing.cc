@@ -126,6 +126,7 @@ constexpr std::int64_t kMaxSeconds = 86'400;
 constexpr std::int64_t kMaxPerMinute = 1'000'000'000;
 constexpr std::int64_t kMaxParallel = 100'000;
 constexpr double kMaxWeight = 1e6;
+constexpr std::int64_t kMaxCacheMb = 1 << 20;
 
 Result<route::MemberModel> model_of(const std::string& place, const JsonValue& value,
                                     bool is_free) {
@@ -303,6 +304,15 @@ Result<void> read_budget(const JsonValue& value, RoutingSettings& out) {
   return table.end();
 }
 
+Result<void> read_cache(const JsonValue& value, RoutingSettings& out) {
+  Table table("[response_cache]", value);
+  const auto max_mb = static_cast<std::size_t>(table.whole("max_mb", 64, kMaxCacheMb));
+  out.cache = {.max_bytes = max_mb << 20U,
+               .ttl_ms = 1000 * table.whole("ttl_s", 3600, 30 * kMaxSeconds),
+               .has_sampled = table.truth("sampled").value_or(false)};
+  return table.end();
+}
+
 const Array* list_of(const Object& tables, std::string_view key) {
   const JsonValue* const value = tables.find(key);
   return value == nullptr ? nullptr : value->array();
@@ -365,6 +375,8 @@ Result<RoutingSettings> routing_settings(const Object& tables) {
     for (const JsonValue& one : list)
       WICK_DO(read_budget(one, out));
   }
+  if (const JsonValue* const cache = tables.find("response_cache"))
+    WICK_DO(read_cache(*cache, out));
   WICK_DO(check_names(out));
   return out;
 }

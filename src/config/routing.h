@@ -1,5 +1,5 @@
-// [[provider]], [[route]] and [budget] of the config files, checked. Keys of APIs are not read
-// here, so that a command without network needs none.
+// [[provider]], [[route]], [budget] and [response_cache] of the config files, checked. Keys of APIs
+// are not read here, so that a command without network needs none.
 //
 //   [[provider]]
 //   name = "openai"            # and kind, unless it is the name of a kind
@@ -13,6 +13,7 @@
 #include "chat/json_value.h"
 #include "remote/endpoint.h"
 #include "route/budget.h"
+#include "route/response_cache.h"
 #include "route/rules.h"
 
 namespace wick {
@@ -30,6 +31,7 @@ struct RoutingSettings {
   std::vector<ProviderSetting> providers = {};
   std::vector<route::Rule> rules = {};
   std::vector<route::Budget> budgets = {};
+  route::CacheOptions cache = {};
   std::string ledger = {};  // the file; "" = the default one
 
   bool empty() const noexcept { return providers.empty() && rules.empty(); }

@@ -127,7 +127,7 @@ JsonValue to_json_value(const toml::node& node) {
   return nullptr;
 }
 
-constexpr std::string_view kListTables[] = {"provider", "route", "budget"};
+constexpr std::string_view kListTables[] = {"provider", "route", "budget", "response_cache"};
 
 Result<toml::table> parse_table(std::string_view text, std::string_view path) {
   if (text.size() > kMaxConfigBytes) {

@@ -3,29 +3,43 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "route/cached_answer.h"
+#include "route/request_key.h"
 #include "route/routed_answer.h"
 
 namespace wick::route {
 
 namespace {
 
+Decision decision_of(Core& core, const Request& request) {
+  Facts facts = facts_of(request);
+  if (facts.model.empty()) facts.model = core.options.default_model;
+  return decide(core.options.rules, core.options.members, facts, core.measured());
+}
+
 class RuledRouter final : public Router {
  public:
-  explicit RuledRouter(RouterOptions options) : core_(std::make_shared<Core>(std::move(options))) {}
+  explicit RuledRouter(RouterOptions options) : core_(std::make_shared<Core>(std::move(options))) {
+    const CacheOptions& cache = core_->options.cache;
+    if (cache.max_bytes > 0) cache_ = std::make_shared<ResponseCache>(cache);
+  }
 
   std::string_view name() const noexcept override { return "router"; }
 
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override {
-    return start_routed(core_, request, explain(request), std::move(wake));
+    const bool is_cached =
+        cache_ != nullptr && (is_repeatable(request.generation) ||
+                              (cache_->options().has_sampled && !request.generation.logits));
+    if (!is_cached) return start_routed(core_, request, explain(request), std::move(wake));
+    const auto start_it = [core = core_, request](std::shared_ptr<Wake> its_wake) {
+      return start_routed(core, request, decision_of(*core, request), std::move(its_wake));
+    };
+    return start_cached(cache_, core_->options.clock, request_key(request), start_it,
+                        std::move(wake));
   }
 
-  Decision explain(const Request& request) override {
-    const RouterOptions& options = core_->options;
-    Facts facts = facts_of(request);
-    if (facts.model.empty()) facts.model = options.default_model;
-    return decide(options.rules, options.members, facts, core_->measured());
-  }
+  Decision explain(const Request& request) override { return decision_of(*core_, request); }
 
   const std::vector<Member>& members() const noexcept override { return core_->options.members; }
 
@@ -196,6 +210,7 @@ class RuledRouter final : public Router {
   }
 
   const std::shared_ptr<Core> core_;
+  std::shared_ptr<ResponseCache> cache_ = {};  // null: off
 };
 
 }  // namespace

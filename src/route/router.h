@@ -16,6 +16,7 @@
 #include "route/budget.h"
 #include "route/clock.h"
 #include "route/ledger.h"
+#include "route/response_cache.h"
 #include "route/retry.h"
 #include "route/rules.h"
 
@@ -29,6 +30,7 @@ struct RouterOptions {
   std::shared_ptr<RouteClock> clock = {};
   RetryOptions retry = {};
   HealthOptions health = {};
+  CacheOptions cache = {};
   std::int64_t total_ms = 600'000;     // of all attempts, if the request has no time limit
   std::uint64_t seed = 1;              // of the pauses between attempts
   std::string default_model = "auto";  // of a request that names none

@@ -147,6 +147,24 @@ class Providers(unittest.TestCase):
         self.assertEqual((said["parameters"]["route"]["value"], said["usage"]["generated_tokens"]), ("route 1", 4))
         self.assertEqual(len(Upstream.asked), 1)
 
+    def test_the_server_keeps_answers_that_repeat(self):
+        self.configure("[response_cache]\nmax_mb = 1\n")
+        server = serving.Server(self.home)
+        try:
+            talk = {"model": "openai/gpt-4o-mini", "messages": [{"role": "user", "content": "hello"}], "max_tokens": 20}
+            for temperature, asked in ((0, 1), (1, 2)):
+                Upstream.asked.clear()
+                for _ in range(2):
+                    said = server.json("/v1/chat/completions", talk | {"temperature": temperature})
+                    self.assertEqual(said["choices"][0]["message"]["content"], "from afar")
+                self.assertEqual(len(Upstream.asked), asked)
+            stream = server.stream(talk | {"temperature": 0, "stream": True}).read().decode()
+            self.assertIn("from", stream)
+            self.assertEqual(len(Upstream.asked), 2)
+        finally:
+            server.run.terminate()
+            server.run.communicate(timeout=30)
+
     def test_the_server_serves_them_all(self):
         self.configure(**{'"5 USD"': '"0.004 USD"'})
         server = serving.Server(self.home)

@@ -1,0 +1,121 @@
+#include "route/cached_answer.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace wick::route {
+
+namespace {
+
+class CachedAnswer final : public Answer {
+ public:
+  CachedAnswer(std::shared_ptr<ResponseCache> cache, std::shared_ptr<RouteClock> clock,
+               std::string key, StartAnswer start, std::shared_ptr<Wake> wake)
+      : Answer(wake),
+        cache_(std::move(cache)),
+        clock_(std::move(clock)),
+        key_(std::move(key)),
+        start_(std::move(start)),
+        wake_(std::move(wake)) {}
+
+  ~CachedAnswer() override {
+    if (is_leader_) cache_->finish(key_, nullptr, clock_->now_ms());
+  }
+
+  // Looks the key up; a leader starts the answer.
+  Result<void> begin() {
+    ResponseCache::Found found = cache_->look_up(key_, clock_->now_ms(), wake_);
+    response_ = std::move(found.response);
+    is_leader_ = found.is_leader;
+    if (!is_leader_) return {};
+    auto started = start_(wake_);
+    if (!started) {
+      end_making(nullptr);
+      return std::move(started).error();
+    }
+    const std::lock_guard lock(mutex_);
+    inner_ = *std::move(started);
+    if (is_cancelled_) inner_->cancel();
+    return {};
+  }
+
+  void cancel() noexcept override {
+    const std::lock_guard lock(mutex_);
+    is_cancelled_ = true;
+    if (inner_ != nullptr) inner_->cancel();
+    wake_->set();
+  }
+
+  AnswerReport report() const override {
+    return response_ != nullptr ? response_->report : inner_ ? inner_->report() : AnswerReport{};
+  }
+
+ protected:
+  std::optional<Event> next() override {
+    if (inner_ == nullptr && is_cancelled_) return DoneEvent{.finish = FinishReason::kCancelled};
+    if (inner_ == nullptr && response_ == nullptr) {
+      // Another request made this answer: it is there now, or it failed and this one's turn comes.
+      if (const auto begun = begin(); !begun)
+        return DoneEvent{.finish = FinishReason::kError, .error = begun.error()};
+    }
+    if (response_ != nullptr) return replay();
+    if (inner_ == nullptr) return std::nullopt;
+    std::optional<Event> event = inner_->poll();
+    if (event && is_leader_) record(*event);
+    return event;
+  }
+
+ private:
+  Event replay() {
+    Event event = response_->events[n_replayed_++];
+    if (auto* const done = std::get_if<DoneEvent>(&event))
+      done->parameters.push_back({"cache", std::string("hit"), "router"});
+    return event;
+  }
+
+  void record(const Event& event) {
+    made_.events.push_back(event);
+    bytes_ += bytes_of(event);
+    if (bytes_ > cache_->options().max_bytes) return end_making(nullptr);  // too large to keep
+    const auto* const done = std::get_if<DoneEvent>(&event);
+    if (done == nullptr) return;
+    const bool is_whole =
+        done->finish != FinishReason::kError && done->finish != FinishReason::kCancelled;
+    made_.report = inner_->report();
+    end_making(is_whole ? std::make_shared<CachedResponse>(std::move(made_)) : nullptr);
+  }
+
+  void end_making(std::shared_ptr<const CachedResponse> response) {
+    is_leader_ = false;
+    made_ = {};
+    cache_->finish(key_, std::move(response), clock_->now_ms());
+  }
+
+  const std::shared_ptr<ResponseCache> cache_;
+  const std::shared_ptr<RouteClock> clock_;
+  const std::string key_;
+  const StartAnswer start_;
+  const std::shared_ptr<Wake> wake_;
+  std::shared_ptr<const CachedResponse> response_ = {};  // that is replayed
+  std::size_t n_replayed_ = 0, bytes_ = 0;
+  bool is_leader_ = false;
+  CachedResponse made_ = {};
+
+  std::mutex mutex_;  // of the two below, for cancel()
+  std::unique_ptr<Answer> inner_;
+  std::atomic<bool> is_cancelled_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Answer>> start_cached(std::shared_ptr<ResponseCache> cache,
+                                             std::shared_ptr<RouteClock> clock, std::string key,
+                                             StartAnswer start, std::shared_ptr<Wake> wake) {
+  if (wake == nullptr) wake = std::make_shared<Wake>();
+  auto answer = std::make_unique<CachedAnswer>(std::move(cache), std::move(clock), std::move(key),
+                                               std::move(start), std::move(wake));
+  WICK_DO(answer->begin());
+  return std::unique_ptr<Answer>(std::move(answer));
+}
+
+}  // namespace wick::route

@@ -1,0 +1,22 @@
+// An answer that comes from the response cache, or goes into it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "provider/answer.h"
+#include "route/clock.h"
+#include "route/response_cache.h"
+
+namespace wick::route {
+
+using StartAnswer = std::function<Result<std::unique_ptr<Answer>>(std::shared_ptr<Wake>)>;
+
+// Calls `start` if no answer to `key` is known or being made, at once or later in poll(). An error
+// of the first call is that of this function.
+Result<std::unique_ptr<Answer>> start_cached(std::shared_ptr<ResponseCache> cache,
+                                             std::shared_ptr<RouteClock> clock, std::string key,
+                                             StartAnswer start, std::shared_ptr<Wake> wake);
+
+}  // namespace wick::route
