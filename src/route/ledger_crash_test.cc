@@ -1,0 +1,195 @@
+// The ledger's promises where processes are killed, and where many threads and processes share one
+// budget. WICK_TEST_KILLS and WICK_TEST_RESERVATIONS raise the numbers (.ci/long ledger).
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "base/mix.h"
+#include "route/ledger.h"
+#include "support/temp_dir.h"
+
+namespace wick::route {
+
+namespace {
+
+constexpr std::int64_t kDay = 1'795'003'200;  // 2026-11-18, 12:00 UTC
+
+int number_from(const char* variable, int fallback) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? fallback : std::atoi(text);
+}
+
+std::unique_ptr<Ledger> open_file(const std::string& path) {
+  auto ledger = Ledger::open({.path = path, .is_durable = false});
+  if (!ledger) ADD_FAILURE() << to_string(ledger.error());
+  return ledger ? *std::move(ledger) : nullptr;
+}
+
+struct Step {  // what a child has seen done, through its pipe
+  char kind = 0;
+  std::uint8_t amount = 0, cost = 0;
+};
+
+// Reserves and settles until it is killed, and tells each step after it is done.
+[[noreturn]] void spend(const std::string& path, std::uint64_t seed, int out,
+                        const std::vector<Budget>& budgets) {
+  auto ledger = Ledger::open({.path = path, .is_durable = false});
+  if (!ledger) _exit(1);
+  const auto tell = [&](const Step& step) {
+    if (::write(out, &step, sizeof step) != sizeof step) _exit(2);
+  };
+  for (std::uint64_t i = 0;; ++i) {
+    const std::uint64_t chance = splitmix64(seed, i);
+    const auto amount = static_cast<std::uint8_t>(2 + chance % 100);
+    const auto cost = static_cast<std::uint8_t>(1 + (chance >> 20U) % (amount - 1U));
+    const auto held = (*ledger)->reserve({.provider = "p", .model = "m"}, budgets, amount, kDay);
+    if (!held) _exit(3);
+    tell({.kind = 'R', .amount = amount, .cost = cost});
+    (*ledger)->settle(*held, {.cost = cost});
+    if (!(*ledger)->flush()) _exit(4);
+    tell({.kind = 'S', .amount = amount, .cost = cost});
+  }
+}
+
+struct Bounds {
+  std::int64_t least = 0, most = 0, settled = 0;
+};
+
+// Runs a child, kills it after `us` and adds what it may have spent.
+void run_and_kill(const std::string& path, std::uint64_t seed, const std::vector<Budget>& budgets,
+                  Bounds& bounds) {
+  int pipe[2] = {};
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::close(pipe[0]);
+    spend(path, seed, pipe[1], budgets);
+  }
+  ::close(pipe[1]);
+  Step step, last;
+  bool is_open = false;
+  const auto take = [&] {
+    if (::read(pipe[0], &step, sizeof step) != sizeof step) return false;
+    is_open = step.kind == 'R';
+    if (!is_open) {
+      bounds.least += step.cost;
+      bounds.most += step.cost;
+      bounds.settled += 1;
+    }
+    last = step;
+    return true;
+  };
+  ASSERT_TRUE(take()) << "the child did nothing";
+  ::usleep(static_cast<useconds_t>(splitmix64(seed, ~std::uint64_t{0}) % 3000));
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  while (take()) {
+  }
+  ::close(pipe[0]);
+  if (is_open) {  // reserved, and perhaps settled
+    bounds.least += last.cost;
+    bounds.most += last.amount;
+  } else {
+    bounds.most += 101;  // a reservation that it could not tell any more
+  }
+}
+
+TEST(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
+  const test::TempDir dir;
+  const std::string path = (dir.path() / "usage.db").string();
+  const std::vector<Budget> budgets = {{.name = "all", .cap = kNanosPerDollar}};
+  Bounds bounds;
+  const int n = number_from("WICK_TEST_KILLS", 40);
+  for (int i = 0; i < n; ++i) {
+    run_and_kill(path, static_cast<std::uint64_t>(i), budgets, bounds);
+    if (HasFatalFailure()) return;
+    const auto ledger = open_file(path);
+    const auto state = ledger->state(budgets[0], kDay);
+    ASSERT_TRUE(state);
+    ASSERT_GE(state->used, bounds.least) << "after " << i + 1 << " kills";
+    ASSERT_LE(state->used, bounds.most);
+    ASSERT_EQ(state->reserved, 0);
+    if (i % 100 == 0 || i + 1 == n)  // it reads every row
+      ASSERT_GE(ledger->usage(0, false)->at(0).requests, bounds.settled);
+    bounds.least = bounds.most = state->used;  // what cannot be known is known now
+  }
+  RecordProperty("settled", static_cast<int>(bounds.settled));
+  EXPECT_GT(bounds.settled, n / 4);
+}
+
+TEST(LedgerRace, SixtyFourThreadsNeverPassACap) {
+  const auto ledger = *Ledger::open({.path = ":memory:", .is_durable = false});
+  const int n = number_from("WICK_TEST_RESERVATIONS", 20'000) / 64;
+  const Nanos cap = 10 * n;
+  const std::vector<Budget> budgets = {{.name = "all", .cap = cap}};
+  std::atomic<std::int64_t> held = 0, spent = 0;
+  std::atomic<int> n_refused = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 64; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < n; ++i) {
+        const Nanos amount =
+            1 + static_cast<Nanos>(splitmix64(t, static_cast<std::uint64_t>(i)) % 9);
+        const auto reserved = ledger->reserve({.provider = "p"}, budgets, amount, kDay);
+        if (!reserved) {
+          n_refused += 1;
+          continue;
+        }
+        ASSERT_LE(held.fetch_add(amount) + amount + spent, cap);
+        held -= amount;  // first, so that the sum of the two is never too large
+        spent += amount - 1;
+        ledger->settle(*reserved, {.cost = amount - 1});
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  ASSERT_TRUE(ledger->flush());
+  const auto state = ledger->state(budgets[0], kDay);
+  EXPECT_EQ(state->used, spent);
+  EXPECT_EQ(state->reserved, 0);
+  EXPECT_LE(state->used, cap);
+  EXPECT_GT(n_refused, 0);
+}
+
+TEST(LedgerRace, TwoProcessesNeverPassACap) {
+  const test::TempDir dir;
+  const std::string path = (dir.path() / "usage.db").string();
+  const int n = number_from("WICK_TEST_RESERVATIONS", 2000) / 2;
+  const std::vector<Budget> budgets = {{.name = "all", .cap = 3 * n}};
+  ASSERT_TRUE(open_file(path));
+  pid_t children[2] = {};
+  for (pid_t& child : children) {
+    child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child != 0) continue;
+    auto ledger = Ledger::open({.path = path, .is_durable = false});
+    if (!ledger) _exit(1);
+    for (int i = 0; i < n; ++i) {
+      const auto held = (*ledger)->reserve({.provider = "p"}, budgets, 2, kDay);
+      if (held) (*ledger)->settle(*held, {.cost = 2});
+      if (!held && held.error().id != "budget_exceeded") _exit(2);
+    }
+    _exit((*ledger)->flush() ? 0 : 3);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  const auto ledger = open_file(path);
+  const auto state = ledger->state(budgets[0], kDay);
+  EXPECT_EQ(state->used, 3 * n / 2 * 2);  // as much as fits, and no more
+  EXPECT_EQ(state->reserved, 0);
+}
+
+}  // namespace
+
+}  // namespace wick::route
