@@ -131,6 +131,7 @@ class AnswersWork final : public http::Work {
       return State::kWaits;
     http::Response response = setup_.dialect->whole(wholes_);
     add_headers(response);
+    add_provider(response);
     out.whole(std::move(response));
     return over();
   }
@@ -214,6 +215,14 @@ class AnswersWork final : public http::Work {
 
   void add_headers(http::Response& response) const {
     response.headers.insert(response.headers.end(), setup_.headers.begin(), setup_.headers.end());
+  }
+
+  // Which provider answered; a stream's head is sent before that is known.
+  void add_provider(http::Response& response) const {
+    const std::string provider = setup_.started.answers.front()->report().provider;
+    const bool is_plain =
+        std::all_of(provider.begin(), provider.end(), [](char c) { return c > ' ' && c <= '~'; });
+    if (!provider.empty() && is_plain) response.headers.push_back({"x-wick-provider", provider});
   }
 
   State over() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Providers by configuration: the README's lines against an upstream on this machine, through run, chat, serve, route and usage."""
 # labels: cli
+import http.client
 import http.server
 import json
 import pathlib
@@ -146,6 +147,21 @@ class Providers(unittest.TestCase):
         said = json.loads(self.run_wick("run", "auto", "a", "-n", "4", "--json")[0])
         self.assertEqual((said["parameters"]["route"]["value"], said["usage"]["generated_tokens"]), ("route 1", 4))
         self.assertEqual(len(Upstream.asked), 1)
+
+    def test_the_server_tells_who_answered(self):
+        server = serving.Server(self.home)
+        try:
+            for model, provider in (("local/tiny", "local"), ("openai/gpt-4o-mini", "openai")):
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=serving.SECONDS)
+                connection.request("POST", "/v1/chat/completions", json.dumps(
+                    {"model": model, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}), serving.JSON)
+                answer = connection.getresponse()
+                answer.read()
+                self.assertEqual((answer.status, answer.getheader("x-wick-provider")), (200, provider))
+                connection.close()
+        finally:
+            server.run.terminate()
+            server.run.communicate(timeout=30)
 
     def test_the_server_keeps_answers_that_repeat(self):
         self.configure("[response_cache]\nmax_mb = 1\n")
