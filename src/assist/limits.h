@@ -15,6 +15,14 @@ inline constexpr int kMaxRemoteTokens = 4000;      // of a remote one, which may
 inline constexpr std::size_t kMaxReply = 65536;    // bytes of one answer
 inline constexpr int kMaxAlternatives = 9;
 inline constexpr int kMaxRules = 1000;
+inline constexpr int kMaxSandboxFiles = 50'000;  // of the working directory that is copied
+inline constexpr std::size_t kMaxSandboxBytes = std::size_t{256} << 20;    // … and their bytes
+inline constexpr std::size_t kMaxSandboxWritten = std::size_t{256} << 20;  // of one file there
+inline constexpr std::size_t kMaxSandboxMemory = std::size_t{4} << 30;     // of one process there
+inline constexpr std::size_t kMaxSandboxOutput = 65536;                    // bytes that are kept
+inline constexpr std::size_t kMaxSandboxChanges = 1000;                    // that are listed
+inline constexpr int kMaxSandboxMs = 20'000;
+inline constexpr int kMaxSandboxProcesses = 256;
 inline constexpr std::size_t kMaxHistory = std::size_t{16} << 20;  // bytes read of the history
 
 }  // namespace wick::assist

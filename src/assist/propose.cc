@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kAlternativeTemperature = 0.8;
 constexpr int kTriesPerAlternative = 3;
+constexpr int kMaxExplanation = 160;      // tokens
 constexpr std::size_t kMaxQuoted = 2000;  // bytes of an unusable answer in the next turn
 
 Error interrupted() {
@@ -135,6 +136,22 @@ Result<Proposal> Conversation::revise(const std::string& sentence, const std::st
   auto proposal = propose();
   if (!proposal) messages_ = before;  // the command that is there stays
   return proposal;
+}
+
+Result<std::string> Conversation::explain(const std::string& command) {
+  Request request{.model = settings_.model, .prompt = messages_};
+  auto& messages = std::get<std::vector<Message>>(request.prompt);
+  messages.push_back({.role = "user",
+                      .content = cat("Explain in one or two sentences, as plain text, what this "
+                                     "command does: ",
+                                     command)});
+  request.generation.cancel = settings_.cancel;
+  request.generation.temperature = 0;
+  request.generation.max_tokens = kMaxExplanation;
+  if (!settings_.is_remote) request.generation.thinking = false;
+  WICK_TRY(const Completion completion, ask(provider_, request));
+  if (completion.finish == FinishReason::kCancelled) return interrupted();
+  return completion.text;
 }
 
 Result<std::vector<Proposal>> Conversation::alternatives(const Proposal& first, int n) {

@@ -61,6 +61,12 @@ class Conversation {
   // may be fewer.
   Result<std::vector<Proposal>> alternatives(const Proposal& first, int n);
 
+  // The model's words about a command; text, not proved.
+  Result<std::string> explain(const std::string& command);
+
+  // For the next turn.
+  void set_cancel(std::stop_token cancel) { settings_.cancel = std::move(cancel); }
+
   const std::vector<Message>& messages() const noexcept { return messages_; }
 
  private:

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "assist/confirm.h"
 #include "base/strings.h"
 #include "cli/flags.h"
 #include "cli/line_reader.h"
 #include "cli/options.h"
 #include "cli/out.h"
 #include "cli/report.h"
+#include "cli/verdict_text.h"
 #include "shell/limits.h"
 #include "shell/verdict.h"
 
@@ -38,26 +40,6 @@ std::string directory() {
   std::error_code failed;
   const auto path = std::filesystem::current_path(failed);
   return failed ? "" : path.string();
-}
-
-JsonValue to_value(const shell::Verdict& verdict) {
-  Array effects;
-  for (const shell::Effect& effect : verdict.effects) {
-    effects.emplace_back(json_object({{"kind", shell::name(effect.kind)},
-                                      {"scope", shell::name(effect.scope)},
-                                      {"target", effect.target},
-                                      {"span", Array{effect.span.begin, effect.span.end}},
-                                      {"why", effect.why}}));
-  }
-  Object out = json_object({{"level", shell::name(verdict.level)},
-                            {"effects", std::move(effects)},
-                            {"suggestion", verdict.suggestion}});
-  if (verdict.error) {
-    out["error"] = json_object({{"line", verdict.error->line},
-                                {"column", verdict.error->column},
-                                {"message", verdict.error->message}});
-  }
-  return out;
 }
 
 Error bad(std::string message, std::string hint) {
@@ -124,7 +106,7 @@ Result<int> run_batch(const CheckFlags& options) {
     if (got == LineReader::Got::kLine && line.empty()) continue;
     auto verdict = got == LineReader::Got::kTooLong ? lines.too_long() : judge_line(line);
     if (verdict) {
-      print_json(to_value(*verdict));
+      print_json(to_object(*verdict));
       continue;
     }
     is_bad = true;  // the line still gets its answer, at a level that passes nothing
@@ -135,39 +117,16 @@ Result<int> run_batch(const CheckFlags& options) {
   return is_bad ? kExitUsage : kExitOk;
 }
 
-std::string marks(const std::string& command, shell::Span span) {
-  const auto begin = static_cast<std::size_t>(std::max(0, span.begin));
-  const std::size_t end =
-      std::min(static_cast<std::size_t>(std::max(span.end, span.begin + 1)), command.size());
-  if (command.find('\n') != std::string::npos ||
-      printable(command, command.size() + 1).view() != command)
-    return cat("bytes ", begin, " to ", end);
-  return std::string(begin, ' ') + std::string(end > begin ? end - begin : 1, '^');
-}
-
-Printable name_of(shell::Level level) {
-  return printable(shell::name(level));
-}
-
 void print_verdict(const std::string& command, const shell::Verdict& verdict, bool is_long) {
-  print({name_of(verdict.level)});
-  const shell::Effect* worst = nullptr;
-  for (const shell::Effect& effect : verdict.effects) {
-    if (shell::level_of(effect) == verdict.level && worst == nullptr) worst = &effect;
-  }
+  print({printable(shell::name(verdict.level))});
+  const shell::Effect* const worst = assist::worst_effect(verdict);
   if (worst != nullptr) print({"  ", printable(worst->why)});
   if (verdict.error)
     print({" (line ", verdict.error->line, ", column ", verdict.error->column, ")"});
   print({"\n"});
   if (verdict.effects.empty()) return;
   print({"  ", printable(command, shell::kMaxSource), "\n"});
-  for (const shell::Effect& effect : verdict.effects) {
-    const bool is_shown = is_long || shell::level_of(effect) > shell::Level::kSafe;
-    if (!is_shown) continue;
-    print({"  ", printable(marks(command, effect.span), shell::kMaxSource), "  ",
-           name_of(shell::level_of(effect)), ": ", printable(effect.why), "\n"});
-  }
-  if (!verdict.suggestion.empty()) print({"  safer: ", printable(verdict.suggestion), "\n"});
+  print_effects(command, verdict, is_long);
 }
 
 Result<int> run_one(const CheckFlags& options, bool is_long) {
@@ -181,7 +140,7 @@ Result<int> run_one(const CheckFlags& options, bool is_long) {
       .cwd = directory(), .home = home == nullptr ? "" : home, .is_root = ::geteuid() == 0};
   WICK_TRY(const shell::Verdict verdict, judge(command, options.shell, options.mode, profile));
   if (options.is_json) {
-    print_json(to_value(verdict));
+    print_json(to_object(verdict));
   } else {
     print_verdict(command, verdict, is_long);
   }

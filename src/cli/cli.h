@@ -22,7 +22,7 @@ enum ExitCode : int {
   kExitDevice = 3,
   kExitFailure = 4,    // model, generation, provider, network
   kExitIntegrity = 5,  // bytes that do not have the hash they should have
-  kExitRefused = 13,   // by a rule: budget, unknown price, privacy
+  kExitRefused = 13,   // by a rule: budget, unknown price, privacy, a command's level
   kExitInterrupted = 130,
 };
 
@@ -50,6 +50,10 @@ Action setup_bench(Flags flags);
 Action setup_config(Flags flags);
 Action setup_estimate(Flags flags);
 Action setup_doctor(Flags flags);
+Action setup_ask(Flags flags);
+Action setup_init(Flags flags);
+Action setup_history(Flags flags);
+Action setup_trash(Flags flags);
 Action setup_check(Flags flags);
 Action setup_explain(Flags flags);
 Action setup_grammar(Flags flags);

@@ -137,7 +137,8 @@ LineEditor::~LineEditor() {
   if (state_->interrupts >= 0) ::close(state_->interrupts);
 }
 
-LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
+LineEditor::End LineEditor::read(const std::string& prompt, std::string& line,
+                                 const std::string& initial) {
   State& s = *state_;
   if (s.editor == nullptr) {
     return std::getline(std::cin, line) ? End::kLine : End::kEof;
@@ -150,6 +151,7 @@ LineEditor::End LineEditor::read(const std::string& prompt, std::string& line) {
   ::sigaction(SIGINT, &action, &previous);
   int length = 0;
   errno = 0;
+  if (!initial.empty()) el_push(s.editor, initial.c_str());
   const char* text = el_gets(s.editor, &length);
   bool is_interrupted = errno == EINTR;
   ::sigaction(SIGINT, &previous, nullptr);

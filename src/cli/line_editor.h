@@ -20,7 +20,8 @@ class LineEditor {
   LineEditor& operator=(const LineEditor&) = delete;
 
   // Reads one line, without its end. kInterrupted: Ctrl-C, the line is to be forgotten.
-  End read(const std::string& prompt, std::string& line);
+  // `initial` stands in the line already, to be edited; it has no control characters.
+  End read(const std::string& prompt, std::string& line, const std::string& initial = "");
   void remember(const std::string& entry);
 
  private:

@@ -210,7 +210,7 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_variables(
   return variables;
 }
 
-Result<OpenModel> open_model(const Config& config) {
+Result<OpenModel> open_model(const Config& config, int n_sequences) {
   if (const FoundOpener found = find_opener(config.text("local.model_path")); found.open) {
     WICK_TRY(auto provider, (*found.open)(found.name));
     return OpenModel{.provider = std::move(provider)};
@@ -220,7 +220,8 @@ Result<OpenModel> open_model(const Config& config) {
     WICK_TRY(auto router, open_router(routing, lazy_local(config), name));
     return OpenModel{.provider = std::move(router)};
   }
-  WICK_TRY(const LocalOptions options, local_options(config));
+  WICK_TRY(LocalOptions options, local_options(config));
+  options.engine.max_seqs = n_sequences;
   WICK_TRY(const auto path, find_model(config));
   WICK_TRY(std::shared_ptr<LocalModel> local, LocalModel::open(path, options));
   LocalModel* const borrowed = local.get();

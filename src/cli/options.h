@@ -65,7 +65,8 @@ struct OpenModel {
   LocalModel* local = nullptr;  // the same, if it is local
 };
 
-Result<OpenModel> open_model(const Config& config);
+// `n_sequences`: requests that a local model computes at once.
+Result<OpenModel> open_model(const Config& config, int n_sequences = 1);
 
 // The file of a model: a path, or a name. A missing catalog model is pulled after one line with
 // size and source, unless it is forbidden to touch the network.

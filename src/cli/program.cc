@@ -32,10 +32,14 @@ std::span<const Command> commands() noexcept {
       Command{"logits", "write the logits of given tokens as .npy", setup_logits},
       Command{"estimate", "estimate the memory of a model", setup_estimate},
       Command{"bench", "measure tokens per second", setup_bench},
+      Command{"ask", "turn a sentence into a shell command, and run it when told", setup_ask},
       Command{"check",
               "rate a shell command: exit status 0 safe, 10 moderate, 11 high, 12 critical",
               setup_check},
       Command{"explain", "explain what a shell command would do", setup_explain},
+      Command{"init", "print the script of a shell widget", setup_init},
+      Command{"history", "show what wick ask proposed and ran", setup_history},
+      Command{"trash", "move files to the trash, list it, restore", setup_trash},
       Command{"grammar", "test texts against a JSON schema or a regex", setup_grammar},
       Command{"route", "show which provider would answer a request, and why", setup_route},
       Command{"usage", "show the cost of requests to providers", setup_usage},
@@ -109,7 +113,7 @@ class HelpFormatter final : public CLI::Formatter {
   std::string groups(const CLI::App* app) const {
     std::string out;
     for (const char* const title : {"Options", "Model", "Sampling", "Structured output", "Output",
-                                    "Memory", "Speed", "Server"}) {
+                                    "Memory", "Speed", "Shell", "Server"}) {
       const auto options = app->get_options([&](const CLI::Option* option) {
         std::string group = option->get_group();
         const bool is_rare = !group.empty() && group.back() == kRareMark;

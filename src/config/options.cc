@@ -389,6 +389,83 @@ void add_server_extras(std::vector<Option>& table) {
                    .help = "additional metric names in /metrics"});
 }
 
+void add_safety(std::vector<Option>& table) {
+  table.push_back({.key = "safety.level",
+                   .kind = kChoice,
+                   .fallback = std::string("moderate"),
+                   .max = 1,
+                   .choices = {"strict", "moderate", "permissive"},
+                   .flags = "--safety-level",
+                   .help = "what wick ask wants typed before it runs a command (docs/ask.md)"});
+  table.push_back({.key = "safety.rules",
+                   .kind = kTexts,
+                   .fallback = std::vector<std::string>{"rules.toml"},
+                   .flags = "--rules",
+                   .help =
+                       "file of deny, ask and allow rules; a relative path starts at the user's "
+                       "config file; may be repeated"});
+  table.push_back({.key = "safety.sandbox",
+                   .kind = kBoolean,
+                   .fallback = false,
+                   .flags = "--sandbox,!--no-sandbox",
+                   .help = "try a command in a sandbox first and show what it changes"});
+  table.push_back({.key = "safety.max_command_length",
+                   .kind = kInteger,
+                   .fallback = std::int64_t{4096},
+                   .min = 1,
+                   .max = 65536,
+                   .flags = "--max-command-length",
+                   .help = "maximum number of bytes of a command"});
+}
+
+void add_shell(std::vector<Option>& table) {
+  table.push_back({.key = "shell.default",
+                   .kind = kText,
+                   .fallback = std::string("auto"),
+                   .flags = "--shell",
+                   .help = "shell that commands are for; auto = the one that called wick"});
+  table.push_back({.key = "shell.key",
+                   .kind = kText,
+                   .fallback = std::string("alt-w"),
+                   .flags = "--key",
+                   .help = "key of the widget of wick init: alt-LETTER or ctrl-LETTER"});
+  table.push_back({.key = "shell.confirm_default",
+                   .kind = kChoice,
+                   .fallback = std::string("n"),
+                   .max = 1,
+                   .choices = {"n", "y"},
+                   .flags = "--confirm-default",
+                   .help = "Enter at the prompt: n = quit, y = run a command that is safe"});
+  table.push_back({.key = "shell.frame",
+                   .kind = kChoice,
+                   .fallback = std::string("auto"),
+                   .max = 1,
+                   .choices = {"auto", "json", "line", "fence"},
+                   .flags = "--frame",
+                   .help = "form of the model's answer"});
+  table.push_back({.key = "shell.keep_sentence",
+                   .kind = kBoolean,
+                   .fallback = false,
+                   .flags = "--keep-sentence",
+                   .help = "the widget puts the sentence behind the command, as a comment"});
+  table.push_back({.key = "shell.history",
+                   .kind = kBoolean,
+                   .fallback = true,
+                   .flags = "--history,!--no-history",
+                   .help = "record sentences and commands for wick history, without secrets"});
+  table.push_back(
+      {.key = "shell.context",
+       .kind = kTexts,
+       .fallback = std::vector<std::string>{"platform", "tools", "listing", "git", "input"},
+       .flags = "--facts",
+       .help = "facts for a local model: platform, tools, listing, git, input; may be repeated"});
+  table.push_back({.key = "shell.remote_context",
+                   .kind = kTexts,
+                   .fallback = std::vector<std::string>{"platform", "tools"},
+                   .flags = "--remote-facts",
+                   .help = "facts that leave this machine with a remote model; may be repeated"});
+}
+
 std::string_view group_of(std::string_view key) {
   static constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
       {"generation.max_tokens", "Output"},
@@ -398,6 +475,8 @@ std::string_view group_of(std::string_view key) {
       {"local.context", "Memory"},
       {"cache.", "Memory"},
       {"optimize.", "Speed"},
+      {"safety.", "Shell"},
+      {"shell.", "Shell"},
       {"server.", "Server"}};
   for (const auto& [beginning, group] : kGroups) {
     if (key.starts_with(beginning)) return group;
@@ -417,7 +496,9 @@ bool is_common(std::string_view key) {
       "generation.seed",      "generation.max_tokens",
       "generation.stop",      "server.host",
       "server.port",          "server.tls_cert",
-      "server.tls_key",       "server.api_key_file"};
+      "server.tls_key",       "server.api_key_file",
+      "safety.level",         "safety.sandbox",
+      "shell.default"};
   return std::find(std::begin(kCommon), std::end(kCommon), key) != std::end(kCommon);
 }
 
@@ -431,6 +512,8 @@ std::vector<Option> make_table() {
   add_hub(table);
   add_server(table);
   add_server_extras(table);
+  add_safety(table);
+  add_shell(table);
   for (Option& row : table) {
     row.group = group_of(row.key);
     row.is_common = is_common(row.key);

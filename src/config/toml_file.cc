@@ -164,6 +164,30 @@ Result<Object> parse_toml_tables(std::string_view text, std::string_view path) {
   return out;
 }
 
+Result<std::vector<TomlItem>> parse_toml_items(std::string_view text, std::string_view path) {
+  WICK_TRY(const toml::table table, parse_table(text, path));
+  std::vector<TomlItem> items;
+  for (const auto& [key, node] : table) {
+    const toml::array* const array = node.as_array();
+    if (array == nullptr || !array->is_homogeneous(toml::node_type::table)) {
+      const toml::source_position at = key.source().begin;
+      return bad_file(cat(path, ":", at.line, ":", at.column),
+                      cat("'", std::string_view(key.str()), "' is no [[table]]"));
+    }
+    for (const toml::node& item : *array) {
+      const toml::source_position at = item.source().begin;
+      TomlItem out{
+          .name = std::string(key.str()), .fields = {}, .line = at.line, .column = at.column};
+      for (const auto& [name, value] : *item.as_table())
+        out.fields[name.str()] = to_json_value(value);
+      items.push_back(std::move(out));
+    }
+  }
+  std::stable_sort(items.begin(), items.end(),
+                   [](const TomlItem& a, const TomlItem& b) { return a.line < b.line; });
+  return items;
+}
+
 Result<std::string> read_toml_text(const std::filesystem::path& path) {
   std::string text(kMaxConfigBytes + 1, '\0');
   std::error_code ignored;

@@ -28,6 +28,17 @@ Result<std::string> read_toml_text(const std::filesystem::path& path);
 // The tables that are lists of things rather than switches: provider, route and budget, as JSON. A
 // date becomes null.
 Result<Object> parse_toml_tables(std::string_view text, std::string_view path);
+
+// A table of an array of tables, `[[name]]`, with the place of its header.
+struct TomlItem {
+  std::string name;
+  Object fields;
+  std::uint32_t line = 0, column = 0;
+};
+
+// A file that holds arrays of tables alone, in the order of its lines. Anything else at its top is
+// an error with its place.
+Result<std::vector<TomlItem>> parse_toml_items(std::string_view text, std::string_view path);
 bool is_list_table(std::string_view key);  // "provider", "budget.monthly"
 
 }  // namespace wick

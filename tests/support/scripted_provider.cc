@@ -1,7 +1,10 @@
 #include "support/scripted_provider.h"
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
+
+#include "provider/messages.h"
 
 namespace wick::test {
 
@@ -118,6 +121,46 @@ void ScriptedProvider::tell() {
     lock.lock();
     if (has_more) told_.push_back(one);
   }
+}
+
+namespace {
+
+class LinesProvider final : public Provider {
+ public:
+  explicit LinesProvider(std::string file) : file_(std::move(file)) {}
+
+  std::string_view name() const noexcept override { return "scripted"; }
+
+  Result<std::unique_ptr<Answer>> start(const Request& request,
+                                        std::shared_ptr<Wake> wake) override {
+    const std::lock_guard lock(mutex_);
+    if (const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt))
+      std::ofstream(file_ + ".asked", std::ios::app) << to_json(to_array(*messages)) << "\n";
+    std::ifstream in(file_);
+    std::string line, last;
+    for (int i = 0; i <= n_asked_ && std::getline(in, line); ++i)
+      last = line;
+    ++n_asked_;
+    std::vector<Event> script = {TextEvent{"{"}};
+    if (last != "hang") {
+      WICK_TRY(const JsonValue text, parse_json(last));
+      script = {TextEvent{*text.string()}, DoneEvent{.finish = FinishReason::kEos}};
+    }
+    parts_.push_back(std::make_unique<ScriptedProvider>(std::move(script)));
+    return parts_.back()->start(request, std::move(wake));
+  }
+
+ private:
+  const std::string file_;
+  std::mutex mutex_;
+  int n_asked_ = 0;
+  std::vector<std::unique_ptr<ScriptedProvider>> parts_;
+};
+
+}  // namespace
+
+std::shared_ptr<Provider> lines_provider(std::string file) {
+  return std::make_shared<LinesProvider>(std::move(file));
 }
 
 }  // namespace wick::test

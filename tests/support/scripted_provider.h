@@ -53,4 +53,9 @@ class ScriptedProvider final : public Provider {
   std::thread thread_;  // one for all answers
 };
 
+// Answers its requests with the lines of a file, in turn; the last one again and again. A line is a
+// JSON text; "hang" without quotes is an answer that never ends. What was asked is appended to
+// FILE.asked, the messages of a request a line.
+std::shared_ptr<Provider> lines_provider(std::string file);
+
 }  // namespace wick::test

@@ -1,0 +1,156 @@
+#include "cli/ask.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "assist/limits.h"
+#include "base/strings.h"
+#include "cli/flags.h"
+#include "cli/out.h"
+#include "cli/verdict_text.h"
+#include "provider/messages.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::size_t kMaxPiped = std::size_t{16} << 20;
+
+Error usage_error(std::string message) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "usage",
+          .message = std::move(message),
+          .hint = "wick ask --help"};
+}
+
+Result<void> check_flags(const AskFlags& f) {
+  if (f.is_batch && !f.words.empty())
+    return usage_error("--batch reads sentences from standard input, one a line");
+  if (f.is_widget && (f.is_json || f.is_batch)) return usage_error("--widget prints one line");
+  if (f.runs && (f.prints || f.is_dry)) return usage_error("-x runs, --print and --dry-run do not");
+  return {};
+}
+
+std::string sentence_of(const AskFlags& f) {
+  std::string sentence;
+  for (const std::string& word : f.words)
+    sentence += cat(sentence.empty() ? "" : " ", word);
+  return sentence;
+}
+
+// Beside a sentence, what is piped in is context.
+Result<std::string> read_input(const AskFlags& f) {
+  if (!f.input_file.empty()) return read_text(f.input_file, kMaxPiped);
+  if (is_terminal(STDIN_FILENO) || f.is_widget || f.shows_prompt) return std::string();
+  return read_text("-", kMaxPiped);
+}
+
+// As the provider gets it. --json: exactly the messages of the request.
+int show_prompt(const AskFlags& f, const std::vector<Message>& messages) {
+  if (f.is_json) {
+    print_json(JsonValue(to_array(messages)));
+    return kExitOk;
+  }
+  for (const Message& message : messages) {
+    print({"[", printable(message.role), "]\n"});
+    print_text(message.content.text() + "\n");
+  }
+  return kExitOk;
+}
+
+// Without a terminal: the command alone on standard output, the rest on standard error.
+Result<int> print_proposals(const AskSetup& setup, const std::string& sentence,
+                            const std::vector<assist::Proposal>& proposals) {
+  const assist::Proposal& first = proposals.front();
+  if (setup.flags.is_json) {
+    Object out = to_object(setup, sentence, first);
+    if (proposals.size() > 1) {
+      Array others;
+      for (std::size_t i = 1; i < proposals.size(); ++i)
+        others.emplace_back(to_object(setup, sentence, proposals[i]));
+      out["alternatives"] = std::move(others);
+    }
+    print_json(out);
+  }
+  if (first.command.empty()) {
+    if (!setup.flags.is_json) note({"needs an answer: ", printable(first.question, 2000), "\n"});
+    return kExitDeclined;
+  }
+  for (const assist::Proposal& one : proposals) {
+    const shell::Verdict verdict = setup.judge(one.command);
+    const assist::RuleResult result = setup.ruled(one.command, verdict);
+    if (result.is_denied) return denied(result);
+    if (setup.flags.is_json) continue;
+    print_text(one.command + "\n");
+    const shell::Effect* const worst = assist::worst_effect(verdict);
+    note({"risk: ", printable(shell::name(result.level)), "  ",
+          printable(worst == nullptr ? "" : worst->why, 2000), "\n"});
+    if (setup.flags.is_dry) print_effects(one.command, verdict, true);
+  }
+  record(setup, {.sentence = sentence,
+                 .command = first.command,
+                 .outcome = "printed",
+                 .level = first.verdict.level});
+  return kExitOk;
+}
+
+Result<int> run_ask(const AskFlags& f) {
+  WICK_DO(check_flags(f));
+  WICK_TRY(const auto setup, set_up_ask(f));
+  if (f.is_batch) return ask_batch(*setup);
+  const std::string sentence = sentence_of(f);
+  WICK_DO(setup->check_sentence(sentence));
+  WICK_TRY(const std::string input, read_input(f));
+  std::vector<Message> prompt = assist::make_prompt(
+      setup->machine, {.sentence = sentence, .input = input}, setup->facts, setup->frame);
+  if (f.shows_prompt) return show_prompt(f, prompt);
+  WICK_TRY(const OpenModel model, open_ask_model(*setup, 1));
+  assist::Conversation talk(*model.provider, setup->propose_settings(), std::move(prompt));
+  const bool is_talk = is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO) && !f.is_json &&
+                       !f.prints && !f.is_widget && !f.is_dry;
+  std::vector<assist::Proposal> proposals;
+  WICK_TRY(assist::Proposal first, interruptible(talk, [&] { return talk.propose(); }));
+  proposals.push_back(std::move(first));
+  if (f.alternatives > 0 && !proposals.front().command.empty()) {
+    WICK_TRY(std::vector<assist::Proposal> others, interruptible(talk, [&] {
+               return talk.alternatives(proposals.front(), f.alternatives);
+             }));
+    for (assist::Proposal& other : others)
+      proposals.push_back(std::move(other));
+  }
+  if (f.is_widget && !proposals.front().command.empty())
+    return answer_widget(*setup, sentence, proposals.front());
+  if (is_talk) return talk_about(*setup, talk, sentence, std::move(proposals));
+  return print_proposals(*setup, sentence, proposals);
+}
+
+}  // namespace
+
+Action setup_ask(Flags flags) {
+  const auto o = std::make_shared<AskFlags>();
+  flags.texts("SENTENCE", o->words, "what the command should do, in plain words");
+  flags.toggle("-x,--run", o->runs, "run it after one confirmation, without the menu");
+  flags.toggle("--print", o->prints, "print the command and do nothing else");
+  flags.toggle("-y,--yes", o->is_yes,
+               "run without asking where the level is safe or moderate; never high or critical");
+  flags.toggle("--allow-critical", o->allows_critical,
+               "a critical command may run after its target was typed");
+  flags.toggle("-e,--explain", o->explains, "explain the command, also in the model's words");
+  flags.toggle("-i,--edit", o->edits, "edit the command first");
+  flags.toggle("--dry-run", o->is_dry, "list the effects, run nothing");
+  flags.integer("--alternatives", o->alternatives, {0, assist::kMaxAlternatives},
+                "further commands to choose from");
+  flags.text("--input", o->input_file,
+             "file with context for the model; - and a pipe are standard input");
+  flags.toggle("--batch", o->is_batch, "read sentences from standard input, one per line");
+  flags.toggle("--json", o->is_json, "print JSON; nothing runs");
+  flags.toggle("--show-prompt", o->shows_prompt, "print what the model would get, and stop");
+  flags.toggle("--widget", o->is_widget,
+               "for the scripts of wick init: print a line for the shell");
+  o->settings.add(flags, {"local.model_path", "hub.offline"});
+  o->settings.add_tables(flags, {"safety.", "shell.", "local.", "cache.", "optimize."});
+  return [o] { return run_ask(*o); };
+}
+
+}  // namespace wick

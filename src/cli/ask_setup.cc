@@ -1,0 +1,226 @@
+// What wick ask was called with, and what it finds on this machine.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+
+#include "assist/history.h"
+#include "assist/limits.h"
+#include "base/log.h"
+#include "base/strings.h"
+#include "cli/ask.h"
+#include "cli/out.h"
+#include "cli/routing.h"
+#include "cli/verdict_text.h"
+#include "config/rules_file.h"
+#include "provider/openers.h"
+
+namespace wick {
+
+namespace fs = std::filesystem;
+using shell::Level;
+
+namespace {
+
+Error too_long(std::string what, std::size_t size, std::size_t limit, std::string hint) {
+  return {.code = ErrorCode::kInvalid,
+          .id = "too_long",
+          .message = cat("the ", what, " has ", size, " bytes, the limit is ", limit),
+          .hint = std::move(hint)};
+}
+
+assist::SafetyLevel safety_of(const Config& config) {
+  const std::string& text = config.text("safety.level");
+  if (text == "strict") return assist::SafetyLevel::kStrict;
+  return text == "permissive" ? assist::SafetyLevel::kPermissive : assist::SafetyLevel::kModerate;
+}
+
+Result<assist::Facts> facts_of(const Config& config, std::string_view key) {
+  assist::Facts facts{.has_platform = false,
+                      .has_tools = false,
+                      .has_listing = false,
+                      .has_git = false,
+                      .has_input = false};
+  const std::pair<std::string_view, bool*> kFacts[] = {{"platform", &facts.has_platform},
+                                                       {"tools", &facts.has_tools},
+                                                       {"listing", &facts.has_listing},
+                                                       {"git", &facts.has_git},
+                                                       {"input", &facts.has_input}};
+  for (const std::string& name : config.texts(key)) {
+    const auto* const found = std::find_if(std::begin(kFacts), std::end(kFacts),
+                                           [&](const auto& fact) { return fact.first == name; });
+    if (found == std::end(kFacts)) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_setting",
+                   .message = cat(config.origin(key), ": ", key, " has '", printable(name), "'"),
+                   .hint = "allowed are platform, tools, listing, git and input"};
+    }
+    *found->second = true;
+  }
+  return facts;
+}
+
+// A relative path starts where the user's config file is, never at the current folder.
+Result<std::vector<assist::Rule>> rules_of(const Config& config) {
+  std::vector<assist::Rule> rules;
+  const auto files = config_files();
+  for (const std::string& name : config.texts("safety.rules")) {
+    fs::path path = name;
+    if (path.is_relative()) path = files.back().parent_path() / path;
+    std::error_code ignored;
+    if (!config.is_set("safety.rules") && !fs::exists(path, ignored)) continue;
+    WICK_TRY(std::vector<assist::Rule> more, read_rules(path));
+    rules.insert(rules.end(), more.begin(), more.end());
+  }
+  return rules;
+}
+
+assist::Frame frame_of(const Config& config) {
+  const std::string& text = config.text("shell.frame");
+  if (text == "line") return assist::Frame::kLine;
+  return text == "fence" ? assist::Frame::kFence : assist::Frame::kJson;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags) {
+  auto out = std::make_unique<AskSetup>(flags);
+  AskSetup& setup = *out;
+  WICK_TRY(setup.config, flags.settings.resolve());
+  WICK_TRY(setup.rules, rules_of(setup.config));
+  setup.confirm = {.safety = safety_of(setup.config),
+                   .is_yes = flags.is_yes,
+                   .allows_critical = flags.allows_critical};
+  setup.max_command = static_cast<std::size_t>(setup.config.integer("safety.max_command_length"));
+  assist::MachineSources sources = assist::process_sources();
+  sources.asked_shell = setup.config.text("shell.default");
+  setup.machine = assist::probe(sources);
+  if (!setup.machine.is_shell_known)
+    log_message(LogLevel::kWarning, cat("the shell '", printable(setup.machine.shell),
+                                        "' is not known: commands are for sh, and none is safe"));
+  const std::string& model = setup.config.text("local.model_path");
+  WICK_TRY(const RoutingSettings routing, routing_settings(setup.config.tables()));
+  setup.is_remote = find_opener(model).open != nullptr || is_routed(routing, model);
+  const bool has_remote = setup.is_remote;
+  WICK_TRY(setup.facts,
+           facts_of(setup.config, has_remote ? "shell.remote_context" : "shell.context"));
+  setup.frame = frame_of(setup.config);
+  return out;
+}
+
+assist::ProposeSettings AskSetup::propose_settings() const {
+  return {.dialect = machine.dialect,
+          .profile = assist::profile_of(machine),
+          .frame = frame,
+          .is_remote = is_remote,
+          .max_command = max_command};
+}
+
+Result<void> AskSetup::check_sentence(const std::string& sentence) const {
+  if (sentence.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .id = "empty_sentence",
+        .message = cat("the sentence is empty; it may have up to ", assist::kMaxSentence, " bytes"),
+        .hint = "wick ask list all files"};
+  }
+  if (sentence.size() > assist::kMaxSentence)
+    return too_long("sentence", sentence.size(), assist::kMaxSentence,
+                    "pipe long texts in: they are context");
+  return {};
+}
+
+Result<void> AskSetup::check_command(const std::string& command) const {
+  if (command.size() <= max_command) return {};
+  return too_long("command", command.size(), max_command,
+                  "safety.max_command_length sets the limit");
+}
+
+shell::Verdict AskSetup::judge(const std::string& command, shell::Mode mode) const {
+  shell::Verdict verdict =
+      shell::judge(command, machine.dialect, mode, assist::profile_of(machine));
+  if (!machine.is_shell_known) {
+    verdict.effects.push_back(
+        {.why = cat("the shell ", printable(machine.shell), " is not known")});
+    verdict.level = std::max(verdict.level, Level::kHigh);
+  }
+  return verdict;
+}
+
+assist::RuleResult AskSetup::ruled(const std::string& command,
+                                   const shell::Verdict& verdict) const {
+  return assist::apply_rules(command, machine.dialect, verdict, rules);
+}
+
+Result<OpenModel> open_ask_model(const AskSetup& setup, int n_sequences) {
+  return open_model(setup.config, n_sequences);
+}
+
+void record(const AskSetup& setup, const AskRecord& one) {
+  const fs::path path = assist::history_path();
+  if (!setup.config.boolean("shell.history") || path.empty()) return;
+  const auto added = assist::add_history(path, {.time = std::time(nullptr),
+                                                .sentence = one.sentence,
+                                                .command = one.command,
+                                                .level = std::string(shell::name(one.level)),
+                                                .outcome = one.outcome,
+                                                .code = one.code,
+                                                .shell = setup.machine.shell,
+                                                .cwd = setup.machine.cwd,
+                                                .undo = one.undo});
+  if (!added) log_message(LogLevel::kWarning, to_string(added.error()));
+}
+
+Error denied(const assist::RuleResult& result) {
+  const assist::Rule& rule = *result.rule;
+  std::string words;
+  for (const std::string& word : rule.argv)
+    words += cat(words.empty() ? "" : " ", word);
+  return {.code = ErrorCode::kInvalid,
+          .id = "command_denied",
+          .message = cat("a rule denies '", printable(words), "'", rule.reason.empty() ? "" : ": ",
+                         printable(rule.reason)),
+          .hint = cat(printable(rule.place), " has the rule")};
+}
+
+Object to_object(const AskSetup& setup, const std::string& sentence,
+                 const assist::Proposal& proposal) {
+  Object out = json_object({{"ask", sentence}});
+  if (proposal.command.empty()) {
+    out["question"] = proposal.question;
+    return out;
+  }
+  const shell::Verdict verdict = setup.judge(proposal.command);
+  out["cmd"] = proposal.command;
+  for (const auto& [key, value] : to_object(verdict))
+    out[key] = value;
+  const assist::RuleResult result = setup.ruled(proposal.command, verdict);
+  if (result.rule != nullptr) {
+    out["rule"] = json_object({{"kind", assist::name(result.rule->kind)},
+                               {"reason", result.rule->reason},
+                               {"level", shell::name(result.level)}});
+  }
+  out["shell"] = setup.machine.shell;
+  out["ms"] = static_cast<std::int64_t>(proposal.ms + 0.5);
+  return out;
+}
+
+void print_risk(const std::string& command, const shell::Verdict& verdict, Level level,
+                bool is_long) {
+  constexpr int kOut = STDOUT_FILENO;
+  const Color shade = level == Level::kSafe       ? Color::kGreen
+                      : level == Level::kModerate ? Color::kYellow
+                                                  : Color::kRed;
+  const shell::Effect* const worst = assist::worst_effect(verdict);
+  print({"risk: ", color(kOut, shade), padded(printable(shell::name(level)), 9),
+         color(kOut, Color::kNone), " ", printable(worst == nullptr ? "" : worst->why, 2000)});
+  if (verdict.error)
+    print({" (line ", verdict.error->line, ", column ", verdict.error->column, ")"});
+  print({"\n"});
+  if (is_long || verdict.level >= Level::kHigh) print_effects(command, verdict, is_long);
+}
+
+}  // namespace wick

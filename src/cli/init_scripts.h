@@ -1,0 +1,10 @@
+// The scripts of wick init. "@KEY@" stands for the key, spelled as the shell's binding has it.
+#pragma once
+
+namespace wick {
+
+extern const char* const kBashWidget;
+extern const char* const kZshWidget;
+extern const char* const kFishWidget;
+
+}  // namespace wick
