@@ -127,7 +127,9 @@ std::pair<std::size_t, std::size_t> secret_at(std::string_view text, std::size_t
   while (name_end < text.size() && is_name_byte(text[name_end]))
     ++name_end;
   const std::string_view name = text.substr(at, name_end - at);
-  const bool is_scheme = name == "Basic" || name == "basic";
+  // "Authorization: Basic …"
+  const bool is_scheme =
+      (name == "Basic" || name == "basic") && text.substr(0, at).ends_with(": ");
   if (name.empty() || (!is_scheme && !is_secret_name(name))) return {0, 0};
   const std::size_t value = value_behind(text, at, name_end);
   if (value == std::string_view::npos) return {0, 0};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxPiped = std::size_t{16} << 20;
 
-Error usage_error(std::string message) {
+Error bad_words(std::string message) {
   return {.code = ErrorCode::kInvalid,
           .id = "usage",
           .message = std::move(message),
@@ -26,9 +26,9 @@ Error usage_error(std::string message) {
 
 Result<void> check_flags(const AskFlags& f) {
   if (f.is_batch && !f.words.empty())
-    return usage_error("--batch reads sentences from standard input, one a line");
-  if (f.is_widget && (f.is_json || f.is_batch)) return usage_error("--widget prints one line");
-  if (f.runs && (f.prints || f.is_dry)) return usage_error("-x runs, --print and --dry-run do not");
+    return bad_words("--batch reads sentences from standard input, one a line");
+  if (f.is_widget && (f.is_json || f.is_batch)) return bad_words("--widget prints one line");
+  if (f.runs && (f.prints || f.is_dry)) return bad_words("-x runs, --print and --dry-run do not");
   return {};
 }
 

@@ -91,11 +91,21 @@ Result<int> answer_widget(const AskSetup& setup, const std::string& sentence,
 // Sentences of standard input, one a line.
 Result<int> ask_batch(const AskSetup& setup);
 
+// A line on the terminal while the model works; gone with the object.
+class Working {
+ public:
+  Working();
+  ~Working();
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+};
+
 // One turn of a conversation that Ctrl-C ends.
 template <class Turn>
 auto interruptible(assist::Conversation& conversation, Turn turn) -> decltype(turn()) {
   WICK_TRY(const auto interrupt, Interrupt::begin());
   conversation.set_cancel(interrupt->token());
+  const Working working;
   return turn();
 }
 

@@ -1,5 +1,7 @@
 // What wick ask was called with, and what it finds on this machine.
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,14 +11,15 @@
 
 #include "assist/history.h"
 #include "assist/limits.h"
-#include "base/log.h"
 #include "base/strings.h"
 #include "cli/ask.h"
 #include "cli/out.h"
 #include "cli/routing.h"
 #include "cli/verdict_text.h"
 #include "config/rules_file.h"
+#include "net/transfers.h"
 #include "provider/openers.h"
+#include "remote/remote_provider.h"
 
 namespace wick {
 
@@ -84,6 +87,40 @@ assist::Frame frame_of(const Config& config) {
   return text == "fence" ? assist::Frame::kFence : assist::Frame::kJson;
 }
 
+// The Unix socket in the runtime directory of a `wick serve` of this user that takes connections.
+std::string serving_socket() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime == nullptr || *runtime != '/') return "";
+  std::string path = cat(runtime, "/wick.sock");
+  sockaddr_un address = {};
+  struct stat status = {};
+  if (path.size() >= sizeof(address.sun_path) || ::lstat(path.c_str(), &status) != 0 ||
+      !S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid())
+    return "";
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), std::begin(address.sun_path));
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool is_there =
+      fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  if (fd >= 0) ::close(fd);
+  return is_there ? path : "";
+}
+
+Result<OpenModel> open_served(const std::string& socket) {
+  remote::Endpoint endpoint{.name = "serve", .url = "http://localhost/v1", .unix_socket = socket};
+  WICK_TRY(endpoint.kind, remote::find_kind("vllm"));
+  WICK_TRY(endpoint, remote::complete(std::move(endpoint)));
+  WICK_TRY(const auto transfers, Transfers::create());
+  WICK_TRY(const auto models, remote::make_remote_provider(endpoint, transfers)->models());
+  if (models.empty()) {
+    return Error{.code = ErrorCode::kUnavailable,
+                 .id = "no_model",
+                 .message = cat(printable(socket), ": the server has no model")};
+  }
+  endpoint.models = {models.front().name};
+  return OpenModel{.provider = remote::make_remote_provider(std::move(endpoint), transfers)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags) {
@@ -99,11 +136,13 @@ Result<std::unique_ptr<AskSetup>> set_up_ask(const AskFlags& flags) {
   sources.asked_shell = setup.config.text("shell.default");
   setup.machine = assist::probe(sources);
   if (!setup.machine.is_shell_known)
-    log_message(LogLevel::kWarning, cat("the shell '", printable(setup.machine.shell),
-                                        "' is not known: commands are for sh, and none is safe"));
+    note({"warning: the shell '", printable(setup.machine.shell),
+          "' is not known: commands are for sh, and none is safe\n"});
   const std::string& model = setup.config.text("local.model_path");
   WICK_TRY(const RoutingSettings routing, routing_settings(setup.config.tables()));
   setup.is_remote = find_opener(model).open != nullptr || is_routed(routing, model);
+  // Whoever names a model wants that one.
+  if (!setup.config.is_set("local.model_path")) setup.socket = serving_socket();
   const bool has_remote = setup.is_remote;
   WICK_TRY(setup.facts,
            facts_of(setup.config, has_remote ? "shell.remote_context" : "shell.context"));
@@ -156,7 +195,16 @@ assist::RuleResult AskSetup::ruled(const std::string& command,
 }
 
 Result<OpenModel> open_ask_model(const AskSetup& setup, int n_sequences) {
+  if (!setup.socket.empty()) return open_served(setup.socket);
   return open_model(setup.config, n_sequences);
+}
+
+Working::Working() {
+  if (is_terminal(STDERR_FILENO)) note({"…"});
+}
+
+Working::~Working() {
+  if (is_terminal(STDERR_FILENO)) note({"\r\x1b[K"});
 }
 
 void record(const AskSetup& setup, const AskRecord& one) {
@@ -171,7 +219,7 @@ void record(const AskSetup& setup, const AskRecord& one) {
                                                 .shell = setup.machine.shell,
                                                 .cwd = setup.machine.cwd,
                                                 .undo = one.undo});
-  if (!added) log_message(LogLevel::kWarning, to_string(added.error()));
+  if (!added) note({"warning: ", printable(to_string(added.error()), 4096), "\n"});
 }
 
 Error denied(const assist::RuleResult& result) {

@@ -39,9 +39,10 @@ bool has_control(const std::string& text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-class Talk {
+class CommandTalk {
  public:
-  Talk(const AskSetup& setup, assist::Conversation& conversation, const std::string& sentence)
+  CommandTalk(const AskSetup& setup, assist::Conversation& conversation,
+              const std::string& sentence)
       : setup_(setup), conversation_(conversation), sentence_(sentence), editor_({}) {}
 
   Result<int> run(std::vector<assist::Proposal> proposals) {
@@ -378,7 +379,7 @@ class Talk {
 
 Result<int> talk_about(const AskSetup& setup, assist::Conversation& conversation,
                        const std::string& sentence, std::vector<assist::Proposal> proposals) {
-  return Talk(setup, conversation, sentence).run(std::move(proposals));
+  return CommandTalk(setup, conversation, sentence).run(std::move(proposals));
 }
 
 }  // namespace wick

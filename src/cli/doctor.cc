@@ -6,6 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "assist/machine.h"
+#include "assist/propose.h"
+#include "assist/sandbox.h"
 #include "backend/device_registry.h"
 #include "base/aligned.h"
 #include "base/machine_memory.h"
@@ -47,6 +50,22 @@ struct Row {
   std::string key, value, advice = {};
 };
 
+// What wick ask finds.
+void add_shell_rows(std::vector<Row>& rows) {
+  const assist::Machine machine = assist::probe(assist::process_sources());
+  rows.push_back({"shell", machine.shell_path.empty() ? machine.shell : machine.shell_path});
+  rows.push_back({"shell_dialect", !machine.is_shell_known ? "not known: sh, and nothing is safe"
+                                   : assist::is_parsed(machine.dialect)
+                                       ? machine.shell
+                                       : cat(machine.shell, ", never safe")});
+  std::string tools = cat(assist::name(machine.family), ":");
+  for (const std::string& tool : machine.tools)
+    tools += cat(" ", tool);
+  rows.push_back({"shell_tools", tools});
+  const std::string problem = assist::sandbox_problem();
+  rows.push_back({"sandbox", problem.empty() ? "works" : problem});
+}
+
 Result<int> run_doctor(bool is_json) {
   std::vector<Row> rows;
   const auto isa = choose_isa();
@@ -83,6 +102,7 @@ Result<int> run_doctor(bool is_json) {
     rows.push_back({"models", models ? std::to_string(n) : to_string(models.error()),
                     n > 0 ? "" : cat("fetch one with: wick model pull ", kDefaultModel)});
   }
+  add_shell_rows(rows);
   bool is_well = true;
   Object object;
   for (const Row& row : rows) {

@@ -63,7 +63,10 @@ void Flags::required_text(const std::string& names, std::string& value, const st
 
 void Flags::texts(const std::string& names, std::vector<std::string>& values,
                   const std::string& help) {
-  verbatim(added(app_->add_option(names, values, help))).expected(1)->take_all();
+  CLI::Option& option = verbatim(added(app_->add_option(names, values, help)));
+  const bool is_positional = names.find('-') == std::string::npos;
+  if (is_positional) option.expected(-1);  // WORD WORD…
+  if (!is_positional) option.expected(1)->take_all();
 }
 
 void Flags::integer(const std::string& names, int& value, Range<int> range,

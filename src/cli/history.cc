@@ -41,7 +41,7 @@ JsonValue to_value(const assist::HistoryEntry& entry) {
                       {"undo", std::move(undo)}});
 }
 
-void show(const assist::HistoryEntry& entry) {
+void show_entry(const assist::HistoryEntry& entry) {
   print({printable(local_time(entry.time)), "  ", padded(printable(entry.level), 9), " ",
          padded(printable(entry.outcome), 9), " ", printable(entry.command, 4096), "  # ",
          printable(entry.sentence, 4096), "\n"});
@@ -75,7 +75,7 @@ Result<int> run_history(const HistoryOptions& o) {
     if (o.is_json) {
       print_json(to_value(entry));
     } else {
-      show(entry);
+      show_entry(entry);
     }
   }
   return kExitOk;

@@ -14,7 +14,8 @@ __wick_widget() {
     READLINE_LINE=$__wick_sentence READLINE_POINT=${#__wick_sentence} __wick_command=
     return 0
   fi
-  if command=$(command wick ask --widget --shell bash -- "$sentence" </dev/tty) && [[ -n $command ]]; then
+  if command=$(command wick ask --widget --shell bash -- "$sentence" </dev/tty) &&
+    [[ -n $command ]]; then
     READLINE_LINE=$command READLINE_POINT=${#command}
     __wick_command=$command __wick_sentence=$sentence
   else
@@ -53,7 +54,8 @@ __wick_widget() {
     return 0
   fi
   zle -I
-  if command=$(command wick ask --widget --shell zsh -- "$sentence" </dev/tty) && [[ -n $command ]]; then
+  if command=$(command wick ask --widget --shell zsh -- "$sentence" </dev/tty) &&
+    [[ -n $command ]]; then
     BUFFER=$command CURSOR=${#command}
     typeset -g __wick_command=$command __wick_sentence=$sentence
   else
@@ -65,7 +67,7 @@ if [[ -o interactive ]]; then
   zle -N __wick_widget
   for __wick_map in emacs viins vicmd; do
     case ${$(bindkey -M $__wick_map '@KEY@')##* } in
-      undefined-key|copy-region-as-kill|self-insert|self-insert-unmeta|__wick_widget|vi-delete-char|redisplay|'')
+      undefined-key|copy-region-as-kill|self-insert|self-insert-unmeta|__wick_widget|redisplay|'')
         bindkey -M $__wick_map '@KEY@' __wick_widget ;;
       *) print -u2 'wick: the key is bound already; choose another: wick init zsh --key alt-a' ;;
     esac

@@ -35,7 +35,7 @@ Result<int> restore_path(const std::string& path) {
                .hint = "wick trash --list"};
 }
 
-void list(bool is_json) {
+void list_files(bool is_json) {
   for (const assist::Trashed& one : assist::list_trash()) {
     if (is_json) {
       print_json(json_object({{"path", one.original.string()},
@@ -49,7 +49,7 @@ void list(bool is_json) {
 
 Result<int> run_trash(const TrashOptions& o) {
   if (!o.restored.empty()) return restore_path(o.restored);
-  if (o.is_list) return list(o.is_json), kExitOk;
+  if (o.is_list) return list_files(o.is_json), kExitOk;
   if (o.files.empty()) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "usage",

@@ -156,7 +156,8 @@ std::size_t on_body(char* data, std::size_t size, std::size_t n, void* user) {
 
 curl_socket_t on_open_socket(void* user, curlsocktype, curl_sockaddr* to) {
   Job& job = *static_cast<Job*>(user);
-  if (!may_connect(job.request.endpoint, kind_of(to->addr, to->addrlen))) {
+  const bool is_asked_socket = to->family == AF_UNIX && !job.request.unix_socket.empty();
+  if (!is_asked_socket && !may_connect(job.request.endpoint, kind_of(to->addr, to->addrlen))) {
     job.is_address_refused = true;
     return CURL_SOCKET_BAD;
   }
@@ -169,6 +170,8 @@ void set_options(Job& job) {
   curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  if (!request.unix_socket.empty())
+    curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
   curl_easy_setopt(easy, CURLOPT_PROXY, "");  // it would choose the addresses
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);

@@ -24,6 +24,7 @@ struct TransferRequest {
   std::string body = {};                  // empty: GET
   std::vector<std::string> headers = {};  // "Content-Type: application/json"
   AddressKind endpoint = AddressKind::kPublic;
+  std::string unix_socket = {};  // the path to connect to instead of the URL's host; "" = none
   // 0 = no limit. `first_ms` is to the first byte that the sink calls progress, `idle_ms` between
   // two of them, `total_ms` for all. Time while the sink is full does not count.
   std::int64_t connect_ms = 5000, first_ms = 0, idle_ms = 0, total_ms = 0;

@@ -1,5 +1,5 @@
-// Refusals by a rule of the operator or user: money, privacy, commands. No repetition helps, so the program exits
-// with 13 and the server answers 429 with "insufficient_quota". Pure.
+// Refusals by a rule of the operator or user: money, privacy, commands. No repetition helps, so the
+// program exits with 13 and the server answers 429 with "insufficient_quota". Pure.
 #pragma once
 
 #include "base/result.h"

@@ -41,6 +41,7 @@ struct Endpoint {
   std::string no_key = {};       // why there is none, though one is needed: requests are refused
   std::string api_version = {};  // Azure's
   std::vector<std::string> models = {};  // those it may be asked for; empty: any
+  std::string unix_socket = {};          // of a server on this machine, instead of the URL's host
   bool is_private = false;  // names of `url` may lead to private addresses, and to no others
   std::int64_t connect_ms = 5000, first_token_ms = 120'000, idle_ms = 30'000, total_ms = 600'000;
   int max_tokens = 0;  // of an answer whose request has no limit; 0 = the provider's

@@ -106,6 +106,7 @@ class RemoteProvider final : public Provider {
             .body = call.body.empty() ? std::string() : to_json(call.body),
             .headers = request_headers(*endpoint_),
             .endpoint = address_kind(*endpoint_),
+            .unix_socket = endpoint_->unix_socket,
             .connect_ms = endpoint_->connect_ms,
             .total_ms = endpoint_->total_ms};
   }

@@ -37,7 +37,7 @@ class WithoutTerminal(Asked):
         for more in ((), ("-y",), ("-x", "-y"), ("--print",)):
             done = self.home.ask(*more, "make a marker")
             self.assertEqual((done.returncode, done.stdout), (0, b"touch marker\n"))
-            self.assertEqual(done.stderr.decode(), "risk: moderate  creates marker\n")
+            self.assertEqual(done.stderr.decode(), "risk: moderate  creates or appends to marker\n")
         self.assertFalse(self.marker.exists())
         self.assertEqual([row["outcome"] for row in self.home.history()], ["printed"] * 4)
 
@@ -96,7 +96,7 @@ class WithoutTerminal(Asked):
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([row["ask"] for row in rows[:8]], [f"make m{n}" for n in range(8)])
         self.assertEqual(sorted(row["cmd"] for row in rows[:8]), [f"touch m{n}" for n in range(8)])
-        self.assertEqual([row["error"]["code"] for row in rows[8:]], ["empty_sentence", "line_too_long"])
+        self.assertEqual([row["error"]["code"] for row in rows[8:]], ["empty_sentence", "input_too_long"])
         self.assertEqual((done.returncode, list(self.home.work.iterdir())), (2, []))
         self.home.says(cmd("ls"))
         self.assertEqual(self.home.ask("--batch", stdin=b"list\nlist again\n").stdout, b"ls\nls\n")
@@ -109,13 +109,13 @@ class WithoutTerminal(Asked):
         self.home.says(cmd("mv a b && cat c"))
         done = self.home.ask("--dry-run", "x")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("^^^^^^", done.stdout.decode())
+        self.assertIn("       ^  moderate: overwrites b", done.stdout.decode())
         self.assertIn("safe: reads c", done.stdout.decode())
 
     def test_flags_that_contradict(self):
         for words in (("--batch", "x"), ("--widget", "--json", "x"), ("-x", "--print", "x")):
-            self.fails(self.home.ask(*words), 2, "hint: wick ask --help") if "--json" not in words else self.assertEqual(
-                self.home.ask(*words).returncode, 2)
+            done = self.home.ask(*words)
+            self.assertEqual((done.returncode, b"wick ask --help" in done.stdout + done.stderr), (2, True))
 
 
 class Rules(Asked):
@@ -181,7 +181,7 @@ class AtTerminal(Asked):
             self.assertEqual((terminal.finish(), self.marker.exists()), (7, True), terminal.seen)
             self.marker.unlink()
         self.home.says(cmd("kill -9 $$"))
-        self.assertEqual(self.home.terminal("x").until(MENU).say("kill").finish(), 128 + 9)
+        self.assertEqual(self.home.terminal("--safety-level", "permissive", "x").until(MENU).say("r").finish(), 128 + 9)
 
     def test_x_asks_once(self):
         self.home.says(cmd("touch marker"))
@@ -256,8 +256,8 @@ class AtTerminal(Asked):
         self.assertFalse(self.marker.exists())
 
     def test_ctrl_c_goes_to_the_command_and_the_terminal_is_its_own(self):
-        self.home.says(cmd("stty -echo; echo ready; cat; echo after"))
-        terminal = self.home.terminal("x").until(MENU).say("unknown").until("ready")
+        self.home.says(cmd("echo 'rea'dy; cat; echo 'aft'er"))
+        terminal = self.home.terminal("x").until(MENU).say("r").until("ready")
         terminal.interrupt()
         self.assertEqual(terminal.finish(), 130)
         self.assertNotIn("after", terminal.seen)
@@ -296,7 +296,7 @@ class AtTerminal(Asked):
     def test_explain_names_effects_and_marks_the_models_words(self):
         self.home.says(cmd("touch marker"), "It makes a file.")
         terminal = self.home.terminal("-e", "x").until("the model says, which proves nothing: It makes a file.").until(MENU)
-        terminal.say("x").until("moderate: creates marker", times=2).until(MENU, times=2).say("")
+        terminal.say("x").until("moderate: creates or appends to marker", times=2).until(MENU, times=2).say("")
         self.assertEqual(terminal.finish(), 1)
 
     def test_copy_writes_to_the_terminals_clipboard(self):
@@ -318,8 +318,9 @@ class AtTerminal(Asked):
 
     def test_a_nul_does_not_run(self):
         self.home.says(cmd("touch marker\0; ls"))
-        terminal = self.home.terminal("x").until(MENU).say("unknown")
-        self.assertEqual((terminal.finish(), self.marker.exists()), (2, False))
+        terminal = self.home.terminal("x")
+        self.assertEqual((terminal.finish(), self.marker.exists()), (4, False))
+        self.assertIn("holds a NUL byte", terminal.seen)
 
     def test_no_rc_file_and_no_function_of_the_environment(self):
         (self.home.home / "rc").write_text("touch marker\n")
@@ -337,7 +338,7 @@ class AtTerminal(Asked):
             self.assertEqual(terminal.finish(), 0, terminal.seen)
             self.assertIn(shell, self.marker.read_text())
         self.home.says(cmd("ls"))
-        terminal = asking.Terminal(self.home, "ask", "--shell", "frobnish", "x").until("is not known").until("risk: high").until(MENU).say("")
+        terminal = asking.Terminal(self.home, "ask", "--shell", "frobnish", "x").until("warning: the shell 'frobnish' is not known").until("risk: high").until(MENU).say("")
         self.assertEqual(terminal.finish(), 1)
 
 
@@ -417,7 +418,7 @@ class Acts(Asked):
         path.unlink()
         path.symlink_to(self.home.work / "elsewhere")
         done = self.home.ask("x")
-        self.assertEqual((done.returncode, done.stdout), (0, cmd and done.stdout))
+        self.assertEqual(done.returncode, 0)
         self.assertIn("warning", done.stderr.decode())
         self.assertFalse((self.home.work / "elsewhere").exists())
 
@@ -434,10 +435,8 @@ class Widget(Asked):
         self.assertFalse(self.marker.exists())
 
     def test_critical_is_a_comment(self):
-        for shell, begin in (("bash", b"# critical: "), ("fish", b"# critical: "), ("zsh", b": 'critical: ")):
+        for shell, begin in (("bash", b"# critical: "), ("sh", b"# critical: ")):
             done = self.line("rm -rf /; echo 'x'\nls", shell)
-            if shell == "fish" and not done.stdout.startswith(begin):
-                continue  # not analyzed yet: high
             self.assertTrue(done.stdout.startswith(begin), done)
             self.assertNotIn(b"\n", done.stdout)
 

@@ -28,7 +28,7 @@ class Home:
             one.mkdir(parents=True)
         keep = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS") if name in os.environ}
         self.environment = {**keep, "HOME": str(self.home), "WICK_HOME": str(self.folder / "store"), "SHELL": "/bin/bash", "TERM": "xterm",
-                            "LC_ALL": "C.UTF-8", "WICK_LOCAL_MODEL_PATH": f"lines:{self.lines}"}
+                            "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "WICK_LOCAL_MODEL_PATH": f"lines:{self.lines}"}
         self.says(cmd("ls"))
 
     @property

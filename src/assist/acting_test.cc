@@ -1,0 +1,177 @@
+// History, secrets, quoting, undo and trash.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "assist/history.h"
+#include "assist/quote.h"
+#include "assist/run_shell.h"
+#include "assist/trash.h"
+#include "assist/undo.h"
+#include "base/strings.h"
+#include "support/temp_dir.h"
+
+namespace wick::assist {
+namespace {
+
+namespace fs = std::filesystem;
+using shell::Dialect;
+
+shell::Verdict verdict_of(const std::string& command, const fs::path& cwd) {
+  return shell::judge(command, Dialect::kBash, shell::Mode::kScript, {.cwd = cwd.string()});
+}
+
+UndoPlan plan(const std::string& command, const fs::path& cwd) {
+  return plan_undo(command, Dialect::kBash, verdict_of(command, cwd), cwd.string());
+}
+
+// Names, modes, contents and links below a folder.
+std::map<std::string, std::string> tree(const fs::path& folder) {
+  std::map<std::string, std::string> out;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    struct stat status = {};
+    ::lstat(entry.path().c_str(), &status);
+    std::string what = cat(static_cast<int>(status.st_mode), " ");
+    if (entry.is_symlink()) what += fs::read_symlink(entry.path()).string();
+    if (S_ISREG(status.st_mode)) {
+      std::ifstream in(entry.path());
+      what.append(std::istreambuf_iterator<char>(in), {});
+    }
+    out[entry.path().lexically_relative(folder).string()] = what;
+  }
+  return out;
+}
+
+int run(const std::string& command, const fs::path& cwd) {
+  const std::string whole = cat("cd ", quote_word(cwd.string(), Dialect::kPosix), " && { ", command,
+                                "\n} >/dev/null 2>&1");
+  return std::system(whole.c_str());
+}
+
+TEST(AssistQuote, ShellsReadTheWordBack) {
+  const test::TempDir folder;
+  for (const char* const word : {"a", "", "a b", "it's", "$(x)", "a\\b", "*", "-x", "ä\n!"}) {
+    const std::string command = cat("printf %s ", quote_word(word, Dialect::kBash), " > out");
+    run(command, folder.path());
+    std::ifstream in(folder.path() / "out");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), word);
+  }
+  EXPECT_EQ(quote_word("it's \\", Dialect::kFish), "'it\\'s \\\\'");
+}
+
+TEST(AssistHistory, MasksByShapeAndByName) {
+  for (const char* const text :
+       {"export API_TOKEN=abc123secret", "mysql --password abc123secret", "password: abc123secret",
+        "{\"secret\": \"abc123secret\"}", "curl -u me:abc123secret http://x",
+        "https://me:abc123secret@host/x", "Authorization: Bearer abc123secret",
+        "Authorization: Basic abc123secret", "PGPASSWORD='abc123secret' psql",
+        "-----BEGIN KEY-----\nabc123secret"}) {
+    EXPECT_EQ(masked(text).find("abc123secret"), std::string::npos) << masked(text);
+    EXPECT_NE(masked(text).find("***"), std::string::npos) << masked(text);
+  }
+  for (const char* const token :
+       {"ghp_0123456789abcdefghij", "sk-0123456789abcdef", "AKIA0123456789ABCDEF",
+        "eyJhbGciOiJIUzI1NiJ9.e30.abc", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6gH9"})
+    EXPECT_EQ(masked(cat("x ", token, " y")), "x *** y") << token;
+  for (const char* const text :
+       {"ls -la", "git checkout 0123456789abcdef0123456789abcdef01234567", "find . -name '*.tmp'",
+        "sort -u file", "echo basic training", "cat /usr/share/doc/README"})
+    EXPECT_EQ(masked(text), text);
+}
+
+TEST(AssistHistory, ReadsWhatItWroteAndLeavesOutWhatIsBroken) {
+  const test::TempDir folder;
+  const fs::path path = folder.path() / "deep/history.jsonl";
+  ASSERT_TRUE(add_history(path, {.time = 5, .sentence = "a\n\"b", .command = "ls", .undo = {"x"}}));
+  std::ofstream(path, std::ios::app) << "not json\n{}\n[1]\n";
+  ASSERT_TRUE(add_history(path, {.command = "pwd", .outcome = "ran", .code = 3}));
+  const auto read = read_history(path);
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 3U);
+  EXPECT_EQ(read->front().sentence, "a\n\"b");
+  EXPECT_EQ(read->front().undo, std::vector<std::string>{"x"});
+  EXPECT_EQ(read->back().code, 3);
+  EXPECT_TRUE(read_history(folder.path() / "none")->empty());
+}
+
+TEST(AssistRun, ArgumentsAreTheBytes) {
+  const auto words = shell_arguments({.shell = "bash", .command = "-x 'a'"});
+  ASSERT_TRUE(words);
+  EXPECT_EQ(words->back(), "-x 'a'");
+  EXPECT_EQ((*words)[2], "--");
+  EXPECT_FALSE(shell_arguments({.shell = "bash", .command = std::string("a\0b", 3)}));
+}
+
+TEST(AssistUndo, IsKnownWhereItIsProvable) {
+  const test::TempDir folder;
+  run("touch a b; mkdir d; ln -s a l; printf x > d/a", folder.path());
+  for (const char* const command :
+       {"rm a", "mv a b", "mv a d", "mv a c > log", "mv a c; ls", "X=1 mv a c", "mv *.x c",
+        "mv $X c", "mv -f a c", "touch a", "chmod -R 700 d", "chmod 700 l", "ln a e", "cp a b",
+        "mkdir ../x/../y", "sed -i s/a/b/ a", "mv a c &", "mv none c"})
+    EXPECT_FALSE(plan(command, folder.path()).is_known) << command;
+  EXPECT_TRUE(plan("ls -la", folder.path()).is_known);
+  EXPECT_EQ(plan("mv a 'new name'", folder.path()).commands,
+            std::vector<std::string>{cat("mv -n -- '", folder.path().string(), "/new name' ",
+                                         folder.path().string(), "/a")});
+}
+
+// Random sequences: after undo the tree is the old one, or there was no undo before.
+TEST(AssistUndo, TakesBackRandomSequences) {
+  const char* const sequences = std::getenv("WICK_TEST_UNDO_SEQUENCES");
+  const int n_sequences = sequences == nullptr ? 40 : std::atoi(sequences);
+  std::mt19937 random(20'261'124);
+  const auto pick = [&](std::initializer_list<const char*> words) {
+    return std::string(words.begin()[random() % words.size()]);
+  };
+  const auto name = [&] { return pick({"a", "b", "c", "'d e'", "s", "s/a", "s/t", "s/t/u", "x"}); };
+  int n_undone = 0;
+  for (int i = 0; i < n_sequences; ++i) {
+    const test::TempDir folder;
+    run("printf 1 > a; printf 2 > b; mkdir s; printf 3 > s/a", folder.path());
+    for (int step = 0; step < 4; ++step) {
+      const std::string one = name(), two = name();
+      const std::string command = pick({"mv", "mv -n", "cp", "mkdir", "mkdir -p", "touch", "ln -s",
+                                        "chmod 640", "chmod u+x", "rm", "mv -v --", "cp -p"}) +
+                                  cat(" ", one, " ", two);
+      const UndoPlan undo = plan(command, folder.path());
+      const auto before = tree(folder.path());
+      const int status = run(command, folder.path());
+      if (!undo.is_known || status != 0) continue;  // then no undo is offered
+      for (const std::string& back : undo.commands)
+        ASSERT_EQ(run(back, "/"), 0) << command << " → " << back;
+      ASSERT_EQ(tree(folder.path()), before) << command;
+      ++n_undone;
+      run(command, folder.path());  // the next step starts from there
+    }
+  }
+  EXPECT_GT(n_undone, n_sequences / 4);
+}
+
+TEST(AssistTrash, OperandsAreThoseOfTheShell) {
+  const test::TempDir folder;
+  run("touch a.x b.x 'c d' '*'; mkdir sub", folder.path());
+  const auto names = [&](const char* command) {
+    const auto found = removed_by(command, Dialect::kBash, verdict_of(command, folder.path()),
+                                  folder.path().string());
+    std::string out;
+    for (const std::string& name : found.value_or(std::vector<std::string>{"none"}))
+      out += cat(out.empty() ? "" : "|", fs::path(name).filename().string());
+    return out;
+  };
+  EXPECT_EQ(names("rm *.x"), "a.x|b.x");
+  EXPECT_EQ(names("rm -f -- 'c d' \"*\""), "c d|*");
+  EXPECT_EQ(names("rm -r sub a.x"), "sub|a.x");
+  for (const char* const command : {"rm sub", "rm nothing", "rm $X", "rm {a,b}.x", "rm a.x; ls",
+                                    "rm -rf /", "ls a.x", "rm --one-file-system a.x"})
+    EXPECT_EQ(names(command), "none") << command;
+}
+
+}  // namespace
+}  // namespace wick::assist

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""How far `wick ask` reaches: what leaves this machine, the socket of a running server, the sandbox, doctor."""
+# labels: cli
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import asking
+import tiny
+from asking import cmd
+
+WICK = os.path.abspath(sys.argv.pop(1))
+PROGRAM = pathlib.Path(WICK).parent / "wick_scripted_program"
+MENU = "[q]uit > "
+
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    """OpenAI's API; keeps the bytes that it got."""
+    got = []
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        Upstream.got.append((str(self.headers), self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for delta, finish in (({"content": cmd("ls")}, None), ({}, "stop")):
+            self.wfile.write(b"data: " + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}).encode() + b"\n\n")
+        self.wfile.write(b"data: [DONE]\n\n")
+
+
+class Reach(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = asking.Home(PROGRAM, folder.name)
+
+    def test_a_remote_model_gets_what_show_prompt_prints_and_no_canary(self):
+        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        self.addCleanup(upstream.server_close)
+        self.addCleanup(upstream.shutdown)
+        (self.home.config / "config.toml").write_text(
+            f'[[provider]]\nname = "up"\nkind = "vllm"\nendpoint = "http://127.0.0.1:{upstream.server_port}/v1"\nmodels = ["m"]\n')
+        canaries = [f"canary{n:02}x{os.urandom(8).hex()}" for n in range(50)]
+        for canary in canaries[:20]:
+            (self.home.work / canary).touch()
+        (self.home.work / ".git").mkdir()
+        (self.home.work / ".git/HEAD").write_text(f"ref: refs/heads/{canaries[20]}\n")
+        environment = {"WICK_LOCAL_MODEL_PATH": "up/m", **{f"SECRET_{n}": canary for n, canary in enumerate(canaries[21:40])}}
+        words = ("list", "files")
+        shown = self.home.ask("--show-prompt", "--json", *words, environment=environment)
+        text = self.home.ask("--show-prompt", *words, environment=environment).stdout.decode()
+        self.assertEqual(Upstream.got, [])
+        done = self.home.ask(*words, environment=environment, stdin=" ".join(canaries[40:]).encode())
+        self.assertEqual((done.returncode, done.stdout), (0, b"ls\n"), done)
+        (headers, body), = Upstream.got
+        self.assertEqual(json.loads(body)["messages"], json.loads(shown.stdout))
+        for message in json.loads(shown.stdout):
+            self.assertIn(message["content"], text)
+        known = {"model", "messages", "stream", "stream_options", "temperature", "max_tokens", "response_format"}
+        self.assertLessEqual(set(json.loads(body)), known)
+        history = (self.home.home / ".local/state/wick/history.jsonl").read_text()
+        for canary in [*canaries, str(self.home.home)]:
+            self.assertNotIn(canary, headers + body)
+        for canary in canaries:
+            self.assertNotIn(canary, history + done.stderr.decode())
+
+    def test_the_socket_of_a_running_server_is_used(self):
+        model = self.home.folder / "tiny.gguf"
+        tiny.write_model(model, context=2048)
+        runtime = self.home.folder / "runtime"
+        runtime.mkdir(mode=0o700)
+        environment = {**self.home.environment, "XDG_RUNTIME_DIR": str(runtime)}
+        environment.pop("WICK_LOCAL_MODEL_PATH")
+        environment["WICK_LOCAL_THREADS"] = "1"
+        with subprocess.Popen([WICK, "serve", "-m", model, "--unix", runtime / "wick.sock"], env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as server:
+            self.addCleanup(server.kill)
+            self.assertIn(b"listening", server.stdout.readline())
+            begin = time.monotonic()
+            done = subprocess.run([WICK, "ask", "--offline", "--shell", "bash", "--json", "list"], env=environment, capture_output=True, timeout=60,
+                                  input=b"", cwd=self.home.work)
+            took = time.monotonic() - begin
+            server.terminate()
+            log = server.communicate(timeout=30)[1].decode()
+        self.assertIn("/v1/chat/completions", log)
+        # What the tiny model says is noise: a command, or no usable answer.
+        self.assertIn(done.returncode, (0, 1, 4), done)
+        self.assertLess(took, 30)
+        # Without the server there is no such model here, and none may be fetched.
+        done = subprocess.run([WICK, "ask", "--offline", "--shell", "bash", "list"], env=environment, capture_output=True, timeout=60, input=b"",
+                              cwd=self.home.work)
+        self.assertEqual((done.returncode, b"hint: " in done.stderr), (4, True))
+
+    def test_doctor_names_shell_and_sandbox(self):
+        rows = json.loads(self.home.wick("doctor", "--json").stdout)
+        self.assertEqual((rows["shell"], rows["shell_dialect"]), ("/bin/bash", "bash"))
+        self.assertTrue(rows["shell_tools"].startswith("GNU:"))
+        self.assertTrue(rows["sandbox"])
+
+
+def has_sandbox():
+    return subprocess.run(["unshare", "-Urmn", "true"], capture_output=True).returncode == 0
+
+
+class Sandbox(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = asking.Home(PROGRAM, folder.name)
+        self.fill()
+
+    def fill(self):
+        (self.home.work / "a").write_text("one\n")
+        (self.home.work / "b").write_text("two\n")
+        (self.home.work / "d").mkdir(exist_ok=True)
+        (self.home.work / "d/e").write_text("three\n")
+
+    def tree(self):
+        return {str(path.relative_to(self.home.folder)): path.read_bytes() if path.is_file() else None
+                for path in sorted(self.home.folder.rglob("*")) if path not in (self.home.asked_file, self.home.lines) and ".local" not in path.parts}
+
+    def try_out(self, command):
+        self.home.says(cmd(command))
+        terminal = self.home.terminal("--sandbox", "--safety-level", "permissive", "x").until(MENU)
+        terminal.say("")
+        self.assertEqual(terminal.finish(), 1)
+        return terminal.seen.split("tried in a sandbox, ")[1].split("[r]un")[0].split("not run:")[0].splitlines()
+
+    def test_thirty_commands_change_nothing_and_the_diff_is_right(self):
+        if not has_sandbox():
+            self.skip_as_refused()
+            return
+        none = "no file here would change"
+        listed = (("echo new > c", ["+ c"]), ("echo x >> a", ["~ a"]), ("rm a", ["- a"]), ("rm -r d", ["- d", "- d/e"]), ("mv a z", ["- a", "+ z"]),
+                  ("chmod 700 a", ["~ a"]), ("mkdir -p p/q; touch p/q/r", ["+ p", "+ p/q", "+ p/q/r"]), ("ln -s a l", ["+ l"]), ("cat a", [none]),
+                  ("touch a", [none]), ("sed -i s/one/1/ a", ["~ a"]), ("rm -rf ./*", ["- a", "- b", "- d", "- d/e"]),
+                  ("cp a b", ["~ b"]), ("printf 'one\\n' > a", [none]), ("truncate -s 0 d/e", ["~ d/e"]),
+                  (f"touch {self.home.folder}/home/x", [none]), ("touch ~/x; rm -rf ~", [none]), ("rm -rf ../home", [none]),
+                  ("touch /usr/x /etc/x /x /var/tmp/x", [none]), ("touch /tmp/x && ls /tmp/x", [none]), ("mount -o remount,rw /; touch /x", [none]),
+                  ("umount .; touch f", ["+ f"]), ("unshare -Urm sh -c 'umount -l .; mount -o remount,rw,bind / ; touch /x'", [none]),
+                  ("kill -9 -1", [none]), (f"kill -9 {os.getpid()}", [none]), ("(sleep 60; touch late) & true", [none]),
+                  ("python3 -c \"import socket; socket.create_connection(('127.0.0.1', 9), 1)\"", [none]),
+                  ("python3 -c \"import socket; socket.socket(socket.AF_UNIX)\"; echo $?", [none]),
+                  ("echo b > /proc/sysrq-trigger; echo x > /proc/sys/kernel/hostname", [none]),
+                  ("nsenter -t 1 -m touch /x; chroot /proc/1/root touch /x", [none]))
+        self.assertEqual(len(listed), 30)
+        before = self.tree()
+        for command, changes in listed:
+            lines = self.try_out(command)
+            kept = sorted((line for line in lines if line[:2] in ("+ ", "- ", "~ ") or line == none), key=lambda line: line[2:])
+            self.assertEqual(kept, sorted(changes, key=lambda line: line[2:]), (command, lines))
+            self.assertEqual(self.tree(), before, command)
+        for place in ("/x", "/usr/x", "/etc/x", "/tmp/x", "/var/tmp/x"):
+            self.assertFalse(os.path.exists(place), place)
+        self.assertIn("one", self.try_out("cat a"))
+        self.assertIn("exit status 7", self.try_out("exit 7")[0])
+
+    def skip_as_refused(self):
+        self.home.says(cmd("touch c"))
+        terminal = self.home.terminal("--sandbox", "x")
+        self.assertEqual(terminal.finish(), 4)
+        self.assertIn("there is no sandbox here, so nothing was tried", terminal.seen)
+        self.assertFalse((self.home.work / "c").exists())
+
+    def test_where_namespaces_are_forbidden_nothing_is_tried(self):
+        if not has_sandbox():
+            return self.skip_as_refused()
+        self.home.says(cmd("touch c"))
+        script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+        terminal = asking.Terminal(self.home, "-Ur", "sh", "-c", script, "sh", str(PROGRAM.resolve()), "ask", "--shell", "bash", "--sandbox", "x",
+                                   program="unshare")
+        self.assertEqual(terminal.finish(), 4, terminal.seen)
+        self.assertIn("there is no sandbox here, so nothing was tried", terminal.seen)
+        self.assertFalse((self.home.work / "c").exists())
+
+    def test_a_fork_bomb_is_not_tried(self):
+        self.home.says(cmd("b(){ b|b& };b"))
+        terminal = self.home.terminal("--sandbox", "x")
+        self.assertEqual(terminal.finish(), 4)
+        self.assertIn("a fork bomb is not tried", terminal.seen)
+
+
+if __name__ == "__main__":
+    unittest.main()
