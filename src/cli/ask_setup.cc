@@ -52,7 +52,12 @@ Result<assist::Facts> facts_of(const Config& config, std::string_view key) {
                                                        {"listing", &facts.has_listing},
                                                        {"git", &facts.has_git},
                                                        {"input", &facts.has_input}};
-  for (const std::string& name : config.texts(key)) {
+  std::vector<std::string> names = config.texts(key);
+  if (!config.is_set(key)) {
+    names = {"platform", "tools"};
+    if (key == "shell.context") names.insert(names.end(), {"listing", "git", "input"});
+  }
+  for (const std::string& name : names) {
     const auto* const found = std::find_if(std::begin(kFacts), std::end(kFacts),
                                            [&](const auto& fact) { return fact.first == name; });
     if (found == std::end(kFacts)) {
@@ -70,11 +75,13 @@ Result<assist::Facts> facts_of(const Config& config, std::string_view key) {
 Result<std::vector<assist::Rule>> rules_of(const Config& config) {
   std::vector<assist::Rule> rules;
   const auto files = config_files();
-  for (const std::string& name : config.texts("safety.rules")) {
+  const bool is_set = config.is_set("safety.rules");
+  for (const std::string& name :
+       is_set ? config.texts("safety.rules") : std::vector<std::string>{"rules.toml"}) {
     fs::path path = name;
     if (path.is_relative()) path = files.back().parent_path() / path;
     std::error_code ignored;
-    if (!config.is_set("safety.rules") && !fs::exists(path, ignored)) continue;
+    if (!is_set && !fs::exists(path, ignored)) continue;
     WICK_TRY(std::vector<assist::Rule> more, read_rules(path));
     rules.insert(rules.end(), more.begin(), more.end());
   }

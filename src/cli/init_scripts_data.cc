@@ -14,6 +14,10 @@ __wick_widget() {
     READLINE_LINE=$__wick_sentence READLINE_POINT=${#__wick_sentence} __wick_command=
     return 0
   fi
+  # Ctrl-C ends wick and not this function, so the line stays.
+  local trapped
+  trapped=$(trap -p INT)
+  trap : INT
   if command=$(command wick ask --widget --shell bash -- "$sentence" </dev/tty) &&
     [[ -n $command ]]; then
     READLINE_LINE=$command READLINE_POINT=${#command}
@@ -21,6 +25,8 @@ __wick_widget() {
   else
     READLINE_LINE=$sentence READLINE_POINT=$point
   fi
+  trap - INT
+  [[ -z $trapped ]] || eval "$trapped"
 }
 # Without access to the line (bash 3.2): `wick_ask SENTENCE`, then one Up.
 wick_ask() {
@@ -53,6 +59,8 @@ __wick_widget() {
     BUFFER=$__wick_sentence CURSOR=${#__wick_sentence} __wick_command=
     return 0
   fi
+  setopt local_traps
+  trap : INT
   zle -I
   if command=$(command wick ask --widget --shell zsh -- "$sentence" </dev/tty) &&
     [[ -n $command ]]; then

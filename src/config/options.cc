@@ -399,11 +399,9 @@ void add_safety(std::vector<Option>& table) {
                    .help = "what wick ask wants typed before it runs a command (docs/ask.md)"});
   table.push_back({.key = "safety.rules",
                    .kind = kTexts,
-                   .fallback = std::vector<std::string>{"rules.toml"},
                    .flags = "--rules",
-                   .help =
-                       "file of deny, ask and allow rules; a relative path starts at the user's "
-                       "config file; may be repeated"});
+                   .help = "file of rules about commands; default rules.toml beside the user's "
+                           "config file; may be repeated"});
   table.push_back({.key = "safety.sandbox",
                    .kind = kBoolean,
                    .fallback = false,
@@ -456,14 +454,14 @@ void add_shell(std::vector<Option>& table) {
   table.push_back(
       {.key = "shell.context",
        .kind = kTexts,
-       .fallback = std::vector<std::string>{"platform", "tools", "listing", "git", "input"},
        .flags = "--facts",
-       .help = "facts for a local model: platform, tools, listing, git, input; may be repeated"});
-  table.push_back({.key = "shell.remote_context",
-                   .kind = kTexts,
-                   .fallback = std::vector<std::string>{"platform", "tools"},
-                   .flags = "--remote-facts",
-                   .help = "facts that leave this machine with a remote model; may be repeated"});
+       .help = "facts for a local model; default platform, tools, listing, git and input; may be "
+               "repeated"});
+  table.push_back(
+      {.key = "shell.remote_context",
+       .kind = kTexts,
+       .flags = "--remote-facts",
+       .help = "facts that a remote model gets; default platform and tools; may be repeated"});
 }
 
 std::string_view group_of(std::string_view key) {

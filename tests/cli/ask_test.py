@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import asking
@@ -240,7 +241,10 @@ class AtTerminal(Asked):
 
     def test_end_of_input_interrupts_and_a_lost_terminal_run_nothing(self):
         self.home.says(cmd("touch marker"))
-        terminal = self.home.terminal("x").until(MENU).type("\x04")
+        terminal = self.home.terminal("x").until(MENU)
+        while terminal.run.poll() is None:  # the prompt comes before the line editor takes the terminal
+            terminal.type("\x04")
+            time.sleep(0.1)
         self.assertEqual(terminal.finish(), 1)
         terminal = self.home.terminal("x").until(MENU)
         terminal.interrupt()

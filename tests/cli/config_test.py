@@ -108,7 +108,7 @@ class Config(unittest.TestCase):
         text = " ".join(done.stdout.split())
         self.assertIn("(0 to 1024; default 0)", text)
         self.assertIn("(0 to 1; default 0.95)", text)
-        text += " ".join(self.wick("serve", "--help-all").stdout.split())
+        text += " ".join(part for command in ("serve", "ask") for part in self.wick(command, "--help-all").stdout.split())
         schema = json.loads(self.wick("config", "schema").stdout)
         for inner in schema["properties"].values():
             for row in inner["properties"].values():
