@@ -1,5 +1,4 @@
 // wick usage: what the ledger knows of requests and their cost.
-#include <algorithm>
 #include <ctime>
 #include <memory>
 
@@ -9,17 +8,18 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "cli/routing.h"
+#include "cli/usage_report.h"
+#include "hub/atomic_file.h"
 
 namespace wick {
 
 namespace {
 
-constexpr int kBarWidth = 24;
-
 struct UsageFlags {
   OptionFlags settings = {};
   int days = 30;
-  bool by_day = false, is_json = false;
+  std::string out = {};
+  bool by_day = false, is_json = false, is_csv = false, has_plot = false;
 };
 
 JsonValue to_value(const route::UsageRow& row) {
@@ -37,20 +37,31 @@ JsonValue to_value(const route::UsageRow& row) {
   return out;
 }
 
-void print_rows(const std::vector<route::UsageRow>& rows) {
-  route::Nanos most = 1;
-  for (const route::UsageRow& row : rows)
-    most = std::max(most, row.cost);
-  for (const route::UsageRow& row : rows) {
-    const std::string name = cat(row.provider, row.model.empty() ? "" : "/", row.model);
-    const auto width = static_cast<std::size_t>(row.cost * kBarWidth / most);
-    print({printable(row.day.empty() ? "" : cat(row.day, "  ")), padded(printable(name), 32),
-           right_aligned(printable(std::to_string(row.requests)), 8), " requests",
-           right_aligned(printable(std::to_string(row.prompt_tokens)), 10), " + ",
-           right_aligned(printable(std::to_string(row.generated_tokens)), 8), " tokens",
-           right_aligned(printable(route::to_dollars(row.cost)), 14), " USD  ",
-           printable(std::string(width, '#')), "\n"});
+constexpr std::int64_t kDaySeconds = 86'400;
+
+Result<std::string> file_text(const std::string& path, const UsagePeriod& period,
+                              const JsonValue& value) {
+  if (path.ends_with(".svg")) return usage_svg(period);
+  if (path.ends_with(".csv")) return usage_csv(period.rows);
+  if (path.ends_with(".json")) return cat(to_json(value), "\n");
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_output",
+               .message = cat("the name '", printable(path), "' does not say what to write"),
+               .hint = "it must end in .svg, .csv or .json"};
+}
+
+void show_usage(const UsageFlags& o, const UsagePeriod& period, const Array& budgets) {
+  for (const JsonValue& one : budgets) {
+    const auto text = [&](const char* key) {
+      return printable(*one.object()->find(key)->string());
+    };
+    print({padded(text("budget"), 32), text("used_usd"), " of ", text("cap_usd"), " USD used, ",
+           text("reserved_usd"), " reserved\n"});
   }
+  if (period.rows.empty())
+    print({"no requests in the last ", printable(std::to_string(o.days)), " days\n"});
+  print({printable_lines(usage_table(summed(period.rows, o.by_day)))});
+  if (o.has_plot || is_terminal(1)) print({printable_lines(usage_plot(period))});
 }
 
 Result<int> run_usage(const UsageFlags& o) {
@@ -58,8 +69,10 @@ Result<int> run_usage(const UsageFlags& o) {
   WICK_TRY(const RoutingSettings settings, routing_settings(config.tables()));
   WICK_TRY(const auto ledger, open_ledger(settings));
   const std::int64_t now = std::time(nullptr);
-  WICK_TRY(const auto rows, ledger->usage(now - 86'400 * std::int64_t{o.days}, o.by_day));
-  Array budgets;
+  UsagePeriod period{.last_day = now / kDaySeconds};
+  period.first_day = period.last_day - o.days + 1;
+  WICK_TRY(period.rows, ledger->usage(kDaySeconds * period.first_day, true));
+  Array budgets, list;
   for (const route::Budget& budget : settings.budgets) {
     if (budget.window == route::BudgetWindow::kRequest) continue;
     WICK_TRY(const route::BudgetState state, ledger->state(budget, now));
@@ -67,21 +80,22 @@ Result<int> run_usage(const UsageFlags& o) {
                                       {"cap_usd", route::to_dollars(budget.cap)},
                                       {"used_usd", route::to_dollars(state.used)},
                                       {"reserved_usd", route::to_dollars(state.reserved)}}));
-    if (!o.is_json)
-      print({padded(printable(budget.name), 32), printable(route::to_dollars(state.used)), " of ",
-             printable(route::to_dollars(budget.cap)), " USD used, ",
-             printable(route::to_dollars(state.reserved)), " reserved\n"});
   }
-  if (!o.is_json) {
-    if (rows.empty())
-      print({"no requests in the last ", printable(std::to_string(o.days)), " days\n"});
-    print_rows(rows);
-    return kExitOk;
-  }
-  Array list;
-  for (const route::UsageRow& row : rows)
+  for (const route::UsageRow& row : summed(period.rows, o.by_day))
     list.push_back(to_value(row));
-  print_json(json_object({{"budgets", std::move(budgets)}, {"usage", std::move(list)}}));
+  const JsonValue value = json_object({{"budgets", budgets}, {"usage", std::move(list)}});
+  if (!o.out.empty()) {
+    WICK_TRY(const std::string text, file_text(o.out, period, value));
+    WICK_TRY(AtomicFile file, AtomicFile::create(o.out, {}));
+    WICK_DO(file.add(text));
+    WICK_DO(file.commit());
+  } else if (o.is_json) {
+    print_json(value);
+  } else if (o.is_csv) {
+    print_text(usage_csv(period.rows));
+  } else {
+    show_usage(o, period, budgets);
+  }
   return kExitOk;
 }
 
@@ -92,7 +106,11 @@ Action setup_usage(Flags flags) {
   o->settings.add_file(flags);
   flags.integer("--days", o->days, {1, 3660}, "days to include");
   flags.toggle("--by-day", o->by_day, "a line for each day");
+  flags.toggle("--plot", o->has_plot, "plot the cost of each day (default on a terminal)");
+  flags.toggle("--csv", o->is_csv, "print CSV, a line for each day, provider and model");
   flags.toggle("--json", o->is_json, "print JSON");
+  flags.exclude("--csv", "--json");
+  flags.text("-o,--out", o->out, "write a file: a plot (.svg), CSV (.csv) or JSON (.json)");
   return [o] { return run_usage(*o); };
 }
 

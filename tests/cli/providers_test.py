@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from xml.etree import ElementTree
 
 import serving
 import tiny
@@ -100,6 +101,13 @@ class Providers(unittest.TestCase):
         self.assertEqual(usage["budgets"][0], {"budget": "monthly", "cap_usd": "5.000000", "used_usd": "0.000210",
                                                "reserved_usd": "0.000000"})
         self.assertIn("0.000210 of 5.000000 USD used", self.run_wick("usage")[0])
+        self.assertRegex(self.run_wick("usage", "--plot")[0], r"(?s)openai/gpt-4o-mini +1 +0 +1000 +0 +100 +0\.000210\n.*cost per day\n0\.000210 USD")
+        self.assertRegex(self.run_wick("usage", "--csv")[0], r"\n\d{4}-\d\d-\d\d,openai,gpt-4o-mini,1,0,0,1000,0,100,0\.000210\n$")
+        for name, begin in (("u.svg", "<svg "), ("u.csv", "day,"), ("u.json", '{"budgets":')):
+            self.run_wick("usage", "-o", pathlib.Path(self.folder.name) / name)
+            self.assertTrue((pathlib.Path(self.folder.name) / name).read_text().startswith(begin), name)
+        ElementTree.parse(pathlib.Path(self.folder.name) / "u.svg")
+        self.assertIn("it must end in .svg", self.run_wick("usage", "-o", pathlib.Path(self.folder.name) / "u.png", status=2)[1])
         self.configure(**{'"5 USD"': '"0.002 USD"'})
         _, error = self.run_wick("run", "openai/gpt-4o-mini", "a", status=13)
         self.assertIn("the budget 'monthly' of 0.002000 USD has 0.001790 left", error)
