@@ -21,8 +21,9 @@ wick::Object answer(const wick::MarkedText& text) {
   out["text"] = text.text;
   wick::Array spans;
   for (const wick::Span& span : text.trusted) {
-    spans.push_back(
-        wick::Array{static_cast<std::int64_t>(span.begin), static_cast<std::int64_t>(span.end)});
+    wick::Array& pair = *spans.emplace_back(wick::Array()).array();
+    pair.emplace_back(span.begin);
+    pair.emplace_back(span.end);
   }
   out["trusted"] = std::move(spans);
   return out;

@@ -10,7 +10,7 @@
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
     for (const wick::TokenId id : ids)
       shown += stream.push(id);
     shown += stream.finish();
-    std::cout << "[" << quoted((*tokenizer)->decode(ids, false)) << ", " << quoted(shown) << "]\n";
+    std::cout << "[" << json_text((*tokenizer)->decode(ids, false)) << ", " << json_text(shown)
+              << "]\n";
   }
   return 0;
 }
