@@ -70,8 +70,8 @@ Stream Evaluator::run_stream(const Stream& code, Span span, State& s, Dialect di
   if (code.is_decoded)
     add(EffectKind::kDecodedCode, Scope::kNone, "", span, "runs code that was encoded");
   if (code.is_known) return run_code(code.text, span, s, Stream::unknown(), dialect);
+  ++n_shells_;
   if (code.is_none) {
-    ++n_shells_;
     unknown(span, "", "starts a shell that runs what is typed");
   } else if (!code.is_fetched && !code.is_decoded) {
     unknown(span, "", "runs code that nobody has read");

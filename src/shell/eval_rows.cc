@@ -173,8 +173,9 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
   const EffectKind kind = target.role == 'w' ? EffectKind::kOverwrites : EffectKind::kCreates;
   const bool is_tree = std::any_of(usage.items.begin(), usage.items.end(),
                                    [](const Usage::Item& item) { return item.role == 'R'; });
-  const bool is_operand =
-      !usage.operands.empty() && usage.operands.back().span.begin == target.arg.span.begin;
+  const bool is_operand = !usage.operands.empty() &&
+                          usage.operands.back().span.begin == target.arg.span.begin &&
+                          usage.operands.back().text() == target.arg.text();
   const std::size_t n = usage.operands.size() - (is_operand ? 1 : 0);
   if (n == 0) return false;
   bool is_known = true;
@@ -197,7 +198,8 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
 
 // Whether the file holds credentials in whatever folder it is: ~/.ssh/id_rsa without a known home.
 bool Evaluator::is_credential_somewhere(const Arg& arg) {
-  if (arg.value.is_known || !is_credential(arg.value.tail, "")) return false;
+  const bool may_be = arg.is_glob && may_be_credential(arg.value.tail, "");
+  if (arg.value.is_known || !(may_be || is_credential(arg.value.tail, ""))) return false;
   add(EffectKind::kReadsCredentials, Scope::kNamed, arg.value.tail, arg.span,
       cat("reads a file …", arg.value.tail, ", which holds credentials"));
   return true;

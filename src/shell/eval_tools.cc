@@ -357,8 +357,12 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (verb == "checkout" && loses_work(rest))
     e.add(EffectKind::kGitLost, Scope::kNone, "git checkout", span,
           "replaces files by their committed state: uncommitted work is lost");
+  static constexpr std::string_view kRemote[] = {"clone",  "fetch",     "pull",      "push",
+                                                 "remote", "ls-remote", "submodule", "archive"};
+  const bool takes_address =
+      std::find(std::begin(kRemote), std::end(kRemote), verb) != std::end(kRemote);
   for (const Arg& arg : rest) {
-    if (arg.text().find("::") != std::string::npos)
+    if (takes_address && arg.text().find("::") != std::string::npos)
       e.unknown(arg.span, arg.text(), "an address of git that may run a program");
   }
   if (verb == "reflog" && !rest.empty() && !rest[0].text().starts_with('-') &&

@@ -385,7 +385,7 @@ bool may_be_credential(std::string_view pattern, std::string_view home) noexcept
   const std::size_t slash = pattern.rfind('/');
   const std::string_view last = pattern.substr(slash == std::string_view::npos ? 0 : slash + 1);
   if (last.starts_with('.') && may_match(last, ".env")) return true;
-  if (home.empty()) return false;
+  if (home.empty()) return std::any_of(std::begin(kHome), std::end(kHome), matches);
   return std::any_of(std::begin(kHome), std::end(kHome), [&](std::string_view file) {
     std::string full(home);
     full += file;
