@@ -158,7 +158,7 @@ Stream Commands::fish_set(Evaluator& e, Argv& argv, State& s, const Stream& in) 
     e.unknown(target.span, name, "the name of a variable is not known");
     return Stream::unknown();
   }
-  Variable v{.is_array = true, .has_elements = !has_index && !erases};
+  Variable v{.value = {}, .is_array = true, .has_elements = !has_index && !erases};
   for (std::size_t k = i + 1; k < argv.size(); ++k) {
     v.has_elements = v.has_elements && !argv[k].is_many && !argv[k].is_glob;
     v.elements.push_back(argv[k].value);
