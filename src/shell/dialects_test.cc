@@ -49,8 +49,12 @@ void expect_verdicts(const std::string& file, Dialect dialect) {
         << (error == nullptr ? "" : error->message);
     const Verdict v =
         judge(row.command, dialect, row.as_mode(), {.cwd = "/home/u/p", .home = "/home/u"});
-    if (row.level != "-") EXPECT_EQ(name(v.level), row.level) << row.id << " " << row.command;
-    if (error != nullptr) EXPECT_EQ(v.level, Level::kHigh) << row.id << " " << row.command;
+    if (row.level != "-") {
+      EXPECT_EQ(name(v.level), row.level) << row.id << " " << row.command;
+    }
+    if (error != nullptr) {
+      EXPECT_EQ(v.level, Level::kHigh) << row.id << " " << row.command;
+    }
   }
 }
 
