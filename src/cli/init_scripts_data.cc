@@ -74,7 +74,7 @@ __wick_widget() {
 if [[ -o interactive ]]; then
   zle -N __wick_widget
   for __wick_map in emacs viins vicmd; do
-    case ${$(bindkey -M $__wick_map '@KEY@')##* } in
+    case "${$(bindkey -M $__wick_map '@KEY@')##* }" in
       undefined-key|copy-region-as-kill|self-insert|self-insert-unmeta|__wick_widget|redisplay|'')
         bindkey -M $__wick_map '@KEY@' __wick_widget ;;
       *) print -u2 'wick: the key is bound already; choose another: wick init zsh --key alt-a' ;;
