@@ -326,6 +326,9 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
     if (key == "stop") {
       g.stop = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
                                               : as<std::vector<std::string>>(value, key);
+    } else if (key == "adapters") {
+      g.adapters = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
+                                                  : as<std::vector<std::string>>(value, key);
     } else if (key == "stop_token_ids") {
       g.stop_token_ids = to_ids(value, key);
     } else if (key == "logit_bias") {
@@ -444,6 +447,9 @@ inline void set_log(const py::object& f) {
 inline void set_option(wick::ModelOptions& o, const std::string& key, const py::handle& value) {
   if (key == "draft_model") {
     o.draft_model = to_path(py::reinterpret_borrow<py::object>(value));
+  } else if (key == "adapters") {
+    o.adapters = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
+                                                : as<std::vector<std::string>>(value, key);
   } else if (key == "progress") {
     if (!value.is_none()) o.progress = to_progress(to_shared(value, key));
   } else if (key == "cancel") {

@@ -91,6 +91,10 @@ struct Generation {
   std::shared_ptr<Wake> wake = {};
   int time_limit_ms = 0;  // since the call; exceeding it is an error (id "time_limit"); 0 = off
   int priority = 0;       // -2 (background) to 2; rises while the request waits
+  // LoRA adapters of this request: their names in ModelOptions::adapters, with a scale "sql:0.5"
+  // that is 1 if not given; {"none"} = none; empty = all of them at the scales they were loaded
+  // with. Requests with different adapters share forward passes.
+  std::vector<std::string> adapters = {};
   // A tenant is a client of the server: tenants share the engine fairly (by computed tokens) and
   // never share prefix cache entries. The caller chooses a number for each client.
   std::uint64_t tenant = 0;

@@ -55,6 +55,10 @@ struct ModelOptions {
   std::string draft_model = {};
   // Maximum number of draft tokens per step, up to 64; 0 = 16 with "ngram", 3 with "draft".
   int draft_max = 0;
+  // LoRA adapters, "[NAME=]FILE[:SCALE]": a GGUF file of llama.cpp's convert_lora_to_gguf.py, or a
+  // folder of PEFT's. The name is the file's without its extension, the scale 1. Requests may
+  // choose among them (Generation::adapters).
+  std::vector<std::string> adapters = {};
   // "Q4_K_M" selects this file of "hf:org/repo"; the same as the name "hf:org/repo:Q4_K_M". With a
   // path, a catalog name or a URL it is an error (id "bad_quantization").
   std::string quantization = {};

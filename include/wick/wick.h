@@ -124,6 +124,8 @@ typedef struct wick_model_options {
   void* progress_user;
   wick_cancel* cancel; /* cancels download and load; may be NULL */
   int max_queue;       /* queued requests; more are refused (id "queue_full"); default 256 */
+  const char* const* adapters; /* LoRA: "[NAME=]FILE[:SCALE]" each: wick/model.h */
+  size_t n_adapters;
 } wick_model_options;
 
 WICK_API void wick_model_options_init(wick_model_options* options);
@@ -262,6 +264,8 @@ typedef struct wick_generation {
   size_t n_origins;
   wick_stream_set* stream_set; /* reports stream_key when the stream has new data; may be NULL */
   uint64_t stream_key;
+  const char* const* adapters; /* "NAME[:SCALE]"; "none"; none given = as loaded */
+  size_t n_adapters;
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);

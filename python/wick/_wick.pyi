@@ -30,6 +30,7 @@ class ModelOptions(TypedDict, total=False):
     may_download: bool
     speculation: str  # speculative decoding: "none", "ngram", "draft"; identical output
     draft_model: str | os.PathLike[str]  # with "draft"
+    adapters: str | Sequence[str]  # LoRA, "[NAME=]FILE[:SCALE]" each: a GGUF file or a folder of PEFT's
     quantization: str  # "Q4_K_M": which file of "hf:org/repo"
     # Called during download and load, a few times per second, while the caller waits: phase ("download", "check", "load"), what, bytes
     # done, total bytes (0 = not yet known). Return False or raise to cancel.
@@ -105,6 +106,7 @@ class Settings(TypedDict, total=False):
     emit_tokens: int | None
     emit_ms: int | None
     emit_bytes: int | None
+    adapters: str | Sequence[str] | None  # LoRA adapters of this request, "NAME[:SCALE]"; "none"; not given = as loaded
     tenant: int | None  # tenants get fair scheduling and never share cache entries
     # For messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]

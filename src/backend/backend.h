@@ -91,12 +91,21 @@ struct StateView {
   std::size_t stride = 0;
 };
 
+// A LoRA adapter of a sequence: tokens [first, first + count) of the batch.
+struct AdapterRun {
+  int adapter = 0;
+  int first = 0, count = 0;
+  float scale = 1;  // the request's, beside the adapter's own
+};
+
 struct Batch {  // spans into engine-owned arrays; entries of one sequence are contiguous and
                 // ascending
   std::span<const TokenId> tokens = {};  // [n]
   std::span<const Pos> positions = {};   // [n]
   std::span<const SeqId> seqs = {};      // [n]
-  std::span<const int> logit_rows = {};  // [m] rows of the batch which need logits
+  std::span<const int> logit_rows = {};  // [m] rows of the batch which need logits, ascending
+  // Ascending by first token, those of a sequence by number.
+  std::span<const AdapterRun> adapters = {};
 };
 
 struct Embed {  // y = scale * row of the table, or y = y + that
@@ -255,6 +264,7 @@ struct BackendLimits {  // sizes for which the ops never allocate
   int max_context = 0;     // positions
   int max_seqs = 1;
   ExpertLimits experts = {};
+  int max_adapters = 0, max_rank = 0;  // of LoRA; 0 = no scratch for them
   int threads = 0;  // of a CPU; 0 = what this process may use: affinity and cgroup quota
 };
 
@@ -274,6 +284,10 @@ class Backend {
   virtual void yield() noexcept {}
 
   virtual void end_pass() noexcept {}
+
+  // Hot: the LoRA adapters of the current pass, until end_pass(). Products with weights that have
+  // these adapters (Weight::adapters) add their changes.
+  virtual void use_adapters(std::span<const AdapterRun> runs) noexcept = 0;
 
   // Hot: runs or enqueues an op, in order, inside a pass; never allocates, locks or fails. Spans
   // are read before the call returns. sync() reports device faults.

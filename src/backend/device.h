@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "format/model_file.h"
@@ -42,13 +43,28 @@ class Buffer {
   virtual void zero(std::size_t at, std::size_t bytes) noexcept = 0;
 };
 
+class Weight;
+
+// A LoRA adapter's change of a matrix W: W x becomes W x + scale * B (A x).
+struct LowRank {
+  int adapter = 0;            // its number in the model
+  const Weight* a = nullptr;  // [rank, columns of W], F32, F16 or BF16
+  const Weight* b = nullptr;  // [rows of W, rank], likewise
+  float scale = 1;            // alpha / rank
+};
+
 // A weight tensor where kernels can use it. On the CPU matrices stay in the mapped file; vectors
 // become floats.
 class Weight {
  public:
   virtual ~Weight() = default;
+
+  // Load time only. linear(), qkv() and logits() apply it where the batch says so.
+  virtual void adapt(const LowRank& change) { adapters.push_back(change); }
+
   DType type = DType::kF32;
   Shape shape = {};  // {out_features, in_features}, or {n}
+  std::vector<LowRank> adapters = {};  // ascending by number
 };
 
 // How a file's tensor is transformed to GGUF's conventions; matrices are never copied.

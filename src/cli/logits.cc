@@ -133,7 +133,8 @@ Action setup_logits(Flags flags) {
   const auto o = std::make_shared<LogitsFlags>();
   o->settings.add_model(flags, false);
   o->settings.add(flags,
-                  {"local.device", "local.tensor_split", "local.threads", "cache.kv_type"});
+                  {"local.device", "local.tensor_split", "local.threads", "local.adapters",
+                   "cache.kv_type"});
   flags.text("--ids", o->ids, "token ids: 1,2,3");
   flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");

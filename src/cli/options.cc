@@ -39,20 +39,30 @@ Result<std::vector<DeviceShare>> open_devices(const Config& config) {
 }
 
 Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
-                                  const DecoderOptions& options) {
+                                  const DecoderOptions& given) {
   WICK_TRY(std::vector<DeviceShare> devices, open_devices(config));
   WICK_TRY(const KvTypes types, parse_kv_types(config.text("cache.kv_type")));
   WICK_TRY(const Arch* const arch, find_arch(file));
   WICK_TRY(const DecoderSpec spec, arch->spec(file));
   const EngineOptions fit = fitted({.k_type = types.k, .v_type = types.v}, spec);
+  DecoderOptions options = given;
+  auto adapters = std::make_unique<std::vector<Adapter>>();
+  std::vector<float> scales;
+  for (const std::string& text : config.texts("local.adapters")) {
+    WICK_TRY(const AdapterOption wanted, parse_adapter(text));
+    WICK_TRY(Adapter adapter, Adapter::open(wanted.path));
+    adapters->push_back(std::move(adapter));
+    scales.push_back(wanted.scale);
+  }
+  options.adapters = *adapters;
   const MemoryOptions cache{.k_type = fit.k_type,
                             .v_type = fit.v_type,
                             .context = options.context,
                             .max_batch_tokens = options.max_batch_tokens};
-  WICK_TRY(const Placement placement, place(file, *arch, devices, cache));
+  WICK_TRY(const Placement placement, place(file, *arch, devices, cache, options.adapters));
   WICK_TRY(Decoder decoder, Decoder::load(file, *arch, placement, options));
   WICK_TRY(SequenceMemory memory, SequenceMemory::create(placement, decoder.spec(), cache));
-  return BareModel{std::move(decoder), std::move(memory)};
+  return BareModel{std::move(adapters), std::move(scales), std::move(decoder), std::move(memory)};
 }
 
 Result<std::span<float>> BareModel::forward(std::span<const TokenId> tokens, Pos begin,
@@ -63,7 +73,14 @@ Result<std::span<float>> BareModel::forward(std::span<const TokenId> tokens, Pos
   seqs.assign(tokens.size(), 0);
   rows.resize(static_cast<std::size_t>(n_rows));
   std::iota(rows.begin(), rows.end(), n - n_rows);
-  decoder.launch({.tokens = tokens, .positions = positions, .seqs = seqs, .logit_rows = rows},
+  std::vector<AdapterRun> runs;
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    runs.push_back({.adapter = static_cast<int>(i), .count = n, .scale = scales[i]});
+  decoder.launch({.tokens = tokens,
+                  .positions = positions,
+                  .seqs = seqs,
+                  .logit_rows = rows,
+                  .adapters = runs},
                  memory);
   return decoder.logits();
 }
@@ -91,6 +108,10 @@ Result<LocalOptions> local_options(const Config& config) {
     Error error = std::move(set).error();
     error.hint = "see --spec and --draft-model; wick config show --origin tells who set either";
     return error;
+  }
+  for (const std::string& text : config.texts("local.adapters")) {
+    WICK_TRY(AdapterOption adapter, parse_adapter(text));
+    options.adapters.push_back(std::move(adapter));
   }
   if (!draft_model.empty()) {
     WICK_TRY(options.draft_model, find_model(draft_model, config.boolean("hub.offline")));

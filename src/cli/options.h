@@ -30,6 +30,8 @@ Result<std::vector<DeviceShare>> open_devices(const Config& config);
 // A model and a cache for one sequence, without an engine: as local.device, local.tensor_split and
 // cache.kv_type say.
 struct BareModel {
+  std::unique_ptr<std::vector<Adapter>> adapters;  // LoRA, for all tokens, with these scales
+  std::vector<float> scales;
   Decoder decoder;
   SequenceMemory memory;
   std::vector<Pos> positions = {};  // of the last forward(), and so the next two

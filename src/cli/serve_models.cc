@@ -112,7 +112,9 @@ Result<LocalPool::Held> ServedModels::load(std::string_view name) const {
                  .message = cat("this server has no model '", printable(name), "'"),
                  .hint = "GET /v1/models lists those there are"};
   }
-  return LocalModel::open(found->second, now->options);
+  LocalOptions options = now->options;
+  if (name != now->names.front().name) options.adapters.clear();  // they are the first model's
+  return LocalModel::open(found->second, options);
 }
 
 Result<std::shared_ptr<const ServedModels::Catalog>> ServedModels::look(const Config& config,
@@ -142,6 +144,9 @@ Result<std::shared_ptr<const ServedModels::Catalog>> ServedModels::look(const Co
     }
   }
   WICK_TRY(made->options, local_options(config));
+  for (const AdapterOption& adapter : made->options.adapters) {
+    if (!made->names.empty()) made->names.front().adapters.push_back(adapter.name);
+  }
   made->options.engine.max_seqs = static_cast<int>(config.integer("server.parallel"));
   made->options.engine.max_queue = static_cast<int>(config.integer("server.max_queue"));
   made->settings = computing_settings(config);

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "engine/limits.h"
 #include "hub/pull.h"
+#include "model/limits.h"
 #include "sample/sampler.h"
 
 namespace wick {
@@ -149,6 +150,14 @@ void add_cache(std::vector<Option>& table) {
        .fallback = EngineOptions{}.enable_prefix_caching,
        .flags = "--kv-reuse,!--no-kv-reuse",
        .help = "prefix caching: reuse the KV cache of prompts with the same beginning"});
+}
+
+void add_adapters(std::vector<Option>& table) {
+  table.push_back({.key = "local.adapters",
+                   .kind = kTexts,
+                   .max_items = kMaxAdapters,
+                   .flags = "--lora,--lora-scaled",
+                   .help = "LoRA adapter, [NAME=]FILE[:SCALE]; may be repeated"});
 }
 
 void add_optimize(std::vector<Option>& table) {
@@ -504,6 +513,7 @@ std::vector<Option> make_table() {
   std::vector<Option> table;
   add_local(table);
   add_memory_limit(table);
+  add_adapters(table);
   add_cache(table);
   add_optimize(table);
   add_generation(table);

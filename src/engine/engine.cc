@@ -1,6 +1,8 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <new>
 
@@ -66,7 +68,31 @@ int fitting_context(const DecoderSpec& spec, const EngineOptions& options, int m
       {blocks * kBlockTokens, static_cast<std::uint64_t>(spec.ctx_train), kMaxContext}));
 }
 
+Result<void> check_adapters(std::span<const AdapterUse> uses, int n) {
+  int last = -1;
+  for (const AdapterUse& use : uses) {
+    if (use.adapter <= last || use.adapter >= n || !std::isfinite(use.scale)) {
+      return invalid("bad_adapter", cat("adapter ", use.adapter, " with scale ", use.scale,
+                                        ": the model has ", n, " adapters, each may stand once"));
+    }
+    last = use.adapter;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::uint64_t key_of(std::span<const AdapterUse> uses) noexcept {
+  std::uint64_t key = 0;
+  for (const AdapterUse& use : uses) {  // as MurmurHash3 mixes
+    key ^= std::uint64_t{std::bit_cast<std::uint32_t>(use.scale)} << 32 |
+           static_cast<std::uint32_t>(use.adapter + 1);
+    key = (key ^ (key >> 33)) * 0xff51afd7ed558ccdULL;
+    key = (key ^ (key >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+    key ^= key >> 33;
+  }
+  return key;
+}
 
 Result<void> check(const EngineOptions& options) {
   WICK_DO(check_range("max_seqs", options.max_seqs, 1, kMaxSeqs));
@@ -116,6 +142,7 @@ Engine::State::State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenize
   tokens.resize(n_tokens);
   positions.resize(n_tokens);
   seqs.resize(n_tokens);
+  adapter_runs.resize(static_cast<std::size_t>(o.max_seqs) * decoder.options().adapters.size());
 }
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -235,6 +262,7 @@ Result<int> Engine::State::check_request(const GenerateRequest& request,
                                      " bytes, allowed are 1 to ", kMaxStopBytes));
     }
   }
+  WICK_DO(check_adapters(request.adapters, static_cast<int>(decoder.options().adapters.size())));
   const auto prompt = static_cast<std::int64_t>(request.prompt.size());
   const bool generates = prompt_output != PromptOutput::kHiddenStates;
   if (generates && decoder.spec().encoder) {
@@ -303,6 +331,7 @@ Result<std::shared_ptr<EmbedResult>> Engine::submit(EmbedRequest request) {
   std::shared_ptr<EmbedResult> result;
   const DecoderSpec& spec = state_->decoder.spec();
   WICK_DO(submit({.prompt = std::move(request.prompt),
+                  .adapters = std::move(request.adapters),
                   .tenant = request.tenant,
                   .priority = request.priority,
                   .time_limit_ms = request.time_limit_ms},

@@ -64,6 +64,17 @@ class DeltaSink {  // called by the engine thread on the hot path: must not allo
   virtual bool is_closed() const noexcept { return false; }
 };
 
+// A LoRA adapter of a request: its number in EngineSources::adapters, and a factor of its change.
+struct AdapterUse {
+  int adapter = 0;
+  float scale = 1;
+
+  friend bool operator==(const AdapterUse&, const AdapterUse&) = default;
+};
+
+// A number for these uses in prefix keys; 0 = none.
+std::uint64_t key_of(std::span<const AdapterUse> uses) noexcept;
+
 struct GenerateRequest {
   std::vector<TokenId> prompt = {};
   int max_tokens = 0;  // 0 = to the context's end
@@ -74,11 +85,12 @@ struct GenerateRequest {
   // Logprob of each generated token and its top_logprobs alternatives; -1 = none.
   int top_logprobs = -1;
   bool is_continuing = false;  // the answer continues other text: a leading space is kept
-  std::vector<TokenId> shown_tokens = {};  // control tokens that are part of the text
+  std::vector<TokenId> shown_tokens = {};     // control tokens that are part of the text
   std::shared_ptr<LogitsEditor> editor = {};  // may be null
   std::shared_ptr<TokenFilter> filter = {};   // structured output; may be null
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may be destroyed first
 
+  std::vector<AdapterUse> adapters = {};  // ascending by number, each once
   std::uint64_t tenant = 0;  // tenants get fair scheduling and never share cache entries
   int priority = 0;          // -2 (background) to 2; rises while waiting
   int time_limit_ms = 0;     // from submit(); then kError "time_limit". 0 = none
@@ -102,7 +114,8 @@ struct ScoreRequest {
 struct EmbedRequest {
   std::vector<TokenId> prompt = {};
   Pooling pooling = Pooling::kMean;
-  std::uint64_t tenant = 0;  // as in GenerateRequest
+  std::vector<AdapterUse> adapters = {};  // as in GenerateRequest
+  std::uint64_t tenant = 0;
   int priority = 0;
   int time_limit_ms = 0;
 };
@@ -137,8 +150,7 @@ EngineOptions fitted(EngineOptions options, const DecoderSpec& spec);
 
 // The cache size that these options give a model: the context, and the positions of running
 // sequences and cached prefixes together.
-MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& given,
-                         int max_batch_tokens);
+MemoryOptions plan_cache(const DecoderSpec& spec, const EngineOptions& given, int max_batch_tokens);
 
 // A cached prefix as bytes, for an engine of the same model and KV cache type.
 struct SavedPrefix {
@@ -187,9 +199,9 @@ class Engine {
 
   // Any thread but the engine's, while it runs: these block until the engine has done it, between
   // two steps. Saves the cached part, up to the first block that contains a non-finite value.
-  SavedPrefix save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens);
+  SavedPrefix save_prefix(PrefixOwner owner, std::vector<TokenId> tokens);
   // Returns the number of restored tokens. Untrusted bytes: call check_prefix() first.
-  Result<int> restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix);
+  Result<int> restore_prefix(PrefixOwner owner, const SavedPrefix& prefix);
   // kCorrupt, id "bad_prefix": token ids out of range, wrong block sizes, values that a cache never
   // contains (NaN, infinities). Any thread; does not block.
   Result<void> check_prefix(const SavedPrefix& prefix) const;

@@ -138,6 +138,10 @@ class WatchedBackend final : public Backend {
 
   void end_pass() noexcept override { inner_->end_pass(); }
 
+  void use_adapters(std::span<const AdapterRun> runs) noexcept override {
+    inner_->use_adapters(runs);
+  }
+
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
              const Embed& step) noexcept override {
     ++watch_.passes;

@@ -14,7 +14,7 @@ constexpr int kScoredRows = 7;
 Result<Decoder> load_decoder(const ModelFile& file, std::span<DeviceShare> devices,
                              const DecoderOptions& options, const MemoryOptions& cache) {
   WICK_TRY(const Arch* const arch, find_arch(file));
-  WICK_TRY(const Placement placement, place(file, *arch, devices, cache));
+  WICK_TRY(const Placement placement, place(file, *arch, devices, cache, options.adapters));
   return Decoder::load(file, *arch, placement, options);
 }
 
@@ -23,6 +23,7 @@ Result<std::unique_ptr<DraftModel>> load_draft(const Tokenizer& tokenizer, Decod
   WICK_TRY(const auto own, Tokenizer::from(sources.draft->metadata()));
   WICK_DO(check_same_vocabulary(tokenizer, *own));
   sizes.max_logit_rows = 1;
+  sizes.adapters = {};
   sizes.progress = std::move(sources.draft_progress);
   for (DeviceShare& one : sources.devices)
     one.share = 0;  // they are the model's
@@ -48,7 +49,8 @@ Result<std::unique_ptr<Engine>> load_engine(const ModelFile& file, const EngineO
       .context = options.context,
       .max_seqs = options.max_seqs,
       .threads = sources.threads,
-      .progress = std::move(sources.progress)};
+      .progress = std::move(sources.progress),
+      .adapters = sources.adapters};
   const MemoryOptions cache = plan_cache(spec, options, sizes.max_batch_tokens);
   WICK_TRY(Decoder decoder, load_decoder(file, sources.devices, sizes, cache));
   WICK_TRY(auto tokenizer, Tokenizer::from(file.metadata()));

@@ -60,8 +60,13 @@ PrefixCache::PrefixCache(SequenceMemory& memory, bool explain_other_tenants)
   path_.resize(static_cast<std::size_t>(memory.total_blocks()));
 }
 
-int PrefixCache::root(std::uint64_t tenant) const noexcept {
-  const std::uint64_t key = mix(salt_ ^ tenant);
+std::uint64_t PrefixCache::root_key(PrefixOwner owner) const noexcept {
+  const std::uint64_t key = mix(salt_ ^ owner.tenant);
+  return owner.adapters == 0 ? key : mix(key ^ mix(owner.adapters));
+}
+
+int PrefixCache::root(PrefixOwner owner) const noexcept {
+  const std::uint64_t key = root_key(owner);
   int node = buckets_[key & (buckets_.size() - 1)];
   while (node >= 0 && (at(node).key != key || at(node).n_ids != 0))
     node = at(node).next_in_bucket;
@@ -80,20 +85,20 @@ int PrefixCache::child(int parent, std::span<const TokenId> ids) const noexcept 
   return node;
 }
 
-int PrefixCache::next(std::uint64_t tenant, int node, std::span<const TokenId> ids) const noexcept {
-  const int parent = node >= 0 ? node : root(tenant);
+int PrefixCache::next(PrefixOwner owner, int node, std::span<const TokenId> ids) const noexcept {
+  const int parent = node >= 0 ? node : root(owner);
   return parent < 0 ? -1 : child(parent, ids);
 }
 
-PrefixCache::Match PrefixCache::find(std::uint64_t tenant, std::span<const TokenId> tokens,
+PrefixCache::Match PrefixCache::find(PrefixOwner owner, std::span<const TokenId> tokens,
                                      int limit) const noexcept {
   Match match;
-  const int own_root = root(tenant);
+  const int own_root = root(owner);
   int node = own_root;
   SequenceMemory::Path path;
   // The last node that a sequence can resume; the search may go past it.
   int parent = own_root;
-  std::uint64_t key = parent >= 0 ? at(parent).key : mix(salt_ ^ tenant);
+  std::uint64_t key = parent >= 0 ? at(parent).key : root_key(owner);
   SequenceMemory::Path resumed;
   for (int end = kBlockTokens; node >= 0 && end <= limit; end += kBlockTokens) {
     const auto begin = static_cast<std::size_t>(end - kBlockTokens);
@@ -118,7 +123,8 @@ PrefixCache::Match PrefixCache::find(std::uint64_t tenant, std::span<const Token
     match.miss = explain(key, parent, tokens, match);
     if (path.n_blocks > resumed.n_blocks) match.miss.reason = MissReason::kEvicted;
     if (explains_tenants_ && match.miss.reason != MissReason::kEvicted &&
-        another_tenant_has(own_root, tokens.first(std::min(begin + kBlockTokens, tokens.size())))) {
+        another_tenant_has(owner.tenant,
+                           tokens.first(std::min(begin + kBlockTokens, tokens.size())))) {
       match.miss.reason = MissReason::kOtherTenant;
     }
   }
@@ -164,9 +170,10 @@ CacheMiss PrefixCache::explain(std::uint64_t parent_key, int parent,
 }
 
 // Whether another tenant has these tokens cached: whole blocks, then a part of one.
-bool PrefixCache::another_tenant_has(int own_root, std::span<const TokenId> tokens) const noexcept {
+bool PrefixCache::another_tenant_has(std::uint64_t tenant,
+                                     std::span<const TokenId> tokens) const noexcept {
   for (int root = first_root_; root >= 0; root = at(root).next_sibling) {
-    if (root == own_root) continue;
+    if (at(root).tenant == tenant) continue;
     int parent = root;
     auto rest = tokens;
     while (rest.size() >= kBlockTokens && parent >= 0) {
@@ -198,9 +205,9 @@ void PrefixCache::touch(int node) noexcept {
   }
 }
 
-int PrefixCache::add(std::uint64_t tenant, int node, std::span<const TokenId> ids,
+int PrefixCache::add(PrefixOwner owner, int node, std::span<const TokenId> ids,
                      BlockId block) noexcept {
-  const int parent = node >= 0 ? node : make_root(tenant);
+  const int parent = node >= 0 ? node : make_root(owner);
   const int known = find_saying(parent, ids);
   if (known >= 0) return known;
   const bool is_whole = ids.size() == kBlockTokens;
@@ -257,10 +264,16 @@ int PrefixCache::evict(int n_blocks) noexcept {
 // Leaves first: a node needs all nodes above it.
 int PrefixCache::drop(std::uint64_t tenant) noexcept {
   const int before = n_blocks_;
-  for (int node = root(tenant); node >= 0; node = root(tenant)) {
-    while (at(node).first_child >= 0)
-      node = at(node).first_child;
-    remove(node);
+  for (int root = first_root_; root >= 0;) {
+    const int next = at(root).next_sibling;
+    for (bool has_more = at(root).tenant == tenant; has_more;) {
+      int node = at(root).first_child;
+      while (at(node).first_child >= 0)
+        node = at(node).first_child;
+      has_more = at(node).parent != root || at(node).next_sibling >= 0;
+      remove(node);  // the last one takes its root with it
+    }
+    root = next;
   }
   return before - n_blocks_;
 }
@@ -284,10 +297,11 @@ int PrefixCache::take_node(int parent, std::uint64_t key) noexcept {
   return node;
 }
 
-int PrefixCache::make_root(std::uint64_t tenant) noexcept {
-  int node = root(tenant);
+int PrefixCache::make_root(PrefixOwner owner) noexcept {
+  int node = root(owner);
   if (node >= 0) return node;
-  node = take_node(-1, mix(salt_ ^ tenant));
+  node = take_node(-1, root_key(owner));
+  at(node).tenant = owner.tenant;
   link_bucket(node);
   return node;
 }

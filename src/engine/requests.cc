@@ -94,6 +94,7 @@ void Engine::State::take(std::unique_ptr<Sequence>& arrived) {
   if (sequences.size() == sequences.capacity()) sequences.reserve(2 * sequences.size() + 8);
   arrived->entry = &scheduler.add({.id = arrived->id,
                                    .tenant = arrived->tenant,
+                                   .adapters = key_of(arrived->adapters),
                                    .priority = arrived->priority,
                                    .prompt_output = arrived->prompt_output,
                                    .tokens = &arrived->tokens,
@@ -153,8 +154,10 @@ Result<RequestEstimate> Engine::State::estimate(const GenerateRequest& request,
                      kv_bytes_per_position(decoder.spec(), options.k_type, options.v_type);
   wait_for([&] {
     take_arrivals();  // earlier requests are counted
-    const PrefixCache::Match match = scheduler.find(
-        {.tenant = request.tenant, .prompt_output = prompt_output, .tokens = &request.prompt});
+    const PrefixCache::Match match = scheduler.find({.tenant = request.tenant,
+                                                     .adapters = key_of(request.adapters),
+                                                     .prompt_output = prompt_output,
+                                                     .tokens = &request.prompt});
     plan.cached_tokens = match.tokens();
     plan.miss = match.miss;
     plan.free_blocks = memory.free_blocks() + memory.evictable_blocks();

@@ -28,23 +28,23 @@ void cut_invalid(const SequenceMemory& memory, SavedPrefix& prefix) {
 
 }  // namespace
 
-SavedPrefix Engine::save_prefix(std::uint64_t tenant, std::vector<TokenId> tokens) {
+SavedPrefix Engine::save_prefix(PrefixOwner owner, std::vector<TokenId> tokens) {
   SavedPrefix saved;
   // Allocates everything, so that the engine thread does not.
   saved.blocks.reserve(
       state_->memory.most_exported_bytes(static_cast<int>(blocks_for(tokens.size()))));
   int n = 0;
-  state_->wait_for([&] { n = state_->scheduler.save(tenant, tokens, saved.blocks); });
+  state_->wait_for([&] { n = state_->scheduler.save(owner, tokens, saved.blocks); });
   tokens.resize(static_cast<std::size_t>(n));
   saved.tokens = std::move(tokens);
   cut_invalid(state_->memory, saved);
   return saved;
 }
 
-Result<int> Engine::restore_prefix(std::uint64_t tenant, const SavedPrefix& prefix) {
+Result<int> Engine::restore_prefix(PrefixOwner owner, const SavedPrefix& prefix) {
   WICK_DO(check_prefix(prefix));
   int n = 0;
-  state_->wait_for([&] { n = state_->scheduler.restore(tenant, prefix.tokens, prefix.blocks); });
+  state_->wait_for([&] { n = state_->scheduler.restore(owner, prefix.tokens, prefix.blocks); });
   return n;
 }
 

@@ -98,7 +98,7 @@ PrefixCache::Match Scheduler::find(const SchedulerRequest& terms) const noexcept
     return {.miss = {.reason = MissReason::kOff, .wanted = tokens[0]}};
   }
   // The last token is always computed, because its logits are wanted.
-  return prefixes_.find(terms.tenant, tokens, static_cast<int>(tokens.size()) - 1);
+  return prefixes_.find(terms.prefix_owner(), tokens, static_cast<int>(tokens.size()) - 1);
 }
 
 // Gives `entry` a slot and blocks for all its tokens; false if they do not fit, and nothing
@@ -149,7 +149,7 @@ void Scheduler::release_slot(SchedulerEntry& entry) noexcept {
     if (!entry.is_failed && end > begin && memory_.can_cut_blocks() &&
         memory_.rollback(entry.slot, entry.done) == entry.done) {
       const BlockId tail = memory_.blocks(entry.slot).back();
-      prefixes_.touch(prefixes_.add(entry.tenant, entry.node,
+      prefixes_.touch(prefixes_.add(entry.prefix_owner(), entry.node,
                                     std::span(*entry.tokens).subspan(begin, end - begin), tail));
     } else {
       prefixes_.touch(entry.node);
@@ -325,7 +325,8 @@ std::span<const TokenId> Scheduler::block_ids(const SchedulerEntry& entry,
 void Scheduler::extend(SchedulerEntry& entry) noexcept {
   if (!options_.enable_prefix_caching || entry.prompt_output != PromptOutput::kLastLogits) return;
   while (entry.done == entry.n_shared * kBlockTokens && entry.missing() > kBlockTokens) {
-    const int node = prefixes_.next(entry.tenant, entry.node, block_ids(entry, entry.n_shared));
+    const int node =
+        prefixes_.next(entry.prefix_owner(), entry.node, block_ids(entry, entry.n_shared));
     if (node < 0) return;
     if (!memory_.adopt(entry.slot, entry.n_shared, prefixes_.block(node))) return;
     entry.node = node;
@@ -349,8 +350,9 @@ bool Scheduler::is_computed_by_other(const SchedulerEntry& entry) const noexcept
   const auto ids = block_ids(entry, entry.n_shared);
   return std::any_of(slices_.begin(), slices_.end(), [&](const Slice& slice) {
     const SchedulerEntry& other = *slice.entry;
-    if (other.tenant != entry.tenant || other.node != entry.node ||
-        other.n_shared != entry.n_shared || other.known() < (other.n_shared + 1) * kBlockTokens) {
+    if (other.tenant != entry.tenant || other.adapters != entry.adapters ||
+        other.node != entry.node || other.n_shared != entry.n_shared ||
+        other.known() < (other.n_shared + 1) * kBlockTokens) {
       return false;
     }
     const auto theirs = block_ids(other, other.n_shared);
@@ -375,8 +377,8 @@ void Scheduler::publish() noexcept {
     if (entry->is_failed) continue;
     while (entry->done >= (entry->n_shared + 1) * kBlockTokens) {
       const BlockId own = memory_.blocks(entry->slot)[static_cast<std::size_t>(entry->n_shared)];
-      const int node =
-          prefixes_.add(entry->tenant, entry->node, block_ids(*entry, entry->n_shared), own);
+      const int node = prefixes_.add(entry->prefix_owner(), entry->node,
+                                     block_ids(*entry, entry->n_shared), own);
       // Another entry has published the same block: one copy is enough.
       if (prefixes_.block(node) != own)
         memory_.replace(entry->slot, entry->n_shared, prefixes_.block(node));

@@ -39,14 +39,17 @@ enum class PromptOutput : std::uint8_t {
 
 struct Sequence;  // the caller's; the scheduler only keeps the pointer
 
-struct SchedulerRequest {    // what the caller says about a request
-  std::uint64_t id = 0;      // ascending in order of arrival
-  std::uint64_t tenant = 0;  // tenants never share cache entries
-  int priority = 0;          // -kMaxPriority (background) to kMaxPriority
+struct SchedulerRequest {      // what the caller says about a request
+  std::uint64_t id = 0;        // ascending in order of arrival
+  std::uint64_t tenant = 0;    // tenants never share cache entries
+  std::uint64_t adapters = 0;  // key of its LoRA adapters; entries of others are never shared
+  int priority = 0;            // -kMaxPriority (background) to kMaxPriority
   PromptOutput prompt_output = PromptOutput::kLastLogits;
   // Prompt and answer so far. The caller owns and appends to it, and keeps it until remove().
   const std::vector<TokenId>* tokens = nullptr;
   Sequence* owner = nullptr;  // to find it again; may be null
+
+  PrefixOwner prefix_owner() const noexcept { return {tenant, adapters}; }
 };
 
 struct SchedulerEntry : SchedulerRequest {  // the scheduler's state of it, until remove()
@@ -90,8 +93,8 @@ struct StepBudget {     // prompt tokens of one step
 
 struct SchedulerOptions {
   int max_seqs = 4;
-  int max_batch_tokens = 512;  // at least max_seqs
-  int max_rows = 4;            // of logits in a step; at least max_seqs
+  int max_batch_tokens = 512;        // at least max_seqs
+  int max_rows = 4;                  // of logits in a step; at least max_seqs
   bool takes_whole_prompts = false;  // encoders: a prompt is one slice
   bool enable_prefix_caching = true;
   bool explain_other_tenants = false;
@@ -130,9 +133,8 @@ class Scheduler {
   // Cold: between two steps: exports the cached prefix of `tokens` as bytes, one block per 16
   // tokens (the last may be partial), and imports it as if it had been computed. Both return the
   // number of tokens; restore() stops when no block can be evicted.
-  int save(std::uint64_t tenant, std::span<const TokenId> tokens,
-           std::vector<std::byte>& out) const;
-  int restore(std::uint64_t tenant, std::span<const TokenId> tokens,
+  int save(PrefixOwner owner, std::span<const TokenId> tokens, std::vector<std::byte>& out) const;
+  int restore(PrefixOwner owner, std::span<const TokenId> tokens,
               std::span<const std::byte> blocks) noexcept;
 
   // Drops the cached prefixes of a tenant that has no entries left; `wipe` also zeroes the blocks.

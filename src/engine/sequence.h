@@ -42,6 +42,7 @@ struct Sequence {
            const Tokenizer& tokenizer, const SequenceSizes& sizes, std::int64_t now_ns)
       : id(request_id),
         tenant(request.tenant),
+        adapters(std::move(request.adapters)),
         priority(request.priority),
         prompt_output(prompt_wish),
         tokens(std::move(request.prompt)),
@@ -90,6 +91,7 @@ struct Sequence {
 
   RequestId id;
   std::uint64_t tenant;
+  std::vector<AdapterUse> adapters;
   int priority;
   PromptOutput prompt_output;
   std::vector<TokenId> tokens;      // prompt and answer so far

@@ -78,6 +78,7 @@ struct Engine::State {
   std::vector<Pos> positions;
   std::vector<SeqId> seqs;
   std::vector<int> logit_rows;
+  std::vector<AdapterRun> adapter_runs;
 
   std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
 

@@ -67,8 +67,14 @@ StepBudget Engine::State::budget() const noexcept {
 }
 
 Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
-  std::size_t n = 0, m = 0;
+  std::size_t n = 0, m = 0, n_runs = 0;
   for (const Slice& slice : slices) {
+    for (const AdapterUse& use : slice.entry->owner->adapters) {
+      adapter_runs[n_runs++] = {.adapter = use.adapter,
+                                .first = static_cast<int>(n),
+                                .count = slice.count,
+                                .scale = use.scale};
+    }
     for (int i = 0; i < slice.count; ++i, ++n) {
       positions[n] = slice.begin + i;
       const auto at = static_cast<std::size_t>(positions[n]);
@@ -82,7 +88,8 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
   return {.tokens = std::span(tokens).first(n),
           .positions = std::span(positions).first(n),
           .seqs = std::span(seqs).first(n),
-          .logit_rows = std::span(logit_rows).first(m)};
+          .logit_rows = std::span(logit_rows).first(m),
+          .adapters = std::span(adapter_runs).first(n_runs)};
 }
 
 void Engine::State::compute(std::span<const Slice> slices) noexcept {

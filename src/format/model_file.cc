@@ -86,7 +86,20 @@ Result<ModelFile> ModelFile::open(const std::filesystem::path& path,
   WICK_TRY(state->format, detect(path));
   const bool is_gguf = state->format == FileFormat::kGguf;
   WICK_TRY(state->parts, is_gguf ? open_gguf(path) : open_safetensors(path, families));
-  WICK_TRY(state->by_name, index_by_name(state->parts.tensors, path.string()));
+  return index(std::move(state));
+}
+
+Result<ModelFile> ModelFile::open_adapter(const std::filesystem::path& path) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  WICK_TRY(state->format, detect(path));
+  const bool is_gguf = state->format == FileFormat::kGguf;
+  WICK_TRY(state->parts, is_gguf ? open_gguf(path) : open_peft(path));
+  return index(std::move(state));
+}
+
+Result<ModelFile> ModelFile::index(std::unique_ptr<State> state) {
+  WICK_TRY(state->by_name, index_by_name(state->parts.tensors, state->path.string()));
   for (const MappedFile& file : state->parts.files)
     state->bytes += file.bytes().size();
   return ModelFile(std::move(state));

@@ -50,6 +50,10 @@ class ModelFile {
   static Result<ModelFile> open(const std::filesystem::path& path,
                                 std::span<const HfFamily> families = {});
 
+  // A LoRA adapter: a .gguf file, or a folder of PEFT's with adapter_model.safetensors (or that
+  // file), whose adapter_config.json stands under "adapter.peft".
+  static Result<ModelFile> open_adapter(const std::filesystem::path& path);
+
   ModelFile(ModelFile&&) noexcept;
   ModelFile& operator=(ModelFile&&) noexcept;
   ~ModelFile();
@@ -73,6 +77,7 @@ class ModelFile {
  private:
   struct State;
   explicit ModelFile(std::unique_ptr<State> state);
+  static Result<ModelFile> index(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

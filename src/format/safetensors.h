@@ -31,6 +31,10 @@ Result<SafetensorsFile> parse_safetensors(std::span<const std::byte> bytes, std:
 Result<ModelParts> open_safetensors(const std::filesystem::path& path,
                                     std::span<const HfFamily> families);
 
+// Opens PEFT's adapter_model.safetensors with adapter_config.json beside it; `path` is the folder
+// or the file.
+Result<ModelParts> open_peft(const std::filesystem::path& path);
+
 // Does `bytes` begin as a safetensors file does: a plausible length, then '{'?
 bool has_safetensors_magic(std::span<const std::byte> bytes) noexcept;
 

@@ -292,4 +292,31 @@ Result<ModelParts> open_safetensors(const fs::path& path, std::span<const HfFami
   return parts;
 }
 
+Result<ModelParts> open_peft(const fs::path& path) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(path, ignored);
+  const fs::path folder = is_folder ? path : path.parent_path();
+  const fs::path weights = is_folder ? path / "adapter_model.safetensors" : path;
+  if (!is_there(weights)) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "no_adapter",
+                 .message = cat(printable(folder.string()), ": has no adapter_model.safetensors"),
+                 .hint = is_there(folder / "adapter_model.bin")
+                             ? "save adapter_model.bin as safetensors: model.save_pretrained(…)"
+                             : "a LoRA adapter is a .gguf file or a folder of PEFT's"};
+  }
+  ModelParts parts;
+  WICK_DO(append_shard(parts, weights));
+  WICK_TRY(const auto config, text_beside(parts, folder, "adapter_config.json"));
+  if (!config) {
+    return Error{.code = ErrorCode::kNotFound,
+                 .id = "missing_config",
+                 .message = cat(printable(folder.string()),
+                                ": has no adapter_config.json, which has the adapter's scale"),
+                 .hint = "fetch adapter_config.json of the adapter into this folder"};
+  }
+  parts.metadata.set_string("adapter.peft", *config);
+  return parts;
+}
+
 }  // namespace wick

@@ -115,6 +115,7 @@ Result<void> take_lists(const wick_generation& g, Generation& out) {
     out.more.emplace_back(one.key, one.value);
   }
   WICK_TRY(out.stop, texts(g.stop, g.n_stop, "a stop sequence, or stops,"));
+  WICK_TRY(out.adapters, texts(g.adapters, g.n_adapters, "an adapter, or adapters,"));
   if (g.dry_sequence_breakers != nullptr) {
     WICK_TRY(out.dry_sequence_breakers,
              texts(g.dry_sequence_breakers, g.n_dry_breakers, "a text of dry_sequence_breakers"));
@@ -156,6 +157,7 @@ Result<ModelOptions> to_cpp(const wick_model_options* given) {
   ModelOptions out;
 #define WICK_TAKE(name) take(c.name, out.name);
   WICK_MODEL_FIELDS(WICK_TAKE)
+  WICK_TRY(out.adapters, texts(c.adapters, c.n_adapters, "an adapter, or adapters,"));
   if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
   if (c.progress == nullptr) return out;
   out.progress = [sink = c.progress, user = c.progress_user](const OpenProgress& p) {

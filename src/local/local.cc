@@ -92,6 +92,8 @@ Result<void> LocalModel::check_caller() const {
 // The mapping was changed after it was checked; reading it could kill the process.
 Result<void> LocalModel::check_files() const {
   WICK_DO(file_.check_untouched());
+  for (const Adapter& adapter : adapters_->all())
+    WICK_DO(adapter.file().check_untouched());
   return draft_file_ ? draft_file_->check_untouched() : Result<void>();
 }
 
@@ -122,6 +124,8 @@ Result<void> LocalModel::load_parts(const LocalOptions& options, std::vector<Dev
     sources.draft = &*draft_file_;
     sources.draft_progress = loading(options.progress, *draft_file_);
   }
+  WICK_TRY(adapters_, Adapters::open(options.adapters));
+  sources.adapters = adapters_->all();
   WICK_TRY(engine_, load_engine(file_, options.engine, std::move(sources)));
   memory_ = engine_->memory();
   WICK_DO(check_limit(memory_, options.memory_limit_bytes));
@@ -147,6 +151,15 @@ ModelInfo LocalModel::info() const {
           .context = engine_->context(),
           .vocabulary = tokenizer().size(),
           .memory = memory_};
+}
+
+Result<std::vector<AdapterInfo>> LocalModel::adapters(const std::string& /*model*/) {
+  return adapters_->list();
+}
+
+Result<void> LocalModel::set_adapters(const std::string& /*model*/,
+                                      std::span<const std::string> wanted) {
+  return adapters_->set(wanted);
 }
 
 Result<std::vector<TokenId>> LocalModel::tokenize(const std::string& /*model*/,

@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "format/metadata.h"
 #include "format/model_file.h"
+#include "local/adapters.h"
 #include "local/chat_templates.h"
 #include "local/counters.h"
 #include "local/infill.h"
@@ -38,8 +39,9 @@ struct LocalOptions {
   std::string device = "auto", tensor_split = {};
   DeviceRegistry* devices = nullptr;  // null = the shared devices of this process
   EngineOptions engine = {};
-  std::filesystem::path draft_model = {};  // empty = none
-  std::vector<FileId> inputs = {};         // further files that this program reads, for files()
+  std::filesystem::path draft_model = {};    // empty = none
+  std::vector<AdapterOption> adapters = {};  // LoRA
+  std::vector<FileId> inputs = {};           // further files that this program reads, for files()
 
   std::string chat_template = {};  // replaces the model's own
   // A model that may need more memory is refused before loading (id "memory_limit"). 0 = no limit.
@@ -66,6 +68,8 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
                                         std::shared_ptr<Wake> wake = {}) override;
   Result<RequestEstimate> estimate(const Request& request) override;
   Result<std::vector<ModelInfo>> models() override;
+  Result<std::vector<AdapterInfo>> adapters(const std::string& model) override;
+  Result<void> set_adapters(const std::string& model, std::span<const std::string> wanted) override;
   Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override;
   Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
   Result<std::string> apply_template(const Request& request) override;
@@ -111,7 +115,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   Result<void> check_files() const;
   Result<void> load_parts(const LocalOptions& options, std::vector<DeviceShare> devices);
   Result<MarkedText> render(Object context, std::stop_token stop = {}) const;
-  const SessionKind& session_kind();
+  Result<SessionKind> session_kind(std::span<const AdapterUse> uses);
   template <class Text, class Tokens>
   Result<std::vector<Embedding>> embed_all(std::span<const Text> texts, const EmbedOptions& options,
                                            const Tokens& tokens_of);
@@ -123,6 +127,7 @@ class LocalModel final : public Provider, public std::enable_shared_from_this<Lo
   const pid_t process_ = ::getpid();
   ModelFile file_;
   std::optional<ModelFile> draft_file_;
+  std::unique_ptr<Adapters> adapters_;
   std::vector<FileId> inputs_;
   std::unique_ptr<Engine> engine_;
   ModelMemory memory_ = {};

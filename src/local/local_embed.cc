@@ -75,11 +75,13 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
   WICK_DO(check_caller());
   WICK_DO(check_files());
   WICK_TRY(const Pooling pooling, pooling_of(metadata(), options.pooling));
+  WICK_TRY(const std::vector<AdapterUse> adapters, adapters_->uses({}));
   std::vector<Embedding> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {
     Pending pending{*engine_};
     for (const Text& text : texts.first(std::min(kTogether, texts.size()))) {
       EmbedRequest request{.pooling = pooling,
+                           .adapters = adapters,
                            .tenant = options.tenant,
                            .priority = options.priority,
                            .time_limit_ms = options.time_limit_ms};

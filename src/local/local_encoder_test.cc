@@ -95,8 +95,8 @@ TEST(LocalEncoder, OfOneTokenIsItself) {
   const auto all = model->embed_tokens({}, ids, {});
   ASSERT_TRUE(all);
   EXPECT_EQ(all->at(0).values, all->at(1).values);
-  const double length = std::inner_product(
-      all->at(0).values.begin(), all->at(0).values.end(), all->at(0).values.begin(), 0.0);
+  const double length = std::inner_product(all->at(0).values.begin(), all->at(0).values.end(),
+                                           all->at(0).values.begin(), 0.0);
   EXPECT_NEAR(length, 1, 1e-6);
 }
 

@@ -278,6 +278,16 @@ Result<RequestEstimate> LocalPool::estimate(const Request& request) {
   return model->estimate(request);
 }
 
+Result<std::vector<AdapterInfo>> LocalPool::adapters(const std::string& name) {
+  WICK_TRY(const Held model, get(name));
+  return model->adapters(name);
+}
+
+Result<void> LocalPool::set_adapters(const std::string& name, std::span<const std::string> wanted) {
+  WICK_TRY(const Held model, get(name));
+  return model->set_adapters(name, wanted);
+}
+
 Result<std::vector<TokenId>> LocalPool::tokenize(const std::string& name, std::string_view text) {
   WICK_TRY(const Held model, get(name));
   return model->tokenize(name, text);

@@ -71,6 +71,8 @@ class LocalPool final : public Provider {
   Result<void> unload(const std::string& name) override;               // kNotFound: not there
   Result<void> pin(const std::string& name, bool is_pinned) override;  // never evicted then
   Result<void> keep(const std::string& name, std::int64_t keep_ms) override;
+  Result<std::vector<AdapterInfo>> adapters(const std::string& model) override;
+  Result<void> set_adapters(const std::string& model, std::span<const std::string> wanted) override;
   Result<std::vector<TokenId>> tokenize(const std::string& model, std::string_view text) override;
   Result<std::string> detokenize(const std::string& model, std::span<const TokenId> ids) override;
   Result<std::string> apply_template(const Request& request) override;

@@ -192,6 +192,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   generate.max_tokens = g.max_tokens;
   generate.stop = g.stop;
   generate.stop_token_ids = g.stop_token_ids;
+  WICK_TRY(generate.adapters, adapters_->uses(g.adapters));
   generate.tenant = g.tenant;
   generate.priority = g.priority;
   generate.time_limit_ms = g.time_limit_ms;

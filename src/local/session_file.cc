@@ -113,6 +113,12 @@ Fingerprint model_fingerprint(const ModelFile& file) {
   return end(sum);
 }
 
+Fingerprint fingerprint_of(std::span<const std::byte> bytes) {
+  Sha256 sum;
+  sum.add(bytes);
+  return end(sum);
+}
+
 Result<void> write_session(const std::filesystem::path& path, const SessionKind& kind,
                            const SavedSession& session, std::span<const FileId> inputs) {
   Header h = {.magic = {},

@@ -40,6 +40,9 @@ using Fingerprint = std::array<std::byte, 32>;
 // not detected.
 Fingerprint model_fingerprint(const ModelFile& file);
 
+// The SHA-256 of `bytes`, for a model with what else its keys and values depend on.
+Fingerprint fingerprint_of(std::span<const std::byte> bytes);
+
 struct SessionKind {  // what a file and an engine must agree on
   Fingerprint model = {};
   KvType k_type = KvType::kBF16, v_type = KvType::kBF16;

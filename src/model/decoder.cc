@@ -36,7 +36,7 @@ int Decoder::threads() const noexcept {
 }
 
 std::size_t Decoder::weight_bytes() const noexcept {
-  return state_->weights.bytes;
+  return state_->weights.bytes + state_->weights.adapter_bytes;
 }
 
 std::int64_t Decoder::products_per_token() const noexcept {
@@ -79,6 +79,12 @@ void check(const Batch& batch, const DecoderSpec& spec, const DecoderOptions& op
                "token outside the vocabulary");
     WICK_CHECK(batch.positions[i] >= 0 && batch.positions[i] < options.context, "position");
     WICK_CHECK(batch.seqs[i] >= 0 && batch.seqs[i] < options.max_seqs, "sequence");
+  }
+  for (const AdapterRun& run : batch.adapters) {
+    WICK_CHECK(
+        run.adapter >= 0 && static_cast<std::size_t>(run.adapter) < options.adapters.size() &&
+            run.first >= 0 && run.count > 0 && static_cast<std::size_t>(run.first + run.count) <= n,
+        "adapters of a batch");
   }
   for (const int row : batch.logit_rows)
     WICK_CHECK(row >= 0 && static_cast<std::size_t>(row) < n, "logit row outside the batch");
@@ -137,6 +143,7 @@ class ForwardPass {
                        .n = n});
     pass_->in = is_parallel_ ? branch() : pass_->x;
     here.backend->begin_pass();
+    here.backend->use_adapters(batch_.adapters);
   }
 
   Tensor branch() const noexcept {
@@ -296,8 +303,8 @@ Result<std::span<const float>> Decoder::project(std::span<const float> pooled) n
   }
   last.backend->end_pass();
   WICK_DO(model.finish());
-  return std::span<const float>(State::read_back(
-      last.memory, x.data, static_cast<std::size_t>(x.cols), model.host_states));
+  return std::span<const float>(
+      State::read_back(last.memory, x.data, static_cast<std::size_t>(x.cols), model.host_states));
 }
 
 }  // namespace wick

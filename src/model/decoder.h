@@ -18,6 +18,7 @@
 #include "backend/device.h"
 #include "base/result.h"
 #include "format/model_file.h"
+#include "model/adapter.h"
 #include "model/placement.h"
 #include "model/sequence_memory.h"
 #include "model/spec.h"
@@ -34,6 +35,7 @@ struct DecoderOptions {
   int max_seqs = 1;
   int threads = 0;             // of a CPU; 0 = what this process may use
   LoadProgress progress = {};  // called during load(), on its thread
+  std::span<const Adapter> adapters = {};  // LoRA; must outlive the decoder
 };
 
 class Decoder {

@@ -34,6 +34,10 @@ Result<DecoderOptions> checked(DecoderOptions options, const DecoderSpec& spec) 
   if (options.max_seqs < 1 || options.max_seqs > kMaxModelSeqs) {
     return bad_option("the number of sequences", options.max_seqs, kMaxModelSeqs);
   }
+  if (options.adapters.size() > static_cast<std::size_t>(kMaxAdapters)) {
+    return bad_option("the number of adapters", static_cast<std::int64_t>(options.adapters.size()),
+                      kMaxAdapters);
+  }
   return options;
 }
 
@@ -104,6 +108,13 @@ std::vector<RopeParams> rotations(const Decoder::State& model, int device) {
   return ropes;
 }
 
+int max_rank(std::span<const Adapter> adapters) noexcept {
+  int most = 0;
+  for (const Adapter& adapter : adapters)
+    most = std::max(most, adapter.max_rank());
+  return most;
+}
+
 // Scratch, activations and rotations on each device, large enough for every later launch.
 Result<void> make_ready(Decoder::State& model) {
   const DecoderSpec& spec = model.spec;
@@ -116,6 +127,8 @@ Result<void> make_ready(Decoder::State& model) {
                              .max_context = model.options.context,
                              .max_seqs = model.options.max_seqs,
                              .experts = w.experts,
+                             .max_adapters = static_cast<int>(model.options.adapters.size()),
+                             .max_rank = max_rank(model.options.adapters),
                              .threads = model.options.threads};
   const auto floats = [](const Tensor& all) {
     return static_cast<std::size_t>(all.rows) * static_cast<std::size_t>(all.cols);
@@ -141,9 +154,16 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
   const std::uint64_t all_bytes = tensor_bytes(file);
   WICK_DO(report(given, 0, all_bytes));
   Binder binder(file, placement.devices, arch.names, options.context);
-  const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
+  binder.use(given.adapters);
+  for (const Adapter& adapter : given.adapters) {
+    WICK_DO(
+        adapter.check_architecture(file.metadata().string("general.architecture").value_or("")));
+  }
+  const Binder::Matrix vocab_rows{.out = spec.vocab, .in = spec.d_model, .takes_adapters = false};
   binder.use(placement.embedding());
   WICK_TRY(table, binder.matrix("token_embd.weight", vocab_rows));
+  const bool is_head = spec.is_tied && placement.head() == placement.embedding();
+  if (is_head && !spec.encoder) WICK_DO(binder.adapt("output.weight", vocab_rows));
   WICK_DO(bind_embeddings(binder, options.context));
   const std::size_t table_bytes = binder.bytes();
   const std::int64_t table_weights = binder.matrix_weights();
@@ -155,6 +175,7 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
   products_per_token = binder.matrix_weights() - table_weights;
   binder.use(placement.head());
   WICK_DO(bind_end(binder));
+  WICK_DO(binder.check_adapters());
   // A step reads every matrix once, but only one row of the embedding table, unless it is the LM
   // head too, and of experts only those that its token goes to.
   bytes_read_per_token =
@@ -199,10 +220,11 @@ Result<void> Decoder::State::bind_end(Binder& binder) {
     WICK_TRY(head_bias[0], binder.vector("output.bias", spec.vocab));
   }
   head[0] = table;
-  const Binder::Matrix vocab_rows{spec.vocab, spec.d_model};
+  const Binder::Matrix vocab_rows{.out = spec.vocab, .in = spec.d_model, .takes_adapters = false};
   if (!spec.is_tied || placement.head() != placement.embedding()) {
     WICK_TRY(head[0],
              binder.matrix(spec.is_tied ? "token_embd.weight" : "output.weight", vocab_rows));
+    WICK_DO(binder.adapt("output.weight", vocab_rows));
   }
   return {};
 }

@@ -6,6 +6,10 @@ namespace wick {
 
 namespace {
 
+Binder::Matrix own(int out, int in) noexcept {
+  return {.out = out, .in = in, .takes_adapters = false};
+}
+
 // Gate and up are two tensors, or one that holds an expert's gate and then its up.
 Result<void> bind_experts(MoeFfn& ffn, Binder& binder, const MoeSpec& spec, int d_model,
                           int layer) {
@@ -44,9 +48,9 @@ Result<void> bind_shared(SharedExpert& shared, Binder& binder, const MoeSpec& sp
   const int hidden = spec.shared_hidden;
   shared.hidden = hidden;
   if (hidden == 0) return {};
-  WICK_TRY(shared.gate, binder.matrix("blk.{}.ffn_gate_shexp.weight", {hidden, d_model}, layer));
-  WICK_TRY(shared.up, binder.matrix("blk.{}.ffn_up_shexp.weight", {hidden, d_model}, layer));
-  WICK_TRY(shared.down, binder.matrix("blk.{}.ffn_down_shexp.weight", {d_model, hidden}, layer));
+  WICK_TRY(shared.gate, binder.matrix("blk.{}.ffn_gate_shexp.weight", own(hidden, d_model), layer));
+  WICK_TRY(shared.up, binder.matrix("blk.{}.ffn_up_shexp.weight", own(hidden, d_model), layer));
+  WICK_TRY(shared.down, binder.matrix("blk.{}.ffn_down_shexp.weight", own(d_model, hidden), layer));
   if (spec.has_shared_gate) {
     WICK_TRY(shared.router, binder.row("blk.{}.ffn_gate_inp_shexp.weight", d_model, layer));
   }
@@ -60,7 +64,7 @@ Result<MoeFfn> bind(Binder& binder, const MoeSpec& spec, const BlockSpec& block,
   MoeFfn ffn{
       .step = {.routing = spec.routing, .act = spec.act, .limit = spec.limit, .alpha = spec.alpha}};
   const int n = spec.routing.n_experts;
-  WICK_TRY(ffn.step.router, binder.matrix("blk.{}.ffn_gate_inp.weight", {n, d_model}, layer));
+  WICK_TRY(ffn.step.router, binder.matrix("blk.{}.ffn_gate_inp.weight", own(n, d_model), layer));
   if (spec.has_router_bias) {
     WICK_TRY(ffn.step.router_bias, binder.vector("blk.{}.ffn_gate_inp.bias", n, layer));
   }

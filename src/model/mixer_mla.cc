@@ -18,7 +18,8 @@ Result<void> bind_heads(MlaMixer& mixer, Binder& binder, const MlaSpec& spec, in
     return {};
   }
   const int rows = spec.nope_dim + spec.v_dim;
-  const Binder::Matrix joint{std::int64_t{spec.n_heads} * rows, spec.kv_rank};
+  const Binder::Matrix joint{
+      .out = std::int64_t{spec.n_heads} * rows, .in = spec.kv_rank, .takes_adapters = false};
   mixer.from_latent.first_row = spec.nope_dim;
   WICK_TRY(mixer.from_latent.w, binder.matrix("blk.{}.attn_kv_b.weight", joint, layer));
   WICK_TRY(mixer.to_latent.w, binder.transposed_heads("blk.{}.attn_kv_b.weight", spec.n_heads,

@@ -15,21 +15,23 @@ constexpr std::uint64_t kSpareShare = 10;
 
 // Weights of each part, in their order.
 Result<std::vector<std::uint64_t>> weights_of_parts(const ModelFile& file, const Arch& arch,
-                                                    const DecoderSpec& spec) {
+                                                    const DecoderSpec& spec,
+                                                    std::span<const Adapter> adapters = {}) {
   Decoder::State model;
   model.spec = spec;
   model.placement.parts.resize(2 * spec.blocks.size() + 2);  // each on its own device
   std::iota(model.placement.parts.begin(), model.placement.parts.end(), 0);
   model.placement.devices.resize(model.placement.parts.size());
-  WICK_DO(model.bind(file, arch, {}));
+  WICK_DO(model.bind(file, arch, {.adapters = adapters}));
   return std::vector<std::uint64_t>(model.weights.bytes_on.begin(), model.weights.bytes_on.end());
 }
 
 // With their cache.
 Result<std::vector<std::uint64_t>> bytes_of_parts(const ModelFile& file, const Arch& arch,
                                                   const DecoderSpec& spec,
-                                                  const MemoryOptions& cache) {
-  WICK_TRY(std::vector<std::uint64_t> bytes, weights_of_parts(file, arch, spec));
+                                                  const MemoryOptions& cache,
+                                                  std::span<const Adapter> adapters) {
+  WICK_TRY(std::vector<std::uint64_t> bytes, weights_of_parts(file, arch, spec, adapters));
   const std::int64_t all = std::int64_t{cache.max_seqs} * cache.context;
   const auto positions = static_cast<std::uint64_t>(cache.positions > 0 ? cache.positions : all);
   for (std::size_t layer = 0; layer < spec.blocks.size(); ++layer) {
@@ -64,10 +66,10 @@ Result<PartBytes> part_bytes(const ModelFile& file, const Arch& arch) {
 }
 
 Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<DeviceShare> devices,
-                        const MemoryOptions& cache) {
+                        const MemoryOptions& cache, std::span<const Adapter> adapters) {
   if (devices.size() == 1) return Placement(*devices[0].device);
   WICK_TRY(const DecoderSpec spec, arch.spec(file));
-  WICK_TRY(const auto bytes, bytes_of_parts(file, arch, spec, cache));
+  WICK_TRY(const auto bytes, bytes_of_parts(file, arch, spec, cache, adapters));
   for (DeviceShare& one : devices)
     one.free_bytes -= one.free_bytes / kSpareShare;
   const bool has_shares = std::any_of(devices.begin(), devices.end(),
@@ -77,8 +79,8 @@ Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<Devic
   for (std::size_t part = 0; part < bytes.size(); ++part) {
     const std::size_t block = part == 0 ? 0 : (part - 1) / 2;
     const auto needed = [&] {
-      const bool has_table = part + 1 == bytes.size() && spec.is_tied &&
-                             devices[at].device == placement.devices[0];
+      const bool has_table =
+          part + 1 == bytes.size() && spec.is_tied && devices[at].device == placement.devices[0];
       return bytes[part] - (has_table ? bytes[0] : 0);
     };
     const auto is_full = [&] {

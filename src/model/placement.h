@@ -17,6 +17,7 @@
 
 namespace wick {
 
+class Adapter;
 struct Arch;
 struct DeviceShare;
 struct MemoryOptions;
@@ -55,6 +56,6 @@ Result<PartBytes> part_bytes(const ModelFile& file, const Arch& arch);
 // else as many as fit a device's free memory with their KV cache; the last device gets the rest.
 // Subtracts the placed bytes from their free_bytes.
 Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<DeviceShare> devices,
-                        const MemoryOptions& cache);
+                        const MemoryOptions& cache, std::span<const Adapter> adapters = {});
 
 }  // namespace wick

@@ -12,8 +12,6 @@
 
 namespace wick {
 
-namespace {
-
 // The first "{}" is the layer's number, the second the expert's.
 std::string with_numbers(std::string_view name, int layer, int expert) {
   const std::size_t at = name.find("{}");
@@ -23,14 +21,18 @@ std::string with_numbers(std::string_view name, int layer, int expert) {
 
 // A checkpoint of a model that sees images, too, nests its language model; that of a model without
 // its head lacks the first part of the names: "layers.0.…" for "model.layers.0.…".
-FoundTensor find_nested(const ModelFile& file, std::string name) {
+std::vector<std::string> nested_names(const std::string& name) {
   constexpr std::string_view kModel = "model.";
   const std::string_view inside =
       name.starts_with(kModel) ? std::string_view(name).substr(kModel.size()) : name;
-  const std::string spellings[] = {name, cat(inside == name ? "" : "model.language_model.", inside),
-                                   cat("language_model.", name),
-                                   name.substr(name.find('.') + 1)};
-  for (const std::string& spelling : spellings) {
+  return {name, cat(inside == name ? "" : "model.language_model.", inside),
+          cat("language_model.", name), name.substr(name.find('.') + 1)};
+}
+
+namespace {
+
+FoundTensor find_nested(const ModelFile& file, std::string name) {
+  for (const std::string& spelling : nested_names(name)) {
     if (const TensorView* const view = file.find(spelling)) return {.view = view, .name = spelling};
   }
   return {.name = std::move(name)};
@@ -132,13 +134,16 @@ Result<const Weight*> Binder::bind(const FoundTensor& found, const Wanted& want)
 Result<const Weight*> Binder::matrix(std::string_view canonical, const Matrix& want, int layer) {
   matrix_weights_ += want.out * want.in;
   const bool is_part = want.all > 0;
-  return bind(canonical,
-              {.shape = {.dim = {is_part ? want.all : want.out, want.in, 1, 1}, .rank = 2},
-               .heads = want.heads,
-               .first = want.first,
-               .count = is_part ? want.out / want.blocks : -1,
-               .blocks = want.blocks},
-              layer);
+  WICK_TRY(const Weight* const weight,
+           bind(canonical,
+                {.shape = {.dim = {is_part ? want.all : want.out, want.in, 1, 1}, .rank = 2},
+                 .heads = want.heads,
+                 .first = want.first,
+                 .count = is_part ? want.out / want.blocks : -1,
+                 .blocks = want.blocks},
+                layer));
+  if (want.takes_adapters) WICK_DO(adapt(canonical, want, layer));
+  return weight;
 }
 
 Result<const Weight*> Binder::table(std::string_view canonical, const Matrix& want, int layer) {

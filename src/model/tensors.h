@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backend/backend.h"
+#include "model/adapter.h"
 #include "model/spec.h"
 
 namespace wick {
@@ -32,6 +34,11 @@ struct FoundTensor {
 FoundTensor find_tensor(const ModelFile& file, std::span<const NameRule> names,
                         std::string_view canonical, int layer = 0, int expert = 0);
 
+// `name` with the numbers of a layer and an expert for its first and second "{}".
+std::string with_numbers(std::string_view name, int layer, int expert = 0);
+// The names that a checkpoint's tensor `name` may have inside a larger model, or without its head.
+std::vector<std::string> nested_names(const std::string& name);
+
 // "m.gguf: tensor 'blk.3.attn_q.weight' is missing".
 Error missing_tensor(const ModelFile& file, std::string_view name);
 
@@ -45,10 +52,11 @@ struct BoundNorm {
 // What Binder uploaded; lives as long as the model.
 struct Weights {
   std::vector<std::unique_ptr<Weight>> owned = {};
-  std::vector<std::vector<float>> computed = {};     // tensors that are in no file
-  std::vector<std::vector<std::byte>> turned = {};   // tensors that a file has transposed
-  std::size_t bytes = 0;                          // of the tensors in the file
-  std::vector<std::size_t> bytes_on = {};         // of all, by device
+  std::vector<std::vector<float>> computed = {};    // tensors that are in no file
+  std::vector<std::vector<std::byte>> turned = {};  // tensors that a file has transposed
+  std::size_t bytes = 0;                            // of the tensors in the file
+  std::size_t adapter_bytes = 0;                    // of LoRA adapters
+  std::vector<std::size_t> bytes_on = {};           // of all, by device
 };
 
 class Binder {
@@ -65,6 +73,11 @@ class Binder {
     weights_.bytes_on.resize(devices.size());
   }
 
+  // LoRA adapters, whose changes matrices get; check_adapters() then tells what none got.
+  void use(std::span<const Adapter> adapters) noexcept { adapters_ = adapters; }
+
+  Result<void> check_adapters() const;
+
   // Tensors that are bound from now on go to this device. The default is the first device.
   void use(int device) noexcept { device_ = static_cast<std::size_t>(device); }
 
@@ -75,9 +88,13 @@ class Binder {
     // Rows [first, first + out) of a fused tensor with `all` rows. all = 0: the whole tensor.
     std::int64_t first = 0, all = 0;
     int blocks = 1;  // of equal parts of the tensor, from each of which out / blocks rows are taken
+    bool takes_adapters = true;  // false: its op does not apply them
   };
 
   Result<const Weight*> matrix(std::string_view canonical, const Matrix& want, int layer = 0);
+  // The adapters' changes of `canonical` for a matrix that was just bound, perhaps under another
+  // name (a tied head).
+  Result<void> adapt(std::string_view canonical, const Matrix& want, int layer = 0);
   // A gain or bias of n values.
   Result<const Weight*> vector(std::string_view canonical, std::int64_t n, int layer = 0,
                                int heads = 0);
@@ -136,7 +153,7 @@ class Binder {
     int heads = 0;
     std::int64_t first = 0, count = -1;  // of its outermost dimension, -1 = all
     int blocks = 1;
-    const Shape* as = nullptr;           // shape to upload it in, if another
+    const Shape* as = nullptr;  // shape to upload it in, if another
   };
 
   Result<const Weight*> bind(std::string_view canonical, const Wanted& want, int layer);
@@ -146,6 +163,9 @@ class Binder {
                                bool is_bias = false);
   Result<const Weight*> bind(const FoundTensor& found, const Wanted& want);
   Result<const Weight*> long_factors(const GqaSpec& spec);
+  Result<void> adapt(Weight* weight, const Adapter& adapter, const Adapter::Change& change,
+                     const Matrix& want);
+  Result<const Weight*> upload_low(const TensorView& view, const WeightTransform& fix);
   Result<const Weight*> upload(const TensorView& view, const WeightTransform& fix);
   Result<const Weight*> upload(std::string_view name, std::vector<float> values,
                                const Shape& shape);  // `values` of no file
@@ -159,6 +179,8 @@ class Binder {
   std::int64_t matrix_weights_ = 0;
   std::size_t idle_bytes_ = 0;
   std::vector<const Weight*> rope_factors_;  // by device
+  std::span<const Adapter> adapters_ = {};
+  std::set<const TensorView*> adapted_ = {};  // the A matrices in use
 };
 
 }  // namespace wick

@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "base/strings.h"
+#include "provider/adapter_info.h"
 #include "provider/answer.h"
 #include "provider/infill.h"
 #include "provider/statistics.h"
@@ -69,6 +70,17 @@ class Provider {
   // How long it stays loaded without use, in milliseconds; negative: for ever.
   virtual Result<void> keep(const std::string& /*name*/, std::int64_t /*keep_ms*/) {
     return refusal("keep_alive");
+  }
+
+  // LoRA adapters of a model, and their scales for requests that choose none: "NAME[:SCALE]" as in
+  // Generation::adapters, 0 for all others.
+  virtual Result<std::vector<AdapterInfo>> adapters(const std::string& /*model*/) {
+    return refusal("adapters");
+  }
+
+  virtual Result<void> set_adapters(const std::string& /*model*/,
+                                    std::span<const std::string> /*wanted*/) {
+    return refusal("adapters");
   }
 
   // Tokens. Text is user input: names of control tokens are ordinary text, no BOS or EOS.

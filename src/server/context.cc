@@ -69,6 +69,22 @@ Result<std::string> find_model(const Context& context, const std::string& name) 
 
 namespace {
 
+// A request may name a LoRA adapter as its model (vLLM). What its field "lora" says is stronger.
+void take_adapter(const Context& context, ParsedRequest& parsed) {
+  for (const ServedModel& model : served_models(context)) {
+    if (model.name == parsed.request.model) return;
+  }
+  for (const ServedModel& model : served_models(context)) {
+    for (const std::string& adapter : model.adapters) {
+      if (adapter != parsed.request.model) continue;
+      parsed.request.model = model.name;
+      std::vector<std::string>& chosen = parsed.request.generation.adapters;
+      if (chosen.empty()) chosen = {adapter};
+      return;
+    }
+  }
+}
+
 // The larger of the client's limits is not asked for: the newer name wins.
 void set_length(ParsedRequest& parsed) {
   Generation& generation = parsed.request.generation;
@@ -106,6 +122,7 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   }
   parsed.request.tag = request.header("x-wick-tag");
   parsed.request.key = request.key_id;
+  take_adapter(context, parsed);
   WICK_TRY(parsed.request.model, find_model(context, parsed.request.model));
   return parsed;
 }

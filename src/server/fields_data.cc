@@ -134,6 +134,8 @@ constexpr Field kFields[] = {
      .help = "stop sequences"},
     {.name = "stop_sequences", .max = 16, .apis = kMessages, .set = set_stop,
      .help = "stop sequences"},
+    {.name = "lora", .kind = kList, .apis = kOneText, .set = set_lora,
+     .help = "llama.cpp's: LoRA adapters [{\"id\": 0, \"scale\": 0.5}]; those not in it are off"},
     {.name = "stop_token_ids", .kind = kList, .apis = kOneText, .set = set_stop_ids,
      .help = "ids of tokens that end the answer"},
     {.name = "time_limit_ms", .kind = kInteger, .min = 0, .max = 1 << 30, .apis = kGenerating,

@@ -53,7 +53,6 @@ class Copier {
     return out;
   }
 
- private:
   Array copy(const simdjson::dom::array& from) {
     Array out;
     for (const auto& item : from) {
@@ -63,12 +62,13 @@ class Copier {
     return out;
   }
 
+ private:
   std::size_t n_values_ = 0;
 };
 
-}  // namespace
-
-Result<Object> read_body(std::string_view body) {
+template <class Wanted>
+auto read(std::string_view body, const char* other)
+    -> Result<decltype(Copier().copy(std::declval<const Wanted&>()))> {
   if (body.size() > kMaxBodyBytes) {
     return invalid_json(cat("it has ", body.size(), " bytes, the limit is ", kMaxBodyBytes));
   }
@@ -79,14 +79,24 @@ Result<Object> read_body(std::string_view body) {
   simdjson::dom::element root;
   const auto error = parser.parse(body.data(), body.size()).get(root);
   if (error != simdjson::SUCCESS) return invalid_json(simdjson::error_message(error));
-  simdjson::dom::object object;
-  if (root.get(object) != simdjson::SUCCESS) return invalid_json("it is no object");
+  Wanted wanted;
+  if (root.get(wanted) != simdjson::SUCCESS) return invalid_json(other);
   Copier copier;
-  Object out = copier.copy(object);
+  auto out = copier.copy(wanted);
   if (copier.is_full()) {
     return invalid_json(cat("it has more than ", kMaxBodyValues, " values and keys"));
   }
   return out;
+}
+
+}  // namespace
+
+Result<Object> read_body(std::string_view body) {
+  return read<simdjson::dom::object>(body, "it is no object");
+}
+
+Result<Array> read_list(std::string_view body) {
+  return read<simdjson::dom::array>(body, "it is no list");
 }
 
 }  // namespace wick::server

@@ -11,5 +11,7 @@ namespace wick::server {
 
 // kInvalid, id "invalid_json", if it is not JSON or no object.
 Result<Object> read_body(std::string_view body);
+// The same for a body that is a list.
+Result<Array> read_list(std::string_view body);
 
 }  // namespace wick::server

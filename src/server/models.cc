@@ -41,6 +41,13 @@ http::Reply list_models(const SharedContext& context, const http::Request& /*req
   json.object().field("object", "list").key("data").array();
   for (const ServedModel& model : served_models(*context))
     write_model(json, *context, model, info_of(infos, model.name));
+  for (const ServedModel& model : served_models(*context)) {
+    for (const std::string& adapter : model.adapters) {  // as vLLM lists them
+      json.object().field("id", adapter).field("object", "model");
+      json.field("created", context->started_s).field("owned_by", "wick");
+      json.field("root", adapter).field("parent", model.name).end_object();
+    }
+  }
   json.end_array().end_object();
   return response;
 }

@@ -8,6 +8,7 @@
 #include "server/completions.h"
 #include "server/embeddings.h"
 #include "server/infill.h"
+#include "server/lora.h"
 #include "server/models.h"
 #include "server/ollama.h"
 #include "server/openapi.h"
@@ -72,6 +73,11 @@ constexpr Row kRows[] = {
      infill},
     {{kInfer, "GET", "/props", "context and slots of a model, in llama.cpp's format"}, props},
     {{kInfer, "GET", "/slots", "state of the slots, in llama.cpp's format"}, slots},
+    {{kInfer, "GET", "/lora-adapters", "LoRA adapters of a model, in llama.cpp's format"},
+     list_adapters},
+    {{kAdmin, "POST", "/lora-adapters",
+      "sets the scales for requests without `lora`: `[{\"id\": 0, \"scale\": 0.5}]`"},
+     set_adapters},
     {{kInfer, "GET", "/metrics", "counters and histograms for Prometheus"}, metrics},
     {{kOpen, "GET", "/openapi.json", "this table and the fields, as OpenAPI"}, openapi},
     {{kOpen, "GET", "/health", "200 while the process runs"}, health, http::Where::kLoop},

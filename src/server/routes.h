@@ -27,6 +27,7 @@ namespace wick::server {
 struct ServedModel {
   std::string name = {};
   std::vector<std::string> aliases = {};
+  std::vector<std::string> adapters = {};  // LoRA; a request may name one as its model
 };
 
 // What may change while the server runs.

@@ -25,6 +25,7 @@ SetResult set_logit_bias(const JsonValue& value, const Field& field, ParsedReque
 SetResult set_max_tokens(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_max_completion_tokens(const JsonValue& value, const Field& field,
                                     ParsedRequest& parsed);
+SetResult set_lora(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_stop(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_stop_ids(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 

@@ -3,6 +3,7 @@
 
 #include "server/errors.h"
 #include "server/limits.h"
+#include "server/lora.h"
 #include "server/setters.h"
 
 namespace wick::server {
@@ -46,6 +47,11 @@ SetResult set_stop(const JsonValue& value, const Field& field, ParsedRequest& pa
     if (one.string() == nullptr) return bad_field(field.name, "has an item that is no string");
     stops.push_back(*one.string());
   }
+  return {};
+}
+
+SetResult set_lora(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  WICK_TRY(parsed.request.generation.adapters, lora_texts(*value.array(), field.name));
   return {};
 }
 

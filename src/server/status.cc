@@ -18,14 +18,6 @@ http::Reply ready(const SharedContext& context, const http::Request& /*request*/
   return http::Response{.status = 503, .body = R"({"status":"draining"})"};
 }
 
-namespace {
-
-struct LoadedModel {
-  ModelInfo info = {};
-  Statistics now = {};
-};
-
-// The value of "model" in the query; names with "%" are for the body of a POST.
 std::string model_in(const http::Request& request) {
   std::string_view rest = request.query;
   while (!rest.empty()) {
@@ -35,6 +27,13 @@ std::string model_in(const http::Request& request) {
   }
   return "";
 }
+
+namespace {
+
+struct LoadedModel {
+  ModelInfo info = {};
+  Statistics now = {};
+};
 
 // A model that is there; none is loaded for this.
 Result<LoadedModel> look(Context& context, const http::Request& request) {

@@ -15,6 +15,9 @@ http::Reply health(const SharedContext& context, const http::Request& request,
 http::Reply ready(const SharedContext& context, const http::Request& request,
                   const std::shared_ptr<Wake>& wake);
 
+// The value of "model" in the query; names with "%" are for the body of a POST.
+std::string model_in(const http::Request& request);
+
 // llama.cpp's shapes; `model` may stand in the query.
 http::Reply props(const SharedContext& context, const http::Request& request,
                   const std::shared_ptr<Wake>& wake);

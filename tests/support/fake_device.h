@@ -59,6 +59,13 @@ class FakeBuffer final : public Buffer {
 };
 
 struct FakeWeight final : Weight {
+  void adapt(const LowRank& change) override {
+    LowRank own = change;
+    own.a = static_cast<const FakeWeight*>(change.a)->inner.get();
+    own.b = static_cast<const FakeWeight*>(change.b)->inner.get();
+    inner->adapt(own);
+  }
+
   std::unique_ptr<FakeBuffer> bytes = {};
   std::unique_ptr<Weight> inner = {};
 };
@@ -78,6 +85,10 @@ class FakeBackend final : public Backend {
   void yield() noexcept override { inner_->yield(); }
 
   void end_pass() noexcept override { inner_->end_pass(); }
+
+  void use_adapters(std::span<const AdapterRun> runs) noexcept override {
+    inner_->use_adapters(runs);
+  }
 
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
              const Embed& step) noexcept override {

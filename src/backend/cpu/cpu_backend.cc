@@ -70,6 +70,7 @@ Result<void> CpuBackend::prepare(const BackendLimits& limits, std::span<const Ro
   n_pending_ = kMaxSplitTiles * heads;
   pending_ = std::make_unique<std::atomic<int>[]>(n_pending_);
   if (limits.experts.n_experts > 0) WICK_DO(prepare_experts(limits));
+  if (limits.max_adapters > 0) WICK_DO(prepare_adapters(limits));
   for (const RopeParams& rope : ropes) {
     const auto is_same = [&](const RopeTable& table) { return table.is_for(rope); };
     if (rope.layout == RopeParams::kNone || std::any_of(ropes_.begin(), ropes_.end(), is_same)) {
@@ -86,7 +87,7 @@ std::size_t CpuBackend::scratch_bytes() const noexcept {
                       attention_.bytes() + states_.bytes() + keys_.bytes() +
                       tiles_.capacity() * sizeof(Tile) + runs_.capacity() * sizeof(Run) +
                       n_pending_ * sizeof(pending_[0]);
-  bytes += expert_scratch_bytes();
+  bytes += expert_scratch_bytes() + adapter_bytes();
   for (const RopeTable& table : ropes_)
     bytes += table.bytes();
   return bytes;

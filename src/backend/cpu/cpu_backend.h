@@ -42,7 +42,12 @@ class CpuBackend final : public Backend {
 
   void yield() noexcept override { team_.yield(); }
 
-  void end_pass() noexcept override { team_.end(); }
+  void end_pass() noexcept override {
+    adapter_runs_ = {};
+    team_.end();
+  }
+
+  void use_adapters(std::span<const AdapterRun> runs) noexcept override { adapter_runs_ = runs; }
 
   void embed(Tensor y, const Weight& table, std::span<const TokenId> ids,
              const Embed& step) noexcept override;
@@ -97,6 +102,16 @@ class CpuBackend final : public Backend {
 
   struct Chunk {
     int part = 0, row = 0, count = 0;
+  };
+
+  // The product A x of a LoRA adapter for rows [first, first + count) of a step's x, times its
+  // scale.
+  struct LowProduct {
+    const LowRank* change = nullptr;
+    int matrix = 0;  // of the step
+    int first = 0, count = 0;
+    float scale = 1;
+    float* values = nullptr;  // [count][rank]
   };
 
   struct Run {  // tokens of one sequence in a batch
@@ -161,6 +176,14 @@ class CpuBackend final : public Backend {
     return results_.as<float>() + static_cast<std::size_t>(member) * results_floats_;
   }
 
+  // adapters.cc
+  Result<void> prepare_adapters(const BackendLimits& limits);
+  std::size_t adapter_bytes() const noexcept;
+  bool is_adapted(const Weight& weight) const noexcept;
+  void multiply_low(const Linear& step, const int* index, const PreparedRows& rows) noexcept;
+  void list_low(const LowRank& change, int matrix, const int* index, int n) noexcept;
+  void add_adapters(int matrix, int row, Tensor y, int member) noexcept;
+
   // qkv.cc
   void normalize_row(std::span<const float> x, const Weight& gain, const Weight* shift,
                      const NormParams& norm, float* y) const noexcept;
@@ -221,6 +244,12 @@ class CpuBackend final : public Backend {
   AlignedBuffer expert_quantized_ = {};  // the same, quantized
   AlignedBuffer gathered_ = {};          // [members][tile][row of x]
   std::size_t gathered_bytes_ = 0;
+  std::span<const AdapterRun> adapter_runs_ = {};
+  std::vector<LowProduct> low_ = {};  // of the current step, by matrix
+  std::size_t n_low_ = 0, n_low_floats_ = 0;
+  AlignedBuffer low_values_ = {};  // their values, one after the other
+  AlignedBuffer changes_ = {};     // [members][kFewTokens * chunk rows]
+  std::size_t changes_floats_ = 0;
   std::vector<int> chosen_ = {};  // [tokens][n_active]
   std::vector<float> chosen_weights_ = {};
   std::vector<Assignment> assignments_ = {};

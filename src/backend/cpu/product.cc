@@ -173,21 +173,23 @@ void CpuBackend::product(Tensor y, const PreparedRows& rows, const Linear& step)
     const float* bias = parts.bias[chunk.part];
     float* const to = y.data + parts.column[chunk.part] + chunk.row;
     if (!is_sum && !is_factor) {
+      const Tensor part{
+          .data = to, .rows = rows.n, .cols = chunk.count, .row_stride = y.row_stride};
       if (rows.has_residuals) {
         multiply_both(w, bias, chunk.row, chunk.count, rows, results(member));
         for (int t = 0; t < rows.n; ++t)
           std::copy_n(results(member) + static_cast<std::ptrdiff_t>(t) * chunk.count, chunk.count,
                       to + static_cast<std::ptrdiff_t>(t) * y.row_stride);
       } else {
-        multiply(w, bias, chunk.row, rows,
-                 {.data = to, .rows = rows.n, .cols = chunk.count, .row_stride = y.row_stride});
+        multiply(w, bias, chunk.row, rows, part);
       }
-      finish_stored({.data = to, .rows = rows.n, .cols = chunk.count, .row_stride = y.row_stride},
-                    step);
+      add_adapters(chunk.part, chunk.row, part, member);
+      finish_stored(part, step);
       return;
     }
     float* const r = results(member);
     multiply(w, bias, chunk.row, rows, packed(r, rows.n, chunk.count));
+    add_adapters(chunk.part, chunk.row, packed(r, rows.n, chunk.count), member);
     for (int t = 0; t < rows.n; ++t) {
       float* const row = to + static_cast<std::ptrdiff_t>(t) * y.row_stride;
       const float* const own = r + static_cast<std::ptrdiff_t>(t) * chunk.count;
@@ -224,6 +226,8 @@ void CpuBackend::gated_product(Tensor y, const PreparedRows& rows, const Linear&
     float* const b = a + static_cast<std::ptrdiff_t>(rows.n) * n;
     multiply(*parts.weight[0], parts.bias[0], chunk.row, rows, packed(a, rows.n, n));
     multiply(second, second_bias, second_row + chunk.row, rows, packed(b, rows.n, n));
+    add_adapters(0, chunk.row, packed(a, rows.n, n), member);
+    add_adapters(is_fused ? 0 : 1, second_row + chunk.row, packed(b, rows.n, n), member);
     for (int t = 0; t < rows.n; ++t) {
       gate(a + static_cast<std::ptrdiff_t>(t) * n, b + static_cast<std::ptrdiff_t>(t) * n, n,
            y.data + static_cast<std::ptrdiff_t>(t) * y.row_stride + chunk.row);
@@ -236,6 +240,7 @@ void CpuBackend::linear(Tensor y, Tensor x, const Linear& step) noexcept {
              "one matrix whose product is stored may read x in two terms");
   const bool is_fine = step.is_fine && needs_quantized(step.w[0]->type);
   const PreparedRows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
+  multiply_low(step, nullptr, rows);
   if (step.epilogue == Linear::Epilogue::kGate) {
     gated_product(y, rows, step);
   } else {
@@ -247,7 +252,9 @@ void CpuBackend::logits(Tensor y, Tensor x, const Linear& head,
                         std::span<const int> rows) noexcept {
   WICK_CHECK(head.epilogue == Linear::Epilogue::kStore, "logits are stored, not added or gated");
   if (rows.empty()) return;
-  product(y, prepare_rows(x, rows.data(), static_cast<int>(rows.size()), head), head);
+  const PreparedRows prepared = prepare_rows(x, rows.data(), static_cast<int>(rows.size()), head);
+  multiply_low(head, rows.data(), prepared);
+  product(y, prepared, head);
 }
 
 }  // namespace wick

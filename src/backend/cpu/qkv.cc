@@ -118,6 +118,7 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& h
   // token mixes them without a softmax's damping: they alone read x in two terms.
   const bool is_fine = has_kv && needs_quantized(step.w.back()->type);
   const PreparedRows rows = prepare_rows(x, nullptr, x.rows, step, is_fine);
+  multiply_low(step, nullptr, rows);
 
   const int dims[] = {kv.k_dim, kv.k_dim, kv.v_dim};
   const int first_kind = has_q ? kQuery : kKey;
@@ -140,16 +141,15 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& h
                        : is_key_kept  ? keys_.as<float>() + chunk.row
                                       : results(member);
     const std::ptrdiff_t stride = kind == kQuery ? q.row_stride : is_key_kept ? keys : chunk.count;
+    const Tensor to{
+        .data = out, .rows = rows.n, .cols = chunk.count, .row_stride = static_cast<int>(stride)};
+    const CpuWeight& w = *parts.weight[chunk.part];
     if (kind == kValue && is_fine) {
-      multiply_both(*parts.weight[chunk.part], parts.bias[chunk.part], chunk.row, chunk.count, rows,
-                    out);
+      multiply_both(w, parts.bias[chunk.part], chunk.row, chunk.count, rows, out);
     } else {
-      multiply(*parts.weight[chunk.part], parts.bias[chunk.part], chunk.row, rows,
-               {.data = out,
-                .rows = rows.n,
-                .cols = chunk.count,
-                .row_stride = static_cast<int>(stride)});
+      multiply(w, parts.bias[chunk.part], chunk.row, rows, to);
     }
+    add_adapters(chunk.part, chunk.row, to, member);
     if (kind != kValue && head.is_norm_joint) return;
     for (int t = 0; t < rows.n; ++t) {
       const auto at = static_cast<std::size_t>(t);

@@ -75,8 +75,10 @@ CpuBackend::PreparedRows CpuBackend::prepare_rows(Tensor x, const int* index, in
   bool wants_quantized = false;
   bool wants_floats = false;
   bool wants_int16 = false;
+  n_low_ = 0;
   for (const Weight* w : step.w) {
     (needs_quantized(w->type) ? wants_quantized : wants_floats) = true;
+    wants_floats |= is_adapted(*w);
     wants_int16 |= matmul_.reads_int16[static_cast<std::size_t>(w->type)];
   }
   PreparedRows rows{.n = n};
