@@ -125,7 +125,7 @@ set(WICK_APART server/chat_test server/completions_test server/request_test serv
   text/tokenizer_test format/json_reader_test base/thread_team net/transfers shell/rewrites_test grammar/output_format
   grammar/json_spelling grammar/gbnf grammar/productions model/families_test model/parity_experts_test model/parity_test
   server/admission remote/anthropic remote/azure remote/gemini remote/ollama remote/openai local/adapters_test
-  local/local_tools_test model/adapter_test)
+  local/local_tools_test local/rerank_test model/adapter_test server/rerank_test)
 
 function(wick_unite target files_at_a_time)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files_at_a_time})

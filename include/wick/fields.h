@@ -47,6 +47,7 @@
 #define WICK_EMBED_FIELDS(FIELD) \
   FIELD(pooling)                 \
   FIELD(normalize)               \
+  FIELD(query)                   \
   FIELD(time_limit_ms)           \
   FIELD(priority)                \
   FIELD(tenant)

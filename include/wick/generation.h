@@ -145,7 +145,10 @@ struct Completion {
 // Options of embeddings.
 struct EmbedOptions {
   std::string pooling = {};     // "mean", "first", "last"; empty = the model file's, else mean
-  bool normalize = true;        // to L2 norm 1
+  bool normalize = true;        // to L2 norm 1; not scores
+  // Of a cross-encoder: each text is ranked for this query. `values` is then its score, before any
+  // sigmoid: larger is more relevant. Without a query a cross-encoder classifies single texts.
+  std::string query = {};
   std::stop_token cancel = {};  // cancels from any thread: an error of code kCancelled
   int time_limit_ms = 0;        // per text; then an error (id "time_limit"); 0 = no limit
   int priority = 0;             // -2 (background) to 2

@@ -176,6 +176,7 @@ typedef struct wick_embed_options {
   int priority;        /* -2 (in the background) to 2 */
   uint64_t tenant;
   wick_cancel* cancel; /* may be NULL */
+  const char* query;   /* with a cross-encoder: texts are ranked for it (wick/generation.h) */
 } wick_embed_options;
 
 WICK_API void wick_embed_options_init(wick_embed_options* options);

@@ -47,6 +47,7 @@ class PoolOptions(ModelOptions, total=False):
 class EmbedOptions(TypedDict, total=False):
     pooling: str | None  # "mean", "first", "last"; None = the model file's, else mean
     normalize: bool | None  # to L2 norm 1; True
+    query: str | None  # with a cross-encoder: the result is a text's score for this query, before any sigmoid
     time_limit_ms: int | None  # per text; then wick.Error, id "time_limit"
     priority: int | None  # -2 (background) to 2
     tenant: int | None

@@ -104,6 +104,7 @@ struct Batch {  // spans into engine-owned arrays; entries of one sequence are c
   std::span<const Pos> positions = {};   // [n]
   std::span<const SeqId> seqs = {};      // [n]
   std::span<const int> logit_rows = {};  // [m] rows of the batch which need logits, ascending
+  std::span<const TokenId> types = {};  // [n] token types of encoders; empty: all are 0
   // Ascending by first token, those of a sequence by number.
   std::span<const AdapterRun> adapters = {};
 };

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxEmbedInput = 256'000'000;
 struct EmbedFlags {
   OptionFlags settings = {};
   std::vector<std::string> texts = {};
-  std::string file = {}, pooling = {}, out = {};
+  std::string file = {}, pooling = {}, query = {}, out = {};
   bool is_plain = false, is_null = false, is_json = false, is_similarity = false;
 };
 
@@ -121,11 +121,11 @@ Result<int> run_embed(const EmbedFlags& o) {
   WICK_TRY(const auto texts, read_texts(o));
   WICK_TRY(const OpenModel model, open_model(config));
   WICK_TRY(const auto interrupt, Interrupt::begin());
-  WICK_TRY(const auto all,
-           model.provider->embed({}, texts,
-                                 {.pooling = o.pooling,
-                                  .normalize = !o.is_plain,
-                                  .cancel = interrupt->token()}));
+  WICK_TRY(const auto all, model.provider->embed({}, texts,
+                                                 {.pooling = o.pooling,
+                                                  .normalize = !o.is_plain,
+                                                  .query = o.query,
+                                                  .cancel = interrupt->token()}));
   if (!o.out.empty()) {
     std::vector<FileId> inputs = model.local != nullptr ? model.local->files() : config.files();
     if (const auto id = file_id(o.file); !o.file.empty() && id) inputs.push_back(*id);
@@ -154,6 +154,8 @@ Action setup_embed(Flags flags) {
   flags.toggle("--null", o->is_null, "the texts of a file or standard input end with NUL bytes");
   flags.text("--pooling", o->pooling,
              "mean, first (cls) or last; default is what the model file says, else mean");
+  flags.text("--query", o->query,
+             "with a cross-encoder (reranker): print the score of each text for this query");
   flags.toggle("--no-normalize", o->is_plain, "do not scale vectors to length 1");
   flags.text("-o", o->out, "write a .npy file: [texts, width], float32");
   flags.toggle("--json", o->is_json, "print JSON in the form of OpenAI's API");

@@ -142,6 +142,7 @@ Engine::State::State(Decoder d, SequenceMemory c, std::shared_ptr<const Tokenize
   tokens.resize(n_tokens);
   positions.resize(n_tokens);
   seqs.resize(n_tokens);
+  if (decoder.spec().encoder && decoder.spec().encoder->n_types > 1) types.resize(n_tokens);
   adapter_runs.resize(static_cast<std::size_t>(o.max_seqs) * decoder.options().adapters.size());
 }
 
@@ -151,6 +152,10 @@ Engine::~Engine() = default;
 
 int Engine::context() const noexcept {
   return state_->context;
+}
+
+const DecoderSpec& Engine::spec() const noexcept {
+  return state_->decoder.spec();
 }
 
 int Engine::threads() const noexcept {
@@ -332,6 +337,7 @@ Result<std::shared_ptr<EmbedResult>> Engine::submit(EmbedRequest request) {
   const DecoderSpec& spec = state_->decoder.spec();
   WICK_DO(submit({.prompt = std::move(request.prompt),
                   .adapters = std::move(request.adapters),
+                  .second_begin = request.second_begin,
                   .tenant = request.tenant,
                   .priority = request.priority,
                   .time_limit_ms = request.time_limit_ms},

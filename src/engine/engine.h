@@ -91,6 +91,7 @@ struct GenerateRequest {
   std::shared_ptr<DeltaSink> sink = {};       // shared: the reader may be destroyed first
 
   std::vector<AdapterUse> adapters = {};  // ascending by number, each once
+  int second_begin = 0;      // encoders: where the second text of a pair begins; 0 = there is none
   std::uint64_t tenant = 0;  // tenants get fair scheduling and never share cache entries
   int priority = 0;          // -2 (background) to 2; rises while waiting
   int time_limit_ms = 0;     // from submit(); then kError "time_limit". 0 = none
@@ -115,6 +116,7 @@ struct EmbedRequest {
   std::vector<TokenId> prompt = {};
   Pooling pooling = Pooling::kMean;
   std::vector<AdapterUse> adapters = {};  // as in GenerateRequest
+  int second_begin = 0;
   std::uint64_t tenant = 0;
   int priority = 0;
   int time_limit_ms = 0;
@@ -178,7 +180,8 @@ class Engine {
   ~Engine();
 
   int context() const noexcept;
-  int threads() const noexcept;  // that compute for it
+  const DecoderSpec& spec() const noexcept;  // of its model
+  int threads() const noexcept;              // that compute for it
   ModelMemory memory() const noexcept;
   // Memory on each device, in the order of the placement; some bookkeeping on the host comes on
   // top.

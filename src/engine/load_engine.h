@@ -15,9 +15,9 @@
 namespace wick {
 
 struct EngineSources {
-  std::vector<DeviceShare> devices = {};  // not empty
-  int threads = 0;                        // of a CPU; 0 = what this process may use
-  const ModelFile* draft = nullptr;       // optional; must outlive the engine, as `file` must
+  std::vector<DeviceShare> devices = {};   // not empty
+  int threads = 0;                         // of a CPU; 0 = what this process may use
+  const ModelFile* draft = nullptr;        // optional; must outlive the engine, as `file` must
   std::span<const Adapter> adapters = {};  // LoRA; must outlive the engine
   LoadProgress progress = {}, draft_progress = {};
 };

@@ -43,6 +43,7 @@ struct Sequence {
       : id(request_id),
         tenant(request.tenant),
         adapters(std::move(request.adapters)),
+        second_begin(request.second_begin),
         priority(request.priority),
         prompt_output(prompt_wish),
         tokens(std::move(request.prompt)),
@@ -92,6 +93,7 @@ struct Sequence {
   RequestId id;
   std::uint64_t tenant;
   std::vector<AdapterUse> adapters;
+  int second_begin;
   int priority;
   PromptOutput prompt_output;
   std::vector<TokenId> tokens;      // prompt and answer so far

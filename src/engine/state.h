@@ -79,6 +79,7 @@ struct Engine::State {
   std::vector<SeqId> seqs;
   std::vector<int> logit_rows;
   std::vector<AdapterRun> adapter_runs;
+  std::vector<TokenId> types;  // of encoders with two; else empty
 
   std::int64_t now_ns() const noexcept { return options.clock->now_ns(); }
 

@@ -81,6 +81,7 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
       const Sequence& s = *slice.entry->owner;
       tokens[n] = at < s.tokens.size() ? s.tokens[at] : s.draft[at - s.tokens.size()];
       seqs[n] = slice.entry->slot;
+      if (!types.empty()) types[n] = s.second_begin > 0 && positions[n] >= s.second_begin ? 1 : 0;
     }
     for (int i = slice.n_rows; i > 0; --i)
       logit_rows[m++] = static_cast<int>(n) - i;
@@ -89,6 +90,7 @@ Batch Engine::State::gather(std::span<const Slice> slices) noexcept {
           .positions = std::span(positions).first(n),
           .seqs = std::span(seqs).first(n),
           .logit_rows = std::span(logit_rows).first(m),
+          .types = std::span<const TokenId>(types).first(types.empty() ? 0 : n),
           .adapters = std::span(adapter_runs).first(n_runs)};
 }
 

@@ -31,6 +31,7 @@ struct KeyRule {
 constexpr KeyRule kConfigRules[] = {
     {"num_hidden_layers", ".block_count", Kind::kInteger},
     {"max_position_embeddings", ".context_length", Kind::kInteger},
+    {"position_offset", ".position_offset", Kind::kInteger},
     {"hidden_size", ".embedding_length", Kind::kInteger},
     // These five, and layer_norm_epsilon: Nomic's own code.
     {"n_layer", ".block_count", Kind::kInteger},

@@ -16,11 +16,10 @@ struct PoolingName {
   Pooling pooling;
 };
 
-constexpr PoolingName kPoolings[] = {{"mean", 1, Pooling::kMean},
-                                     {"mean", 0, Pooling::kMean},
-                                     {"first", 2, Pooling::kFirst},
-                                     {"cls", 2, Pooling::kFirst},  // llama.cpp's name
-                                     {"last", 3, Pooling::kLast}};
+constexpr PoolingName kPoolings[] = {
+    {"mean", 1, Pooling::kMean},   {"mean", 0, Pooling::kMean},
+    {"first", 2, Pooling::kFirst}, {"cls", 2, Pooling::kFirst},  // llama.cpp's name
+    {"last", 3, Pooling::kLast},   {"rank", 4, Pooling::kFirst}};
 
 Result<Pooling> pooling_of(const Metadata& meta, const std::string& wanted) {
   const auto arch = meta.string("general.architecture").value_or("");
@@ -63,18 +62,43 @@ struct Pending {
   }
 };
 
+// What a model makes of a text: a vector, or as a cross-encoder its scores.
+Result<void> check_kind(const DecoderSpec& spec, const EmbedOptions& options) {
+  const bool ranks = spec.encoder && spec.encoder->classifier;
+  if (!options.query.empty() && !ranks) {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "no_cross_encoder",
+                 .message =
+                     "a query is given, but the model is no cross-encoder: it has no "
+                     "classifier",
+                 .hint = "rank with a reranker, or compare embeddings of query and texts"};
+  }
+  if (ranks && !options.pooling.empty() && options.pooling != "rank") {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_pooling",
+                 .message = cat("pooling is '", printable(options.pooling),
+                                "', of a cross-encoder only 'rank' is possible")};
+  }
+  return {};
+}
+
 constexpr std::size_t kTogether = 64;  // texts in the queue at once
 
 }  // namespace
 
-// `tokens_of` makes the prompt of a text.
+// `tokens_of` makes the prompt of a text, and says where its second text begins.
 template <class Text, class Tokens>
 Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts,
                                                      const EmbedOptions& options,
                                                      const Tokens& tokens_of) {
   WICK_DO(check_caller());
   WICK_DO(check_files());
-  WICK_TRY(const Pooling pooling, pooling_of(metadata(), options.pooling));
+  WICK_DO(check_kind(engine_->spec(), options));
+  const bool ranks = engine_->spec().encoder && engine_->spec().encoder->classifier;
+  Pooling pooling = Pooling::kFirst;
+  if (!ranks) {
+    WICK_TRY(pooling, pooling_of(metadata(), options.pooling));
+  }
   WICK_TRY(const std::vector<AdapterUse> adapters, adapters_->uses({}));
   std::vector<Embedding> out;
   for (; !texts.empty(); texts = texts.subspan(std::min(kTogether, texts.size()))) {
@@ -85,29 +109,46 @@ Result<std::vector<Embedding>> LocalModel::embed_all(std::span<const Text> texts
                            .tenant = options.tenant,
                            .priority = options.priority,
                            .time_limit_ms = options.time_limit_ms};
-      WICK_TRY(request.prompt, tokens_of(text));
+      WICK_TRY(request.prompt, tokens_of(text, request.second_begin));
       WICK_TRY(auto result, engine_->submit(std::move(request)));
       pending.results.push_back(std::move(result));
     }
     const std::stop_callback cancel(options.cancel, [&pending] { pending.cancel(); });
     for (const auto& result : pending.results) {
       WICK_TRY(Embedding embedding, result->wait());
-      if (options.normalize) normalize(embedding.values);
+      if (options.normalize && !ranks) normalize(embedding.values);
       out.push_back(std::move(embedding));
     }
   }
   return out;
 }
 
+// A query and a text as the models' tokenizers pair them: BERT's has one separator between them,
+// RoBERTa's, without a second token type, two.
 Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
                                                  std::span<const std::string> texts,
                                                  const EmbedOptions& options) {
-  return embed_all(texts, options, [this](const std::string& text) -> Result<std::vector<TokenId>> {
-    const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
-    std::vector<TokenId> ids(prefix.begin(), prefix.end());
-    WICK_TRY(const auto middle, tokenizer().encode_plain(text));
-    ids.insert(ids.end(), middle.begin(), middle.end());
-    ids.insert(ids.end(), suffix.begin(), suffix.end());
+  using Ids = std::vector<TokenId>;
+  const auto prefix = tokenizer().prefix(), suffix = tokenizer().suffix();
+  const auto append = [](Ids& to, std::span<const TokenId> from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  Ids begin(prefix.begin(), prefix.end());
+  int second = 0;
+  if (!options.query.empty()) {
+    WICK_TRY(const Ids query, tokenizer().encode_plain(options.query));
+    append(begin, query);
+    append(begin, suffix);
+    const auto& encoder = engine_->spec().encoder;
+    if (encoder && encoder->n_types == 1) append(begin, suffix);
+    second = static_cast<int>(begin.size());
+  }
+  return embed_all(texts, options, [&](const std::string& text, int& at) -> Result<Ids> {
+    at = second;
+    Ids ids = begin;
+    WICK_TRY(const Ids middle, tokenizer().encode_plain(text));
+    append(ids, middle);
+    append(ids, suffix);
     return ids;
   });
 }
@@ -115,9 +156,14 @@ Result<std::vector<Embedding>> LocalModel::embed(const std::string& /*model*/,
 Result<std::vector<Embedding>> LocalModel::embed_tokens(
     const std::string& /*model*/, std::span<const std::vector<TokenId>> prompts,
     const EmbedOptions& options) {
+  if (!options.query.empty()) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "bad_query",
+                 .message = "a query ranks texts, token ids are used as they are"};
+  }
   return embed_all(
       prompts, options,
-      [](const std::vector<TokenId>& ids) -> Result<std::vector<TokenId>> { return ids; });
+      [](const std::vector<TokenId>& ids, int&) -> Result<std::vector<TokenId>> { return ids; });
 }
 
 }  // namespace wick

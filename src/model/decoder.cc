@@ -224,8 +224,9 @@ bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
 void Decoder::State::embed(const Pass& pass) noexcept {
   pass.backend.embed(pass.x, *table, pass.batch.tokens, {.scale = spec.embed_scale});
   if (types != nullptr) {
-    const auto zeros = std::span(first_type).first(pass.batch.tokens.size());
-    pass.backend.embed(pass.x, *types, zeros, {.adds = true});
+    const auto zeros = std::span<const TokenId>(first_type).first(pass.batch.tokens.size());
+    const auto of_tokens = pass.batch.types.empty() ? zeros : pass.batch.types;
+    pass.backend.embed(pass.x, *types, of_tokens, {.adds = true});
   }
   if (positions != nullptr) {
     pass.backend.embed(pass.x, *positions, pass.batch.positions, {.adds = true});
@@ -284,9 +285,27 @@ Result<std::span<const float>> Decoder::states(int first, int count) noexcept {
   return std::span<const float>(State::read_back(last.memory, rows.data, n, model.host_states));
 }
 
+// The scores of the state in x; `x` has them at last, `y` is scratch.
+void Decoder::State::classify(Backend& backend, Tensor& x, Tensor& y) noexcept {
+  const ClassifierSpec& head_spec = *spec.encoder->classifier;
+  if (head_spec.has_dense) {
+    y.cols = spec.d_model;
+    Linear step{.w = classifier.dense, .soft_cap = 1};  // tanh
+    if (head_spec.has_dense_bias) step.bias = classifier.dense_bias;
+    backend.linear(y, x, step);
+    std::swap(x, y);
+  }
+  y.cols = head_spec.n_labels;
+  Linear step{.w = classifier.out};
+  if (head_spec.has_bias) step.bias = classifier.out_bias;
+  backend.linear(y, x, step);
+  std::swap(x, y);
+}
+
 Result<std::span<const float>> Decoder::project(std::span<const float> pooled) noexcept {
   State& model = *state_;
-  if (model.dense.empty()) return pooled;
+  const bool classifies = model.spec.encoder && model.spec.encoder->classifier;
+  if (model.dense.empty() && !classifies) return pooled;
   const OnDevice& last = model.last();
   Tensor x = last.memory.pooled, y = x;
   x.rows = y.rows = 1;
@@ -301,6 +320,7 @@ Result<std::span<const float>> Decoder::project(std::span<const float> pooled) n
     last.backend->linear(y, x, {.w = model.dense[i]});
     std::swap(x, y);
   }
+  if (classifies) model.classify(*last.backend, x, y);
   last.backend->end_pass();
   WICK_DO(model.finish());
   return std::span<const float>(

@@ -33,8 +33,8 @@ struct DecoderOptions {
   int max_logit_rows = 64;     // rows of one launch that may need logits
   int context = 0;             // context size in tokens; 0 = the model's training context
   int max_seqs = 1;
-  int threads = 0;             // of a CPU; 0 = what this process may use
-  LoadProgress progress = {};  // called during load(), on its thread
+  int threads = 0;                         // of a CPU; 0 = what this process may use
+  LoadProgress progress = {};              // called during load(), on its thread
   std::span<const Adapter> adapters = {};  // LoRA; must outlive the decoder
 };
 
@@ -77,8 +77,8 @@ class Decoder {
   // The same for hidden states after the last norm: rows [first, first + count) of the batch,
   // [count, d_model], valid until the next launch. Each row at most once.
   Result<std::span<const float>> states(int first, int count) noexcept;
-  // An encoder's dense layers over a pooled vector, which is valid until the next call; the vector
-  // itself if it has none.
+  // An encoder's dense layers over a pooled vector, or a cross-encoder's scores of it, valid until
+  // the next call; the vector itself if it has none.
   Result<std::span<const float>> project(std::span<const float> pooled) noexcept;
 
   struct State;  // decoder_state.h

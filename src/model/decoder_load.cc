@@ -189,14 +189,33 @@ Result<void> Decoder::State::bind_embeddings(Binder& binder, int context) {
   const EncoderSpec& encoder = *spec.encoder;
   if (encoder.has_positions) {
     if (context > spec.ctx_train) return bad_option("the context", context, spec.ctx_train);
-    WICK_TRY(positions, binder.lookup("position_embd.weight", spec.ctx_train, spec.d_model));
+    WICK_TRY(positions, binder.lookup("position_embd.weight", spec.ctx_train, spec.d_model,
+                                      encoder.position_offset));
   }
   if (encoder.has_types) {
-    WICK_TRY(types, binder.lookup("token_types.weight", 1, spec.d_model));
+    WICK_TRY(types, binder.lookup("token_types.weight", encoder.n_types, spec.d_model));
     first_type.resize(static_cast<std::size_t>(options.max_batch_tokens));
   }
   if (encoder.embed_norm) {
     WICK_TRY(embed_norm, binder.norm("token_embd_norm", *encoder.embed_norm, spec.d_model));
+  }
+  return {};
+}
+
+Result<void> Decoder::State::bind_classifier(Binder& binder) {
+  if (!spec.encoder->classifier) return {};
+  const ClassifierSpec& head_spec = *spec.encoder->classifier;
+  if (head_spec.has_dense) {
+    WICK_TRY(classifier.dense[0],
+             binder.matrix("cls.weight", {.out = spec.d_model, .in = spec.d_model}));
+  }
+  if (head_spec.has_dense && head_spec.has_dense_bias) {
+    WICK_TRY(classifier.dense_bias[0], binder.vector("cls.bias", spec.d_model));
+  }
+  WICK_TRY(classifier.out[0],
+           binder.matrix("cls.output.weight", {.out = head_spec.n_labels, .in = spec.d_model}));
+  if (head_spec.has_bias) {
+    WICK_TRY(classifier.out_bias[0], binder.vector("cls.output.bias", head_spec.n_labels));
   }
   return {};
 }
@@ -214,7 +233,7 @@ Result<void> Decoder::State::bind_end(Binder& binder) {
       in = out;
     }
     head[0] = table;
-    return {};
+    return bind_classifier(binder);
   }
   if (spec.has_head_bias) {
     WICK_TRY(head_bias[0], binder.vector("output.bias", spec.vocab));

@@ -21,6 +21,10 @@ struct BoundBlock {
   std::variant<DenseFfn, MoeFfn> ffn = {};
 };
 
+struct BoundClassifier {
+  std::array<const Weight*, 1> dense = {}, dense_bias = {}, out = {}, out_bias = {};
+};
+
 struct OnDevice {  // a decoder's part on one device
   std::unique_ptr<Backend> backend = {};
   Activations memory = {};
@@ -45,6 +49,7 @@ struct Decoder::State {
   std::vector<TokenId> first_type = {};                 // zeros, one for each token of a batch
   BoundNorm embed_norm = {};
   std::vector<std::array<const Weight*, 1>> dense = {};
+  BoundClassifier classifier = {};
   std::vector<BoundBlock> blocks = {};
   std::size_t bytes_read_per_token = 0;
   std::int64_t products_per_token = 0;
@@ -55,15 +60,17 @@ struct Decoder::State {
 
   Result<void> bind_embeddings(Binder& binder, int context);
   Result<void> bind_end(Binder& binder);
+  Result<void> bind_classifier(Binder& binder);
   // Binds every part on its device. On a null device it only counts bytes.
   Result<void> bind(const ModelFile& file, const Arch& arch, const DecoderOptions& options);
 
   OnDevice& last() noexcept { return on[static_cast<std::size_t>(placement.head())]; }
 
   // Hot:
+  void classify(Backend& backend, Tensor& x, Tensor& y) noexcept;
   void embed(const Pass& pass) noexcept;  // the hidden state before the first layer
-  void wait(Backend& backend) noexcept;  // records its error as the fault
-  Result<void> finish() noexcept;        // waits for the last device, returns the fault
+  void wait(Backend& backend) noexcept;   // records its error as the fault
+  Result<void> finish() noexcept;         // waits for the last device, returns the fault
   // Returns `count` floats of a device's activations from `from` on: in place if the host can
   // access them, else copied to `host`.
   static std::span<float> read_back(const Activations& all, const float* from, std::size_t count,

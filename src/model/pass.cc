@@ -64,9 +64,11 @@ Widest widest(const DecoderSpec& spec) noexcept {
     std::visit(of_part, block.mixer);
     std::visit(of_part, block.ffn);
   }
-  if (spec.encoder && !spec.encoder->dense.empty()) {
-    const std::vector<int>& dense = spec.encoder->dense;
-    w.product = std::max({w.product, spec.d_model, *std::max_element(dense.begin(), dense.end())});
+  if (!spec.encoder) return w;
+  for (const int features : spec.encoder->dense)
+    w.product = std::max({w.product, spec.d_model, features});
+  if (spec.encoder->classifier) {
+    w.product = std::max({w.product, spec.d_model, spec.encoder->classifier->n_labels});
   }
   return w;
 }
@@ -102,10 +104,10 @@ Result<BoundNorm> bind_pre_mixer(Binder& binder, const BlockSpec& block, int d_m
 }
 
 Result<Residual> bind_post_mixer(Binder& binder, const BlockSpec& block, int d_model, int layer) {
-  WICK_TRY(Residual residual,
-           bind_post(binder,
-                     block.norms_sums ? "blk.{}.attn_output_norm" : "blk.{}.post_attention_norm",
-                     block.post_mixer, d_model, layer));
+  WICK_TRY(
+      Residual residual,
+      bind_post(binder, block.norms_sums ? "blk.{}.attn_output_norm" : "blk.{}.post_attention_norm",
+                block.post_mixer, d_model, layer));
   residual.scale = block.residual_scale;
   residual.norms_sum = block.norms_sums;
   return residual;
@@ -146,7 +148,9 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
                                      const DecoderOptions& options) {
   const int n = options.max_batch_tokens;
   const int logit_rows = spec.encoder ? 0 : options.max_logit_rows;
-  const int pooled = spec.encoder && !spec.encoder->dense.empty() ? 2 : 0;
+  const bool has_head =
+      spec.encoder && (!spec.encoder->dense.empty() || spec.encoder->classifier.has_value());
+  const int pooled = has_head ? 2 : 0;
   Activations all;
 
   struct Part {
@@ -154,11 +158,13 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
     int rows, cols;
   };
 
-  const std::array parts{
-      Part{&all.x, n, spec.d_model},  Part{&all.branch, branch_rows(spec, n), spec.d_model},
-      Part{&all.q, n, w.q},           Part{&all.attended, n, w.attended},
-      Part{&all.hidden, n, w.hidden}, Part{&all.logits, logit_rows, spec.vocab},
-      Part{&all.pooled, pooled, w.product}};
+  const std::array parts{Part{&all.x, n, spec.d_model},
+                         Part{&all.branch, branch_rows(spec, n), spec.d_model},
+                         Part{&all.q, n, w.q},
+                         Part{&all.attended, n, w.attended},
+                         Part{&all.hidden, n, w.hidden},
+                         Part{&all.logits, logit_rows, spec.vocab},
+                         Part{&all.pooled, pooled, w.product}};
   constexpr std::size_t kAlign = 64 / sizeof(float);
   const auto floats = [](const Part& p) {
     const auto count = static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.cols);

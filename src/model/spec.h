@@ -106,13 +106,22 @@ struct BlockSpec {
   float residual_scale = 1;  // multiplies what is added to the hidden state; 1 with post norms
 };
 
+// A head that classifies the first token's state: out(tanh(dense(x))), or out(x).
+struct ClassifierSpec {
+  int n_labels = 1;
+  bool has_dense = false, has_dense_bias = false, has_bias = false;
+};
+
 // What an encoder has beside its blocks. Its attention sees later tokens, too; so a text is one
 // launch. It has no LM head.
 struct EncoderSpec {
   bool has_positions = false, has_types = false;  // learned embeddings, added to those of tokens
   std::optional<NormSpec> embed_norm = {};        // of their sum
   bool has_final_norm = false;
+  int position_offset = 0;      // the position embeddings of a text begin at this row
+  int n_types = 1;              // 2: the second text of a pair has the second type
   std::vector<int> dense = {};  // widths of the products after pooling, each without a bias
+  std::optional<ClassifierSpec> classifier = {};  // a cross-encoder
 };
 
 struct DecoderSpec {
@@ -127,6 +136,7 @@ struct DecoderSpec {
 
   // Features of an embedding.
   int embedding_width() const noexcept {
+    if (encoder && encoder->classifier) return encoder->classifier->n_labels;
     return encoder && !encoder->dense.empty() ? encoder->dense.back() : d_model;
   }
 };

@@ -70,16 +70,15 @@ FoundTensor find_tensor(const ModelFile& file, std::span<const NameRule> names,
 
 Error missing_tensor(const ModelFile& file, std::string_view name) {
   return Error{ErrorCode::kCorrupt, "missing_tensor",
-               cat(file.path().string(), ": tensor '", name, "' is missing"),
-               kVerifyHint};
+               cat(file.path().string(), ": tensor '", name, "' is missing"), kVerifyHint};
 }
 
 namespace {
 
 Error wrong_shape(const ModelFile& file, const FoundTensor& found, const Shape& want) {
   return {ErrorCode::kCorrupt, "tensor_shape",
-          cat(file.path().string(), ": tensor '", found.name, "' is ",
-              to_string(found.view->shape), ", the model needs ", to_string(want)),
+          cat(file.path().string(), ": tensor '", found.name, "' is ", to_string(found.view->shape),
+              ", the model needs ", to_string(want)),
           kVerifyHint};
 }
 
@@ -159,10 +158,13 @@ Result<const Weight*> Binder::table(std::string_view canonical, const Matrix& wa
 }
 
 Result<const Weight*> Binder::lookup(std::string_view canonical, std::int64_t least,
-                                     std::int64_t in) {
+                                     std::int64_t in, std::int64_t first) {
   const FoundTensor found = find_tensor(file_, names_, canonical);
-  const std::int64_t rows = found.view == nullptr ? 1 : std::max(least, found.view->shape.dim[0]);
-  return bind(found, {.shape = {.dim = {rows, in, 1, 1}, .rank = 2}});
+  const std::int64_t rows =
+      found.view == nullptr ? 1 : std::max(first + least, found.view->shape.dim[0]);
+  return bind(found, {.shape = {.dim = {rows, in, 1, 1}, .rank = 2},
+                      .first = first,
+                      .count = first == 0 ? -1 : rows - first});
 }
 
 Result<const Weight*> Binder::row(std::string_view canonical, std::int64_t in, int layer) {

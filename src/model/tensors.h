@@ -108,8 +108,9 @@ class Binder {
   // A matrix that is read as numbers, not multiplied: rows side by side, as one vector. A file may
   // have a dimension of 1 between its two.
   Result<const Weight*> table(std::string_view canonical, const Matrix& want, int layer = 0);
-  // A table of rows to be looked up, `least` or more; not multiplied.
-  Result<const Weight*> lookup(std::string_view canonical, std::int64_t least, std::int64_t in);
+  // A table of rows to be looked up, `least` or more from row `first` on; not multiplied.
+  Result<const Weight*> lookup(std::string_view canonical, std::int64_t least, std::int64_t in,
+                               std::int64_t first = 0);
   // A matrix of one row, which some files have as a vector.
   Result<const Weight*> row(std::string_view canonical, std::int64_t in, int layer);
   // A matrix for each head, [heads, out, in] in the file, one under the other.

@@ -32,6 +32,7 @@ std::string apis_of(const Field& field) {
   constexpr std::pair<Api, std::string_view> kNames[] = {{kChat, "chat"},
                                                          {kCompletions, "completions"},
                                                          {kEmbeddings, "embeddings"},
+                                                         {kRerank, "rerank"},
                                                          {kResponses, "responses"},
                                                          {kMessages, "messages"},
                                                          {kOllamaChat, "api/chat"},

@@ -26,7 +26,7 @@ constexpr Field sampler(std::string_view name, std::string_view key, double min,
 constexpr Field kFields[] = {
     // Of the prompt.
     {.name = "model", .kind = kText,
-     .apis = kAll | kEmbeddings | kOllama | kOllamaShow | kModels | kOllamaFiles,
+     .apis = kAll | kEmbeddings | kRerank | kOllama | kOllamaShow | kModels | kOllamaFiles,
      .set = set_model,
      .help = "name or alias of a model; default: the first model"},
     {.name = "messages", .kind = kList, .apis = kChat | kTokens | kOllamaChat,
@@ -213,6 +213,18 @@ constexpr Field kFields[] = {
      .help = "bias by token id or text: {\"15043\": -100} or [[15043, -1], [\" Hello\", "
              "false]]; false bans; up to 1024"},
     // Embeddings.
+    {.name = "query", .kind = kText, .apis = kRerank, .set = set_query,
+     .help = "what the documents are ranked for"},
+    {.name = "documents", .kind = kList, .apis = kRerank, .set = set_documents,
+     .help = "strings, or objects with text"},
+    {.name = "texts", .kind = kList, .apis = kRerank, .set = set_documents,
+     .help = "the same, as Text Embeddings Inference has it"},
+    {.name = "top_n", .kind = kInteger, .min = 1, .max = kMost, .apis = kRerank, .set = set_top_n,
+     .help = "most results; default: all"},
+    {.name = "return_documents", .kind = kBoolean, .apis = kRerank, .set = set_return_documents,
+     .help = "false: results have no document"},
+    {.name = "raw_scores", .kind = kBoolean, .apis = kRerank, .set = set_raw_scores,
+     .help = "true: relevance_score is the model's output, not its sigmoid"},
     {.name = "encoding_format", .kind = kText, .apis = kEmbeddings, .set = set_encoding,
      .help = "float, or base64 of little-endian 32-bit floats"},
     {.name = "dimensions", .kind = kInteger, .min = 1, .max = kMost, .apis = kEmbeddings,

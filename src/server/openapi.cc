@@ -18,6 +18,7 @@ constexpr ApiName kBodies[] = {
     {kChat, "ChatRequest"},
     {kCompletions, "CompletionRequest"},
     {kEmbeddings, "EmbeddingRequest"},
+    {kRerank, "RerankRequest"},
     {kResponses, "ResponseRequest"},
     {kMessages, "MessagesRequest"},
     {kOllamaChat, "OllamaChatRequest"},
@@ -145,15 +146,6 @@ http::Reply openapi(const SharedContext& context, const http::Request& /*request
   write_schemas(json);
   json.end_object().end_object();
   return response;
-}
-
-http::Reply refuse_rerank(const SharedContext& context, const http::Request& /*request*/,
-                          const std::shared_ptr<Wake>& /*wake*/) {
-  ApiError error = refusal(*context, {.code = ErrorCode::kUnsupported,
-                                      .id = "rerank_unsupported",
-                                      .message = "no model here ranks texts"});
-  error.status = 501;
-  return error_response(error);
 }
 
 }  // namespace wick::server

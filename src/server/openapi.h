@@ -1,5 +1,4 @@
-// GET /openapi.json: an OpenAPI 3.1 document made from the tables of routes and fields. Also the
-// handler of routes that are not implemented yet (501).
+// GET /openapi.json: an OpenAPI 3.1 document made from the tables of routes and fields.
 #pragma once
 
 #include <memory>
@@ -11,8 +10,5 @@ namespace wick::server {
 
 http::Reply openapi(const SharedContext& context, const http::Request& request,
                     const std::shared_ptr<Wake>& wake);
-// 501, code "rerank_unsupported".
-http::Reply refuse_rerank(const SharedContext& context, const http::Request& request,
-                          const std::shared_ptr<Wake>& wake);
 
 }  // namespace wick::server

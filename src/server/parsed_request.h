@@ -26,6 +26,7 @@ enum Api : std::uint32_t {
   kOllamaFiles = 2048,  // /api/pull and /api/delete
   kOllamaCopy = 4096,
   kInfill = 8192,
+  kRerank = 16384,
 };
 
 // Those that generate.
@@ -37,6 +38,14 @@ struct EmbedFields {
   bool is_base64 = false;
   std::optional<int> dimensions = {};
   std::string pooling = {};
+};
+
+// What /v1/rerank asks for; its documents are ParsedRequest::prompts.
+struct RerankFields {
+  std::string query = {};
+  std::optional<int> top_n = {};
+  bool returns_documents = true;
+  bool wants_raw = false;  // scores before the sigmoid
 };
 
 // What /tokenize and /detokenize ask for.
@@ -69,6 +78,7 @@ struct ParsedRequest {
   std::optional<int> max_tokens = {}, max_completion_tokens = {};  // -1 = to the context's end
   std::string request_id = {}, trace_parent = {};                  // of the transport, for traces
   EmbedFields embed = {};
+  RerankFields rerank = {};
   TokensFields tokens = {};
   std::vector<std::string> ignored = {};  // names of unknown fields
 };

@@ -13,6 +13,7 @@
 #include "server/ollama.h"
 #include "server/openapi.h"
 #include "server/page.h"
+#include "server/rerank.h"
 #include "server/responses.h"
 #include "server/socket_chat.h"
 #include "server/status.h"
@@ -68,7 +69,10 @@ constexpr Row kRows[] = {
     {{kInfer, "POST", "/detokenize", "detokenizes ids", kTokens}, detokenize},
     {{kInfer, "POST", "/apply-template", "renders messages with the chat template", kTokens},
      apply_template},
-    {{kInfer, "POST", "/v1/rerank", "501: not supported yet"}, refuse_rerank},
+    {{kInfer, "POST", "/v1/rerank", "ranks documents for a query, by a cross-encoder", kRerank},
+     rerank},
+    {{kInfer, "POST", "/v2/rerank", "the same, as Cohere names it", kRerank}, rerank},
+    {{kInfer, "POST", "/rerank", "the same, as llama.cpp names it", kRerank}, rerank},
     {{kInfer, "POST", "/infill", "fills a gap between two texts, in llama.cpp's format", kInfill},
      infill},
     {{kInfer, "GET", "/props", "context and slots of a model, in llama.cpp's format"}, props},

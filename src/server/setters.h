@@ -25,6 +25,13 @@ SetResult set_logit_bias(const JsonValue& value, const Field& field, ParsedReque
 SetResult set_max_tokens(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_max_completion_tokens(const JsonValue& value, const Field& field,
                                     ParsedRequest& parsed);
+// Of /v1/rerank.
+SetResult set_query(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_documents(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_top_n(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_return_documents(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_raw_scores(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+
 SetResult set_lora(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_stop(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_stop_ids(const JsonValue& value, const Field& field, ParsedRequest& parsed);

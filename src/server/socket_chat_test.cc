@@ -190,10 +190,5 @@ TEST(ServerOpenApi, NamesEachRouteAndField) {
             R"({"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}}})");
 }
 
-TEST(ServerOpenApi, WhatIsNotThereYetIsRefusedByName) {
-  Server server(always({}));
-  EXPECT_EQ(server.post("/v1/rerank", "{}").status, 501);
-}
-
 }  // namespace
 }  // namespace wick::server

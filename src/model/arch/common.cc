@@ -377,6 +377,30 @@ Result<void> make_encoder(DecoderSpec& spec, const ModelFile& file, const Encode
   }
 }
 
+Result<void> add_classifier(DecoderSpec& spec, const ModelFile& file,
+                            std::span<const NameRule> names) {
+  const TensorView* const types = find_tensor(file, names, "token_types.weight").view;
+  if (types != nullptr && types->shape.rank == 2) {
+    spec.encoder->n_types = static_cast<int>(std::min<std::int64_t>(2, types->shape.dim[0]));
+  }
+  const auto has = [&](std::string_view name) {
+    return find_tensor(file, names, name).view != nullptr;
+  };
+  const FoundTensor out = find_tensor(file, names, "cls.output.weight");
+  if (out.view == nullptr) return {};
+  const std::int64_t n_labels = out.view->shape.dim[0];
+  if (out.view->shape.rank != 2 || out.view->shape.dim[1] != spec.d_model || n_labels < 1 ||
+      n_labels > kMaxWidth) {
+    return Hparams(file).invalid(cat("tensor '", out.name, "' is ", to_string(out.view->shape),
+                                     ", wanted a matrix of rows of ", spec.d_model, " features"));
+  }
+  spec.encoder->classifier = {.n_labels = static_cast<int>(n_labels),
+                              .has_dense = has("cls.weight"),
+                              .has_dense_bias = has("cls.bias"),
+                              .has_bias = has("cls.output.bias")};
+  return {};
+}
+
 void set_norms_of_sums(DecoderSpec& spec) {
   for (BlockSpec& block : spec.blocks) {
     block.norms_sums = true;

@@ -83,6 +83,9 @@ Result<void> set_local_rotation(DecoderSpec& spec, const Hparams& hparams, doubl
 // the size of heads, which the model with so many layers has as d_model / heads.
 Result<void> set_gemma_scales(DecoderSpec& spec, const ModelFile& file, int layers_of_largest);
 // Attention in both directions, no LM head, and the dense layers after pooling that the file has.
+// The head of a cross-encoder, where the file has one, and the number of token types.
+Result<void> add_classifier(DecoderSpec& spec, const ModelFile& file,
+                            std::span<const NameRule> names);
 Result<void> make_encoder(DecoderSpec& spec, const ModelFile& file, const EncoderSpec& parts);
 // x = n(x + mixer(x)), then x = n(x + ffn(x)) in all layers; no other norms.
 void set_norms_of_sums(DecoderSpec& spec);
