@@ -96,9 +96,9 @@ class Writer {
 void add_generation(const Generation& generation, Writer& to) {
   const auto& [temperature, top_k, top_p, min_p, repeat_penalty, seed, more, max_tokens, stop,
                stop_token_ids, logit_bias, samplers, logits, logprobs, prompt_logprobs,
-               top_logprobs, cancel, wake, time_limit_ms, priority, tenant, emit_tokens, emit_ms,
-               emit_bytes, tools, tool_choice, thinking, template_variables, response_format,
-               dry_sequence_breakers, origins] = generation;
+               top_logprobs, cancel, wake, time_limit_ms, priority, adapters, tenant, emit_tokens,
+               emit_ms, emit_bytes, tools, tool_choice, thinking, template_variables,
+               response_format, dry_sequence_breakers, origins] = generation;
   to.add(temperature);
   to.add(top_k);
   to.add(top_p);
@@ -114,6 +114,7 @@ void add_generation(const Generation& generation, Writer& to) {
   to.add(logprobs);
   to.add(prompt_logprobs);
   to.add(top_logprobs);
+  to.add(adapters);
   to.add(tenant);
   to.add(tools);
   to.add(tool_choice);

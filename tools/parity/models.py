@@ -27,7 +27,7 @@ import families
 LIMIT = 3e-4
 
 
-def convert(folder, out):
+def convert(folder, out, set_vocab=lambda self: None):
     """GGUF by llama.cpp's own classes, without a vocabulary; raises what the converter raises."""
     import torch
     import gguf
@@ -41,7 +41,7 @@ def convert(folder, out):
     hparams = ModelBase.load_hparams(folder, False)
     kind = get_model_class(hparams["architectures"][0])
     for one in [kind, *(value for value in vars(kind).values() if isinstance(value, type))]:
-        one.set_vocab = lambda self: None
+        one.set_vocab = set_vocab
     with torch.inference_mode():
         kind(folder, gguf.LlamaFileType.ALL_F32, out).write()
 

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""wick against llama.cpp (PyPI's xllamacpp): the 64 tokens that llama.cpp chooses greedily after a text, on random models of about 10 to 25
+MB of each family that llama.cpp's converter writes, in F16, Q8_0 and Q4_0.
+
+  ~/.cache/wick-ref/bin/python tools/parity/llama_greedy.py build/release/wick --converter DIR [--only FAMILY,…]
+
+At each position wick's largest logit, after llama.cpp's own tokens, must be that of llama.cpp's token, or nearly: the gap between wick's
+first token and llama.cpp's is then shown in standard deviations of the logits. Both round activations to 8 bits with Q8_0 and Q4_0, by
+different rules, so near ties fall either way there; a gap above 0.02 (F16) or 0.5 fails. Needs what models.py needs, and xllamacpp.
+"""
+import argparse
+import json
+import logging
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+os.environ["HF_HUB_OFFLINE"] = "1"
+import numpy as np
+
+import families
+import models
+
+TOOLS = pathlib.Path(__file__).parents[1]
+SIZE = dict(vocab_size=4096, hidden_size=256, intermediate_size=512, num_hidden_layers=4, num_attention_heads=8, num_key_value_heads=2,
+            max_position_embeddings=512)
+TYPES = {"F16": 0.02, "Q8_0": 0.5, "Q4_0": 0.5}
+TOKENS = 64
+CASES = ("llama", "mistral", "qwen2", "qwen3", "olmo2", "gemma", "gemma2", "gemma3", "smollm3", "phi3", "starcoder2", "stablelm", "granite",
+         "command-r", "cohere2", "glm4", "mistral3")  # not phi2: xllamacpp 2026.10 does not load its tiny model
+
+
+def add_vocab(self):
+    """A vocabulary that llama.cpp loads; its texts are never read."""
+    import gguf
+    n = self.hparams["vocab_size"]
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *(f"t{i}" for i in range(n - 259))]
+    kinds = [gguf.TokenType.UNKNOWN, gguf.TokenType.CONTROL, gguf.TokenType.CONTROL] + [gguf.TokenType.BYTE] * 256
+    self.gguf_writer.add_tokenizer_model("llama")
+    self.gguf_writer.add_token_list(tokens)
+    self.gguf_writer.add_token_scores([-float(i) for i in range(n)])
+    self.gguf_writer.add_token_types(kinds + [gguf.TokenType.NORMAL] * (n - 259))
+
+
+def write_model(family, folder):
+    families.BASE.update(SIZE)
+    model = families.make_model(family, "gqa")
+    model.save_pretrained(folder)
+    models.convert(folder, folder / "F32.gguf", add_vocab)
+    for kind in TYPES:
+        subprocess.run([sys.executable, TOOLS / "quantize.py", folder / "F32.gguf", kind, folder / f"{kind}.gguf"], check=True,
+                       capture_output=True)
+
+
+def llama_tokens(path, ids):
+    import xllamacpp
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx, params.n_parallel, params.warmup, params.verbosity = 256, 1, False, -1
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    server = xllamacpp.Server(params)
+    body = {"prompt": [int(i) for i in ids], "n_predict": TOKENS, "temperature": 0, "return_tokens": True, "ignore_eos": True,
+            "cache_prompt": False}
+    request = urllib.request.Request(server.listening_address + "/completion", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.load(answer)["tokens"]
+
+
+def compare(wick, path, ids):
+    """How many tokens are the same, and the largest gap of the others."""
+    tokens = llama_tokens(path, ids)
+    assert len(tokens) == TOKENS, len(tokens)
+    logits = models.wick_logits(wick, path, [*ids, *tokens[:-1]], path.with_suffix(".npy"))[len(ids) - 1:]
+    chosen = logits.argmax(axis=1)
+    rows = np.arange(TOKENS)
+    gaps = (logits[rows, chosen] - logits[rows, tokens]) / logits.std(axis=1)
+    return int((gaps == 0).sum()), float(gaps.max())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("wick")
+    parser.add_argument("--converter", type=pathlib.Path, required=True)
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    sys.path[:0] = [str(options.converter), str(options.converter / "gguf-py")]
+    ids = np.random.default_rng(5).integers(259, SIZE["vocab_size"], 32)
+    failures = 0
+    for family in CASES:
+        if options.only and family not in options.only.split(","):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            row, is_bad = {}, False
+            try:
+                write_model(family, folder)
+                for kind, limit in TYPES.items():
+                    same, gap = compare(options.wick, folder / f"{kind}.gguf", ids)
+                    row[kind] = f"{same} of {TOKENS}" + (f", gap {gap:.3f}" if gap > 0 else "")
+                    is_bad |= not gap <= limit
+                size = (folder / "F16.gguf").stat().st_size / 1e6
+            except Exception as error:
+                row, is_bad, size = {"failed": f"{type(error).__name__} {error}"[:150]}, True, 0
+        failures += is_bad
+        print(f"{'FAIL' if is_bad else 'ok  '} {family:10} {size:3.0f} MB  " + "  ".join(f"{kind} {text}" for kind, text in row.items()), flush=True)
+    print(f"{failures} families fail")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
