@@ -116,8 +116,9 @@ TEST(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
     ASSERT_GE(state->used, bounds.least) << "after " << i + 1 << " kills";
     ASSERT_LE(state->used, bounds.most);
     ASSERT_EQ(state->reserved, 0);
-    if (i % 100 == 0 || i + 1 == n)  // it reads every row
+    if (i % 100 == 0 || i + 1 == n) {  // it reads every row
       ASSERT_GE(ledger->usage(0, false)->at(0).requests, bounds.settled);
+    }
     bounds.least = bounds.most = state->used;  // what cannot be known is known now
   }
   RecordProperty("settled", static_cast<int>(bounds.settled));
