@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -94,7 +95,7 @@ struct Service {
 
   const ServeFlags& options;
   std::shared_ptr<ServedModels> models = {};
-  std::shared_ptr<Provider> provider = {};  // that of the models, or the router before it
+  std::shared_ptr<Provider> provider = {};       // that of the models, or the router before it
   std::vector<server::ServedModel> routed = {};  // names that the router knows besides
   std::shared_ptr<Readiness> readiness = std::make_shared<Readiness>();
   std::shared_ptr<Current> settings = std::make_shared<Current>();
@@ -162,6 +163,14 @@ void return_freed_memory() {
 #endif
 }
 
+// A core dump would hold prompts and the keys of providers.
+void write_no_core_dumps() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
 sigset_t our_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -201,6 +210,7 @@ void obey_signals(Service& service, const std::stop_token& stop) {
 
 Result<int> serve(const ServeFlags& o) {
   return_freed_memory();
+  write_no_core_dumps();
   WICK_TRY(const Config config, o.settings.resolve());
   const sigset_t set = our_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before the first thread

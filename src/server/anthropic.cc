@@ -10,10 +10,20 @@ std::string_view error_type(int status) noexcept {
   switch (status) {
     case 400:
       return "invalid_request_error";
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
     case 404:
       return "not_found_error";
+    case 413:
+      return "request_too_large";
+    case 429:
+      return "rate_limit_error";
     case 503:
       return "overloaded_error";
+    case 504:
+      return "timeout_error";
     default:
       return "api_error";
   }

@@ -178,6 +178,16 @@ TEST(ServerAnthropic, ErrorsHaveItsShape) {
   EXPECT_EQ(text_of(server.post(kPath, asking("")).json(), "content.0.text"), "Half of an answer");
 }
 
+TEST(ServerAnthropic, ATimeLimitIsATimeoutError) {
+  Server server(
+      std::make_shared<MadeProvider>([](const Request& /*request*/) -> Result<std::vector<Event>> {
+        return Error{ErrorCode::kCancelled, "time_limit", "the time limit ended the answer"};
+      }));
+  const Got got = server.post(kPath, asking(""));
+  EXPECT_EQ(got.status, 504);
+  EXPECT_EQ(text_of(got.json(), "error.type"), "timeout_error") << got.body;
+}
+
 TEST(ServerAnthropic, CountsTokens) {
   Server server(always({}));
   EXPECT_EQ(server

@@ -4,6 +4,7 @@
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -100,6 +101,10 @@ class Serve(unittest.TestCase):
         self.assertEqual(code, 0)
         for key in (first, second):
             self.assertNotIn(key[21:], log)
+
+    def test_it_writes_no_core_dumps(self):
+        server = self.serve(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, resource.getrlimit(resource.RLIMIT_CORE)[1:] * 2))
+        self.assertEqual(resource.prlimit(server.run.pid, resource.RLIMIT_CORE)[0], 0)
 
     def test_a_second_signal_ends_a_stream_at_once(self):
         server = self.serve()
