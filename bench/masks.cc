@@ -88,8 +88,10 @@ int main(int argc, char** argv) {
   }
   auto began = Clock::now();
   const auto trie = std::make_shared<TokenTrie>(TokenTrie::from(**tokenizer));
-  std::printf("%d tokens, %zu nodes, trie made in %.1f ms\n", trie->size(),
-              trie->plain().nodes.size() + trie->others().nodes.size(), us_since(began) / 1000);
+  std::printf(
+      "%d tokens, %zu nodes, trie made in %.1f ms\n", trie->size(),
+      trie->plain().nodes.size() + trie->quoted().nodes.size() + trie->others().nodes.size(),
+      us_since(began) / 1000);
   for (const Case& c : kCases) {
     began = Clock::now();
     auto recognizer = recognizer_of(c);

@@ -37,6 +37,7 @@ inline constexpr std::uint32_t kMaxSchemaCount = 1'000'000'000;  // counts above
 inline constexpr std::size_t kMaxScopes = 256;                   // of dynamic anchors
 inline constexpr std::size_t kMaxEvaluated = 4'000;              // schemas beside unevaluated*
 inline constexpr std::size_t kMaxEvaluatedParts = 1'000'000;     // of all of these in a schema
+inline constexpr std::size_t kMaxOverlaps = 100'000;  // pairs of schemas that oneOf compares
 inline constexpr std::size_t kMaxFormulaBytes = 16U << 20U;
 inline constexpr int kMaxFormulaDepth = 1'500;
 // Visits of formulas (each about 100 ns) for one document, and more for each byte of the document.
@@ -47,6 +48,7 @@ inline constexpr int kMaxBranchDepth = 2'000;            // choices of one branc
 inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind the point, in masks
 inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
 inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
+inline constexpr std::size_t kMaxSchemaSteps = 50'000;     // that are remembered
 inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
 inline constexpr std::size_t kNumbersForCell = 8;         // that take as much memory as a cell
 

@@ -1,7 +1,7 @@
 #include "grammar/plain_text.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -61,19 +61,28 @@ std::span<const Way> ways(std::uint32_t place) noexcept {
   return place == kBoundary ? std::span(kFromBoundary) : std::span(kWithin).subspan(place - 1, 1);
 }
 
-}  // namespace
-
-bool is_plain_text(std::string_view bytes) noexcept {
-  std::uint32_t place = kBoundary;
+// The place behind `bytes`; nothing if they are not plain.
+std::optional<CharPlace> place_behind(std::string_view bytes) noexcept {
+  CharPlace place = kBoundary;
   for (const char c : bytes) {
     const auto all = ways(place);
     const auto way = std::find_if(all.begin(), all.end(), [&](const Way& w) {
       return w.bytes.has(static_cast<unsigned char>(c));
     });
-    if (way == all.end()) return false;
+    if (way == all.end()) return std::nullopt;
     place = way->to;
   }
-  return true;
+  return place;
+}
+
+}  // namespace
+
+bool is_plain_text(std::string_view bytes) noexcept {
+  return place_behind(bytes).has_value();
+}
+
+bool is_whole_plain_text(std::string_view bytes) noexcept {
+  return place_behind(bytes) == kBoundary;
 }
 
 int PlainReach::of(regex::Automaton& automaton, ExprId state) {

@@ -19,6 +19,8 @@ constexpr bool is_plain_byte(unsigned char byte) noexcept {
 }
 
 bool is_plain_text(std::string_view bytes) noexcept;
+// Its last character is complete.
+bool is_whole_plain_text(std::string_view bytes) noexcept;
 
 class PlainReach {
  public:

@@ -55,8 +55,8 @@ class Recognizer {
   struct PlainText {
     regex::Automaton* automaton;
     regex::ExprId rest;
-    // Within a JSON string: control characters are dead, and so is a quote unless `rest` contains
-    // the empty string.
+    // Within a JSON string: what is no UTF-8 is dead, so are control characters, and a quote unless
+    // `rest` contains the empty string.
     bool is_json_string = false;
   };
 

@@ -54,23 +54,55 @@ void TokenMasks::allow(std::span<const TokenId> ids) noexcept {
   }
 }
 
-// The states of a walk are the recognizer's or the automaton's; both spell dead and failed alike.
+// Steps of the recognizer and of the automaton spell dead and failed alike.
 static_assert(kDeadState == regex::kEmptySet && kFailedState == regex::kNoExpr);
 
-template <class Step>
-bool TokenMasks::walk(const TokenTrie::Tree& tree, StateId start, const Step& step) {
-  path_[0] = start;
+void TokenMasks::place(Step& step, bool uses_text) {
+  step.is_made = true;
+  step.is_text = false;
+  const auto text = uses_text ? recognizer_->plain_text(step.state) : std::nullopt;
+  if (!text) return;
+  automaton_ = text->automaton;
+  step.rest = text->rest;
+  step.is_text = true;
+  step.is_json_string = text->is_json_string;
+}
+
+// The recognizer's state at `depth`, from the last one above it that is made.
+StateId TokenMasks::made(std::size_t depth) {
+  std::size_t from = depth;
+  while (!path_[from].is_made)
+    --from;
+  for (; from < depth; ++from) {
+    path_[from + 1].state = recognizer_->step(path_[from].state, bytes_[from]);
+    path_[from + 1].is_made = true;
+  }
+  return path_[depth].state;
+}
+
+// Within plain text the automaton knows what is dead; the recognizer's states are made at the first
+// byte that is not plain.
+bool TokenMasks::walk(const TokenTrie::Tree& tree, StateId state, bool uses_text) {
+  path_[0].state = state;
+  place(path_[0], uses_text);
   for (std::size_t i = 0; i < tree.nodes.size();) {
     const TokenTrie::Node& node = tree.nodes[i];
-    const StateId next = step(path_[node.depth], node.byte);
-    if (next == kFailedState) return false;
-    if (next == kDeadState) {
-      i = node.end;
-      continue;
+    const Step& at = path_[node.depth];
+    Step& to = path_[node.depth + 1U];
+    bytes_[node.depth] = node.byte;
+    StateId next = kDeadState;
+    if (at.is_text && is_plain_byte(node.byte)) {
+      next = automaton_->step(at.rest, node.byte);
+      to = {.rest = next, .is_text = true, .is_json_string = at.is_json_string};
+    } else if (!at.is_text || !at.is_json_string || node.byte == '\\' ||
+               (node.byte == '"' && automaton_->pool().is_nullable(at.rest))) {
+      next = recognizer_->step(made(node.depth), node.byte);
+      to.state = next;
+      if (next != kDeadState && next != kFailedState) place(to, uses_text);
     }
-    path_[node.depth + 1U] = next;
-    allow(tree.tokens_at(node));
-    ++i;
+    if (next == kFailedState) return false;
+    if (next != kDeadState) allow(tree.tokens_at(node));
+    i = next == kDeadState ? node.end : i + 1;
   }
   return true;
 }
@@ -83,80 +115,74 @@ bool TokenMasks::walk_plain(const PlainText& text) {
   regex::Automaton& automaton = *text.automaton;
   const int reach = reach_.of(automaton, text.rest);
   recognizer_->begin(kMaskFuel);  // reach_ has spent some
-  if (reach == 0)
-    return walk(tree, text.rest, [&](StateId s, unsigned char b) { return automaton.step(s, b); });
-  scratch_ = trie_->plain_bits();
-  path_[0] = text.rest;
+  if (reach > 0) scratch_ = trie_->plain_bits();
+  path_[0].rest = text.rest;
   for (std::size_t i = 0; i < tree.nodes.size();) {
     const TokenTrie::Node& node = tree.nodes[i];
-    StateId next = kDeadState;
-    if (node.longest > reach) {
-      next = automaton.step(path_[node.depth], node.byte);
-      if (next == kFailedState) return false;
-      if (next != kDeadState) {
-        path_[node.depth + 1U] = next;
-        ++i;
-        continue;
-      }
-      for (const TokenId id : tree.tokens_below(node)) {
-        const auto bit = static_cast<std::size_t>(id);
-        scratch_[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
-      }
+    if (node.longest <= reach) {
+      i = node.end;
+      continue;
+    }
+    const regex::ExprId next = automaton.step(path_[node.depth].rest, node.byte);
+    if (next == regex::kNoExpr) return false;
+    if (next != regex::kEmptySet) {
+      path_[node.depth + 1U].rest = next;
+      if (reach == 0) allow(tree.tokens_at(node));
+      ++i;
+      continue;
+    }
+    for (const TokenId id : reach == 0 ? std::span<const TokenId>() : tree.tokens_below(node)) {
+      const auto bit = static_cast<std::size_t>(id);
+      scratch_[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
     }
     i = node.end;
   }
   return true;
 }
 
-// The states of the recognizer are made at the first byte that is not plain: before it the
-// automaton knows what is dead.
-bool TokenMasks::walk_others(StateId state, const PlainText& text) {
-  const TokenTrie::Tree& tree = trie_->others();
-  regex::Automaton& automaton = *text.automaton;
-  path_[0] = state;
-  rests_[0] = text.rest;
-  std::size_t n_made = 0, n_plain = 0;  // bytes before those that path_ and rests_ know
-  for (std::size_t i = 0; i < tree.nodes.size();) {
-    const TokenTrie::Node& node = tree.nodes[i];
-    const std::size_t depth = node.depth;
-    n_made = std::min(n_made, depth);
-    n_plain = std::min(n_plain, depth);
-    bytes_[depth] = node.byte;
-    const bool is_behind_plain = n_plain == depth;
-    StateId next = kDeadState;
-    if (is_behind_plain && is_plain_byte(node.byte)) {
-      next = automaton.step(rests_[depth], node.byte);
-      rests_[depth + 1] = next;
-      n_plain = depth + 1;
-    } else if (!is_behind_plain || !text.is_json_string || node.byte == '\\' ||
-               (node.byte == '"' && automaton.pool().is_nullable(rests_[depth]))) {
-      for (; n_made < depth; ++n_made)
-        path_[n_made + 1] = recognizer_->step(path_[n_made], bytes_[n_made]);
-      next = recognizer_->step(path_[depth], node.byte);
-      path_[depth + 1] = next;
-      n_made = depth + 1;
-    }
-    if (next == kFailedState) return false;
-    if (next != kDeadState) allow(tree.tokens_at(node));
-    i = next == kDeadState ? node.end : i + 1;
+// From the cache, if it can be; null if the automaton failed.
+const TokenMasks::PlainPart* TokenMasks::plain_part(const PlainText& text) {
+  const auto known = plain_parts_.find(text.rest);
+  if (known != plain_parts_.end()) return &known->second;
+  if (!walk_plain(text)) return nullptr;
+  PlainPart part{.bits = scratch_, .is_within_character = true};
+  if (const auto edges = text.automaton->edges(text.rest)) {
+    const auto sets = text.automaton->pool().sets();
+    constexpr regex::ByteSet kContinuation = regex::ByteSet::range(0x80, 0xBF);
+    part.is_within_character = std::any_of(
+        edges->begin(), edges->end(),
+        [&](const regex::Edge& edge) { return !(sets[edge.set] & kContinuation).is_empty(); });
   }
-  return true;
+  if ((plain_parts_.size() + 1) * part.bits.size() * sizeof(std::uint64_t) > kMaxMaskCacheBytes)
+    plain_parts_.clear();
+  return &(plain_parts_[text.rest] = std::move(part));
 }
 
 Result<std::shared_ptr<const TokenMask>> TokenMasks::compute(StateId state) {
   ++n_computed_;
   const std::size_t depth = trie_->longest_token_bytes() + 1;
   path_.resize(depth);
-  rests_.resize(depth);
   bytes_.resize(depth);
   scratch_.assign(trie_->plain_bits().size(), 0);
-  const auto text = recognizer_->plain_text(state);
-  if (!text || !walk_plain(*text) || !walk_others(state, *text)) {
+  const auto walk_others = [&](bool uses_text) {
+    return walk(trie_->quoted(), state, uses_text) && walk(trie_->others(), state, uses_text);
+  };
+  bool is_done = false;
+  if (const auto text = recognizer_->plain_text(state)) {
+    if (const PlainPart* const part = plain_part(*text)) {
+      scratch_ = part->bits;
+      recognizer_->begin(kMaskFuel);
+      is_done = text->is_json_string && !part->is_within_character
+                    ? walk(trie_->quoted(), state, true)
+                    : walk_others(true);
+    }
+  } else {
+    is_done = walk(trie_->plain(), state, true) && walk_others(true);
+  }
+  if (!is_done) {
     std::fill(scratch_.begin(), scratch_.end(), 0);
     recognizer_->begin(kMaskFuel);
-    const auto step = [&](StateId s, unsigned char b) { return recognizer_->step(s, b); };
-    if (!walk(trie_->plain(), state, step) || !walk(trie_->others(), state, step))
-      return recognizer_->failure();
+    if (!walk(trie_->plain(), state, false) || !walk_others(false)) return recognizer_->failure();
   }
   if (recognizer_->accepts(state)) allow(trie_->ends());
   auto out = std::make_shared<TokenMask>();

@@ -49,13 +49,27 @@ class TokenMasks {
  private:
   using PlainText = Recognizer::PlainText;
 
+  // The plain tokens that are allowed before the rest of a string.
+  struct PlainPart {
+    std::vector<std::uint64_t> bits = {};
+    bool is_within_character = false;  // perhaps
+  };
+
+  // A place on the way to a node. Within plain text, states are made when they are needed.
+  struct Step {
+    StateId state = kDeadState;
+    regex::ExprId rest = regex::kEmptySet;
+    bool is_made = false, is_text = false, is_json_string = false;
+  };
+
   Result<std::shared_ptr<const TokenMask>> compute(StateId state);
   void allow(std::span<const TokenId> ids) noexcept;
+  const PlainPart* plain_part(const PlainText& text);
   // Each sets the bits of a tree's allowed tokens; false if the recognizer failed.
-  template <class Step>
-  bool walk(const TokenTrie::Tree& tree, StateId start, const Step& step);
+  bool walk(const TokenTrie::Tree& tree, StateId state, bool uses_text);
   bool walk_plain(const PlainText& text);
-  bool walk_others(StateId state, const PlainText& text);
+  void place(Step& step, bool uses_text);
+  StateId made(std::size_t depth);
 
   std::unique_ptr<Recognizer> recognizer_;
   std::shared_ptr<const TokenTrie> trie_;
@@ -63,8 +77,9 @@ class TokenMasks {
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};
-  std::vector<StateId> path_ = {};           // scratch: by depth
-  std::vector<regex::ExprId> rests_ = {};    // scratch: by depth
+  std::unordered_map<regex::ExprId, PlainPart> plain_parts_ = {};
+  regex::Automaton* automaton_ = nullptr;    // of plain text
+  std::vector<Step> path_ = {};              // scratch: by depth
   std::vector<unsigned char> bytes_ = {};    // scratch: by depth
   std::vector<std::uint64_t> scratch_ = {};  // scratch: bits
 };

@@ -232,7 +232,7 @@ TEST(TokenTrie, HoldsEachTokenOfATokenizerThatIsText) {
   const TokenTrie trie = TokenTrie::from(**tokenizer);
   ASSERT_EQ(trie.size(), (*tokenizer)->size());
   std::vector<int> seen(static_cast<std::size_t>(trie.size()));
-  for (const TokenTrie::Tree* tree : {&trie.plain(), &trie.others()}) {
+  for (const TokenTrie::Tree* tree : {&trie.plain(), &trie.quoted(), &trie.others()}) {
     std::string path;
     for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
       const TokenTrie::Node& node = tree->nodes[i];

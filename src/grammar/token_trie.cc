@@ -16,15 +16,22 @@ TokenTrie TokenTrie::make(std::span<const std::string_view> bytes, std::span<con
     const bool is_end = trie.is_end(static_cast<TokenId>(id));
     const bool is_used = !bytes[id].empty() && bytes[id].size() <= kMaxTrieTokenBytes && !is_end;
     if (is_used) {
+      const std::size_t mark = bytes[id].find_first_of("\"\\");
       const bool is_plain = is_plain_text(bytes[id]);
+      const bool is_quoted =
+          mark != std::string_view::npos && is_whole_plain_text(bytes[id].substr(0, mark));
       trie.arena_ += bytes[id];
       trie.longest_ = std::max(trie.longest_, bytes[id].size());
-      (is_plain ? trie.plain_ : trie.others_).tokens.push_back(static_cast<TokenId>(id));
+      (is_plain    ? trie.plain_
+       : is_quoted ? trie.quoted_
+                   : trie.others_)
+          .tokens.push_back(static_cast<TokenId>(id));
       if (is_plain) trie.plain_bits_[id / 64] |= std::uint64_t{1} << (id % 64);
     }
     trie.begins_.push_back(static_cast<std::uint32_t>(trie.arena_.size()));
   }
   trie.build(trie.plain_);
+  trie.build(trie.quoted_);
   trie.build(trie.others_);
   return trie;
 }
@@ -84,8 +91,12 @@ bool TokenTrie::is_end(TokenId id) const noexcept {
 }
 
 TokenId TokenTrie::longest_prefix(std::string_view text) const noexcept {
-  const TokenId plain = longest_prefix(plain_, text), other = longest_prefix(others_, text);
-  return bytes(other).size() > bytes(plain).size() ? other : plain;
+  TokenId longest = -1;
+  for (const Tree* const tree : {&plain_, &quoted_, &others_}) {
+    const TokenId its = longest_prefix(*tree, text);
+    if (bytes(its).size() > bytes(longest).size()) longest = its;
+  }
+  return longest;
 }
 
 TokenId TokenTrie::longest_prefix(const Tree& tree, std::string_view text) const noexcept {

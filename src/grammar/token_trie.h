@@ -1,6 +1,7 @@
-// The tokens of a vocabulary by their bytes, as two trees in depth-first order: the tokens that are
-// plain text (plain_text.h), and the others. A subtree is a run of nodes, so that leaving it out is
-// one addition. Immutable, any thread.
+// The tokens of a vocabulary by their bytes, as three trees in depth-first order: the tokens that
+// are plain text (plain_text.h), those that are plain text up to a quote or backslash, and the
+// others. A subtree is a run of nodes, so that leaving it out is one addition. Immutable, any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,8 @@ class TokenTrie {
 
   const Tree& plain() const noexcept { return plain_; }
 
+  const Tree& quoted() const noexcept { return quoted_; }
+
   const Tree& others() const noexcept { return others_; }
 
   // Bit t = token t is plain.
@@ -70,7 +73,7 @@ class TokenTrie {
   void build(Tree& tree) const;
   TokenId longest_prefix(const Tree& tree, std::string_view text) const noexcept;
 
-  Tree plain_ = {}, others_ = {};
+  Tree plain_ = {}, quoted_ = {}, others_ = {};
   std::vector<std::uint64_t> plain_bits_ = {};
   std::vector<TokenId> ends_ = {};
   std::string arena_ = {};

@@ -57,7 +57,7 @@ class Compiler {
 
   // compiler_logic.cc
   Result<void> logic(Work& work);
-  Result<void> one_of(Work& work, const Json& list);
+  FormulaId one_of(const Work& work, const Json& list, std::span<const FormulaId> parts);
   FormulaId exactly_one(std::span<const FormulaId> parts);
   FormulaId none(std::span<const FormulaId> parts);
   Result<std::vector<FormulaId>> list(const Work& work, const Json& value);
@@ -66,6 +66,23 @@ class Compiler {
   Result<void> literals(Work& work);
   Result<FormulaId> literal(const Work& work, const Json& value);
   FormulaId object_literal(std::span<const FormulaId> values, const Json& value);
+
+  // compiler_overlap.cc
+  // What a schema asks of a value, as far as it is plain to see.
+  struct Facts {
+    unsigned types = kAllTypes;
+    std::optional<std::vector<std::string>> strings = {};  // those that are allowed; ascending
+    std::set<std::string, std::less<>> required = {};
+    std::map<std::string, std::vector<Schema>, std::less<>> members = {};
+    std::vector<const Json*> closed = {};  // each: no other names than these properties
+  };
+
+  using SchemaKey = std::tuple<const Json*, ResourceId, ScopeId>;
+  void add_values(Facts& facts, std::span<const Json* const> values) const;
+  void add_facts(Facts& facts, const Schema& schema, int depth);
+  const Facts& facts_of(const Schema& schema);
+  unsigned overlap(const Schema& x, const Schema& y, int depth);
+  FormulaId exactly_one_of(std::span<const Schema> schemas, std::span<const FormulaId> parts);
 
   // compiler_values.cc: numbers, strings, arrays
   Result<void> numbers(Work& work);
@@ -114,7 +131,9 @@ class Compiler {
   SchemaSources sources_;
   std::unique_ptr<FormulaPool> pool_;
   std::deque<Schema> schemas_ = {};
-  std::map<std::tuple<const Json*, ResourceId, ScopeId>, std::uint32_t> ids_ = {};
+  std::map<SchemaKey, std::uint32_t> ids_ = {};
+  std::map<SchemaKey, Facts> facts_ = {};
+  std::size_t n_overlaps_ = 0;  // that were looked at
   std::vector<Scope> scopes_ = {Scope{}};
   std::map<std::pair<ScopeId, ResourceId>, ScopeId> entered_ = {};
   std::map<std::string, regex::ExprId, std::less<>> patterns_ = {};

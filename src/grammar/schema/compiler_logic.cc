@@ -31,6 +31,13 @@ FormulaId Compiler::exactly_one(std::span<const FormulaId> parts) {
                        pool_->both(none(low), exactly_one(high)));
 }
 
+FormulaId Compiler::one_of(const Work& work, const Json& list, std::span<const FormulaId> parts) {
+  std::vector<Schema> schemas;
+  for (const Json& item : list.items)
+    schemas.push_back(within(work.schema, item));
+  return exactly_one_of(schemas, parts);
+}
+
 Result<void> Compiler::logic(Work& work) {
   for (const std::string_view key : {"allOf", "anyOf", "oneOf"}) {
     WICK_TRY(const Json* const found, wanted(work, key, Json::Kind::kArray));
@@ -39,7 +46,7 @@ Result<void> Compiler::logic(Work& work) {
     WICK_TRY(const auto parts, list(work, *found));
     work.parts.push_back(key == "allOf"   ? pool_->all_of(parts)
                          : key == "anyOf" ? pool_->any_of(parts)
-                                          : exactly_one(parts));
+                                          : one_of(work, *found, parts));
   }
   if (const Json* const found = work.find("not")) {
     WICK_TRY(const FormulaId formula, part(work, *found));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "grammar/json_number.h"
 #include "grammar/limits.h"
@@ -162,10 +163,101 @@ std::size_t LifeSearch::demand_of(const Leaves& leaves) const {
   return at;
 }
 
+// Where nothing bounds the number of members, one more member harms no other demand, and each is
+// decided alone. Nothing where the demands have to do with each other.
+std::optional<Life> LifeSearch::demands_alone(const Leaves& leaves, FreeNames names) {
+  std::map<TextId, Leaves> wanted;  // the values of members that must come
+  Leaves others, bounds;
+  for (const FormulaId leaf : leaves) {
+    const Formula& f = pool_.at(leaf);
+    if (f.kind == FormulaKind::kNameSome) {
+      if (pool_.names(f.a).is_one) {
+        wanted[pool_.names(f.a).text].push_back(f.b);
+      } else {
+        others.push_back(leaf);
+      }
+    } else if (f.kind == FormulaKind::kNameMost && f.b == kAlways) {
+      bounds.push_back(leaf);
+    } else if (f.kind != FormulaKind::kNameAll) {
+      return std::nullopt;
+    }
+  }
+  if (!bounds.empty() && !others.empty()) return std::nullopt;
+  for (const FormulaId leaf : bounds) {
+    const Formula f = pool_.at(leaf);
+    const auto is_in = [&](const auto& one) { return pool_.has_name(f.a, one.first); };
+    if (std::count_if(wanted.begin(), wanted.end(), is_in) > static_cast<std::ptrdiff_t>(f.c))
+      return Life::kDead;
+  }
+  const FormulaId all = pool_.all_of(leaves);
+  for (auto& [name, values] : wanted) {
+    if (!spend()) return Life::kUnknown;
+    if (!is_free(all, names, name)) return Life::kDead;
+    const Life life = of_value(value_of(leaves, name, std::move(values)));
+    if (life != Life::kLive) return life;
+  }
+  for (const FormulaId leaf : others) {
+    const bool is_met = (others.size() == 1 && pool_.at(leaf).c == 1)
+                            ? has_other(leaves, leaf, names, false)
+                            : has_other(leaves, leaf, names, true);
+    if (!is_met) return std::nullopt;
+  }
+  return Life::kLive;
+}
+
+// What the leaves ask of the value of a member `name`, and `values`.
+FormulaId LifeSearch::value_of(const Leaves& leaves, TextId name, Leaves values) {
+  for (const FormulaId leaf : leaves) {
+    const Formula f = pool_.at(leaf);
+    if (f.kind == FormulaKind::kNameAll && pool_.has_name(f.a, name)) values.push_back(f.b);
+  }
+  return pool_.all_of(values);
+}
+
+// Whether there is a free name for the demand `leaf` that no other demand needs; or `has_many`.
+bool LifeSearch::has_other(const Leaves& leaves, FormulaId leaf, FreeNames names, bool has_many) {
+  const Formula demand = pool_.at(leaf);
+  std::vector<regex::ExprId> languages;
+  if (!kinds(pool_.all_of(leaves), demand.a, names, languages)) return false;
+  const auto is_wanted = [&](TextId name) {
+    return std::any_of(leaves.begin(), leaves.end(), [&](FormulaId other) {
+      const Formula& f = pool_.at(other);
+      return f.kind == FormulaKind::kNameSome && pool_.names(f.a).is_one &&
+             pool_.names(f.a).text == name;
+    });
+  };
+  for (const regex::ExprId language : languages) {
+    const auto shortest = pool_.automaton().shortest(language);
+    if (!shortest || !*shortest) continue;
+    const TextId name = pool_.text(**shortest);
+    if (is_wanted(name) || (has_many && !is_large(language, **shortest))) continue;
+    if (of_value(value_of(leaves, name, {demand.b})) == Life::kLive) return true;
+  }
+  return false;
+}
+
+// More texts than any schema counts: `text` with ten digits or letters behind it.
+bool LifeSearch::is_large(regex::ExprId language, std::string_view text) {
+  const auto [known, is_new] = large_.try_emplace(language, false);
+  if (!is_new) return known->second;
+  regex::ExprPool& exprs = pool_.exprs();
+  for (const auto& [first, last] : {std::pair('0', '9'), std::pair('a', 'z')}) {
+    const regex::ExprId many = exprs.concat(
+        exprs.literal(text),
+        exprs.repeat(exprs.bytes(regex::ByteSet::range(static_cast<unsigned char>(first),
+                                                       static_cast<unsigned char>(last))),
+                     10, 10));
+    const auto has_all = pool_.automaton().contains(language, many);
+    if (has_all && *has_all) return large_[language] = true;
+  }
+  return false;
+}
+
 // Takes one demand, tries each kind of name for it, and goes on with what is left.
 Life LifeSearch::object_branch(const Leaves& leaves, FreeNames names) {
   const std::size_t at = demand_of(leaves);
   if (at == leaves.size()) return Life::kLive;
+  if (const auto alone = demands_alone(leaves, names)) return *alone;
   const Formula& wanted = pool_.at(leaves[at]);
   const bool is_one = wanted.kind == FormulaKind::kNameSome && pool_.names(wanted.a).is_one;
   if (depth_ >= kMaxDepth) return Life::kUnknown;
@@ -413,9 +505,8 @@ regex::ExprId LifeSearch::number_rule(const Formula& f) {
   const auto or_none = [](Result<regex::ExprId> made) { return made ? *made : regex::kNoExpr; };
   switch (rule.kind) {
     case NumberRule::Kind::kInteger:
-      return or_none(
-          json_number(exprs, {.is_integer = true,
-                              .may_end_in_zeros = rule.may_end_in_zeros && f.is_negative}));
+      return or_none(json_number(
+          exprs, {.is_integer = true, .may_end_in_zeros = rule.may_end_in_zeros && f.is_negative}));
     case NumberRule::Kind::kAtLeast:
     case NumberRule::Kind::kAbove:
       return or_none(json_number(

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -72,6 +74,10 @@ class LifeSearch {
   std::size_t demand_of(const Leaves& leaves) const;
   std::size_t demand_of_array(const Leaves& leaves, bool& is_alike, bool& has_most) const;
   Life object_branch(const Leaves& leaves, FreeNames names);
+  std::optional<Life> demands_alone(const Leaves& leaves, FreeNames names);
+  FormulaId value_of(const Leaves& leaves, TextId name, Leaves values);
+  bool has_other(const Leaves& leaves, FormulaId leaf, FreeNames names, bool has_many);
+  bool is_large(regex::ExprId language, std::string_view text);
   Life array_branch(const Leaves& leaves);
   FormulaId children_of(const Leaves& leaves, Leaves& others);
   bool is_free(FormulaId of, FreeNames names, TextId name);
@@ -95,6 +101,7 @@ class LifeSearch {
   std::unordered_map<FormulaId, int> open_ = {};
   std::map<std::tuple<FormulaId, CellId, std::uint32_t>, Life> objects_ = {};
   std::unordered_map<FormulaId, regex::ExprId> numbers_ = {};
+  std::unordered_map<regex::ExprId, bool> large_ = {};
 };
 
 }  // namespace wick::grammar

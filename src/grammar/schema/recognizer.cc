@@ -68,11 +68,25 @@ std::optional<Recognizer::PlainText> SchemaRecognizer::plain_text(StateId id) {
 void SchemaRecognizer::begin_walk() {
   n_kept_states_ = states_.size();
   n_kept_texts_ = machine_.n_texts();
+  walked_.clear();
 }
 
+// Few states without a text are worth keeping: the end of a string leads to them, too.
 void SchemaRecognizer::end_walk() {
-  for (; states_.size() > n_kept_states_; states_.pop_back())
+  constexpr std::size_t kFewStates = 32;
+  const auto is_text = [](const State& state) { return state.place.text != 0; };
+  const auto first = states_.begin() + static_cast<std::ptrdiff_t>(n_kept_states_);
+  const bool keeps =
+      states_.size() - n_kept_states_ <= kFewStates && std::none_of(first, states_.end(), is_text);
+  for (; !keeps && states_.size() > n_kept_states_; states_.pop_back())
     ids_.erase(states_.back());
+  for (const std::uint64_t key : walked_) {
+    const auto known = steps_.find(key);
+    if (known != steps_.end() &&
+        std::max<std::uint64_t>(key >> 8U, known->second) >= states_.size())
+      steps_.erase(known);
+  }
+  walked_.clear();
   machine_.drop_texts(n_kept_texts_);
 }
 
@@ -162,8 +176,24 @@ FormulaId SchemaRecognizer::wanted(std::uint32_t id) {
   return machine_.pool().resolve(of, [](FormulaId question) { return question; });
 }
 
+// What a name consists of is different each time, so those steps are not remembered.
 StateId SchemaRecognizer::step(StateId id, unsigned char byte) {
   if (id == kFailedState || id == kDeadState) return id;
+  if (states_[id].place.where == Where::kNameString) return first_step(id, byte);
+  const std::uint64_t key = std::uint64_t{id} << 8U | byte;
+  if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
+  const StateId out = first_step(id, byte);
+  if (out == kFailedState) return out;
+  if (steps_.size() >= kMaxSchemaSteps) {
+    steps_.clear();
+    walked_.clear();
+  }
+  steps_[key] = out;
+  walked_.push_back(key);
+  return out;
+}
+
+StateId SchemaRecognizer::first_step(StateId id, unsigned char byte) {
   const State state = states_[id];
   const Where where = state.place.where;
   const bool is_between = where != Where::kString && where != Where::kNameString &&

@@ -71,6 +71,7 @@ class SchemaRecognizer final : public Recognizer {
         shortest_(machine_.pool(), machine_.cells(), life_, style.has_order),
         style_(style) {}
 
+  StateId first_step(StateId id, unsigned char byte);
   StateId state_of(const State& state);
   StateId space(State state, unsigned char byte);
   // The state behind a byte that the machine took from `from` to `to`.
@@ -100,6 +101,8 @@ class SchemaRecognizer final : public Recognizer {
   JsonStyle style_;
   std::vector<State> states_ = {State{}};  // the first is kDeadState
   std::unordered_map<State, StateId, Hash> ids_ = {};
+  std::unordered_map<std::uint64_t, StateId> steps_ = {};  // by state and byte; not within names
+  std::vector<std::uint64_t> walked_ = {};                 // keys in steps_ since begin_walk()
   std::unordered_map<std::uint32_t, FormulaId> goals_ = {}, conditions_ = {};
   std::unordered_map<std::uint32_t, regex::ExprId> next_names_ = {};
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began

@@ -1,0 +1,186 @@
+// Whether a value may fit two schemas. oneOf with schemas that exclude each other is a plain anyOf,
+// without the negation of each in all others. What is found out stands in the schemas themselves:
+// types, const and enum, required members, closed objects; through $ref and allOf.
+#include <algorithm>
+
+#include "grammar/limits.h"
+#include "grammar/schema/compiler_impl.h"
+
+namespace wick::grammar {
+namespace {
+
+constexpr int kMaxFactsDepth = 16;   // of $ref and allOf
+constexpr int kMaxOverlapDepth = 3;  // of members within members
+
+unsigned type_bits(const Json& name) {
+  if (name.text == "null") return kNullType;
+  if (name.text == "boolean") return kFalseType | kTrueType;
+  if (name.text == "number" || name.text == "integer") return kNumberType;
+  if (name.text == "string") return kStringType;
+  if (name.text == "array") return kArrayType;
+  if (name.text == "object") return kObjectType;
+  return kAllTypes;
+}
+
+unsigned bits_of(const Json& value) {
+  switch (value.kind) {
+    case Json::Kind::kNull:
+      return kNullType;
+    case Json::Kind::kFalse:
+      return kFalseType;
+    case Json::Kind::kTrue:
+      return kTrueType;
+    case Json::Kind::kNumber:
+      return kNumberType;
+    case Json::Kind::kString:
+      return kStringType;
+    case Json::Kind::kArray:
+      return kArrayType;
+    case Json::Kind::kObject:
+      break;
+  }
+  return kObjectType;
+}
+
+bool share_one(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  auto x = a.begin();
+  for (auto y = b.begin(); x != a.end() && y != b.end();) {
+    if (*x == *y) return true;
+    if (*x < *y) {
+      ++x;
+    } else {
+      ++y;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Compiler::add_values(Facts& facts, std::span<const Json* const> values) const {
+  unsigned bits = 0;
+  std::vector<std::string> strings;
+  for (const Json* const value : values) {
+    bits |= bits_of(*value);
+    if (value->is(Json::Kind::kString)) strings.push_back(value->text);
+  }
+  facts.types &= bits;
+  std::sort(strings.begin(), strings.end());
+  if (!facts.strings) {
+    facts.strings = std::move(strings);
+    return;
+  }
+  std::vector<std::string> common;
+  std::set_intersection(facts.strings->begin(), facts.strings->end(), strings.begin(),
+                        strings.end(), std::back_inserter(common));
+  facts.strings = std::move(common);
+}
+
+// What `schema` asks of a value, as far as it is plain to see.
+void Compiler::add_facts(Facts& facts, const Schema& schema, int depth) {
+  const Json& node = schema.node();
+  if (node.is(Json::Kind::kFalse)) facts.types = 0;
+  if (!node.is(Json::Kind::kObject) || depth > kMaxFactsDepth) return;
+  if (const auto target = referred(schema, "$ref"); target && *target) {
+    add_facts(facts, **target, depth + 1);
+    if (draft_of(schema) <= Draft::k7) return;
+  }
+  const Resource& resource = resource_of(schema);
+  if (!resource.has_applicators || !resource.has_validation) return;
+  if (const Json* const all = node.find("allOf")) {
+    for (const Json& item : all->items)
+      add_facts(facts, within(schema, item), depth + 1);
+  }
+  if (const Json* const type = node.find("type")) {
+    unsigned bits = type->is(Json::Kind::kArray) ? 0U : type_bits(*type);
+    for (const Json& name : type->items)
+      bits |= type_bits(name);
+    facts.types &= bits;
+  }
+  if (const Json* const value = node.find("const"); value && draft_of(schema) > Draft::k4)
+    add_values(facts, std::span(&value, 1));
+  if (const Json* const values = node.find("enum")) {
+    std::vector<const Json*> all;
+    for (const Json& value : values->items)
+      all.push_back(&value);
+    add_values(facts, all);
+  }
+  if (const Json* const names = node.find("required")) {
+    for (const Json& name : names->items)
+      facts.required.insert(name.text);
+  }
+  const Json* const members = node.find("properties");
+  for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i)
+    facts.members[members->keys[i]].push_back(within(schema, members->items[i]));
+  const Json* const others = node.find("additionalProperties");
+  if (others != nullptr && others->is(Json::Kind::kFalse) && !node.find("patternProperties"))
+    facts.closed.push_back(members);
+}
+
+const Compiler::Facts& Compiler::facts_of(const Schema& schema) {
+  const auto [known, is_new] =
+      facts_.try_emplace({schema.at.node, schema.at.resource, schema.scope});
+  if (is_new) add_facts(known->second, schema, 0);
+  return known->second;
+}
+
+// The types of which a value may fit both.
+unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
+  if (depth > kMaxOverlapDepth || n_overlaps_ >= kMaxOverlaps) return kAllTypes;
+  ++n_overlaps_;
+  const Facts& a = facts_of(x);
+  const Facts& b = facts_of(y);
+  unsigned bits = a.types & b.types;
+  if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~kStringType;
+  if ((bits & kObjectType) == 0) return bits;
+  const auto excludes = [&](const Facts& has, const Facts& other) {
+    return std::any_of(has.required.begin(), has.required.end(), [&](const std::string& name) {
+      for (const Json* const members : other.closed) {
+        if (members == nullptr || members->find(name) == nullptr) return true;
+      }
+      const auto its = has.members.find(name), others = other.members.find(name);
+      if (its == has.members.end() || others == other.members.end()) return false;
+      for (const Schema& one : its->second) {
+        for (const Schema& two : others->second) {
+          if (overlap(one, two, depth + 1) == 0) return true;
+        }
+      }
+      return false;
+    });
+  };
+  return excludes(a, b) || excludes(b, a) ? bits & ~kObjectType : bits;
+}
+
+// `parts` are the formulas of `schemas`.
+FormulaId Compiler::exactly_one_of(std::span<const Schema> schemas,
+                                   std::span<const FormulaId> parts) {
+  const std::size_t n = parts.size();
+  unsigned all = 0;
+  std::vector<std::vector<FormulaId>> rivals(n);
+  std::size_t n_pairs = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = i + 1; k < n; ++k) {
+      const unsigned bits = overlap(schemas[i], schemas[k], 0);
+      all |= bits;
+      if (bits == 0) continue;
+      ++n_pairs;
+      rivals[i].push_back(parts[k]);
+      rivals[k].push_back(parts[i]);
+    }
+  }
+  if (n_pairs == 0) return pool_->any_of(parts);
+  FormulaId one = kNever;
+  if (n_pairs > 2 * n) {
+    one = exactly_one(parts);
+  } else {
+    std::vector<FormulaId> alone;
+    for (std::size_t i = 0; i < n; ++i)
+      alone.push_back(pool_->both(parts[i], none(rivals[i])));
+    one = pool_->any_of(alone);
+  }
+  if (all == kAllTypes) return one;
+  return pool_->either(pool_->both(pool_->types(all), one),
+                       pool_->both(pool_->types(kAllTypes & ~all), pool_->any_of(parts)));
+}
+
+}  // namespace wick::grammar
