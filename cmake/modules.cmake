@@ -123,7 +123,8 @@ set(WICK_APART server/chat_test server/completions_test server/request_test serv
   engine/speculation_test grammar/token_masks_test grammar/json_string_test grammar/json_number_test local/local_pool_test
   local/local_session_test local/local_test library/memory_faults_test library/same_answers_test library/stream_logprobs_test
   text/tokenizer_test format/json_reader_test base/thread_team net/transfers shell/rewrites_test grammar/output_format
-  grammar/json_spelling grammar/gbnf grammar/productions model/families_test model/parity_experts_test model/parity_test
+  grammar/json_spelling grammar/ebnf grammar/lark grammar/grammar_syntax grammar/composition grammar/composed grammar/captures
+  grammar/gbnf grammar/productions model/families_test model/parity_experts_test model/parity_test
   server/admission remote/anthropic remote/azure remote/gemini remote/ollama remote/openai local/adapters_test
   local/local_tools_test local/rerank_test model/adapter_test server/rerank_test)
 

@@ -31,6 +31,7 @@ void JsonCall::push(char c) {
       value_ += c;
       if (!ends_text(c)) break;
       key_ = text_of(value_);
+      if (is_keyed_ && name_.empty()) name_ = key_;
       at_ = At::kColon;
       break;
     case At::kColon:
@@ -106,7 +107,7 @@ void JsonCall::end_value() {
   at_ = At::kNext;
   if (is_streamed_) {
     is_streamed_ = false;
-  } else if (key_ == "name" && name_.empty()) {
+  } else if ((key_ == "name" || key_ == "tool_name") && name_.empty()) {
     name_ = text_of(value_);
     if (name_.empty()) at_ = At::kBad;
   } else if (is_arguments() && !has_arguments_) {

@@ -1,28 +1,29 @@
-// Reads one tool call, {"name": "f", "arguments": {…}}, byte by byte. The arguments are passed on
-// verbatim as they arrive; what comes before the name is kept (kMaxHeader bytes). One thread.
+// Reads one tool call, {"name": "f", "arguments": {…}} or {"f": {…}}, byte by byte. The arguments
+// are passed on verbatim as they arrive; what comes before the name is kept (kMaxHeader bytes).
 #pragma once
 
 #include <string>
-#include <string_view>
+
+#include "chat/call_reader.h"
 
 namespace wick {
 
-class JsonCall {
+class JsonCall final : public CallReader {
  public:
   static constexpr std::size_t kMaxHeader = 64 << 10;
 
-  void push(char c);
+  // `is_keyed`: the object's one key is the name.
+  explicit JsonCall(bool is_keyed) : is_keyed_(is_keyed) {}
 
-  // The name, once it is known; empty until then.
-  const std::string& name() const noexcept { return name_; }
+  void push(char c) override;
 
-  // What of the arguments is known and was not taken yet; empty before the name is known.
-  std::string take_arguments();
+  const std::string& name() const noexcept override { return name_; }
 
-  bool is_over() const noexcept { return at_ == At::kOver; }
+  std::string take_arguments() override;
 
-  // The bytes so far begin no call: no JSON object, no name, or a header too long.
-  bool is_bad() const noexcept { return at_ == At::kBad; }
+  bool is_over() const noexcept override { return at_ == At::kOver; }
+
+  bool is_bad() const noexcept override { return at_ == At::kBad; }
 
  private:
   enum class At {
@@ -45,8 +46,11 @@ class JsonCall {
   void end_value();
   void push_next(char c);
 
-  bool is_arguments() const noexcept { return key_ == "arguments" || key_ == "parameters"; }
+  bool is_arguments() const noexcept {
+    return key_ == "arguments" || key_ == "parameters" || (is_keyed_ && key_ == name_);
+  }
 
+  bool is_keyed_;
   At at_ = At::kStart;
   std::string key_ = {}, value_ = {}, name_ = {}, arguments_ = {};
   bool has_arguments_ = false, is_streamed_ = false;

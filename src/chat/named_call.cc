@@ -10,9 +10,10 @@ namespace {
 
 // "function<｜tool▁sep｜>f", "functions.f:0", "f[CALL_ID]12" and " f\n" are all f.
 std::string name_in(std::string_view header) {
-  constexpr std::string_view kSeparator = "<｜tool▁sep｜>";
-  if (const std::size_t at = header.find(kSeparator); at != std::string_view::npos)
-    header.remove_prefix(at + kSeparator.size());
+  for (const std::string_view before : {"<｜tool▁sep｜>", "<|tool_call:name|>"}) {
+    if (const std::size_t at = header.find(before); at != std::string_view::npos)
+      header.remove_prefix(at + before.size());
+  }
   header = header.substr(0, header.find("[CALL_ID]"));
   while (!header.empty() && is_call_space(header.front()))
     header.remove_prefix(1);

@@ -9,24 +9,26 @@
 #include <string>
 #include <string_view>
 
+#include "chat/call_reader.h"
+
 namespace wick {
 
-class NamedCall {
+class NamedCall final : public CallReader {
  public:
   static constexpr std::size_t kMaxHeader = 4096;  // bytes before the arguments
 
   // `behind_name`: the text between the name and the arguments.
   explicit NamedCall(std::string_view behind_name) : behind_name_(behind_name) {}
 
-  void push(char c);
+  void push(char c) override;
 
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept override { return name_; }
 
-  std::string take_arguments();
+  std::string take_arguments() override;
 
-  bool is_over() const noexcept { return at_ == At::kOver; }
+  bool is_over() const noexcept override { return at_ == At::kOver; }
 
-  bool is_bad() const noexcept { return at_ == At::kBad; }
+  bool is_bad() const noexcept override { return at_ == At::kBad; }
 
  private:
   enum class At { kName, kStart, kArguments, kOver, kBad };

@@ -3,6 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "chat/gemma_call.h"
+#include "chat/json_call.h"
+#include "chat/named_call.h"
+#include "chat/python_call.h"
+#include "chat/tag_call.h"
+
 namespace wick {
 
 namespace {
@@ -34,7 +40,7 @@ void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
   const std::string_view marker = without_spaces_before(held_);
   if (marker.empty()) return;
   if (open.empty()) {  // an answer that is a call begins with one
-    if (at_ == At::kStart && marker == "{") {
+    if (at_ == At::kStart && marker.size() == 1 && begins_bare(marker[0])) {
       begin_call();
       push_call(c, out);
       return;
@@ -51,6 +57,11 @@ void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
   if (is_again) held_.pop_back();
   begin_text(out);
   if (is_again) push_text(c, out);
+}
+
+// Whether an answer that is a call may begin so, in a format without an opening marker.
+bool ToolCallSplit::begins_bare(char c) const noexcept {
+  return c == (format_->body == ToolFormat::Body::kPython ? '[' : '{');
 }
 
 // Whether `marker` begins a text around all calls. A whole one is dropped.
@@ -77,9 +88,7 @@ void ToolCallSplit::begin_call() {
   if (format_->open.empty()) call_text_.pop_back();  // push_call() adds it again
   at_ = At::kCall;
   is_told_ = is_array_ = false;
-  json_.reset();
-  xml_.reset();
-  named_.reset();
+  call_.reset();
 }
 
 bool ToolCallSplit::is_tool(std::string_view name) const {
@@ -87,40 +96,49 @@ bool ToolCallSplit::is_tool(std::string_view name) const {
                      [&](const ToolSignature& tool) { return tool.name == name; });
 }
 
+// Whatever a template teaches, its model may write another body.
+std::unique_ptr<CallReader> ToolCallSplit::reader_of(char first) const {
+  const bool is_json = first == '{';
+  switch (format_->body) {
+    case ToolFormat::Body::kName:
+      if (!is_json) return std::make_unique<NamedCall>(format_->behind_name);
+      break;
+    case ToolFormat::Body::kTags:
+      if (!is_json) return std::make_unique<TagCall>(format_->tags, tools_);
+      break;
+    case ToolFormat::Body::kPython:
+      if (!is_json) return std::make_unique<PythonCall>();
+      break;
+    case ToolFormat::Body::kGemma:
+      if (!is_json) return std::make_unique<GemmaCall>();
+      break;
+    case ToolFormat::Body::kJson:
+      if (first == '<') return std::make_unique<TagCall>(kFunctionTags, tools_);
+      break;
+    case ToolFormat::Body::kKeyed:
+      return std::make_unique<JsonCall>(true);
+  }
+  return std::make_unique<JsonCall>(false);
+}
+
 void ToolCallSplit::push_call(char c, std::vector<ToolPiece>& out) {
   if (!is_told_) call_text_ += c;
-  if (!json_ && !xml_ && !named_) {
+  if (!call_) {
     if (is_call_space(c)) return;
-    if (c == '[' && !is_array_ && format_->body == ToolFormat::Body::kJson) {
+    if (c == '[' && !is_array_ && format_->is_array()) {
       is_array_ = true;
       return;
     }
-    // Whatever a template teaches, its model may write another body.
-    if (format_->body == ToolFormat::Body::kName && c != '{') {
-      named_.emplace(format_->behind_name);
-    } else if (c == '<') {
-      xml_.emplace(tools_);
-    } else {
-      json_.emplace();
-    }
+    call_ = reader_of(c);
   }
-  if (named_) {
-    named_->push(c);
-    read(*named_, c, out);
-  } else if (xml_) {
-    xml_->push(c);
-    read(*xml_, c, out);
-  } else {
-    json_->push(c);
-    read(*json_, c, out);
-  }
+  call_->push(c);
+  read(c, out);
 }
 
-// What `call` knows since it has read `c`.
-template <class Call>
-void ToolCallSplit::read(Call& call, char c, std::vector<ToolPiece>& out) {
-  const bool has_name = !call.name().empty();
-  if (call.is_bad() || (has_name && !is_told_ && !is_tool(call.name()))) {
+// What the call knows since it has read `c`.
+void ToolCallSplit::read(char c, std::vector<ToolPiece>& out) {
+  const bool has_name = !call_->name().empty();
+  if (call_->is_bad() || (has_name && !is_told_ && !is_tool(call_->name()))) {
     held_ = std::exchange(call_text_, {});
     if (!held_.empty()) held_.pop_back();
     begin_text(out);
@@ -129,12 +147,12 @@ void ToolCallSplit::read(Call& call, char c, std::vector<ToolPiece>& out) {
   }
   if (!has_name) return;
   if (!is_told_) {
-    tell(ToolPiece::Kind::kCall, call.name(), out);
+    tell(ToolPiece::Kind::kCall, call_->name(), out);
     call_text_.clear();
     is_told_ = true;
   }
-  tell(ToolPiece::Kind::kArguments, call.take_arguments(), out);
-  if (call.is_over()) {
+  tell(ToolPiece::Kind::kArguments, call_->take_arguments(), out);
+  if (call_->is_over()) {
     at_ = At::kBehind;
     had_call_ = true;
   }
@@ -154,8 +172,9 @@ void ToolCallSplit::push_behind(char c, std::vector<ToolPiece>& out) {
     held_.clear();
   } else if (format_->open.empty() && marker == ";") {
     held_.clear();
-  } else if (format_->open.empty() && marker == "{") {
+  } else if (marker == "{" && (format_->open.empty() || !is_array_) && format_->is_array()) {
     begin_call();
+    call_text_.clear();
     push_call(c, out);
   } else if (!close.empty() && marker == close) {
     held_.clear();
@@ -169,9 +188,9 @@ void ToolCallSplit::push_behind(char c, std::vector<ToolPiece>& out) {
 
 void ToolCallSplit::finish(std::vector<ToolPiece>& out) {
   if (at_ == At::kCall) {
-    if (is_told_ && xml_) {
-      xml_->finish();
-      tell(ToolPiece::Kind::kArguments, xml_->take_arguments(), out);
+    if (is_told_) {
+      call_->finish();
+      tell(ToolPiece::Kind::kArguments, call_->take_arguments(), out);
     }
     held_ = std::exchange(call_text_, {});
   } else if (at_ == At::kBehind) {

@@ -9,16 +9,14 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "chat/json_call.h"
-#include "chat/named_call.h"
+#include "chat/call_reader.h"
 #include "chat/tool_format.h"
 #include "chat/tool_piece.h"
-#include "chat/xml_call.h"
 
 namespace wick {
 
@@ -42,19 +40,18 @@ class ToolCallSplit {
   void push_call(char c, std::vector<ToolPiece>& out);
   void push_behind(char c, std::vector<ToolPiece>& out);
   void begin_call();
+  bool begins_bare(char c) const noexcept;
   bool is_section(std::string_view marker);
   void begin_text(std::vector<ToolPiece>& out);
-  template <class Call>
-  void read(Call& call, char c, std::vector<ToolPiece>& out);
+  std::unique_ptr<CallReader> reader_of(char first) const;
+  void read(char c, std::vector<ToolPiece>& out);
 
   const ToolFormat* format_;
   std::vector<ToolSignature> tools_;
   At at_ = At::kStart;
   std::string held_ = {};       // space, and the beginning of a marker
   std::string call_text_ = {};  // of a call that is not told yet
-  std::optional<JsonCall> json_ = {};
-  std::optional<XmlCall> xml_ = {};
-  std::optional<NamedCall> named_ = {};
+  std::unique_ptr<CallReader> call_ = {};
   bool is_told_ = false;   // of the call
   bool is_array_ = false;  // the body is an array of calls
   bool had_call_ = false;  // before the text

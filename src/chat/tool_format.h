@@ -1,16 +1,34 @@
 // Tool-call formats: how a model writes a call of a tool, as its chat template teaches it. One row
-// each (tool_format.cc).
+// each (tool_format_data.cc). A template of none of these is learned (learned_format.h).
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace wick {
 
+// The texts of a call whose parameters stand between tags:
+//   before_name f name_end … head_end (before_key k key_end … value_open v value_end)* call_end
+struct TagStyle {
+  std::string_view before_name = {};
+  std::string_view name_end = {};  // empty: the name ends before a line break or `before_key`
+  std::string_view head_end = {};  // empty: nothing stands between the name and the parameters
+  std::string_view before_key = {}, key_end = {};
+  std::string_view value_open = {};  // empty: the value follows the key
+  std::string_view value_end = {}, call_end = {};
+  bool has_lines = false;  // a line break before and behind each value is not part of it
+  // What stands between key_end and value_open of a string, and of another value.
+  std::string_view text_mark = {}, json_mark = {};
+};
+
 struct ToolFormat {
   enum class Body {
-    kJson,  // {"name": "f", "arguments": {…}}, or an array of such
-    kXml,   // <function=f> <parameter=k> value </parameter> … </function>
-    kName,  // f, `behind_name`, {…}
+    kJson,    // {"name": "f", "arguments": {…}}, or an array of such
+    kKeyed,   // [{"f": {…}}]
+    kName,    // f, `behind_name`, {…}
+    kTags,    // TagStyle
+    kPython,  // [f(a="b", c=1), g()]
+    kGemma,   // call:f{a:<|"|>b<|"|>,c:1}
   };
 
   std::string_view name = {};
@@ -18,13 +36,26 @@ struct ToolFormat {
   // Around the body. Without `open` a call is the whole answer, and calls are separated by ';'.
   std::string_view open = {}, close = {};
   std::string_view space = {};          // what models write between these and the body
+  std::string_view between = {};        // … and between two calls
+  std::string_view before_name = {};    // of kName: "function<｜tool▁sep｜>"
   std::string_view behind_name = {};    // of kName
-  bool can_be_required = false;         // its markers are no control tokens
-  std::string_view tokens[6] = {};      // control tokens that a call holds
-  std::string_view sections[2] = {};    // texts around all calls, which are dropped
+  std::string_view name_key = "name";   // of kJson
   std::string_view arguments_key = {};  // of kJson; "arguments" and "parameters" are read as equals
-  std::string_view marks[2] = {};       // texts by which a chat template is recognized
+  TagStyle tags = {};
+  bool has_list = false;                              // the body is always an array
+  std::string_view tokens[6] = {};                    // control tokens that a call holds
+  std::string_view sections[4] = {};                  // texts outside of calls, which are dropped
+  std::string_view before_all = {}, behind_all = {};  // what models write around all calls
+  std::string_view marks[2] = {};  // texts by which a chat template is recognized
+
+  // Whether the body may be an array of calls.
+  constexpr bool is_array() const noexcept {
+    return body == Body::kJson || body == Body::kKeyed || body == Body::kPython;
+  }
 };
+
+// Qwen3-Coder's tags, which models with Hermes' markers write, too.
+extern const TagStyle kFunctionTags;
 
 // White space between the parts of a call.
 constexpr bool is_call_space(char c) noexcept {
@@ -33,6 +64,12 @@ constexpr bool is_call_space(char c) noexcept {
 
 // The format that a chat template (Jinja) teaches; null if none of these.
 const ToolFormat* tool_format_of(std::string_view chat_template) noexcept;
+
+// The row of that name; null if there is none.
+const ToolFormat* tool_format_named(std::string_view name) noexcept;
+
+// In the order in which marks are looked for.
+std::span<const ToolFormat> tool_formats() noexcept;
 
 // Hermes 2 and 3, Qwen 2.5 and 3, and models whose template has no tools.
 const ToolFormat& hermes_tool_format() noexcept;

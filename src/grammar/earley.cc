@@ -13,21 +13,41 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "grammar/ebnf.h"
+#include "grammar/gbnf.h"
+#include "grammar/lark.h"
 #include "grammar/limits.h"
 #include "grammar/near_form.h"
 
 namespace wick::grammar {
 
-Result<std::unique_ptr<EarleyRecognizer>> EarleyRecognizer::parse(std::string_view gbnf) {
-  WICK_TRY(const GrammarRules rules, parse_gbnf(gbnf));
+namespace {
+
+Result<GrammarRules> rules_of(std::string_view text, const TokenNames& names,
+                              GrammarSyntax syntax) {
+  const bool is_free = syntax == GrammarSyntax::kDetect;
+  if (is_free) syntax = detected_syntax(text);
+  if (syntax == GrammarSyntax::kLark) return parse_lark(text, names);
+  if (syntax == GrammarSyntax::kEbnf) return parse_ebnf(text, names);
+  auto rules = parse_gbnf(text, names);
+  if (rules || !is_free || rules.error().id != "bad_grammar") return rules;
+  auto others = parse_ebnf(text, names);  // W3C's rules begin as GBNF's
+  return others ? std::move(others) : std::move(rules);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EarleyRecognizer>> EarleyRecognizer::parse(std::string_view text,
+                                                                  const TokenNames& names,
+                                                                  GrammarSyntax syntax) {
+  WICK_TRY(const GrammarRules rules, rules_of(text, names, syntax));
   WICK_TRY(Productions productions, make_productions(rules));
   auto out = std::make_unique<EarleyRecognizer>(std::move(productions));
   if (out->start() == kFailedState) return out->failure();
   return out;
 }
 
-EarleyRecognizer::EarleyRecognizer(Productions productions)
-    : productions_(std::move(productions)) {
+EarleyRecognizer::EarleyRecognizer(Productions productions) : productions_(std::move(productions)) {
   begin(kMaskFuel);
   Items kernel;
   for (const std::uint32_t one : productions_.of[productions_.start])
@@ -39,11 +59,15 @@ void EarleyRecognizer::begin(std::uint64_t fuel) {
   fuel_ = fuel;
   is_spent_ = false;
   productions_.automaton->pool().refuel(fuel);
+  for (const auto& one : productions_.documents)
+    one->begin(fuel);
 }
 
 bool EarleyRecognizer::is_worn() const noexcept {
   return n_items_ > kMaxEarleyItems / 2 ||
-         productions_.automaton->pool().used_bytes() > regex::kMaxAutomatonBytes / 2;
+         productions_.automaton->pool().used_bytes() > regex::kMaxAutomatonBytes / 2 ||
+         std::any_of(productions_.documents.begin(), productions_.documents.end(),
+                     [](const auto& one) { return one->is_worn(); });
 }
 
 Error EarleyRecognizer::failure() const {
@@ -58,6 +82,7 @@ Error EarleyRecognizer::failure() const {
     return {ErrorCode::kUnsupported, "grammar_fuel",
             "the grammar takes too many steps at one place", "Make it less ambiguous."};
   }
+  if (failed_document_ != 0) return productions_.documents[failed_document_ - 1]->failure();
   return productions_.automaton->pool().failure();
 }
 
@@ -70,13 +95,14 @@ bool EarleyRecognizer::fits(std::size_t n_items) {
 EarleyRecognizer::Item EarleyRecognizer::at(Item item, std::uint32_t dot) const noexcept {
   item.dot = dot;
   const bool is_terminal = !is_complete(item) && symbol(item).is_terminal;
-  item.rest = is_terminal ? symbol(item).id : 0;
+  item.rest = is_terminal ? productions_.begun(symbol(item)) : 0;
+  item.is_begun = false;
   return item;
 }
 
 bool EarleyRecognizer::passes(const Item& item) const noexcept {
   const Symbol& next = symbol(item);
-  return next.is_terminal ? productions_.automaton->pool().is_nullable(item.rest)
+  return next.is_terminal ? productions_.accepts(next, item.rest)
                           : productions_.is_nullable[next.id];
 }
 
@@ -210,13 +236,22 @@ StateId EarleyRecognizer::step(StateId id, unsigned char byte) {
   if (id == kFailedState || id == kDeadState) return id;
   const std::uint64_t key = std::uint64_t{id} << 8U | byte;
   if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
-  regex::Automaton& automaton = *productions_.automaton;
   Items kernel;
-  for (const Items* const items : {&states_[id].items, &blocks_[states_[id].block].terminals}) {
-    for (Item item : *items) {
-      item.rest = automaton.step(item.rest, byte);
-      if (item.rest == regex::kNoExpr) return kFailedState;
-      if (item.rest != regex::kEmptySet) kernel.push_back(item);
+  bool has_begun = false;  // some lexeme in progress goes on
+  for (const bool is_begun : {true, false}) {
+    if (has_begun) break;
+    for (const Items* const items : {&states_[id].items, &blocks_[states_[id].block].terminals}) {
+      for (Item item : *items) {
+        if (item.is_begun != is_begun) continue;
+        const Symbol& terminal = symbol(item);
+        item.rest = productions_.step(terminal, item.rest, byte);
+        if (item.rest == kFailedState) failed_document_ = terminal.document;
+        if (item.rest == kFailedState) return kFailedState;
+        if (item.rest == kDeadState) continue;
+        has_begun = is_begun;
+        item.is_begun = productions_.is_lexed && terminal.document == 0;
+        kernel.push_back(item);
+      }
     }
   }
   std::sort(kernel.begin(), kernel.end());
@@ -230,8 +265,10 @@ StateId EarleyRecognizer::step(StateId id, unsigned char byte) {
 StateId EarleyRecognizer::near_form(StateId id, std::size_t max_bytes) {
   if (id == kFailedState || id == kDeadState) return id;
   State state = states_[id];
-  for (Item& item : state.items)
-    item.rest = grammar::near_form(productions_.automaton->pool(), item.rest, max_bytes);
+  for (Item& item : state.items) {
+    if (symbol(item).document == 0)
+      item.rest = grammar::near_form(productions_.automaton->pool(), item.rest, max_bytes);
+  }
   std::sort(state.items.begin(), state.items.end());
   state.items.erase(std::unique(state.items.begin(), state.items.end()), state.items.end());
   const StateId near = state_of(std::move(state));
@@ -246,7 +283,7 @@ Result<std::string> EarleyRecognizer::shortest(StateId id) {
   std::string out;
   for (const Items* const items : {&states_[id].items, &blocks_[states_[id].block].terminals}) {
     for (const Item& item : *items) {
-      WICK_TRY(const auto text, productions_.automaton->shortest(item.rest));
+      WICK_TRY(const auto text, productions_.shortest_of(symbol(item), item.rest));
       const std::string* const tail = text ? tail_of(item) : nullptr;
       if (tail == nullptr) continue;
       if (best != nullptr && text->size() + tail->size() >= out.size()) continue;
@@ -262,12 +299,13 @@ Result<std::string> EarleyRecognizer::shortest(StateId id) {
 const std::string* EarleyRecognizer::tail_of(const Item& item) {
   Item key = item;
   key.rest = 0;
+  key.is_begun = false;
   if (const auto known = tails_.find(key); known != tails_.end()) return &known->second;
   std::string text;
   for (std::size_t i = item.dot + 1; i < of(item).right.size(); ++i) {
     const Symbol& next = of(item).right[i];
     if (next.is_terminal) {
-      const auto part = productions_.automaton->shortest(next.id);
+      const auto part = productions_.shortest_of(next, productions_.begun(next));
       if (!part || !*part) return nullptr;
       text += **part;
     } else {

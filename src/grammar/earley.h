@@ -13,12 +13,15 @@
 
 #include "grammar/productions.h"
 #include "grammar/recognizer.h"
+#include "grammar/special_tokens.h"
 
 namespace wick::grammar {
 
 class EarleyRecognizer final : public Recognizer {
  public:
-  static Result<std::unique_ptr<EarleyRecognizer>> parse(std::string_view gbnf);
+  static Result<std::unique_ptr<EarleyRecognizer>> parse(
+      std::string_view text, const TokenNames& names = {},
+      GrammarSyntax syntax = GrammarSyntax::kDetect);
 
   explicit EarleyRecognizer(Productions productions);
 
@@ -44,8 +47,9 @@ class EarleyRecognizer final : public Recognizer {
   struct Item {
     std::uint32_t production = 0;
     std::uint32_t dot = 0;
-    regex::ExprId rest = 0;  // of the terminal at the dot
+    std::uint32_t rest = 0;  // of the terminal at the dot: its state
     CallerId caller = kRoot;
+    bool is_begun = false;  // of a lexeme: it has a byte
     friend auto operator<=>(const Item&, const Item&) = default;
   };
 
@@ -73,8 +77,8 @@ class EarleyRecognizer final : public Recognizer {
   // Who waits for a nonterminal while a block is made.
   struct Waits {
     std::size_t n = 0;
-    Item one = {};           // the last of them
-    bool is_own = false;     // it was predicted in this block
+    Item one = {};        // the last of them
+    bool is_own = false;  // it was predicted in this block
   };
 
   const Production& of(const Item& item) const noexcept {
@@ -114,6 +118,7 @@ class EarleyRecognizer final : public Recognizer {
   std::size_t n_items_ = 0;
   std::uint64_t fuel_ = 0;
   StateId start_ = kDeadState;
+  std::uint32_t failed_document_ = 0;
   bool is_full_ = false, is_spent_ = false;
 };
 

@@ -1,11 +1,10 @@
 #include "grammar/gbnf.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "base/strings.h"
-#include "base/utf8.h"
+#include "grammar/grammar_text.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
@@ -19,9 +18,9 @@ bool is_word(char c) noexcept {
          c == '_';
 }
 
-class Parser {
+class Parser : private GrammarText {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, const TokenNames& names) : GrammarText(text), names_of_(names) {}
 
   Result<GrammarRules> parse() {
     if (text_.size() > kMaxGrammarBytes) return too_large("bytes", kMaxGrammarBytes);
@@ -39,30 +38,6 @@ class Parser {
   }
 
  private:
-  Error bad(std::string what) const {
-    const std::string_view before = text_.substr(0, std::min(at_, text_.size()));
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0
-                                                                           : before.rfind('\n') + 1;
-    return {.code = ErrorCode::kInvalid,
-            .id = "bad_grammar",
-            .message = cat("line ", line, ", column ", before.size() - begin + 1, ": ", what)};
-  }
-
-  static Error too_large(std::string_view what, std::size_t limit) {
-    return {.code = ErrorCode::kUnsupported,
-            .id = "grammar_size",
-            .message = cat("the grammar has more than ", limit, " ", what)};
-  }
-
-  char next() const noexcept { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-  bool take(std::string_view what) noexcept {
-    if (!text_.substr(at_).starts_with(what)) return false;
-    at_ += what.size();
-    return true;
-  }
-
   void space(bool with_lines) noexcept {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
@@ -80,17 +55,6 @@ class Parser {
     const std::size_t here = at_;
     space(true);
     if (next() != '|') at_ = here;
-  }
-
-  std::uint32_t add(GrammarNode node) {
-    out_.nodes.push_back(std::move(node));
-    return static_cast<std::uint32_t>(out_.nodes.size() - 1);
-  }
-
-  std::uint32_t rule_named(std::string_view name) {
-    const auto [known, is_new] = names_.try_emplace(std::string(name), out_.rules.size());
-    if (is_new) out_.rules.push_back({.name = std::string(name)});
-    return static_cast<std::uint32_t>(known->second);
   }
 
   std::string_view word() noexcept {
@@ -144,9 +108,16 @@ class Parser {
         one = add({.kind = Kind::kClass, .set = regex::CodePoints::all()});
       } else if (c == '(') {
         WICK_TRY(one, group(depth));
-      } else if (c == '<' || c == '!') {
-        return Error{ErrorCode::kUnsupported, "grammar_tokens",
-                     bad("terminals that are tokens are not supported").message, {}};
+      } else if (c == '<') {
+        ++at_;
+        WICK_TRY(const std::string_view name, take_until(">"));
+        WICK_TRY(std::string bytes, token(name, names_of_));
+        one = add({.kind = Kind::kText, .text = std::move(bytes)});
+      } else if (c == '!') {
+        return Error{ErrorCode::kUnsupported,
+                     "grammar_tokens",
+                     bad("all tokens but one (!<…>) are not supported").message,
+                     {}};
       } else if (is_word(c)) {
         one = add({.kind = Kind::kRule, .rule = rule_named(word())});
       } else {
@@ -203,14 +174,7 @@ class Parser {
 
   Result<std::uint32_t> number() {
     space(false);
-    std::uint64_t value = 0;
-    const std::size_t begin = at_;
-    for (; next() >= '0' && next() <= '9'; ++at_)
-      value = std::min<std::uint64_t>(value * 10 + static_cast<unsigned>(next() - '0'),
-                                      kMaxGrammarCount + 1);
-    if (at_ == begin) return bad("a number is wanted");
-    if (value > kMaxGrammarCount) return too_large("repetitions of a part", kMaxGrammarCount);
-    return static_cast<std::uint32_t>(value);
+    return count();
   }
 
   Result<std::uint32_t> literal() {
@@ -241,69 +205,13 @@ class Parser {
     return add({.kind = Kind::kClass, .set = is_negative ? set.complement() : std::move(set)});
   }
 
-  Result<char32_t> character(std::string_view end) {
-    if (at_ >= text_.size()) return bad(cat("'", end, "' is wanted"));
-    if (text_[at_] != '\\') {
-      const Utf8Char one = decode_utf8(text_.substr(at_));
-      if (!one.is_valid) return bad("invalid UTF-8");
-      at_ += static_cast<std::size_t>(one.length);
-      return one.code;
-    }
-    ++at_;
-    const char c = next();
-    ++at_;
-    switch (c) {
-      case 'n':
-        return U'\n';
-      case 'r':
-        return U'\r';
-      case 't':
-        return U'\t';
-      case 'x':
-        return hex(2);
-      case 'u':
-        return hex(4);
-      case 'U':
-        return hex(8);
-      case '\\':
-      case '"':
-      case '[':
-      case ']':
-      case '-':
-      case '^':
-        return static_cast<char32_t>(c);
-      default:
-        --at_;
-        return bad("this escape is not known");
-    }
-  }
-
-  Result<char32_t> hex(int n_digits) {
-    std::uint32_t value = 0;
-    for (int i = 0; i < n_digits; ++i, ++at_) {
-      const char c = next();
-      const int digit = c >= '0' && c <= '9'   ? c - '0'
-                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                               : -1;
-      if (digit < 0) return bad("a hexadecimal digit is wanted");
-      value = value * 16 + static_cast<std::uint32_t>(digit);
-    }
-    const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (value > regex::kLastCodePoint || is_surrogate) return bad("this is no character");
-    return static_cast<char32_t>(value);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  GrammarRules out_ = {};
-  std::unordered_map<std::string, std::uint32_t> names_ = {};
+  const TokenNames& names_of_;
 };
 
 }  // namespace
 
-Result<GrammarRules> parse_gbnf(std::string_view text) {
-  return Parser(text).parse();
+Result<GrammarRules> parse_gbnf(std::string_view text, const TokenNames& names) {
+  return Parser(text, names).parse();
 }
 
 }  // namespace wick::grammar

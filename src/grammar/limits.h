@@ -27,6 +27,11 @@ inline constexpr std::size_t kMaxGrammarSymbols = 200'000;    // of all producti
 inline constexpr std::size_t kMaxEarleyItems = 2'000'000;     // of all states together
 inline constexpr std::size_t kMaxEarleyStateItems = 20'000;   // of one state
 
+// Compositions.
+inline constexpr std::size_t kMaxCompositionSteps = 50'000;
+inline constexpr std::size_t kMaxComposedThreads = 1'000'000;  // of all states together
+inline constexpr std::size_t kMaxTriggerBytes = 1024;
+
 // Schemas (grammar/schema/).
 inline constexpr std::size_t kMaxSchemaBytes = 8U << 20U;
 inline constexpr std::size_t kMaxSchemaValues = 200'000;  // of one document

@@ -9,6 +9,7 @@
 #include "grammar/earley.h"
 #include "grammar/regex_recognizer.h"
 #include "grammar/schema/recognizer.h"
+#include "grammar/structural_tag.h"
 
 namespace wick::grammar {
 
@@ -22,24 +23,28 @@ Made whole(Result<std::unique_ptr<T>> made) {
   return std::unique_ptr<Recognizer>(*std::move(made));
 }
 
-Made make_object(const std::string& text) {
+Made make_object(const std::string& text, const TokenNames& /*names*/) {
   return whole(SchemaRecognizer::parse(text.empty() ? R"({"type":"object"})" : text, {}));
 }
 
-Made make_schema(const std::string& text) {
+Made make_schema(const std::string& text, const TokenNames& /*names*/) {
   return whole(SchemaRecognizer::parse(text, {}));
 }
 
-Made make_regex(const std::string& text) {
+Made make_regex(const std::string& text, const TokenNames& /*names*/) {
   return whole(RegexRecognizer::parse(text));
 }
 
-Made make_grammar(const std::string& text) {
-  return whole(EarleyRecognizer::parse(text));
+Made make_grammar(const std::string& text, const TokenNames& names) {
+  return whole(EarleyRecognizer::parse(text, names));
+}
+
+Made make_tags(const std::string& text, const TokenNames& names) {
+  return structural_tag(text, names);
 }
 
 // `text`: a JSON array of strings.
-Made make_choice(const std::string& text) {
+Made make_choice(const std::string& text, const TokenNames& /*names*/) {
   WICK_TRY(const Json list, read_document(text));
   std::vector<std::string_view> texts;
   bool is_good = list.is(Json::Kind::kArray) && !list.items.empty();
@@ -59,20 +64,19 @@ Made make_choice(const std::string& text) {
 struct Kind {
   std::string_view type;
   bool needs_schema;
-  Made (*make)(const std::string& text);
+  Made (*make)(const std::string& text, const TokenNames& names);
 };
 
 constexpr Kind kKinds[] = {
-    {"json_object", false, make_object},
-    {"json_schema", true, make_schema},
-    {"regex", true, make_regex},
-    {"choice", true, make_choice},
-    {"grammar", true, make_grammar},
+    {"json_object", false, make_object}, {"json_schema", true, make_schema},
+    {"regex", true, make_regex},         {"choice", true, make_choice},
+    {"grammar", true, make_grammar},     {"structural_tag", true, make_tags},
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Recognizer>> make_recognizer(const ResponseFormat& format) {
+Result<std::unique_ptr<Recognizer>> make_recognizer(const ResponseFormat& format,
+                                                    const TokenNames& names) {
   std::string known = "text";
   for (const Kind& kind : kKinds) {
     known += cat(", ", kind.type);
@@ -83,7 +87,7 @@ Result<std::unique_ptr<Recognizer>> make_recognizer(const ResponseFormat& format
                    .message = cat("the response format '", kind.type, "' needs a schema"),
                    .hint = "Generation::response_format.schema: the schema, regex or choices"};
     }
-    WICK_TRY(auto made, kind.make(format.schema));
+    WICK_TRY(auto made, kind.make(format.schema, names));
     if (made->start() != kDeadState) return made;
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_document",

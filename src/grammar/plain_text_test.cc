@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "grammar/composed.h"
 #include "grammar/constraint.h"
-#include "grammar/framed.h"
 #include "grammar/regex_recognizer.h"
 #include "grammar/schema/recognizer.h"
 #include "grammar/token_masks.h"
@@ -63,11 +63,19 @@ MaskCase schema_of(const char* schema, JsonStyle style = {}) {
   return {schema, [schema, style] { return *SchemaRecognizer::parse(schema, style); }};
 }
 
+struct Frame {
+  std::string prefix = {}, suffix = {}, again = {};
+};
+
 MaskCase framed_of(const char* schema, const Frame& frame) {
-  return {cat(frame.prefix, schema, frame.suffix),
-          [schema, frame]() -> std::unique_ptr<Recognizer> {
-            return std::make_unique<FramedRecognizer>(*SchemaRecognizer::parse(schema, {}), frame);
-          }};
+  return {
+      cat(frame.prefix, schema, frame.suffix), [schema, frame]() -> std::unique_ptr<Recognizer> {
+        Composition c;
+        const auto document = c.document(*SchemaRecognizer::parse(schema, {}));
+        const auto one = c.sequence({document, c.text(frame.suffix)});
+        const auto whole = c.sequence({c.text(frame.prefix), c.list(one, c.text(frame.again), 1)});
+        return std::make_unique<ComposedRecognizer>(*std::move(c).compile(whole));
+      }};
 }
 
 std::vector<MaskCase> languages() {

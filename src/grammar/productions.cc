@@ -5,6 +5,8 @@
 
 #include "base/strings.h"
 #include "grammar/limits.h"
+#include "grammar/schema/recognizer.h"
+#include "regex/ecma.h"
 
 namespace wick::grammar {
 
@@ -17,6 +19,7 @@ class Maker {
  public:
   explicit Maker(const GrammarRules& rules) : rules_(rules) {
     out_.automaton = std::make_unique<regex::Automaton>();
+    out_.is_lexed = rules.is_lexed;
   }
 
   Result<Productions> make() {
@@ -31,6 +34,7 @@ class Maker {
       add_choice(nonterminals_[rule], rules_.rules[rule].body);
       if (n_symbols_ > kMaxGrammarSymbols) return too_large();
     }
+    if (failure_) return *std::move(failure_);
     if (has_failed_) return out_.automaton->pool().failure();
     WICK_DO(keep_productive());
     find_nullable();
@@ -56,14 +60,18 @@ class Maker {
     std::vector<std::uint32_t> n_open(rules_.rules.size());
     std::vector<std::uint32_t> ready;
     for (std::uint32_t rule = 0; rule < rules_.rules.size(); ++rule) {
+      if (rules_.is_lexed && !rules_.rules[rule].is_lexeme) continue;
+      bool is_document = false;
       std::vector<std::uint32_t> used;
       std::vector<std::uint32_t> todo = {rules_.rules[rule].body};
       while (!todo.empty()) {
         const GrammarNode& node = rules_.nodes[todo.back()];
         todo.pop_back();
         if (node.kind == Kind::kRule) used.push_back(node.rule);
+        is_document = is_document || node.kind == Kind::kJson;
         todo.insert(todo.end(), node.children.begin(), node.children.end());
       }
+      if (is_document) continue;
       std::sort(used.begin(), used.end());
       used.erase(std::unique(used.begin(), used.end()), used.end());
       n_open[rule] = static_cast<std::uint32_t>(used.size());
@@ -85,6 +93,10 @@ class Maker {
   bool is_regular(std::uint32_t id) const {
     const GrammarNode& node = rules_.nodes[id];
     if (node.kind == Kind::kRule) return exprs_[node.rule] != regex::kNoExpr;
+    if (node.kind == Kind::kJson) return false;
+    const bool is_whole =
+        node.kind == Kind::kText || node.kind == Kind::kClass || node.kind == Kind::kRegex;
+    if (rules_.is_lexed && !is_whole && node.kind != Kind::kDifference) return false;
     return std::all_of(node.children.begin(), node.children.end(),
                        [this](std::uint32_t child) { return is_regular(child); });
   }
@@ -99,6 +111,10 @@ class Maker {
         return pool().literal(node.text);
       case Kind::kClass:
         return regex::character_of(pool(), node.set);
+      case Kind::kRegex:
+        return pattern_of(node.text);
+      case Kind::kDifference:
+        return pool().intersect({parts[0], pool().complement(parts[1])});
       case Kind::kRule:
         return exprs_[node.rule];
       case Kind::kChoice:
@@ -114,11 +130,38 @@ class Maker {
     return out;
   }
 
+  ExprId pattern_of(const std::string& pattern) {
+    auto expr = regex::parse_ecma(pool(), pattern, regex::PatternUse::kWhole);
+    if (expr) return *expr;
+    if (!failure_) failure_ = std::move(expr).error();
+    return regex::kNoExpr;
+  }
+
+  // A part that has no other way to be read than as a regular expression.
+  void refuse(std::string_view what) {
+    if (!failure_) {
+      failure_ = Error{.code = ErrorCode::kUnsupported,
+                       .id = "grammar_recursion",
+                       .message = cat(what, " is recursive, which is not supported")};
+    }
+  }
+
+  Symbol document_of(const std::string& schema) {
+    auto made = SchemaRecognizer::parse(schema, {});
+    if (!made) {
+      if (!failure_) failure_ = std::move(made).error();
+      return terminal(regex::kEmptySet);
+    }
+    if ((*made)->start() == kDeadState) return terminal(regex::kEmptySet);
+    out_.documents.push_back(*std::move(made));
+    return {true, 0, static_cast<std::uint32_t>(out_.documents.size())};
+  }
+
   std::uint32_t nonterminal() { return n_nonterminals_++; }
 
   Symbol terminal(ExprId expr) {
     has_failed_ = has_failed_ || expr == regex::kNoExpr;
-    return {true, expr};
+    return {true, expr, 0};
   }
 
   Symbol rule_symbol(std::uint32_t rule) {
@@ -127,7 +170,9 @@ class Maker {
       nonterminals_[rule] = nonterminal();
       open_.push_back(rule);
     }
-    return {false, nonterminals_[rule]};
+    if (rules_.rules[rule].is_lexeme)
+      refuse(cat("the terminal '", printable(rules_.rules[rule].name), "'"));
+    return {false, nonterminals_[rule], 0};
   }
 
   void add(std::uint32_t left, std::vector<Symbol> right) {
@@ -157,8 +202,13 @@ class Maker {
   Symbol symbol_of(std::uint32_t id) {
     const GrammarNode& node = rules_.nodes[id];
     if (node.kind == Kind::kRule) return rule_symbol(node.rule);
+    if (node.kind == Kind::kJson) return document_of(node.text);
     if (is_regular(id)) return terminal(expr_of(id));
-    const Symbol made{false, nonterminal()};
+    if (node.kind == Kind::kDifference) {
+      refuse("a part of a difference");
+      return terminal(regex::kEmptySet);
+    }
+    const Symbol made{false, nonterminal(), 0};
     if (node.kind == Kind::kRepeat) {
       add_repeat(made, node);
     } else {
@@ -177,7 +227,7 @@ class Maker {
     }
     std::vector<Symbol> rest;  // the parts that may come, the innermost last
     for (std::uint32_t i = node.min; i < node.max && n_symbols_ <= kMaxGrammarSymbols; ++i) {
-      const Symbol more{false, nonterminal()};
+      const Symbol more{false, nonterminal(), 0};
       rest.insert(rest.begin(), part);
       add(more.id, {});
       add(more.id, std::move(rest));
@@ -198,7 +248,7 @@ class Maker {
       for (const Production& one : all) {
         if (marked[one.left]) continue;
         marked[one.left] = std::all_of(one.right.begin(), one.right.end(), [&](const Symbol& s) {
-          return s.is_terminal ? holds(s.id) : marked[s.id];
+          return s.is_terminal ? holds(s) : marked[s.id];
         });
         has_changed = has_changed || marked[one.left];
       }
@@ -208,8 +258,9 @@ class Maker {
 
   Result<void> keep_productive() {
     bool is_unknown = false;
-    const auto is_live = [&](ExprId expr) {
-      const regex::Liveness life = out_.automaton->liveness(expr);
+    const auto is_live = [&](const Symbol& terminal) {
+      if (terminal.document != 0) return true;
+      const regex::Liveness life = out_.automaton->liveness(terminal.id);
       is_unknown = is_unknown || life == regex::Liveness::kUnknown;
       return life == regex::Liveness::kLive;
     };
@@ -217,7 +268,7 @@ class Maker {
     out_.of.resize(n_nonterminals_);
     for (Production& one : all_) {
       const bool is_good = std::all_of(one.right.begin(), one.right.end(), [&](const Symbol& s) {
-        return s.is_terminal ? is_live(s.id) : is_productive[s.id];
+        return s.is_terminal ? is_live(s) : is_productive[s.id];
       });
       if (!is_good) continue;
       out_.of[one.left].push_back(static_cast<std::uint32_t>(out_.all.size()));
@@ -229,7 +280,7 @@ class Maker {
 
   void find_nullable() {
     out_.is_nullable =
-        least(out_.all, [this](ExprId expr) { return pool().is_nullable(expr); });
+        least(out_.all, [this](const Symbol& s) { return out_.accepts(s, out_.begun(s)); });
   }
 
   // By rounds: a text that is found later is not shorter than those it consists of.
@@ -242,7 +293,8 @@ class Maker {
         bool is_known = true;
         for (const Symbol& symbol : one.right) {
           if (symbol.is_terminal) {
-            WICK_TRY(const auto part, out_.automaton->shortest(symbol.id));
+            WICK_TRY(const auto part, out_.shortest_of(symbol, out_.begun(symbol)));
+            is_known = is_known && part.has_value();
             text += part.value_or("");
           } else {
             is_known = is_known && out_.shortest[symbol.id].has_value();
@@ -263,15 +315,34 @@ class Maker {
   const GrammarRules& rules_;
   Productions out_ = {};
   std::vector<Production> all_ = {};
-  std::vector<ExprId> exprs_ = {};               // of regular rules
+  std::vector<ExprId> exprs_ = {};                // of regular rules
   std::vector<std::uint32_t> nonterminals_ = {};  // of the others
-  std::vector<std::uint32_t> open_ = {};         // rules whose productions are wanted
+  std::vector<std::uint32_t> open_ = {};          // rules whose productions are wanted
   std::uint32_t n_nonterminals_ = 0;
   std::size_t n_symbols_ = 0;
   bool has_failed_ = false;
+  std::optional<Error> failure_ = {};
 };
 
 }  // namespace
+
+StateId Productions::step(const Symbol& terminal, std::uint32_t state, unsigned char byte) {
+  return terminal.document == 0 ? automaton->step(state, byte)
+                                : documents[terminal.document - 1]->step(state, byte);
+}
+
+bool Productions::accepts(const Symbol& terminal, std::uint32_t state) const noexcept {
+  return terminal.document == 0 ? automaton->pool().is_nullable(state)
+                                : documents[terminal.document - 1]->accepts(state);
+}
+
+Result<std::optional<std::string>> Productions::shortest_of(const Symbol& terminal,
+                                                            std::uint32_t state) {
+  if (terminal.document == 0) return automaton->shortest(state);
+  auto text = documents[terminal.document - 1]->shortest(state);
+  if (!text) return std::optional<std::string>();
+  return std::optional(*std::move(text));
+}
 
 Result<Productions> make_productions(const GrammarRules& rules) {
   return Maker(rules).make();

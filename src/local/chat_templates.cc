@@ -78,10 +78,11 @@ Result<ChatTemplates::ToolUse> ChatTemplates::tool_use() const {
   Entry& entry = *find(*picked_name("", true));
   std::call_once(entry.tool_once, [&] {
     const TemplateFacts facts = facts_of(*tmpl);
+    const ToolFormat* format = facts.has_tools ? tool_format_of(entry.text) : &hermes_tool_format();
+    if (format == nullptr) entry.learned = learn_tool_format(*tmpl);
+    if (entry.learned != nullptr) format = &entry.learned->format;
     entry.tool_use = {
-        .shows_tools = facts.has_tools,
-        .has_system = facts.has_system,
-        .format = facts.has_tools ? tool_format_of(entry.text) : &hermes_tool_format()};
+        .shows_tools = facts.has_tools, .has_system = facts.has_system, .format = format};
   });
   return entry.tool_use;
 }

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "chat/chat_template.h"
+#include "chat/learned_format.h"
 #include "chat/tool_format.h"
 #include "format/metadata.h"
 #include "text/tokenizer.h"
@@ -53,6 +54,7 @@ class ChatTemplates {
     std::optional<Result<ChatTemplate>> compiled = {};
     std::once_flag tool_once = {};
     ToolUse tool_use = {};
+    std::unique_ptr<const LearnedFormat> learned = {};  // that tool_use may refer to
   };
 
   void add(std::string_view name, std::string_view text);

@@ -4,8 +4,11 @@
 #include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "engine/limits.h"
+#include "grammar/output_format.h"
+#include "grammar/special_tokens.h"
 #include "local/local.h"
 #include "local/local_answer.h"
+#include "local/tool_constraint.h"
 #include "local/tool_use.h"
 #include "provider/messages.h"
 
@@ -128,25 +131,31 @@ Result<void> LocalModel::prepare_split(const Generation& g, Prepared& prepared) 
   return {};
 }
 
-// What the answer is held to: its tool calls where it must call tools, else the response format.
+// What the answer is held to: the response format, or its tool calls.
 Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepared& prepared) const {
   FilterPlan plan{.begins_in_reasoning = prepared.begins_in_reasoning, .max_tokens = max_tokens};
-  ResponseFormat calls;
-  if (must_call_tools(g)) {
-    const ToolFormat* const format = prepared.tool_format;
-    if (format == nullptr || !format->can_be_required) {
-      return Error{
-          .code = ErrorCode::kUnsupported,
-          .id = "tool_choice_unsupported",
-          .message = cat("the tool choice '", printable(g.tool_choice),
-                         "' is not supported for the tool-call format of this model's chat "
-                         "template, auto and none are")};
-    }
-    calls = call_schema(g, *format);
-    plan.frame = call_frame(g, *format);
-    plan.format = &calls;
-  } else if (g.response_format.type != "text") {
-    plan.format = &g.response_format;
+  const bool must_call = must_call_tools(g), is_plain = g.response_format.type == "text";
+  const bool knows_calls = prepared.tool_format != nullptr || prepared.harmony != nullptr;
+  if (must_call && !knows_calls) {
+    return Error{.code = ErrorCode::kUnsupported,
+                 .id = "tool_choice_unsupported",
+                 .message = cat("the tool choice '", printable(g.tool_choice),
+                                "' is not supported: wick does not know how the model of this chat "
+                                "template writes calls; auto and none are")};
+  }
+  ToolPlan tools{.format = prepared.tool_format,
+                 .begins_in_reasoning = prepared.begins_in_reasoning,
+                 .is_required = must_call};
+  if (must_call || (is_plain && may_call_tools(g) && knows_calls)) {
+    if (must_call && g.tool_choice != "required") tools.only = g.tool_choice;
+    if (!must_call) plan.begins_in_reasoning = false;
+    plan.key = tool_plan_key(g, tools);
+    plan.make = [&] { return tool_constraint(g, tools, tokenizer()); };
+  } else if (!is_plain) {
+    plan.key = cat(g.response_format.type, " ", g.response_format.schema);
+    plan.make = [&] {
+      return grammar::make_recognizer(g.response_format, grammar::names_of(tokenizer()));
+    };
   } else {
     return {};
   }

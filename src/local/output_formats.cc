@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 #include "grammar/constraint.h"
-#include "grammar/output_format.h"
+#include "grammar/special_tokens.h"
 #include "local/limits.h"
 
 namespace wick {
@@ -172,34 +172,28 @@ class FormatFilter final : public TokenFilter {
 
 Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer& tokenizer,
                                                                 const FilterPlan& plan) {
-  const grammar::Frame& frame = plan.frame;
-  const bool is_framed = !frame.prefix.empty() || !frame.suffix.empty() || !frame.again.empty();
-  const std::string key = cat(frame.prefix, "\n", frame.suffix, "\n", frame.again, "\n",
-                              plan.format->type, " ", plan.format->schema);
   std::shared_ptr<const TokenTrie> trie;
   {
     const std::lock_guard lock(mutex_);
     const auto known = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const Entry& entry) { return entry.key == key; });
+                                    [&](const Entry& entry) { return entry.key == plan.key; });
     if (known != entries_.end() && !known->compiled->is_worn.load()) {
       entries_.splice(entries_.begin(), entries_, known);
       return entries_.front().compiled;
     }
     if (known != entries_.end()) entries_.erase(known);
-    if (trie_ == nullptr) trie_ = std::make_shared<const TokenTrie>(TokenTrie::from(tokenizer));
+    if (trie_ == nullptr)
+      trie_ = std::make_shared<const TokenTrie>(grammar::trie_with_special_tokens(tokenizer));
     trie = std::static_pointer_cast<const TokenTrie>(trie_);
   }
-  WICK_TRY(auto recognizer, grammar::make_recognizer(*plan.format));
-  if (is_framed) {
-    recognizer = std::make_unique<grammar::FramedRecognizer>(std::move(recognizer), frame);
-  }
+  WICK_TRY(auto recognizer, plan.make());
   auto made = std::make_shared<CompiledFormat>(
       std::make_shared<TokenMasks>(std::move(recognizer), std::move(trie)));
   auto closing = Constraint(made->masks).closing();
   made->can_close = static_cast<bool>(closing);
   if (closing) made->closing = *std::move(closing);
   const std::lock_guard lock(mutex_);
-  entries_.push_front({key, made});
+  entries_.push_front({plan.key, made});
   if (entries_.size() > kMaxFormats) entries_.pop_back();
   return made;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -14,7 +15,7 @@
 
 #include "base/result.h"
 #include "engine/token_filter.h"
-#include "grammar/framed.h"
+#include "grammar/recognizer.h"
 #include "text/tokenizer.h"
 #include "wick/generation.h"
 
@@ -24,8 +25,8 @@ struct CompiledFormat;  // output_formats.cc
 
 // What a filter is for.
 struct FilterPlan {
-  const ResponseFormat* format = nullptr;
-  grammar::Frame frame = {};         // around the format's text
+  std::string key = {};  // of the language: equal keys have equal languages
+  std::function<Result<std::unique_ptr<grammar::Recognizer>>()> make = {};
   bool begins_in_reasoning = false;  // the text begins behind "</think>"
   int max_tokens = 0;                // of the answer
 };

@@ -120,47 +120,6 @@ std::vector<ToolSignature> tool_signatures(const Generation& generation) {
   return out;
 }
 
-namespace {
-
-// The parameters of tool number `i`, as a schema whose references stay inside of it.
-JsonValue parameters_of(const Tool& tool, std::size_t i) {
-  auto schema = parse_json(tool.parameters);
-  if (!schema || schema->object() == nullptr) return json_object({{"type", "object"}});
-  Object& object = *schema->object();
-  if (object.find("type") == nullptr) object["type"] = "object";
-  if (object.find("$id") == nullptr) object["$id"] = cat("https://tools.invalid/", i);
-  return *std::move(schema);
-}
-
-}  // namespace
-
-ResponseFormat call_schema(const Generation& generation, const ToolFormat& format) {
-  Array calls;
-  const std::string& choice = generation.tool_choice;
-  for (std::size_t i = 0; i < generation.tools.size(); ++i) {
-    const Tool& tool = generation.tools[i];
-    if (choice != "required" && choice != tool.name) continue;
-    const std::string_view key = format.arguments_key;
-    calls.emplace_back(
-        json_object({{"type", "object"},
-                     {"properties", json_object({{"name", json_object({{"const", tool.name}})},
-                                                 {key, parameters_of(tool, i)}})},
-                     {"required", Array{"name", std::string(key)}},
-                     {"additionalProperties", false}}));
-  }
-  const Object schema = json_object({{"anyOf", std::move(calls)}});
-  return {.type = "json_schema", .schema = to_json(JsonValue(schema))};
-}
-
-grammar::Frame call_frame(const Generation& generation, const ToolFormat& format) {
-  const std::string before = cat(format.open, format.space);
-  const std::string after = format.close.empty() ? "" : cat(format.space, format.close);
-  const bool is_one = generation.tool_choice != "required";
-  return {.prefix = before,
-          .suffix = after,
-          .again = is_one ? "" : cat(format.close.empty() ? ";" : "\n", before)};
-}
-
 std::string call_id(std::span<const TokenId> prompt, int index) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, over numbers
   const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };

@@ -1,5 +1,5 @@
-// Tool calls of a local model: what a request with tools adds to its prompt, what its answer is
-// held to, and how the calls are named.
+// Tool calls of a local model: what a request with tools adds to its prompt, and
+// how the calls are named.
 #pragma once
 
 #include <span>
@@ -8,7 +8,6 @@
 
 #include "chat/json_value.h"
 #include "chat/tool_calls.h"
-#include "grammar/framed.h"
 #include "wick/generation.h"
 #include "wick/token.h"
 
@@ -30,11 +29,6 @@ void write_tools_as_text(Object& context, bool has_system);
 
 // The tools whose calls are looked for in the answer.
 std::vector<ToolSignature> tool_signatures(const Generation& generation);
-
-// What an answer that must call tools is held to: the JSON schema of a call, and the text around
-// it.
-ResponseFormat call_schema(const Generation& generation, const ToolFormat& format);
-grammar::Frame call_frame(const Generation& generation, const ToolFormat& format);
 
 // Nine letters and digits, as Mistral's templates want them. The same prompt gives the same ids.
 std::string call_id(std::span<const TokenId> prompt, int index);

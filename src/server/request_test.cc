@@ -237,8 +237,9 @@ TEST(ServerRequest, ToolsAndTheirChoiceReachTheProvider) {
 TEST(ServerRequest, FormsThinkingAndVariablesReachTheProvider) {
   Asked asked;
   const auto format =
-      asked.with(R"("response_format":{"type":"json_schema","json_schema":{"name":"x",)"
-                 R"("schema":{"type":"object"}}})")
+      asked
+          .with(R"("response_format":{"type":"json_schema","json_schema":{"name":"x",)"
+                R"("schema":{"type":"object"}}})")
           .response_format;
   EXPECT_EQ(format.type, "json_schema");
   EXPECT_EQ(format.schema, R"({"type": "object"})");
@@ -274,6 +275,10 @@ TEST(ServerRequest, EachNameOfStructuredOutputReachesTheProvider) {
   EXPECT_EQ(seen(R"("guided_choice":["a"])"), R"(choice ["a"])");
   EXPECT_EQ(seen(R"("guided_grammar":"root ::= \"a\"")"), "grammar root ::= \"a\"");
   EXPECT_EQ(seen(R"("grammar":"root ::= \"a\"")"), "grammar root ::= \"a\"");
+  EXPECT_EQ(seen(R"("structured_outputs":{"structural_tag":"{}"})"), "structural_tag {}");
+  EXPECT_EQ(seen(R"("structural_tag":{"a":1})"), R"(structural_tag {"a": 1})");
+  EXPECT_EQ(seen(R"("response_format":{"type":"structural_tag","format":{}})"),
+            R"(structural_tag {"type": "structural_tag", "format": {}})");
   EXPECT_EQ(seen(R"("grammar":"")"), "text ");
   EXPECT_EQ(seen(R"("json_schema":{"a":1})"), R"(json_schema {"a": 1})");
 }
@@ -288,7 +293,7 @@ TEST(ServerRequest, WhatItCannotConstrainIsRefusedByName) {
             "response_format.json_schema.schema");
   EXPECT_EQ(refused(R"("response_format":{"type":"json_schema"})"), "response_format.schema");
   EXPECT_EQ(refused(R"("response_format":{})"), "response_format.type");
-  EXPECT_EQ(refused(R"("structured_outputs":{"structural_tag":{}})"),
+  EXPECT_EQ(refused(R"("structured_outputs":{"structural_tag":1})"),
             "structured_outputs.structural_tag");
   EXPECT_EQ(refused(R"("structured_outputs":{"disable_any_whitespace":true})"),
             "structured_outputs.disable_any_whitespace");

@@ -32,22 +32,28 @@ SetResult set_schema(std::string_view path, const JsonValue& value, ParsedReques
 
 SetResult set_string(std::string_view path, std::string type, const JsonValue& value,
                      ParsedRequest& parsed) {
-  if (value.string() == nullptr)
-    return bad_field(path, "is ", seen(value), ", wanted is a string");
+  if (value.string() == nullptr) return bad_field(path, "is ", seen(value), ", wanted is a string");
   return set_constraint(path, std::move(type), *value.string(), parsed);
 }
 
 SetResult set_choices(std::string_view path, const JsonValue& value, ParsedRequest& parsed) {
-  if (value.array() == nullptr)
-    return bad_field(path, "is ", seen(value), ", wanted are strings");
+  if (value.array() == nullptr) return bad_field(path, "is ", seen(value), ", wanted are strings");
   return set_constraint(path, "choice", to_json(value), parsed);
 }
 
-// `key`: json, regex, choice or grammar, as vLLM has them.
+// vLLM takes the JSON of a structural tag as text, too.
+SetResult set_tags(std::string_view path, const JsonValue& value, ParsedRequest& parsed) {
+  if (value.object() != nullptr)
+    return set_constraint(path, "structural_tag", to_json(value), parsed);
+  return set_string(path, "structural_tag", value, parsed);
+}
+
+// `key`: json, regex, choice, grammar or structural_tag, as vLLM has them.
 SetResult set_kind(std::string_view path, std::string_view key, const JsonValue& value,
                    ParsedRequest& parsed) {
   if (key == "json") return set_schema(path, value, parsed);
   if (key == "choice") return set_choices(path, value, parsed);
+  if (key == "structural_tag") return set_tags(path, value, parsed);
   return set_string(path, std::string(key), value, parsed);
 }
 
@@ -60,6 +66,7 @@ SetResult set_response_format(const JsonValue& value, const Field& field, Parsed
   std::string type = text_at(object, "type");
   if (type.empty()) return bad_field(cat(field.name, ".type"), "is missing");
   if (type == "text") return {};
+  if (type == "structural_tag") return set_tags(field.name, value, parsed);
   if (type != "json_object" && type != "json_schema")
     return set_constraint(field.name, std::move(type), "", parsed);
   const JsonValue* schema = object.find("schema");
@@ -77,27 +84,29 @@ SetResult set_response_format(const JsonValue& value, const Field& field, Parsed
   return set_constraint(field.name, std::move(type), "", parsed);
 }
 
-// vLLM's {"json" | "regex" | "choice" | "grammar": …, "json_object": true}.
+// vLLM's {"json" | "regex" | "choice" | "grammar" | "structural_tag": …, "json_object": true}.
 SetResult set_structured(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   for (const auto& [key, one] : *value.object()) {
     if (one.is_null()) continue;
     const std::string path = cat(field.name, ".", key);
     const bool is_switch = one.boolean() != nullptr;
-    if (key == "json" || key == "regex" || key == "choice" || key == "grammar") {
+    const bool is_kind = key == "json" || key == "regex" || key == "choice" || key == "grammar" ||
+                         key == "structural_tag";
+    if (is_kind) {
       WICK_DO(set_kind(path, key, one, parsed));
     } else if (key == "json_object" && is_switch) {
       if (*one.boolean()) WICK_DO(set_constraint(path, "json_object", "", parsed));
     } else if (!is_switch || *one.boolean()) {
       return unsupported_field("structured_outputs_unsupported", path,
-                               "is not supported, json, regex, choice, grammar and json_object "
-                               "are");
+                               "is not supported, json, regex, choice, grammar, structural_tag "
+                               "and json_object are");
     }
   }
   return {};
 }
 
-// vLLM's older names guided_json, guided_regex, guided_choice and guided_grammar, llama.cpp's
-// json_schema and grammar.
+// vLLM's older names guided_json, guided_regex, guided_choice, guided_grammar and
+// structural_tag, llama.cpp's json_schema and grammar.
 SetResult set_guide(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
   if (value.string() != nullptr && value.string()->empty()) return {};
   constexpr std::string_view kPrefix = "guided_";

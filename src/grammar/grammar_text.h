@@ -1,0 +1,53 @@
+// What the parsers of grammars share: a place in the text, errors that name it, characters and
+// their escapes. One parse.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "grammar/grammar_rules.h"
+#include "grammar/special_tokens.h"
+
+namespace wick::grammar {
+
+class GrammarText {
+ public:
+  explicit GrammarText(std::string_view text) : text_(text) {}
+
+ protected:
+  Error bad(std::string what) const;  // "line 3, column 7: …"
+  static Error too_large(std::string_view what, std::size_t limit);
+
+  char next(std::size_t ahead = 0) const noexcept {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+
+  bool is_end() const noexcept { return at_ >= text_.size(); }
+
+  bool take(std::string_view what) noexcept;
+
+  // The text up to `end`, which is taken, too.
+  Result<std::string_view> take_until(std::string_view end);
+
+  // One character, also \n \r \t \x41 \u0041 \U00000041 and \ before a sign.
+  Result<char32_t> character(std::string_view end);
+  Result<std::uint32_t> count();
+
+  std::uint32_t add(GrammarNode node);
+  std::uint32_t rule_named(std::string_view name);
+
+  // The bytes of a control token, of which `name` is what stands between < and >: [7], |name|.
+  Result<std::string> token(std::string_view name, const TokenNames& names) const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  GrammarRules out_ = {};
+  std::unordered_map<std::string, std::uint32_t> names_ = {};
+
+ private:
+  Result<char32_t> hex(int n_digits);
+};
+
+}  // namespace wick::grammar
