@@ -206,6 +206,8 @@ StateId ComposedRecognizer::near_form(StateId state, std::size_t max_bytes) {
 
 std::optional<Recognizer::PlainText> ComposedRecognizer::plain_text(StateId state) {
   if (state == kFailedState || states_[state].threads.size() != 1) return std::nullopt;
+  // TokenMasks keeps what it knows of plain text by expression, of one automaton.
+  if (program_.documents.size() != 1) return std::nullopt;
   const Thread& thread = states_[state].threads[0];
   const Program::Step& step = program_.steps[thread.step];
   if (step.kind != Kind::kDocument) return std::nullopt;
