@@ -10,25 +10,24 @@ namespace {
 class CachedAnswer final : public Answer {
  public:
   CachedAnswer(std::shared_ptr<ResponseCache> cache, std::shared_ptr<RouteClock> clock,
-               std::string key, StartAnswer start, std::shared_ptr<Wake> wake)
+               CachedStart how, std::shared_ptr<Wake> wake)
       : Answer(wake),
         cache_(std::move(cache)),
         clock_(std::move(clock)),
-        key_(std::move(key)),
-        start_(std::move(start)),
+        how_(std::move(how)),
         wake_(std::move(wake)) {}
 
   ~CachedAnswer() override {
-    if (is_leader_) cache_->finish(key_, nullptr, clock_->now_ms());
+    if (is_leader_) cache_->finish(how_.key, nullptr, clock_->now_ms());
   }
 
   // Looks the key up; a leader starts the answer.
   Result<void> begin() {
-    ResponseCache::Found found = cache_->look_up(key_, clock_->now_ms(), wake_);
+    ResponseCache::Found found = cache_->look_up(how_.key, clock_->now_ms(), wake_);
     response_ = std::move(found.response);
     is_leader_ = found.is_leader;
     if (!is_leader_) return {};
-    auto started = start_(wake_);
+    auto started = how_.start(wake_);
     if (!started) {
       end_making(nullptr);
       return std::move(started).error();
@@ -79,22 +78,21 @@ class CachedAnswer final : public Answer {
     if (bytes_ > cache_->options().max_bytes) return end_making(nullptr);  // too large to keep
     const auto* const done = std::get_if<DoneEvent>(&event);
     if (done == nullptr) return;
-    const bool is_whole =
-        done->finish != FinishReason::kError && done->finish != FinishReason::kCancelled;
     made_.report = inner_->report();
-    end_making(is_whole ? std::make_shared<CachedResponse>(std::move(made_)) : nullptr);
+    const bool is_kept = done->finish != FinishReason::kError &&
+                         done->finish != FinishReason::kCancelled && how_.may_keep(made_.report);
+    end_making(is_kept ? std::make_shared<CachedResponse>(std::move(made_)) : nullptr);
   }
 
   void end_making(std::shared_ptr<const CachedResponse> response) {
     is_leader_ = false;
     made_ = {};
-    cache_->finish(key_, std::move(response), clock_->now_ms());
+    cache_->finish(how_.key, std::move(response), clock_->now_ms());
   }
 
   const std::shared_ptr<ResponseCache> cache_;
   const std::shared_ptr<RouteClock> clock_;
-  const std::string key_;
-  const StartAnswer start_;
+  const CachedStart how_;
   const std::shared_ptr<Wake> wake_;
   std::shared_ptr<const CachedResponse> response_ = {};  // that is replayed
   std::size_t n_replayed_ = 0, bytes_ = 0;
@@ -109,11 +107,11 @@ class CachedAnswer final : public Answer {
 }  // namespace
 
 Result<std::unique_ptr<Answer>> start_cached(std::shared_ptr<ResponseCache> cache,
-                                             std::shared_ptr<RouteClock> clock, std::string key,
-                                             StartAnswer start, std::shared_ptr<Wake> wake) {
+                                             std::shared_ptr<RouteClock> clock, CachedStart how,
+                                             std::shared_ptr<Wake> wake) {
   if (wake == nullptr) wake = std::make_shared<Wake>();
-  auto answer = std::make_unique<CachedAnswer>(std::move(cache), std::move(clock), std::move(key),
-                                               std::move(start), std::move(wake));
+  auto answer = std::make_unique<CachedAnswer>(std::move(cache), std::move(clock), std::move(how),
+                                               std::move(wake));
   WICK_DO(answer->begin());
   return std::unique_ptr<Answer>(std::move(answer));
 }

@@ -11,12 +11,17 @@
 
 namespace wick::route {
 
-using StartAnswer = std::function<Result<std::unique_ptr<Answer>>(std::shared_ptr<Wake>)>;
+struct CachedStart {
+  std::string key = {};
+  std::function<Result<std::unique_ptr<Answer>>(std::shared_ptr<Wake>)> start = {};
+  // Whether a whole answer with this report may be kept.
+  std::function<bool(const AnswerReport&)> may_keep = {};
+};
 
-// Calls `start` if no answer to `key` is known or being made, at once or later in poll(). An error
-// of the first call is that of this function.
+// Calls `how.start` if no answer to the key is known or being made, at once or later in poll(). An
+// error of the first call is that of this function.
 Result<std::unique_ptr<Answer>> start_cached(std::shared_ptr<ResponseCache> cache,
-                                             std::shared_ptr<RouteClock> clock, std::string key,
-                                             StartAnswer start, std::shared_ptr<Wake> wake);
+                                             std::shared_ptr<RouteClock> clock, CachedStart how,
+                                             std::shared_ptr<Wake> wake);
 
 }  // namespace wick::route

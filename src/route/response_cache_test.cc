@@ -162,6 +162,13 @@ TEST_F(CachedRoute, WhatIsSampledIsNotKeptUnlessToldTo) {
   EXPECT_TRUE(is_hit(ask(*all, request(0.8))));
 }
 
+TEST_F(CachedRoute, AnswersOfLocalModelsAreNotKept) {
+  options.members[0].is_local = true;
+  const auto router = make_router(options);
+  ask(*router, request());
+  EXPECT_FALSE(is_hit(ask(*router, request())));
+}
+
 TEST_F(CachedRoute, FailuresAreNotKept) {
   const auto router = make_router(options);
   sim->failures = {Failure::kRequest};

@@ -32,11 +32,17 @@ class RuledRouter final : public Router {
         cache_ != nullptr && (is_repeatable(request.generation) ||
                               (cache_->options().has_sampled && !request.generation.logits));
     if (!is_cached) return start_routed(core_, request, explain(request), std::move(wake));
-    const auto start_it = [core = core_, request](std::shared_ptr<Wake> its_wake) {
+    CachedStart how{.key = request_key(request)};
+    how.start = [core = core_, request](std::shared_ptr<Wake> its_wake) {
       return start_routed(core, request, decision_of(*core, request), std::move(its_wake));
     };
-    return start_cached(cache_, core_->options.clock, request_key(request), start_it,
-                        std::move(wake));
+    // A local model may be replaced, or get other adapters, while the cache knows of nothing.
+    how.may_keep = [core = core_](const AnswerReport& report) {
+      return std::any_of(
+          core->options.members.begin(), core->options.members.end(),
+          [&](const Member& one) { return one.name == report.provider && !one.is_local; });
+    };
+    return start_cached(cache_, core_->options.clock, std::move(how), std::move(wake));
   }
 
   Decision explain(const Request& request) override { return decision_of(*core_, request); }
