@@ -171,7 +171,8 @@ class ApiTable:
     def switch(self, field):
         """The default and the flags of docs/config.md."""
         rows = re.findall(r"^\| `\w+\.(\w+)` \| (.*?) \|[^|]*\| (.*?) \|", (self.root / "docs/config.md").read_text(), re.M)
-        found = {key: (default.strip("`"), flags.strip("`")) for key, default, flags in rows}
+        # Of two sections with the same key the first is meant: [local] before [ask].
+        found = {key: (default.strip("`"), flags.strip("`")) for key, default, flags in reversed(rows)}
         return found.get(SWITCHES.get(field, field), ("", FLAGS.get(field, "")))
 
     def table(self):

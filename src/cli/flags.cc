@@ -11,6 +11,8 @@ namespace wick {
 
 namespace {
 
+constexpr char kBracketMark = '\x1F';
+
 // An option whose arguments are taken as they are. Without this, CLI11 takes [a,b] for a list: it
 // strips the brackets and splits at commas. Every option that holds a list goes through here; the
 // values of the others are single, where CLI11 does not look for brackets.
@@ -63,10 +65,39 @@ void Flags::required_text(const std::string& names, std::string& value, const st
 
 void Flags::texts(const std::string& names, std::vector<std::string>& values,
                   const std::string& help) {
-  CLI::Option& option = verbatim(added(app_->add_option(names, values, help)));
+  CLI::Option& option = added(app_->add_option(names, values, help));
   const bool is_positional = names.find('-') == std::string::npos;
-  if (is_positional) option.expected(-1);  // WORD WORD…
-  if (!is_positional) option.expected(1)->take_all();
+  if (!is_positional) {
+    option.expected(1)->take_all();
+    verbatim(option);
+    return;
+  }
+  option.expected(-1);  // WORD WORD…
+  const auto unmark = [](std::string& word) {
+    if (word.ends_with(kBracketMark)) word.pop_back();
+    return std::string();
+  };
+  option.transform(CLI::Validator(unmark, ""));
+}
+
+// A list of positional arguments has to allow extra arguments, and then CLI11 reads a word in
+// brackets as a list. With a mark behind its bracket it does not.
+void mark_brackets(const CLI::App& app, std::vector<std::string>& words) {
+  const auto is_named = [&](const CLI::App* one) {
+    return words.size() >= 2 && one->get_name() == words[1];
+  };
+  const auto named = app.get_subcommands(is_named);
+  const CLI::App* const command = named.empty() ? nullptr : named.front();
+  if (command == nullptr) return;
+  const auto options = command->get_options(
+      [](const CLI::Option* one) { return one->get_positional() && one->get_allow_extra_args(); });
+  if (options.empty()) return;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (!words[i].starts_with('[') || !words[i].ends_with(']')) continue;
+    const CLI::Option* const flag =
+        words[i - 1].starts_with('-') ? command->get_option_no_throw(words[i - 1]) : nullptr;
+    if (flag == nullptr || flag->get_expected_max() == 0) words[i] += kBracketMark;
+  }
 }
 
 void Flags::integer(const std::string& names, int& value, Range<int> range,

@@ -64,4 +64,8 @@ class Flags {
 // Appended to the title of a group of flags that are not common.
 inline constexpr char kRareMark = '*';
 
+// Marks words in brackets, `words` being the program's arguments, so that texts() as a positional
+// argument gets them whole. To be called before `app` parses them.
+void mark_brackets(const CLI::App& app, std::vector<std::string>& words);
+
 }  // namespace wick

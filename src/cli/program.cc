@@ -240,8 +240,10 @@ Result<int> dispatch(int argc, const char* const* argv) {
   WICK_TRY(const OwnWords own, own_words(std::vector<std::string>(argv, argv + argc)));
   for (const std::string& line : own.notes)
     note({"note: ", printable(line), "\n"});
+  std::vector<std::string> words = own.words;
+  mark_brackets(app, words);
   try {
-    app.parse(std::vector<std::string>(own.words.rbegin(), own.words.rend() - 1));
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::Success& success) {  // --help, --version
     std::ostringstream text;
     const int status = app.exit(success, text, text);

@@ -86,7 +86,7 @@ Result<int> run_usage(const UsageFlags& o) {
   const JsonValue value = json_object({{"budgets", budgets}, {"usage", std::move(list)}});
   if (!o.out.empty()) {
     WICK_TRY(const std::string text, file_text(o.out, period, value));
-    WICK_TRY(AtomicFile file, AtomicFile::create(o.out, {}));
+    WICK_TRY(AtomicFile file, AtomicFile::create(o.out, config.files()));
     WICK_DO(file.add(text));
     WICK_DO(file.commit());
   } else if (o.is_json) {

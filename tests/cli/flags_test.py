@@ -13,10 +13,10 @@ WICK = sys.argv.pop(1)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 # Flags of other programs, by the file that names them.
-# perf.md: bench/against_llama; shell.md: an option of ls in a row of a table.
+# perf.md: programs of bench/; shell.md: an option of ls in a row of a table.
 OTHERS = {"src/cli/format_flags.cc": {"--json-schema", "--json-schema-file", "--grammar-file"},  # aliases
           "src/assist/trash.cc": {"--force", "--recursive"}, "src/assist/undo.cc": {"--soft"}, "ask.md": {"--force", "--force-with-lease"},  # of rm and git
-          "src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs"}, "shell.md": {"--color"},
+          "src/hub/pypi.cc": {"--no-deps", "--only-binary", "--quiet"}, "perf.md": {"--pairs", "--judge", "--rounds", "--pin", "--streams"}, "shell.md": {"--color"},
           "config.md": {"--format", "--mlock", "--no-mmap", "--jinja", "--keepalive"}}
 # Other programs say theirs in full; a flag alone, or behind `wick`, is the program's.
 OURS = re.compile(r"(?:wick |-)")

@@ -111,6 +111,11 @@ class Files(unittest.TestCase):
             before = path.read_bytes()
             more = ["--config", path] if flags else []
             os.symlink(path, self.folder / "link.toml")
+            os.symlink(path, self.folder / "link.csv")
+            done = self.home.wick("usage", *more, "-o", "link.csv", environment=environment)
+            self.assertEqual((done.returncode, path.read_bytes()), (2, before), done)
+            self.assertIn(b"is read by this command", done.stderr)
+            (self.folder / "link.csv").unlink()
             for target in (path, "link.toml"):
                 for command in (["logits", "-m", self.home.model, "--ids", "1", *more, "-o", target],
                                 ["embed", "-m", self.home.model, "a", *more, "-o", target],
@@ -126,7 +131,7 @@ class Files(unittest.TestCase):
             names = re.findall(r"^  ([a-z]+) ", text.partition("ubcommands:\n")[2], re.M)
             return [leaf for name in names for leaf in leaves(*path, name)] or [(path, " ".join(text.split()))]
         writing = {(*path, flag) for path, text in leaves() for flag in re.findall(r"(-\S+) TEXT (?:REQUIRED )?[^-]*?writ", text)}
-        self.assertEqual(writing, {("logits", "-o"), ("embed", "-o"), ("chat", "--session-file")})
+        self.assertEqual(writing, {("logits", "-o"), ("embed", "-o"), ("chat", "--session-file"), ("usage", "-o,--out")})
 
     def test_a_talk_saves_over_nothing_that_it_reads(self):
         config = self.settings("")
@@ -217,6 +222,7 @@ class StandardOutput(unittest.TestCase):
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
             ["grammar", "check", "--help"], ["serve", "key", "new"], ["route", "explain", "-p", "a"], ["route", "test", "log.jsonl"],
             ["usage"], ["usage", "--json"], ["ps", "--help"], ["stop", "--help"],
+            ["ask", "--show-prompt", "list the files"], ["init", "bash"], ["history", "--help"], ["trash", "--help"],
             ["doctor"], ["doctor", "--json"], ["model", "list"], ["model", "list", "--json"], ["model", "info", self.home.model],
             ["model", "pull", "here"], ["model", "verify", "here"], ["model", "rm", "here"],
         ]

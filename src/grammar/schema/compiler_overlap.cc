@@ -131,7 +131,7 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
   const Facts& a = facts_of(x);
   const Facts& b = facts_of(y);
   unsigned bits = a.types & b.types;
-  if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~kStringType;
+  if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~unsigned{kStringType};
   if ((bits & kObjectType) == 0) return bits;
   const auto excludes = [&](const Facts& has, const Facts& other) {
     return std::any_of(has.required.begin(), has.required.end(), [&](const std::string& name) {
@@ -148,7 +148,7 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
       return false;
     });
   };
-  return excludes(a, b) || excludes(b, a) ? bits & ~kObjectType : bits;
+  return excludes(a, b) || excludes(b, a) ? bits & ~unsigned{kObjectType} : bits;
 }
 
 // `parts` are the formulas of `schemas`.
