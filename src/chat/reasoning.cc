@@ -36,11 +36,13 @@ void ReasoningSplit::push(std::string_view piece, std::string& reasoning, std::s
 bool ReasoningSplit::step(std::string& reasoning, std::string& text) {
   switch (state_) {
     case State::kStart: {
-      const std::size_t at = held_.find_first_not_of(kSpaces);
+      const std::size_t at = held_.find_first_not_of(kSpaces, n_spaces_);
+      n_spaces_ = std::min(at, held_.size());
       if (at == std::string::npos) return false;
       const std::string_view rest = std::string_view(held_).substr(at);
       if (rest.starts_with(kOpen)) {
         held_.erase(0, at + kOpen.size());
+        n_spaces_ = 0;
         state_ = State::kInside;
       } else if (kOpen.starts_with(rest)) {
         return false;
@@ -51,13 +53,17 @@ bool ReasoningSplit::step(std::string& reasoning, std::string& text) {
     }
     case State::kInside: {
       if (!has_thought_) drop_leading_spaces(held_);
-      const std::size_t close = held_.find(kClose);
+      const std::size_t close = held_.find(kClose, n_spaces_);
       const bool is_closed = close != std::string::npos;
       const std::string_view whole =
           is_closed ? std::string_view(held_).substr(0, close) : without_begun(held_, kClose);
-      const std::string_view told = without_trailing_spaces(whole);
+      const std::size_t known = std::min(n_spaces_, whole.size());
+      const std::size_t last = whole.substr(known).find_last_not_of(kSpaces);
+      const bool is_blank = last == std::string_view::npos;
+      const std::string_view told = whole.substr(0, is_blank ? 0 : known + last + 1);
       reasoning += told;
       has_thought_ = has_thought_ || !told.empty();
+      n_spaces_ = is_closed ? 0 : whole.size() - told.size();
       held_.erase(0, is_closed ? close + kClose.size() : told.size());
       if (is_closed) state_ = State::kBehind;
       return is_closed;

@@ -36,6 +36,7 @@ class ReasoningSplit {
   State state_;
   bool has_thought_ = false;  // something of the reasoning was told
   std::string held_ = {};
+  std::size_t n_spaces_ = 0;  // that held_ is known to begin with
 };
 
 // Whether an answer to this prompt begins inside of a <think> that the prompt ends with.

@@ -40,6 +40,18 @@ TEST(ReasoningSplit, TakesThePairAtTheBeginningAlone) {
   EXPECT_EQ(split("<think>a</think>b<think>c</think>"), (Split{"a", "b<think>c</think>"}));
 }
 
+TEST(ReasoningSplit, SpaceIsLookedAtOnce) {
+  for (const bool is_inside : {false, true}) {
+    ReasoningSplit parts(is_inside);
+    std::string reasoning, text;
+    if (is_inside) parts.push("a", reasoning, text);
+    for (int i = 0; i < 200'000; ++i)
+      parts.push("          ", reasoning, text);
+    parts.push("b", reasoning, text);
+    EXPECT_EQ((is_inside ? reasoning : text).size(), 2'000'001U + is_inside);
+  }
+}
+
 TEST(ReasoningSplit, WithoutThePairNoByteChanges) {
   for (const char* const whole :
        {"", " ", "\n\n a ", "<", "<thin", "<thinking>", " <b> ", "a<think>"})

@@ -21,6 +21,18 @@ std::string_view without_spaces_before(std::string_view text) {
 
 }  // namespace
 
+// What is held behind its space. Each byte of space is looked at once.
+std::string_view ToolCallSplit::held_marker() {
+  while (n_spaces_ < held_.size() && is_call_space(held_[n_spaces_]))
+    ++n_spaces_;
+  return std::string_view(held_).substr(n_spaces_);
+}
+
+std::string ToolCallSplit::take_held() {
+  n_spaces_ = 0;
+  return std::exchange(held_, {});
+}
+
 void ToolCallSplit::push(std::string_view text, std::vector<ToolPiece>& out) {
   for (const char c : text) {
     if (at_ == At::kCall) {
@@ -37,7 +49,7 @@ void ToolCallSplit::push(std::string_view text, std::vector<ToolPiece>& out) {
 void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
   held_ += c;
   const std::string_view open = format_->open;
-  const std::string_view marker = without_spaces_before(held_);
+  const std::string_view marker = held_marker();
   if (marker.empty()) return;
   if (open.empty()) {  // an answer that is a call begins with one
     if (at_ == At::kStart && marker.size() == 1 && begins_bare(marker[0])) {
@@ -46,7 +58,7 @@ void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
       return;
     }
   } else if (marker == open) {
-    call_text_ = std::exchange(held_, {});
+    call_text_ = take_held();
     begin_call();
     return;
   } else if (open.starts_with(marker) || is_section(marker)) {
@@ -68,7 +80,7 @@ bool ToolCallSplit::begins_bare(char c) const noexcept {
 bool ToolCallSplit::is_section(std::string_view marker) {
   for (const std::string_view section : format_->sections) {
     if (!section.starts_with(marker)) continue;
-    if (section == marker) held_.clear();
+    if (section == marker) take_held();
     return true;
   }
   return false;
@@ -80,11 +92,11 @@ void ToolCallSplit::begin_text(std::vector<ToolPiece>& out) {
   tell(ToolPiece::Kind::kText, had_call_ ? without_spaces_before(held_) : std::string_view(held_),
        out);
   if (!without_spaces_before(held_).empty()) had_call_ = false;
-  held_.clear();
+  take_held();
 }
 
 void ToolCallSplit::begin_call() {
-  call_text_ += std::exchange(held_, {});
+  call_text_ += take_held();
   if (format_->open.empty()) call_text_.pop_back();  // push_call() adds it again
   at_ = At::kCall;
   is_told_ = is_array_ = false;
@@ -139,6 +151,7 @@ void ToolCallSplit::push_call(char c, std::vector<ToolPiece>& out) {
 void ToolCallSplit::read(char c, std::vector<ToolPiece>& out) {
   const bool has_name = !call_->name().empty();
   if (call_->is_bad() || (has_name && !is_told_ && !is_tool(call_->name()))) {
+    take_held();
     held_ = std::exchange(call_text_, {});
     if (!held_.empty()) held_.pop_back();
     begin_text(out);
@@ -161,7 +174,7 @@ void ToolCallSplit::read(char c, std::vector<ToolPiece>& out) {
 // `held_` is space, and then a beginning of the closing marker.
 void ToolCallSplit::push_behind(char c, std::vector<ToolPiece>& out) {
   held_ += c;
-  const std::string_view marker = without_spaces_before(held_);
+  const std::string_view marker = held_marker();
   if (marker.empty()) return;
   const std::string_view close = format_->close;
   if (is_array_ && marker == ",") {
@@ -169,19 +182,19 @@ void ToolCallSplit::push_behind(char c, std::vector<ToolPiece>& out) {
     is_array_ = true;
   } else if (is_array_ && marker == "]") {
     is_array_ = false;
-    held_.clear();
+    take_held();
   } else if (format_->open.empty() && marker == ";") {
-    held_.clear();
+    take_held();
   } else if (marker == "{" && (format_->open.empty() || !is_array_) && format_->is_array()) {
     begin_call();
     call_text_.clear();
     push_call(c, out);
   } else if (!close.empty() && marker == close) {
-    held_.clear();
+    take_held();
     at_ = At::kText;
   } else if (close.empty() || !close.starts_with(marker)) {
     at_ = At::kText;  // no closing marker: what follows is text, or the next call
-    for (const char one : std::exchange(held_, {}))
+    for (const char one : take_held())
       push_text(one, out);
   }
 }
@@ -192,6 +205,7 @@ void ToolCallSplit::finish(std::vector<ToolPiece>& out) {
       call_->finish();
       tell(ToolPiece::Kind::kArguments, call_->take_arguments(), out);
     }
+    take_held();
     held_ = std::exchange(call_text_, {});
   } else if (at_ == At::kBehind) {
     held_.clear();  // space, or a closing marker cut short

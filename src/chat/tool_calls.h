@@ -35,6 +35,8 @@ class ToolCallSplit {
   // kStart and kText: outside of calls. kBehind: behind a call's body, before its closing marker.
   enum class At { kStart, kText, kCall, kBehind };
 
+  std::string_view held_marker();
+  std::string take_held();
   bool is_tool(std::string_view name) const;
   void push_text(char c, std::vector<ToolPiece>& out);
   void push_call(char c, std::vector<ToolPiece>& out);
@@ -50,6 +52,7 @@ class ToolCallSplit {
   std::vector<ToolSignature> tools_;
   At at_ = At::kStart;
   std::string held_ = {};       // space, and the beginning of a marker
+  std::size_t n_spaces_ = 0;    // known to be at the beginning of held_
   std::string call_text_ = {};  // of a call that is not told yet
   std::unique_ptr<CallReader> call_ = {};
   bool is_told_ = false;   // of the call

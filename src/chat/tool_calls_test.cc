@@ -55,6 +55,18 @@ TEST(ToolCallSplit, TextWithoutCallsStaysAsItIs) {
     EXPECT_EQ(calls_in(whole), whole);
 }
 
+// Each byte of space is looked at once: looking at all that is held for each byte takes an hour.
+TEST(ToolCallSplit, AMillionSpacesAreText) {
+  ToolCallSplit parts(hermes, tools());
+  std::vector<ToolPiece> out;
+  const std::string spaces(1'000'000, ' ');
+  parts.push(spaces, out);
+  EXPECT_EQ(parts.held(), spaces.size());
+  parts.push("x", out);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].text, spaces + "x");
+}
+
 TEST(ToolCallSplit, HermesCalls) {
   EXPECT_EQ(calls_in("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": [1, \"}\\\"{\"]}}\n"
                      "</tool_call>"),

@@ -193,7 +193,9 @@ Result<void> append_dense(ModelParts& parts, const fs::path& folder, int number)
   const fs::path config_path = folder / "config.json";
   WICK_TRY(const MappedFile config, map_json(config_path));
   WICK_TRY(const nlohmann::json fields, parse_json_object(text_of(config), config_path.string()));
-  const std::string act = fields.value("activation_function", std::string());
+  const auto field = fields.find("activation_function");
+  const bool is_text = field != fields.end() && field->is_string();
+  const std::string act = is_text ? field->get<std::string>() : std::string();
   if (!act.ends_with("Identity")) {
     return bad_modules(config_path, cat("activation_function is '", printable(act),
                                         "', wick knows Identity after pooling"));

@@ -34,10 +34,9 @@ bool is_named(std::string_view module, std::string_view key) noexcept {
 
 // PEFT's fields that change the arithmetic, and the values that wick runs.
 Result<void> check_fields(const ModelFile& file, const json& fields) {
-  const auto type = fields.value("peft_type", std::string("LORA"));
-  if (type != "LORA") {
-    return unsupported(file, cat("peft_type is '", printable(type), "', wick runs LORA"));
-  }
+  const auto type = fields.find("peft_type");
+  if (type != fields.end() && *type != "LORA")
+    return unsupported(file, cat("peft_type is ", printable(type->dump()), ", wick runs \"LORA\""));
   for (const char* const name :
        {"use_dora", "fan_in_fan_out", "lora_bias", "use_qalora", "alora_invocation_tokens",
         "target_parameters", "layer_replication", "trainable_token_indices", "modules_to_save"}) {

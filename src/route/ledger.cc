@@ -140,7 +140,11 @@ class SqliteLedger final : public Ledger {
         owner_(process_mark(::getpid())) {}
 
   ~SqliteLedger() override {
-    thread_.request_stop();
+    {
+      // Under the lock: else the thread may look for it, and wait after the notification.
+      const std::lock_guard lock(mutex_);
+      thread_.request_stop();
+    }
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
     static_cast<void>(flush());  // what cannot be written stays reserved

@@ -125,6 +125,12 @@ TEST(LedgerCrash, NothingThatWasSettledIsLostAndNothingReservedIsFree) {
   EXPECT_GT(bounds.settled, n / 4);
 }
 
+// The thread that writes may be about to wait when it is told to end.
+TEST(LedgerRace, EndsHoweverEarly) {
+  for (int i = 0; i < 3000; ++i)
+    ASSERT_TRUE(Ledger::open({.path = ":memory:", .is_durable = false}));
+}
+
 TEST(LedgerRace, SixtyFourThreadsNeverPassACap) {
   const auto ledger = *Ledger::open({.path = ":memory:", .is_durable = false});
   const int n = number_from("WICK_TEST_RESERVATIONS", 20'000) / 64;

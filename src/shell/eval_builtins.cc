@@ -299,6 +299,14 @@ Stream Commands::source(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 Stream Commands::test(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(s);
   static_cast<void>(in);
+  // `-v NAME` evaluates the subscript of NAME, also where neither is known.
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    const bool is_pair = i + 1 < argv.size() && !argv[i].value.is_known &&
+                         argv[i].may_be_option() && !argv[i + 1].value.is_known &&
+                         !argv[i + 1].value.is_number;
+    if (may_be_many_options(argv[i]) || is_pair)
+      e.unknown(argv[i].span, "", "a word of a test that is not known and may be -v");
+  }
   for (std::size_t i = 1; i + 1 < argv.size(); ++i) {
     if (argv[i].text() == "-v")
       e.name_of_variable(argv[i + 1].is_many ? Value::unknown() : argv[i + 1].value,

@@ -75,8 +75,15 @@ class FindReader {
     while (at_ < argv_.size() && (is_any(argv_[at_].text(), {"-H", "-L", "-P", "--"}) ||
                                   argv_[at_].text().starts_with("-O")))
       ++at_;
-    while (at_ < argv_.size() && !starts_expression(argv_[at_]))
+    while (at_ < argv_.size() && !starts_expression(argv_[at_])) {
+      // Not known, it may be -delete.
+      if (!argv_[at_].is_exact() && !argv_[at_].is_glob && argv_[at_].may_be_option())
+        bad(argv_[at_]);
       out_.paths.push_back(argv_[at_++]);
+    }
+    for (std::size_t i = at_; i < argv_.size(); ++i) {
+      if (may_be_many_options(argv_[i])) bad(argv_[i]);
+    }
     for (const Arg& path : out_.paths)
       has_dot_start_ = has_dot_start_ || !path.is_exact() || is_dot_name(path.text());
     has_dot_start_ = has_dot_start_ || out_.paths.empty();

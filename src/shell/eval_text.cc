@@ -73,6 +73,9 @@ Stream Commands::print_format(Evaluator& e, Argv& argv, State& s, const Stream& 
   static_cast<void>(in);
   std::size_t first = 1;
   std::string variable;
+  const bool may_be_v = argv.size() > 1 && !argv[1].value.is_known && argv[1].may_be_option();
+  if (may_be_v && (may_be_many_options(argv[1]) || (argv.size() > 2 && !argv[2].is_exact())))
+    e.unknown(argv[1].span, "", "a format that is not known and may be -v");
   if (argv.size() > 3 && argv[1].text() == "-v") {
     variable = argv[2].text();
     if (!e.name_of_variable(argv[2].is_many ? Value::unknown() : argv[2].value, argv[2].span))

@@ -250,7 +250,10 @@ void Reader::use(const Option& option, std::string name, Span span, const Arg* a
   if (attached != nullptr) {
     out_.items.push_back({option.role, *attached});
   } else if (option.takes == ':') {
-    if (at_ < argv_.size()) out_.items.push_back({option.role, argv_[at_++]});
+    if (at_ < argv_.size()) {
+      if (may_be_many_options(argv_[at_])) unknown_word(argv_[at_]);
+      out_.items.push_back({option.role, argv_[at_++]});
+    }
   }
 }
 

@@ -154,6 +154,10 @@ bool Arg::may_be_option() const noexcept {
   return value.prefix.empty() || value.prefix[0] == '-';
 }
 
+bool may_be_many_options(const Arg& arg) noexcept {
+  return arg.is_many && !arg.is_glob && !arg.value.is_known && arg.may_be_option();
+}
+
 Stream Stream::of(std::string text) {
   if (text.size() > kMaxText) return unknown();
   Stream out;

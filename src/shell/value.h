@@ -55,6 +55,9 @@ struct Arg {
   bool may_be_option() const noexcept;
 };
 
+// Text that is not known and becomes several words: `$(cat f)` may be "a -o b".
+bool may_be_many_options(const Arg& arg) noexcept;
+
 // What comes through a pipe or lies in a file.
 struct Stream {
   bool is_known = false;
