@@ -14,11 +14,6 @@ namespace {
 
 using Kind = GrammarNode::Kind;
 
-bool is_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
-
 class Parser : private GrammarText {
  public:
   Parser(std::string_view text, const TokenNames& names) : GrammarText(text), names_of_(names) {}
@@ -33,9 +28,7 @@ class Parser : private GrammarText {
     if (out_.rules.empty()) return bad("there is no rule");
     const auto root = names_.find("root");
     out_.start = root != names_.end() ? root->second : 0;
-    for (const GrammarRules::Rule& one : out_.rules) {
-      if (!one.is_defined) return bad(cat("the rule '", printable(one.name), "' is not defined"));
-    }
+    WICK_DO(check_defined());
     return std::move(out_);
   }
 
@@ -227,18 +220,11 @@ class Parser : private GrammarText {
 
   // ISO's texts have no escapes.
   Result<std::uint32_t> literal(char quote) {
+    if (!is_iso_) return quoted(quote);
     ++at_;
     GrammarNode node{.kind = Kind::kText};
-    if (is_iso_) {
-      WICK_TRY(node.text, take_until(std::string_view(&quote, 1)));
-      if (valid_utf8_prefix(node.text) != node.text.size()) return bad("invalid UTF-8");
-      return add(std::move(node));
-    }
-    while (next() != quote) {
-      WICK_TRY(const char32_t code, character(std::string_view(&quote, 1)));
-      append_utf8(node.text, code);
-    }
-    ++at_;
+    WICK_TRY(node.text, take_until(std::string_view(&quote, 1)));
+    if (valid_utf8_prefix(node.text) != node.text.size()) return bad("invalid UTF-8");
     return add(std::move(node));
   }
 

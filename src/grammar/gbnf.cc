@@ -13,11 +13,6 @@ namespace {
 
 using Kind = GrammarNode::Kind;
 
-bool is_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
-
 class Parser : private GrammarText {
  public:
   Parser(std::string_view text, const TokenNames& names) : GrammarText(text), names_of_(names) {}
@@ -31,9 +26,7 @@ class Parser : private GrammarText {
     if (root == names_.end() || !out_.rules[root->second].is_defined)
       return bad("there is no rule 'root'");
     out_.start = root->second;
-    for (const GrammarRules::Rule& one : out_.rules) {
-      if (!one.is_defined) return bad(cat("the rule '", printable(one.name), "' is not defined"));
-    }
+    WICK_DO(check_defined());
     return std::move(out_);
   }
 
@@ -100,7 +93,7 @@ class Parser : private GrammarText {
       std::uint32_t one = 0;
       const char c = next();
       if (c == '"') {
-        WICK_TRY(one, literal());
+        WICK_TRY(one, quoted('"'));
       } else if (c == '[') {
         WICK_TRY(one, bracket());
       } else if (c == '.') {
@@ -175,16 +168,6 @@ class Parser : private GrammarText {
   Result<std::uint32_t> number() {
     space(false);
     return count();
-  }
-
-  Result<std::uint32_t> literal() {
-    GrammarNode node{.kind = Kind::kText};
-    for (++at_; next() != '"';) {
-      WICK_TRY(const char32_t code, character("\""));
-      append_utf8(node.text, code);
-    }
-    ++at_;
-    return add(std::move(node));
   }
 
   Result<std::uint32_t> bracket() {

@@ -31,6 +31,23 @@ bool GrammarText::take(std::string_view what) noexcept {
   return true;
 }
 
+Result<std::uint32_t> GrammarText::quoted(char quote) {
+  GrammarNode node{.kind = GrammarNode::Kind::kText};
+  for (++at_; next() != quote;) {
+    WICK_TRY(const char32_t code, character(std::string_view(&quote, 1)));
+    append_utf8(node.text, code);
+  }
+  ++at_;
+  return add(std::move(node));
+}
+
+Result<void> GrammarText::check_defined() const {
+  for (const GrammarRules::Rule& one : out_.rules) {
+    if (!one.is_defined) return bad(cat("the rule '", printable(one.name), "' is not defined"));
+  }
+  return {};
+}
+
 Result<std::string_view> GrammarText::take_until(std::string_view end) {
   const std::size_t found = text_.find(end, std::min(at_, text_.size()));
   if (found == std::string_view::npos) return bad(cat("'", end, "' is wanted"));

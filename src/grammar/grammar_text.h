@@ -24,6 +24,12 @@ class GrammarText {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
 
+  // A character of a rule's name.
+  static bool is_word(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  }
+
   bool is_end() const noexcept { return at_ >= text_.size(); }
 
   bool take(std::string_view what) noexcept;
@@ -34,9 +40,12 @@ class GrammarText {
   // One character, also \n \r \t \x41 \u0041 \U00000041 and \ before a sign.
   Result<char32_t> character(std::string_view end);
   Result<std::uint32_t> count();
+  // A text between two quotes, with escapes; the place is at the first one.
+  Result<std::uint32_t> quoted(char quote);
 
   std::uint32_t add(GrammarNode node);
   std::uint32_t rule_named(std::string_view name);
+  Result<void> check_defined() const;  // every rule
 
   // The bytes of a control token, of which `name` is what stands between < and >: [7], |name|.
   Result<std::string> token(std::string_view name, const TokenNames& names) const;

@@ -16,11 +16,6 @@ namespace {
 
 using Kind = GrammarNode::Kind;
 
-bool is_word(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
-}
-
 // Of a terminal: the first letter is upper case.
 bool is_terminal(std::string_view name) noexcept {
   const std::size_t at = name.find_first_not_of('_');
@@ -39,9 +34,7 @@ class Parser : private GrammarText {
     const auto start = names_.find("start");
     if (start == names_.end() || !out_.rules[start->second].is_defined)
       return bad("there is no rule 'start'");
-    for (const GrammarRules::Rule& one : out_.rules) {
-      if (!one.is_defined) return bad(cat("the rule '", printable(one.name), "' is not defined"));
-    }
+    WICK_DO(check_defined());
     WICK_DO(check_terminals());
     out_.start = start->second;
     if (!ignored_.empty()) ignore_between();
