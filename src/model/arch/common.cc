@@ -281,8 +281,10 @@ Result<BlockSpec> plain_block(const Hparams& hparams, const Plain& plain, const 
                       .is_gated = plain.is_gated,
                       .has_joint_gate = plain.is_gated && !has("blk.{}.ffn_gate.weight"),
                       .bias = has("blk.{}.ffn_up.bias")};
-  return BlockSpec{
+  BlockSpec block{
       .mixer = mixer, .ffn = ffn, .pre_mixer = spec.final_norm, .pre_ffn = spec.final_norm};
+  if (plain.has_post_norms) block.post_mixer = block.post_ffn = spec.final_norm;
+  return block;
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ struct Plain {
   bool is_gated = true;  // the feed-forward
   Act act = Act::kSilu;  // where the file does not say
   bool takes_experts = false;
+  bool has_post_norms = false;  // after both parts of each layer
 };
 
 Result<DecoderSpec> plain_decoder(const ModelFile& file, const Plain& plain);

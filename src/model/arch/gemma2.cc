@@ -27,13 +27,12 @@ constexpr HfFamily kFamilies[] = {
 constexpr int kLayersOf27B = 46;  // whose queries are scaled otherwise; GGUF has no key for it
 
 Result<DecoderSpec> gemma2_spec(const ModelFile& file) {
-  WICK_TRY(
-      DecoderSpec spec,
-      plain_decoder(file, {.layout = RopeParams::kHalves, .names = kNames, .act = Act::kGeluTanh}));
+  WICK_TRY(DecoderSpec spec, plain_decoder(file, {.layout = RopeParams::kHalves,
+                                                  .names = kNames,
+                                                  .act = Act::kGeluTanh,
+                                                  .has_post_norms = true}));
   WICK_DO(set_gemma_scales(spec, file, kLayersOf27B));
   set_window_period(spec, Hparams(file), 2);
-  for (BlockSpec& block : spec.blocks)
-    block.post_mixer = block.post_ffn = spec.final_norm;
   return spec;
 }
 

@@ -27,18 +27,16 @@ constexpr HfFamily kFamilies[] = {
 constexpr int kLayersOf27B = 62;  // whose queries are scaled otherwise; GGUF has no key for it
 
 Result<DecoderSpec> gemma3_spec(const ModelFile& file) {
-  WICK_TRY(
-      DecoderSpec spec,
-      plain_decoder(file, {.layout = RopeParams::kHalves, .names = kNames, .act = Act::kGeluTanh}));
+  WICK_TRY(DecoderSpec spec, plain_decoder(file, {.layout = RopeParams::kHalves,
+                                                  .names = kNames,
+                                                  .act = Act::kGeluTanh,
+                                                  .has_post_norms = true}));
   const Hparams hparams(file);
   WICK_DO(set_gemma_scales(spec, file, kLayersOf27B));
   set_window_period(spec, hparams, 6);
   WICK_DO(set_local_rotation(spec, hparams, 1e4));
-  for (int i = 0; i < static_cast<int>(spec.blocks.size()); ++i) {
-    BlockSpec& block = spec.blocks[static_cast<std::size_t>(i)];
-    block.post_mixer = block.post_ffn = spec.final_norm;
+  for (int i = 0; i < static_cast<int>(spec.blocks.size()); ++i)
     gqa(spec, i).qk_norm = QkNormSpec{.params = spec.final_norm.params};
-  }
   return spec;
 }
 

@@ -32,10 +32,8 @@ constexpr HfFamily kFamilies[] = {
      .windows = HfFamily::Windows::kNone}};
 
 Result<DecoderSpec> glm4_spec(const ModelFile& file) {
-  WICK_TRY(DecoderSpec spec, plain_decoder(file, {.layout = RopeParams::kPairs, .names = kNames}));
-  for (BlockSpec& block : spec.blocks)
-    block.post_mixer = block.post_ffn = spec.final_norm;
-  return spec;
+  return plain_decoder(file,
+                       {.layout = RopeParams::kPairs, .names = kNames, .has_post_norms = true});
 }
 
 }  // namespace
