@@ -15,6 +15,8 @@ inline constexpr std::size_t kMaxClampedParts = 64;
 inline constexpr long kMaxBoundDigits = 400;           // of a number that another is compared with
 inline constexpr std::uint64_t kMaskFuel = 4'000'000;  // steps for one mask
 inline constexpr std::size_t kMaxShortestBytes = 1U << 20U;  // of a document's end
+inline constexpr std::size_t kMaxSteppedBytes = 1U << 18U;   // of those of a schema
+inline constexpr std::uint64_t kShortestFuel = 1'000'000;    // steps for one of a schema
 inline constexpr int kMaxShortestPieces = 100'000;
 inline constexpr std::size_t kMaxJsonStringStates = 200'000;
 

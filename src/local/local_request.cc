@@ -133,7 +133,9 @@ Result<void> LocalModel::prepare_split(const Generation& g, Prepared& prepared) 
 
 // What the answer is held to: the response format, or its tool calls.
 Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepared& prepared) const {
-  FilterPlan plan{.begins_in_reasoning = prepared.begins_in_reasoning, .max_tokens = max_tokens};
+  FilterPlan plan{.begins_in_reasoning = prepared.begins_in_reasoning,
+                  .max_tokens = max_tokens,
+                  .is_limited = g.max_tokens > 0};
   const bool must_call = must_call_tools(g), is_plain = g.response_format.type == "text";
   const bool knows_calls = prepared.tool_format != nullptr || prepared.harmony != nullptr;
   if (must_call && !knows_calls) {

@@ -20,12 +20,14 @@ struct CompiledFormat {
   std::shared_ptr<TokenMasks> masks;  // the engine thread's
   std::vector<TokenId> closing = {};  // of the shortest text
   bool can_close = false;
+  std::string why_not = {};           // no shortest text was found
   std::atomic<bool> is_worn = false;  // new requests compile it again
 };
 
 namespace {
 
 constexpr std::string_view kReasoningEnd = "</think>";
+constexpr int kMaxWait = 1 << 20;  // tokens
 
 class FormatFilter final : public TokenFilter {
  public:
@@ -112,25 +114,28 @@ class FormatFilter final : public TokenFilter {
                    .id = "mask_differs",
                    .message = cat("the mask allows the token ", id, ", the format does not")});
     }
-    if (n_left > horizon_ || constraint_.is_ended()) {
+    const bool is_waiting = n_unplanned_ > 0;
+    if (is_waiting) --n_unplanned_;
+    if (n_left > horizon_ || is_waiting || constraint_.is_ended()) {
       is_plan_old_ = true;
       return id;
     }
-    auto after = constraint_.closing();
-    if (!after) {
-      has_plan_ = false;
-      return id;
-    }
-    if (static_cast<int>(after->size()) <= n_left) {
-      plan_ = *std::move(after);
+    if (is_closing_) return steer(id, n_left);
+    const auto after = constraint_.closing();
+    if (after && static_cast<int>(after->size()) <= n_left) {
+      plan_ = *after;
       has_plan_ = true;
       is_plan_old_ = false;
+      next_wait_ = 1;
       return id;
     }
+    is_closing_ = !after;
     return steer(id, n_left);
   }
 
-  // `id`, which has been accepted, leaves too few tokens: takes the next one of the shortest end.
+  // `id`, which has been accepted, leaves too few tokens, or no end is known from there: takes the
+  // next token of the shortest end. Where there is none, the next search waits, each time twice as
+  // long.
   TokenId steer(TokenId id, int n_left) {
     constraint_.rollback(1);
     if (is_plan_old_) {
@@ -146,6 +151,10 @@ class FormatFilter final : public TokenFilter {
       } else if (const auto ends = tokenizer_->ends(); !ends.empty()) {
         taken = ends.front();
       }
+    } else {
+      is_closing_ = false;
+      is_plan_old_ = true;
+      n_unplanned_ = std::exchange(next_wait_, std::min(2 * next_wait_, kMaxWait));
     }
     const auto is_accepted = constraint_.accept(taken);
     return is_accepted && *is_accepted ? taken : fail(closing_failed());
@@ -163,7 +172,10 @@ class FormatFilter final : public TokenFilter {
   std::vector<TokenId> reasoning_end_;
   std::vector<TokenId> plan_;  // tokens that complete the text from here
   bool has_plan_, is_plan_old_ = false, is_reasoning_ = false, is_over_ = false;
-  int horizon_ = 0;   // tokens left from which on a plan is kept
+  bool is_closing_ = false;  // the plan is followed to its end, without another search
+  int horizon_ = 0;          // tokens left from which on a plan is kept
+  // Tokens without a search, as the last ones found no end that fits.
+  int n_unplanned_ = 0, next_wait_ = 1;
   std::string tail_;  // of the reasoning
   Error failure_ = {};
 };
@@ -191,7 +203,11 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
       std::make_shared<TokenMasks>(std::move(recognizer), std::move(trie)));
   auto closing = Constraint(made->masks).closing();
   made->can_close = static_cast<bool>(closing);
-  if (closing) made->closing = *std::move(closing);
+  if (closing) {
+    made->closing = *std::move(closing);
+  } else {
+    made->why_not = closing.error().message;
+  }
   const std::lock_guard lock(mutex_);
   entries_.push_front({plan.key, made});
   if (entries_.size() > kMaxFormats) entries_.pop_back();
@@ -204,6 +220,15 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
   std::vector<TokenId> reasoning_end;
   if (plan.begins_in_reasoning) {
     WICK_TRY(reasoning_end, tokenizer.encode_special(kReasoningEnd));
+  }
+  if (!format->can_close && plan.is_limited) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "no_short_end",
+                 .message = cat("max_tokens is ", plan.max_tokens,
+                                ", but the search found no text of the response format, so none "
+                                "is known to fit: ",
+                                format->why_not),
+                 .hint = "simplify the format, or leave max_tokens out"};
   }
   const std::size_t least = format->closing.size() + reasoning_end.size();
   if (format->can_close && least > static_cast<std::size_t>(std::max(plan.max_tokens, 0))) {

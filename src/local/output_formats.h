@@ -29,12 +29,14 @@ struct FilterPlan {
   std::function<Result<std::unique_ptr<grammar::Recognizer>>()> make = {};
   bool begins_in_reasoning = false;  // the text begins behind "</think>"
   int max_tokens = 0;                // of the answer
+  bool is_limited = false;           // the request says max_tokens; else the context does
 };
 
 class OutputFormats {
  public:
   // The filter of one answer. Refused besides bad formats: a shortest text that does not fit into
-  // max_tokens (id "max_tokens_too_small").
+  // max_tokens (id "max_tokens_too_small"), and a format whose end the search does not find if the
+  // request has max_tokens (id "no_short_end").
   Result<std::shared_ptr<TokenFilter>> filter(const Tokenizer& tokenizer, const FilterPlan& plan);
 
  private:

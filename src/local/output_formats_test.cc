@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
 
 #include "base/strings.h"
@@ -42,15 +43,14 @@ const ResponseFormat kPerson = {.type = "json_schema", .schema = R"({"type":"obj
   "required":["n","z"],"additionalProperties":false})"};
 const ResponseFormat kAny = {.type = "json_schema", .schema = "true"};
 const ResponseFormat kSums = {.type = "grammar",
-                              .schema = "root ::= term (\"+\" term)*\n"
-                                        "term ::= [0-9]+ | \"(\" root \")\""};
+                              .schema =
+                                  "root ::= term (\"+\" term)*\n"
+                                  "term ::= [0-9]+ | \"(\" root \")\""};
 
 Request asking(const ResponseFormat& format, std::uint64_t seed, int max_tokens) {
   return {.prompt = "abc",
-          .generation = {.temperature = 3,
-                         .seed = seed,
-                         .max_tokens = max_tokens,
-                         .response_format = format}};
+          .generation = {
+              .temperature = 3, .seed = seed, .max_tokens = max_tokens, .response_format = format}};
 }
 
 TEST(OutputFormats, EveryAnswerIsADocumentHoweverShort) {
@@ -84,6 +84,74 @@ TEST(OutputFormats, WhatCannotFitIsRefusedAtOnce) {
   EXPECT_EQ(id_of(asking(kPerson, 1, 15)), "taken");
   EXPECT_EQ(id_of(asking({.type = "regex", .schema = "a{400}"}, 1, 0)), "max_tokens_too_small");
   EXPECT_EQ(id_of(asking({.type = "regex", .schema = "(a"}, 1, 9)), "regex_syntax");
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST(OutputFormats, NoFormatBreaksAtMaxTokens) {
+  const Fixture f;
+  std::string choices = "[";
+  for (int i = 0; i < 3000; ++i)
+    choices += cat(i == 0 ? "" : ",", "\"", std::string(400, 'q'), i, "\"");
+  choices += "]";
+  const auto schema = [](std::string text) {
+    return ResponseFormat{.type = "json_schema", .schema = std::move(text)};
+  };
+
+  const struct {
+    ResponseFormat format;
+    std::string id, says;
+  } rows[] = {
+      {{.type = "regex", .schema = "c{100000}[01]"}, "max_tokens_too_small", " 100001 tokens"},
+      {{.type = "regex", .schema = "(?:ab|c{300}){2000}x"}, "max_tokens_too_small", " 4001 tokens"},
+      {{.type = "choice", .schema = choices}, "max_tokens_too_small", " 401 tokens"},
+      {schema(cat(R"({"enum":)", choices, "}")), "max_tokens_too_small", " 403 tokens"},
+      {schema(R"({"type":"string","minLength":100000})"), "max_tokens_too_small", "100002 tokens"},
+      {schema(R"({"type":"string","minLength":1000000})"), "no_short_end", "short end"},
+      {schema(R"({"type":"array","minItems":100000})"), "no_short_end", "too many steps"},
+      {schema(R"({"type":"array","items":{"type":"string"},"minItems":100000})"), "no_short_end",
+       "short end"},
+      {schema(R"({"type":"object","minProperties":1000})"), "no_short_end", "short end"},
+      {{.type = "grammar", .schema = "root ::= \"a\"{100000} [01]"},
+       "max_tokens_too_small",
+       " 100001 tokens"},
+  };
+
+  for (const auto& row : rows) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto answer = f.model->start(asking(row.format, 1, 50));
+    const std::string shown = row.format.schema.substr(0, 60);
+    EXPECT_LT(seconds_since(begin), 2) << shown;
+    ASSERT_FALSE(answer) << shown;
+    EXPECT_EQ(answer.error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(answer.error().id, row.id) << shown;
+    EXPECT_NE(answer.error().message.find("max_tokens is 50, "), std::string::npos);
+    EXPECT_NE(answer.error().message.find(row.says), std::string::npos) << answer.error().message;
+  }
+}
+
+TEST(OutputFormats, ASearchWithoutResultIsNotRepeatedForEachToken) {
+  const Fixture f;
+  Request request = asking({.type = "json_schema", .schema = R"({"type":"array",
+    "items":{"type":"string"},"minItems":100000})"},
+                           1, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = ask(*f.model, request);
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_GT(answer->usage.generated_tokens, 200);
+  EXPECT_LT(seconds_since(begin), 4);
+}
+
+TEST(OutputFormats, ATokenAfterWhichNoEndIsKnownIsNotTaken) {
+  const Fixture f;
+  const ResponseFormat format = {.type = "regex", .schema = "[vwx]+|[y-z](?=[a-z]*$)c{100000}"};
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const auto answer = ask(*f.model, asking(format, seed, 20));
+    ASSERT_TRUE(answer) << to_string(answer.error());
+    EXPECT_TRUE(fulfills(format, answer->text)) << answer->text;
+  }
 }
 
 TEST(OutputFormats, BatchesAndDraftTokensChangeNothing) {

@@ -108,6 +108,9 @@ class Automaton {
   // kDead: there is none; kUnknown: out of budget.
   Liveness search(ExprId from, std::string* path, std::uint32_t* length);
 
+  unsigned first_of_shortest(ExprId id) const;
+  void append_shortest(ExprId id, std::string& out) const;
+
   ExprPool pool_;
   std::vector<Range> edges_of_ = {};  // by expression; may be shorter than the pool
   std::vector<Edge> edges_ = {};

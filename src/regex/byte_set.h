@@ -48,6 +48,14 @@ struct ByteSet {
     return i * 64 + static_cast<unsigned>(std::countr_zero(words[i]));
   }
 
+  // A digit, else a letter, else the lowest byte; the set is not empty.
+  constexpr unsigned plainest() const noexcept {
+    for (const ByteSet& kind : {range('0', '9'), range('A', 'Z'), range('a', 'z')}) {
+      if (const ByteSet both = *this & kind; !both.is_empty()) return both.first();
+    }
+    return first();
+  }
+
   // Calls visit(byte) in ascending order.
   template <class Visit>
   constexpr void for_each(const Visit& visit) const {

@@ -1,14 +1,14 @@
 // Emptiness and shortest strings.
 //
 // Problem: is there a string in x, and which is the shortest? Without ∩ and ¬ the form says it: x
-// is empty only if it is kEmptySet, and min_len is exact. Otherwise we search the graph of
-// derivatives for a nullable state: A*, since min_len never says more than what is needed (of an
-// intersection the largest of its parts', of a complement 0 or 1), so the first nullable state
-// taken from the queue is at the end of a shortest string. For a{100000} ∩ [ab]* that walks
-// straight to the end. A union has a string if one of its parts has, also within an intersection:
-// the search takes such parts one by one, so two languages are compared state by state, not set of
-// states by set of states. States proved dead or alive are remembered: a search that finds nothing
-// proves all states it saw dead; one that succeeds proves its path alive.
+// is empty only if it is kEmptySet, min_len is exact, and a shortest string is read off. Otherwise
+// we search the graph of derivatives for a nullable state: A*, since min_len never says more than
+// what is needed (of an intersection the largest of its parts', of a complement 0 or 1), so the
+// first nullable state taken from the queue is at the end of a shortest string. For a{100000} ∩
+// [ab]* that walks straight to the end. A union has a string if one of its parts has, also within
+// an intersection: the search takes such parts one by one, so two languages are compared state by
+// state, not set of states by set of states. States proved dead or alive are remembered: a search
+// that finds nothing proves all states it saw dead; one that succeeds proves its path alive.
 #include <algorithm>
 #include <queue>
 #include <tuple>
@@ -149,7 +149,7 @@ Liveness Automaton::search(ExprId from, std::string* path, std::uint32_t* length
     const auto its = edges(state);
     if (!its || seen.size() + its->size() > kMaxSearchStates) return Liveness::kUnknown;
     for (const Edge& edge : std::vector<Edge>(its->begin(), its->end())) {
-      const auto byte = static_cast<unsigned char>(pool_.sets()[edge.set].first());
+      const auto byte = static_cast<unsigned char>(pool_.sets()[edge.set].plainest());
       parts.clear();
       if (!split(edge.to, parts)) return Liveness::kUnknown;
       for (const ExprId part : parts) {
@@ -195,6 +195,57 @@ Result<std::optional<std::uint32_t>> Automaton::min_length(ExprId language) {
   return pool_.failure();
 }
 
+// The first byte of the string that append_shortest() writes, except in a union within.
+unsigned Automaton::first_of_shortest(ExprId id) const {
+  while (true) {
+    const Expr& e = pool_.at(id);
+    if (e.kind == ExprKind::kBytes) return pool_.set_of(e).plainest();
+    if (e.kind == ExprKind::kConcat) {
+      id = pool_.at(e.a).min_len > 0 ? e.a : e.b;
+    } else if (e.kind == ExprKind::kRepeat) {
+      id = e.a;
+    } else {
+      return 256;
+    }
+  }
+}
+
+// Of a positive expression, whose min_len is exact, so the form says the string: a repetition is
+// its part `min` times. What has the length 0 is left out, so each visit appends a byte or leads to
+// one.
+void Automaton::append_shortest(ExprId id, std::string& out) const {
+  while (pool_.at(id).min_len > 0) {
+    const Expr& e = pool_.at(id);
+    switch (e.kind) {
+      case ExprKind::kBytes:
+        out.push_back(static_cast<char>(pool_.set_of(e).plainest()));
+        return;
+      case ExprKind::kConcat:
+        append_shortest(e.a, out);
+        id = e.b;
+        break;
+      case ExprKind::kRepeat: {
+        const std::size_t begin = out.size();
+        append_shortest(e.a, out);
+        const std::string once = out.substr(begin);
+        for (std::uint32_t i = 1; i < e.min; ++i)
+          out += once;
+        return;
+      }
+      case ExprKind::kUnion: {
+        const auto its = pool_.children(e);
+        id = *std::min_element(its.begin(), its.end(), [&](ExprId a, ExprId b) {
+          const std::uint32_t of_a = pool_.at(a).min_len, of_b = pool_.at(b).min_len;
+          return of_a != of_b ? of_a < of_b : first_of_shortest(a) < first_of_shortest(b);
+        });
+        break;
+      }
+      default:
+        return;
+    }
+  }
+}
+
 Result<std::optional<std::string>> Automaton::shortest(ExprId language) {
   pool_.refuel();
   if (language == kNoExpr) return pool_.failure();
@@ -206,6 +257,16 @@ Result<std::optional<std::string>> Automaton::shortest(ExprId language) {
                  "Ask for its length instead."};
   }
   std::string path;
+  if (pool_.at(language).is_positive) {
+    append_shortest(language, path);
+    return std::optional(std::move(path));
+  }
+  if (least >= kMaxSearchStates) {  // each byte of the path leads to another state
+    return Error{ErrorCode::kUnsupported, "regex_length",
+                 "the shortest string of the regular expression, which has lookaheads or "
+                 "intersections, is longer than 120,000 bytes",
+                 "Ask for its length instead."};
+  }
   switch (search(language, &path, nullptr)) {
     case Liveness::kLive:
       return std::optional(std::move(path));

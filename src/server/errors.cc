@@ -32,6 +32,7 @@ constexpr Subject kSubjects[] = {
     {"bad_choice", "response_format"},
     {"bad_grammar", "response_format"},
     {"max_tokens_too_small", "max_tokens"},
+    {"no_short_end", "response_format"},
     {"bad_stop", "stop"},
     {"bad_variable", "chat_template_kwargs"},
     {"bad_sampler_order", "samplers"},

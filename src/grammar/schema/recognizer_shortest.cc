@@ -8,13 +8,12 @@
 namespace wick::grammar {
 
 Result<std::string> SchemaRecognizer::shortest(StateId id) {
-  begin(kMaskFuel);
+  begin(kShortestFuel);
   shortest_.refuel();
   std::string out;
   for (int n_pieces = 0; !accepts(id); ++n_pieces) {
-    const bool may_go_on = out.size() < kMaxShortestBytes && n_pieces < kMaxShortestPieces;
-    const auto piece = may_go_on ? next_piece(id) : std::nullopt;
-    if (!piece) return Recognizer::shortest(id);
+    const auto piece = n_pieces < kMaxShortestPieces ? next_piece(id) : std::nullopt;
+    if (!piece || out.size() + piece->size() > kMaxSteppedBytes) return Recognizer::shortest(id);
     for (const char c : *piece) {
       id = step(id, static_cast<unsigned char>(c));
       if (id == kFailedState) return failure();

@@ -5,6 +5,14 @@
 
 namespace wick::grammar {
 
+namespace {
+
+bool is_letter_or_digit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+}  // namespace
+
 void append_spelled(std::string_view text, std::string& out) {
   constexpr char kDigits[] = "0123456789abcdef";
   for (const char c : text) {
@@ -27,6 +35,7 @@ std::optional<std::string> ShortestSearch::text_of(regex::ExprId language) {
   regex::ExprPool& exprs = pool_.exprs();
   const auto any = automaton.shortest(language);
   if (!any || !*any) return std::nullopt;
+  if (std::all_of((*any)->begin(), (*any)->end(), is_letter_or_digit)) return **any;
   using regex::ByteSet;
   const ByteSet letters =
       ByteSet::range('0', '9') | ByteSet::range('A', 'Z') | ByteSet::range('a', 'z');
@@ -72,8 +81,8 @@ std::optional<std::string> ShortestSearch::of_value(FormulaId of) {
   if (!open_.emplace(of, true).second) return std::nullopt;  // a shorter one is not inside itself
   ++depth_;
   std::optional<std::string> best;
-  for (const ValueType type : {kNumberType, kStringType, kArrayType, kObjectType, kNullType,
-                               kTrueType, kFalseType}) {
+  for (const ValueType type :
+       {kNumberType, kStringType, kArrayType, kObjectType, kNullType, kTrueType, kFalseType}) {
     if (best && best->size() <= 2) break;
     const FormulaId typed = pool_.of_type(of, type);
     if (typed == kNever || typed == kNoFormula) continue;
@@ -165,8 +174,7 @@ ShortestSearch::Found ShortestSearch::object_branch(const Leaves& leaves, FreeNa
   const FormulaId others = pool_.all_of(rest);
   Found best;
   const auto try_name = [&](TextId name) {
-    const FormulaId left =
-        pool_.both(life_.taken(demand, name), pool_.behind_name(others, name));
+    const FormulaId left = pool_.both(life_.taken(demand, name), pool_.behind_name(others, name));
     const FreeNames behind{cells_.add(names.came, name), names.last};
     if (life_.of_object(left, behind) != Life::kLive) return;
     Found found = rest_of(left, false, behind);
