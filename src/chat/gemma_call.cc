@@ -84,6 +84,7 @@ void GemmaCall::push_key(char c) {
   if (at_ == At::kBad) return;
   arguments_ += cat(std::exchange(has_comma_, false) ? ", " : "", to_json(JsonValue(key)), ": ");
   held_.clear();
+  has_argument_ = true;
   is_first_ = false;
   at_ = At::kValue;
 }

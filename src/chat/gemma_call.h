@@ -18,7 +18,10 @@ class GemmaCall final : public CallReader {
 
   void push(char c) override;
 
-  const std::string& name() const noexcept override { return name_; }
+  // Known with the name of an argument: what is no object is no call.
+  const std::string& name() const noexcept override {
+    return has_argument_ || is_over() ? name_ : no_name_;
+  }
 
   std::string take_arguments() override;
 
@@ -36,8 +39,8 @@ class GemmaCall final : public CallReader {
   void end_word();
 
   At at_ = At::kName;
-  std::string held_ = {}, name_ = {}, arguments_ = {}, open_ = {};
-  bool has_comma_ = false, is_first_ = false;
+  std::string held_ = {}, name_ = {}, no_name_ = {}, arguments_ = {}, open_ = {};
+  bool has_argument_ = false, has_comma_ = false, is_first_ = false;
 };
 
 }  // namespace wick

@@ -61,7 +61,7 @@ void HarmonySplit::push(std::string_view text, std::vector<ToolPiece>& out) {
 void HarmonySplit::push_header(char c, std::vector<ToolPiece>& out) {
   held_ += c;
   if (held_.ends_with(kMessage)) {
-    begin_body(out);
+    begin_body();
   } else if (held_.size() > kMaxHeader || !may_be_header(held_)) {
     is_in_header_ = false;
     kind_ = Kind::kText;
@@ -70,14 +70,29 @@ void HarmonySplit::push_header(char c, std::vector<ToolPiece>& out) {
   }
 }
 
-void HarmonySplit::begin_body(std::vector<ToolPiece>& out) {
+void HarmonySplit::begin_body() {
   const std::string_view name = recipient_of(held_);
   const bool is_call = std::find(tools_.begin(), tools_.end(), name) != tools_.end();
   const bool is_reasoning = held_.find("analysis") != std::string::npos;
   kind_ = is_call ? Kind::kArguments : is_reasoning ? Kind::kReasoning : Kind::kText;
-  if (is_call) tell(Kind::kCall, name, out);
+  call_ = is_call ? name : std::string_view();
   is_in_header_ = false;
   held_.clear();
+}
+
+// A call is told with the first byte of its arguments: what is no object is text.
+void HarmonySplit::tell_body(std::string_view text, std::vector<ToolPiece>& out) {
+  if (!call_.empty()) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (text.empty()) return;
+    if (text[0] == '{') {
+      tell(Kind::kCall, call_, out);
+    } else {
+      kind_ = Kind::kText;
+    }
+    call_.clear();
+  }
+  tell(kind_, text, out);
 }
 
 // `held_` is a beginning of a marker that ends the body.
@@ -92,13 +107,14 @@ void HarmonySplit::push_body(char c, std::vector<ToolPiece>& out) {
   }
   const bool is_again = held_.size() > 1 && c == '<';
   if (is_again) held_.pop_back();
-  tell(kind_, held_, out);
+  tell_body(held_, out);
   held_.assign(is_again ? 1 : 0, '<');
 }
 
 void HarmonySplit::finish(std::vector<ToolPiece>& out) {
   const bool is_structure = is_in_header_ && held_.find("<|") != std::string::npos;
-  if (!is_structure) tell(is_in_header_ ? Kind::kText : kind_, held_, out);
+  if (is_in_header_ && !is_structure) tell(Kind::kText, held_, out);
+  if (!is_in_header_) tell_body(held_, out);
   held_.clear();
 }
 

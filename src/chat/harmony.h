@@ -41,11 +41,13 @@ class HarmonySplit {
  private:
   void push_header(char c, std::vector<ToolPiece>& out);
   void push_body(char c, std::vector<ToolPiece>& out);
-  void begin_body(std::vector<ToolPiece>& out);
+  void begin_body();
+  void tell_body(std::string_view text, std::vector<ToolPiece>& out);
 
   std::vector<std::string> tools_;
   bool is_in_header_ = true;
   ToolPiece::Kind kind_ = ToolPiece::Kind::kText;  // of the body
+  std::string call_ = {};                          // the tool that is called, before its arguments
   std::string held_ = {};  // the header, or in a body the beginning of a marker
 };
 

@@ -57,6 +57,14 @@ TEST(HarmonySplit, ARecipientMakesACall) {
   EXPECT_EQ(channels_of("<|channel|>commentary to=functions.h<|message|>{}"), "t:{}");
 }
 
+TEST(HarmonySplit, ArgumentsThatAreNoObjectAreText) {
+  constexpr std::string_view kHead = "<|channel|>commentary to=functions.f<|message|>";
+  EXPECT_EQ(channels_of(cat(kHead, "[1]")), "t:[1]");
+  EXPECT_EQ(channels_of(cat(kHead, "  hello <b>")), "t:hello <b>");
+  EXPECT_EQ(channels_of(cat(kHead, " \n{}")), "call f {}");
+  EXPECT_EQ(channels_of(std::string(kHead)), "");
+}
+
 TEST(HarmonySplit, AnAnswerWithoutAHeaderIsText) {
   EXPECT_EQ(channels_of("{\"a\": 1}"), "t:{\"a\": 1}");
   EXPECT_EQ(channels_of("assistants are <fine>"), "t:assistants are <fine>");

@@ -54,6 +54,7 @@ void JsonCall::push(char c) {
   }
   if (at_ == At::kOver && name_.empty()) at_ = At::kBad;
   if (at_ == At::kOver && !has_arguments_) arguments_ = "{}";
+  if (at_ == At::kOver || has_arguments_) told_name_ = name_;
   if (!is_streamed_ && value_.size() + arguments_.size() > kMaxHeader) at_ = At::kBad;
 }
 
@@ -85,7 +86,7 @@ void JsonCall::begin_value(char c) {
 void JsonCall::push_value(char c) {
   if (at_ == At::kScalar && (c == ',' || c == '}' || is_call_space(c))) {
     end_value();
-    if (!is_call_space(c)) push_next(c);
+    if (!is_call_space(c) && at_ != At::kBad) push_next(c);
     return;
   }
   (is_streamed_ ? arguments_ : value_) += c;
@@ -113,6 +114,8 @@ void JsonCall::end_value() {
   } else if (is_arguments() && !has_arguments_) {
     // Some models write the arguments as a string that holds them.
     arguments_ = is_text ? text_of(value_) : value_ == "null" ? "{}" : value_;
+    const auto object = parse_json(arguments_);
+    if (!object || object->object() == nullptr) at_ = At::kBad;
     has_arguments_ = true;
   }
   value_.clear();

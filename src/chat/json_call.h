@@ -17,7 +17,8 @@ class JsonCall final : public CallReader {
 
   void push(char c) override;
 
-  const std::string& name() const noexcept override { return name_; }
+  // Known with the first byte of the arguments: what is no object is no call.
+  const std::string& name() const noexcept override { return told_name_; }
 
   std::string take_arguments() override;
 
@@ -52,7 +53,7 @@ class JsonCall final : public CallReader {
 
   bool is_keyed_;
   At at_ = At::kStart;
-  std::string key_ = {}, value_ = {}, name_ = {}, arguments_ = {};
+  std::string key_ = {}, value_ = {}, name_ = {}, told_name_ = {}, arguments_ = {};
   bool has_arguments_ = false, is_streamed_ = false;
   bool is_in_text_ = false, is_escaped_ = false;
   std::size_t depth_ = 0;

@@ -34,8 +34,8 @@ void NamedCall::push(char c) {
       header_ += c;
       if (header_.ends_with(behind_name_)) {
         header_.resize(header_.size() - behind_name_.size());
-        name_ = name_in(header_);
-        at_ = name_.empty() ? At::kBad : At::kStart;
+        header_ = name_in(header_);
+        at_ = header_.empty() ? At::kBad : At::kStart;
       } else if (header_.size() > kMaxHeader) {
         at_ = At::kBad;
       }
@@ -43,6 +43,7 @@ void NamedCall::push(char c) {
     case At::kStart:
       if (is_call_space(c)) return;
       at_ = c == '{' ? At::kArguments : At::kBad;
+      if (c == '{') name_ = header_;
       break;
     case At::kArguments:
       break;

@@ -22,6 +22,7 @@ class NamedCall final : public CallReader {
 
   void push(char c) override;
 
+  // Known with the first byte of the arguments: what is no object is no call.
   const std::string& name() const noexcept override { return name_; }
 
   std::string take_arguments() override;

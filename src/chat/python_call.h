@@ -16,7 +16,10 @@ class PythonCall final : public CallReader {
 
   void push(char c) override;
 
-  const std::string& name() const noexcept override { return name_; }
+  // Known with the name of an argument: arguments without names are no call.
+  const std::string& name() const noexcept override {
+    return has_argument_ || is_over() ? name_ : no_name_;
+  }
 
   std::string take_arguments() override;
   void finish() override;
@@ -33,7 +36,7 @@ class PythonCall final : public CallReader {
 
   At at_ = At::kName;
   PythonLiteral value_ = {};
-  std::string held_ = {}, name_ = {}, arguments_ = {};
+  std::string held_ = {}, name_ = {}, no_name_ = {}, arguments_ = {};
   bool has_argument_ = false;
 };
 

@@ -99,6 +99,24 @@ TEST(ToolCallSplit, WhatIsNoCallIsText) {
             R"(<tool_call>{"x"|f({}))");
 }
 
+TEST(ToolCallSplit, ArgumentsThatAreNoObjectAreText) {
+  for (const char* const arguments :
+       {"[1]", "5", "true", "nonsense", R"("text")", R"("[1]")", R"("{\"a\": ")", R"("")"}) {
+    for (const std::string& whole :
+         {cat(R"(<tool_call>{"name": "f", "arguments": )", arguments, "}</tool_call>"),
+          cat(R"(<tool_call>{"arguments": )", arguments, R"(, "name": "f"}</tool_call>)")})
+      EXPECT_EQ(calls_in(whole), whole);
+  }
+  const ToolFormat& mistral = *tool_format_of("[TOOL_CALLS] [ARGS]");
+  EXPECT_EQ(calls_in("[TOOL_CALLS]f[ARGS] [1]", mistral), "[TOOL_CALLS]f[ARGS] [1]");
+  const ToolFormat& lfm2 = *tool_format_named("lfm2");
+  const std::string positional = cat(lfm2.open, "[f(1)]", lfm2.close);
+  EXPECT_EQ(calls_in(positional, lfm2), positional);
+  const ToolFormat& gemma = *tool_format_named("gemma4");
+  const std::string unnamed = "<|tool_call>call:f{,1}<tool_call|>";
+  EXPECT_EQ(calls_in(unnamed, gemma), unnamed);
+}
+
 TEST(ToolCallSplit, AnAnswerCutShortKeepsWhatItHas) {
   EXPECT_EQ(calls_in(R"(<tool_call>{"name": "f", "arguments": {"a": "b)"), R"(f({"a": "b))");
   EXPECT_EQ(calls_in(R"(<tool_call>{"name": "f", "arguments": {}}</tool_c)"), "f({})");
