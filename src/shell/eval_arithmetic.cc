@@ -98,6 +98,12 @@ void Evaluator::arithmetic(const Value& text, State& s, Span span) {
     arithmetic_names(one, s, span);
 }
 
+// A number of a builtin, such as `exit N`: zsh evaluates it.
+void Evaluator::zsh_number(const Arg& arg, State& s) {
+  if (dialect_ == Dialect::kZsh)
+    arithmetic(arg.is_many ? Value::unknown() : arg.value, s, arg.span);
+}
+
 void Evaluator::arithmetic_names(std::string_view text, State& s, Span span) {
   const bool runs_code = dialect_ != Dialect::kPosix;
   if (runs_code && text.find_first_of("$`") != std::string_view::npos)

@@ -274,8 +274,9 @@ Stream Commands::set(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 }
 
 Stream Commands::shift(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  static_cast<void>(e);
   static_cast<void>(in);
+  for (std::size_t i = 1; i < argv.size(); ++i)
+    e.zsh_number(argv[i], s);
   const bool is_one = argv.size() == 1 && s.has_args && !s.args.empty() && !s.args.front().is_many;
   if (is_one) {
     s.args.erase(s.args.begin());
@@ -297,7 +298,6 @@ Stream Commands::source(Evaluator& e, Argv& argv, State& s, const Stream& in) {
 }
 
 Stream Commands::test(Evaluator& e, Argv& argv, State& s, const Stream& in) {
-  static_cast<void>(s);
   static_cast<void>(in);
   // `-v NAME` evaluates the subscript of NAME, also where neither is known.
   for (std::size_t i = 1; i < argv.size(); ++i) {
@@ -311,6 +311,7 @@ Stream Commands::test(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (argv[i].text() == "-v")
       e.name_of_variable(argv[i + 1].is_many ? Value::unknown() : argv[i + 1].value,
                          argv[i + 1].span);
+    if (argv[i].text() == "-t") e.zsh_number(argv[i + 1], s);
   }
   return Stream::none();
 }

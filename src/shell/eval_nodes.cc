@@ -392,7 +392,8 @@ void Evaluator::test(const Test& test, State& s) {
   for (const Word& word : test.words) {
     const Value v = value_of(word.parts, s);
     if (test.op == "-v") name_of_variable(v, word.span);
-    if (is_numeric) arithmetic(word.parts, s, word.span);
+    const bool is_file = test.op == "-t" && dialect_ == Dialect::kZsh;
+    if (is_numeric || is_file) arithmetic(word.parts, s, word.span);
   }
 }
 

@@ -407,6 +407,8 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
       return;
     case 'H':
       return apply_effect('k', arg.span, text);
+    case 'Z':
+      return zsh_number(arg, s);
     case 'o':  // ssh -o
       if (!arg.is_exact() || runs_command(text))
         unknown(arg.span, text, "an ssh option that runs a command");

@@ -69,6 +69,20 @@ Stream Commands::echo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   return out;
 }
 
+namespace {
+
+// Whether each argument of this format of printf is text, so none is a number.
+bool takes_texts(const std::string& format) {
+  for (std::size_t i = format.find('%'); i < format.size(); i = format.find('%', i + 1)) {
+    i = format.find_first_not_of("-0123456789.", i + 1);
+    if (i == std::string::npos || std::string_view("sbqc%").find(format[i]) == std::string::npos)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Stream Commands::print_format(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   std::size_t first = 1;
@@ -83,6 +97,10 @@ Stream Commands::print_format(Evaluator& e, Argv& argv, State& s, const Stream& 
     first = 3;
   } else if (argv.size() > 1 && argv[1].text() == "--") {
     first = 2;
+  }
+  if (first < argv.size() && !(argv[first].is_exact() && takes_texts(argv[first].text()))) {
+    for (std::size_t i = first + 1; i < argv.size(); ++i)
+      e.zsh_number(argv[i], s);
   }
   Stream out = Stream::unknown();
   if (all_exact(argv) && first < argv.size()) {

@@ -82,6 +82,7 @@ class Evaluator {
   void arithmetic(const std::vector<WordPart>& parts, State& s, Span span);
   void arithmetic(const Value& text, State& s, Span span);
   void arithmetic_names(std::string_view text, State& s, Span span);
+  void zsh_number(const Arg& arg, State& s);
   void settle_cwd(State& s);
   State joined(const State& a, const State& b);
   State copy_of(const State& s);  // of a subshell or branch; counts towards kMaxJoined

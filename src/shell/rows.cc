@@ -348,7 +348,7 @@ RowCounts count_rows() noexcept {
 }
 
 std::string first_bad_row() {
-  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQ*";
+  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZ*";
   constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_te";
   for (const std::span<const Row>* table : kTables) {
     for (const Row& row : *table) {

@@ -39,6 +39,7 @@ struct Row {
 //   t  program on a connection   V  container mount                    N  name of a variable
 //   l  name of a format; a path is code nobody reads
 //   F  header, @FILE sends a file                      Q  data, NAME@FILE sends a file
+//   Z  number; arithmetic in zsh
 //   P sets something of the system   R content of a tree   C files of a list are created below
 //   D, M, W, R reach everything below
 //
