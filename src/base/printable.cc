@@ -17,22 +17,27 @@ bool is_control(char32_t code) noexcept {
 }
 
 // Characters without a shape of their own (Unicode 15: Default_Ignorable_Code_Point without the
-// variation selectors, which only choose between shapes; separators of lines; format characters).
+// variation selectors, which only choose between shapes; separators of lines; format characters),
+// and those that look like a space and are none: no shell splits words there.
 bool is_invisible(char32_t code) noexcept {
   struct Range {
     char32_t first, last;
   };
 
   static constexpr Range kRanges[] = {
+      {0x00A0, 0x00A0},    // no-break space
       {0x00AD, 0x00AD},    // soft hyphen
       {0x034F, 0x034F},    // combining grapheme joiner
       {0x061C, 0x061C},    // Arabic letter mark
       {0x115F, 0x1160},    // Hangul fillers
+      {0x1680, 0x1680},    // Ogham space
       {0x17B4, 0x17B5},    // Khmer inherent vowels
       {0x180E, 0x180E},    // Mongolian vowel separator
-      {0x200B, 0x200F},    // zero width, marks of direction
-      {0x2028, 0x202E},    // line and paragraph separators, embeddings and overrides of direction
-      {0x2060, 0x206F},    // joiners, isolates of direction
+      {0x2000, 0x200F},    // spaces of other widths, zero width, marks of direction
+      {0x2028, 0x202F},    // separators of lines, overrides of direction, narrow no-break space
+      {0x205F, 0x206F},    // mathematical space, joiners, isolates of direction
+      {0x2800, 0x2800},    // blank Braille pattern
+      {0x3000, 0x3000},    // ideographic space
       {0x3164, 0x3164},    // Hangul filler
       {0xFEFF, 0xFEFF},    // byte order mark
       {0xFFA0, 0xFFA0},    // halfwidth Hangul filler

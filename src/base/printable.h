@@ -35,9 +35,9 @@ class Printable {
 
 std::ostream& operator<<(std::ostream& out, const Printable& text);
 
-// One line. Control characters, invalid UTF-8 (\x1B, \xFF) and characters that are invisible or
-// change the direction of text (\u202E) are escaped, and what is longer than `limit` bytes ends in
-// "…". A Printable's text stays as it is.
+// One line. Control characters, invalid UTF-8 (\x1B, \xFF) and characters that are invisible, look
+// like a space (\u00A0) or change the direction of text (\u202E) are escaped, and what is longer
+// than `limit` bytes ends in "…". A Printable's text stays as it is.
 Printable printable(std::string_view text, std::size_t limit = 200);
 
 // The same without limit; line feeds and tabs stay.

@@ -38,6 +38,16 @@ class Check(unittest.TestCase):
             self.assertEqual(done.returncode, 11, wrapper)
             self.assertIn("too complex", done.stdout)
 
+    def test_what_looks_like_a_space_is_shown_escaped(self):
+        for code in [0xA0, 0x1680, 0x2003, 0x200B, 0x202E, 0x202F, 0x205F, 0x2066, 0x2800, 0x3000, 0xFEFF]:
+            for command in (f'rm "a{chr(code)}b"', f"ls{chr(code)}-la", f"rm -rf {chr(code)} x"):
+                for args in (("check", command), ("explain", command), ("check", "--json", command)):
+                    with self.subTest(args=args):
+                        shown = wick(*args).stdout
+                        self.assertNotIn(chr(code), shown)
+                        if "--json" not in args:
+                            self.assertIn(f"\\u{code:04X}", shown)
+
     def test_marks_the_bytes_of_each_effect(self):
         lines = wick("check", "ls; rm -rf /").stdout.splitlines()
         self.assertEqual(lines[0], "critical  deletes everything below /")
