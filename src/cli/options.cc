@@ -48,8 +48,8 @@ Result<BareModel> load_bare_model(const Config& config, const ModelFile& file,
   DecoderOptions options = given;
   auto adapters = std::make_unique<std::vector<Adapter>>();
   std::vector<float> scales;
-  for (const std::string& text : config.texts("local.adapters")) {
-    WICK_TRY(const AdapterOption wanted, parse_adapter(text));
+  WICK_TRY(const auto all, parse_adapters(config.texts("local.adapters")));
+  for (const AdapterOption& wanted : all) {
     WICK_TRY(Adapter adapter, Adapter::open(wanted.path));
     adapters->push_back(std::move(adapter));
     scales.push_back(wanted.scale);
@@ -109,10 +109,7 @@ Result<LocalOptions> local_options(const Config& config) {
     error.hint = "see --spec and --draft-model; wick config show --origin tells who set either";
     return error;
   }
-  for (const std::string& text : config.texts("local.adapters")) {
-    WICK_TRY(AdapterOption adapter, parse_adapter(text));
-    options.adapters.push_back(std::move(adapter));
-  }
+  WICK_TRY(options.adapters, parse_adapters(config.texts("local.adapters")));
   if (!draft_model.empty()) {
     WICK_TRY(options.draft_model, find_model(draft_model, config.boolean("hub.offline")));
   }

@@ -106,10 +106,7 @@ Result<std::shared_ptr<LocalModel>> load(std::string_view path_or_name, const Mo
   if (!options.draft_model.empty()) {
     WICK_TRY(local.draft_model, opening.find_file(options.draft_model));
   }
-  for (const std::string& text : options.adapters) {
-    WICK_TRY(AdapterOption adapter, parse_adapter(text));
-    local.adapters.push_back(std::move(adapter));
-  }
+  WICK_TRY(local.adapters, parse_adapters(options.adapters));
   WICK_TRY(const std::string name, full_name(path_or_name, options.quantization));
   WICK_TRY(const auto path, opening.find_file(name));
   return LocalModel::open(path, local);

@@ -64,16 +64,40 @@ Result<AdapterOption> parse_adapter(std::string_view text) {
   return option;
 }
 
-Result<std::unique_ptr<Adapters>> Adapters::open(std::span<const AdapterOption> options) {
+namespace {
+
+Result<void> check(std::span<const AdapterOption> options) {
   if (options.size() > static_cast<std::size_t>(kMaxAdapters)) {
     return bad_adapter(cat(options.size(), " adapters, allowed are ", kMaxAdapters));
   }
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto before = options.first(i);
+    const bool is_twice = std::any_of(before.begin(), before.end(), [&](const AdapterOption& one) {
+      return one.name == options[i].name;
+    });
+    if (!is_twice) continue;
+    return bad_adapter(cat("two adapters are called '", printable(options[i].name), "'"),
+                       "give one another name: NAME=FILE");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<AdapterOption>> parse_adapters(std::span<const std::string> texts) {
+  std::vector<AdapterOption> options;
+  for (const std::string& text : texts) {
+    WICK_TRY(AdapterOption option, parse_adapter(text));
+    options.push_back(std::move(option));
+  }
+  WICK_DO(check(options));
+  return options;
+}
+
+Result<std::unique_ptr<Adapters>> Adapters::open(std::span<const AdapterOption> options) {
+  WICK_DO(check(options));
   auto made = std::make_unique<Adapters>();
   for (const AdapterOption& option : options) {
-    if (std::find(made->names_.begin(), made->names_.end(), option.name) != made->names_.end()) {
-      return bad_adapter(cat("two adapters are called '", printable(option.name), "'"),
-                         "give one another name: NAME=FILE");
-    }
     WICK_TRY(Adapter adapter, Adapter::open(option.path));
     made->all_.push_back(std::move(adapter));
     made->names_.push_back(option.name);

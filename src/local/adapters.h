@@ -25,6 +25,9 @@ struct AdapterOption {
 // "[NAME=]FILE[:SCALE]"; the name is the file's, or its folder's, without its extension.
 Result<AdapterOption> parse_adapter(std::string_view text);
 
+// All that are loaded with a model; two of one name are refused.
+Result<std::vector<AdapterOption>> parse_adapters(std::span<const std::string> texts);
+
 class Adapters {
  public:
   static Result<std::unique_ptr<Adapters>> open(std::span<const AdapterOption> options);

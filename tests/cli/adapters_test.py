@@ -71,6 +71,20 @@ class Adapters(unittest.TestCase):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn(b"nowhere.gguf", refused.stderr)
 
+    def test_two_of_one_name_are_refused_and_of_two_names_added(self):
+        sql = f"{self.home.folder}/sql"
+        logits = ("logits", "-m", self.home.model, "--ids", "1,2,3", "-o", "out.npy")
+        for command in (logits, ("run", "-m", self.home.model, "-p", "a")):
+            refused = self.home.wick(*command, "--lora", sql, "--lora", sql)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(b"two adapters are called 'sql'", refused.stderr)
+        values = []
+        for flags in (("--lora", f"{sql}:0.5", "--lora", f"b={sql}:0.5"), ("--lora", f"{sql}:1")):
+            self.assertEqual(self.home.wick(*logits, *flags).returncode, 0)
+            raw = (self.home.folder / "out.npy").read_bytes()[128:]
+            values.append(struct.unpack(f"<{len(raw) // 4}f", raw))
+        self.assertEqual([round(one, 3) for one in values[0]], [round(one, 3) for one in values[1]])
+
 
 if __name__ == "__main__":
     unittest.main()
