@@ -76,6 +76,7 @@ class Terminal:
         self.run = subprocess.Popen([program or home.program, *map(str, arguments)], stdin=other, stdout=other, stderr=other,
                                     cwd=home.work, env={**home.environment, **dict(environment)}, preexec_fn=lead)
         os.close(other)
+        os.set_blocking(self.end, False)
         self.raw = b""
 
     @property
@@ -97,7 +98,19 @@ class Terminal:
         return self
 
     def type(self, keys):
-        os.write(self.end, keys.encode())
+        """Reads while it writes: a program that waits until its output is read takes no more keys."""
+        rest = keys.encode()
+        while rest:
+            readable, writable, _ = select.select([self.end], [self.end], [], SECONDS)
+            if readable:
+                self.raw += os.read(self.end, 65536)
+            elif writable:
+                try:
+                    rest = rest[os.write(self.end, rest):]
+                except BlockingIOError:
+                    pass  # looked at again
+            else:
+                raise AssertionError(f"the terminal takes no more keys: {self.seen}")
         return self
 
     def say(self, text):

@@ -9,6 +9,7 @@
 namespace wick {
 
 inline double exponential(double x) noexcept {
+  if (std::isnan(x)) return x;
   x = std::clamp(x, -700.0, 700.0);
   const double n = std::nearbyint(x * 1.4426950408889634);
   const double f = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
