@@ -141,10 +141,12 @@ class Brace {
 
   void parse(std::string_view text, Spec& out) {
     std::size_t at = 0;
+    bool has_fill = false;
     if (!text.empty()) {
       const CodePoint c = code_point(text, 0);
       if (c.size < text.size() && is_align(text[c.size])) {
         out.fill = text.substr(0, c.size);
+        has_fill = true;
         out.align = text[c.size];
         at = c.size + 1;
       } else if (is_align(text[0])) {
@@ -171,10 +173,7 @@ class Brace {
     if (at < text.size()) run_.fail("invalid format specifier");
     if (out.width > kMaxWidth || out.number.precision > 500)
       run_.fail("a width in a format is too large");
-    if (out.zero && out.align == '\0') {
-      out.align = '=';
-      out.fill = "0";
-    }
+    if (out.zero && !has_fill) out.fill = "0";
   }
 
   // Into markup goes markup as it is, and the text of all else escaped.
@@ -205,8 +204,7 @@ class Brace {
       run_.charge(kDigitsWork);
       digits = plain_real(value.real, spec.number);
     } else if (type == 'c') {
-      if (value.as_int() < 0 || value.as_int() > 0x10FFFF)
-        run_.fail("no character has that number");
+      if (!is_character(value.as_int())) run_.fail("no character has that number");
       append_code(digits, static_cast<char32_t>(value.as_int()));
     } else if (type == '\0' || std::string_view("dxXobn").find(type) != std::string_view::npos) {
       if (spec.number.precision >= 0) run_.fail("an integer takes no precision");
@@ -216,7 +214,9 @@ class Brace {
     }
     append_filled(out, digits,
                   {.fill = spec.fill,
-                   .align = spec.align == '\0' ? '>' : spec.align,
+                   .align = spec.align != '\0' ? spec.align
+                            : spec.zero        ? '='
+                                               : '>',
                    .width = spec.width,
                    .is_trusted = spec.is_trusted && !value.tainted});
   }
@@ -233,9 +233,7 @@ class Brace {
   }
 
   void put_text(const Text& text, const Spec& spec, TextBuilder& out) {
-    const bool implied =
-        spec.zero && spec.align == '=';  // a 0 before the width aligns numbers only
-    if ((spec.number.type != '\0' && spec.number.type != 's') || (spec.align == '=' && !implied) ||
+    if ((spec.number.type != '\0' && spec.number.type != 's') || spec.align == '=' ||
         spec.number.sign != '-' || spec.number.grouping != '\0') {
       run_.fail("this format does not fit a text");
     }

@@ -125,6 +125,13 @@ TEST(ChatTemplate, ErrorsNameLineAndColumn) {
             "chat template, line 1, column 6: the filter 'urlize' is not built");
 }
 
+TEST(ChatTemplate, HalvesOfSurrogatePairsAreNoCharacters) {
+  for (const char* source :
+       {"{{ '%c' % 55296 }}", "{{ '%c' % 57343 }}", "{{ '{:c}'.format(55296) }}"})
+    EXPECT_FALSE(render(source)) << source;
+  EXPECT_EQ(text_of("{{ '%c' % 55295 }}{{ '{:c}'.format(57344) }}"), "\xED\x9F\xBF\xEE\x80\x80");
+}
+
 TEST(ChatTemplate, VariablesAreTheNamesReadFromTheContext) {
   const auto tmpl = ChatTemplate::parse(
       "{% macro m(a) %}{{ a }}{{ tools }}{% endmacro %}{% set x = 1 %}{{ x }}{{ range(3) }}"

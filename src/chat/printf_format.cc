@@ -187,9 +187,7 @@ class Percent {
 
   void put_char(const Directive& d, const Value& value) {
     if (value.is_string() && run_.n_chars(value) == 1) return put_text(d, value);
-    if (!value.is_integral() || value.as_int() < 0 || value.as_int() > 0x10FFFF) {
-      run_.fail("%c wants one character");
-    }
+    if (!value.is_integral() || !is_character(value.as_int())) run_.fail("%c wants one character");
     std::string text;
     append_code(text, static_cast<char32_t>(value.as_int()));
     pad_around(d, 1, [&] { out_.append(text, d.is_trusted && !value.tainted); });

@@ -97,6 +97,10 @@ std::size_t byte_of(std::string_view text, std::size_t index) noexcept {
   return at;
 }
 
+bool is_character(std::int64_t code) noexcept {
+  return code >= 0 && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+}
+
 void append_code(std::string& out, char32_t value) {
   if (value >= kInvalidByte) {
     out += static_cast<char>(value - kInvalidByte);

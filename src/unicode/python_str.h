@@ -28,6 +28,8 @@ std::size_t count_code_points(std::string_view text) noexcept;
 // The byte where character `index` starts; text.size() if there are not as many.
 std::size_t byte_of(std::string_view text, std::size_t index) noexcept;
 
+// Whether `code` is a number of a character: no half of a surrogate pair, which UTF-8 cannot hold.
+bool is_character(std::int64_t code) noexcept;
 void append_code(std::string& out, char32_t value);  // an invalid byte goes back as it came
 
 bool is_space(char32_t c) noexcept;  // str.isspace, and what strip() takes away
