@@ -15,7 +15,7 @@ namespace wick {
 
 // A JSON object:
 //   name                 general.architecture of GGUF files, and the prefix of their keys
-//   like                 an architecture that wick knows ("llama"); it applies to all other fields
+//   like                 the base architecture ("llama"); absent fields have its values
 //   model_type, defaults config.json's model_type, and values of fields that it may omit
 //   tensors              checkpoint names → GGUF names; {} is the layer's number
 //   activation           silu, gelu, gelu_tanh, relu2

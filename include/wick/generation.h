@@ -54,7 +54,8 @@ struct TokenBias {
 // of a schema is an error.
 struct ResponseFormat {
   // "text" = any; "json_object": a JSON object; "json_schema", "regex" (ECMA-262, the whole text),
-  // "choice" (a JSON array of texts), "grammar" (GBNF): as `schema` says.
+  // "choice" (a JSON array of texts), "grammar" (GBNF, EBNF or Lark), "structural_tag" (vLLM's
+  // JSON): as `schema` says.
   std::string type = "text";
   std::string schema = {};  // with "json_object" it may be empty
 };
@@ -144,8 +145,8 @@ struct Completion {
 
 // Options of embeddings.
 struct EmbedOptions {
-  std::string pooling = {};     // "mean", "first", "last"; empty = the model file's, else mean
-  bool normalize = true;        // to L2 norm 1; not scores
+  std::string pooling = {};  // "mean", "first", "last"; empty = the model file's, else mean
+  bool normalize = true;     // to L2 norm 1; scores of a cross-encoder never are
   // Of a cross-encoder: each text is ranked for this query. `values` is then its score, before any
   // sigmoid: larger is more relevant. Without a query a cross-encoder classifies single texts.
   std::string query = {};

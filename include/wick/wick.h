@@ -12,7 +12,7 @@
  * Rules. A function that returns a handle or a struct returns NULL on failure. A function that
  * returns int returns 0 on success. Both set *error on failure, unless `error` is NULL. The caller
  * frees handles, structs and errors with wick_..._free() of the type; ..._free(NULL) does nothing.
- * Text is UTF-8 and ends in 0. Nothing throws and nothing longjmps; callbacks must not either.
+ * Text is UTF-8 and NUL-terminated. Nothing throws and nothing longjmps; callbacks must not either.
  *
  * Threads. A wick_model and a wick_cancel may be used by several threads at once. A session, a
  * stream and a stream set may be used by one thread at a time, except wick_stream_cancel(). Handles
@@ -156,7 +156,7 @@ WICK_API int wick_model_close_tenant(const wick_model* model, uint64_t tenant, i
                                      wick_error** error);
 
 /* Tokens. Both functions write at most `capacity` items and return the number of items of the whole
- * result, or -1 on failure. `text` is `length` bytes and need not end in 0. */
+ * result, or -1 on failure. `text` is `length` bytes and need not be NUL-terminated. */
 WICK_API ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length,
                                  int32_t* ids, size_t capacity, wick_error** error);
 WICK_API ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_ids,
@@ -298,7 +298,7 @@ typedef struct wick_effective {
 typedef struct wick_token_logprob {
   int32_t id;
   const char* bytes; /* its text, maybe part of a character */
-  size_t length;     /* of `bytes`, which may contain zeros */
+  size_t length;     /* of `bytes`, which may contain NUL */
   double logprob;    /* natural logarithm */
   const struct wick_token_logprob*
       top_logprobs; /* most likely first; NULL in the entries of a top_logprobs list */
@@ -318,7 +318,7 @@ typedef enum wick_miss {
 
 typedef struct wick_completion {
   const char* text;
-  size_t length; /* bytes of text, which may contain zeros */
+  size_t length; /* bytes of text, which may contain NUL */
   wick_finish finish;
   int prompt_tokens, cached_tokens, generated_tokens;
   double queue_ms, prompt_ms, generate_ms;
@@ -443,7 +443,7 @@ typedef enum wick_event_kind {
 typedef struct wick_event {
   wick_event_kind kind;
   const char* text;
-  size_t length; /* of text, which may contain zeros */
+  size_t length; /* of text, which may contain NUL */
   int index;
   const char *id, *name;
   int prompt_tokens, generated_tokens; /* WICK_EVENT_USAGE and _DONE */

@@ -142,7 +142,7 @@ Action setup_ask(Flags flags) {
   flags.integer("--alternatives", o->alternatives, {0, assist::kMaxAlternatives},
                 "further commands to choose from");
   flags.text("--input", o->input_file,
-             "file with context for the model; - and a pipe are standard input");
+             "file with context for the model; - = standard input, the default if it is a pipe");
   flags.toggle("--batch", o->is_batch, "read sentences from standard input, one per line");
   flags.toggle("--json", o->is_json, "print JSON; nothing runs");
   flags.toggle("--show-prompt", o->shows_prompt, "print what the model would get, and stop");

@@ -98,10 +98,11 @@ Result<int> run_logits(const LogitsFlags& o) {
   WICK_TRY(const Arch* const arch, find_arch(file));
   WICK_TRY(const DecoderSpec spec, arch->spec(file));
   const int chunk = spec.encoder ? context : o.chunk;
-  WICK_TRY(BareModel model, load_bare_model(config, file, {.max_batch_tokens = chunk,
-                                                          .max_logit_rows = chunk,
-                                                          .context = context,
-                                                          .threads = threads}));
+  WICK_TRY(BareModel model, load_bare_model(config, file,
+                                            {.max_batch_tokens = chunk,
+                                             .max_logit_rows = chunk,
+                                             .context = context,
+                                             .threads = threads}));
   const int vocab = spec.vocab;
   const int width = spec.encoder ? spec.d_model : vocab;
   const TokenId largest = *std::max_element(ids.begin(), ids.end());
@@ -132,14 +133,14 @@ Result<int> run_logits(const LogitsFlags& o) {
 Action setup_logits(Flags flags) {
   const auto o = std::make_shared<LogitsFlags>();
   o->settings.add_model(flags, false);
-  o->settings.add(flags,
-                  {"local.device", "local.tensor_split", "local.threads", "local.adapters",
-                   "cache.kv_type"});
+  o->settings.add(flags, {"local.device", "local.tensor_split", "local.threads", "local.adapters",
+                          "cache.kv_type"});
   flags.text("--ids", o->ids, "token ids: 1,2,3");
   flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");
-  flags.required_text("-o", o->out,
-                      "the .npy file to write: [tokens, vocab], float32; of an encoder its states");
+  flags.required_text(
+      "-o", o->out,
+      "the .npy file to write: [tokens, vocab], float32; of an encoder its hidden states");
   flags.integer("--chunk", o->chunk, {1, 4096},
                 "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");

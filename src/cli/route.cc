@@ -108,7 +108,8 @@ Action setup_route(Flags flags) {
                             [o] { o->run = explain; });
   one.text("MODEL", o->model, "auto, remote/model, local/model, or PROVIDER/model");
   one.text("-p,--prompt", o->prompt, "the prompt");
-  one.integer("-n,--max-tokens", o->max_tokens, {0, 1 << 24}, "of the answer; 0 = the model's");
+  one.integer("-n,--max-tokens", o->max_tokens, {0, 1 << 24},
+              "maximum tokens of the answer; 0 = the model's");
   one.text("--tag", o->tag, "the request's tag");
   one.toggle("--json", o->is_json, "print JSON");
   Flags many = flags.command("test", "apply the current rules to each request of a log",
