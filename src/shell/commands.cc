@@ -1,6 +1,9 @@
 #include "shell/commands.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "shell/name_index.h"
 
 namespace wick::shell {
 
@@ -137,12 +140,19 @@ constexpr std::string_view kBuiltins[] = {
     "suspend", "test",     "times",    "trap",    "true",    "type",   "typeset",   "ulimit",
     "umask",   "unalias",  "unset",    "wait"};
 
+constexpr auto kCommandSlots = [] {
+  NameSlots<std::size(kCommands)> out{};
+  for (std::size_t i = 0; i < std::size(kCommands); ++i)
+    add_name(out, kCommands[i].name, i);
+  return out;
+}();
+
 }  // namespace
 
 const Command* find_command(std::string_view name) noexcept {
-  for (const Command& command : kCommands) {
-    if (command.name == name) return &command;
-  }
+  const std::size_t at = find_name(kCommandSlots, hash_of(name), std::size(kCommands),
+                                   [&](std::size_t i) { return kCommands[i].name == name; });
+  if (at < std::size(kCommands)) return &kCommands[at];
   const Row* row = find_row(name);
   if (row == nullptr) return nullptr;
   static constexpr Command kInterpreter{"", Commands::interpreter};

@@ -305,13 +305,9 @@ void Reader::place_operands() {
 }
 
 bool is_named(const Row& row, std::string_view name) noexcept {
-  std::string_view names = row.name;
-  while (true) {
-    const std::size_t bar = names.find('|');
-    if (names.substr(0, bar) == name) return true;
-    if (bar == std::string_view::npos) return false;
-    names.remove_prefix(bar + 1);
-  }
+  bool out = false;
+  each_name(row, [&](std::string_view one) { out = out || one == name; });
+  return out;
 }
 
 }  // namespace
@@ -321,10 +317,12 @@ bool Usage::has(std::string_view option) const noexcept {
 }
 
 const Row* find_row(std::string_view name) noexcept {
-  for (const std::span<const Row>* table : kTables) {
-    for (const Row& row : *table) {
-      if (is_named(row, name)) return &row;
-    }
+  const std::uint32_t hash = hash_of(name);
+  for (const RowTable* table : kTables) {
+    const std::span<const Row> rows = table->rows;
+    const std::size_t at = find_name(table->slots, hash, rows.size(),
+                                     [&](std::size_t i) { return is_named(rows[i], name); });
+    if (at < rows.size()) return &rows[at];
   }
   return nullptr;
 }
@@ -335,8 +333,8 @@ Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first
 
 RowCounts count_rows() noexcept {
   RowCounts out;
-  for (const std::span<const Row>* table : kTables) {
-    for (const Row& row : *table) {
+  for (const RowTable* table : kTables) {
+    for (const Row& row : table->rows) {
       const int names = 1 + static_cast<int>(std::count(row.name.begin(), row.name.end(), '|'));
       out.all += names;
       if (row.name.find(' ') == std::string_view::npos) out.commands += names;
@@ -350,10 +348,11 @@ RowCounts count_rows() noexcept {
 std::string first_bad_row() {
   constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZ*";
   constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_te";
-  for (const std::span<const Row>* table : kTables) {
-    for (const Row& row : *table) {
+  for (const RowTable* table : kTables) {
+    for (const Row& row : table->rows) {
       bool is_good = row.operands.find_first_not_of(kRoles) == std::string_view::npos &&
                      row.effects.find_first_not_of(kLetters) == std::string_view::npos;
+      each_name(row, [&](std::string_view one) { is_good = is_good && find_row(one) == &row; });
       std::string letters;  // one meaning each
       const bool is_read = each_option(row.options, [&](const Option& o) {
         const bool is_cluster = !o.is_long && (o.takes == ' ' || o.name.size() == 2);

@@ -80,6 +80,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kBuiltinRows = kRows;
+constinit const RowTable kBuiltinRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

@@ -117,8 +117,6 @@ constexpr Row kRows[] = {
      "port-forward|kubectl attach|kubectl debug|kubectl taint|kubectl cordon|kubectl "
      "uncordon|kubectl proxy|kubectl certificate",
      ".*", "", "nU+"},
-    {"kubectl config", "v", "", "-+"},
-    {"kubectl config use-context", ".", "", "k+"},
     {"kubectl delete|kubectl drain|oc delete", ".*",
      "-0AR -n:. -f:r -l:. --all --all-namespaces --namespace=. --force "
      "--grace-period=. --selector=. --ignore-not-found --wait?. --cascade?. "
@@ -163,6 +161,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kCloudRows = kRows;
+constinit const RowTable kCloudRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

@@ -326,6 +326,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kFileRows = kRows;
+constinit const RowTable kFileRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

@@ -54,8 +54,8 @@ constexpr Row kRows[] = {
      ""},
     {"git ls-files|git ls-tree|git rev-parse|git describe|git cat-file|git name-rev|"
      "git merge-base|git show-ref|git for-each-ref|git show-branch|git count-objects|"
-     "git check-ignore|git check-attr|git var|git version|git help|git whatchanged|"
-     "git fsck|git verify-commit|git verify-tag|git diff-tree|git branch-list|git "
+     "git check-ignore|git check-attr|git var|git version|git help|"
+     "git fsck|git verify-commit|git verify-tag|git branch-list|git "
      "symbolic-ref-read|git ls-remote-local|git check-ref-format|git merge-tree|git "
      "get-tar-commit-id",
      ".*",
@@ -276,6 +276,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kGitRows = kRows;
+constinit const RowTable kGitRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

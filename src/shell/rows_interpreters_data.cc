@@ -31,6 +31,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kInterpreterRows = kRows;
+constinit const RowTable kInterpreterRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

@@ -132,6 +132,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kNetworkRows = kRows;
+constinit const RowTable kNetworkRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

@@ -187,6 +187,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kPackageRows = kRows;
+constinit const RowTable kPackageRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

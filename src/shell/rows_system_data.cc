@@ -48,7 +48,6 @@ constexpr Row kRows[] = {
      "-uR -d:. -f:r -I?. -r:n -s:.!P --date=. --debug --file=r --iso-8601?. "
      "--rfc-email --rfc-3339=. --reference=n --set=.!P --utc --universal",
      ""},
-    {"cal|ncal", ".*", "-0", ""},
     {"timedatectl", "v", "", "+-"},
     {"timedatectl status|timedatectl show|timedatectl list-timezones", ".*", "--all -p:.", "+"},
     {"timedatectl set-time|timedatectl set-timezone|timedatectl set-ntp|timedatectl "
@@ -197,6 +196,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kSystemRows = kRows;
+constinit const RowTable kSystemRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

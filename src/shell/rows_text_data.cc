@@ -138,6 +138,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kTextRows = kRows;
+constinit const RowTable kTextRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell

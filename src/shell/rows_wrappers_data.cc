@@ -59,7 +59,7 @@ constexpr Row kRows[] = {
     {"eatmydata|catchsegv|dumb-init|tini|fakeroot|xvfb-run|dbus-run-session|setarch64", "c", "",
      "-+"},
     {"proot|torsocks|tsocks|proxychains|proxychains4|firejail|bwrap|unshare|nsenter|"
-     "systemd-run|cgexec|softlimit|aa-exec|runcon|capsh|choom|numactl|"
+     "systemd-run|cgexec|softlimit|aa-exec|runcon|choom|numactl|"
      "schedtool|trickle|cpulimit|faketime|daemonize|start-stop-daemon|runuser",
      "e*", "", "U"},
     {"caffeinate", "c", "-dimsu -t:. -w:.", "-+"},
@@ -78,6 +78,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Row> kWrapperRows = kRows;
+constinit const RowTable kWrapperRows{kRows, kRowSlots<kRows>};
 
 }  // namespace wick::shell
