@@ -23,7 +23,7 @@ bool cut_assignment(const Arg& arg, std::string& name, Value& value) {
   }
   value = arg.value;
   if (is_known) {
-    value.set = {text.substr(equals + 1)};
+    value.set.assign(text.substr(equals + 1));
   } else {
     value.prefix = text.substr(equals + 1);
     value.may_be_empty = value.prefix.empty();

@@ -207,7 +207,7 @@ namespace {
 
 // A text in another language that deletes a tree: a word for deleting, and root, home or a system
 // tree as a string.
-bool deletes_a_tree(std::string_view text, const Profile& profile) {
+bool deletes_a_tree(std::string_view text, const Folders& folders) {
   static constexpr std::string_view kVerbs[] = {
       "rmtree",          "remove_tree", "rm_rf",     "rm_r",       "rm -",  "removedirs",
       "rimraf",          "rmSync",      "rmdirSync", "unlink",     "rmdir", "remove_entry",
@@ -227,7 +227,7 @@ bool deletes_a_tree(std::string_view text, const Profile& profile) {
     const std::string_view inside = text.substr(i + 1, end - i - 1);
     if (inside == "~" || inside == "~/") return true;
     if (inside.starts_with('/') &&
-        scope_of(normal_path(inside, ""), {.is_tree = true, .is_glob = true}, profile) >=
+        scope_of(normal_path(inside, ""), {.is_tree = true, .is_glob = true}, folders) >=
             Scope::kTree)
       return true;
   }
@@ -250,7 +250,7 @@ bool is_code_for_make(std::string_view text) {
 
 void Evaluator::look_for_deletions(const std::vector<Arg>& argv, const Stream& in) {
   const auto look = [&](std::string_view code, Span span) {
-    if (deletes_a_tree(code, profile_))
+    if (deletes_a_tree(code, folders_at(profile_.cwd)))
       add(EffectKind::kDeletes, Scope::kTree, "", span,
           "the code names a deletion, and root, home or a system directory");
   };
@@ -264,7 +264,7 @@ void Evaluator::look_for_deletions(const std::vector<Arg>& argv, const Stream& i
 // What this command wrote is code that nobody has read, where the project's tools may run it.
 void Evaluator::look_into_written_files(Span span) {
   for (const auto& [path, content] : files_) {
-    if (content.is_known && deletes_a_tree(content.text, profile_))
+    if (content.is_known && deletes_a_tree(content.text, folders_at(profile_.cwd)))
       add(EffectKind::kDeletes, Scope::kTree, path, span,
           cat("may run ", printable(path),
               ", which names a deletion, and root, home or a system directory"));

@@ -31,8 +31,6 @@ void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span,
   // Root's `sudo` lifts nothing, but what root fetches runs with all rights.
   const bool is_foreign_code = kind == EffectKind::kFetchedCode || kind == EffectKind::kDecodedCode;
   const bool is_lifted = profile_.is_root ? is_foreign_code : lifted_ > 0;
-  std::string key = cat(name(kind), "|", name(scope), "|", is_lifted, "|", target, "|", span.begin,
-                        "-", span.end, "|", why);
   if (effects_.size() >= kMaxEffects) {
     const Effect effect{.kind = kind, .scope = scope, .is_lifted = is_lifted};
     const bool is_worse = std::all_of(effects_.begin(), effects_.end(), [&](const Effect& e) {
@@ -40,7 +38,12 @@ void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span,
     });
     if (!is_worse) return;
   }
-  if (!seen_.insert(std::move(key)).second) return;
+  const bool is_seen = std::any_of(effects_.begin(), effects_.end(), [&](const Effect& e) {
+    return e.kind == kind && e.scope == scope && e.is_lifted == is_lifted &&
+           e.span.begin == span.begin && e.span.end == span.end && e.target == target &&
+           e.why == why;
+  });
+  if (is_seen) return;
   effects_.push_back({.kind = kind,
                       .scope = scope,
                       .is_lifted = is_lifted,
@@ -53,10 +56,8 @@ void Evaluator::unknown(Span span, std::string target, std::string why) {
   add(EffectKind::kUnknown, Scope::kNone, std::move(target), span, std::move(why));
 }
 
-Profile Evaluator::profile_at(const std::string& cwd) const {
-  Profile out = profile_;
-  out.cwd = cwd;
-  return out;
+Folders Evaluator::folders_at(const std::string& cwd) const {
+  return {.cwd = cwd, .home = profile_.home};
 }
 
 std::string Evaluator::shown(const std::string& path, const State& s) const {
@@ -154,7 +155,7 @@ void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, 
   if (folders.empty() || !is_relative) folders = {is_relative || s.cwd.empty() ? "" : s.cwd[0]};
   for (const std::string& folder : folders) {
     const std::string full = normal_path(path, folder);
-    Scope scope = scope_of(full, reach, profile_at(folder));
+    Scope scope = scope_of(full, reach, folders_at(folder));
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);
     std::string target = shown(full, s);
     touch_special(kind, full, target, span);

@@ -260,7 +260,7 @@ void Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
     copy.cwd.clear();
     if (!folder.empty()) copy.cwd.push_back(folder);
     copy.is_cwd_lost = folder.empty() || scope_of(folder, {.is_tree = true},
-                                                  e.profile_at(s.cwd[0])) > Scope::kOutside;
+                                                  e.folders_at(s.cwd[0])) > Scope::kOutside;
     if (found.is_below && !copy.is_cwd_lost) found.prefix = "./";
   }
   Argv one;

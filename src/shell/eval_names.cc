@@ -2,6 +2,7 @@
 // print names where they read names, and `grep -rl` prints names itself.
 #include <algorithm>
 
+#include "base/strings.h"
 #include "shell/evaluator.h"
 
 namespace wick::shell {
@@ -64,8 +65,8 @@ void Evaluator::pass_names(std::string_view name, const Usage& usage, const Stre
       std::any_of(usage.items.begin(), usage.items.end(),
                   [](const Usage::Item& item) { return item.role == 'r' || item.role == 'R'; });
   const bool is_plain =
-      std::all_of(usage.options.begin(), usage.options.end(), [&](const std::string& option) {
-        return filter->options.find(" " + option + " ") != std::string_view::npos;
+      std::all_of(usage.options.begin(), usage.options.end(), [&](std::string_view option) {
+        return filter->options.find(cat(" ", option, " ")) != std::string_view::npos;
       });
   if (reads_files || !is_plain || !usage.unknown.empty()) return;
   out.is_names = true;

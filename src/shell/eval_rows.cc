@@ -117,9 +117,11 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     is_user_scope_ = outer_scope;
     return out;
   }
-  std::string effects(row.effects);
-  for (const char harmless : std::string_view("bygKNRECVDe=+-"))
-    effects.erase(std::remove(effects.begin(), effects.end(), harmless), effects.end());
+  std::string effects;
+  for (const char letter : row.effects) {
+    if (std::string_view("bygKNRECVDe=+-").find(letter) == std::string_view::npos)
+      effects += letter;
+  }
   if (row.effects.find('g') != std::string_view::npos) effects += 'g';
   const bool is_print_only = std::any_of(usage.effects.begin(), usage.effects.end(),
                                          [](const auto& effect) { return effect.first == '0'; });
@@ -357,7 +359,8 @@ void Evaluator::apply_mount(const Arg& arg, const State& s) {
                "mounts the host's file system: rights of root");
   if (text.starts_with('/') &&
       scope_of(normal_path(text.substr(0, text.find(':')), ""), {.is_tree = true},
-               profile_at(s.cwd.empty() ? "" : s.cwd[0])) >= Scope::kSystem)
+               s.cwd.empty() ? Folders{.home = profile_.home} : folders_at(s.cwd[0])) >=
+          Scope::kSystem)
     add(EffectKind::kGrantsPrivilege, Scope::kNone, text, arg.span, "mounts a part of the system");
 }
 

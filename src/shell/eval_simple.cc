@@ -161,7 +161,8 @@ Stream Evaluator::simple(const Node& node, State& s, const Stream& in) {
   }
   const bool was_path = s.is_path_changed;
   if (!argv.empty()) {
-    const Row* const row = argv[0].is_exact() ? find_row(command_name(argv[0])) : nullptr;
+    const bool has_row = !node.redirects.empty() && argv[0].is_exact();
+    const Row* const row = has_row ? find_row(command_name(argv[0])) : nullptr;
     const bool is_interpreter = row != nullptr && row->effects.find('C') != std::string_view::npos;
     const int n_shells = n_shells_;
     for (Arg& arg : argv) {
@@ -279,15 +280,17 @@ Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) 
     return Stream::unknown();
   }
   Stream out = Stream::none();
-  bool first = true;
-  for (const std::string& one : name.value.set) {
+  for (std::size_t i = 0; i < name.value.set.size(); ++i) {
     argv.front() = name;
-    argv.front().value = Value::exact(one);
+    argv.front().value = Value::exact(name.value.set[i]);
+    if (i == 0) {
+      out = invoke_name(name.value.set[i], argv, s, in);
+      continue;
+    }
     State copy = copy_of(s);
-    Stream result = invoke_name(one, argv, first ? s : copy, in);
-    if (!first) s = joined(s, copy);
-    out = first ? result : Stream::unknown();
-    first = false;
+    invoke_name(name.value.set[i], argv, copy, in);
+    s = joined(s, copy);
+    out = Stream::unknown();
   }
   return out;
 }
@@ -316,6 +319,7 @@ void Evaluator::note_call(const std::string& name, const std::vector<Arg>& argv)
     call.argv.emplace_back();
   } else {
     const std::string_view plain = system_name_of(name);
+    call.argv.reserve(argv.size());
     call.argv.emplace_back(plain.empty() ? name : std::string(plain));
     for (std::size_t i = 1; i < argv.size(); ++i)
       call.argv.push_back(argv[i].is_exact() ? std::optional(argv[i].text()) : std::nullopt);

@@ -108,7 +108,7 @@ void Evaluator::note_assignment(std::string_view name, const Value& v, Span span
     return add(EffectKind::kTampering, Scope::kNone, std::string(name), span,
                "changes what the history keeps");
   if (name == "PROMPT_COMMAND" || name == "PS1" || name == "PS0" || name == "PS4") {
-    for (const std::string& code : v.is_known ? v.set : std::vector<std::string>{})
+    for (const std::string& code : v.is_known ? v.set : StringSet())
       run_code(code.find("$(") == std::string::npos && name != "PROMPT_COMMAND" ? ":" : code, span,
                s, Stream::none(), dialect_);
     if (!v.is_known) unknown(span, std::string(name), cat(name, " runs code that is not known"));

@@ -176,6 +176,7 @@ bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth, bool
 
 std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
   std::vector<Arg> out;
+  out.reserve(words.size());
   for (const Word& word : words)
     expand(word, s, out);
   words_ += out.size();
@@ -189,11 +190,14 @@ void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {
     return;
   }
   std::vector<Piece> pieces;
+  pieces.reserve(word.parts.size());
   cut(word.parts, false, pieces);
+  const bool has_brace = std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+    return is_open(piece) && piece.text.find('{') != std::string::npos;
+  });
+  if (dialect_ == Dialect::kPosix || !has_brace) return fields(pieces, s, word.span, out);
   Words words;
-  if (dialect_ == Dialect::kPosix) {
-    words.push_back(std::move(pieces));
-  } else if (!expand_braces(pieces, words, 0, dialect_ == Dialect::kFish)) {
+  if (!expand_braces(pieces, words, 0, dialect_ == Dialect::kFish)) {
     is_too_complex_ = true;
     unknown(word.span, "", "too complex: braces make more than 256 words");
     return;
@@ -288,8 +292,9 @@ void Evaluator::plain_piece(const Piece& piece, bool is_first, bool is_alone, St
 void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
                        std::vector<Arg>& out) {
   Fields fields(span, out);
-  const Value ifs =
-      s.variables.contains("IFS") ? s.variables.find("IFS")->second.value : Value::exact(" \t\n");
+  const auto found = s.variables.find("IFS");
+  static const Value kPlain = Value::exact(" \t\n");
+  const Value ifs = found == s.variables.end() ? kPlain : found->second.value;
   const bool has_ifs = ifs.is_known && ifs.set.size() == 1;
   const bool globs = !s.has_no_glob;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -360,9 +365,13 @@ Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s) {
       out = concat(out, expansion(*piece.expansion, s));
       continue;
     }
+    if (i > 0 || piece.is_quoted || !piece.text.starts_with('~')) {
+      append(out, piece.text);
+      continue;
+    }
     std::string text = piece.text;
-    if (i == 0 && !piece.is_quoted && text.starts_with('~')) out = concat(out, tilde(text, s));
-    out = concat(out, Value::exact(text));
+    out = concat(out, tilde(text, s));
+    append(out, text);
   }
   if (out.is_known) {
     for (const std::string& x : out.set)

@@ -173,13 +173,12 @@ class Evaluator {
   void add(EffectKind kind, Scope scope, std::string target, Span span, std::string why);
   void unknown(Span span, std::string target, std::string why);
   bool step(Span span);  // false: the verdict has become too complex
-  Profile profile_at(const std::string& cwd) const;
+  Folders folders_at(const std::string& cwd) const;
   std::string shown(const std::string& path, const State& s) const;
 
   const Profile& profile_;
   Dialect dialect_;
   std::vector<Effect> effects_;
-  std::set<std::string> seen_;
   std::vector<Call> made_;  // calls so far, at most kMaxCalls
   std::map<const Node*, std::vector<std::string>> argument_names_;  // fish: function -a
   std::map<std::string, std::optional<Variable>, std::less<>>* locals_ = nullptr;  // of the call

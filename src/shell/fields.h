@@ -23,7 +23,7 @@ class Fields {
     if (!arg_.value.is_known && arg_.value.tail.empty() && text.starts_with('/') &&
         arg_.value.prefix.empty() && !arg_.value.is_number && !arg_.value.is_below)
       arg_.is_unset_slash = true;
-    arg_.value = concat(arg_.value, Value::exact(text));
+    append(arg_.value, text);
     if (!is_quoted && globs && text.find_first_of("*?[") != std::string::npos) arg_.is_glob = true;
   }
 
@@ -41,9 +41,8 @@ class Fields {
       if (is_one && arg_.value.set[0].find_first_of("*?") == std::string::npos &&
           arg_.value.set[0].find(']') == std::string::npos)
         arg_.is_glob = false;
-      out_.push_back(std::move(arg_));
+      out_.push_back(std::exchange(arg_, {}));
     }
-    arg_ = {};
     has_ = false;
   }
 

@@ -1,6 +1,7 @@
 // The characters of the parser: places, failures, blanks, comments, words ahead; and parse().
 #include "shell/parse.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/strings.h"
@@ -9,7 +10,7 @@
 
 namespace wick::shell {
 
-char Parser::look(int ahead) const {
+char Parser::look_over(int ahead) const {
   std::size_t at = static_cast<std::size_t>(pos_);
   while (true) {
     while (at + 1 < text_.size() && text_[at] == '\\' && text_[at + 1] == '\n')
@@ -40,6 +41,10 @@ std::string Parser::name_at(int& ahead) const {
 
 void Parser::take(int count) {
   const int size = static_cast<int>(text_.size());
+  if (!is_continued_) {
+    pos_ = std::min(pos_ + count, size);
+    return;
+  }
   while (true) {
     while (pos_ + 1 < size && text_[static_cast<std::size_t>(pos_)] == '\\' &&
            text_[static_cast<std::size_t>(pos_) + 1] == '\n')
@@ -109,7 +114,7 @@ bool Parser::newlines() {
 
 std::string Parser::ahead() const {
   constexpr int kLongest = 10;  // "function", "foreach"
-  std::string out;
+  std::string out;              // short: on the stack
   for (int i = 0; i <= kLongest; ++i) {
     const char c = look(i);
     if (is_meta(c)) return out;
@@ -135,7 +140,8 @@ bool Parser::at_list_end() {
   if (c == ';') return look(1) == ';' || look(1) == '&' || (look(1) == '|' && is_zsh());
   static constexpr std::string_view kEnds[] = {"then", "elif", "else", "fi",
                                                "do",   "done", "esac", "}"};
-  const std::string word = ahead();
+  const std::string text = ahead();
+  const std::string_view word = text;
   for (const std::string_view end : kEnds) {
     if (word == end) return true;
   }

@@ -81,14 +81,15 @@ bool Parser::pipeline(Node& out) {
   bool is_timed = false;
   while (true) {
     blanks();
-    if (is_bash_like() && !is_timed && at_word("time")) {
+    const char c = cur();
+    if (c == 't' && is_bash_like() && !is_timed && at_word("time")) {
       take(4);
       is_timed = true;
       blanks();
       if (at_word("-p") && !is_zsh()) take(2);
       continue;
     }
-    if (!at_word("!")) break;
+    if (c != '!' || !at_word("!")) break;
     take();
     is_negated = !is_negated;
     if (!is_bash_like() || is_zsh()) break;

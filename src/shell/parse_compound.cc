@@ -20,7 +20,12 @@ bool Parser::compound(Node& out, bool& is_compound) {
     }
     return group(out, ')');
   }
-  const std::string word = ahead();
+  const std::string text = ahead();
+  const std::string_view word = text;
+  if (word.empty()) {
+    is_compound = false;
+    return true;
+  }
   if (word == "{") return group(out, '}');
   if (word == "if") return if_command(out);
   if (word == "for") return for_command(out, NodeKind::kFor);

@@ -155,7 +155,20 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
   if (in == In::kOffset && c == ':') --parens;
   take();
   literal(out, c, begin);
+  plain_run(out.back());
   return true;
+}
+
+// More characters of a literal that mean themselves.
+void Parser::plain_run(WordPart& literal) {
+  const auto begin = static_cast<std::size_t>(pos_);
+  std::size_t end = begin;
+  while (end < text_.size() && is_plain(text_[end]))
+    ++end;
+  if (end == begin) return;
+  literal.text += text_.substr(begin, end - begin);
+  pos_ = static_cast<int>(end);
+  literal.span.end = span_from(pos_).end;
 }
 
 bool Parser::backslash(std::vector<WordPart>& out, In in) {

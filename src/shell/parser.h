@@ -44,7 +44,12 @@ class Parser {
  public:
   Parser(std::string_view text, const std::vector<int>* map, Dialect dialect, Mode mode,
          ParseState& state)
-      : text_(text), map_(map), dialect_(dialect), mode_(mode), state_(state) {}
+      : text_(text),
+        map_(map),
+        dialect_(dialect),
+        mode_(mode),
+        state_(state),
+        is_continued_(text.find("\\\n") != std::string_view::npos) {}
 
   bool parse_all(std::vector<Node>& out);              // a whole text of commands
   bool parse_text(std::vector<WordPart>& out, In in);  // a whole text of parts
@@ -56,7 +61,13 @@ class Parser {
   // Characters. A backslash before a newline vanishes wherever cur(), look() and take() are used.
   char cur() { return look(0); }
 
-  char look(int ahead) const;
+  char look(int ahead) const {
+    if (is_continued_) return look_over(ahead);
+    const auto at = static_cast<std::size_t>(pos_ + ahead);
+    return at < text_.size() ? text_[at] : '\0';
+  }
+
+  char look_over(int ahead) const;
   void take(int count = 1);
   std::string name_at(int& ahead) const;  // letters, digits, _; `ahead` moves behind them
 
@@ -79,6 +90,7 @@ class Parser {
   bool ends(In in, int parens) const;
   bool backslash(std::vector<WordPart>& out, In in);
   void literal(std::vector<WordPart>& out, char c, int begin);
+  void plain_run(WordPart& literal);
   void give_back_brace(Word& out);
   bool single_quote(std::vector<WordPart>& out);
   bool double_quote(std::vector<WordPart>& out, PartKind kind, int begin);
@@ -176,6 +188,7 @@ class Parser {
   Dialect dialect_;
   Mode mode_;
   ParseState& state_;
+  bool is_continued_;  // a backslash stands before a newline somewhere
   int pos_ = 0;
   std::vector<HereDoc*> pending_;  // begun on this line, bodies follow it
   bool is_in_test_ = false;
@@ -245,7 +258,27 @@ inline bool is_name_char(char c) noexcept {
 
 // Characters that end a word: blanks, newline, operators, the end.
 inline bool is_meta(char c) noexcept {
-  return c == '\0' || std::string_view(" \t\n;&|()<>").find(c) != std::string_view::npos;
+  switch (c) {
+    case '\0':
+    case ' ':
+    case '\t':
+    case '\n':
+    case ';':
+    case '&':
+    case '|':
+    case '(':
+    case ')':
+    case '<':
+    case '>':
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Characters that mean themselves wherever words are read.
+inline bool is_plain(char c) noexcept {
+  return is_name_char(c) || c == '-' || c == '.' || c == ',';
 }
 
 }  // namespace wick::shell

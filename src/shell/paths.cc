@@ -2,33 +2,34 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 namespace wick::shell {
 
 std::string normal_path(std::string_view path, std::string_view cwd) {
   const bool is_absolute = path.starts_with('/') || cwd.starts_with('/');
-  std::vector<std::string_view> names;
+  std::string out;
+  int names = 0;  // in `out`, without the `..` in front
   const auto add = [&](std::string_view text) {
     while (!text.empty()) {
       const std::size_t slash = text.find('/');
       const std::string_view name = text.substr(0, slash);
       text.remove_prefix(slash == std::string_view::npos ? text.size() : slash + 1);
       if (name.empty() || name == ".") continue;
-      if (name == ".." && !names.empty() && names.back() != "..") {
-        names.pop_back();
-      } else if (name != ".." || !is_absolute) {
-        names.push_back(name);
+      const bool is_up = name == "..";
+      if (is_up && names > 0) {
+        const std::size_t last = out.rfind('/');
+        out.resize(last == std::string::npos ? 0 : last);
+        --names;
+      } else if (!is_up || !is_absolute) {
+        if (is_absolute || !out.empty()) out += '/';
+        out += name;
+        names += is_up ? 0 : 1;
       }
     }
   };
+  out.reserve(cwd.size() + path.size() + 2);
   if (!path.starts_with('/')) add(cwd);
   add(path);
-  std::string out;
-  for (const std::string_view name : names) {
-    if (is_absolute || !out.empty()) out += '/';
-    out += name;
-  }
   if (out.empty()) out = is_absolute ? "/" : ".";
   return out;
 }
@@ -163,11 +164,11 @@ bool is_in_a_home(std::string_view path, std::string_view home) {
          path.starts_with("/Users/");
 }
 
-Scope scope_of_glob(std::string_view path, Reach reach, const Profile& profile) {
+Scope scope_of_glob(std::string_view path, Reach reach, const Folders& folders) {
   const Glob glob = split_glob(path);
   if (glob.folder == "/dev") return Scope::kDevice;
   if (glob.is_all && glob.folder != "/") {
-    return scope_of(glob.folder, {.is_tree = true, .is_narrowed = reach.is_narrowed}, profile);
+    return scope_of(glob.folder, {.is_tree = true, .is_narrowed = reach.is_narrowed}, folders);
   }
   if (glob.folder == "/") {  // /u*: may be a system tree
     for (const std::string_view top : kTops) {
@@ -185,15 +186,15 @@ Scope scope_of_glob(std::string_view path, Reach reach, const Profile& profile) 
         may_match(glob.name, deep.substr(slash + 1)))
       return Scope::kTree;
   }
-  const Scope folder = scope_of(glob.folder, {.is_tree = true}, profile);
+  const Scope folder = scope_of(glob.folder, {.is_tree = true}, folders);
   switch (folder) {
     case Scope::kCwdAll:
-      return below(glob.folder, profile.cwd) || glob.folder == "." ? Scope::kPattern
+      return below(glob.folder, folders.cwd) || glob.folder == "." ? Scope::kPattern
                                                                    : Scope::kOutside;
     case Scope::kTree:
-      return is_home(glob.folder, profile.home) ? Scope::kOutside : Scope::kSystem;
+      return is_home(glob.folder, folders.home) ? Scope::kOutside : Scope::kSystem;
     case Scope::kOutside:
-      return is_in_a_home(glob.folder, profile.home) ? Scope::kOutside : Scope::kPattern;
+      return is_in_a_home(glob.folder, folders.home) ? Scope::kOutside : Scope::kPattern;
     default:
       return folder;
   }
@@ -201,15 +202,15 @@ Scope scope_of_glob(std::string_view path, Reach reach, const Profile& profile) 
 
 }  // namespace
 
-Scope scope_of(std::string_view path, Reach reach, const Profile& profile) {
+Scope scope_of(std::string_view path, Reach reach, const Folders& folders) {
   if (is_sink(path)) return Scope::kNone;
-  if (reach.is_glob && has_glob(path)) return scope_of_glob(path, reach, profile);
+  if (reach.is_glob && has_glob(path)) return scope_of_glob(path, reach, folders);
   if (is_device(path)) return Scope::kDevice;
-  const bool is_tree_root = is_system_tree(path) || is_home(path, profile.home);
+  const bool is_tree_root = is_system_tree(path) || is_home(path, folders.home);
   if (is_tree_root) {
     if (reach.is_narrowed) return Scope::kSystem;
     if (reach.is_tree) return Scope::kTree;
-    return is_home(path, profile.home) && path != "/root" ? Scope::kNamed : Scope::kSystem;
+    return is_home(path, folders.home) && path != "/root" ? Scope::kNamed : Scope::kSystem;
   }
   if (!path.starts_with('/')) {  // the cwd is not known
     if (path.starts_with(".."))
@@ -219,17 +220,17 @@ Scope scope_of(std::string_view path, Reach reach, const Profile& profile) {
       return reach.is_tree ? (reach.is_narrowed ? Scope::kPattern : Scope::kCwdAll) : Scope::kNamed;
     return reach.is_tree ? Scope::kPattern : Scope::kNamed;
   }
-  if (!profile.cwd.empty() && profile.cwd != "/" && below(profile.cwd, path)) {  // cwd or above
+  if (!folders.cwd.empty() && folders.cwd != "/" && below(folders.cwd, path)) {  // cwd or above
     if (!reach.is_tree) return Scope::kNamed;
     return reach.is_narrowed ? Scope::kPattern : Scope::kCwdAll;
   }
   if (is_tmp(path)) return reach.is_tree ? Scope::kPattern : Scope::kNamed;
-  const bool is_system_cwd = is_system_tree(profile.cwd);
-  if (!is_system_cwd && !profile.cwd.empty() && below(path, profile.cwd) &&
-      !is_home(profile.cwd, profile.home))
+  const bool is_system_cwd = is_system_tree(folders.cwd);
+  if (!is_system_cwd && !folders.cwd.empty() && below(path, folders.cwd) &&
+      !is_home(folders.cwd, folders.home))
     return reach.is_tree ? Scope::kPattern : Scope::kNamed;
-  if (is_in_a_home(path, profile.home)) {
-    const bool is_own = !profile.home.empty() && below(path, profile.home);
+  if (is_in_a_home(path, folders.home)) {
+    const bool is_own = !folders.home.empty() && below(path, folders.home);
     if (!is_own) return Scope::kOutside;
     return reach.is_tree ? Scope::kOutside : Scope::kNamed;
   }
@@ -237,10 +238,10 @@ Scope scope_of(std::string_view path, Reach reach, const Profile& profile) {
   // Elsewhere (/data, /mnt/usb): a named file or a pattern is bounded, a whole tree is not, unless
   // it is a part of the working directory.
   const bool is_narrow = reach.is_tree && reach.is_narrowed;
-  if (path.rfind('/') == 0 && profile.cwd != "/" && !is_narrow)
+  if (path.rfind('/') == 0 && folders.cwd != "/" && !is_narrow)
     return Scope::kOutside;  // beside the system's own
   if (!reach.is_tree) return Scope::kNamed;
-  return reach.is_narrowed || profile.cwd == "/" ? Scope::kPattern : Scope::kOutside;
+  return reach.is_narrowed || folders.cwd == "/" ? Scope::kPattern : Scope::kOutside;
 }
 
 bool is_sink(std::string_view path) noexcept {

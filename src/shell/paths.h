@@ -20,8 +20,13 @@ struct Reach {
   bool is_narrowed = false;  // a tree of which only names that match a pattern are touched
 };
 
-// `path` is normal. `home` may be empty. Devices are those that hold data.
-Scope scope_of(std::string_view path, Reach reach, const Profile& profile);
+// What paths are measured by; both may be empty.
+struct Folders {
+  std::string_view cwd = {}, home = {};
+};
+
+// `path` is normal. Devices are those that hold data.
+Scope scope_of(std::string_view path, Reach reach, const Folders& folders);
 
 bool is_sink(std::string_view path) noexcept;    // /dev/null, /dev/stdout, /dev/tty …
 bool is_endless_device(std::string_view path);   // /dev/zero and its kin, however spelled

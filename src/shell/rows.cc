@@ -1,6 +1,7 @@
 #include "shell/rows.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "base/strings.h"
@@ -48,18 +49,39 @@ bool read_option(std::string_view token, Option& out) {
   return token.size() > 1 && token[0] == '-' && out.name.size() > begin;
 }
 
-template <class F>
-bool each_option(std::string_view options, F f) {
+// Calls f with each option whose text `may_be` accepts, until f returns false.
+template <class MayBe, class F>
+bool each_option_of(std::string_view options, const MayBe& may_be, const F& f) {
   while (!options.empty()) {
     const std::size_t space = options.find(' ');
     const std::string_view token = options.substr(0, space);
     options.remove_prefix(space == std::string_view::npos ? options.size() : space + 1);
-    if (token.empty()) continue;
+    if (token.empty() || !may_be(token)) continue;
     Option option;
     if (!read_option(token, option)) return false;
     if (!f(option)) return true;
   }
   return true;
+}
+
+template <class F>
+bool each_option(std::string_view options, const F& f) {
+  return each_option_of(
+      options, [](std::string_view) { return true; }, f);
+}
+
+// "-x" of each character.
+constexpr auto kShortNames = [] {
+  std::array<char, 512> out{};
+  for (std::size_t i = 0; i < out.size(); i += 2) {
+    out[i] = '-';
+    out[i + 1] = static_cast<char>(i / 2);
+  }
+  return out;
+}();
+
+std::string_view short_name(char c) {
+  return {&kShortNames[std::size_t{2} * static_cast<unsigned char>(c)], 2};
 }
 
 bool is_short_of(const Option& option, char c) {
@@ -84,7 +106,7 @@ class Reader {
   void long_option(const Arg& arg, const std::string& text);
   void word_option(const Arg& arg, std::string_view text);
   void short_options(const Arg& arg, const std::string& text);
-  void use(const Option& option, std::string name, Span span, const Arg* attached);
+  void use(const Option& option, std::string_view name, Span span, const Arg* attached);
   void unknown_word(const Arg& arg);
   void place_operands();
 
@@ -139,11 +161,12 @@ void Reader::option(const Arg& arg) {
   // find-like words (-name) are rows with a name of several letters: tried first.
   bool found = false;
   if (has_effect('+') && text.size() > 2) {
-    each_option(row_.options, [&](const Option& o) {
+    const auto may_be = [&](std::string_view token) { return token.starts_with(text); };
+    each_option_of(row_.options, may_be, [&](const Option& o) {
       if (o.is_long || o.name != text ||
           (o.takes == ' ' && o.operand_role == ' ' && o.effect == ' '))
         return true;
-      use(o, text, arg.span, nullptr);
+      use(o, o.name, arg.span, nullptr);
       found = true;
       return false;
     });
@@ -153,11 +176,12 @@ void Reader::option(const Arg& arg) {
 
 void Reader::long_option(const Arg& arg, const std::string& text) {
   const std::size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
+  const std::string_view name = std::string_view(text).substr(0, equals);
   Option match;
   int n = 0;
   bool is_exact = false;
-  each_option(row_.options, [&](const Option& o) {
+  const auto may_be = [&](std::string_view token) { return token.starts_with(name); };
+  each_option_of(row_.options, may_be, [&](const Option& o) {
     if (!o.is_long) return true;
     if (o.name == name) {
       match = o;
@@ -180,11 +204,11 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
     out_.unknown.emplace_back(name, arg.span);
     return;
   }
-  if (equals == std::string::npos) return use(match, std::string(match.name), arg.span, nullptr);
+  if (equals == std::string::npos) return use(match, match.name, arg.span, nullptr);
   Arg value = arg;
   value.value = Value::exact(text.substr(equals + 1));
   if (match.takes == ' ') out_.unknown.emplace_back(text, arg.span);
-  use(match, std::string(match.name), arg.span, &value);
+  use(match, match.name, arg.span, &value);
 }
 
 // -noout, --noout, -days 3, -days=3
@@ -194,7 +218,8 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
   const std::string_view name = text.substr(0, equals);
   Option match;
   bool found = false;
-  each_option(row_.options, [&](const Option& o) {
+  const auto may_be = [&](std::string_view token) { return token.starts_with(name); };
+  each_option_of(row_.options, may_be, [&](const Option& o) {
     if (o.name != name || (equals != std::string_view::npos && o.takes == ' ')) return true;
     match = o;
     found = true;
@@ -204,10 +229,10 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
     out_.unknown.emplace_back(std::string(name), arg.span);
     return;
   }
-  if (equals == std::string_view::npos) return use(match, std::string(name), arg.span, nullptr);
+  if (equals == std::string_view::npos) return use(match, match.name, arg.span, nullptr);
   Arg value = arg;
   value.value = Value::exact(std::string(text.substr(equals + 1)));
-  use(match, std::string(name), arg.span, &value);
+  use(match, match.name, arg.span, &value);
 }
 
 void Reader::short_options(const Arg& arg, const std::string& text) {
@@ -216,7 +241,10 @@ void Reader::short_options(const Arg& arg, const std::string& text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     Option match;
     bool found = false;
-    each_option(row_.options, [&](const Option& o) {
+    const auto may_be = [&](std::string_view token) {
+      return token.find(text[i], 1) != std::string_view::npos && !token.starts_with("--");
+    };
+    each_option_of(row_.options, may_be, [&](const Option& o) {
       if (!is_short_of(o, text[i]) || (has_effect('+') && o.name.size() > 2 && o.takes != ' '))
         return true;
       match = o;
@@ -227,7 +255,7 @@ void Reader::short_options(const Arg& arg, const std::string& text) {
       out_.unknown.emplace_back(cat("-", std::string_view(&text[i], 1)), arg.span);
       return;
     }
-    const std::string name = cat("-", std::string_view(&text[i], 1));
+    const std::string_view name = short_name(text[i]);
     if (match.takes == ' ') {
       use(match, name, arg.span, nullptr);
       continue;
@@ -241,8 +269,8 @@ void Reader::short_options(const Arg& arg, const std::string& text) {
   }
 }
 
-void Reader::use(const Option& option, std::string name, Span span, const Arg* attached) {
-  out_.options.push_back(std::move(name));
+void Reader::use(const Option& option, std::string_view name, Span span, const Arg* attached) {
+  out_.options.push_back(name);
   if (option.effect != ' ') out_.effects.emplace_back(option.effect, span);
   if (option.operand_role != ' ') operand_role_ = option.operand_role;
   drops_first_ = drops_first_ || option.drops_first;

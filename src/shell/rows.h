@@ -62,8 +62,8 @@ struct Usage {
   std::vector<std::pair<std::string, Span>> unknown = {};  // options that are in no row
   std::size_t rest = 0;  // index of the first argument behind `c` or `v`, 0 if none
   char rest_role = '.';
-  bool is_help = false;                   // --help or --version: nothing else happens
-  std::vector<std::string> options = {};  // names as the row spells them: "-n", "--number"
+  bool is_help = false;                        // --help or --version: nothing else happens
+  std::vector<std::string_view> options = {};  // names as the row spells them: "-n", "--number"
   std::vector<Arg> operands = {};
 
   bool has(std::string_view option) const noexcept;

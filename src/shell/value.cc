@@ -9,7 +9,7 @@ namespace wick::shell {
 
 Value Value::exact(std::string text) {
   Value out;
-  out.set = {std::move(text)};
+  out.set.assign(std::move(text));
   return out;
 }
 
@@ -136,6 +136,15 @@ Value concat(const Value& a, const Value& b) {
   out.is_everything = a.is_everything && b.is_known && b.set.size() == 1 && b.set[0].empty();
   out.may_be_empty = a.may_be_empty && b.may_be_empty;
   return out;
+}
+
+void append(Value& a, const std::string& b) {
+  const bool fits = a.is_known && a.set.size() == 1 && a.set[0].size() + b.size() <= kMaxText;
+  if (fits) {
+    a.set[0] += b;
+  } else {
+    a = concat(a, Value::exact(b));
+  }
 }
 
 const std::string& Arg::text() const noexcept {

@@ -2,17 +2,82 @@
 // of the evaluator.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shell/syntax.h"
 
 namespace wick::shell {
 
+// Strings in order. Nearly all values are one string, which needs no array on the heap.
+class StringSet {
+ public:
+  StringSet() = default;
+
+  explicit StringSet(std::string item) : one_(std::move(item)), size_(1) {}
+
+  const std::string* begin() const noexcept { return size_ <= 1 ? &one_ : more_.data(); }
+
+  const std::string* end() const noexcept { return begin() + size_; }
+
+  std::string* begin() noexcept { return size_ <= 1 ? &one_ : more_.data(); }
+
+  std::string* end() noexcept { return begin() + size_; }
+
+  std::size_t size() const noexcept { return size_; }
+
+  bool empty() const noexcept { return size_ == 0; }
+
+  const std::string& operator[](std::size_t i) const noexcept { return begin()[i]; }
+
+  std::string& operator[](std::size_t i) noexcept { return begin()[i]; }
+
+  const std::string& front() const noexcept { return *begin(); }
+
+  std::string& front() noexcept { return *begin(); }
+
+  void push_back(std::string item) {
+    if (size_ == 1) {
+      more_.reserve(2);
+      more_.push_back(std::move(one_));
+    }
+    if (size_ == 0) one_ = std::move(item);
+    if (size_ > 0) more_.push_back(std::move(item));
+    ++size_;
+  }
+
+  void assign(std::string item) {
+    one_ = std::move(item);
+    more_.clear();
+    size_ = 1;
+  }
+
+  void clear() noexcept {
+    one_.clear();
+    more_.clear();
+    size_ = 0;
+  }
+
+  bool operator==(const StringSet& other) const noexcept {
+    if (size_ != other.size_) return false;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if ((*this)[i] != other[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::string one_ = {};                // if there is one
+  std::vector<std::string> more_ = {};  // all, if there are several
+  std::size_t size_ = 0;
+};
+
 // A string. Known: one of `set`. Otherwise it begins with `prefix`, and ends in `tail`.
 struct Value {
   bool is_known = true;
-  std::vector<std::string> set = {""};
+  StringSet set{std::string()};
   std::string prefix = {}, tail = {};
   bool is_below = false;  // unknown, but a name below `prefix` (or cwd): no `..`, no dash first
   bool is_everything = false;  // … and any name there may be it: a glob `*`, a find without a test
@@ -37,6 +102,9 @@ Value join(const Value& a, const Value& b);
 
 // `a` followed by `b`.
 Value concat(const Value& a, const Value& b);
+
+// The same, in place.
+void append(Value& a, const std::string& b);
 
 // An argument of a command, behind all expansions.
 struct Arg {
