@@ -270,29 +270,29 @@ Stream Evaluator::invoke(std::vector<Arg> argv, State& s, const Stream& in) {
 }
 
 Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) {
-  const Arg name = argv.front();
-  if (!step(name.span)) return Stream::unknown();
-  if (!name.value.is_known || name.is_many || name.is_glob) {
-    if (made_.size() <= kMaxCalls) made_.push_back({.argv = {std::nullopt}, .span = name.span});
-    unknown(name.span, "",
-            name.is_glob ? "the command's name is a pattern of file names"
-                         : "the command's name is not known");
+  Arg& first = argv.front();
+  const Span span = first.span;
+  if (!step(span)) return Stream::unknown();
+  if (!first.value.is_known || first.is_many || first.is_glob) {
+    if (made_.size() <= kMaxCalls) made_.push_back({.argv = {std::nullopt}, .span = span});
+    unknown(span, "",
+            first.is_glob ? "the command's name is a pattern of file names"
+                          : "the command's name is not known");
     return Stream::unknown();
   }
-  Stream out = Stream::none();
-  for (std::size_t i = 0; i < name.value.set.size(); ++i) {
-    argv.front() = name;
-    argv.front().value = Value::exact(name.value.set[i]);
-    if (i == 0) {
-      out = invoke_name(name.value.set[i], argv, s, in);
-      continue;
-    }
+  const StringSet names = first.value.set;
+  first.value = Value::exact(names[0]);
+  if (names.size() == 1) return invoke_name(names[0], argv, s, in);
+  const std::vector<Arg> before = argv;
+  invoke_name(names[0], argv, s, in);
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    argv = before;
+    argv.front().value = Value::exact(names[i]);
     State copy = copy_of(s);
-    invoke_name(name.value.set[i], argv, copy, in);
+    invoke_name(names[i], argv, copy, in);
     s = joined(s, copy);
-    out = Stream::unknown();
   }
-  return out;
+  return Stream::unknown();
 }
 
 namespace {

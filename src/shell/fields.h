@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "shell/value.h"
@@ -16,41 +15,46 @@ class Fields {
 
   Span span() const noexcept { return span_; }
 
-  void glob() { arg_.is_glob = has_ = true; }
+  void glob() { arg().is_glob = true; }
 
   void text(const std::string& text, bool is_quoted, bool globs) {
-    has_ = has_ || is_quoted || !text.empty();
-    if (!arg_.value.is_known && arg_.value.tail.empty() && text.starts_with('/') &&
-        arg_.value.prefix.empty() && !arg_.value.is_number && !arg_.value.is_below)
-      arg_.is_unset_slash = true;
-    append(arg_.value, text);
-    if (!is_quoted && globs && text.find_first_of("*?[") != std::string::npos) arg_.is_glob = true;
+    if (!is_open_ && !is_quoted && text.empty()) return;  // begins no field
+    Arg& a = arg();
+    if (!a.value.is_known && a.value.tail.empty() && text.starts_with('/') &&
+        a.value.prefix.empty() && !a.value.is_number && !a.value.is_below)
+      a.is_unset_slash = true;
+    append(a.value, text);
+    if (!is_quoted && globs && text.find_first_of("*?[") != std::string::npos) a.is_glob = true;
   }
 
   void value(const Value& v, bool is_many) {
-    has_ = true;
-    arg_.value = concat(arg_.value, v);
-    arg_.is_many = arg_.is_many || is_many;
+    Arg& a = arg();
+    a.value = concat(a.value, v);
+    a.is_many = a.is_many || is_many;
   }
 
   void end() {
-    if (has_) {
-      arg_.span = span_;
-      // `[` alone is no pattern: the command of that name.
-      const bool is_one = arg_.value.is_known && arg_.value.set.size() == 1;
-      if (is_one && arg_.value.set[0].find_first_of("*?") == std::string::npos &&
-          arg_.value.set[0].find(']') == std::string::npos)
-        arg_.is_glob = false;
-      out_.push_back(std::exchange(arg_, {}));
-    }
-    has_ = false;
+    if (!is_open_) return;
+    Arg& a = arg();
+    // `[` alone is no pattern: the command of that name.
+    const bool is_one = a.is_glob && a.value.is_known && a.value.set.size() == 1;
+    if (is_one && a.value.set[0].find_first_of("*?") == std::string::npos &&
+        a.value.set[0].find(']') == std::string::npos)
+      a.is_glob = false;
+    is_open_ = false;
   }
 
  private:
+  // The field that is being made: the last one.
+  Arg& arg() {
+    if (!is_open_) out_.emplace_back().span = span_;
+    is_open_ = true;
+    return out_.back();
+  }
+
   Span span_;
   std::vector<Arg>& out_;
-  Arg arg_ = {};
-  bool has_ = false;
+  bool is_open_ = false;
 };
 
 }  // namespace wick::shell

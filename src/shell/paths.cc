@@ -259,12 +259,22 @@ bool is_socket(std::string_view path) noexcept {
 namespace {
 
 bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> ends) {
-  return std::any_of(ends.begin(), ends.end(), [&](auto end) { return path.ends_with(end); });
+  return !path.empty() && std::any_of(ends.begin(), ends.end(), [&](auto end) {
+    return path.back() == end.back() && path.ends_with(end);
+  });
 }
 
+// Each of `parts` begins with a slash and has a second character.
 bool has_part(std::string_view path, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](auto part) { return path.find(part) != std::string_view::npos; });
+  std::string_view rest = path;
+  while (true) {
+    rest.remove_prefix(std::min(rest.find('/'), rest.size()));
+    if (rest.size() < 2) return false;
+    for (const std::string_view part : parts) {
+      if (rest[1] == part[1] && rest.starts_with(part)) return true;
+    }
+    rest.remove_prefix(1);
+  }
 }
 
 }  // namespace

@@ -121,6 +121,7 @@ class Reader {
 
 Usage Reader::read() {
   bool is_ended = false;
+  out_.items.reserve(argv_.size());
   while (at_ < argv_.size()) {
     const Arg& arg = argv_[at_];
     const bool is_known = arg.value.is_known;
@@ -308,6 +309,7 @@ void Reader::place_operands() {
   if (drops_last_ && !spec.empty()) spec.remove_suffix(1);
   const std::size_t star = spec.find('*');
   const std::size_t n = places_.size();
+  out_.operands.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
     char role = 'e';  // more operands than the row knows
     if (star == std::string_view::npos || star == 0) {
