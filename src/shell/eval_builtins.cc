@@ -213,7 +213,9 @@ Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const std::string name = argv[0].text();
   const Usage usage = read_usage(*find_row(name), argv, 1);
   e.apply_row(*find_row(name), argv, 1, s, in);
-  std::vector<Arg> names = usage.operands;
+  std::vector<Arg> names;
+  for (const Usage::Item& operand : usage.operands())
+    names.push_back(operand.arg);
   for (const Usage::Item& item : usage.items) {
     if (usage.has("-a") && item.arg.is_exact() && is_variable_name(item.arg.text()))
       names.push_back(item.arg);

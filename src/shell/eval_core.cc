@@ -39,9 +39,8 @@ void Evaluator::add(EffectKind kind, Scope scope, std::string target, Span span,
     if (!is_worse) return;
   }
   const bool is_seen = std::any_of(effects_.begin(), effects_.end(), [&](const Effect& e) {
-    return e.kind == kind && e.scope == scope && e.is_lifted == is_lifted &&
-           e.span.begin == span.begin && e.span.end == span.end && e.target == target &&
-           e.why == why;
+    return e.span.begin == span.begin && e.span.end == span.end && e.kind == kind &&
+           e.scope == scope && e.is_lifted == is_lifted && e.target == target && e.why == why;
   });
   if (is_seen) return;
   effects_.push_back({.kind = kind,
@@ -56,7 +55,7 @@ void Evaluator::unknown(Span span, std::string target, std::string why) {
   add(EffectKind::kUnknown, Scope::kNone, std::move(target), span, std::move(why));
 }
 
-Folders Evaluator::folders_at(const std::string& cwd) const {
+Folders Evaluator::folders_at(std::string_view cwd) const {
   return {.cwd = cwd, .home = profile_.home};
 }
 
@@ -148,12 +147,13 @@ void Evaluator::touch_special(EffectKind kind, const std::string& path, const st
 
 void Evaluator::touch_path(EffectKind kind, const std::string& path, Span span, State& s,
                            Reach reach) {
-  if (is_sink(normal_path(path, "")) && kind != EffectKind::kDeletes) return;
   if (path.empty()) return;  // no file has an empty name
-  std::vector<std::string> folders = s.cwd;
   const bool is_relative = !path.starts_with('/');
-  if (folders.empty() || !is_relative) folders = {is_relative || s.cwd.empty() ? "" : s.cwd[0]};
-  for (const std::string& folder : folders) {
+  const bool may_be_sink = !is_relative && path.find("dev") != std::string::npos;
+  if (may_be_sink && kind != EffectKind::kDeletes && is_sink(normal_path(path, ""))) return;
+  const std::size_t n = is_relative ? std::max<std::size_t>(s.cwd.size(), 1) : 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string_view folder = i < s.cwd.size() ? std::string_view(s.cwd[i]) : "";
     const std::string full = normal_path(path, folder);
     Scope scope = scope_of(full, reach, folders_at(folder));
     if (is_relative && s.is_cwd_lost && writes(kind)) scope = std::max(scope, Scope::kUnknown);

@@ -144,10 +144,10 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   apply_roles(usage, s, in, out);
   const bool is_listing =
       row.effects.find('b') != std::string_view::npos;  // git branch NAME makes one
-  if (is_listing && !usage.operands.empty() && !usage.has("-l") && !usage.has("--list") &&
+  if (is_listing && !usage.operands().empty() && !usage.has("-l") && !usage.has("--list") &&
       !usage.has("--contains") && !usage.has("--merged") && !usage.has("-v"))
     apply_effect('G', span, name);
-  if (row.effects.find('y') != std::string_view::npos && usage.operands.size() > 1)
+  if (row.effects.find('y') != std::string_view::npos && usage.operands().size() > 1)
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
   out.is_number = row.effects.find('=') != std::string_view::npos;
@@ -175,14 +175,14 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
   const EffectKind kind = target.role == 'w' ? EffectKind::kOverwrites : EffectKind::kCreates;
   const bool is_tree = std::any_of(usage.items.begin(), usage.items.end(),
                                    [](const Usage::Item& item) { return item.role == 'R'; });
-  const bool is_operand = !usage.operands.empty() &&
-                          usage.operands.back().span.begin == target.arg.span.begin &&
-                          usage.operands.back().text() == target.arg.text();
-  const std::size_t n = usage.operands.size() - (is_operand ? 1 : 0);
+  const bool is_operand = !usage.operands().empty() &&
+                          usage.operands().back().arg.span.begin == target.arg.span.begin &&
+                          usage.operands().back().arg.text() == target.arg.text();
+  const std::size_t n = usage.operands().size() - (is_operand ? 1 : 0);
   if (n == 0) return false;
   bool is_known = true;
   for (std::size_t i = 0; i < n; ++i) {
-    const Arg& source = usage.operands[i];
+    const Arg& source = usage.operands()[i].arg;
     is_known = is_known && source.is_exact() && !source.is_glob;
   }
   if (!is_known) {
@@ -191,7 +191,7 @@ bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, Sta
     return true;
   }
   for (std::size_t i = 0; i < n; ++i) {
-    const std::string source = normal_path(usage.operands[i].text(), cwd);
+    const std::string source = normal_path(usage.operands()[i].arg.text(), cwd);
     touch_path(kind, cat("/", source.substr(source.rfind('/') + 1)), target.arg.span, s,
                {.is_tree = is_tree, .is_narrowed = is_tree});
   }

@@ -165,8 +165,8 @@ Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.unknown(argv[0].span, "", "an awk program in a file that nobody has read");
     return out;
   }
-  if (usage.operands.empty()) return out;
-  const Arg& program = usage.operands.front();
+  if (usage.operands().empty()) return out;
+  const Arg& program = usage.operands().front().arg;
   if (!program.is_exact()) {
     e.unknown(program.span, "", "an awk program that is not known");
     return out;
@@ -405,7 +405,7 @@ Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (const Usage::Item& item : usage.items) {
     if (item.role == '.') scripts.push_back(item.arg);
   }
-  if (!has_option && usage.operands.empty()) return out;
+  if (!has_option && usage.operands().empty()) return out;
   std::string text;
   for (const Arg& script : scripts) {
     if (!script.is_exact()) {

@@ -124,15 +124,15 @@ Stream Commands::cat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Row& row = *find_row("cat");
   const Usage usage = read_usage(row, argv, 1);
   Stream out = e.apply_row(row, argv, 1, s, in);
-  if (usage.operands.empty()) {
+  if (usage.operands().empty()) {
     const bool is_same = usage.options.empty();
     return is_same ? in : out;
   }
-  for (const Arg& file : usage.operands) {
+  for (const auto& [role, file] : usage.operands()) {
     out.is_endless = out.is_endless || (file.is_exact() && is_endless_device(file.text()));
   }
-  if (usage.operands.size() != 1 || !usage.options.empty()) return out;
-  const std::string& path = usage.operands[0].text();
+  if (usage.operands().size() != 1 || !usage.options.empty()) return out;
+  const std::string& path = usage.operands()[0].arg.text();
   if (path == "-" || path == "/dev/stdin") return in;
   const auto file = e.files_.find(normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : ""));
   return file != e.files_.end() && !path.empty() ? file->second : out;
@@ -145,14 +145,14 @@ Stream Commands::base64(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Stream out = e.apply_row(row, argv, 1, s, in);
   const bool decodes = usage.has("-d") || usage.has("--decode") || usage.has("-D");
   if (!decodes) {
-    if (in.is_known && usage.operands.empty() && usage.options.empty() && !is_32)
+    if (in.is_known && usage.operands().empty() && usage.options.empty() && !is_32)
       return Stream::of(encode_base64(in.text) + "\n");
     return out;
   }
   Stream from = in;
-  if (!usage.operands.empty() && usage.operands[0].text() != "-") {
-    const auto file =
-        e.files_.find(normal_path(usage.operands[0].text(), s.cwd.size() == 1 ? s.cwd[0] : ""));
+  if (!usage.operands().empty() && usage.operands()[0].arg.text() != "-") {
+    const auto file = e.files_.find(
+        normal_path(usage.operands()[0].arg.text(), s.cwd.size() == 1 ? s.cwd[0] : ""));
     from = file == e.files_.end() ? Stream::unknown() : file->second;
   }
   if (!from.is_known) return decoded(from, std::nullopt);
@@ -163,7 +163,7 @@ Stream Commands::xxd(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Usage usage = read_usage(*find_row("xxd"), argv, 1);
   Stream out = e.apply_row(*find_row("xxd"), argv, 1, s, in);
   if (!usage.has("-r")) return out;
-  const bool is_plain = usage.has("-p") && usage.operands.empty() && in.is_known;
+  const bool is_plain = usage.has("-p") && usage.operands().empty() && in.is_known;
   return decoded(in, is_plain ? decode_hex(in.text) : std::nullopt);
 }
 
@@ -189,12 +189,12 @@ Stream Commands::tr(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const Usage usage = read_usage(*find_row("tr"), argv, 1);
   Stream out = e.apply_row(*find_row("tr"), argv, 1, s, in);
   const bool deletes = usage.options.size() == 1 && usage.has("-d");
-  const std::size_t n = usage.operands.size();
+  const std::size_t n = usage.operands().size();
   const bool is_exact =
       all_exact(argv) && in.is_known && (usage.options.empty() ? n == 2 : deletes && n == 1);
   if (!is_exact) return decoded(in, std::nullopt);
-  return decoded(in, translate(in.text, usage.operands[0].text(),
-                               n == 2 ? usage.operands[1].text() : "", deletes));
+  return decoded(in, translate(in.text, usage.operands()[0].arg.text(),
+                               n == 2 ? usage.operands()[1].arg.text() : "", deletes));
 }
 
 Stream Commands::unpack(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -248,7 +248,7 @@ Stream Commands::socat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   out.is_fetched = true;
   bool runs = false;
   bool connects = false;
-  for (const Arg& address : usage.operands) {
+  for (const auto& [role, address] : usage.operands()) {
     const std::string text = ascii_lower(address.text());
     const std::string kind = text.substr(0, text.find_first_of(":,"));
     if (!address.is_exact()) e.unknown(address.span, "", "an address of socat that is not known");
@@ -261,7 +261,7 @@ Stream Commands::socat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (runs && connects) {
     e.add(EffectKind::kSocketShell, Scope::kNone, "socat", argv[0].span,
           "ties a program to a connection");
-  } else if (usage.operands.size() != 2 || !usage.unknown.empty() || runs) {
+  } else if (usage.operands().size() != 2 || !usage.unknown.empty() || runs) {
     e.unknown(argv[0].span, "socat", "what socat connects is not known");
   }
   if (!in.is_none && connects)

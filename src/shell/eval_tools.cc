@@ -448,7 +448,7 @@ Stream Commands::curl(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       is_wget ? !usage.has("-O") && !usage.has("--output-document") && !usage.has("--spider")
               : usage.has("-O") || usage.has("--remote-name");
   if (is_wget && to_file) e.apply_effect('o', argv[0].span, name);
-  for (const Arg& address : usage.operands) {
+  for (const auto& [role, address] : usage.operands()) {
     const std::string& text = address.text();
     const std::size_t slash = text.rfind('/');
     if (!to_file || slash == std::string::npos || e.files_.size() > 1000) continue;
@@ -544,7 +544,7 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
   Stream out = Stream::unknown();
   for (const auto& [option, span] : usage.unknown)
     e.unknown(span, option, wick::cat(name, ": the option ", printable(option), " is not known"));
-  if (usage.is_help || usage.operands.empty()) return out;
+  if (usage.is_help || usage.operands().empty()) return out;
   for (const Usage::Item& item : usage.items) {
     if (item.role != 'h') e.apply_role(item.role, item.arg, s, in, out);
   }
@@ -558,10 +558,10 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
       usage.has("-r") || usage.has("-a") || usage.has("--archive") || usage.has("--recursive");
   const bool deletes = std::any_of(usage.effects.begin(), usage.effects.end(),
                                    [](const auto& effect) { return effect.first == 'D'; });
-  const Arg& target = usage.operands.back();
+  const Arg& target = usage.operands().back().arg;
   const bool sends = is_remote(target);
-  for (std::size_t i = 0; i + 1 < usage.operands.size(); ++i) {
-    const Arg& source = usage.operands[i];
+  for (std::size_t i = 0; i + 1 < usage.operands().size(); ++i) {
+    const Arg& source = usage.operands()[i].arg;
     if (is_remote(source)) {
       e.apply_effect('n', source.span, name);
       continue;
@@ -581,7 +581,7 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
     if (deletes && !is_dry)
       e.add(EffectKind::kDeletes, Scope::kUnknown, target.text(), target.span,
             "deletes files on another machine");
-  } else if (!is_dry && usage.operands.size() > 1) {
+  } else if (!is_dry && usage.operands().size() > 1) {
     const Reach reach{.is_tree = is_tree, .is_narrowed = is_tree && !deletes};
     e.touch(EffectKind::kOverwrites, target, s, reach);
     if (deletes) e.touch(EffectKind::kDeletes, target, s, {.is_tree = true});

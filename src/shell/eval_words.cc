@@ -276,11 +276,13 @@ void split(const std::string& text, std::string_view ifs, bool globs, Fields& fi
 void Evaluator::plain_piece(const Piece& piece, bool is_first, bool is_alone, State& s,
                             Fields& fields) {
   const bool globs = !s.has_no_glob;
-  std::string text = piece.text;
   const bool is_zsh_word = dialect_ == Dialect::kZsh && !piece.is_quoted;
-  if (is_zsh_word && zsh_text(text, is_first, fields.span(), fields)) return;
-  const std::size_t at = is_first && !piece.is_quoted ? place_of_tilde(text, dialect_) : kNone;
-  if (at != kNone && (is_alone || text.find('/', at) != kNone)) {
+  if (is_zsh_word && zsh_text(piece.text, is_first, fields.span(), fields)) return;
+  const std::size_t at =
+      is_first && !piece.is_quoted ? place_of_tilde(piece.text, dialect_) : kNone;
+  if (at == kNone) return fields.text(piece.text, piece.is_quoted, globs);
+  std::string text = piece.text;
+  if (is_alone || text.find('/', at) != kNone) {
     if (at > 0) fields.text(text.substr(0, at), false, globs);
     text.erase(0, at);
     const Value home = tilde(text, s);
@@ -292,9 +294,9 @@ void Evaluator::plain_piece(const Piece& piece, bool is_first, bool is_alone, St
 void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
                        std::vector<Arg>& out) {
   Fields fields(span, out);
-  const auto found = s.variables.find("IFS");
-  static const Value kPlain = Value::exact(" \t\n");
-  const Value ifs = found == s.variables.end() ? kPlain : found->second.value;
+  const bool has_expansion = std::any_of(
+      pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.expansion != nullptr; });
+  const Value ifs = has_expansion ? variable("IFS", s) : Value();
   const bool has_ifs = ifs.is_known && ifs.set.size() == 1;
   const bool globs = !s.has_no_glob;
   for (std::size_t i = 0; i < pieces.size(); ++i) {

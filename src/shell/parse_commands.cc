@@ -227,10 +227,12 @@ bool Parser::try_assignment(std::vector<Assignment>& out, bool& is_one) {
   is_one = false;
   if (!is_name_here(0)) return true;
   const int begin = pos_;
-  Assignment found;
   int size = 0;
-  found.name = name_at(size);
+  std::string name = name_at(size);
   char c = look(size);
+  if (c != '=' && c != '+' && c != '[') return true;
+  Assignment found;
+  found.name = std::move(name);
   if (c == '[' && is_bash_like()) {
     Attempt attempt(*this);
     take(size + 1);

@@ -10,14 +10,17 @@ namespace wick::shell {
 bool Parser::try_redirect(std::vector<Redirect>& out, bool& is_one) {
   is_one = false;
   take(0);
-  if (zsh_number_range() > 0) return true;
+  const char first = look(0);
+  const bool may_be =
+      is_digit(first) || first == '{' || first == '&' || first == '<' || first == '>';
+  if (!may_be || zsh_number_range() > 0) return true;
   const int begin = pos_;
   Redirect found;
   int size = 0;
-  if (is_digit(look(0))) {
+  if (is_digit(first)) {
     while (is_digit(look(size)) && size < 6)
       ++size;
-  } else if (look(0) == '{' && is_name_start(look(1)) && is_bash_like()) {
+  } else if (first == '{' && is_name_start(look(1)) && is_bash_like()) {
     size = 1;
     found.variable = name_at(size);
     if (look(size) != '}') return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 
 #include "base/strings.h"
@@ -49,14 +50,14 @@ bool read_option(std::string_view token, Option& out) {
   return token.size() > 1 && token[0] == '-' && out.name.size() > begin;
 }
 
-// Calls f with each option whose text `may_be` accepts, until f returns false.
-template <class MayBe, class F>
-bool each_option_of(std::string_view options, const MayBe& may_be, const F& f) {
+// Calls f with each option until f returns false. False: an option is not well formed.
+template <class F>
+bool each_option(std::string_view options, const F& f) {
   while (!options.empty()) {
     const std::size_t space = options.find(' ');
     const std::string_view token = options.substr(0, space);
     options.remove_prefix(space == std::string_view::npos ? options.size() : space + 1);
-    if (token.empty() || !may_be(token)) continue;
+    if (token.empty()) continue;
     Option option;
     if (!read_option(token, option)) return false;
     if (!f(option)) return true;
@@ -64,10 +65,37 @@ bool each_option_of(std::string_view options, const MayBe& may_be, const F& f) {
   return true;
 }
 
+// The same for those whose text begins with `begin`.
 template <class F>
-bool each_option(std::string_view options, const F& f) {
-  return each_option_of(
-      options, [](std::string_view) { return true; }, f);
+void each_option_with(std::string_view options, std::string_view begin, const F& f) {
+  while (true) {
+    const void* const found = ::memmem(options.data(), options.size(), begin.data(), begin.size());
+    if (found == nullptr) return;
+    const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - options.data());
+    const std::string_view token = options.substr(at, options.find(' ', at) - at);
+    const bool is_begin = at == 0 || options[at - 1] == ' ';
+    Option option;
+    if (is_begin && read_option(token, option) && !f(option)) return;
+    options.remove_prefix(at + 1);
+    if (options.empty()) return;
+  }
+}
+
+// The same for flags and options of one letter that name `c`.
+template <class F>
+void each_option_of(std::string_view options, char c, const F& f) {
+  for (std::size_t at = 0; at < options.size();) {
+    std::size_t end = at;
+    bool has_letter = false;
+    while (end < options.size() && options[end] != ' ') {
+      has_letter = has_letter || (options[end] == c && end > at);
+      ++end;
+    }
+    Option option;
+    const std::string_view token = options.substr(at, end - at);
+    if (has_letter && !token.starts_with("--") && read_option(token, option) && !f(option)) return;
+    at = end + 1;
+  }
 }
 
 // "-x" of each character.
@@ -122,6 +150,7 @@ class Reader {
 Usage Reader::read() {
   bool is_ended = false;
   out_.items.reserve(argv_.size());
+  places_.reserve(argv_.size());
   while (at_ < argv_.size()) {
     const Arg& arg = argv_[at_];
     const bool is_known = arg.value.is_known;
@@ -162,8 +191,7 @@ void Reader::option(const Arg& arg) {
   // find-like words (-name) are rows with a name of several letters: tried first.
   bool found = false;
   if (has_effect('+') && text.size() > 2) {
-    const auto may_be = [&](std::string_view token) { return token.starts_with(text); };
-    each_option_of(row_.options, may_be, [&](const Option& o) {
+    each_option_with(row_.options, text, [&](const Option& o) {
       if (o.is_long || o.name != text ||
           (o.takes == ' ' && o.operand_role == ' ' && o.effect == ' '))
         return true;
@@ -181,8 +209,7 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
   Option match;
   int n = 0;
   bool is_exact = false;
-  const auto may_be = [&](std::string_view token) { return token.starts_with(name); };
-  each_option_of(row_.options, may_be, [&](const Option& o) {
+  each_option_with(row_.options, name, [&](const Option& o) {
     if (!o.is_long) return true;
     if (o.name == name) {
       match = o;
@@ -219,8 +246,7 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
   const std::string_view name = text.substr(0, equals);
   Option match;
   bool found = false;
-  const auto may_be = [&](std::string_view token) { return token.starts_with(name); };
-  each_option_of(row_.options, may_be, [&](const Option& o) {
+  each_option_with(row_.options, name, [&](const Option& o) {
     if (o.name != name || (equals != std::string_view::npos && o.takes == ' ')) return true;
     match = o;
     found = true;
@@ -242,10 +268,7 @@ void Reader::short_options(const Arg& arg, const std::string& text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     Option match;
     bool found = false;
-    const auto may_be = [&](std::string_view token) {
-      return token.find(text[i], 1) != std::string_view::npos && !token.starts_with("--");
-    };
-    each_option_of(row_.options, may_be, [&](const Option& o) {
+    each_option_of(row_.options, text[i], [&](const Option& o) {
       if (!is_short_of(o, text[i]) || (has_effect('+') && o.name.size() > 2 && o.takes != ' '))
         return true;
       match = o;
@@ -309,7 +332,7 @@ void Reader::place_operands() {
   if (drops_last_ && !spec.empty()) spec.remove_suffix(1);
   const std::size_t star = spec.find('*');
   const std::size_t n = places_.size();
-  out_.operands.reserve(n);
+  out_.n_operands = n;
   for (std::size_t i = 0; i < n; ++i) {
     char role = 'e';  // more operands than the row knows
     if (star == std::string_view::npos || star == 0) {
@@ -330,7 +353,6 @@ void Reader::place_operands() {
                                                     : role != '.' && role != 'y';
     if (operand_role_ != ' ' && is_for_role) role = operand_role_;
     out_.items.push_back({role, argv_[places_[i]]});
-    out_.operands.push_back(argv_[places_[i]]);
   }
 }
 

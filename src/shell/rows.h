@@ -11,6 +11,8 @@
 // effects   letters of kEffectLetters
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +66,9 @@ struct Usage {
   char rest_role = '.';
   bool is_help = false;                        // --help or --version: nothing else happens
   std::vector<std::string_view> options = {};  // names as the row spells them: "-n", "--number"
-  std::vector<Arg> operands = {};
+  std::size_t n_operands = 0;
+
+  std::span<const Item> operands() const noexcept { return std::span(items).last(n_operands); }
 
   bool has(std::string_view option) const noexcept;
 };
