@@ -149,11 +149,10 @@ constexpr auto kCommandSlots = [] {
 
 }  // namespace
 
-const Command* find_command(std::string_view name) noexcept {
+const Command* find_command(std::string_view name, const Row* row) noexcept {
   const std::size_t at = find_name(kCommandSlots, hash_of(name), std::size(kCommands),
                                    [&](std::size_t i) { return kCommands[i].name == name; });
   if (at < std::size(kCommands)) return &kCommands[at];
-  const Row* row = find_row(name);
   if (row == nullptr) return nullptr;
   static constexpr Command kInterpreter{"", Commands::interpreter};
   static constexpr Command kProject{"", Commands::project};

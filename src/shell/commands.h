@@ -90,7 +90,8 @@ struct Command {
   Stream (*run)(Evaluator& e, std::vector<Arg>& argv, State& s, const Stream& in);
 };
 
-const Command* find_command(std::string_view name) noexcept;
+// `row` is that of the name, or null.
+const Command* find_command(std::string_view name, const Row* row) noexcept;
 
 // Runs in the shell itself, whatever PATH says.
 bool is_builtin(std::string_view name) noexcept;

@@ -117,7 +117,7 @@ std::string sentence(EffectKind kind, Scope scope, const std::string& target, Re
 void Evaluator::touch_special(EffectKind kind, const std::string& path, const std::string& shown,
                               Span span) {
   if (kind == EffectKind::kReadsContent) {
-    const bool is_pattern = path.find_first_of("*?[") != std::string::npos;
+    const bool is_pattern = has_wildcard(path);
     if (is_credential(path, profile_.home) ||
         (is_pattern && may_be_credential(path, profile_.home)))
       add(EffectKind::kReadsCredentials, Scope::kNamed, shown, span,

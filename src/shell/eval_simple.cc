@@ -366,8 +366,9 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
                               const Stream& in) {
   if (dialect_ == Dialect::kZsh || dialect_ == Dialect::kFish) {
     const std::string own = (dialect_ == Dialect::kZsh ? "zsh:" : "fish:") + name;
-    if (const Command* command = find_command(own)) return command->run(*this, argv, s, in);
-    if (const Row* row = find_row(own)) return apply_row(*row, argv, 1, s, in);
+    const Row* const row = find_row(own);
+    if (const Command* command = find_command(own, row)) return command->run(*this, argv, s, in);
+    if (row != nullptr) return apply_row(*row, argv, 1, s, in);
   }
   const Row* const row = find_row(name);
   // The help of a tool with a language of its own; a shell and its builtins have rows' options.
@@ -376,7 +377,7 @@ Stream Evaluator::run_command(const std::string& name, std::vector<Arg>& argv, S
                          !is_builtin(name) && row->effects.find('+') != std::string_view::npos &&
                          row->effects.find('C') == std::string_view::npos;
   if (asks_help) return Stream::unknown();
-  if (const Command* command = find_command(name)) return command->run(*this, argv, s, in);
+  if (const Command* command = find_command(name, row)) return command->run(*this, argv, s, in);
   if (row != nullptr) return apply_row(*row, argv, 1, s, in);
   unknown(argv.front().span, name, cat("the command ", printable(name), " is not known"));
   return Stream::unknown();

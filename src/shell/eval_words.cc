@@ -172,6 +172,34 @@ bool expand_braces(const std::vector<Piece>& pieces, Words& out, int depth, bool
   return true;
 }
 
+// Nothing in it is expanded: most words are such texts.
+bool is_text(const std::vector<WordPart>& parts, bool is_quoted) {
+  return std::all_of(parts.begin(), parts.end(), [&](const WordPart& part) {
+    switch (part.kind) {
+      case PartKind::kLiteral:
+        return is_quoted || part.text.find_first_of("{~") == std::string::npos;
+      case PartKind::kEscape:
+      case PartKind::kSingle:
+        return true;
+      case PartKind::kDouble:
+        return is_text(part.parts, true);
+      default:
+        return false;
+    }
+  });
+}
+
+void add_text(const std::vector<WordPart>& parts, bool is_quoted, bool globs, Fields& fields) {
+  for (const WordPart& part : parts) {
+    if (part.kind == PartKind::kDouble) {
+      fields.text("", true, globs);
+      add_text(part.parts, true, globs, fields);
+    } else {
+      fields.text(part.text, is_quoted || part.kind != PartKind::kLiteral, globs);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
@@ -188,6 +216,11 @@ void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {
     assign(*word.array, s, false);
     out.push_back({.value = Value::exact(word.array->name + "="), .span = word.span});
     return;
+  }
+  if (dialect_ != Dialect::kZsh && is_text(word.parts, false)) {
+    Fields fields(word.span, out);
+    add_text(word.parts, false, !s.has_no_glob, fields);
+    return fields.end();
   }
   std::vector<Piece> pieces;
   pieces.reserve(word.parts.size());

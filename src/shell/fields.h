@@ -24,7 +24,7 @@ class Fields {
         a.value.prefix.empty() && !a.value.is_number && !a.value.is_below)
       a.is_unset_slash = true;
     append(a.value, text);
-    if (!is_quoted && globs && text.find_first_of("*?[") != std::string::npos) a.is_glob = true;
+    if (!is_quoted && globs && has_wildcard(text)) a.is_glob = true;
   }
 
   void value(const Value& v, bool is_many) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "shell/value.h"
+
 namespace wick::shell {
 
 std::string normal_path(std::string_view path, std::string_view cwd) {
@@ -90,10 +92,6 @@ constexpr std::array<std::string_view, 24> kDeep = {
     "/etc/ssh",         "/etc/pam.d",     "/etc/ssl",     "/etc/systemd", "/var/lib/dpkg",
     "/usr/lib/modules", "/etc/sudoers.d", "/private/etc", "/private/var"};
 
-bool has_glob(std::string_view text) noexcept {
-  return text.find_first_of("*?[") != std::string_view::npos;
-}
-
 bool is_home(std::string_view path, std::string_view home) {
   if (!home.empty() && path == home) return true;
   if (path == "/root") return true;
@@ -140,7 +138,7 @@ Glob split_glob(std::string_view path) {
     std::size_t end = path.find('/', at + (path[at] == '/'));
     end = std::min(end, path.size());
     const std::string_view component = path.substr(at, end - at);
-    if (has_glob(component)) {
+    if (has_wildcard(component)) {
       out.folder = path.substr(0, at);
       std::string_view name = component;
       if (name.starts_with('/')) name.remove_prefix(1);
@@ -205,7 +203,7 @@ Scope scope_of_glob(std::string_view path, Reach reach, const Folders& folders) 
 
 Scope scope_of(std::string_view path, Reach reach, const Folders& folders) {
   if (is_sink(path)) return Scope::kNone;
-  if (reach.is_glob && has_glob(path)) return scope_of_glob(path, reach, folders);
+  if (reach.is_glob && has_wildcard(path)) return scope_of_glob(path, reach, folders);
   if (is_device(path)) return Scope::kDevice;
   const bool is_tree_root = is_system_tree(path) || is_home(path, folders.home);
   if (is_tree_root) {

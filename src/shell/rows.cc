@@ -23,13 +23,17 @@ struct Option {
   bool drops_first = false, drops_last = false;
 };
 
+bool ends_name(char c) {
+  return c == ':' || c == '=' || c == '?' || c == '@' || c == '!' || c == '#' || c == '$';
+}
+
 bool read_option(std::string_view token, Option& out) {
   out = {};
   out.is_long = token.starts_with("--");
   const std::size_t begin = out.is_long ? 2 : 1;
-  std::size_t at = token.find_first_of(":=?@!#$", begin);
-  // `-?` is an option of some.
-  if (!out.is_long && at == 1) at = token.find_first_of(":=@!#$", begin + 1);
+  std::size_t at = 2;  // any character may be a letter: -# and -?
+  while (at < token.size() && !ends_name(token[at]))
+    ++at;
   out.name = token.substr(0, at);
   while (at < token.size()) {
     const char c = token[at++];

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,14 @@ struct Arg {
 
 // Text that is not known and becomes several words: `$(cat f)` may be "a -o b".
 bool may_be_many_options(const Arg& arg) noexcept;
+
+// Whether a pattern of file names may stand in `text`.
+inline bool has_wildcard(std::string_view text) noexcept {
+  for (const char c : text) {
+    if (c == '*' || c == '?' || c == '[') return true;
+  }
+  return false;
+}
 
 // What comes through a pipe or lies in a file.
 struct Stream {
