@@ -204,6 +204,10 @@ namespace {
 // Bytes that a terminal or reader takes for something else: control characters, Unicode blanks,
 // characters without width, bidirectional controls, broken UTF-8.
 bool is_misleading(std::string_view text) {
+  const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t';
+  });
+  if (is_plain) return false;
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c < 0x80) {

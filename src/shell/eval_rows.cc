@@ -119,7 +119,8 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   }
   std::string effects;
   for (const char letter : row.effects) {
-    if (std::string_view("bygKNRECVDe=+-").find(letter) == std::string_view::npos)
+    if (letter != '+' && letter != '-' &&
+        std::string_view("bygKNRECVDe=").find(letter) == std::string_view::npos)
       effects += letter;
   }
   if (row.effects.find('g') != std::string_view::npos) effects += 'g';

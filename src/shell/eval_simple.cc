@@ -298,6 +298,7 @@ Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) 
 namespace {
 
 std::string_view system_name_of(std::string_view path) {
+  if (!path.starts_with('/')) return "";
   for (const std::string_view folder : {"/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"}) {
     if (path.starts_with(folder) && path.find('/', folder.size()) == std::string_view::npos)
       return path.substr(folder.size());
@@ -321,8 +322,10 @@ void Evaluator::note_call(const std::string& name, const std::vector<Arg>& argv)
     const std::string_view plain = system_name_of(name);
     call.argv.reserve(argv.size());
     call.argv.emplace_back(plain.empty() ? name : std::string(plain));
-    for (std::size_t i = 1; i < argv.size(); ++i)
-      call.argv.push_back(argv[i].is_exact() ? std::optional(argv[i].text()) : std::nullopt);
+    for (std::size_t i = 1; i < argv.size(); ++i) {
+      std::optional<std::string>& word = call.argv.emplace_back();
+      if (argv[i].is_exact()) word = argv[i].text();
+    }
   }
   if (made_.empty() || !(made_.back() == call)) made_.push_back(std::move(call));
 }

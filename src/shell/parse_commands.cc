@@ -1,4 +1,6 @@
 // Lists, pipelines, simple commands and assignments.
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "base/strings.h"
@@ -7,6 +9,9 @@
 namespace wick::shell {
 
 bool Parser::parse_all(std::vector<Node>& out) {
+  constexpr std::ptrdiff_t kMost = 64;
+  out.reserve(
+      static_cast<std::size_t>(std::min(1 + std::count(text_.begin(), text_.end(), '\n'), kMost)));
   if (!newlines() || !list(out)) return false;
   return at_end() || unexpected();
 }

@@ -105,7 +105,8 @@ bool is_home(std::string_view path, std::string_view home) {
 
 bool is_system_tree(std::string_view path) {
   if (path == "/") return true;
-  if (!path.starts_with('/')) return false;
+  constexpr std::size_t kLongest = 16;  // "/usr/lib/modules"
+  if (!path.starts_with('/') || path.size() > kLongest) return false;
   const auto is = [&](std::string_view tree) { return path == tree; };
   return std::any_of(kTops.begin(), kTops.end(), is) || std::any_of(kDeep.begin(), kDeep.end(), is);
 }

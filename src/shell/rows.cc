@@ -123,16 +123,14 @@ bool is_short_of(const Option& option, char c) {
 class Reader {
  public:
   Reader(const Row& row, const std::vector<Arg>& argv, std::size_t first)
-      : row_(row), argv_(argv), at_(first) {}
+      : row_(row), argv_(argv), at_(first), stop_(row.operands.find_first_of("cv")) {}
 
   Usage read();
 
  private:
   bool has_effect(char c) const { return row_.effects.find(c) != std::string_view::npos; }
 
-  bool stops_at_operand() const {
-    return has_effect('-') || row_.operands.find_first_of("cv") != std::string_view::npos;
-  }
+  bool stops_at_operand() const { return has_effect('-') || stop_ != std::string_view::npos; }
 
   void option(const Arg& arg);
   void long_option(const Arg& arg, const std::string& text);
@@ -145,6 +143,7 @@ class Reader {
   const Row& row_;
   const std::vector<Arg>& argv_;
   std::size_t at_;
+  std::size_t stop_;  // the operand behind which a command or a verb's own words stand
   Usage out_;
   std::vector<std::size_t> places_;  // of operands in argv
   char operand_role_ = ' ';
@@ -153,6 +152,7 @@ class Reader {
 
 Usage Reader::read() {
   bool is_ended = false;
+  const bool stops = stops_at_operand();
   out_.items.reserve(argv_.size());
   places_.reserve(argv_.size());
   while (at_ < argv_.size()) {
@@ -171,13 +171,12 @@ Usage Reader::read() {
       unknown_word(arg);
     }
     places_.push_back(at_++);
-    if (stops_at_operand()) {
+    if (stops) {
       const std::size_t n = places_.size();
-      const std::size_t stop = row_.operands.find_first_of("cv");
-      if (has_effect('-') || n > stop) is_ended = true;
-      if (stop != std::string_view::npos && n == stop + 1) {
+      if (has_effect('-') || n > stop_) is_ended = true;
+      if (stop_ != std::string_view::npos && n == stop_ + 1) {
         out_.rest = places_.back();
-        out_.rest_role = row_.operands[stop];
+        out_.rest_role = row_.operands[stop_];
         places_.pop_back();
         break;
       }
@@ -267,7 +266,7 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
 }
 
 void Reader::short_options(const Arg& arg, const std::string& text) {
-  const bool takes_numbers = row_.options.find("-0 ") == 0;  // head -20
+  const bool takes_numbers = row_.options.starts_with("-0 ");  // head -20
   if (takes_numbers && text.find_first_not_of("0123456789", 1) == std::string::npos) return;
   for (std::size_t i = 1; i < text.size(); ++i) {
     Option match;
@@ -330,8 +329,7 @@ void Reader::unknown_word(const Arg& arg) {
 void Reader::place_operands() {
   std::string roles;
   std::string_view spec = row_.operands;
-  if (const std::size_t stop = spec.find_first_of("cv"); stop != std::string_view::npos)
-    spec = spec.substr(0, stop);
+  if (stop_ != std::string_view::npos) spec = spec.substr(0, stop_);
   if (drops_first_ && !spec.empty()) spec.remove_prefix(1);
   if (drops_last_ && !spec.empty()) spec.remove_suffix(1);
   const std::size_t star = spec.find('*');
