@@ -39,6 +39,18 @@ bool sets_owner_rights(std::string_view mode) {  // setuid, setgid
                       mode.find_first_of("+=") != std::string_view::npos);
 }
 
+// The row's letters of effects of the command itself; `g` is the last.
+std::string own_effects(const Row& row) {
+  std::string effects;
+  for (const char letter : row.effects) {
+    if (letter != '+' && letter != '-' &&
+        std::string_view("bygKNRECVDe=").find(letter) == std::string_view::npos)
+      effects += letter;
+  }
+  if (row.effects.find('g') != std::string_view::npos) effects += 'g';
+  return effects;
+}
+
 }  // namespace
 
 void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
@@ -117,17 +129,10 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     is_user_scope_ = outer_scope;
     return out;
   }
-  std::string effects;
-  for (const char letter : row.effects) {
-    if (letter != '+' && letter != '-' &&
-        std::string_view("bygKNRECVDe=").find(letter) == std::string_view::npos)
-      effects += letter;
-  }
-  if (row.effects.find('g') != std::string_view::npos) effects += 'g';
   const bool is_print_only = std::any_of(usage.effects.begin(), usage.effects.end(),
                                          [](const auto& effect) { return effect.first == '0'; });
   const bool is_user = usage.has("--user") || is_user_scope_;
-  for (char letter : effects) {
+  for (char letter : own_effects(row)) {
     if (letter == 'S' && is_user) letter = 's';
     if (!is_print_only) apply_effect(letter, span, name);
     if (!is_print_only && letter == 'j') look_into_written_files(span);
