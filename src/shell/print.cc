@@ -437,7 +437,9 @@ std::string print(const Script& script) {
   if (script.dialect == Dialect::kFish) return print_fish(script.body);
   Printer printer;
   printer.list(script.body);
-  return printer.take();
+  std::string text = printer.take();
+  if (text.starts_with('^')) text.insert(0, " ");  // `^old^new` of a typed line
+  return text;
 }
 
 std::string print(const Node& node, Dialect dialect) {
