@@ -177,7 +177,8 @@ bool is_text(const std::vector<WordPart>& parts, bool is_quoted) {
   return std::all_of(parts.begin(), parts.end(), [&](const WordPart& part) {
     switch (part.kind) {
       case PartKind::kLiteral:
-        return is_quoted || part.text.find_first_of("{~") == std::string::npos;
+        return is_quoted || std::none_of(part.text.begin(), part.text.end(),
+                                         [](char c) { return c == '{' || c == '~'; });
       case PartKind::kEscape:
       case PartKind::kSingle:
         return true;

@@ -140,7 +140,7 @@ bool Parser::at_list_end() {
   if (c == ';') return look(1) == ';' || look(1) == '&' || (look(1) == '|' && is_zsh());
   static constexpr std::string_view kEnds[] = {"then", "elif", "else", "fi",
                                                "do",   "done", "esac", "}"};
-  if (std::string_view("tefd}").find(c) == std::string_view::npos) return false;
+  if (c != 't' && c != 'e' && c != 'f' && c != 'd' && c != '}') return false;
   const std::string text = ahead();
   const std::string_view word = text;
   for (const std::string_view end : kEnds) {

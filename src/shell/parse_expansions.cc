@@ -43,7 +43,7 @@ bool Parser::dollar(std::vector<WordPart>& out, In in) {
     named.parameter->name = c;
     take();
   } else {
-    literal(out, '$', begin);
+    literal(out, "$", begin);
     return true;
   }
   named.span = span_from(begin);

@@ -95,11 +95,12 @@ bool Parser::ends(In in, int parens) const {
   return true;
 }
 
-void Parser::literal(std::vector<WordPart>& out, char c, int begin) {
+void Parser::literal(std::vector<WordPart>& out, std::string_view text, int begin) {
   if (out.empty() || out.back().kind != PartKind::kLiteral) {
-    out.emplace_back(PartKind::kLiteral, span_from(begin));
+    out.emplace_back(PartKind::kLiteral, span_from(begin), std::string(text));
+    return;
   }
-  out.back().text += c;
+  out.back().text += text;
   out.back().span.end = span_from(begin).end;
 }
 
@@ -131,7 +132,7 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
         const int begin = pos_;
         const char range = cur();
         take();
-        literal(out, range, begin);
+        literal(out, {&range, 1}, begin);
       }
       return true;
     }
@@ -153,22 +154,19 @@ bool Parser::part(std::vector<WordPart>& out, In in, int& parens) {
   if (counts_braces && c == '}') --parens;
   if (in == In::kOffset && c == '?') ++parens;  // a ? b : c, whose : does not end the offset
   if (in == In::kOffset && c == ':') --parens;
-  take();
-  literal(out, c, begin);
-  plain_run(out.back());
+  if (is_continued_) {
+    take();
+    literal(out, {&c, 1}, begin);
+  } else {  // with the characters behind it that mean themselves
+    std::size_t end = static_cast<std::size_t>(pos_) + 1;
+    while (end < text_.size() && is_plain(text_[end]))
+      ++end;
+    const std::string_view run =
+        text_.substr(static_cast<std::size_t>(pos_), end - static_cast<std::size_t>(pos_));
+    pos_ = static_cast<int>(end);
+    literal(out, run, begin);
+  }
   return true;
-}
-
-// More characters of a literal that mean themselves.
-void Parser::plain_run(WordPart& literal) {
-  const auto begin = static_cast<std::size_t>(pos_);
-  std::size_t end = begin;
-  while (end < text_.size() && is_plain(text_[end]))
-    ++end;
-  if (end == begin) return;
-  literal.text += text_.substr(begin, end - begin);
-  pos_ = static_cast<int>(end);
-  literal.span.end = span_from(pos_).end;
 }
 
 bool Parser::backslash(std::vector<WordPart>& out, In in) {
@@ -184,7 +182,7 @@ bool Parser::backslash(std::vector<WordPart>& out, In in) {
   }
   ++pos_;
   if (!is_escape) {
-    literal(out, '\\', begin);
+    literal(out, "\\", begin);
     return true;
   }
   if (next != '\0') ++pos_;

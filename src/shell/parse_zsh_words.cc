@@ -62,7 +62,7 @@ bool Parser::zsh_dollar(std::vector<WordPart>& out, In in, int begin) {
   const char first = look(at + (has_length ? 1 : 0));
   const bool is_name = is_name_start(first) || is_digit(first);
   if (!is_name && !is_one_of(first, kSpecials)) {
-    literal(out, '$', begin);
+    literal(out, "$", begin);
     return true;
   }
   for (int i = 0; i < at; ++i) {

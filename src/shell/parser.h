@@ -89,8 +89,7 @@ class Parser {
   bool part(std::vector<WordPart>& out, In in, int& parens);
   bool ends(In in, int parens) const;
   bool backslash(std::vector<WordPart>& out, In in);
-  void literal(std::vector<WordPart>& out, char c, int begin);
-  void plain_run(WordPart& literal);
+  void literal(std::vector<WordPart>& out, std::string_view text, int begin);
   void give_back_brace(Word& out);
   bool single_quote(std::vector<WordPart>& out);
   bool double_quote(std::vector<WordPart>& out, PartKind kind, int begin);

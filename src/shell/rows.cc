@@ -140,12 +140,13 @@ class Reader {
   void unknown_word(const Arg& arg);
   void place_operands();
 
+  static constexpr char kOperand = '\0';  // the role of an operand until all are there
+
   const Row& row_;
   const std::vector<Arg>& argv_;
   std::size_t at_;
   std::size_t stop_;  // the operand behind which a command or a verb's own words stand
   Usage out_;
-  std::vector<std::size_t> places_;  // of operands in argv
   char operand_role_ = ' ';
   bool drops_first_ = false, drops_last_ = false;
 };
@@ -154,7 +155,6 @@ Usage Reader::read() {
   bool is_ended = false;
   const bool stops = stops_at_operand();
   out_.items.reserve(argv_.size());
-  places_.reserve(argv_.size());
   while (at_ < argv_.size()) {
     const Arg& arg = argv_[at_];
     const bool is_known = arg.value.is_known;
@@ -170,17 +170,15 @@ Usage Reader::read() {
       }
       unknown_word(arg);
     }
-    places_.push_back(at_++);
-    if (stops) {
-      const std::size_t n = places_.size();
-      if (has_effect('-') || n > stop_) is_ended = true;
-      if (stop_ != std::string_view::npos && n == stop_ + 1) {
-        out_.rest = places_.back();
-        out_.rest_role = row_.operands[stop_];
-        places_.pop_back();
-        break;
-      }
+    if (out_.n_operands == stop_) {
+      out_.rest = at_;
+      out_.rest_role = row_.operands[stop_];
+      break;
     }
+    out_.items.push_back({kOperand, arg});
+    ++out_.n_operands;
+    ++at_;
+    if (stops && (has_effect('-') || out_.n_operands > stop_)) is_ended = true;
   }
   place_operands();
   return std::move(out_);
@@ -327,14 +325,15 @@ void Reader::unknown_word(const Arg& arg) {
 }
 
 void Reader::place_operands() {
-  std::string roles;
+  const auto is_option = [](const Usage::Item& item) { return item.role != kOperand; };
+  if (!std::is_partitioned(out_.items.begin(), out_.items.end(), is_option))
+    std::stable_partition(out_.items.begin(), out_.items.end(), is_option);
   std::string_view spec = row_.operands;
   if (stop_ != std::string_view::npos) spec = spec.substr(0, stop_);
   if (drops_first_ && !spec.empty()) spec.remove_prefix(1);
   if (drops_last_ && !spec.empty()) spec.remove_suffix(1);
   const std::size_t star = spec.find('*');
-  const std::size_t n = places_.size();
-  out_.n_operands = n;
+  const std::size_t n = out_.n_operands;
   for (std::size_t i = 0; i < n; ++i) {
     char role = 'e';  // more operands than the row knows
     if (star == std::string_view::npos || star == 0) {
@@ -354,11 +353,12 @@ void Reader::place_operands() {
                              : operand_role_ == 'C' ? true
                                                     : role != '.' && role != 'y';
     if (operand_role_ != ' ' && is_for_role) role = operand_role_;
-    out_.items.push_back({role, argv_[places_[i]]});
+    out_.items[out_.items.size() - n + i].role = role;
   }
 }
 
 bool is_named(const Row& row, std::string_view name) noexcept {
+  if (row.name == name) return true;
   bool out = false;
   each_name(row, [&](std::string_view one) { out = out || one == name; });
   return out;
