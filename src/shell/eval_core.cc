@@ -61,9 +61,10 @@ Folders Evaluator::folders_at(std::string_view cwd) const {
 
 std::string Evaluator::shown(const std::string& path, const State& s) const {
   if (s.cwd.size() != 1 || s.cwd[0] == "/") return path;
-  const std::string folder = s.cwd[0] + "/";
-  if (path.starts_with(folder)) return path.substr(folder.size());
-  return path == s.cwd[0] ? "." : path;
+  const std::string& folder = s.cwd[0];
+  if (!path.starts_with(folder)) return path;
+  if (path.size() == folder.size()) return ".";
+  return path[folder.size()] == '/' ? path.substr(folder.size() + 1) : path;
 }
 
 namespace {
@@ -94,21 +95,33 @@ bool writes(EffectKind kind) {
          kind != EffectKind::kReadsCredentials;
 }
 
-std::string sentence(EffectKind kind, Scope scope, const std::string& target, Reach reach) {
+std::string sentence(EffectKind kind, Scope scope, std::string_view target, Reach reach) {
   const std::string_view verb = verb_of(kind);
+  std::string out;
+  out.reserve(verb.size() + target.size() + 32);  // one allocation: there is one for each path
+  out += verb;
   switch (scope) {
     case Scope::kTree:
-      return cat(verb, " everything below ", target);
+      out += " everything below ";
+      break;
     case Scope::kCwdAll:
-      return cat(verb, " everything in ", target == "." ? "the working directory" : target);
+      out += " everything in ";
+      if (target == ".") target = "the working directory";
+      break;
     case Scope::kDevice:
-      return cat(verb, " the device ", target);
+      out += " the device ";
+      break;
     case Scope::kUnknown:
-      return cat(verb, " files that are not known");
+      out += " files that are not known";
+      return out;
     default:
-      if (reach.is_glob || reach.is_narrowed) return cat(verb, " files matching ", target);
-      return cat(verb, " ", target, reach.is_tree ? " and what is below" : "");
+      out += reach.is_glob || reach.is_narrowed ? " files matching " : " ";
+      out += target;
+      if (reach.is_tree && !reach.is_glob && !reach.is_narrowed) out += " and what is below";
+      return out;
   }
+  out += target;
+  return out;
 }
 
 }  // namespace

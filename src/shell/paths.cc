@@ -311,27 +311,13 @@ bool is_credential(std::string_view path, std::string_view home) noexcept {
   static_cast<void>(home);
   if (path.ends_with(".pub") || path.ends_with("/known_hosts") || path.ends_with("/.ssh/config"))
     return false;
-  return has_part(path, {"/.ssh/",
-                         "/.gnupg/",
-                         "/.aws/",
-                         "/.azure/",
-                         "/.config/gcloud",
-                         "/.kube/",
-                         "/.docker/config.json",
-                         "/.mozilla/",
-                         "/google-chrome/",
-                         "/chromium/",
-                         "/.password-store",
-                         "/Login Data",
-                         "/cookies.sqlite",
-                         "/key4.db",
-                         "/logins.json",
-                         "/keyrings/",
-                         "/Keychains/",
-                         "/etc/ssl/private",
-                         "/etc/ssh/ssh_host",
-                         "/.config/gh/hosts",
-                         "/secrets/"}) ||
+  const bool has_hidden = path.find("/.") != std::string_view::npos;
+  return (has_hidden && has_part(path, {"/.ssh/", "/.gnupg/", "/.aws/", "/.azure/",
+                                        "/.config/gcloud", "/.kube/", "/.docker/config.json",
+                                        "/.mozilla/", "/.password-store", "/.config/gh/hosts"})) ||
+         has_part(path, {"/google-chrome/", "/chromium/", "/Login Data", "/cookies.sqlite",
+                         "/key4.db", "/logins.json", "/keyrings/", "/Keychains/",
+                         "/etc/ssl/private", "/etc/ssh/ssh_host", "/secrets/"}) ||
          ends_with_any(path, {"/etc/shadow",   "/etc/gshadow",
                               "/etc/sudoers",  "/.netrc",
                               "/.pgpass",      "/.git-credentials",
