@@ -191,6 +191,7 @@ void Printer::redirect(const Redirect& r) {
     return;
   }
   if (!r.here_doc->is_quoted) {
+    if (r.here_doc->delimiter.starts_with('-')) out_ += ' ';  // `<<-` is another operator
     out_ += r.here_doc->delimiter;
   } else {
     for (const char c : r.here_doc->delimiter)
