@@ -187,7 +187,9 @@ void Printer::redirect(const Redirect& r) {
     const bool is_process =
         !r.target.parts.empty() && r.target.parts.front().kind == PartKind::kProcessSub;
     if (is_process) out_ += ' ';
+    const std::size_t at = out_.size();
     word(r.target);
+    if (std::string_view(out_).substr(at).starts_with('!')) out_.insert(at, " ");  // zsh's `>!`
     return;
   }
   if (!r.here_doc->is_quoted) {
