@@ -180,8 +180,13 @@ void Printer::redirect(const Redirect& r) {
                                          ">&", "<<", "<<-", "<<<", "&>", "&>>"};
   if (!r.variable.empty()) out_ += "{" + r.variable + "}";
   if (r.fd >= 0) out_ += std::to_string(r.fd);
-  // zsh's `2>>&f`: in `2&>>f` the number would be a word.
-  out_ += r.fd >= 0 && r.op == RedirectOp::kBothAppend ? ">>&" : kOps[static_cast<int>(r.op)];
+  // zsh's `2>>&f` and `2>&|f`: in `2&>f` the number would be a word.
+  if (r.fd >= 0 && r.op == RedirectOp::kBothAppend)
+    out_ += ">>&";
+  else if (r.fd >= 0 && r.op == RedirectOp::kBoth)
+    out_ += ">&|";
+  else
+    out_ += kOps[static_cast<int>(r.op)];
   if (!r.here_doc) {
     // `<<(…)` would be a here-document.
     const bool is_process =
