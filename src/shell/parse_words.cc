@@ -12,6 +12,24 @@ bool is_quoted_text(In in) noexcept {  // only \ $ ` " are special
   return in == In::kDouble || in == In::kHereDoc || in == In::kBraceDouble;
 }
 
+// Whether the word ends in a brace that closes none of its own.
+bool ends_in_brace(const Word& word) {
+  if (word.parts.empty() || word.parts.back().kind != PartKind::kLiteral ||
+      word.parts.back().text.back() != '}')
+    return false;
+  int open = 0;
+  bool is_matched = true;
+  for (const WordPart& part : word.parts) {
+    if (part.kind != PartKind::kLiteral) continue;
+    for (const char c : part.text) {
+      if (c == '{') ++open;
+      if (c == '}') is_matched = open > 0;
+      if (c == '}' && open > 0) --open;
+    }
+  }
+  return !is_matched;
+}
+
 }  // namespace
 
 bool Parser::parse_text(std::vector<WordPart>& out, In in) {
@@ -21,31 +39,22 @@ bool Parser::parse_text(std::vector<WordPart>& out, In in) {
 bool Parser::word(Word& out, In in) {
   const int begin = pos_;
   if (!count() || !parts(out.parts, in)) return false;
-  if (is_zsh() && in == In::kWord) give_back_brace(out);
+  if (is_zsh() && in == In::kWord && !give_back_brace(out)) return false;
   out.span = span_from(begin);
   return !out.parts.empty() || unexpected();
 }
 
-// zsh: `hi}` is the word `hi` and the end of a group, unless the brace closes one of the word.
-void Parser::give_back_brace(Word& out) {
-  if (out.parts.empty() || out.parts.back().kind != PartKind::kLiteral) return;
+// zsh: `hi}` is the word `hi` and the end of a group. `hi}}` is refused: in a line of its own,
+// `hi}` would end the group.
+bool Parser::give_back_brace(Word& out) {
+  const bool is_brace = out.parts.size() == 1 && out.parts.front().text == "}";
+  if (is_brace || !ends_in_brace(out)) return true;
   std::string& last = out.parts.back().text;
-  if (last.back() != '}' || (out.parts.size() == 1 && last.size() == 1)) return;
-  int open = 0;
-  bool is_matched = true;
-  for (const WordPart& part : out.parts) {
-    if (part.kind != PartKind::kLiteral) continue;
-    for (const char c : part.text) {
-      if (c == '{') ++open;
-      if (c == '}') is_matched = open > 0;
-      if (c == '}' && open > 0) --open;
-    }
-  }
-  if (is_matched) return;
   --pos_;
   last.pop_back();
   --out.parts.back().span.end;
   if (last.empty()) out.parts.pop_back();
+  return !ends_in_brace(out) || fail(pos_ - 1, "two closing braces at the end of a word");
 }
 
 bool Parser::parts(std::vector<WordPart>& out, In in) {

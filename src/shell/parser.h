@@ -90,7 +90,7 @@ class Parser {
   bool ends(In in, int parens) const;
   bool backslash(std::vector<WordPart>& out, In in);
   void literal(std::vector<WordPart>& out, std::string_view text, int begin);
-  void give_back_brace(Word& out);
+  bool give_back_brace(Word& out);
   bool single_quote(std::vector<WordPart>& out);
   bool double_quote(std::vector<WordPart>& out, PartKind kind, int begin);
   bool ansi_quote(std::vector<WordPart>& out, int begin);
