@@ -29,6 +29,7 @@ class Printer {
   void parameter(const Parameter& p);
   void simple(const Node& node);
   void assignment(const Assignment& a);
+  void redirects(const Node& node);
   void redirect(const Redirect& r);
   void compound(const Node& node);
   void inner(const std::vector<Node>& nodes);
@@ -96,6 +97,7 @@ void Printer::node(const Node& node) {
         out_ += ' ';
         word(w);
       }
+      redirects(node);
       return;
     case NodeKind::kCoproc:
       out_ += "coproc ";
@@ -104,10 +106,14 @@ void Printer::node(const Node& node) {
       return;
     default:
       compound(node);
-      for (const Redirect& r : node.redirects) {
-        out_ += ' ';
-        redirect(r);
-      }
+      redirects(node);
+  }
+}
+
+void Printer::redirects(const Node& node) {
+  for (const Redirect& r : node.redirects) {
+    out_ += ' ';
+    redirect(r);
   }
 }
 
@@ -136,18 +142,18 @@ void Printer::simple(const Node& node) {
     while (n_before < node.redirects.size() && node.redirects[n_before].span.begin < first)
       ++n_before;
   }
-  const auto redirects = [&](std::size_t from, std::size_t to) {
+  const auto some_redirects = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
       space();
       redirect(node.redirects[i]);
     }
   };
-  redirects(0, n_before);
+  some_redirects(0, n_before);
   for (const Word& w : node.words) {
     space();
     word(w);
   }
-  redirects(n_before, node.redirects.size());
+  some_redirects(n_before, node.redirects.size());
 }
 
 void Printer::assignment(const Assignment& a) {
