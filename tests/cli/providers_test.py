@@ -152,7 +152,7 @@ class Providers(unittest.TestCase):
         Upstream.status = 401
         self.configure(**{"tokens_over = 3000": "tokens_over = 0",
                           'to = ["openai/gpt-4o-mini"]': f'to = ["openai/gpt-4o-mini", "local/{self.home.model}"]'})
-        said = json.loads(self.run_wick("run", "auto", "a", "-n", "4", "--json")[0])
+        said = json.loads(self.run_wick("run", "auto", "a", "-n", "4", "--temp", "0", "--json")[0])
         self.assertEqual((said["parameters"]["route"]["value"], said["usage"]["generated_tokens"]), ("route 1", 4))
         self.assertEqual(len(Upstream.asked), 1)
 
