@@ -76,7 +76,7 @@ Result<int> stop_model(const LoadedFlags& o) {
 
 std::shared_ptr<LoadedFlags> options_of(Flags& flags) {
   const auto o = std::make_shared<LoadedFlags>();
-  o->settings.add(flags, {"server.port"});
+  o->settings.add_port(flags);
   flags.text("--url", o->url, "address of the server; default http://127.0.0.1:PORT");
   flags.text("--api-key", o->key, "API key, if the server has keys");
   return o;

@@ -49,28 +49,34 @@ void OptionFlags::add_file(Flags& flags) {
       .text("--config", file_, "read this file instead of those of `wick config path`");
 }
 
-void OptionFlags::add(Flags& flags, const Option& row, const std::string& names) {
+void OptionFlags::add(Flags& flags, const Option& row, const std::string& names,
+                      const std::string& help) {
   add_file(flags);
   Flags group = flags.group(row.group, row.is_common);
   const auto set = [this, &row](const std::string& text) { given_.emplace_back(&row, text); };
   if (row.kind == OptionKind::kBoolean) {
-    group.toggle(names, help_of(row), [set](bool is_on) { set(is_on ? "true" : "false"); });
+    group.toggle(names, help, [set](bool is_on) { set(is_on ? "true" : "false"); });
     return;
   }
-  group.setting(names, type_of(row), row.kind == OptionKind::kTexts, help_of(row), set);
+  group.setting(names, type_of(row), row.kind == OptionKind::kTexts, help, set);
 }
 
 void OptionFlags::add(Flags& flags, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     const Option* const row = find_option(key);
     WICK_CHECK(row != nullptr, "the key is in the table of settings");
-    add(flags, *row, row->flags);
+    add(flags, *row, row->flags, help_of(*row));
   }
+}
+
+void OptionFlags::add_port(Flags& flags) {
+  const Option& row = *find_option("server.port");
+  add(flags, row, row.flags, cat("port of the server (default ", to_toml(row.fallback), ")"));
 }
 
 void OptionFlags::add_model(Flags& flags, bool is_positional) {
   const Option& row = *find_option("local.model_path");
-  add(flags, row, is_positional ? cat("MODEL,", row.flags) : row.flags);
+  add(flags, row, is_positional ? cat("MODEL,", row.flags) : row.flags, help_of(row));
   add(flags, {"hub.offline"});
 }
 
@@ -78,13 +84,13 @@ void OptionFlags::add_tables(Flags& flags, std::initializer_list<std::string_vie
   for (const Option& row : options()) {
     const auto is_in = [&](std::string_view table) { return row.key.starts_with(table); };
     if (row.key != "local.model_path" && std::any_of(tables.begin(), tables.end(), is_in))
-      add(flags, row, row.flags);
+      add(flags, row, row.flags, help_of(row));
   }
 }
 
 void OptionFlags::add_all(Flags& flags) {
   for (const Option& row : options())
-    add(flags, row, row.flags);
+    add(flags, row, row.flags, help_of(row));
 }
 
 Result<Config> OptionFlags::resolve() const {

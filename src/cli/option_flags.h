@@ -25,6 +25,7 @@ class OptionFlags {
   OptionFlags& operator=(const OptionFlags&) = delete;
 
   void add(Flags& flags, std::initializer_list<std::string_view> keys);
+  void add_port(Flags& flags);                       // of a server that runs already
   void add_model(Flags& flags, bool is_positional);  // MODEL or -m/--model, and --offline
   // All rows of these tables ("generation.") but the model, which add_model() has.
   void add_tables(Flags& flags, std::initializer_list<std::string_view> tables);
@@ -34,7 +35,7 @@ class OptionFlags {
   Result<Config> resolve() const;  // after the parsing
 
  private:
-  void add(Flags& flags, const Option& row, const std::string& names);
+  void add(Flags& flags, const Option& row, const std::string& names, const std::string& help);
 
   std::vector<std::pair<const Option*, std::string>> given_;
   std::string file_;

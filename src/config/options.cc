@@ -109,12 +109,13 @@ void add_local(std::vector<Option>& table) {
                    .max = 1024,
                    .flags = "-t,--threads",
                    .help = "CPU threads; 0 = as many as this process may use"});
-  table.push_back({.key = "local.context",
-                   .kind = kInteger,
-                   .fallback = std::int64_t{0},
-                   .max = kMaxContext,
-                   .flags = "-c,--context,--ctx-size",
-                   .help = "context size in tokens; 0 = the model's, if --kv-limit holds it"});
+  table.push_back(
+      {.key = "local.context",
+       .kind = kInteger,
+       .fallback = std::int64_t{0},
+       .max = kMaxContext,
+       .flags = "-c,--context,--ctx-size",
+       .help = "context size in tokens; 0 = the model's, reduced to what --kv-limit holds"});
 }
 
 void add_memory_limit(std::vector<Option>& table) {

@@ -191,7 +191,7 @@ class Parser : private GrammarText {
     if (c == '(') return group(depth, ")", 1, 1);
     if (is_iso_ && c == '[') return group(depth, "]", 0, 1);
     if (is_iso_ && c == '{') return group(depth, "}", 0, regex::kUnbounded);
-    if (c == '[') return bracket();
+    if (c == '[') return bracket([this] { return class_character("]"); });
     if (!is_iso_ && c == '.') {
       ++at_;
       return add({.kind = Kind::kClass, .set = regex::CodePoints::all()});
@@ -244,24 +244,6 @@ class Parser : private GrammarText {
     if (at_ == begin || value > regex::kLastCodePoint || is_surrogate)
       return bad("this is no character");
     return static_cast<char32_t>(value);
-  }
-
-  Result<std::uint32_t> bracket() {
-    ++at_;
-    const bool is_negative = take("^");
-    regex::CodePoints set;
-    while (next() != ']') {
-      WICK_TRY(const char32_t first, class_character("]"));
-      char32_t last = first;
-      if (next() == '-' && next(1) != ']' && next(1) != '\0') {
-        ++at_;
-        WICK_TRY(last, class_character("]"));
-      }
-      if (last < first) return bad("the ends of a range are in the wrong order");
-      set.add(first, last);
-    }
-    ++at_;
-    return add({.kind = Kind::kClass, .set = is_negative ? set.complement() : std::move(set)});
   }
 
   const TokenNames& names_of_;

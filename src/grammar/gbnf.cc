@@ -42,14 +42,6 @@ class Parser : private GrammarText {
     }
   }
 
-  // A rule may go on in a line that begins with |.
-  void space_before_bar(bool is_nested) noexcept {
-    space(is_nested);
-    const std::size_t here = at_;
-    space(true);
-    if (next() != '|') at_ = here;
-  }
-
   std::string_view word() noexcept {
     const std::size_t begin = at_;
     while (at_ < text_.size() && is_word(text_[at_]))
@@ -81,7 +73,7 @@ class Parser : private GrammarText {
       space(true);
       WICK_TRY(const std::uint32_t one, sequence(depth));
       node.children.push_back(one);
-      space_before_bar(depth > 0);
+      space_before_bar([this, depth](bool is_bar) { space(is_bar || depth > 0); });
     } while (take("|"));
     return node.children.size() == 1 ? node.children[0] : add(std::move(node));
   }
@@ -95,7 +87,7 @@ class Parser : private GrammarText {
       if (c == '"') {
         WICK_TRY(one, quoted('"'));
       } else if (c == '[') {
-        WICK_TRY(one, bracket());
+        WICK_TRY(one, bracket([this] { return character("]"); }));
       } else if (c == '.') {
         ++at_;
         one = add({.kind = Kind::kClass, .set = regex::CodePoints::all()});
@@ -168,24 +160,6 @@ class Parser : private GrammarText {
   Result<std::uint32_t> number() {
     space(false);
     return count();
-  }
-
-  Result<std::uint32_t> bracket() {
-    ++at_;
-    const bool is_negative = take("^");
-    regex::CodePoints set;
-    while (next() != ']') {
-      WICK_TRY(const char32_t first, character("]"));
-      char32_t last = first;
-      if (next() == '-' && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
-        ++at_;
-        WICK_TRY(last, character("]"));
-      }
-      if (last < first) return bad("the ends of a range are in the wrong order");
-      set.add(first, last);
-    }
-    ++at_;
-    return add({.kind = Kind::kClass, .set = is_negative ? set.complement() : std::move(set)});
   }
 
   const TokenNames& names_of_;

@@ -43,6 +43,36 @@ class GrammarText {
   // A text between two quotes, with escapes; the place is at the first one.
   Result<std::uint32_t> quoted(char quote);
 
+  // [a-z], [^"]: a class of characters, each of which `read()` reads.
+  template <class Read>
+  Result<std::uint32_t> bracket(const Read& read) {
+    ++at_;
+    const bool is_negative = take("^");
+    regex::CodePoints set;
+    while (next() != ']') {
+      WICK_TRY(const char32_t first, read());
+      char32_t last = first;
+      if (next() == '-' && at_ + 1 < text_.size() && text_[at_ + 1] != ']') {
+        ++at_;
+        WICK_TRY(last, read());
+      }
+      if (last < first) return bad("the ends of a range are in the wrong order");
+      set.add(first, last);
+    }
+    ++at_;
+    return add({.kind = GrammarNode::Kind::kClass,
+                .set = is_negative ? set.complement() : std::move(set)});
+  }
+
+  // An alternative may go on in a line that begins with |: `space(true)` skips line ends, too.
+  template <class Space>
+  void space_before_bar(const Space& space) noexcept {
+    space(false);
+    const std::size_t here = at_;
+    space(true);
+    if (next() != '|') at_ = here;
+  }
+
   std::uint32_t add(GrammarNode node);
   std::uint32_t rule_named(std::string_view name);
   Result<void> check_defined() const;  // every rule

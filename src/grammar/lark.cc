@@ -67,14 +67,6 @@ class Parser : private GrammarText {
     }
   }
 
-  // An alternative may go on in a line that begins with |.
-  void space_before_bar(bool is_nested) noexcept {
-    space(is_nested);
-    const std::size_t here = at_;
-    space(true);
-    if (next() != '|') at_ = here;
-  }
-
   std::string_view word() noexcept {
     const std::size_t begin = at_;
     while (is_word(next()) && !(next() == '-' && next(1) == '>'))
@@ -194,7 +186,7 @@ class Parser : private GrammarText {
         space(false);
         if (word().empty()) return bad("an alias is wanted");
       }
-      space_before_bar(depth > 0);
+      space_before_bar([this, depth](bool is_bar) { space(is_bar || depth > 0); });
     } while (take("|"));
     return node.children.size() == 1 ? node.children[0] : add(std::move(node));
   }
