@@ -64,9 +64,9 @@ struct Engine::State {
   const Error banned_all = {
       .code = ErrorCode::kInvalid,
       .id = "banned_all",
-      .message = "logit_bias and min_tokens ban every token that the model could generate",
+      .message =
+          "logit_bias, min_tokens or a logits hook bans every token that the model could generate",
       .hint = "ban fewer tokens"};
-
   const Error banned_format = {
       .code = ErrorCode::kInvalid,
       .id = "banned_format",
