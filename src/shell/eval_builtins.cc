@@ -215,10 +215,10 @@ Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   e.apply_row(*find_row(name), argv, 1, s, in);
   std::vector<Arg> names;
   for (const Usage::Item& operand : usage.operands())
-    names.push_back(operand.arg);
+    names.push_back(*operand.arg);
   for (const Usage::Item& item : usage.items) {
-    if (usage.has("-a") && item.arg.is_exact() && is_variable_name(item.arg.text()))
-      names.push_back(item.arg);
+    if (usage.has("-a") && item.arg->is_exact() && is_variable_name(item.arg->text()))
+      names.push_back(*item.arg);
   }
   if (names.empty())
     names.push_back(

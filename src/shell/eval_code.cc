@@ -279,9 +279,9 @@ Stream Commands::make(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       e.unknown(arg.span, arg.text(), "make: a variable that holds code");
   }
   for (const Usage::Item& item : read_usage(row, argv, 1).items) {
-    const std::string& file = item.arg.text();
+    const std::string& file = item.arg->text();
     if (item.role == 'r' && (file == "-" || file == "/dev/stdin" || file == "/dev/fd/0"))
-      e.unknown(item.arg.span, file, "make: a makefile that nobody has read");
+      e.unknown(item.arg->span, file, "make: a makefile that nobody has read");
   }
   return e.apply_row(row, argv, 1, s, in);
 }

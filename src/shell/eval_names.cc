@@ -41,8 +41,8 @@ void name_matches(const Usage& usage, Stream& out) {
     folder = &item;
     ++paths;
   }
-  if (paths != 1 || !folder->arg.is_exact() || folder->arg.is_glob) return;
-  const std::string& path = folder->arg.text();
+  if (paths != 1 || !folder->arg->is_exact() || folder->arg->is_glob) return;
+  const std::string& path = folder->arg->text();
   out.is_names = true;
   out.prefix = path.ends_with('/') ? path : path + "/";
   out.is_nul = has_any(usage, {"-Z", "--null"});

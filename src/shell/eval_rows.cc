@@ -100,7 +100,7 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
 
 Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::size_t first,
                             State& s, const Stream& in) {
-  const Usage usage = read_usage(row, argv, first);
+  Usage usage = read_usage(row, argv, first);
   const Span span = argv.front().span;
   const std::string_view name = row.name.substr(0, row.name.find('|'));
   if (row.effects.find('n') != std::string_view::npos) send_secrets(argv, first, name);
@@ -140,10 +140,9 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   for (const auto& [letter, place] : usage.effects)
     apply_effect(letter, place, name);
   if (is_print_only) {
-    Usage reads = usage;
-    for (Usage::Item& item : reads.items)
+    for (Usage::Item& item : usage.items)
       item.role = item.role == '.' ? '.' : 'r';
-    apply_roles(reads, s, in, out);
+    apply_roles(usage, s, in, out);
     return out;
   }
   if (row.effects.find('R') != std::string_view::npos) out.is_fetched = true;
@@ -168,8 +167,8 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
 void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stream& out) {
   for (const Usage::Item& item : usage.items) {
     const bool is_write = item.role == 'w' || item.role == 'a';
-    if (!is_write || !item.arg.is_exact() || !put_into_root(usage, item, s))
-      apply_role(item.role, item.arg, s, in, out);
+    if (!is_write || !item.arg->is_exact() || !put_into_root(usage, item, s))
+      apply_role(item.role, *item.arg, s, in, out);
   }
 }
 
@@ -177,28 +176,28 @@ void Evaluator::apply_roles(const Usage& usage, State& s, const Stream& in, Stre
 // folder of the system is entered; names that are not known count where / is the working directory.
 bool Evaluator::put_into_root(const Usage& usage, const Usage::Item& target, State& s) {
   const std::string cwd = s.cwd.size() == 1 ? s.cwd[0] : "";
-  if (normal_path(target.arg.text(), cwd) != "/") return false;
+  if (normal_path(target.arg->text(), cwd) != "/") return false;
   const EffectKind kind = target.role == 'w' ? EffectKind::kOverwrites : EffectKind::kCreates;
   const bool is_tree = std::any_of(usage.items.begin(), usage.items.end(),
                                    [](const Usage::Item& item) { return item.role == 'R'; });
   const bool is_operand = !usage.operands().empty() &&
-                          usage.operands().back().arg.span.begin == target.arg.span.begin &&
-                          usage.operands().back().arg.text() == target.arg.text();
+                          usage.operands().back().arg->span.begin == target.arg->span.begin &&
+                          usage.operands().back().arg->text() == target.arg->text();
   const std::size_t n = usage.operands().size() - (is_operand ? 1 : 0);
   if (n == 0) return false;
   bool is_known = true;
   for (std::size_t i = 0; i < n; ++i) {
-    const Arg& source = usage.operands()[i].arg;
+    const Arg& source = *usage.operands()[i].arg;
     is_known = is_known && source.is_exact() && !source.is_glob;
   }
   if (!is_known) {
     if (cwd != "/" || is_tree) return false;
-    add(kind, Scope::kPattern, "/", target.arg.span, "writes files into the working directory");
+    add(kind, Scope::kPattern, "/", target.arg->span, "writes files into the working directory");
     return true;
   }
   for (std::size_t i = 0; i < n; ++i) {
-    const std::string source = normal_path(usage.operands()[i].arg.text(), cwd);
-    touch_path(kind, cat("/", source.substr(source.rfind('/') + 1)), target.arg.span, s,
+    const std::string source = normal_path(usage.operands()[i].arg->text(), cwd);
+    touch_path(kind, cat("/", source.substr(source.rfind('/') + 1)), target.arg->span, s,
                {.is_tree = is_tree, .is_narrowed = is_tree});
   }
   return true;

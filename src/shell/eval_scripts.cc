@@ -166,7 +166,7 @@ Stream Commands::awk(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return out;
   }
   if (usage.operands().empty()) return out;
-  const Arg& program = usage.operands().front().arg;
+  const Arg& program = *usage.operands().front().arg;
   if (!program.is_exact()) {
     e.unknown(program.span, "", "an awk program that is not known");
     return out;
@@ -403,7 +403,7 @@ Stream Commands::sed(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   std::vector<Arg> scripts;
   const bool has_option = usage.has("-e") || usage.has("--expression");
   for (const Usage::Item& item : usage.items) {
-    if (item.role == '.') scripts.push_back(item.arg);
+    if (item.role == '.') scripts.push_back(*item.arg);
   }
   if (!has_option && usage.operands().empty()) return out;
   std::string text;

@@ -280,9 +280,13 @@ Stream Evaluator::invoke_one(std::vector<Arg> argv, State& s, const Stream& in) 
                           : "the command's name is not known");
     return Stream::unknown();
   }
+  if (first.value.set.size() == 1) {
+    const std::string name = first.value.set[0];
+    first.value = Value::exact(name);
+    return invoke_name(name, argv, s, in);
+  }
   const StringSet names = first.value.set;
   first.value = Value::exact(names[0]);
-  if (names.size() == 1) return invoke_name(names[0], argv, s, in);
   const std::vector<Arg> before = argv;
   invoke_name(names[0], argv, s, in);
   for (std::size_t i = 1; i < names.size(); ++i) {
@@ -321,7 +325,7 @@ void Evaluator::note_call(const std::string& name, const std::vector<Arg>& argv)
   } else {
     const std::string_view plain = system_name_of(name);
     call.argv.reserve(argv.size());
-    call.argv.emplace_back(plain.empty() ? name : std::string(plain));
+    call.argv.emplace_back().emplace(plain.empty() ? std::string_view(name) : plain);
     for (std::size_t i = 1; i < argv.size(); ++i) {
       std::optional<std::string>& word = call.argv.emplace_back();
       if (argv[i].is_exact()) word = argv[i].text();

@@ -128,11 +128,12 @@ Stream Commands::cat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const bool is_same = usage.options.empty();
     return is_same ? in : out;
   }
-  for (const auto& [role, file] : usage.operands()) {
+  for (const Usage::Item& operand : usage.operands()) {
+    const Arg& file = *operand.arg;
     out.is_endless = out.is_endless || (file.is_exact() && is_endless_device(file.text()));
   }
   if (usage.operands().size() != 1 || !usage.options.empty()) return out;
-  const std::string& path = usage.operands()[0].arg.text();
+  const std::string& path = usage.operands()[0].arg->text();
   if (path == "-" || path == "/dev/stdin") return in;
   const auto file = e.files_.find(normal_path(path, s.cwd.size() == 1 ? s.cwd[0] : ""));
   return file != e.files_.end() && !path.empty() ? file->second : out;
@@ -150,9 +151,9 @@ Stream Commands::base64(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return out;
   }
   Stream from = in;
-  if (!usage.operands().empty() && usage.operands()[0].arg.text() != "-") {
+  if (!usage.operands().empty() && usage.operands()[0].arg->text() != "-") {
     const auto file = e.files_.find(
-        normal_path(usage.operands()[0].arg.text(), s.cwd.size() == 1 ? s.cwd[0] : ""));
+        normal_path(usage.operands()[0].arg->text(), s.cwd.size() == 1 ? s.cwd[0] : ""));
     from = file == e.files_.end() ? Stream::unknown() : file->second;
   }
   if (!from.is_known) return decoded(from, std::nullopt);
@@ -193,8 +194,8 @@ Stream Commands::tr(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const bool is_exact =
       all_exact(argv) && in.is_known && (usage.options.empty() ? n == 2 : deletes && n == 1);
   if (!is_exact) return decoded(in, std::nullopt);
-  return decoded(in, translate(in.text, usage.operands()[0].arg.text(),
-                               n == 2 ? usage.operands()[1].arg.text() : "", deletes));
+  return decoded(in, translate(in.text, usage.operands()[0].arg->text(),
+                               n == 2 ? usage.operands()[1].arg->text() : "", deletes));
 }
 
 Stream Commands::unpack(Evaluator& e, Argv& argv, State& s, const Stream& in) {
@@ -219,7 +220,7 @@ Stream Commands::tee(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.unknown(span, option, wick::cat("tee: the option ", option, " is not known"));
   if (usage.is_help) return Stream::unknown();
   for (const Usage::Item& item : usage.items)
-    e.write_stream(item.arg, in, item.role == 'a', s);
+    e.write_stream(*item.arg, in, item.role == 'a', s);
   return in;
 }
 
@@ -248,7 +249,8 @@ Stream Commands::socat(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   out.is_fetched = true;
   bool runs = false;
   bool connects = false;
-  for (const auto& [role, address] : usage.operands()) {
+  for (const Usage::Item& operand : usage.operands()) {
+    const Arg& address = *operand.arg;
     const std::string text = ascii_lower(address.text());
     const std::string kind = text.substr(0, text.find_first_of(":,"));
     if (!address.is_exact()) e.unknown(address.span, "", "an address of socat that is not known");

@@ -448,7 +448,8 @@ Stream Commands::curl(Evaluator& e, Argv& argv, State& s, const Stream& in) {
       is_wget ? !usage.has("-O") && !usage.has("--output-document") && !usage.has("--spider")
               : usage.has("-O") || usage.has("--remote-name");
   if (is_wget && to_file) e.apply_effect('o', argv[0].span, name);
-  for (const auto& [role, address] : usage.operands()) {
+  for (const Usage::Item& operand : usage.operands()) {
+    const Arg& address = *operand.arg;
     const std::string& text = address.text();
     const std::size_t slash = text.rfind('/');
     if (!to_file || slash == std::string::npos || e.files_.size() > 1000) continue;
@@ -546,7 +547,7 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
     e.unknown(span, option, wick::cat(name, ": the option ", printable(option), " is not known"));
   if (usage.is_help || usage.operands().empty()) return out;
   for (const Usage::Item& item : usage.items) {
-    if (item.role != 'h') e.apply_role(item.role, item.arg, s, in, out);
+    if (item.role != 'h') e.apply_role(item.role, *item.arg, s, in, out);
   }
   const auto is_remote = [](const Arg& arg) {
     const std::string& text = arg.is_exact() ? arg.text() : arg.value.prefix;
@@ -558,10 +559,10 @@ Stream Commands::transfer(Evaluator& e, Argv& argv, State& s, const Stream& in) 
       usage.has("-r") || usage.has("-a") || usage.has("--archive") || usage.has("--recursive");
   const bool deletes = std::any_of(usage.effects.begin(), usage.effects.end(),
                                    [](const auto& effect) { return effect.first == 'D'; });
-  const Arg& target = usage.operands().back().arg;
+  const Arg& target = *usage.operands().back().arg;
   const bool sends = is_remote(target);
   for (std::size_t i = 0; i + 1 < usage.operands().size(); ++i) {
-    const Arg& source = usage.operands()[i].arg;
+    const Arg& source = *usage.operands()[i].arg;
     if (is_remote(source)) {
       e.apply_effect('n', source.span, name);
       continue;

@@ -214,7 +214,7 @@ bool Parser::simple_word(Node& out, bool& takes_assignments) {
     }
     if (!attempt.give_up("has too many assignments")) return false;
   }
-  if (out.words.empty()) out.words.reserve(4);
+  if (out.words.empty()) out.words.reserve(3);
   if (!word(out.words.emplace_back())) return false;
   has_groups_ = true;
   if (out.words.size() == 1) {
@@ -223,6 +223,14 @@ bool Parser::simple_word(Node& out, bool& takes_assignments) {
   }
   return true;
 }
+
+namespace {
+
+bool follows_name(char c) noexcept {
+  return c == '=' || c == '+' || c == '[';
+}
+
+}  // namespace
 
 bool Parser::is_name_here(int begin) const {
   return is_name_start(look(begin));
@@ -234,9 +242,15 @@ bool Parser::try_assignment(std::vector<Assignment>& out, bool& is_one) {
   if (!is_name_here(0)) return true;
   const int begin = pos_;
   int size = 0;
+  if (!is_continued_) {  // most words are none
+    auto end = static_cast<std::size_t>(pos_);
+    while (end < text_.size() && is_name_char(text_[end]))
+      ++end;
+    if (end == text_.size() || !follows_name(text_[end])) return true;
+  }
   std::string name = name_at(size);
   char c = look(size);
-  if (c != '=' && c != '+' && c != '[') return true;
+  if (!follows_name(c)) return true;
   Assignment found;
   found.name = std::move(name);
   if (c == '[' && is_bash_like()) {

@@ -6,6 +6,32 @@
 
 namespace wick::shell {
 
+namespace {
+
+bool begins_reserved(char c) noexcept {
+  switch (c) {
+    case '{':
+    case '}':
+    case '[':
+    case ']':
+    case '!':
+    case 'c':  // case, coproc
+    case 'd':  // do, done
+    case 'e':  // elif, else, esac
+    case 'f':  // fi, for, function
+    case 'i':  // if
+    case 's':  // select
+    case 't':  // then
+    case 'u':  // until
+    case 'w':  // while
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 bool Parser::compound(Node& out, bool& is_compound) {
   if (is_zsh()) {
     if (!zsh_compound(out, is_compound)) return false;
@@ -20,7 +46,7 @@ bool Parser::compound(Node& out, bool& is_compound) {
     }
     return group(out, ')');
   }
-  const std::string text = ahead();
+  const std::string text = begins_reserved(cur()) ? ahead() : "";
   const std::string_view word = text;
   if (word.empty()) {
     is_compound = false;

@@ -116,6 +116,13 @@ std::string_view short_name(char c) {
   return {&kShortNames[std::size_t{2} * static_cast<unsigned char>(c)], 2};
 }
 
+// The argument of an option that is a part of its word.
+std::unique_ptr<Arg> part_of(const Arg& arg, std::size_t begin) {
+  auto out = std::make_unique<Arg>(arg);
+  out->value = Value::exact(arg.text().substr(begin));
+  return out;
+}
+
 bool is_short_of(const Option& option, char c) {
   return !option.is_long && option.name.substr(1).find(c) != std::string_view::npos;
 }
@@ -136,7 +143,7 @@ class Reader {
   void long_option(const Arg& arg, const std::string& text);
   void word_option(const Arg& arg, std::string_view text);
   void short_options(const Arg& arg, const std::string& text);
-  void use(const Option& option, std::string_view name, Span span, const Arg* attached);
+  void use(const Option& option, std::string_view name, Span span, std::unique_ptr<Arg> attached);
   void unknown_word(const Arg& arg);
   void place_operands();
 
@@ -175,7 +182,7 @@ Usage Reader::read() {
       out_.rest_role = row_.operands[stop_];
       break;
     }
-    out_.items.push_back({kOperand, arg});
+    out_.items.push_back({kOperand, &arg});
     ++out_.n_operands;
     ++at_;
     if (stops && (has_effect('-') || out_.n_operands > stop_)) is_ended = true;
@@ -234,10 +241,8 @@ void Reader::long_option(const Arg& arg, const std::string& text) {
     return;
   }
   if (equals == std::string::npos) return use(match, match.name, arg.span, nullptr);
-  Arg value = arg;
-  value.value = Value::exact(text.substr(equals + 1));
   if (match.takes == ' ') out_.unknown.emplace_back(text, arg.span);
-  use(match, match.name, arg.span, &value);
+  use(match, match.name, arg.span, part_of(arg, equals + 1));
 }
 
 // -noout, --noout, -days 3, -days=3
@@ -258,9 +263,7 @@ void Reader::word_option(const Arg& arg, std::string_view text) {
     return;
   }
   if (equals == std::string_view::npos) return use(match, match.name, arg.span, nullptr);
-  Arg value = arg;
-  value.value = Value::exact(std::string(text.substr(equals + 1)));
-  use(match, match.name, arg.span, &value);
+  use(match, match.name, arg.span, part_of(arg, arg.text().size() - text.size() + equals + 1));
 }
 
 void Reader::short_options(const Arg& arg, const std::string& text) {
@@ -286,26 +289,26 @@ void Reader::short_options(const Arg& arg, const std::string& text) {
       continue;
     }
     if (i + 1 < text.size()) {
-      Arg value = arg;
-      value.value = Value::exact(text.substr(i + 1));
-      return use(match, name, arg.span, &value);
+      return use(match, name, arg.span, part_of(arg, i + 1));
     }
     return use(match, name, arg.span, nullptr);
   }
 }
 
-void Reader::use(const Option& option, std::string_view name, Span span, const Arg* attached) {
+void Reader::use(const Option& option, std::string_view name, Span span,
+                 std::unique_ptr<Arg> attached) {
   out_.options.push_back(name);
   if (option.effect != ' ') out_.effects.emplace_back(option.effect, span);
   if (option.operand_role != ' ') operand_role_ = option.operand_role;
   drops_first_ = drops_first_ || option.drops_first;
   drops_last_ = drops_last_ || option.drops_last;
   if (attached != nullptr) {
-    out_.items.push_back({option.role, *attached});
+    out_.items.push_back({option.role, attached.get()});
+    out_.attached.push_back(std::move(attached));
   } else if (option.takes == ':') {
     if (at_ < argv_.size()) {
       if (may_be_many_options(argv_[at_])) unknown_word(argv_[at_]);
-      out_.items.push_back({option.role, argv_[at_++]});
+      out_.items.push_back({option.role, &argv_[at_++]});
     }
   }
 }

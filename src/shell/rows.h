@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,11 +53,11 @@ struct Row {
 //   X sends unknown data  t shows a text to others  e prints names  =  prints a number
 //   +  no getopt_long   -  options end at the first operand   _  whole words of one dash: -noout
 
-// What the options of one call say.
+// What the options of one call say. It points into the call's arguments, which must outlive it.
 struct Usage {
   struct Item {
     char role = '.';
-    Arg arg = {};
+    const Arg* arg = nullptr;
   };
 
   std::vector<Item> items = {};  // arguments of options, then operands, with roles
@@ -67,6 +68,7 @@ struct Usage {
   bool is_help = false;                        // --help or --version: nothing else happens
   std::vector<std::string_view> options = {};  // names as the row spells them: "-n", "--number"
   std::size_t n_operands = 0;
+  std::vector<std::unique_ptr<Arg>> attached = {};  // arguments that are parts of words: -ofile
 
   std::span<const Item> operands() const noexcept { return std::span(items).last(n_operands); }
 
