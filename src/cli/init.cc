@@ -1,9 +1,16 @@
 // wick init: the script of a widget for bash, zsh or fish. It starts no process until the key is
 // pressed, and never runs the command that it puts into the line.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "assist/history.h"
+#include "assist/quote.h"
 #include "base/strings.h"
 #include "cli/flags.h"
 #include "cli/init_scripts.h"
@@ -56,6 +63,30 @@ std::string spelled(Key key, std::string_view shell) {
   return cat(key.is_alt ? "\\e" : "\\c", key.letter);
 }
 
+// Nobody else can put a file or a link there.
+bool is_private(const std::filesystem::path& folder) {
+  struct stat status = {};
+  return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Where the script writes the list of bound keys and reads it back; "" if there is no such folder.
+std::string file_of_keys() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime == '/' && is_private(runtime))
+    return cat(runtime, "/wick-keys");
+  const std::filesystem::path folder = assist::history_path().parent_path();
+  if (folder.empty()) return "";
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  return !failed && is_private(folder) ? (folder / "keys").string() : "";
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
 Result<int> run_init(const InitOptions& o) {
   WICK_TRY(const Config config, o.settings.resolve());
   WICK_TRY(const Key key, read_key(config.text("shell.key")));
@@ -70,10 +101,9 @@ Result<int> run_init(const InitOptions& o) {
                  .hint = "wick init bash, zsh or fish"};
   }
   std::string text = script;
-  constexpr std::string_view kKey = "@KEY@";
-  const std::string spelling = spelled(key, o.shell);
-  for (std::size_t at = 0; (at = text.find(kKey, at)) != std::string::npos; at += spelling.size())
-    text.replace(at, kKey.size(), spelling);
+  replace_all(text, "@KEY@", spelled(key, o.shell));
+  if (text.find("@FILE@") != std::string::npos)
+    replace_all(text, "@FILE@", assist::quote_word(file_of_keys(), shell::Dialect::kBash));
   print_text(text);
   return kExitOk;
 }

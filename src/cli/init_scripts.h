@@ -1,4 +1,5 @@
-// The scripts of wick init. "@KEY@" stands for the key, spelled as the shell's binding has it.
+// The scripts of wick init. "@KEY@" stands for the key, spelled as the shell's binding has it, and
+// "@FILE@" for a quoted path in a folder of the user.
 #pragma once
 
 namespace wick {

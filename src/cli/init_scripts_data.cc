@@ -3,8 +3,9 @@
 namespace wick {
 
 // bash 4 and later can change the line; before, the command becomes the newest entry of the
-// history. Readline's own keys are left alone: `bind -q`-like questions would start a process, so a
-// key of the user is found by its macro or command in `bind -X`, which is builtin.
+// history. A key of the user is found by its macro or command in the lists that builtins print.
+// $(…) would fork the shell for that, so the list goes through a file; its last line is the shell's
+// number, for another shell may write the file at the same time. Without the file it forks.
 const char* const kBashWidget =
     R"SCRIPT(# wick: the sentence in the line becomes a command. It is never run.
 __wick_widget() {
@@ -36,7 +37,11 @@ wick_ask() {
   printf '%s\n' "$command"
 }
 if [[ $- == *i* ]] && (( BASH_VERSINFO[0] >= 4 )); then
-  __wick_bound=$(bind -X 2>/dev/null; bind -s 2>/dev/null)
+  __wick_bound=
+  {
+    { bind -X; bind -s; printf '%s' "#$$"; } >|@FILE@ && IFS= read -r -d '' __wick_bound <@FILE@
+  } 2>/dev/null || :
+  [[ $__wick_bound == *"#$$" ]] || __wick_bound=$(bind -X 2>/dev/null; bind -s 2>/dev/null)
   if [[ $__wick_bound == *'"@KEY@"'* && $__wick_bound != *'"@KEY@": "__wick_widget"'* ]]; then
     printf 'wick: the key is bound already; choose another: wick init bash --key alt-a\n' >&2
   else
@@ -71,17 +76,30 @@ __wick_widget() {
   fi
   zle reset-prompt
 }
-if [[ -o interactive ]]; then
+__wick_bind() {
+  emulate -L zsh
+  local map bound=
+  local -a lines
   zle -N __wick_widget
-  for __wick_map in emacs viins vicmd; do
-    case "${$(bindkey -M $__wick_map '@KEY@')##* }" in
+  {
+    {
+      for map in emacs viins vicmd; do bindkey -M $map '@KEY@'; done
+      print -rn -- "#$$"
+    } >|@FILE@ && IFS= read -r -d '' bound <@FILE@
+  } 2>/dev/null || :
+  [[ $bound == *"#$$" ]] || bound=$(for map in emacs viins vicmd; do bindkey -M $map '@KEY@'; done)
+  lines=("${(@f)bound}")
+  for map in emacs viins vicmd; do
+    case "${lines[1]##* }" in
       undefined-key|copy-region-as-kill|self-insert|self-insert-unmeta|__wick_widget|redisplay|'')
-        bindkey -M $__wick_map '@KEY@' __wick_widget ;;
+        bindkey -M $map '@KEY@' __wick_widget ;;
       *) print -u2 'wick: the key is bound already; choose another: wick init zsh --key alt-a' ;;
     esac
+    shift lines
   done
-  unset __wick_map
-fi
+}
+[[ -o interactive ]] && __wick_bind
+unfunction __wick_bind
 )SCRIPT";
 
 const char* const kFishWidget =

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""A shell's start: the script of `wick init` starts no process.
+
+labels: cli
+"""
+# labels: cli
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+WICK = str(pathlib.Path(sys.argv.pop(1)).resolve())
+# What the shell knows of its children before and after the script, and the keys then. $FOLDER has the script and takes the answers.
+RC = {"bash": """read -r before </proc/$$/stat
+. $FOLDER/script
+read -r after </proc/$$/stat
+printf '%s\n' "$before" "$after" >$FOLDER/children
+{ bind -X; bind -s; } >$FOLDER/keys
+exit
+""", "zsh": """read -r before </proc/$$/stat
+. $FOLDER/script
+read -r after </proc/$$/stat
+print -rl -- $before $after >$FOLDER/children
+bindkey '^[w' >$FOLDER/keys
+exit
+""", "fish": """read before </proc/$fish_pid/stat
+source $FOLDER/script
+read after </proc/$fish_pid/stat
+printf '%s\n' $before $after >$FOLDER/children
+bind --user >$FOLDER/keys
+exit
+"""}
+OWN_KEY = {"bash": "bind -x '\"\\ew\": echo mine'\n", "zsh": "bindkey '^[w' beginning-of-line\n", "fish": "bind \\ew 'echo mine'\n"}
+OWN_COMMAND = {"bash": "echo mine", "zsh": "beginning-of-line", "fish": "echo mine"}
+
+
+class Shells(unittest.TestCase):
+    """Interactive shells on a terminal; the script of `wick init` is sourced."""
+
+    def started(self, shell, before="", runtime=True):
+        """(page faults of children before the script, after it, bound keys, what the terminal shows)"""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        home = pathlib.Path(folder.name)
+        environment = {"HOME": str(home), "ZDOTDIR": str(home), "FOLDER": str(home), "XDG_CONFIG_HOME": str(home / "config"),
+                       "PATH": os.environ["PATH"], "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+        if runtime:
+            environment["XDG_RUNTIME_DIR"] = str(home)
+        script = subprocess.run([WICK, "init", shell], env=environment, capture_output=True, timeout=60, check=True).stdout
+        (home / "script").write_bytes(script)
+        rc = home / {"bash": "bashrc", "zsh": ".zshrc", "fish": "config/fish/config.fish"}[shell]
+        rc.parent.mkdir(parents=True, exist_ok=True)
+        rc.write_text(before + RC[shell])
+        end, other = pty.openpty()
+        run = subprocess.Popen([shell, *(["--rcfile", str(rc)] if shell == "bash" else []), "-i"], stdin=other, stdout=other, stderr=other,
+                               env=environment, cwd=home, start_new_session=True)
+        os.close(other)
+        shown = bytearray()
+
+        def read():
+            try:
+                while part := os.read(end, 65536):
+                    shown.extend(part)
+            except OSError:  # the terminal's other side is closed
+                pass
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            run.wait(30)
+        finally:
+            run.kill()
+            reader.join()
+            os.close(end)
+        # Behind the name in brackets, cminflt is the ninth: it grows when a child ends.
+        faults = [int(line.rpartition(")")[2].split()[8]) for line in (home / "children").read_text().splitlines()]
+        return (*faults, (home / "keys").read_text(), shown.decode(errors="replace"))
+
+    def shells(self):
+        found = [shell for shell in RC if shutil.which(shell)]
+        self.assertIn("bash", found)
+        return found
+
+    def test_the_script_binds_the_key_and_starts_no_process(self):
+        for shell in self.shells():
+            for runtime in (True, False):  # without it, the folder of the history takes the file
+                with self.subTest(shell=shell, runtime=runtime):
+                    before, after, keys, shown = self.started(shell, runtime=runtime)
+                    self.assertEqual(after, before, "a child ended while the script ran")
+                    self.assertIn("__wick_widget", keys)
+                    self.assertNotIn("wick:", shown)
+
+    def test_a_process_would_be_seen(self):
+        for shell in self.shells():
+            with self.subTest(shell=shell):
+                before, after, *_ = self.started(shell, "mkdir $FOLDER/x; ")
+                self.assertEqual(after, before)
+                self.assertGreater(before, 0)
+
+    def test_a_key_of_the_user_is_left_alone(self):
+        for shell in self.shells():
+            with self.subTest(shell=shell):
+                before, after, keys, shown = self.started(shell, OWN_KEY[shell])
+                self.assertEqual(after, before)
+                self.assertIn(OWN_COMMAND[shell], keys)
+                self.assertIn("the key is bound already", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
