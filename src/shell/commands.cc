@@ -116,6 +116,8 @@ constexpr Command kCommands[] = {
     {"kill", Commands::kill},
     {"rsync", Commands::transfer},
     {"scp", Commands::transfer},
+    {"ar", Commands::ar},
+    {"pdftotext", Commands::pdftotext},
     {"zsh:setopt", Commands::zsh_options},
     {"zsh:unsetopt", Commands::zsh_options},
     {"zsh:integer", Commands::declare},

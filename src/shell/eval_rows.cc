@@ -89,10 +89,12 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
       {'D', EffectKind::kDeletes, "deletes files at the destination"},
       {'w', EffectKind::kOverwrites, "writes files into the working directory"},
       {'a', EffectKind::kCreates, "creates files in the working directory"},
-      {'o', EffectKind::kCreates, "saves a file into the working directory"}};
+      {'o', EffectKind::kCreates, "saves a file into the working directory"},
+      {'m', EffectKind::kCreates, "keeps files of its own in the home directory"}};
   for (const Letter& known : kLetters) {
     if (known.letter != letter) continue;
-    const bool is_file = letter == 'w' || letter == 'a' || letter == 'o' || letter == 'D';
+    const bool is_file =
+        letter == 'w' || letter == 'a' || letter == 'o' || letter == 'D' || letter == 'm';
     return add(known.kind, is_file ? Scope::kPattern : Scope::kNone, std::string(command), span,
                cat(command, " ", known.why));
   }
@@ -129,8 +131,9 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     is_user_scope_ = outer_scope;
     return out;
   }
-  const bool is_print_only = std::any_of(usage.effects.begin(), usage.effects.end(),
-                                         [](const auto& effect) { return effect.first == '0'; });
+  const bool is_print_only =
+      std::any_of(usage.effects.begin(), usage.effects.end(),
+                  [](const auto& effect) { return effect.first == '0' || effect.first == 'm'; });
   const bool is_user = usage.has("--user") || is_user_scope_;
   for (char letter : own_effects(row)) {
     if (letter == 'S' && is_user) letter = 's';
@@ -432,7 +435,7 @@ void Evaluator::apply_other_role(char role, const Arg& arg, State& s, const Stre
     case 'P':
       return apply_effect('P', arg.span, text);
     default:
-      return unknown(arg.span, text, "an operand that is not known, or code that is not read");
+      return apply_format_role(role, arg, s, in, out);
   }
 }
 

@@ -155,6 +155,7 @@ class Evaluator {
   static void pass_names(std::string_view name, const Usage& usage, const Stream& in, Stream& out);
   void apply_mount(const Arg& arg, const State& s);
   void apply_other_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
+  void apply_format_role(char role, const Arg& arg, State& s, const Stream& in, Stream& out);
   static std::string command_name(const Arg& arg);  // without a system directory
   void apply_effect(char letter, Span span, std::string_view command);
   void touch(EffectKind kind, const Arg& arg, State& s, Reach reach);

@@ -403,8 +403,8 @@ RowCounts count_rows() noexcept {
 }
 
 std::string first_bad_row() {
-  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZ*";
-  constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_te";
+  constexpr std::string_view kRoles = ".nrRwadDWCPmMzusqpcxevhkgiotVyfAHTNlFQZLIOE*";
+  constexpr std::string_view kLetters = "nlPgVSsFBTIijGLHhUYqAkfX=+-CEDRNKbyow1w0a_tem";
   for (const RowTable* table : kTables) {
     for (const Row& row : table->rows) {
       bool is_good = row.operands.find_first_not_of(kRoles) == std::string_view::npos &&

@@ -42,7 +42,8 @@ struct Row {
 //   t  program on a connection   V  container mount                    N  name of a variable
 //   l  name of a format; a path is code nobody reads
 //   F  header, @FILE sends a file                      Q  data, NAME@FILE sends a file
-//   Z  number; arithmetic in zsh
+//   Z  number; arithmetic in zsh             L  program whose loader runs (ldd)
+//   I  picture of ImageMagick   O  path that Perl opens   E  text, or @FILE
 //   P sets something of the system   R content of a tree   C files of a list are created below
 //   D, M, W, R reach everything below
 //
@@ -51,6 +52,7 @@ struct Row {
 //   G git, local  L git, work lost  H git, published history  h git, publish  U unknown
 //   Y persistence  q processes by name  A all processes  k shell hooks  f floods
 //   X sends unknown data  t shows a text to others  e prints names  =  prints a number
+//   m  keeps files of its own (of an option: and no more than that)
 //   +  no getopt_long   -  options end at the first operand   _  whole words of one dash: -noout
 
 // What the options of one call say. It points into the call's arguments, which must outlive it.

@@ -233,6 +233,19 @@ constexpr Row kRows[] = {
     {"unzip", "r.*", "-aACbjLnoquUVWXK -d:w -p!0 -l!0 -v!0 -t!0 -z!0 -Z!0 -c!0 -P:. -x", "w+"},
     {"zipinfo", "r.*", "-12ChlMmstTvz", "+"},
     {"ar", "..r*", "", "U"},
+    {"ldd", "L*", "-vudr --verbose --unused --data-relocs --function-relocs", ""},
+    {"identify", "I*",
+     "-verbose -ping -quiet -unique -moments -format:E -precision:. -units:. -depth:. -density:. "
+     "-version",
+     "+_"},
+    {"pdftotext", "rw",
+     "-f:. -l:. -r:. -x:. -y:. -W:. -H:. -fixed:. -colspacing:. -enc:. -eol:. -opw:. -upw:. "
+     "-layout -raw -nodiag -htmlmeta -bbox -bbox-layout -tsv -cropbox -nopgbrk -listenc -q -v -h",
+     "+_"},
+    {"pdfinfo", "r",
+     "-f:. -l:. -enc:. -opw:. -upw:. -box -meta -custom -js -struct -struct-text -isodates "
+     "-rawdates -dests -url -listenc -v -h",
+     "+_"},
     {"cpio", ".*",
      "-AbBcdfklLmnostSuvV0a -C:. -D:W -E:r -F:w -H:. -I:r -M:. -O:w -R:. -i!U -p@C "
      "--append --block-size=. --dereference --directory=W --dot --extract!U --file=w --format=. "
@@ -307,7 +320,18 @@ constexpr Row kRows[] = {
      "-z -e@. -i:. -n:. -o:w -r --echo@. --input-range=. --head-count=. --output=w "
      "--random-source=r --repeat --zero-terminated",
      "e"},
-    {"exiftool", "r*", "", "U"},
+    {"exiftool", "O*",
+     "-s -S -s1 -s2 -s3 -a -G -G0 -G1 -G2 -G3 -g -g1 -j -json -X -csv -n -t -T -l -h -H -D -e -f "
+     "-q "
+     "-u -U -b -r@R -recurse@R -d:. -dateFormat:. -c:. -ext:. -lang:. -charset:. -sep:. -x:. -fast "
+     "-fast2 -ver -validate -warning -error -common -all -All -ALL -EXIF:all -exif:all -EXIF:All "
+     "-IPTC:all -iptc:all -XMP:all -xmp:all -GPS:all -gps:all -time:all -Time:All -Make -Model "
+     "-DateTimeOriginal -CreateDate -ModifyDate -FileModifyDate -FileName -FileSize -FileType "
+     "-MIMEType -ImageSize -ImageWidth -ImageHeight -Orientation -GPSLatitude -GPSLongitude "
+     "-GPSPosition -GPSAltitude -LensModel -Lens -ISO -FNumber -Aperture -ShutterSpeed "
+     "-ExposureTime -FocalLength -Duration -Title -Artist -Author -Creator -Copyright -Keywords "
+     "-Subject -Comment -Description -PageCount -Software -SerialNumber",
+     "+_"},
     {"rsync", "hh*",
      "-abcCdDEgHhiIklLmnoOpPqrRStuvWxXyzAUNFVJ0 -8@h -e:e -f:. -T:. -M:e -B:. "
      "--archive --verbose --quiet --recursive --links --copy-links --perms --owner "

@@ -226,7 +226,14 @@ constexpr Row kRows[] = {
      "-dfqv -b:. -B:. --detach --force --track --lock --quiet --checkout "
      "--no-checkout --expire=. --dry-run",
      "G"},
-    {"git bisect", ".*", "", "GU"},
+    {"git bisect", "v", "", ""},
+    {"git bisect log|git bisect terms|git bisect help", ".*", "--term-good --term-bad", "+"},
+    {"git bisect start|git bisect good|git bisect bad|git bisect new|git bisect old|git bisect "
+     "skip|"
+     "git bisect reset",
+     ".*", "--term-new=. --term-bad=. --term-old=. --term-good=. --no-checkout --first-parent",
+     "G+"},
+    {"git bisect run", "c", "", "G-"},
     {"git notes", ".*", "-m:. --ref=.", "G"},
     {"git bundle", "v", "", "-"},
     {"git bundle create", "w.*", "-q --quiet --progress --all --branches --tags --version=.", ""},

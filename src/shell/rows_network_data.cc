@@ -127,7 +127,12 @@ constexpr Row kRows[] = {
      "-connect:. -servername:. -showcerts -brief -quiet -tls1_2 -tls1_3 -starttls:. "
      "-CAfile:r -verify_return_error",
      "n+_"},
-    {"gpg|gpg2", ".*", "", "U"},
+    {"gpg|gpg2", ".*",
+     "-k!m -qv --list-keys!m --list-public-keys!m --list-signatures!m --list-sigs!m "
+     "--check-signatures!m --check-sigs!m --fingerprint!m --quiet --verbose --batch --no-tty "
+     "--with-colons --with-fingerprint --with-subkey-fingerprint --with-keygrip --keyid-format=. "
+     "--fixed-list-mode --no-default-keyring --keyring=r",
+     "U+"},
 };
 
 }  // namespace

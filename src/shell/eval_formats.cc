@@ -1,0 +1,120 @@
+// Tools that read files of one format: archives of objects, programs, pictures, documents. What a
+// name means depends on the tool: a coder, a pipe, a program that is started.
+#include <algorithm>
+
+#include "base/strings.h"
+#include "shell/commands.h"
+
+namespace wick::shell {
+namespace {
+
+// Programs that came with the system or were put there by its administrator.
+bool is_of_system(std::string_view path) {
+  static constexpr std::string_view kFolders[] = {
+      "/bin/",      "/sbin/",    "/lib/",         "/lib32/",     "/lib64/",    "/usr/bin/",
+      "/usr/sbin/", "/usr/lib/", "/usr/libexec/", "/usr/local/", "/usr/games/"};
+  return std::any_of(std::begin(kFolders), std::end(kFolders),
+                     [&](auto folder) { return path.starts_with(folder); });
+}
+
+// ImageMagick runs other programs for SVG, PostScript, PDF and film, and scripts for MSL and MVG.
+bool is_raster_image(std::string_view path) {
+  static constexpr std::string_view kEnds[] = {".png",  ".jpg", ".jpeg", ".gif",  ".bmp",
+                                               ".webp", ".tif", ".tiff", ".ico",  ".ppm",
+                                               ".pgm",  ".pbm", ".pnm",  ".heic", ".avif"};
+  const std::string lower = ascii_lower(path);
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](auto end) { return lower.ends_with(end); });
+}
+
+// "msl:a.png", "ephemeral:a.png" (deleted once it is read), "|command", "@list".
+bool names_a_coder(std::string_view text) {
+  return text.starts_with('|') || text.starts_with('@') || text.find(':') != std::string_view::npos;
+}
+
+}  // namespace
+
+void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Stream& in,
+                                  Stream& out) {
+  const auto all = [&](auto is_good) {
+    return arg.value.is_known && std::all_of(arg.value.set.begin(), arg.value.set.end(), is_good);
+  };
+  switch (role) {
+    case 'L':  // the loader of the file runs; without a slash it is one of the working directory
+      if (!all([](const std::string& path) { return is_of_system(normal_path(path, "")); }))
+        return unknown(arg.span, arg.text(), "ldd may run the file that it is asked about");
+      break;
+    case 'I':
+      if (!all([](const std::string& path) {
+            return is_raster_image(path) && !names_a_coder(path);
+          }))
+        return unknown(arg.span, arg.text(),
+                       "ImageMagick runs other programs for some formats and names");
+      break;
+    case 'O':  // Perl's open()
+      if (!all([](const std::string& path) {
+            return path.find('|') == std::string::npos && path.find('<') == std::string::npos &&
+                   path.find('>') == std::string::npos;
+          }))
+        return unknown(arg.span, arg.text(), "a name that may be a pipe");
+      break;
+    case 'E':  // a text, or @FILE
+      if (!arg.is_exact()) return unknown(arg.span, "", "a text that may name a file");
+      if (!arg.text().starts_with('@')) return;
+      return apply_role('r', {.value = Value::exact(arg.text().substr(1)), .span = arg.span}, s, in,
+                        out);
+    default:
+      return unknown(arg.span, arg.text(),
+                     "an operand that is not known, or code that is not read");
+  }
+  apply_role('r', arg, s, in, out);
+}
+
+// ar [-]KEYS ARCHIVE [MEMBER …]
+Stream Commands::ar(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  static_cast<void>(in);
+  Stream out = Stream::unknown();
+  if (argv.size() == 2 && (argv[1].text() == "--version" || argv[1].text() == "--help")) return out;
+  std::string keys = argv.size() > 1 ? argv[1].text() : "";
+  if (keys.starts_with('-')) keys.erase(0, 1);
+  constexpr std::string_view kVerbs = "tdmpqrsx", kModifiers = "abcDfiNoOPsSuUvV";
+  const std::size_t verb = keys.find_first_of(kVerbs);
+  const auto n_verbs = std::count_if(keys.begin(), keys.end(), [&](char c) {
+    return c != 's' && kVerbs.find(c) != std::string_view::npos;
+  });
+  const bool is_known =
+      verb != std::string::npos && n_verbs <= 1 && argv.size() > 2 &&
+      keys.find_first_not_of(std::string(kVerbs) + std::string(kModifiers)) == std::string::npos;
+  const bool has_place = keys.find_first_of("abiN") != std::string::npos;  // of a member: one more
+  if (!is_known || has_place || argv[2].may_be_option()) {
+    e.unknown(argv[0].span, "ar", "ar with keys that are not known");
+    return out;
+  }
+  const auto has = [&](char c) { return keys.find(c) != std::string::npos; };
+  const bool reads = has('t') || has('p') || has('x');
+  e.touch(reads && !has('s') ? EffectKind::kReadsContent : EffectKind::kOverwrites, argv[2], s, {});
+  if (has('p')) e.unknown(argv[0].span, "ar", "prints members, which may lie outside the archive");
+  if (has('x')) e.apply_effect('w', argv[0].span, "ar");
+  for (std::size_t i = 3; i < argv.size() && (has('r') || has('q')); ++i)
+    e.apply_role('r', argv[i], s, Stream::none(), out);
+  return out;
+}
+
+// pdftotext FILE.pdf [TEXT]: without TEXT it writes FILE.txt.
+Stream Commands::pdftotext(Evaluator& e, Argv& argv, State& s, const Stream& in) {
+  const Row& row = *find_row("pdftotext");
+  Stream out = e.apply_row(row, argv, 1, s, in);
+  const Usage usage = read_usage(row, argv, 1);
+  const bool only_prints = usage.has("-v") || usage.has("-h") || usage.has("-listenc");
+  if (usage.n_operands != 1 || only_prints) return out;
+  Arg text = *usage.operands()[0].arg;
+  if (text.is_exact() && !text.is_glob) {
+    std::string path = text.text();
+    if (ascii_lower(path).ends_with(".pdf")) path.resize(path.size() - 4);
+    text.value = Value::exact(path + ".txt");
+  }
+  e.touch(EffectKind::kOverwrites, text, s, {});
+  return out;
+}
+
+}  // namespace wick::shell
