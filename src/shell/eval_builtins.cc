@@ -162,11 +162,8 @@ Stream Commands::eval(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   Value text = Value::exact("");
   for (std::size_t i = 1; i < argv.size(); ++i) {
     if (i == 1 && argv[i].text() == "--") continue;
-    if (!text.set.empty() && (!text.is_known || !text.set.front().empty()))
-      text = concat(text, Value::exact(" "));
-    Value next = argv[i].value;
-    if (argv[i].is_many || argv[i].is_glob) next = Value::unknown();
-    text = concat(text, next);
+    if (!text.set.empty() && (!text.is_known || !text.set.front().empty())) append(text, " ");
+    append(text, argv[i].is_many || argv[i].is_glob ? Value::unknown() : argv[i].value);
   }
   return e.run_text(text,
                     argv.size() > 1 ? Span{argv[1].span.begin, argv.back().span.end} : argv[0].span,
@@ -325,7 +322,7 @@ Stream Commands::trap(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   if (i >= argv.size() || argv[i].text() == "-p" || argv[i].text() == "-l")
     return Stream::unknown();
   if (argv[i].text() == "-" || argv.size() == i + 1) return Stream::none();
-  State copy = s;
+  State copy = e.copy_of(s);
   ++e.nested_;
   if (argv[i].is_many || argv[i].is_glob) {
     e.unknown(argv[i].span, "", "a trap whose code is not known");
@@ -388,7 +385,7 @@ Stream Commands::command(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     return Stream::unknown();
   }
   Argv rest(argv.begin() + static_cast<std::ptrdiff_t>(i), argv.end());
-  State copy = s;
+  State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   Stream out = e.invoke(std::move(rest), copy, in);

@@ -159,7 +159,7 @@ Stream Commands::shell(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   const ShellCall call = read_shell_call(e, argv, bad, place);
   if (!bad.empty()) e.unknown(place, bad, wick::cat(name, ": ", printable(bad), " is not known"));
   if (call.is_help) return Stream::unknown();
-  State copy = s;
+  State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   const auto args_from = [&](std::size_t first) {

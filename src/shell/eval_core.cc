@@ -21,8 +21,8 @@ bool Evaluator::step(Span span) {
   unknown(span, "",
           nested_ > kMaxNested   ? "too complex: code nests deeper than 16"
           : joined_ > kMaxJoined ? "too complex: too many variables in too many branches"
-          : words_ > kMaxWords   ? "too complex: more words than the limit of 262,144"
-                                 : "too complex: more steps than the limit of 20,000");
+          : words_ > kMaxWords   ? "too complex: more words than the limit of 32,768"
+                                 : "too complex: more steps than the limit of 10,000");
   return false;
 }
 

@@ -251,7 +251,7 @@ Value found_below(const Arg& start, bool is_narrowed) {
 // stands for all of them, and what is relative to a folder of the system is not known.
 void Commands::find_exec(Evaluator& e, const FindExec& exec, const State& s) {
   Value found = exec.found;
-  State copy = s;
+  State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   if (exec.is_in_folder) {

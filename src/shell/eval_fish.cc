@@ -90,8 +90,8 @@ Value Evaluator::fish_parameter(const WordPart& part, State& s) {
   if (is_known) {  // in quotes: joined by blanks
     Value out = Value::exact("");
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (i > 0) out = concat(out, Value::exact(" "));
-      out = concat(out, elements[i]);
+      if (i > 0) append(out, " ");
+      append(out, elements[i]);
     }
     return out;
   }

@@ -49,13 +49,21 @@ std::vector<std::string> united(std::vector<std::string> a, const std::vector<st
 
 }  // namespace
 
+// What a copy of the state takes, counted in variables.
+std::size_t Evaluator::weight_of(const State& s) {
+  std::size_t out = s.variables.size() + s.args.size();
+  for (const auto& [name, variable] : s.variables)
+    out += variable.elements.size();
+  return out + (s.functions.size() + s.aliases.size()) / 4;
+}
+
 State Evaluator::copy_of(const State& s) {
-  joined_ += s.variables.size();
+  joined_ += weight_of(s);
   return s;
 }
 
 State Evaluator::joined(const State& a, const State& b) {
-  joined_ += a.variables.size() + b.variables.size();
+  joined_ += weight_of(a) + weight_of(b);
   State out = a;
   for (auto& [name, variable] : out.variables) {
     const auto other = b.variables.find(name);

@@ -107,8 +107,8 @@ Value Evaluator::variable(std::string_view name, State& s) {
     if (!s.has_args) return Value::unknown();
     Value out = Value::exact("");
     for (std::size_t i = 0; i < s.args.size(); ++i) {
-      if (i > 0) out = concat(out, Value::exact(" "));
-      out = concat(out, s.args[i].value);
+      if (i > 0) append(out, " ");
+      append(out, s.args[i].value);
     }
     return out;
   }
@@ -160,8 +160,8 @@ Value Evaluator::parameter(const WordPart& part, State& s) {
     } else if (has_elements && (at == "*" || at == "@")) {
       v = Value::exact("");
       for (std::size_t i = 0; i < found->second.elements.size(); ++i) {
-        if (i > 0) v = concat(v, Value::exact(" "));
-        v = concat(v, found->second.elements[i]);
+        if (i > 0) append(v, " ");
+        append(v, found->second.elements[i]);
       }
     }
   } else if (const auto found = s.variables.find(p.name);

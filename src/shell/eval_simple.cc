@@ -263,6 +263,7 @@ Stream Evaluator::invoke(std::vector<Arg> argv, State& s, const Stream& in) {
     unknown(argv[0].span, "", "too complex: commands stand behind one another too deep");
     return Stream::unknown();
   }
+  if (invoked_ > 0) words_ += argv.size();  // behind a wrapper, all words are copied once more
   ++invoked_;
   Stream out = invoke_one(std::move(argv), s, in);
   --invoked_;
@@ -345,7 +346,7 @@ Stream Evaluator::invoke_name(const std::string& name, std::vector<Arg>& argv, S
   if (const auto function = s.functions.find(name); function != s.functions.end()) {
     const Node* body = function->second;
     const bool is_command = find_row(name) != nullptr;
-    State copy = s;
+    State copy = copy_of(s);
     Stream out = call_function(*body, name, argv, s, in);
     if (!is_command || !calls_.empty()) {
       if (!is_command) return out;

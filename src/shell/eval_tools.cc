@@ -343,7 +343,7 @@ Stream Commands::git(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (equals == std::string::npos) continue;
     std::string code = setting.substr(equals + 1);
     if (code.starts_with('!')) code.erase(0, 1);
-    State copy = s;
+    State copy = e.copy_of(s);
     e.run_code(code, argv[i + 1].span, copy, Stream::none(), Dialect::kPosix);
   }
   const std::string verb = verb_at == 0 ? "" : argv[verb_at].text();

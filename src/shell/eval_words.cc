@@ -66,33 +66,38 @@ struct Braces {
   std::vector<Place> commas = {};
 };
 
+// The leftmost pair that makes words: a list, or a range. One walk; each `}` closes the last `{`
+// that is open.
 bool find_braces(const std::vector<Piece>& pieces, Braces& out, bool is_fish) {
+  std::vector<Braces> open;
+  bool is_found = false;
+  const auto is_left_of = [](Place a, Place b) {
+    return a.piece != b.piece ? a.piece < b.piece : a.byte < b.byte;
+  };
+  const auto close = [&](Place at) {
+    Braces braces = std::move(open.back());
+    open.pop_back();
+    braces.close = at;
+    const bool is_one_piece = braces.open.piece == at.piece;
+    const bool is_range = is_one_piece && !is_fish &&
+                          std::string_view(pieces[at.piece].text)
+                                  .substr(braces.open.byte, at.byte - braces.open.byte)
+                                  .find("..") != std::string_view::npos;
+    const bool is_list = !braces.commas.empty() || (is_fish && !is_one_piece);  // {$x}
+    if (!(is_list || is_range) || (is_found && is_left_of(out.open, braces.open))) return;
+    out = std::move(braces);
+    is_found = true;
+  };
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!is_open(pieces[i])) continue;
     for (std::size_t b = 0; b < pieces[i].text.size(); ++b) {
-      if (pieces[i].text[b] != '{') continue;
-      int depth = 0;
-      out = {.open = {i, b}};
-      for (std::size_t k = i; k < pieces.size(); ++k) {
-        if (!is_open(pieces[k])) continue;
-        for (std::size_t c = k == i ? b : 0; c < pieces[k].text.size(); ++c) {
-          const char x = pieces[k].text[c];
-          if (x == '{') ++depth;
-          if (x == ',' && depth == 1) out.commas.push_back({k, c});
-          if (x == '}' && --depth == 0) {
-            out.close = {k, c};
-            const bool is_range =
-                k == i && pieces[k].text.substr(b, c - b).find("..") != std::string::npos;
-            const bool is_list = !out.commas.empty() || (is_fish && k > i);  // {$x}
-            if (is_list || (is_range && !is_fish)) return true;
-            k = pieces.size();
-            break;
-          }
-        }
-      }
+      const char x = pieces[i].text[b];
+      if (x == '{') open.push_back({.open = {i, b}});
+      if (x == ',' && !open.empty()) open.back().commas.push_back({i, b});
+      if (x == '}' && !open.empty()) close({i, b});
     }
   }
-  return false;
+  return is_found;
 }
 
 bool range_items(const std::string& text, std::vector<std::string>& out) {
@@ -206,9 +211,10 @@ void add_text(const std::vector<WordPart>& parts, bool is_quoted, bool globs, Fi
 std::vector<Arg> Evaluator::expand(const std::vector<Word>& words, State& s) {
   std::vector<Arg> out;
   out.reserve(words.size());
-  for (const Word& word : words)
+  for (const Word& word : words) {
     expand(word, s, out);
-  words_ += out.size();
+    if (words_ > kMaxWords) break;  // the next step() says so
+  }
   return out;
 }
 
@@ -221,6 +227,7 @@ void Evaluator::expand(const Word& word, State& s, std::vector<Arg>& out) {
   if (dialect_ != Dialect::kZsh && is_text(word.parts, false)) {
     Fields fields(word.span, out);
     add_text(word.parts, false, !s.has_no_glob, fields);
+    ++words_;
     return fields.end();
   }
   std::vector<Piece> pieces;
@@ -327,6 +334,7 @@ void Evaluator::plain_piece(const Piece& piece, bool is_first, bool is_alone, St
 
 void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
                        std::vector<Arg>& out) {
+  const std::size_t n_before = out.size();
   Fields fields(span, out);
   const bool has_expansion = std::any_of(
       pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.expansion != nullptr; });
@@ -334,6 +342,7 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
   const bool has_ifs = ifs.is_known && ifs.set.size() == 1;
   const bool globs = !s.has_no_glob;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (words_ + out.size() - n_before > kMaxWords) break;  // the next step() says so
     const Piece& piece = pieces[i];
     if (piece.expansion != nullptr && piece.expansion->kind == PartKind::kExtGlob &&
         dialect_ == Dialect::kZsh) {
@@ -388,6 +397,7 @@ void Evaluator::fields(const std::vector<Piece>& pieces, State& s, Span span,
     }
   }
   fields.end();
+  words_ += out.size() - n_before;
 }
 
 // A word that is neither split nor globbed: an assignment, a redirect, a case.
@@ -398,7 +408,7 @@ Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const Piece& piece = pieces[i];
     if (piece.expansion != nullptr) {
-      out = concat(out, expansion(*piece.expansion, s));
+      append(out, expansion(*piece.expansion, s));
       continue;
     }
     if (i > 0 || piece.is_quoted || !piece.text.starts_with('~')) {
@@ -406,7 +416,7 @@ Value Evaluator::value_of(const std::vector<WordPart>& parts, State& s) {
       continue;
     }
     std::string text = piece.text;
-    out = concat(out, tilde(text, s));
+    append(out, tilde(text, s));
     append(out, text);
   }
   if (out.is_known) {

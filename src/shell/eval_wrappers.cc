@@ -25,8 +25,8 @@ bool is_assignment(const Arg& arg, std::string& name) {
 Value words_joined(const std::vector<Arg>& words) {
   Value text = Value::exact("");
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text = concat(text, Value::exact(" "));
-    text = concat(text, words[i].is_many || words[i].is_glob ? Value::unknown() : words[i].value);
+    if (i > 0) append(text, " ");
+    append(text, words[i].is_many || words[i].is_glob ? Value::unknown() : words[i].value);
   }
   return text;
 }
@@ -56,7 +56,7 @@ Stream Commands::sudo(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   }
   const bool is_shell =
       usage.has("-s") || usage.has("-i") || usage.has("--shell") || usage.has("--login");
-  State copy = s;
+  State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   if (first == 0 || first >= argv.size()) {
@@ -75,7 +75,7 @@ Stream Commands::su(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   e.add(EffectKind::kPrivilege, Scope::kNone, "su", argv[0].span,
         "runs with another user's rights");
   ++e.lifted_;
-  State copy = s;
+  State copy = e.copy_of(s);
   bool has_code = false;
   Stream out = Stream::unknown();
   for (std::size_t i = 1; i < argv.size(); ++i) {
@@ -117,7 +117,7 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (!code.is_known && next < argv.size()) code = argv[next++].value;
     Argv rest = behind(argv, next);
     if (!rest.empty()) code = concat(concat(code, Value::exact(" ")), words_joined(rest));
-    State copy = s;
+    State copy = e.copy_of(s);
     const bool has_expansion =
         code.is_known && code.set.front().find_first_of("$\\`;|&<>()*?") != std::string::npos;
     if (has_expansion)
@@ -129,7 +129,7 @@ Stream Commands::env(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     e.unknown(span, option, wick::cat("env: the option ", printable(option), " is not known"));
   if (usage.is_help) return Stream::unknown();
   std::size_t first = usage.rest == 0 ? argv.size() : usage.rest;
-  State copy = s;
+  State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   std::string name;
@@ -206,7 +206,7 @@ Stream Commands::xargs(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     if (text.starts_with("--replace=")) mark = text.substr(10);
   }
   std::vector<std::string> words;
-  State copy = s;
+  State copy = e.copy_of(s);
   copy.functions.clear();
   copy.aliases.clear();
   const Stream none = Stream::of("");
@@ -280,7 +280,7 @@ Stream Commands::watch(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   for (const auto& [option, span] : usage.unknown)
     e.unknown(span, option, wick::cat("watch: the option ", printable(option), " is not known"));
   if (usage.rest == 0) return Stream::unknown();
-  State copy = s;
+  State copy = e.copy_of(s);
   return e.run_text(words_joined(behind(argv, usage.rest)), argv[usage.rest].span, copy, in,
                     Dialect::kPosix);
 }

@@ -86,6 +86,7 @@ class Evaluator {
   void settle_cwd(State& s);
   State joined(const State& a, const State& b);
   State copy_of(const State& s);  // of a subshell or branch; counts towards kMaxJoined
+  static std::size_t weight_of(const State& s);
 
   // Words (eval_words.cc, eval_parameters.cc).
   std::vector<Arg> expand(const std::vector<Word>& words, State& s);

@@ -29,7 +29,7 @@ class Fields {
 
   void value(const Value& v, bool is_many) {
     Arg& a = arg();
-    a.value = concat(a.value, v);
+    append(a.value, v);
     a.is_many = a.is_many || is_many;
   }
 

@@ -11,14 +11,14 @@ inline constexpr int kMaxDepth = 64;      // nesting of commands, substitutions 
 inline constexpr int kMaxNodes = 50'000;  // commands, words and parts of words of one script
 inline constexpr int kMaxNested = 16;     // sh -c, eval, substitution, function within another
 inline constexpr int kMaxInvoked = 64;    // wrappers and calls of functions, one behind another
-inline constexpr int kMaxSteps = 20'000;  // simple commands evaluated for one verdict
-inline constexpr std::size_t kMaxWords = 1U << 18U;  // of all these commands together
+inline constexpr int kMaxSteps = 10'000;  // simple commands evaluated for one verdict
+inline constexpr std::size_t kMaxWords = 1U << 15U;  // of all these commands together
 inline constexpr std::size_t kMaxSet = 16;           // strings that a value may hold exactly
 inline constexpr std::size_t kMaxFields = 256;       // words that braces may make of one word
 inline constexpr std::size_t kMaxText = kMaxSource;  // bytes of a value that is known exactly
 inline constexpr std::size_t kMaxBuilt = std::size_t{4}
                                          << 20;       // bytes of all values of one verdict
-inline constexpr std::size_t kMaxJoined = 1U << 19U;  // variables, in each subshell and branch anew
+inline constexpr std::size_t kMaxJoined = 1U << 18U;  // variables, in each subshell and branch anew
 inline constexpr std::size_t kMaxEffects = 256;       // effects kept; equal ones count once
 inline constexpr std::size_t kMaxCalls = 1024;        // calls kept for rules; the next is not known
 inline constexpr std::size_t kMaxRead = 1024;         // symbolic files written by a command

@@ -214,7 +214,7 @@ bool Parser::simple_word(Node& out, bool& takes_assignments) {
     }
     if (!attempt.give_up("has too many assignments")) return false;
   }
-  if (out.words.empty()) out.words.reserve(3);
+  if (out.words.size() == 1) out.words.reserve(4);
   if (!word(out.words.emplace_back())) return false;
   has_groups_ = true;
   if (out.words.size() == 1) {

@@ -86,64 +86,104 @@ Value join(const Value& a, const Value& b) {
   return out;
 }
 
-Value concat(const Value& a, const Value& b) {
-  if (a.is_known && b.is_known && a.set.size() * b.set.size() <= kMaxSet) {
-    Value out = a;
-    out.set.clear();
-    std::size_t bytes = 0;
-    for (const std::string& x : a.set) {
-      for (const std::string& y : b.set) {
-        out.set.push_back(x + y);
-        bytes += x.size() + y.size();
-      }
-    }
-    out.is_secret = a.is_secret || b.is_secret;
-    out.is_fetched = a.is_fetched || b.is_fetched;
-    if (bytes <= kMaxText) return out;
+namespace {
+
+// Both are known. False: too many strings, or too long.
+bool append_known(Value& a, const Value& b) {
+  if (a.set.size() * b.set.size() > kMaxSet) return false;
+  std::size_t bytes = 0;
+  for (const std::string& x : a.set) {
+    for (const std::string& y : b.set)
+      bytes += x.size() + y.size();
   }
+  if (bytes > kMaxText) return false;
+  if (b.set.size() == 1) {
+    for (std::string& x : a.set)
+      x += b.set[0];
+    return true;
+  }
+  StringSet all;
+  for (const std::string& x : a.set) {
+    for (const std::string& y : b.set)
+      all.push_back(x + y);
+  }
+  a.set = std::move(all);
+  return true;
+}
+
+// What `a`, which is known, and `b` begin with, if together they are not known.
+Value beginning_of(const Value& a, const Value& b) {
   Value out = Value::unknown();
-  out.is_secret = a.is_secret || b.is_secret;
-  out.is_fetched = a.is_fetched || b.is_fetched;
-  if (a.is_known && a.set.size() == 1 && !b.is_known) {
-    out.prefix = a.set[0] + b.prefix;
-    out.tail = b.tail;
-    out.is_number = a.set[0].empty() && b.is_number;
-    out.is_below = b.is_below && (a.set[0].empty() || (b.prefix.empty() && a.set[0].back() == '/'));
-    out.is_everything = b.is_everything;
-    out.is_path = a.set[0].empty() && b.is_path;
-    out.may_be_empty = a.set[0].empty() && b.may_be_empty;
+  if (a.set.size() != 1 || b.is_known) {
+    out.prefix = prefix_of(a);
+    out.is_path = a.is_path;
+    out.may_be_empty = false;
     return out;
   }
-  out.prefix = prefix_of(a);
-  out.is_path = a.is_path;
-  if (!a.is_known && b.is_known && b.set.size() == 1) {
-    out.tail = a.tail + b.set[0];
-    // A name below, and more of the name: still below. A slash and a name without `..` too.
-    out.is_below = a.is_below && b.set[0].find("..") == std::string::npos;
-    out.is_number = a.is_number && b.set[0].empty();
-  }
-  if (b.is_number && a.is_below) out.is_below = true;
-  // A name below, a slash, and another name, or the rest of one: still below.
-  const std::size_t slash = a.tail.rfind('/');
-  const bool is_part =
-      slash != std::string::npos &&
-      (slash + 1 == a.tail.size() || a.tail.find_first_not_of('.', slash + 1) != std::string::npos);
-  if (a.is_below && (b.is_below || b.is_inner) && is_part &&
-      b.prefix.find("..") == std::string::npos) {
-    out.is_below = true;
-    out.tail = a.tail.substr(slash) + b.prefix + b.tail;
-  }
-  out.is_everything = a.is_everything && b.is_known && b.set.size() == 1 && b.set[0].empty();
-  out.may_be_empty = a.may_be_empty && b.may_be_empty;
+  const std::string& text = a.set[0];
+  out.prefix = text + b.prefix;
+  out.tail = b.tail;
+  out.is_number = text.empty() && b.is_number;
+  out.is_below = b.is_below && (text.empty() || (b.prefix.empty() && text.back() == '/'));
+  out.is_everything = b.is_everything;
+  out.is_path = text.empty() && b.is_path;
+  out.may_be_empty = text.empty() && b.may_be_empty;
   return out;
 }
 
+// `a` is not known: it keeps its beginning.
+void append_behind(Value& a, const Value& b) {
+  const bool is_exact = b.is_known && b.set.size() == 1;
+  bool is_below = b.is_number && a.is_below;
+  if (is_exact) {
+    // A name below, and more of the name: still below. A slash and a name without `..` too.
+    is_below = a.is_below && b.set[0].find("..") == std::string::npos;
+    a.tail += b.set[0];
+  } else {
+    // A name below, a slash, and another name, or the rest of one: still below.
+    const std::size_t slash = a.tail.rfind('/');
+    const bool is_part = slash != std::string::npos &&
+                         (slash + 1 == a.tail.size() ||
+                          a.tail.find_first_not_of('.', slash + 1) != std::string::npos);
+    const bool is_inside = a.is_below && (b.is_below || b.is_inner) && is_part &&
+                           b.prefix.find("..") == std::string::npos;
+    is_below = is_below || is_inside;
+    a.tail = is_inside ? a.tail.substr(slash) + b.prefix + b.tail : "";
+  }
+  const bool is_same = is_exact && b.set[0].empty();
+  a.is_below = is_below;
+  a.is_number = a.is_number && is_same;
+  a.is_everything = a.is_everything && is_same;
+  a.is_inner = false;
+  a.is_set = true;
+  a.may_be_empty = a.may_be_empty && b.may_be_empty;
+}
+
+}  // namespace
+
+Value concat(const Value& a, const Value& b) {
+  Value out = a;
+  append(out, b);
+  return out;
+}
+
+void append(Value& a, const Value& b) {
+  const bool is_secret = a.is_secret || b.is_secret;
+  const bool is_fetched = a.is_fetched || b.is_fetched;
+  if (!a.is_known) {
+    append_behind(a, b);
+  } else if (!b.is_known || !append_known(a, b)) {
+    a = beginning_of(a, b);
+  }
+  a.is_secret = is_secret;
+  a.is_fetched = is_fetched;
+}
+
 void append(Value& a, const std::string& b) {
-  const bool fits = a.is_known && a.set.size() == 1 && a.set[0].size() + b.size() <= kMaxText;
-  if (fits) {
+  if (a.is_known && a.set.size() == 1 && a.set[0].size() + b.size() <= kMaxText) {
     a.set[0] += b;
   } else {
-    a = concat(a, Value::exact(b));
+    append(a, Value::exact(b));
   }
 }
 

@@ -104,7 +104,8 @@ Value join(const Value& a, const Value& b);
 // `a` followed by `b`.
 Value concat(const Value& a, const Value& b);
 
-// The same, in place.
+// The same, in place: text that grows by pieces is not copied for each of them.
+void append(Value& a, const Value& b);
 void append(Value& a, const std::string& b);
 
 // An argument of a command, behind all expansions.
