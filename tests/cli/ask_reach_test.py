@@ -142,18 +142,19 @@ class Sandbox(unittest.TestCase):
             self.skip_as_refused()
             return
         none = "no file here would change"
+        x = f"wick-{os.getpid()}-x"
         listed = (("echo new > c", ["+ c"]), ("echo x >> a", ["~ a"]), ("rm a", ["- a"]), ("rm -r d", ["- d", "- d/e"]), ("mv a z", ["- a", "+ z"]),
                   ("chmod 700 a", ["~ a"]), ("mkdir -p p/q; touch p/q/r", ["+ p", "+ p/q", "+ p/q/r"]), ("ln -s a l", ["+ l"]), ("cat a", [none]),
                   ("touch a", [none]), ("sed -i s/one/1/ a", ["~ a"]), ("rm -rf ./*", ["- a", "- b", "- d", "- d/e"]),
                   ("cp a b", ["~ b"]), ("printf 'one\\n' > a", [none]), ("truncate -s 0 d/e", ["~ d/e"]),
                   (f"touch {self.home.folder}/home/x", [none]), ("touch ~/x; rm -rf ~", [none]), ("rm -rf ../home", [none]),
-                  ("touch /usr/x /etc/x /x /var/tmp/x", [none]), ("touch /tmp/x && ls /tmp/x", [none]), ("mount -o remount,rw /; touch /x", [none]),
-                  ("umount .; touch f", ["+ f"]), ("unshare -Urm sh -c 'umount -l .; mount -o remount,rw,bind / ; touch /x'", [none]),
+                  (f"touch /usr/{x} /etc/{x} /{x} /var/tmp/{x}", [none]), (f"touch /tmp/{x} && ls /tmp/{x}", [none]), (f"mount -o remount,rw /; touch /{x}", [none]),
+                  ("umount .; touch f", ["+ f"]), (f"unshare -Urm sh -c 'umount -l .; mount -o remount,rw,bind / ; touch /{x}'", [none]),
                   ("kill -9 -1", [none]), (f"kill -9 {os.getpid()}", [none]), ("(sleep 60; touch late) & true", [none]),
                   ("python3 -c \"import socket; socket.create_connection(('127.0.0.1', 9), 1)\"", [none]),
                   ("python3 -c \"import socket; socket.socket(socket.AF_UNIX)\"; echo $?", [none]),
                   ("echo b > /proc/sysrq-trigger; echo x > /proc/sys/kernel/hostname", [none]),
-                  ("nsenter -t 1 -m touch /x; chroot /proc/1/root touch /x", [none]))
+                  (f"nsenter -t 1 -m touch /{x}; chroot /proc/1/root touch /{x}", [none]))
         self.assertEqual(len(listed), 30)
         before = self.tree()
         for command, changes in listed:
@@ -161,8 +162,8 @@ class Sandbox(unittest.TestCase):
             kept = sorted((line for line in lines if line[:2] in ("+ ", "- ", "~ ") or line == none), key=lambda line: line[2:])
             self.assertEqual(kept, sorted(changes, key=lambda line: line[2:]), (command, lines))
             self.assertEqual(self.tree(), before, command)
-        for place in ("/x", "/usr/x", "/etc/x", "/tmp/x", "/var/tmp/x"):
-            self.assertFalse(os.path.exists(place), place)
+        for place in ("/", "/usr", "/etc", "/tmp", "/var/tmp"):
+            self.assertFalse(os.path.exists(f"{place}/{x}"), place)
         self.assertIn("one", self.try_out("cat a"))
         self.assertIn("exit status 7", self.try_out("exit 7")[0])
 
