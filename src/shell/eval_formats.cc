@@ -17,20 +17,22 @@ bool is_of_system(std::string_view path) {
                      [&](auto folder) { return path.starts_with(folder); });
 }
 
-// ImageMagick runs other programs for SVG, PostScript, PDF and film, and scripts for MSL and MVG.
-bool is_raster_image(std::string_view path) {
-  static constexpr std::string_view kEnds[] = {".png",  ".jpg", ".jpeg", ".gif",  ".bmp",
-                                               ".webp", ".tif", ".tiff", ".ico",  ".ppm",
-                                               ".pgm",  ".pbm", ".pnm",  ".heic", ".avif"};
-  const std::string lower = ascii_lower(path);
-  return std::any_of(std::begin(kEnds), std::end(kEnds),
-                     [&](auto end) { return lower.ends_with(end); });
+// ImageMagick goes by a file's content, whatever its name ends in, and runs other programs for some
+// formats (PostScript, PDF, SVG, film) and scripts for others (MSL, MVG). A coder's name before the
+// file's keeps it to that format.
+std::string_view after_raster_coder(std::string_view text) {
+  static constexpr std::string_view kCoders[] = {
+      "png:", "jpg:", "jpeg:", "gif:", "bmp:", "webp:", "tif:", "tiff:",
+      "ico:", "ppm:", "pgm:",  "pbm:", "pnm:", "heic:", "avif:"};
+  const std::string lower = ascii_lower(text);
+  for (const std::string_view coder : kCoders)
+    if (lower.starts_with(coder)) return text.substr(coder.size());
+  return {};
 }
 
-// "msl:a.png", "ephemeral:a.png" (deleted once it is read), "|command", "@list".
-bool names_a_coder(std::string_view text) {
-  return text.starts_with('|') || text.starts_with('@') || text.find(':') != std::string_view::npos;
-}
+constexpr const char* kByContent =
+    "ImageMagick goes by the content of a file and runs other programs for some formats; png:FILE "
+    "keeps it to one";
 
 }  // namespace
 
@@ -44,13 +46,13 @@ void Evaluator::apply_format_role(char role, const Arg& arg, State& s, const Str
       if (!all([](const std::string& path) { return is_of_system(normal_path(path, "")); }))
         return unknown(arg.span, arg.text(), "ldd may run the file that it is asked about");
       break;
-    case 'I':
-      if (!all([](const std::string& path) {
-            return is_raster_image(path) && !names_a_coder(path);
-          }))
-        return unknown(arg.span, arg.text(),
-                       "ImageMagick runs other programs for some formats and names");
-      break;
+    case 'I': {
+      if (!arg.is_exact()) return unknown(arg.span, arg.text(), kByContent);
+      const std::string path(after_raster_coder(arg.text()));
+      if (path.empty() || path.starts_with('@') || path.starts_with('|'))
+        return unknown(arg.span, arg.text(), kByContent);
+      return apply_role('r', {.value = Value::exact(path), .span = arg.span}, s, in, out);
+    }
     case 'O':  // Perl's open()
       if (!all([](const std::string& path) {
             return path.find('|') == std::string::npos && path.find('<') == std::string::npos &&
