@@ -112,7 +112,8 @@ struct Generation {
   // "" or "auto": the model decides; "none": no calls; "required": at least one call; or a tool's
   // name: one call of this tool. With the last two a local model's arguments match the schema.
   std::string tool_choice = {};
-  // The template variable enable_thinking: switches reasoning of models that support it on or off.
+  // Switches reasoning of models that support it on or off: the template variables enable_thinking
+  // and thinking.
   std::optional<bool> thinking = {};
   // Other template variables by name, values as JSON: {"date", "\"1 May 2026\""}.
   std::vector<std::pair<std::string, std::string>> template_variables = {};

@@ -34,7 +34,8 @@ class WICK_API Session {
                          const TextSink& sink = {});
   // say() as a stream. When the stream ends, the answer is added to the conversation; if the stream
   // is destroyed earlier, the partial answer is added. While the stream is unfinished, say(),
-  // stream(), send() and estimate() fail (id "session_busy").
+  // stream(), send(), estimate() and save() fail (id "session_busy"), undo() returns false, and
+  // reset() does nothing.
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
   // The same with any message, for example a tool result.

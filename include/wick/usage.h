@@ -13,8 +13,8 @@
 namespace wick {
 
 enum class FinishReason : std::uint8_t {
-  kEos,            // the model generated an end-of-generation token (EOG; EOS is one of them), or
-                   // structured output is complete
+  kEos,            // the model generated an end-of-generation token (EOG; EOS is one of them) or a
+                   // token of Generation::stop_token_ids, or structured output is complete
   kStop,           // a stop sequence of Generation::stop
   kLength,         // max_tokens, or the end of the context
   kCancelled,      // by Generation::cancel, Stream::cancel() or a sink

@@ -201,7 +201,7 @@ typedef struct wick_parameter {
   double value;
 } wick_parameter;
 
-/* Reasoning of models that support it: the template variable enable_thinking. */
+/* Reasoning of models that support it: the template variables enable_thinking and thinking. */
 typedef enum wick_thinking {
   WICK_THINKING_DEFAULT = 0, /* the template's default */
   WICK_THINKING_ON,
@@ -272,7 +272,7 @@ typedef struct wick_generation {
 WICK_API void wick_generation_init(wick_generation* generation);
 
 typedef enum wick_finish {
-  WICK_FINISH_EOS = 0, /* the model generated an EOG token */
+  WICK_FINISH_EOS = 0, /* an EOG token or a stop token id; or structured output is complete */
   WICK_FINISH_STOP,
   WICK_FINISH_LENGTH,
   WICK_FINISH_CANCELLED,

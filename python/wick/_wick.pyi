@@ -112,18 +112,20 @@ class Settings(TypedDict, total=False):
     # For messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
     tool_choice: str | None  # "auto", "none", "required", or a tool's name
-    thinking: bool | None  # switches reasoning on or off (template variable enable_thinking)
+    thinking: bool | None  # switches reasoning on or off (template variables enable_thinking and thinking)
     template_variables: Mapping[str, object] | None  # other variables of the chat template
-    response_format: str | None  # "text"; others are not supported yet ("response_format_unsupported")
-    response_schema: str | Mapping[str, object] | None  # JSON schema or grammar
+    # Structured output: "text" (default), "json_object", "json_schema", "regex", "choice", "grammar" or "structural_tag".
+    response_format: str | None
+    response_schema: str | Mapping[str, object] | None  # the schema, regular expression, JSON array of choices, grammar, or tag as JSON
     origins: Mapping[str, str] | None  # where a setting comes from, if not from the request: {"temperature": "flag --temp"}
 
 # Receives the text while it is generated, on the calling thread; it may call the model. Return False to end the answer. A fast model may be
 # ahead by then: the result has all generated text, and `finish` may be "length" or "stop" instead of "cancelled".
 TextSink = Callable[[str], object]
 
-# Log messages: level ("info", "warning") and one line, on any thread; None disables them. Exceptions of the sink go to sys.unraisablehook.
+# Describes an architecture that wick does not know, as JSON (wick/architecture.h); before the first model is opened.
 def add_architecture(json: str) -> None: ...
+# Log messages: level ("info", "warning") and one line, on any thread; None disables them. Exceptions of the sink go to sys.unraisablehook.
 def set_log(sink: Callable[[str, str], object] | None) -> None: ...
 
 class Cancel:
