@@ -69,16 +69,8 @@ std::string_view common_suffix(std::string_view a, std::string_view b) {
   return a.substr(a.size() - n);
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_call_space(text.front()))
-    text.remove_prefix(1);
-  while (!text.empty() && is_call_space(text.back()))
-    text.remove_suffix(1);
-  return text;
-}
-
 std::string_view spaces_before(std::string_view text) {
-  return text.substr(0, text.size() - trimmed(std::string(text) + "x").size() + 1);
+  return text.substr(0, text.size() - without_call_spaces(std::string(text) + "x").size() + 1);
 }
 
 // The text between the ends of `before` and the beginning of `behind`, from `at` on, which becomes
@@ -122,14 +114,15 @@ class Learner {
       if (head->ends_with("\"") && between->starts_with("\"")) return learn_objects(*head, tail);
       f.body = ToolFormat::Body::kName;
       f.behind_name = keep(*between);
-      f.close = keep(trimmed(common_prefix(*middle, tail)));
+      f.close = keep(without_call_spaces(common_prefix(*middle, tail)));
       const std::string_view open = middle->substr(common_prefix(*middle, tail).size());
       f.between = keep(spaces_before(open));
-      f.open = keep(trimmed(open));
-      f.before_all = keep(
-          trimmed(head->substr(0, head->size() - std::min(head->size(), trimmed(open).size()))));
+      f.open = keep(without_call_spaces(open));
+      f.before_all = keep(without_call_spaces(head->substr(
+          0, head->size() - std::min(head->size(), without_call_spaces(open).size()))));
       f.sections[0] = f.before_all;
-      return !f.open.empty() && !f.behind_name.empty() && head->ends_with(trimmed(open));
+      return !f.open.empty() && !f.behind_name.empty() &&
+             head->ends_with(without_call_spaces(open));
     }
     return false;
   }
@@ -146,22 +139,23 @@ class Learner {
     const std::string_view keys = head.substr(brace);
     f.name_key = keys.find("tool_name") != std::string_view::npos ? "tool_name" : "name";
     f.arguments_key = two_.find("\"parameters\"") != std::string::npos ? "parameters" : "arguments";
-    std::string_view open = trimmed(head.substr(0, brace)), close = tail.substr(end + 1);
-    f.has_list = open.ends_with('[') && trimmed(close).starts_with(']');
+    std::string_view open = without_call_spaces(head.substr(0, brace)),
+                     close = tail.substr(end + 1);
+    f.has_list = open.ends_with('[') && without_call_spaces(close).starts_with(']');
     if (f.has_list) {
-      open = trimmed(open.substr(0, open.size() - 1));
-      close = trimmed(close).substr(1);
+      open = without_call_spaces(open.substr(0, open.size() - 1));
+      close = without_call_spaces(close).substr(1);
     }
     const std::size_t last = close.find("<wickend>");
     f.open = keep(open);
-    f.close = keep(trimmed(closing_of(close.substr(0, last))));
+    f.close = keep(without_call_spaces(closing_of(close.substr(0, last))));
     f.space = f.between = f.has_list ? "" : keep("\n");
     return !f.open.empty();
   }
 
   // Behind calls the template may write its marker of a turn's end, which is no part of them.
   static std::string_view closing_of(std::string_view text) {
-    text = trimmed(text);
+    text = without_call_spaces(text);
     const std::size_t end = text.find_first_of(">]");
     return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
   }
@@ -179,34 +173,35 @@ class Learner {
     const std::string_view tail = std::string_view(two_).substr(at);
     TagStyle& t = f.tags;
     f.body = ToolFormat::Body::kTags;
-    t.before_key = keep(trimmed(tag_start(common_suffix(*begin, *next))));
+    t.before_key = keep(without_call_spaces(tag_start(common_suffix(*begin, *next))));
     if (t.before_key.empty()) return false;
     t.has_lines = open_text->ends_with('\n') && next->starts_with('\n');
-    const std::string_view value_end =
-        trimmed(next->substr(0, next->size() - tag_start(common_suffix(*begin, *next)).size()));
+    const std::string_view value_end = without_call_spaces(
+        next->substr(0, next->size() - tag_start(common_suffix(*begin, *next)).size()));
     t.value_end = keep(value_end);
-    t.name_end = keep(trimmed(begin->substr(0, begin->rfind(t.before_key))));
+    t.name_end = keep(without_call_spaces(begin->substr(0, begin->rfind(t.before_key))));
     if (*open_text == *open_number) {
-      t.key_end = keep(trimmed(*open_text));
+      t.key_end = keep(without_call_spaces(*open_text));
     } else {
       const std::string_view same = common_prefix(*open_text, *open_number);
       const std::string_view open = common_suffix(*open_text, *open_number);
       const std::size_t quote = same.find('"');
       if (quote == std::string_view::npos) return false;
       t.key_end = keep(same.substr(0, quote + 1));
-      t.value_open = keep(trimmed(open.substr(open.find_last_of("\"") + 1)));
+      t.value_open = keep(without_call_spaces(open.substr(open.find_last_of("\"") + 1)));
       t.text_mark = keep(mark_of(*open_text, t));
       t.json_mark = keep(mark_of(*open_number, t));
     }
     const std::string_view ends = common_prefix(*middle, tail);
     const std::size_t behind = ends.find(value_end);
     if (behind == std::string_view::npos) return false;
-    t.call_end = keep(trimmed(ends.substr(behind + value_end.size())));
-    const std::string_view open = trimmed(middle->substr(ends.size()));
+    t.call_end = keep(without_call_spaces(ends.substr(behind + value_end.size())));
+    const std::string_view open = without_call_spaces(middle->substr(ends.size()));
     f.between = keep("\n");
     f.open = keep(open);
     const bool has_open = !open.empty() && head->ends_with(open);
-    f.before_all = keep(has_open ? trimmed(head->substr(0, head->size() - open.size())) : "");
+    f.before_all =
+        keep(has_open ? without_call_spaces(head->substr(0, head->size() - open.size())) : "");
     f.sections[0] = f.before_all;
     return has_open && !t.call_end.empty() && !t.value_end.empty() && !t.key_end.empty();
   }

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "base/hex.h"
 #include "base/strings.h"
 #include "chat/json_value.h"
+#include "chat/python_text.h"
 #include "chat/tool_format.h"
 
 namespace wick {
@@ -28,25 +30,9 @@ bool PythonLiteral::fail() {
 
 // A character of a JSON string; a byte of a longer UTF-8 character is passed on as it is.
 void PythonLiteral::put(char32_t code, std::string& json) {
-  if (code == '"' || code == '\\') {
-    json += '\\';
-    json += static_cast<char>(code);
-  } else if (code < 0x20) {
-    constexpr std::string_view kHex = "0123456789abcdef";
-    const std::string_view short_form = code == '\n'   ? "\\n"
-                                        : code == '\t' ? "\\t"
-                                        : code == '\r' ? "\\r"
-                                                       : "";
-    if (!short_form.empty()) {
-      json += short_form;
-    } else {
-      json += "\\u00";
-      json += kHex[code / 16];
-      json += kHex[code % 16];
-    }
-  } else {
-    append_utf8(json, code);
-  }
+  std::string text;
+  append_utf8(text, code);
+  append_json_escaped(json, text, false);
 }
 
 void PythonLiteral::push_escape(char c, std::string& json) {
@@ -56,10 +42,8 @@ void PythonLiteral::push_escape(char c, std::string& json) {
     if (escape_.size() < 2 + static_cast<std::size_t>(n_digits)) return;
     char32_t code = 0;
     for (const char digit : std::string_view(escape_).substr(2)) {
-      const std::size_t value =
-          std::string_view("0123456789abcdef").find(static_cast<char>(digit | 0x20));
-      if (value == std::string_view::npos) return static_cast<void>(fail());
-      code = code * 16 + static_cast<char32_t>(value);
+      if (hex_value(digit) < 0) return static_cast<void>(fail());
+      code = code * 16 + static_cast<char32_t>(hex_value(digit));
     }
     const bool is_surrogate = code >= 0xD800 && code < 0xE000;
     if (is_surrogate && n_digits == 4) {
@@ -75,9 +59,9 @@ void PythonLiteral::push_escape(char c, std::string& json) {
   constexpr std::string_view kNames = "ntrbfav0'\"\\/\n";
   constexpr std::string_view kCodes{"\n\t\r\b\f\a\v\0'\"\\/", 12};
   const std::size_t at = kNames.find(c);
-  if (at == std::string_view::npos) put('\\', json);  // as in Python
-  if (at == std::string_view::npos) {
-    put(static_cast<unsigned char>(c), json);
+  if (at == std::string_view::npos) {  // as in Python
+    put('\\', json);
+    append_json_escaped(json, std::string_view(&c, 1), false);
   } else if (at < kCodes.size()) {
     put(static_cast<unsigned char>(kCodes[at]), json);
   }

@@ -19,9 +19,6 @@ class PythonLiteral {
   // The text ends here: whether the literal is whole.
   bool finish(std::string& json);
 
-  // A string that is open gets its quote; for an answer that was cut short.
-  bool is_in_string() const noexcept { return quote_ != 0; }
-
   bool is_bad() const noexcept { return is_bad_; }
 
  private:

@@ -3,23 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "chat/gemma_call.h"
-#include "chat/json_call.h"
-#include "chat/named_call.h"
-#include "chat/python_call.h"
-#include "chat/tag_call.h"
-
 namespace wick {
-
-namespace {
-
-std::string_view without_spaces_before(std::string_view text) {
-  text.remove_prefix(static_cast<std::size_t>(
-      std::find_if_not(text.begin(), text.end(), is_call_space) - text.begin()));
-  return text;
-}
-
-}  // namespace
 
 // What is held behind its space. Each byte of space is looked at once.
 std::string_view ToolCallSplit::held_marker() {
@@ -89,9 +73,9 @@ bool ToolCallSplit::is_section(std::string_view marker) {
 // What is held is text.
 void ToolCallSplit::begin_text(std::vector<ToolPiece>& out) {
   at_ = At::kText;
-  tell(ToolPiece::Kind::kText, had_call_ ? without_spaces_before(held_) : std::string_view(held_),
-       out);
-  if (!without_spaces_before(held_).empty()) had_call_ = false;
+  const std::string_view marker = held_marker();
+  tell(ToolPiece::Kind::kText, had_call_ ? marker : std::string_view(held_), out);
+  if (!marker.empty()) had_call_ = false;
   take_held();
 }
 
@@ -110,27 +94,14 @@ bool ToolCallSplit::is_tool(std::string_view name) const {
 
 // Whatever a template teaches, its model may write another body.
 std::unique_ptr<CallReader> ToolCallSplit::reader_of(char first) const {
-  const bool is_json = first == '{';
-  switch (format_->body) {
-    case ToolFormat::Body::kName:
-      if (!is_json) return std::make_unique<NamedCall>(format_->behind_name);
-      break;
-    case ToolFormat::Body::kTags:
-      if (!is_json) return std::make_unique<TagCall>(format_->tags, tools_);
-      break;
-    case ToolFormat::Body::kPython:
-      if (!is_json) return std::make_unique<PythonCall>();
-      break;
-    case ToolFormat::Body::kGemma:
-      if (!is_json) return std::make_unique<GemmaCall>();
-      break;
-    case ToolFormat::Body::kJson:
-      if (first == '<') return std::make_unique<TagCall>(kFunctionTags, tools_);
-      break;
-    case ToolFormat::Body::kKeyed:
-      return std::make_unique<JsonCall>(true);
-  }
-  return std::make_unique<JsonCall>(false);
+  using Body = ToolFormat::Body;
+  const Body body = format_->body;
+  if (body == Body::kKeyed) return read_json_call(true);
+  if (body == Body::kJson && first == '<') return read_tag_call(kFunctionTags, tools_);
+  if (body == Body::kJson || first == '{') return read_json_call(false);
+  if (body == Body::kName) return read_named_call(format_->behind_name);
+  if (body == Body::kTags) return read_tag_call(format_->tags, tools_);
+  return body == Body::kPython ? read_python_call() : read_gemma_call();
 }
 
 void ToolCallSplit::push_call(char c, std::vector<ToolPiece>& out) {
@@ -208,7 +179,7 @@ void ToolCallSplit::finish(std::vector<ToolPiece>& out) {
     take_held();
     held_ = std::exchange(call_text_, {});
   } else if (at_ == At::kBehind) {
-    held_.clear();  // space, or a closing marker cut short
+    take_held();  // space, or a closing marker cut short
   }
   begin_text(out);
 }

@@ -187,6 +187,12 @@ TEST(ToolCallSplit, CallsThatBeginWithTheirName) {
             "a|f({\"a\": [1]})");
 }
 
+TEST(ToolCallSplit, EscapesOfPythonsTexts) {
+  const ToolFormat& lfm2 = *tool_format_named("lfm2");
+  EXPECT_EQ(calls_in(cat(lfm2.open, R"([f(s="\é\x4Ab\n\t\"")])", lfm2.close), lfm2),
+            R"(f({"s": "\\éJb\n\t\""}))");
+}
+
 // A header that never ends is text, and what is kept of it is bounded.
 TEST(HostileToolCalls, AHeaderHasALimit) {
   ToolCallSplit parts(hermes, tools());

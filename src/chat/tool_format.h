@@ -62,6 +62,15 @@ constexpr bool is_call_space(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+// `text` without white space at its ends.
+constexpr std::string_view without_call_spaces(std::string_view text) noexcept {
+  while (!text.empty() && is_call_space(text.front()))
+    text.remove_prefix(1);
+  while (!text.empty() && is_call_space(text.back()))
+    text.remove_suffix(1);
+  return text;
+}
+
 // The format that a chat template (Jinja) teaches; null if none of these.
 const ToolFormat* tool_format_of(std::string_view chat_template) noexcept;
 
