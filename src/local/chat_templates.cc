@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "chat/harmony.h"
+#include "toolcalls/harmony.h"
 
 namespace wick {
 

@@ -14,10 +14,10 @@
 
 #include "base/result.h"
 #include "chat/chat_template.h"
-#include "chat/learned_format.h"
-#include "chat/tool_format.h"
 #include "format/metadata.h"
 #include "text/tokenizer.h"
+#include "toolcalls/learned_format.h"
+#include "toolcalls/tool_format.h"
 
 namespace wick {
 

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "chat/harmony.h"
-#include "chat/reasoning.h"
-#include "chat/tool_calls.h"
 #include "engine/engine.h"
 #include "local/counters.h"
 #include "local/hook_editor.h"
 #include "provider/answer.h"
+#include "toolcalls/harmony.h"
+#include "toolcalls/reasoning.h"
+#include "toolcalls/tool_calls.h"
 
 namespace wick {
 

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "chat/call_reader.h"
 #include "chat/json_value.h"
 #include "grammar/composed.h"
 #include "grammar/notation.h"
 #include "grammar/regex_recognizer.h"
 #include "grammar/schema/recognizer.h"
 #include "grammar/special_tokens.h"
+#include "toolcalls/call_reader.h"
 
 namespace wick {
 

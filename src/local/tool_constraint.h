@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "chat/tool_format.h"
 #include "grammar/recognizer.h"
 #include "text/tokenizer.h"
+#include "toolcalls/tool_format.h"
 #include "wick/generation.h"
 
 namespace wick {

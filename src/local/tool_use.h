@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "chat/json_value.h"
-#include "chat/tool_calls.h"
+#include "toolcalls/tool_calls.h"
 #include "wick/generation.h"
 #include "wick/token.h"
 

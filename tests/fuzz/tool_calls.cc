@@ -1,6 +1,6 @@
 // A row of the tool-call formats, and an answer: read whole and byte by byte it gives the same
 // pieces, and what is held back is bounded.
-#include "chat/tool_calls.h"
+#include "toolcalls/tool_calls.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "chat/tool_format.h"
+#include "toolcalls/tool_format.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
     python3 tools/parity/tool_formats.py [-n 100] [--seed 1] FOLDER-OF-DRIVERS TEMPLATE…
 
-FOLDER-OF-DRIVERS holds chat_render and chat_tool_calls (tools/build release chat_render chat_tool_calls). TEMPLATE is as for
+FOLDER-OF-DRIVERS holds chat_render and toolcalls_read (tools/build release chat_render toolcalls_read). TEMPLATE is as for
 templates_diff.py. Each template gets n random conversations, whose last message has calls; the text that the template writes for it is
 cut into pieces of a random size. The names and arguments must come back. Templates that write no calls are named. Ends with 1 if
 a call differs.
@@ -123,7 +123,7 @@ def main():
     parser.add_argument("drivers", type=pathlib.Path)
     parser.add_argument("templates", nargs="+")
     args = parser.parse_args()
-    render, read = Driver(args.drivers / "chat_render"), Driver(args.drivers / "chat_tool_calls")
+    render, read = Driver(args.drivers / "chat_render"), Driver(args.drivers / "toolcalls_read")
     has_failed = False
     for name, source in templates(args.templates):
         found, counts, shown = check(name, source, args.n, args.seed, render, read)

@@ -1,6 +1,6 @@
 // Calls whose arguments are a JSON object, which is passed on verbatim as it arrives.
 #include "base/strings.h"
-#include "chat/call_reader.h"
+#include "toolcalls/call_reader.h"
 
 namespace wick {
 namespace {

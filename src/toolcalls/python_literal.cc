@@ -1,4 +1,4 @@
-#include "chat/python_literal.h"
+#include "toolcalls/python_literal.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "chat/json_value.h"
 #include "chat/python_text.h"
-#include "chat/tool_format.h"
+#include "toolcalls/tool_format.h"
 
 namespace wick {
 

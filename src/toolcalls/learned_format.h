@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "chat/chat_template.h"
-#include "chat/tool_format.h"
+#include "toolcalls/tool_format.h"
 
 namespace wick {
 

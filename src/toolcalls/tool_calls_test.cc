@@ -1,4 +1,4 @@
-#include "chat/tool_calls.h"
+#include "toolcalls/tool_calls.h"
 
 #include <gtest/gtest.h>
 

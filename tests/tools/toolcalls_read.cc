@@ -7,9 +7,9 @@
 #include <string>
 
 #include "chat/chat_template.h"
-#include "chat/harmony.h"
-#include "chat/learned_format.h"
-#include "chat/tool_calls.h"
+#include "toolcalls/harmony.h"
+#include "toolcalls/learned_format.h"
+#include "toolcalls/tool_calls.h"
 
 namespace {
 

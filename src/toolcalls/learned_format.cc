@@ -1,4 +1,4 @@
-#include "chat/learned_format.h"
+#include "toolcalls/learned_format.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "chat/tool_calls.h"
+#include "toolcalls/tool_calls.h"
 
 namespace wick {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "chat/tool_format.h"
+#include "toolcalls/tool_format.h"
 
 namespace wick {
 

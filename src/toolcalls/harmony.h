@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "chat/tool_piece.h"
+#include "toolcalls/tool_piece.h"
 
 namespace wick {
 

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "base/strings.h"
-#include "chat/call_reader.h"
-#include "chat/python_literal.h"
+#include "toolcalls/call_reader.h"
+#include "toolcalls/python_literal.h"
 
 namespace wick {
 namespace {

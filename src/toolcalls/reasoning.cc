@@ -1,4 +1,4 @@
-#include "chat/reasoning.h"
+#include "toolcalls/reasoning.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// What the readers of an answer (chat/tool_calls.h, chat/harmony.h) make of it, in order.
+// What the readers of an answer (toolcalls/tool_calls.h, toolcalls/harmony.h) make of it, in order.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "chat/json_value.h"
-#include "chat/tool_format.h"
+#include "toolcalls/tool_format.h"
 
 namespace wick {
 

@@ -1,4 +1,4 @@
-#include "chat/harmony.h"
+#include "toolcalls/harmony.h"
 
 #include <gtest/gtest.h>
 

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "chat/call_reader.h"
-#include "chat/tool_format.h"
-#include "chat/tool_piece.h"
+#include "toolcalls/call_reader.h"
+#include "toolcalls/tool_format.h"
+#include "toolcalls/tool_piece.h"
 
 namespace wick {
 

@@ -1,8 +1,8 @@
 // Calls whose arguments are literals of another language, which become JSON.
 #include "base/strings.h"
-#include "chat/call_reader.h"
-#include "chat/python_literal.h"
 #include "chat/python_text.h"
+#include "toolcalls/call_reader.h"
+#include "toolcalls/python_literal.h"
 
 namespace wick {
 namespace {
