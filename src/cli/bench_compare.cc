@@ -101,8 +101,9 @@ Result<int> run_compare(const CompareFlags& o) {
 
 void add_bench_compare(Flags& bench, const ChosenAction& chosen) {
   const auto o = std::make_shared<CompareFlags>();
-  Flags flags = bench.command("compare", "compare two files of --json results",
-                              [=] { *chosen = [o] { return run_compare(*o); }; });
+  Flags flags =
+      bench.command("compare", "compare two files of --json results; exit status 4 if one is worse",
+                    [=] { *chosen = [o] { return run_compare(*o); }; });
   flags.required_text("BEFORE", o->before, "results of wick bench --json");
   flags.required_text("AFTER", o->after, "results of a later wick bench --json");
   flags.integer("--limit", o->percent, {0, 1000}, "allowed regression in percent");

@@ -253,7 +253,7 @@ Action setup_chat(Flags flags) {
   flags.texts("--set", o->variables,
               "set a variable of the chat template: KEY=JSON; may be repeated");
   flags.toggle("--think,!--no-think",
-               "switch reasoning on or off (template variable enable_thinking)",
+               "switch reasoning on or off (template variables enable_thinking and thinking)",
                [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
   return [o, flags]() -> Result<int> {

@@ -44,7 +44,8 @@ std::span<const Command> commands() noexcept {
       Command{"route", "show which provider would answer a request, and why", setup_route},
       Command{"usage", "show the cost of requests to providers", setup_usage},
       Command{"config", "show settings and the origin of each value", setup_config},
-      Command{"doctor", "show devices, ISA, memory and paths", setup_doctor},
+      Command{"doctor", "show devices, ISA, memory and paths; exit status 2 if something fails",
+              setup_doctor},
   };
   return kCommands;
 }

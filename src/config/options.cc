@@ -92,7 +92,7 @@ void add_local(std::vector<Option>& table) {
                    .kind = kText,
                    .fallback = std::string(kDefaultModel),
                    .flags = "-m,--model",
-                   .help = "path, name (wick model list) or hf:org/repo[:quant]"});
+                   .help = "path, name (wick model list) or hf:org/repo[:file or quant]"});
   table.push_back({.key = "local.device",
                    .kind = kText,
                    .fallback = std::string("auto"),
@@ -125,7 +125,8 @@ void add_memory_limit(std::vector<Option>& table) {
        .fallback = std::int64_t{0},
        .max = 1e15,
        .flags = "--memory-limit",
-       .help = "refuse a model that needs more memory, KV cache included; 0 = no limit"});
+       .help = "refuse a model that needs more memory, KV cache included (wick serve: all loaded "
+               "models together); 0 = no limit"});
 }
 
 void add_cache(std::vector<Option>& table) {
