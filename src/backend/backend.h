@@ -104,7 +104,7 @@ struct Batch {  // spans into engine-owned arrays; entries of one sequence are c
   std::span<const Pos> positions = {};   // [n]
   std::span<const SeqId> seqs = {};      // [n]
   std::span<const int> logit_rows = {};  // [m] rows of the batch which need logits, ascending
-  std::span<const TokenId> types = {};  // [n] token types of encoders; empty: all are 0
+  std::span<const TokenId> types = {};   // [n] token types of encoders; empty: all are 0
   // Ascending by first token, those of a sequence by number.
   std::span<const AdapterRun> adapters = {};
 };
@@ -153,23 +153,26 @@ struct QkNormRope {  // each head of q and k before it is used or stored: norm (
   // [k_dim], or [heads * k_dim]: each head has its own.
   const Weight* q_gain = nullptr;
   const Weight* k_gain = nullptr;
+  // [v_dim]: values are normalized, too; never rotated. nullptr = not.
+  const Weight* v_gain = nullptr;
   NormParams norm = {};
   bool is_norm_joint = false;  // over all heads together; gains are [heads * k_dim]
   RopeParams rope = {};
   Temperature temperature = {};
 };
 
-struct Normalize {  // r = norm(x) * gain + shift; y = r, or y = y + r
+struct Normalize {  // r = norm(x) * gain + shift; y = r, or y = scale * (y + r)
   const Weight* gain = nullptr;
   const Weight* shift = nullptr;  // nullptr = none
   NormParams norm = {};
   bool adds = false;
+  float scale = 1;  // of a sum
 };
 
 struct AttendParams {
   int n_heads = 0, n_kv_heads = 0, k_dim = 0, v_dim = 0;
-  float scale = 1;     // multiplies q·k
-  int window = 0;      // sliding window in tokens, itself included; 0 = none
+  float scale = 1;  // multiplies q·k
+  int window = 0;   // sliding window in tokens, itself included; 0 = none
   // False: queries see later positions too, up to the last of their sequence in the batch, which
   // has all of them; a window then lies on both sides.
   bool is_causal = true;

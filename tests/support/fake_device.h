@@ -167,6 +167,7 @@ class FakeBackend final : public Backend {
     QkNormRope own = head;
     own.q_gain = real(head.q_gain);
     own.k_gain = real(head.k_gain);
+    own.v_gain = real(head.v_gain);
     own.rope = real(head.rope);
     return own;
   }

@@ -19,6 +19,7 @@ struct Variant {
   bool is_normed = true;
   DType type = DType::kF32;  // of the matrices
   bool is_causal = true;
+  bool are_values_normed = false;
 };
 
 class AttendOps {
@@ -35,6 +36,7 @@ class AttendOps {
       head_.q_gain = weights_.vector(v.head_dim, 6, 1);
       head_.k_gain = weights_.vector(v.head_dim, 7, 1);
     }
+    if (v.are_values_normed) head_.v_gain = weights_.vector(v.head_dim, 9, 1);
     const BackendLimits limits{.max_batch_tokens = 2 * kTokens,
                                .max_cols = std::max(q_cols, kModel),
                                .max_heads = v.n_heads,
@@ -112,15 +114,11 @@ class AttendOps {
       }
       out.push_back(sum);
     }
-    if (which == 2) return out;
-    if (v_.is_normed) {
-      const Floats& gain = weights_.values_of(which == 0 ? head_.q_gain : head_.k_gain);
-      double square = 0;
-      for (const double o : out)
-        square += o * o / v_.head_dim;
-      for (std::size_t d = 0; d < out.size(); ++d)
-        out[d] *= gain[d] / std::sqrt(square + 1e-6);
+    if (which == 2) {
+      if (v_.are_values_normed) normalize(out, head_.v_gain);
+      return out;
     }
+    if (v_.is_normed) normalize(out, which == 0 ? head_.q_gain : head_.k_gain);
     rotate(out, i % kTokens);
     return out;
   }
@@ -151,6 +149,14 @@ class AttendOps {
   }
 
  private:
+  void normalize(Row& head, const Weight* gain) const {
+    double square = 0;
+    for (const double x : head)
+      square += x * x / v_.head_dim;
+    for (std::size_t d = 0; d < head.size(); ++d)
+      head[d] *= weights_.values_of(gain)[d] / std::sqrt(square + 1e-6);
+  }
+
   void rotate(Row& head, int pos) const {
     const auto half = static_cast<std::size_t>(head_.rope.dim / 2);
     for (std::size_t i = 0; i < half; ++i) {
@@ -182,6 +188,8 @@ TEST(AttendOps, EqualAPlainComputationInDouble) {
       {.head_dim = 40, .layout = RopeParams::kPairs, .kv_type = KvType::kBF16},
       {.is_causal = false},
       {.n_heads = 4, .n_kv_heads = 1, .head_dim = 16, .window = 9, .is_causal = false},
+      {.are_values_normed = true},
+      {.n_kv_heads = 1, .is_normed = false, .are_values_normed = true},
   };
   for (const Variant& v : variants) {
     SCOPED_TRACE("head dim " + std::to_string(v.head_dim) + ", cache " +

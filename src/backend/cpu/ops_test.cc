@@ -252,8 +252,8 @@ TEST_F(LinearOf, NormalizedRowsAreWhatAProductReads) {
   EXPECT_EQ(y, z);
 }
 
-// A norm of its own is that of a product's input, shifted and added.
-TEST_F(LinearOf, NormsAreShiftedAndAdded) {
+// A norm of its own is that of a product's input, shifted and added; the sum may be scaled.
+TEST_F(LinearOf, NormsAreShiftedAddedAndScaled) {
   for (const int n : {3, 64}) {
     const auto count = static_cast<std::size_t>(n) * 512;
     Floats x = random_floats(count, 3), y = random_floats(count, 4), plain(count);
@@ -265,6 +265,11 @@ TEST_F(LinearOf, NormsAreShiftedAndAdded) {
     backend_->normalize(tensor(y, n, 512), tensor(x, n, 512), step);
     for (std::size_t i = 0; i < count; ++i)
       ASSERT_EQ(y[i], before[i] + (plain[i] + weights_.values_of(shift)[i % 512])) << i;
+    Floats scaled = before;
+    const Normalize less{.gain = gain, .shift = shift, .adds = true, .scale = 0.75F};
+    backend_->normalize(tensor(scaled, n, 512), tensor(x, n, 512), less);
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(scaled[i], 0.75F * y[i]) << i;
   }
 }
 

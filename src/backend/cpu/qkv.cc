@@ -158,6 +158,7 @@ void CpuBackend::qkv(Tensor q, Tensor x, const Linear& step, const QkNormRope& h
         float* const one = out + t * stride + i;
         const int place = (chunk.row + i) / dim;
         if (kind == kValue) {
+          normalize_head(one, dim, head.v_gain, head, place);
           store_value(kv.v_type, one, dim, value_at(kv, batch, at, place), pos % kBlockTokens);
           continue;
         }

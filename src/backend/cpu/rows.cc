@@ -44,7 +44,9 @@ void CpuBackend::normalize(Tensor y, Tensor x, const Normalize& step) noexcept {
   WICK_CHECK(as_cpu(*step.gain).cols == x.cols && y.rows == x.rows && y.cols == x.cols &&
                  (step.shift == nullptr || as_cpu(*step.shift).cols == x.cols),
              "a gain and a shift are as wide as the activations");
-  WICK_CHECK(!step.adds || (x.cols <= limits_.max_cols && x.rows <= limits_.max_batch_tokens),
+  WICK_CHECK(step.adds || step.scale == 1, "only a sum is scaled");
+  WICK_CHECK(!step.adds || std::int64_t{x.rows} * x.cols <=
+                               std::int64_t{limits_.max_cols} * limits_.max_batch_tokens,
              "activations stay within the limits given to prepare()");
   const auto one = [&](int t, int) noexcept {
     const std::span row(x.data + static_cast<std::ptrdiff_t>(t) * x.row_stride,
@@ -54,6 +56,9 @@ void CpuBackend::normalize(Tensor y, Tensor x, const Normalize& step) noexcept {
     float* const own = floats_.as<float>() + static_cast<std::ptrdiff_t>(t) * x.cols;
     normalize_row(row, *step.gain, step.shift, step.norm, own);
     vector_.add_scaled(to, own, 1, x.cols);
+    if (step.scale == 1) return;
+    for (int i = 0; i < x.cols; ++i)
+      to[i] *= step.scale;
   };
   if (static_cast<std::int64_t>(x.rows) * x.cols <= kInlineValues || y.data == x.data) {
     for (int t = 0; t < x.rows; ++t)
