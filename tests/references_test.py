@@ -19,7 +19,6 @@ TEXT = {".h", ".cc", ".py", ".pyi", ".md", ".cmake", ".txt", ".json", ".sh", ".t
 FOREIGN = {
     "docs/adding-a-model.md": {"configuration_olmo2", "modeling_NAME"},
     "docs/STYLE.md": {"foo_test", "source_location"},
-    "docs/model.md": {"kv_from_layer"},
     "docs/formats/sentencepiece.md": {"escape_whitespaces", "trainer_spec"},
     "docs/glossary.md": {"cache_salt"},
     "docs/kernels/iq4.md": {"tbl"},

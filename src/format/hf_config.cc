@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "format/hf_layers.h"
 #include "format/hf_rope.h"
 #include "format/json_fields.h"
 #include "format/json_text.h"
@@ -394,6 +395,7 @@ Result<void> translate_config(json config, const HfTexts& texts, const JsonField
   WICK_DO(translate_groups(fields, arch, out));
   WICK_DO(translate_delta(fields, arch, out));
   WICK_DO(translate_window(fields, family, arch, out));
+  WICK_DO(translate_layers(fields, arch, out));
   WICK_DO(translate_rotated_layers(fields, out));
   return translate_tokens(fields, generation, out);
 }

@@ -159,6 +159,12 @@ Result<void> translate_scaling(const JsonFields& rope, const JsonFields& config,
     out.set_number(prefix + "factor", *factor);
     return {};
   }
+  if (type == "proportional") {
+    if (factor) out.set_number(prefix + "factor", *factor);
+    WICK_TRY(const auto partial, rope.number("partial_rotary_factor"));
+    out.set_number("wick.rope_partial", partial.value_or(1));
+    return {};
+  }
   WICK_TRY(const auto original, original_context(rope, config));
   if (type == "longrope" || type == "su")
     return translate_long(rope, config, original, prefix, out);

@@ -67,6 +67,17 @@ struct Sketch {
     }
   }
 
+  // Layers with a window and norms of queries and keys; their values may not be missing.
+  void be_gemma4(std::int64_t is_local) {
+    keys["llama.attention.sliding_window"] = 16;
+    keys["llama.attention.sliding_window_pattern"] = std::vector<std::int64_t>{is_local};
+    be("gemma4");
+    for (const char* norm : {"post_attention_norm", "post_ffw_norm"})
+      tensors[std::string("blk.0.") + norm + ".weight"] = {{8}};
+    for (const char* norm : {"attn_q_norm", "attn_k_norm"})
+      tensors[std::string("blk.0.") + norm + ".weight"] = {{4}};
+  }
+
   void write(const fs::path& path) const {
     test::GgufWriter gguf;
     for (const auto& [key, value] : keys)
@@ -184,6 +195,18 @@ const Broken kBroken[] = {
        f.tensors.erase("blk.0.ffn_down.1.weight");
      },
      {"tensor 'blk.0.ffn_down.1.weight'", "is missing"}},
+    {"values missing from a layer with a window",
+     [](Sketch& f) {
+       f.be_gemma4(1);
+       f.tensors.erase("blk.0.attn_v.weight");
+     },
+     {"tensor 'blk.0.attn_v.weight'", "is missing"}},
+    {"keys of no layer",
+     [](Sketch& f) {
+       f.be_gemma4(0);
+       f.keys["gemma4.attention.shared_kv_layers"] = 1;
+     },
+     {"'gemma4.attention.shared_kv_layers'", "is 1", "[0, 0]"}},
     {"windows of other layers",
      [](Sketch& f) {
        f.keys["llama.attention.sliding_window"] = 16;
@@ -219,6 +242,12 @@ TEST(BrokenFiles, TheSketchItselfAndItsExpertsLoad) {
   file.write(dir.path() / "e.gguf");
   const auto experts = run_model(dir.path() / "e.gguf", {});
   EXPECT_TRUE(experts) << to_string(experts.error());
+  Sketch without_values;
+  without_values.be_gemma4(0);
+  without_values.tensors.erase("blk.0.attn_v.weight");
+  without_values.write(dir.path() / "g.gguf");
+  const auto keys = run_model(dir.path() / "g.gguf", {});
+  EXPECT_TRUE(keys) << to_string(keys.error());
 }
 
 TEST(BrokenFiles, AreRefusedWithPlaceValueWishAndHint) {

@@ -159,6 +159,10 @@ class ForwardPass {
     arrive(device);
     carry(from, from.x, pass_->x);
     if (is_parallel_) carry(from, from.in, pass_->in);
+    if (const int cols = from.memory.layer_inputs.cols; cols > 0) {
+      carry(from, part(from.memory.layer_inputs, from.n, cols),
+            part(pass_->memory.layer_inputs, pass_->n, cols));
+    }
   }
 
   void carry(const Pass& from, const Tensor& source, const Tensor& to) noexcept {
@@ -195,6 +199,7 @@ bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
 
   const Pass& first = forward_pass.on(placement.embedding());
   model.embed(first);
+  make_layer_inputs(model.layer_inputs, first);
   for (int layer = 0; layer < static_cast<int>(model.blocks.size()); ++layer) {
     if (abort_requested.load(std::memory_order_relaxed)) return false;
     const BoundBlock& block = model.blocks[static_cast<std::size_t>(layer)];
@@ -206,6 +211,7 @@ bool Decoder::launch(const Batch& batch, SequenceMemory& memory,
           forward(ffn, forward_pass.on(placement.ffn(layer)));
         },
         block.mixer, block.ffn);
+    forward(block.input, forward_pass.on(placement.ffn(layer)));
     forward_pass.end_block();
     forward_pass.yield();
   }

@@ -72,6 +72,7 @@ Result<BoundBlock> bind_block(Binder& binder, const DecoderSpec& spec, const Pla
   WICK_DO(std::visit(bind_to(bound.mixer), block.mixer));
   binder.use(placement.ffn(layer));
   WICK_DO(std::visit(bind_to(bound.ffn), block.ffn));
+  WICK_TRY(bound.input, bind_layer_input(binder, spec, layer));
   return bound;
 }
 
@@ -141,7 +142,7 @@ Result<void> make_ready(Decoder::State& model) {
     WICK_TRY(on.backend, device->create_backend(limits, rotations(model, index)));
     WICK_TRY(on.memory, make_activations(*device, spec, w, sizes));
     if (on.memory.memory->host() != nullptr) continue;
-    model.host_states.resize(floats(on.memory.x));
+    model.host_states.resize(std::max(floats(on.memory.x), floats(on.memory.layer_inputs)));
     if (index == model.placement.head()) model.host_logits.resize(floats(on.memory.logits));
   }
   return {};
@@ -162,11 +163,12 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
   const Binder::Matrix vocab_rows{.out = spec.vocab, .in = spec.d_model, .takes_adapters = false};
   binder.use(placement.embedding());
   WICK_TRY(table, binder.matrix("token_embd.weight", vocab_rows));
+  const std::size_t table_bytes = binder.bytes();
+  const std::int64_t table_weights = binder.matrix_weights();
   const bool is_head = spec.is_tied && placement.head() == placement.embedding();
   if (is_head && !spec.encoder) WICK_DO(binder.adapt("output.weight", vocab_rows));
   WICK_DO(bind_embeddings(binder, options.context));
-  const std::size_t table_bytes = binder.bytes();
-  const std::int64_t table_weights = binder.matrix_weights();
+  WICK_TRY(layer_inputs, bind_layer_inputs(binder, spec));
   for (int layer = 0; layer < static_cast<int>(spec.blocks.size()); ++layer) {
     WICK_TRY(BoundBlock block, bind_block(binder, spec, placement, layer));
     blocks.push_back(std::move(block));
@@ -176,8 +178,8 @@ Result<void> Decoder::State::bind(const ModelFile& file, const Arch& arch,
   binder.use(placement.head());
   WICK_DO(bind_end(binder));
   WICK_DO(binder.check_adapters());
-  // A step reads every matrix once, but only one row of the embedding table, unless it is the LM
-  // head too, and of experts only those that its token goes to.
+  // A step reads every matrix once, but only one row of each table of embeddings, unless it is the
+  // LM head too, and of experts only those that its token goes to.
   bytes_read_per_token =
       binder.bytes() - binder.idle_bytes() - (head[0] == table && !spec.encoder ? 0 : table_bytes);
   weights = std::move(binder).take();
@@ -259,6 +261,7 @@ Result<Decoder> Decoder::load(const ModelFile& file, const Arch& arch, const Pla
   auto state = std::make_unique<State>();
   state->placement = placement;
   WICK_TRY(state->spec, arch.spec(file));
+  join_shared_caches(state->placement, state->spec);
   WICK_TRY(state->options, checked(options, state->spec));
   if (!state->spec.encoder && file.find("dense_2.weight") != nullptr) {
     return Error{ErrorCode::kUnsupported, "unsupported_model",

@@ -9,6 +9,7 @@
 #include "model/decoder.h"
 #include "model/ffn_dense.h"
 #include "model/ffn_moe.h"
+#include "model/layer_inputs.h"
 #include "model/mixer_delta.h"
 #include "model/mixer_gqa.h"
 #include "model/mixer_mla.h"
@@ -19,6 +20,7 @@ struct BoundBlock {
   BoundNorm shared = {};  // parallel block: the norm that mixer and feed-forward share
   std::variant<GqaMixer, MlaMixer, DeltaMixer> mixer = {};
   std::variant<DenseFfn, MoeFfn> ffn = {};
+  LayerInput input = {};
 };
 
 struct BoundClassifier {
@@ -51,6 +53,7 @@ struct Decoder::State {
   std::vector<std::array<const Weight*, 1>> dense = {};
   BoundClassifier classifier = {};
   std::vector<BoundBlock> blocks = {};
+  LayerInputs layer_inputs = {};
   std::size_t bytes_read_per_token = 0;
   std::int64_t products_per_token = 0;
   int n_logit_rows = 0;  // of the last launch

@@ -266,7 +266,7 @@ TEST(DecoderErrors, RefuseWhatWouldChangeTheResultSilently) {
               add_matrix(gguf, "token_embd.weight", 4, 8);
             }),
             "m.gguf: scales positions by 'spiral' (llama.rope.scaling.type), wick knows linear, "
-            "dynamic, yarn, llama3 and longrope");
+            "dynamic, yarn, llama3, longrope and proportional");
 }
 
 TEST(DecoderErrors, RefuseOptionsOutOfRange) {

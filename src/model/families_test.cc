@@ -203,6 +203,19 @@ std::string name_of(const testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(Tiny, ParityFamilies, testing::ValuesIn(names()), name_of);
 INSTANTIATE_TEST_SUITE_P(Tiny, SameBitsFamilies, testing::ValuesIn(names()), name_of);
 
+// Of the tables of embeddings a step reads one row, unless the table is the LM head too.
+TEST(Families, AStepDoesNotReadTheTableOfLayerInputs) {
+  const auto model = run_model(root() / "gemma4", {});
+  ASSERT_TRUE(model) << to_string(model.error());
+  std::size_t all = 0, table = 0;
+  for (const TensorView& tensor : (*model)->file.tensors()) {
+    all += tensor.bytes.size();
+    if (tensor.name == "model.embed_tokens_per_layer.weight") table = tensor.bytes.size();
+  }
+  EXPECT_GT(table, 0U);
+  EXPECT_EQ((*model)->decoder.bytes_read_per_token(), all - table);
+}
+
 TEST(Families, EveryFolderIsOfSomeArchitecture) {
   std::set<std::string> known;
   for (const Arch& arch : archs())

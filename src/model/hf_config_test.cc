@@ -160,6 +160,39 @@ TEST(HfConfig, ReadsTheLanguageModelOfANestedConfig) {
   EXPECT_EQ(meta.boolean("wick.tie_word_embeddings"), true);
 }
 
+// As Gemma 4's published files say it; newer ones of transformers list the layers
+// (per_layer_config).
+TEST(HfConfig, ReadsWhatDiffersBetweenLayers) {
+  constexpr const char* kConfig =
+      R"({"model_type": "gemma4_text", "num_hidden_layers": 4, "num_key_value_heads": 8,
+      "intermediate_size": 100, "head_dim": 16, "global_head_dim": 32, "sliding_window": 20,
+      "layer_types": ["sliding_attention", "full_attention", "sliding_attention",
+                      "full_attention"],
+      "num_kv_shared_layers": 2, "use_double_wide_mlp": true, "hidden_size_per_layer_input": 8,
+      "attention_k_eq_v": %, "num_global_key_value_heads": 2})";
+  const std::string config = kConfig;
+  const std::size_t at = config.find('%');
+  for (const bool are_values_keys : {false, true}) {
+    std::string one = config;
+    one.replace(at, 1, are_values_keys ? "true" : "false");
+    const Metadata meta = must(translate(one));
+    using Numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(meta.boolean("wick.values_are_keys"), are_values_keys);
+    EXPECT_EQ(meta.integer("gemma4.attention.key_length"), 32);
+    EXPECT_EQ(meta.integer("gemma4.attention.value_length"), 32);
+    EXPECT_EQ(meta.integer("gemma4.attention.key_length_swa"), 16);
+    EXPECT_EQ(meta.integer("gemma4.attention.value_length_swa"), 16);
+    EXPECT_EQ(meta.integer("gemma4.attention.shared_kv_layers"), 2);
+    EXPECT_EQ(meta.integer("gemma4.embedding_length_per_layer_input"), 8);
+    EXPECT_EQ(meta.integers("gemma4.feed_forward_length"), (Numbers{100, 100, 200, 200}));
+    if (are_values_keys) {
+      EXPECT_EQ(meta.integers("gemma4.attention.head_count_kv"), (Numbers{8, 2, 8, 2}));
+    } else {
+      EXPECT_EQ(meta.integer("gemma4.attention.head_count_kv"), 8);
+    }
+  }
+}
+
 TEST(HfConfig, TakesSamplingHintsAndMoreEndsFromGenerationConfig) {
   const Metadata meta = must(hf_metadata(
       {.folder = "m",

@@ -12,7 +12,8 @@ MemoryShape shape_of(const GqaSpec& gqa) noexcept {
   return KvShape{.n_heads = gqa.n_kv_heads,
                  .k_dim = gqa.head_dim,
                  .v_dim = gqa.v_dim > 0 ? gqa.v_dim : gqa.head_dim,
-                 .window = gqa.window};
+                 .window = gqa.window,
+                 .from_layer = gqa.kv_from_layer};
 }
 
 MemoryShape shape_of(const MlaSpec& mla) noexcept {

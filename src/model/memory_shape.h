@@ -14,6 +14,7 @@ struct KvShape {
   int n_heads = 0, k_dim = 0, v_dim = 0;
   bool is_latent = false;  // MLA: keys only, a value is the first v_dim features of its key
   int window = 0;          // sliding window in positions; 0 = all
+  int from_layer = -1;     // the memory is that of an earlier layer; -1 = its own
 };
 
 struct StateShape {

@@ -45,7 +45,13 @@ Projections projections(const GqaSpec& spec, const Widths& width, int d_model) {
 Result<void> bind_qkv(GqaMixer& mixer, Binder& binder, const GqaSpec& spec, const Projections& all,
                       int layer) {
   mixer.has_qkv_bias = spec.qkv_bias;
-  for (std::size_t i = 0; i < all.rows.size(); ++i) {
+  mixer.n_qkv = spec.kv_from_layer >= 0 ? 1 : 3;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(mixer.n_qkv); ++i) {
+    if (i == 2 && spec.are_values_keys) {
+      mixer.qkv[2] = mixer.qkv[1];
+      mixer.qkv_bias[2] = mixer.qkv_bias[1];
+      continue;
+    }
     const Binder::Matrix& rows = all.rows[i];
     WICK_TRY(mixer.qkv[i], binder.matrix(cat(all.names[i], ".weight"), rows, layer));
     if (!spec.qkv_bias) continue;
@@ -80,8 +86,13 @@ Result<QkNormRope> bind_head(Binder& binder, const GqaSpec& spec, int layer) {
     head.is_norm_joint = spec.qk_norm->gain == QkNormSpec::Gain::kJoint;
     WICK_TRY(head.q_gain,
              bind_gain(binder, "blk.{}.attn_q_norm.weight", spec, spec.n_heads, layer));
-    WICK_TRY(head.k_gain,
-             bind_gain(binder, "blk.{}.attn_k_norm.weight", spec, spec.n_kv_heads, layer));
+    if (spec.kv_from_layer < 0) {
+      WICK_TRY(head.k_gain,
+               bind_gain(binder, "blk.{}.attn_k_norm.weight", spec, spec.n_kv_heads, layer));
+    }
+    if (spec.normalizes_values && spec.kv_from_layer < 0) {
+      WICK_TRY(head.v_gain, binder.ones(spec.v_dim > 0 ? spec.v_dim : spec.head_dim));
+    }
   }
   if (spec.rope_factors != RopeFactors::kNone && spec.rope.layout != RopeParams::kNone) {
     WICK_TRY(head.rope.factors, binder.rope_factors(spec));
@@ -130,19 +141,19 @@ void forward(const GqaMixer& mixer, const LayerMemory& memory, const Pass& pass)
   const AttendParams& p = mixer.attend;
   const Tensor q = part(pass.memory.q, pass.n, p.n_heads * p.k_dim);
   const Tensor attended = part(pass.memory.attended, pass.n, p.n_heads * p.v_dim);
-  Linear qkv = with_norm({.w = mixer.qkv}, mixer.norm);
-  if (mixer.has_qkv_bias) qkv.bias = mixer.qkv_bias;
+  const auto n_qkv = static_cast<std::size_t>(mixer.n_qkv);
+  Linear qkv = with_norm({.w = std::span(mixer.qkv).first(n_qkv)}, mixer.norm);
+  if (mixer.has_qkv_bias) qkv.bias = std::span(mixer.qkv_bias).first(n_qkv);
   Linear out{.w = mixer.out};
   if (mixer.has_out_bias) out.bias = mixer.out_bias;
 
   pass.backend.qkv(q, pass.in, qkv, mixer.head, memory.kv, pass.batch);
   pass.backend.attend(attended, q, memory.kv, pass.batch, p);
   if (mixer.has_gate) {
-    pass.backend.linear(attended, pass.in,
-                        with_norm({.w = mixer.gate,
-                                   .epilogue = Linear::Epilogue::kMultiply,
-                                   .act = Act::kSigmoid},
-                                  mixer.norm));
+    pass.backend.linear(
+        attended, pass.in,
+        with_norm({.w = mixer.gate, .epilogue = Linear::Epilogue::kMultiply, .act = Act::kSigmoid},
+                  mixer.norm));
   }
   add_product(pass, attended, out, mixer.residual);
 }

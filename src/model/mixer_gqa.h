@@ -12,6 +12,7 @@ namespace wick {
 struct GqaMixer {  // bound to its weights
   std::array<const Weight*, 3> qkv = {}, qkv_bias = {};
   std::array<const Weight*, 1> out = {}, out_bias = {}, gate = {};
+  int n_qkv = 3;  // 1: queries alone
   bool has_qkv_bias = false, has_out_bias = false, has_gate = false;
   BoundNorm norm = {};
   Residual residual = {};

@@ -64,6 +64,8 @@ Widest widest(const DecoderSpec& spec) noexcept {
     std::visit(of_part, block.mixer);
     std::visit(of_part, block.ffn);
   }
+  w.hidden = std::max(w.hidden, spec.layer_inputs_width());
+  w.product = std::max(w.product, spec.layer_inputs_width());
   if (!spec.encoder) return w;
   for (const int features : spec.encoder->dense)
     w.product = std::max({w.product, spec.d_model, features});
@@ -121,6 +123,9 @@ Result<Residual> bind_post_ffn(Binder& binder, const BlockSpec& block, int d_mod
   WICK_TRY(Residual residual,
            bind_post(binder, block.norms_sums ? "blk.{}.layer_output_norm" : "blk.{}.post_ffw_norm",
                      block.post_ffn, d_model, layer));
+  if (block.has_output_scale && !block.has_layer_input) {
+    WICK_TRY(residual.sum_scale, binder.number("blk.{}.layer_output_scale.weight", layer));
+  }
   residual.scale = block.residual_scale;
   residual.norms_sum = block.norms_sums;
   return residual;
@@ -131,7 +136,8 @@ void add_product(const Pass& pass, const Tensor& from, Linear step,
   const Normalize norm{.gain = residual.norm.gain,
                        .shift = residual.norm.shift,
                        .norm = residual.norm.params,
-                       .adds = !residual.norms_sum};
+                       .adds = !residual.norms_sum,
+                       .scale = residual.sum_scale};
   if (norm.gain == nullptr || residual.norms_sum) {
     step.epilogue = Linear::Epilogue::kAdd;
     step.scale = residual.scale;
@@ -163,6 +169,7 @@ Result<Activations> make_activations(Device& device, const DecoderSpec& spec, co
                          Part{&all.q, n, w.q},
                          Part{&all.attended, n, w.attended},
                          Part{&all.hidden, n, w.hidden},
+                         Part{&all.layer_inputs, n, spec.layer_inputs_width()},
                          Part{&all.logits, logit_rows, spec.vocab},
                          Part{&all.pooled, pooled, w.product}};
   constexpr std::size_t kAlign = 64 / sizeof(float);

@@ -16,11 +16,12 @@ struct Activations {
   // [max_batch, d_model] the normalized input of a parallel layer, or the output of a matmul before
   // its post-norm; no rows if no layer needs it
   Tensor branch = {};
-  Tensor q = {};         // [max_batch, widest n_heads * head_dim]
-  Tensor attended = {};  // [max_batch, widest n_heads * v_dim]
-  Tensor hidden = {};    // [max_batch, widest hidden]
-  Tensor logits = {};    // [max_logit_rows, vocab]
-  Tensor pooled = {};    // [2, widest] an encoder's dense layers after pooling: input and output
+  Tensor q = {};             // [max_batch, widest n_heads * head_dim]
+  Tensor attended = {};      // [max_batch, widest n_heads * v_dim]
+  Tensor layer_inputs = {};  // [max_batch, layers * width]; no columns if the model has none
+  Tensor hidden = {};        // [max_batch, widest hidden]
+  Tensor logits = {};        // [max_logit_rows, vocab]
+  Tensor pooled = {};  // [2, widest] an encoder's dense layers after pooling: input and output
 };
 
 struct Widest {  // over all layers, in features of one token
@@ -54,9 +55,10 @@ struct Pass {
 
 // How the output of a mixer or feed-forward is added to the hidden state.
 struct Residual {
-  BoundNorm norm = {};  // post-norm of the output, applied first
-  float scale = 1;      // multiplies it; 1 with a norm
+  BoundNorm norm = {};     // post-norm of the output, applied first
+  float scale = 1;         // multiplies it; 1 with a norm
   bool norms_sum = false;  // the norm is of the new hidden state instead
+  float sum_scale = 1;     // multiplies the new hidden state; needs a norm of the output
 };
 
 // The norms around a block's mixer and feed-forward, under their canonical names.

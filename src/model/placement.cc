@@ -54,6 +54,15 @@ bool is_behind(std::span<const DeviceShare> devices, std::size_t at, std::size_t
 
 }  // namespace
 
+void join_shared_caches(Placement& placement, const DecoderSpec& spec) {
+  if (placement.parts.empty()) return;
+  for (std::size_t layer = 0; layer < spec.blocks.size(); ++layer) {
+    const auto* const attention = std::get_if<GqaSpec>(&spec.blocks[layer].mixer);
+    if (attention == nullptr || attention->kv_from_layer < 0) continue;
+    placement.parts[1 + 2 * layer] = placement.mixer(attention->kv_from_layer);
+  }
+}
+
 Result<PartBytes> part_bytes(const ModelFile& file, const Arch& arch) {
   WICK_TRY(const DecoderSpec spec, arch.spec(file));
   WICK_TRY(const auto bytes, weights_of_parts(file, arch, spec));
@@ -94,6 +103,7 @@ Result<Placement> place(const ModelFile& file, const Arch& arch, std::span<Devic
     placement.parts.push_back(static_cast<int>(placement.devices.size()) - 1);
     devices[at].free_bytes -= std::min(devices[at].free_bytes, needed());
   }
+  join_shared_caches(placement, spec);
   return placement;
 }
 

@@ -19,6 +19,7 @@ namespace wick {
 
 class Adapter;
 struct Arch;
+struct DecoderSpec;
 struct DeviceShare;
 struct MemoryOptions;
 
@@ -48,6 +49,9 @@ struct PartBytes {  // of a model's weights
   std::uint64_t embedding = 0, mixers = 0, feed_forwards = 0;
   std::uint64_t head = 0;  // with the last norm; a tied one counts in `embedding`
 };
+
+// Moves the mixer of each layer that reads another layer's keys and values to that layer's device.
+void join_shared_caches(Placement& placement, const DecoderSpec& spec);
 
 // Binds a file's tensors without a device; so it fails where a load would.
 Result<PartBytes> part_bytes(const ModelFile& file, const Arch& arch);

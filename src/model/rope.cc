@@ -79,12 +79,16 @@ Result<RopeSpec> rope_spec(const Hparams& hparams, RopeParams::Layout layout, in
     WICK_DO(add_yarn(rope, hparams, factor, ctx_train));
   } else if (type == "llama3") {
     spec.factors = RopeFactors::kLlama3;
+  } else if (type == "proportional") {
+    rope.freq_scale = 1 / factor;
+    spec.factors = RopeFactors::kProportional;
   } else if (type == "dynamic") {
     spec.dynamic_factor = factor;
   } else if (type != "none" && type != "default") {
     return hparams.unsupported(cat("scales positions by '", printable(type), "' (",
                                    hparams.key("rope.scaling.type"),
-                                   "), wick knows linear, dynamic, yarn, llama3 and longrope"));
+                                   "), wick knows linear, dynamic, yarn, llama3, longrope "
+                                   "and proportional"));
   }
   return spec;
 }

@@ -113,6 +113,7 @@ class LayerMaker {
       : options_(state.options), state_(state), n_blocks_(n_blocks) {}
 
   Result<LayerMemory> operator()(const KvShape& shape) const {
+    if (shape.from_layer >= 0) return state_.layers[static_cast<std::size_t>(shape.from_layer)];
     WICK_DO(check_granule(options_.k_type, shape.k_dim, "keys"));
     const KvType v_type = shape.is_latent ? options_.k_type : options_.v_type;
     WICK_DO(check_granule(v_type, shape.v_dim, "values"));
@@ -223,6 +224,7 @@ struct CostOf {
   const MemoryOptions& options;
 
   MemoryCost operator()(const KvShape& shape) const noexcept {
+    if (shape.from_layer >= 0) return {};
     const std::size_t bytes = block_bytes(shape, options);
     if (!gives_back(shape, options)) return {.per_position = bytes / kBlockTokens};
     const std::int64_t all = std::int64_t{blocks_for(options.context)} * options.max_seqs;

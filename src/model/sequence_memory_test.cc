@@ -63,6 +63,31 @@ TEST_F(SequenceMemoryTest, CostsToTheByteWhatIsAllocated) {
   }
 }
 
+// A layer that reads another's keys and values (docs/model.md) has no memory of its own.
+TEST_F(SequenceMemoryTest, ALayerThatSharesACacheShowsItsOwnersAndCostsNothing) {
+  for (const int window : {0, 32}) {
+    DecoderSpec two;
+    GqaSpec attention{.n_heads = 4, .n_kv_heads = 2, .head_dim = 8, .window = window};
+    two.blocks.push_back({.mixer = attention});
+    two.blocks.push_back({.mixer = GqaSpec{.n_heads = 4, .n_kv_heads = 1, .head_dim = 16}});
+    const MemoryOptions options{.max_seqs = 1, .context = 256, .max_batch_tokens = 64};
+    const auto without = SequenceMemory::create(*device_, two, options);
+    attention.kv_from_layer = 0;
+    two.blocks.push_back({.mixer = attention});
+    const auto memory = SequenceMemory::create(*device_, two, options);
+    ASSERT_TRUE(without && memory);
+    EXPECT_EQ(memory->content_bytes(), without->content_bytes());
+    EXPECT_EQ(memory->bytes(), without->bytes());
+    EXPECT_EQ(memory_cost(two.blocks[2], options).per_position, 0U);
+    EXPECT_EQ(memory_cost(two.blocks[2], options).fixed, 0U);
+    const KvView own = memory->layer(0).kv, shared = memory->layer(2).kv;
+    EXPECT_EQ(own.k, shared.k);
+    EXPECT_EQ(own.v, shared.v);
+    EXPECT_EQ(own.tables, shared.tables);
+    EXPECT_NE(memory->layer(1).kv.k, shared.k);
+  }
+}
+
 TEST_F(SequenceMemoryTest, ALatentLayerKeepsKeysAlone) {
   DecoderSpec spec;
   spec.blocks.push_back({.mixer = MlaSpec{.n_heads = 3, .kv_rank = 64, .rope_dim = 32}});

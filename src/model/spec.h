@@ -31,14 +31,19 @@ struct QkNormSpec {  // of queries and keys, before the rotation
 
 // The divisors of the RoPE frequencies: none; Llama 3's (rope_freqs.weight, or computed from the
 // keys); LongRoPE's long factors if the context is longer than the original one, else its short
-// ones.
-enum class RopeFactors : std::uint8_t { kNone, kLlama3, kLong };
+// ones; Gemma 4's, which stop all but the first frequencies.
+enum class RopeFactors : std::uint8_t { kNone, kLlama3, kLong, kProportional };
 
 struct GqaSpec {                                             // grouped-query attention
   int n_heads = 0, n_kv_heads = 0, head_dim = 0, v_dim = 0;  // v_dim 0 = head_dim
   bool has_joint_qkv = false;  // q, k and v lie in one tensor, attn_qkv
   bool qkv_bias = false, out_bias = false;
-  bool has_sinks = false;  // a score of each head that takes weight and has no value
+  // The layer has no keys and values of its own: it reads the cache of this earlier layer, which
+  // has the same heads and window. -1 = it has.
+  int kv_from_layer = -1;
+  bool are_values_keys = false;    // v is the product of attn_k, before its norm and rotation
+  bool normalizes_values = false;  // each head, without a gain
+  bool has_sinks = false;          // a score of each head that takes weight and has no value
   // Each head's rows in attn_q are its query, then a gate, whose sigmoid multiplies its output.
   bool has_gate = false;
   std::optional<QkNormSpec> qk_norm = {};
@@ -102,8 +107,10 @@ struct BlockSpec {
   std::string_view pre_ffn_name = "blk.{}.ffn_norm";  // some files call it post_attention_norm
   // x + mixer(n(x)) + ffn(n(x)); n is pre_mixer, and there is no other norm.
   bool is_parallel = false;
-  bool norms_sums = false;   // post-norms are of the sums: x = n(x + mixer(x)), as in BERT
-  float residual_scale = 1;  // multiplies what is added to the hidden state; 1 with post norms
+  bool norms_sums = false;        // post-norms are of the sums: x = n(x + mixer(x)), as in BERT
+  bool has_layer_input = false;   // DecoderSpec::layer_inputs
+  bool has_output_scale = false;  // the hidden state after the block is multiplied by a number
+  float residual_scale = 1;       // multiplies what is added to the hidden state; 1 with post norms
 };
 
 // A head that classifies the first token's state: out(tanh(dense(x))), or out(x).
@@ -124,6 +131,13 @@ struct EncoderSpec {
   std::optional<ClassifierSpec> classifier = {};  // a cross-encoder
 };
 
+// Embeddings that each layer adds after its feed-forward (Gemma 4): x + n(up(act(gate(x)) * e)),
+// where e has a part of the token's embedding itself and one of its row in a second table.
+struct LayerInputSpec {
+  int width = 0;  // features of a layer
+  Act act = Act::kGeluTanh;
+};
+
 struct DecoderSpec {
   int d_model = 0, vocab = 0, ctx_train = 0;
   float embed_scale = 1, logit_scale = 1;
@@ -133,6 +147,12 @@ struct DecoderSpec {
   bool has_head_bias = false;
   std::vector<BlockSpec> blocks = {};
   std::optional<EncoderSpec> encoder = {};  // nullopt: a decoder
+  std::optional<LayerInputSpec> layer_inputs = {};
+
+  // Features of the layers' inputs together.
+  int layer_inputs_width() const noexcept {
+    return layer_inputs ? layer_inputs->width * static_cast<int>(blocks.size()) : 0;
+  }
 
   // Features of an embedding.
   int embedding_width() const noexcept {

@@ -162,9 +162,12 @@ Result<const Weight*> Binder::lookup(std::string_view canonical, std::int64_t le
   const FoundTensor found = find_tensor(file_, names_, canonical);
   const std::int64_t rows =
       found.view == nullptr ? 1 : std::max(first + least, found.view->shape.dim[0]);
-  return bind(found, {.shape = {.dim = {rows, in, 1, 1}, .rank = 2},
-                      .first = first,
-                      .count = first == 0 ? -1 : rows - first});
+  const std::size_t before = weights_.bytes;
+  WICK_TRY(const Weight* const weight, bind(found, {.shape = {.dim = {rows, in, 1, 1}, .rank = 2},
+                                                    .first = first,
+                                                    .count = first == 0 ? -1 : rows - first}));
+  idle_bytes_ += weights_.bytes - before;
+  return weight;
 }
 
 Result<const Weight*> Binder::row(std::string_view canonical, std::int64_t in, int layer) {
@@ -343,6 +346,22 @@ Result<const Weight*> Binder::vector(std::string_view canonical, std::int64_t n,
   return bind(found, {.shape = {.dim = {n, 1, 1, 1}, .rank = 1}, .heads = heads});
 }
 
+Result<const Weight*> Binder::ones(std::int64_t n) {
+  return upload("ones", std::vector<float>(static_cast<std::size_t>(n), 1.0F),
+                {.dim = {n, 1, 1, 1}, .rank = 1});
+}
+
+Result<float> Binder::number(std::string_view canonical, int layer) {
+  const FoundTensor found = find_tensor(file_, names_, canonical, layer);
+  const Shape want{.dim = {1, 1, 1, 1}, .rank = 1};
+  if (found.view == nullptr) return missing_tensor(file_, found.name);
+  if (found.view->shape != want) return wrong_shape(file_, found, want);
+  weights_.bytes += found.view->bytes.size();
+  float value = 0;
+  decode_row(found.view->type, found.view->bytes, std::span(&value, 1));
+  return value;
+}
+
 Result<const Weight*> Binder::long_factors(const GqaSpec& spec) {
   const bool is_long = context_ > spec.rope.ctx_orig;
   const std::int64_t n = spec.rope.dim / 2;
@@ -361,12 +380,28 @@ Result<const Weight*> Binder::long_factors(const GqaSpec& spec) {
                 {.dim = {n, 1, 1, 1}, .rank = 1});
 }
 
+// As llama.cpp's converter writes them: a divisor so large that a feature stays where it is.
+Result<const Weight*> Binder::proportional_factors(const GqaSpec& spec) {
+  constexpr float kStill = 1e30F;
+  const double part = file_.metadata().number("wick.rope_partial").value_or(1);
+  const auto n = static_cast<std::size_t>(spec.rope.dim / 2);
+  std::vector<float> factors(n, kStill);
+  const auto moving = static_cast<std::size_t>(part * spec.rope.dim / 2);
+  std::fill_n(factors.begin(), std::min(moving, n), 1.0F);
+  return upload("rope_freqs.weight", std::move(factors),
+                {.dim = {static_cast<std::int64_t>(n), 1, 1, 1}, .rank = 1});
+}
+
 Result<const Weight*> Binder::rope_factors(const GqaSpec& spec) {
   const int dim = spec.rope.dim;
   const Weight*& bound = rope_factors_[device_];
   if (bound != nullptr && bound->shape.dim[0] == dim / 2) return bound;
   if (spec.rope_factors == RopeFactors::kLong) {
     WICK_TRY(bound, long_factors(spec));
+    return bound;
+  }
+  if (spec.rope_factors == RopeFactors::kProportional) {
+    WICK_TRY(bound, proportional_factors(spec));
     return bound;
   }
   if (file_.find("rope_freqs.weight") != nullptr) {

@@ -98,6 +98,10 @@ class Binder {
   // A gain or bias of n values.
   Result<const Weight*> vector(std::string_view canonical, std::int64_t n, int layer = 0,
                                int heads = 0);
+  // A gain of n ones, which no file has.
+  Result<const Weight*> ones(std::int64_t n);
+  // The one number of a tensor.
+  Result<float> number(std::string_view canonical, int layer);
   // A part of a longer one; in = 1.
   Result<const Weight*> vector_part(std::string_view canonical, const Matrix& want, int layer);
   // `canonical`.weight, and .bias if it has one.
@@ -138,7 +142,7 @@ class Binder {
   // Bound so far:
   std::size_t bytes() const noexcept { return weights_.bytes; }
 
-  // Of these, the bytes of experts that a token does not go to.
+  // Of these, the bytes that no token reads: experts it does not go to, and tables of rows.
   std::size_t idle_bytes() const noexcept { return idle_bytes_; }
 
   // Numbers in matrices that a token is multiplied with.
@@ -164,6 +168,7 @@ class Binder {
                                bool is_bias = false);
   Result<const Weight*> bind(const FoundTensor& found, const Wanted& want);
   Result<const Weight*> long_factors(const GqaSpec& spec);
+  Result<const Weight*> proportional_factors(const GqaSpec& spec);
   Result<void> adapt(Weight* weight, const Adapter& adapter, const Adapter::Change& change,
                      const Matrix& want);
   Result<const Weight*> upload_low(const TensorView& view, const WeightTransform& fix);

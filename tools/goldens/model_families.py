@@ -17,7 +17,7 @@ import families
 
 SMALL = dict(vocab_size=64, hidden_size=32, intermediate_size=24)
 GOLDENS = {  # family: variant
-    "llama": "dynamic", "olmo2": "gqa", "gemma": "gqa", "gemma2": "gqa", "gemma3": "types", "smollm3": "yarn", "phi2": "gqa",
+    "llama": "dynamic", "olmo2": "gqa", "gemma": "gqa", "gemma2": "gqa", "gemma3": "types", "gemma4": "all", "smollm3": "yarn", "phi2": "gqa",
     "phi3": "long_partial", "starcoder2": "window", "stablelm": "parallel", "granite": "gqa", "command-r": "qk_norm",
     "cohere2": "gqa", "glm4": "gqa", "mistral3": "hotter", "qwen2": "window", "qwen3": "llama3"}
 EXPERT_GOLDENS = {"gpt-oss": "gpt-oss_types", "qwen35": "qwen35_half", "qwen35moe": "qwen35moe_half"}  # of tools/parity/experts.py

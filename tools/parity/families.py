@@ -49,6 +49,11 @@ def gemma3_rope(**full):
     return {"sliding_attention": rope(theta=100.0), "full_attention": {**rope(theta=10000.0), **full}}
 
 
+GLOBAL, LAYERS = "full_attention", ["sliding_attention", "full_attention"] * 3
+GEMMA4_ROPE = {"sliding_attention": rope(theta=100.0), GLOBAL: rope("proportional", partial_rotary_factor=0.25)}
+SHARED = dict(num_kv_shared_layers=2, layer_types=LAYERS)
+
+
 # family: (class, base, {name: changes}); a context of None is max_position_embeddings
 FAMILIES = {
     "llama": ("Llama", {}, {**HEADS, **WIDE, **TIED, **scalings(), "biases": dict(attention_bias=True, mlp_bias=True)}),
@@ -72,6 +77,15 @@ FAMILIES = {
                {**HEADS, "linear": dict(rope_parameters=gemma3_rope(rope_type="linear", factor=8.0)),
                 "types": dict(num_hidden_layers=3, layer_types=LOCAL, rope_parameters=gemma3_rope(rope_type="linear", factor=8.0)),
                 "scalar": dict(query_pre_attn_scalar=30), "final_cap": dict(final_logit_softcapping=6.0)}),
+    "gemma4": ("Gemma4Text", dict(head_dim=16, global_head_dim=32, tie_word_embeddings=True, num_hidden_layers=6, sliding_window=20,
+                                  vocab_size_per_layer_input=96, hidden_size_per_layer_input=0, rope_parameters=GEMMA4_ROPE),
+               {**HEADS, "types": dict(num_hidden_layers=3, layer_types=LOCAL), "biases": dict(attention_bias=True),
+                "values_are_keys": dict(attention_k_eq_v=True, num_global_key_value_heads=1),
+                "shared": SHARED, "wide_shared": dict(SHARED, use_double_wide_mlp=True),
+                "layer_inputs": dict(hidden_size_per_layer_input=8), "final_cap": dict(final_logit_softcapping=6.0),
+                "scaled": dict(rope_parameters={**GEMMA4_ROPE, GLOBAL: rope("proportional", partial_rotary_factor=0.5, factor=8.0)}),
+                "all": dict(SHARED, use_double_wide_mlp=True, hidden_size_per_layer_input=8, attention_k_eq_v=True,
+                            num_global_key_value_heads=1, final_logit_softcapping=6.0)}),
     "smollm3": ("SmolLM3", dict(num_hidden_layers=4), {**HEADS, **TIED, **scalings(), "listed": dict(no_rope_layers=[0, 1, 1, 0]),
                                                       "biases": dict(attention_bias=True, mlp_bias=True)}),
     "phi2": ("Phi", dict(partial_rotary_factor=0.5, intermediate_size=256, num_key_value_heads=4), {
@@ -119,6 +133,7 @@ LOST = {
                "scalar": dict(query_pre_attn_scalar=20),
                "types": dict(layer_types=["sliding_attention", "full_attention", "sliding_attention"])},
     "gemma3": {"scalar": dict(query_pre_attn_scalar=20), "types": dict(layer_types=["sliding_attention"] * 3)},
+    "gemma4": {"scaled": dict(rope_parameters={**GEMMA4_ROPE, GLOBAL: rope("proportional", partial_rotary_factor=0.5)})},
     "smollm3": {"dynamic": PLAIN, "listed": dict(no_rope_layers=[1, 1, 1, 0])},
     "phi2": {"gqa": None, "mqa": None, "exact_gelu": dict(hidden_act="gelu_new"),
              **dict.fromkeys(("linear", "yarn", "llama3", "dynamic"), HALF)},
@@ -142,25 +157,30 @@ def changes_of(family, name):
 def make_model(family, name, **more):
     kind = FAMILIES[family][0]
     config = getattr(transformers, kind + "Config")(**{**changes_of(family, name), **more})
-    classes = {"Gemma3Text": "Gemma3ForCausalLM"}
+    classes = {"Gemma3Text": "Gemma3ForCausalLM", "Gemma4Text": "Gemma4ForCausalLM"}
     config.architectures = [classes.get(kind, kind + "ForCausalLM")]
     torch.manual_seed(sum(map(ord, family + name)))
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
-    minus_one = family.startswith("gemma")
+    minus_one = family in ("gemma", "gemma2", "gemma3")
     with torch.no_grad():
         for key, value in model.named_parameters():
             if key.endswith("bias"):
                 value.copy_(torch.randn_like(value) * 0.4)
+            elif "norm" in key and family == "gemma4" and key.endswith(("q_norm.weight", "k_norm.weight")):
+                value.copy_(0.6 + 0.2 * torch.randn_like(value))  # its scores are not divided by the root of the head's size
             elif "norm" in key:
                 value.copy_((0 if minus_one else 1) + 0.3 * torch.randn_like(value))
             else:  # wide enough that attention is sharp and every part matters
                 value.copy_(torch.randn_like(value) * (1.4 / math.sqrt(value.shape[1])))
+        for key, value in model.named_buffers():
+            if key.endswith("layer_scalar"):
+                value.copy_(0.6 + 0.5 * torch.rand_like(value))
     return model
 
 
 def run(model, ids):
-    with torch.no_grad():
-        return model(torch.tensor(ids)[None].long(), use_cache=False).logits[0].float().numpy()
+    with torch.no_grad():  # hidden states too: else Gemma 4's last layers compute the last position alone
+        return model(torch.tensor(ids)[None].long(), use_cache=False, output_hidden_states=True).logits[0].float().numpy()
 
 
 def some_ids(vocab):

@@ -30,7 +30,7 @@ SIZE = dict(vocab_size=4096, hidden_size=256, intermediate_size=512, num_hidden_
             max_position_embeddings=512)
 TYPES = {"F16": 0.02, "Q8_0": 0.5, "Q4_0": 0.5}
 TOKENS = 64
-CASES = ("llama", "mistral", "qwen2", "qwen3", "olmo2", "gemma", "gemma2", "gemma3", "smollm3", "phi3", "starcoder2", "stablelm", "granite",
+CASES = ("llama", "mistral", "qwen2", "qwen3", "olmo2", "gemma", "gemma2", "gemma3", "gemma4", "smollm3", "phi3", "starcoder2", "stablelm", "granite",
          "command-r", "cohere2", "glm4", "mistral3")  # not phi2: xllamacpp 2026.10 does not load its tiny model
 
 

@@ -12,6 +12,7 @@ Arch deepseek2_arch() noexcept;
 Arch gemma_arch() noexcept;
 Arch gemma2_arch() noexcept;
 Arch gemma3_arch() noexcept;
+Arch gemma4_arch() noexcept;
 Arch gemma_embedding_arch() noexcept;
 Arch glm4_arch() noexcept;
 Arch glm4moe_arch() noexcept;

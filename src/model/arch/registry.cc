@@ -10,14 +10,16 @@
 namespace wick {
 
 std::span<const Arch> archs() noexcept {
-  static const std::array rows{
-      bert_arch(),    cohere2_arch(),  command_r_arch(),  deepseek2_arch(),
-      gemma_arch(),   gemma2_arch(),   gemma3_arch(),     gemma_embedding_arch(),
-      glm4_arch(),    glm4moe_arch(),  gpt_oss_arch(),    granite_arch(),
-      llama_arch(),   mistral3_arch(), nomic_bert_arch(), olmo2_arch(),
-      phi2_arch(),    phi3_arch(),     qwen2_arch(),      qwen2moe_arch(),
-      qwen3_arch(),   qwen35_arch(),   qwen35moe_arch(),  qwen3moe_arch(),
-      smollm3_arch(), stablelm_arch(), starcoder2_arch()};
+  static const std::array rows{bert_arch(),       cohere2_arch(), command_r_arch(),
+                               deepseek2_arch(),  gemma_arch(),   gemma2_arch(),
+                               gemma3_arch(),     gemma4_arch(),  gemma_embedding_arch(),
+                               glm4_arch(),       glm4moe_arch(), gpt_oss_arch(),
+                               granite_arch(),    llama_arch(),   mistral3_arch(),
+                               nomic_bert_arch(), olmo2_arch(),   phi2_arch(),
+                               phi3_arch(),       qwen2_arch(),   qwen2moe_arch(),
+                               qwen3_arch(),      qwen35_arch(),  qwen35moe_arch(),
+                               qwen3moe_arch(),   smollm3_arch(), stablelm_arch(),
+                               starcoder2_arch()};
   return rows;
 }
 
