@@ -237,15 +237,8 @@ class Brace {
         spec.number.sign != '-' || spec.number.grouping != '\0') {
       run_.fail("this format does not fit a text");
     }
-    std::size_t end = text.bytes.size();
-    if (spec.number.precision >= 0)
-      end = run_.byte_of(text.bytes, static_cast<std::size_t>(spec.number.precision));
-    const std::size_t n = spec.width > 0 ? run_.count_chars(text.bytes.substr(0, end)) : 0;
-    const std::size_t room = spec.width > n ? spec.width - n : 0;
-    const std::size_t left = spec.align == '>' ? room : spec.align == '^' ? room / 2 : 0;
-    out.append_repeated(spec.fill, left, spec.is_trusted);
-    out.append(text, 0, end);
-    out.append_repeated(spec.fill, room - left, spec.is_trusted);
+    append_filled(run_, out, text, spec.number.precision,
+                  {spec.fill, spec.align, spec.width, spec.is_trusted});
   }
 
   Run& run_;

@@ -236,11 +236,6 @@ Value is_a_test(Run& run, const Value& value, Args) {
   return is_name(run, value, [](std::string_view name) { return find_in(kTests, name); });
 }
 
-template <bool upper>
-Value is_in_case(Run& run, const Value& value, Args) {
-  return Value::of(has_one_case(run, to_text(run, value).bytes, upper));
-}
-
 constexpr Builtin one(std::string_view name, Native call) {
   return {.name = name, .params = "other", .n_required = 1, .call = call};
 }

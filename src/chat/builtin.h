@@ -63,6 +63,12 @@ struct Builtin {
   bool positional_only = false;    // as most methods of str are
 };
 
+// A row whose parameters Python takes by position only.
+constexpr Builtin by_place(std::string_view name, std::string_view params, int n_required,
+                           Native call) {
+  return {name, params, n_required, call, nullptr, true};
+}
+
 inline constexpr std::size_t kMaxParams = 6;
 
 // Tables are sorted by name.

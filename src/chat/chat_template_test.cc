@@ -141,6 +141,22 @@ TEST(ChatTemplate, VariablesAreTheNamesReadFromTheContext) {
   EXPECT_EQ(tmpl->variables(), (std::vector<std::string>{"enable_thinking", "messages", "tools"}));
 }
 
+TEST(ChatTemplate, NumbersKeepTheirZerosBehindANumberSign) {
+  const char* const jinja =
+      "{{ '%#.1g %#.3g %#g %#g %#.2g %g %#g' % (5, 2, 0, 1e20, 0.00012, 1e-5, 123456789) }}";
+  EXPECT_EQ(text_of(jinja), "5. 2.00 0.00000 1.00000e+20 0.00012 1e-05 1.23457e+08");
+  EXPECT_EQ(text_of("{{ '%#.3g' % 99.95 }} {{ '{:#.4g}'.format(0.5) }}"), "100. 0.5000");
+}
+
+TEST(ChatTemplate, TextsAreReadAsPythonsFloats) {
+  EXPECT_EQ(text_of("{% for text in ['1_0.5', '.5', '5.', '+2e3', '-inf', 'Infinity', '1e999'] %}"
+                    "{{ text|float }} {% endfor %}"),
+            "10.5 0.5 5.0 2000.0 -inf inf inf ");
+  EXPECT_EQ(text_of("{% for text in ['--1', '+-1', '', '.', '1e', 'nan(1)', '0x10', '1 2'] %}"
+                    "{{ text|float(7) }} {% endfor %}"),
+            "7 7 7 7 7 7 7 7 ");
+}
+
 TEST(ChatTemplate, ClockIsTheOneGiven) {
   EXPECT_EQ(text_of("{{ strftime_now('%d %b %Y') }}"), "21 Nov 2025");
 }

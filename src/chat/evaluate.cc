@@ -58,17 +58,15 @@ Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
     case ExprKind::kDict:
       return eval_dict(expr, frame);
     case ExprKind::kGetAttr:
-      return eval_get_attr(expr, frame);
     case ExprKind::kGetItem:
-      return eval_get_item(expr, frame);
+      return eval_get(expr, frame);
     case ExprKind::kSlice:
       fail_at(expr, "a slice stands outside of a subscript");
     case ExprKind::kCall:
       return eval_call(expr, frame, nullptr);
     case ExprKind::kFilter:
-      return eval_filter(expr, nullptr, frame);
     case ExprKind::kTest:
-      return eval_test(expr, frame);
+      return eval_filter(expr, nullptr, frame);
     case ExprKind::kNot:
       return Value::of(!is_true(run_, eval(*expr.items[0], frame)));
     case ExprKind::kNegative:
@@ -94,18 +92,10 @@ Value Interpreter::eval_kind(const Expr& expr, Frame& frame) {
   return {};
 }
 
-Value Interpreter::eval_get_attr(const Expr& expr, Frame& frame) {
-  const Value object = eval(*expr.items[0], frame);
-  if (object.kind == Kind::kDict && expr.key != nullptr) {
-    return get_key(run_, *object.dict, *expr.key);
-  }
-  return get_attribute(run_, object, expr.attr);
-}
-
 Value Interpreter::eval_name(const Expr& expr, Frame& frame) {
   run_.charge(static_cast<std::size_t>(expr.ref.hops));
   const Value& value = slot(expr.ref, frame);
-  return value.is_missing() ? run_.undefined_name(expr.text) : value;
+  return value.is_missing() ? run_.undefined(Undefined{.name = expr.text}) : value;
 }
 
 Value Interpreter::eval_items(const Expr& expr, Frame& frame, Kind kind) {
@@ -126,11 +116,12 @@ Value Interpreter::eval_dict(const Expr& expr, Frame& frame) {
   return run_.dict(entries);
 }
 
-Value Interpreter::eval_get_item(const Expr& expr, Frame& frame) {
+Value Interpreter::eval_get(const Expr& expr, Frame& frame) {
   const Value object = eval(*expr.items[0], frame);
   if (object.kind == Kind::kDict && expr.key != nullptr) {
     return get_key(run_, *object.dict, *expr.key);
   }
+  if (expr.kind == ExprKind::kGetAttr) return get_attribute(run_, object, expr.attr);
   const Expr& key = *expr.items[1];
   if (key.kind != ExprKind::kSlice) return get_item(run_, object, eval(key, frame));
   Value bounds[3];
@@ -168,7 +159,7 @@ Value Interpreter::eval_condition(const Expr& expr, Frame& frame) {
   return run_.undefined("an inline if without else was false");
 }
 
-// `captured` is the text that the innermost filter of a filter block works on.
+// A filter or test. `captured` is the text that the innermost filter of a filter block works on.
 Value Interpreter::eval_filter(const Expr& expr, const Value* captured, Frame& frame) {
   const Expr* below = expr.items[0];
   const Value value = below == nullptr      ? *captured
@@ -176,15 +167,10 @@ Value Interpreter::eval_filter(const Expr& expr, const Value* captured, Frame& f
                                             : eval(*below, frame);
   BorrowedArguments args(spare_arguments_);
   eval_arguments(expr.args, frame, *args);
-  if (expr.builtin == nullptr) fail_at(expr, cat("no filter named '", expr.attr, "'"));
-  return call_builtin(run_, *expr.builtin, value, args->view());
-}
-
-Value Interpreter::eval_test(const Expr& expr, Frame& frame) {
-  const Value value = eval(*expr.items[0], frame);
-  BorrowedArguments args(spare_arguments_);
-  eval_arguments(expr.args, frame, *args);
-  if (expr.builtin == nullptr) fail_at(expr, cat("no test named '", expr.attr, "'"));
+  if (expr.builtin == nullptr) {
+    const char* const what = expr.kind == ExprKind::kTest ? "test" : "filter";
+    fail_at(expr, cat("no ", what, " named '", expr.attr, "'"));
+  }
   return call_builtin(run_, *expr.builtin, value, args->view());
 }
 

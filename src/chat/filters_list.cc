@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/strings.h"
 #include "chat/builtin.h"
+#include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/text_ops.h"
 
@@ -15,226 +17,156 @@ namespace {
 
 // map('filter', …), select('test', …) and their kin. Nothing is looked at before the first item is
 // asked for, and nothing at all where the value is false.
-struct Mapping {
-  Value value = {};
-  Arguments given = {};  // in the run's arena
-  bool negated = false, by_attribute = false;
-  // Of prepare():
-  Iterator* items = nullptr;
-  const Builtin* builtin = nullptr;  // null: the item itself
-  Arguments args = {};
-  AttributePath path = {};  // the attribute that is mapped or tested
-  Value otherwise = {};
-  std::optional<std::string_view> missing = {};  // no filter or test has that name
-  bool maps_attribute = false;
+enum class Use : std::uint8_t { kMap, kSelect, kReject };
 
-  Mapping(Run& run, const Value& mapped, const Arguments& arguments)
-      : value(mapped), given{run.keep(arguments.positional), run.keep(arguments.named)} {}
-
-  template <class Prepare>
-  void start(Run& run, const Prepare& prepare) {
-    if (items != nullptr) return;
-    const bool has_items = is_true(run, value);
-    if (has_items) prepare();
-    items = &run.iterate(has_items ? value : run.undefined(""));
-  }
-
-  void take_rest(std::size_t used) { args = {given.positional.subspan(used), given.named}; }
-};
-
-class Map final : public Iterator {
+class Mapping final : public Iterator {
  public:
-  explicit Map(Mapping& mapping) : mapping_(mapping) {}
+  Mapping(Run& run, Use use, bool by_attribute, const Value& value, const Arguments& given)
+      : use_(use),
+        by_attribute_(by_attribute),
+        value_(value),
+        given_{run.keep(given.positional), run.keep(given.named)} {}
 
   bool next(Run& run, Value& out) override {
     const DataLevel level(run);  // generators of generators
-    mapping_.start(run, [&] { prepare(run); });
+    if (items_ == nullptr) {
+      const bool has_items = is_true(run, value_);
+      if (has_items) prepare(run);
+      items_ = &run.iterate(has_items ? value_ : run.undefined(""));
+    }
     Value item;
-    if (!mapping_.items->next(run, item)) return false;
-    if (mapping_.maps_attribute) {
-      out = mapping_.path.get(run, item, mapping_.otherwise);
-    } else if (mapping_.builtin == nullptr) {
-      run.fail(cat("no filter named '", printable(*mapping_.missing, 60), "'"));
-    } else {
-      out = call_builtin(run, *mapping_.builtin, item, mapping_.args);
-    }
-    return true;
-  }
-
- private:
-  void prepare(Run& run) {
-    const Arguments& given = mapping_.given;
-    if (!given.positional.empty()) {
-      const Value& name = given.positional[0];
-      if (!name.is_string()) run.fail_type("the name of a filter", name);
-      mapping_.builtin = find_filter(name.bytes());
-      mapping_.missing = name.bytes();
-      mapping_.take_rest(1);
-      return;
-    }
-    Value attribute;
-    for (const auto& [name, value, key] : given.named) {
-      if (name == "attribute") {
-        attribute = value;
-      } else if (name == "default") {
-        mapping_.otherwise = value;
-      } else {
-        run.fail(cat("map takes no argument named '", printable(name, 60), "'"));
-      }
-    }
-    if (attribute.is_missing()) run.fail("map needs the name of a filter");
-    mapping_.maps_attribute = true;
-    mapping_.path = AttributePath(run, attribute);
-  }
-
-  Mapping& mapping_;
-};
-
-class Selection final : public Iterator {
- public:
-  explicit Selection(Mapping& mapping) : mapping_(mapping) {}
-
-  bool next(Run& run, Value& out) override {
-    const DataLevel level(run);
-    mapping_.start(run, [&] { prepare(run); });
-    while (mapping_.items->next(run, out)) {
-      const Value looked_at = mapping_.path.get(run, out);
-      if (mapping_.missing) {
-        run.fail(cat("no test named '", printable(*mapping_.missing, 60), "'"));
-      }
-      const Value holds = mapping_.builtin == nullptr
-                              ? looked_at
-                              : call_builtin(run, *mapping_.builtin, looked_at, mapping_.args);
-      if (is_true(run, holds) != mapping_.negated) return true;
+    while (items_->next(run, item)) {
+      const Value part = path_.get(run, item, otherwise_);
+      if (missing_) run.fail(cat("no ", what(), " named '", printable(*missing_, 60), "'"));
+      const Value result = builtin_ == nullptr ? part : call_builtin(run, *builtin_, part, args_);
+      const bool is_mapped = use_ == Use::kMap;
+      if (!is_mapped && is_true(run, result) != (use_ == Use::kSelect)) continue;
+      out = is_mapped ? result : item;
+      return true;
     }
     return false;
   }
 
  private:
+  const char* what() const noexcept { return use_ == Use::kMap ? "filter" : "test"; }
+
   void prepare(Run& run) {
-    const std::span<const Value> given = mapping_.given.positional;
-    std::size_t used = 0;
-    if (mapping_.by_attribute) {
-      if (given.empty()) run.fail("the name of an attribute is missing");
-      mapping_.path = AttributePath(run, given[used++]);
+    std::span<const Value> names = given_.positional;
+    if (use_ == Use::kMap && names.empty()) return prepare_attribute(run);
+    if (by_attribute_) {
+      if (names.empty()) run.fail("the name of an attribute is missing");
+      path_ = AttributePath(run, names[0]);
+      names = names.subspan(1);
     }
-    if (used == given.size()) return;
-    const Value& name = given[used++];
-    if (!name.is_string()) run.fail_type("the name of a test", name);
-    mapping_.builtin = find_in(kTests, name.bytes());
-    if (mapping_.builtin == nullptr) mapping_.missing = name.bytes();
-    mapping_.take_rest(used);
+    if (names.empty()) return;
+    if (!names[0].is_string()) run.fail_type(cat("the name of a ", what()), names[0]);
+    const std::string_view name = names[0].bytes();
+    builtin_ = use_ == Use::kMap ? find_filter(name) : find_in(kTests, name);
+    if (builtin_ == nullptr) missing_ = name;
+    args_ = {names.subspan(1), given_.named};
   }
 
-  Mapping& mapping_;
-};
-
-// A filter that does its work when the first item is asked for.
-class LateFilter final : public Iterator {
- public:
-  LateFilter(Native filter, const Value& value, Args args)
-      : filter_(filter), value_(value), args_(args) {}
-
-  bool next(Run& run, Value& out) override {
-    const DataLevel level(run);
-    if (items_ == nullptr) items_ = &run.iterate(filter_(run, value_, args_));
-    return items_->next(run, out);
+  // map(attribute=…, default=…)
+  void prepare_attribute(Run& run) {
+    Value attribute;
+    for (const auto& [name, value, key] : given_.named) {
+      if (name == "attribute") {
+        attribute = value;
+      } else if (name == "default") {
+        otherwise_ = value;
+      } else {
+        run.fail(cat("map takes no argument named '", printable(name, 60), "'"));
+      }
+    }
+    if (attribute.is_missing()) run.fail("map needs the name of a filter");
+    path_ = AttributePath(run, attribute);
   }
 
- private:
-  Native filter_;
+  Use use_;
+  bool by_attribute_;
   Value value_;
-  Args args_;
+  Arguments given_;  // in the run's arena
+  // Of prepare():
   Iterator* items_ = nullptr;
+  const Builtin* builtin_ = nullptr;  // null: the part itself
+  Arguments args_ = {};
+  AttributePath path_ = {};  // to the part of an item that is mapped or tested
+  Value otherwise_ = {};
+  std::optional<std::string_view> missing_ = {};  // no filter or test has that name
 };
 
-template <bool negated, bool by_attribute>
-Value choose(Run& run, const Value& value, const Arguments& args) {
-  Mapping& mapping = *run.make<Mapping>(run, value, args);
-  mapping.negated = negated;
-  mapping.by_attribute = by_attribute;
-  return Value::of(run.make<Selection>(mapping));
+template <Use use, bool by_attribute = false>
+Value mapping(Run& run, const Value& value, const Arguments& args) {
+  return Value::of(run.make<Mapping>(run, use, by_attribute, value, args));
 }
 
 Value no_item(Run& run, std::string_view which) {
   return run.undefined(cat("there is no ", which, " item, the sequence is empty"));
 }
 
-struct Rows {
-  Iterator* items = nullptr;
-  Value size = {}, filler = {};
-  std::int64_t n = -1;   // items of a row; -1 if it is not an integer: no row has this length
-  Value* row = nullptr;  // that one in the making
-  std::size_t n_row = 0, room = 0;
-
-  void push(Run& run, const Value& item) {
-    if (n_row == kMaxItems) run.fail_too_many_items();
-    if (n_row == room) {
-      room = std::max<std::size_t>(4, room * 2);
-      Value* const larger = run.array<Value>(room);
-      run.charge(n_row / 4);
-      std::uninitialized_copy_n(row, n_row, larger);
-      row = larger;
-    }
-    ::new (row + n_row++) Value(item);
-  }
-
-  Value give(Run& run) {
-    const Value list = run.list({row, n_row});
-    n_row = 0;
-    return list;
-  }
-};
-
 // Gives a row once it has the first item of the next one.
 class Batch final : public Iterator {
  public:
-  explicit Batch(Rows& rows) : rows_(rows) {}
+  Batch(Iterator& items, const Value& size, const Value& filler)
+      : items_(items), size_(size), filler_(filler) {
+    if (size.is_integral()) n_ = size.as_int();
+    if (size.kind == Kind::kFloat && size.real == std::floor(size.real) &&
+        std::fabs(size.real) < 1e15) {
+      n_ = static_cast<std::int64_t>(size.real);
+    }
+  }
 
   bool next(Run& run, Value& out) override {
     Value item;
-    while (rows_.items->next(run, item)) {
-      const bool is_full = static_cast<std::int64_t>(rows_.n_row) == rows_.n;
-      if (is_full) out = rows_.give(run);
-      rows_.push(run, item);
+    while (items_.next(run, item)) {
+      const bool is_full = static_cast<std::int64_t>(n_row_) == n_;
+      if (is_full) out = give(run);
+      push(run, item);
       if (is_full) return true;
     }
-    if (rows_.n_row == 0) return false;
+    if (n_row_ == 0) return false;
     fill(run);
-    out = rows_.give(run);
+    out = give(run);
     return true;
   }
 
  private:
+  void push(Run& run, const Value& item) {
+    if (n_row_ == kMaxItems) run.fail_too_many_items();
+    if (n_row_ == room_) {
+      room_ = std::max<std::size_t>(4, room_ * 2);
+      Value* const larger = run.array<Value>(room_);
+      run.charge(n_row_ / 4);
+      std::uninitialized_copy_n(row_, n_row_, larger);
+      row_ = larger;
+    }
+    ::new (row_ + n_row_++) Value(item);
+  }
+
+  Value give(Run& run) { return run.list({row_, std::exchange(n_row_, 0)}); }
+
   // The last row.
   void fill(Run& run) {
-    const Value& size = rows_.size;
-    if (rows_.filler.is_missing() || rows_.filler.is_none()) return;
-    const bool is_filled_up = size.kind == Kind::kFloat
-                                  ? static_cast<double>(rows_.n_row) >= size.real
-                                  : size.is_integral();
-    if (!is_filled_up) run.fail_type("the size of a batch", size);
-    if (rows_.n > 100'000) run.fail_limit("a batch is too large");
-    while (static_cast<std::int64_t>(rows_.n_row) < rows_.n) {
+    if (filler_.is_missing() || filler_.is_none()) return;
+    const bool is_filled_up = size_.kind == Kind::kFloat ? static_cast<double>(n_row_) >= size_.real
+                                                         : size_.is_integral();
+    if (!is_filled_up) run.fail_type("the size of a batch", size_);
+    if (n_ > 100'000) run.fail_limit("a batch is too large");
+    while (static_cast<std::int64_t>(n_row_) < n_) {
       run.charge(1);
-      rows_.push(run, rows_.filler);
+      push(run, filler_);
     }
   }
 
-  Rows& rows_;
+  Iterator& items_;
+  Value size_, filler_;
+  std::int64_t n_ = -1;   // items of a row; -1 if it is not an integer: no row has this length
+  Value* row_ = nullptr;  // that one in the making
+  std::size_t n_row_ = 0, room_ = 0;
 };
 
 Value batch_now(Run& run, const Value& value, Args args) {
-  Rows& rows = *run.make<Rows>();
-  rows.items = &run.iterate(value);
-  rows.size = args[0];
-  rows.filler = args[1];
-  if (args[0].is_integral()) rows.n = args[0].as_int();
-  if (args[0].kind == Kind::kFloat && args[0].real == std::floor(args[0].real) &&
-      std::fabs(args[0].real) < 1e15) {
-    rows.n = static_cast<std::int64_t>(args[0].real);
-  }
-  return Value::of(run.make<Batch>(rows));
+  return Value::of(run.make<Batch>(run.iterate(value), args[0], args[1]));
 }
 
 Value slice_now(Run& run, const Value& value, Args args) {
@@ -262,10 +194,6 @@ Value items_now(Run& run, const Value& value, Args) {
   }
   return Value::of(
       &run.iterate(value.is_undefined() ? value : run.view(value.dict, ViewKind::kItems)));
-}
-
-Value map(Run& run, const Value& value, const Arguments& args) {
-  return Value::of(run.make<Map>(*run.make<Mapping>(run, value, args)));
 }
 
 Value first(Run& run, const Value& value, Args) {
@@ -339,12 +267,12 @@ constexpr Builtin kListRows[] = {
     {.name = "last", .call = last},
     {.name = "length", .call = length},
     {.name = "list", .call = list},
-    {.name = "map", .call_open = map},
-    {.name = "reject", .call_open = choose<true, false>},
-    {.name = "rejectattr", .call_open = choose<true, true>},
+    {.name = "map", .call_open = mapping<Use::kMap>},
+    {.name = "reject", .call_open = mapping<Use::kReject>},
+    {.name = "rejectattr", .call_open = mapping<Use::kReject, true>},
     {.name = "reverse", .call = reverse},
-    {.name = "select", .call_open = choose<false, false>},
-    {.name = "selectattr", .call_open = choose<false, true>},
+    {.name = "select", .call_open = mapping<Use::kSelect>},
+    {.name = "selectattr", .call_open = mapping<Use::kSelect, true>},
     {.name = "slice", .params = "slices fill_with", .n_required = 1, .call = late<slice_now>},
 };
 
@@ -355,7 +283,12 @@ const std::span<const Builtin> kListFilters = filters::kListRows;
 
 Value run_late(Run& run, Native filter, const Value& value, Args args) {
   const Value kept = run.list(args);
-  return Value::of(run.make<filters::LateFilter>(filter, value, kept.list->span()));
+  Iterator* items = nullptr;
+  return Value::of(&generator(run, [=](Run& in, Value& out) mutable {
+    const DataLevel level(in);
+    if (items == nullptr) items = &in.iterate(filter(in, value, kept.list->span()));
+    return items->next(in, out);
+  }));
 }
 
 }  // namespace wick::jinja

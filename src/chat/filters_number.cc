@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "base/strings.h"
 #include "chat/builtin.h"
@@ -63,35 +62,17 @@ ParsedInt parse_int(std::string text, std::int64_t base) {
   return end.ec == std::errc{} ? ParsedInt{value} : ParsedInt{};
 }
 
-std::optional<double> parse_real(std::string text) {
-  std::size_t at = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-  std::string low;
-  for (const char c : text.substr(at))
-    low += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+// `text` is not empty.
+std::optional<double> parse_real(std::string_view text) {
   const double sign = text[0] == '-' ? -1 : 1;
-  if (low == "inf" || low == "infinity") return sign * std::numeric_limits<double>::infinity();
-  if (low == "nan") return std::numeric_limits<double>::quiet_NaN();
-  bool has_digit = false;
-  std::size_t i = 0;
-  const auto run_of_digits = [&] {
-    const std::size_t from = i;
-    while (i < low.size() && low[i] >= '0' && low[i] <= '9')
-      ++i;
-    return i > from;
-  };
-  has_digit = run_of_digits();
-  if (i < low.size() && low[i] == '.') {
-    ++i;
-    has_digit = run_of_digits() || has_digit;
-  }
-  if (!has_digit) return std::nullopt;
-  if (i < low.size() && low[i] == 'e') {
-    ++i;
-    if (i < low.size() && (low[i] == '-' || low[i] == '+')) ++i;
-    if (!run_of_digits()) return std::nullopt;
-  }
-  if (i != low.size()) return std::nullopt;
-  return sign * parse_double(low[0] == '.' ? '0' + low : low);
+  if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
+  // C reads another sign, and nan(…), too.
+  if (text.starts_with('-') || text.find('(') != std::string_view::npos) return std::nullopt;
+  double value = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec == std::errc::invalid_argument || end.ptr != text.data() + text.size())
+    return std::nullopt;
+  return sign * (end.ec == std::errc{} ? value : parse_double(text));
 }
 
 // float(value), nullopt where Python raises TypeError or ValueError.

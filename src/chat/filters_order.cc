@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "chat/builtin.h"
 #include "chat/merge_sort.h"
+#include "chat/objects.h"
 #include "chat/operators.h"
 
 namespace wick::jinja {
@@ -137,32 +138,19 @@ Value sum(Run& run, const Value& value, Args args) {
 }
 
 // Gives an item before it looks at the next, which may not be fit to be a key.
-class Unique final : public Iterator {
- public:
-  Unique(Iterator& items, const AttributePath& path, bool exact)
-      : items_(items), path_(path), exact_(exact) {}
-
-  bool next(Run& run, Value& out) override {
-    while (items_.next(run, out)) {
-      const Value key = key_of(run, path_, out, exact_);
-      const std::size_t n = seen_.dict.size;
-      run.insert(seen_, key, {});
-      if (seen_.dict.size > n) return true;
-    }
-    return false;
-  }
-
- private:
-  Iterator& items_;
-  AttributePath path_;
-  bool exact_;
-  GrowingDict seen_ = {};  // its keys
-};
-
 Value unique_now(Run& run, const Value& value, Args args) {
   const bool exact = take_bool(run, args[0]);
   const AttributePath path(run, args[1]);
-  return Value::of(run.make<Unique>(run.iterate(value), path, exact));
+  Iterator& items = run.iterate(value);
+  return Value::of(
+      &generator(run, [&items, path, exact, seen = GrowingDict()](Run& in, Value& out) mutable {
+        while (items.next(in, out)) {
+          const std::size_t n = seen.dict.size;
+          in.insert(seen, key_of(in, path, out, exact), {});
+          if (seen.dict.size > n) return true;
+        }
+        return false;
+      }));
 }
 
 constexpr Builtin kOrderRows[] = {

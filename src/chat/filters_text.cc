@@ -15,11 +15,6 @@ namespace {
 constexpr std::size_t kUsualJson = 1024;  // bytes
 constexpr std::size_t kMaxIndent = 1000;  // of tojson
 
-template <Case to>
-Value in_case(Run& run, const Value& value, Args) {
-  return change_case(run, to_text(run, value), to);
-}
-
 // tojson's `separators`: a list or tuple of two texts.
 void take_separators(Run& run, const Value& arg, JsonStyle& style) {
   if (arg.is_missing() || arg.is_none()) {
@@ -256,14 +251,10 @@ Value wordcount(Run& run, const Value& value, Args) {
   const Text& text = to_text(run, value);
   std::int64_t n = 0;
   bool in_word = false;
-  in_slices(run, text.bytes, Rate::kTables, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end;) {
-      const CodePoint c = code_point(text.bytes, at);
-      const bool word = is_word(c.value);
-      if (word && !in_word) ++n;
-      in_word = word;
-      at += c.size;
-    }
+  each_character(run, text.bytes, Rate::kTables, [&](CodePoint c, std::size_t) {
+    const bool word = is_word(c.value);
+    if (word && !in_word) ++n;
+    in_word = word;
   });
   return Value::of(n);
 }

@@ -29,16 +29,21 @@ std::string format_int(std::int64_t value, const NumberFormat& format);
 // A float in style f, e, g or %, precision 6 unless given.
 std::string format_real(double value, const NumberFormat& format);
 
-// How a number is brought to its width: `fill` before it ('>'), after it ('<'), on both sides
+// How a number or text is brought to its width: `fill` before it ('>'), after it ('<'), on both
+// sides
 // ('^'), or behind its sign and prefix ('=').
 struct Filling {
   std::string_view fill = " ";
   char align = '>';
   std::size_t width = 0;
-  bool is_trusted = true;  // the number and the filling
+  bool is_trusted = true;  // the filling, and a number
 };
 
 void append_filled(TextBuilder& out, std::string_view digits, const Filling& filling);
+
+// The same for a text, whose trust is its own: its first `precision` characters, −1: all.
+void append_filled(Run& run, TextBuilder& out, const Text& text, int precision,
+                   const Filling& filling);
 
 // format % values.
 Value percent_format(Run& run, const Text& format, const Value& values);

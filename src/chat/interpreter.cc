@@ -8,36 +8,6 @@
 #include "chat/operators.h"
 
 namespace wick::jinja {
-namespace {
-
-// The items of `for target in items if test`: the test runs when an item is asked for.
-class TestedItems final : public Iterator {
- public:
-  TestedItems(Interpreter& interpreter, const Stmt& stmt, Iterator& items, Frame& frame)
-      : interpreter_(interpreter), stmt_(stmt), items_(items), frame_(frame) {}
-
-  bool next(Run& run, Value& out) override {
-    if (!entered_) interpreter_.enter(stmt_.test_scope, frame_);
-    entered_ = true;
-    const DataLevel level(run);
-    while (items_.next(run, out)) {
-      run.charge(1);
-      interpreter_.assign(*stmt_.test_target, out, frame_);
-      if (is_true(run, interpreter_.eval(*stmt_.test, frame_))) return true;
-    }
-    return false;
-  }
-
- private:
-  Interpreter& interpreter_;
-  const Stmt& stmt_;
-  Iterator& items_;
-  Frame& frame_;
-  bool entered_ = false;
-};
-
-}  // namespace
-
 Value& Interpreter::slot(const VarRef& ref, Frame& frame) {
   Frame* at = &frame;
   for (int i = 0; i < ref.hops; ++i)
@@ -123,10 +93,12 @@ Flow Interpreter::exec_kind(const Stmt& stmt, Frame& frame) {
     case StmtKind::kIf:
       return exec_if(stmt, frame);
     case StmtKind::kSet:
-      exec_set(stmt, frame);
+      check_spaces(*stmt.target, frame);
+      assign(*stmt.target, eval(*stmt.value, frame), frame);
       break;
     case StmtKind::kSetBlock:
-      return exec_set_block(stmt, frame);
+    case StmtKind::kFilterBlock:
+      return exec_captured(stmt, frame);
     case StmtKind::kWith:
       return exec_with(stmt, frame);
     case StmtKind::kMacro:
@@ -135,8 +107,6 @@ Flow Interpreter::exec_kind(const Stmt& stmt, Frame& frame) {
     case StmtKind::kCallBlock:
       exec_call_block(stmt, frame);
       break;
-    case StmtKind::kFilterBlock:
-      return exec_filter_block(stmt, frame);
     case StmtKind::kBreak:
       return Flow::kBreak;
     case StmtKind::kContinue:
@@ -152,6 +122,21 @@ Flow Interpreter::exec_if(const Stmt& stmt, Frame& frame) {
   return exec(stmt.other, frame);
 }
 
+// The items of `for target in items if test`: the test runs when an item is asked for.
+Iterator& Interpreter::tested_items(const Stmt& stmt, Iterator& items, Frame& frame) {
+  return generator(run_,
+                   [this, &stmt, &items, &frame, entered = false](Run& run, Value& out) mutable {
+                     if (!std::exchange(entered, true)) enter(stmt.test_scope, frame);
+                     const DataLevel level(run);
+                     while (items.next(run, out)) {
+                       run.charge(1);
+                       assign(*stmt.test_target, out, frame);
+                       if (is_true(run, eval(*stmt.test, frame))) return true;
+                     }
+                     return false;
+                   });
+}
+
 Flow Interpreter::exec_for(const Stmt& stmt, Frame& frame) {
   const Value items = eval(*stmt.value, frame);
   Frame& own = stmt.recursive ? new_frame(stmt.function, frame) : frame;
@@ -164,7 +149,7 @@ Flow Interpreter::run_loop(const Stmt& stmt, const Value& items, std::int64_t de
   Loop* const loop = stmt.loop_slot < 0 ? &unseen : run_.make<Loop>();
   Iterator* each = &run_.iterate(items);
   if (stmt.test != nullptr) {
-    each = run_.make<TestedItems>(*this, stmt, *each, frame);
+    each = &tested_items(stmt, *each, frame);
   } else {
     loop->length = run_.length(items);
   }
@@ -215,11 +200,6 @@ void Interpreter::check_spaces(const Expr& target, Frame& frame) {
   run_.charge(target.items.size());
 }
 
-void Interpreter::exec_set(const Stmt& stmt, Frame& frame) {
-  check_spaces(*stmt.target, frame);
-  assign(*stmt.target, eval(*stmt.value, frame), frame);
-}
-
 Flow Interpreter::capture(const Block& block, Frame& frame, Value& text) {
   BorrowedText own(spare_texts_);
   TextBuilder* const before = std::exchange(out_, &*own);
@@ -229,25 +209,20 @@ Flow Interpreter::capture(const Block& block, Frame& frame, Value& text) {
   return flow;
 }
 
-Flow Interpreter::exec_set_block(const Stmt& stmt, Frame& frame) {
+// A set block or a filter block.
+Flow Interpreter::exec_captured(const Stmt& stmt, Frame& frame) {
   enter(stmt.scope, frame);
   Value text;
   const Flow flow = capture(stmt.body, frame, text);
   if (flow != Flow::kNext) return flow;
   if (stmt.value != nullptr) text = eval_filter(*stmt.value, &text, frame);
-  assign(*stmt.target, text, frame);
-  return flow;
-}
-
-Flow Interpreter::exec_filter_block(const Stmt& stmt, Frame& frame) {
-  enter(stmt.scope, frame);
-  Value text;
-  const Flow flow = capture(stmt.body, frame, text);
-  if (flow != Flow::kNext) return flow;
-  const Value filtered = eval_filter(*stmt.value, &text, frame);
+  if (stmt.kind == StmtKind::kSetBlock) {
+    assign(*stmt.target, text, frame);
+    return flow;
+  }
   // jinja2 joins it with the rest of the output as it is
-  if (!filtered.is_string()) run_.fail_type("the text of a filter block", filtered);
-  append_text(run_, *out_, filtered);
+  if (!text.is_string()) run_.fail_type("the text of a filter block", text);
+  append_text(run_, *out_, text);
   return flow;
 }
 

@@ -27,26 +27,21 @@ class Interpreter {
   // Adds where the render is to run.error().
   void note_place();
 
-  Value eval(const Expr& expr, Frame& frame);
-
-  // Stores an item where a for or a set wants it.
-  void assign(const Expr& target, const Value& value, Frame& frame);
-
-  // What entering a scope does to its slots.
-  void enter(const Scope& scope, Frame& frame);
-
  private:
   // interpreter.cc
+  // Stores an item where a for or a set wants it.
+  void assign(const Expr& target, const Value& value, Frame& frame);
+  // What entering a scope does to its slots.
+  void enter(const Scope& scope, Frame& frame);
+  Iterator& tested_items(const Stmt& stmt, Iterator& items, Frame& frame);
   Flow exec(const Block& block, Frame& frame);
   Flow exec(const Stmt& stmt, Frame& frame);
   Flow exec_kind(const Stmt& stmt, Frame& frame);
   Flow exec_if(const Stmt& stmt, Frame& frame);
   Flow exec_for(const Stmt& stmt, Frame& frame);
-  void exec_set(const Stmt& stmt, Frame& frame);
-  Flow exec_set_block(const Stmt& stmt, Frame& frame);
+  Flow exec_captured(const Stmt& stmt, Frame& frame);
   Flow exec_with(const Stmt& stmt, Frame& frame);
   void exec_call_block(const Stmt& stmt, Frame& frame);
-  Flow exec_filter_block(const Stmt& stmt, Frame& frame);
   Flow run_loop(const Stmt& stmt, const Value& items, std::int64_t depth0, Frame& outer,
                 Frame& frame);
   // The body's text in `text`; anything but kNext leaves it unset.
@@ -56,17 +51,16 @@ class Interpreter {
   void check_spaces(const Expr& target, Frame& frame);
 
   // evaluate.cc
+  Value eval(const Expr& expr, Frame& frame);
   Value eval_kind(const Expr& expr, Frame& frame);
   Value eval_name(const Expr& expr, Frame& frame);
   Value eval_items(const Expr& expr, Frame& frame, Kind kind);
   Value eval_dict(const Expr& expr, Frame& frame);
-  Value eval_get_attr(const Expr& expr, Frame& frame);
-  Value eval_get_item(const Expr& expr, Frame& frame);
+  Value eval_get(const Expr& expr, Frame& frame);
   Value eval_compare(const Expr& expr, Frame& frame);
   Value eval_concat(const Expr& expr, Frame& frame);
   Value eval_condition(const Expr& expr, Frame& frame);
   Value eval_filter(const Expr& expr, const Value* captured, Frame& frame);
-  Value eval_test(const Expr& expr, Frame& frame);
   Value eval_call(const Expr& expr, Frame& frame, const Value* caller);
   void eval_arguments(const CallArguments& args, Frame& frame, ArgumentBuffer& out);
 

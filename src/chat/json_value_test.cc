@@ -61,6 +61,10 @@ TEST(PythonText, FloatsPrintAsRepr) {
   EXPECT_EQ(python_float(5e-324), "5e-324");
   EXPECT_EQ(python_float(0.0001), "0.0001");
   EXPECT_EQ(python_float(-1e-5), "-1e-05");
+  EXPECT_EQ(python_float(9.999999999999999e-05), "9.999999999999999e-05");
+  EXPECT_EQ(python_float(9007199254740994.0), "9007199254740994.0");
+  EXPECT_EQ(python_float(1e16), "1e+16");
+  EXPECT_EQ(python_float(-0.0), "-0.0");
 }
 
 TEST(PythonText, ReprChoosesItsQuotesAndEscapes) {

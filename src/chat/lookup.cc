@@ -8,6 +8,7 @@
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/text_builder.h"
+#include "chat/text_ops.h"
 #include "unicode/python_str.h"
 
 namespace wick::jinja {
@@ -155,10 +156,8 @@ Value slice_text(Run& run, const Value& object, const Range& places) {
   Vector<std::size_t> starts(run.memory());  // of each character, and the end; ASCII needs none
   if (!is_ascii) {
     starts.reserve(run.n_chars(object) + 1);
-    in_slices(run, bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t at = begin; at < end; at += code_point(bytes, at).size)
-        starts.push_back(at);
-    });
+    each_character(run, bytes, Rate::kDecode,
+                   [&](CodePoint, std::size_t at) { starts.push_back(at); });
     starts.push_back(bytes.size());
   }
   TextBuilder out(run);

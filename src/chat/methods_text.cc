@@ -210,11 +210,6 @@ Value format_map(Run& run, const Value& self, Args args) {
   return brace_format(run, *self.text, {{}, named});
 }
 
-template <Case to>
-Value in_case(Run& run, const Value& self, Args) {
-  return change_case(run, *self.text, to);
-}
-
 template <bool (*holds)(char32_t) noexcept, bool if_empty = false>
 Value is_all(Run& run, const Value& self, Args) {
   return Value::of(all_of(run, self.bytes(), holds, if_empty));
@@ -226,11 +221,6 @@ bool is_ascii(char32_t c) noexcept {
 
 bool is_alpha_or_numeric(char32_t c) noexcept {
   return is_alpha(c) || is_numeric(c);
-}
-
-template <bool upper>
-Value is_in_case(Run& run, const Value& self, Args) {
-  return Value::of(has_one_case(run, self.bytes(), upper));
 }
 
 Value istitle(Run& run, const Value& self, Args) {
@@ -251,56 +241,51 @@ Value isidentifier(Run& run, const Value& self, Args) {
   return Value::of(is_identifier(self.bytes()));
 }
 
-// A row whose parameters Python takes by position only.
-constexpr Builtin row(std::string_view name, std::string_view params, int n_required, Native call) {
-  return {name, params, n_required, call, nullptr, true};
-}
-
 constexpr Builtin kMethods[] = {
-    row("capitalize", "", 0, in_case<Case::kCapitalize>),
-    row("casefold", "", 0, in_case<Case::kFold>),
-    row("center", "width fillchar", 1, justify<'^'>),
-    row("count", "sub start end", 1, find_text<Search::kCount>),
-    row("endswith", "suffix start end", 1, has_affix<true>),
+    by_place("capitalize", "", 0, in_case<Case::kCapitalize>),
+    by_place("casefold", "", 0, in_case<Case::kFold>),
+    by_place("center", "width fillchar", 1, justify<'^'>),
+    by_place("count", "sub start end", 1, find_text<Search::kCount>),
+    by_place("endswith", "suffix start end", 1, has_affix<true>),
     {.name = "expandtabs", .params = "tabsize", .call = expandtabs},
-    row("find", "sub start end", 1, find_text<Search::kFind>),
+    by_place("find", "sub start end", 1, find_text<Search::kFind>),
     {.name = "format", .call_open = format_text},
-    row("format_map", "mapping", 1, format_map),
-    row("index", "sub start end", 1, find_text<Search::kIndex>),
-    row("isalnum", "", 0, is_all<is_alpha_or_numeric>),
-    row("isalpha", "", 0, is_all<is_alpha>),
-    row("isascii", "", 0, is_all<is_ascii, true>),
-    row("isdecimal", "", 0, is_all<is_decimal>),
-    row("isdigit", "", 0, is_all<is_digit>),
-    row("isidentifier", "", 0, isidentifier),
-    row("islower", "", 0, is_in_case<false>),
-    row("isnumeric", "", 0, is_all<is_numeric>),
-    row("isprintable", "", 0, is_all<is_printable, true>),
-    row("isspace", "", 0, is_all<is_space>),
-    row("istitle", "", 0, istitle),
-    row("isupper", "", 0, is_in_case<true>),
-    row("join", "iterable", 1, join_text),
-    row("ljust", "width fillchar", 1, justify<'<'>),
-    row("lower", "", 0, in_case<Case::kLower>),
-    row("lstrip", "chars", 0, strip_text<true, false>),
-    row("partition", "sep", 1, partition<false>),
-    row("removeprefix", "prefix", 1, remove_affix<false>),
-    row("removesuffix", "suffix", 1, remove_affix<true>),
-    row("replace", "old new count", 2, replace_text),
-    row("rfind", "sub start end", 1, find_text<Search::kFindLast>),
-    row("rindex", "sub start end", 1, find_text<Search::kIndexLast>),
-    row("rjust", "width fillchar", 1, justify<'>'>),
-    row("rpartition", "sep", 1, partition<true>),
+    by_place("format_map", "mapping", 1, format_map),
+    by_place("index", "sub start end", 1, find_text<Search::kIndex>),
+    by_place("isalnum", "", 0, is_all<is_alpha_or_numeric>),
+    by_place("isalpha", "", 0, is_all<is_alpha>),
+    by_place("isascii", "", 0, is_all<is_ascii, true>),
+    by_place("isdecimal", "", 0, is_all<is_decimal>),
+    by_place("isdigit", "", 0, is_all<is_digit>),
+    by_place("isidentifier", "", 0, isidentifier),
+    by_place("islower", "", 0, is_in_case<false>),
+    by_place("isnumeric", "", 0, is_all<is_numeric>),
+    by_place("isprintable", "", 0, is_all<is_printable, true>),
+    by_place("isspace", "", 0, is_all<is_space>),
+    by_place("istitle", "", 0, istitle),
+    by_place("isupper", "", 0, is_in_case<true>),
+    by_place("join", "iterable", 1, join_text),
+    by_place("ljust", "width fillchar", 1, justify<'<'>),
+    by_place("lower", "", 0, in_case<Case::kLower>),
+    by_place("lstrip", "chars", 0, strip_text<true, false>),
+    by_place("partition", "sep", 1, partition<false>),
+    by_place("removeprefix", "prefix", 1, remove_affix<false>),
+    by_place("removesuffix", "suffix", 1, remove_affix<true>),
+    by_place("replace", "old new count", 2, replace_text),
+    by_place("rfind", "sub start end", 1, find_text<Search::kFindLast>),
+    by_place("rindex", "sub start end", 1, find_text<Search::kIndexLast>),
+    by_place("rjust", "width fillchar", 1, justify<'>'>),
+    by_place("rpartition", "sep", 1, partition<true>),
     {.name = "rsplit", .params = "sep maxsplit", .call = split_text<true>},
-    row("rstrip", "chars", 0, strip_text<false, true>),
+    by_place("rstrip", "chars", 0, strip_text<false, true>),
     {.name = "split", .params = "sep maxsplit", .call = split_text<false>},
     {.name = "splitlines", .params = "keepends", .call = splitlines},
-    row("startswith", "prefix start end", 1, has_affix<false>),
-    row("strip", "chars", 0, strip_text<true, true>),
-    row("swapcase", "", 0, in_case<Case::kSwap>),
-    row("title", "", 0, in_case<Case::kTitle>),
-    row("upper", "", 0, in_case<Case::kUpper>),
-    row("zfill", "width", 1, zfill),
+    by_place("startswith", "prefix start end", 1, has_affix<false>),
+    by_place("strip", "chars", 0, strip_text<true, true>),
+    by_place("swapcase", "", 0, in_case<Case::kSwap>),
+    by_place("title", "", 0, in_case<Case::kTitle>),
+    by_place("upper", "", 0, in_case<Case::kUpper>),
+    by_place("zfill", "width", 1, zfill),
 };
 
 }  // namespace

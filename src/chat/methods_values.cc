@@ -90,15 +90,10 @@ Value is_integer(Run& run, const Value& self, Args) {
   return Value::of(std::isfinite(self.real) && self.real == std::floor(self.real));
 }
 
-// A row whose parameters Python takes by position only, the first of them always.
-constexpr Builtin by_place(std::string_view name, std::string_view params, Native call) {
-  return {name, params, 1, call, nullptr, true};
-}
-
 constexpr Builtin kDictRows[] = {
     {.name = "copy", .call = same},
-    by_place("fromkeys", "keys value", from_keys),
-    by_place("get", "key default", dict_get),
+    by_place("fromkeys", "keys value", 1, from_keys),
+    by_place("get", "key default", 1, dict_get),
     {.name = "items", .call = dict_view<ViewKind::kItems>},
     {.name = "keys", .call = dict_view<ViewKind::kKeys>},
     {.name = "values", .call = dict_view<ViewKind::kValues>},
@@ -106,13 +101,13 @@ constexpr Builtin kDictRows[] = {
 
 constexpr Builtin kListRows[] = {
     {.name = "copy", .call = same},
-    by_place("count", "value", list_count),
-    by_place("index", "value start stop", list_index),
+    by_place("count", "value", 1, list_count),
+    by_place("index", "value start stop", 1, list_index),
 };
 
 constexpr Builtin kRangeRows[] = {
-    by_place("count", "value", range_count),
-    by_place("index", "value", range_index),
+    by_place("count", "value", 1, range_count),
+    by_place("index", "value", 1, range_index),
 };
 
 constexpr Builtin kNumberRows[] = {

@@ -103,93 +103,58 @@ Value cycler_attribute(Run& run, const Value& self, std::string_view name) {
 
 namespace {
 
-class ListIterator final : public Iterator {
- public:
-  explicit ListIterator(std::span<const Value> items) : items_(items) {}
-
-  bool next(Run& run, Value& out) override {
-    if (at_ >= items_.size()) return false;
-    run.charge(1);
-    out = items_[at_++];
+// `n` items, of which `item(run, at)` gives one; it may move `at` on by more than one.
+template <class Item>
+Iterator& places(Run& run, std::size_t n, const Item& item) {
+  return generator(run, [n, item, at = std::size_t{0}](Run& in, Value& out) mutable {
+    if (at >= n) return false;
+    in.charge(1);
+    out = item(in, at);
+    ++at;
     return true;
-  }
+  });
+}
 
- private:
-  std::span<const Value> items_;
-  std::size_t at_ = 0;
-};
+Iterator& characters(Run& run, Text text) {
+  text.is_markup = false;
+  return places(run, text.bytes.size(), [text](Run& in, std::size_t& at) {
+    const std::size_t begin = at;
+    at += code_point(text.bytes, begin).size - 1;
+    return in.cut(text, begin, at + 1);
+  });
+}
 
-class TextIterator final : public Iterator {
- public:
-  explicit TextIterator(const Text& text) : text_(text) { text_.is_markup = false; }
-
-  bool next(Run& run, Value& out) override {
-    if (at_ >= text_.bytes.size()) return false;
-    run.charge(1);
-    const std::size_t end = at_ + code_point(text_.bytes, at_).size;
-    out = run.cut(text_, at_, end);
-    at_ = end;
-    return true;
-  }
-
- private:
-  Text text_;
-  std::size_t at_ = 0;
-};
-
-class DictIterator final : public Iterator {
- public:
-  DictIterator(const Dict& dict, ViewKind kind) : dict_(dict), kind_(kind) {}
-
-  bool next(Run& run, Value& out) override {
-    if (at_ >= dict_.size) return false;
-    run.charge(1);
-    const Entry& entry = dict_.entries[at_++];
-    out = kind_ == ViewKind::kKeys     ? entry.key
-          : kind_ == ViewKind::kValues ? entry.value
-                                       : run.tuple({entry.key, entry.value});
-    return true;
-  }
-
- private:
-  const Dict& dict_;
-  ViewKind kind_;
-  std::size_t at_ = 0;
-};
-
-class RangeIterator final : public Iterator {
- public:
-  explicit RangeIterator(const Range& range) : range_(range) {}
-
-  bool next(Run& run, Value& out) override {
-    if (at_ >= range_.size) return false;
-    run.charge(1);
-    out = Value::of(range_.at(at_++)).with_taint(range_.tainted);
-    return true;
-  }
-
- private:
-  const Range& range_;
-  std::int64_t at_ = 0;
-};
+Iterator& entries(Run& run, const Dict& dict, ViewKind kind) {
+  return places(run, dict.size, [&dict, kind](Run& in, std::size_t at) {
+    const Entry& entry = dict.entries[at];
+    return kind == ViewKind::kKeys     ? entry.key
+           : kind == ViewKind::kValues ? entry.value
+                                       : in.tuple({entry.key, entry.value});
+  });
+}
 
 }  // namespace
 
 Iterator& Run::iterate(const Value& value) {
   switch (value.kind) {
     case Kind::kUndefined:
-      return *make<ListIterator>(std::span<const Value>());
+      return places(*this, 0, [](Run&, std::size_t) { return Value(); });
     case Kind::kString:
-      return *make<TextIterator>(*value.text);
+      return characters(*this, *value.text);
     case Kind::kList:
     case Kind::kTuple:
-      return *make<ListIterator>(value.list->span());
+      return places(*this, value.list->size,
+                    [items = value.list->items](Run&, std::size_t at) { return items[at]; });
     case Kind::kDict:
-      return *make<DictIterator>(*value.dict, ViewKind::kKeys);
+      return entries(*this, *value.dict, ViewKind::kKeys);
     case Kind::kView:
-      return *make<DictIterator>(*value.view->dict, value.view->kind);
+      return entries(*this, *value.view->dict, value.view->kind);
     case Kind::kRange:
-      return *make<RangeIterator>(*value.range);
+      return places(
+          *this, static_cast<std::size_t>(value.range->size),
+          [range = *value.range](Run&, std::size_t at) {
+            return Value::of(range.at(static_cast<std::int64_t>(at))).with_taint(range.tainted);
+          });
     case Kind::kIterator:
       return *value.iterator;
     default:

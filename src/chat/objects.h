@@ -1,4 +1,4 @@
-// The objects that a template meets besides data: the `loop` of a for, cycler and joiner.
+// The objects that a template meets besides data: the `loop` of a for, cycler, joiner, iterators.
 #pragma once
 
 #include "chat/ast.h"
@@ -38,6 +38,23 @@ struct Joiner {
   const Text* separator = nullptr;
   bool used = false;
 };
+
+// An iterator whose next() is `next`, which has no destructor.
+template <class Next>
+class Generator final : public Iterator {
+ public:
+  explicit Generator(const Next& next) : next_(next) {}
+
+  bool next(Run& run, Value& out) override { return next_(run, out); }
+
+ private:
+  Next next_;
+};
+
+template <class Next>
+Iterator& generator(Run& run, const Next& next) {
+  return *run.make<Generator<Next>>(next);
+}
 
 // loop.NAME; kMissing if there is no such thing.
 Value loop_attribute(Run& run, const Value& loop, std::string_view name);

@@ -190,16 +190,8 @@ class Percent {
     if (!value.is_integral() || !is_character(value.as_int())) run_.fail("%c wants one character");
     std::string text;
     append_code(text, static_cast<char32_t>(value.as_int()));
-    pad_around(d, 1, [&] { out_.append(text, d.is_trusted && !value.tainted); });
-  }
-
-  template <class Put>
-  void pad_around(const Directive& d, std::size_t n_chars, const Put& put) {
-    const auto width = static_cast<std::size_t>(d.width);
-    const std::size_t n_blanks = width > n_chars ? width - n_chars : 0;
-    if (!d.left) out_.append_repeated(" ", n_blanks, d.is_trusted);
-    put();
-    if (d.left) out_.append_repeated(" ", n_blanks, d.is_trusted);
+    const bool is_trusted = d.is_trusted && !value.tainted;
+    put_filled(d, {text, is_trusted ? Trust::kAll : Trust::kNone}, -1);
   }
 
   void put_text(const Directive& d, const Value& value) {
@@ -207,11 +199,14 @@ class Percent {
     const Text* text =
         is_plain ? &to_text(run_, value) : repr_of(run_, value, d.number.type == 'a').text;
     if (format_.is_markup) text = escape(run_, Value::of(text)).text;
-    std::size_t end = text->bytes.size();
-    if (d.number.precision >= 0)
-      end = run_.byte_of(text->bytes, static_cast<std::size_t>(d.number.precision));
-    const std::size_t n = d.width > 0 ? run_.count_chars(text->bytes.substr(0, end)) : 0;
-    pad_around(d, n, [&] { out_.append(*text, 0, end); });
+    put_filled(d, *text, d.number.precision);
+  }
+
+  void put_filled(const Directive& d, const Text& text, int precision) {
+    append_filled(run_, out_, text, precision,
+                  {.align = d.left ? '<' : '>',
+                   .width = static_cast<std::size_t>(d.width),
+                   .is_trusted = d.is_trusted});
   }
 
   Run& run_;
@@ -260,26 +255,19 @@ std::string digits_of(double value, std::chars_format style, int precision) {
   return {buffer, end.ptr};
 }
 
-// C's %g: the shorter of e and f for `precision` significant digits, no zeros at the end.
-std::string general(double value, int precision, bool keep_zeros) {
-  const int p = std::max(precision, 1);
-  std::string e = digits_of(value, std::chars_format::scientific, p - 1);
-  const std::size_t at = e.find('e');
-  int exponent = 0;
-  std::from_chars(e.data() + at + (e[at + 1] == '+' ? 2 : 1), e.data() + e.size(), exponent);
-  std::string tail;
-  if (exponent < -4 || exponent >= p) {
-    tail = e.substr(at);
-    e.resize(at);
-  } else {
-    e = digits_of(value, std::chars_format::fixed, p - 1 - exponent);
-  }
-  if (!keep_zeros && e.find('.') != std::string::npos) {
-    while (e.back() == '0')
-      e.pop_back();
-    if (e.back() == '.') e.pop_back();
-  }
-  return e + tail;
+// C's %g; `keeps_zeros`: its %#g.
+std::string general(double value, int precision, bool keeps_zeros) {
+  const auto n_wanted = static_cast<std::size_t>(std::max(precision, 1));
+  std::string out = digits_of(value, std::chars_format::general, std::max(precision, 1));
+  if (!keeps_zeros) return out;
+  const std::size_t end = std::min(out.find('e'), out.size());
+  const std::string_view digits = std::string_view(out).substr(0, end);
+  const bool has_point = digits.find('.') != std::string_view::npos;
+  const std::size_t first = std::min(digits.find_first_not_of("0."), digits.size() - 1);
+  const std::string_view counted = digits.substr(first);
+  const std::size_t n = counted.size() - (counted.find('.') != std::string_view::npos ? 1 : 0);
+  out.insert(end, (has_point ? "" : ".") + std::string(n_wanted - std::min(n, n_wanted), '0'));
+  return out;
 }
 
 }  // namespace
@@ -343,6 +331,18 @@ void append_filled(TextBuilder& out, std::string_view digits, const Filling& fil
   out.append(digits.substr(0, head), filling.is_trusted);
   out.append_repeated(filling.fill, left, filling.is_trusted);
   out.append(digits.substr(head), filling.is_trusted);
+  out.append_repeated(filling.fill, room - left, filling.is_trusted);
+}
+
+void append_filled(Run& run, TextBuilder& out, const Text& text, int precision,
+                   const Filling& filling) {
+  std::size_t end = text.bytes.size();
+  if (precision >= 0) end = run.byte_of(text.bytes, static_cast<std::size_t>(precision));
+  const std::size_t n = filling.width > 0 ? run.count_chars(text.bytes.substr(0, end)) : 0;
+  const std::size_t room = filling.width > n ? filling.width - n : 0;
+  const std::size_t left = filling.align == '>' ? room : filling.align == '^' ? room / 2 : 0;
+  out.append_repeated(filling.fill, left, filling.is_trusted);
+  out.append(text, 0, end);
   out.append_repeated(filling.fill, room - left, filling.is_trusted);
 }
 

@@ -25,37 +25,15 @@ void append_json_escape(String& out, char32_t unit) {
 std::string python_float(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  const double size = std::fabs(value);
+  const bool is_fixed = size == 0 || (size >= 1e-4 && size < 1e16);
   char buffer[32];
   const auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  std::string_view text(buffer, static_cast<std::size_t>(end.ptr - buffer));
-  std::string out;
-  if (text[0] == '-') {
-    out += '-';
-    text.remove_prefix(1);
-  }
-  const std::size_t e = text.find('e');
-  std::string digits(1, text[0]);
-  if (e > 2) digits += text.substr(2, e - 2);
-  int exponent = 0;
-  const char* from = text.data() + e + (text[e + 1] == '+' ? 2 : 1);
-  std::from_chars(from, text.data() + text.size(), exponent);
-  const int n = static_cast<int>(digits.size());
-  if (exponent < -4 || exponent >= 16) {
-    out += digits[0];
-    if (n > 1) out += cat('.', digits.substr(1));
-    out += exponent < 0 ? "e-" : "e+";
-    const int size = std::abs(exponent);
-    if (size < 10) out += '0';
-    return out + std::to_string(size);
-  }
-  if (exponent < 0)
-    return cat(out, "0.", std::string(static_cast<std::size_t>(-exponent - 1), '0'), digits);
-  if (n <= exponent + 1) {
-    return cat(out, digits, std::string(static_cast<std::size_t>(exponent + 1 - n), '0'), ".0");
-  }
-  const auto whole = static_cast<std::size_t>(exponent + 1);
-  return cat(out, digits.substr(0, whole), '.', digits.substr(whole));
+      std::to_chars(buffer, buffer + sizeof buffer, value,
+                    is_fixed ? std::chars_format::fixed : std::chars_format::scientific);
+  std::string out(buffer, end.ptr);
+  if (is_fixed && out.find('.') == std::string::npos) out += ".0";
+  return out;
 }
 
 std::string json_float(double value) {

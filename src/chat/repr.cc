@@ -8,6 +8,7 @@
 #include "chat/objects.h"
 #include "chat/operators.h"
 #include "chat/python_text.h"
+#include "chat/text_ops.h"
 #include "unicode/python_str.h"
 
 namespace wick::jinja {
@@ -45,18 +46,9 @@ void write_dict(Run& run, Written& out, const Dict& dict) {
   out.text += '}';
 }
 
-void write_view(Run& run, Written& out, const View& view) {
-  out.text += cat(view_name(view), "([");
-  for (std::size_t i = 0; i < view.dict->size; ++i) {
-    if (i > 0) out.text += ", ";
-    const Entry& entry = view.dict->entries[i];
-    const bool pair = view.kind == ViewKind::kItems;
-    if (pair) out.text += '(';
-    if (view.kind != ViewKind::kValues) write_repr(run, out, entry.key);
-    if (pair) out.text += ", ";
-    if (view.kind != ViewKind::kKeys) write_repr(run, out, entry.value);
-    if (pair) out.text += ')';
-  }
+void write_view(Run& run, Written& out, const Value& view) {
+  out.text += cat(view_name(*view.view), "([");
+  write_items(run, out, run.collect(view));
   out.text += "])";
 }
 
@@ -116,7 +108,7 @@ void write_object(Run& run, Written& out, const Value& value) {
       write_dict(run, out, *value.dict);
       break;
     case Kind::kView:
-      write_view(run, out, *value.view);
+      write_view(run, out, value);
       break;
     case Kind::kNamespace:
       out.text += "<Namespace ";
@@ -288,16 +280,12 @@ Value repr_of(Run& run, const Value& value, bool ascii_only) {
   if (!ascii_only) return run.text_copy(written.text, written.is_trusted);
   const std::string_view text = written.text;
   String ascii(run.memory());
-  in_slices(run, text, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end;) {
-      const CodePoint c = code_point(text, at);
-      if (c.value < 0x80 || c.value >= kInvalidByte) {
-        ascii += text.substr(at, c.size);
-      } else {
-        append_escape(ascii, c.value);
-        run.charge(8);
-      }
-      at += c.size;
+  each_character(run, text, Rate::kDecode, [&](CodePoint c, std::size_t at) {
+    if (c.value < 0x80 || c.value >= kInvalidByte) {
+      ascii += text.substr(at, c.size);
+    } else {
+      append_escape(ascii, c.value);
+      run.charge(8);
     }
   });
   return run.text_copy(ascii, written.is_trusted);

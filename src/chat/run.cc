@@ -179,14 +179,6 @@ Value Run::undefined(std::string_view why) {
   return undefined(Undefined{.why = copy(why)});
 }
 
-Value Run::undefined(const Undefined& what) {
-  return Value::of(make<const Undefined>(what));
-}
-
-Value Run::undefined_name(std::string_view name) {
-  return undefined(Undefined{.name = name});
-}
-
 Value Run::no_attribute(const Value& object, const Value& name) {
   if (!name.is_string()) {
     return undefined(Undefined{.owner = type_name(object), .is_element = true});
@@ -277,14 +269,6 @@ Value Run::dict_of(std::span<const Entry> entries) {
 
 void DataLevel::fail() {
   run_.fail_limit(cat("data is nested deeper than ", kMaxDataDepth, " levels"));
-}
-
-Value Run::view(const Dict* dict, ViewKind kind) {
-  return Value::of(make<const View>(dict, kind));
-}
-
-Value Run::range(const Range& value) {
-  return Value::of(make<const Range>(value));
 }
 
 std::int64_t Run::length(const Value& value) {

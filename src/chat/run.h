@@ -127,16 +127,21 @@ class Run {
     return list({items.begin(), items.size()}, Kind::kTuple);
   }
 
-  Value undefined(std::string_view why);        // `why` is copied
-  Value undefined(const Undefined& what);       // its names live as long as the run
-  Value undefined_name(std::string_view name);  // "'name' is undefined"
+  Value undefined(std::string_view why);  // `why` is copied
+
+  Value undefined(const Undefined& what) {  // its names live as long as the run
+    return Value::of(make<const Undefined>(what));
+  }
+
   Value no_attribute(const Value& object, const Value& name);
   Value dict(std::span<const Entry> entries);  // of equal keys the last value, at the first's place
   Value dict_of(std::span<const Entry> entries);  // keys are text, all different; not copied
   // Sets dict[key].
   void insert(GrowingDict& to, const Value& key, const Value& value);
-  Value view(const Dict* dict, ViewKind kind);
-  Value range(const Range& range);
+
+  Value view(const Dict* dict, ViewKind kind) { return Value::of(make<const View>(dict, kind)); }
+
+  Value range(const Range& range) { return Value::of(make<const Range>(range)); }
 
   // Fails if `value` cannot be iterated over.
   Iterator& iterate(const Value& value);

@@ -130,19 +130,20 @@ class Search {
   }
 
  private:
+  void look(const std::vector<Expr*>& exprs, bool is_store = false) {
+    for (const Expr* expr : exprs)
+      look(expr, is_store);
+  }
+
   void look(const Stmt& stmt) {
     ++steps_;
     if (found_ || stored_) return;
     look(stmt.target, stmt.kind != StmtKind::kMacro);
-    for (const Expr* target : stmt.targets)
-      look(target, true);
+    look(stmt.targets, true);
     look(stmt.value);
-    for (const Expr* param : stmt.function.params)
-      look(param, true);
-    for (const Expr* value : stmt.function.defaults)
-      look(value);
-    for (const Expr* expr : stmt.exprs)
-      look(expr);
+    look(stmt.function.params, true);
+    look(stmt.function.defaults);
+    look(stmt.exprs);
     for (const Block& body : stmt.bodies)
       look(body);
     look(stmt.body);
@@ -202,6 +203,11 @@ class Resolver {
     each_child(*expr, [&](const Expr& child) { collect(&child, symbols); });
   }
 
+  void collect(const std::vector<Expr*>& exprs, Symbols& symbols) {
+    for (const Expr* expr : exprs)
+      collect(expr, symbols);
+  }
+
   void collect_target(const Expr& target, Symbols& symbols, bool as_param) {
     if (target.kind == ExprKind::kTuple) {
       for (const Expr* item : target.items)
@@ -225,8 +231,7 @@ class Resolver {
     switch (stmt.kind) {
       case StmtKind::kOutput:
       case StmtKind::kWith:
-        for (const Expr* expr : stmt.exprs)
-          collect(expr, symbols);
+        collect(stmt.exprs, symbols);
         break;
       case StmtKind::kFor:
       case StmtKind::kCallBlock:
@@ -353,6 +358,20 @@ class Resolver {
     }
   }
 
+  void resolve(const std::vector<Expr*>& exprs, Symbols& symbols, bool soft) {
+    for (Expr* expr : exprs)
+      resolve(expr, symbols, soft);
+  }
+
+  // Collects the parts of a frame, and resolves their names in it.
+  template <class... Parts>
+  Scope resolve_frame(Symbols& frame, Parts&... parts) {
+    (collect(parts, frame), ...);
+    Scope scope = enter(frame);
+    (static_cast<void>(resolve(parts, frame, false)), ...);
+    return scope;
+  }
+
   void resolve(Block& block, Symbols& symbols, bool soft) {
     for (Stmt* stmt : block) {
       spend(1, stmt->at);
@@ -363,15 +382,13 @@ class Resolver {
   void resolve(Stmt& stmt, Symbols& symbols, bool soft) {
     switch (stmt.kind) {
       case StmtKind::kOutput:
-        for (Expr* expr : stmt.exprs)
-          resolve(expr, symbols, soft);
+        resolve(stmt.exprs, symbols, soft);
         break;
       case StmtKind::kFor:
         resolve_for(stmt, symbols, soft);
         break;
       case StmtKind::kIf:
-        for (Expr* expr : stmt.exprs)
-          resolve(expr, symbols, true);
+        resolve(stmt.exprs, symbols, true);
         for (Block& body : stmt.bodies)
           resolve(body, symbols, true);
         resolve(stmt.other, symbols, true);
@@ -383,11 +400,7 @@ class Resolver {
       case StmtKind::kSetBlock:
       case StmtKind::kFilterBlock: {
         Symbols inner = symbols.inner();
-        collect(stmt.body, inner);
-        collect(stmt.value, inner);
-        stmt.scope = enter(inner);
-        resolve(stmt.body, inner, false);
-        resolve(stmt.value, inner, false);
+        stmt.scope = resolve_frame(inner, stmt.body, stmt.value);
         if (stmt.kind == StmtKind::kSetBlock) resolve(stmt.target, symbols, soft);
         break;
       }
@@ -412,13 +425,9 @@ class Resolver {
     Symbols inner = symbols.inner();
     for (const Expr* target : stmt.targets)
       collect_target(*target, inner, true);
-    collect(stmt.body, inner);
-    stmt.scope = enter(inner);
-    for (Expr* value : stmt.exprs)
-      resolve(value, symbols, soft);
-    for (Expr* target : stmt.targets)
-      resolve(target, inner, false);
-    resolve(stmt.body, inner, false);
+    stmt.scope = resolve_frame(inner, stmt.body);
+    resolve(stmt.exprs, symbols, soft);
+    resolve(stmt.targets, inner, false);
   }
 
   void check_no_loop_store(const Expr& target) {
@@ -458,24 +467,18 @@ class Resolver {
     Symbols body = frame();
     if (stmt.recursive || mentions(stmt.body, "loop")) stmt.loop_slot = body.declare("loop");
     collect_target(*stmt.target, body, true);
-    collect(stmt.body, body);
-    stmt.scope = enter(body);
+    stmt.scope = resolve_frame(body, stmt.body);
+    resolve(stmt.target, body, false);
     if (stmt.test != nullptr) {
       Symbols test = frame();
       stmt.test_target = copy_target(*stmt.target);
       collect_target(*stmt.test_target, test, true);
-      collect(stmt.test, test);
-      stmt.test_scope = enter(test);
+      stmt.test_scope = resolve_frame(test, stmt.test);
       resolve(stmt.test_target, test, false);
-      resolve(stmt.test, test, false);
     }
-    resolve(stmt.target, body, false);
-    resolve(stmt.body, body, false);
     if (!stmt.has_else) return;
     Symbols other = frame();
-    collect(stmt.other, other);
-    stmt.other_scope = enter(other);
-    resolve(stmt.other, other, false);
+    stmt.other_scope = resolve_frame(other, stmt.other);
   }
 
   void resolve_function(Stmt& stmt, Symbols& symbols) {
@@ -492,15 +495,8 @@ class Resolver {
     function.caller_slot = special("caller");
     function.kwargs_slot = special("kwargs");
     function.varargs_slot = special("varargs");
-    for (const Expr* value : function.defaults)
-      collect(value, inner);
-    collect(stmt.body, inner);
-    function.scope = enter(inner);
-    for (Expr* param : function.params)
-      resolve(param, inner, false);
-    for (Expr* value : function.defaults)
-      resolve(value, inner, false);
-    resolve(stmt.body, inner, false);
+    function.scope = resolve_frame(inner, function.defaults, stmt.body);
+    resolve(function.params, inner, false);
   }
 
   Ast& ast_;

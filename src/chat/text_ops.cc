@@ -106,13 +106,8 @@ bool is_line_end(char32_t c) noexcept {
 class CharacterSet {
  public:
   CharacterSet(Run& run, std::string_view text) : sorted_(run.memory()) {
-    in_slices(run, text, Rate::kTables, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t at = begin; at < end;) {
-        const CodePoint c = code_point(text, at);
-        sorted_.push_back(c.value);
-        at += c.size;
-      }
-    });
+    each_character(run, text, Rate::kTables,
+                   [&](CodePoint c, std::size_t) { sorted_.push_back(c.value); });
     std::sort(sorted_.begin(), sorted_.end());
   }
 
@@ -140,38 +135,29 @@ Value list_of(Run& run, const Text& text, Pieces& pieces, bool reversed) {
   return run.list(items);
 }
 
-void split_blanks(std::string_view text, std::int64_t max, Pieces& pieces) {
-  std::size_t at = 0;
-  while (true) {
-    while (at < text.size() && is_space(code_point(text, at).value))
-      at += code_point(text, at).size;
-    if (at == text.size() || pieces.size() > kMaxItems) return;
-    const std::size_t begin = at;
-    if (max >= 0 && static_cast<std::int64_t>(pieces.size()) == max) {
-      pieces.push_back({begin, text.size()});
-      return;
-    }
-    while (at < text.size() && !is_space(code_point(text, at).value))
-      at += code_point(text, at).size;
-    pieces.push_back({begin, at});
-  }
-}
-
-void rsplit_blanks(std::string_view text, std::int64_t max, Pieces& pieces) {
-  std::size_t end = text.size();
-  const auto last_is_space = [&] { return is_space(code_point(text, before(text, end)).value); };
-  while (true) {
-    while (end > 0 && last_is_space())
+// At runs of white space, from one end of the text.
+void split_blanks(std::string_view text, std::int64_t max, bool from_right, Pieces& pieces) {
+  std::size_t begin = 0, end = text.size();  // of what is left
+  const auto is_at_space = [&] {
+    return is_space(code_point(text, from_right ? before(text, end) : begin).value);
+  };
+  const auto step = [&] {
+    if (from_right) {
       end = before(text, end);
-    if (end == 0 || pieces.size() > kMaxItems) return;
-    if (max >= 0 && static_cast<std::int64_t>(pieces.size()) == max) {
-      pieces.push_back({0, end});
-      return;
+    } else {
+      begin += code_point(text, begin).size;
     }
-    const std::size_t from = end;
-    while (end > 0 && !last_is_space())
-      end = before(text, end);
-    pieces.push_back({end, from});
+  };
+  while (true) {
+    while (begin < end && is_at_space())
+      step();
+    if (begin == end || pieces.size() > kMaxItems) return;
+    const Piece rest = {begin, end};
+    const bool is_last = max >= 0 && static_cast<std::int64_t>(pieces.size()) == max;
+    while (!is_last && begin < end && !is_at_space())
+      step();
+    pieces.push_back(is_last ? rest : from_right ? Piece{end, rest.end} : Piece{rest.begin, begin});
+    if (is_last) return;
   }
 }
 
@@ -245,11 +231,7 @@ Value split(Run& run, const Text& text, const Text* separator, std::int64_t max,
   Pieces pieces(run.memory());
   if (separator == nullptr) {
     run.charge(1 + bytes.size());
-    if (from_right) {
-      rsplit_blanks(bytes, max, pieces);
-    } else {
-      split_blanks(bytes, max, pieces);
-    }
+    split_blanks(bytes, max, from_right, pieces);
     return list_of(run, text, pieces, from_right);
   }
   const std::string_view by = separator->bytes;
@@ -339,15 +321,11 @@ Value change_case(Run& run, const Text& text, Case to) {
   TrustCursor trust(text);
   Letters letters(to);
   std::string piece;
-  in_slices(run, text.bytes, Rate::kDecode, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end;) {
-      const CodePoint c = code_point(text.bytes, at);
-      piece.clear();
-      append_letter(run, piece, text.bytes, at, c.value, letters.next(c.value));
-      out.append(piece, trust.is_trusted(at, at + c.size));
-      run.charge(c.size > 1 ? 6 : 1);  // look-ups
-      at += c.size;
-    }
+  each_character(run, text.bytes, Rate::kDecode, [&](CodePoint c, std::size_t at) {
+    piece.clear();
+    append_letter(run, piece, text.bytes, at, c.value, letters.next(c.value));
+    out.append(piece, trust.is_trusted(at, at + c.size));
+    run.charge(c.size > 1 ? 6 : 1);  // look-ups
   });
   return run.text(std::move(out), text.is_markup);
 }

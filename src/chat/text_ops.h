@@ -5,11 +5,24 @@
 #include <span>
 #include <string_view>
 
+#include "chat/operators.h"
 #include "chat/run.h"
 #include "chat/text_builder.h"
 #include "unicode/python_str.h"
 
 namespace wick::jinja {
+
+// Calls visit(character, its first byte) for each character of `text`; charges as in_slices() does.
+template <class Visit>
+void each_character(Run& run, std::string_view text, Rate rate, const Visit& visit) {
+  in_slices(run, text, rate, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end;) {
+      const CodePoint c = code_point(text, at);
+      visit(c, at);
+      at += c.size;
+    }
+  });
+}
 
 // The first `needle` at or behind byte `from`; npos if there is none. An empty needle is found at
 // `from`. Each place that is looked at is charged.
@@ -44,6 +57,12 @@ enum class Case : std::uint8_t {
 
 Value change_case(Run& run, const Text& text, Case to);
 
+// As a row of a table.
+template <Case to>
+Value in_case(Run& run, const Value& value, std::span<const Value>) {
+  return change_case(run, to_text(run, value), to);
+}
+
 // Whether the text has characters and each of them passes; `if_empty` where it has none.
 template <class Holds>
 bool all_of(Run& run, std::string_view text, const Holds& holds, bool if_empty = false) {
@@ -61,6 +80,11 @@ bool all_of(Run& run, std::string_view text, const Holds& holds, bool if_empty =
 
 // str.islower and str.isupper: a cased character, and none of the other case.
 bool has_one_case(Run& run, std::string_view text, bool upper);
+
+template <bool upper>
+Value is_in_case(Run& run, const Value& value, std::span<const Value>) {
+  return Value::of(has_one_case(run, to_text(run, value).bytes, upper));
+}
 
 // ljust ('<'), rjust ('>') and center ('^') with one character.
 Value justify(Run& run, const Text& text, char align, std::int64_t width, const Text& fill);

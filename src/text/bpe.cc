@@ -52,6 +52,15 @@ bool is_start_of_character(std::string_view bytes) noexcept {
   return lead >= 0xC0U && bytes.size() < whole && is_end_of_character(bytes.substr(1));
 }
 
+// `characters`: 0 if it may not merge.
+void push_symbol(TokenId id, std::size_t begin, std::size_t bytes, std::uint32_t characters,
+                 BpeScratch& scratch) {
+  scratch.symbols.push_back({.id = id,
+                             .begin = static_cast<std::uint32_t>(begin),
+                             .bytes = static_cast<std::uint32_t>(bytes),
+                             .characters = characters});
+}
+
 bool crosses_before_mark(std::string_view text) noexcept {
   for (std::size_t at = text.find(kSpaceMark, 1); at != std::string_view::npos;
        at = text.find(kSpaceMark, at + 1)) {
@@ -146,10 +155,7 @@ void BpeModel::push_unknown(std::size_t begin, std::size_t bytes, BpeScratch& sc
     symbols.back().bytes += static_cast<std::uint32_t>(bytes);
     return;
   }
-  symbols.push_back({.id = unknown,
-                     .begin = static_cast<std::uint32_t>(begin),
-                     .bytes = static_cast<std::uint32_t>(bytes),
-                     .characters = 0});
+  push_symbol(unknown, begin, bytes, 0, scratch);
 }
 
 // What the bytes of one character merge into when nothing stands beside them.
@@ -229,9 +235,7 @@ void BpeModel::fill_bytes(std::string_view piece, BpeScratch& scratch) const {
     if (id < 0) {
       push_unknown(at, 1, scratch);
     } else {
-      scratch.symbols.push_back({.id = id,
-                                 .begin = static_cast<std::uint32_t>(at),
-                                 .bytes = static_cast<std::uint32_t>(bytes)});
+      push_symbol(id, at, bytes, 1, scratch);
     }
     return true;
   });
@@ -275,10 +279,7 @@ void BpeModel::push_bytes(std::string_view piece, std::size_t at, std::size_t by
     return;
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
-    scratch.symbols.push_back({.id = id_of(text[i]),
-                               .begin = static_cast<std::uint32_t>(std::min(at + i, piece.size())),
-                               .bytes = 1,
-                               .characters = 0});
+    push_symbol(id_of(text[i]), std::min(at + i, piece.size()), 1, 0, scratch);
   }
 }
 
@@ -286,10 +287,7 @@ void BpeModel::fill_characters(std::string_view piece, const Vocab& vocab,
                                BpeScratch& scratch) const {
   for (std::size_t at = 0; at < piece.size();) {
     if (const auto symbol = kept.longest(piece.substr(at)); symbol.bytes > 0) {
-      scratch.symbols.push_back({.id = symbol.number,
-                                 .begin = static_cast<std::uint32_t>(at),
-                                 .bytes = static_cast<std::uint32_t>(symbol.bytes),
-                                 .characters = 0});
+      push_symbol(symbol.number, at, symbol.bytes, 0, scratch);
       at += symbol.bytes;
       continue;
     }
@@ -298,9 +296,7 @@ void BpeModel::fill_characters(std::string_view piece, const Vocab& vocab,
     const std::string_view text = spelled_character(piece, at, bytes, scratch);
     const TokenId id = next.is_valid ? find(text, vocab) : -1;
     if (id >= 0) {
-      scratch.symbols.push_back({.id = id,
-                                 .begin = static_cast<std::uint32_t>(at),
-                                 .bytes = static_cast<std::uint32_t>(bytes)});
+      push_symbol(id, at, bytes, 1, scratch);
     } else {
       push_bytes(piece, at, bytes, text, scratch);
     }

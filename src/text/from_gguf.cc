@@ -50,17 +50,18 @@ class MergeLines {
  public:
   MergeLines(const Vocab& vocab, BpeModel& model) : vocab_(vocab), model_(model) {}
 
-  // "LEFT RIGHT". One that names no tokens can never happen and is passed over, as llama.cpp does:
-  // some files carry such lines. False: the tables are made to collide.
+  // "LEFT RIGHT"; of characters halves may hold line breaks, never a space. One that names no
+  // tokens can never happen and is passed over, as llama.cpp does: some files carry such lines.
+  // False: the tables are made to collide.
   bool add(std::string_view line, std::uint32_t rank) {
     const std::size_t gap = line.find(' ', 1);
     if (gap == std::string_view::npos || line.size() > 2 * kMaxTokenBytes) return true;
     Line& made = lines_[n_];
     made.rank = rank;
     made.text.clear();
-    if (!append_unspelled(made.text, line.substr(0, gap))) return true;
+    if (!append_half(line.substr(0, gap), made.text)) return true;
     made.left_bytes = made.text.size();
-    if (!append_unspelled(made.text, line.substr(gap + 1))) return true;
+    if (!append_half(line.substr(gap + 1), made.text)) return true;
     __builtin_prefetch(model_.words.place(made.left()));
     __builtin_prefetch(model_.words.place(made.right()));
     return ++n_ < lines_.size() || flush();
@@ -93,10 +94,18 @@ class MergeLines {
     std::string_view right() const noexcept { return std::string_view(text).substr(left_bytes); }
   };
 
+  bool is_bytes() const noexcept { return model_.alphabet == BpeModel::Alphabet::kBytes; }
+
+  bool append_half(std::string_view half, std::string& out) const {
+    if (is_bytes()) return append_unspelled(out, half);
+    out += half;
+    return true;
+  }
+
   void find(Line& line) {
-    if (line.text != vocab_.bytes(guess_) || !is_word_kind(vocab_.kind(guess_))) {
-      guess_ = model_.find(line.text, vocab_);
-    }
+    const bool is_guessed =
+        is_bytes() && line.text == vocab_.bytes(guess_) && is_word_kind(vocab_.kind(guess_));
+    if (!is_guessed) guess_ = model_.find(line.text, vocab_);
     line.merged = guess_++;
     line.left_id = find_half(line.left());
     line.right_id = find_half(line.right());
@@ -104,7 +113,9 @@ class MergeLines {
 
   // A quarter of all halves are single bytes, which need no hashing.
   TokenId find_half(std::string_view text) const {
-    if (text.size() == 1) return model_.byte_ids[static_cast<unsigned char>(text[0])];
+    if (is_bytes() && text.size() == 1) {
+      return model_.byte_ids[static_cast<unsigned char>(text[0])];
+    }
     return model_.find(text, vocab_);
   }
 
@@ -118,7 +129,9 @@ class MergeLines {
 Result<void> fill_merges(const Metadata& meta, const Vocab& vocab, BpeModel& model) {
   const auto merges = meta.strings("tokenizer.ggml.merges");
   if (!merges) {
-    return corrupt_vocab("tokenizer.ggml.merges is missing, a gpt2 tokenizer needs it");
+    return corrupt_vocab(cat("tokenizer.ggml.merges is missing, a ",
+                             meta.string("tokenizer.ggml.model").value_or(""),
+                             " tokenizer needs it"));
   }
   if (merges->size() > kMaxMerges) {
     return corrupt_vocab(
@@ -163,17 +176,13 @@ Result<std::vector<std::uint32_t>> ranks_of(const Metadata& meta, std::size_t n)
     std::iota(ranks.begin(), ranks.end(), 0U);
     return ranks;
   }
-  const auto scores = meta.numbers("tokenizer.ggml.scores");
-  if (!scores || scores->size() != n) {
-    return corrupt_vocab(cat("tokenizer.ggml.scores has ", scores ? scores->size() : 0,
-                             " entries for ", n, " tokens"));
-  }
+  WICK_TRY(const std::vector<double> scores, read_scores(meta, n));
   for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite((*scores)[i])) {
+    if (!std::isfinite(scores[i])) {
       return corrupt_vocab(cat("the score of token ", i, " is not a finite number"));
     }
   }
-  return dense_ranks(*scores);
+  return dense_ranks(scores);
 }
 
 // Gemma's runs of spaces are written with spaces and called user-defined; they are words.
@@ -188,17 +197,11 @@ Result<void> fill_sentencepiece_vocab(GgufVocab& gguf, TokenizerParts& parts, Bp
   model.words.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::string_view text = gguf.texts[i];
-    const auto byte = byte_of_token(text);
     TokenKind& kind = gguf.kinds[i];
-    if (kind == TokenKind::kByte || (!gguf.has_kinds && byte)) {
+    if (kind == TokenKind::kByte || (!gguf.has_kinds && byte_of_token(text))) {
       kind = TokenKind::kByte;
-      if (!byte) {
-        return corrupt_vocab(cat("token ", i, " is called a byte but written '", printable(text),
-                                 "', not '<0xHH>'"));
-      }
-      model.byte_ids[*byte] = static_cast<TokenId>(i);
-      const char raw = static_cast<char>(*byte);
-      parts.vocab.add(std::string_view(&raw, 1), kind);
+      WICK_TRY(const std::uint8_t value, add_byte_token(text, parts.vocab));
+      model.byte_ids[value] = static_cast<TokenId>(i);
       model.spelled.add({}, kind);
       continue;
     }
@@ -230,37 +233,12 @@ TokenId find_unknown(const Metadata& meta, TokenId otherwise, Vocab& vocab) {
   return unknown;
 }
 
-// Merges of characters, as Gemma 4 has them: halves may hold line breaks, never a space.
-Result<void> fill_character_merges(const Metadata& meta, const Vocab& vocab, BpeModel& model) {
-  const auto merges = meta.strings("tokenizer.ggml.merges");
-  if (!merges || merges->size() > kMaxMerges) {
-    return corrupt_vocab(cat("tokenizer.ggml.merges is missing or has more than ", kMaxMerges,
-                             " entries, a gemma4 tokenizer needs it"));
-  }
-  model.pairs.reserve(merges->size());
-  std::string both;
-  for (std::size_t rank = 0; rank < merges->size(); ++rank) {
-    const std::string_view line = (*merges)[rank];
-    const std::size_t gap = line.find(' ', 1);
-    if (gap == std::string_view::npos || line.size() > 2 * kMaxTokenBytes) continue;
-    both = line.substr(0, gap);
-    both += line.substr(gap + 1);
-    const TokenId left = model.find(line.substr(0, gap), vocab);
-    const TokenId right = model.find(line.substr(gap + 1), vocab);
-    const TokenId merged = model.find(both, vocab);
-    if (merged < 0 || left < 0 || right < 0) continue;
-    const bool is_added = model.pairs.add(left, right, {static_cast<std::uint32_t>(rank), merged});
-    if (!is_added) return collision("the merges");
-  }
-  return {};
-}
-
 Result<void> fill_gemma4(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts) {
   BpeModel& model = parts.model.emplace<BpeModel>();
   model.alphabet = BpeModel::Alphabet::kCharacters;
   model.fuse_unknown = true;
   WICK_DO(fill_sentencepiece_vocab(gguf, parts, model));
-  WICK_DO(fill_character_merges(meta, parts.vocab, model));
+  WICK_DO(fill_merges(meta, parts.vocab, model));
   model.unknown = find_unknown(meta, 3, parts.vocab);
   parts.normalizer.add(make_replace(" ", std::string(kSpaceMark)));
   fill_special_ids(meta, {.adds_bos = true, .bos = 2, .eos = 1}, parts);

@@ -19,24 +19,18 @@
 namespace wick {
 namespace {
 
-struct ModelRow {
-  std::string_view type;
-  Result<void> (*read)(const HuggingFaceContext&);
-};
-
-constexpr auto kModels = std::to_array<ModelRow>({
+constexpr PartRow<Result<void>(const HuggingFaceContext&)> kModels[] = {
     {"BPE", read_bpe_model},
     {"Unigram", read_unigram_model},
     {"WordPiece", read_wordpiece_model},
     {"WordLevel", read_wordlevel_model},
-});
+};
 
 Result<void> read_model(const HuggingFaceContext& context) {
-  std::string_view type = type_of(context.model());
-  if (type.empty() && member(context.model(), "merges").is_array()) type = "BPE";
-  const ModelRow* const row = row_of(kModels, type);
-  if (row == nullptr) return unsupported_part("model", cat("'", printable(type), "'"));
-  return row->read(context);
+  const Json& model = context.model();
+  if (type_of(model).empty() && member(model, "merges").is_array()) return read_bpe_model(context);
+  return read_parts(model, "model", nullptr, kModels,
+                    [&](const auto& row, const Json&) { return row.read(context); });
 }
 
 Result<void> read_added(const HuggingFaceFile& file, TokenizerParts& parts) {
@@ -158,13 +152,11 @@ std::string TokenSpelling::shown(std::string_view text, std::optional<TextEdge> 
 }
 
 void HuggingFaceContext::add_token(const HuggingFaceFile::Entry& entry) const {
-  const auto byte = byte_of_token(entry.text);
   if (!entry.is_there) {
     parts.vocab.add({}, TokenKind::kUnused);
-  } else if (entry.kind == TokenKind::kNormal && byte &&
+  } else if (entry.kind == TokenKind::kNormal && byte_of_token(entry.text) &&
              flag_member(model(), "byte_fallback", false)) {
-    const char raw = static_cast<char>(*byte);
-    parts.vocab.add(std::string_view(&raw, 1), TokenKind::kByte);
+    static_cast<void>(add_byte_token(entry.text, parts.vocab));
   } else if (entry.kind == TokenKind::kControl ||
              (entry.kind == TokenKind::kUserDefined && spelling.is_byte_level)) {
     parts.vocab.add(entry.text, entry.kind);

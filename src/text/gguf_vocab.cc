@@ -94,6 +94,30 @@ std::optional<std::uint8_t> byte_of_token(std::string_view text) noexcept {
   return byte;
 }
 
+Result<std::uint8_t> add_byte_token(std::string_view text, Vocab& vocab) {
+  const auto byte = byte_of_token(text);
+  if (!byte) {
+    return corrupt_vocab(cat("token ", vocab.size(), " is called a byte but written '",
+                             printable(text), "', not '<0xHH>'"));
+  }
+  const char raw = static_cast<char>(*byte);
+  vocab.add(std::string_view(&raw, 1), TokenKind::kByte);
+  return *byte;
+}
+
+Result<void> check_added_text(std::string_view text, std::size_t id) {
+  if (text.size() <= kMaxAddedTokenBytes) return {};
+  return corrupt_vocab(cat("token ", id, ", which is matched in text, has ", text.size(),
+                           " bytes, wick takes ", kMaxAddedTokenBytes));
+}
+
+Result<std::vector<double>> read_scores(const Metadata& meta, std::size_t n) {
+  auto scores = meta.numbers("tokenizer.ggml.scores");
+  if (scores && scores->size() == n) return *std::move(scores);
+  return corrupt_vocab(cat("tokenizer.ggml.scores has ", scores ? scores->size() : 0,
+                           " entries for ", n, " tokens"));
+}
+
 Result<GgufVocab> read_gguf_vocab(const Metadata& meta) {
   GgufVocab vocab;
   auto texts = meta.strings("tokenizer.ggml.tokens");
@@ -148,10 +172,7 @@ Result<void> fill_added_tokens(const Metadata& meta, const GgufVocab& gguf, Toke
     const bool is_control = kind == TokenKind::kControl || kind == TokenKind::kUnknown;
     if (!is_control && kind != TokenKind::kUserDefined) continue;
     const std::string_view text = gguf.texts[i];
-    if (text.size() > kMaxAddedTokenBytes) {
-      return corrupt_vocab(cat("token ", i, ", which is matched in text, has ", text.size(),
-                               " bytes, wick takes ", kMaxAddedTokenBytes));
-    }
+    WICK_DO(check_added_text(text, i));
     added.push_back({.text = std::string(text),
                      .id = static_cast<TokenId>(i),
                      .is_control = is_control,
@@ -178,18 +199,14 @@ std::string read_charsmap(const Metadata& meta) {
 }  // namespace
 
 Result<void> fill_gguf_unigram(const Metadata& meta, GgufVocab& gguf, TokenizerParts& parts) {
-  const auto scores = meta.numbers("tokenizer.ggml.scores");
-  if (!scores || scores->size() != gguf.texts.size()) {
-    return corrupt_vocab(cat("tokenizer.ggml.scores has ", scores ? scores->size() : 0,
-                             " entries for ", gguf.texts.size(), " tokens"));
-  }
+  WICK_TRY(const std::vector<double> scores, read_scores(meta, gguf.texts.size()));
   const std::int64_t unknown = meta.integer("tokenizer.ggml.unknown_token_id").value_or(2);
   SentencePieceSpec spec;
   for (std::size_t i = 0; i < gguf.texts.size(); ++i) {
     TokenKind& kind = gguf.kinds[i];
     if (static_cast<std::int64_t>(i) == unknown) kind = TokenKind::kUnknown;
     if (kind == TokenKind::kByte) spec.has_byte_fallback = true;
-    spec.pieces.push_back({gguf.texts[i], static_cast<float>((*scores)[i]), kind});
+    spec.pieces.push_back({gguf.texts[i], static_cast<float>(scores[i]), kind});
   }
   const std::string charsmap = read_charsmap(meta);
   spec.charsmap = charsmap;

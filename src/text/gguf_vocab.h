@@ -25,6 +25,9 @@ Result<GgufVocab> read_gguf_vocab(const Metadata& meta);
 // "not said".
 std::optional<TokenKind> kind_of_type(std::int64_t type) noexcept;
 
+// tokenizer.ggml.scores, of `n` tokens.
+Result<std::vector<double>> read_scores(const Metadata& meta, std::size_t n);
+
 // Replaces from left to right; inserted text is not searched again.
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 
@@ -34,6 +37,11 @@ Error collision(std::string_view what);  // `what` are made to collide in a hash
 
 // The byte that "<0xHH>" stands for.
 std::optional<std::uint8_t> byte_of_token(std::string_view text) noexcept;
+// Adds the token of the byte that `text` stands for, and returns that byte.
+Result<std::uint8_t> add_byte_token(std::string_view text, Vocab& vocab);
+
+// A text that is matched before the model runs must not be longer than kMaxAddedTokenBytes.
+Result<void> check_added_text(std::string_view text, std::size_t id);
 
 // The normalizer and the splits of a pre-tokenizer that is known by name.
 Result<void> add_pre_tokenizer(const PreTokenizerInfo& info, TokenizerParts& parts);

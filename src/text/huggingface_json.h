@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/strings.h"
 #include "format/json_reader.h"
 #include "format/metadata.h"
 #include "text/pipeline.h"
@@ -28,17 +29,34 @@ bool flag_member(const Json& object, const char* key, bool otherwise) noexcept;
 std::int64_t integer_member(const Json& object, const char* key, std::int64_t otherwise) noexcept;
 std::string_view type_of(const Json& object) noexcept;  // its "type"
 
-// The row of a table for this type, null if there is none.
-template <class Row, std::size_t n>
-const Row* row_of(const std::array<Row, n>& rows, std::string_view type) noexcept {
-  const auto row =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.type == type; });
-  return row == rows.end() ? nullptr : &*row;
-}
-
 // "tokenizer.json: the normalizer 'Lowercase' …".
 Error unsupported_part(std::string_view section, std::string_view what);
 Error corrupt_json(std::string what);
+
+// How parts of one type are read.
+template <class Read>
+struct PartRow {
+  std::string_view type;
+  Read* read;
+};
+
+// Hands the row of a part's type to `read_part(row, part)`: of `node`, or, if that is a "Sequence",
+// of each part of its list `parts`. Null is no part.
+template <class Rows, class ReadPart>
+Result<void> read_parts(const Json& node, std::string_view section, const char* parts,
+                        const Rows& rows, const ReadPart& read_part) {
+  if (node.is_null()) return {};
+  const std::string_view type = type_of(node);
+  if (parts != nullptr && type == "Sequence") {
+    for (const Json& part : member(node, parts))
+      WICK_DO(read_parts(part, section, parts, rows, read_part));
+    return {};
+  }
+  const auto row =
+      std::find_if(std::begin(rows), std::end(rows), [&](const auto& r) { return r.type == type; });
+  if (row == std::end(rows)) return unsupported_part(section, cat("'", printable(type), "'"));
+  return read_part(*row, node);
+}
 
 // What a tokenizer.json holds. Texts are views into the file, or into the reader.
 struct HuggingFaceFile {

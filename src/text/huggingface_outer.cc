@@ -1,7 +1,6 @@
 // What stands around the model in tokenizer.json: the "post_processor", which adds control tokens,
 // and the "decoder", which turns tokens back into text.
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/strings.h"
@@ -71,23 +70,16 @@ Result<void> read_nothing(const Json& /*node*/, TokenizerParts& /*parts*/) {
   return {};  // ByteLevel moves offsets, not ids
 }
 
-struct PostRow {
-  std::string_view type;
-  Result<void> (*read)(const Json& node, TokenizerParts& parts);
-};
-
-constexpr auto kPostProcessors = std::to_array<PostRow>({
+constexpr PartRow<Result<void>(const Json& node, TokenizerParts& parts)> kPostProcessors[] = {
     {"TemplateProcessing", read_template},
     {"BertProcessing", read_cls_and_sep},
     {"RobertaProcessing", read_cls_and_sep},
     {"ByteLevel", read_nothing},
-});
+};
 
 // --- decoders -----------------------------------------------------------------------------------
 
-using Decoded = Result<void>;
-
-Decoded add_replaced(std::string_view from, std::string_view to, TokenSpelling& spelling) {
+Result<void> add_replaced(std::string_view from, std::string_view to, TokenSpelling& spelling) {
   if (from.empty() || to.size() > from.size() + 1 || spelling.replaced.size() >= kMaxStages) {
     return unsupported_part(
         "decoder", cat("a replacement of '", printable(from), "' by '", printable(to), "'"));
@@ -96,21 +88,24 @@ Decoded add_replaced(std::string_view from, std::string_view to, TokenSpelling& 
   return {};
 }
 
-Decoded decode_as_is(const Json& /*node*/, TokenSpelling& /*spelling*/, DecodingHabits& /*h*/) {
+Result<void> decode_as_is(const Json& /*node*/, TokenSpelling& /*spelling*/,
+                          DecodingHabits& /*h*/) {
   return {};  // ByteFallback: tokens are put together as bytes anyway
 }
 
-Decoded decode_fuse(const Json& /*node*/, TokenSpelling& spelling, DecodingHabits& /*habits*/) {
+Result<void> decode_fuse(const Json& /*node*/, TokenSpelling& spelling,
+                         DecodingHabits& /*habits*/) {
   spelling.is_fused = true;
   return {};
 }
 
-Decoded decode_byte_level(const Json& /*node*/, TokenSpelling& spelling, DecodingHabits& /*h*/) {
+Result<void> decode_byte_level(const Json& /*node*/, TokenSpelling& spelling,
+                               DecodingHabits& /*h*/) {
   spelling.is_byte_level = spelling.is_fused = true;
   return {};
 }
 
-Decoded decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits& /*habits*/) {
+Result<void> decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits& /*habits*/) {
   const Json& pattern = member(node, "pattern");
   if (const std::string_view regex = text_member(pattern, "Regex"); !regex.empty()) {
     return unsupported_part("decoder", cat("a Replace of the regex '", printable(regex), "'"));
@@ -124,14 +119,14 @@ Decoded decode_replace(const Json& node, TokenSpelling& spelling, DecodingHabits
   return add_replaced(from, text_member(node, "content"), spelling);
 }
 
-Decoded decode_metaspace(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+Result<void> decode_metaspace(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
   habits.strips_leading_space =
       text_member(node, "prepend_scheme") != "never" && flag_member(node, "add_prefix_space", true);
   if (habits.strips_leading_space) spelling.start_mark = text_member(node, "replacement");
   return add_replaced(text_member(node, "replacement"), " ", spelling);
 }
 
-Decoded decode_strip(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+Result<void> decode_strip(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
   const std::string_view content = text_member(node, "content");
   const std::int64_t start = integer_member(node, "start", 0);
   const std::int64_t stop = integer_member(node, "stop", 0);
@@ -146,7 +141,7 @@ Decoded decode_strip(const Json& node, TokenSpelling& spelling, DecodingHabits& 
   return {};
 }
 
-Decoded decode_wordpiece(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+Result<void> decode_wordpiece(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
   spelling.has_words = true;
   spelling.continuing_prefix = text_member(node, "prefix");
   spelling.cleans_up = flag_member(node, "cleanup", true);
@@ -154,68 +149,40 @@ Decoded decode_wordpiece(const Json& node, TokenSpelling& spelling, DecodingHabi
   return {};
 }
 
-Decoded decode_bpe(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+Result<void> decode_bpe(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
   spelling.word_end = text_member(node, "suffix");
   habits.strips_trailing_space = !spelling.word_end.empty();
   return {};
 }
 
-Decoded decode_ctc(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
+Result<void> decode_ctc(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
   spelling.blank = text_member(node, "pad_token");
   spelling.cleans_up = flag_member(node, "cleanup", true);
   habits.joins_repeats = true;
   return add_replaced(text_member(node, "word_delimiter_token"), " ", spelling);
 }
 
-struct DecoderRow {
-  std::string_view type;
-  Decoded (*read)(const Json& node, TokenSpelling& spelling, DecodingHabits& habits);
+constexpr PartRow<Result<void>(const Json& node, TokenSpelling& spelling, DecodingHabits& habits)>
+    kDecoders[] = {
+        {"ByteLevel", decode_byte_level}, {"ByteFallback", decode_as_is},  {"Fuse", decode_fuse},
+        {"Replace", decode_replace},      {"Metaspace", decode_metaspace}, {"Strip", decode_strip},
+        {"WordPiece", decode_wordpiece},  {"BPEDecoder", decode_bpe},      {"CTC", decode_ctc},
 };
-
-constexpr auto kDecoders = std::to_array<DecoderRow>({
-    {"ByteLevel", decode_byte_level},
-    {"ByteFallback", decode_as_is},
-    {"Fuse", decode_fuse},
-    {"Replace", decode_replace},
-    {"Metaspace", decode_metaspace},
-    {"Strip", decode_strip},
-    {"WordPiece", decode_wordpiece},
-    {"BPEDecoder", decode_bpe},
-    {"CTC", decode_ctc},
-});
 
 }  // namespace
 
 Result<void> read_post_processor(const Json& node, TokenizerParts& parts) {
-  if (node.is_null()) return {};
-  const std::string_view type = type_of(node);
-  if (type == "Sequence") {
-    for (const Json& part : member(node, "processors")) {
-      WICK_DO(read_post_processor(part, parts));
-    }
-    return {};
-  }
-  const PostRow* const row = row_of(kPostProcessors, type);
-  if (row == nullptr) return unsupported_part("post_processor", cat("'", printable(type), "'"));
-  return row->read(node, parts);
+  return read_parts(node, "post_processor", "processors", kPostProcessors,
+                    [&](const auto& row, const Json& part) { return row.read(part, parts); });
 }
 
 Result<void> read_decoder(const Json& node, TokenSpelling& spelling, DecodingHabits& habits) {
-  if (node.is_null()) {
-    if (!spelling.has_decoder) spelling.replaced = {{"▁", " "}};
-    return {};
-  }
-  spelling.has_decoder = true;
-  const std::string_view type = type_of(node);
-  if (type == "Sequence") {
-    for (const Json& part : member(node, "decoders")) {
-      WICK_DO(read_decoder(part, spelling, habits));
-    }
-    return {};
-  }
-  const DecoderRow* const row = row_of(kDecoders, type);
-  if (row == nullptr) return unsupported_part("decoder", cat("'", printable(type), "'"));
-  return row->read(node, spelling, habits);
+  spelling.has_decoder = !node.is_null();
+  if (!spelling.has_decoder) spelling.replaced = {{"▁", " "}};
+  const auto read = [&](const auto& row, const Json& part) {
+    return row.read(part, spelling, habits);
+  };
+  return read_parts(node, "decoder", "decoders", kDecoders, read);
 }
 
 }  // namespace wick

@@ -73,12 +73,7 @@ Step read_precompiled(const Json& node) {
   return make_precompiled(std::move(map));
 }
 
-struct NormalizerRow {
-  std::string_view type;
-  Step (*read)(const Json& node);
-};
-
-constexpr auto kNormalizers = std::to_array<NormalizerRow>({
+constexpr PartRow<Step(const Json& node)> kNormalizers[] = {
     {"NFC", read_form<UnicodeForm::kNfc>},
     {"NFD", read_form<UnicodeForm::kNfd>},
     {"NFKC", read_form<UnicodeForm::kNfkc>},
@@ -92,27 +87,20 @@ constexpr auto kNormalizers = std::to_array<NormalizerRow>({
     {"ByteLevel", read_plain<make_byte_alphabet>},
     {"BertNormalizer", read_bert},
     {"Precompiled", read_precompiled},
-});
+};
 
 }  // namespace
 
 Result<void> read_normalizer(const Json& node, Normalizer& steps) {
-  if (node.is_null()) return {};
-  const std::string_view type = type_of(node);
-  if (type == "Sequence") {
-    for (const Json& part : member(node, "normalizers")) {
-      WICK_DO(read_normalizer(part, steps));
+  const auto add = [&](const auto& row, const Json& part) -> Result<void> {
+    if (steps.size() >= kMaxStages) {
+      return corrupt_json(cat("the normalizer has more than ", kMaxStages, " steps"));
     }
+    WICK_TRY(NormalizerStep step, row.read(part));
+    steps.add(std::move(step));
     return {};
-  }
-  const NormalizerRow* const row = row_of(kNormalizers, type);
-  if (row == nullptr) return unsupported_part("normalizer", cat("'", printable(type), "'"));
-  if (steps.size() >= kMaxStages) {
-    return corrupt_json(cat("the normalizer has more than ", kMaxStages, " steps"));
-  }
-  WICK_TRY(NormalizerStep step, row->read(node));
-  steps.add(std::move(step));
-  return {};
+  };
+  return read_parts(node, "normalizer", "normalizers", kNormalizers, add);
 }
 
 // --- Pre-tokenizers ------------------------------------------------------------------------------
@@ -223,12 +211,7 @@ Result<void> read_metaspace(const Json& node, PreTokenizer& pre) {
   return add_split(Pattern::literal(mark), SplitBehavior::kMergedWithNext, false, pre);
 }
 
-struct PreTokenizerRow {
-  std::string_view type;
-  Result<void> (*read)(const Json& node, PreTokenizer& pre);
-};
-
-constexpr auto kPreTokenizers = std::to_array<PreTokenizerRow>({
+constexpr PartRow<Result<void>(const Json& node, PreTokenizer& pre)> kPreTokenizers[] = {
     {"Split", read_split},
     {"Digits", read_digits},
     {"Punctuation", read_punctuation},
@@ -239,27 +222,21 @@ constexpr auto kPreTokenizers = std::to_array<PreTokenizerRow>({
     {"BertPreTokenizer", read_bert},
     {"ByteLevel", read_byte_level},
     {"Metaspace", read_metaspace},
-});
+};
 
 }  // namespace
 
 Result<void> read_pre_tokenizer(const Json& node, TokenizerParts& parts, bool& is_byte_level) {
-  if (node.is_null()) return {};
-  const std::string_view type = type_of(node);
-  if (type == "Sequence") {
-    for (const Json& part : member(node, "pretokenizers")) {
-      WICK_DO(read_pre_tokenizer(part, parts, is_byte_level));
+  const auto add = [&](const auto& row, const Json& part) -> Result<void> {
+    if (is_byte_level) {
+      return unsupported_part("pre_tokenizer", cat("'", row.type, "' behind ByteLevel"));
     }
-    return {};
-  }
-  if (is_byte_level) {
-    return unsupported_part("pre_tokenizer", cat("'", printable(type), "' behind ByteLevel"));
-  }
-  const PreTokenizerRow* const row = row_of(kPreTokenizers, type);
-  if (row == nullptr) return unsupported_part("pre_tokenizer", cat("'", printable(type), "'"));
-  if (parts.pre.size() >= kMaxStages) return unsupported_part("pre_tokenizer", "a longer sequence");
-  is_byte_level = type == "ByteLevel";
-  return row->read(node, parts.pre);
+    if (parts.pre.size() >= kMaxStages)
+      return unsupported_part("pre_tokenizer", "a longer sequence");
+    is_byte_level = row.type == "ByteLevel";
+    return row.read(part, parts.pre);
+  };
+  return read_parts(node, "pre_tokenizer", "pretokenizers", kPreTokenizers, add);
 }
 
 }  // namespace wick

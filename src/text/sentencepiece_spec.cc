@@ -53,7 +53,8 @@ class Filler {
                                  kMaxTokenBytes, ") or a score that is not a finite number"));
       }
       if (piece.kind == TokenKind::kByte) {
-        WICK_DO(add_byte(piece, id));
+        WICK_TRY(const std::uint8_t byte, add_byte_token(piece.text, parts_.vocab));
+        if (spec_.has_byte_fallback) byte_ids_[byte] = id;
         continue;
       }
       const bool is_control =
@@ -61,24 +62,9 @@ class Filler {
       parts_.vocab.add(is_control ? std::string(piece.text) : with_spaces(piece.text), piece.kind);
       if (piece.kind == TokenKind::kUnknown && unknown_ < 0) unknown_ = id;
       if (!is_control) continue;
-      if (piece.text.size() > kMaxAddedTokenBytes) {
-        return corrupt_vocab(cat("token ", id, ", which is matched in text, has ",
-                                 piece.text.size(), " bytes, wick takes ", kMaxAddedTokenBytes));
-      }
+      WICK_DO(check_added_text(piece.text, static_cast<std::size_t>(id)));
       added_.push_back({.text = std::string(piece.text), .id = id, .is_control = true});
     }
-    return {};
-  }
-
-  Result<void> add_byte(const Piece& piece, TokenId id) {
-    const auto byte = byte_of_token(piece.text);
-    if (!byte) {
-      return corrupt_vocab(cat("token ", id, " is called a byte but written '",
-                               printable(piece.text), "', not '<0xHH>'"));
-    }
-    if (spec_.has_byte_fallback) byte_ids_[*byte] = id;
-    const char raw = static_cast<char>(*byte);
-    parts_.vocab.add(std::string_view(&raw, 1), TokenKind::kByte);
     return {};
   }
 
