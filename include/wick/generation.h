@@ -110,7 +110,7 @@ struct Generation {
   // For prompts that are messages:
   std::vector<Tool> tools = {};
   // "" or "auto": the model decides; "none": no calls; "required": at least one call; or a tool's
-  // name: one call of this tool. With the last two a local model's arguments match the schema.
+  // name: one call of this tool. A local model's arguments match the schema (docs/tool_calls.md).
   std::string tool_choice = {};
   // Switches reasoning of models that support it on or off: the template variables enable_thinking
   // and thinking.
