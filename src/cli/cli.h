@@ -58,6 +58,7 @@ Action setup_check(Flags flags);
 Action setup_explain(Flags flags);
 Action setup_grammar(Flags flags);
 Action setup_serve(Flags flags);
+Action setup_key(Flags flags);
 Action setup_route(Flags flags);
 Action setup_usage(Flags flags);
 Action setup_ps(Flags flags);    // loaded.cc

@@ -41,6 +41,7 @@ std::span<const Command> commands() noexcept {
       Command{"history", "show what wick ask proposed and ran", setup_history},
       Command{"trash", "move files to the trash, list it, restore", setup_trash},
       Command{"grammar", "test texts against a JSON schema, regex or grammar", setup_grammar},
+      Command{"key", "create, list and revoke API keys of wick serve", setup_key},
       Command{"route", "show which provider would answer a request, and why", setup_route},
       Command{"usage", "show the cost of requests to providers", setup_usage},
       Command{"config", "show settings and the origin of each value", setup_config},

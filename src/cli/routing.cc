@@ -92,9 +92,11 @@ Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settin
 
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
                                                    std::shared_ptr<Provider> local,
-                                                   std::string default_model) {
+                                                   std::string default_model,
+                                                   KeyBudgets key_budgets) {
   route::RouterOptions options{.rules = settings.rules,
                                .budgets = settings.budgets,
+                               .key_budgets = std::move(key_budgets),
                                .cache = settings.cache,
                                .default_model = std::move(default_model)};
   options.members.push_back(

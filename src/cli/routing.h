@@ -2,6 +2,7 @@
 // serve, route and usage.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,11 +25,14 @@ bool is_routed(const RoutingSettings& settings, std::string_view model);
 // local.model_path, or its default where that names a route.
 std::shared_ptr<Provider> lazy_local(const Config& config);
 
+using KeyBudgets = std::function<std::vector<route::Budget>(const std::string& key)>;
+
 // `default_model` is that of a request without one. A ledger that cannot be opened is a warning:
 // then what has a price is refused.
 Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settings,
                                                    std::shared_ptr<Provider> local,
-                                                   std::string default_model);
+                                                   std::string default_model,
+                                                   KeyBudgets key_budgets = {});
 
 // That of [budget], else ~/.local/state/wick/usage.db.
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings);

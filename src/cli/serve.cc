@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/thread.h"
+#include "cli/key_book.h"
 #include "cli/log_lines.h"
 #include "cli/option_flags.h"
 #include "cli/options.h"
@@ -100,7 +101,9 @@ struct Service {
   std::shared_ptr<Readiness> readiness = std::make_shared<Readiness>();
   std::shared_ptr<Current> settings = std::make_shared<Current>();
   std::shared_ptr<server::Traces> traces = {};
+  std::shared_ptr<KeyBook> keys = {};  // null: there are none
   std::shared_ptr<Counters> counters = std::make_shared<Counters>(nullptr);
+  std::string key_file = {};
   std::unique_ptr<http::Server> server = {};
   std::atomic<bool> is_serving = false;  // the models are found
 };
@@ -130,6 +133,7 @@ std::vector<http::Route> routes_of(const Config& config, const Service& service)
                     ? make_model_files(service.models, config.boolean("hub.offline"))
                     : nullptr,
        .traces = service.traces,
+       .keys = service.keys,
        .transport = [counters = service.counters] { return counters->load(); }});
 }
 
@@ -147,10 +151,19 @@ Result<void> reload(Service& service) {
   WICK_TRY(server::Settings settings, settings_of(config));
   const http::ServerOptions options = server_options(config);
   WICK_DO(service.server->check(options));
+  if (service.keys != nullptr) WICK_DO(service.keys->reload());
   WICK_DO(service.models->reload(config));
   WICK_DO(service.server->reload(options));
   service.settings->set(std::move(settings));
   return {};
+}
+
+// Of a file of keys that another program has changed. A wrong one changes nothing.
+void take_keys(Service& service) {
+  auto read = service.keys->reload();
+  if (read) read = service.server->reload_keys(service.key_file);
+  if (read) log_message(LogLevel::kInfo, "the file of keys has changed and was read again");
+  if (!read) log_message(LogLevel::kWarning, to_string(read.error()));
 }
 
 // Freed memory of this size and more goes back to the system. Else glibc raises the bound to the
@@ -191,6 +204,7 @@ void obey_signals(Service& service, const std::stop_token& stop) {
       continue;
     }
     service.models->unload_idle();
+    if (service.keys != nullptr && service.keys->has_changed()) take_keys(service);
     if (number == SIGHUP) {
       const auto read = reload(service);
       if (read) log_message(LogLevel::kInfo, "reloaded settings, models, keys and certificates");
@@ -220,8 +234,22 @@ Result<int> serve(const ServeFlags& o) {
   WICK_TRY(service.models, ServedModels::create(config, o.models));
   service.provider = service.models->provider();
   WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
+  service.key_file = config.text("server.api_key_file");
+  if (!service.key_file.empty()) {
+    WICK_TRY(service.keys,
+             KeyBook::open({.path = service.key_file,
+                            .open_ledger = [routing] { return open_ledger(routing); },
+                            .on_change =
+                                [&service] {
+                                  static_cast<void>(service.server->reload_keys(service.key_file));
+                                }}));
+  }
   if (!routing.empty()) {
-    WICK_TRY(service.provider, open_router(routing, service.provider, "auto"));
+    KeyBudgets key_budgets;
+    if (service.keys != nullptr)
+      key_budgets = [keys = service.keys](const std::string& key) { return keys->budgets_of(key); };
+    WICK_TRY(service.provider,
+             open_router(routing, service.provider, "auto", std::move(key_budgets)));
     service.routed = routed_names(routing);
   }
   if (const std::string& url = config.text("server.otlp_endpoint"); !url.empty()) {

@@ -297,7 +297,7 @@ void add_protection(std::vector<Option>& table) {
   table.push_back({.key = "server.api_key_file",
                    .kind = kText,
                    .flags = "--api-key-file",
-                   .help = "file of API keys; wick serve key new prints a line for it"});
+                   .help = "file of API keys; wick key create makes one"});
   table.push_back({.key = "server.insecure",
                    .kind = kBoolean,
                    .fallback = false,

@@ -288,7 +288,8 @@ Result<void> read_budget(const JsonValue& value, RoutingSettings& out) {
       {"request", route::BudgetWindow::kRequest},
       {"daily", route::BudgetWindow::kDay},
       {"monthly", route::BudgetWindow::kMonth},
-      {"rolling", route::BudgetWindow::kRolling}};
+      {"rolling", route::BudgetWindow::kRolling},
+      {"total", route::BudgetWindow::kTotal}};
   for (const auto& [name, window] : windows) {
     const auto cap = table.parsed("" + std::string(name), route::parse_amount);
     if (!cap) continue;

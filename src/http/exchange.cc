@@ -41,6 +41,12 @@ bool is_json(std::string_view type) {
   return media == "application/json";
 }
 
+std::int64_t unix_seconds() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
 Refusal of_exception(const Error& error) {
   const bool is_memory = error.code == ErrorCode::kNoMemory;
   return {.status = is_memory ? 503 : 500,
@@ -52,9 +58,7 @@ Refusal of_exception(const Error& error) {
 }  // namespace
 
 std::string_view Site::date() {
-  const std::int64_t second = std::chrono::duration_cast<std::chrono::seconds>(
-                                  std::chrono::system_clock::now().time_since_epoch())
-                                  .count();
+  const std::int64_t second = unix_seconds();
   if (second != date_second_) {
     date_second_ = second;
     date_ = http_date(second);
@@ -151,6 +155,12 @@ std::optional<Refusal> Exchange::check_access() {
                    .message = presented.empty()
                                   ? "this server wants a key: authorization: Bearer sk-wick-…"
                                   : "this server does not know the key",
+                   .headers = {{"www-authenticate", "Bearer"}}};
+  }
+  if (key->end_s > 0 && unix_seconds() >= key->end_s) {
+    return Refusal{.status = 401,
+                   .code = "expired_api_key",
+                   .message = cat("key ", key->id, " was valid until ", key->expires),
                    .headers = {{"www-authenticate", "Bearer"}}};
   }
   const bool may =

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -67,31 +68,80 @@ bool parse_scopes(std::string_view text, Key& key) {
   return key.may_infer || key.may_admin;
 }
 
+template <class T>
+bool parse_number(std::string_view digits, T most, T& value) {
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc() && end == digits.data() + digits.size() && value > 0 && value <= most;
+}
+
+// "2027-01-31"
+bool parse_day(std::string_view text, Key& key) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-' ||
+      !parse_number(text.substr(0, 4), 9999, year) ||
+      !parse_number(text.substr(5, 2), 12U, month) || !parse_number(text.substr(8), 31U, day))
+    return false;
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                         std::chrono::day(day)};
+  if (!date.ok()) return false;
+  const std::chrono::sys_seconds end = std::chrono::sys_days(date) + std::chrono::days(1);
+  key.expires = text;
+  key.end_s = end.time_since_epoch().count();
+  return true;
+}
+
+bool parse_models(std::string_view text, Key& key) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) key.models.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return !key.models.empty() && key.models.size() <= kMaxKeyModels;
+}
+
+// A word behind the scopes.
 bool parse_limit(std::string_view text, Key& key) {
   const std::size_t equals = std::min(text.find('='), text.size() - 1);
-  const std::string_view name = text.substr(0, equals), digits = text.substr(equals + 1);
-  if (name != "rpm" && name != "parallel") return false;
-  int& value = name == "rpm" ? key.per_minute : key.parallel;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() && end == digits.data() + digits.size() && value > 0 &&
-         value <= 1'000'000;
+  const std::string_view name = text.substr(0, equals), value = text.substr(equals + 1);
+  if (name == "rpm") return parse_number(value, kMaxKeyRequests, key.per_minute);
+  if (name == "parallel") return parse_number(value, kMaxKeyRequests, key.parallel);
+  if (name == "tpm") return parse_number(value, kMaxKeyTokens, key.tokens_per_minute);
+  if (name == "models") return parse_models(value, key);
+  if (name == "expires") return parse_day(value, key);
+  if (value.empty()) return false;
+  if (name == "name") {
+    key.name = value;
+    return true;
+  }
+  if (name != "budget" || key.budgets.size() >= kMaxKeyBudgets) return false;
+  key.budgets.emplace_back(value);
+  return true;
+}
+
+// The words behind the scopes; what is wrong with them.
+std::string parse_limits(std::istringstream& words, Key& key) {
+  for (std::string limit; words >> limit;) {
+    if (limit.starts_with('#')) break;
+    if (!parse_limit(limit, key)) {
+      return "a word is not rpm=N, parallel=N, tpm=N, models=A,B, budget=5/month, name=TEXT or "
+             "expires=YYYY-MM-DD";
+    }
+  }
+  return {};
 }
 
 // What is wrong with the line; nothing if it is right.
 std::string parse_line(const std::string& line, Key& key) {
   std::istringstream words(line);
-  std::string hash, scopes, limit;
+  std::string hash, scopes;
   words >> key.id >> hash >> scopes;
   if (key.id.size() != kPublicBytes || !is_made_of_letters(key.id))
     return cat("the public part has ", key.id.size(), " characters, not 12 letters and digits");
   if (!from_hex(hash, key.sha256)) return "the SHA-256 is not 64 hexadecimal digits";
   if (!parse_scopes(scopes, key)) return "the scopes are not infer, admin or infer,admin";
-  while (words >> limit) {
-    if (limit.starts_with('#')) break;
-    if (!parse_limit(limit, key)) return "a limit is not rpm=N or parallel=N";
-  }
   key.tenant = tenant_of(key.id);
-  return {};
+  return parse_limits(words, key);
 }
 
 }  // namespace
@@ -113,19 +163,19 @@ Result<Keys> Keys::parse(std::string_view text, std::string_view name) {
       return Error{.code = ErrorCode::kInvalid,
                    .id = "bad_key_file",
                    .message = cat(printable(name), ":", number, ": ", wrong),
-                   .hint = "wick serve key new prints a line for this file"};
+                   .hint = "wick key create makes one"};
     }
     keys.keys_.emplace(key.id, key);
   }
   return keys;
 }
 
-Result<Keys> Keys::load(const std::filesystem::path& path) {
+Result<Keys> Keys::load(const std::filesystem::path& path, bool may_be_empty) {
   const auto fail = [&](ErrorCode code, std::string_view what) {
     return Error{.code = code,
                  .id = "bad_key_file",
                  .message = cat(printable(path.string()), ": ", what),
-                 .hint = "wick serve key new prints a line for this file"};
+                 .hint = "wick key create makes one"};
   };
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0)
@@ -141,8 +191,16 @@ Result<Keys> Keys::load(const std::filesystem::path& path) {
   text << in.rdbuf();
   if (!in) return fail(ErrorCode::kIo, "the file of keys cannot be read");
   WICK_TRY(Keys keys, parse(text.str(), path.string()));
-  if (keys.size() == 0) return fail(ErrorCode::kInvalid, "the file of keys holds no key");
+  if (keys.size() == 0 && !may_be_empty)
+    return fail(ErrorCode::kInvalid, "the file of keys holds no key");
   return keys;
+}
+
+std::vector<Key> Keys::all() const {
+  std::vector<Key> out;
+  for (const auto& [id, key] : keys_)
+    out.push_back(key);
+  return out;
 }
 
 const Key* Keys::find(std::string_view presented) const {
@@ -190,6 +248,12 @@ std::vector<std::string_view> subprotocols(const Head& head) {
   return words;
 }
 
+std::string_view public_part(std::string_view key) noexcept {
+  const bool is_whole = key.starts_with(kPrefix) && key.size() > kPrefix.size() + kPublicBytes;
+  const std::string_view id = is_whole ? key.substr(kPrefix.size(), kPublicBytes) : key;
+  return id.size() == kPublicBytes && is_made_of_letters(id) ? id : std::string_view();
+}
+
 Result<NewKey> make_key(bool may_admin) {
   std::string letters;
   while (letters.size() < kPublicBytes + kSecretBytes) {
@@ -208,6 +272,39 @@ Result<NewKey> make_key(bool may_admin) {
   return NewKey{
       .key = cat(kPrefix, id, "-", secret),
       .line = cat(id, " ", to_hex(sha256(secret)), may_admin ? " infer,admin" : " infer")};
+}
+
+Result<std::string> limits_line(const Key& key) {
+  std::string line;
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    if (value != 0) line += cat(" ", name, "=", value);
+  };
+  if (!key.name.empty()) line += cat(" name=", key.name);
+  number("rpm", key.per_minute);
+  number("tpm", key.tokens_per_minute);
+  number("parallel", key.parallel);
+  std::string models;
+  for (const std::string& model : key.models)
+    models += cat(models.empty() ? " models=" : ",", model);
+  line += models;
+  for (const std::string& budget : key.budgets)
+    line += cat(" budget=", budget);
+  if (!key.expires.empty()) line += cat(" expires=", key.expires);
+  // What is read back must be what was meant: a blank or a comma would make other words of it.
+  Key read;
+  std::istringstream words(line);
+  const std::string wrong = parse_limits(words, read);
+  const bool is_same = read.name == key.name && read.models == key.models &&
+                       read.budgets == key.budgets && read.expires == key.expires;
+  const bool is_plain = std::all_of(line.begin(), line.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
+  });
+  if (wrong.empty() && is_same && is_plain) return line;
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "bad_key",
+               .message = wrong.empty() ? "the key's name, models or budgets have blanks, commas "
+                                          "or control characters"
+                                        : cat("the key cannot be written: ", wrong)};
 }
 
 std::string without_secrets(std::string_view text) {

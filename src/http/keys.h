@@ -4,6 +4,10 @@
 //   # id  sha256 of the secret  scopes  limits
 //   hV3kZ0qLx9Ta 9f86d081… infer
 //   b7Yw2nC5mQ1e 2c26b46b… infer,admin rpm=600 parallel=8
+//   Qe81mZpT4sXa 5feceb66… infer name=alice models=gpt-*,local/* tpm=50000 budget=5/month
+//
+// Scopes, rpm, parallel and expires are checked here; models, tpm and budgets by who knows them
+// (server/api_keys.h).
 //
 // Only public parts appear in logs and messages. Keys are immutable; KeyUse belongs to the loop.
 #pragma once
@@ -29,18 +33,27 @@ struct Key {
   std::array<unsigned char, 32> sha256 = {};
   bool may_infer = false, may_admin = false;
   int per_minute = 0, parallel = 0;  // requests; 0 = no limit
-  std::uint64_t tenant = 0;          // made from the id; never 0
+  std::int64_t tokens_per_minute = 0;
+  std::string name = {};                  // whose it is; "" = not told
+  std::vector<std::string> models = {};   // patterns of names; empty: all
+  std::vector<std::string> budgets = {};  // "5/month"
+  std::string expires = {};               // "2027-01-31": its last day (UTC); "" = never
+  std::int64_t end_s = 0;                 // Unix time when that is over; 0 = never
+  std::uint64_t tenant = 0;               // made from the id; never 0
 };
 
 class Keys {
  public:
-  static Result<Keys> load(const std::filesystem::path& path);
+  // An empty file is an error unless the last key may have been revoked.
+  static Result<Keys> load(const std::filesystem::path& path, bool may_be_empty = false);
   static Result<Keys> parse(std::string_view text, std::string_view name);
 
   // The key that equals `presented`; the secret is compared in constant time.
   const Key* find(std::string_view presented) const;
 
   std::size_t size() const noexcept { return keys_.size(); }
+
+  std::vector<Key> all() const;  // by id
 
  private:
   std::map<std::string, Key, std::less<>> keys_;
@@ -62,6 +75,11 @@ struct NewKey {
 };
 
 Result<NewKey> make_key(bool may_admin);
+// The 12 characters of a key, or of what is one's public part already; else "".
+std::string_view public_part(std::string_view key) noexcept;
+// The words of a line behind its scopes, each with a blank before it; kInvalid, id "bad_key", if
+// the file could not be read with them.
+Result<std::string> limits_line(const Key& key);
 
 // `text` with the secrets of keys cut out of it, for logs.
 std::string without_secrets(std::string_view text);

@@ -200,9 +200,11 @@ TEST_F(HttpKeys, FilesThatAreWrongSayWhereAndWhy) {
   EXPECT_EQ(wrong("abcdefghijkl aa infer\n"), "keys:1: the SHA-256 is not 64 hexadecimal digits");
   EXPECT_EQ(wrong(cat("abcdefghijkl ", hash, " root\n")),
             "keys:1: the scopes are not infer, admin or infer,admin");
-  for (const char* limit : {"rpm=0", "rpm=-1", "rpm=", "rpm", "x=1", "=", "rpm=1x"}) {
-    EXPECT_EQ(wrong(cat("abcdefghijkl ", hash, " infer ", limit, "\n")),
-              "keys:1: a limit is not rpm=N or parallel=N")
+  for (const char* limit :
+       {"rpm=0", "rpm=-1", "rpm=", "rpm", "x=1", "=", "rpm=1x", "tpm=x", "models=", "models=,",
+        "budget=", "name=", "expires=2027-02-30", "expires=2027-1-01", "expires=soon"}) {
+    EXPECT_NE(wrong(cat("abcdefghijkl ", hash, " infer ", limit, "\n")).find("a word is not rpm=N"),
+              std::string::npos)
         << limit;
   }
   const std::string line = cat("abcdefghijkl ", hash, " infer\n");
@@ -213,6 +215,48 @@ TEST_F(HttpKeys, FilesThatAreWrongSayWhereAndWhy) {
   ::chmod(file().c_str(), 0606);
   EXPECT_NE(Keys::load(file()).error().message.find("everybody may write"), std::string::npos);
   EXPECT_FALSE(Keys::load(folder_.path())) << "a folder";
+}
+
+TEST_F(HttpKeys, HaveNamesModelsBudgetsAndAnEnd) {
+  const Key meant{.per_minute = 60,
+                  .tokens_per_minute = 5000,
+                  .name = "alice",
+                  .models = {"gpt-*", "local/*"},
+                  .budgets = {"5/month", "0.5/day"},
+                  .expires = "2027-01-31"};
+  const auto limits = limits_line(meant);
+  ASSERT_TRUE(limits);
+  const auto keys = Keys::parse(cat(infer_.line, *limits, "\n"), "keys");
+  ASSERT_TRUE(keys) << keys.error().message;
+  const Key read = keys->all().front();
+  EXPECT_EQ(read.name, "alice");
+  EXPECT_EQ(read.models, meant.models);
+  EXPECT_EQ(read.budgets, meant.budgets);
+  EXPECT_EQ(read.per_minute, 60);
+  EXPECT_EQ(read.tokens_per_minute, 5000);
+  EXPECT_EQ(read.end_s, 1'801'440'000) << "the whole day is in it";
+  for (const Key& bad :
+       {Key{.name = "a b"}, Key{.models = {"a,b"}}, Key{.models = {"a\nb"}},
+        Key{.budgets = {"5 USD"}}, Key{.expires = "tomorrow"}, Key{.name = "a\x1b"}})
+    EXPECT_FALSE(limits_line(bad)) << bad.name;
+}
+
+TEST_F(HttpKeys, EndAtTheirDate) {
+  write(cat(infer_.line, " expires=2020-01-01\n", admin_.line, " expires=9999-12-31\n"));
+  TestServer server(options());
+  const Answer answer = server.ask(request("GET /v1/models", bearer(infer_.key)));
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_NE(answer.body.find("expired_api_key"), std::string::npos) << answer.body;
+  EXPECT_EQ(server.ask(request("GET /v1/models", bearer(admin_.key))).status, 200);
+}
+
+TEST_F(HttpKeys, CanAllBeRevoked) {
+  TestServer server(options());
+  write("# none\n");
+  EXPECT_FALSE(server->reload()) << "a reload that would lock everybody out is a mistake";
+  ASSERT_TRUE(server->reload_keys(file()));
+  EXPECT_EQ(server.ask(request("GET /v1/models", bearer(infer_.key))).status, 401);
+  EXPECT_EQ(server.ask(request("GET /v1/models")).status, 401) << "the server still wants a key";
 }
 
 TEST_F(HttpKeys, AreDifferentEachTime) {

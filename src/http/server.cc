@@ -59,7 +59,8 @@ Result<void> check_exposure(const ServerOptions& options, const std::string& add
                .message = cat("everybody on the network could use the server at ", address,
                               ", for it has no keys"),
                .hint =
-                   "make one (wick serve key new) and name its file with --api-key-file, or "
+                   "make one (wick key create --api-key-file FILE) and name its file with "
+                   "--api-key-file, or "
                    "listen on --host 127.0.0.1; --insecure does it all the same"};
 }
 
@@ -72,9 +73,10 @@ Result<Guard> make_guard(GuardOptions rules, const std::vector<std::string>& hos
   return Guard::create(rules);
 }
 
-Result<std::shared_ptr<const Keys>> load_keys(const std::filesystem::path& path) {
+Result<std::shared_ptr<const Keys>> load_keys(const std::filesystem::path& path,
+                                              bool may_be_empty = false) {
   if (path.empty()) return std::shared_ptr<const Keys>();
-  WICK_TRY(Keys keys, Keys::load(path));
+  WICK_TRY(Keys keys, Keys::load(path, may_be_empty));
   return std::shared_ptr<const Keys>(std::make_shared<const Keys>(std::move(keys)));
 }
 
@@ -305,6 +307,12 @@ Result<void> Server::reload(const ServerOptions& options) {
     site_->admits_admin_without_key = admits_admin;
     site_->logs_requests = logs;
   });
+  return {};
+}
+
+Result<void> Server::reload_keys(const std::filesystem::path& key_file) {
+  WICK_TRY(auto keys, load_keys(key_file, true));
+  loop_->post([this, keys = std::move(keys)] { site_->keys = keys; });
   return {};
 }
 

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "route/money.h"
 
 namespace wick::route {
 
 enum class BudgetScope : std::uint8_t { kAll, kProvider, kKey, kTag };
-enum class BudgetWindow : std::uint8_t { kRequest, kDay, kMonth, kRolling };
+enum class BudgetWindow : std::uint8_t { kRequest, kDay, kMonth, kRolling, kTotal };
 
 struct Budget {
   std::string name = {};  // unique; the ledger counts under it: "monthly", "daily provider openai"
@@ -27,6 +28,10 @@ struct Charge {
   std::string provider = {}, model = {};
   std::string key = {}, tag = {};  // of the client; "" = none
 };
+
+// The budget of an API key: "5" in all, "5/day", "5/month" (UTC), "5/30d" and "5/12h" (any so many
+// days or hours); dollars. LiteLLM's "1mo" is a month, too. kInvalid, id "bad_budget".
+Result<Budget> parse_key_budget(std::string_view text, const std::string& key);
 
 bool applies(const Budget& budget, const Charge& charge);
 

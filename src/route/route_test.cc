@@ -47,6 +47,31 @@ TEST(Budget, WindowsBeginWhereTheyShould) {
   EXPECT_EQ(rolling.first, kNoon - 86'400);
 }
 
+TEST(Budget, OfAKeyIsReadFromAWord) {
+  const auto month = parse_key_budget("5/month", "abc");
+  ASSERT_TRUE(month);
+  EXPECT_EQ(month->name, "key abc monthly");
+  EXPECT_EQ(month->subject, "abc");
+  EXPECT_EQ(month->cap, 5 * kNanosPerDollar);
+  EXPECT_EQ(parse_key_budget("5/1mo", "abc")->name, month->name);
+  EXPECT_EQ(parse_key_budget("0.5", "abc")->window, BudgetWindow::kTotal);
+  EXPECT_EQ(parse_key_budget("1/30d", "abc")->rolling_s, 30 * 86'400);
+  EXPECT_EQ(parse_key_budget("1/12h", "abc")->rolling_s, 12 * 3600);
+  for (const char* const bad : {"", "/", "5/", "x", "-5", "5 USD", "5/year", "5/0d", "5/d",
+                                "5/367d", "5/9999h", "5/1w", "/day", "5/day/day"})
+    EXPECT_FALSE(parse_key_budget(bad, "abc")) << bad;
+}
+
+TEST(Budget, InAllNeverBeginsAnew) {
+  const auto ledger =
+      *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
+  const std::vector<Budget> budgets = {*parse_key_budget("0.0000001", "k")};
+  const Charge charge{.provider = "p", .key = "k"};
+  ASSERT_TRUE(ledger->reserve(charge, budgets, 60, kNoon));
+  EXPECT_FALSE(ledger->reserve(charge, budgets, 60, kNoon + 400 * std::int64_t{86'400}));
+  EXPECT_TRUE(ledger->reserve({.provider = "p", .key = "other"}, budgets, 60, kNoon));
+}
+
 std::unique_ptr<Ledger> memory_ledger() {
   return *Ledger::open({.path = ":memory:", .is_durable = false, .writes_at_once = true});
 }

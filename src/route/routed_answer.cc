@@ -172,13 +172,7 @@ class RoutedAnswer final : public Answer {
     if (request.generation.time_limit_ms > 0)
       request.generation.time_limit_ms =
           static_cast<int>(std::max<std::int64_t>(deadline_ms_ - now(), 1));
-    held_ = {.unix_s = core_->options.clock->unix_s(),
-             .charge = core_->charge(to, decision_.facts)};
-    if (is_paid()) {
-      if (core_->options.ledger == nullptr) return no_ledger(member());
-      WICK_TRY(held_, core_->options.ledger->reserve(held_.charge, core_->options.budgets,
-                                                     to.most_cost, held_.unix_s));
-    }
+    WICK_TRY(held_, core_->reserve(to, decision_.facts));
     attempt_ms_ = now();
     n_bytes_ = 0;
     auto started = member().provider->start(request, wake_);
@@ -394,6 +388,19 @@ Charge Core::charge(const Candidate& candidate, const Facts& facts) const {
           .model = candidate.model,
           .key = facts.key,
           .tag = facts.tag};
+}
+
+Result<Reservation> Core::reserve(const Candidate& candidate, const Facts& facts) const {
+  const std::int64_t unix_s = options.clock->unix_s();
+  const Charge charge = this->charge(candidate, facts);
+  if (candidate.most_cost <= 0) return Reservation{.unix_s = unix_s, .charge = charge};
+  if (options.ledger == nullptr) return no_ledger(options.members[candidate.member]);
+  std::vector<Budget> budgets = options.budgets;
+  if (options.key_budgets && !facts.key.empty()) {
+    const std::vector<Budget> of_key = options.key_budgets(facts.key);
+    budgets.insert(budgets.end(), of_key.begin(), of_key.end());
+  }
+  return options.ledger->reserve(charge, budgets, candidate.most_cost, unix_s);
 }
 
 Result<std::unique_ptr<Answer>> start_routed(std::shared_ptr<Core> core, const Request& request,

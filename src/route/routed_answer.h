@@ -29,6 +29,8 @@ class Core {
   Measured measured();
   std::uint64_t random() noexcept;  // 64 bits, each call others
   Charge charge(const Candidate& candidate, const Facts& facts) const;
+  // Reserves the most that the candidate may cost; nothing where it costs nothing.
+  Result<Reservation> reserve(const Candidate& candidate, const Facts& facts) const;
 
  private:
   std::mutex mutex_;

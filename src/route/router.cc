@@ -75,13 +75,8 @@ class RuledRouter final : public Router {
     const Candidate& to = decision.candidates.front();
     const Member& member = members()[to.member];
     if (!to.rejected.empty()) return rejection(to, member);
-    const std::int64_t unix_s = core_->options.clock->unix_s();
     Ledger* const ledger = core_->options.ledger.get();
-    if (ledger == nullptr && to.most_cost > 0) return no_ledger(member);
-    Reservation held{.unix_s = unix_s, .charge = core_->charge(to, decision.facts)};
-    if (to.most_cost > 0) {
-      WICK_TRY(held, ledger->reserve(held.charge, core_->options.budgets, to.most_cost, unix_s));
-    }
+    WICK_TRY(const Reservation held, core_->reserve(to, decision.facts));
     Limiter& limiter = core_->limiter(to);
     Limiter::Pass pass;
     const std::int64_t wait =

@@ -8,6 +8,7 @@
 // asked. A paid attempt is reserved in the ledger before it is sent, and settled at its end.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct RouterOptions {
   std::vector<Member> members = {};  // in the order that "*" means
   std::vector<Rule> rules = {};
   std::vector<Budget> budgets = {};
+  // Those of a client's key, besides. Called for each paid attempt, on any thread; empty: none.
+  std::function<std::vector<Budget>(const std::string& key)> key_budgets = {};
   std::shared_ptr<Ledger> ledger = {};  // null: what has a price is refused
   std::shared_ptr<RouteClock> clock = {};
   RetryOptions retry = {};

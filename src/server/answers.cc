@@ -41,6 +41,7 @@ Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
                      ", allowed are together ", kMaxAnswers, " answers");
   }
   Started started;
+  started.pass = parsed.pass;
   const int n_answers = static_cast<int>(n_prompts) * parsed.n;
   WICK_TRY(started.place,
            context.admission.enter(request.model, n_answers, settings_now(context)->admission,
@@ -110,6 +111,9 @@ class AnswersWork final : public http::Work {
     ++n_ended_;
     if (setup_.started.place != nullptr) setup_.started.place->end(event.usage);
     usage_.add(event.usage, n_ended_ == 1);
+    n_tokens_ += event.usage.prompt_tokens + event.usage.generated_tokens;
+    const bool is_last = n_ended_ == static_cast<int>(wholes_.size());
+    if (is_last && setup_.started.pass != nullptr) setup_.started.pass->used(n_tokens_);
     setup_.span.finish = name(event.finish);
     if (const auto error = failure(event)) setup_.span.error = error->id;
     pace_->end(now_ns());
@@ -239,6 +243,7 @@ class AnswersWork final : public http::Work {
   std::optional<Error> error_ = {};
   std::size_t n_done_ = 0;
   int n_ended_ = 0;  // the same, with those that failed
+  std::int64_t n_tokens_ = 0;
   bool has_started_ = false, has_said_ = false, has_begun_ = false;
   bool is_stopping_ = false, is_over_ = false;
 };

@@ -49,6 +49,7 @@ using Answers = std::vector<std::unique_ptr<Answer>>;
 struct Started {
   Answers answers = {};
   std::unique_ptr<Admission::Place> place = {};
+  std::shared_ptr<KeyPass> pass = {};  // of the client's key
 };
 
 Result<Started> start_answers(Context& context, const ParsedRequest& parsed,

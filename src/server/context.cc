@@ -97,7 +97,40 @@ void set_length(ParsedRequest& parsed) {
   if (generation.max_tokens == 0) generation.origins.emplace_back("max_tokens", "request");
 }
 
+constexpr std::uint32_t kCounted =
+    kGenerating | kOllamaChat | kOllamaGenerate | kEmbeddings | kRerank;
+constexpr std::size_t kBytesPerToken = 4;  // about
+
+// The models and the tokens of the request's key. Its tokens are a quarter of its bytes and what
+// it asks for, until it ends and they are known.
+Result<void> check_key(const Context& context, const http::Request& request,
+                       ParsedRequest& parsed) {
+  ApiKeys* const keys = context.options.keys.get();
+  if (keys == nullptr || request.key_id.empty()) return {};
+  const std::string& name = parsed.request.model;
+  if (!may_ask(context, request.key_id, name)) {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "model_not_allowed",
+                 .message = cat("key ", request.key_id, " may not use the model '",
+                                printable(name, 80), "'")};
+  }
+  if ((parsed.api & kCounted) == 0) return {};
+  const auto prompt = static_cast<std::int64_t>(request.body.size() / kBytesPerToken);
+  const std::int64_t answers = std::int64_t{parsed.n} * parsed.request.generation.max_tokens;
+  WICK_TRY(parsed.pass, keys->enter(request.key_id, prompt + answers));
+  return {};
+}
+
 }  // namespace
+
+bool may_ask(const Context& context, const std::string& key, const std::string& model) {
+  if (context.options.keys == nullptr || key.empty()) return true;
+  std::vector<std::string> names = {model};
+  for (const ServedModel& one : served_models(context)) {
+    if (one.name == model) names.insert(names.end(), one.aliases.begin(), one.aliases.end());
+  }
+  return context.options.keys->may_ask(key, names);
+}
 
 std::shared_ptr<const Settings> settings_now(const Context& context) {
   if (context.options.settings) return context.options.settings();
@@ -117,13 +150,15 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   set_length(parsed);
   if (const std::string provider(request.header("x-wick-provider")); !provider.empty()) {
     const std::string& model = parsed.request.model;
-    parsed.request.model = model.empty() || provider == "auto" ? provider
-                                                               : cat(provider, "/", model);
+    parsed.request.model =
+        model.empty() || provider == "auto" ? provider : cat(provider, "/", model);
   }
   parsed.request.tag = request.header("x-wick-tag");
   parsed.request.key = request.key_id;
   take_adapter(context, parsed);
+  if (api == kKeys) return parsed;
   WICK_TRY(parsed.request.model, find_model(context, parsed.request.model));
+  WICK_DO(check_key(context, request, parsed));
   return parsed;
 }
 

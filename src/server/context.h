@@ -47,6 +47,9 @@ const ModelInfo* info_of(const std::vector<ModelInfo>& infos, std::string_view n
 // kNotFound, id "model_not_found".
 Result<std::string> find_model(const Context& context, const std::string& name);
 
+// Whether the API key with this id may use the model, by the provider's name.
+bool may_ask(const Context& context, const std::string& key, const std::string& model);
+
 std::shared_ptr<const Settings> settings_now(const Context& context);  // never null
 
 // The request's body, with the server's defaults below it, the model's real name, and the tenant.

@@ -43,7 +43,8 @@ std::string apis_of(const Field& field) {
                                                          {kModels, "models"},
                                                          {kOllamaFiles, "api/pull and delete"},
                                                          {kOllamaCopy, "api/copy"},
-                                                         {kInfill, "infill"}};
+                                                         {kInfill, "infill"},
+                                                         {kKeys, "keys"}};
   const bool is_general = (field.apis & kGenerating) == kGenerating;
   std::string out = is_general ? "all that generate" : "";
   for (const auto& [api, name] : kNames) {

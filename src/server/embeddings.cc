@@ -39,10 +39,13 @@ Result<std::vector<Embedding>> embed(Provider& provider, const ParsedRequest& pa
   }
   std::vector<Embedding> all;
   std::size_t text = 0, id = 0;
+  std::int64_t n_tokens = 0;
   for (const Prompt& prompt : parsed.prompts) {
     const bool is_text = std::holds_alternative<std::string>(prompt);
     all.push_back(std::move(is_text ? of_texts.at(text++) : of_ids.at(id++)));
+    n_tokens += all.back().tokens;
   }
+  if (parsed.pass != nullptr) parsed.pass->used(n_tokens);
   return all;
 }
 

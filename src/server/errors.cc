@@ -22,6 +22,8 @@ constexpr Subject kSubjects[] = {
     {"no_chat_template", "model"},
     {"response_not_found", "previous_response_id"},
     {"model_not_found", "model"},
+    {"model_not_allowed", "model"},
+    {"bad_budget", "max_budget"},
     {"bad_tool", "tools"},
     {"bad_tool_choice", "tool_choice"},
     {"tool_choice_unsupported", "tool_choice"},
@@ -63,6 +65,7 @@ struct Kind {
 Kind kind_of(const Error& error) {
   constexpr std::string_view kRequest = "invalid_request_error", kServer = "server_error";
   if (is_rule_refusal(error)) return {429, kQuota};
+  if (error.id == "model_not_allowed") return {403, "permission_error"};
   if (error.id == "rate_limit_exceeded") return {429, "rate_limit_error"};  // route/limiter.h
   switch (error.code) {
     case ErrorCode::kNotFound:
@@ -91,7 +94,7 @@ ApiError api_error(const Error& error) {
                .message = repair_utf8(to_string(error))};
   if (!error.hint.empty()) out.message += cat("; ", repair_utf8(error.hint));
   if (out.status < 500) out.param = param_of(error);
-  if (out.status == 404 && error.id != "response_not_found") {
+  if (out.status == 404 && error.id != "response_not_found" && error.id != "key_not_found") {
     out.code = "model_not_found";
     if (out.param.empty()) out.param = "model";
   }

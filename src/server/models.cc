@@ -33,15 +33,20 @@ void write_model(JsonOut& json, const Context& context, const ServedModel& model
 
 }  // namespace
 
-http::Reply list_models(const SharedContext& context, const http::Request& /*request*/,
+http::Reply list_models(const SharedContext& context, const http::Request& request,
                         const std::shared_ptr<Wake>& /*wake*/) {
   const std::vector<ModelInfo> infos = loaded_models(*context);
   http::Response response;
   JsonOut json(response.body);
   json.object().field("object", "list").key("data").array();
-  for (const ServedModel& model : served_models(*context))
-    write_model(json, *context, model, info_of(infos, model.name));
+  const auto is_shown = [&](const ServedModel& model) {
+    return may_ask(*context, request.key_id, model.name);
+  };
   for (const ServedModel& model : served_models(*context)) {
+    if (is_shown(model)) write_model(json, *context, model, info_of(infos, model.name));
+  }
+  for (const ServedModel& model : served_models(*context)) {
+    if (!is_shown(model)) continue;
     for (const std::string& adapter : model.adapters) {  // as vLLM lists them
       json.object().field("id", adapter).field("object", "model");
       json.field("created", context->started_s).field("owned_by", "wick");

@@ -30,6 +30,7 @@ constexpr ApiName kBodies[] = {
     {kOllamaFiles, "OllamaFilesRequest"},
     {kOllamaCopy, "OllamaCopyRequest"},
     {kInfill, "InfillRequest"},
+    {kKeys, "KeysRequest"},
 };
 
 std::string_view body_name(std::uint32_t api) noexcept {
@@ -50,8 +51,8 @@ void write_field(JsonOut& json, const Field& field) {
     json.field("description", "accepted, no effect");
   } else if (!field.help.empty()) {
     const bool is_setting = !field.key.empty();
-    json.field("description", is_setting ? cat(field.help, " generation.", field.key)
-                                         : std::string(field.help));
+    json.field("description",
+               is_setting ? cat(field.help, " generation.", field.key) : std::string(field.help));
   }
   json.end_object();
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "provider/provider.h"
+#include "server/api_keys.h"
 
 namespace wick::server {
 
@@ -27,6 +29,7 @@ enum Api : std::uint32_t {
   kOllamaCopy = 4096,
   kInfill = 8192,
   kRerank = 16384,
+  kKeys = 32768,  // /v1/keys and LiteLLM's routes
 };
 
 // Those that generate.
@@ -56,6 +59,13 @@ struct TokensFields {
   std::optional<std::vector<TokenId>> ids = {};
 };
 
+// What the routes of keys ask for.
+struct KeyFields {
+  KeyWish wish = {};
+  std::string max_budget = {}, duration = {};  // of the budget
+  std::vector<std::string> keys = {};          // to revoke
+};
+
 struct ParsedRequest {
   Api api = kChat;
   // The model's name as the client says it; `prompt` of APIs with one, of chats the messages.
@@ -80,6 +90,8 @@ struct ParsedRequest {
   EmbedFields embed = {};
   RerankFields rerank = {};
   TokensFields tokens = {};
+  KeyFields keys = {};
+  std::shared_ptr<KeyPass> pass = {};     // null: its key has no limit of tokens
   std::vector<std::string> ignored = {};  // names of unknown fields
 };
 

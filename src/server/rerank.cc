@@ -69,6 +69,10 @@ Result<std::vector<Embedding>> scores_of(Provider& provider, const ParsedRequest
                                         .time_limit_ms = parsed.request.generation.time_limit_ms,
                                         .priority = parsed.request.generation.priority,
                                         .tenant = parsed.request.generation.tenant}));
+  std::int64_t n_tokens = 0;
+  for (const Embedding& one : scores)
+    n_tokens += one.tokens;
+  if (parsed.pass != nullptr) parsed.pass->used(n_tokens);
   const std::size_t n_labels = scores.front().values.size();
   if (n_labels == 1) return scores;
   return Error{

@@ -8,6 +8,7 @@
 #include "server/completions.h"
 #include "server/embeddings.h"
 #include "server/infill.h"
+#include "server/keys.h"
 #include "server/lora.h"
 #include "server/models.h"
 #include "server/ollama.h"
@@ -61,6 +62,15 @@ constexpr Row kRows[] = {
     {{kInfer, "GET", "/api/tags", "available models"}, ollama_tags},
     {{kInfer, "GET", "/api/ps", "loaded models"}, ollama_ps},
     {{kInfer, "POST", "/api/show", "model details", kOllamaShow}, ollama_show},
+    {{kAdmin, "GET", "/v1/keys", "the API keys, their limits and what their budgets have used"},
+     list_keys},
+    {{kAdmin, "POST", "/v1/keys", "makes an API key, which is shown in this answer only", kKeys},
+     make_key},
+    {{kAdmin, "DELETE", "/v1/keys/*", "revokes an API key"}, revoke_key},
+    {{kAdmin, "GET", "/key/list", "GET /v1/keys, as LiteLLM names it"}, list_keys},
+    {{kAdmin, "POST", "/key/generate", "POST /v1/keys, as LiteLLM names it", kKeys}, make_key},
+    {{kAdmin, "POST", "/key/delete", "revokes the API keys `keys`, as LiteLLM names it", kKeys},
+     revoke_keys},
     {{kAdmin, "POST", "/api/pull", "downloads a model", kOllamaFiles}, ollama_pull},
     {{kAdmin, "DELETE", "/api/delete", "deletes a downloaded model", kOllamaFiles}, ollama_delete},
     {{kAdmin, "POST", "/api/copy", "copies a model to another name", kOllamaCopy}, ollama_copy},

@@ -92,6 +92,19 @@ SetResult set_previous(const JsonValue& value, const Field& field, ParsedRequest
 SetResult set_store(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_reasoning(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 
+// Of API keys (setters_keys.cc).
+SetResult set_key_alias(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_scope(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_models(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_budget(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_budget_duration(const JsonValue& value, const Field& field,
+                                  ParsedRequest& parsed);
+SetResult set_key_rpm(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_tpm(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_parallel(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_key_duration(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_keys(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+
 // Of embeddings.
 SetResult set_encoding(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_dimensions(const JsonValue& value, const Field& field, ParsedRequest& parsed);

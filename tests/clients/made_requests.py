@@ -24,7 +24,8 @@ TICK = 0.05
 STRINGS = ("", "a", "tiny", "auto", "user", "\0", "\ud800", "é東😀", "x" * 300, "../../etc/passwd", "<|im_end|>", "{{ 7 * 7 }}", "\x1b[2J",
            "high", "none", "json", "required", "data:image/png;base64,AAAA", "%s%n", "1", "-1", "5m", "NaN")
 NUMBERS = (0, 1, 2, 3, -1, 0.5, 0.7, 1.5, 16, 17, 255, 4096, 2**31 - 1, 2**31, -2**31, 2**53 + 1, 2**63, 2**64, -1e-320, 1e308, 1e-9)
-ADMIN = ("/api/copy", "/api/pull", "/v1/models/load", "/v1/models/unload")  # refused with 403 before the body is read
+ADMIN = ("/api/copy", "/api/pull", "/v1/models/load", "/v1/models/unload", "/v1/keys", "/key/generate",
+         "/key/delete")  # refused with 403 before the body is read
 RAW = ("1e999", "-0", "1E400", "[" * 70 + "]" * 70, '{"a":' * 70 + "1" + "}" * 70, "[" * 5000, '"\\ud83d"', '"\\u0000"', "01", "NaN", "nul",
        '{"a":1,"a":2}', "0." + "1" * 500, '"' + "y" * 70000 + '"', "[" + "1," * 3000 + "1]")
 

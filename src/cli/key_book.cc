@@ -1,0 +1,288 @@
+#include "cli/key_book.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.h"
+#include "base/strings.h"
+#include "hub/atomic_file.h"
+#include "hub/durable.h"
+#include "route/rules.h"
+
+namespace wick {
+
+namespace {
+
+constexpr std::int64_t kMaxDays = 36'600;
+
+class LimitedPass final : public server::KeyPass {
+ public:
+  explicit LimitedPass(std::shared_ptr<route::Limiter> limiter) : limiter_(std::move(limiter)) {}
+
+  ~LimitedPass() override { limiter_->end(pass, pass.tokens); }
+
+  void used(std::int64_t tokens) override { limiter_->end(pass, tokens); }
+
+  route::Limiter::Pass pass = {};
+
+ private:
+  std::shared_ptr<route::Limiter> limiter_;
+};
+
+Error no_such_key(const std::string& id) {
+  return {.code = ErrorCode::kNotFound,
+          .id = "key_not_found",
+          .message = cat("there is no key '", printable(http::without_secrets(id), 80), "'"),
+          .hint = "wick key list"};
+}
+
+// "30d" from now, as the day that it ends at; anything else as it is.
+std::string last_day(const std::string& expires, std::int64_t now_s) {
+  std::int64_t days = 0;
+  const char* const end = expires.data() + expires.size();
+  const auto read = std::from_chars(expires.data(), end, days);
+  if (read.ec != std::errc() || read.ptr + 1 != end || *read.ptr != 'd' || days < 1 ||
+      days > kMaxDays)
+    return expires;
+  const std::chrono::sys_days today{std::chrono::days(now_s / 86'400)};
+  const std::chrono::year_month_day date(today + std::chrono::days(days));
+  const auto two = [](unsigned number) { return cat(number < 10 ? "0" : "", number); };
+  return cat(static_cast<int>(date.year()), "-", two(static_cast<unsigned>(date.month())), "-",
+             two(static_cast<unsigned>(date.day())));
+}
+
+// A file for its owner alone.
+Result<void> make_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return file_error(path, "create", errno);
+  ::close(fd);
+  return {};
+}
+
+Result<std::vector<route::Budget>> budgets_of_key(const http::Key& key) {
+  std::vector<route::Budget> budgets;
+  for (const std::string& text : key.budgets) {
+    WICK_TRY(route::Budget budget, route::parse_key_budget(text, key.id));
+    for (const route::Budget& other : budgets) {
+      if (other.name != budget.name) continue;
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_budget",
+                   .message = cat("the key has two budgets of one window, ", printable(text, 80),
+                                  " is the second")};
+    }
+    budgets.push_back(std::move(budget));
+  }
+  return budgets;
+}
+
+bool is_line_of(std::string_view line, const std::string& id) {
+  const std::size_t begin = line.find_first_not_of(" \t");
+  return begin != std::string_view::npos && line.substr(begin).starts_with(cat(id, " "));
+}
+
+}  // namespace
+
+Result<http::Key> key_of(const server::KeyWish& wish, std::int64_t now_s) {
+  http::Key key{.may_admin = wish.may_admin,
+                .per_minute = wish.requests_per_minute,
+                .parallel = wish.parallel,
+                .tokens_per_minute = wish.tokens_per_minute,
+                .name = wish.name,
+                .models = wish.models,
+                .budgets = wish.budgets,
+                .expires = last_day(wish.expires, now_s)};
+  WICK_DO(budgets_of_key(key));
+  return key;
+}
+
+Result<std::shared_ptr<KeyBook>> KeyBook::open(KeyBookOptions options) {
+  std::shared_ptr<KeyBook> book(new KeyBook(std::move(options)));
+  static_cast<void>(book->has_changed());
+  WICK_DO(book->reload());
+  return book;
+}
+
+Result<KeyBook::Entries> KeyBook::read() const {
+  Entries entries;
+  if (options_.may_be_missing && ::access(options_.path.c_str(), F_OK) != 0) return entries;
+  WICK_TRY(const http::Keys keys, http::Keys::load(options_.path, true));
+  for (http::Key& key : keys.all()) {
+    Entry entry;
+    WICK_TRY(entry.budgets, budgets_of_key(key));
+    if (key.tokens_per_minute > 0) {
+      entry.limiter = std::make_shared<route::Limiter>(
+          route::LimitOptions{.tokens_per_minute = key.tokens_per_minute});
+    }
+    entry.key = std::move(key);
+    std::string id = entry.key.id;
+    entries.emplace(std::move(id), std::move(entry));
+  }
+  return entries;
+}
+
+// A key whose limit is as before keeps what it has used.
+Result<void> KeyBook::reload() {
+  WICK_TRY(Entries entries, read());
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, entry] : entries) {
+    const auto before = entries_.find(id);
+    if (before != entries_.end() &&
+        before->second.key.tokens_per_minute == entry.key.tokens_per_minute)
+      entry.limiter = before->second.limiter;
+  }
+  entries_ = std::move(entries);
+  return {};
+}
+
+bool KeyBook::has_changed() {
+  struct stat now = {};
+  static_cast<void>(::stat(options_.path.c_str(), &now));
+  const bool is_same = now.st_ino == seen_.st_ino && now.st_size == seen_.st_size &&
+                       now.st_mtim.tv_sec == seen_.st_mtim.tv_sec &&
+                       now.st_mtim.tv_nsec == seen_.st_mtim.tv_nsec;
+  seen_ = now;
+  return !is_same;
+}
+
+bool KeyBook::may_ask(const std::string& key, std::span<const std::string> names) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return false;  // revoked meanwhile
+  const std::vector<std::string>& models = found->second.key.models;
+  return models.empty() || std::any_of(models.begin(), models.end(), [&](const std::string& one) {
+           return std::any_of(names.begin(), names.end(),
+                              [&](const std::string& name) { return route::matches(one, name); });
+         });
+}
+
+Result<std::shared_ptr<server::KeyPass>> KeyBook::enter(const std::string& key,
+                                                        std::int64_t tokens) {
+  std::shared_ptr<route::Limiter> limiter;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found != entries_.end()) limiter = found->second.limiter;
+  }
+  if (limiter == nullptr) return std::shared_ptr<server::KeyPass>();
+  const auto pass = std::make_shared<LimitedPass>(limiter);
+  const std::int64_t now_ms = monotonic_ns() / 1'000'000;
+  const std::int64_t wait_ms = limiter->take(tokens, now_ms, {}, pass->pass);
+  if (wait_ms == 0) return std::shared_ptr<server::KeyPass>(pass);
+  const std::int64_t most = limiter->options().tokens_per_minute;
+  return Error{.code = ErrorCode::kUnavailable,
+               .id = "rate_limit_exceeded",
+               .message = cat("key ", key, " may use ", most, " tokens a minute, this request ",
+                              "may use ", tokens),
+               .hint = wait_ms < 0 ? "ask for fewer max_tokens"
+                                   : cat("try again in ", (wait_ms + 999) / 1000, " s")};
+}
+
+// Under a lock, so that two programs do not lose each other's keys.
+Result<void> KeyBook::change(const std::function<Result<std::string>(const std::string&)>& edit) {
+  WICK_TRY(const FileLock lock, FileLock::acquire(cat(options_.path, ".lock"), {}, {}));
+  if (options_.may_be_missing && ::access(options_.path.c_str(), F_OK) != 0)
+    WICK_DO(make_file(options_.path));
+  WICK_DO(read());  // a file that is wrong is not made worse
+  std::ifstream in(options_.path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return file_error(options_.path, "read", EIO);
+  WICK_TRY(const std::string now, edit(text.str()));
+  WICK_TRY(AtomicFile file, AtomicFile::create(options_.path, {}));
+  WICK_DO(file.add(now));
+  WICK_DO(file.commit());
+  WICK_DO(reload());
+  if (options_.on_change) options_.on_change();
+  return {};
+}
+
+Result<server::ApiKeys::Made> KeyBook::make(const server::KeyWish& wish) {
+  WICK_TRY(const http::Key key, key_of(wish, std::time(nullptr)));
+  WICK_TRY(const std::string limits, http::limits_line(key));
+  WICK_TRY(const http::NewKey made, http::make_key(wish.may_admin));
+  const std::string line = cat(made.line, limits, "\n");
+  WICK_DO(http::Keys::parse(line, options_.path));
+  WICK_DO(change([&](const std::string& text) -> Result<std::string> {
+    return cat(text, text.empty() || text.ends_with('\n') ? "" : "\n", line);
+  }));
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(http::public_part(made.key));
+  if (found == entries_.end()) return no_such_key(made.key);
+  WICK_TRY(server::KeyInfo info, info_of(found->second, nullptr));
+  return Made{.key = made.key, .info = std::move(info)};
+}
+
+Result<void> KeyBook::revoke(const std::string& id) {
+  return change([&](const std::string& text) -> Result<std::string> {
+    std::string kept;
+    bool is_found = false;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_it = id.size() > 1 && is_line_of(line, id);
+      is_found = is_found || is_it;
+      if (!is_it) kept += cat(line, "\n");
+    }
+    if (!is_found) return no_such_key(id);
+    return kept;
+  });
+}
+
+Result<server::KeyInfo> KeyBook::info_of(const Entry& entry, route::Ledger* ledger) const {
+  const http::Key& key = entry.key;
+  server::KeyInfo info{.id = key.id,
+                       .may_infer = key.may_infer,
+                       .may_admin = key.may_admin,
+                       .name = key.name,
+                       .models = key.models,
+                       .requests_per_minute = key.per_minute,
+                       .parallel = key.parallel,
+                       .tokens_per_minute = key.tokens_per_minute,
+                       .expires = key.expires};
+  for (std::size_t i = 0; i < entry.budgets.size(); ++i) {
+    route::BudgetState state;
+    if (ledger != nullptr) {
+      WICK_TRY(state, ledger->state(entry.budgets[i], std::time(nullptr)));
+    }
+    info.budgets.push_back({.budget = key.budgets[i],
+                            .cap = route::to_dollars(entry.budgets[i].cap),
+                            .used = route::to_dollars(state.used),
+                            .reserved = route::to_dollars(state.reserved)});
+  }
+  return info;
+}
+
+Result<std::vector<server::KeyInfo>> KeyBook::list() {
+  Entries entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries = entries_;
+  }
+  const bool has_budgets = std::any_of(entries.begin(), entries.end(),
+                                       [](const auto& one) { return !one.second.budgets.empty(); });
+  std::shared_ptr<route::Ledger> ledger;
+  if (has_budgets && options_.open_ledger) {
+    WICK_TRY(ledger, options_.open_ledger());
+  }
+  std::vector<server::KeyInfo> infos;
+  for (const auto& [id, entry] : entries) {
+    WICK_TRY(server::KeyInfo info, info_of(entry, ledger.get()));
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+std::vector<route::Budget> KeyBook::budgets_of(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? std::vector<route::Budget>() : found->second.budgets;
+}
+
+}  // namespace wick

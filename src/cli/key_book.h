@@ -1,0 +1,76 @@
+// The file of API keys (http/keys.h) with what it says of models, tokens and budgets: for the
+// server, whose routes make and revoke keys, and for `wick key`. Any thread; several processes may
+// change one file.
+//
+//   WICK_TRY(const auto book, KeyBook::open({.path = "keys"}));
+//   WICK_TRY(const auto made, book->make({.name = "alice", .budgets = {"5/month"}}));
+#pragma once
+
+#include <sys/stat.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "http/keys.h"
+#include "route/ledger.h"
+#include "route/limiter.h"
+#include "server/api_keys.h"
+
+namespace wick {
+
+struct KeyBookOptions {
+  std::string path = {};
+  bool may_be_missing = false;  // the first key makes the file
+  // For what budgets have used; empty: that is not told.
+  std::function<Result<std::shared_ptr<route::Ledger>>()> open_ledger = {};
+  std::function<void()> on_change = {};  // after make() and revoke()
+};
+
+class KeyBook final : public server::ApiKeys {
+ public:
+  static Result<std::shared_ptr<KeyBook>> open(KeyBookOptions options);
+
+  bool may_ask(const std::string& key, std::span<const std::string> names) override;
+  Result<std::shared_ptr<server::KeyPass>> enter(const std::string& key,
+                                                 std::int64_t tokens) override;
+  Result<Made> make(const server::KeyWish& wish) override;
+  Result<std::vector<server::KeyInfo>> list() override;
+  Result<void> revoke(const std::string& id) override;
+
+  std::vector<route::Budget> budgets_of(const std::string& key);
+
+  // Whether the file is another one than was read. One thread at a time.
+  bool has_changed();
+  // Reads it again; if it is wrong all stays as it is.
+  Result<void> reload();
+
+ private:
+  struct Entry {
+    http::Key key = {};
+    std::vector<route::Budget> budgets = {};
+    std::shared_ptr<route::Limiter> limiter = {};  // null: tokens are not limited
+  };
+
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  explicit KeyBook(KeyBookOptions options) : options_(std::move(options)) {}
+
+  Result<Entries> read() const;
+  Result<void> change(const std::function<Result<std::string>(const std::string&)>& edit);
+  Result<server::KeyInfo> info_of(const Entry& entry, route::Ledger* ledger) const;
+
+  const KeyBookOptions options_;
+  std::mutex mutex_;
+  Entries entries_;        // under the mutex
+  struct stat seen_ = {};  // of has_changed()
+};
+
+// Those of a line in the file. kInvalid, ids "bad_key" and "bad_budget".
+Result<http::Key> key_of(const server::KeyWish& wish, std::int64_t now_s);
+
+}  // namespace wick

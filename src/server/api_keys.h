@@ -1,0 +1,68 @@
+// What API keys may do beyond what the transport checks (http/keys.h): the models they may ask for,
+// their tokens of a minute, and for admins how keys are made and revoked. The routes see only this
+// interface; cli/ implements it with the file of keys. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace wick::server {
+
+// A key to make, in the words of its line in the file.
+struct KeyWish {
+  bool may_admin = false;
+  std::string name = {};
+  std::vector<std::string> models = {};   // patterns; empty: all
+  std::vector<std::string> budgets = {};  // "5/month"
+  int requests_per_minute = 0, parallel = 0;
+  std::int64_t tokens_per_minute = 0;
+  std::string expires = {};  // "2027-01-31", or "30d" from now
+};
+
+struct KeyBudget {
+  std::string budget = {};                         // "5/month"
+  std::string cap = {}, used = {}, reserved = {};  // dollars
+};
+
+struct KeyInfo {
+  std::string id = {};
+  bool may_infer = true, may_admin = false;
+  std::string name = {};
+  std::vector<std::string> models = {};
+  int requests_per_minute = 0, parallel = 0;
+  std::int64_t tokens_per_minute = 0;
+  std::string expires = {};
+  std::vector<KeyBudget> budgets = {};
+};
+
+// A request of a key that was let through; its end gives back tokens that it did not use.
+class KeyPass {
+ public:
+  virtual ~KeyPass() = default;
+  virtual void used(std::int64_t tokens) = 0;  // once, at its end
+};
+
+class ApiKeys {
+ public:
+  virtual ~ApiKeys() = default;
+  // `names`: all names of one model.
+  virtual bool may_ask(const std::string& key, std::span<const std::string> names) = 0;
+  // kUnavailable, id "rate_limit_exceeded". Null for a key without such a limit.
+  virtual Result<std::shared_ptr<KeyPass>> enter(const std::string& key, std::int64_t tokens) = 0;
+
+  struct Made {
+    std::string key = {};  // shown once
+    KeyInfo info = {};
+  };
+
+  virtual Result<Made> make(const KeyWish& wish) = 0;
+  virtual Result<std::vector<KeyInfo>> list() = 0;
+  virtual Result<void> revoke(const std::string& id) = 0;  // kNotFound, id "key_not_found"
+};
+
+}  // namespace wick::server

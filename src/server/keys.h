@@ -1,0 +1,20 @@
+// Routes of admins that list, make and revoke API keys: /v1/keys, and LiteLLM's /key/….
+#pragma once
+
+#include <memory>
+
+#include "http/handler.h"
+#include "server/context.h"
+
+namespace wick::server {
+
+http::Reply list_keys(const SharedContext& context, const http::Request& request,
+                      const std::shared_ptr<Wake>& wake);
+http::Reply make_key(const SharedContext& context, const http::Request& request,
+                     const std::shared_ptr<Wake>& wake);
+http::Reply revoke_key(const SharedContext& context, const http::Request& request,
+                       const std::shared_ptr<Wake>& wake);
+http::Reply revoke_keys(const SharedContext& context, const http::Request& request,
+                        const std::shared_ptr<Wake>& wake);
+
+}  // namespace wick::server

@@ -1,0 +1,79 @@
+// Fields of the routes that make and revoke API keys, by LiteLLM's names.
+#include <array>
+#include <charconv>
+
+#include "server/errors.h"
+#include "server/setters.h"
+
+namespace wick::server {
+
+namespace {
+
+SetResult read_texts(const JsonValue& value, const Field& field, std::vector<std::string>& out) {
+  for (const JsonValue& item : *value.array()) {
+    if (item.string() == nullptr)
+      return bad_field(field.name, "has ", seen(item), ", wanted are strings");
+    out.push_back(*item.string());
+  }
+  return {};
+}
+
+}  // namespace
+
+SetResult set_key_alias(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.wish.name = *value.string();
+  return {};
+}
+
+SetResult set_key_scope(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  const std::string& scope = *value.string();
+  if (scope != "infer" && scope != "admin") return bad_field(field.name, "is not infer or admin");
+  parsed.keys.wish.may_admin = scope == "admin";
+  return {};
+}
+
+SetResult set_key_models(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  return read_texts(value, field, parsed.keys.wish.models);
+}
+
+// As it was written, to the nano-dollar: 0.1 is ten cents, not the nearest double.
+SetResult set_key_budget(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  constexpr int kDigits = 9;
+  std::array<char, 32> text = {};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), *real(value),
+                                 std::chars_format::fixed, kDigits);
+  parsed.keys.max_budget.assign(text.data(), end.ptr);
+  return {};
+}
+
+SetResult set_key_budget_duration(const JsonValue& value, const Field& /*field*/,
+                                  ParsedRequest& parsed) {
+  parsed.keys.duration = *value.string();
+  return {};
+}
+
+SetResult set_key_rpm(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.wish.requests_per_minute = static_cast<int>(*whole(value));
+  return {};
+}
+
+SetResult set_key_tpm(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.wish.tokens_per_minute = *whole(value);
+  return {};
+}
+
+SetResult set_key_parallel(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.wish.parallel = static_cast<int>(*whole(value));
+  return {};
+}
+
+SetResult set_key_duration(const JsonValue& value, const Field& /*field*/, ParsedRequest& parsed) {
+  parsed.keys.wish.expires = *value.string();
+  return {};
+}
+
+SetResult set_keys(const JsonValue& value, const Field& field, ParsedRequest& parsed) {
+  return read_texts(value, field, parsed.keys.keys);
+}
+
+}  // namespace wick::server

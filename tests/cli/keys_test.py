@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""API keys: wick key and the admin routes make and revoke them, and a running server obeys: models, budgets, tokens, and an end."""
+# labels: cli
+import http.server
+import json
+import os
+import pathlib
+import re
+import stat
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import serving
+import tiny
+
+PROGRAM = sys.argv.pop(1)
+
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    """OpenAI's API: each answer has 1,000 prompt tokens and 100 generated ones."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for frame in ({"choices": [{"index": 0, "delta": {"content": "afar"}, "finish_reason": "stop"}]},
+                      {"choices": [], "usage": {"prompt_tokens": 1000, "completion_tokens": 100}}):
+            self.wfile.write(b"data: " + json.dumps(frame).encode() + b"\n\n")
+        self.wfile.write(b"data: [DONE]\n\n")
+
+
+class Keys(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = tiny.Home(PROGRAM, folder.name, context=4096)
+        self.home.environment.update(XDG_STATE_HOME=folder.name)
+        self.file = pathlib.Path(folder.name) / "keys"
+        upstream = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        self.addCleanup(upstream.server_close)
+        self.addCleanup(upstream.shutdown)
+        config = pathlib.Path(folder.name) / "wick/config.toml"
+        config.parent.mkdir(exist_ok=True)
+        config.write_text(f"""[server]
+api_key_file = "{self.file}"
+[[provider]]
+name = "far"
+kind = "openai-compatible"
+endpoint = "http://127.0.0.1:{upstream.server_port}/v1"
+models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
+""")
+
+    def key(self, *words, status=0):
+        done = self.home.wick("key", *words, "--json")
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        return json.loads(done.stdout)
+
+    def serve(self):
+        return serving.close_at_end(self, serving.Server(self.home))
+
+    @staticmethod
+    def bearer(key):
+        return {"Authorization": f"Bearer {key}"}
+
+    def chat(self, server, key, model="tiny", **more):
+        talk = {"model": model, "messages": serving.TALK, "max_tokens": 4, "temperature": 0}
+        status, text = server.ask("/v1/chat/completions", talk | more, self.bearer(key))
+        return status, json.loads(text)
+
+    def until(self, condition, what):
+        end = time.monotonic() + serving.SECONDS
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.05)
+
+    def test_the_command_makes_lists_and_revokes(self):
+        made = self.key("create", "--name", "alice", "--models", "tiny,gpt-*", "--budget", "5/month", "--budget", "1/day", "--rpm", "60",
+                        "--tpm", "9000", "--parallel", "4", "--expires", "9999-12-31")
+        self.assertRegex(made["key"], r"^sk-wick-[A-Za-z0-9]{12}-[A-Za-z0-9]{48}$")
+        self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o600)
+        self.assertNotIn(made["key"][21:], self.file.read_text(), "the file has the hash alone")
+        admin = self.key("create", "--admin")
+        first, second = sorted(self.key("list")["keys"], key=lambda one: one["scope"], reverse=True)
+        self.assertEqual((first["name"], first["models"], first["rpm"], first["tpm"], first["parallel"], first["expires"]),
+                         ("alice", ["tiny", "gpt-*"], 60, 9000, 4, "9999-12-31"))
+        self.assertEqual(first["budgets"], [{"budget": "5/month", "cap_usd": "5.000000", "used_usd": "0.000000", "reserved_usd": "0.000000"},
+                                            {"budget": "1/day", "cap_usd": "1.000000", "used_usd": "0.000000", "reserved_usd": "0.000000"}])
+        self.assertEqual((second["scope"], second["rpm"], second["models"]), ("admin", None, []))
+        table = self.home.wick("key", "list").stdout.decode()
+        self.assertIn("0.000000 of 5/month USD, 0.000000 of 1/day USD", table)
+        self.key("revoke", admin["id"])
+        self.assertEqual([one["id"] for one in self.key("list")["keys"]], [made["id"]])
+        self.assertEqual(self.key("revoke", admin["id"], status=4)["error"]["code"], "key_not_found")
+        for words in (["--budget", "5 USD"], ["--budget", "x/day"], ["--budget", "5/year"], ["--name", "a b"], ["--expires", "soon"],
+                      ["--models", "a b"], ["--budget", "5/day", "--budget", "6/day"]):
+            self.assertIn("error", self.key("create", *words, status=2), words)
+        self.assertEqual(len(self.key("list")["keys"]), 1)
+        days = self.key("create", "--expires", "30d")["expires"]
+        self.assertRegex(days, r"^\d{4}-\d\d-\d\d$")
+
+    def test_a_key_may_ask_its_models_alone(self):
+        local, far = self.key("create", "--models", "tiny")["key"], self.key("create", "--models", "far/*")["key"]
+        server = self.serve()
+        self.assertEqual(self.chat(server, local)[0], 200)
+        status, said = self.chat(server, local, "far/m")
+        self.assertEqual((status, said["error"]["code"], said["error"]["param"]), (403, "model_not_allowed", "model"))
+        self.assertEqual(self.chat(server, local, "auto")[0], 403, "the rules could lead anywhere")
+        self.assertEqual(self.chat(server, local, "tiny:latest")[0], 200)
+        self.assertEqual(self.chat(server, far, "remote/m")[0], 200, "another name of an allowed model")
+        self.assertEqual(self.chat(server, far)[0], 403)
+        for path, body in (("/v1/embeddings", {"input": "a"}), ("/api/chat", {"messages": serving.TALK}), ("/tokenize", {"content": "a"}),
+                           ("/v1/messages", {"messages": serving.TALK, "max_tokens": 4}), ("/v1/responses", {"input": "a"}),
+                           ("/v1/completions", {"prompt": "a"})):
+            self.assertEqual(server.ask(path, body | {"model": "tiny"}, self.bearer(far))[0], 403, path)
+        names = json.loads(server.ask("/v1/models", None, self.bearer(far))[1])["data"]
+        self.assertEqual([one["id"] for one in names], ["far/m"])
+
+    def test_a_key_has_its_own_budget(self):
+        poor, rich = self.key("create", "--budget", "0.003/day")["key"], self.key("create")["key"]
+        server = self.serve()
+        # A request may cost 1,092 prompt tokens and 4 of an answer, and costs 1,100 tokens, so that two are all.
+        statuses = [self.chat(server, poor, "far/m")[0] for _ in range(4)]
+        self.assertEqual(statuses, [200, 200, 429, 429])
+        refused = self.chat(server, poor, "far/m")[1]["error"]
+        self.assertEqual(refused["code"], "insufficient_quota")
+        self.assertIn("the budget 'key ", refused["message"])
+        self.assertEqual(self.chat(server, rich, "far/m")[0], 200)
+        self.assertEqual(self.chat(server, poor)[0], 200, "this machine costs nothing")
+        mine = [one for one in self.key("list")["keys"] if one["budgets"]][0]["budgets"][0]
+        self.assertEqual((mine["cap_usd"], mine["used_usd"]), ("0.003000", "0.002200"))
+
+    def test_a_key_has_tokens_of_a_minute(self):
+        slow = self.key("create", "--tpm", "300")["key"]
+        server = self.serve()
+        statuses = [self.chat(server, slow, max_tokens=20, ignore_eos=True)[0] for _ in range(40)]
+        self.assertEqual(statuses[:3], [200] * 3, statuses)
+        self.assertEqual(statuses[-1], 429, statuses)
+        error = self.chat(server, slow, max_tokens=1000)[1]["error"]
+        self.assertEqual(error["code"], "rate_limit_exceeded")
+        self.assertIn("ask for fewer max_tokens", error["message"])
+
+    def test_a_running_server_takes_changes(self):
+        first = self.key("create")
+        server = self.serve()
+        self.assertEqual(self.chat(server, first["key"])[0], 200)
+        second = self.key("create", "--name", "later")
+        self.until(lambda: self.chat(server, second["key"])[0] == 200, "a new key")
+        self.key("revoke", first["id"])
+        self.until(lambda: self.chat(server, first["key"])[0] == 401, "a revoked key")
+        self.file.write_text(self.file.read_text() + "nonsense\n")
+        server.log_until("the public part has 8 characters")
+        self.assertEqual(self.chat(server, second["key"])[0], 200, "a wrong file changes nothing")
+
+    def test_admins_make_and_revoke_over_the_network(self):
+        admin, plain = self.key("create", "--admin"), self.key("create")
+        server = self.serve()
+        headers = self.bearer(admin["key"])
+        self.assertEqual(server.ask("/v1/keys", {}, self.bearer(plain["key"]))[0], 403)
+        self.assertEqual(server.ask("/v1/keys", {})[0], 401)
+        for path in ("/v1/keys", "/key/generate"):
+            made = server.json(path, {"key_alias": "bob", "models": ["tiny"], "max_budget": 0.1, "budget_duration": "30d", "rpm_limit": 100,
+                                      "tpm_limit": 100000, "max_parallel_requests": 3, "duration": "7d"}, headers)
+            self.assertEqual((made["key_alias"], made["models"], made["rpm_limit"], made["tpm_limit"]), ("bob", ["tiny"], 100, 100000))
+            self.assertEqual(made["budgets"][0]["cap_usd"], "0.100000")
+            self.until(lambda: self.chat(server, made["key"])[0] == 200, path)
+            self.assertEqual(self.chat(server, made["key"], "far/m")[0], 403)
+            listed = server.json("/v1/keys", None, headers)["data"]
+            self.assertEqual(len(listed), 3)
+            self.assertNotIn(made["key"][21:], json.dumps(listed))
+            if path == "/v1/keys":
+                self.assertTrue(json.loads(server.ask(f"/v1/keys/{made['id']}", None, headers, "DELETE")[1])["deleted"])
+            else:
+                self.assertEqual(server.json("/key/delete", {"keys": [made["key"]]}, headers), {"deleted_keys": [made["id"]]})
+            self.until(lambda: self.chat(server, made["key"])[0] == 401, "revoked")
+        self.assertEqual(server.ask("/v1/keys/abcdefghijkl", None, headers, "DELETE")[0], 404)
+        for body in ({"max_budget": -1}, {"budget_duration": "day"}, {"max_budget": 1, "budget_duration": "soon"}, {"models": [1]},
+                     {"key_alias": "a\nb infer,admin"}, {"duration": "x"}, {"scope": "root"}, {"rpm_limit": 0}):
+            self.assertEqual(server.ask("/v1/keys", body, headers)[0], 400, body)
+        log = server.end()[2]
+        for one in (admin, plain, made):
+            self.assertNotIn(one["key"][21:], log)
+
+
+if __name__ == "__main__":
+    unittest.main()
