@@ -117,7 +117,7 @@ endfunction()
 # Several files are compiled as one: most of a file's time goes into headers and templates that its neighbors have as well. Tables
 # (_data.cc), architectures and these stand apart, because their unnamed namespaces share a name with a neighbor's. Files of
 # WICK_HOT_MODULES stand apart too: their instructions may not depend on neighbors.
-set(WICK_APART server/chat_test server/completions_test server/request_test server/responses_test model/placement_test
+set(WICK_APART net/ssrf_test server/chat_test server/completions_test server/request_test server/responses_test model/placement_test
   model/same_bits_test model/wild_values_test model/slot_map_test http/websocket_test hub/pull_test hub/store_test
   backend/cpu/same_bits_test kernels/cpu/vector_test format/safetensors_test sample/scan_test sample/stages_test
   engine/speculation_test grammar/token_masks_test grammar/json_string_test grammar/json_number_test local/local_pool_test

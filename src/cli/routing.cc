@@ -74,6 +74,9 @@ bool is_routed(const RoutingSettings& settings, std::string_view model) {
   const std::string_view head = model.substr(0, model.find('/'));
   const bool has_model = head.size() < model.size();
   if (model == "auto" || (has_model && (head == "remote" || head == kLocal))) return true;
+  for (const route::Rule& rule : settings.rules) {
+    if (!rule.alias.empty() && rule.alias == model) return true;
+  }
   return std::any_of(settings.providers.begin(), settings.providers.end(),
                      [&](const ProviderSetting& one) { return one.endpoint.name == head; });
 }
@@ -129,14 +132,26 @@ std::vector<server::ServedModel> routed_names(const RoutingSettings& settings) {
   std::vector<server::ServedModel> names;
   if (settings.empty()) return names;
   names.push_back({.name = "auto"});
+  for (const route::Rule& rule : settings.rules) {
+    if (!rule.alias.empty()) names.push_back({.name = rule.alias});
+  }
+  std::map<std::string, int> counts;
+  for (const ProviderSetting& provider : settings.providers) {
+    for (const route::MemberModel& model : provider.models)
+      ++counts[model.name];
+  }
   for (const ProviderSetting& provider : settings.providers) {
     bool is_first = true;
     for (const route::MemberModel& model : provider.models) {
-      names.push_back({.name = cat(provider.endpoint.name, "/", model.name),
-                       .aliases = {cat("remote/", model.name)}});
-      if (is_first) names.back().aliases.push_back(provider.endpoint.name);
+      names.push_back({.name = cat(provider.endpoint.name, "/", model.name)});
+      std::vector<std::string>& aliases = names.back().aliases;
+      if (counts[model.name] == 1) aliases = {cat("remote/", model.name), model.name};
+      if (is_first) aliases.push_back(provider.endpoint.name);
       is_first = false;
     }
+  }
+  for (const auto& [model, count] : counts) {  // any of the providers that have it
+    if (count > 1) names.push_back({.name = cat("remote/", model), .aliases = {model}});
   }
   return names;
 }

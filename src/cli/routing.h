@@ -17,8 +17,8 @@
 
 namespace wick {
 
-// Whether the rules choose who answers for this model's name: "auto", "remote/…", "local/…", or
-// "NAME/…" of a provider.
+// Whether the rules choose who answers for this model's name: "auto", an alias, "remote/…",
+// "local/…", or "NAME/…" of a provider.
 bool is_routed(const RoutingSettings& settings, std::string_view model);
 
 // A local provider that opens a model when it is first asked for one; "" is that of
@@ -37,8 +37,9 @@ Result<std::shared_ptr<route::Router>> open_router(const RoutingSettings& settin
 // That of [budget], else ~/.local/state/wick/usage.db.
 Result<std::shared_ptr<route::Ledger>> open_ledger(const RoutingSettings& settings);
 
-// The names that requests to a server may have besides those of its own models: "auto",
-// "NAME/model" with the alias "remote/model".
+// The names that requests to a server may have besides those of its own models: "auto", aliases,
+// "NAME/model" with the aliases "remote/model" and "model". Where several providers have a model,
+// these two mean any of them.
 std::vector<server::ServedModel> routed_names(const RoutingSettings& settings);
 
 }  // namespace wick

@@ -233,13 +233,8 @@ Result<route::When> when_of(const std::string& place, const JsonValue& value) {
   return when;
 }
 
-Result<route::Rule> rule_of(std::size_t index, const JsonValue& value) {
-  Table table(cat("[[route]] ", index + 1), value);
-  route::Rule rule{.name = table.text("name")};
-  if (rule.name.empty()) rule.name = cat("route ", index + 1);
-  rule.to = table.texts("to");
-  rule.is_private = table.truth("private").value_or(false);
-  const std::string strategy = table.text("strategy");
+void read_strategy(Table& table, route::Rule& rule) {
+  const std::string written = table.text("strategy");
   static const std::pair<const char*, route::Strategy> kStrategies[] = {
       {"tiers", route::Strategy::kTiers},
       {"local-first", route::Strategy::kLocalFirst},
@@ -247,15 +242,25 @@ Result<route::Rule> rule_of(std::size_t index, const JsonValue& value) {
       {"performance", route::Strategy::kPerformance},
       {"least-busy", route::Strategy::kLeastBusy},
       {"weighted", route::Strategy::kWeighted}};
-  bool is_known = strategy.empty();
+  bool is_known = written.empty();
   for (const auto& [name, known] : kStrategies) {
-    if (strategy != name) continue;
+    if (written != name) continue;
     rule.strategy = known;
     is_known = true;
   }
   if (!is_known) {
     table.fail("strategy", "must be tiers, local-first, cost, performance, least-busy or weighted");
   }
+}
+
+Result<route::Rule> rule_of(std::size_t index, const JsonValue& value) {
+  Table table(cat("[[route]] ", index + 1), value);
+  route::Rule rule{.name = table.text("name")};
+  if (rule.name.empty()) rule.name = cat("route ", index + 1);
+  rule.to = table.texts("to");
+  rule.is_private = table.truth("private").value_or(false);
+  rule.continues = table.truth("continue").value_or(false);
+  read_strategy(table, rule);
   const JsonValue* const when = table.take("when");
   WICK_DO(table.end());
   if (rule.to.empty() && !rule.is_private) table.fail("to", "is missing");
@@ -263,6 +268,24 @@ Result<route::Rule> rule_of(std::size_t index, const JsonValue& value) {
   if (when != nullptr) {
     WICK_TRY(rule.when, when_of(cat("[[route]] ", index + 1, ", when"), *when));
   }
+  return rule;
+}
+
+// A name for a model of a provider, or for equal ones of several: a text, a list, or a table.
+Result<route::Rule> alias_of(const std::string& name, const JsonValue& value) {
+  route::Rule rule{.name = cat("alias ", name), .alias = name};
+  Object fields;
+  if (value.object() == nullptr) fields["to"] = value;
+  Table table(cat("[alias] ", printable(name)), value.object() == nullptr ? JsonValue(fields) : value);
+  rule.to = table.texts("to");
+  rule.continues = table.truth("continue").value_or(false);
+  read_strategy(table, rule);
+  WICK_DO(table.end());
+  if (rule.to.empty()) table.fail("to", "is missing");
+  if (name.empty() || name.find_first_of("/*") != std::string::npos || name == "auto" ||
+      name == "remote" || name == "local")
+    table.fail("", "must be a name without '/' and '*', and not auto, remote or local");
+  WICK_DO(table.end());
   return rule;
 }
 
@@ -339,8 +362,15 @@ Result<void> check_names(const RoutingSettings& settings) {
         .hint = cat("there are: ", nearest_names(name, names))};
   };
   for (const route::Rule& rule : settings.rules) {
+    const std::string place =
+        rule.alias.empty() ? cat("[[route]] ", rule.name) : cat("[alias] ", rule.alias);
     for (const std::string& to : rule.to)
-      WICK_DO(check(cat("[[route]] ", rule.name), to.substr(0, to.find('/'))));
+      WICK_DO(check(place, to.substr(0, to.find('/'))));
+    if (!rule.alias.empty() && std::find(names.begin(), names.end(), rule.alias) != names.end()) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_setting",
+                   .message = cat(place, " has the name of a provider")};
+    }
   }
   for (const route::Budget& budget : settings.budgets) {
     if (budget.scope == route::BudgetScope::kProvider) WICK_DO(check("[budget]", budget.subject));
@@ -369,6 +399,17 @@ Result<RoutingSettings> routing_settings(const Object& tables) {
         WICK_TRY(route::Rule rule, rule_of(i, (*list)[i]));
         out.rules.push_back(std::move(rule));
       }
+    }
+  }
+  if (const JsonValue* const aliases = tables.find("alias")) {
+    if (aliases->object() == nullptr) {
+      return Error{.code = ErrorCode::kInvalid,
+                   .id = "bad_setting",
+                   .message = "'alias' must be a table: [alias]"};
+    }
+    for (const auto& [name, value] : *aliases->object()) {
+      WICK_TRY(route::Rule rule, alias_of(name, value));
+      out.rules.push_back(std::move(rule));
     }
   }
   if (const JsonValue* const budget = tables.find("budget")) {

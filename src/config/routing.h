@@ -1,4 +1,4 @@
-// [[provider]], [[route]], [budget] and [response_cache] of the config files, checked. Keys of APIs
+// [[provider]], [[route]], [alias], [budget] and [response_cache] of the config files, checked. Keys of APIs
 // are not read here, so that a command without network needs none.
 //
 //   [[provider]]

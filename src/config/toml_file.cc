@@ -127,7 +127,8 @@ JsonValue to_json_value(const toml::node& node) {
   return nullptr;
 }
 
-constexpr std::string_view kListTables[] = {"provider", "route", "budget", "response_cache"};
+constexpr std::string_view kListTables[] = {"provider", "route", "alias", "budget",
+                                            "response_cache"};
 
 Result<toml::table> parse_table(std::string_view text, std::string_view path) {
   if (text.size() > kMaxConfigBytes) {

@@ -65,7 +65,9 @@ AddressKind kind_of6(const Bytes6& bytes) noexcept {
   if (head == 0x0064FF9B && zeros(4, 12)) return kind_of4(four(bytes, 12));  // NAT64
   if (head >> 16U == 0x2002) return kind_of4(four(bytes, 2));                // 6to4
   if ((bytes[0] & 0xFEU) == 0xFC) return AddressKind::kPrivate;
-  if (head == 0x20010000 || head == 0x20010DB8) return AddressKind::kForbidden;  // Teredo, docs
+  // Teredo and other protocols (2001::/23), documentation.
+  if (head >> 9U == 0x20010000U >> 9U || head == 0x20010DB8 || head >> 12U == 0x3FFF0000U >> 12U)
+    return AddressKind::kForbidden;
   // Of the rest only 2000::/3 is given out.
   return (bytes[0] & 0xE0U) == 0x20 ? AddressKind::kPublic : AddressKind::kForbidden;
 }

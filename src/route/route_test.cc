@@ -251,6 +251,49 @@ TEST_F(Routed, FailuresAreRetriedThenGoToTheNextAndNeverAfterContent) {
   EXPECT_EQ(local->n_started, n_local);
 }
 
+TEST_F(Routed, WhatBreaksOffGoesOnHereWhereTheRuleSaysSo) {
+  options.rules = {{.name = "far", .to = {"cloud/big"}, .continues = true}};
+  options.budgets = {{.name = "monthly", .cap = kNanosPerDollar}};
+  cloud->failures = {Failure::kNetwork};
+  cloud->fails_after_content = true;
+  const Gather whole = ask("auto");
+  EXPECT_FALSE(whole.error);
+  EXPECT_EQ(whole.completion.text, "clolocal");
+  EXPECT_EQ(std::get<std::vector<TokenId>>(local->last.prompt),
+            (std::vector<TokenId>{1, 2, 'c', 'l', 'o'}));
+  const auto& parameters = whole.completion.parameters;
+  const auto from = std::find_if(parameters.begin(), parameters.end(), [](const EffectiveParameter& one) {
+    return one.key == "continued_from";
+  });
+  ASSERT_NE(from, parameters.end());
+  EXPECT_EQ(std::get<std::string>(from->value), "cloud/big");
+  EXPECT_GT(options.ledger->state(options.budgets[0], clock->unix_s())->used, 0) << "what was said";
+  EXPECT_EQ(options.ledger->state(options.budgets[0], clock->unix_s())->reserved, 0);
+  // Once; and not where the end must have a form.
+  cloud->failures = local->failures = {Failure::kNetwork};
+  local->fails_after_content = true;
+  EXPECT_EQ(ask("auto").completion.text, "cloloc");
+  cloud->failures = {Failure::kNetwork};
+  const int n_local = local->n_started;
+  const auto router = make_router(options);
+  auto answer = router->start({.model = "auto",
+                               .prompt = std::vector<Message>{{.content = "x"}},
+                               .generation = {.response_format = {.type = "json_object"}}});
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(read_all(**answer).error);
+  EXPECT_EQ(local->n_started, n_local);
+}
+
+TEST_F(Routed, AliasesMeanTheirProviders) {
+  options.rules = {{.name = "alias fast", .to = {"cloud/big", "local"}, .alias = "fast"},
+                   {.name = "rest", .to = {"local"}}};
+  EXPECT_EQ(ask("fast").completion.text, "cloud");
+  EXPECT_EQ(ask("auto").completion.text, "local") << "an alias is no rule of auto";
+  options.rules.push_back(
+      {.name = "secrets", .when = {.contains = {"password"}}, .is_private = true});
+  EXPECT_EQ(ask("fast", "my password").completion.text, "local");
+}
+
 TEST_F(Routed, MoneyRefusesAndLocalAnswersInstead) {
   options.budgets = {{.name = "monthly", .cap = 10}};
   options.rules = {{.name = "cloud only", .when = {.tags = {}}, .to = {"cloud/big"}}};

@@ -6,10 +6,12 @@
 #include "route/routed_answer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/mix.h"
 #include "base/strings.h"
 #include "provider/rule_refusal.h"
+#include "route/continuation.h"
 
 namespace wick::route {
 
@@ -141,7 +143,9 @@ class RoutedAnswer final : public Answer {
               .message = "it failed too often and rests"});
         continue;
       }
-      auto started = start_one();
+      Request request = request_;
+      if (candidate().max_tokens > 0) request.generation.max_tokens = candidate().max_tokens;
+      auto started = start_one(std::move(request));
       if (started) return std::nullopt;
       core_->limiter(candidate()).undo(pass_);
       const Failure failure = failure_of(started.error());
@@ -164,11 +168,9 @@ class RoutedAnswer final : public Answer {
     return core_->limiter(candidate()).take(tokens, now(), wake_, pass_);
   }
 
-  Result<void> start_one() {
+  Result<void> start_one(Request request) {
     const Candidate& to = candidate();
-    Request request = request_;
     request.model = to.model;
-    if (to.max_tokens > 0) request.generation.max_tokens = to.max_tokens;
     if (request.generation.time_limit_ms > 0)
       request.generation.time_limit_ms =
           static_cast<int>(std::max<std::int64_t>(deadline_ms_ - now(), 1));
@@ -192,6 +194,10 @@ class RoutedAnswer final : public Answer {
       core_->health(candidate()).saw_first_token(static_cast<double>(now() - attempt_ms_));
     is_committed_ = true;
     n_bytes_ += content_bytes(event);
+    if (!decision_.continues) return;
+    const auto* const text = std::get_if<TextEvent>(&event);
+    is_text_ = is_text_ && text != nullptr;
+    if (text != nullptr) said_ += text->text;
   }
 
   // The end for the reader, or nothing: another attempt follows.
@@ -216,10 +222,53 @@ class RoutedAnswer final : public Answer {
       health.succeeded(now());
     }
     if (report_.provider.empty()) report_.provider = member().name;
+    if (is_failed && go_on_locally(done)) return std::nullopt;
     done.parameters.push_back({"route", decision_.rule, "router"});
+    if (!broke_off_at_.empty()) {
+      done.usage.prompt_tokens += earlier_.prompt_tokens;
+      done.usage.generated_tokens += earlier_.generated_tokens;
+      done.parameters.push_back({"continued_from", broke_off_at_, "router"});
+    }
     if (!is_failed || is_committed_ || !done.error) return done;
     tell(*done.error);
     return go_on(health) ? std::nullopt : std::optional(std::move(done));
+  }
+
+  // After a failure behind content, where the rule wants it: once, on this machine.
+  bool go_on_locally(const DoneEvent& done) {
+    if (!decision_.continues || !is_text_ || said_.empty() || !broke_off_at_.empty() ||
+        member().is_local || !may_continue(request_))
+      return false;
+    const std::optional<std::size_t> local = local_candidate();
+    if (!local) return false;
+    const std::string from = cat(member().name, "/", candidate().model);
+    const std::size_t before = std::exchange(at_, *local);
+    if (take_limits() == 0) {
+      auto request = continuation_of(*member().provider, request_, candidate().model, said_);
+      if (request && core_->health(candidate()).admit(now()) && start_one(*std::move(request))) {
+        broke_off_at_ = from;
+        earlier_ = done.usage;
+        return true;
+      }
+      core_->limiter(candidate()).undo(pass_);
+    }
+    at_ = before;
+    return false;
+  }
+
+  // Of the rule's, else the default model of a local member.
+  std::optional<std::size_t> local_candidate() {
+    const std::vector<Member>& members = core_->options.members;
+    std::vector<Candidate>& all = decision_.candidates;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (members[all[i].member].is_local && all[i].rejected.empty()) return i;
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (!members[i].is_local) continue;
+      all.push_back({.member = i});
+      return all.size() - 1;
+    }
+    return std::nullopt;
   }
 
   // After a failure without content: here again, elsewhere, or not at all.
@@ -307,13 +356,17 @@ class RoutedAnswer final : public Answer {
 
   const std::shared_ptr<Core> core_;
   const Request request_;
-  const Decision decision_;
+  Decision decision_;
   const std::shared_ptr<Wake> wake_;
   const std::int64_t begun_ms_;
   std::int64_t deadline_ms_ = 0, attempt_ms_ = 0, resume_ms_ = 0;
   std::size_t at_ = 0, n_bytes_ = 0;  // the candidate; bytes of content that it has sent
   int n_retries_ = 0, n_told_ = 0;
   bool is_committed_ = false, has_refusal_ = false;
+  bool is_text_ = true;            // nothing but text was said
+  std::string said_ = {};          // where the rule goes on with it
+  std::string broke_off_at_ = {};  // "openai/gpt-4o-mini", before this attempt went on
+  Usage earlier_ = {};             // there
   Reservation held_ = {};
   Limiter::Pass pass_ = {};
   AnswerReport report_ = {};

@@ -223,6 +223,7 @@ std::shared_ptr<Router> make_router(RouterOptions options) {
 std::string to_text(const Decision& decision, const std::vector<Member>& members) {
   const Facts& facts = decision.facts;
   std::string out = cat("rule: ", decision.rule, decision.is_private ? ", private" : "",
+                        decision.continues ? ", goes on here if it breaks off" : "",
                         "\nprompt: about ", facts.prompt_tokens, " tokens",
                         facts.has_tools ? ", tools" : "", facts.has_schema ? ", schema" : "", "\n");
   int place = 0;

@@ -46,7 +46,15 @@ struct Choice {  // a rule's, or that of a model's name
   std::string rule = {};
   std::vector<std::string> to = {};
   Strategy strategy = Strategy::kTiers;
+  bool continues = false;
 };
+
+Choice choice_of(const Rule& rule) {
+  return {.rule = rule.name,
+          .to = rule.to,
+          .strategy = rule.strategy,
+          .continues = rule.continues};
+}
 
 const Member* find_member(std::span<const Member> members, std::string_view name) {
   const auto found = std::find_if(members.begin(), members.end(),
@@ -61,10 +69,12 @@ bool lists(const Member& member, std::string_view model) {
 
 Choice choose(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts) {
   const std::string& model = facts.model;
+  for (const Rule& rule : rules) {
+    if (!rule.alias.empty() && rule.alias == model) return choice_of(rule);
+  }
   if (model.empty() || model == "auto") {
     for (const Rule& rule : rules) {
-      if (!rule.to.empty() && holds(rule.when, facts))
-        return {.rule = rule.name, .to = rule.to, .strategy = rule.strategy};
+      if (rule.alias.empty() && !rule.to.empty() && holds(rule.when, facts)) return choice_of(rule);
     }
     return {.rule = "no rule", .to = {"*"}, .strategy = Strategy::kLocalFirst};
   }
@@ -260,7 +270,7 @@ bool holds(const When& when, const Facts& facts) {
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
                 const Measured& measured) {
   const Choice choice = choose(rules, members, facts);
-  Decision out{.rule = choice.rule, .facts = facts};
+  Decision out{.rule = choice.rule, .continues = choice.continues, .facts = facts};
   out.is_private = std::any_of(rules.begin(), rules.end(), [&](const Rule& rule) {
     return rule.is_private && holds(rule.when, facts);
   });

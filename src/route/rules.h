@@ -59,6 +59,9 @@ struct Rule {
   std::vector<std::string> to = {};  // "openai/gpt-4o-mini", "local", "*"
   Strategy strategy = Strategy::kTiers;
   bool is_private = false;  // such a request stays on this machine, whatever other rules say
+  // An answer that breaks off elsewhere goes on here (route/continuation.h).
+  bool continues = false;
+  std::string alias = {};  // the name of a model that means this rule; "" = a rule of "auto"
 };
 
 // What the rules look at.
@@ -88,7 +91,7 @@ struct Candidate {
 
 struct Decision {
   std::string rule = {};
-  bool is_private = false;
+  bool is_private = false, continues = false;
   Facts facts = {};
   std::vector<Candidate> candidates = {};  // those that may be asked first, in order
 };
@@ -100,7 +103,7 @@ struct Measured {
   std::function<std::uint64_t()> random = {};
 };
 
-// A model is "auto" or "" (the rules), "NAME/model" (a member's), "remote/model" (of any member
+// A model is "auto" or "" (the rules), an alias, "NAME/model" (a member's), "remote/model" (of any member
 // that is not local), or a name that members list; any other is the local member's.
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
                 const Measured& measured);

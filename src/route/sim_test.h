@@ -46,6 +46,16 @@ class SimProvider final : public Provider {
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override;
 
+  // A token for each byte; a chat's prompt is two.
+  Result<std::vector<TokenId>> tokenize(const std::string&, std::string_view text) override {
+    return std::vector<TokenId>(text.begin(), text.end());
+  }
+
+  Result<std::vector<TokenId>> prompt_tokens(const Request&) override {
+    return std::vector<TokenId>{1, 2};
+  }
+
+  Request last = {};
   std::string name_ = {};
   std::deque<Failure> failures = {};  // of the next requests
   bool fails_after_content = false, tells_usage = true;
@@ -79,9 +89,10 @@ class SimAnswer final : public Answer {
   AnswerReport report_;
 };
 
-inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request&,
+inline Result<std::unique_ptr<Answer>> SimProvider::start(const Request& request,
                                                           std::shared_ptr<Wake> wake) {
   ++n_started;
+  last = request;
   const std::uint64_t chance = splitmix64(seed, static_cast<std::uint64_t>(n_started));
   Failure failure = Failure::kNone;
   bool is_late = fails_after_content;

@@ -22,7 +22,7 @@ KEY = "sk-canary-5512"
 
 class Upstream(http.server.BaseHTTPRequestHandler):
     """OpenAI's API. Its answers and what was asked stand in the class."""
-    asked, status, usage = [], 200, {"prompt_tokens": 1000, "completion_tokens": 100}
+    asked, status, breaks_off, usage = [], 200, False, {"prompt_tokens": 1000, "completion_tokens": 100}
 
     def log_message(self, *_):
         pass
@@ -34,7 +34,11 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream" if self.status == 200 else "application/json")
         self.end_headers()
         if self.status != 200:
-            self.wfile.write(b'{"error": {"message": "no"}}')
+            self.wfile.write(json.dumps({"error": {"message": f"no: {self.headers['Authorization']}", "code": KEY}}).encode())
+            return
+        if self.breaks_off:
+            self.frame({"choices": [{"index": 0, "delta": {"content": "from"}, "finish_reason": None}]})
+            self.frame({"error": {"message": f"broken: {KEY}", "code": 500}})
             return
         for delta in ("from", " afar"):
             self.frame({"model": body["model"], "choices": [{"index": 0, "delta": {"content": delta}, "finish_reason": None}]})
@@ -60,7 +64,7 @@ class Providers(unittest.TestCase):
         threading.Thread(target=self.upstream.serve_forever, daemon=True).start()
         self.addCleanup(self.upstream.server_close)
         self.addCleanup(self.upstream.shutdown)
-        Upstream.asked, Upstream.status = [], 200
+        Upstream.asked, Upstream.status, Upstream.breaks_off = [], 200, False
         self.configure()
 
     def configure(self, more="", **changes):
@@ -155,6 +159,81 @@ class Providers(unittest.TestCase):
         said = json.loads(self.run_wick("run", "auto", "a", "-n", "4", "--temp", "0", "--json")[0])
         self.assertEqual((said["parameters"]["route"]["value"], said["usage"]["generated_tokens"]), ("route 1", 4))
         self.assertEqual(len(Upstream.asked), 1)
+
+    def test_what_breaks_off_goes_on_here(self):
+        Upstream.breaks_off = True
+        self.configure(**{"tokens_over = 3000 }": "tokens_over = 0 }\ncontinue = true"})
+        said = json.loads(self.run_wick("run", "auto", "a", "-n", "8", "--temp", "0", "--json")[0])
+        self.assertTrue(said["text"].startswith("from") and len(said["text"]) > 4, said)
+        self.assertEqual(said["parameters"]["continued_from"]["value"], "openai/gpt-4o-mini")
+        self.assertEqual(said["parameters"]["max_tokens"]["value"], 4, "of 8, four are said: a token for each byte")
+        self.configure(**{"tokens_over = 3000": "tokens_over = 0"})
+        _, error = self.run_wick("run", "auto", "a", "-n", "8", status=4)
+        self.assertIn("broken", error)
+
+    def test_aliases_spread_over_equal_providers(self):
+        other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Other", (Upstream,), {}))
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        self.addCleanup(other.server_close)
+        self.addCleanup(other.shutdown)
+        self.configure(f'''
+[[provider]]
+name = "twin"
+kind = "openai-compatible"
+endpoint = "http://127.0.0.1:{other.server_port}/v1"
+models = ["gpt-4o-mini"]
+[alias]
+mini = {{ to = ["openai/gpt-4o-mini", "twin/gpt-4o-mini"], strategy = "weighted" }}
+twin-only = "twin/gpt-4o-mini"
+''')
+        self.run_wick("run", "twin-only", "a", "-q")
+        self.assertNotIn("Authorization", Upstream.asked[-1][1], "the key of another provider")
+        server = serving.Server(self.home)
+        try:
+            names = [model["id"] for model in server.json("/v1/models")["data"]]
+            self.assertEqual(names, ["tiny", "auto", "mini", "twin-only", "openai/gpt-4o-mini", "twin/gpt-4o-mini", "remote/gpt-4o-mini"])
+            talk = {"messages": serving.TALK, "max_tokens": 4}
+            Upstream.asked.clear()
+            for _ in range(40):
+                server.json("/v1/chat/completions", talk | {"model": "mini"})
+            hosts = {asked[1]["Host"] for asked in Upstream.asked}
+            self.assertEqual(len(hosts), 2, "a coin that falls 40 times on one side: one in 5e11")
+            self.assertEqual(server.json("/v1/chat/completions", talk | {"model": "gpt-4o-mini"})["choices"][0]["message"]["content"],
+                             "from afar", "any provider that has it")
+        finally:
+            server.run.terminate()
+            server.run.communicate(timeout=30)
+        for more, words in (('[alias]\nopenai = "twin/x"\n', "has the name of a provider"), ('[alias]\na = "nobody/x"\n', "which there is not"),
+                            ('[alias]\na = []\n', "is missing"), ('[alias]\n"a/b" = "openai/x"\n', "must be a name without '/'")):
+            self.configure("\n" + more)
+            self.assertIn(words, self.run_wick("run", "auto", "a", status=2)[1])
+
+    def test_a_key_is_seen_nowhere(self):
+        self.configure(**{"tokens_over = 3000": "tokens_over = 0"})
+        server = serving.Server(self.home)
+        seen = []
+        try:
+            talk = {"model": "openai/gpt-4o-mini", "messages": serving.TALK, "max_tokens": 4}
+            for status in (200, 400, 401, 403, 404, 408, 413, 422, 429, 500, 529):
+                Upstream.status = status
+                for body in (talk, talk | {"stream": True}, talk | {"model": "auto", "stream": True}):
+                    seen.append(server.ask("/v1/chat/completions", body)[1])
+                seen.append(server.ask("/v1/messages", talk)[1])
+                seen.append(server.ask("/v1/embeddings", {"model": "openai/gpt-4o-mini", "input": "a"})[1])
+            Upstream.status, Upstream.breaks_off = 200, True
+            seen += [server.ask("/v1/chat/completions", talk | {"stream": streams, "user": KEY})[1] for streams in (False, True)]
+            for path in ("/metrics", "/openapi.json", "/props", "/slots", "/debug", "/v1/models", "/health", "/api/ps", f"/{KEY}"):
+                seen.append(server.ask(path)[1])
+        finally:
+            server.run.terminate()
+            out, log = server.run.communicate(timeout=30)
+        self.assertGreater(len(Upstream.asked), 20)
+        self.assertTrue(all(headers["Authorization"] == f"Bearer {KEY}" for _, headers, _ in Upstream.asked))
+        ledger = b"".join(path.read_bytes() for path in pathlib.Path(self.folder.name).rglob("usage.db*"))
+        self.assertIn(b"gpt-4o-mini", ledger)
+        told = "".join(seen).replace(f"there is no GET /{KEY}", "")  # what the client itself has sent
+        for place, text in (("answers", told.encode()), ("log", log.replace(f"GET /{KEY}".encode(), b"")), ("output", out), ("ledger", ledger)):
+            self.assertNotIn(KEY.encode(), text, place)
 
     def test_the_server_tells_who_answered(self):
         server = serving.Server(self.home)
