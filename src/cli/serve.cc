@@ -102,6 +102,7 @@ struct Service {
   std::shared_ptr<Current> settings = std::make_shared<Current>();
   std::shared_ptr<server::Traces> traces = {};
   std::shared_ptr<KeyBook> keys = {};  // null: there are none
+  std::shared_ptr<server::Audit> audit = {};
   std::shared_ptr<Counters> counters = std::make_shared<Counters>(nullptr);
   std::string key_file = {};
   std::unique_ptr<http::Server> server = {};
@@ -133,6 +134,7 @@ std::vector<http::Route> routes_of(const Config& config, const Service& service)
                     ? make_model_files(service.models, config.boolean("hub.offline"))
                     : nullptr,
        .traces = service.traces,
+       .audit = service.audit,
        .keys = service.keys,
        .transport = [counters = service.counters] { return counters->load(); }});
 }
@@ -152,6 +154,7 @@ Result<void> reload(Service& service) {
   const http::ServerOptions options = server_options(config);
   WICK_DO(service.server->check(options));
   if (service.keys != nullptr) WICK_DO(service.keys->reload());
+  if (service.audit != nullptr) WICK_DO(service.audit->reopen());
   WICK_DO(service.models->reload(config));
   WICK_DO(service.server->reload(options));
   service.settings->set(std::move(settings));
@@ -254,6 +257,9 @@ Result<int> serve(const ServeFlags& o) {
   }
   if (const std::string& url = config.text("server.otlp_endpoint"); !url.empty()) {
     WICK_TRY(service.traces, server::Traces::start(url, WICK_VERSION));
+  }
+  if (const std::string& path = config.text("server.audit_log"); !path.empty()) {
+    WICK_TRY(service.audit, server::Audit::open(path));
   }
   // An address in use is an error before any download; clients that connect meanwhile wait.
   WICK_TRY(service.server,

@@ -382,6 +382,10 @@ void add_server_extras(std::vector<Option>& table) {
                    .fallback = true,
                    .flags = "--access-log,!--no-access-log",
                    .help = "log each request on standard error"});
+  table.push_back({.key = "server.audit_log",
+                   .kind = kText,
+                   .flags = "--audit-log",
+                   .help = "append a line of JSON for each answer to this file, without content"});
   table.push_back({.key = "server.webui",
                    .kind = kBoolean,
                    .fallback = true,

@@ -107,8 +107,13 @@ class AnswersWork final : public http::Work {
     return std::nullopt;
   }
 
-  void count(const DoneEvent& event) {
+  void count(std::size_t choice, const DoneEvent& event) {
     ++n_ended_;
+    setup_.span.provider = setup_.started.answers[choice]->report().provider;
+    for (const EffectiveParameter& one : event.parameters) {
+      const auto* const rule = std::get_if<std::string>(&one.value);
+      if (one.key == "route" && rule != nullptr) setup_.span.rule = *rule;
+    }
     if (setup_.started.place != nullptr) setup_.started.place->end(event.usage);
     usage_.add(event.usage, n_ended_ == 1);
     n_tokens_ += event.usage.prompt_tokens + event.usage.generated_tokens;
@@ -126,7 +131,7 @@ class AnswersWork final : public http::Work {
         wholes_[i].add(*event);
         const auto* const done = std::get_if<DoneEvent>(&*event);
         if (done == nullptr) continue;
-        count(*done);
+        count(i, *done);
         if (const auto error = failure(*done)) return refuse(*error, out);
       }
     }
@@ -186,7 +191,7 @@ class AnswersWork final : public http::Work {
   }
 
   bool end_of(std::size_t choice, const DoneEvent& done) {
-    count(done);
+    count(choice, done);
     if (auto error = failure(done)) {
       error_ = std::move(error);
       if (has_begun_ || has_said_)
@@ -200,13 +205,10 @@ class AnswersWork final : public http::Work {
   }
 
   void end_span() {
-    const auto& traces = setup_.context->options.traces;
-    if (traces == nullptr) return;
-    setup_.span.end_ns = unix_ns();
     setup_.span.usage = usage_.usage;
     const bool is_whole = n_ended_ == static_cast<int>(wholes_.size());
     if (!is_whole && setup_.span.error.empty()) setup_.span.error = "cancelled";
-    traces->add(std::move(setup_.span));
+    server::end_span(*setup_.context, std::move(setup_.span));
   }
 
   State refuse(const Error& error, http::Writer& out) {
@@ -250,13 +252,24 @@ class AnswersWork final : public http::Work {
 
 }  // namespace
 
-Span begin_span(const Context& context, const ParsedRequest& parsed) {
-  if (context.options.traces == nullptr) return {};
+Span begin_span(const Context& context, const ParsedRequest& parsed, std::string_view operation) {
+  if (context.options.traces == nullptr && context.options.audit == nullptr) return {};
   return {.parent = parse_trace_parent(parsed.trace_parent),
           .request_id = parsed.request_id,
           .model = parsed.request.model,
-          .operation = parsed.api == kCompletions ? "text_completion" : "chat",
-          .begin_ns = unix_ns()};
+          .operation = std::string(operation),
+          .begin_ns = unix_ns(),
+          .key = parsed.request.key,
+          .tag = parsed.request.tag};
+}
+
+void end_span(Context& context, Span span) {
+  const auto& traces = context.options.traces;
+  const auto& audit = context.options.audit;
+  if (traces == nullptr && audit == nullptr) return;
+  span.end_ns = unix_ns();
+  if (audit != nullptr) audit->add(span);
+  if (traces != nullptr) traces->add(std::move(span));
 }
 
 std::unique_ptr<http::Work> make_work(AnswersSetup setup) {
@@ -267,9 +280,15 @@ http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
                    std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake) {
   http::Response head;
   add_ignored(parsed, head);
-  Span span = begin_span(*context, parsed);
+  Span span =
+      begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
   auto started = start_answers(*context, parsed, wake);
   if (!started) {
+    span.error = started.error().id;
+    if (context->options.audit != nullptr) {
+      span.end_ns = unix_ns();
+      context->options.audit->add(span);
+    }
     const ApiError error = refusal(*context, started.error(), parsed.request.model);
     http::Response response = dialect->refuse(error, {});
     response.headers.insert(response.headers.end(), head.headers.begin(), head.headers.end());

@@ -68,8 +68,10 @@ struct AnswersSetup {
   Span span = {};  // of the trace, if there is one
 };
 
-// What is known of it before the first answer.
-Span begin_span(const Context& context, const ParsedRequest& parsed);
+// What is known of it before the first answer; empty if nobody wants it.
+Span begin_span(const Context& context, const ParsedRequest& parsed, std::string_view operation);
+// It has ended: for traces and the audit log.
+void end_span(Context& context, Span span);
 
 std::unique_ptr<http::Work> make_work(AnswersSetup setup);
 

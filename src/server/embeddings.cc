@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/base64.h"
+#include "server/answers.h"
 #include "server/json_out.h"
 #include "server/limits.h"
 #include "server/task.h"
@@ -12,8 +13,10 @@ namespace wick::server {
 
 static_assert(std::endian::native == std::endian::little, "base64 is of little-endian floats");
 
-Result<std::vector<Embedding>> embed(Provider& provider, const ParsedRequest& parsed,
-                                     const std::stop_token& gone) {
+namespace {
+
+Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedRequest& parsed,
+                                             const std::stop_token& gone) {
   if (parsed.prompts.empty()) return bad_field("input", "is missing");
   if (parsed.prompts.size() > kMaxEmbedInputs) {
     return bad_field("input", "has ", parsed.prompts.size(), " texts, allowed are ",
@@ -49,11 +52,32 @@ Result<std::vector<Embedding>> embed(Provider& provider, const ParsedRequest& pa
   return all;
 }
 
+}  // namespace
+
+void audit(const Context& context, Span span, const Result<std::vector<Embedding>>& all) {
+  if (context.options.audit == nullptr) return;
+  span.end_ns = unix_ns();
+  if (!all) span.error = all.error().id;
+  if (all) {
+    for (const Embedding& one : *all)
+      span.usage.prompt_tokens += one.tokens;
+  }
+  context.options.audit->add(span);
+}
+
+Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
+                                     const std::stop_token& gone) {
+  Span span = begin_span(context, parsed, "embeddings");
+  auto all = embed_prompts(*context.provider, parsed, gone);
+  audit(context, std::move(span), all);
+  return all;
+}
+
 namespace {
 
-Result<std::vector<Embedding>> embed_checked(Provider& provider, const ParsedRequest& parsed,
+Result<std::vector<Embedding>> embed_checked(Context& context, const ParsedRequest& parsed,
                                              const std::stop_token& gone) {
-  WICK_TRY(auto all, embed(provider, parsed, gone));
+  WICK_TRY(auto all, embed(context, parsed, gone));
   const auto n = static_cast<int>(all.front().values.size());
   if (parsed.embed.dimensions && *parsed.embed.dimensions != n) {
     return unsupported_field("dimensions_unsupported", "dimensions", "is ",
@@ -77,7 +101,7 @@ void write_values(JsonOut& json, const std::vector<float>& values, bool is_base6
 
 http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
                              const std::stop_token& gone) {
-  const auto all = embed_checked(*context.provider, parsed, gone);
+  const auto all = embed_checked(context, parsed, gone);
   if (!all) return error_response(refusal(context, all.error(), parsed.request.model));
   http::Response response;
   add_ignored(parsed, response);

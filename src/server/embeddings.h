@@ -15,7 +15,10 @@ http::Reply embeddings(const SharedContext& context, const http::Request& reques
 
 // A vector for each of parsed.prompts, in their order. kInvalid, field "input": there are none, or
 // more than kMaxEmbedInputs.
-Result<std::vector<Embedding>> embed(Provider& provider, const ParsedRequest& parsed,
+Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
                                      const std::stop_token& gone);
+
+// A line of the audit log, if there is one.
+void audit(const Context& context, Span span, const Result<std::vector<Embedding>>& all);
 
 }  // namespace wick::server

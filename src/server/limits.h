@@ -31,4 +31,6 @@ inline constexpr std::size_t kStreamPiece = 16 << 10;  // bytes gathered before 
 inline constexpr int kMaxRetryAfter = 120;             // seconds; clients of OpenAI give up beyond
 inline constexpr double kLeastLogprob = -9999;         // what stands for minus infinity in JSON
 
+inline constexpr std::size_t kMaxAuditLines = 65'536;  // that wait for the disk
+
 }  // namespace wick::server

@@ -101,7 +101,7 @@ void write_vector(JsonOut& json, const Embedding& embedding) {
 
 http::Response embed_of(Context& context, const ParsedRequest& parsed, std::int64_t begin_ns,
                         const std::stop_token& gone) {
-  const auto all = embed(*context.provider, parsed, gone);
+  const auto all = embed(context, parsed, gone);
   if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
   JsonOut json(response.body);
@@ -119,7 +119,7 @@ http::Response embed_of(Context& context, const ParsedRequest& parsed, std::int6
 
 http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
                              const std::stop_token& gone) {
-  const auto all = embed(*context.provider, parsed, gone);
+  const auto all = embed(context, parsed, gone);
   if (!all) return ollama_refusal(refusal(context, all.error()));
   http::Response response;
   JsonOut json(response.body);

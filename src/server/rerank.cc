@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "server/answers.h"
 #include "server/embeddings.h"
 #include "server/errors.h"
 #include "server/fields.h"
@@ -97,7 +98,9 @@ std::vector<std::size_t> ranking(const std::vector<Embedding>& scores) {
 }
 
 http::Response ranked(Context& context, const ParsedRequest& parsed, const std::stop_token& gone) {
+  Span span = begin_span(context, parsed, "rerank");
   const auto scores = scores_of(*context.provider, parsed, gone);
+  audit(context, std::move(span), scores);
   if (!scores) return error_response(refusal(context, scores.error(), parsed.request.model));
   std::vector<std::size_t> order = ranking(*scores);
   if (parsed.rerank.top_n) {

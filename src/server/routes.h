@@ -19,6 +19,7 @@
 #include "provider/provider.h"
 #include "server/admission.h"
 #include "server/api_keys.h"
+#include "server/audit.h"
 #include "server/model_files.h"
 #include "server/traces.h"
 
@@ -50,6 +51,7 @@ struct ServerOptions {
   std::function<bool()> is_ready = {};     // for /ready; empty: always
   std::shared_ptr<ModelFiles> files = {};  // null: nothing is fetched or removed
   std::shared_ptr<Traces> traces = {};     // null: none are told
+  std::shared_ptr<Audit> audit = {};       // null: there is no audit log
   std::shared_ptr<ApiKeys> keys = {};      // null: there are no keys
   // What the transport counts, for /metrics; null or empty: nothing is told of it.
   std::function<const http::Counters*()> transport = {};

@@ -36,6 +36,9 @@ struct Span {
   std::string finish = {};                // "stop"; empty: there was no end
   std::string error = {};                 // an id; empty: none
   Usage usage = {};
+  // For the audit log (server/audit.h) alone.
+  std::string key = {}, tag = {};  // of the client
+  std::string provider = {}, rule = {};
 };
 
 class Traces {

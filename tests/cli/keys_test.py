@@ -5,7 +5,7 @@ import http.server
 import json
 import os
 import pathlib
-import re
+import signal
 import stat
 import sys
 import tempfile
@@ -158,6 +158,37 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.file.write_text(self.file.read_text() + "nonsense\n")
         server.log_until("the public part has 8 characters")
         self.assertEqual(self.chat(server, second["key"])[0], 200, "a wrong file changes nothing")
+
+    def test_an_audit_log_has_no_content(self):
+        audit = self.home.folder / "audit.jsonl"
+        key = self.key("create", "--models", "tiny,far/*", "--budget", "0.0015")
+        server = serving.close_at_end(self, serving.Server(self.home, "--audit-log", audit))
+        talk = {"messages": [{"role": "user", "content": "CANARY-CONTENT"}], "max_tokens": 4}
+        said = server.json("/v1/chat/completions", talk | {"model": "far/m"}, self.bearer(key["key"]) | {"x-request-id": "mine", "x-wick-tag": "t"})
+        self.assertEqual(server.ask("/v1/chat/completions", talk | {"model": "far/m"}, self.bearer(key["key"]))[0], 429)
+        self.assertEqual(server.ask("/v1/embeddings", {"model": "tiny", "input": "CANARY-CONTENT"}, self.bearer(key["key"]))[0], 200)
+        self.assertEqual(server.ask("/v1/messages", talk | {"model": "tiny"}, self.bearer(key["key"]))[0], 200)
+        audit.rename(audit.with_suffix(".1"))
+        server.run.send_signal(signal.SIGHUP)
+        server.log_until("reloaded")
+        self.assertEqual(self.chat(server, key["key"])[0], 200)
+        server.end()
+        text = audit.with_suffix(".1").read_text()
+        lines = [json.loads(line) for line in text.splitlines()]
+        first, refused, vectors, message = lines
+        self.assertEqual({name: first[name] for name in ("request_id", "operation", "key", "tag", "model", "provider", "rule", "prompt_tokens",
+                                                         "generated_tokens", "finish", "error")},
+                         {"request_id": "mine", "operation": "chat", "key": key["id"], "tag": "t", "model": "far/m", "provider": "far",
+                          "rule": "model name", "prompt_tokens": 1000, "generated_tokens": 100, "finish": "stop", "error": None})
+        self.assertRegex(first["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertEqual((refused["error"], refused["key"]), ("budget_exceeded", key["id"]))
+        self.assertEqual((vectors["operation"], vectors["model"], vectors["error"]), ("embeddings", "tiny", None))
+        self.assertGreater(vectors["prompt_tokens"], 0)
+        self.assertEqual((message["model"], message["provider"]), ("tiny", "local"))
+        self.assertEqual(len(audit.read_text().splitlines()), 1, "the file was opened again")
+        self.assertEqual(stat.S_IMODE(os.stat(audit).st_mode), 0o600)
+        for secret in ("CANARY-CONTENT", key["key"][21:], said["choices"][0]["message"]["content"]):
+            self.assertNotIn(secret, text)
 
     def test_admins_make_and_revoke_over_the_network(self):
         admin, plain = self.key("create", "--admin"), self.key("create")
