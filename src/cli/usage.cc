@@ -19,6 +19,7 @@ struct UsageFlags {
   OptionFlags settings = {};
   int days = 30;
   std::string out = {};
+  route::UsageFilter filter = {};
   bool by_day = false, is_json = false, is_csv = false, has_plot = false;
 };
 
@@ -71,7 +72,7 @@ Result<int> run_usage(const UsageFlags& o) {
   const std::int64_t now = std::time(nullptr);
   UsagePeriod period{.last_day = now / kDaySeconds};
   period.first_day = period.last_day - o.days + 1;
-  WICK_TRY(period.rows, ledger->usage(kDaySeconds * period.first_day, true));
+  WICK_TRY(period.rows, ledger->usage(kDaySeconds * period.first_day, true, o.filter));
   Array budgets, list;
   for (const route::Budget& budget : settings.budgets) {
     if (budget.window == route::BudgetWindow::kRequest) continue;
@@ -105,6 +106,8 @@ Action setup_usage(Flags flags) {
   const auto o = std::make_shared<UsageFlags>();
   o->settings.add_file(flags);
   flags.integer("--days", o->days, {1, 3660}, "days to include");
+  flags.text("--key", o->filter.key, "only requests of the API key with this public part");
+  flags.text("--tag", o->filter.tag, "only requests with this tag");
   flags.toggle("--by-day", o->by_day, "a line for each day");
   flags.toggle("--plot", o->has_plot, "plot the cost of each day (default on a terminal)");
   flags.toggle("--csv", o->is_csv, "print CSV, a line for each day, provider and model");

@@ -192,15 +192,18 @@ class SqliteLedger final : public Ledger {
     return settled_.empty() ? Result<void>{} : write(lock);
   }
 
-  Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day) override {
+  Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,
+                                      const UsageFilter& filter) override {
     WICK_DO(flush());
     const std::lock_guard lock(database_mutex_);
     Statement rows(database_.get(),
                    "SELECT provider, model, CASE WHEN ?2 THEN date(at, 'unixepoch') ELSE '' END d,"
                    " COUNT(*), SUM(failed), SUM(estimated), SUM(prompt), SUM(cached),"
                    " SUM(generated), SUM(cost) FROM entry WHERE at >= ?1 AND state != 0"
+                   " AND (?3 = '' OR key = ?3) AND (?4 = '' OR tag = ?4)"
                    " GROUP BY d, provider, model ORDER BY d, provider, model");
     rows.bind(1, since_unix_s).bind(2, std::int64_t{by_day});
+    rows.bind(3, filter.key).bind(4, filter.tag);
     std::vector<UsageRow> out;
     for (;;) {
       WICK_TRY(const bool has_row, rows.step());

@@ -48,6 +48,10 @@ struct UsageRow {
   Nanos cost = 0;
 };
 
+struct UsageFilter {  // "" = all
+  std::string key = {}, tag = {};
+};
+
 struct BudgetState {
   Nanos used = 0, reserved = 0;
 };
@@ -66,7 +70,8 @@ class Ledger {
   virtual void settle(const Reservation& held, const Settlement& settlement) = 0;
   virtual Result<void> flush() = 0;
 
-  virtual Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day) = 0;
+  virtual Result<std::vector<UsageRow>> usage(std::int64_t since_unix_s, bool by_day,
+                                              const UsageFilter& filter = {}) = 0;
   virtual Result<BudgetState> state(const Budget& budget, std::int64_t unix_s) = 0;
 };
 

@@ -98,6 +98,16 @@ TEST(Ledger, ReservesSettlesAndNeverPassesACap) {
   ASSERT_EQ(usage->size(), 1U);
   EXPECT_EQ(usage->at(0).cost, 10);
   EXPECT_EQ(usage->at(0).prompt_tokens, 3);
+  auto alice = ledger->reserve({.provider = "groq", .key = "alice", .tag = "t"}, {}, 5, kNoon);
+  ASSERT_TRUE(alice);
+  ledger->settle(*alice, {.cost = 4});
+  EXPECT_EQ(ledger->usage(0, false)->size(), 2U);
+  for (const UsageFilter& of_alice : {UsageFilter{.key = "alice"}, UsageFilter{.tag = "t"}}) {
+    const auto rows = ledger->usage(0, false, of_alice);
+    ASSERT_EQ(rows->size(), 1U);
+    EXPECT_EQ(rows->at(0).cost, 4);
+  }
+  EXPECT_TRUE(ledger->usage(0, false, {.key = "bob"})->empty());
 }
 
 TEST(Ledger, ManyThreadsNeverPassACap) {

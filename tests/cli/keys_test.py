@@ -136,6 +136,9 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(self.chat(server, poor)[0], 200, "this machine costs nothing")
         mine = [one for one in self.key("list")["keys"] if one["budgets"]][0]["budgets"][0]
         self.assertEqual((mine["cap_usd"], mine["used_usd"]), ("0.003000", "0.002200"))
+        for words, cost in (([], "0.003300"), (["--key", poor[8:20]], "0.002200"), (["--key", rich[8:20]], "0.001100")):
+            usage = json.loads(self.home.wick("usage", "--json", *words).stdout)["usage"]
+            self.assertEqual([row["cost_usd"] for row in usage if row["provider"] == "far"], [cost], words)
 
     def test_a_key_has_tokens_of_a_minute(self):
         slow = self.key("create", "--tpm", "300")["key"]
