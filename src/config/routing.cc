@@ -127,6 +127,7 @@ constexpr std::int64_t kMaxPerMinute = 1'000'000'000;
 constexpr std::int64_t kMaxParallel = 100'000;
 constexpr double kMaxWeight = 1e6;
 constexpr std::int64_t kMaxCacheMb = 1 << 20;
+constexpr double kLeastSimilarity = 0.8;
 
 Result<route::MemberModel> model_of(const std::string& place, const JsonValue& value,
                                     bool is_free) {
@@ -333,7 +334,13 @@ Result<void> read_cache(const JsonValue& value, RoutingSettings& out) {
   const auto max_mb = static_cast<std::size_t>(table.whole("max_mb", 64, kMaxCacheMb));
   out.cache = {.max_bytes = max_mb << 20U,
                .ttl_ms = 1000 * table.whole("ttl_s", 3600, 30 * kMaxSeconds),
-               .has_sampled = table.truth("sampled").value_or(false)};
+               .has_sampled = table.truth("sampled").value_or(false),
+               .similar_by = table.text("similar_by"),
+               .similarity = table.number("similarity", 0.95, 1)};
+  if (!out.cache.similar_by.empty() && !out.cache.similar_by.starts_with("local/"))
+    table.fail("similar_by", "must be an embedding model of this machine: \"local/NAME\"");
+  if (out.cache.similarity < kLeastSimilarity)
+    table.fail("similarity", "must be at least 0.8");
   return table.end();
 }
 

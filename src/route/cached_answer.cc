@@ -23,6 +23,11 @@ class CachedAnswer final : public Answer {
 
   // Looks the key up; a leader starts the answer.
   Result<void> begin() {
+    if (how_.similar != nullptr) {
+      response_ = how_.similar;
+      wake_->set();
+      return {};
+    }
     ResponseCache::Found found = cache_->look_up(how_.key, clock_->now_ms(), wake_);
     response_ = std::move(found.response);
     is_leader_ = found.is_leader;
@@ -67,8 +72,11 @@ class CachedAnswer final : public Answer {
  private:
   Event replay() {
     Event event = response_->events[n_replayed_++];
-    if (auto* const done = std::get_if<DoneEvent>(&event))
-      done->parameters.push_back({"cache", std::string("hit"), "router"});
+    auto* const done = std::get_if<DoneEvent>(&event);
+    if (done == nullptr) return event;
+    const bool is_similar = how_.similar != nullptr;
+    done->parameters.push_back({"cache", std::string(is_similar ? "similar" : "hit"), "router"});
+    if (is_similar) done->parameters.push_back({"similarity", how_.similarity, "router"});
     return event;
   }
 
@@ -87,7 +95,9 @@ class CachedAnswer final : public Answer {
   void end_making(std::shared_ptr<const CachedResponse> response) {
     is_leader_ = false;
     made_ = {};
+    const bool is_kept = response != nullptr;
     cache_->finish(how_.key, std::move(response), clock_->now_ms());
+    if (is_kept && how_.on_kept) how_.on_kept();
   }
 
   const std::shared_ptr<ResponseCache> cache_;

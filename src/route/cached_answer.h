@@ -16,6 +16,10 @@ struct CachedStart {
   std::function<Result<std::unique_ptr<Answer>>(std::shared_ptr<Wake>)> start = {};
   // Whether a whole answer with this report may be kept.
   std::function<bool(const AnswerReport&)> may_keep = {};
+  std::function<void()> on_kept = {};  // it is in the cache
+  // The answer to a similar question, which is given instead; null: none.
+  std::shared_ptr<const CachedResponse> similar = {};
+  double similarity = 0;
 };
 
 // Calls `how.start` if no answer to the key is known or being made, at once or later in poll(). An

@@ -52,6 +52,14 @@ ResponseCache::Found ResponseCache::look_up(const std::string& key, std::int64_t
   return {.is_leader = true};
 }
 
+std::shared_ptr<const CachedResponse> ResponseCache::peek(const std::string& key,
+                                                          std::int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end() || now_ms >= found->second->until_ms) return nullptr;
+  return found->second->response;
+}
+
 void ResponseCache::finish(const std::string& key, std::shared_ptr<const CachedResponse> response,
                            std::int64_t now_ms) {
   std::vector<std::weak_ptr<Wake>> waiting;

@@ -21,6 +21,9 @@ struct CacheOptions {
   std::size_t max_bytes = 0;  // 0 = no cache
   std::int64_t ttl_ms = 3'600'000;
   bool has_sampled = false;  // also answers to requests that are not repeatable
+  // "local/MODEL", whose embeddings find answers to similar questions (similar_answers.h); "" = off.
+  std::string similar_by = {};
+  double similarity = 0.95;  // at least, of two questions
 };
 
 struct CachedResponse {
@@ -47,6 +50,8 @@ class ResponseCache {
   const CacheOptions& options() const noexcept { return options_; }
 
   Found look_up(const std::string& key, std::int64_t now_ms, const std::shared_ptr<Wake>& wake);
+  // The answer, if it is there.
+  std::shared_ptr<const CachedResponse> peek(const std::string& key, std::int64_t now_ms);
   // The end of a leader's answer; null if it may not be kept.
   void finish(const std::string& key, std::shared_ptr<const CachedResponse> response,
               std::int64_t now_ms);

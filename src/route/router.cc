@@ -1,15 +1,20 @@
 #include "route/router.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "base/log.h"
 #include "base/strings.h"
 #include "route/cached_answer.h"
 #include "route/request_key.h"
 #include "route/routed_answer.h"
+#include "route/similar_answers.h"
 
 namespace wick::route {
 
 namespace {
+
+constexpr std::size_t kSimilarShare = 4;  // embeddings have a quarter of the cache's bytes besides
 
 Decision decision_of(Core& core, const Request& request) {
   Facts facts = facts_of(request);
@@ -22,6 +27,10 @@ class RuledRouter final : public Router {
   explicit RuledRouter(RouterOptions options) : core_(std::make_shared<Core>(std::move(options))) {
     const CacheOptions& cache = core_->options.cache;
     if (cache.max_bytes > 0) cache_ = std::make_shared<ResponseCache>(cache);
+    if (cache_ != nullptr && !cache.similar_by.empty()) {
+      similar_ = std::make_shared<SimilarAnswers>(cache.max_bytes / kSimilarShare,
+                                                  cache.similarity);
+    }
   }
 
   std::string_view name() const noexcept override { return "router"; }
@@ -42,6 +51,7 @@ class RuledRouter final : public Router {
           core->options.members.begin(), core->options.members.end(),
           [&](const Member& one) { return one.name == report.provider && !one.is_local; });
     };
+    if (similar_ != nullptr) look_for_similar(request, how);
     return start_cached(cache_, core_->options.clock, std::move(how), std::move(wake));
   }
 
@@ -188,6 +198,35 @@ class RuledRouter final : public Router {
     return {};
   }
 
+  // Sets `how.similar`, or how.on_kept, so that later questions find this one's answer.
+  void look_for_similar(const Request& request, CachedStart& how) {
+    const std::int64_t now_ms = core_->options.clock->now_ms();
+    if (cache_->peek(how.key, now_ms) != nullptr) return;
+    const std::optional<Question> question = question_of(request);
+    if (!question) return;
+    const auto [provider, model] = member_of(core_->options.cache.similar_by);
+    if (provider == nullptr) return;
+    const auto embedded = provider->embed(model, std::span(&question->text, 1),
+                                          {.tenant = request.generation.tenant});
+    if (!embedded || embedded->empty()) {
+      if (!has_warned_.exchange(true)) {
+        log_message(LogLevel::kWarning,
+                    cat("no answers to similar questions: ",
+                        embedded ? "there is no embedding" : to_string(embedded.error())));
+      }
+      return;
+    }
+    const std::vector<float>& vector = embedded->front().values;
+    if (const auto found = similar_->find(question->context, vector)) {
+      how.similar = cache_->peek(found->key, now_ms);
+      how.similarity = found->similarity;
+      if (how.similar != nullptr) return;
+    }
+    how.on_kept = [similar = similar_, context = question->context, vector, key = how.key] {
+      similar->add(context, vector, key);
+    };
+  }
+
   template <class Do>
   auto with(const std::string& model, std::string_view what, const Do& act) const
       -> decltype(act(std::declval<Provider&>(), model)) {
@@ -211,7 +250,9 @@ class RuledRouter final : public Router {
   }
 
   const std::shared_ptr<Core> core_;
-  std::shared_ptr<ResponseCache> cache_ = {};  // null: off
+  std::shared_ptr<ResponseCache> cache_ = {};     // null: off
+  std::shared_ptr<SimilarAnswers> similar_ = {};  // null: off
+  std::atomic<bool> has_warned_ = false;
 };
 
 }  // namespace

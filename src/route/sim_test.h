@@ -37,7 +37,7 @@ class VirtualClock final : public RouteClock {
   std::multimap<std::int64_t, std::weak_ptr<Wake>> timers_;
 };
 
-class SimProvider final : public Provider {
+class SimProvider : public Provider {
  public:
   explicit SimProvider(std::shared_ptr<VirtualClock> clock) : clock_(std::move(clock)) {}
 
