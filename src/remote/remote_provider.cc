@@ -21,10 +21,16 @@ class RemoteProvider final : public Provider {
 
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override {
-    Request named = request;
-    WICK_TRY(named.model, model_of(request.model));
-    WICK_TRY(Call call, dialect().chat(*endpoint_, named));
-    AnswerSetup setup{.endpoint = endpoint_, .model = named.model, .request = to_send(call)};
+    WICK_TRY(std::string model, model_of(request.model));
+    Request named;  // a copy of the prompt only where the name is another
+    if (model != request.model) {
+      named = request;
+      named.model = model;
+    }
+    WICK_TRY(const Call call,
+             dialect().chat(*endpoint_, model != request.model ? named : request));
+    AnswerSetup setup{
+        .endpoint = endpoint_, .model = std::move(model), .request = to_send(call)};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
     sent.first_ms = endpoint_->first_token_ms;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kSimilarShare = 4;  // embeddings have a quarter of the cache's bytes besides
 
 Decision decision_of(Core& core, const Request& request) {
-  Facts facts = facts_of(request);
+  Facts facts = facts_of(request, read_text(core.options.rules));
   if (facts.model.empty()) facts.model = core.options.default_model;
   return decide(core.options.rules, core.options.members, facts, core.measured());
 }

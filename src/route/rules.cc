@@ -24,10 +24,11 @@ std::size_t bytes_of(const Generation& generation) {
   return n;
 }
 
-void add_message(const Message& message, Facts& facts, std::size_t& n_bytes) {
+void add_message(const Message& message, bool has_text, Facts& facts, std::size_t& n_bytes) {
   for (const Part& part : message.content.parts) {
     const auto add = [&](const std::string& text) {
       n_bytes += text.size();
+      if (!has_text) return;
       facts.text += ascii_lower(text);
       facts.text += '\n';
     };
@@ -207,7 +208,12 @@ void sort(std::vector<Candidate>& candidates, std::span<const Member> members, S
 
 }  // namespace
 
-Facts facts_of(const Request& request) {
+bool read_text(std::span<const Rule> rules) noexcept {
+  return std::any_of(rules.begin(), rules.end(),
+                     [](const Rule& rule) { return !rule.when.contains.empty(); });
+}
+
+Facts facts_of(const Request& request, bool has_text) {
   Facts facts{.model = request.model};
   const Generation& generation = request.generation;
   std::size_t n_bytes = bytes_of(generation);
@@ -215,10 +221,10 @@ Facts facts_of(const Request& request) {
   if (const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt)) {
     n_messages = static_cast<std::int64_t>(messages->size());
     for (const Message& message : *messages)
-      add_message(message, facts, n_bytes);
+      add_message(message, has_text, facts, n_bytes);
   } else if (const auto* const text = std::get_if<std::string>(&request.prompt)) {
     n_bytes += text->size();
-    facts.text = ascii_lower(*text);
+    if (has_text) facts.text = ascii_lower(*text);
   } else {
     n_bytes += std::get<std::vector<TokenId>>(request.prompt).size() * kBytesPerToken;
   }

@@ -74,7 +74,9 @@ struct Facts {
   std::string text = {};  // in lower case, for `contains`
 };
 
-Facts facts_of(const Request& request);
+// Without `has_text` the prompt's text is not copied; no rule with `contains` may be asked then.
+Facts facts_of(const Request& request, bool has_text = true);
+bool read_text(std::span<const Rule> rules) noexcept;  // whether one of them has `contains`
 bool holds(const When& when, const Facts& facts);
 // "gpt-*" of "gpt-4o"; '*' is any text.
 bool matches(std::string_view pattern, std::string_view text);
