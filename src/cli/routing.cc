@@ -40,6 +40,18 @@ class LazyLocal final : public Provider {
     return model->embed("", texts, options);
   }
 
+  Result<std::vector<TokenId>> tokenize(const std::string& name, std::string_view text) override {
+    WICK_TRY(const std::shared_ptr<Provider> model, open(name));
+    return model->tokenize("", text);
+  }
+
+  Result<std::vector<TokenId>> prompt_tokens(const Request& request) override {
+    WICK_TRY(const std::shared_ptr<Provider> model, open(request.model));
+    Request named = request;
+    named.model.clear();
+    return model->prompt_tokens(named);
+  }
+
  private:
   Result<std::shared_ptr<Provider>> open(std::string name) {
     if (name.empty()) {

@@ -277,7 +277,8 @@ Result<route::Rule> alias_of(const std::string& name, const JsonValue& value) {
   route::Rule rule{.name = cat("alias ", name), .alias = name};
   Object fields;
   if (value.object() == nullptr) fields["to"] = value;
-  Table table(cat("[alias] ", printable(name)), value.object() == nullptr ? JsonValue(fields) : value);
+  Table table(cat("[alias] ", printable(name)),
+              value.object() == nullptr ? JsonValue(fields) : value);
   rule.to = table.texts("to");
   rule.continues = table.truth("continue").value_or(false);
   read_strategy(table, rule);
@@ -339,8 +340,7 @@ Result<void> read_cache(const JsonValue& value, RoutingSettings& out) {
                .similarity = table.number("similarity", 0.95, 1)};
   if (!out.cache.similar_by.empty() && !out.cache.similar_by.starts_with("local/"))
     table.fail("similar_by", "must be an embedding model of this machine: \"local/NAME\"");
-  if (out.cache.similarity < kLeastSimilarity)
-    table.fail("similarity", "must be at least 0.8");
+  if (out.cache.similarity < kLeastSimilarity) table.fail("similarity", "must be at least 0.8");
   return table.end();
 }
 

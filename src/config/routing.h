@@ -1,5 +1,5 @@
-// [[provider]], [[route]], [alias], [budget] and [response_cache] of the config files, checked. Keys of APIs
-// are not read here, so that a command without network needs none.
+// [[provider]], [[route]], [alias], [budget] and [response_cache] of the config files, checked.
+// Keys of APIs are not read here, so that a command without network needs none.
 //
 //   [[provider]]
 //   name = "openai"            # and kind, unless it is the name of a kind

@@ -25,25 +25,18 @@ struct TensorOf {
 
 // A file before it is written; as it is, it is a Llama of one layer that loads.
 struct Sketch {
-  std::map<std::string, Value> keys = {{"general.architecture", "llama"},
-                                       {"llama.block_count", 1},
-                                       {"llama.context_length", 64},
-                                       {"llama.embedding_length", 8},
-                                       {"llama.feed_forward_length", 16},
-                                       {"llama.attention.head_count", 2},
-                                       {"llama.attention.head_count_kv", 1},
-                                       {"llama.attention.layer_norm_rms_epsilon", 1e-5}};
-  std::map<std::string, TensorOf> tensors = {{"token_embd.weight", {{4, 8}}},
-                                             {"output_norm.weight", {{8}}},
-                                             {"blk.0.attn_norm.weight", {{8}}},
-                                             {"blk.0.ffn_norm.weight", {{8}}},
-                                             {"blk.0.attn_q.weight", {{8, 8}}},
-                                             {"blk.0.attn_k.weight", {{4, 8}}},
-                                             {"blk.0.attn_v.weight", {{4, 8}}},
-                                             {"blk.0.attn_output.weight", {{8, 8}}},
-                                             {"blk.0.ffn_gate.weight", {{16, 8}}},
-                                             {"blk.0.ffn_up.weight", {{16, 8}}},
-                                             {"blk.0.ffn_down.weight", {{8, 16}}}};
+  std::map<std::string, Value> keys = {
+      {"general.architecture", "llama"},    {"llama.block_count", 1},
+      {"llama.context_length", 64},         {"llama.embedding_length", 8},
+      {"llama.feed_forward_length", 16},    {"llama.attention.head_count", 2},
+      {"llama.attention.head_count_kv", 1}, {"llama.attention.layer_norm_rms_epsilon", 1e-5}};
+  std::map<std::string, TensorOf> tensors = {
+      {"token_embd.weight", {{4, 8}}},      {"output_norm.weight", {{8}}},
+      {"blk.0.attn_norm.weight", {{8}}},    {"blk.0.ffn_norm.weight", {{8}}},
+      {"blk.0.attn_q.weight", {{8, 8}}},    {"blk.0.attn_k.weight", {{4, 8}}},
+      {"blk.0.attn_v.weight", {{4, 8}}},    {"blk.0.attn_output.weight", {{8, 8}}},
+      {"blk.0.ffn_gate.weight", {{16, 8}}}, {"blk.0.ffn_up.weight", {{16, 8}}},
+      {"blk.0.ffn_down.weight", {{8, 16}}}};
 
   void be(const std::string& arch) {
     std::map<std::string, Value> renamed;
@@ -214,6 +207,7 @@ const Broken kBroken[] = {
      },
      {"'llama.attention.sliding_window_pattern'", "3", "1 of them"}},
 };
+
 // clang-format on
 
 Error error_of(const fs::path& path) {

@@ -48,8 +48,11 @@ F real(const char* name) {
 
 }  // namespace
 
-extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints,
-                           addrinfo** out) {
+// Exported, so that libcurl finds these before the C library's.
+extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* node,
+                                                                  const char* service,
+                                                                  const addrinfo* hints,
+                                                                  addrinfo** out) {
   static const auto kReal = real<GetAddrInfo>("getaddrinfo");
   Net& one = net();
   const std::lock_guard lock(one.mutex);
@@ -69,7 +72,8 @@ extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo
   return *out == nullptr ? EAI_NONAME : 0;
 }
 
-extern "C" int connect(int fd, const sockaddr* to, socklen_t size) {
+extern "C" __attribute__((visibility("default"))) int connect(int fd, const sockaddr* to,
+                                                              socklen_t size) {
   static const auto kReal = real<Connect>("connect");
   Net& one = net();
   {
@@ -151,34 +155,130 @@ int escapes(const Case& one) {
 }
 
 // This machine, private networks and the clouds' metadata, in the spellings that programs read.
-const std::vector<std::string> kLiterals = {
-    "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0x0.0x0.0x1", "0x7f.1",
-    "017700000001", "0177.0.0.1", "0177.0.0.01", "127.127.127.127", "127.255.255.254", "0.0.0.0",
-    "0", "0x0", "00", "localhost", "LOCALHOST", "localhost.", "[::1]", "[0:0:0:0:0:0:0:1]",
-    "[0000:0000:0000:0000:0000:0000:0000:0001]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
-    "[0:0:0:0:0:ffff:7f00:1]", "[::127.0.0.1]", "[::7f00:1]", "[64:ff9b::127.0.0.1]",
-    "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2002:7f00:0001::1]",
-    "10.0.0.1", "10.255.255.255", "167772161", "0x0a000001", "012.0.0.1", "10.1", "172.16.0.1",
-    "172.31.255.255", "0xac100001", "2886729729", "192.168.0.1", "192.168.1", "3232235521",
-    "0xc0a80001", "0300.0250.0.1", "100.64.0.1", "100.127.255.255", "[::ffff:10.0.0.1]",
-    "[::ffff:a00:1]", "[::ffff:192.168.0.1]", "[64:ff9b::10.0.0.1]", "[64:ff9b::c0a8:1]",
-    "[2002:a00:1::]", "[2002:c0a8:1::]", "[fc00::1]", "[fd00::1]", "[fd00:ec2::254]", "[fdff::1]",
-    "169.254.169.254", "169.254.1", "2852039166", "0xa9fea9fe", "0xa9.0xfe.0xa9.0xfe",
-    "025177524776", "0251.0376.0251.0376", "169.254.170.2", "169.254.0.1",
-    "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[64:ff9b::169.254.169.254]",
-    "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]", "[fe80::1]", "[fe80::a9fe:a9fe]", "[febf::1]",
-    "[fec0::1]", "[ff02::1]", "[ff05::1:3]", "224.0.0.1", "239.255.255.250", "255.255.255.255",
-    "240.0.0.1", "192.0.0.192", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1",
-    "[100::1]", "[2001::1]", "[2001:2::1]", "[2001:10::1]", "[2001:db8::1]", "[3fff::1]",
-    "[5f00::1]"};
+const std::vector<std::string> kLiterals = {"127.0.0.1",
+                                            "127.1",
+                                            "127.0.1",
+                                            "2130706433",
+                                            "0x7f000001",
+                                            "0x7f.0x0.0x0.0x1",
+                                            "0x7f.1",
+                                            "017700000001",
+                                            "0177.0.0.1",
+                                            "0177.0.0.01",
+                                            "127.127.127.127",
+                                            "127.255.255.254",
+                                            "0.0.0.0",
+                                            "0",
+                                            "0x0",
+                                            "00",
+                                            "localhost",
+                                            "LOCALHOST",
+                                            "localhost.",
+                                            "[::1]",
+                                            "[0:0:0:0:0:0:0:1]",
+                                            "[0000:0000:0000:0000:0000:0000:0000:0001]",
+                                            "[::]",
+                                            "[::ffff:127.0.0.1]",
+                                            "[::ffff:7f00:1]",
+                                            "[0:0:0:0:0:ffff:7f00:1]",
+                                            "[::127.0.0.1]",
+                                            "[::7f00:1]",
+                                            "[64:ff9b::127.0.0.1]",
+                                            "[64:ff9b::7f00:1]",
+                                            "[64:ff9b:1::7f00:1]",
+                                            "[2002:7f00:1::]",
+                                            "[2002:7f00:0001::1]",
+                                            "10.0.0.1",
+                                            "10.255.255.255",
+                                            "167772161",
+                                            "0x0a000001",
+                                            "012.0.0.1",
+                                            "10.1",
+                                            "172.16.0.1",
+                                            "172.31.255.255",
+                                            "0xac100001",
+                                            "2886729729",
+                                            "192.168.0.1",
+                                            "192.168.1",
+                                            "3232235521",
+                                            "0xc0a80001",
+                                            "0300.0250.0.1",
+                                            "100.64.0.1",
+                                            "100.127.255.255",
+                                            "[::ffff:10.0.0.1]",
+                                            "[::ffff:a00:1]",
+                                            "[::ffff:192.168.0.1]",
+                                            "[64:ff9b::10.0.0.1]",
+                                            "[64:ff9b::c0a8:1]",
+                                            "[2002:a00:1::]",
+                                            "[2002:c0a8:1::]",
+                                            "[fc00::1]",
+                                            "[fd00::1]",
+                                            "[fd00:ec2::254]",
+                                            "[fdff::1]",
+                                            "169.254.169.254",
+                                            "169.254.1",
+                                            "2852039166",
+                                            "0xa9fea9fe",
+                                            "0xa9.0xfe.0xa9.0xfe",
+                                            "025177524776",
+                                            "0251.0376.0251.0376",
+                                            "169.254.170.2",
+                                            "169.254.0.1",
+                                            "[::ffff:169.254.169.254]",
+                                            "[::ffff:a9fe:a9fe]",
+                                            "[64:ff9b::169.254.169.254]",
+                                            "[64:ff9b::a9fe:a9fe]",
+                                            "[2002:a9fe:a9fe::]",
+                                            "[fe80::1]",
+                                            "[fe80::a9fe:a9fe]",
+                                            "[febf::1]",
+                                            "[fec0::1]",
+                                            "[ff02::1]",
+                                            "[ff05::1:3]",
+                                            "224.0.0.1",
+                                            "239.255.255.250",
+                                            "255.255.255.255",
+                                            "240.0.0.1",
+                                            "192.0.0.192",
+                                            "192.0.2.1",
+                                            "198.18.0.1",
+                                            "198.51.100.1",
+                                            "203.0.113.1",
+                                            "[100::1]",
+                                            "[2001::1]",
+                                            "[2001:2::1]",
+                                            "[2001:10::1]",
+                                            "[2001:db8::1]",
+                                            "[3fff::1]",
+                                            "[5f00::1]"};
 
 // Addresses that names may be given.
-const std::vector<std::string> kAddresses = {
-    "127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::",
-    "10.1.2.3", "172.20.0.1", "192.168.178.1", "100.100.100.200", "fd00:ec2::254", "fc00::1",
-    "::ffff:10.0.0.1", "64:ff9b::a00:1", "169.254.169.254", "::ffff:169.254.169.254",
-    "64:ff9b::a9fe:a9fe", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "240.0.0.1",
-    "198.18.0.1", "2001:db8::1"};
+const std::vector<std::string> kAddresses = {"127.0.0.1",
+                                             "127.8.8.8",
+                                             "::1",
+                                             "::ffff:127.0.0.1",
+                                             "64:ff9b::7f00:1",
+                                             "2002:7f00:1::",
+                                             "10.1.2.3",
+                                             "172.20.0.1",
+                                             "192.168.178.1",
+                                             "100.100.100.200",
+                                             "fd00:ec2::254",
+                                             "fc00::1",
+                                             "::ffff:10.0.0.1",
+                                             "64:ff9b::a00:1",
+                                             "169.254.169.254",
+                                             "::ffff:169.254.169.254",
+                                             "64:ff9b::a9fe:a9fe",
+                                             "fe80::1",
+                                             "0.0.0.0",
+                                             "::",
+                                             "224.0.0.1",
+                                             "255.255.255.255",
+                                             "240.0.0.1",
+                                             "198.18.0.1",
+                                             "2001:db8::1"};
 constexpr const char* kFar = "8.8.8.8";
 
 std::vector<Case> cases() {
@@ -227,8 +327,10 @@ TEST(HostileAddresses, RedirectsAreNotFollowedAndProxiesNotAsked) {
        {"301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent", "300 Many"}) {
     for (const std::string& target : {inside.url("/x"), std::string("http://169.254.169.254/"),
                                       std::string("file:///etc/passwd"), std::string("//[::1]/")}) {
-      test::ScriptedUpstream outside({{.bytes = {test::http_head(
-          status, "text/plain", cat("Location: ", target, "\r\nRefresh: 0; url=", target, "\r\n"))}}});
+      test::ScriptedUpstream outside(
+          {{.bytes = {test::http_head(
+                status, "text/plain",
+                cat("Location: ", target, "\r\nRefresh: 0; url=", target, "\r\n"))}}});
       const auto ended = ask(outside.url("/v1"), AddressKind::kLoopback);
       EXPECT_EQ(ended->status, std::atoi(status)) << target;
       EXPECT_EQ(ended->text, "");

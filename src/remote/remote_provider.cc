@@ -27,10 +27,8 @@ class RemoteProvider final : public Provider {
       named = request;
       named.model = model;
     }
-    WICK_TRY(const Call call,
-             dialect().chat(*endpoint_, model != request.model ? named : request));
-    AnswerSetup setup{
-        .endpoint = endpoint_, .model = std::move(model), .request = to_send(call)};
+    WICK_TRY(const Call call, dialect().chat(*endpoint_, model != request.model ? named : request));
+    AnswerSetup setup{.endpoint = endpoint_, .model = std::move(model), .request = to_send(call)};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
     sent.first_ms = endpoint_->first_token_ms;

@@ -14,8 +14,11 @@ Result<Request> continuation_of(Provider& provider, const Request& request,
                                 const std::string& model, const std::string& text) {
   Request next = request;
   next.model = model;
-  next.generation.thinking = false;  // the answer has begun
+  const bool is_chat = std::holds_alternative<std::vector<Message>>(request.prompt);
+  if (is_chat) next.generation.thinking = false;  // the answer has begun
   WICK_TRY(std::vector<TokenId> prompt, provider.prompt_tokens(next));
+  next.generation.thinking = std::nullopt;  // these two are the template's
+  next.generation.template_variables = {};
   WICK_TRY(const std::vector<TokenId> said, provider.tokenize(model, text));
   prompt.insert(prompt.end(), said.begin(), said.end());
   next.prompt = std::move(prompt);

@@ -21,7 +21,8 @@ struct CacheOptions {
   std::size_t max_bytes = 0;  // 0 = no cache
   std::int64_t ttl_ms = 3'600'000;
   bool has_sampled = false;  // also answers to requests that are not repeatable
-  // "local/MODEL", whose embeddings find answers to similar questions (similar_answers.h); "" = off.
+  // "local/MODEL", whose embeddings find answers to similar questions (similar_answers.h); "" =
+  // off.
   std::string similar_by = {};
   double similarity = 0.95;  // at least, of two questions
 };

@@ -272,9 +272,9 @@ TEST_F(Routed, WhatBreaksOffGoesOnHereWhereTheRuleSaysSo) {
   EXPECT_EQ(std::get<std::vector<TokenId>>(local->last.prompt),
             (std::vector<TokenId>{1, 2, 'c', 'l', 'o'}));
   const auto& parameters = whole.completion.parameters;
-  const auto from = std::find_if(parameters.begin(), parameters.end(), [](const EffectiveParameter& one) {
-    return one.key == "continued_from";
-  });
+  const auto from =
+      std::find_if(parameters.begin(), parameters.end(),
+                   [](const EffectiveParameter& one) { return one.key == "continued_from"; });
   ASSERT_NE(from, parameters.end());
   EXPECT_EQ(std::get<std::string>(from->value), "cloud/big");
   EXPECT_GT(options.ledger->state(options.budgets[0], clock->unix_s())->used, 0) << "what was said";

@@ -28,8 +28,8 @@ class RuledRouter final : public Router {
     const CacheOptions& cache = core_->options.cache;
     if (cache.max_bytes > 0) cache_ = std::make_shared<ResponseCache>(cache);
     if (cache_ != nullptr && !cache.similar_by.empty()) {
-      similar_ = std::make_shared<SimilarAnswers>(cache.max_bytes / kSimilarShare,
-                                                  cache.similarity);
+      similar_ =
+          std::make_shared<SimilarAnswers>(cache.max_bytes / kSimilarShare, cache.similarity);
     }
   }
 

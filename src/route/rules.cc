@@ -51,10 +51,7 @@ struct Choice {  // a rule's, or that of a model's name
 };
 
 Choice choice_of(const Rule& rule) {
-  return {.rule = rule.name,
-          .to = rule.to,
-          .strategy = rule.strategy,
-          .continues = rule.continues};
+  return {.rule = rule.name, .to = rule.to, .strategy = rule.strategy, .continues = rule.continues};
 }
 
 const Member* find_member(std::span<const Member> members, std::string_view name) {

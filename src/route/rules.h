@@ -105,8 +105,8 @@ struct Measured {
   std::function<std::uint64_t()> random = {};
 };
 
-// A model is "auto" or "" (the rules), an alias, "NAME/model" (a member's), "remote/model" (of any member
-// that is not local), or a name that members list; any other is the local member's.
+// A model is "auto" or "" (the rules), an alias, "NAME/model" (a member's), "remote/model" (of any
+// member that is not local), or a name that members list; any other is the local member's.
 Decision decide(std::span<const Rule> rules, std::span<const Member> members, const Facts& facts,
                 const Measured& measured);
 

@@ -34,9 +34,8 @@ std::optional<Question> question_of(const Request& request) {
       generation.response_format.type != "text" || generation.logprobs || generation.logits)
     return std::nullopt;
   const Message& last = messages->back();
-  const auto* const text = last.content.parts.size() == 1
-                               ? std::get_if<TextPart>(&last.content.parts.front())
-                               : nullptr;
+  const auto* const text =
+      last.content.parts.size() == 1 ? std::get_if<TextPart>(&last.content.parts.front()) : nullptr;
   if (last.role != "user" || text == nullptr || text->text.empty()) return std::nullopt;
   Question question{.text = text->text};
   Request context = request;

@@ -280,8 +280,7 @@ http::Reply answer(const SharedContext& context, const ParsedRequest& parsed,
                    std::unique_ptr<Dialect> dialect, const std::shared_ptr<Wake>& wake) {
   http::Response head;
   add_ignored(parsed, head);
-  Span span =
-      begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
+  Span span = begin_span(*context, parsed, parsed.api == kCompletions ? "text_completion" : "chat");
   auto started = start_answers(*context, parsed, wake);
   if (!started) {
     span.error = started.error().id;

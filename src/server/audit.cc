@@ -39,8 +39,8 @@ Result<int> open_file(const std::string& path) {
   if (fd >= 0) return fd;
   return Error{.code = ErrorCode::kIo,
                .id = "no_audit_log",
-               .message = cat("the audit log ", printable(path), " cannot be opened: ",
-                              std::strerror(errno))};
+               .message = cat("the audit log ", printable(path),
+                              " cannot be opened: ", std::strerror(errno))};
 }
 
 }  // namespace

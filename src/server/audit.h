@@ -27,7 +27,8 @@ class Audit {
   Audit& operator=(const Audit&) = delete;
 
   void add(const Span& span);
-  // Opens the path again, after another program has renamed the file. On failure the old file stays.
+  // Opens the path again, after another program has renamed the file. On failure the old file
+  // stays.
   Result<void> reopen();
 
   std::uint64_t dropped() const;  // lines that the disk did not take

@@ -79,7 +79,7 @@ class Providers(unittest.TestCase):
 
     def run_wick(self, *arguments, status=0):
         done = self.home.wick(*arguments)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
+        self.assertEqual(done.returncode, status, (done.stdout + done.stderr).decode())
         self.assertNotIn(KEY.encode(), done.stdout + done.stderr)
         return done.stdout.decode(), done.stderr.decode()
 
@@ -162,7 +162,8 @@ class Providers(unittest.TestCase):
 
     def test_what_breaks_off_goes_on_here(self):
         Upstream.breaks_off = True
-        self.configure(**{"tokens_over = 3000 }": "tokens_over = 0 }\ncontinue = true"})
+        both = f'["openai/gpt-4o-mini", "local/{self.home.model}"]'
+        self.configure(**{"tokens_over = 3000 }": "tokens_over = 0 }\ncontinue = true", '["openai/gpt-4o-mini"]': both})
         said = json.loads(self.run_wick("run", "auto", "a", "-n", "8", "--temp", "0", "--json")[0])
         self.assertTrue(said["text"].startswith("from") and len(said["text"]) > 4, said)
         self.assertEqual(said["parameters"]["continued_from"]["value"], "openai/gpt-4o-mini")
@@ -203,7 +204,7 @@ twin-only = "twin/gpt-4o-mini"
         finally:
             server.run.terminate()
             server.run.communicate(timeout=30)
-        for more, words in (('[alias]\nopenai = "twin/x"\n', "has the name of a provider"), ('[alias]\na = "nobody/x"\n', "which there is not"),
+        for more, words in (('[alias]\nopenai = "openai/x"\n', "has the name of a provider"), ('[alias]\na = "nobody/x"\n', "which there is not"),
                             ('[alias]\na = []\n', "is missing"), ('[alias]\n"a/b" = "openai/x"\n', "must be a name without '/'")):
             self.configure("\n" + more)
             self.assertIn(words, self.run_wick("run", "auto", "a", status=2)[1])
@@ -227,7 +228,7 @@ twin-only = "twin/gpt-4o-mini"
         finally:
             server.run.terminate()
             out, log = server.run.communicate(timeout=30)
-        self.assertGreater(len(Upstream.asked), 20)
+        self.assertGreater(len(Upstream.asked), 15, "until the circuit breaker opens")
         self.assertTrue(all(headers["Authorization"] == f"Bearer {KEY}" for _, headers, _ in Upstream.asked))
         ledger = b"".join(path.read_bytes() for path in pathlib.Path(self.folder.name).rglob("usage.db*"))
         self.assertIn(b"gpt-4o-mini", ledger)
