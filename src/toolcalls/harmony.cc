@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "toolcalls/limits.h"
+
 namespace wick {
 
 namespace {
@@ -62,7 +64,7 @@ void HarmonySplit::push_header(char c, std::vector<ToolPiece>& out) {
   held_ += c;
   if (held_.ends_with(kMessage)) {
     begin_body();
-  } else if (held_.size() > kMaxHeader || !may_be_header(held_)) {
+  } else if (held_.size() > kMaxHarmonyHeader || !may_be_header(held_)) {
     is_in_header_ = false;
     kind_ = Kind::kText;
     tell(kind_, held_, out);

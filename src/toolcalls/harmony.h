@@ -28,8 +28,6 @@ inline constexpr std::string_view kHarmonyTokens[] = {"<|start|>", "<|channel|>"
 
 class HarmonySplit {
  public:
-  static constexpr std::size_t kMaxHeader = 1024;  // a longer one is text
-
   explicit HarmonySplit(std::vector<std::string> tools) : tools_(std::move(tools)) {}
 
   // Both append to `out`; neighbors of a kind are joined.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "toolcalls/limits.h"
 
 namespace wick {
 namespace {
@@ -83,7 +84,7 @@ TEST(HostileHarmony, AHeaderHasALimit) {
   HarmonySplit parts({});
   std::vector<ToolPiece> out;
   parts.push(cat("<|channel|>", std::string(5000, 'x')), out);
-  EXPECT_LE(parts.held(), HarmonySplit::kMaxHeader);
+  EXPECT_LE(parts.held(), kMaxHarmonyHeader);
   parts.finish(out);
   ASSERT_EQ(out.size(), 1U);
   EXPECT_EQ(out[0].text.size(), 5011U);

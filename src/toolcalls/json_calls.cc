@@ -1,12 +1,10 @@
 // Calls whose arguments are a JSON object, which is passed on verbatim as it arrives.
 #include "base/strings.h"
 #include "toolcalls/call_reader.h"
+#include "toolcalls/limits.h"
 
 namespace wick {
 namespace {
-
-constexpr std::size_t kMaxHeader = 64 << 10;  // bytes of a JSON call before its arguments
-constexpr std::size_t kMaxNamedHeader = 4096;
 
 // Finds the end of a JSON string, object or array.
 class JsonExtent {
@@ -34,7 +32,7 @@ class JsonExtent {
 };
 
 // {"name": "f", "arguments": {…}} or {"f": {…}}. What comes before the name is kept
-// (kMaxHeader bytes).
+// (kMaxJsonHeader bytes).
 class JsonCall final : public CallReader {
  public:
   // `is_keyed`: the object's one key is the name.
@@ -47,7 +45,7 @@ class JsonCall final : public CallReader {
     if (is_over() && name_.empty()) fail();
     if (is_over() && !has_arguments_) arguments_ = "{}";
     is_named_ = is_over() || has_arguments_;
-    if (!is_streamed_ && value_.size() + arguments_.size() > kMaxHeader) fail();
+    if (!is_streamed_ && value_.size() + arguments_.size() > kMaxJsonHeader) fail();
   }
 
  private:

@@ -2,13 +2,11 @@
 #include "base/strings.h"
 #include "chat/python_text.h"
 #include "toolcalls/call_reader.h"
+#include "toolcalls/limits.h"
 #include "toolcalls/python_literal.h"
 
 namespace wick {
 namespace {
-
-constexpr std::size_t kMaxName = 1024;  // bytes of a tool's or parameter's name, or of a word
-constexpr std::size_t kMaxDepth = 64;   // of Gemma's values
 
 // Python's syntax: weather(city="Rome", days=[1, 2], brief=True)        LFM2, Llama 4
 class PythonCall final : public CallReader {
@@ -46,7 +44,7 @@ class PythonCall final : public CallReader {
   }
 
   void push_name(char c) {
-    if (is_name_byte(c) && name_.size() < kMaxName) {
+    if (is_name_byte(c) && name_.size() < kMaxCalledName) {
       name_ += c;
     } else if (c == '(' && !name_.empty()) {
       arguments_ = "{";
@@ -59,7 +57,7 @@ class PythonCall final : public CallReader {
   // The call is certain with the name of an argument: arguments without names are no call.
   void push_key(char c) {
     if (is_call_space(c)) return;
-    if (is_name_byte(c) && key_.size() < kMaxName) {
+    if (is_name_byte(c) && key_.size() < kMaxCalledName) {
       key_ += c;
       at_ = At::kKey;
     } else if (c == '=' && !key_.empty()) {
@@ -127,7 +125,7 @@ class GemmaCall final : public CallReader {
 
   void hold(char c) {
     held_ += c;
-    if (held_.size() > kMaxName) fail();
+    if (held_.size() > kMaxCalledName) fail();
   }
 
   void end_mark(At next) {
@@ -154,7 +152,7 @@ class GemmaCall final : public CallReader {
     arguments_ += c;
     is_first_ = true;
     at_ = c == '{' ? At::kKey : At::kValue;
-    if (open_.size() > kMaxDepth) fail();
+    if (open_.size() > kMaxLiteralDepth) fail();
   }
 
   // The call is certain with the name of an argument: what is no object is no call.

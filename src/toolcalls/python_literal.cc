@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "chat/json_value.h"
 #include "chat/python_text.h"
+#include "toolcalls/limits.h"
 #include "toolcalls/tool_format.h"
 
 namespace wick {
@@ -115,7 +116,7 @@ bool PythonLiteral::end_word(std::string& json) {
 }
 
 bool PythonLiteral::open(char c, std::string& json) {
-  if (open_.size() >= kMaxDepth) return fail();
+  if (open_.size() >= kMaxLiteralDepth) return fail();
   open_ += c;
   json += c == '{' ? '{' : '[';
   has_comma_ = false;
@@ -142,7 +143,7 @@ bool PythonLiteral::push(char c, std::string& json) {
   if (!word_.empty()) {
     if (is_word_byte(c)) {
       word_ += c;
-      return word_.size() <= kMaxWord || fail();
+      return word_.size() <= kMaxLiteralWord || fail();
     }
     if (!end_word(json)) return false;
   }

@@ -10,9 +10,6 @@ namespace wick {
 
 class PythonLiteral {
  public:
-  static constexpr std::size_t kMaxDepth = 64;
-  static constexpr std::size_t kMaxWord = 400;  // bytes of a number or name
-
   // False: `c` is not part of the literal, which ends before it (or is bad).
   bool push(char c, std::string& json);
 

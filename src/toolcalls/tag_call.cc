@@ -3,12 +3,11 @@
 
 #include "base/strings.h"
 #include "toolcalls/call_reader.h"
+#include "toolcalls/limits.h"
 #include "toolcalls/python_literal.h"
 
 namespace wick {
 namespace {
-
-constexpr std::size_t kMaxName = 1024;  // bytes of a tool's or parameter's name
 
 // Parameters between tags:
 //
@@ -78,7 +77,7 @@ class TagCall final : public CallReader {
       return;
     }
     if (held_.size() == 1 && is_call_space(c)) return held_.clear();
-    if (held_.size() > kMaxName) fail();
+    if (held_.size() > kMaxCalledName) fail();
     if (!is_call_space(c) && c != style_.before_key[0]) return;
     held_.pop_back();
     taken_ = std::exchange(held_, {});
@@ -102,7 +101,7 @@ class TagCall final : public CallReader {
 
   // Whether `end` came; what stands before it is in taken_.
   bool take_until(std::string_view end, At next) {
-    if (held_.size() > kMaxName + end.size()) fail();
+    if (held_.size() > kMaxCalledName + end.size()) fail();
     if (!held_.ends_with(end)) return false;
     held_.resize(held_.size() - end.size());
     taken_ = std::exchange(held_, {});
