@@ -37,21 +37,43 @@ class Order:
     def __init__(self, schema):
         self.root = schema
 
-    def nodes(self, schemas):
-        out, seen, todo = [], set(), list(schemas)
+    def nodes(self, value, schemas):
+        """The schemas of a value with those that they refer to and consist of, in the order of the text."""
+        out, seen, todo = [], set(), list(reversed(schemas))
         while todo:
-            schema = todo.pop(0)
+            schema = todo.pop()
             if not isinstance(schema, dict) or id(schema) in seen:
                 continue
             seen.add(id(schema))
             out.append(schema)
-            reference = schema.get("$ref")
-            if isinstance(reference, str) and reference.startswith("#"):
-                todo.append(self.target(reference))
-            for key in ("allOf", "anyOf", "oneOf"):
-                todo += schema[key] if isinstance(schema.get(key), list) else []
-            todo += [schema[key] for key in ("if", "then", "else") if key in schema]
+            parts = []
+            for key, its in schema.items():
+                if key == "$ref" and isinstance(its, str) and its.startswith("#"):
+                    parts.append(self.target(its))
+                elif key == "allOf" and isinstance(its, list):
+                    parts += its
+                elif key in ("anyOf", "oneOf") and isinstance(its, list):
+                    parts += [choice for choice in its if self.may_fit(value, choice)]
+                elif key in ("if", "then", "else"):
+                    parts.append(its)
+            todo += reversed(parts)
         return out
+
+    def may_fit(self, value, schema, depth=4):
+        """False where a choice is plainly not that of the value, whose order is then not the value's."""
+        if not isinstance(schema, dict) or depth == 0:
+            return True
+        if isinstance(schema.get("$ref"), str) and schema["$ref"].startswith("#"):
+            return self.may_fit(value, self.target(schema["$ref"]), depth - 1)
+        if isinstance(schema.get("enum"), list) and value not in schema["enum"]:
+            return False
+        if not isinstance(value, dict):
+            return True
+        members = schema.get("properties") or {}
+        if schema.get("additionalProperties") is False and not schema.get("patternProperties") and set(value) - set(members):
+            return False
+        return set(schema.get("required") or []) <= set(value) and all(
+            self.may_fit(value[name], its, depth - 1) for name, its in members.items() if name in value)
 
     def target(self, reference):
         at = self.root
@@ -61,7 +83,7 @@ class Order:
         return at
 
     def write(self, value, schemas):
-        nodes = self.nodes(schemas)
+        nodes = self.nodes(value, schemas)
         if isinstance(value, list):
             def of(i):
                 out = []

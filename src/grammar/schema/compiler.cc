@@ -200,6 +200,7 @@ Result<FormulaId> Compiler::formula_of(const Schema& schema) {
   Work work{schema, draft_of(schema)};
   if (!schema.node().is(Json::Kind::kObject))
     return wrong(work, "", cat("is ", described(schema.node().kind), ", which is no schema"));
+  declare(schema, 0);
   WICK_DO(references(work));
   const Json* const ref = work.find("$ref");
   if (ref != nullptr && work.draft <= Draft::k7) return pool_->all_of(work.parts);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "grammar/schema/compiler.h"
@@ -74,7 +75,8 @@ class Compiler {
     std::optional<std::vector<std::string>> strings = {};  // those that are allowed; ascending
     std::set<std::string, std::less<>> required = {};
     std::map<std::string, std::vector<Schema>, std::less<>> members = {};
-    std::vector<const Json*> closed = {};  // each: no other names than these properties
+    std::vector<std::vector<Schema>> choices = {};  // each: one of these at least
+    std::vector<const Json*> closed = {};           // each: no other names than these properties
   };
 
   using SchemaKey = std::tuple<const Json*, ResourceId, ScopeId>;
@@ -96,6 +98,7 @@ class Compiler {
 
   // compiler_objects.cc
   Result<void> objects(Work& work);
+  void declare(const Schema& schema, int depth);
   Result<void> properties(Work& work);
   Result<regex::ExprId> known_names(const Work& work);
   Result<void> dependencies(Work& work);
@@ -142,6 +145,8 @@ class Compiler {
   std::set<std::tuple<const Json*, ScopeId, FormulaId>> evaluated_ = {};
   std::size_t evaluated_depth_ = 0;
   std::size_t n_evaluated_parts_ = 0;  // that all unevaluated keywords have looked at
+  // The number of the first of its properties, for `properties` objects and (0) schemas seen.
+  std::unordered_map<const Json*, std::uint32_t> declared_ = {};
   std::uint32_t n_declared_ = 0;
   bool has_too_many_scopes_ = false;
 };

@@ -5,6 +5,11 @@
 #include "grammar/schema/compiler_impl.h"
 
 namespace wick::grammar {
+namespace {
+
+constexpr int kMaxDeclareDepth = 100;  // deeper properties come in the order of the compiler
+
+}  // namespace
 
 FormulaId Compiler::has_name(const std::string& name) {
   return pool_->some_named(pool_->one_name(pool_->text(name)), kAlways, 1);
@@ -28,14 +33,46 @@ Result<regex::ExprId> Compiler::known_names(const Work& work) {
   return pool_->exprs().unite(out);
 }
 
+// Numbers the properties of `schema` and of all schemas that it consists of for the same value, in
+// the order of the text: those of an allOf's first part come first, also through $ref.
+void Compiler::declare(const Schema& schema, int depth) {
+  const Json& node = schema.node();
+  if (!node.is(Json::Kind::kObject) || depth > kMaxDeclareDepth) return;
+  if (!declared_.try_emplace(&node, 0).second) return;
+  const bool is_alone = node.find("$ref") != nullptr && draft_of(schema) <= Draft::k7;
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const std::string_view key = node.keys[i];
+    const Json& value = node.items[i];
+    if (key == "$ref") {
+      const auto target = referred(schema, key);
+      if (target && *target) declare(**target, depth + 1);
+    } else if (is_alone) {
+      continue;
+    } else if (key == "properties") {
+      declared_[&value] = n_declared_ + 1;
+      n_declared_ += static_cast<std::uint32_t>(value.keys.size());
+    } else if (key == "allOf" || key == "anyOf" || key == "oneOf" || key == "dependentSchemas") {
+      for (const Json& part : value.items)
+        declare(within(schema, part), depth + 1);
+    } else if (key == "if" || key == "then" || key == "else") {
+      declare(within(schema, value), depth + 1);
+    }
+  }
+}
+
 Result<void> Compiler::properties(Work& work) {
   std::vector<FormulaId> out = {pool_->types(kObjectType)};
   WICK_TRY(const Json* const named, wanted(work, "properties", Json::Kind::kObject));
   if (named != nullptr) {
+    std::uint32_t& first = declared_[named];
+    if (first == 0) {
+      first = n_declared_ + 1;
+      n_declared_ += static_cast<std::uint32_t>(named->keys.size());
+    }
     for (std::size_t i = 0; i < named->keys.size(); ++i) {
       WICK_TRY(const FormulaId of, part(work, named->items[i]));
       const NameId name = pool_->one_name(pool_->text(named->keys[i]));
-      out.push_back(pool_->all_named(name, of, ++n_declared_));
+      out.push_back(pool_->all_named(name, of, first + static_cast<std::uint32_t>(i)));
     }
   }
   WICK_TRY(const Json* const patterns, wanted(work, "patternProperties", Json::Kind::kObject));

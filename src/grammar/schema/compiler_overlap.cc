@@ -1,6 +1,6 @@
 // Whether a value may fit two schemas. oneOf with schemas that exclude each other is a plain anyOf,
 // without the negation of each in all others. What is found out stands in the schemas themselves:
-// types, const and enum, required members, closed objects; through $ref and allOf.
+// types, const and enum, required members, closed objects; through $ref, allOf, anyOf and oneOf.
 #include <algorithm>
 
 #include "grammar/limits.h"
@@ -91,6 +91,13 @@ void Compiler::add_facts(Facts& facts, const Schema& schema, int depth) {
     for (const Json& item : all->items)
       add_facts(facts, within(schema, item), depth + 1);
   }
+  for (const std::string_view key : {"anyOf", "oneOf"}) {
+    const Json* const choices = node.find(key);
+    if (choices == nullptr || !choices->is(Json::Kind::kArray)) continue;
+    facts.choices.emplace_back();
+    for (const Json& item : choices->items)
+      facts.choices.back().push_back(within(schema, item));
+  }
   if (const Json* const type = node.find("type")) {
     unsigned bits = type->is(Json::Kind::kArray) ? 0U : type_bits(*type);
     for (const Json& name : type->items)
@@ -132,6 +139,17 @@ unsigned Compiler::overlap(const Schema& x, const Schema& y, int depth) {
   const Facts& b = facts_of(y);
   unsigned bits = a.types & b.types;
   if (a.strings && b.strings && !share_one(*a.strings, *b.strings)) bits &= ~unsigned{kStringType};
+  if ((bits & kObjectType) == 0) return bits;
+  // A value that fits both fits one of the choices. Those of `y` come when `x` has none.
+  const bool is_first = !a.choices.empty();
+  for (const std::vector<Schema>& choices : is_first ? a.choices : b.choices) {
+    unsigned any = 0;
+    for (const Schema& choice : choices) {
+      any |= is_first ? overlap(choice, y, depth + 1) : overlap(x, choice, depth + 1);
+      if ((any & bits) == bits) break;
+    }
+    bits &= any;
+  }
   if ((bits & kObjectType) == 0) return bits;
   const auto excludes = [&](const Facts& has, const Facts& other) {
     return std::any_of(has.required.begin(), has.required.end(), [&](const std::string& name) {

@@ -220,6 +220,48 @@ TEST(SchemaRecognizer, KeepsTheDeclaredOrder) {
     EXPECT_EQ(walk(*recognizer, text), kDeadState) << text;
 }
 
+TEST(SchemaRecognizer, ReferencesDeclareNamesWhereTheyStand) {
+  const auto recognizer = recognizer_of(
+      R"({"allOf":[{"$ref":"#/definitions/base"},{"properties":{"extra":true}}],)"
+      R"("definitions":{"base":{"allOf":[{"$ref":"#/definitions/id"},{"properties":{"b":true}}]},)"
+      R"("id":{"properties":{"id":true}}}})",
+      {});
+  EXPECT_TRUE(recognizer->accepts(walk(*recognizer, R"({"id":1,"b":2,"extra":3})")));
+  for (const char* const text : {R"({"b":1,"id")", R"({"extra":1,"b")", R"({"extra":1,"id")"})
+    EXPECT_EQ(walk(*recognizer, text), kDeadState) << text;
+}
+
+// Without a look into the inner oneOf each event would have to exclude all parts of the inner ones;
+// then even the first state takes too many steps (as GitHub's pull request events did).
+TEST(SchemaRecognizer, EventsExcludeThoseOfNestedChoices) {
+  const auto event = [](int i, const std::string& more) {
+    return cat(R"({"properties":{"kind":{"enum":["k)", i, R"("]},"body":{"$ref":"#/$defs/body"})",
+               more, R"(},"required":["kind","body"],"additionalProperties":false})");
+  };
+  std::string events;
+  for (int i = 0; i < 20; ++i) {
+    const std::string one = event(i, R"(,"a":{"type":"string"})");
+    events += cat(i == 0 ? "" : ",", i % 5 != 0 ? one
+                                                : cat(R"({"oneOf":[)", event(i, R"(,"b":true)"),
+                                                      ",", event(i, R"(,"c":true)"), "]}"));
+  }
+  std::string body = R"({"type":"object","properties":{)";
+  for (int i = 0; i < 30; ++i)
+    body += cat(i == 0 ? "" : ",", R"("m)", i, R"(":{"$ref":"#/$defs/leaf"})");
+  body += R"(},"additionalProperties":false})";
+  const auto recognizer = recognizer_of(
+      cat(R"({"type":"object","oneOf":[)", events, R"(],"$defs":{"body":)", body,
+          R"(,"leaf":{"type":["object","null"],"properties":{"x":{"type":"integer"}},)"
+          R"("additionalProperties":false}}})"),
+      {});
+  EXPECT_TRUE(
+      recognizer->accepts(walk(*recognizer, R"({"kind":"k7","body":{"m3":{"x":1}},"a":""})")));
+  EXPECT_TRUE(recognizer->accepts(walk(*recognizer, R"({"kind":"k5","body":{},"c":0})")));
+  EXPECT_EQ(walk(*recognizer, R"({"kind":"k5","body":{},"a)"), kDeadState);
+  // Without b and c it fits both parts of the inner oneOf.
+  EXPECT_EQ(walk(*recognizer, R"({"kind":"k5","body":{}})"), kDeadState);
+}
+
 TEST(SchemaRecognizer, ForcesWhatMustCome) {
   const auto recognizer =
       recognizer_of(R"({"type":"object","properties":{"kind":{"const":"circle"},)"
