@@ -4,9 +4,34 @@
 #include <bit>
 #include <utility>
 
+#include "base/mix.h"
 #include "grammar/limits.h"
 
 namespace wick::grammar {
+namespace {
+
+constexpr std::size_t kEntryBytes = 64;  // of a state whose mask is stored
+
+// Four independent chains, for one is as slow as its multiplications.
+template <class Word>
+std::uint64_t hash_words(const std::vector<Word>& words) noexcept {
+  std::uint64_t h[4] = {words.size(), 1, 2, 3};
+  std::size_t i = 0;
+  for (; i + 4 <= words.size(); i += 4) {
+    for (std::size_t k = 0; k < 4; ++k)
+      h[k] = mix_hash(h[k], static_cast<std::uint64_t>(words[i + k]));
+  }
+  for (; i < words.size(); ++i)
+    h[0] = mix_hash(h[0], static_cast<std::uint64_t>(words[i]));
+  return mix_hash(mix_hash(h[0], h[1]), mix_hash(h[2], h[3]));
+}
+
+std::size_t bytes_of(const TokenMask& mask) noexcept {
+  return sizeof(TokenMask) + mask.ids.capacity() * sizeof(TokenId) +
+         mask.bits.capacity() * sizeof(std::uint64_t) + kEntryBytes;
+}
+
+}  // namespace
 
 bool TokenMask::allows(TokenId id) const noexcept {
   if (id < 0) return false;
@@ -36,15 +61,29 @@ Result<std::shared_ptr<const TokenMask>> TokenMasks::mask(StateId state) {
   auto walked = compute(near);
   recognizer_->end_walk();
   WICK_TRY(auto computed, std::move(walked));
-  const std::size_t bytes = sizeof(TokenMask) + computed->ids.capacity() * sizeof(TokenId) +
-                            computed->bits.capacity() * sizeof(std::uint64_t) + 64;
-  if (cache_bytes_ + bytes > kMaxMaskCacheBytes) {
+  cache_bytes_ += kEntryBytes;
+  if (cache_bytes_ > kMaxMaskCacheBytes) {
     cache_.clear();
-    cache_bytes_ = 0;
+    masks_.clear();
+    cache_bytes_ = kEntryBytes;
   }
-  cache_bytes_ += bytes;
+  computed = shared(std::move(computed));
   cache_.emplace(near, computed);
   return computed;
+}
+
+// A stored mask that is equal to `mask`, or `mask`, which is stored then.
+std::shared_ptr<const TokenMask> TokenMasks::shared(std::shared_ptr<const TokenMask> mask) {
+  const std::uint64_t hash = mask->is_sparse ? hash_words(mask->ids) : hash_words(mask->bits);
+  const auto [known, is_new] = masks_.try_emplace(hash, mask);
+  if (is_new) {
+    cache_bytes_ += bytes_of(*mask);
+    return mask;
+  }
+  const TokenMask& its = *known->second;
+  const bool is_equal =
+      its.is_sparse == mask->is_sparse && its.ids == mask->ids && its.bits == mask->bits;
+  return is_equal ? known->second : mask;
 }
 
 void TokenMasks::allow(std::span<const TokenId> ids) noexcept {
@@ -145,7 +184,10 @@ const TokenMasks::PlainPart* TokenMasks::plain_part(const PlainText& text) {
   const auto known = plain_parts_.find(text.rest);
   if (known != plain_parts_.end()) return &known->second;
   if (!walk_plain(text)) return nullptr;
-  PlainPart part{.bits = scratch_, .is_within_character = true};
+  auto& bits = plain_bits_[hash_words(scratch_)];
+  if (bits == nullptr) bits = std::make_shared<const std::vector<std::uint64_t>>(scratch_);
+  PlainPart part{.bits = bits, .is_within_character = true};
+  if (*bits != scratch_) part.bits = std::make_shared<const std::vector<std::uint64_t>>(scratch_);
   if (const auto edges = text.automaton->edges(text.rest)) {
     const auto sets = text.automaton->pool().sets();
     constexpr regex::ByteSet kContinuation = regex::ByteSet::range(0x80, 0xBF);
@@ -153,8 +195,12 @@ const TokenMasks::PlainPart* TokenMasks::plain_part(const PlainText& text) {
         edges->begin(), edges->end(),
         [&](const regex::Edge& edge) { return !(sets[edge.set] & kContinuation).is_empty(); });
   }
-  if ((plain_parts_.size() + 1) * part.bits.size() * sizeof(std::uint64_t) > kMaxMaskCacheBytes)
+  const std::size_t n_bytes = scratch_.size() * sizeof(std::uint64_t) * plain_bits_.size() +
+                              plain_parts_.size() * kEntryBytes;
+  if (n_bytes > kMaxMaskCacheBytes) {
     plain_parts_.clear();
+    plain_bits_.clear();
+  }
   return &(plain_parts_[text.rest] = std::move(part));
 }
 
@@ -170,7 +216,7 @@ Result<std::shared_ptr<const TokenMask>> TokenMasks::compute(StateId state) {
   bool is_done = false;
   if (const auto text = recognizer_->plain_text(state)) {
     if (const PlainPart* const part = plain_part(*text)) {
-      scratch_ = part->bits;
+      scratch_ = *part->bits;
       recognizer_->begin(kMaskFuel);
       is_done = text->is_json_string && !part->is_within_character
                     ? walk(trie_->quoted(), state, true)

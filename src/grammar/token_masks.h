@@ -1,7 +1,7 @@
 // Exact masks: in a state of a recognizer a token is allowed if and only if some document continues
 // with its bytes; EOG tokens are allowed if and only if the document may end here. A mask is
 // computed by a walk over the token trie, which leaves out plain tokens that PlainReach proves to
-// be allowed. Masks are cached by state, up to kMaxMaskCacheBytes.
+// be allowed. Masks are cached by state, up to kMaxMaskCacheBytes; equal ones are stored once.
 //
 // Shared by all sequences with the same constraint and vocabulary; one thread at a time, as the
 // recognizer.
@@ -51,7 +51,7 @@ class TokenMasks {
 
   // The plain tokens that are allowed before the rest of a string.
   struct PlainPart {
-    std::vector<std::uint64_t> bits = {};
+    std::shared_ptr<const std::vector<std::uint64_t>> bits = {};
     bool is_within_character = false;  // perhaps
   };
 
@@ -65,6 +65,7 @@ class TokenMasks {
   Result<std::shared_ptr<const TokenMask>> compute(StateId state);
   void allow(std::span<const TokenId> ids) noexcept;
   const PlainPart* plain_part(const PlainText& text);
+  std::shared_ptr<const TokenMask> shared(std::shared_ptr<const TokenMask> mask);
   // Each sets the bits of a tree's allowed tokens; false if the recognizer failed.
   bool walk(const TokenTrie::Tree& tree, StateId state, bool uses_text);
   bool walk_plain(const PlainText& text);
@@ -74,10 +75,13 @@ class TokenMasks {
   std::unique_ptr<Recognizer> recognizer_;
   std::shared_ptr<const TokenTrie> trie_;
   std::unordered_map<StateId, std::shared_ptr<const TokenMask>> cache_ = {};
+  std::unordered_map<std::uint64_t, std::shared_ptr<const TokenMask>> masks_ = {};  // by hash
   std::size_t cache_bytes_ = 0;
   std::uint64_t n_computed_ = 0;
   PlainReach reach_ = {};
   std::unordered_map<regex::ExprId, PlainPart> plain_parts_ = {};
+  std::unordered_map<std::uint64_t, std::shared_ptr<const std::vector<std::uint64_t>>> plain_bits_ =
+      {};                                    // by hash
   regex::Automaton* automaton_ = nullptr;    // of plain text
   std::vector<Step> path_ = {};              // scratch: by depth
   std::vector<unsigned char> bytes_ = {};    // scratch: by depth

@@ -1,6 +1,9 @@
 #include "grammar/schema/interned.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/mix.h"
 
 namespace wick::grammar {
 namespace {
@@ -13,11 +16,26 @@ std::uint64_t key_of(CellId before, std::uint32_t item) noexcept {
 
 }  // namespace
 
+ListId Lists::of(std::vector<std::uint32_t> list) {
+  std::uint64_t hash = list.size();
+  for (const std::uint32_t word : list)
+    hash = mix_hash(hash, word);
+  const ListId known = ids_.find(hash, [&](ListId id) { return all_[id] == list; });
+  if (known != FlatMap::kNone) return known;
+  const auto id = static_cast<ListId>(all_.size());
+  n_words_ += list.size() + 16;
+  all_.push_back(std::move(list));
+  ids_.add(hash, id);
+  return id;
+}
+
 CellId Cells::add(CellId before, std::uint32_t item) {
-  const auto [known, is_new] =
-      ids_.try_emplace(key_of(before, item), static_cast<CellId>(all_.size() + 1));
-  if (is_new) all_.push_back({before, item, before == 0 ? 1 : all_[before - 1].n + 1});
-  return known->second;
+  const std::uint64_t key = key_of(before, item);
+  if (const CellId known = ids_.find(key); known != FlatMap::kNone) return known;
+  all_.push_back({before, item, before == 0 ? 1 : all_[before - 1].n + 1});
+  const auto id = static_cast<CellId>(all_.size());
+  ids_.add(key, id);
+  return id;
 }
 
 bool Cells::has(CellId id, std::uint32_t item) {
@@ -47,8 +65,9 @@ bool Cells::has(CellId id, std::uint32_t item) {
 
 void Cells::drop(std::size_t n) {
   for (; all_.size() > n; all_.pop_back()) {
-    ids_.erase(key_of(all_.back().before, all_.back().item));
-    const auto sorted = sorted_.find(static_cast<CellId>(all_.size()));
+    const auto id = static_cast<CellId>(all_.size());
+    ids_.remove(key_of(all_.back().before, all_.back().item), id);
+    const auto sorted = sorted_.find(id);
     if (sorted == sorted_.end()) continue;
     n_sorted_ -= sorted->second.items.size();
     sorted_.erase(sorted);

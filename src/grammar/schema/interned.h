@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <span>
+#include <deque>
 #include <unordered_map>
 #include <vector>
+
+#include "grammar/flat_map.h"
 
 namespace wick::grammar {
 
@@ -14,23 +15,15 @@ using CellId = std::uint32_t;
 
 class Lists {
  public:
-  ListId of(std::vector<std::uint32_t> list) {
-    const auto [known, is_new] =
-        ids_.try_emplace(std::move(list), static_cast<ListId>(all_.size()));
-    if (is_new) {
-      all_.push_back(&known->first);
-      n_words_ += known->first.size() + 16;
-    }
-    return known->second;
-  }
+  ListId of(std::vector<std::uint32_t> list);
 
-  const std::vector<std::uint32_t>& at(ListId id) const noexcept { return *all_[id]; }
+  const std::vector<std::uint32_t>& at(ListId id) const noexcept { return all_[id]; }
 
   std::size_t n_words() const noexcept { return n_words_; }
 
  private:
-  std::map<std::vector<std::uint32_t>, ListId> ids_ = {};
-  std::vector<const std::vector<std::uint32_t>*> all_ = {};
+  FlatMap ids_ = {};  // by hash
+  std::deque<std::vector<std::uint32_t>> all_ = {};
   std::size_t n_words_ = 0;
 };
 
@@ -62,7 +55,7 @@ class Cells {
     std::uint32_t n;  // cells of the chain
   };
 
-  std::unordered_map<std::uint64_t, CellId> ids_ = {};
+  FlatMap ids_ = {};
   std::vector<Cell> all_ = {};
 
   // The last k items of a chain of n items, ascending; k is the lowest set bit of n (as in a

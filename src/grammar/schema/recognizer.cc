@@ -13,7 +13,7 @@
 
 namespace wick::grammar {
 
-std::size_t SchemaRecognizer::Hash::operator()(const State& s) const noexcept {
+std::uint64_t SchemaRecognizer::hash_of(const State& s) noexcept {
   std::uint64_t h = static_cast<std::uint64_t>(s.place.where) << 8U | s.place.n_done;
   const std::uint64_t parts[] = {
       s.place.frame,
@@ -79,12 +79,10 @@ void SchemaRecognizer::end_walk() {
   const bool keeps =
       states_.size() - n_kept_states_ <= kFewStates && std::none_of(first, states_.end(), is_text);
   for (; !keeps && states_.size() > n_kept_states_; states_.pop_back())
-    ids_.erase(states_.back());
+    ids_.remove(hash_of(states_.back()), static_cast<StateId>(states_.size() - 1));
   for (const std::uint64_t key : walked_) {
-    const auto known = steps_.find(key);
-    if (known != steps_.end() &&
-        std::max<std::uint64_t>(key >> 8U, known->second) >= states_.size())
-      steps_.erase(known);
+    const StateId to = steps_.find(key);
+    if (std::max<std::uint64_t>(key >> 8U, to) >= states_.size()) steps_.remove(key, to);
   }
   walked_.clear();
   machine_.drop_texts(n_kept_texts_);
@@ -110,15 +108,17 @@ Error SchemaRecognizer::failure() const {
 }
 
 StateId SchemaRecognizer::state_of(const State& state) {
-  const auto [known, is_new] = ids_.try_emplace(state, static_cast<StateId>(states_.size()));
-  if (!is_new) return known->second;
+  const std::uint64_t hash = hash_of(state);
+  const StateId known = ids_.find(hash, [&](StateId id) { return states_[id] == state; });
+  if (known != FlatMap::kNone) return known;
   if (states_.size() >= kMaxSchemaStates) {
-    ids_.erase(known);
     is_full_ = true;
     return kFailedState;
   }
+  const auto id = static_cast<StateId>(states_.size());
+  ids_.add(hash, id);
   states_.push_back(state);
-  return known->second;
+  return id;
 }
 
 StateId SchemaRecognizer::if_live(const Place& to, Life life) {
@@ -181,14 +181,14 @@ StateId SchemaRecognizer::step(StateId id, unsigned char byte) {
   if (id == kFailedState || id == kDeadState) return id;
   if (states_[id].place.where == Where::kNameString) return first_step(id, byte);
   const std::uint64_t key = std::uint64_t{id} << 8U | byte;
-  if (const auto known = steps_.find(key); known != steps_.end()) return known->second;
+  if (const StateId known = steps_.find(key); known != FlatMap::kNone) return known;
   const StateId out = first_step(id, byte);
   if (out == kFailedState) return out;
   if (steps_.size() >= kMaxSchemaSteps) {
     steps_.clear();
     walked_.clear();
   }
-  steps_[key] = out;
+  if (steps_.find(key) == FlatMap::kNone) steps_.add(key, out);
   walked_.push_back(key);
   return out;
 }

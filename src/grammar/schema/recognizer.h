@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "grammar/flat_map.h"
 #include "grammar/recognizer.h"
 #include "grammar/schema/life.h"
 #include "grammar/schema/machine.h"
@@ -61,9 +62,7 @@ class SchemaRecognizer final : public Recognizer {
     friend bool operator==(const State&, const State&) = default;
   };
 
-  struct Hash {
-    std::size_t operator()(const State& s) const noexcept;
-  };
+  static std::uint64_t hash_of(const State& s) noexcept;
 
   SchemaRecognizer(CompiledSchema schema, const JsonStyle& style)
       : machine_(std::move(schema), style.has_order),
@@ -99,10 +98,10 @@ class SchemaRecognizer final : public Recognizer {
   LifeSearch life_;
   ShortestSearch shortest_;
   JsonStyle style_;
-  std::vector<State> states_ = {State{}};  // the first is kDeadState
-  std::unordered_map<State, StateId, Hash> ids_ = {};
-  std::unordered_map<std::uint64_t, StateId> steps_ = {};  // by state and byte; not within names
-  std::vector<std::uint64_t> walked_ = {};                 // keys in steps_ since begin_walk()
+  std::vector<State> states_ = {State{}};   // the first is kDeadState
+  FlatMap ids_ = {};                        // of states, by hash
+  FlatMap steps_ = {};                      // by state and byte; not within names
+  std::vector<std::uint64_t> walked_ = {};  // keys in steps_ since begin_walk()
   std::unordered_map<std::uint32_t, FormulaId> goals_ = {}, conditions_ = {};
   std::unordered_map<std::uint32_t, regex::ExprId> next_names_ = {};
   std::size_t n_kept_states_ = 0, n_kept_texts_ = 0;  // when the walk began
