@@ -359,7 +359,7 @@ void add_server(std::vector<Option>& table) {
                    .min = 1,
                    .max = kMaxSeqs,
                    .flags = "--parallel",
-                   .help = "requests that run at once; more are queued"});
+                   .help = "requests of a model that run at once; more are queued"});
   table.push_back({.key = "server.max_connections",
                    .kind = kInteger,
                    .fallback = std::int64_t{1024},

@@ -115,7 +115,7 @@ std::string sentence(EffectKind kind, Scope scope, std::string_view target, Reac
       out += " files that are not known";
       return out;
     default:
-      out += reach.is_glob || reach.is_narrowed ? " files matching " : " ";
+      out += reach.is_glob ? " files matching " : reach.is_narrowed ? " files below " : " ";
       out += target;
       if (reach.is_tree && !reach.is_glob && !reach.is_narrowed) out += " and what is below";
       return out;
