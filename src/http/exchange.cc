@@ -201,10 +201,21 @@ void Exchange::dispatch(Connection& connection, std::string body) {
                   .key_id = key_id_,
                   .tenant = tenant_};
   auto wake = site_.wakes->add(number_);
-  if (route_->runs == Where::kWorker) return run_worker(std::move(request), std::move(wake));
+  if (route_->runs == Where::kWorker) {
+    if (auto refused = refuse_early(request)) return take(*std::move(refused));
+    return run_worker(std::move(request), std::move(wake));
+  }
   auto reply = catch_bad_alloc(
       [&]() -> Result<Reply> { return route_->handler(std::move(request), std::move(wake)); });
   take(reply ? *std::move(reply) : Reply(to_response(of_exception(reply.error()))));
+}
+
+// An exception here says nothing: the handler meets it again, or does not.
+std::optional<Response> Exchange::refuse_early(const Request& request) const {
+  if (!route_->early) return std::nullopt;
+  auto refused =
+      catch_bad_alloc([&]() -> Result<std::optional<Response>> { return route_->early(request); });
+  return refused ? *std::move(refused) : std::nullopt;
 }
 
 void Exchange::run_worker(Request request, std::shared_ptr<Wake> wake) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -93,6 +94,8 @@ class Work {
 using Reply = std::variant<Response, std::unique_ptr<Work>>;
 // `wake` is the Work's own: pass it to Provider::start().
 using Handler = std::function<Reply(Request request, std::shared_ptr<Wake> wake)>;
+// Before a worker's handler: a refusal that is known at once, on the loop's thread. Empty: go on.
+using Early = std::function<std::optional<Response>(const Request& request)>;
 
 struct Route {
   Route(Access who, std::string_view verb, std::string_view where, Handler what,
@@ -104,6 +107,7 @@ struct Route {
   std::string path;    // whole, or a prefix and "*": "/api/blobs/*"
   Handler handler;
   Where runs;
+  Early early = {};
 };
 
 }  // namespace wick::http

@@ -283,5 +283,26 @@ TEST(HttpLimits, CutsAReaderThatTakesNothing) {
   EXPECT_EQ(server->counters().cancelled, 1U);
 }
 
+TEST(HttpEarly, ARefusalGetsToNoWorker) {
+  std::atomic<int> n_handled = 0;
+  Route route(Access::kInfer, "POST", "/early", [&](const Request&, const std::shared_ptr<Wake>&) {
+    ++n_handled;
+    return Reply(Response{.body = "handled"});
+  });
+  route.early = [](const Request& one) -> std::optional<Response> {
+    if (one.body == "{}") return Response{.status = 503, .body = "early"};
+    if (one.body == "[]") throw std::bad_alloc();
+    return std::nullopt;
+  };
+  TestServer server({}, {std::move(route)});
+  RawClient client(server.port());
+  const Answer refused = client.ask(post("/early", "{}"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.body, "early");
+  EXPECT_EQ(n_handled, 0);
+  EXPECT_EQ(client.ask(post("/early", "{ }")).body, "handled") << "the connection goes on";
+  EXPECT_EQ(client.ask(post("/early", "[]")).body, "handled");
+}
+
 }  // namespace
 }  // namespace wick::http::test

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kNewest = 1.0 / 16;  // weight of an answer in the mean
 constexpr double kLeastMs = 1e-3;
+constexpr std::int64_t kPressureNs = 1'000'000'000;
 constexpr std::size_t kMaxModels = 1024;  // beyond: those that nothing waits for are forgotten
 
 struct Entry {
@@ -183,39 +184,59 @@ void Admission::Place::end(const Usage& usage) {
   model_->erase(ended, now_ns);
 }
 
+std::shared_ptr<Admission::Place::Model> Admission::model_of(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (models_.size() >= kMaxModels && !models_.contains(name))
+    std::erase_if(models_, [](const auto& one) { return one.second.use_count() == 1; });
+  auto& found = models_[name];
+  if (found == nullptr) found = std::make_shared<Place::Model>();
+  return found;
+}
+
+// How long `n` new answers would wait; under the model's mutex.
+Result<double> Admission::wait_ms(Place::Model& model, int n, const AdmissionRules& rules,
+                                  std::int64_t now_ns) {
+  model.slots = rules.slots;
+  model.fill(now_ns);
+  const double ms = model.wait_ms(n, now_ns) * model.late.value();
+  if (rules.max_wait_ms == 0 || ms <= static_cast<double>(rules.max_wait_ms)) return ms;
+  refused_ns_.store(now_ns, std::memory_order_relaxed);
+  return Error{.code = ErrorCode::kUnavailable,
+               .id = "overloaded",
+               .message = cat(model.under_way(), " answers are under way, and this one would ",
+                              "wait for about ", static_cast<std::int64_t>(ms), " ms, allowed are ",
+                              rules.max_wait_ms),
+               .hint = "try again later"};
+}
+
 Result<std::unique_ptr<Admission::Place>> Admission::enter(const std::string& model, int n,
                                                            const AdmissionRules& rules,
                                                            const Clock& clock) {
-  std::shared_ptr<Place::Model> entry;
-  {
-    const std::lock_guard lock(mutex_);
-    if (models_.size() >= kMaxModels && !models_.contains(model))
-      std::erase_if(models_, [](const auto& one) { return one.second.use_count() == 1; });
-    auto& found = models_[model];
-    if (found == nullptr) found = std::make_shared<Place::Model>();
-    entry = found;
-  }
+  const auto entry = model_of(model);
   std::unique_ptr<Place> place(new Place(entry, std::make_unique<Place::Entries>(), clock));
   const std::lock_guard lock(entry->mutex);  // released before `place` gives back what it has
   const std::int64_t now_ns = clock.now_ns();
-  entry->slots = rules.slots;
-  entry->fill(now_ns);
-  const double wait_ms = entry->wait_ms(n, now_ns) * entry->late.value();
-  if (rules.max_wait_ms > 0 && wait_ms > static_cast<double>(rules.max_wait_ms)) {
-    return Error{.code = ErrorCode::kUnavailable,
-                 .id = "overloaded",
-                 .message = cat(entry->under_way(), " answers are under way, and this one would ",
-                                "wait for about ", static_cast<std::int64_t>(wait_ms),
-                                " ms, allowed are ", rules.max_wait_ms),
-                 .hint = "try again later"};
-  }
+  WICK_TRY(const double wait, wait_ms(*entry, n, rules, now_ns));
   auto& all = place->entries_->all;
-  place->entries_->wait_ms = wait_ms / entry->late.value();
+  place->entries_->wait_ms = wait / entry->late.value();
   all.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i)
     all.push_back(entry->waiting.insert(entry->waiting.end(), Entry{}));
   entry->fill(now_ns);
   return place;
+}
+
+Result<void> Admission::check(const std::string& model, int n, const AdmissionRules& rules,
+                              const Clock& clock) {
+  const auto entry = model_of(model);
+  const std::lock_guard lock(entry->mutex);
+  WICK_TRY([[maybe_unused]] const double wait, wait_ms(*entry, n, rules, clock.now_ns()));
+  return {};
+}
+
+bool Admission::refuses(const Clock& clock) const noexcept {
+  const std::int64_t at_ns = refused_ns_.load(std::memory_order_relaxed);
+  return at_ns != kNever && clock.now_ns() - at_ns < kPressureNs;
 }
 
 }  // namespace wick::server

@@ -7,7 +7,9 @@
 //   place->end(usage);   // for each answer; the destructor releases the place
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +28,8 @@ struct AdmissionRules {
 
 class Admission {
  public:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
   // Of the answers to one request.
   class Place {
    public:
@@ -50,7 +54,19 @@ class Admission {
   Result<std::unique_ptr<Place>> enter(const std::string& model, int n, const AdmissionRules& rules,
                                        const Clock& clock = Clock::machine());
 
+  // The error of enter() as it stands, if any; takes no place.
+  Result<void> check(const std::string& model, int n, const AdmissionRules& rules,
+                     const Clock& clock = Clock::machine());
+
+  // Whether something was refused within the last second.
+  bool refuses(const Clock& clock = Clock::machine()) const noexcept;
+
  private:
+  std::shared_ptr<Place::Model> model_of(const std::string& name);
+  Result<double> wait_ms(Place::Model& model, int n, const AdmissionRules& rules,
+                         std::int64_t now_ns);
+
+  std::atomic<std::int64_t> refused_ns_ = kNever;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Place::Model>> models_;
 };

@@ -9,7 +9,8 @@ namespace wick::server {
 
 inline constexpr std::size_t kMaxBodyBytes = std::size_t{16} << 20;  // of JSON
 inline constexpr int kMaxJsonLevels = 64;
-inline constexpr std::size_t kMaxBodyValues = 1 << 20;  // with the keys of objects
+inline constexpr std::size_t kMaxEarlyBytes = 64 << 10;  // of a request that the loop reads
+inline constexpr std::size_t kMaxBodyValues = 1 << 20;   // with the keys of objects
 
 inline constexpr int kMaxChoices = 16;          // n
 inline constexpr std::size_t kMaxAnswers = 64;  // prompts of one request times n

@@ -1,11 +1,14 @@
 #include "server/routes.h"
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "base/catch_bad_alloc.h"
 #include "server/anthropic.h"
 #include "server/chat.h"
 #include "server/completions.h"
+#include "server/early.h"
 #include "server/embeddings.h"
 #include "server/infill.h"
 #include "server/keys.h"
@@ -102,6 +105,13 @@ constexpr Row kRows[] = {
     {{kOpen, "GET", "/web/*", "its files"}, page, http::Where::kLoop},
 };
 
+// Those that pass admission control.
+bool has_admission(Handle handle) noexcept {
+  constexpr Handle kThese[] = {chat_completions, completions,     responses, messages,
+                               ollama_chat,      ollama_generate, infill};
+  return std::find(std::begin(kThese), std::end(kThese), handle) != std::end(kThese);
+}
+
 // The end of memory is this request's error, and nobody else's.
 http::Handler guarded(SharedContext context, std::shared_ptr<Starter> tasks, Handle handle) {
   return [context = std::move(context), tasks = std::move(tasks), handle](
@@ -142,7 +152,12 @@ std::vector<http::Route> make_routes(std::shared_ptr<Provider> provider, ServerO
     if (row.handle == page && !context->options.has_page) continue;
     auto handler =
         row.handle == nullptr ? http::Handler(open_socket) : guarded(context, tasks, row.handle);
-    routes.emplace_back(info.access, info.verb, info.path, std::move(handler), row.where);
+    http::Route& route =
+        routes.emplace_back(info.access, info.verb, info.path, std::move(handler), row.where);
+    if (!has_admission(row.handle)) continue;
+    route.early = [context, api = static_cast<Api>(info.api)](const http::Request& request) {
+      return refuse_early(*context, api, request);
+    };
   }
   return routes;
 }

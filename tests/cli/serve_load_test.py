@@ -145,10 +145,15 @@ class Load(unittest.TestCase):
             return seen.append((0, str(error), None, None, None))
         first = answered = time.monotonic()
         if status == 200:
-            has_text = False
-            while (line := await reader.readline()) and line != b"data: [DONE]\n":
-                if not has_text and b'"content":"' in line and b'"content":""' not in line:
+            # In blocks, not in lines: 20,000 of them a second would keep a processor from the server.
+            has_text, rest = False, b""
+            while block := await reader.read(1 << 16):
+                rest += block
+                if not has_text and re.search(rb'"content":"[^"]', rest):
                     has_text, first = True, time.monotonic()
+                if b"data: [DONE]" in rest:
+                    break
+                rest = rest[-64:]
         else:
             await reader.read(1 << 16) if "Connection: close" in head else None
         writer.close()
@@ -198,8 +203,9 @@ class Load(unittest.TestCase):
         log = threading.Thread(target=read_log)
         log.start()
         body = {"messages": [{"role": "user", "content": "a"}], "max_tokens": 64, "ignore_eos": True}
-        warm = asyncio.run(self.closed_loop(server, body, 4, 0.5))
-        body["max_tokens"] = max(64, int(64 * 200 / percentile([row[3] for row in warm], .5)))  # about 200 ms an answer
+        for seconds in (0.5, 1, 1):  # to about 200 ms an answer: the later tokens of a long one take longer
+            warm = asyncio.run(self.closed_loop(server, body, 4, seconds))
+            body["max_tokens"] = max(64, int(body["max_tokens"] * 200 / percentile([row[3] for row in warm], .5)))
         idle = asyncio.run(self.closed_loop(server, body, 4, 2))
         rate = len(idle) / (2 + max(row[3] for row in idle) / 1000)
         memory = []

@@ -19,10 +19,10 @@ def is_instrumented(program):
 
 
 class Server:
-    """A running `wick serve` on a free port. `model`: False for none, else the home's own."""
+    """A running `wick serve`, on a free port unless `port` says which. `model`: False for none, else the home's own."""
 
-    def __init__(self, home, *arguments, model=True, **options):
-        words = ["serve", *(["-m", home.model] if model else []), "--port", "0", *arguments]
+    def __init__(self, home, *arguments, model=True, port=0, **options):
+        words = ["serve", *(["-m", home.model] if model else []), "--port", port, *arguments]
         self.run = subprocess.Popen([home.program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=home.folder,
                                     env=home.environment, bufsize=0, **options)
         self.first = self.line(self.run.stdout)

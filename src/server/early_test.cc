@@ -1,0 +1,104 @@
+#include "server/early.h"
+
+#include <gtest/gtest.h>
+
+#include "server/limits.h"
+#include "server/server_fixture_test.h"
+
+namespace wick::server {
+namespace {
+
+using namespace test;
+
+constexpr std::string_view kChatBody = R"({"messages":[{"role":"user","content":"a"}],"x":1})";
+
+// One slot, no waiting: with an answer under way every further one is refused.
+struct Full {
+  std::shared_ptr<MadeProvider> provider =
+      std::make_shared<MadeProvider>([](const Request&) -> Result<std::vector<Event>> {
+        return std::vector<Event>{
+            TextEvent{.text = "b"},
+            DoneEvent{.usage = {.generated_tokens = 1, .prompt_ms = 500, .generate_ms = 500}}};
+      });
+  Server server{provider, {.version = "1", .settings = [] {
+                             return std::make_shared<const Settings>(
+                                 Settings{.admission = {.slots = 1, .max_wait_ms = 1}});
+                           }}};
+  std::shared_ptr<Wake> wake = std::make_shared<Wake>();
+  http::Reply running = {};
+
+  // `is_refusing`: also refuses one, as a worker does.
+  explicit Full(bool is_refusing = true) {
+    EXPECT_EQ(server.post("/v1/chat/completions", kChatBody).status, 200);
+    running = server.reply("POST", "/v1/chat/completions", kChatBody, wake);
+    if (is_refusing) EXPECT_EQ(server.post("/v1/chat/completions", kChatBody).status, 503);
+  }
+
+  std::optional<http::Response> early(std::string_view path, std::string_view body) {
+    std::string rest;
+    const http::Route* const route = server.route("POST", path, rest);
+    if (route == nullptr || !route->early) return std::nullopt;
+    return route->early({.method = "POST",
+                         .path = std::string(path),
+                         .body = std::string(body),
+                         .id = "req-1",
+                         .tenant = 7});
+  }
+};
+
+TEST(ServerEarly, SaysWhatAWorkerSays) {
+  Full full;
+  constexpr std::string_view kTalk =
+      R"({"max_tokens":9,"messages":[{"role":"user","content":"a"}]})";
+  const std::pair<std::string_view, std::string_view> kBodies[] = {
+      {"/v1/chat/completions", kChatBody},
+      {"/v1/completions", R"({"prompt":["a","b"],"n":2})"},
+      {"/v1/responses", R"({"input":"a"})"},
+      {"/v1/messages", kTalk},
+      {"/api/chat", kTalk},
+      {"/api/generate", R"({"prompt":"a"})"},
+      {"/infill", R"({"input_prefix":"a"})"}};
+  for (const auto& [path, body] : kBodies) {
+    const auto early = full.early(path, body);
+    ASSERT_TRUE(early) << path;
+    const Got worker = full.server.post(path, body);
+    EXPECT_EQ(early->status, worker.status) << path;
+    EXPECT_EQ(early->body, worker.body) << path;
+    ASSERT_EQ(early->headers.size(), worker.headers.size()) << path;
+    for (const http::Header& one : early->headers)
+      EXPECT_EQ(one.value, worker.header(one.name)) << path;
+    EXPECT_NE(worker.header("retry-after"), "") << path;
+  }
+}
+
+TEST(ServerEarly, LeavesToAWorkerWhatItMayNotJudge) {
+  Full full;
+  const std::string long_body =
+      cat(R"({"messages":[{"role":"user","content":")", std::string(kMaxEarlyBytes, 'a'), "\"}]}");
+  const std::pair<std::string_view, std::string_view> kBodies[] = {
+      {"/v1/chat/completions", long_body},
+      {"/v1/chat/completions", "{"},
+      {"/v1/chat/completions", R"({"messages":3})"},
+      {"/v1/chat/completions", R"({"messages":[]})"},
+      {"/v1/chat/completions", R"({"model":"no","messages":[{"role":"user","content":"a"}]})"},
+      {"/v1/messages/count_tokens", kChatBody},
+      {"/v1/estimate", kChatBody},
+      {"/v1/embeddings", R"({"input":"a"})"},
+      {"/api/generate", R"({"model":"tiny","keep_alive":0})"},
+      {"/api/chat", R"({"model":"tiny"})"}};
+  for (const auto& [path, body] : kBodies)
+    EXPECT_FALSE(full.early(path, body)) << path << " " << body.substr(0, 80);
+}
+
+TEST(ServerEarly, RefusesNothingBeforeAdmissionControlDoesOrOnceThereIsRoom) {
+  Full full(false);
+  EXPECT_FALSE(full.early("/v1/chat/completions", kChatBody));
+  EXPECT_EQ(full.server.post("/v1/chat/completions", kChatBody).status, 503);
+  EXPECT_TRUE(full.early("/v1/chat/completions", kChatBody));
+  full.running = {};
+  EXPECT_FALSE(full.early("/v1/chat/completions", kChatBody));
+  EXPECT_EQ(full.server.post("/v1/chat/completions", kChatBody).status, 200);
+}
+
+}  // namespace
+}  // namespace wick::server
