@@ -72,7 +72,9 @@ async def client(port, seed, end, counts):
             while not (await reader.readuntil(b"\r\n")) == b"0\r\n":
                 pass
         else:
-            await reader.readexactly(int(re.search(r"(?i)content-length: (\d+)", head)[1]))
+            text = await reader.readexactly(int(re.search(r"(?i)content-length: (\d+)", head)[1]))
+            if status >= 500:
+                counts.setdefault("failures", []).append(text.decode()[:300])
         writer.close()
         name = "left" if leaves else status
         counts[name] = counts.get(name, 0) + 1
@@ -108,13 +110,14 @@ def main(program, seconds=600):
             assert time.monotonic() < deadline, "something is under way that nobody waits for"
         free, blocks = server.metric("wick_cache_free_blocks"), server.metric("wick_cache_blocks")
         code, _, log = server.end()
+        failures = counts.pop("failures", [])
         warm = [row for row in seen if row[0] > seconds / 6]
         first, last = warm[:len(warm) // 3], warm[-(len(warm) // 3):]
         most = lambda rows: max(row[1] for row in rows)
         print(json.dumps({"requests": sum(counts.values()), "by": {str(k): v for k, v in sorted(counts.items(), key=str)},
                           "anonymous kB": [most(first), most(last)], "files": [first[0][2], last[-1][2]]}))
         assert code == 0, log[-2000:]
-        assert counts.get("broken", 0) == 0 and counts.get(200, 0) > 100 and not [k for k in counts if isinstance(k, int) and k >= 500], counts
+        assert counts.get("broken", 0) == 0 and counts.get(200, 0) > 100 and not [k for k in counts if isinstance(k, int) and k >= 500], (counts, failures[:3])
         assert most(last) < 1.02 * most(first) + 1024, "memory grows"
         assert max(row[2] for row in last) <= max(row[2] for row in warm[:3]) + CLIENTS, "descriptors are left open"
         assert free == blocks, "blocks of the cache are held by nobody"
