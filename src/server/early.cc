@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "server/answers.h"
 #include "server/anthropic.h"
+#include "server/audit.h"
 #include "server/limits.h"
 #include "server/ollama.h"
 
@@ -34,7 +36,9 @@ std::optional<http::Response> refuse_early(Context& context, Api api,
   if (!context.admission.refuses(clock) || request.body.size() > kMaxEarlyBytes)
     return std::nullopt;
   const auto parsed = read_request(context, api, request);
-  if (!parsed || !asks_something(*parsed) || parsed->keep_ms) return std::nullopt;
+  if (!parsed) return std::nullopt;
+  if (parsed->pass != nullptr) parsed->pass->used(0);  // a worker takes the key's tokens anew
+  if (!asks_something(*parsed) || parsed->keep_ms) return std::nullopt;
   const std::size_t n_prompts = std::max<std::size_t>(1, parsed->prompts.size());
   const std::size_t n_answers = n_prompts * static_cast<std::size_t>(parsed->n);
   if (n_answers > kMaxAnswers) return std::nullopt;
@@ -42,6 +46,12 @@ std::optional<http::Response> refuse_early(Context& context, Api api,
   const auto may = context.admission.check(model, static_cast<int>(n_answers),
                                            settings_now(context)->admission, clock);
   if (may) return std::nullopt;
+  if (context.options.audit != nullptr) {
+    Span span = begin_span(context, *parsed, api == kCompletions ? "text_completion" : "chat");
+    span.error = may.error().id;
+    span.end_ns = unix_ns();
+    context.options.audit->add(span);
+  }
   http::Response response = in_words_of(api, refusal(context, may.error(), model));
   add_ignored(*parsed, response);
   return response;

@@ -25,7 +25,7 @@ import serving
 import tiny
 
 HOST = "chat.example"
-TALK = {"messages": [{"role": "user", "content": "a"}], "ignore_eos": True, "temperature": 0, "max_tokens": 4000}
+TALK = {"messages": [{"role": "user", "content": "a"}], "ignore_eos": True, "temperature": 0, "max_tokens": 12000}
 SMALL = {**TALK, "max_tokens": 20}
 
 
