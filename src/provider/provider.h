@@ -28,6 +28,9 @@
 
 namespace wick {
 
+// A count, so that two gateways that ask each other do not do so for ever.
+inline constexpr std::string_view kHopsHeader = "x-wick-hops";
+
 struct Request {
   std::string model = {};  // of a provider that has several
   Prompt prompt = {};
@@ -35,6 +38,7 @@ struct Request {
   // observe it (provider/gather.h).
   Generation generation = {};
   std::string key = {}, tag = {};  // of the client, for budgets and rules (route/); may be empty
+  int hops = 0;  // programs like this one that have passed it on, by the header kHopsHeader
 };
 
 class Provider {

@@ -16,4 +16,6 @@ inline constexpr std::size_t kFullBytes = std::size_t{256} << 10;   // of unread
 inline constexpr std::size_t kResumeBytes = std::size_t{64} << 10;  // and go on
 inline constexpr std::int64_t kMaxRetryAfterMs = 24 * 3'600'000;
 
+inline constexpr int kMaxHops = 4;  // a request that was passed on so often goes no further
+
 }  // namespace wick::remote

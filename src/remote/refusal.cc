@@ -92,7 +92,9 @@ Failure failure_of(int status, const std::string& words) {
     case 429:
       return Failure::kRateLimit;
     default:
-      return status >= 500 && status != 501 ? Failure::kOverload : Failure::kRequest;
+      // 508: two gateways ask each other; again would be more of it.
+      return status >= 500 && status != 501 && status != 508 ? Failure::kOverload
+                                                             : Failure::kRequest;
   }
 }
 

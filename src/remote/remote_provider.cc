@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "remote/dialect.h"
 #include "remote/json_read.h"
+#include "remote/limits.h"
 #include "remote/remote_answer.h"
 
 namespace wick::remote {
@@ -22,6 +23,7 @@ class RemoteProvider final : public Provider {
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override {
     WICK_TRY(std::string model, model_of(request.model));
+    if (request.hops >= kMaxHops) return loop(request.hops);
     Request named;  // a copy of the prompt only where the name is another
     if (model != request.model) {
       named = request;
@@ -31,6 +33,9 @@ class RemoteProvider final : public Provider {
     AnswerSetup setup{.endpoint = endpoint_, .model = std::move(model), .request = to_send(call)};
     const std::int64_t limit = request.generation.time_limit_ms;
     TransferRequest& sent = setup.request;
+    // Services on the network, whose address the kind knows, are no gateways to here.
+    if (endpoint_->kind->url.empty())
+      sent.headers.push_back(cat(kHopsHeader, ": ", request.hops + 1));
     sent.first_ms = endpoint_->first_token_ms;
     sent.idle_ms = endpoint_->idle_ms;
     setup.has_time_limit = limit > 0 && (sent.total_ms == 0 || limit <= sent.total_ms);
@@ -82,6 +87,14 @@ class RemoteProvider final : public Provider {
 
  private:
   const Dialect& dialect() const { return *endpoint_->kind->dialect; }
+
+  Error loop(int hops) const {
+    return {.code = ErrorCode::kInvalid,
+            .id = "loop_detected",
+            .message = cat(endpoint_->name, ": the request was passed on ", hops,
+                           " times, allowed are ", kMaxHops),
+            .hint = "look for a provider that leads back to here"};
+  }
 
   Result<void> check_key() const {
     if (endpoint_->no_key.empty()) return {};

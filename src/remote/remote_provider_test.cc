@@ -83,6 +83,24 @@ TEST(RemoteProvider, AsksAsTheApiWantsAndReadsTheStream) {
     EXPECT_NE(request.find(part), std::string::npos) << part << "\n" << request;
 }
 
+TEST(RemoteProvider, ARequestIsNotPassedOnForEver) {
+  test::ScriptedUpstream upstream({{.bytes = {test::http_head("500 No", "text/plain")}}});
+  const auto vllm = make_remote_provider(endpoint("vllm", upstream.url()), transfers());
+  const auto openai = make_remote_provider(endpoint("openai", upstream.url()), transfers());
+  for (const int hops : {0, 3, 4, 1000}) {
+    auto answer = vllm->start({.model = "m", .prompt = hello(), .hops = hops});
+    ASSERT_EQ(static_cast<bool>(answer), hops < 4);
+    if (answer) read_all(**answer);
+    EXPECT_EQ(answer ? "" : answer.error().id, hops < 4 ? "" : "loop_detected");
+  }
+  ask_it(*openai);
+  const auto requests = upstream.requests();
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_NE(requests[0].find("x-wick-hops: 1\r\n"), std::string::npos) << requests[0];
+  EXPECT_NE(requests[1].find("x-wick-hops: 4\r\n"), std::string::npos) << requests[1];
+  EXPECT_EQ(requests[2].find("x-wick-hops"), std::string::npos) << requests[2];
+}
+
 TEST(RemoteProvider, EachDialectIsSentAsItsApiWants) {
   struct Row {
     const char* kind;

@@ -1,6 +1,7 @@
 #include "server/context.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include "base/hex.h"
@@ -85,6 +86,14 @@ void take_adapter(const Context& context, ParsedRequest& parsed) {
   }
 }
 
+// At least one where the header says anything: what it says is the client's.
+int hops_of(std::string_view header) noexcept {
+  int hops = 0;
+  const auto read = std::from_chars(header.data(), header.data() + header.size(), hops);
+  if (header.empty()) return 0;
+  return read.ec == std::errc() ? std::max(hops, 1) : 1;
+}
+
 // The larger of the client's limits is not asked for: the newer name wins.
 void set_length(ParsedRequest& parsed) {
   Generation& generation = parsed.request.generation;
@@ -155,6 +164,7 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const Object
   }
   parsed.request.tag = request.header("x-wick-tag");
   parsed.request.key = request.key_id;
+  parsed.request.hops = hops_of(request.header(kHopsHeader));
   take_adapter(context, parsed);
   if (api == kKeys) return parsed;
   WICK_TRY(parsed.request.model, find_model(context, parsed.request.model));

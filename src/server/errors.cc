@@ -65,6 +65,7 @@ struct Kind {
 Kind kind_of(const Error& error) {
   constexpr std::string_view kRequest = "invalid_request_error", kServer = "server_error";
   if (is_rule_refusal(error)) return {429, kQuota};
+  if (error.id == "loop_detected") return {508, "invalid_request_error"};
   if (error.id == "model_not_allowed") return {403, "permission_error"};
   if (error.id == "rate_limit_exceeded") return {429, "rate_limit_error"};  // route/limiter.h
   switch (error.code) {

@@ -269,6 +269,75 @@ twin-only = "twin/gpt-4o-mini"
             server.run.terminate()
             server.run.communicate(timeout=30)
 
+    def test_a_server_that_asks_itself_ends(self):
+        class Mirror(http.server.BaseHTTPRequestHandler):
+            """Leads back to the server that asks."""
+            port, hops = 0, []
+
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                Mirror.hops.append(self.headers["x-wick-hops"])
+                back = http.client.HTTPConnection("127.0.0.1", Mirror.port, timeout=serving.SECONDS)
+                back.request("POST", "/v1/chat/completions", body, serving.JSON | {"x-wick-hops": Mirror.hops[-1]})
+                answer = back.getresponse()
+                text = answer.read()
+                back.close()
+                self.send_response(answer.status)
+                self.send_header("Content-Type", answer.getheader("content-type"))
+                self.end_headers()
+                self.wfile.write(text)
+
+        mirror = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Mirror)
+        threading.Thread(target=mirror.serve_forever, daemon=True).start()
+        self.addCleanup(mirror.server_close)
+        self.addCleanup(mirror.shutdown)
+        self.configure(f'''
+[[provider]]
+name = "mirror"
+kind = "wick"
+endpoint = "http://127.0.0.1:{mirror.server_port}/v1"
+models = ["x"]
+[alias]
+x = "mirror/x"
+''')
+        server = serving.Server(self.home)
+        Mirror.port = server.port
+        try:
+            status, text = server.ask("/v1/chat/completions", {"model": "x", "messages": serving.TALK})
+            self.assertGreaterEqual(status, 400)
+            self.assertIn("was passed on 4 times", text)
+            self.assertEqual(Mirror.hops, ["1", "2", "3", "4"], "and nobody tries again")
+            straight = server.ask("/v1/chat/completions", {"model": "x", "messages": serving.TALK}, {"x-wick-hops": "4"})
+            self.assertEqual((straight[0], json.loads(straight[1])["error"]["code"]), (508, "loop_detected"))
+        finally:
+            server.run.terminate()
+            server.run.communicate(timeout=30)
+
+    def test_similar_questions_get_one_answer(self):
+        self.configure('[response_cache]\nmax_mb = 1\nsimilar_by = "local/tiny"\nsimilarity = 0.9\n')
+        server = serving.Server(self.home)
+        try:
+            def ask(text, **more):
+                body = {"model": "openai/gpt-4o-mini", "messages": [{"role": "user", "content": text}], "max_tokens": 20, "temperature": 0,
+                        "wick": {"parameters": True}} | more
+                said = server.json("/v1/chat/completions", body)
+                self.assertEqual(said["choices"][0]["message"]["content"], "from afar")
+                found = said["choices"][0]["wick"]["parameters"] if "wick" in said["choices"][0] else said["wick"]["parameters"]
+                return {one["key"]: one["value"] for one in found}.get("cache") if isinstance(found, list) else found.get("cache", {}).get("value")
+            text = "What is the capital of the country whose largest river is the Loire, and how many people live there today?"
+            self.assertEqual([ask(text), ask(text), ask(text[:-1] + "."), ask("1 2 3")], [None, "hit", "similar", None])
+            self.assertEqual(len(Upstream.asked), 2)
+            self.assertEqual(ask(text[:-1] + "!", max_tokens=21), None, "another parameter")
+        finally:
+            server.run.terminate()
+            server.run.communicate(timeout=30)
+        for more, words in (('similar_by = "openai/x"', "must be an embedding model of this machine"), ("similarity = 0.5", "at least 0.8")):
+            self.configure("[response_cache]\n" + more + "\n")
+            self.assertIn(words, self.run_wick("run", "auto", "a", status=2)[1])
+
     def test_the_server_serves_them_all(self):
         self.configure(**{'"5 USD"': '"0.004 USD"'})
         server = serving.Server(self.home)
