@@ -14,12 +14,12 @@ namespace wick {
 namespace {
 
 constexpr std::string_view kFirst = "wickprobeone", kSecond = "wickprobetwo";
-constexpr std::string_view kTextKey = "wicktextkey", kText = "wicktextvalue";
-constexpr std::string_view kNumberKey = "wicknumberkey", kNumber = "70717";
+constexpr std::string_view kMadeTextKey = "wicktextkey", kMadeText = "wicktextvalue";
+constexpr std::string_view kMadeNumberKey = "wicknumberkey", kMadeNumber = "70717";
 constexpr std::string_view kUser = "wickuserspeaks", kSaid = "wickassistantspeaks";
 
 Object arguments() {
-  return json_object({{kTextKey, kText}, {kNumberKey, 70717}});
+  return json_object({{kMadeTextKey, kMadeText}, {kMadeNumberKey, 70717}});
 }
 
 JsonValue call(std::string_view id, std::string_view name) {
@@ -32,8 +32,8 @@ JsonValue tool(std::string_view name) {
   const Object number = json_object({{"type", "integer"}, {"description", "number"}});
   const Object parameters =
       json_object({{"type", "object"},
-                   {"properties", json_object({{kTextKey, text}, {kNumberKey, number}})},
-                   {"required", Array{std::string(kTextKey)}}});
+                   {"properties", json_object({{kMadeTextKey, text}, {kMadeNumberKey, number}})},
+                   {"required", Array{std::string(kMadeTextKey)}}});
   const Object function =
       json_object({{"name", name}, {"description", "probe"}, {"parameters", parameters}});
   return json_object({{"type", "function"}, {"function", function}});
@@ -128,7 +128,8 @@ class Learner {
   }
 
   static std::string compact() {
-    return cat("{\"", kTextKey, "\":\"", kText, "\",\"", kNumberKey, "\":", kNumber, "}");
+    return cat("{\"", kMadeTextKey, "\":\"", kMadeText, "\",\"", kMadeNumberKey, "\":", kMadeNumber,
+               "}");
   }
 
   // {"name": "f", "arguments": {…}}: what comes before the brace, and behind the last one.
@@ -164,11 +165,11 @@ class Learner {
   bool learn_tags() {
     ToolFormat& f = out_->format;
     std::size_t at = 0;
-    const auto head = take_to(two_, at, kFirst), begin = take_to(two_, at, kTextKey);
-    const auto open_text = take_to(two_, at, kText), next = take_to(two_, at, kNumberKey);
-    const auto open_number = take_to(two_, at, kNumber), middle = take_to(two_, at, kSecond);
+    const auto head = take_to(two_, at, kFirst), begin = take_to(two_, at, kMadeTextKey);
+    const auto open_text = take_to(two_, at, kMadeText), next = take_to(two_, at, kMadeNumberKey);
+    const auto open_number = take_to(two_, at, kMadeNumber), middle = take_to(two_, at, kSecond);
     if (!middle || !head || !begin || !open_text || !next || !open_number) return false;
-    for (const std::string_view word : {kTextKey, kText, kNumberKey, kNumber})
+    for (const std::string_view word : {kMadeTextKey, kMadeText, kMadeNumberKey, kMadeNumber})
       if (!take_to(two_, at, word)) return false;
     const std::string_view tail = std::string_view(two_).substr(at);
     TagStyle& t = f.tags;

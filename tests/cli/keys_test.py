@@ -150,6 +150,15 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(error["code"], "rate_limit_exceeded")
         self.assertIn("ask for fewer max_tokens", error["message"])
 
+    def test_a_refused_request_costs_no_tokens(self):
+        key = self.key("create", "--tpm", "300")["key"]
+        server = self.serve()
+        too_many = {"model": "tiny", "prompt": ["a"] * 40, "n": 2, "max_tokens": 60}
+        for _ in range(8):
+            status, text = server.ask("/v1/completions", too_many, self.bearer(key))
+            self.assertEqual((status, json.loads(text)["error"]["param"]), (400, "prompt"))
+        self.assertEqual(self.chat(server, key)[0], 200)
+
     def test_a_running_server_takes_changes(self):
         first = self.key("create")
         server = self.serve()
