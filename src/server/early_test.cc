@@ -31,7 +31,9 @@ struct Full {
   explicit Full(bool is_refusing = true) {
     EXPECT_EQ(server.post("/v1/chat/completions", kChatBody).status, 200);
     running = server.reply("POST", "/v1/chat/completions", kChatBody, wake);
-    if (is_refusing) EXPECT_EQ(server.post("/v1/chat/completions", kChatBody).status, 503);
+    if (is_refusing) {
+      EXPECT_EQ(server.post("/v1/chat/completions", kChatBody).status, 503);
+    }
   }
 
   std::optional<http::Response> early(std::string_view path, std::string_view body) {
