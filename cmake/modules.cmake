@@ -18,8 +18,12 @@ if(NOT CMAKE_CROSSCOMPILING)
   find_path(BOOST_BEAST boost/beast/version.hpp REQUIRED)
   find_path(TOMLPLUSPLUS toml++/toml.h REQUIRED)  # headers alone, seen by one file
 endif()
+# libcurl is loaded at its first use (src/net/curl_api.h): nothing is linked with it.
+add_library(wick_curl_headers INTERFACE)
+target_include_directories(wick_curl_headers SYSTEM INTERFACE ${CURL_INCLUDE_DIRS})
+target_link_libraries(wick_curl_headers INTERFACE ${CMAKE_DL_LIBS})
 set(WICK_NEEDS_unicode PkgConfig::UTF8PROC)
-set(WICK_NEEDS_net CURL::libcurl)
+set(WICK_NEEDS_net wick_curl_headers)
 set(WICK_NEEDS_format nlohmann_json::nlohmann_json)
 set(WICK_NEEDS_hub nlohmann_json::nlohmann_json OpenSSL::Crypto PkgConfig::LIBZIP)
 set(WICK_NEEDS_text nlohmann_json::nlohmann_json)

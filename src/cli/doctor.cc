@@ -21,6 +21,7 @@
 #include "hub/pull.h"
 #include "hub/store.h"
 #include "kernels/cpu/isa.h"
+#include "net/http.h"
 
 namespace wick {
 
@@ -102,6 +103,9 @@ Result<int> run_doctor(bool is_json) {
     rows.push_back({"models", models ? std::to_string(n) : to_string(models.error()),
                     n > 0 ? "" : cat("fetch one with: wick model pull ", kDefaultModel)});
   }
+  const auto network = http_library();
+  rows.push_back({"network", network ? *network : to_string(network.error()),
+                  network ? "" : network.error().hint});
   add_shell_rows(rows);
   bool is_well = true;
   Object object;

@@ -1,6 +1,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <sstream>
@@ -231,18 +232,21 @@ Result<int> dispatch(int argc, const char* const* argv) {
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("-v,--version", "wick " WICK_VERSION, "print the version");
   CLI::Option* const help_all = app.set_help_all_flag("--help-all", "print all flags");
+  WICK_TRY(const OwnWords own, own_words(std::vector<std::string>(argv, argv + argc)));
+  std::vector<std::string> words = own.words;
+  const auto is_asked = [&](const Command& c) { return words.size() > 1 && c.name == words[1]; };
+  const bool is_known = std::any_of(commands().begin(), commands().end(), is_asked);
   Action action;
   for (const Command& command : commands()) {
+    if (is_known && !is_asked(command)) continue;  // it would cost time at each start
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
     const Action run = command.setup(Flags(*sub));
     sub->final_callback([&action, run] { action = run; });
   }
   help_all->description("print all flags (after a command)");
   app.footer("Start with: wick chat");  // after the commands, which would inherit it
-  WICK_TRY(const OwnWords own, own_words(std::vector<std::string>(argv, argv + argc)));
   for (const std::string& line : own.notes)
     note({"note: ", printable(line), "\n"});
-  std::vector<std::string> words = own.words;
   mark_brackets(app, words);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));

@@ -1,32 +1,25 @@
-// libcurl's handles with owners, and its one initialization. For the sources of net/ alone.
+// libcurl's handles with owners. For the sources of net/ alone.
 #pragma once
-
-#include <curl/curl.h>
 
 #include <memory>
 #include <span>
 #include <string>
 
 #include "base/result.h"
+#include "net/curl_api.h"
 
 namespace wick {
 
 struct EasyFree {
-  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+  void operator()(CURL* easy) const { curl().easy_cleanup(easy); }
 };
 
 struct SlistFree {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { curl().slist_free_all(list); }
 };
 
 using CurlEasy = std::unique_ptr<CURL, EasyFree>;
 using CurlHeaders = std::unique_ptr<curl_slist, SlistFree>;
-
-// curl_global_init is not thread-safe in every libcurl; a static local is.
-inline bool is_curl_ready() {
-  static const bool is_ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return is_ready;
-}
 
 // kInvalid for a line with a line break.
 inline Result<CurlHeaders> curl_headers(std::span<const std::string> lines) {
@@ -37,7 +30,7 @@ inline Result<CurlHeaders> curl_headers(std::span<const std::string> lines) {
                    .id = "bad_header",
                    .message = "a request header holds a line break"};
     }
-    curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+    curl_slist* longer = curl().slist_append(list.get(), line.c_str());
     if (longer == nullptr) {
       return Error{.code = ErrorCode::kNoMemory, .message = "no memory for request headers"};
     }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <memory>
+#include <string_view>
 
 #include "base/check.h"
 #include "base/strings.h"
@@ -157,8 +158,7 @@ int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 
 Result<CurlHeaders> header_list(const HttpRequest& request, bool is_first_origin) {
   std::vector<std::string> lines = {"Accept-Encoding: identity"};
-  if (is_first_origin)
-    lines.insert(lines.end(), request.headers.begin(), request.headers.end());
+  if (is_first_origin) lines.insert(lines.end(), request.headers.begin(), request.headers.end());
   if (request.from || request.to) {
     std::string range = cat("Range: bytes=", request.from.value_or(0), "-");
     if (request.to) range += std::to_string(*request.to);
@@ -170,28 +170,29 @@ Result<CurlHeaders> header_list(const HttpRequest& request, bool is_first_origin
 
 void set_options(CURL* easy, Exchange& exchange, const std::string& url, curl_slist* headers) {
   const HttpRequest& request = exchange.request;
-  curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);  // http_get follows, so that it can check
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout_ms));
-  curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBytes);
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "wick");
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+  curl().easy_setopt(easy, CURLOPT_URL, url.c_str());
+  curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);  // http_get follows, so that it can check
+  curl().easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl().easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  curl().easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                     static_cast<long>(request.connect_timeout_ms));
+  curl().easy_setopt(easy, CURLOPT_BUFFERSIZE, kReceiveBytes);
+  curl().easy_setopt(easy, CURLOPT_USERAGENT, "wick");
+  curl().easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+  curl().easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
+  curl().easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
+  curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
+  curl().easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
   if (!request.post.empty()) {  // the bytes stay ours
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                     static_cast<curl_off_t>(request.post.size()));
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.post.data());
+    curl().easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(request.post.size()));
+    curl().easy_setopt(easy, CURLOPT_POSTFIELDS, request.post.data());
   }
-  curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
-  curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &exchange);
+  curl().easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+  curl().easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
+  curl().easy_setopt(easy, CURLOPT_XFERINFODATA, &exchange);
 }
 
 Error transfer_error(CURLcode code, const Exchange& exchange, const std::string& shown) {
@@ -215,7 +216,7 @@ Error transfer_error(CURLcode code, const Exchange& exchange, const std::string&
     error.id = "cut";
     error.message = cat(shown, ": the connection ended before the whole answer was there");
   } else {
-    error.message = cat(shown, ": ", curl_easy_strerror(code));
+    error.message = cat(shown, ": ", curl().easy_strerror(code));
   }
   return error;
 }
@@ -228,19 +229,19 @@ struct Hop {
 Result<Hop> one_hop(const HttpRequest& request, const HttpHeadSink& head, const HttpBodySink& body,
                     const std::string& url, bool is_first_origin) {
   WICK_TRY(const UrlParts parts, parse_url(url));
-  const CurlEasy easy(is_curl_ready() ? curl_easy_init() : nullptr);
+  const CurlEasy easy(curl().easy_init());
   if (!easy) {
     return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
   }
   WICK_TRY(const CurlHeaders headers, header_list(request, is_first_origin));
   Exchange exchange{.request = request, .head = head, .body = body};
   set_options(easy.get(), exchange, url, headers.get());
-  const CURLcode code = curl_easy_perform(easy.get());
+  const CURLcode code = curl().easy_perform(easy.get());
   if (code != CURLE_OK) return transfer_error(code, exchange, printable(parts.shown));
   Hop hop;
   if (exchange.is_redirect()) {
     const char* next = nullptr;
-    curl_easy_getinfo(easy.get(), CURLINFO_REDIRECT_URL, &next);
+    curl().easy_getinfo(easy.get(), CURLINFO_REDIRECT_URL, &next);
     if (next == nullptr) {
       return Error{.code = ErrorCode::kUnavailable,
                    .id = "bad_redirect",
@@ -317,6 +318,12 @@ Result<std::string> http_get_text(const HttpRequest& request, std::size_t limit)
   if (status != 0 && status != 200) return http_status_error(status, request.url);
   if (!response) return std::move(response).error();
   return text;
+}
+
+Result<std::string> http_library() {
+  WICK_DO(load_curl());
+  const std::string_view all = curl().version();
+  return std::string(all.substr(0, all.find(' ')));
 }
 
 Error http_status_error(int status, std::string_view url) {

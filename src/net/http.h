@@ -61,6 +61,9 @@ Result<int> http_post(const HttpRequest& request);
 // The whole body as a string, at most `limit` bytes; a status other than 200 is an error.
 Result<std::string> http_get_text(const HttpRequest& request, std::size_t limit);
 
+// "libcurl/7.88.1", or why it cannot be loaded (kUnavailable).
+Result<std::string> http_library();
+
 // The error for an unexpected status: 404 is kNotFound, 401 and 403 are kInvalid, others are
 // kUnavailable.
 Error http_status_error(int status, std::string_view url);

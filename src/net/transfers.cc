@@ -23,7 +23,7 @@ constexpr int kCheckMs = 100;  // limits are checked at least so often
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 struct MultiFree {
-  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
+  void operator()(CURLM* multi) const { curl().multi_cleanup(multi); }
 };
 
 // Outlives the thread: Transfer::cancel() may come at any time.
@@ -33,7 +33,7 @@ struct Shared {
 
   void signal() noexcept {
     has_signals.store(true, std::memory_order_release);
-    curl_multi_wakeup(multi.get());
+    curl().multi_wakeup(multi.get());
   }
 };
 
@@ -167,30 +167,30 @@ curl_socket_t on_open_socket(void* user, curlsocktype, curl_sockaddr* to) {
 void set_options(Job& job) {
   CURL* const easy = job.easy.get();
   const TransferRequest& request = job.request;
-  curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl().easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   if (!request.unix_socket.empty())
-    curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
-  curl_easy_setopt(easy, CURLOPT_PROXY, "");  // it would choose the addresses
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "wick");
-  curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, job.headers.get());
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &job);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &job);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &job);
-  curl_easy_setopt(easy, CURLOPT_PRIVATE, &job);
+    curl().easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
+  curl().easy_setopt(easy, CURLOPT_PROXY, "");  // it would choose the addresses
+  curl().easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl().easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  curl().easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_ms));
+  curl().easy_setopt(easy, CURLOPT_USERAGENT, "wick");
+  curl().easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+  curl().easy_setopt(easy, CURLOPT_HTTPHEADER, job.headers.get());
+  curl().easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
+  curl().easy_setopt(easy, CURLOPT_HEADERDATA, &job);
+  curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
+  curl().easy_setopt(easy, CURLOPT_WRITEDATA, &job);
+  curl().easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, &on_open_socket);
+  curl().easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &job);
+  curl().easy_setopt(easy, CURLOPT_PRIVATE, &job);
   if (!request.body.empty()) {
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                     static_cast<curl_off_t>(request.body.size()));
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
+    curl().easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(request.body.size()));
+    curl().easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.data());
   }
 }
 
@@ -211,7 +211,7 @@ std::string what_ended(const Job& job, std::string_view id, CURLcode code) {
   if (id == "address_refused") return "the name leads to an address that is not allowed for it";
   if (id == "cancelled") return "stopped";
   if (id == "cut") return "the connection ended before the whole answer was there";
-  return curl_easy_strerror(code);
+  return curl().easy_strerror(code);
 }
 
 std::optional<Error> error_of(const Job& job, CURLcode code) {
@@ -249,7 +249,7 @@ class CurlTransfers final : public Transfers {
     WICK_TRY(const UrlParts url, parse_url(request.url));
     const auto job = std::make_shared<Job>(shared_, std::move(request), std::move(sink));
     job->shown = printable(url.shown);
-    job->easy.reset(curl_easy_init());
+    job->easy.reset(curl().easy_init());
     if (!job->easy)
       return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
     std::vector<std::string> lines = {"Expect:"};  // no waiting for 100 Continue
@@ -271,10 +271,10 @@ class CurlTransfers final : public Transfers {
       if (shared_->has_signals.exchange(false, std::memory_order_acq_rel)) obey_signals();
       if (stop.stop_requested()) return end_all();
       int n_running = 0;
-      curl_multi_perform(shared_->multi.get(), &n_running);
+      curl().multi_perform(shared_->multi.get(), &n_running);
       take_ends();
       const int wait_ms = enforce_limits();
-      curl_multi_poll(shared_->multi.get(), nullptr, 0, wait_ms, nullptr);
+      curl().multi_poll(shared_->multi.get(), nullptr, 0, wait_ms, nullptr);
     }
   }
 
@@ -286,7 +286,7 @@ class CurlTransfers final : public Transfers {
     }
     if (!taken.empty()) next_limit_ = 0;
     for (std::shared_ptr<Job>& job : taken) {
-      curl_multi_add_handle(shared_->multi.get(), job->easy.get());
+      curl().multi_add_handle(shared_->multi.get(), job->easy.get());
       jobs_.push_back(std::move(job));
     }
   }
@@ -298,18 +298,18 @@ class CurlTransfers final : public Transfers {
       } else if (job->is_resumed.exchange(false, std::memory_order_acq_rel) && job->is_full) {
         job->is_full = false;
         job->progress = monotonic_ns();
-        curl_easy_pause(job->easy.get(), CURLPAUSE_CONT);  // may call on_body()
+        curl().easy_pause(job->easy.get(), CURLPAUSE_CONT);  // may call on_body()
       }
     }
   }
 
   void take_ends() {
     int n_left = 0;
-    while (const CURLMsg* const message = curl_multi_info_read(shared_->multi.get(), &n_left)) {
+    while (const CURLMsg* const message = curl().multi_info_read(shared_->multi.get(), &n_left)) {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;
       char* user = nullptr;
-      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
+      curl().easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
       Job& job = *reinterpret_cast<Job*>(user);
       if (code == CURLE_OK) job.send_head();
       finish(job, code);
@@ -346,7 +346,7 @@ class CurlTransfers final : public Transfers {
   }
 
   void finish(Job& job, CURLcode code) {
-    curl_multi_remove_handle(shared_->multi.get(), job.easy.get());
+    curl().multi_remove_handle(shared_->multi.get(), job.easy.get());
     const auto sink = std::move(job.sink);
     const std::optional<Error> error = error_of(job, code);
     std::erase_if(jobs_, [&](const std::shared_ptr<Job>& one) {
@@ -376,10 +376,11 @@ std::string_view TransferHead::header(std::string_view name) const noexcept {
 
 Result<std::shared_ptr<Transfers>> Transfers::create() {
   const auto shared = std::make_shared<Shared>();
-  if (is_curl_ready()) shared->multi.reset(curl_multi_init());
+  WICK_DO(load_curl());
+  shared->multi.reset(curl().multi_init());
   if (!shared->multi)
     return Error{.code = ErrorCode::kNoMemory, .message = "libcurl cannot be initialized"};
-  curl_multi_setopt(shared->multi.get(), CURLMOPT_MAXCONNECTS, kMaxIdleConnections);
+  curl().multi_setopt(shared->multi.get(), CURLMOPT_MAXCONNECTS, kMaxIdleConnections);
   const auto made = std::make_shared<CurlTransfers>(shared);
   WICK_DO(made->begin());
   return std::shared_ptr<Transfers>(made);

@@ -1,10 +1,9 @@
 #include "net/url.h"
 
-#include <curl/curl.h>
-
 #include <memory>
 
 #include "base/strings.h"
+#include "net/curl_api.h"
 
 namespace wick {
 
@@ -13,14 +12,14 @@ namespace {
 constexpr std::size_t kMaxUrlBytes = 8192;
 
 struct UrlFree {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const { curl().url_cleanup(url); }
 };
 
 std::string url_part(CURLU* url, CURLUPart part, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  if (curl().url_get(url, part, &text, flags) != CURLUE_OK) return {};
   std::string out = text;
-  curl_free(text);
+  curl().free(text);
   return out;
 }
 
@@ -39,10 +38,11 @@ Result<UrlParts> parse_url(const std::string& url) {
       return refuse("it holds a blank or a control character");
     }
   }
-  const std::unique_ptr<CURLU, UrlFree> handle(curl_url());
+  WICK_DO(load_curl());
+  const std::unique_ptr<CURLU, UrlFree> handle(curl().url());
   if (!handle) return Error{.code = ErrorCode::kNoMemory, .message = "no memory to parse a URL"};
-  const CURLUcode code = curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), 0);
-  if (code != CURLUE_OK) return refuse(curl_url_strerror(code));
+  const CURLUcode code = curl().url_set(handle.get(), CURLUPART_URL, url.c_str(), 0);
+  if (code != CURLUE_OK) return refuse(curl().url_strerror(code));
   const std::string scheme = url_part(handle.get(), CURLUPART_SCHEME);
   if (scheme != "http" && scheme != "https") return refuse("only http and https are fetched");
   std::string host = url_part(handle.get(), CURLUPART_HOST);
@@ -55,10 +55,10 @@ Result<UrlParts> parse_url(const std::string& url) {
   parts.origin = cat(scheme, "://", host, ":", port);
   parts.path = url_part(handle.get(), CURLUPART_PATH);
   for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_FRAGMENT}) {
-    curl_url_set(handle.get(), part, nullptr, 0);
+    curl().url_set(handle.get(), part, nullptr, 0);
   }
   parts.plain = url_part(handle.get(), CURLUPART_URL);
-  curl_url_set(handle.get(), CURLUPART_QUERY, nullptr, 0);
+  curl().url_set(handle.get(), CURLUPART_QUERY, nullptr, 0);
   parts.shown = url_part(handle.get(), CURLUPART_URL);
   return parts;
 }
@@ -67,10 +67,10 @@ std::string last_path_part(const UrlParts& url) {
   const std::size_t slash = url.path.rfind('/');
   const std::string last = slash == std::string::npos ? url.path : url.path.substr(slash + 1);
   int n = 0;
-  char* text = curl_easy_unescape(nullptr, last.c_str(), static_cast<int>(last.size()), &n);
+  char* text = curl().easy_unescape(nullptr, last.c_str(), static_cast<int>(last.size()), &n);
   if (text == nullptr) return {};
   std::string out(text, static_cast<std::size_t>(n));
-  curl_free(text);
+  curl().free(text);
   return out;
 }
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""A shell's start: the script of `wick init` starts no process.
+"""The program's start: commands that need no network do without libcurl. A shell's start: the script of `wick init` starts no process.
 
 labels: cli
 """
 # labels: cli
+import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +39,41 @@ exit
 """}
 OWN_KEY = {"bash": "bind -x '\"\\ew\": echo mine'\n", "zsh": "bindkey '^[w' beginning-of-line\n", "fish": "bind \\ew 'echo mine'\n"}
 OWN_COMMAND = {"bash": "echo mine", "zsh": "beginning-of-line", "fish": "echo mine"}
+
+
+class Start(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        # The loader's search finds this file first, and it is no library.
+        pathlib.Path(self.folder.name, "libcurl.so.4").write_text("no library")
+
+    def wick(self, *args, **env):
+        return subprocess.run([WICK, *args], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "LD_LIBRARY_PATH": self.folder.name, "WICK_HOME": self.folder.name, **env})
+
+    def test_check_runs_without_libcurl(self):
+        done = self.wick("check", "ls -l")
+        self.assertEqual((done.returncode, done.stdout), (0, "safe\n"), done.stderr)
+
+    def test_a_download_without_libcurl_says_so(self):
+        done = self.wick("model", "pull", "http://127.0.0.1:1/x.gguf")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("libcurl cannot be loaded", done.stderr)
+        self.assertIn("install libcurl", done.stderr)
+
+    def test_doctor_names_libcurl_or_says_that_it_is_missing(self):
+        rows = json.loads(self.wick("doctor", "--json", LD_LIBRARY_PATH="").stdout)
+        self.assertRegex(rows["network"], r"^libcurl/\d+\.\d+")
+        without = self.wick("doctor", "--json")
+        self.assertEqual(without.returncode, 2)
+        self.assertIn("libcurl cannot be loaded", json.loads(without.stdout)["network"])
+
+    def test_check_loads_no_library_of_the_network(self):
+        report = self.wick("check", "ls -l", LD_DEBUG="files", LD_LIBRARY_PATH="").stderr
+        loaded = set(re.findall(r"file=(lib[^.\s]*)", report))
+        self.assertIn("libstdc++", loaded)  # the loader did report
+        self.assertEqual(loaded & {"libcurl", "libgnutls"}, set())
 
 
 class Shells(unittest.TestCase):

@@ -38,7 +38,7 @@ class Python(unittest.TestCase):
         shutil.copytree(ROOT / "python/wick", folder / "wick")
         run("c++", "-std=c++20", "-O1", "-fPIC", "-shared", f"-I{ROOT}/src", f"-I{ROOT}/include", f"-I{ROOT}/tests",
             objects / "CMakeFiles/wick_python.dir/python/module.cc.o", support / "scripted_provider.cc", support / "scripted_opener.cc",
-            objects / "libwick.a", *(f"-l{name}" for name in ("curl", "crypto", "zip", "utf8proc")),
+            objects / "libwick.a", *(f"-l{name}" for name in ("crypto", "zip", "utf8proc")),
             "-o", folder / "wick/_wick.so")
         run(VENV / "bin/python", "-m", "pytest", "-q", ROOT / "tests/library/scripted", cwd=BUILD,
             env={**os.environ, "PYTHONPATH": str(folder)})
