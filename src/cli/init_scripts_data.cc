@@ -73,8 +73,8 @@ __wick_widget() {
     typeset -g __wick_command=$command __wick_sentence=$sentence
   else
     BUFFER=$sentence CURSOR=$point
+    zle reset-prompt  # above, it would overwrite the line with the risk
   fi
-  zle reset-prompt
 }
 __wick_bind() {
   emulate -L zsh
