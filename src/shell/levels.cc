@@ -1,4 +1,4 @@
-// The table of docs/shell.md: effect and scope to level; names for JSON and people.
+// Effect and scope to level (docs/shell.md, Levels); names for JSON and people.
 #include <array>
 
 #include "shell/verdict.h"
