@@ -31,6 +31,14 @@ constexpr bool is_state(const StateShape&) noexcept {
   return true;
 }
 
+constexpr int from_layer(const KvShape& kv) noexcept {
+  return kv.from_layer;
+}
+
+constexpr int from_layer(const StateShape&) noexcept {
+  return -1;
+}
+
 MemoryShape memory_shape(const BlockSpec& block) noexcept;
 
 // The distinct sliding windows smaller than `context`, ascending. Sequences free blocks outside

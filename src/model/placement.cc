@@ -5,6 +5,7 @@
 
 #include "backend/device_registry.h"
 #include "model/decoder_state.h"
+#include "model/memory_shape.h"
 
 namespace wick {
 
@@ -57,9 +58,9 @@ bool is_behind(std::span<const DeviceShare> devices, std::size_t at, std::size_t
 void join_shared_caches(Placement& placement, const DecoderSpec& spec) {
   if (placement.parts.empty()) return;
   for (std::size_t layer = 0; layer < spec.blocks.size(); ++layer) {
-    const auto* const attention = std::get_if<GqaSpec>(&spec.blocks[layer].mixer);
-    if (attention == nullptr || attention->kv_from_layer < 0) continue;
-    placement.parts[1 + 2 * layer] = placement.mixer(attention->kv_from_layer);
+    const int owner = std::visit([](const auto& shape) noexcept { return from_layer(shape); },
+                                 memory_shape(spec.blocks[layer]));
+    if (owner >= 0) placement.parts[1 + 2 * layer] = placement.mixer(owner);
   }
 }
 

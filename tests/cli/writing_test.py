@@ -207,7 +207,7 @@ class StandardOutput(unittest.TestCase):
 
     def commands(self):
         m = ["-m", self.home.model]
-        ask, quick = ["-p", "hi", "-n", "3"], ["-n", "2", "-r", "1"]
+        ask, quick, keys = ["-p", "hi", "-n", "3"], ["-n", "2", "-r", "1"], ["--api-key-file", self.folder / "keys"]
         return [
             ["--help"], ["--version"], ["chat", "--help"], ["config", "--help"],
             ["chat", self.home.model, *ask], ["chat", self.home.model, *ask, "--json"], ["run", *m, *ask], ["run", *m, *ask, "--json"],
@@ -222,6 +222,7 @@ class StandardOutput(unittest.TestCase):
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
             ["grammar", "check", "--help"], ["serve", "key", "new"], ["route", "explain", "-p", "a"], ["route", "test", "log.jsonl"],
             ["usage"], ["usage", "--json"], ["ps", "--help"], ["stop", "--help"],
+            ["key", "create", *keys], ["key", "create", *keys, "--json"], ["key", "list", *keys], ["key", "revoke", "--help"],
             ["ask", "--show-prompt", "list the files"], ["init", "bash"], ["history", "--help"], ["trash", "--help"],
             ["doctor"], ["doctor", "--json"], ["model", "list"], ["model", "list", "--json"], ["model", "info", self.home.model],
             ["model", "pull", "here"], ["model", "verify", "here"], ["model", "rm", "here"],
