@@ -164,9 +164,11 @@ Action setup_key(Flags flags) {
   made.texts("--models", o->models, "models it may use, with * for any text; default: all");
   made.texts("--budget", o->wish.budgets,
              "dollars it may cost: 5, 5/day, 5/month, 5/30d; may be repeated");
-  made.integer("--rpm", o->wish.requests_per_minute, {1, kMostRequests}, "requests per minute");
-  made.integer("--tpm", o->tokens_per_minute, {1, kMostTokens}, "tokens per minute");
-  made.integer("--parallel", o->wish.parallel, {1, kMostRequests}, "concurrent requests");
+  made.integer("--rpm", o->wish.requests_per_minute, {0, kMostRequests},
+               "requests per minute; 0 = no limit");
+  made.integer("--tpm", o->tokens_per_minute, {0, kMostTokens}, "tokens per minute; 0 = no limit");
+  made.integer("--parallel", o->wish.parallel, {0, kMostRequests},
+               "concurrent requests; 0 = no limit");
   made.text("--expires", o->wish.expires, "its last day, 2027-01-31, or 30d from now");
   Flags shown = flags.command("list", "list the keys, their limits, and what budgets have used",
                               [o] { o->run = list; });

@@ -1,6 +1,6 @@
-// The provider interface: a local model, a pool of them, later remote APIs, in tests a scripted
-// provider. Server, library and program use this type only; it knows no engine. Any thread, many at
-// once.
+// The provider interface: a local model, a pool of them, a remote API, the router, in tests a
+// scripted provider. Server, library and program use this type only; it knows no engine. Any
+// thread, many at once.
 //
 //   WICK_TRY(const auto answer, provider->start({.prompt = messages}));
 //   while (const auto event = answer->wait()) …
