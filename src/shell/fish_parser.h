@@ -69,4 +69,21 @@ class FishParser {
   int pos_ = 0;
 };
 
+// Depth of nesting, for as long as it lives. `ok` is false past the limit, and then it has failed.
+struct FishParser::Nest {
+  explicit Nest(FishParser& parser) : state(parser.state_), ok(++state.depth <= kMaxDepth) {
+    if (ok || state.is_failed) return;
+    state.error.is_limit = true;
+    parser.fail(parser.pos_, "nests deeper than the limit of 64");
+  }
+
+  Nest(const Nest&) = delete;
+  Nest& operator=(const Nest&) = delete;
+
+  ~Nest() { --state.depth; }
+
+  ParseState& state;
+  bool ok;
+};
+
 }  // namespace wick::shell

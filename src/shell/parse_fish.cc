@@ -7,22 +7,6 @@
 
 namespace wick::shell {
 
-struct FishParser::Nest {
-  explicit Nest(FishParser& parser) : state(parser.state_), ok(++state.depth <= kMaxDepth) {
-    if (ok || state.is_failed) return;
-    state.error.is_limit = true;
-    parser.fail(parser.pos_, "nests deeper than the limit of 64");
-  }
-
-  Nest(const Nest&) = delete;
-  Nest& operator=(const Nest&) = delete;
-
-  ~Nest() { --state.depth; }
-
-  ParseState& state;
-  bool ok;
-};
-
 char FishParser::look(int ahead) const {
   const auto at = static_cast<std::size_t>(pos_ + ahead);
   return at < text_.size() ? text_[at] : '\0';

@@ -157,6 +157,8 @@ bool FishParser::dollar(std::vector<WordPart>& out) {
 }
 
 bool FishParser::subscript(std::vector<WordPart>& out) {
+  const Nest nest(*this);
+  if (!nest.ok) return false;
   const int begin = pos_++;
   while (cur() != ']') {
     const char c = cur();
