@@ -101,7 +101,9 @@ bool Parser::pipeline(Node& out) {
   }
   blanks();
   const char next = cur();
-  if ((is_timed || is_negated) && (at_end() || next == '\n' || next == ';' || next == '&'))
+  const bool is_redirect = next == '&' && look(1) == '>' && is_bash_like();  // `! &>f`
+  if ((is_timed || is_negated) &&
+      (at_end() || next == '\n' || next == ';' || (next == '&' && !is_redirect)))
     return fail(begin, "no command behind '!' or 'time'");
   if (!command(out)) return false;
   blanks();
