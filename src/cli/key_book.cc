@@ -27,7 +27,9 @@ class LimitedPass final : public server::KeyPass {
  public:
   explicit LimitedPass(std::shared_ptr<route::Limiter> limiter) : limiter_(std::move(limiter)) {}
 
-  ~LimitedPass() override { limiter_->end(pass, pass.tokens); }
+  ~LimitedPass() override { limiter_->end(pass, has_begun_ ? pass.tokens : 0); }
+
+  void begin() override { has_begun_ = true; }
 
   void used(std::int64_t tokens) override { limiter_->end(pass, tokens); }
 
@@ -35,6 +37,7 @@ class LimitedPass final : public server::KeyPass {
 
  private:
   std::shared_ptr<route::Limiter> limiter_;
+  bool has_begun_ = false;
 };
 
 Error no_such_key(const std::string& id) {

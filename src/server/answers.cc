@@ -32,10 +32,8 @@ std::uint64_t choice_seed(std::uint64_t seed, int i) noexcept {
   return i == 0 ? seed : splitmix64(seed, static_cast<std::uint64_t>(i));
 }
 
-namespace {
-
-Result<Started> started_by(Context& context, const ParsedRequest& parsed,
-                           const std::shared_ptr<Wake>& wake) {
+Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
+                              const std::shared_ptr<Wake>& wake) {
   Request request = parsed.request;
   const std::size_t n_prompts = std::max<std::size_t>(1, parsed.prompts.size());
   if (n_prompts * static_cast<std::size_t>(parsed.n) > kMaxAnswers) {
@@ -57,16 +55,7 @@ Result<Started> started_by(Context& context, const ParsedRequest& parsed,
       started.answers.push_back(std::move(answer));
     }
   }
-  return started;
-}
-
-}  // namespace
-
-// A request that is refused here cost its key no tokens.
-Result<Started> start_answers(Context& context, const ParsedRequest& parsed,
-                              const std::shared_ptr<Wake>& wake) {
-  Result<Started> started = started_by(context, parsed, wake);
-  if (!started && parsed.pass != nullptr) parsed.pass->used(0);
+  if (started.pass != nullptr) started.pass->begin();
   return started;
 }
 

@@ -40,10 +40,12 @@ struct KeyInfo {
   std::vector<KeyBudget> budgets = {};
 };
 
-// A request of a key that was let through; its end gives back tokens that it did not use.
+// A request of a key that was let through. It costs no tokens until it begins; then all that it
+// reserved, unless it says what it used.
 class KeyPass {
  public:
   virtual ~KeyPass() = default;
+  virtual void begin() = 0;
   virtual void used(std::int64_t tokens) = 0;  // once, at its end
 };
 

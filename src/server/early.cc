@@ -37,7 +37,6 @@ std::optional<http::Response> refuse_early(Context& context, Api api,
     return std::nullopt;
   const auto parsed = read_request(context, api, request);
   if (!parsed) return std::nullopt;
-  if (parsed->pass != nullptr) parsed->pass->used(0);  // a worker takes the key's tokens anew
   if (!asks_something(*parsed) || parsed->keep_ms) return std::nullopt;
   const std::size_t n_prompts = std::max<std::size_t>(1, parsed->prompts.size());
   const std::size_t n_answers = n_prompts * static_cast<std::size_t>(parsed->n);

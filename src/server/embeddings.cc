@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <charconv>
+#include <numeric>
 
 #include "base/base64.h"
 #include "server/answers.h"
@@ -33,6 +34,7 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
     if (const auto* const text = std::get_if<std::string>(&prompt)) texts.push_back(*text);
     if (const auto* const one = std::get_if<std::vector<TokenId>>(&prompt)) ids.push_back(*one);
   }
+  if (parsed.pass != nullptr) parsed.pass->begin();
   std::vector<Embedding> of_texts, of_ids;
   if (!texts.empty()) {
     WICK_TRY(of_texts, provider.embed(parsed.request.model, texts, options));
@@ -42,26 +44,26 @@ Result<std::vector<Embedding>> embed_prompts(Provider& provider, const ParsedReq
   }
   std::vector<Embedding> all;
   std::size_t text = 0, id = 0;
-  std::int64_t n_tokens = 0;
   for (const Prompt& prompt : parsed.prompts) {
     const bool is_text = std::holds_alternative<std::string>(prompt);
     all.push_back(std::move(is_text ? of_texts.at(text++) : of_ids.at(id++)));
-    n_tokens += all.back().tokens;
   }
-  if (parsed.pass != nullptr) parsed.pass->used(n_tokens);
+  if (parsed.pass != nullptr) parsed.pass->used(tokens_of(all));
   return all;
 }
 
 }  // namespace
 
+int tokens_of(std::span<const Embedding> all) noexcept {
+  return std::accumulate(all.begin(), all.end(), 0,
+                         [](int sum, const Embedding& one) { return sum + one.tokens; });
+}
+
 void audit(const Context& context, Span span, const Result<std::vector<Embedding>>& all) {
   if (context.options.audit == nullptr) return;
   span.end_ns = unix_ns();
   if (!all) span.error = all.error().id;
-  if (all) {
-    for (const Embedding& one : *all)
-      span.usage.prompt_tokens += one.tokens;
-  }
+  if (all) span.usage.prompt_tokens = tokens_of(*all);
   context.options.audit->add(span);
 }
 
@@ -107,14 +109,13 @@ http::Response embeddings_of(Context& context, const ParsedRequest& parsed,
   add_ignored(parsed, response);
   JsonOut json(response.body);
   json.object().field("object", "list").key("data").array();
-  int n_tokens = 0;
   for (std::size_t i = 0; i < all->size(); ++i) {
     json.object().field("object", "embedding").field("index", i).key("embedding");
     write_values(json, (*all)[i].values, parsed.embed.is_base64);
     json.end_object();
-    n_tokens += (*all)[i].tokens;
   }
   json.end_array().field("model", parsed.request.model).key("usage").object();
+  const int n_tokens = tokens_of(*all);
   json.field("prompt_tokens", n_tokens).field("total_tokens", n_tokens);
   json.end_object().end_object();
   return response;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -17,6 +18,8 @@ http::Reply embeddings(const SharedContext& context, const http::Request& reques
 // more than kMaxEmbedInputs.
 Result<std::vector<Embedding>> embed(Context& context, const ParsedRequest& parsed,
                                      const std::stop_token& gone);
+
+int tokens_of(std::span<const Embedding> all) noexcept;  // of all their texts
 
 // A line of the audit log, if there is one.
 void audit(const Context& context, Span span, const Result<std::vector<Embedding>>& all);

@@ -106,14 +106,11 @@ http::Response embed_of(Context& context, const ParsedRequest& parsed, std::int6
   http::Response response;
   JsonOut json(response.body);
   json.object().field("model", parsed.request.model).key("embeddings").array();
-  int n_tokens = 0;
-  for (const Embedding& one : *all) {
+  for (const Embedding& one : *all)
     write_vector(json, one);
-    n_tokens += one.tokens;
-  }
   json.end_array();
   json.field("total_duration", context.options.clock->now_ns() - begin_ns);
-  json.field("load_duration", 0).field("prompt_eval_count", n_tokens).end_object();
+  json.field("load_duration", 0).field("prompt_eval_count", tokens_of(*all)).end_object();
   return response;
 }
 

@@ -64,16 +64,14 @@ Result<std::vector<Embedding>> scores_of(Provider& provider, const ParsedRequest
   std::vector<std::string> texts;
   for (const Prompt& prompt : parsed.prompts)
     texts.push_back(std::get<std::string>(prompt));
+  if (parsed.pass != nullptr) parsed.pass->begin();
   WICK_TRY(auto scores, provider.embed(parsed.request.model, texts,
                                        {.query = parsed.rerank.query,
                                         .cancel = gone,
                                         .time_limit_ms = parsed.request.generation.time_limit_ms,
                                         .priority = parsed.request.generation.priority,
                                         .tenant = parsed.request.generation.tenant}));
-  std::int64_t n_tokens = 0;
-  for (const Embedding& one : scores)
-    n_tokens += one.tokens;
-  if (parsed.pass != nullptr) parsed.pass->used(n_tokens);
+  if (parsed.pass != nullptr) parsed.pass->used(tokens_of(scores));
   const std::size_t n_labels = scores.front().values.size();
   if (n_labels == 1) return scores;
   return Error{
@@ -106,9 +104,7 @@ http::Response ranked(Context& context, const ParsedRequest& parsed, const std::
   if (parsed.rerank.top_n) {
     order.resize(std::min(order.size(), static_cast<std::size_t>(*parsed.rerank.top_n)));
   }
-  const int n_tokens =
-      std::accumulate(scores->begin(), scores->end(), 0,
-                      [](int sum, const Embedding& one) { return sum + one.tokens; });
+  const int n_tokens = tokens_of(*scores);
   http::Response response;
   add_ignored(parsed, response);
   JsonOut json(response.body);
