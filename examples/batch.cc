@@ -1,4 +1,5 @@
-// Many prompts at once: they share forward passes, and each answer is the one it would be alone.
+// Continuous batching: several prompts share forward passes. Each answer is the same as without
+// the others.
 //
 //   batch MODEL
 #include <iostream>
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
                                             "Do, re, mi,",      "January, February,"};
   const wick::Generation generation{.temperature = 0, .max_tokens = 12};
   std::vector<wick::Stream> streams;
-  for (const std::string& prompt : prompts) {  // more than max_concurrent: the rest waits its turn
+  for (const std::string& prompt : prompts) {  // more than max_concurrent are queued
     auto stream = model->stream(prompt, generation);
     if (!stream) {
       std::cerr << wick::to_string(stream.error()) << "\n";
@@ -36,7 +37,7 @@ int main(int argc, char** argv) {
     if (!together || !alone) return 1;
     std::cout << prompts[i] << together->text << "\n";
     if (together->text != alone->text) {
-      std::cerr << "alone it said: " << alone->text << "\n";
+      std::cerr << "without the others the answer is: " << alone->text << "\n";
       return 1;
     }
   }

@@ -1,5 +1,4 @@
-// An architecture of one's own: a file whose general.architecture is "acme2", which wick does not
-// know, runs as "llama", which it is but for its name.
+// Adds an architecture: a model file whose general.architecture is "acme2" runs as "llama".
 //
 //   custom_arch MODEL [PROMPT]
 #include <iostream>
@@ -12,7 +11,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: custom_arch MODEL [PROMPT]\n";
     return 2;
   }
-  // Before the first model. docs/adding-a-model.md lists what else a description can say.
+  // Before a model is opened. wick/architecture.h lists all fields.
   const auto added = wick::add_architecture(R"({
     "name": "acme2",
     "like": "llama",

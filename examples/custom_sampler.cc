@@ -1,5 +1,5 @@
-// A sampler of one's own: a hook sees the logits before each token is drawn. This one writes
-// without the letter "e", as Georges Perec did: it takes every token with that letter out of play.
+// A custom sampler: a logits hook changes the logits before each token is sampled. This one bans
+// all tokens that contain the letter "e".
 //
 //   custom_sampler MODEL [PROMPT]
 #include <iostream>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     const auto text = model->detokenize(std::vector{id});
     if (text && text->find_first_of("eE") != std::string::npos) banned.push_back(id);
   }
-  // It runs on the model's thread for every token: what it needs was made ready before.
+  // The engine thread calls this once per token, so the list of tokens is computed before.
   const auto without_e = [&banned](std::span<float> logits, std::span<const wick::TokenId>) {
     for (const wick::TokenId id : banned)
       logits[static_cast<std::size_t>(id)] = -std::numeric_limits<float>::infinity();

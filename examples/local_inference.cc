@@ -1,5 +1,5 @@
-// Goes on from a text, once, and says what it cost. A model that is not on this machine is fetched;
-// meanwhile, and for whatever else the library has to say, there is standard error.
+// Text completion, with token counts. Downloads the model if it is not on this machine; download
+// progress and log messages go to standard error.
 //
 //   local_inference MODEL [PROMPT]
 #include <iostream>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Some times a second at most; returning false would end the download.
+// Called at most a few times per second. Returning false would cancel the download.
 bool show(const wick::OpenProgress& at) {
   if (at.phase != wick::OpenPhase::kDownload) return true;
   std::cerr << "\r" << at.what << ": " << at.done / 1'000'000 << " of " << at.total / 1'000'000

@@ -1,5 +1,5 @@
-// Two conversations with one model, turn by turn. Each remembers its own past, which stays in the
-// model's cache: a later turn computes little more than its own tokens.
+// Two conversations with one model. Their earlier turns stay in the KV cache, so a later turn
+// computes only its new tokens.
 //
 //   sessions MODEL
 #include <array>

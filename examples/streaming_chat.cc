@@ -1,5 +1,4 @@
-// One question, answered piece by piece; Ctrl-C would do what the time limit does here: it requests
-// a stop, and what was said so far is kept.
+// A streamed answer. A stop token cancels it after one minute; the text so far is kept.
 //
 //   streaming_chat MODEL [QUESTION]
 #include <chrono>
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
     std::cerr << wick::to_string(stream.error()) << "\n";
     return 1;
   }
-  // Any thread may request the stop; this one does after a minute, unless it is woken before.
+  // Any thread may request the stop. This one does so after one minute, unless it is stopped first.
   std::jthread timer([&limit](const std::stop_token& done) {
     std::mutex mutex;
     std::condition_variable_any wake;

@@ -1,5 +1,5 @@
-// Architectures that wick does not know, described as one that it knows with differences. Before
-// the first model is opened; one thread.
+// Adds an architecture: a known one with differences. Call this before the first model is opened;
+// one thread.
 //
 //   wick::add_architecture(R"({"name": "acme", "like": "llama", "activation": "gelu_tanh",
 //                              "model_type": "acme_lm",
@@ -15,15 +15,15 @@ namespace wick {
 
 // A JSON object:
 //   name                 general.architecture of GGUF files, and the prefix of their keys
-//   like                 the base architecture ("llama"); absent fields have its values
+//   like                 the known architecture ("llama"); absent fields have its values
 //   model_type, defaults config.json's model_type, and values of fields that it may omit
 //   tensors              checkpoint names → GGUF names; {} is the layer's number
 //   activation           silu, gelu, gelu_tanh, relu2
 //   rotation             RoPE type: halves (llama.cpp: NEOX), pairs (NORM), none
 //   parallel             true: attention and feed-forward read the same norm
 //   embedding_scale, residual_scale, attention_scale, logit_scale: factors
-// Errors (kInvalid, id "bad_architecture"): an unknown field or value, a name that is taken, a
-// model that was opened before.
+// Errors (kInvalid, id "bad_architecture"): an unknown field or value, a name that exists, a call
+// after a model was opened.
 WICK_API Result<void> add_architecture(std::string_view json);
 
 }  // namespace wick

@@ -1,4 +1,4 @@
-// An estimate of a request: its tokens, cache blocks, memory and wait, without running it. Plain
+// An estimate of a request's tokens, KV cache blocks, memory and TTFT, without running it. Plain
 // data.
 //
 //   auto estimate = model->estimate("Once upon a time", {.max_tokens = 200});
@@ -15,13 +15,13 @@
 
 namespace wick {
 
-// Why prefix caching reused no more of a prompt.
+// The reason why prefix caching reused only a part of a prompt.
 enum class MissReason : std::uint8_t {
-  kNone,         // all is cached but the last prompt token, which is always computed
-  kNew,          // the cached text ends here, the prompt goes on
-  kEdited,       // the cache has another token here
+  kNone,         // everything is cached except the last prompt token, which is always computed
+  kNew,          // the cached sequence ends here
+  kEdited,       // the cached sequence has another token here
   kEvicted,      // the blocks were evicted
-  kOtherTenant,  // another tenant has it cached; tests only: this library hides it
+  kOtherTenant,  // another tenant has cached it; in tests only, as the library hides this
   kNeverSeen,    // no prefix of the prompt is in this tenant's cache
   kOff,          // prefix caching is off, or the request sets prompt_logprobs
 };
@@ -39,14 +39,14 @@ struct CacheMiss {
 struct RequestEstimate {
   int prompt_tokens = 0;
   int max_tokens = 0;     // of the answer
-  int cached_tokens = 0;  // of the prompt: reused, not computed
-  CacheMiss miss = {};    // why no more are cached
+  int cached_tokens = 0;  // prompt tokens found in the prefix cache
+  CacheMiss miss = {};    // why the others are not cached
   int blocks = 0;         // KV cache blocks (16 tokens each) for prompt and max_tokens
-  int free_blocks = 0;    // blocks that no running request uses; may hold evictable prefixes
+  int free_blocks = 0;    // blocks that no running request uses, cached prefixes included
   std::uint64_t cache_bytes = 0;  // size of `blocks`
   int requests_before = 0;        // requests that run or wait now
-  // Estimated time to first token in milliseconds, from the measured prompt speed and the work
-  // queued before. Empty until a prompt has run, and for requests with prompt_logprobs.
+  // Estimated time to first token in milliseconds, from the measured prompt speed and the queued
+  // requests. Empty until a prompt has run, and for requests with prompt_logprobs.
   std::optional<double> ttft_ms = {};
 };
 

@@ -21,13 +21,13 @@ struct TextEvent {
 };
 
 struct ReasoningEvent {
-  std::string text = {};  // likewise
+  std::string text = {};  // complete UTF-8 characters, never empty
 };
 
 // A tool call begins. Its arguments follow as ArgumentsEvents. The ArgumentsEvents of several calls
 // may alternate.
 struct ToolCallEvent {
-  int index = 0;  // which call of the answer, from 0
+  int index = 0;  // number of the call in the answer, from 0
   std::string id = {}, name = {};
 };
 
@@ -36,12 +36,12 @@ struct ArgumentsEvent {
   std::string text = {};  // the next part of the arguments' JSON
 };
 
-// With Generation::logprobs: directly before the TextEvent that shows these tokens.
+// With Generation::logprobs. Comes directly before the TextEvent of these tokens.
 struct LogprobsEvent {
   std::vector<TokenLogprob> tokens = {};
 };
 
-// Token counts so far. Only some providers send them before the end; a local model does not.
+// Token counts so far. Some remote providers send them before the end; a local model does not.
 struct UsageEvent {
   Usage usage = {};
 };

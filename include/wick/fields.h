@@ -1,13 +1,13 @@
-/* Lists of the fields that have the same name and meaning in C++ (the headers beside this one), C
- * (wick/wick.h) and Python. Conversions between the languages use these lists. A list is a macro
- * that calls its argument with each name:
+/* X-macros: lists of the fields that have the same name and meaning in C++ (the other headers), C
+ * (wick/wick.h) and Python. The conversions between the languages use these lists. A list calls its
+ * argument with each name:
  *
  *   #define WICK_COPY(name) to.name = from.name;
  *   WICK_USAGE_FIELDS(WICK_COPY)
  *   #undef WICK_COPY
  *
- * Fields that differ between the languages (callbacks, lists, optional values) are not in a list.
- * For C and C++; this header declares nothing. */
+ * Callbacks, lists and optional values are not listed, because their types differ between the
+ * languages. This header is for C and C++, and defines macros only. */
 #ifndef WICK_FIELDS_H
 #define WICK_FIELDS_H
 

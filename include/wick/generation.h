@@ -1,9 +1,9 @@
-// Settings of one request, and its result. Plain data, one thread at a time.
+// Parameters of one request, and its result. Plain data, one thread at a time.
 //
 //   wick::Generation g{.temperature = 0.7, .seed = 42, .max_tokens = 200};
 //
-// The same model, prompt, Generation and seed give the same text, bit for bit, whatever the thread
-// count and the other requests in the batch.
+// The same model, prompt, Generation and seed give the same text, bit for bit: thread count and
+// other requests in the batch do not matter.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ class Wake;
 
 // Changes `logits` [vocabulary] in place before the sampler sees them; `history` is the prompt and
 // the answer so far. The model's engine thread calls it once per token, so a slow hook delays all
-// requests of that model. The hook must be a function of its arguments; otherwise the same seed may
-// give another text. It must not call the same model (the call fails, id "called_in_hook") or wait
-// for a Stream (that deadlocks). A hook that throws ends the request with an error (id
+// requests of that model. If the result depends on anything but the arguments, the same seed may
+// give another text. The hook must not call the same model (the call fails, id "called_in_hook") or
+// wait for a Stream (that deadlocks). An exception ends the request with an error (id
 // "callback_failed"). Hugging Face and vLLM: logits processor.
 using LogitsHook = std::function<void(std::span<float> logits, std::span<const TokenId> history)>;
 
@@ -53,15 +53,17 @@ struct TokenBias {
 // even if max_tokens is reached (Usage::steered_tokens). An unknown type or an unsupported keyword
 // of a schema is an error.
 struct ResponseFormat {
-  // "text" = any; "json_object": a JSON object; "json_schema", "regex" (ECMA-262, the whole text),
-  // "choice" (a JSON array of texts), "grammar" (GBNF, EBNF or Lark), "structural_tag" (vLLM's
-  // JSON): as `schema` says.
+  // "text" (any text), "json_object", "json_schema", "regex", "choice", "grammar",
+  // "structural_tag".
   std::string type = "text";
-  std::string schema = {};  // with "json_object" it may be empty
+  // "json_schema", "json_object": a JSON schema (for "json_object" it may be empty); "regex": a
+  // regular expression (ECMA-262) for the whole text; "choice": a JSON array of texts; "grammar":
+  // GBNF, EBNF or Lark; "structural_tag": vLLM's JSON.
+  std::string schema = {};
 };
 
-// For a parameter that is not set, the model file's hint applies, else the default. A value out of
-// range is an error; the message has the allowed range.
+// A parameter that is not set has the value of the model file's hint, else the default. A value out
+// of range is an error; the message has the allowed range.
 struct Generation {
   std::optional<double> temperature = {};     // default 0.8; 0 = greedy
   std::optional<int> top_k = {};              // default 40; 0 = off
@@ -72,32 +74,33 @@ struct Generation {
   // Any other sampling parameter, by its key in [generation] of config.toml:
   // {"xtc_probability", 0.5}.
   std::vector<std::pair<std::string, double>> more = {};
-  int max_tokens = 0;  // 0 = to the context's end
+  int max_tokens = 0;  // 0 = until the context is full
   // Stop sequences: text that ends the answer and is not part of it.
   std::vector<std::string> stop = {};
   std::vector<TokenId> stop_token_ids = {};  // tokens that end the answer
   std::vector<TokenBias> logit_bias = {};
-  // Sampler order: "top_k;temperature"; empty = the model file's or the default.
+  // Samplers in their order: "top_k;temperature"; empty = the model file's hint, else the default.
   std::string samplers = {};
   LogitsHook logits = {};
   bool logprobs = false;  // of each generated token: Completion::logprobs, Stream::logprobs()
   // Logprob of each prompt token: Completion::prompt_logprobs. Disables prefix caching for this
   // request.
   bool prompt_logprobs = false;
-  int top_logprobs = 0;  // most likely alternatives per token, 0 to 20; with either of the above
-  // Cancels the request from any thread. The answer ends with kCancelled and keeps its text. While
-  // the chat template is rendered there is no answer yet: the call fails with code kCancelled.
+  // Number of most likely alternatives per token, 0 to 20; with logprobs or prompt_logprobs.
+  int top_logprobs = 0;
+  // Cancels the request from any thread. The answer ends with kCancelled and keeps its text. Before
+  // the chat template is rendered, the call fails with code kCancelled.
   std::stop_token cancel = {};
   // For a loop that reads many streams: wick/stream_set.h.
   std::shared_ptr<Wake> wake = {};
-  int time_limit_ms = 0;  // since the call; exceeding it is an error (id "time_limit"); 0 = off
+  int time_limit_ms = 0;  // from the call; then an error (id "time_limit"); 0 = no limit
   int priority = 0;       // -2 (background) to 2; rises while the request waits
-  // LoRA adapters of this request: their names in ModelOptions::adapters, with a scale "sql:0.5"
-  // that is 1 if not given; {"none"} = none; empty = all of them at the scales they were loaded
-  // with. Requests with different adapters share forward passes.
+  // LoRA adapters of this request: "NAME" or "NAME:SCALE" of ModelOptions::adapters (default scale
+  // 1); {"none"} = none; empty = all, with their scales of ModelOptions. Requests with different
+  // adapters share forward passes.
   std::vector<std::string> adapters = {};
-  // A tenant is a client of the server: tenants share the engine fairly (by computed tokens) and
-  // never share prefix cache entries. The caller chooses a number for each client.
+  // Tenants (for example the clients of a server) get fair scheduling by computed tokens, and never
+  // share prefix cache entries. The caller chooses a number for each tenant.
   std::uint64_t tenant = 0;
   // How a local model groups text into pieces (events); the text does not change. A piece is
   // sent once it has emit_tokens tokens (1 to 256), or once its first character has waited emit_ms
@@ -147,9 +150,10 @@ struct Completion {
 // Options of embeddings.
 struct EmbedOptions {
   std::string pooling = {};  // "mean", "first", "last"; empty = the model file's, else mean
-  bool normalize = true;     // to L2 norm 1; scores of a cross-encoder never are
-  // Of a cross-encoder: each text is ranked for this query. `values` is then its score, before any
-  // sigmoid: larger is more relevant. Without a query a cross-encoder classifies single texts.
+  bool normalize = true;     // scale to L2 norm 1; a cross-encoder's scores are not scaled
+  // For a cross-encoder (reranker): the query that the texts are ranked for. `values` is then one
+  // score, before any sigmoid; higher is more relevant. Without a query a cross-encoder classifies
+  // each text.
   std::string query = {};
   std::stop_token cancel = {};  // cancels from any thread: an error of code kCancelled
   int time_limit_ms = 0;        // per text; then an error (id "time_limit"); 0 = no limit

@@ -1,6 +1,5 @@
-// Log messages of the library: a device that does not start, so another one is used; a download
-// source that fails, so the next one is tried. Nothing is written anywhere unless a program sets a
-// log sink. Any thread.
+// Log messages of the library, for example that a device did not start and another is used. Without
+// a log sink they are dropped. Any thread.
 //
 //   wick::set_log([](wick::LogLevel level, std::string_view message) {
 //     std::cerr << wick::name(level) << ": " << message << "\n";
@@ -23,10 +22,10 @@ enum class LogLevel : std::uint8_t {
 // "info", "warning".
 WICK_API std::string_view name(LogLevel level) noexcept;
 
-// `message` is one line with control characters escaped, valid during the call. The sink is called
-// on the thread that logs, by several threads at once, never while the library holds a lock. The
-// sink may call the library; messages logged by these calls are dropped. It must not open a model
-// that is being downloaded at this moment: that would deadlock. Exceptions are dropped.
+// `message` is one line with control characters escaped, valid during the call. Several threads may
+// call the sink at once; they hold no lock of the library. The sink may call the library, but not
+// open a model that is being downloaded (that deadlocks); messages of these calls are dropped, and
+// so are exceptions of the sink.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
 // Sets the log sink of the process; an empty sink disables logging. When this returns, another

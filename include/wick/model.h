@@ -1,7 +1,7 @@
-// A loaded model. A Model is a handle: copies share the same weights, cache and thread. The model
-// is unloaded when its last handle (Model, Session or Stream) is destroyed. All functions may be
-// called from any thread at the same time. Concurrent requests share forward passes (continuous
-// batching); they do not change each other's results.
+// A loaded model. A Model is a handle: copies share the same weights, cache and engine thread. The
+// model is unloaded when its last handle (Model, Session or Stream) is destroyed. Any thread.
+// Concurrent requests share forward passes (continuous batching) without changing each other's
+// results.
 //
 //   auto model = wick::Model::open("model.gguf");
 //   if (!model) { std::cerr << wick::to_string(model.error()); return 1; }
@@ -31,12 +31,12 @@ WICK_API const char* version() noexcept;  // "0.1.0"
 
 struct ModelOptions {
   int threads = 0;  // 0 = all that this process may use
-  // "auto" = the first device that works; "cpu" is the only one so far. A list ("a,b") places the
-  // layers on several devices in this order: each takes as many as fit into its free memory, or
-  // its share of tensor_split ("3,1"). Placement does not change the output.
+  // "auto" = the first device that works; today "cpu" is the only one. A list ("a,b") places the
+  // layers on several devices in this order, as many as fit into each device's free memory, or in
+  // the ratio of tensor_split ("3,1"). Placement does not change the output.
   std::string device = "auto";
   std::string tensor_split = {};
-  // Context size in tokens; 0 = the model's context size, reduced to what cache_limit_bytes holds.
+  // Context size in tokens; 0 = the model's, reduced to what cache_limit_bytes can hold.
   int context = 0;
   // Maximum number of requests that run at the same time, 1 to 256; more are queued. vLLM:
   // max_num_seqs; llama.cpp: -np, n_parallel.
@@ -47,10 +47,10 @@ struct ModelOptions {
   // KV cache type: f32, bf16, f16, q8_0 or q4_0; "q8_0,q4_0" = keys, values.
   std::string cache_type = "bf16";
   std::string chat_template = {};   // replaces the model's own
-  bool may_download = false;        // a model that is not on this machine may be downloaded
-  // Speculative decoding: "none", "ngram" (drafts from the text so far) or "draft" (by draft_model:
-  // path or name, as in Model::open(), of a smaller model with the same vocabulary). Every draft
-  // token is verified: the output is identical.
+  bool may_download = false;        // download the model if it is not on this machine
+  // Speculative decoding: "none", "ngram" (prompt lookup decoding) or "draft". draft_model is the
+  // path or name (see Model::open()) of a smaller model with the same vocabulary. The output is
+  // identical.
   std::string speculation = "none";
   std::string draft_model = {};
   // Maximum number of draft tokens per step, up to 64; 0 = 16 with "ngram", 3 with "draft".
@@ -59,8 +59,8 @@ struct ModelOptions {
   // folder of PEFT's. The name is the file's without its extension, the scale 1. Requests may
   // choose among them (Generation::adapters).
   std::vector<std::string> adapters = {};
-  // "Q4_K_M" selects this file of "hf:org/repo"; the same as the name "hf:org/repo:Q4_K_M". With a
-  // path, a catalog name or a URL it is an error (id "bad_quantization").
+  // File of "hf:org/repo" to load: "Q4_K_M" is the same as the name "hf:org/repo:Q4_K_M". An error
+  // for a path, catalog name or URL (id "bad_quantization").
   std::string quantization = {};
   ProgressSink progress = {};  // progress of download and load
   // Cancels download and load from any thread (kCancelled); a later download resumes.
@@ -85,7 +85,7 @@ class WICK_API Model {
   Result<Completion> chat(const std::vector<Message>& messages, const Generation& generation = {},
                           const TextSink& sink = {}) const;
 
-  // The same as streams. They return when the request is queued.
+  // Start the same requests and return when they are queued.
   Result<Stream> stream(std::string_view prompt, const Generation& generation = {}) const;
   Result<Stream> stream(const std::vector<TokenId>& prompt,
                         const Generation& generation = {}) const;
@@ -101,8 +101,8 @@ class WICK_API Model {
   Result<RequestEstimate> estimate(const std::vector<Message>& messages,
                            const Generation& generation = {}) const;
 
-  // A conversation; an empty `system` means no system message. If memory runs out here, the
-  // session's first call reports it.
+  // A conversation; an empty `system` means no system message. If memory runs out, the session's
+  // first call fails.
   Session session(std::string_view system = {}) const;
   // Restores what Session::save() wrote. Errors: another model or KV cache type (kInvalid), a
   // changed file (kCorrupt).

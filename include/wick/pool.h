@@ -1,11 +1,10 @@
-// Several models within a memory budget. A model is loaded at its first get(), once even if several
-// threads ask; the least recently used one is unloaded when memory is needed. Any thread.
+// Several models within a memory budget. The first get() loads a model; the least recently used one
+// is unloaded when memory is needed. Any thread.
 //
 //   wick::ModelPool pool({.budget_bytes = 8'000'000'000});
 //   auto model = pool.get("smollm2-135m");          // Result<Model>: loaded now, or already there
 //
-// A Model handle, session or stream keeps its model loaded and counted in the budget, so an answer
-// always ends on the model it began with.
+// A Model handle, session or stream keeps its model loaded, and the model counts in the budget.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// A value or an error, like std::expected: the return type of every function that can fail. The
-// library does not throw. A Result is a plain value, one thread at a time.
+// A value or an error, like std::expected: the return type of every function that can fail. wick
+// itself throws no exceptions; those of a TextSink or of StreamSet::take()'s argument pass through
+// to the caller. A Result is a plain value, one thread at a time.
 //
 //   auto model = wick::Model::open("model.gguf");       // Result<Model>
 //   if (!model) return fail(wick::to_string(model.error()));

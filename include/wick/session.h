@@ -28,14 +28,13 @@ class WICK_API Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  // Sends a message and waits for the answer. Both are added to the conversation, even if the
-  // answer was cancelled or reached a limit. After an error the message is removed again.
+  // Sends a message, waits for the answer, and adds both to the conversation, also if the answer
+  // was cancelled or reached a limit. After an error neither is added.
   Result<Completion> say(std::string_view text, const Generation& generation = {},
                          const TextSink& sink = {});
-  // say() as a stream. When the stream ends, the answer is added to the conversation; if the stream
-  // is destroyed earlier, the partial answer is added. While the stream is unfinished, say(),
-  // stream(), send(), estimate() and save() fail (id "session_busy"), undo() returns false, and
-  // reset() does nothing.
+  // say() as a stream. The answer is added to the conversation when the stream ends or is destroyed
+  // (then the text so far). Before that the session is busy: say(), stream(), send(), estimate()
+  // and save() fail (id "session_busy"), undo() returns false, and reset() does nothing.
   Result<Stream> stream(std::string_view text, const Generation& generation = {});
 
   // The same with any message, for example a tool result.

@@ -1,6 +1,6 @@
-// An answer that is read while it is generated. One thread at a time, except cancel(), which any
-// thread may call. A reader that pauses delays its own answer only. Destroying an unfinished stream
-// cancels the request. A stream keeps its model loaded.
+// An answer that is read while it is generated. One thread at a time; cancel(): any thread. A slow
+// reader delays only its own answer. Destroying an unfinished stream cancels the request. A stream
+// keeps its model loaded.
 //
 //   for (std::string_view piece : stream) std::cout << piece << std::flush;
 //   auto answer = stream.finish();  // Result<Completion>: the whole text and usage
@@ -27,26 +27,25 @@ class WICK_API Stream {
   ~Stream();
 
   // Waits for the next piece of text: complete characters, never empty, valid until the next call.
-  // Empty optional: the answer has ended or failed; finish() tells which.
+  // Empty optional: the answer has ended or failed (see finish()).
   std::optional<std::string_view> next();
   // The same for all events: text, reasoning, tool calls, logprobs, the end (wick/event.h).
   std::optional<Event> next_event();
-  // next() and next_event() without waiting. An empty optional means the end if is_over() is true,
-  // else that nothing has arrived yet; Generation::wake signals new data.
+  // next() and next_event() without waiting. Empty optional: if is_over(), the answer has ended;
+  // otherwise nothing has arrived yet. Generation::wake signals new data.
   std::optional<std::string_view> poll();
   std::optional<Event> poll_event();
-  bool is_over() const noexcept;  // everything was read, so finish() does not wait
-  // Reads the rest and returns the answer, or the error that ended it; text() and
-  // Error::partial_text keep the text before the error. May be called again, with the same result.
+  bool is_over() const noexcept;  // everything was read; finish() does not wait
+  // Reads the rest and returns the answer, or the error that ended it (text() and
+  // Error::partial_text have the text before it). Further calls return the same.
   Result<Completion> finish();
-  // With Generation::logprobs: the tokens of the piece that next(), poll() or finish() read last,
-  // valid until the next call. Completion::logprobs is the concatenation over all pieces.
+  // With Generation::logprobs: the tokens of the piece that next(), poll() or finish() returned
+  // last, valid until the next call. Completion::logprobs has the tokens of all pieces.
   //
-  // A token belongs to the piece that contains its text. If the token ends in the middle of a
-  // character, or its text may begin a stop sequence, the text is held back, and the token belongs
-  // to a later piece. EOS and the tokens of a stop sequence have no text. If held-back text follows
-  // at the end, they belong to that last piece; else logprobs() returns them after next() has
-  // returned nothing. The last piece may have no tokens.
+  // A token belongs to the piece that contains its text. Text that ends in the middle of a
+  // character, or that may begin a stop sequence, is held back for a later piece. EOS and the
+  // tokens of a stop sequence have no text: they belong to the last piece if that is held-back
+  // text, otherwise logprobs() returns them after the end. The last piece may have no tokens.
   std::span<const TokenLogprob> logprobs() const noexcept;
   std::string_view text() const noexcept;  // all text read so far
   void cancel() noexcept;                  // any thread; takes effect at the engine's next step

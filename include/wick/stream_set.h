@@ -1,5 +1,5 @@
-// Reads many streams in one event loop: a file descriptor for poll() or epoll becomes readable when
-// any of them has more. One thread at a time; add() from any thread.
+// Reads many streams in one event loop: a file descriptor for poll() or epoll is readable when any
+// stream has new data. One thread at a time; add(): any thread.
 //
 //   auto set = wick::StreamSet::create();
 //   auto stream = model->stream(prompt, {.wake = *set->add(7)});
@@ -25,8 +25,8 @@ class WICK_API StreamSet {
   StreamSet& operator=(StreamSet&&) noexcept;
   ~StreamSet();  // streams may outlive it
 
-  int fd() const noexcept;  // readable once a stream has more
-  // For Generation::wake of a request. Error: out of memory.
+  int fd() const noexcept;  // readable when a stream has new data
+  // The value for Generation::wake of a request. Error: out of memory.
   Result<std::shared_ptr<Wake>> add(std::uint64_t key) const;
   // Calls visit(key) for each stream with new data since the last take(), in the order of arrival.
   // If visit throws, the exception propagates, and the next take() begins with the same stream.

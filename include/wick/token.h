@@ -17,7 +17,7 @@ using TokenId = std::int32_t;  // 0 .. vocabulary-1
 // the log of the softmax of its logits, in double precision.
 struct TokenLogprob {
   TokenId id = -1;
-  std::string bytes = {};  // its text, maybe part of a character; a control token's name
+  std::string bytes = {};  // its text, maybe a part of a UTF-8 character; a control token's name
   double logprob = 0;      // natural logarithm
   // The most likely tokens at this position, in descending order; may include the token itself.
   std::vector<TokenLogprob> top_logprobs = {};

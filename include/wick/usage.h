@@ -13,8 +13,8 @@
 namespace wick {
 
 enum class FinishReason : std::uint8_t {
-  kEos,            // the model generated an end-of-generation token (EOG; EOS is one of them) or a
-                   // token of Generation::stop_token_ids, or structured output is complete
+  kEos,            // an EOG token (end of generation, such as EOS), a token of
+                   // Generation::stop_token_ids, or the end of structured output
   kStop,           // a stop sequence of Generation::stop
   kLength,         // max_tokens, or the end of the context
   kCancelled,      // by Generation::cancel, Stream::cancel() or a sink
@@ -37,7 +37,7 @@ struct Usage {
   int accepted_tokens = 0;   // accepted draft tokens
   int steered_tokens = 0;    // forced, to complete structured output within max_tokens
   int preemptions = 0;       // how often the request was preempted and resumed
-  CacheMiss miss = {};       // why no more of the prompt was cached
+  CacheMiss miss = {};       // why the other prompt tokens were not cached
   double queue_ms = 0;       // from the call to admission
   double prompt_ms = 0;      // from admission to the first generated token
   double generate_ms = 0;    // from the first to the last generated token

@@ -1,6 +1,6 @@
-// A std::variant that stays valid if copying it throws std::bad_alloc. libstdc++ 12 assumes that a
-// variant of numbers, strings and vectors is never valueless. If a copy throws, it destroys an
-// object that was never constructed. Variant copies the value first and then moves the copy in.
+// A std::variant that stays valid if copying it throws std::bad_alloc: Variant copies the value and
+// moves the copy in. (std::variant of libstdc++ 12 then destroys an object that was never
+// constructed, if its types are numbers, strings and vectors.)
 #pragma once
 
 #include <utility>

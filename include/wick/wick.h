@@ -1,5 +1,5 @@
-/* The library in C: opaque handles, one error struct, streams by callback or pull. C99 and later;
- * the C++ headers beside this one document each field.
+/* The library in C (C99 and later): opaque handles and plain structs. The C++ headers document each
+ * field.
  *
  *   wick_error *error = NULL;
  *   wick_model *model = wick_model_open("model.gguf", NULL, &error);
@@ -12,7 +12,7 @@
  * Rules. A function that returns a handle or a struct returns NULL on failure. A function that
  * returns int returns 0 on success. Both set *error on failure, unless `error` is NULL. The caller
  * frees handles, structs and errors with wick_..._free() of the type; ..._free(NULL) does nothing.
- * Text is UTF-8 and NUL-terminated. Nothing throws and nothing longjmps; callbacks must not either.
+ * Text is UTF-8 and NUL-terminated. No function throws or calls longjmp(); no callback may.
  *
  * Threads. A wick_model and a wick_cancel may be used by several threads at once. A session, a
  * stream and a stream set may be used by one thread at a time, except wick_stream_cancel(). Handles
@@ -69,16 +69,16 @@ WICK_API void wick_error_free(wick_error* error);
 
 typedef enum wick_log_level { WICK_LOG_INFO = 0, WICK_LOG_WARNING } wick_log_level;
 
-/* `message` is one line. On any thread, several at once. */
+/* `message` is one line. Several threads may call the sink at once. */
 typedef void (*wick_log_sink)(void* user, wick_log_level level, const char* message);
 /* Replaces the sink of the process; NULL disables logging. */
 WICK_API void wick_set_log(wick_log_sink sink, void* user);
 
-/* Describes an architecture that wick does not know, as JSON: wick/architecture.h. Before the first
-   model is opened; one thread. */
+/* Adds an architecture, as JSON: wick/architecture.h. Before the first model is opened; one
+   thread. */
 WICK_API int wick_add_architecture(const char* json, wick_error** error);
 
-/* Cancellation: one handle may cancel many requests. It cannot be reset. */
+/* Cancellation: one handle may cancel many requests. A used handle cannot be reset. */
 
 typedef struct wick_cancel wick_cancel;
 WICK_API wick_cancel* wick_cancel_new(void);
@@ -113,7 +113,7 @@ typedef struct wick_model_options {
   uint64_t cache_limit_bytes;  /* maximum size of the KV cache (wick/model.h); default 10^9 */
   const char* cache_type;      /* KV cache type; "bf16" (also NULL) */
   const char* chat_template;   /* NULL = the model's own */
-  int may_download;            /* not 0: a model that is not on this machine may be downloaded */
+  int may_download;            /* not 0: download the model if it is not on this machine */
   const char* speculation;     /* "none" (also NULL), "ngram" or "draft": wick/model.h */
   const char* draft_model;     /* with "draft": path or name of the smaller model */
   int draft_max;               /* maximum per step; 0 = 16 with "ngram", 3 with "draft" */
@@ -176,7 +176,7 @@ typedef struct wick_embed_options {
   int priority;        /* -2 (in the background) to 2 */
   uint64_t tenant;
   wick_cancel* cancel; /* may be NULL */
-  const char* query;   /* with a cross-encoder: texts are ranked for it (wick/generation.h) */
+  const char* query;   /* cross-encoder: the query that texts are ranked for */
 } wick_embed_options;
 
 WICK_API void wick_embed_options_init(wick_embed_options* options);
@@ -224,8 +224,8 @@ typedef struct wick_stream_set wick_stream_set;
 
 typedef struct wick_generation {
   size_t size;
-  int max_tokens;                   /* 0 = to the context's end */
-  const wick_parameter* parameters; /* others come from the model file or the default */
+  int max_tokens;                   /* 0 = until the context is full */
+  const wick_parameter* parameters; /* others: the model file's hint, else the default */
   size_t n_parameters;
   const char* const* stop;
   size_t n_stop;
@@ -237,7 +237,7 @@ typedef struct wick_generation {
   uint64_t tenant;     /* tenants get fair scheduling and never share cache entries */
   int logprobs;        /* not 0: logprobs of the generated tokens, in completion and stream */
   int prompt_logprobs; /* not 0: logprobs of the prompt; disables prefix caching */
-  int top_logprobs;    /* most likely alternatives per token, 0 to 20; with either of the above */
+  int top_logprobs;    /* most likely alternatives per token, 0 to 20; needs one of these two */
   int has_seed;        /* not 0: `seed` is set */
   uint64_t seed;       /* all 64 bits */
   /* For prompts that are messages. JSON as in wick/message.h; NULL = none: */
@@ -246,7 +246,7 @@ typedef struct wick_generation {
   const char* template_variables; /* an object: other variables of the chat template */
   wick_thinking thinking;
   const char*
-      samplers; /* sampler order: "top_k;temperature"; NULL = the model file's or the default */
+      samplers; /* in order: "top_k;temperature"; NULL = the model file's hint, else default */
   const int32_t* stop_token_ids; /* tokens that end the answer */
   size_t n_stop_token_ids;
   const wick_token_bias* logit_bias;
@@ -259,7 +259,7 @@ typedef struct wick_generation {
   int emit_ms;     /* maximum milliseconds that text waits */
   int emit_bytes;  /* maximum bytes of text per event */
   const char* response_format; /* "text" (also NULL), "json_object", "json_schema", … */
-  const char* response_schema; /* its schema, regex, …; NULL = none */
+  const char* response_schema; /* schema, regex, …: wick/generation.h; NULL = none */
   /* Origins of settings that do not come from the request. */
   const wick_origin* origins;
   size_t n_origins;
@@ -305,11 +305,11 @@ typedef struct wick_token_logprob {
   size_t n_top_logprobs;
 } wick_token_logprob;
 
-/* Why prefix caching reused no more of the prompt. */
+/* The reason why prefix caching reused only a part of the prompt: wick/estimate.h. */
 typedef enum wick_miss {
-  WICK_MISS_NONE = 0, /* all is cached but the last prompt token, which is always computed */
-  WICK_MISS_NEW,      /* the cached text ends here, the prompt goes on */
-  WICK_MISS_EDITED,   /* the cache has another token here */
+  WICK_MISS_NONE = 0, /* everything is cached except the last prompt token */
+  WICK_MISS_NEW,      /* the cached sequence ends here */
+  WICK_MISS_EDITED,   /* the cached sequence has another token here */
   WICK_MISS_EVICTED,  /* the blocks were evicted */
   WICK_MISS_OTHER_TENANT,
   WICK_MISS_NEVER_SEEN,
@@ -322,7 +322,7 @@ typedef struct wick_completion {
   wick_finish finish;
   int prompt_tokens, cached_tokens, generated_tokens;
   double queue_ms, prompt_ms, generate_ms;
-  const wick_effective* parameters; /* the effective values, all of them */
+  const wick_effective* parameters; /* all effective parameters */
   size_t n_parameters;
   const wick_token_logprob* logprobs; /* of all generated tokens, EOS included */
   size_t n_logprobs;
@@ -335,7 +335,7 @@ typedef struct wick_completion {
   size_t n_tool_calls;
   int reasoning_tokens; /* of generated_tokens, if the provider counts them */
   int preemptions;      /* how often the request was preempted and resumed */
-  wick_miss miss;       /* why no more of the prompt was cached; miss_... as in wick_estimate */
+  wick_miss miss;       /* why the rest was not cached; miss_... as in wick_estimate */
   int miss_position;
   int32_t miss_wanted, miss_cached;
   int steered_tokens; /* forced, to complete structured output within max_tokens */
@@ -382,13 +382,13 @@ WICK_API ptrdiff_t wick_apply_template(const wick_model* model, const char* mess
 
 typedef struct wick_estimate {
   int prompt_tokens, max_tokens;
-  int cached_tokens;    /* of the prompt: reused, not computed */
-  wick_miss miss;       /* why no more are cached */
+  int cached_tokens;    /* prompt tokens found in the prefix cache */
+  wick_miss miss;       /* why the others are not cached */
   int miss_position;    /* of the first token that has to be computed */
   int32_t miss_wanted;  /* the prompt's token at miss_position */
   int32_t miss_cached;  /* WICK_MISS_EDITED: the cached token at miss_position; else -1 */
   int blocks;           /* of 16 tokens, for the prompt and the longest answer */
-  int free_blocks;      /* not used by running requests */
+  int free_blocks;      /* blocks that no running request uses */
   uint64_t cache_bytes; /* of `blocks` */
   int requests_before;  /* running or waiting */
   double ttft_ms;       /* estimated time to first token; -1 = nothing measured yet */
@@ -424,9 +424,9 @@ WICK_API wick_stream* wick_chat_json_stream(const wick_model* model, const char*
 /* The next piece of text, valid until the next call; NULL: the answer has ended or failed. */
 WICK_API const char* wick_stream_next(wick_stream* stream, size_t* length);
 /* With wick_generation::logprobs: returns the *n tokens of the piece that was read last, valid
- * until the next call. After wick_stream_next() has returned NULL, returns the remaining tokens,
- * such as EOS (rules: wick/stream.h). Returns NULL and sets *n to 0 if there are no tokens, and on
- * failure; only a failure sets *error. */
+ * until the next call. After the end it returns the remaining tokens, such as EOS (wick/stream.h).
+ * If there are no tokens, or on failure, it returns NULL and sets *n to 0; only a failure sets
+ * *error. */
 WICK_API const wick_token_logprob* wick_stream_logprobs(wick_stream* stream, size_t* n,
                                                         wick_error** error);
 
@@ -453,9 +453,8 @@ typedef struct wick_event {
 /* The next event of any kind (wick_stream_next() returns text only), valid until the next call.
  * NULL means the end, or an error if *error is set. */
 WICK_API const wick_event* wick_stream_next_event(wick_stream* stream, wick_error** error);
-/* The same without waiting. NULL means the end if wick_stream_is_over() is 1, and that nothing has
- * arrived yet if it is 0 (wick_generation::stream_set signals new data). At the end
- * wick_stream_finish() does not wait. */
+/* The same without waiting. NULL: if wick_stream_is_over() is 1, the answer has ended; otherwise
+ * nothing has arrived yet (wick_generation::stream_set signals new data). */
 WICK_API const char* wick_stream_poll(wick_stream* stream, size_t* length);
 WICK_API const wick_event* wick_stream_poll_event(wick_stream* stream, wick_error** error);
 WICK_API int wick_stream_is_over(const wick_stream* stream); /* 1, 0; 1 for NULL */
@@ -468,10 +467,9 @@ WICK_API void wick_stream_free(wick_stream* stream);   /* cancels an unfinished 
 
 WICK_API wick_stream_set* wick_stream_set_new(wick_error** error);
 WICK_API void wick_stream_set_free(wick_stream_set* set);
-/* A file descriptor for poll() or epoll: readable once a stream has more; -1 for NULL. */
+/* A file descriptor for poll() or epoll: readable when a stream has new data; -1 for NULL. */
 WICK_API int wick_stream_set_fd(const wick_stream_set* set);
-/* Calls visit(user, key) for each stream that has had new data since the last call, earliest first.
- */
+/* Calls visit(user, key) for each stream with new data since the last call, earliest first. */
 WICK_API void wick_stream_set_take(wick_stream_set* set, void (*visit)(void* user, uint64_t key),
                                    void* user);
 
@@ -484,7 +482,7 @@ WICK_API wick_session* wick_session_new(const wick_model* model, const char* sys
 WICK_API wick_completion* wick_session_say(wick_session* session, const char* text,
                                            const wick_generation* generation, wick_text_sink sink,
                                            void* user, wick_error** error);
-/* Like wick_session_say(), as a stream. Until it ends, the session is busy (wick/session.h). */
+/* wick_session_say() as a stream. The session is busy until it ends (wick/session.h). */
 WICK_API wick_stream* wick_session_stream(wick_session* session, const char* text,
                                           const wick_generation* generation, wick_error** error);
 /* Like wick_session_stream(), for any message, for example a tool result. `message` is a JSON array
