@@ -45,6 +45,7 @@ struct Error {
   std::string hint = {};  // what to try next, may be empty
   std::shared_ptr<const Error> cause = {};
   std::string partial_text = {};  // the text of an answer before this error ended it
+  int retry_after_s = 0;          // with kUnavailable: seconds to wait; 0 = not known
 };
 
 // The message of `error` followed by those of its causes: "load model: shard 2: unexpected end at

@@ -180,12 +180,16 @@ Result<std::shared_ptr<server::KeyPass>> KeyBook::enter(const std::string& key,
   const std::int64_t wait_ms = limiter->take(tokens, now_ms, {}, pass->pass);
   if (wait_ms == 0) return std::shared_ptr<server::KeyPass>(pass);
   const std::int64_t most = limiter->options().tokens_per_minute;
-  return Error{.code = ErrorCode::kUnavailable,
-               .id = "rate_limit_exceeded",
-               .message = cat("key ", key, " may use ", most, " tokens a minute, this request ",
-                              "may use ", tokens),
-               .hint = wait_ms < 0 ? "ask for fewer max_tokens"
-                                   : cat("try again in ", (wait_ms + 999) / 1000, " s")};
+  Error error{.code = ErrorCode::kInvalid,
+              .id = "rate_limit_exceeded",
+              .message = cat("key ", key, " may use ", most, " tokens a minute, this request ",
+                             "may use ", tokens),
+              .hint = "ask for fewer max_tokens"};
+  if (wait_ms < 0) return error;  // in no minute
+  error.code = ErrorCode::kUnavailable;
+  error.retry_after_s = static_cast<int>((wait_ms + 999) / 1000);
+  error.hint = cat("try again in ", error.retry_after_s, " s");
+  return error;
 }
 
 // Under a lock, so that two programs do not lose each other's keys.

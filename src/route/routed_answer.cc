@@ -402,8 +402,9 @@ Error over_limit(const Member& member, std::int64_t wait_ms) {
   } else if (wait_ms == Limiter::kOnWake) {
     error.message = cat(member.name, ": ", limits.parallel, " requests (parallel) are under way");
   } else {
+    error.retry_after_s = static_cast<int>((wait_ms + 999) / 1000);
     error.message =
-        cat(member.name, ": its limits per minute leave room in ", (wait_ms + 999) / 1000, " s");
+        cat(member.name, ": its limits per minute leave room in ", error.retry_after_s, " s");
   }
   return error;
 }

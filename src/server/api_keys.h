@@ -54,7 +54,8 @@ class ApiKeys {
   virtual ~ApiKeys() = default;
   // `names`: all names of one model.
   virtual bool may_ask(const std::string& key, std::span<const std::string> names) = 0;
-  // kUnavailable, id "rate_limit_exceeded". Null for a key without such a limit.
+  // kUnavailable, id "rate_limit_exceeded", with retry_after_s; kInvalid if the request is larger
+  // than the limit. Null for a key without such a limit.
   virtual Result<std::shared_ptr<KeyPass>> enter(const std::string& key, std::int64_t tokens) = 0;
 
   struct Made {

@@ -180,7 +180,7 @@ Result<ParsedRequest> read_request(const Context& context, Api api, const http::
 ApiError refusal(Context& context, const Error& error, const std::string& model) {
   ApiError out = api_error(error);
   RouteCounters& counters = context.counters;
-  if (out.retry_after_s > 0) {
+  if (out.retry_after_s > 0 && error.retry_after_s == 0) {
     const std::int64_t now_ns = context.options.clock->now_ns();
     out.retry_after_s = counters.paces.of(model)->seconds_of_backlog(now_ns);
   }

@@ -99,11 +99,12 @@ ApiError api_error(const Error& error) {
     out.code = "model_not_found";
     if (out.param.empty()) out.param = "model";
   }
-  out.is_final = is_rule_refusal(error);
-  if (out.is_final) {
+  const bool is_too_large = out.status == 429 && error.code == ErrorCode::kInvalid;
+  out.is_final = is_rule_refusal(error) || is_too_large;
+  if (is_rule_refusal(error)) {
     out.code = kQuota;
   } else if (error.code == ErrorCode::kUnavailable) {
-    out.retry_after_s = 1;
+    out.retry_after_s = std::max(1, error.retry_after_s);
   }
   return out;
 }

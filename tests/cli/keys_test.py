@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """API keys: wick key and the admin routes make and revoke them, and a running server obeys: models, budgets, tokens, and an end."""
 # labels: cli
+import asyncio
 import http.server
 import json
 import os
 import pathlib
+import re
 import signal
 import stat
 import sys
@@ -74,6 +76,15 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         talk = {"model": model, "messages": serving.TALK, "max_tokens": 4, "temperature": 0}
         status, text = server.ask("/v1/chat/completions", talk | more, self.bearer(key))
         return status, json.loads(text)
+
+    def head(self, server, key, **more):
+        async def ask():
+            body = {"model": "tiny", "messages": serving.TALK, **more}
+            _, writer, status, head = await serving.post(server.port, body, headers=self.bearer(key))
+            writer.close()
+            return status, head
+
+        return asyncio.run(ask())
 
     def until(self, condition, what):
         end = time.monotonic() + serving.SECONDS
@@ -146,6 +157,15 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         statuses = [self.chat(server, slow, max_tokens=20, ignore_eos=True)[0] for _ in range(40)]
         self.assertEqual(statuses[:3], [200] * 3, statuses)
         self.assertEqual(statuses[-1], 429, statuses)
+        # When the first of them is a minute ago, however fast the model answers.
+        status, head = self.head(server, slow, max_tokens=20)
+        self.assertEqual(status, 429)
+        self.assertGreater(int(re.search(r"(?i)^retry-after: (\d+)", head, re.M)[1]), 61 - serving.SECONDS)
+        self.assertNotIn("x-should-retry", head)
+        status, head = self.head(server, slow, max_tokens=1000)
+        self.assertEqual(status, 429)
+        self.assertNotIn("retry-after", head)
+        self.assertIn("x-should-retry: false", head)
         error = self.chat(server, slow, max_tokens=1000)[1]["error"]
         self.assertEqual(error["code"], "rate_limit_exceeded")
         self.assertIn("ask for fewer max_tokens", error["message"])
@@ -180,6 +200,7 @@ models = [{{ name = "m", input = "1 USD/M", output = "1 USD/M" }}]
         self.assertEqual(server.ask("/v1/chat/completions", talk | {"model": "far/m"}, self.bearer(key["key"]))[0], 429)
         self.assertEqual(server.ask("/v1/embeddings", {"model": "tiny", "input": "CANARY-CONTENT"}, self.bearer(key["key"]))[0], 200)
         self.assertEqual(server.ask("/v1/messages", talk | {"model": "tiny"}, self.bearer(key["key"]))[0], 200)
+        self.until(lambda: len(audit.read_text().splitlines()) == 4, "a thread writes the lines")
         audit.rename(audit.with_suffix(".1"))
         server.run.send_signal(signal.SIGHUP)
         server.log_until("reloaded")
