@@ -84,7 +84,8 @@ void add_ask_flags(Flags& flags, AskOptions& options) {
   output.toggle("-q,--quiet", options.is_quiet, "do not print the line of statistics");
   output.toggle("--json", options.is_json, "print one JSON object instead of text");
   flags.remark(
-      "On a terminal, control characters of an answer are escaped; a pipe or file gets them.");
+      "On a terminal, control characters of an answer are escaped; in a pipe or file they are "
+      "not.");
 }
 
 void add_prompt_flags(Flags& flags, AskOptions& options, const std::string& help) {

@@ -129,23 +129,24 @@ Result<int> run_ask(const AskFlags& f) {
 
 Action setup_ask(Flags flags) {
   const auto o = std::make_shared<AskFlags>();
-  flags.texts("SENTENCE", o->words, "what the command should do, in plain words");
-  flags.toggle("-x,--run", o->runs, "run it after one confirmation, without the menu");
+  flags.texts("SENTENCE", o->words, "the task, in plain words");
+  flags.toggle("-x,--run", o->runs, "run the command after one confirmation, without the menu");
   flags.toggle("--print", o->prints, "print the command and do nothing else");
   flags.toggle("-y,--yes", o->is_yes,
-               "run without asking where the level is safe or moderate; never high or critical");
+               "run safe and moderate commands without confirmation");
   flags.toggle("--allow-critical", o->allows_critical,
-               "a critical command may run after its target was typed");
-  flags.toggle("-e,--explain", o->explains, "explain the command, also in the model's words");
-  flags.toggle("-i,--edit", o->edits, "edit the command first");
-  flags.toggle("--dry-run", o->is_dry, "list the effects, run nothing");
+               "allow critical commands, after the user has typed the target");
+  flags.toggle("-e,--explain", o->explains,
+               "print wick's and the model's explanation of the command");
+  flags.toggle("-i,--edit", o->edits, "edit the command before it runs");
+  flags.toggle("--dry-run", o->is_dry, "list the effects; nothing runs");
   flags.integer("--alternatives", o->alternatives, {0, assist::kMaxAlternatives},
-                "further commands to choose from");
+                "number of alternative commands");
   flags.text("--input", o->input_file,
-             "file with context for the model; - = standard input, the default if it is a pipe");
+             "file with context for the model; - = standard input (default for a pipe)");
   flags.toggle("--batch", o->is_batch, "read sentences from standard input, one per line");
   flags.toggle("--json", o->is_json, "print JSON; nothing runs");
-  flags.toggle("--show-prompt", o->shows_prompt, "print what the model would get, and stop");
+  flags.toggle("--show-prompt", o->shows_prompt, "print the prompt; nothing runs");
   flags.toggle("--widget", o->is_widget,
                "for the scripts of wick init: print a line for the shell");
   o->settings.add(flags, {"local.model_path", "hub.offline"});

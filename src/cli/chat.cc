@@ -26,18 +26,17 @@ constexpr int kOut = STDOUT_FILENO;
 constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
 
 constexpr char kHelp[] =
-    "/system [TEXT]    set the system message, or remove it\n"
-    "/reset            forget the conversation\n"
-    "/undo             take back the last question and its answer\n"
+    "/system [TEXT]    set the system message; without TEXT remove it\n"
+    "/reset            remove all messages but the system message\n"
+    "/undo             remove the last question and its answer\n"
     "/retry            answer the last question again\n"
-    "/set KEY VALUE    temperature, top_k, top_p, min_p, any other sampling flag, seed, "
-    "max_tokens\n"
-    "/save FILE        write the conversation as JSON\n"
-    "/load FILE        go on from one\n"
-    "/stats            how the last answer went\n"
-    "/quit             or Ctrl-D\n"
-    "Several lines: begin with \"\"\" and end with \"\"\", or end a line with \\. Ctrl-C stops an "
-    "answer.\n";
+    "/set KEY VALUE    set temperature, top_k, seed, max_tokens or another sampling flag\n"
+    "/save FILE        save the conversation as JSON\n"
+    "/load FILE        load a saved conversation\n"
+    "/stats            print tokens and speed of the last answer\n"
+    "/quit             quit (also Ctrl-D)\n"
+    "Several lines: begin with \"\"\" and end with \"\"\", or end a line with \\ to go on. Ctrl-C "
+    "stops an answer.\n";
 
 // "/set top_k 5" is "/set" and "top_k 5".
 std::pair<std::string, std::string> cut(const std::string& line) {
@@ -165,7 +164,7 @@ struct Talk {
     } else if (command == "/reset") {
       conversation.reset();
     } else if (command == "/undo") {
-      if (!conversation.undo()) print({"There is nothing to take back.\n"});
+      if (!conversation.undo()) print({"There is nothing to undo.\n"});
     } else if (command == "/retry") {
       retry();
     } else if (command == "/set") {
@@ -249,7 +248,7 @@ Action setup_chat(Flags flags) {
   add_prompt_flags(flags, *o, "answer this prompt and exit");
   flags.text("-s,--system", o->system, "system message");
   flags.text("--session-file", o->session_file,
-             "read conversation and KV cache from this file, write them to it at the end");
+             "load conversation and KV cache from this file; write them to it at the end");
   flags.texts("--set", o->variables,
               "set a variable of the chat template: KEY=JSON; may be repeated");
   flags.toggle("--think,!--no-think",

@@ -151,15 +151,15 @@ Action setup(Flags flags, bool is_long) {
   auto options = std::make_shared<CheckFlags>();
   // One argument, judged byte for byte: words joined again would have lost their quotes.
   flags.text("command", options->command,
-             "the command, as one argument in quotes; - reads it from standard input");
+             "the command, as one argument in quotes; - = standard input");
   flags.setting("--shell", "NAME", false, "bash (default), sh, zsh, fish",
                 [options](const std::string& name) { options->shell = name; });
-  flags.setting("--mode", "MODE", false, "script (default) or interactive: typed at a prompt",
+  flags.setting("--mode", "MODE", false, "script (default), or interactive (typed at a prompt)",
                 [options](const std::string& mode) { options->mode = mode; });
   flags.toggle("--json", options->is_json, "print the verdict as JSON");
   if (!is_long)
     flags.toggle("--batch", options->is_batch,
-                 "read JSON objects from standard input, one per line");
+                 "read JSON objects from standard input, one per line; print one verdict per line");
   return [options, is_long]() -> Result<int> {
     return options->is_batch ? run_batch(*options) : run_one(*options, is_long);
   };

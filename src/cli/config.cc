@@ -181,14 +181,14 @@ Action setup_config(Flags flags) {
   const auto add = [&](const char* name, const char* help, Result<int> (*run)(const ConfigFlags&)) {
     return flags.command(name, help, [o, run] { o->run = run; });
   };
-  Flags shown = add("show", "all settings as TOML", show);
+  Flags shown = add("show", "print all settings as TOML", show);
   shown.toggle("--origin", o->shows_origin, "also show the origin of each value");
   shown.toggle("--json", o->is_json, "one JSON object");
   o->settings.add_all(shown);
-  Flags where = add("path", "the config files, lowest precedence first", path);
+  Flags where = add("path", "print the paths of the config files, lowest precedence first", path);
   where.toggle("--json", o->is_json, "one JSON object");
-  add("schema", "a JSON schema of the config file", schema);
-  add("table", "the table of settings in Markdown, as in docs/config.md", table);
+  add("schema", "print a JSON schema of the config file", schema);
+  add("table", "print the table of settings in Markdown", table);
   return [o] { return o->run(*o); };
 }
 

@@ -148,18 +148,19 @@ Action setup_embed(Flags flags) {
   o->settings.add_model(flags, false);
   o->settings.add_tables(flags, {"local.", "cache."});
   flags.texts("TEXT,-p,--prompt", o->texts,
-              "a text; -p may be repeated; without one: each line of standard input");
-  flags.text("-f,--file", o->file, "read the texts from this file, one in each line");
+              "a text; -p may be repeated; default: each line of standard input");
+  flags.text("-f,--file", o->file, "read the texts from this file, one per line");
   flags.exclude("--prompt", "--file");
-  flags.toggle("--null", o->is_null, "the texts of a file or standard input end with NUL bytes");
+  flags.toggle("--null", o->is_null, "texts end with NUL bytes, not with newlines");
   flags.text("--pooling", o->pooling,
-             "mean, first (cls) or last; default is what the model file says, else mean");
+             "mean, first (cls) or last; default: the model file's, else mean");
   flags.text("--query", o->query,
              "with a cross-encoder (reranker): print the score of each text for this query");
-  flags.toggle("--no-normalize", o->is_plain, "do not scale vectors to length 1");
+  flags.toggle("--no-normalize", o->is_plain, "do not scale vectors to L2 norm 1");
   flags.text("-o", o->out, "write a .npy file: [texts, width], float32");
   flags.toggle("--json", o->is_json, "print JSON in the form of OpenAI's API");
-  flags.toggle("--similarity", o->is_similarity, "print the cosine of each text with each other");
+  flags.toggle("--similarity", o->is_similarity,
+               "print the cosine similarity of each pair of texts");
   flags.exclude("--json", "--similarity");
   return [o] { return run_embed(*o); };
 }

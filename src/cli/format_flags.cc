@@ -13,10 +13,10 @@ void add_format_flags(Flags& flags, FormatOptions& options) {
   group.text("-j,--schema,--json-schema,--json-schema-file", options.schema,
              "the answer is a JSON document of this schema: a file, or JSON itself");
   group.text("--grammar,--grammar-file", options.grammar,
-             "the answer is a text of this GBNF, EBNF or Lark grammar: file, or rules (\"root "
+             "the answer matches this GBNF, EBNF or Lark grammar: a file, or rules (\"root "
              "::= …\")");
   group.text("--regex", options.regex, "the answer matches this regular expression (ECMA-262)");
-  group.text("--choice", options.choice, "the answer is one of these texts: yes,no");
+  group.text("--choice", options.choice, "the answer is one of these texts, with commas: yes,no");
 }
 
 namespace {

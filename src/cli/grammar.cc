@@ -169,12 +169,12 @@ Action setup_grammar(Flags flags) {
   flags.require_command();
   Flags sub = flags.command("check", "test texts against a JSON schema, regex or grammar", [] {});
   sub.toggle("--batch", options->is_batch,
-             "read JSON objects from standard input, one per line: {\"schema\": …, \"text\": "
-             "\"…\"}, or with \"regex\" or \"grammar\" for \"schema\" (required)");
+             "read JSON objects from standard input, one per line: \"text\", and one of "
+             "\"schema\", \"regex\" and \"grammar\" (required)");
   sub.toggle("--json", options->is_json,
-             "print {\"accepts\": true or false} or an error for each line (required)");
+             "print {\"accepts\": true}, {\"accepts\": false} or an error per line (required)");
   sub.text("--registry", options->registry,
-           "folder with the schemas that a $ref to http://localhost:1234/ names");
+           "folder with the schemas of http://localhost:1234/, for $ref");
   return [options] { return check(*options); };
 }
 

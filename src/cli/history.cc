@@ -85,10 +85,10 @@ Result<int> run_history(const HistoryOptions& o) {
 
 Action setup_history(Flags flags) {
   const auto o = std::make_shared<HistoryOptions>();
-  flags.toggle("--last", o->is_last, "the newest entry alone");
-  flags.text("--search", o->search, "entries whose sentence or command has this text");
-  flags.toggle("--undo", o->wants_undo, "print the commands that take back what ran last");
-  flags.toggle("--json", o->is_json, "one JSON object a line");
+  flags.toggle("--last", o->is_last, "print only the newest entry");
+  flags.text("--search", o->search, "print entries whose sentence or command contains this text");
+  flags.toggle("--undo", o->wants_undo, "print the commands that undo the last command");
+  flags.toggle("--json", o->is_json, "print one JSON object per line");
   return [o] { return run_history(*o); };
 }
 

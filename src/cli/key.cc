@@ -1,5 +1,5 @@
-// wick key: the API keys of wick serve, in its file of keys. A running server takes changes within
-// a second.
+// wick key: the API keys of wick serve, in its key file. A running server reads changes within a
+// second.
 #include <ctime>
 #include <memory>
 
@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "cli/routing.h"
+#include "http/limits.h"
 
 namespace wick {
 
@@ -24,15 +25,13 @@ struct KeyFlags {
   Result<int> (*run)(const KeyFlags&) = nullptr;
 };
 
-constexpr int kMostRequests = 1'000'000, kMostTokens = 2'000'000'000;
-
 Result<std::shared_ptr<KeyBook>> book_of(const KeyFlags& o, bool may_be_missing) {
   WICK_TRY(const Config config, o.settings.resolve());
   const std::string path = config.text("server.api_key_file");
   if (path.empty()) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_key_file",
-                 .message = "no file of keys is set",
+                 .message = "no key file is set",
                  .hint = "--api-key-file FILE, or server.api_key_file in config.toml"};
   }
   WICK_TRY(const RoutingSettings routing, routing_settings(config.tables()));
@@ -159,23 +158,26 @@ Action setup_key(Flags flags) {
   };
   Flags made = flags.command("create", "create an API key", [o] { o->run = create; });
   common(made);
-  made.text("--name", o->wish.name, "whose key it is");
-  made.toggle("--admin", o->wish.may_admin, "all routes, also those of admins");
-  made.texts("--models", o->models, "models it may use, with * for any text; default: all");
+  made.text("--name", o->wish.name, "name of the owner");
+  made.toggle("--admin", o->wish.may_admin, "allow all routes, those of admins included");
+  made.texts("--models", o->models,
+             "allowed models, with commas; * is a wildcard; default: all models");
   made.texts("--budget", o->wish.budgets,
-             "dollars it may cost: 5, 5/day, 5/month, 5/30d; may be repeated");
-  made.integer("--rpm", o->wish.requests_per_minute, {0, kMostRequests},
+             "maximum cost in dollars: 5 (in all), 5/day, 5/month, 5/30d; may be repeated");
+  made.integer("--rpm", o->wish.requests_per_minute, {0, http::kMaxKeyRequests},
                "requests per minute; 0 = no limit");
-  made.integer("--tpm", o->tokens_per_minute, {0, kMostTokens}, "tokens per minute; 0 = no limit");
-  made.integer("--parallel", o->wish.parallel, {0, kMostRequests},
+  made.integer("--tpm", o->tokens_per_minute, {0, int{http::kMaxKeyTokens}},
+               "tokens per minute; 0 = no limit");
+  made.integer("--parallel", o->wish.parallel, {0, http::kMaxKeyRequests},
                "concurrent requests; 0 = no limit");
-  made.text("--expires", o->wish.expires, "its last day, 2027-01-31, or 30d from now");
-  Flags shown = flags.command("list", "list the keys, their limits, and what budgets have used",
+  made.text("--expires", o->wish.expires,
+            "last valid day (2027-01-31), or validity from now (30d); default: unlimited");
+  Flags shown = flags.command("list", "list the keys with their limits and used budgets",
                               [o] { o->run = list; });
   common(shown);
   Flags gone = flags.command("revoke", "revoke keys", [o] { o->run = revoke; });
   common(gone);
-  gone.texts("ID", o->ids, "public parts of keys");
+  gone.texts("ID", o->ids, "keys to revoke: the ids of wick key list, or whole keys");
   return [o] { return o->run(*o); };
 }
 

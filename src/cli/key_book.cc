@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -194,6 +195,11 @@ Result<std::shared_ptr<server::KeyPass>> KeyBook::enter(const std::string& key,
 
 // Under a lock, so that two programs do not lose each other's keys.
 Result<void> KeyBook::change(const std::function<Result<std::string>(const std::string&)>& edit) {
+  if (options_.may_be_missing) {  // so may its folder; acquire() reports a failure
+    const auto folder = std::filesystem::path(options_.path).parent_path();
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+  }
   WICK_TRY(const FileLock lock, FileLock::acquire(cat(options_.path, ".lock"), {}, {}));
   if (options_.may_be_missing && ::access(options_.path.c_str(), F_OK) != 0)
     WICK_DO(make_file(options_.path));

@@ -136,11 +136,11 @@ Action setup_logits(Flags flags) {
   o->settings.add(flags, {"local.device", "local.tensor_split", "local.threads", "local.adapters",
                           "cache.kv_type"});
   flags.text("--ids", o->ids, "token ids: 1,2,3");
-  flags.text("--ids-file", o->ids_file, "a file with token ids, separated by commas");
+  flags.text("--ids-file", o->ids_file, "file with token ids, separated by commas");
   flags.exclude("--ids", "--ids-file");
   flags.required_text(
       "-o", o->out,
-      "the .npy file to write: [tokens, vocab], float32; of an encoder its hidden states");
+      "the .npy file to write, float32: logits [tokens, vocabulary]; of an encoder hidden states");
   flags.integer("--chunk", o->chunk, {1, 4096},
                 "tokens per forward pass; does not change the output");
   flags.toggle("--json", o->is_json, "print the shape as JSON");

@@ -139,7 +139,7 @@ Action setup_model(Flags flags) {
     sub.toggle("--json", o->is_json, "print JSON");
     return sub;
   };
-  add("list", "list local models and models to download", list);
+  add("list", "list models on this machine, and models to download", list);
   add("pull", "download a model", pull_model)
       .required_text("NAME", o->name,
                      "a name of wick model list, hf:org/repo[:file or quant], or a URL");

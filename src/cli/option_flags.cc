@@ -46,7 +46,7 @@ std::string help_of(const Option& row) {
 void OptionFlags::add_file(Flags& flags) {
   if (std::exchange(has_file_flag_, true)) return;
   flags.group("Model", false)
-      .text("--config", file_, "read this file instead of those of `wick config path`");
+      .text("--config", file_, "config file, instead of those of wick config path");
 }
 
 void OptionFlags::add(Flags& flags, const Option& row, const std::string& names,

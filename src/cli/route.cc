@@ -109,12 +109,12 @@ Action setup_route(Flags flags) {
   one.text("MODEL", o->model, "auto, remote/model, local/model, or PROVIDER/model");
   one.text("-p,--prompt", o->prompt, "the prompt");
   one.integer("-n,--max-tokens", o->max_tokens, {0, 1 << 24},
-              "maximum tokens of the answer; 0 = the model's");
-  one.text("--tag", o->tag, "the request's tag");
+              "maximum tokens of the answer; 0 = the provider's default");
+  one.text("--tag", o->tag, "tag of the request, for rules and budgets");
   one.toggle("--json", o->is_json, "print JSON");
   Flags many = flags.command("test", "apply the current rules to each request of a log",
                              [o] { o->run = test; });
-  many.required_text("FILE", o->log, "a file of requests, one JSON object a line");
+  many.required_text("FILE", o->log, "file of requests, one JSON object per line");
   many.toggle("--json", o->is_json, "print JSON");
   return [o] { return o->run(*o); };
 }

@@ -57,14 +57,14 @@ Action setup_run(Flags flags) {
   const auto o = std::make_shared<RunFlags>();
   o->settings.add_model(flags, true);
   flags.text("PROMPT", o->question,
-             "a question, answered through the chat template (as wick chat -p does)");
+             "a question, answered with the chat template (like wick chat -p)");
   add_prompt_flags(flags, *o,
                    "text to complete, without a chat template; default standard input");
   flags.toggle("--think,!--no-think", "with PROMPT: switch reasoning on or off",
                [o](bool is_on) { o->thinking = is_on; });
   add_ask_flags(flags, *o);
   flags.integer("--logprobs", o->top_logprobs, {-1, kMaxTopLogprobs},
-                "with --json: logprob and this many top logprobs of each token; -1 = none");
+                "with --json: logprob of each token, and this many top logprobs; -1 = none");
   flags.toggle("--prompt-logprobs", o->scores_prompt,
                "with --logprobs: also the logprobs of the prompt tokens");
   return [o, flags]() -> Result<int> {

@@ -161,11 +161,11 @@ Result<void> reload(Service& service) {
   return {};
 }
 
-// Of a file of keys that another program has changed. A wrong one changes nothing.
+// Of a key file that another program has changed. A wrong one changes nothing.
 void take_keys(Service& service) {
   auto read = service.keys->reload();
   if (read) read = service.server->reload_keys(service.key_file);
-  if (read) log_message(LogLevel::kInfo, "the file of keys has changed and was read again");
+  if (read) log_message(LogLevel::kInfo, "the key file has changed and was read again");
   if (!read) log_message(LogLevel::kWarning, to_string(read.error()));
 }
 
@@ -277,7 +277,7 @@ Result<int> serve(const ServeFlags& o) {
   return kExitOk;
 }
 
-// The key goes to a person, its line into the file of keys.
+// Stores nothing: the user appends the line to the key file.
 Result<int> new_key(const ServeFlags& o) {
   if (o.scope != "infer" && o.scope != "admin") {
     return Error{.code = ErrorCode::kInvalid,
@@ -300,9 +300,9 @@ Action setup_serve(Flags flags) {
               "path, name (wick model list), or hf:org/repo[:file or quant]; may be repeated");
   o->settings.add(flags, {"hub.offline"});
   o->settings.add_tables(flags, {"server.", "local.", "cache.", "optimize.", "generation."});
-  Flags key = flags.command("key", "API keys", [] {});
+  Flags key = flags.command("key", "print a new API key (to store one: wick key create)", [] {});
   key.require_command();
-  Flags made = key.command("new", "create an API key and its line for --api-key-file",
+  Flags made = key.command("new", "print a new API key, and its line for --api-key-file",
                            [o] { o->run = new_key; });
   made.text("--scope", o->scope, "infer, or admin (all routes)");
   return [o] { return o->run(*o); };

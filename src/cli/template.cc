@@ -256,9 +256,9 @@ Action setup_template(Flags flags) {
              "other variable; standard input if absent");
   o->settings.add_model(flags, false);
   flags.text("--template", o->source,
-             "take the template from this .jinja file, tokenizer_config.json, folder or model");
+             "template to use: a .jinja file, tokenizer_config.json, folder or model");
   flags.text("--name", o->name,
-             "name of a template, if there are several: default, tool_use, rag, …");
+             "name of the template, if the model has several: default, tool_use, rag, …");
   flags.texts("--set", o->variables, "set a variable of the template: KEY=JSON; may be repeated");
   flags.toggle("--add-generation-prompt", o->adds_prompt,
                "append the generation prompt, the start of the assistant's turn "
@@ -267,11 +267,11 @@ Action setup_template(Flags flags) {
                "do not append the generation prompt (add_generation_prompt = false)");
   flags.exclude("--add-generation-prompt", "--no-generation-prompt");
   flags.toggle("--tokens", o->is_tokens,
-               "show the tokens, and for each whether it comes from the template");
+               "print the tokens; mark those that come from the template");
   flags.text("--diff", o->other,
-             "diff with the prompt of another template; exit status 1 if they differ");
+             "print a diff with the prompt of this template; exit status 1 if they differ");
   flags.toggle("--json", o->is_json,
-               "print one JSON object: name of the template, text, trusted byte ranges, tokens");
+               "print one JSON object: template name, text, byte ranges from the template, tokens");
   return [o, flags] {
     o->has_model = flags.is_given("--model");
     return run_template(*o);

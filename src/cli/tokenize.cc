@@ -123,13 +123,14 @@ Action setup_tokenize(Flags flags) {
   flags.text("TEXT,-p,--prompt", o->text, "the text; standard input if absent");
   flags.text("-f,--file", o->file, "read the text from this file");
   flags.exclude("--prompt", "--file");
-  flags.toggle("--special", o->is_special, "parse control tokens (special tokens) in the text");
+  flags.toggle("--parse-special,--special", o->is_special,
+               "parse names of control tokens (special tokens), for example <s>");
   flags.toggle("--add-special", o->adds_special,
                "add BOS and EOS as the tokenizer is configured");
   flags.toggle("--null", o->is_null,
-               "the input is several texts, separated by NUL bytes; print one result per text");
+               "split the input at NUL bytes into texts; print one result per text");
   flags.toggle("--count", o->is_count, "print only the number of tokens");
-  flags.toggle("--json", o->is_json, "print {\"ids\":[…]}, a line for each text");
+  flags.toggle("--json", o->is_json, "print {\"ids\":[…]}, one line per text");
   return [o, flags] {
     o->has_text = flags.is_given("--prompt");
     return run_tokenize(*o);

@@ -69,8 +69,8 @@ Action setup_trash(Flags flags) {
   const auto o = std::make_shared<TrashOptions>();
   flags.texts("FILE", o->files, "file, link or folder to move to the trash");
   flags.toggle("--list", o->is_list, "list the trash, newest first");
-  flags.text("--restore", o->restored, "put the newest file of this path back");
-  flags.toggle("--json", o->is_json, "with --list: one JSON object a line");
+  flags.text("--restore", o->restored, "restore the file that was last trashed from this path");
+  flags.toggle("--json", o->is_json, "with --list: print one JSON object per line");
   return [o] { return run_trash(*o); };
 }
 

@@ -108,7 +108,7 @@ Action setup_usage(Flags flags) {
   flags.integer("--days", o->days, {1, 3660}, "days to include");
   flags.text("--key", o->filter.key, "only requests of the API key with this public part");
   flags.text("--tag", o->filter.tag, "only requests with this tag");
-  flags.toggle("--by-day", o->by_day, "a line for each day");
+  flags.toggle("--by-day", o->by_day, "print a line per day");
   flags.toggle("--plot", o->has_plot, "plot the cost of each day (default on a terminal)");
   flags.toggle("--csv", o->is_csv, "print CSV, a line for each day, provider and model");
   flags.toggle("--json", o->is_json, "print JSON");

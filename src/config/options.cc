@@ -97,7 +97,7 @@ void add_local(std::vector<Option>& table) {
                    .kind = kText,
                    .fallback = std::string("auto"),
                    .flags = "--device",
-                   .help = "device (wick doctor), or a list; auto = the first that works"});
+                   .help = "device, or a list of them (wick doctor); auto = the first that works"});
   table.push_back({.key = "local.tensor_split",
                    .kind = kText,
                    .fallback = std::string(),
@@ -151,7 +151,7 @@ void add_cache(std::vector<Option>& table) {
        .kind = kBoolean,
        .fallback = EngineOptions{}.enable_prefix_caching,
        .flags = "--kv-reuse,!--no-kv-reuse",
-       .help = "prefix caching: reuse the KV cache of prompts with the same beginning"});
+       .help = "prefix caching: reuse the KV cache of shared prompt prefixes"});
 }
 
 void add_adapters(std::vector<Option>& table) {
@@ -176,7 +176,7 @@ void add_optimize(std::vector<Option>& table) {
                    .max = 1,
                    .choices = {"none", "ngram", "draft"},
                    .flags = "--spec",
-                   .help = "speculative decoding, with the same output"});
+                   .help = "speculative decoding; the output is identical"});
   table.push_back({.key = "optimize.draft_model",
                    .kind = kText,
                    .flags = "--draft-model",
@@ -246,11 +246,11 @@ void add_generation(std::vector<Option>& table) {
                    .max = 1 << 30,
                    .max_items = kMaxStopIds,
                    .flags = "--stop-id",
-                   .help = "stop token ids"});
+                   .help = "ids of tokens that end the answer"});
   table.push_back({.key = "generation.logit_bias",
                    .kind = kTexts,
                    .flags = "-l,--logit-bias",
-                   .help = "add to a logit: 15043+1, 15043-inf, or TEXT=-2; may be repeated"});
+                   .help = "logit bias: 15043+1, 15043-inf (a ban), or TEXT=-2; may be repeated"});
   table.push_back({.key = "generation.dry_sequence_breaker",
                    .kind = kTexts,
                    .flags = "--dry-sequence-breaker",
@@ -297,7 +297,7 @@ void add_protection(std::vector<Option>& table) {
   table.push_back({.key = "server.api_key_file",
                    .kind = kText,
                    .flags = "--api-key-file",
-                   .help = "file of API keys; wick key create makes one"});
+                   .help = "file with API keys (wick key create)"});
   table.push_back({.key = "server.insecure",
                    .kind = kBoolean,
                    .fallback = false,
@@ -325,7 +325,7 @@ void add_server(std::vector<Option>& table) {
   table.push_back({.key = "server.models",
                    .kind = kTexts,
                    .flags = "--models",
-                   .help = "models to serve, used if there is no --model; may be repeated"});
+                   .help = "models to serve if --model is not given; may be repeated"});
   table.push_back({.key = "server.keep_alive",
                    .kind = kText,
                    .fallback = std::string("-1"),
@@ -359,7 +359,7 @@ void add_server(std::vector<Option>& table) {
                    .min = 1,
                    .max = kMaxSeqs,
                    .flags = "--parallel",
-                   .help = "requests of a model that run at once; more are queued"});
+                   .help = "concurrent requests per model (slots); more are queued"});
   table.push_back({.key = "server.max_connections",
                    .kind = kInteger,
                    .fallback = std::int64_t{1024},
@@ -385,16 +385,17 @@ void add_server_extras(std::vector<Option>& table) {
   table.push_back({.key = "server.audit_log",
                    .kind = kText,
                    .flags = "--audit-log",
-                   .help = "append a line of JSON for each answer to this file, without content"});
+                   .help = "append a line of JSON for each answer to this file; without prompts "
+                           "and answers"});
   table.push_back({.key = "server.webui",
                    .kind = kBoolean,
                    .fallback = true,
                    .flags = "--webui,!--no-webui",
-                   .help = "serve the web page at /"});
+                   .help = "serve the web UI at /"});
   table.push_back({.key = "server.otlp_endpoint",
                    .kind = kText,
                    .flags = "--otlp-endpoint",
-                   .help = "URL of an OpenTelemetry collector that takes traces (OTLP/HTTP)"});
+                   .help = "URL of an OpenTelemetry collector for traces (OTLP/HTTP)"});
   table.push_back({.key = "server.metrics_compat",
                    .kind = kChoice,
                    .fallback = std::string("none"),
@@ -411,7 +412,7 @@ void add_safety(std::vector<Option>& table) {
                    .max = 1,
                    .choices = {"strict", "moderate", "permissive"},
                    .flags = "--safety-level",
-                   .help = "what wick ask wants typed before it runs a command (docs/ask.md)"});
+                   .help = "confirmation before wick ask runs a command (docs/ask.md)"});
   table.push_back({.key = "safety.rules",
                    .kind = kTexts,
                    .flags = "--rules",
@@ -421,7 +422,7 @@ void add_safety(std::vector<Option>& table) {
                    .kind = kBoolean,
                    .fallback = false,
                    .flags = "--sandbox,!--no-sandbox",
-                   .help = "try a command in a sandbox first and show what it changes"});
+                   .help = "run a command in a sandbox first and show its changes"});
   table.push_back({.key = "safety.max_command_length",
                    .kind = kInteger,
                    .fallback = std::int64_t{4096},
@@ -436,7 +437,7 @@ void add_shell(std::vector<Option>& table) {
                    .kind = kText,
                    .fallback = std::string("auto"),
                    .flags = "--shell",
-                   .help = "shell that commands are for; auto = the one that called wick"});
+                   .help = "shell of the commands; auto = the shell that started wick"});
   table.push_back({.key = "shell.key",
                    .kind = kText,
                    .fallback = std::string("alt-w"),
@@ -448,19 +449,19 @@ void add_shell(std::vector<Option>& table) {
                    .max = 1,
                    .choices = {"n", "y"},
                    .flags = "--confirm-default",
-                   .help = "Enter at the prompt: n = quit, y = run a command that is safe"});
+                   .help = "Enter at the prompt: n = quit, y = run the command if it is safe"});
   table.push_back({.key = "shell.frame",
                    .kind = kChoice,
                    .fallback = std::string("auto"),
                    .max = 1,
                    .choices = {"auto", "json", "line", "fence"},
                    .flags = "--frame",
-                   .help = "form of the model's answer"});
+                   .help = "format of the model's answer"});
   table.push_back({.key = "shell.keep_sentence",
                    .kind = kBoolean,
                    .fallback = false,
                    .flags = "--keep-sentence",
-                   .help = "the widget puts the sentence behind the command, as a comment"});
+                   .help = "the widget appends the sentence to the command, as a comment"});
   table.push_back({.key = "shell.history",
                    .kind = kBoolean,
                    .fallback = true,
@@ -476,7 +477,7 @@ void add_shell(std::vector<Option>& table) {
       {.key = "shell.remote_context",
        .kind = kTexts,
        .flags = "--remote-facts",
-       .help = "facts that a remote model gets; default platform and tools; may be repeated"});
+       .help = "facts for a remote model; default platform and tools; may be repeated"});
 }
 
 std::string_view group_of(std::string_view key) {

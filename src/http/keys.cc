@@ -179,20 +179,20 @@ Result<Keys> Keys::load(const std::filesystem::path& path, bool may_be_empty) {
   };
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0)
-    return fail(ErrorCode::kNotFound, "there is no such file of keys");
+    return fail(ErrorCode::kNotFound, "there is no such key file");
   if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kInvalid, "is not a regular file");
   if ((status.st_mode & S_IWOTH) != 0)
-    return fail(ErrorCode::kInvalid, "everybody may write this file of keys (chmod o-w)");
+    return fail(ErrorCode::kInvalid, "everybody may write this key file (chmod o-w)");
   if (static_cast<std::uint64_t>(status.st_size) > kMaxKeyFileBytes)
     return fail(ErrorCode::kInvalid,
-                cat("a file of keys has at most ", kMaxKeyFileBytes, " bytes"));
+                cat("a key file has at most ", kMaxKeyFileBytes, " bytes"));
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) return fail(ErrorCode::kIo, "the file of keys cannot be read");
+  if (!in) return fail(ErrorCode::kIo, "the key file cannot be read");
   WICK_TRY(Keys keys, parse(text.str(), path.string()));
   if (keys.size() == 0 && !may_be_empty)
-    return fail(ErrorCode::kInvalid, "the file of keys holds no key");
+    return fail(ErrorCode::kInvalid, "the key file holds no key");
   return keys;
 }
 

@@ -39,8 +39,8 @@ inline constexpr std::int64_t kLastCallMs = 1'000;  // before that is over
 
 inline constexpr std::size_t kMaxKeyFileBytes = 1 << 20;
 inline constexpr int kMaxKeys = 10'000;
-inline constexpr int kMaxKeyRequests = 1'000'000;                 // rpm, parallel
-inline constexpr std::int64_t kMaxKeyTokens = 1'000'000'000'000;  // tpm
+inline constexpr int kMaxKeyRequests = 1'000'000;            // rpm, parallel
+inline constexpr std::int64_t kMaxKeyTokens = 1'000'000'000;  // tpm
 inline constexpr std::size_t kMaxKeyModels = 256, kMaxKeyBudgets = 8;
 inline constexpr int kMaxListeners = 64;
 

@@ -61,7 +61,7 @@ class Server {
 
   Result<void> reload() { return reload(options_); }
 
-  // Reads the file of keys again, which may have none now. If it is wrong all stays as it is.
+  // Reads the key file again, which may have none now. If it is wrong all stays as it is.
   Result<void> reload_keys(const std::filesystem::path& key_file);
 
   // What reload() would say.

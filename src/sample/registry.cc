@@ -65,11 +65,12 @@ constexpr SamplerParam kTypical[] = {
     row<&P::typical_p>("typical_p", "locally typical sampling; 1 = off", 0, 1, 1),
 };
 constexpr SamplerParam kTopP[] = {
-    row<&P::top_p>("top_p", "nucleus sampling: probability of the tokens to keep; 1 = off", 0, 1,
+    row<&P::top_p>("top_p", "nucleus sampling: total probability of the kept tokens; 1 = off", 0, 1,
                    1),
 };
 constexpr SamplerParam kMinP[] = {
-    row<&P::min_p>("min_p", "least probability, as a fraction of the top one; 0 = off", 0, 1, 0),
+    row<&P::min_p>("min_p", "minimum probability relative to the most likely token; 0 = off", 0, 1,
+                   0),
 };
 constexpr SamplerParam kXtc[] = {
     row<&P::xtc_probability>("xtc_probability", "XTC: probability of removing top choices; 0 = off",

@@ -1,6 +1,6 @@
 // What API keys may do beyond what the transport checks (http/keys.h): the models they may ask for,
 // their tokens of a minute, and for admins how keys are made and revoked. The routes see only this
-// interface; cli/ implements it with the file of keys. Any thread.
+// interface; cli/ implements it with the key file. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace {
 Error no_keys() {
   return {.code = ErrorCode::kUnsupported,
           .id = "no_key_file",
-          .message = "this server has no file of keys",
+          .message = "this server has no key file",
           .hint = "start it with --api-key-file FILE"};
 }
 

@@ -53,7 +53,7 @@ class Serve(unittest.TestCase):
 
     def test_what_is_wrong_is_said_before_it_listens(self):
         for arguments, code, word in ((["--host", "0.0.0.0"], 2, "no keys"), (["--host", "192.0.2.1"], 4, "cannot listen"),
-                                      (["--tls-cert", "x"], 2, "certificate"), (["--api-key-file", "x"], 4, "no such file"),
+                                      (["--tls-cert", "x"], 2, "certificate"), (["--api-key-file", "x"], 4, "no such key file"),
                                       (["--allow-origin", "*"], 2, "origin"), (["-m", "missing.gguf"], 4, "missing.gguf"),
                                       (["-m", self.home.model, "--port", "70000"], 2, "65535")):
             arguments = arguments if "-m" in arguments else ["-m", self.home.model, "--port", "0", *arguments]

@@ -45,7 +45,7 @@ class Talk(unittest.TestCase):
         return [text for role, text in self.saved() if role == "user"]
 
     def test_there_is_nothing_at_first(self):
-        for line, told in (("/undo", b"There is nothing to take back."), ("/retry", b"There is no question to answer again."),
+        for line, told in (("/undo", b"There is nothing to undo."), ("/retry", b"There is no question to answer again."),
                            ("/stats", b"There is no answer yet."), ("/help", b"/retry            answer the last question again"),
                            ("/?", b"Ctrl-C stops an answer."), ("", b"> "), ("/none", b"There is no /none; ")):
             self.say(line, told=told)
@@ -72,9 +72,9 @@ class Talk(unittest.TestCase):
         (self.home.folder / "talk.json").rename(self.home.folder / "whole.json")
         self.say("/undo", "/stats", told=FIGURES)
         self.assertEqual(self.saved(), whole[:3])
-        self.say("/reset", "/undo", told=b"There is nothing to take back.")
+        self.say("/reset", "/undo", told=b"There is nothing to undo.")
         self.assertEqual(self.saved(), whole[:1])
-        self.say("/system", "/undo", told=b"There is nothing to take back.")
+        self.say("/system", "/undo", told=b"There is nothing to undo.")
         self.assertEqual(self.saved(), [])
         self.say("/load whole.json", "/undo", "/load whole.json", "/stats", told=FIGURES)
         self.assertEqual(self.saved(), whole)
@@ -92,7 +92,7 @@ class Talk(unittest.TestCase):
         self.assertEqual(self.questions(), ["one\ntwo\nthree", "four \nfive", "six", "seven"])
 
     def test_ctrl_c_forgets_the_line(self):
-        self.say("/system Be brief.", "/undo", told=b"There is nothing to take back.")
+        self.say("/system Be brief.", "/undo", told=b"There is nothing to undo.")
         self.say("forget \\", told="… ".encode())
         times = self.terminal.seen.count(b"> ") + 1
         for _ in range(20):  # one that comes before the line editor reads is lost
