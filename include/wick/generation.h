@@ -88,8 +88,8 @@ struct Generation {
   bool prompt_logprobs = false;
   // Number of most likely alternatives per token, 0 to 20; with logprobs or prompt_logprobs.
   int top_logprobs = 0;
-  // Cancels the request from any thread. The answer ends with kCancelled and keeps its text. Before
-  // the chat template is rendered, the call fails with code kCancelled.
+  // Cancels the request from any thread. The answer ends with kCancelled and keeps its text. Until
+  // the chat template has been rendered, the call fails instead (code kCancelled).
   std::stop_token cancel = {};
   // For a loop that reads many streams: wick/stream_set.h.
   std::shared_ptr<Wake> wake = {};
