@@ -23,9 +23,9 @@ enum class LogLevel : std::uint8_t {
 WICK_API std::string_view name(LogLevel level) noexcept;
 
 // `message` is one line with control characters escaped, valid during the call. Several threads may
-// call the sink at once; they hold no lock of the library. The sink may call the library, but not
-// open a model that is being downloaded (that deadlocks); messages of these calls are dropped, and
-// so are exceptions of the sink.
+// call the sink at once, without a lock. The sink may call the library; messages logged by such a
+// call are dropped. It must not open a model that is being downloaded: that deadlocks. Exceptions
+// of the sink are dropped.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
 // Sets the log sink of the process; an empty sink disables logging. When this returns, another

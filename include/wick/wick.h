@@ -10,8 +10,9 @@
  *   wick_model_free(model);
  *
  * Rules. A function that returns a handle or a struct returns NULL on failure. A function that
- * returns int returns 0 on success. Both set *error on failure, unless `error` is NULL. The caller
- * frees handles, structs and errors with wick_..._free() of the type; ..._free(NULL) does nothing.
+ * returns int returns 0 on success, unless its comment says otherwise. Both set *error on failure,
+ * unless `error` is NULL. The caller frees handles, structs and errors with wick_..._free() of the
+ * type; ..._free(NULL) does nothing.
  * Text is UTF-8 and NUL-terminated. No function throws or calls longjmp(); no callback may.
  *
  * Threads. A wick_model and a wick_cancel may be used by several threads at once. A session, a
