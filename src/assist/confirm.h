@@ -1,4 +1,4 @@
-// What has to be typed before a command runs, by its level and the setting safety.level. Pure.
+// The text that a user must type before a command runs, by level and safety.level. Pure.
 #pragma once
 
 #include <string>

@@ -90,9 +90,14 @@ void Evaluator::arithmetic(const std::vector<WordPart>& parts, State& s, Span sp
   arithmetic(Value::exact(std::move(text)), s, span);
 }
 
+// A text that becomes a variable's name, or is evaluated: shells run the code of `a[$(code)]`.
+void Evaluator::unknown_subscripts(Span span, std::string_view target, std::string_view why) {
+  unknown(span, std::string(target), cat(why, ": ", name(dialect_), " may run code in subscripts"));
+}
+
 void Evaluator::arithmetic(const Value& text, State& s, Span span) {
   if (!text.is_known && !text.is_number && dialect_ != Dialect::kPosix)
-    unknown(span, "", "an unknown word in arithmetic: bash runs code in its subscripts");
+    unknown_subscripts(span, "", "an unknown word in arithmetic");
   if (!text.is_known) return;
   for (const std::string& one : text.set)
     arithmetic_names(one, s, span);
@@ -107,7 +112,7 @@ void Evaluator::zsh_number(const Arg& arg, State& s) {
 void Evaluator::arithmetic_names(std::string_view text, State& s, Span span) {
   const bool runs_code = dialect_ != Dialect::kPosix;
   if (runs_code && text.find_first_of("$`") != std::string_view::npos)
-    unknown(span, "", "arithmetic over a text with an expansion: bash runs code in its subscripts");
+    unknown_subscripts(span, "", "arithmetic over a text with an expansion");
   for (const auto& [name, is_set] : names_in(text)) {
     const auto found = s.variables.find(name);
     const bool is_here = found != s.variables.end();
@@ -119,9 +124,8 @@ void Evaluator::arithmetic_names(std::string_view text, State& s, Span span) {
           found->second.has_elements && std::all_of(found->second.elements.begin(),
                                                     found->second.elements.end(), is_plain_number);
     if (!is_number && runs_code)
-      unknown(span, name,
-              cat("the variable ", name,
-                  " in arithmetic is not known to be a number: bash runs code in its subscripts"));
+      unknown_subscripts(
+          span, name, cat("the variable ", name, " in arithmetic is not known to be a number"));
     if (is_set && !is_array) set_variable(name, {.value = Value::number()}, span, s);
   }
 }

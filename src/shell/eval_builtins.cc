@@ -174,8 +174,7 @@ Stream Commands::let(Evaluator& e, Argv& argv, State& s, const Stream& in) {
   static_cast<void>(in);
   for (std::size_t i = 1; i < argv.size(); ++i) {
     if (!argv[i].is_exact()) {
-      e.unknown(argv[i].span, "",
-                "an unknown word as arithmetic: bash runs code in its subscripts");
+      e.unknown_subscripts(argv[i].span, "", "an unknown word as arithmetic");
       continue;
     }
     std::vector<WordPart> parts;
@@ -224,8 +223,7 @@ Stream Commands::read(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const bool is_text = name == "getopts" && i == 0;
     if (is_text) continue;
     if (!names[i].is_exact() || !is_variable_name(names[i].text())) {
-      e.unknown(names[i].span, "",
-                "reads into a text that is no plain name: bash runs code in subscripts");
+      e.unknown_subscripts(names[i].span, "", "reads into a text that is no plain name");
       continue;
     }
     Value value = Value::unknown();
@@ -342,8 +340,7 @@ Stream Commands::unset(Evaluator& e, Argv& argv, State& s, const Stream& in) {
     const std::string& text = arg.text();
     if (text == "-v" || text == "-f" || text == "--") continue;
     if (!arg.is_exact() || !is_variable_name(text)) {
-      e.unknown(arg.span, text,
-                "unset of a text that is not a plain name: bash runs code in subscripts");
+      e.unknown_subscripts(arg.span, text, "unset of a text that is not a plain name");
       continue;
     }
     e.note_assignment(text, Value::exact(""), arg.span, false, s);

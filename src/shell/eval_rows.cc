@@ -77,7 +77,7 @@ void Evaluator::apply_effect(char letter, Span span, std::string_view command) {
       {'L', EffectKind::kGitLost, "discards uncommitted work"},
       {'H', EffectKind::kGitPublished, "replaces or deletes published history"},
       {'h', EffectKind::kGitPublish, "publishes"},
-      {'U', EffectKind::kUnknown, "what it does in full is not known"},
+      {'U', EffectKind::kUnknown, "has effects that are not known"},
       {'Y', EffectKind::kPersistence, "sets up code that runs later by itself"},
       {'q', EffectKind::kProcessByName, "ends processes by name"},
       {'1', EffectKind::kProcess, "changes one process or container"},
@@ -104,7 +104,9 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
                             State& s, const Stream& in) {
   Usage usage = read_usage(row, argv, first);
   const Span span = argv.front().span;
-  const std::string_view name = row.name.substr(0, row.name.find('|'));
+  const bool is_verb = row.name.find(' ') != std::string_view::npos;
+  const std::string_view name =
+      printed_name(row, is_verb ? current_verb_ : command_name(argv.front()));
   if (row.effects.find('n') != std::string_view::npos) send_secrets(argv, first, name);
   Stream out = Stream::unknown();
   out.is_fetched = in.is_fetched;
@@ -115,9 +117,7 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
   if (usage.is_help) return out;
   if (usage.rest > 0 && usage.rest_role == 'v') {
     const Arg& verb = argv[usage.rest];
-    const std::string head = row.name.find(' ') == std::string_view::npos
-                                 ? command_name(argv.front())
-                                 : std::string(current_verb_);
+    const std::string head = is_verb ? current_verb_ : command_name(argv.front());
     const std::string full = cat(head, " ", verb.text());
     const Row* next = verb.is_exact() ? find_row(full) : nullptr;
     apply_roles(usage, s, in, out);
@@ -159,7 +159,8 @@ Stream Evaluator::apply_row(const Row& row, const std::vector<Arg>& argv, std::s
     add(EffectKind::kPersistence, Scope::kNone, "git config", span,
         "changes git's configuration, which can name commands to run");
   out.is_number = row.effects.find('=') != std::string_view::npos;
-  if (row.effects.find('e') != std::string_view::npos) pass_names(name, usage, in, out);
+  if (row.effects.find('e') != std::string_view::npos)
+    pass_names(row.name.substr(0, row.name.find('|')), usage, in, out);
   if (usage.rest > 0) {
     std::vector<Arg> rest(argv.begin() + static_cast<std::ptrdiff_t>(usage.rest), argv.end());
     return invoke(std::move(rest), s, in);

@@ -187,13 +187,12 @@ void Evaluator::keep(std::string_view name, Variable v, Span span, State& s) {
   s.variables[std::string(name)] = std::move(v);
 }
 
-// Where bash takes a text for a variable's name, it runs code in the text's subscript.
+// A text that the shell takes for a variable's name.
 bool Evaluator::name_of_variable(const Value& name, Span span) {
   const bool is_plain =
       name.is_known && std::all_of(name.set.begin(), name.set.end(), is_variable_name);
   if (!is_plain)
-    unknown(span, "",
-            "a text that is no plain name of a variable: bash runs code in its subscripts");
+    unknown_subscripts(span, "", "a text that is no plain name of a variable");
   return is_plain;
 }
 

@@ -103,6 +103,11 @@ std::string_view name(Scope scope) noexcept {
   return kNames[static_cast<std::size_t>(scope)];
 }
 
+std::string_view name(Dialect dialect) noexcept {
+  static constexpr std::string_view kNames[] = {"sh", "bash", "zsh", "fish", "pwsh"};
+  return kNames[static_cast<std::size_t>(dialect)];
+}
+
 std::optional<Dialect> dialect_named(std::string_view name) noexcept {
   if (name == "bash") return Dialect::kBash;
   if (name == "sh" || name == "dash" || name == "posix") return Dialect::kPosix;

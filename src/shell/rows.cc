@@ -384,6 +384,17 @@ const Row* find_row(std::string_view name) noexcept {
   return nullptr;
 }
 
+std::string_view printed_name(const Row& row, std::string_view name) noexcept {
+  std::string_view first, own;
+  each_name(row, [&](std::string_view one) {
+    for (const std::string_view prefix : {"zsh:", "fish:"})
+      one.remove_prefix(one.starts_with(prefix) ? prefix.size() : 0);
+    if (first.empty()) first = one;
+    if (one == name) own = one;
+  });
+  return own.empty() ? first : own;
+}
+
 Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first) {
   return Reader(row, argv, first).read();
 }

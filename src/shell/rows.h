@@ -80,6 +80,9 @@ struct Usage {
 // The row of a command, null if there is none. A verb is looked up as "git log".
 const Row* find_row(std::string_view name) noexcept;
 
+// The one of the row's names that is `name`, without a prefix such as `zsh:`; else the first one.
+std::string_view printed_name(const Row& row, std::string_view name) noexcept;
+
 // argv[first …] by the row's grammar.
 Usage read_usage(const Row& row, const std::vector<Arg>& argv, std::size_t first);
 

@@ -125,6 +125,7 @@ Level level_of(const Effect& effect) noexcept;
 std::string_view name(Level level) noexcept;      // "safe"
 std::string_view name(EffectKind kind) noexcept;  // "reads_names"
 std::string_view name(Scope scope) noexcept;      // "cwd_all"
+std::string_view name(Dialect dialect) noexcept;  // "sh", "bash" …
 
 // "bash" → kBash, "sh" and "dash" → kPosix, "zsh", "fish", "pwsh"; nullopt for what is not known.
 std::optional<Dialect> dialect_named(std::string_view name) noexcept;

@@ -85,6 +85,23 @@ TEST(ShellVerdict, OrdinaryCommandsAreExact) {
   EXPECT_EQ(count_wrong("ordinary.tsv"), 0);
 }
 
+// A row has several names, in several dialects; an effect has the name of the command.
+TEST(ShellVerdict, EffectsHaveTheCommandsOwnName) {
+  const auto why = [](const char* command, Dialect dialect) {
+    return judge(command, dialect, Mode::kScript, kProfile).effects.front().why;
+  };
+  EXPECT_EQ(why("zmodload x", Dialect::kBash), "zmodload changes options of this shell");
+  EXPECT_EQ(why("/bin/zmodload x", Dialect::kBash), "zmodload changes options of this shell");
+  EXPECT_EQ(why("zmodload x", Dialect::kZsh), "zmodload has effects that are not known");
+  EXPECT_EQ(why("docker exec c ls", Dialect::kBash), "docker exec uses the network");
+  EXPECT_EQ(why("systemctl restart x", Dialect::kBash),
+            "systemctl restart changes system services");
+  EXPECT_EQ(why("shift $x", Dialect::kZsh),
+            "an unknown word in arithmetic: zsh may run code in subscripts");
+  EXPECT_EQ(why("unset $x", Dialect::kBash),
+            "unset of a text that is not a plain name: bash may run code in subscripts");
+}
+
 // Root's `sudo` lifted nothing, so the same pipe was rated lower for root than for others.
 TEST(ShellVerdict, WhatRootFetchesRunsAsRoot) {
   Profile root = kProfile;

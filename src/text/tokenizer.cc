@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -91,6 +93,15 @@ Result<std::shared_ptr<const Tokenizer>> open_kind(const Kind& kind, std::string
   return tokenizer;
 }
 
+// The first of the tokenizer files in a folder.
+std::optional<std::filesystem::path> file_in(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const Kind& kind : kKinds) {
+    if (std::filesystem::is_regular_file(folder / kind.file, ignored)) return folder / kind.file;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::from(const Metadata& meta) {
@@ -108,12 +119,9 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::from(const Metadata& meta) {
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    const bool is_model = std::filesystem::is_regular_file(path / "config.json", ignored);
-    for (const Kind& kind : kKinds) {
-      const auto file = path / kind.file;
-      if (!is_model && std::filesystem::is_regular_file(file, ignored)) return open(file);
-    }
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  if (is_folder && !std::filesystem::is_regular_file(path / "config.json", ignored)) {
+    if (const auto file = file_in(path)) return open(*file);
   } else if (std::filesystem::is_regular_file(path, ignored)) {
     WICK_TRY(const MappedFile file, MappedFile::open(path));
     const std::string_view bytes = as_text(file.bytes());
@@ -123,8 +131,15 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::open(const std::filesystem::
     // A damaged file of that name: its own reader has the best error.
     if (path.extension() == ".json") return open_kind(kKinds.front(), bytes, path);
   }
-  WICK_TRY(const ModelFile file, ModelFile::open(path));
-  return from(file.metadata());
+  const auto model = ModelFile::open(path);
+  if (model) return from(model->metadata());
+  if (!is_folder || model.error().id != "missing_weights") return model.error();
+  if (const auto file = file_in(path)) return open(*file);
+  return Error{.code = ErrorCode::kNotFound,
+               .id = "missing_tokenizer",
+               .message = cat(printable(path.string()), ": holds neither a model nor a tokenizer"),
+               .hint = "name a GGUF file, or a folder with a model, tokenizer.json, tekken.json, "
+                       "tokenizer.model or tiktoken.model"};
 }
 
 Result<std::vector<TokenId>> Tokenizer::encode_plain(std::string_view text) const {

@@ -262,6 +262,19 @@ TEST(Tokenizer, OpensATokenizerJsonWithItsConfigBesideIt) {
   EXPECT_EQ(tokenizer->bytes(tokenizer->bos()), "<|start|>");
 }
 
+// With config.json it is a model's folder, here one whose weights are elsewhere.
+TEST(Tokenizer, OpensAFolderWithoutWeights) {
+  const test::TempDir dir;
+  const auto nothing = Tokenizer::open(dir.path());
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().id, "missing_tokenizer");
+  EXPECT_NE(nothing.error().hint.find("tokenizer.json"), std::string::npos);
+  std::ofstream(dir.path() / "config.json") << "{}";
+  EXPECT_FALSE(Tokenizer::open(dir.path()));
+  std::ofstream(dir.path() / "tokenizer.json") << data("tiny_bpe.json").dump();
+  EXPECT_TRUE(Tokenizer::open(dir.path()));
+}
+
 TEST(Tokenizer, FindsEndsByIdAndByText) {
   Metadata meta = gguf_of(data("tiny_bpe.json"), "gpt-2");
   meta.set_integer("tokenizer.ggml.eos_token_id", 5);
