@@ -41,6 +41,15 @@ constexpr std::string_view kJointKeywords[] = {"$ref",
                                                "enum",
                                                "unevaluatedProperties"};
 
+Error no_arguments(const Tool& tool) {
+  return {.code = ErrorCode::kUnsupported,
+          .id = "tool_choice_unsupported",
+          .message = cat("the arguments of the tool '", printable(tool.name),
+                         "' cannot be held to their schema in the tool-call format of this model's "
+                         "chat template, so a call cannot be required"),
+          .hint = "use the tool choice auto"};
+}
+
 Error unsupported(const Tool& tool, std::string_view what) {
   return {.code = ErrorCode::kUnsupported,
           .id = "schema_keyword",
@@ -136,6 +145,10 @@ class Maker {
 
   Part text(std::string_view text) { return c_.text(spelled(text)); }
 
+  bool is_single() const { return plan_.is_single || !plan_.only.empty(); }
+
+  std::uint32_t most_calls() const { return is_single() ? 1 : Composition::kMany; }
+
   bool may_call(const Tool& tool) const { return plan_.only.empty() || plan_.only == tool.name; }
 
   Result<Part> formatted() {
@@ -145,9 +158,12 @@ class Maker {
     if (!plan_.is_required)
       return free_calls(
           c_.sequence({call, c_.optional(c_.text(std::string(f.space))), text(f.close)}));
-    const Part one = c_.sequence({text(cat(f.open, f.space)), call, text(cat(f.space, f.close))});
-    const bool is_one = !plan_.only.empty() || f.has_list;
-    const Part calls = is_one ? one : c_.list(one, text(f.between), 1);
+    const Part end = text(cat(f.space, f.close));
+    const Part one = c_.sequence({text(cat(f.open, f.space)), call, end});
+    const Part first = plan_.is_opened ? c_.sequence({text(f.space), call, end}) : one;
+    const Part more = c_.repeat(c_.sequence({text(f.between), one}), 0, Composition::kMany);
+    const bool is_one = is_single() || f.has_list;
+    const Part calls = is_one ? first : c_.sequence({first, more});
     return c_.sequence({text(f.before_all), calls, text(f.behind_all)});
   }
 
@@ -156,8 +172,7 @@ class Maker {
     const ToolFormat& f = *plan_.format;
     WICK_TRY(const Part body, any_call());
     if (!f.has_list) return body;
-    const bool is_one = !plan_.only.empty();
-    const Part list = is_one ? body : c_.list(body, c_.text(", "), 1);
+    const Part list = is_single() ? body : c_.list(body, c_.text(", "), 1);
     return c_.sequence({c_.text("["), list, c_.text("]")});
   }
 
@@ -171,14 +186,25 @@ class Maker {
     return c_.any_of(std::move(calls));
   }
 
-  // Free text, in which the opening marker begins a call.
+  // Free text, in which the opening marker begins a call, or in some formats text.
   Part free_calls(Part rest) {
-    const std::string open = spelled(plan_.format->open);
+    const std::string open = spelled(plan_.format->open), head(plan_.format->text_head);
     const Part space = c_.text(std::string(plan_.format->space));
-    const Part spaced = c_.sequence({c_.optional(space), rest});
-    const Part call = c_.sequence({c_.until({.triggers = {open}}, 0), spaced});
+    const Part body = c_.sequence({c_.optional(space), rest});
+    const Part marker = c_.until({.triggers = {open}}, 0);
+    const Part call = c_.sequence({marker, body});
     const Part free = c_.free_text({.triggers = {open}});
-    return behind_reasoning(c_.sequence({c_.repeat(call, 0, Composition::kMany), free}));
+    if (head.empty())
+      return behind_reasoning(c_.sequence({c_.repeat(call, 0, most_calls()), free}));
+    const Part texts = c_.repeat(c_.sequence({marker, c_.text(head)}), 0, Composition::kMany);
+    const Part more = c_.sequence({texts, free});
+    const Part calls =
+        is_single()
+            ? c_.sequence({texts, c_.optional(call), more})
+            : c_.sequence({c_.repeat(c_.sequence({texts, call}), 0, Composition::kMany), more});
+    if (!plan_.is_opened) return behind_reasoning(calls);
+    const Part behind_call = c_.sequence({body, is_single() ? more : calls});
+    return c_.any_of({behind_call, c_.sequence({c_.text(head), calls})});
   }
 
   // Markers within reasoning are text. Whether there is reasoning shows at its end.
@@ -193,12 +219,11 @@ class Maker {
   Result<Part> bare() {
     const ToolFormat& f = *plan_.format;
     WICK_TRY(const Part call, any_call());
-    const bool is_one = !plan_.only.empty();
     Part calls = call;
     if (f.has_list) {
-      const Part list = is_one ? call : c_.list(call, c_.text(", "), 1);
+      const Part list = is_single() ? call : c_.list(call, c_.text(", "), 1);
       calls = c_.sequence({c_.text("["), list, c_.text("]")});
-    } else if (!is_one) {
+    } else if (!is_single()) {
       calls = c_.list(call, c_.text("; "), 1);
     }
     if (plan_.is_required) return calls;
@@ -238,6 +263,11 @@ class Maker {
         const Part arguments = c_.document(std::make_unique<grammar::NotationRecognizer>(
             std::move(language), grammar::gemma_object(spelled(R"(<|"|>)"))));
         return c_.sequence({c_.text(cat("call:", tool.name)), arguments});
+      }
+      case ToolFormat::Body::kNested: {
+        if (plan_.is_required) return no_arguments(tool);
+        const std::string end = spelled(cat(f.mark, "</invoke>"));
+        return c_.sequence({c_.text(cat(tool.name, "\">")), c_.until({.triggers = {end}}, 0)});
       }
       case ToolFormat::Body::kTags:
       case ToolFormat::Body::kPython:
@@ -376,7 +406,7 @@ class Maker {
                                         text("<|start|>assistant")});
       return c_.sequence({c_.optional(thought), text("<|channel|>commentary to=functions."), call});
     }
-    const Part some = c_.repeat(c_.sequence({begun, call}), 0, Composition::kMany);
+    const Part some = c_.repeat(c_.sequence({begun, call}), 0, most_calls());
     return c_.sequence({some, c_.free_text({.triggers = triggers})});
   }
 
@@ -393,8 +423,8 @@ std::string tool_plan_key(const Generation& generation, const ToolPlan& plan) {
   for (const Tool& tool : generation.tools)
     tools.push_back(Array{tool.name, tool.parameters});
   return cat("tools ", plan.format == nullptr ? "harmony" : plan.format->name, " ",
-             plan.begins_in_reasoning, plan.is_required, " ", plan.only, " ",
-             to_json(JsonValue(std::move(tools))));
+             plan.begins_in_reasoning, plan.is_required, plan.is_opened, plan.is_single, " ",
+             plan.only, " ", to_json(JsonValue(std::move(tools))));
 }
 
 Result<std::unique_ptr<Recognizer>> tool_constraint(const Generation& generation,

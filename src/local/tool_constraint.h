@@ -17,7 +17,9 @@ struct ToolPlan {
   const ToolFormat* format = nullptr;  // null: Harmony
   bool begins_in_reasoning = false;    // the prompt ends with <think>
   bool is_required = false;            // the answer is calls; else free text, and calls in it
-  std::string only = {};               // the one tool that may be called; empty: all
+  bool is_opened = false;              // the prompt ends with the format's opening marker
+  bool is_single = false;              // at most one call
+  std::string only = {};               // the one tool that may be called, once; empty: all
 };
 
 // Equal plans have equal keys.

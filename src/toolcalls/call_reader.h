@@ -67,6 +67,10 @@ std::unique_ptr<CallReader> read_gemma_call();
 std::unique_ptr<CallReader> read_tag_call(const TagStyle& style,
                                           const std::vector<ToolSignature>& tools);
 
+// The name, and parameters as trees of tags behind `mark`. `tools` outlive the reader.
+std::unique_ptr<CallReader> read_nested_call(std::string_view mark,
+                                             const std::vector<ToolSignature>& tools);
+
 // Whether the schema of the parameter `key` of a tool takes strings alone.
 bool is_string_parameter(const std::vector<ToolSignature>& tools, std::string_view tool,
                          std::string_view key);

@@ -164,6 +164,7 @@ class NamedCall final : public CallReader {
  private:
   void push_name(char c) {
     name_ += c;
+    if (behind_name_ == "\n" && c != '\n' && !is_name_char(c)) return fail();
     if (name_.ends_with(behind_name_)) {
       name_ = name_in(std::string_view(name_).substr(0, name_.size() - behind_name_.size()));
       is_in_name_ = false;
@@ -171,6 +172,12 @@ class NamedCall final : public CallReader {
     } else if (name_.size() > kMaxNamedHeader) {
       fail();
     }
+  }
+
+  // Of a tool's name; a line of text that begins like a call has others.
+  static bool is_name_char(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
   }
 
   // "function<｜tool▁sep｜>f", "functions.f:0", "f[CALL_ID]12" and " f\n" are all f.

@@ -9,6 +9,8 @@
 namespace wick {
 namespace {
 
+constexpr std::string_view kCdata = "<![CDATA[", kCdataEnd = "]]>";
+
 // Parameters between tags:
 //
 //   <function=f>                                  Qwen3-Coder, Qwen 3.5, Seed-OSS
@@ -18,6 +20,8 @@ namespace {
 //   </function>
 //
 //   f<arg_key>city</arg_key><arg_value>Rome</arg_value></tool_call>      GLM 4.5 to 5
+//
+//   <function name="f"><param name="city">Rome</param></function>        MiniCPM5
 //
 // A value becomes a string where its tag or the tool's schema says so or where it is no JSON.
 class TagCall final : public CallReader {
@@ -47,7 +51,7 @@ class TagCall final : public CallReader {
         if (take_until(style_.value_open, At::kValue)) attributes_ = taken_;
         return;
       case At::kValue:
-        if (!held_.ends_with(style_.value_end)) return;
+        if (!is_value_over()) return;
         held_.resize(held_.size() - style_.value_end.size());
         end_value(true);
         at_ = At::kTag;
@@ -121,8 +125,19 @@ class TagCall final : public CallReader {
     }
   }
 
+  bool is_value_over() const {
+    if (!held_.ends_with(style_.value_end)) return false;
+    const std::string_view value =
+        std::string_view(held_).substr(0, held_.size() - style_.value_end.size());
+    return !style_.has_cdata || !value.starts_with(kCdata) || value.ends_with(kCdataEnd);
+  }
+
   void end_value(bool is_whole) {
     std::string_view value = held_;
+    if (style_.has_cdata && value.starts_with(kCdata)) {
+      value.remove_prefix(kCdata.size());
+      if (value.ends_with(kCdataEnd)) value.remove_suffix(kCdataEnd.size());
+    }
     if (style_.has_lines && value.starts_with('\n')) value.remove_prefix(1);
     if (style_.has_lines && is_whole && value.ends_with('\n')) value.remove_suffix(1);
     arguments_ += cat(has_parameter_ ? ", " : "", to_json(JsonValue(key_)), ": ");

@@ -17,6 +17,27 @@ std::string ToolCallSplit::take_held() {
   return std::exchange(held_, {});
 }
 
+// The text of a call that is none, without what the model did not write as text.
+std::string ToolCallSplit::take_untold() {
+  std::string text = std::exchange(call_text_, {});
+  const std::string_view open = format_->open, head = format_->text_head;
+  const bool has_head = !head.empty() && text.starts_with(open) &&
+                        std::string_view(text).substr(open.size()).starts_with(head);
+  if (has_head) {
+    text.erase(0, open.size() + head.size());
+  } else if (is_opened_) {
+    text.erase(0, open.size());
+  }
+  is_opened_ = false;
+  return text;
+}
+
+void ToolCallSplit::begin_opened() {
+  call_text_ = format_->open;
+  begin_call();
+  is_opened_ = true;
+}
+
 void ToolCallSplit::push(std::string_view text, std::vector<ToolPiece>& out) {
   for (const char c : text) {
     if (at_ == At::kCall) {
@@ -48,11 +69,11 @@ void ToolCallSplit::push_text(char c, std::vector<ToolPiece>& out) {
   } else if (open.starts_with(marker) || is_section(marker)) {
     return;
   }
-  // `c` ends what might have become a marker, but may begin one itself.
-  const bool is_again = held_.size() > 1 && !open.empty() && open.front() == c;
-  if (is_again) held_.pop_back();
+  // `c` ends what might have become a marker. Another one may begin behind its first byte.
+  const std::string rest(marker.substr(1));
+  held_.resize(held_.size() - rest.size());
   begin_text(out);
-  if (is_again) push_text(c, out);
+  push(rest, out);
 }
 
 // Whether an answer that is a call may begin so, in a format without an opening marker.
@@ -101,6 +122,7 @@ std::unique_ptr<CallReader> ToolCallSplit::reader_of(char first) const {
   if (body == Body::kJson || first == '{') return read_json_call(false);
   if (body == Body::kName) return read_named_call(format_->behind_name);
   if (body == Body::kTags) return read_tag_call(format_->tags, tools_);
+  if (body == Body::kNested) return read_nested_call(format_->mark, tools_);
   return body == Body::kPython ? read_python_call() : read_gemma_call();
 }
 
@@ -123,7 +145,7 @@ void ToolCallSplit::read(char c, std::vector<ToolPiece>& out) {
   const bool has_name = !call_->name().empty();
   if (call_->is_bad() || (has_name && !is_told_ && !is_tool(call_->name()))) {
     take_held();
-    held_ = std::exchange(call_text_, {});
+    held_ = take_untold();
     if (!held_.empty()) held_.pop_back();
     begin_text(out);
     push_text(c, out);  // may begin a marker
@@ -134,6 +156,7 @@ void ToolCallSplit::read(char c, std::vector<ToolPiece>& out) {
     tell(ToolPiece::Kind::kCall, call_->name(), out);
     call_text_.clear();
     is_told_ = true;
+    is_opened_ = false;
   }
   tell(ToolPiece::Kind::kArguments, call_->take_arguments(), out);
   if (call_->is_over()) {
@@ -177,7 +200,7 @@ void ToolCallSplit::finish(std::vector<ToolPiece>& out) {
       tell(ToolPiece::Kind::kArguments, call_->take_arguments(), out);
     }
     take_held();
-    held_ = std::exchange(call_text_, {});
+    held_ = take_untold();
   } else if (at_ == At::kBehind) {
     take_held();  // space, or a closing marker cut short
   }

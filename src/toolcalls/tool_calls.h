@@ -25,6 +25,9 @@ class ToolCallSplit {
   ToolCallSplit(const ToolFormat& format, std::vector<ToolSignature> tools)
       : format_(&format), tools_(std::move(tools)) {}
 
+  // The prompt ends with the opening marker. Before the first push().
+  void begin_opened();
+
   // Both append to `out`; neighbors of a kind are joined.
   void push(std::string_view text, std::vector<ToolPiece>& out);
   void finish(std::vector<ToolPiece>& out);
@@ -37,6 +40,7 @@ class ToolCallSplit {
 
   std::string_view held_marker();
   std::string take_held();
+  std::string take_untold();
   bool is_tool(std::string_view name) const;
   void push_text(char c, std::vector<ToolPiece>& out);
   void push_call(char c, std::vector<ToolPiece>& out);
@@ -55,9 +59,10 @@ class ToolCallSplit {
   std::size_t n_spaces_ = 0;    // known to be at the beginning of held_
   std::string call_text_ = {};  // of a call that is not told yet
   std::unique_ptr<CallReader> call_ = {};
-  bool is_told_ = false;   // of the call
-  bool is_array_ = false;  // the body is an array of calls
-  bool had_call_ = false;  // before the text
+  bool is_told_ = false;    // of the call
+  bool is_array_ = false;   // the body is an array of calls
+  bool had_call_ = false;   // before the text
+  bool is_opened_ = false;  // the prompt has the opening marker of this call
 };
 
 }  // namespace wick

@@ -259,5 +259,66 @@ TEST(ToolCallSplit, RandomConversationsComeBack) {
   }
 }
 
+const ToolFormat& named(std::string_view name) {
+  return *tool_format_named(name);
+}
+
+TEST(ToolCallSplit, GigaChatsCallsAreMessagesOfTheirOwn) {
+  const std::string call =
+      "function call<|role_sep|>\n{\"name\": \"f\", \"arguments\": {\"s\": 1}}";
+  EXPECT_EQ(calls_in(cat("Hm.<|message_sep|>\n\n", call, "<|message_sep|>"), named("gigachat3")),
+            "Hm.|f({\"s\": 1})");
+  EXPECT_EQ(calls_in("a function call<|message_sep|>", named("gigachat3")), "a function call");
+}
+
+TEST(ToolCallSplit, MiniCpmWrapsTextsInCdata) {
+  const ToolFormat& format = named("minicpm5");
+  EXPECT_EQ(calls_in("<function name=\"f\"><param name=\"s\"><![CDATA[a</param>\n<b]]></param>"
+                     "<param name=\"n\">[1, 2]</param></function>",
+                     format),
+            R"(f({"s": "a</param>\n<b", "n": [1, 2]}))");
+  EXPECT_EQ(calls_in("<function name=\"f\"></function>\n<function name=\"g\"></function>", format),
+            "f({})|g({})");
+}
+
+TEST(ToolCallSplit, FunctionarysAllBeginsText) {
+  const ToolFormat& format = named("functionary-v3.2");
+  EXPECT_EQ(calls_in(">>>f\n{\"s\": \"a\"}>>>g\n{}", format), R"(f({"s": "a"})|g({}))");
+  EXPECT_EQ(calls_in(">>>all\nHi >>> 1>>>f\n{}", format), "Hi >>> 1|f({})");
+  EXPECT_EQ(calls_in(">>>all\n", format), "");
+  for (const char* const said : {"all\nHi>>>f\n{}", "f\n{\"s\": 1}", "Hi", "all\n"}) {
+    std::string byte_by_byte, whole;
+    for (const bool is_whole : {true, false}) {
+      ToolCallSplit parts(format, tools());
+      parts.begin_opened();
+      std::vector<ToolPiece> out;
+      for (const char byte : std::string(is_whole ? "" : said))
+        parts.push({&byte, 1}, out);
+      parts.push(is_whole ? said : "", out);
+      parts.finish(out);
+      for (const ToolPiece& piece : out)
+        (is_whole ? whole : byte_by_byte) += cat("|", piece.text);
+    }
+    EXPECT_EQ(whole, byte_by_byte);
+    const std::string wanted = std::string(said) == "Hi"        ? "|Hi"
+                               : std::string(said) == "all\n"   ? ""
+                               : std::string(said).size() == 13 ? "|Hi|f|{}"
+                                                                : "|f|{\"s\": 1}";
+    EXPECT_EQ(whole, wanted) << said;
+  }
+}
+
+TEST(ToolCallSplit, MiniMaxM3NestsTagsInTags) {
+  const ToolFormat& format = named("minimax-m3");
+  const std::string m = "]<]minimax[>[";
+  EXPECT_EQ(calls_in(cat("Hm.", m, "<tool_call>\n", m, "<invoke name=\"f\">", m, "<s>42", m, "</s>",
+                         m, "<a>", m, "<item>1", m, "</item>", m, "<item>x<y", m, "</item>", m,
+                         "</a>", m, "<o>", m, "<k>true", m, "</k>", m, "</o>", m, "</invoke>\n", m,
+                         "<invoke name=\"g\">", m, "</invoke>\n", m, "</tool_call>"),
+                     format),
+            R"(Hm.|f({"s": "42", "a": [1, "x<y"], "o": {"k": true}})|g({}))");
+  EXPECT_EQ(calls_in(cat(m, "<invoke name=\"h\">"), format), cat(m, "<invoke name=\"h\">"));
+}
+
 }  // namespace
 }  // namespace wick

@@ -19,6 +19,7 @@ struct TagStyle {
   bool has_lines = false;  // a line break before and behind each value is not part of it
   // What stands between key_end and value_open of a string, and of another value.
   std::string_view text_mark = {}, json_mark = {};
+  bool has_cdata = false;  // a value may be <![CDATA[…]]>
 };
 
 struct ToolFormat {
@@ -29,19 +30,23 @@ struct ToolFormat {
     kTags,    // TagStyle
     kPython,  // [f(a="b", c=1), g()]
     kGemma,   // call:f{a:<|"|>b<|"|>,c:1}
+    kNested,  // tags in tags, each behind `mark`
   };
 
   std::string_view name = {};
   Body body = Body::kJson;
   // Around the body. Without `open` a call is the whole answer, and calls are separated by ';'.
   std::string_view open = {}, close = {};
-  std::string_view space = {};          // what models write between these and the body
-  std::string_view between = {};        // … and between two calls
-  std::string_view before_name = {};    // of kName: "function<｜tool▁sep｜>"
-  std::string_view behind_name = {};    // of kName
+  std::string_view space = {};        // what models write between these and the body
+  std::string_view between = {};      // … and between two calls
+  std::string_view before_name = {};  // of kName: "function<｜tool▁sep｜>"
+  std::string_view behind_name = {};  // of kName
+  // Behind `open`: what follows is text, not a call. A prompt may then end with `open`.
+  std::string_view text_head = {};
   std::string_view name_key = "name";   // of kJson
   std::string_view arguments_key = {};  // of kJson; "arguments" and "parameters" are read as equals
   TagStyle tags = {};
+  std::string_view mark = {};                         // of kNested
   bool has_list = false;                              // the body is always an array
   std::string_view tokens[6] = {};                    // control tokens that a call holds
   std::string_view sections[4] = {};                  // texts outside of calls, which are dropped

@@ -24,6 +24,8 @@ USER = "What-does-the-user-want?"
 WORDS = ["Rome", "a b", "x=1; y", "né", "日本", "line\nbreak", "<b>&", "it's", 'say "no"', "C:\\dir", "42", "true", "{", "}}", "[1,", ""]
 # Python's repr in single quotes, without escapes: such texts cannot come back.
 PLAIN = [word for word in WORDS if not set(word) & set("'\"\\\n")]
+# Tags without types: a text within an object of any members is written as the number or word that it spells.
+UNTYPED = [word for word in WORDS if word not in ("42", "true")]
 PROPERTIES = {"city": {"type": "string", "description": "text"}, "count": {"type": "integer", "description": "number"},
               "exact": {"type": "boolean", "description": "flag"}, "place": {"type": "object", "description": "object"},
               "tags": {"type": "array", "items": {"type": "string"}, "description": "list"}}
@@ -105,10 +107,12 @@ def check(name, source, n, seed, render, read):
         found = seen["format"]
         if found in ("lfm2", "llama4"):
             words = PLAIN
+        if found == "minimax-m3":
+            words = UNTYPED
         wanted = read_calls(context)
         if same(wanted, seen):
             counts["same"] += 1
-        elif i < 2 and words is PLAIN:
+        elif i < 2 and words is not WORDS:
             continue
         else:
             counts["differ"] += 1
