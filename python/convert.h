@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "calls.h"
+#include "callables.h"
 #include "wick/fields.h"
 #include "wick/log.h"
 #include "wick/model.h"
@@ -90,95 +90,6 @@ T as(const py::handle& given, const std::string& option) {
   }
 }
 
-// A thread of the library inside Python. It is refused once the interpreter closes.
-class Visit {
- public:
-  explicit Visit(const ModelIds& waiting) : before_(waiting_models) { waiting_models = &waiting; }
-
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
-
-  ~Visit() {
-    acquire_.reset();
-    waiting_models = before_;
-  }
-
-  template <class... Args>
-  py::object call(const py::object& f, Args&&... args) const {
-    return call_back(busy_, [&] { return f(std::forward<Args>(args)...); });
-  }
-
- private:
-  const Busy busy_ = {};
-  const ModelIds* before_;
-  std::optional<py::gil_scoped_acquire> acquire_{std::in_place};
-};
-
-// A Python callable that any thread may drop. What it holds is seen and changed with the
-// interpreter's lock only; once the collector has cleared its Stream it is empty.
-struct Hook {
-  explicit Hook(py::object f) : callable(std::move(f)) {}
-
-  py::object callable;
-};
-
-// For a Visit that adds no model to those that wait for this thread.
-inline const ModelIds& waiting_here() {
-  static const ModelIds kNone;
-  return waiting_models == nullptr ? kNone : *waiting_models;
-}
-
-inline std::shared_ptr<Hook> share(py::object f) {
-  return {new Hook(std::move(f)), [](Hook* gone) {
-            try {
-              const Visit visit(waiting_here());
-              delete gone;
-            } catch (const std::runtime_error&) {
-              gone->callable.release();  // with the interpreter goes all it holds
-              delete gone;
-            }
-          }};
-}
-
-// A buffer that numpy reads and writes in place.
-inline py::object view_of(const py::object& bytes, const char* format) {
-  py::object view = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(bytes.ptr()));
-  if (!view) throw py::error_already_set();
-  return view.attr("cast")(format);
-}
-
-inline py::bytearray copy_of(std::span<const float> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
-// The hook gets copies, so that views kept in Python never point at memory that is gone.
-inline wick::LogitsHook to_hook(std::shared_ptr<Hook> hook, std::uint64_t model) {
-  return [hook = std::move(hook), waiting = waiting_with(model)](
-             std::span<float> logits, std::span<const wick::TokenId> history) {
-    const Visit visit(waiting);
-    // A reference of this call's own: while it runs the collector sees that somebody holds it.
-    const py::object f = hook->callable;
-    if (!f) throw std::runtime_error("its stream was collected");
-    try {
-      const py::bytearray copy = copy_of(logits);
-      const py::bytes past(reinterpret_cast<const char*>(history.data()), history.size_bytes());
-      visit.call(f, view_of(copy, "f"), view_of(past, "i"));
-      if (copy.size() != logits.size_bytes())
-        throw std::runtime_error("it changed the size of what holds the logits");
-      std::memcpy(logits.data(), PyByteArray_AS_STRING(copy.ptr()), logits.size_bytes());
-    } catch (py::error_already_set& e) {  // to be told without the interpreter
-      throw std::runtime_error(e.what());
-    }
-  };
-}
-
-// What a callback says of going on: None is yes.
-inline bool says_yes(const py::object& answer) {
-  const int truth = answer.is_none() ? 1 : PyObject_IsTrue(answer.ptr());
-  if (truth < 0) throw py::error_already_set();
-  return truth != 0;
-}
-
 // Also where Ctrl-C is noticed while an answer is made.
 inline wick::TextSink to_sink(const py::object& on_text) {
   return [on_text](std::string_view piece) {
@@ -202,11 +113,6 @@ inline std::string to_json(const py::handle& value) {
 
 inline py::object from_json(const std::string& json) {
   return py::module_::import("json").attr("loads")(json);
-}
-
-inline std::shared_ptr<Hook> to_shared(const py::handle& value, const std::string& option) {
-  if (PyCallable_Check(value.ptr()) == 0) throw py::type_error("'" + option + "' is not callable");
-  return share(py::reinterpret_borrow<py::object>(value));
 }
 
 // The settings that are called the same, and mean the same, in each language (wick/fields.h): false
@@ -239,10 +145,10 @@ inline bool set_field(wick::PoolOptions& to, const std::string& key, const py::h
 
 #undef WICK_SET
 
-// What a request is made of, and its hook once more, for the collector.
+// What a request is made of, and its hooks once more, for the collector.
 struct Ask {
   wick::Generation generation = {};
-  std::shared_ptr<Hook> hook = nullptr;
+  std::vector<std::shared_ptr<Hook>> hooks = {};
 };
 
 // The integers of a buffer in one dimension, whatever their width and step; none if it is none.
@@ -292,9 +198,28 @@ inline std::vector<wick::TokenId> to_ids(const py::handle& value, const std::str
   return ids;
 }
 
-inline void set_callable(Ask& ask, const py::handle& value, std::uint64_t model) {
-  ask.hook = to_shared(value, "logits");
-  ask.generation.logits = to_hook(ask.hook, model);
+// The callables that the model's thread calls: false if `key` is none of them.
+inline bool set_callable(Ask& ask, const std::string& key, const py::handle& value,
+                         std::uint64_t model) {
+  const auto kept = [&](const py::handle& callable) {
+    return ask.hooks.emplace_back(to_shared(callable, key));
+  };
+  if (key == "logits") {
+    ask.generation.logits = to_hook(kept(value), model);
+  } else if (key == "recognizer") {
+    ask.generation.recognizer = to_recognizers(kept(value), model);
+  } else if (key == "token_mask" && py::isinstance<PyTextConstraint>(value)) {
+    const auto& rule = py::cast<const PyTextConstraint&>(value);
+    ask.generation.token_mask = to_text_mask(kept(rule.is_valid_next_token), kept(rule.is_complete),
+                                             rule.candidates, model);
+  } else if (key == "token_mask") {
+    ask.generation.token_mask = to_mask(kept(value), model);
+  } else if (key == "predicate") {
+    ask.generation.predicate = to_predicate(kept(value), model);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 inline std::stop_token to_stop(const py::handle& value) {
@@ -323,6 +248,7 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
   for (const auto& [name, value] : settings) {
     const auto key = py::cast<std::string>(name);
     if (value.is_none() || set_field(g, key, value)) continue;
+    if (set_callable(ask, key, value, origin.model)) continue;
     if (key == "stop") {
       g.stop = py::isinstance<py::str>(value) ? std::vector{as<std::string>(value, key)}
                                               : as<std::vector<std::string>>(value, key);
@@ -351,8 +277,6 @@ inline Ask to_ask(const py::kwargs& settings, const Origin& origin) {
     } else if (key == "origins") {
       for (auto& one : as<std::map<std::string, std::string>>(value, key))
         g.origins.emplace_back(one);
-    } else if (key == "logits") {
-      set_callable(ask, value, origin.model);
     } else if (key == "cancel") {
       g.cancel = to_stop(value);
     } else if (key == "_wake") {

@@ -27,6 +27,8 @@ inline py::object to_python(const wick::Error& error) {
   raised.attr("message") = error.message;
   raised.attr("hint") = error.hint;
   raised.attr("partial_text") = error.partial_text;
+  raised.attr("retry_after_s") = error.retry_after_s;
+  raised.attr("offset") = error.offset;
   raised.attr("cause") = error.cause == nullptr ? py::none() : to_python(*error.cause);
   return raised;
 }

@@ -31,10 +31,10 @@ struct PyPool : Held<wick::ModelPool> {
   std::map<std::string, std::uint64_t> ids;
 };
 
-// Its hook is a reference that Python's collector must see: what owns the stream may be the hook.
+// Its hooks are references that Python's collector must see: a hook may own the stream.
 struct PyStream : Held<wick::Stream> {
-  PyStream(wick::Stream stream, Origin from, std::shared_ptr<Hook> with)
-      : Held(std::move(stream), std::move(from)), hook(std::move(with)) {}
+  PyStream(wick::Stream stream, Origin from, std::vector<std::shared_ptr<Hook>> with)
+      : Held(std::move(stream), std::move(from)), hooks(std::move(with)) {}
 
   // Not in a child of fork(): the request is the parent's, and its locks may be lost threads'.
   void cancel() {
@@ -49,17 +49,21 @@ struct PyStream : Held<wick::Stream> {
 
   static int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
-    if (const PyStream* const s = of(self); s != nullptr && s->hook != nullptr)
-      Py_VISIT(s->hook->callable.ptr());
+    const PyStream* const s = of(self);
+    if (s == nullptr) return 0;
+    for (const std::shared_ptr<Hook>& hook : s->hooks)
+      Py_VISIT(hook->callable.ptr());
     return 0;
   }
 
-  // The engine may be about to call the hook: it finds none, and the request is cancelled.
+  // The engine may be about to call a hook: it finds none, and the request is cancelled.
   static int clear(PyObject* self) {
     PyStream* const s = of(self);
-    if (s == nullptr || s->hook == nullptr) return 0;
+    if (s == nullptr || s->hooks.empty()) return 0;
     s->cancel();
-    const py::object gone = std::move(s->hook->callable);
+    std::vector<py::object> gone;
+    for (const std::shared_ptr<Hook>& hook : s->hooks)
+      gone.push_back(std::move(hook->callable));
     return 0;
   }
 
@@ -69,7 +73,7 @@ struct PyStream : Held<wick::Stream> {
     type->ht_type.tp_clear = clear;
   }
 
-  std::shared_ptr<Hook> hook;
+  std::vector<std::shared_ptr<Hook>> hooks;
 };
 
 // Of pybind11's base class, which copyreg calls for protocols 0 and 1 of pickle: pybind11 makes its
@@ -177,7 +181,7 @@ std::unique_ptr<PyStream> begin_stream(PyModel& model, const py::object& prompt,
   wick::Stream stream = begin(ask, model.origin(), [&] {
     return std::visit([&](const auto& one) { return model->stream(one, ask.generation); }, given);
   });
-  return std::make_unique<PyStream>(std::move(stream), model.origin().with_lock(), ask.hook);
+  return std::make_unique<PyStream>(std::move(stream), model.origin().with_lock(), ask.hooks);
 }
 
 wick::RequestEstimate estimate(PyModel& model, const py::object& prompt,
@@ -290,6 +294,11 @@ void bind_stream(py::module_& m) {
     (*cancel).request_stop();
   });
 
+  py::class_<PyTextConstraint>(m, "TextConstraint")
+      .def(py::init([](py::object is_valid, py::object is_complete, int candidates) {
+             return PyTextConstraint{std::move(is_valid), std::move(is_complete), candidates};
+           }),
+           py::arg("is_valid_next_token"), py::arg("is_complete"), py::arg("candidates") = 64);
   made_by_library(py::class_<PyStream>(m, "Stream", py::custom_type_setup(PyStream::be_collected)))
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", next_piece)
@@ -334,7 +343,7 @@ std::unique_ptr<PyStream> stream_of(PySession& session, const py::kwargs& settin
   const Ask ask = to_ask(settings, session.origin());
   const Turn turn(session.origin());
   wick::Stream made = begin(ask, session.origin(), [&] { return ask_for(ask.generation); });
-  return std::make_unique<PyStream>(std::move(made), session.origin(), ask.hook);
+  return std::make_unique<PyStream>(std::move(made), session.origin(), ask.hooks);
 }
 
 wick::Completion say(PySession& session, const std::string& text, const py::object& on_text,
@@ -495,8 +504,9 @@ PYBIND11_MODULE(_wick, m) {
   m.doc() = "Language models on one's own machine.";
   m.attr("__version__") = wick::version();
   m.def("set_log", set_log, py::arg("sink"));
-  m.def("add_architecture", [](const std::string& json) { take(wick::add_architecture(json)); },
-        py::arg("json"));
+  m.def(
+      "add_architecture", [](const std::string& json) { take(wick::add_architecture(json)); },
+      py::arg("json"));
   open_gate();
   py::module_::import("atexit").attr("register")(py::cpp_function(&close_gate));
   guard_base_class();

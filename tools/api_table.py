@@ -17,6 +17,7 @@ STRUCTS = {
     "ModelMemory": ("wick_model_info", "ModelInfo"), "RequestEstimate": ("wick_estimate", "RequestEstimate"),
     **dict.fromkeys(("Usage", "CacheMiss", "Completion"), ("wick_completion", "Completion")),
     "TokenLogprob": ("wick_token_logprob", "TokenLogprob"), "Error": ("wick_error", "Error"), "TokenBias": ("wick_token_bias", ""),
+    "TextConstraint": ("wick_text_constraint", "TextConstraint"),
     "EffectiveParameter": ("wick_effective", ""), "OpenProgress": ("wick_progress", ""), "ToolCall": ("wick_tool_call", ""),
 }
 CLASSES = {"Model": ("model", "Model"), "Session": ("session", "Session"), "Stream": ("stream", "Stream"),
@@ -42,7 +43,7 @@ EXCEPTIONS = {
         "Completion.usage": "its fields are fields of the completion", "ModelInfo.memory": "its fields are fields of the model info",
         "Stream.end": "wick_stream_next() gives NULL", "Stream.text": "wick_completion::text, and wick_error::partial_text",
         "StreamSet.add": "wick_generation::stream_set and stream_key", "name": "enums", "to_string": "wick_error::cause",
-        **dict.fromkeys(JSON, "requests take and give JSON itself"),
+        **dict.fromkeys(JSON, "requests take and give JSON itself"), "to_token_mask": "wick_generation::text_constraint",
     },
     "Python": {
         "Completion.usage": "its fields are fields of the completion", "ModelInfo.memory": "its fields are fields of the model info",
@@ -51,11 +52,13 @@ EXCEPTIONS = {
         "TokenBias": "logit_bias is a dict, of ids or texts", "EffectiveParameter": "parameters is a dict of (value, origin)",
         "OpenProgress": "the callback's arguments", "ToolCall": "tool_calls is a list of dicts",
         "Stream.end": "StopIteration", "name": "words", "to_string": "str() of the exception",
-        **dict.fromkeys(JSON, "messages and tools are dicts"),
+        **dict.fromkeys(JSON, "messages and tools are dicts"), "to_token_mask": "Settings.token_mask takes a TextConstraint",
+        "TextConstraint": "its fields are arguments",
     },
 }
 # Structs with no counterpart of their own in C and Python.
 OTHERS = {
+    "TokenPlace": "wick_token_place; in Python the callback's arguments",
     "Embedding": "an array of floats; tokenize() counts the tokens",
     **dict.fromkeys(("TextPart", "ReasoningPart", "ImagePart", "ToolResult", "Content", "Message", "Tool"), "JSON; in Python dicts"),
     **dict.fromkeys(("TextEvent", "ReasoningEvent", "ToolCallEvent", "ArgumentsEvent", "LogprobsEvent", "UsageEvent", "DoneEvent"),
@@ -65,7 +68,7 @@ OTHERS = {
 LISTS = {"MODEL": "ModelOptions", "GENERATION": "Generation", "EMBED": "EmbedOptions", "POOL": "PoolOptions", "INFO": "ModelInfo",
          "MEMORY": "ModelMemory", "USAGE": "Usage", "ESTIMATE": "RequestEstimate"}
 # What hands them over.
-CODE = {"C": ("src/library/c_convert.cc",), "Python": ("python/convert.h", "python/module.cc", "python/records.h", "python/errors.h")}
+CODE = {"C": ("src/library/c_convert.cc", "src/library/c_constraint.cc"), "Python": ("python/convert.h", "python/callables.h", "python/module.cc", "python/records.h", "python/errors.h")}
 # Keys of docs/config.md that are called otherwise than the field, and flags that are no switches.
 SWITCHES = {"cache_limit_bytes": "kv_limit", "cache_type": "kv_type", "stop_token_ids": "stop_id",
             "dry_sequence_breakers": "dry_sequence_breaker"}
@@ -95,6 +98,7 @@ class ApiTable:
         c = plain((self.root / "include/wick/wick.h").read_text())
         self.c_functions = set(re.findall(r"WICK_API [^;(]*?(\w+)\(", c))
         for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", c, re.S):
+            body = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", body)  # function pointers
             self.c_fields[name] = {re.search(r"\w+$", one)[0] for line in body.split(";") for one in line.strip().split(",") if one.strip()}
         self.python = {"": set()}
         for name in ("_wick.pyi", "_error.py"):

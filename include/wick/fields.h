@@ -41,7 +41,8 @@
   FIELD(emit_tokens)                  \
   FIELD(emit_ms)                      \
   FIELD(emit_bytes)                   \
-  FIELD(tool_choice)
+  FIELD(tool_choice)                  \
+  FIELD(parallel_tool_calls)
 
 /* EmbedOptions: numbers, booleans and strings. */
 #define WICK_EMBED_FIELDS(FIELD) \

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "wick/constraint.h"
 #include "wick/message.h"
 #include "wick/parameter.h"
 #include "wick/result.h"
@@ -115,12 +116,18 @@ struct Generation {
   // "" or "auto": the model decides; "none": no calls; "required": at least one call; or a tool's
   // name: one call of this tool. A local model's arguments match the schema (docs/tool_calls.md).
   std::string tool_choice = {};
+  bool parallel_tool_calls = true;  // false: at most one call in an answer
   // Switches reasoning of models that support it on or off: the template variables enable_thinking
   // and thinking.
   std::optional<bool> thinking = {};
   // Other template variables by name, values as JSON: {"date", "\"1 May 2026\""}.
   std::vector<std::pair<std::string, std::string>> template_variables = {};
   ResponseFormat response_format = {};
+  // Constraints of the caller's own code (wick/constraint.h). All that are set hold. Not together
+  // with tools that may be called (id "constraint_with_tools").
+  RecognizerFactory recognizer = {};  // not with a response_format (id "two_constraints")
+  TokenMaskHook token_mask = {};      // max_tokens may then cut the text of a response_format
+  TextPredicate predicate = {};       // of the whole text; it decides only where the text may end
 
   // DRY sequence breakers; std::nullopt = newline, colon, quote, asterisk.
   std::optional<std::vector<std::string>> dry_sequence_breakers = {};

@@ -46,6 +46,8 @@ struct Error {
   std::shared_ptr<const Error> cause = {};
   std::string partial_text = {};  // the text of an answer before this error ended it
   int retry_after_s = 0;          // with kUnavailable: seconds to wait; 0 = not known
+  // Of a text that was parsed (a schema, regex or grammar): the byte where it is wrong; -1 = none.
+  std::int64_t offset = -1;
 };
 
 // The message of `error` followed by those of its causes: "load model: shard 2: unexpected end at

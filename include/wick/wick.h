@@ -62,6 +62,8 @@ typedef struct wick_error {
   const char* hint;               /* what to try next, may be "" */
   const struct wick_error* cause; /* may be NULL; freed with this one */
   const char* partial_text;       /* text of an answer before this error ended it, else "" */
+  int retry_after_s;              /* with WICK_UNAVAILABLE: seconds to wait; 0 = not known */
+  int64_t offset;                 /* byte where a parsed text is wrong (wick/result.h), else -1 */
 } wick_error;
 
 WICK_API void wick_error_free(wick_error* error);
@@ -221,6 +223,51 @@ typedef struct wick_origin {
   const char *key, *origin;
 } wick_origin;
 
+/* Constraints of the caller's own code: wick/constraint.h has the meaning, threads and errors. A
+ * function that returns int gives 1 for yes, 0 for no; other values fail the request (id
+ * "callback_failed"). */
+
+typedef struct wick_recognizer {
+  void* self;
+  int (*push)(void* self, unsigned char byte);
+  int (*pop)(void* self); /* returns 1 */
+  int (*accepting)(void* self);
+  /* Writes at most `capacity` bytes and returns their number, -1 for failure. May be NULL. */
+  ptrdiff_t (*forced)(void* self, char* bytes, size_t capacity);
+  void (*free)(void* self); /* on any thread; may be NULL */
+} wick_recognizer;
+
+/* Fills `recognizer`, which is zero, for one answer; returns 1. */
+typedef int (*wick_recognizer_factory)(void* user, wick_recognizer* recognizer);
+
+typedef struct wick_token_place {
+  const char* text; /* the answer so far; may contain NUL */
+  size_t length;
+  const int32_t* tokens;
+  size_t n_tokens;
+  const float* logits;
+  size_t vocabulary; /* number of logits */
+  const int32_t* ends;
+  size_t n_ends;
+  const void* bytes; /* for wick_token_bytes() */
+} wick_token_place;
+
+/* Of a token, not NUL-terminated, valid during the call; 0 bytes for control tokens. */
+WICK_API const char* wick_token_bytes(const wick_token_place* place, int32_t id, size_t* length);
+
+/* Clears bits of `allowed`, which has `n_words` words; returns 1. */
+typedef int (*wick_token_mask_hook)(void* user, const wick_token_place* place, uint64_t* allowed,
+                                    size_t n_words);
+typedef int (*wick_text_predicate)(void* user, const char* text, size_t length);
+
+typedef struct wick_text_constraint {
+  int (*is_valid_next_token)(void* user, const char* text, size_t length, const char* token,
+                             size_t token_length);
+  wick_text_predicate is_complete;
+  void* user;     /* of both */
+  int candidates; /* as in wick/constraint.h, for example 64; 0 = all tokens are asked */
+} wick_text_constraint;
+
 typedef struct wick_stream_set wick_stream_set;
 
 typedef struct wick_generation {
@@ -256,9 +303,9 @@ typedef struct wick_generation {
   const char* const* dry_sequence_breakers;
   size_t n_dry_breakers;
   /* How text is grouped into pieces: wick/generation.h. 0 = off. */
-  int emit_tokens; /* tokens per piece */
-  int emit_ms;     /* maximum milliseconds that text waits */
-  int emit_bytes;  /* maximum bytes of text per event */
+  int emit_tokens;             /* tokens per piece */
+  int emit_ms;                 /* maximum milliseconds that text waits */
+  int emit_bytes;              /* maximum bytes of text per event */
   const char* response_format; /* "text" (also NULL), "json_object", "json_schema", … */
   const char* response_schema; /* schema, regex, …: wick/generation.h; NULL = none */
   /* Origins of settings that do not come from the request. */
@@ -268,6 +315,14 @@ typedef struct wick_generation {
   uint64_t stream_key;
   const char* const* adapters; /* "NAME[:SCALE]"; "none"; none given = as loaded */
   size_t n_adapters;
+  wick_recognizer_factory recognizer; /* these four may be NULL */
+  void* recognizer_user;
+  wick_token_mask_hook token_mask;
+  void* token_mask_user;
+  const wick_text_constraint* text_constraint; /* instead of `token_mask`; copied */
+  wick_text_predicate predicate;
+  void* predicate_user;
+  int parallel_tool_calls; /* 0: at most one tool call in an answer; default 1 */
 } wick_generation;
 
 WICK_API void wick_generation_init(wick_generation* generation);

@@ -11,10 +11,11 @@ Under asyncio: `async for piece in model.stream_async(…)`, `answer = await mod
 from wick._async import AsyncStream
 from wick._error import Error
 from wick._wick import (
-    Cancel, Completion, Model, ModelInfo, ModelPool, RequestEstimate, TokenLogprob, Session, Stream, __version__, add_architecture, set_log
+    Cancel, Completion, Model, ModelInfo, ModelPool, RequestEstimate, TokenLogprob, Session, Stream, TextConstraint,
+    __version__, add_architecture, set_log
 )
 
 __all__ = [
     "AsyncStream", "Cancel", "Completion", "Error", "Model", "ModelInfo", "ModelPool", "RequestEstimate", "TokenLogprob", "Session", "Stream",
-    "__version__", "add_architecture", "set_log"
+    "TextConstraint", "__version__", "add_architecture", "set_log"
 ]

@@ -11,4 +11,6 @@ class Error(Exception):
     message: str = ""
     hint: str = ""
     partial_text: str = ""  # of an answer that it ended: what had been said
+    retry_after_s: int = 0  # with code "unavailable": seconds to wait; 0 = not known
+    offset: int = -1  # of a text that was parsed (a schema, regex or grammar): the byte where it is wrong
     cause: Error | None = None

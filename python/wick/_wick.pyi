@@ -1,7 +1,7 @@
 import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 from typing_extensions import Buffer, Self, Unpack
 
@@ -96,6 +96,12 @@ class Settings(TypedDict, total=False):
     # calls to the same model fail in it ("called_in_hook"), except tokenize() and properties. A stream that only its hook references is
     # garbage-collected, which cancels its request.
     logits: Callable[[memoryview[float], memoryview[int]], object] | None
+    # Constraints of your own code (docs/library.md). `recognizer` makes a new recognizer for each answer. `token_mask` is called with the text
+    # so far, its tokens, and the mask as 64-bit words: it clears bits of tokens that may not come next. `predicate` says whether an answer
+    # may end with a text. They follow the rules of `logits`.
+    recognizer: Callable[[], ByteRecognizer] | None
+    token_mask: Callable[[bytes, memoryview[int], memoryview[int]], object] | TextConstraint | None
+    predicate: Callable[[bytes], object] | None
     logprobs: bool | None  # of each generated token: Completion.logprobs, Stream.logprobs
     prompt_logprobs: bool | None  # of the prompt; disables prefix caching
     top_logprobs: int | None  # most likely alternatives per token, 0 to 20; with either of the above
@@ -112,6 +118,7 @@ class Settings(TypedDict, total=False):
     # For messages:
     tools: Sequence[Mapping[str, object]] | None  # [{"type": "function", "function": {…}}]
     tool_choice: str | None  # "auto", "none", "required", or a tool's name
+    parallel_tool_calls: bool | None  # False: at most one call in an answer
     thinking: bool | None  # switches reasoning on or off (template variables enable_thinking and thinking)
     template_variables: Mapping[str, object] | None  # other variables of the chat template
     # Structured output: "text" (default), "json_object", "json_schema", "regex", "choice", "grammar" or "structural_tag".
@@ -133,6 +140,24 @@ class Cancel:
 
     def __init__(self) -> None: ...
     def request(self) -> None: ...
+
+class ByteRecognizer(Protocol):
+    """A set of texts, read byte by byte (include/wick/constraint.h). An object that also has forced(), which returns bytes, is searched
+    faster for a short end."""
+
+    def push(self, byte: int, /) -> object: ...  # true: a text of the set begins so; otherwise it changes nothing
+    def pop(self) -> object: ...  # restores the state before the last push() that was true
+    def accepting(self) -> object: ...  # the bytes so far are a text of the set
+
+class TextConstraint:
+    """A token_mask that judges texts. The most likely tokens are asked until `candidates` of them are valid; 0 = all tokens are asked."""
+
+    def __init__(
+        self,
+        is_valid_next_token: Callable[[bytes, bytes], object],  # the text so far, the next token
+        is_complete: Callable[[bytes], object],  # the answer may end with this text
+        candidates: int = 64,
+    ) -> None: ...
 
 class _Wake: ...
 

@@ -234,7 +234,7 @@ TokenId Engine::State::choose(Sequence& s, std::span<float> logits) noexcept {
     s.finish = FinishReason::kError;
     return TokenId{-1};
   };
-  if (s.filter != nullptr && !s.filter->allow(s.allowed)) return fail(s.filter->failure());
+  if (s.filter != nullptr && !s.filter->allow(logits, s.allowed)) return fail(s.filter->failure());
   const TokenId id = s.sampler.sample(logits, s.allowed, s.tokens);
   if (id < 0) {
     if (!has_candidate(logits)) return fail(no_token);

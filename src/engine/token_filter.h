@@ -15,8 +15,9 @@ class TokenFilter {
  public:
   virtual ~TokenFilter() = default;
 
-  // Sets bit t of `out` if token t may come next, and clears the others. False: failure().
-  virtual bool allow(std::span<std::uint64_t> out) noexcept = 0;
+  // Sets bit t of `out` if token t may come next, and clears the others. `logits` are the model's,
+  // for the next token. False: failure().
+  virtual bool allow(std::span<const float> logits, std::span<std::uint64_t> out) noexcept = 0;
 
   // The sampler chose `id`, one of the allowed tokens; after it the answer may have `n_left` more.
   // Returns the token to take, which is another one if `id` leaves too few tokens to complete the

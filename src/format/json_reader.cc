@@ -72,8 +72,9 @@ int code_unit(std::string_view text) noexcept {
 
 JsonReader::JsonReader(std::string_view text) : text_(text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (valid_utf8_prefix(text_) != text_.size()) fail();
-  if (text_.substr(0, 3) == kByteOrderMark) text_.remove_prefix(3);
+  fault_ = valid_utf8_prefix(text_);
+  has_failed_ = fault_ != text_.size();
+  if (text_.substr(0, 3) == kByteOrderMark) at_ = 3;
 }
 
 void JsonReader::skip_space() noexcept {

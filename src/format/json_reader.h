@@ -25,6 +25,9 @@ class JsonReader {
 
   bool has_failed() const noexcept { return has_failed_; }
 
+  // Bytes that were read; after a fault those before it.
+  std::size_t position() const noexcept { return has_failed_ ? fault_ : at_; }
+
   // Whether nothing but white space is left, and nothing was wrong.
   bool is_done() noexcept;
 
@@ -43,7 +46,10 @@ class JsonReader {
   std::string_view skip();          // the text of the value
 
  private:
-  void fail() noexcept { has_failed_ = true; }
+  void fail() noexcept {
+    if (!has_failed_) fault_ = at_;
+    has_failed_ = true;
+  }
 
   void skip_space() noexcept;
   bool take(char c) noexcept;
@@ -55,6 +61,7 @@ class JsonReader {
   std::size_t at_ = 0;
   bool is_first_ = false;  // in the object or list just opened
   bool has_failed_ = false;
+  std::size_t fault_ = 0;
   std::deque<std::string> unescaped_ = {};
 };
 

@@ -39,6 +39,8 @@ class EarleyRecognizer final : public Recognizer {
   bool is_worn() const noexcept override;
   Error failure() const override;
 
+  const Productions& productions() const noexcept { return productions_; }
+
  private:
   using CallerId = std::uint32_t;
   using BlockId = std::uint32_t;

@@ -16,7 +16,8 @@ Error GrammarText::bad(std::string what) const {
       before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   return {.code = ErrorCode::kInvalid,
           .id = "bad_grammar",
-          .message = cat("line ", line, ", column ", before.size() - begin + 1, ": ", what)};
+          .message = cat("line ", line, ", column ", before.size() - begin + 1, ": ", what),
+          .offset = static_cast<std::int64_t>(before.size())};
 }
 
 Error GrammarText::too_large(std::string_view what, std::size_t limit) {

@@ -29,6 +29,10 @@ inline constexpr std::size_t kMaxGrammarSymbols = 200'000;    // of all producti
 inline constexpr std::size_t kMaxEarleyItems = 2'000'000;     // of all states together
 inline constexpr std::size_t kMaxEarleyStateItems = 20'000;   // of one state
 
+// A caller's constraints.
+inline constexpr std::size_t kMaxCustomStates = 2'000'000;  // of one answer, with those of a walk
+inline constexpr std::uint64_t kCustomEndSteps = 100'000;   // steps of a search for a short end
+
 // Compositions.
 inline constexpr std::size_t kMaxCompositionSteps = 50'000;
 inline constexpr std::size_t kMaxComposedThreads = 1'000'000;  // of all states together
@@ -55,7 +59,7 @@ inline constexpr int kMaxBranchDepth = 2'000;            // choices of one branc
 inline constexpr std::uint32_t kMaxNumberDigits = 20;    // before and behind the point, in masks
 inline constexpr std::uint64_t kSchemaFuel = 2'000'000;  // steps of regexes while compiling
 inline constexpr std::size_t kMaxSchemaStates = 1'000'000;
-inline constexpr std::size_t kMaxSchemaSteps = 50'000;     // that are remembered
+inline constexpr std::size_t kMaxSchemaSteps = 50'000;    // that are remembered
 inline constexpr std::size_t kMaxMachineCells = 500'000;  // lists, texts and frames of documents
 inline constexpr std::size_t kNumbersForCell = 8;         // that take as much memory as a cell
 

@@ -203,6 +203,14 @@ ptrdiff_t wick_tokenize(const wick_model* model, const char* text, size_t length
   });
 }
 
+const char* wick_token_bytes(const wick_token_place* place, int32_t id, size_t* length) {
+  if (place == nullptr || length == nullptr) return nullptr;
+  using Bytes = decltype(wick::TokenPlace::bytes);
+  const std::string_view bytes = (*static_cast<const Bytes*>(place->bytes))(id);
+  *length = bytes.size();
+  return bytes.data();
+}
+
 ptrdiff_t wick_detokenize(const wick_model* model, const int32_t* ids, size_t n_ids, char* text,
                           size_t capacity, wick_error** error) {
   return on<ptrdiff_t>(model, error, -1, [&](auto& m) -> Result<ptrdiff_t> {
@@ -273,6 +281,7 @@ void wick_generation_init(wick_generation* generation) {
   if (generation == nullptr) return;
   *generation = {};
   generation->size = sizeof(*generation);
+  generation->parallel_tool_calls = 1;
 }
 
 void wick_completion_free(wick_completion* completion) {

@@ -22,7 +22,7 @@ static_assert(static_cast<int>(MissReason::kOtherTenant) == WICK_MISS_OTHER_TENA
 static_assert(static_cast<int>(MissReason::kOff) == WICK_MISS_OFF);
 
 wick_error out_of_memory{
-    WICK_NO_MEMORY, "out_of_memory", "there is not enough memory", "", nullptr, ""};
+    WICK_NO_MEMORY, "out_of_memory", "there is not enough memory", "", nullptr, "", 0, -1};
 
 wick_error* to_c(const Error& error) {
   auto owned = std::make_unique<OwnedError>();
@@ -35,6 +35,8 @@ wick_error* to_c(const Error& error) {
   owned->hint = owned->hint_text.c_str();
   owned->partial = error.partial_text;
   owned->partial_text = owned->partial.c_str();
+  owned->retry_after_s = error.retry_after_s;
+  owned->offset = error.offset;
   owned->cause = error.cause == nullptr ? nullptr : to_c(*error.cause);
   return owned.release();
 }
@@ -186,6 +188,7 @@ Result<Generation> to_cpp(const wick_generation* given) {
       if (status != 0) throw std::runtime_error(cat("it returned ", status));
     };
   }
+  WICK_DO(take_constraints(c, out));
   if (c.cancel != nullptr) out.cancel = c.cancel->source.get_token();
   if (c.stream_set != nullptr) {
     WICK_TRY(out.wake, c.stream_set->set.add(c.stream_key));

@@ -90,6 +90,7 @@ Result<EmbedOptions> to_cpp(const wick_embed_options* given);
 Result<PoolOptions> to_cpp(const wick_pool_options* given);
 Result<std::vector<Message>> to_cpp(const wick_message* messages, std::size_t n);
 TextSink to_cpp(wick_text_sink sink, void* user);
+Result<void> take_constraints(const wick_generation& c, Generation& out);  // c_constraint.cc
 
 Error null_argument(const char* what);
 Error not_one(std::size_t n_messages);

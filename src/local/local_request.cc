@@ -4,6 +4,7 @@
 #include "base/catch_bad_alloc.h"
 #include "base/strings.h"
 #include "engine/limits.h"
+#include "grammar/custom.h"
 #include "grammar/output_format.h"
 #include "grammar/special_tokens.h"
 #include "local/local.h"
@@ -22,6 +23,7 @@ struct LocalModel::Prepared {
   std::unique_ptr<ToolCallSplit> tools = {};
   std::unique_ptr<HarmonySplit> harmony = {};
   const ToolFormat* tool_format = nullptr;  // with tools
+  bool is_opened = false;                   // the prompt ends with the marker of a call
 };
 
 namespace {
@@ -70,12 +72,52 @@ Result<void> check_form(const Request& request) {
   return {};
 }
 
-// The end of the prompt is the template's text, not the user's.
-bool begins_inside_reasoning(const MarkedText& prompt) {
+bool has_constraint(const Generation& g) {
+  return g.recognizer != nullptr || g.token_mask != nullptr || g.predicate != nullptr;
+}
+
+Result<void> check_constraint(const Generation& g) {
+  if (!has_constraint(g)) return {};
+  if (g.recognizer != nullptr && g.response_format.type != "text") {
+    return Error{.code = ErrorCode::kInvalid,
+                 .id = "two_constraints",
+                 .message = "a recognizer and a response format both describe the text",
+                 .hint = "give one of them; a token mask or a predicate may stand beside either"};
+  }
+  if (!may_call_tools(g)) return {};
+  return Error{.code = ErrorCode::kInvalid,
+               .id = "constraint_with_tools",
+               .message = "a recognizer, token mask or predicate cannot hold beside tool calls",
+               .hint = "give no tools, or the tool choice 'none'"};
+}
+
+// The language of a response format, with the caller's own constraints.
+Result<std::unique_ptr<grammar::Recognizer>> answer_language(const Generation& g,
+                                                             const Tokenizer& tokenizer) {
+  const ResponseFormat any{.type = "regex", .schema = R"([\s\S]*)"};
+  std::unique_ptr<grammar::Recognizer> made;
+  if (g.recognizer != nullptr) {
+    WICK_TRY(made, grammar::CustomRecognizer::make(g.recognizer));
+  } else {
+    const bool is_any = g.response_format.type == "text";
+    WICK_TRY(made, grammar::make_recognizer(is_any ? any : g.response_format,
+                                            grammar::names_of(tokenizer)));
+  }
+  if (g.predicate == nullptr) return made;
+  return std::unique_ptr<grammar::Recognizer>(
+      std::make_unique<grammar::PredicateRecognizer>(std::move(made), g.predicate));
+}
+
+// The end of the prompt that is the template's text, not the user's.
+std::string_view trusted_end(const MarkedText& prompt) {
   const bool is_trusted =
       !prompt.trusted.empty() && prompt.trusted.back().end == prompt.text.size();
-  return is_trusted &&
-         ends_inside_reasoning(std::string_view(prompt.text).substr(prompt.trusted.back().begin));
+  if (!is_trusted) return {};
+  return std::string_view(prompt.text).substr(prompt.trusted.back().begin);
+}
+
+bool ends_trusted(const MarkedText& prompt, std::string_view with) {
+  return trusted_end(prompt).ends_with(with);
 }
 
 }  // namespace
@@ -99,9 +141,14 @@ Result<void> LocalModel::read_prompt(const Request& request, Prepared& prepared)
   const auto& messages = std::get<std::vector<Message>>(request.prompt);
   WICK_TRY(Object context, template_context(messages, request.generation));
   WICK_TRY(const MarkedText prompt, render(std::move(context), request.generation.cancel));
-  prepared.begins_in_reasoning = begins_inside_reasoning(prompt);
+  prepared.begins_in_reasoning = ends_inside_reasoning(trusted_end(prompt));
   prepared.split = ReasoningSplit(prepared.begins_in_reasoning);
   WICK_DO(prepare_split(request.generation, prepared));
+  const ToolFormat* const format = prepared.tool_format;
+  if (format != nullptr && !format->text_head.empty() && ends_trusted(prompt, format->open)) {
+    prepared.is_opened = true;
+    prepared.tools->begin_opened();
+  }
   WICK_DO(tokenizer().encode(prompt, tokens));
   return {};
 }
@@ -147,17 +194,19 @@ Result<void> LocalModel::add_filter(const Generation& g, int max_tokens, Prepare
   }
   ToolPlan tools{.format = prepared.tool_format,
                  .begins_in_reasoning = prepared.begins_in_reasoning,
-                 .is_required = must_call};
+                 .is_required = must_call,
+                 .is_opened = prepared.is_opened,
+                 .is_single = !g.parallel_tool_calls};
   if (must_call || (is_plain && may_call_tools(g) && knows_calls)) {
     if (must_call && g.tool_choice != "required") tools.only = g.tool_choice;
     if (!must_call) plan.begins_in_reasoning = false;
     plan.key = tool_plan_key(g, tools);
     plan.make = [&] { return tool_constraint(g, tools, tokenizer()); };
-  } else if (!is_plain) {
-    plan.key = cat(g.response_format.type, " ", g.response_format.schema);
-    plan.make = [&] {
-      return grammar::make_recognizer(g.response_format, grammar::names_of(tokenizer()));
-    };
+  } else if (!is_plain || has_constraint(g)) {
+    const bool is_shared = g.recognizer == nullptr && g.predicate == nullptr;
+    if (is_shared) plan.key = cat(g.response_format.type, " ", g.response_format.schema);
+    plan.make = [&] { return answer_language(g, tokenizer()); };
+    plan.mask = g.token_mask;
   } else {
     return {};
   }
@@ -187,6 +236,7 @@ Result<LocalModel::Prepared> LocalModel::prepare(const Request& request) const {
   WICK_DO(check_files());
   WICK_DO(check_logprobs(g));
   WICK_DO(check_form(request));
+  WICK_DO(check_constraint(g));
   WICK_DO(check_emission(g));
   Prepared prepared;
   WICK_DO(read_prompt(request, prepared));

@@ -169,6 +169,28 @@ TEST(LocalTools, ARequiredCallIsAlwaysOne) {
   EXPECT_GE(n_calls, 20);
 }
 
+// The hook wants two calls; after the first one its marker is no longer allowed.
+TEST(LocalTools, WithoutParallelCallsThereIsAtMostOne) {
+  const Fixture f;
+  Request request = asking();
+  EXPECT_EQ(answer_of(*f.model, request, kSaid).tool_calls.size(), 2U);
+  request.generation.parallel_tool_calls = false;
+  request.generation.max_tokens = 300;
+  const Completion answer = answer_of(*f.model, request, kSaid);
+  ASSERT_EQ(answer.tool_calls.size(), 1U);
+  EXPECT_EQ(answer.tool_calls[0].name, "weather");
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Request required = asking("required");
+    required.generation.parallel_tool_calls = false;
+    required.generation.temperature = 3;
+    required.generation.seed = seed;
+    required.generation.max_tokens = 200;
+    const auto one = ask(*f.model, required);
+    ASSERT_TRUE(one) << to_string(one.error());
+    EXPECT_EQ(one->tool_calls.size(), 1U);
+  }
+}
+
 TEST(LocalTools, ReferencesOfASchemaStayInside) {
   const Fixture f;
   Request request = asking("required");

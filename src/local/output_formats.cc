@@ -1,11 +1,13 @@
 #include "local/output_formats.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
 #include "grammar/constraint.h"
 #include "grammar/special_tokens.h"
+#include "local/caller_mask.h"
 #include "local/limits.h"
 
 namespace wick {
@@ -32,19 +34,20 @@ constexpr int kMaxWait = 1 << 20;  // tokens
 class FormatFilter final : public TokenFilter {
  public:
   FormatFilter(std::shared_ptr<CompiledFormat> format, std::vector<TokenId> reasoning_end,
-               const Tokenizer& tokenizer)
+               const Tokenizer& tokenizer, TokenMaskHook mask)
       : format_(std::move(format)),
         constraint_(format_->masks),
         tokenizer_(&tokenizer),
         reasoning_end_(std::move(reasoning_end)),
         plan_(format_->closing),
-        has_plan_(format_->can_close) {
+        has_plan_(format_->can_close && mask == nullptr) {
+    if (mask != nullptr) mask_.emplace(std::move(mask), tokenizer);
     horizon_ = kClosingHorizon + 4 * static_cast<int>(plan_.size());
     is_reasoning_ = !reasoning_end_.empty();
     if (is_reasoning_) plan_.insert(plan_.begin(), reasoning_end_.begin(), reasoning_end_.end());
   }
 
-  bool allow(std::span<std::uint64_t> out) noexcept override {
+  bool allow(std::span<const float> logits, std::span<std::uint64_t> out) noexcept override {
     if (is_reasoning_) {
       std::fill(out.begin(), out.end(), ~std::uint64_t{0});
       for (const TokenId id : tokenizer_->ends())
@@ -54,12 +57,19 @@ class FormatFilter final : public TokenFilter {
     const auto mask = constraint_.mask();
     if (!mask) return fail(mask.error()), false;
     (*mask)->fill(out);
-    return true;
+    if (mask_) {
+      if (auto masked = mask_->apply(logits, out); !masked) return fail(masked.error()), false;
+    }
+    const bool is_open = std::any_of(out.begin(), out.end(), [](auto word) { return word != 0; });
+    if (!is_open) fail(dead_end());
+    return is_open;
   }
 
   TokenId accept(TokenId id, int n_left) noexcept override {
+    const bool was_reasoning = is_reasoning_;
     const TokenId taken = is_reasoning_ ? reason(id, n_left) : restrict(id, n_left);
     if (taken < 0) return taken;
+    if (mask_ && !was_reasoning) mask_->add(taken);
     if (format_->masks->recognizer().is_worn()) format_->is_worn.store(true);
     if (is_reasoning_ || !constraint_.is_complete()) return taken;
     const auto more = constraint_.may_continue();
@@ -71,6 +81,7 @@ class FormatFilter final : public TokenFilter {
   bool is_over() const noexcept override { return is_over_; }
 
   int count_allowed(std::span<const TokenId> draft) noexcept override {
+    if (mask_) return 0;
     if (is_reasoning_) return static_cast<int>(draft.size());
     const auto n = constraint_.validate(draft);
     return n ? *n : 0;  // accept() reports what is wrong
@@ -116,7 +127,7 @@ class FormatFilter final : public TokenFilter {
     }
     const bool is_waiting = n_unplanned_ > 0;
     if (is_waiting) --n_unplanned_;
-    if (n_left > horizon_ || is_waiting || constraint_.is_ended()) {
+    if (mask_ || n_left > horizon_ || is_waiting || constraint_.is_ended()) {
       is_plan_old_ = true;
       return id;
     }
@@ -160,6 +171,13 @@ class FormatFilter final : public TokenFilter {
     return is_accepted && *is_accepted ? taken : fail(closing_failed());
   }
 
+  static Error dead_end() {
+    return {.code = ErrorCode::kInvalid,
+            .id = "constraint_dead_end",
+            .message = "the caller's constraint allows no token after the text so far",
+            .hint = "a text that may not end here must allow at least one token"};
+  }
+
   static Error closing_failed() {
     return {.code = ErrorCode::kUnsupported,
             .id = "mask_differs",
@@ -177,6 +195,7 @@ class FormatFilter final : public TokenFilter {
   // Tokens without a search, as the last ones found no end that fits.
   int n_unplanned_ = 0, next_wait_ = 1;
   std::string tail_;  // of the reasoning
+  std::optional<CallerMask> mask_ = {};
   Error failure_ = {};
 };
 
@@ -187,8 +206,9 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
   std::shared_ptr<const TokenTrie> trie;
   {
     const std::lock_guard lock(mutex_);
-    const auto known = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const Entry& entry) { return entry.key == plan.key; });
+    const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return entry.key == plan.key && !plan.key.empty();
+    });
     if (known != entries_.end() && !known->compiled->is_worn.load()) {
       entries_.splice(entries_.begin(), entries_, known);
       return entries_.front().compiled;
@@ -203,11 +223,14 @@ Result<std::shared_ptr<CompiledFormat>> OutputFormats::compiled(const Tokenizer&
       std::make_shared<TokenMasks>(std::move(recognizer), std::move(trie)));
   auto closing = Constraint(made->masks).closing();
   made->can_close = static_cast<bool>(closing);
+  // The caller's code failed.
+  if (!closing && closing.error().code == ErrorCode::kInvalid) return std::move(closing).error();
   if (closing) {
     made->closing = *std::move(closing);
   } else {
     made->why_not = closing.error().message;
   }
+  if (plan.key.empty()) return made;
   const std::lock_guard lock(mutex_);
   entries_.push_front({plan.key, made});
   if (entries_.size() > kMaxFormats) entries_.pop_back();
@@ -221,7 +244,8 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
   if (plan.begins_in_reasoning) {
     WICK_TRY(reasoning_end, tokenizer.encode_special(kReasoningEnd));
   }
-  if (!format->can_close && plan.is_limited) {
+  const bool may_be_cut = plan.mask != nullptr;
+  if (!format->can_close && plan.is_limited && !may_be_cut) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "no_short_end",
                  .message = cat("max_tokens is ", plan.max_tokens,
@@ -231,15 +255,16 @@ Result<std::shared_ptr<TokenFilter>> OutputFormats::filter(const Tokenizer& toke
                  .hint = "simplify the format, or leave max_tokens out"};
   }
   const std::size_t least = format->closing.size() + reasoning_end.size();
-  if (format->can_close && least > static_cast<std::size_t>(std::max(plan.max_tokens, 0))) {
+  if (format->can_close && !may_be_cut &&
+      least > static_cast<std::size_t>(std::max(plan.max_tokens, 0))) {
     return Error{.code = ErrorCode::kInvalid,
                  .id = "max_tokens_too_small",
                  .message = cat("max_tokens is ", plan.max_tokens,
                                 ", a short text of the response format has ", least, " tokens"),
                  .hint = "raise max_tokens"};
   }
-  return std::shared_ptr<TokenFilter>(
-      std::make_shared<FormatFilter>(std::move(format), std::move(reasoning_end), tokenizer));
+  return std::shared_ptr<TokenFilter>(std::make_shared<FormatFilter>(
+      std::move(format), std::move(reasoning_end), tokenizer, plan.mask));
 }
 
 }  // namespace wick

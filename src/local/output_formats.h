@@ -17,6 +17,7 @@
 #include "engine/token_filter.h"
 #include "grammar/recognizer.h"
 #include "text/tokenizer.h"
+#include "wick/constraint.h"
 #include "wick/generation.h"
 
 namespace wick {
@@ -25,11 +26,12 @@ struct CompiledFormat;  // output_formats.cc
 
 // What a filter is for.
 struct FilterPlan {
-  std::string key = {};  // of the language: equal keys have equal languages
+  std::string key = {};  // of the language: equal keys have equal languages; empty: not shared
   std::function<Result<std::unique_ptr<grammar::Recognizer>>()> make = {};
   bool begins_in_reasoning = false;  // the text begins behind "</think>"
   int max_tokens = 0;                // of the answer
   bool is_limited = false;           // the request says max_tokens; else the context does
+  TokenMaskHook mask = {};           // of the caller
 };
 
 class OutputFormats {

@@ -41,6 +41,12 @@ struct Request {
   int hops = 0;  // programs like this one that have passed it on, by the header kHopsHeader
 };
 
+// What no key of a request describes, and no other process can run.
+inline bool has_callbacks(const Generation& g) noexcept {
+  return g.logits != nullptr || g.recognizer != nullptr || g.token_mask != nullptr ||
+         g.predicate != nullptr;
+}
+
 class Provider {
  public:
   virtual ~Provider() = default;

@@ -19,10 +19,11 @@ constexpr bool is_surrogate(char32_t c) noexcept {
 }  // namespace
 
 Error refused(std::string_view what, std::size_t at, std::string_view why) {
-  return {ErrorCode::kUnsupported,
-          "regex_unsupported",
-          cat("the pattern has ", what, " at byte ", at, ", which is not supported: ", why),
-          {}};
+  return {
+      .code = ErrorCode::kUnsupported,
+      .id = "regex_unsupported",
+      .message = cat("the pattern has ", what, " at byte ", at, ", which is not supported: ", why),
+      .offset = static_cast<std::int64_t>(at)};
 }
 
 Error too_large(std::string what) {
@@ -30,9 +31,11 @@ Error too_large(std::string what) {
 }
 
 Error SyntaxParser::wrong(std::string_view what, std::size_t at) const {
-  return {ErrorCode::kInvalid, "regex_syntax",
-          cat("the pattern \"", printable(text_, 80), "\" has ", what, " at byte ", at),
-          std::string(hint_)};
+  return {.code = ErrorCode::kInvalid,
+          .id = "regex_syntax",
+          .message = cat("the pattern \"", printable(text_, 80), "\" has ", what, " at byte ", at),
+          .hint = std::string(hint_),
+          .offset = static_cast<std::int64_t>(at)};
 }
 
 Result<SyntaxTree> SyntaxParser::parse() {

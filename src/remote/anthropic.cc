@@ -82,14 +82,17 @@ Result<void> add_tools(const Generation& generation, Object& body) {
   }
   body["tools"] = std::move(tools);
   const std::string& choice = generation.tool_choice;
-  if (choice.empty()) return {};
-  if (choice == "auto" || choice == "none") {
-    body["tool_choice"] = json_object({{"type", choice}});
+  if (choice.empty() && generation.parallel_tool_calls) return {};
+  Object how;
+  if (choice.empty() || choice == "auto" || choice == "none") {
+    how["type"] = choice.empty() ? "auto" : choice;
   } else if (choice == "required") {
-    body["tool_choice"] = json_object({{"type", "any"}});
+    how["type"] = "any";
   } else {
-    body["tool_choice"] = json_object({{"type", "tool"}, {"name", choice}});
+    how = json_object({{"type", "tool"}, {"name", choice}});
   }
+  if (!generation.parallel_tool_calls && choice != "none") how["disable_parallel_tool_use"] = true;
+  body["tool_choice"] = std::move(how);
   return {};
 }
 

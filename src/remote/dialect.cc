@@ -50,6 +50,7 @@ Result<void> check_request(const Endpoint& endpoint, const Request& request) {
   if (std::holds_alternative<std::vector<TokenId>>(request.prompt))
     return unsupported(endpoint, "token ids");
   if (generation.logits) return unsupported(endpoint, "logits hook");
+  if (has_callbacks(generation)) return unsupported(endpoint, "constraint of the caller's code");
   if (generation.prompt_logprobs) return unsupported(endpoint, "logprobs of the prompt");
   for (const TokenBias& bias : generation.logit_bias) {
     if (bias.id < 0) return unsupported(endpoint, "logit bias of a text");

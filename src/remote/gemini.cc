@@ -71,8 +71,9 @@ Result<void> add_messages(const Endpoint& endpoint, const std::vector<Message>& 
   return {};
 }
 
-Result<void> add_tools(const Generation& generation, Object& body) {
+Result<void> add_tools(const Endpoint& endpoint, const Generation& generation, Object& body) {
   if (generation.tools.empty()) return {};
+  if (!generation.parallel_tool_calls) return unsupported(endpoint, "parallel_tool_calls: false");
   Array functions;
   for (const Tool& tool : generation.tools) {
     Object function = json_object({{"name", tool.name}, {"description", tool.description}});
@@ -128,7 +129,7 @@ Result<Call> chat(const Endpoint& endpoint, const Request& request) {
   if (request.generation.logprobs) return unsupported(endpoint, "logprobs");
   Object body;
   WICK_DO(add_messages(endpoint, *messages, body));
-  WICK_DO(add_tools(request.generation, body));
+  WICK_DO(add_tools(endpoint, request.generation, body));
   WICK_TRY(Object settings, settings_of(endpoint, request.generation));
   if (!settings.empty()) body["generationConfig"] = std::move(settings);
   return Call{

@@ -64,6 +64,7 @@ Result<void> add_tools(const Endpoint& endpoint, const Generation& generation, O
   if (generation.tools.empty() || generation.tool_choice == "none") return {};
   if (!generation.tool_choice.empty() && generation.tool_choice != "auto")
     return unsupported(endpoint, "tool choice");
+  if (!generation.parallel_tool_calls) return unsupported(endpoint, "parallel_tool_calls: false");
   Array tools;
   for (const Tool& tool : generation.tools) {
     Object function = json_object({{"name", tool.name}, {"description", tool.description}});

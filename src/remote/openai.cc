@@ -62,6 +62,7 @@ Result<void> add_tools(const Generation& generation, Object& body) {
     tools.emplace_back(json_object({{"type", "function"}, {"function", std::move(function)}}));
   }
   body["tools"] = std::move(tools);
+  if (!generation.parallel_tool_calls) body["parallel_tool_calls"] = false;
   const std::string& choice = generation.tool_choice;
   if (choice.empty()) return {};
   if (choice == "auto" || choice == "none" || choice == "required") {

@@ -7,7 +7,7 @@ namespace wick::route {
 bool may_continue(const Request& request) noexcept {
   const Generation& generation = request.generation;
   return generation.tools.empty() && generation.response_format.type == "text" &&
-         !generation.logprobs && !generation.logits;
+         !generation.logprobs && !has_callbacks(generation);
 }
 
 Result<Request> continuation_of(Provider& provider, const Request& request,

@@ -97,8 +97,9 @@ void add_generation(const Generation& generation, Writer& to) {
   const auto& [temperature, top_k, top_p, min_p, repeat_penalty, seed, more, max_tokens, stop,
                stop_token_ids, logit_bias, samplers, logits, logprobs, prompt_logprobs,
                top_logprobs, cancel, wake, time_limit_ms, priority, adapters, tenant, emit_tokens,
-               emit_ms, emit_bytes, tools, tool_choice, thinking, template_variables,
-               response_format, dry_sequence_breakers, origins] = generation;
+               emit_ms, emit_bytes, tools, tool_choice, parallel_tool_calls, thinking,
+               template_variables, response_format, recognizer, token_mask, predicate,
+               dry_sequence_breakers, origins] = generation;
   to.add(temperature);
   to.add(top_k);
   to.add(top_p);
@@ -118,14 +119,15 @@ void add_generation(const Generation& generation, Writer& to) {
   to.add(tenant);
   to.add(tools);
   to.add(tool_choice);
+  to.add(parallel_tool_calls);
   to.add(thinking);
   to.add(template_variables);
   to.add(response_format);
   to.add(dry_sequence_breakers);
   to.add(origins);  // the answer names them
-  // logits: such a request is not repeatable. The others do not change the answer.
-  static_cast<void>(
-      std::tie(logits, cancel, wake, time_limit_ms, priority, emit_tokens, emit_ms, emit_bytes));
+  // The callbacks: such a request is not repeatable. The others do not change the answer.
+  static_cast<void>(std::tie(logits, recognizer, token_mask, predicate, cancel, wake, time_limit_ms,
+                             priority, emit_tokens, emit_ms, emit_bytes));
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ std::string request_key(const Request& request) {
 
 bool is_repeatable(const Generation& generation) {
   const bool is_fixed = generation.temperature == 0.0 || generation.seed.has_value();
-  return is_fixed && !generation.logits;
+  return is_fixed && !has_callbacks(generation);
 }
 
 }  // namespace wick::route

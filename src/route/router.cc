@@ -37,9 +37,9 @@ class RuledRouter final : public Router {
 
   Result<std::unique_ptr<Answer>> start(const Request& request,
                                         std::shared_ptr<Wake> wake) override {
-    const bool is_cached =
-        cache_ != nullptr && (is_repeatable(request.generation) ||
-                              (cache_->options().has_sampled && !request.generation.logits));
+    const bool is_cached = cache_ != nullptr &&
+                           (is_repeatable(request.generation) ||
+                            (cache_->options().has_sampled && !has_callbacks(request.generation)));
     if (!is_cached) return start_routed(core_, request, explain(request), std::move(wake));
     CachedStart how{.key = request_key(request)};
     how.start = [core = core_, request](std::shared_ptr<Wake> its_wake) {

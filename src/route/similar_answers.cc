@@ -31,7 +31,7 @@ std::optional<Question> question_of(const Request& request) {
   const Generation& generation = request.generation;
   const auto* const messages = std::get_if<std::vector<Message>>(&request.prompt);
   if (messages == nullptr || messages->empty() || !generation.tools.empty() ||
-      generation.response_format.type != "text" || generation.logprobs || generation.logits)
+      generation.response_format.type != "text" || generation.logprobs || has_callbacks(generation))
     return std::nullopt;
   const Message& last = messages->back();
   const auto* const text =

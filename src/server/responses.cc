@@ -207,7 +207,7 @@ class ResponsesDialect final : public Dialect {
     const Generation& g = setup_.parsed.request.generation;
     json.field_or_null("instructions", setup_.instructions);
     json.field_or_null("previous_response_id", setup_.previous_id);
-    json.field("store", setup_.is_stored).field("parallel_tool_calls", true);
+    json.field("store", setup_.is_stored).field("parallel_tool_calls", g.parallel_tool_calls);
     json.field("tool_choice", g.tool_choice.empty() ? "auto" : std::string_view(g.tool_choice));
     json.key("tools").array();
     for (const Tool& tool : g.tools)

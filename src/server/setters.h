@@ -54,6 +54,8 @@ SetResult set_messages(const JsonValue& value, const Field& field, ParsedRequest
 SetResult set_prompt(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_tools(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_tool_choice(const JsonValue& value, const Field& field, ParsedRequest& parsed);
+SetResult set_parallel_tool_calls(const JsonValue& value, const Field& field,
+                                  ParsedRequest& parsed);
 SetResult set_reasoning_effort(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_think(const JsonValue& value, const Field& field, ParsedRequest& parsed);
 SetResult set_template_variables(const JsonValue& value, const Field& field, ParsedRequest& parsed);

@@ -110,6 +110,14 @@ SetResult set_tool_choice(const JsonValue& value, const Field& field, ParsedRequ
   }
   const Object* const object = value.object();
   const std::string type = object == nullptr ? "" : text_at(*object, "type");
+  const JsonValue* const single =
+      object == nullptr ? nullptr : object->find("disable_parallel_tool_use");
+  if (single != nullptr) {
+    if (single->boolean() == nullptr)
+      return bad_field(field.name, "has disable_parallel_tool_use ", seen(*single),
+                       ", wanted is true or false");
+    parsed.request.generation.parallel_tool_calls = !*single->boolean();
+  }
   const JsonValue* const function = object == nullptr ? nullptr : object->find("function");
   const Object& named = function != nullptr && function->object() != nullptr ? *function->object()
                         : object != nullptr                                  ? *object
@@ -120,6 +128,12 @@ SetResult set_tool_choice(const JsonValue& value, const Field& field, ParsedRequ
   if (!choice.empty()) return {};
   return bad_field(field.name, "is ", seen(value),
                    ", wanted is 'auto', 'none', 'required' or a function with a name");
+}
+
+SetResult set_parallel_tool_calls(const JsonValue& value, const Field& /*field*/,
+                                  ParsedRequest& parsed) {
+  parsed.request.generation.parallel_tool_calls = *value.boolean();
+  return {};
 }
 
 namespace {

@@ -46,6 +46,14 @@ class Examples(unittest.TestCase):
         self.assertGreater(len(text), 40)
         self.assertNotRegex(text, "[eE]")
 
+    def test_custom_constraint_holds_the_answers_to_its_rules(self):
+        numbers, mail, lucky = self.output("custom_constraint").splitlines()
+        rising = [int(number) for number in numbers.split(",")]
+        self.assertEqual(rising, sorted(set(rising)))
+        self.assertRegex(mail, r"^[a-z]{1,12}@[a-z]{1,12}\.[a-z]{2,3}$")
+        self.assertRegex(lucky, r"^[0-9]{4,6}$")
+        self.assertEqual(sum(map(int, lucky)) % 7, 0)
+
     def test_custom_arch_runs_a_file_that_wick_alone_refuses(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "acme.gguf"

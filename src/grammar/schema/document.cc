@@ -1,8 +1,8 @@
 #include "grammar/schema/document.h"
 
 #include "base/strings.h"
-#include "grammar/limits.h"
 #include "format/json_reader.h"
+#include "grammar/limits.h"
 
 namespace wick::grammar {
 namespace {
@@ -22,7 +22,11 @@ class Builder {
                    {}};
     }
     if (in_.has_failed() || !in_.is_done()) {
-      return Error{ErrorCode::kInvalid, "json_syntax", "the text is not one JSON document", {}};
+      return Error{
+          .code = ErrorCode::kInvalid,
+          .id = "json_syntax",
+          .message = cat("the text is not one JSON document: it is wrong at byte ", in_.position()),
+          .offset = static_cast<std::int64_t>(in_.position())};
     }
     return out;
   }
