@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kOut = STDOUT_FILENO;
 constexpr std::size_t kMaxConversation = std::size_t{64} << 20;
+constexpr std::size_t kMaxTools = std::size_t{4} << 20;  // bytes
+constexpr std::size_t kMaxShownCall = 4096;
 
 constexpr char kHelp[] =
     "/system [TEXT]    set the system message; without TEXT remove it\n"
@@ -56,6 +58,32 @@ Error no_name(std::string_view command) {
           .hint = cat(command, " talk.json")};
 }
 
+// The tools of a file, or of JSON itself.
+Result<std::vector<Tool>> read_tools(const std::string& given) {
+  const std::size_t first = given.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string::npos && given[first] == '[';
+  std::string text = given;
+  if (!is_json) {
+    WICK_TRY(text, read_text(given, kMaxTools));
+  }
+  auto tools = tools_from_json(text);
+  if (tools) return tools;
+  return Error{
+      .code = tools.error().code,
+      .id = tools.error().id,
+      .message = cat(printable(is_json ? "--tools" : given), ": ", tools.error().message),
+      .hint = R"([{"type": "function", "function": {"name": "weather", "parameters": {…}}}])"};
+}
+
+// One line for each call: weather({"city": "Oslo"}).
+void show_calls(const std::vector<ToolCall>& calls) {
+  for (const ToolCall& call : calls) {
+    print({&call == calls.data() ? Shown("") : Shown("\n"), color(kOut, Color::kDim),
+           printable(call.name), "(", printable(call.arguments, kMaxShownCall), ")",
+           color(kOut, Color::kNone)});
+  }
+}
+
 // The conversation and its settings.
 struct Talk {
   Provider& provider;
@@ -63,12 +91,13 @@ struct Talk {
   std::vector<FileId> files;  // that /save replaces none of, nor `history`
   std::filesystem::path history = {};
   Conversation conversation = {};
-  Printable last = {};  // how the last answer went
+  Printable last = {};           // how the last answer went
+  LineEditor* editor = nullptr;  // at a terminal
 
   Result<Gather> answer(bool is_printing) {
-    WICK_TRY(const Gather whole,
-             ask(provider, {.prompt = conversation.messages(), .generation = generation},
-                 is_printing));
+    WICK_TRY(
+        const Gather whole,
+        ask(provider, {.prompt = conversation.messages(), .generation = generation}, is_printing));
     if (!whole.error) conversation.answer(whole.completion);
     return whole;
   }
@@ -82,22 +111,28 @@ struct Talk {
     }
     conversation.say(prompt);
     WICK_TRY(const Gather whole, answer(!o.is_json));
+    const Completion& said = whole.completion;
+    if (!o.is_json && !said.tool_calls.empty()) {
+      if (!said.text.empty()) print({"\n"});
+      show_calls(said.tool_calls);
+    }
     return end_answer(whole, o);
   }
 
   // Until /quit or the end of input.
   int at_terminal() {
     if (const auto store = Store::open()) history = store->root() / "history";
-    LineEditor editor(history);
+    LineEditor lines(history);
+    editor = &lines;
     const auto models = provider.models();
     for (const ModelInfo& model : models ? *models : std::vector<ModelInfo>()) {
       print({printable(model.name), color(kOut, Color::kDim), "  context ", model.context,
              " tokens, /help for commands", color(kOut, Color::kNone), "\n"});
     }
     std::string text;
-    while (read(editor, text)) {
+    while (read(lines, text)) {
       if (text.empty()) continue;
-      editor.remember(text);
+      lines.remember(text);
       if (text.starts_with('/')) {
         if (!obey(text)) break;
       } else {
@@ -141,16 +176,39 @@ struct Talk {
     }
   }
 
+  // Answers the last question. The results of tool calls are asked of the person.
   void reply() {
-    const auto whole = answer(true);
-    print({"\n"});
-    if (!whole || whole->error) {
-      report(whole ? *whole->error : whole.error(), false);
-      conversation.undo();  // a question without an answer would spoil the next one
+    while (true) {
+      const auto whole = answer(true);
+      print({"\n"});
+      if (!whole || whole->error) {
+        report(whole ? *whole->error : whole.error(), false);
+        conversation.undo();  // a question without an answer would spoil the next one
+        return;
+      }
+      const Completion& said = whole->completion;
+      show_calls(said.tool_calls);
+      if (!said.tool_calls.empty()) print({"\n"});
+      last = figures(said);
+      print({color(kOut, Color::kDim), last, color(kOut, Color::kNone), "\n"});
+      if (said.tool_calls.empty()) return;
+      if (add_results(said.tool_calls)) continue;
+      conversation.undo();  // nor may a call be without a result
       return;
     }
-    last = figures(whole->completion);
-    print({color(kOut, Color::kDim), last, color(kOut, Color::kNone), "\n"});
+  }
+
+  // False if the person gives none.
+  bool add_results(const std::vector<ToolCall>& calls) {
+    for (const ToolCall& call : calls) {
+      std::string text;
+      const Printable prompt = joined({"result of ", printable(call.name), "> "});
+      if (editor->read(prompt, text) != LineEditor::End::kLine) return false;
+      conversation.add(
+          {.role = "tool",
+           .content = std::vector<Part>{ToolResult{.call_id = call.id, .text = text}}});
+    }
+    return true;
   }
 
   // False to quit.
@@ -222,6 +280,10 @@ Result<int> run_chat(const ChatOptions& o) {
   auto& [model, prompt, generation] = asking;
   generation.template_variables = std::move(variables);
   generation.thinking = o.thinking;
+  if (!o.tools.empty()) {
+    WICK_TRY(generation.tools, read_tools(o.tools));
+  }
+  generation.tool_choice = o.tool_choice;
   Talk talk{*model.provider, std::move(generation),
             model.local != nullptr ? model.local->files() : std::vector<FileId>()};
   // Noticed before the answer is computed, not after it.
@@ -251,6 +313,10 @@ Action setup_chat(Flags flags) {
              "load conversation and KV cache from this file; write them to it at the end");
   flags.texts("--set", o->variables,
               "set a variable of the chat template: KEY=JSON; may be repeated");
+  flags.text("--tools", o->tools,
+             "functions that the model may call, as OpenAI's API has them: a JSON file, or JSON "
+             "itself; calls are shown, not run");
+  flags.text("--tool-choice", o->tool_choice, "auto (default), none, required, or a tool's name");
   flags.toggle("--think,!--no-think",
                "switch reasoning on or off (template variables enable_thinking and thinking)",
                [o](bool is_on) { o->thinking = is_on; });

@@ -14,6 +14,7 @@ struct ChatOptions : AskOptions {
   bool has_session_file = false;
   std::vector<std::string> variables = {};
   std::optional<bool> thinking = {};
+  std::string tools = {}, tool_choice = {};  // a file or JSON; as Generation::tool_choice
 };
 
 // One answer if there is a prompt or standard input is no terminal, else a conversation.

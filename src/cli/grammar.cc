@@ -1,5 +1,6 @@
-// wick grammar check: tests texts against a JSON schema, a regex or a grammar in GBNF. No model:
-// reads JSON objects from standard input, one per line, and writes one result per line.
+// wick grammar: check tests texts against a JSON schema, a regex or a grammar; sample and explain
+// (grammar_people.h). No model. A batch reads JSON objects from standard input, one per line, and
+// writes one result per line.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -7,6 +8,7 @@
 #include "base/strings.h"
 #include "chat/json_value.h"
 #include "cli/flags.h"
+#include "cli/grammar_people.h"
 #include "cli/line_reader.h"
 #include "cli/report.h"
 #include "grammar/earley.h"
@@ -25,34 +27,11 @@ using grammar::Json;
 constexpr std::size_t kMaxLine = 2 * grammar::kMaxSchemaBytes;  // a schema and a text
 constexpr std::string_view kRegistryAddress = "http://localhost:1234/";
 
-struct GrammarFlags {
-  std::string registry = {};
-  bool is_batch = false, is_json = false;
-};
-
 Error bad_input(std::string message, std::string hint) {
   return {.code = ErrorCode::kInvalid,
           .id = "bad_check",
           .message = std::move(message),
           .hint = std::move(hint)};
-}
-
-// Documents below a folder: regular files. What leads out of it, or is too long, is not there.
-grammar::FetchDocument registry_at(const std::string& folder) {
-  if (folder.empty()) return {};
-  return [folder](const std::string& address) -> std::optional<std::string> {
-    if (!address.starts_with(kRegistryAddress)) return std::nullopt;
-    std::error_code code;
-    const auto root = std::filesystem::canonical(folder, code);
-    if (code) return std::nullopt;
-    const auto path =
-        std::filesystem::canonical(root / address.substr(kRegistryAddress.size()), code);
-    const bool is_within =
-        std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
-    if (code || !is_within) return std::nullopt;
-    auto text = read_small_file(path, grammar::kMaxSchemaBytes);
-    return text ? std::optional(*std::move(text)) : std::nullopt;
-  };
 }
 
 Result<std::string> text_of(const Json& line, std::string_view key) {
@@ -93,14 +72,14 @@ Result<bool> check_schema(const Json& line, const GrammarFlags& options, const s
   WICK_TRY(const std::string formats, text_of(line, "formats"));
   if (!order.empty() && order != "any" && order != "declared")
     return bad_input(cat("the order '", printable(order, 40), "' is not known"),
-               "declared (default) or any");
+                     "declared (default) or any");
   if (!formats.empty() && formats != "assert" && formats != "annotate")
     return bad_input(cat("the value '", printable(formats, 40), "' of \"formats\" is not known"),
-               "assert (default) or annotate");
+                     "assert (default) or annotate");
   const auto known = grammar::draft_named(draft);
   if (!draft.empty() && !known)
     return bad_input(cat("the draft '", printable(draft, 40), "' is not known"),
-               "4, 6, 7, 2019-09, 2020-12");
+                     "4, 6, 7, 2019-09, 2020-12");
   const grammar::SchemaOptions how{.fetch = registry_at(options.registry),
                                    .draft = known,
                                    .asserts_formats = formats != "annotate"};
@@ -122,7 +101,7 @@ Result<bool> check_line(const std::string& line, const GrammarFlags& options) {
   for (const std::string& key : parsed->keys) {
     if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
       return bad_input(cat("\"", printable(key, 100), "\" is not known"),
-                 "schema, regex or grammar; text, order, draft, formats");
+                       "schema, regex or grammar; text, order, draft, formats");
   }
   const Json* const text = parsed->find("text");
   const int has_schema = parsed->find("schema") != nullptr ? 1 : 0;
@@ -131,7 +110,7 @@ Result<bool> check_line(const std::string& line, const GrammarFlags& options) {
   const bool has_text = text != nullptr && text->is(Json::Kind::kString);
   if (!has_text || has_schema + has_regex + has_grammar != 1)
     return bad_input("an object with \"text\" and one of schema, regex and grammar is wanted",
-               R"({"schema":{"type":"integer"},"text":"1","order":"any"})");
+                     R"({"schema":{"type":"integer"},"text":"1","order":"any"})");
   if (has_schema != 0) return check_schema(*parsed, options, text->text);
   if (has_grammar != 0) {
     WICK_TRY(const std::string grammar, text_of(*parsed, "grammar"));
@@ -142,9 +121,10 @@ Result<bool> check_line(const std::string& line, const GrammarFlags& options) {
 }
 
 Result<int> check(const GrammarFlags& options) {
-  if (!options.is_batch || !options.is_json)
-    return bad_input("only batches are checked, and they write JSON",
-               "wick grammar check --batch --json");
+  if (options.is_batch != options.is_json)
+    return bad_input("a batch writes JSON, and only a batch does",
+                     "wick grammar check --batch --json");
+  if (!options.is_batch) return check_text(options);
   LineReader lines(kMaxLine);
   std::string line;
   while (true) {
@@ -164,18 +144,54 @@ Result<int> check(const GrammarFlags& options) {
 
 }  // namespace
 
+// Documents below a folder: regular files. What leads out of it, or is too long, is not there.
+grammar::FetchDocument registry_at(const std::string& folder) {
+  if (folder.empty()) return {};
+  return [folder](const std::string& address) -> std::optional<std::string> {
+    if (!address.starts_with(kRegistryAddress)) return std::nullopt;
+    std::error_code code;
+    const auto root = std::filesystem::canonical(folder, code);
+    if (code) return std::nullopt;
+    const auto path =
+        std::filesystem::canonical(root / address.substr(kRegistryAddress.size()), code);
+    const bool is_within =
+        std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
+    if (code || !is_within) return std::nullopt;
+    auto text = read_small_file(path, grammar::kMaxSchemaBytes);
+    return text ? std::optional(*std::move(text)) : std::nullopt;
+  };
+}
+
 Action setup_grammar(Flags flags) {
   const auto options = std::make_shared<GrammarFlags>();
+  const auto run = std::make_shared<Result<int> (*)(const GrammarFlags&)>(nullptr);
   flags.require_command();
-  Flags sub = flags.command("check", "test texts against a JSON schema, regex or grammar", [] {});
-  sub.toggle("--batch", options->is_batch,
-             "read JSON objects from standard input, one per line: \"text\", and one of "
-             "\"schema\", \"regex\" and \"grammar\" (required)");
-  sub.toggle("--json", options->is_json,
-             "print {\"accepts\": true}, {\"accepts\": false} or an error per line (required)");
-  sub.text("--registry", options->registry,
-           "folder with the schemas of http://localhost:1234/, for $ref");
-  return [options] { return check(*options); };
+  Flags check_flags = flags.command("check", "test texts against a JSON schema, regex or grammar",
+                                    [run] { *run = check; });
+  check_flags.text("file", options->file, "text to test; standard input if not given");
+  add_format_flags(check_flags, options->format);
+  check_flags.toggle("--any-order", options->has_any_order,
+                     "members of objects may come in any order");
+  check_flags.toggle("--batch", options->is_batch,
+                     "read JSON objects from standard input, one per line: \"text\", and one of "
+                     "\"schema\", \"regex\" and \"grammar\"");
+  check_flags.toggle(
+      "--json", options->is_json,
+      "with --batch: print {\"accepts\": true}, {\"accepts\": false} or an error per line");
+  Flags sample = flags.command("sample", "print random texts of a JSON schema, regex or grammar",
+                               [run] { *run = sample_documents; });
+  add_format_flags(sample, options->format);
+  sample.integer("--seed", options->seed, {0, 1 << 30}, "the same seed gives the same texts");
+  sample.integer("-n", options->n, {1, 1 << 20}, "number of texts");
+  sample.integer("--max-bytes", options->max_bytes, {0, 1 << 20},
+                 "a text of this length is brought to its end");
+  Flags explain = flags.command("explain", "show what a JSON schema, regex or grammar compiles to",
+                                [run] { *run = explain_constraint; });
+  add_format_flags(explain, options->format);
+  for (Flags* const one : {&check_flags, &explain})
+    one->text("--registry", options->registry,
+              "folder with the schemas of http://localhost:1234/, for $ref");
+  return [options, run] { return (*run)(*options); };
 }
 
 }  // namespace wick

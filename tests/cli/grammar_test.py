@@ -85,5 +85,75 @@ class Grammar(unittest.TestCase):
             self.assertIn(words, answer["error"]["message"])
 
 
+RIVER = {"type": "object", "title": "River", "properties": {"name": {"type": "string", "maxLength": 9}, "km": {"type": "integer"},
+                                                            "on": {"format": "date"}, "at": {"format": "idn-hostname"}},
+         "required": ["name", "km"], "additionalProperties": False}
+
+
+def run(*words, text=None):
+    return subprocess.run([WICK, "grammar", *words], input=text, capture_output=True, text=True, timeout=60, check=False)
+
+
+class People(unittest.TestCase):
+    def test_check_says_where_a_text_is_wrong(self):
+        schema = ["--schema", json.dumps(RIVER)]
+        done = run("check", *schema, text='{"name": "Loire",\n "km": 1006}\n')
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "accepted: 30 bytes\n", ""))
+        done = run("check", *schema, text='{"name": "Loire",\n "km": tru}\n')
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr, 'wick: no document begins like this text up to byte 25\n   "km": tru}\n         ^\n')
+        done = run("check", *schema, text='{"name": "Loire"')
+        self.assertIn("the text is cut off at byte 16\n  {\"name\": \"Loire\"\n                  ^\n", done.stderr)
+        self.assertEqual(run("check", *schema, text='{"km": 1, "name": ""}').returncode, 1)
+        self.assertEqual(run("check", *schema, "--any-order", text='{"km": 1, "name": ""}').returncode, 0)
+
+    def test_check_reads_a_file_and_every_form(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "text"
+            path.write_text("1+(22+3)\n")
+            for form in (["--grammar", 'root ::= term ("+" term)*\nterm ::= [0-9]{1,3} | "(" root ")"'], ["--regex", r"[\d+()]+"],
+                         ["--choice", "1,1+(22+3)"]):
+                self.assertEqual(run("check", *form, path).stdout, "accepted: 8 bytes\n")
+        self.assertIn("no constraint is given", run("check", text="a").stderr)
+
+    def test_an_error_of_the_constraint_has_its_place(self):
+        done = run("explain", "--regex", "a(b|c")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"at byte \d+\n(hint: .*\n)?  a\(b\|c\n {2,7}\^\n$")
+        done = run("sample", "--grammar", "root ::= a\na ::= [z-a]")
+        self.assertRegex(done.stderr, r"line 2, column \d+: .*\n  a ::= \[z-a\]\n +\^\n$")
+        done = run("check", "--schema", '{"type": "object", }', text="1")
+        self.assertRegex(done.stderr, r"wrong at byte 1[89]\n  \{\"type\": \"object\", \}\n {20,21}\^\n$")
+
+    def test_samples_are_documents_and_a_seed_repeats_them(self):
+        for form in ({"schema": RIVER}, {"regex": r"\d{4}-\d\d|[a-z]+"}, {"grammar": 'root ::= "(" root* ")"'}):
+            (flag, given), = form.items()
+            words = [f"--{flag}", given if isinstance(given, str) else json.dumps(given), "-n", "20", "--max-bytes", "60"]
+            done = run("sample", *words, "--seed", "3")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            texts = done.stdout.splitlines()
+            self.assertEqual(len(texts), 20)
+            self.assertGreater(len(set(texts)), 5)
+            self.assertEqual(run("sample", *words, "--seed", "3").stdout, done.stdout)
+            self.assertNotEqual(run("sample", *words, "--seed", "4").stdout, done.stdout)
+            _, answers = check(*({**form, "text": text} for text in texts))
+            self.assertEqual(answers, [{"accepts": True}] * 20)
+
+    def test_explain_names_keywords_and_sizes(self):
+        said = run("explain", "--schema", json.dumps(RIVER)).stdout
+        for line in (r"enforced +additionalProperties 1, maxLength 1, properties 1, required 1, type 3", r"formats +date 1",
+                     r"open formats +idn-hostname 1", r"annotations +title 1", r"compiled to +\d+ formulas, [\d.]+ k?B",
+                     r"begins with +\{\"name\":", r"shortest +\d+ bytes: \{\"name\":"):
+            self.assertRegex(said, rf"(?m)^{line}")
+        refused = run("explain", "--schema", '{"properties": {"a": {"uniqueItems": true}}}')
+        self.assertEqual(refused.returncode, 4)
+        self.assertRegex(refused.stdout, r"(?m)^enforced +properties 1, uniqueItems 1$")
+        self.assertIn("uniqueItems", refused.stderr)
+        said = run("explain", "--grammar", 'root ::= term ("+" term)*\nterm ::= [0-9]{1,3} | "(" root ")"').stdout
+        self.assertRegex(said, r"(?m)^grammar +GBNF, .*\ncompiled to +\d+ nonterminals, \d+ productions")
+        self.assertIn("the grammar is one regex", run("explain", "--grammar", 'root ::= "a"+').stdout)
+        self.assertRegex(run("explain", "--regex", "ab{3}[01]").stdout, r"begins with +abbb\nshortest +5 bytes: abbb0\n")
+
+
 if __name__ == "__main__":
     unittest.main()

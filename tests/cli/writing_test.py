@@ -220,7 +220,7 @@ class StandardOutput(unittest.TestCase):
             ["bench", "matrix", *m, *quick, "-p", "4", "--warm-up", "0"], ["bench", "compare", "bench.jsonl", "bench.jsonl"],
             ["config", "show"], ["config", "show", "--json"], ["config", "path"], ["config", "schema"], ["config", "table"],
             ["check", "ls"], ["check", "rm -rf /"], ["check", "ls", "--json"], ["explain", "ls"], ["explain", "ls", "--json"],
-            ["grammar", "check", "--help"], ["serve", "key", "new"], ["route", "explain", "-p", "a"], ["route", "test", "log.jsonl"],
+            ["grammar", "check", "--help"], ["grammar", "sample", "--regex", "a*"], ["grammar", "explain", "--regex", "a"], ["serve", "key", "new"], ["route", "explain", "-p", "a"], ["route", "test", "log.jsonl"],
             ["usage"], ["usage", "--json"], ["ps", "--help"], ["stop", "--help"],
             ["key", "create", *keys], ["key", "create", *keys, "--json"], ["key", "list", *keys], ["key", "revoke", "--help"],
             ["ask", "--show-prompt", "list the files"], ["init", "bash"], ["history", "--help"], ["trash", "--help"],
