@@ -80,6 +80,9 @@ def tools(client, model):
             heard = stream.current_completion_snapshot.choices[0].message
         check_same([(c.id, c.function.name, c.function.arguments) for c in heard.tool_calls],
                    [(c.id, c.function.name, c.function.arguments) for c in answer.message.tool_calls])
+    single = client.chat.completions.create(model=model, messages=TALK, tools=offered, tool_choice="required", seed=3, temperature=2,
+                                            max_tokens=120, parallel_tool_calls=False)
+    check_same(len(single.choices[0].message.tool_calls), 1)
     results = [{"role": "tool", "tool_call_id": call.id, "content": "7"} for call in answer.message.tool_calls]
     after = client.chat.completions.create(model=model, messages=[*TALK, answer.message, *results], tools=offered, max_tokens=8)
     assert after.choices[0].finish_reason in ("stop", "length", "tool_calls")
@@ -118,14 +121,22 @@ def structured(client, model):
     assert choice.choices[0].message.content in ("Rhône", "Seine")
 
 
+def check_example(shown):
+    """What the README's examples print: a document of the schema, and a tool with its arguments."""
+    document, call = shown.splitlines()
+    document = json.loads(document)
+    assert isinstance(document["name"], str) and isinstance(document["length_km"], int) and len(document) == 2
+    name, _, arguments = call.partition(" ")
+    assert set(json.loads(arguments)) == {"weather": {"city"}, "distance": {"start", "end"}, "clock": set()}[name], call
+
+
 def readme_example(url, model):
     """The README's example as it stands there, but for the address and the model's name."""
     page = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text()
     text = re.search(r"^## Structured output.*?^```python\n(.*?)^```$", page, re.S | re.M)[1]
     text = text.replace("http://127.0.0.1:8080", url).replace('model="model"', f"model={model!r}")
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=True)
-    document = json.loads(done.stdout)
-    assert isinstance(document["name"], str) and isinstance(document["length_km"], int) and len(document) == 2
+    check_example(done.stdout)
 
 
 def use_anthropic(url, model, whole):
