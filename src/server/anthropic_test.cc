@@ -122,7 +122,7 @@ TEST(ServerAnthropic, BlocksSystemAndThinkingReachTheProvider) {
   const Got got = server.post(kPath, R"({"max_tokens":9,"system":[{"type":"text","text":"Brief."}],
     "thinking":{"type":"enabled","budget_tokens":1024},"stop_sequences":["a","b","c","d","e"],
     "tools":[{"name":"w","description":"d","input_schema":{"type":"object"}}],
-    "tool_choice":{"type":"any"},"top_k":3,
+    "tool_choice":{"type":"any","disable_parallel_tool_use":true},"top_k":3,
     "messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},
     {"role":"assistant","content":[{"type":"thinking","thinking":"Hm","signature":"x"},
       {"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"w","input":{"a":1}}]},
@@ -143,6 +143,7 @@ TEST(ServerAnthropic, BlocksSystemAndThinkingReachTheProvider) {
   EXPECT_EQ(g.stop.size(), 5U);
   EXPECT_EQ(g.tools[0].parameters, R"({"type": "object"})");
   EXPECT_EQ(g.tool_choice, "required");
+  EXPECT_FALSE(g.parallel_tool_calls);
   EXPECT_EQ(g.top_k, 3);
 }
 

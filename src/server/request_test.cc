@@ -228,6 +228,8 @@ TEST(ServerRequest, ToolsAndTheirChoiceReachTheProvider) {
   EXPECT_EQ(g.tools[0].name, "w");
   EXPECT_EQ(g.tools[0].parameters, R"({"type": "object"})");
   EXPECT_EQ(g.tool_choice, "none");
+  EXPECT_TRUE(g.parallel_tool_calls);
+  EXPECT_FALSE(asked.with(R"("parallel_tool_calls":false)").parallel_tool_calls);
   EXPECT_EQ(asked.with(R"("tool_choice":{"type":"function","function":{"name":"w"}})").tool_choice,
             "w");
   EXPECT_EQ(asked.refusal(asking(R"("tools":[{"type":"web_search"}])")),
